@@ -1,0 +1,351 @@
+// The probe's kernel text, its cache, and the launches. What it is for: probe_sm90.h.
+//
+// Order in the kernel: registers, image, proxy fence, barrier, wgmma with its fence and wait, D.
+// The kernel also reports where its dynamic shared memory starts, which proves that every CTA ran.
+
+#include "cuda/probe_sm90.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cuda/launch.h"
+#include "cuda/wgmma_text.h"
+#include "sim/isa/fault.h"
+#include "sim/isa/ptx_text.h"
+#include "sim/isa/wgmma_fragment.h"
+
+namespace tcq::cuda {
+
+// A loaded library. The driver may assemble as late as the first use of the kernel, so the log and
+// the option values live as long as the library.
+struct ProbeKernel {
+  std::array<char, 8192> log{};
+  std::array<void*, 2> option_values{};
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+
+  ProbeKernel() = default;
+  ProbeKernel(const ProbeKernel&) = delete;
+  ProbeKernel& operator=(const ProbeKernel&) = delete;
+  ~ProbeKernel() {
+    if (library != nullptr) (void)cudaLibraryUnload(library);
+  }
+};
+
+namespace {
+
+constexpr int kThreads = wgmma::threads_per_warpgroup;
+constexpr int kCopyBytes = 16;  // per thread and step, when the image is copied
+constexpr std::size_t kBatchBytes = std::size_t{512} * 1024 * 1024;
+constexpr std::uint32_t kUnreported = 0xffffffff;
+
+// What the kernel reads of one case besides the arrays.
+struct Record {
+  std::uint64_t desc_a;
+  std::uint64_t desc_b;
+  std::uint32_t accumulate;
+  std::uint32_t image;  // index
+};
+static_assert(sizeof(Record) == 24 && offsetof(Record, accumulate) == 16);
+
+int registers_of_d(const wgmma::Form& form) { return wgmma::accumulator_registers(form.d, form.n); }
+
+// "{d0, d1, ..., d<count - 1>}"
+std::string vector(const std::string& name, int first, int count) {
+  std::string text = "{";
+  for (int i = first; i < first + count; ++i) {
+    text += (i == first ? "" : ", ") + name + std::to_string(i);
+  }
+  return text + "}";
+}
+
+// at = parameter + index * bytes, an address in global memory.
+std::string address(const std::string& parameter, const std::string& index,
+                    const std::string& bytes) {
+  return "  ld.param.u64 at, [" + parameter + "_parameter];\n  cvta.to.global.u64 at, at;\n" +
+         "  mul.wide.u32 step, " + index + ", " + bytes + ";\n  add.u64 at, at, step;\n";
+}
+
+std::string wgmma_statement(const wgmma::Form& form, int selector) {
+  std::string text = "  ";
+  text += wgmma::opcode(form).chars;
+  text += " " + vector("d", 0, registers_of_d(form)) + ", ";
+  text += form.a_place == wgmma::Place::Smem ? "desc_a" : vector("a", 0, wgmma::a_registers);
+  text += ", desc_b";
+  text += form.sparse ? ", metadata" : "";
+  text += ptx::wgmma_tail(form, selector).chars;
+  return text + "\n";
+}
+
+std::string fault_text(Fault fault) {
+  return std::string(info(fault).sentence) + " (PTX ISA " + info(fault).source + ")";
+}
+
+// Runs `action`; whatever it throws gets the opcode in front and the assembler's log behind.
+template <class Action>
+void explain(const std::string& opcode, const ProbeKernel* kernel, Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    std::string sentence = opcode + ": " + error.what();
+    if (kernel != nullptr && kernel->log[0] != 0) {
+      sentence += "; the driver's assembler says: ";
+      sentence += kernel->log.data();
+    }
+    throw std::runtime_error(sentence);
+  }
+}
+
+// Assembles now rather than at the first launch.
+std::unique_ptr<ProbeKernel> load(const std::string& opcode, const std::string& ptx) {
+  auto loaded = std::make_unique<ProbeKernel>();
+  explain(opcode, loaded.get(), [&] {
+    std::array<cudaJitOption, 2> options = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
+    loaded->option_values = {loaded->log.data(), reinterpret_cast<void*>(loaded->log.size() - 1)};
+    CUDA_CHECK(cudaLibraryLoadData(&loaded->library, ptx.c_str(), options.data(),
+                                   loaded->option_values.data(), options.size(), nullptr, nullptr,
+                                   0));
+    CUDA_CHECK(cudaLibraryGetKernel(&loaded->kernel, loaded->library, "tcq_probe"));
+    cudaFuncAttributes attributes{};
+    CUDA_CHECK(cudaFuncGetAttributes(&attributes, static_cast<const void*>(loaded->kernel)));
+  });
+  return loaded;
+}
+
+// Never unloaded: the runtime may be gone when static objects are destroyed.
+const ProbeKernel* cached(const std::string& opcode, const std::string& ptx) {
+  static auto& mutex = *new std::mutex;
+  static auto& kernels = *new std::unordered_map<std::string, std::unique_ptr<ProbeKernel>>;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = kernels.find(ptx); found != kernels.end()) return found->second.get();
+  }
+  auto loaded = load(opcode, ptx);
+  const std::lock_guard lock(mutex);
+  return kernels.try_emplace(ptx, std::move(loaded)).first->second.get();
+}
+
+// The state of some cases in host memory, as the kernel reads it.
+struct Batch {
+  std::vector<Record> records;
+  std::vector<std::uint8_t> images;
+  std::vector<std::uint32_t> a;
+  std::vector<std::uint32_t> metadata;
+  std::vector<std::uint32_t> d;
+};
+
+Batch gather(const wgmma::Form& form, std::span<const ProbeCase> cases,
+             std::uint32_t shared_bytes) {
+  Batch batch;
+  std::unordered_map<const std::uint8_t*, std::uint32_t> image_index;
+  for (const ProbeCase& c : cases) {
+    const auto next = static_cast<std::uint32_t>(image_index.size());
+    const auto [image, is_new] = image_index.try_emplace(c.shared, next);
+    if (is_new) batch.images.insert(batch.images.end(), c.shared, c.shared + shared_bytes);
+    batch.records.push_back({c.desc_a, c.desc_b, c.accumulate ? 1u : 0u, image->second});
+    if (form.a_place == wgmma::Place::Registers)
+      batch.a.insert(batch.a.end(), c.a, c.a + kThreads * wgmma::a_registers);
+    if (form.sparse) batch.metadata.insert(batch.metadata.end(), c.metadata, c.metadata + kThreads);
+    batch.d.insert(batch.d.end(), c.d_in, c.d_in + kThreads * registers_of_d(form));
+  }
+  return batch;
+}
+
+void demand(bool condition, const std::string& sentence) {
+  if (!condition) throw std::runtime_error(sentence);
+}
+
+// Everything that run() can know to be wrong before it touches the device.
+void demand_complete(const wgmma::Form& form, std::span<const ProbeCase> cases,
+                     std::uint32_t shared_bytes, std::uint32_t max_shared_bytes) {
+  demand(shared_bytes % kCopyBytes == 0, "an image of " + std::to_string(shared_bytes) +
+                                             " bytes is no multiple of " +
+                                             std::to_string(kCopyBytes));
+  demand(shared_bytes <= max_shared_bytes,
+         "an image of " + std::to_string(shared_bytes) + " bytes is larger than " +
+             std::to_string(max_shared_bytes) + ", the most that one CTA of this device can have");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string who = "case " + std::to_string(i);
+    demand(cases[i].shared != nullptr || shared_bytes == 0, who + " has no image");
+    demand(cases[i].a != nullptr || form.a_place == wgmma::Place::Smem, who + " has no A");
+    demand(cases[i].metadata != nullptr || !form.sparse, who + " has no metadata");
+    demand(cases[i].d_in != nullptr && cases[i].d_out != nullptr, who + " has no D");
+  }
+}
+
+void run_batch(const wgmma::Form& form, cudaKernel_t kernel, std::span<const ProbeCase> cases,
+               std::uint32_t shared_bytes, std::uint32_t shared_base) {
+  Batch batch = gather(form, cases, shared_bytes);
+  const DeviceBuffer<Record> records{std::span<const Record>(batch.records)};
+  const DeviceBuffer<std::uint8_t> images{std::span<const std::uint8_t>(batch.images)};
+  const DeviceBuffer<std::uint32_t> a{std::span<const std::uint32_t>(batch.a)};
+  const DeviceBuffer<std::uint32_t> metadata{std::span<const std::uint32_t>(batch.metadata)};
+  const DeviceBuffer<std::uint32_t> d{std::span<const std::uint32_t>(batch.d)};
+  std::vector<std::uint32_t> reported(cases.size(), kUnreported);
+  const DeviceBuffer<std::uint32_t> bases{std::span<const std::uint32_t>(reported)};
+
+  void* pointers[] = {records.data(),  images.data(), a.data(),
+                      metadata.data(), d.data(),      bases.data()};
+  void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &pointers[3],
+                       &pointers[4], &pointers[5], &shared_bytes};
+  CUDA_CHECK(cudaLaunchKernel(static_cast<const void*>(kernel),
+                              dim3(static_cast<unsigned>(cases.size())), dim3(kThreads), arguments,
+                              shared_bytes, nullptr));
+  CUDA_CHECK(cudaDeviceSynchronize());
+
+  bases.download(reported);
+  for (const std::uint32_t base : reported) {
+    demand(base != kUnreported, "a CTA of the probe did not run");
+    demand(base == shared_base, "dynamic shared memory starts at address " + std::to_string(base) +
+                                    ", but " + std::to_string(shared_base) + " was expected");
+  }
+  d.download(batch.d);
+  const int stride = kThreads * registers_of_d(form);
+  auto from = batch.d.cbegin();
+  for (const ProbeCase& c : cases) {
+    std::copy(from, from + stride, c.d_out);
+    from += stride;
+  }
+}
+
+}  // namespace
+
+std::string probe_ptx(const wgmma::Form& form, int selector) {
+  static_assert(kThreads == 128 && kCopyBytes == 16, "the text below says so");
+  const int registers = registers_of_d(form);
+  // Two at a time: every count of D registers is even.
+  const auto each_pair_of_d = [registers](const auto& statement) {
+    std::string text;
+    for (int i = 0; i < registers; i += 2) {
+      text += statement(vector("d", i, 2), "[at+" + std::to_string(4 * i) + "]");
+    }
+    return text;
+  };
+
+  std::string text = R"(.version 8.4
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 image[];
+
+.visible .entry tcq_probe(
+  .param .u64 records_parameter, .param .u64 images_parameter, .param .u64 a_parameter,
+  .param .u64 metadata_parameter, .param .u64 d_parameter, .param .u64 bases_parameter,
+  .param .u32 bytes_parameter)
+.reqntid 128, 1, 1
+{
+  .reg .pred accumulate, done;
+  .reg .b32 thread, cta, row, flag, index, bytes, base, offset, to, metadata;
+  .reg .b32 a<4>, v<4>, d<128>;
+  .reg .b64 desc_a, desc_b, at, from, step;
+
+  mov.u32 thread, %tid.x;
+  mov.u32 cta, %ctaid.x;
+  mad.lo.u32 row, cta, 128, thread;
+
+)";
+  text += address("records", "cta", std::to_string(sizeof(Record)));
+  text += R"(  ld.global.b64 desc_a, [at];
+  ld.global.b64 desc_b, [at+8];
+  ld.global.v2.b32 {flag, index}, [at+16];
+  setp.ne.b32 accumulate, flag, 0;
+
+)";
+  if (form.a_place == wgmma::Place::Registers)
+    text += address("a", "row", "16") + "  ld.global.v4.b32 {a0, a1, a2, a3}, [at];\n";
+  if (form.sparse) text += address("metadata", "row", "4") + "  ld.global.b32 metadata, [at];\n";
+  text += address("d", "row", std::to_string(4 * registers));
+  text += each_pair_of_d([](const std::string& pair, const std::string& at) {
+    return "  ld.global.v2.b32 " + pair + ", " + at + ";\n";
+  });
+  text += R"(
+  mov.u32 base, image;
+  ld.param.u32 bytes, [bytes_parameter];
+)";
+  text += address("images", "index", "bytes");
+  text += R"(  mul.lo.u32 offset, thread, 16;
+copy:
+  setp.ge.u32 done, offset, bytes;
+  @done bra copied;
+  cvt.u64.u32 from, offset;
+  add.u64 from, at, from;
+  ld.global.v4.b32 {v0, v1, v2, v3}, [from];
+  add.u32 to, base, offset;
+  st.shared.v4.b32 [to], {v0, v1, v2, v3};
+  add.u32 offset, offset, 2048;
+  bra copy;
+copied:
+  bar.warp.sync 0xffffffff;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+
+  wgmma.fence.sync.aligned;
+)";
+  text += wgmma_statement(form, selector);
+  text += R"(  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+
+)";
+  text += address("d", "row", std::to_string(4 * registers));
+  text += each_pair_of_d([](const std::string& pair, const std::string& at) {
+    return "  st.global.v2.b32 " + at + ", " + pair + ";\n";
+  });
+  text += address("bases", "cta", "4");
+  text += R"(  setp.ne.b32 done, thread, 0;
+  @done bra finished;
+  st.global.b32 [at], base;
+finished:
+  ret;
+}
+)";
+  return text;
+}
+
+Probe::Probe(const wgmma::Form& form, int selector)
+    : form_(form), opcode_(wgmma::opcode(form).chars) {
+  explain(opcode_, nullptr, [&] {
+    const Fault fault = check(form);
+    demand(fault == Fault::None, fault_text(fault));
+    demand(ptx::selector_exists(form, selector), fault_text(Fault::SelectorOutOfRange));
+    demand(device_count() > 0, "there is no CUDA device here, or no driver for it");
+    const int device = current_device();
+    const DeviceIdentity id = identity(device);
+    demand(id.major == 9 && id.minor == 0,
+           "wgmma needs a device of compute capability 9.0; this is " + describe(id));
+    // Dynamic shared memory follows what the driver reserves; run() verifies it.
+    shared_base_ = static_cast<std::uint32_t>(
+        device_attribute(cudaDevAttrReservedSharedMemoryPerBlock, device));
+    max_shared_bytes_ = static_cast<std::uint32_t>(
+        device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  });
+  kernel_ = cached(opcode_, probe_ptx(form, selector));
+}
+
+void Probe::run(std::span<const ProbeCase> cases, std::uint32_t shared_bytes) const {
+  explain(opcode_, kernel_, [&] {
+    demand_complete(form_, cases, shared_bytes, max_shared_bytes_);
+    CUDA_CHECK(cudaKernelSetAttributeForDevice(
+        kernel_->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        static_cast<int>(max_shared_bytes_), current_device()));
+    const std::size_t registers = registers_of_d(form_) + wgmma::a_registers + 1;
+    const std::size_t case_bytes =
+        sizeof(Record) + shared_bytes + sizeof(std::uint32_t) * (kThreads * registers + 1);
+    const std::size_t batch = std::max<std::size_t>(kBatchBytes / case_bytes, 1);
+    while (!cases.empty()) {
+      const std::size_t count = std::min(batch, cases.size());
+      run_batch(form_, kernel_->kernel, cases.first(count), shared_bytes, shared_base_);
+      cases = cases.subspan(count);
+    }
+  });
+}
+
+}  // namespace tcq::cuda

@@ -1,0 +1,133 @@
+// Dispatch: a question's verb -> the function that answers it, and every error -> status and
+// sentence.
+#include "oracle/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "oracle/verbs.h"
+#include "oracle/words.h"
+
+namespace tcq::oracle {
+namespace {
+
+Answer data_lines_follow(const Question& question) {
+  check_line_words(question);
+  return {};
+}
+
+Answer answered_elsewhere(const Question& question) {
+  throw UsageError(
+      fmt::format("'{}' is answered on a command line of its own only: expected tcq {} ...",
+                  question.verb, question.verb));
+}
+
+// What a verb takes besides --json and --arch.
+enum class Takes { Nothing, Inputs, Family, Styles, Tables };
+
+struct Verb {
+  std::string_view name;
+  Answer (*answer)(const Question&);
+  Takes takes = Takes::Nothing;
+  Answer (*line)(const Question&, std::string_view) = nullptr;
+};
+
+constexpr std::array<Verb, 15> verbs = {{{"list", list, Takes::Family},
+                                         {"describe", describe},
+                                         {"where", where, Takes::Inputs},
+                                         {"what", what},
+                                         {"table", table, Takes::Tables},
+                                         {"equation", equation},
+                                         {"decode", decode},
+                                         {"encode", encode},
+                                         {"bytes", bytes, Takes::Styles},
+                                         {"layout", layout},
+                                         {"partition", partition},
+                                         {"check", data_lines_follow, Takes::Nothing, check_line},
+                                         {"mma", data_lines_follow, Takes::Nothing, mma_line},
+                                         {"verify", answered_elsewhere, Takes::Styles},
+                                         {"errata", errata, Takes::Styles}}};
+
+constexpr auto names = [] {
+  std::array<std::string_view, verbs.size()> result;
+  for (std::size_t i = 0; i < verbs.size(); ++i) result[i] = verbs[i].name;
+  return result;
+}();
+
+const Verb* find(std::string_view name) {
+  const auto* found =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.name == name; });
+  return found == verbs.end() ? nullptr : found;
+}
+
+const Verb& verb_of(const Question& question) {
+  const Verb* verb = find(question.verb);
+  if (verb == nullptr) throw_unknown("verb", question.verb, names);
+  return *verb;
+}
+
+void refuse_option(bool given, std::string_view option, std::string_view verbs_with_it,
+                   const Question& question) {
+  if (given)
+    throw UsageError(fmt::format("{} does not apply to '{}': expected it with {} only", option,
+                                 question.verb, verbs_with_it));
+}
+
+void check_options(const Question& question, Takes takes) {
+  const Options& options = question.options;
+  const bool tables = takes == Takes::Tables;
+  const bool plain = options.style == Style::Text || options.style == Style::Json;
+  refuse_option(options.inputs && takes != Takes::Inputs, "--inputs", "where", question);
+  refuse_option(!options.family.empty() && takes != Takes::Family, "--family", "list", question);
+  refuse_option(options.by_slot && !tables, "--by slot", "table", question);
+  refuse_option(!options.svg_path.empty() && !tables, "--svg", "table", question);
+  const bool styles = tables || takes == Takes::Styles;
+  refuse_option(options.transpose && !styles, "--transpose", "tables", question);
+  refuse_option(!plain && !styles, "this style", "tables", question);
+}
+
+// Calls `reply()`; what it throws becomes an Answer.
+template <class Reply>
+Answer caught(Reply&& reply) {
+  try {
+    return reply();
+  } catch (const UsageError& error) {
+    return {Status::Usage, "", error.what()};
+  } catch (const FaultError& error) {
+    return {Status::No, "", error.what()};
+  } catch (const UnmodelledError& error) {
+    return {Status::Unmodelled, "", error.what()};
+  } catch (const std::exception& error) {
+    return {Status::Unmodelled, "",
+            fmt::format("internal error, please report it with the question: {}", error.what())};
+  }
+}
+
+}  // namespace
+
+FaultError::FaultError(Fault fault)
+    : std::runtime_error(fmt::format("{}: {} (PTX ISA 9.2, {})", name(info(fault).kind),
+                                     info(fault).sentence, info(fault).source)) {}
+
+Answer answer(const Question& question) {
+  return caught([&] {
+    const Verb& verb = verb_of(question);
+    check_options(question, verb.takes);
+    return verb.answer(question);
+  });
+}
+
+bool reads_lines(std::string_view verb) {
+  const Verb* found = find(verb);
+  return found != nullptr && found->line != nullptr;
+}
+
+Answer answer_line(const Question& question, std::string_view line) {
+  return caught([&] { return verb_of(question).line(question, line); });
+}
+
+std::span<const std::string_view> verb_names() { return names; }
+
+}  // namespace tcq::oracle

@@ -1,0 +1,195 @@
+// The pages of `tcq help`: one per verb, with one example whose answer is asked for when it is
+// printed.
+#include "oracle/help.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "oracle/answer.h"
+#include "oracle/words.h"
+
+namespace tcq::oracle {
+namespace {
+
+struct Page {
+  std::string_view verb;
+  std::string_view synopsis;
+  std::string_view question;  // what the overview says
+  std::string_view text;
+  std::string_view example;  // words after "tcq "
+  std::string_view line;     // what the example reads from stdin
+};
+
+constexpr std::string_view keys_text =
+    "Keys: a=smem|regs major_a=K|MN major_b=K|MN accumulate=0|1 negate_a=0|1 negate_b=0|1; .sp:\n"
+    "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n";
+
+constexpr std::array<Page, 15> pages = {{
+    {"list", "[--family F]", "which instruction forms are modelled",
+     "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
+     "int8, b1.\n"
+     "Status 1 if the target has none.\n",
+     "", ""},
+    {"describe", "MNEMONIC [keys]", "what is it",
+     "Shape, types, places and order of the operands, work, arithmetic, legality per target, and "
+     "the\n"
+     "evidence of each.\n",
+     "describe wgmma.m64n8k16.f32.bf16.bf16", ""},
+    {"where", "MNEMONIC MATRIX row=R col=C [desc=WORD] [--inputs]",
+     "which register of which thread, or which byte, holds this element",
+     "A in shared memory and B need desc=WORD and answer with a byte address; A with a=regs, C and "
+     "D answer\n"
+     "with thread and register, narrow types also with the part (0 = least significant). A of .sp: "
+     "col\n"
+     "counts stored elements. E: row= and k= (logical). --inputs (D only) adds the sum behind the "
+     "element:\n"
+     "desc_a=WORD and desc_b=WORD give byte addresses, terms=N writes N products and '...'. "
+     "Sparse: every\n"
+     "stored element of A with the rows of B that it may meet, B[{0..2}][13]; codes=HEX (one digit "
+     "per\n"
+     "chunk of the row, chunk 0 first) says which, if PTX defines it.\n",
+     "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
+     "desc_b=0x4000004000010240 terms=2 --inputs",
+     ""},
+    {"what", "MNEMONIC MATRIX thread=T reg=R [part=P]", "which element is here",
+     "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
+     "D[9][13].\n"
+     "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
+     "read.\n",
+     "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 reg=7", ""},
+    {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
+     "A grid with the rows and columns of the matrix; cells are thread:register or "
+     "thread:register.part\n"
+     "(E: thread.nibble), or bytes with desc=. --by slot: threads and registers, cells "
+     "[row][col].\n"
+     "--csv and --json list thread,register,part,row,col (E: part is the nibble, col is logical k; "
+     "bytes:\n"
+     "row,col,byte) in the order of rows, with --by slot of threads; --transpose exchanges that "
+     "order, and\n"
+     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture.\n",
+     "table wgmma.m64n8k8.f32.tf32.tf32 A a=regs", ""},
+    {"equation", "MNEMONIC MATRIX [desc=WORD]", "the closed form",
+     "Both directions as C expressions, and the CuTe shape:stride string. With desc=: byte "
+     "addresses.\n",
+     "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
+    {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
+     "FORMAT: wgmma.desc. Hex, one line per field, ignored bits that are set, then lints: "
+     "sentences\n"
+     "about what is suspicious, for the instruction of mnemonic= if it is given.\n",
+     "decode wgmma.desc 0x4000004000010040", ""},
+    {"encode", "FORMAT key=value ...", "what is the word",
+     "FORMAT: wgmma.desc. Keys: start_bytes lbo_bytes sbo_bytes base_offset "
+     "swizzle=none|32B|64B|128B.\n"
+     "The word in hex.\n",
+     "encode wgmma.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
+    {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
+     "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
+     "fastest.\n"
+     "Styles: --csv --markdown --asciidoc --transpose.\n",
+     "", ""},
+    {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
+     "how do I lay this tile out",
+     "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "
+     "alignment,\n"
+     "the TMA box and swizzle mode that write it, CuTe and canonical layout.\n",
+     "layout wgmma.m64n128k16.f32.bf16.bf16 A rows=64 k=64 swizzle=128B", ""},
+    {"partition", "MNEMONIC bM=M bN=N bK=K [stages=S atoms=MxNxK swizzle=S order=O ldC=LD]",
+     "layouts and partitions of a CTA tile in CuTe notation",
+     "For a CTA tile: shared-memory layouts, their partitions, descriptor iterators and steps. "
+     "swizzle_a=\n"
+     "and swizzle_b= differ per operand; atoms=2x1x1 are two warpgroups along M.\n",
+     "partition wgmma.m64n64k16.f16.f16.f16 bM=64 bN=64 bK=64", ""},
+    {"check", "", "is this legal",
+     "Reads PTX statements from stdin, one per line; {%f0..%f63} abbreviates a register vector. "
+     "Answers\n"
+     "legal, illegal<TAB>reason or unmodelled<TAB>reason per line.\n",
+     "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
+    {"mma", "MNEMONIC [accumulate=0|1] [negate_a=0|1] [negate_b=0|1]", "what are the bits",
+     "Reads lines 'a b c' from stdin: the K elements of a row of A and a column of B, comma "
+     "separated,\n"
+     "fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8; b1: one 64-digit number, bit 0 = k 0), "
+     "and C.\n"
+     "Sparse lines are 'a b c codes': a holds the stored elements, codes one hex digit per chunk "
+     "of K,\n"
+     "chunk 0 first, undefined ones included: the answer is the chip's. Answers D per line, or\n"
+     "error<TAB>sentence.\n",
+     "mma wgmma.m64n8k8.f32.tf32.tf32",
+     "3f800000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 "
+     "40000000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 3f800000"},
+    {"verify", "FILES...", "does the simulator equal the recordings",
+     "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",
+     ""},
+    {"errata", "[KEY]", "is this published claim right",
+     "The known wrong claims with correction and evidence.\n", "", ""},
+}};
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(' '), text.size());
+    words.push_back(text.substr(0, size));
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return words;
+}
+
+Question question_of(std::string_view example) {
+  Question question{"", {}, {}};
+  const std::vector<std::string_view> words = split(example);
+  question.verb = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--inputs")
+      question.options.inputs = true;
+    else if (words[i] == "--arch")
+      question.options.arch = words[++i];
+    else
+      question.words.push_back(words[i]);
+  }
+  return question;
+}
+
+std::string example_text(const Page& page) {
+  if (page.example.empty()) return "";
+  const Question question = question_of(page.example);
+  const bool lines = reads_lines(question.verb);
+  const Answer reply = lines ? answer_line(question, page.line) : answer(question);
+  const std::string input = lines ? fmt::format("printf '%s\\n' '{}' | ", page.line) : "";
+  return fmt::format("\n$ {}tcq {}\n{}\n", input, page.example,
+                     reply.text.empty() ? reply.complaint : reply.text);
+}
+
+}  // namespace
+
+std::string overview() {
+  std::string text =
+      "tcq: questions about tensor-core instructions, answered by a simulator that equals the "
+      "hardware\n\n"
+      "usage: tcq VERB words... [options]    one question\n"
+      "       tcq - [options]                one question per line of stdin, one answer per line\n"
+      "       tcq help VERB                  forms and a worked example\n\n";
+  for (const Page& page : pages) text += fmt::format("  {:<10} {}\n", page.verb, page.question);
+  return text +
+         "\nMnemonics are PTX opcodes, .mma_async and .sync.aligned may be left out:\n"
+         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16.\n" +
+         std::string(keys_text) +
+         "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
+         "FILE;\n"
+         "--arch sm_90a (h100, h200, hopper, ...), --version, --help.\n"
+         "Exit status: 0 yes, 1 no or illegal, 2 usage, 3 not modelled. On stdin errors are\n"
+         "error<TAB>sentence, answers of several lines are joined by tabs, and the status is the "
+         "worst one.\n";
+}
+
+std::string help(std::string_view verb) {
+  for (const Page& page : pages)
+    if (page.verb == verb)
+      return fmt::format("tcq {} {}\n{}.\n\n{}{}{}", page.verb, page.synopsis, page.question,
+                         page.text, page.synopsis.starts_with("MNEMONIC") ? keys_text : "",
+                         example_text(page));
+  throw_unknown("verb", verb, verb_names());
+}
+
+}  // namespace tcq::oracle

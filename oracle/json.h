@@ -1,0 +1,22 @@
+// Small JSON texts: every helper takes and returns JSON that is already text, so that this header
+// needs no library. Example: json_object({{"thread", "6"}, {"text", json_string("a\"b")}}) is
+// {"thread":6,"text":"a\"b"}.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tcq::oracle {
+
+// A quoted string; bytes that are not UTF-8 are replaced.
+std::string json_string(std::string_view text);
+
+// A number if `text` is a plain decimal integer without leading zeros, else a string.
+std::string json_value(std::string_view text);
+
+std::string json_object(const std::vector<std::pair<std::string_view, std::string>>& members);
+std::string json_array(const std::vector<std::string>& values);
+
+}  // namespace tcq::oracle

@@ -1,0 +1,129 @@
+// The verb mma: data lines `a b c` -> the bits of D, through sim/num/dot.h.
+//
+// a and b are the K elements of one row of A and one column of B, comma separated, each in
+// fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8); b1 rows are one hex number of one digit per
+// four bits, bit 0 = k 0. c and the answer are fixed-width hex. Sparse: a holds the stored
+// elements, b all of logical K, and a fourth word the metadata codes, one hex digit per chunk,
+// chunk 0 first.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "oracle/json.h"
+#include "oracle/metadata.h"
+#include "oracle/mnemonic.h"
+#include "oracle/verbs.h"
+#include "sim/isa/wgmma_place.h"
+#include "sim/num/dot.h"
+
+namespace tcq::oracle {
+namespace {
+
+using wgmma::Form;
+
+constexpr int bits_per_digit = 4;
+constexpr std::array<std::string_view, 3> mma_keys = {"accumulate", "negate_a", "negate_b"};
+
+int hex_digits(Type type) { return bits(type) / bits_per_digit; }
+
+Instruction mma_instruction(const Question& question) {
+  return instruction_of(question, Keys(words_from(question, 1), mma_keys));
+}
+
+// Blank-separated words of a line; one more than `most` are kept, so that too many can be seen.
+std::vector<std::string_view> split_words(std::string_view line, std::size_t most) {
+  constexpr std::string_view blanks = " \t\r\n";
+  std::vector<std::string_view> words;
+  while (words.size() <= most) {
+    const std::size_t begin = line.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) break;
+    line.remove_prefix(begin);
+    const std::size_t size = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, size));
+    line.remove_prefix(size);
+  }
+  return words;
+}
+
+std::vector<std::uint32_t> parse_bit_row(std::string_view word, int count, std::string_view what) {
+  const auto digits = static_cast<std::size_t>(count / bits_per_digit);
+  if (word.size() != digits)
+    throw UsageError(fmt::format("{} has {} characters: {} needs one hex number of {} digits",
+                                 quoted(word), word.size(), what, digits));
+  std::vector<std::uint32_t> elements;
+  for (std::size_t i = digits; i-- > 0;) {
+    std::uint32_t digit = parse_hex(word.substr(i, 1), 1, what);
+    for (int bit = 0; bit < bits_per_digit; ++bit, digit /= 2) elements.push_back(digit % 2);
+  }
+  return elements;
+}
+
+std::vector<std::uint32_t> parse_row(std::string_view word, Type type, int count,
+                                     std::string_view what) {
+  if (type == Type::b1) return parse_bit_row(word, count, what);
+  std::vector<std::uint32_t> elements;
+  std::size_t seen = 0;
+  for (bool more = true; more; ++seen) {
+    const std::size_t comma = word.find(',');
+    more = comma != std::string_view::npos;
+    if (seen < static_cast<std::size_t>(count))
+      elements.push_back(parse_hex(word.substr(0, comma), hex_digits(type),
+                                   fmt::format("element {} of {}", seen, what)));
+    if (more) word.remove_prefix(comma + 1);
+  }
+  if (seen != static_cast<std::size_t>(count))
+    throw UsageError(fmt::format("{} has {} elements: expected {} of {}, comma separated", what,
+                                 seen, count, name(type)));
+  return elements;
+}
+
+// What the stored elements of A meet, for every code: the chip gives undefined codes a meaning,
+// too.
+std::vector<std::uint32_t> select(const Form& form, const std::vector<std::uint32_t>& b,
+                                  const std::vector<std::uint32_t>& codes) {
+  std::vector<std::uint32_t> met;
+  for (int col = 0; col < wgmma::stored_k(form.a); ++col) {
+    const int chunk = wgmma::stored_chunk(form.a, col);
+    met.push_back(wgmma::selected_b(form.a, chunk, codes[static_cast<std::size_t>(chunk)],
+                                    wgmma::stored_index(form.a, col), b.data()));
+  }
+  return met;
+}
+
+}  // namespace
+
+Answer mma_line(const Question& question, std::string_view line) {
+  const Instruction instruction = mma_instruction(question);
+  const Form& form = instruction.form;
+  const std::size_t expected = form.sparse ? 4 : 3;
+  const std::vector<std::string_view> words = split_words(line, expected);
+  if (words.size() != expected)
+    throw UsageError(fmt::format(
+        "the line has {}{} words: expected {}", words.size() > expected ? "more than " : "",
+        std::min(words.size(), expected), form.sparse ? "'a b c codes'" : "'a b c'"));
+  const std::vector<std::uint32_t> a = parse_row(words[0], form.a, wgmma::stored_k(form.a), "a");
+  std::vector<std::uint32_t> b = parse_row(words[1], form.b, k(form), "b");
+  const std::uint32_t c = parse_hex(words[2], hex_digits(form.d), "c");
+  if (form.sparse) b = select(form, b, parse_codes(words[3], form.a));
+  const std::uint32_t d =
+      dot({form.d, form.a, form.b}, a.data(), b.data(), static_cast<int>(a.size()), c,
+          {instruction.accumulate, form.negate_a, form.negate_b, form.satfinite});
+  const std::string text = fmt::format("{:0{}x}", d, hex_digits(form.d));
+  const bool json = question.options.style == Style::Json;
+  return {Status::Yes, json ? json_object({{"d", json_string(text)}}) : text, ""};
+}
+
+void check_line_words(const Question& question) {
+  if (question.verb == "mma") {
+    mma_instruction(question);
+    return;
+  }
+  target_of(question);
+  if (!question.words.empty())
+    throw UsageError(
+        fmt::format("unexpected word {}: {} reads its lines from stdin, expected only "
+                    "options after it",
+                    quoted(question.words[0]), question.verb));
+}
+
+}  // namespace tcq::oracle

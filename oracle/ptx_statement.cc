@@ -1,0 +1,229 @@
+// Taking a PTX statement apart; see ptx_statement.h. Linear in the length of the line.
+#include "oracle/ptx_statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "oracle/words.h"
+
+namespace tcq::oracle {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_' || c == '$' || c == '%'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// ---- Registers and immediates -------------------------------------------------------------------
+
+struct RegisterName {
+  std::string_view prefix;  // without the number at the end
+  std::uint64_t number = 0;
+  bool numbered = false;
+};
+
+std::optional<RegisterName> register_name(std::string_view text) {
+  if (text.empty() || is_digit(text[0]) || !std::all_of(text.begin(), text.end(), is_word))
+    return std::nullopt;
+  if (text.find('%', 1) != std::string_view::npos || text == "%") return std::nullopt;
+  std::size_t end = text.size();
+  while (end > 0 && is_digit(text[end - 1])) --end;
+  RegisterName name{text.substr(0, end)};
+  const char* const last = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + end, last, name.number);
+  name.numbered = error == std::errc() && rest == last;
+  return name;
+}
+
+RegisterClass class_of(const RegisterName& name) {
+  struct Convention {
+    std::string_view prefix;
+    RegisterClass register_class;
+  };
+  static constexpr std::array<Convention, 6> conventions = {{{"%p", RegisterClass::Pred},
+                                                             {"%rs", RegisterClass::B16},
+                                                             {"%r", RegisterClass::B32},
+                                                             {"%f", RegisterClass::F32},
+                                                             {"%rd", RegisterClass::B64},
+                                                             {"%fd", RegisterClass::F64}}};
+  for (const Convention& c : conventions)
+    if (name.numbered && name.prefix == c.prefix) return c.register_class;
+  return RegisterClass::Unknown;
+}
+
+std::optional<std::int64_t> immediate_value(std::string_view text) {
+  const bool minus = text.starts_with('-');
+  if (minus || text.starts_with('+')) text.remove_prefix(1);
+  text = trimmed(text);
+  if (text.ends_with('U')) text.remove_suffix(1);
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X"))
+    base = 16;
+  else if (text.starts_with("0b") || text.starts_with("0B"))
+    base = 2;
+  else if (text.size() > 1 && text[0] == '0')
+    base = 8;
+  if (base == 16 || base == 2) text.remove_prefix(2);
+  std::uint64_t magnitude = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, magnitude, base);
+  if (text.empty() || rest != end || error == std::errc::invalid_argument) return std::nullopt;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  if (error == std::errc::result_out_of_range || magnitude > static_cast<std::uint64_t>(most))
+    return minus ? -most : most;
+  return minus ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+}
+
+// ---- Operands -----------------------------------------------------------------------------------
+
+void add_to_vector(PtxOperand& vector, RegisterClass register_class, std::uint64_t count) {
+  vector.count += count;
+  vector.holds[static_cast<std::size_t>(register_class)] = true;
+}
+
+// One element of a vector: a register, or first..last.
+bool add_element(PtxOperand& vector, std::string_view text, std::string& malformed) {
+  const std::size_t dots = text.find("..");
+  const auto first = register_name(trimmed(text.substr(0, dots)));
+  if (dots == std::string_view::npos) {
+    if (text.empty()) {
+      malformed = "a vector has an empty element";
+      return false;
+    }
+    add_to_vector(vector, first ? class_of(*first) : RegisterClass::Unknown, 1);
+    vector.only_registers = vector.only_registers && first.has_value();
+    return true;
+  }
+  const auto last = register_name(trimmed(text.substr(dots + 2)));
+  if (!first || !last || !first->numbered || !last->numbered || first->prefix != last->prefix ||
+      first->number > last->number || last->number - first->number > 0xffffffff) {
+    malformed = fmt::format("{} is no range of registers such as %f0..%f63", quoted(text));
+    return false;
+  }
+  add_to_vector(vector, class_of(*first), last->number - first->number + 1);
+  return true;
+}
+
+bool parse_vector(PtxOperand& vector, std::string& malformed) {
+  vector.kind = PtxOperand::Kind::Vector;
+  std::string_view inside = vector.text.substr(1, vector.text.size() - 2);
+  while (true) {
+    const std::size_t comma = inside.find(',');
+    if (!add_element(vector, trimmed(inside.substr(0, comma)), malformed)) return false;
+    if (comma == std::string_view::npos) return true;
+    inside.remove_prefix(comma + 1);
+  }
+}
+
+bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malformed) {
+  operand.text = text;
+  if (text.empty()) {
+    malformed = "an operand is empty";
+    return false;
+  }
+  if (text.front() == '{' && text.back() == '}') return parse_vector(operand, malformed);
+  if (text.front() == '!') {
+    operand.negated = true;
+    text = trimmed(text.substr(1));
+  }
+  if (const auto value = immediate_value(text)) {
+    operand.kind = PtxOperand::Kind::Immediate;
+    operand.value = *value;
+  } else if (const auto name = register_name(text)) {
+    operand.kind = PtxOperand::Kind::Register;
+    operand.register_class = class_of(*name);
+  }
+  return true;
+}
+
+// Splits at commas outside braces and parentheses.
+bool parse_operands(std::string_view text, std::vector<PtxOperand>& operands,
+                    std::string& malformed) {
+  if (trimmed(text).empty()) return true;
+  int braces = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    if (c == '{') ++braces;
+    if (c == '}') --braces;
+    if (braces < 0 || braces > 1 || (i == text.size() && braces != 0)) {
+      malformed = "the braces do not match";
+      return false;
+    }
+    if (c != ',' || braces != 0) continue;
+    PtxOperand operand;
+    if (!parse_operand(trimmed(text.substr(begin, i - begin)), operand, malformed)) return false;
+    operands.push_back(operand);
+    begin = i + 1;
+  }
+  return true;
+}
+
+void split_opcode(std::string_view text, PtxStatement& statement) {
+  const std::size_t first = text.find('.');
+  statement.opcode = text.substr(0, first);
+  while (text.find('.') != std::string_view::npos) {
+    text.remove_prefix(text.find('.') + 1);
+    statement.qualifiers.push_back(text.substr(0, text.find('.')));
+  }
+}
+
+bool take_guard(std::string_view& text, PtxStatement& statement, std::string& malformed) {
+  if (!text.starts_with('@')) return true;
+  text.remove_prefix(1);
+  const auto end = std::find_if(text.begin(), text.end(), is_blank);
+  const auto length = static_cast<std::size_t>(end - text.begin());
+  PtxOperand guard;
+  if (!parse_operand(text.substr(0, length), guard, malformed)) return false;
+  statement.guard = guard;
+  text = trimmed(text.substr(length));
+  return true;
+}
+
+}  // namespace
+
+std::string without_comments(std::string_view line) {
+  std::string text;
+  text.reserve(line.size());
+  for (std::size_t i = 0; i < line.size();) {
+    if (line.substr(i, 2) == "//") break;
+    if (line.substr(i, 2) == "/*") {
+      const std::size_t end = line.find("*/", i + 2);
+      text += ' ';
+      if (end == std::string_view::npos) break;
+      i = end + 2;
+    } else {
+      text += line[i++];
+    }
+  }
+  return text;
+}
+
+std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed) {
+  PtxStatement statement;
+  const std::size_t end = text.find(';');
+  if (end != std::string_view::npos && !trimmed(text.substr(end + 1)).empty()) {
+    malformed = "something follows the semicolon: expected one statement per line";
+    return std::nullopt;
+  }
+  text = trimmed(text.substr(0, end));
+  if (!take_guard(text, statement, malformed)) return std::nullopt;
+  const auto blank =
+      std::find_if(text.begin(), text.end(), [](char c) { return is_blank(c) || c == '{'; });
+  const auto length = static_cast<std::size_t>(blank - text.begin());
+  split_opcode(text.substr(0, length), statement);
+  if (!parse_operands(text.substr(length), statement.operands, malformed)) return std::nullopt;
+  return statement;
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,47 @@
+// One PTX statement, taken apart: guard, opcode, qualifiers, operands. No opinion on what is legal.
+//
+// Registers are known by their conventional names only (%f: .f32, %r: .b32, %rd: .b64, %p: .pred,
+// ...); other names may be anything. `{%f0..%f63}` abbreviates a vector. Example: "@%p1
+// wgmma.fence.sync;" has guard %p1 (Pred), opcode "wgmma" and qualifiers "fence", "sync".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tcq::oracle {
+
+enum class RegisterClass : std::uint8_t { Unknown, Pred, B16, B32, F32, B64, F64 };
+inline constexpr std::size_t register_class_count = 7;
+
+struct PtxOperand {
+  enum class Kind : std::uint8_t { Register, Immediate, Vector, Other };
+  Kind kind = Kind::Other;
+  std::string_view text;
+  bool negated = false;                                   // !%p0
+  RegisterClass register_class = RegisterClass::Unknown;  // Register
+  std::int64_t value = 0;                                 // Immediate, saturated
+  std::uint64_t count = 0;                                // Vector: registers in it
+  std::array<bool, register_class_count> holds = {};      // Vector: classes in it
+  bool only_registers = true;                             // Vector
+};
+
+struct PtxStatement {
+  std::optional<PtxOperand> guard;
+  std::string_view opcode;  // up to the first dot
+  std::vector<std::string_view> qualifiers;
+  std::vector<PtxOperand> operands;
+};
+
+// `text` must not hold comments and must outlive the result. Empty text (or only `;`) has no
+// opcode. std::nullopt, and why in `malformed`, for text that is not one statement.
+std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed);
+
+// The line with comments replaced by blanks.
+std::string without_comments(std::string_view line);
+
+}  // namespace tcq::oracle

@@ -1,0 +1,219 @@
+// The bytes of a recording: header lines, then packed little-endian cases with a checksum (vectors.h).
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "oracle/vectors.h"
+
+namespace tcq::oracle {
+namespace {
+
+constexpr std::string_view magic = "tcq recording 1\n";
+constexpr std::size_t max_outputs = 64 * 256;
+constexpr std::uint32_t max_shared_bytes = 256 * 1024;
+
+std::uint64_t checksum(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+class Writer {
+ public:
+  void put(std::uint64_t value, int byte_count) {
+    for (int i = 0; i < byte_count; ++i) bytes_ += static_cast<char>(value >> (8 * i));
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  std::uint64_t get(int byte_count) {
+    if (bytes_.size() - at_ < static_cast<std::size_t>(byte_count))
+      throw BadFile("recording ends in the middle of a case");
+    std::uint64_t value = 0;
+    for (int i = 0; i < byte_count; ++i)
+      value |= std::uint64_t{static_cast<unsigned char>(bytes_[at_++])} << (8 * i);
+    return value;
+  }
+  std::uint64_t get_below(int byte_count, std::uint64_t limit, const char* what) {
+    const std::uint64_t value = get(byte_count);
+    if (value >= limit) throw BadFile(fmt::format("recording holds an impossible {}", what));
+    return value;
+  }
+  bool get_flag() { return get_below(1, 2, "flag") != 0; }
+  bool at_end() const { return at_ == bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+};
+
+void put_form(Writer& w, const wgmma::Form& f) {
+  for (const Type type : {f.d, f.a, f.b}) w.put(static_cast<std::uint64_t>(type), 1);
+  w.put(static_cast<std::uint64_t>(f.n), 2);
+  for (const bool flag : {f.sparse, f.a_place == wgmma::Place::Registers, f.major_a == Major::MN,
+                          f.major_b == Major::MN, f.negate_a, f.negate_b, f.satfinite})
+    w.put(flag ? 1 : 0, 1);
+}
+
+wgmma::Form get_form(Reader& r) {
+  wgmma::Form f{};
+  for (Type* type : {&f.d, &f.a, &f.b})
+    *type = static_cast<Type>(r.get_below(1, type_count, "type"));
+  f.n = static_cast<int>(r.get(2));
+  f.sparse = r.get_flag();
+  f.a_place = r.get_flag() ? wgmma::Place::Registers : wgmma::Place::Smem;
+  f.major_a = r.get_flag() ? Major::MN : Major::K;
+  f.major_b = r.get_flag() ? Major::MN : Major::K;
+  f.negate_a = r.get_flag();
+  f.negate_b = r.get_flag();
+  f.satfinite = r.get_flag();
+  if (wgmma::check(f) != Fault::None) throw BadFile("recording holds an illegal instruction");
+  return f;
+}
+
+int output_bytes(const wgmma::Form& f) { return bits(f.d) / 8; }
+
+void put_case(Writer& w, const Case& c) {
+  put_form(w, c.instruction.form);
+  w.put(static_cast<std::uint64_t>(c.instruction.selector), 1);
+  w.put(c.instruction.accumulate ? 1 : 0, 1);
+  w.put(static_cast<std::uint64_t>(c.content), 1);
+  w.put(static_cast<std::uint64_t>(c.mixture), 1);
+  w.put(static_cast<std::uint64_t>(c.keep), 1);
+  w.put(c.shared_bytes, 4);
+  for (const std::uint64_t word :
+       {c.instruction.desc_a, c.instruction.desc_b, c.seed, c.input_hash})
+    w.put(word, 8);
+  w.put(c.outputs.size(), 4);
+  for (const std::uint32_t output : c.outputs) w.put(output, output_bytes(c.instruction.form));
+}
+
+Case get_case(Reader& r) {
+  Case c;
+  c.instruction.form = get_form(r);
+  const auto selectors =
+      static_cast<std::uint64_t>(wgmma::max_selector(c.instruction.form.a)) + 1;
+  c.instruction.selector = static_cast<int>(r.get_below(1, selectors, "selector"));
+  c.instruction.accumulate = r.get_flag();
+  c.content = static_cast<Content>(r.get_below(1, 2, "content"));
+  c.mixture = static_cast<MixtureClass>(r.get_below(1, mixture_class_count, "mixture class"));
+  c.keep = static_cast<Keep>(r.get_below(1, 3, "selection of outputs"));
+  c.shared_bytes = static_cast<std::uint32_t>(r.get_below(4, max_shared_bytes + 1, "size"));
+  if (c.shared_bytes % 8 != 0) throw BadFile("recording holds an impossible size");
+  c.instruction.desc_a = r.get(8);
+  c.instruction.desc_b = r.get(8);
+  c.seed = r.get(8);
+  c.input_hash = r.get(8);
+  const std::uint64_t count = r.get_below(4, max_outputs + 1, "number of outputs");
+  if (count != kept_elements(c).size())
+    throw BadFile("recording holds an impossible number of outputs");
+  for (std::uint64_t i = 0; i < count; ++i)
+    c.outputs.push_back(static_cast<std::uint32_t>(r.get(output_bytes(c.instruction.form))));
+  return c;
+}
+
+std::map<std::string, std::string> parse_header(std::string_view text) {
+  std::map<std::string, std::string> header;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos)
+      throw BadFile(fmt::format("header line '{}' is not `key: value`", line.substr(0, 60)));
+    header[std::string(line.substr(0, colon))] = std::string(line.substr(colon + 2));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return header;
+}
+
+void expect(const std::map<std::string, std::string>& header, const std::string& key,
+            const std::string& found) {
+  const auto it = header.find(key);
+  if (it == header.end()) throw BadFile(fmt::format("header has no '{}' line", key));
+  if (it->second != found)
+    throw BadFile(fmt::format("{} is {}, the header says {}: truncated or corrupted", key, found,
+                              it->second));
+}
+
+}  // namespace
+
+std::string serialize(const Recording& recording) {
+  Writer writer;
+  for (const Case& c : recording.cases) put_case(writer, c);
+  const std::string payload = writer.take();
+  auto header = recording.header;
+  header["cases"] = std::to_string(recording.cases.size());
+  header["payload_bytes"] = std::to_string(payload.size());
+  header["payload_fnv1a64"] = fmt::format("{:016x}", checksum(payload));
+  std::string text(magic);
+  for (const auto& [key, value] : header) text += fmt::format("{}: {}\n", key, value);
+  return text + '\n' + payload;
+}
+
+Recording parse_recording(std::string_view bytes) {
+  if (!bytes.starts_with(magic))
+    throw BadFile("not a tcq recording: the first line is not 'tcq recording 1'");
+  const std::size_t end = bytes.find("\n\n");
+  if (end == std::string_view::npos) throw BadFile("recording has no end of header");
+  const std::string_view payload = bytes.substr(end + 2);
+  Recording recording;
+  recording.header = parse_header(bytes.substr(magic.size(), end + 1 - magic.size()));
+  expect(recording.header, "payload_bytes", std::to_string(payload.size()));
+  expect(recording.header, "payload_fnv1a64", fmt::format("{:016x}", checksum(payload)));
+  Reader reader(payload);
+  while (!reader.at_end()) recording.cases.push_back(get_case(reader));
+  expect(recording.header, "cases", std::to_string(recording.cases.size()));
+  return recording;
+}
+
+std::string read_file(const std::string& path) {
+  constexpr std::uintmax_t limit = 256 << 20;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw BadFile(fmt::format("{}: is a directory", path));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) throw BadFile(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const std::size_t count = std::fread(buffer, 1, sizeof buffer, file.get());
+    bytes.append(buffer, count);
+    if (bytes.size() > limit) throw BadFile(fmt::format("{}: larger than any recording", path));
+    if (count < sizeof buffer) break;
+  }
+  if (std::ferror(file.get()) != 0) throw BadFile(fmt::format("{}: read error", path));
+  return bytes;
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".partial";
+  const auto fail = [&](const char* what) {
+    const int code = errno;
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw BadFile(fmt::format("{}: {}: {}", path, what, std::strerror(code)));
+  };
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) fail("cannot be written");
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) != 0 || !written) fail("write error");
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) {
+    errno = error.value();
+    fail("cannot be renamed into place");
+  }
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,117 @@
+// Canonical shared-memory layouts of matrix operands: (mn, k) -> byte offset, before swizzling.
+//
+// Decides what LBO and SBO mean for K-major and MN-major operands, and which LBO, SBO and steps
+// along K a compact tile has. The swizzle itself and the start address: wgmma_operand.h.
+//
+// A core matrix is 8 rows x 16 bytes. `pitch` is the length in bytes of one row of the swizzle atom:
+// 16 (none), 32, 64 or 128; an atom is 8 rows of one pitch. Example: bf16, K-major, pitch 128,
+// SBO 1024: element (mn = 11, k = 5) lies at 1 * 1024 + 3 * 128 + 10 = 1418.
+//
+// K-major: SBO steps 8 rows, LBO one pitch along K; a dense instruction reads 32 bytes of K, so LBO
+// counts without swizzle only, and for the 64 bytes of a sparse B in the 32B mode.
+// MN-major: LBO and SBO exchange their roles between no swizzle and the swizzled modes.
+//
+// Source: PTX ISA 9.2, 9.7.15.5.1.2 "Shared memory matrix layout".
+// Measured: tests/vectors/wgmma_descriptors.tcqv
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/host_device.h"
+
+namespace tcq {
+
+// Which index runs along contiguous memory. PTX: trans = 0 is K-major, 1 is MN-major.
+enum class Major : std::uint8_t { K, MN };
+
+struct CanonicalLayout {
+  Major major;
+  std::uint32_t pitch_bytes;  // 16, 32, 64, 128
+  std::uint32_t lbo_bytes;
+  std::uint32_t sbo_bytes;
+};
+
+// A byte of an operand: row of A or column of B, and index along K, one of them in bytes.
+// K-major: {mn, k byte}; MN-major: {mn byte, k}.
+struct OperandByte {
+  std::uint32_t mn;
+  std::uint32_t k;
+};
+
+// Shape: any mn and k; linear in the group of 8 rows and in the column of one pitch.
+HOST_DEVICE constexpr std::uint32_t offset_bytes(const CanonicalLayout& layout, OperandByte at) {
+  const std::uint32_t pitch = layout.pitch_bytes;
+  if (layout.major == Major::K) {
+    return at.mn / 8 * layout.sbo_bytes + at.mn % 8 * pitch + at.k / pitch * layout.lbo_bytes +
+           at.k % pitch;
+  }
+  const bool swizzled = pitch != 16;
+  const std::uint32_t k_group = swizzled ? layout.sbo_bytes : layout.lbo_bytes;
+  const std::uint32_t mn_group = swizzled ? layout.lbo_bytes : layout.sbo_bytes;
+  return at.k / 8 * k_group + at.k % 8 * pitch + at.mn / pitch * mn_group + at.mn % pitch;
+}
+
+// In which direction the atoms of a compact tile follow each other in memory.
+enum class AtomOrder : std::uint8_t { MnFirst, KFirst };
+
+// A dense tile in shared memory: one extent in bytes (the contiguous one), the other in elements.
+struct Tile {
+  Major major;
+  std::uint32_t pitch_bytes;
+  AtomOrder order;
+  std::uint32_t contiguous_bytes;  // along K if K-major, along MN if MN-major
+  std::uint32_t rows;              // the other extent: MN if K-major, K if MN-major
+
+  HOST_DEVICE constexpr std::uint32_t bytes() const { return contiguous_bytes * rows; }
+  HOST_DEVICE constexpr std::uint32_t atom_bytes() const { return 8 * pitch_bytes; }
+  // Whole atoms only: then the tile has no holes.
+  HOST_DEVICE constexpr bool is_whole() const {
+    return contiguous_bytes != 0 && rows != 0 && contiguous_bytes % pitch_bytes == 0 &&
+           rows % 8 == 0;
+  }
+};
+
+// Bytes from one atom to the next along the contiguous direction and along the rows.
+struct AtomSteps {
+  std::uint32_t contiguous;
+  std::uint32_t rows;
+};
+
+HOST_DEVICE constexpr AtomSteps atom_steps(const Tile& tile) {
+  const bool contiguous_first =
+      (tile.major == Major::K) == (tile.order == AtomOrder::KFirst);
+  return contiguous_first ? AtomSteps{tile.atom_bytes(), 8 * tile.contiguous_bytes}
+                          : AtomSteps{tile.rows * tile.pitch_bytes, tile.atom_bytes()};
+}
+
+// LBO and SBO of a compact tile of which one instruction reads `k_bytes` along K (used if K-major).
+// An LBO that is not read is written as 16, as CUTLASS does.
+HOST_DEVICE constexpr CanonicalLayout canonical_layout(const Tile& tile,
+                                                       std::uint32_t k_bytes = 32) {
+  const AtomSteps steps = atom_steps(tile);
+  if (tile.major == Major::K) {
+    const bool reads_lbo = k_bytes > tile.pitch_bytes;
+    return {tile.major, tile.pitch_bytes, reads_lbo ? steps.contiguous : 16, steps.rows};
+  }
+  const bool swizzled = tile.pitch_bytes != 16;
+  return swizzled ? CanonicalLayout{tile.major, tile.pitch_bytes, steps.contiguous, steps.rows}
+                  : CanonicalLayout{tile.major, tile.pitch_bytes, steps.rows, steps.contiguous};
+}
+
+// Byte offset of index `k` of a compact tile; `k` in bytes if K-major, in elements if MN-major, and
+// a multiple of what one instruction reads. Add it to the start address of a descriptor.
+HOST_DEVICE constexpr std::uint32_t k_advance_bytes(const Tile& tile, std::uint32_t k) {
+  const AtomSteps steps = atom_steps(tile);
+  if (tile.major == Major::MN) return k / 8 * steps.rows;
+  return k / tile.pitch_bytes * steps.contiguous + k % tile.pitch_bytes;
+}
+
+// Byte offset of row or column `mn` of a compact tile (a multiple of 8 rows if K-major, of the pitch
+// in bytes if MN-major).
+HOST_DEVICE constexpr std::uint32_t mn_advance_bytes(const Tile& tile, std::uint32_t mn) {
+  const AtomSteps steps = atom_steps(tile);
+  return tile.major == Major::K ? mn / 8 * steps.rows
+                                : mn / tile.pitch_bytes * steps.contiguous;
+}
+
+}  // namespace tcq

@@ -1,0 +1,178 @@
+// Every way a program can be wrong: its kind, one sentence, and where the rule is written.
+//
+// Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled (legal,
+// but not measured or not implemented here). Faults are values; nothing throws.
+//
+// Source: the section named in each entry (PTX ISA 9.2).
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/host_device.h"
+
+namespace tcq {
+
+enum class Fault : std::uint8_t {
+  None,
+  // Instruction forms of wgmma.
+  TargetLacksWgmma,
+  TypesDoNotExist,
+  ShapeM64,
+  ShapeN8,
+  ShapeN16,
+  ShapeK,
+  SparseB1,
+  RegisterAIsKMajor,
+  MnMajorNeeds16Bit,
+  NegateNeedsFloat,
+  SatfiniteNeedsInt8,
+  SelectorOutOfRange,
+  // PTX statements of wgmma.
+  SyncMissing,
+  AlignedMissing,
+  B1OperationMissing,
+  RegisterCountD,
+  RegisterCountA,
+  OperandCount,
+  OperandKind,
+  ImmediateScale,
+  ImmediateTranspose,
+  ImmediateScaleD,
+  ImmediateWaitGroup,
+  InstructionUnknown,
+  QualifierUnknown,
+  QualifierMissing,
+  QualifierOrder,
+  StatementMalformed,
+  // Matrix descriptors.
+  DescriptorUnaligned,
+  DescriptorTooLarge,
+  DescriptorBaseOffset,
+  // Run time.
+  UndefinedMetadata,
+  SharedMemoryOutOfRange,
+};
+inline constexpr int fault_count = static_cast<int>(Fault::SharedMemoryOutOfRange) + 1;
+
+enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled };
+
+struct FaultInfo {
+  FaultKind kind;
+  const char* name;
+  const char* sentence;
+  const char* source;
+};
+
+HOST_DEVICE constexpr const char* name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::None: return "none";
+    case FaultKind::Illegal: return "illegal";
+    case FaultKind::Undefined: return "undefined";
+    case FaultKind::Unmodelled: return "unmodelled";
+  }
+  return "?";
+}
+
+HOST_DEVICE constexpr FaultInfo info(Fault fault) {
+  using enum FaultKind;
+  switch (fault) {
+    case Fault::None: return {None, "None", "no fault", ""};
+    case Fault::TargetLacksWgmma:
+      return {Illegal, "TargetLacksWgmma", "wgmma exists on sm_90a only",
+              "9.7.15.5.2 target notes"};
+    case Fault::TypesDoNotExist:
+      return {Illegal, "TypesDoNotExist", "wgmma has no such combination of D, A and B types",
+              "9.7.15.3"};
+    case Fault::ShapeM64: return {Illegal, "ShapeM64", "M is always 64", "9.7.15.2"};
+    case Fault::ShapeN8:
+      return {Illegal, "ShapeN8", "N must be a multiple of 8 in [8, 256]", "9.7.15.2"};
+    case Fault::ShapeN16:
+      return {Illegal, "ShapeN16",
+              "N of integer and b1 types must be 8, 16, 24, 32 or a multiple of 16 up to 256",
+              "9.7.15.2"};
+    case Fault::ShapeK:
+      return {Illegal, "ShapeK",
+              "K is fixed by the type: 32 bytes of A per row, twice that in logical K with .sp",
+              "9.7.15.2"};
+    case Fault::SparseB1: return {Illegal, "SparseB1", "b1 has no sparse form", "9.7.15.6.3"};
+    case Fault::RegisterAIsKMajor:
+      return {Illegal, "RegisterAIsKMajor",
+              "A in registers has no transpose immediate: it is K-major", "9.7.15.5.2"};
+    case Fault::MnMajorNeeds16Bit:
+      return {Illegal, "MnMajorNeeds16Bit",
+              "only f16 and bf16 operands in shared memory can be MN-major", "9.7.15.5.2"};
+    case Fault::NegateNeedsFloat:
+      return {Illegal, "NegateNeedsFloat", "integer and b1 forms have no scale-a and scale-b",
+              "9.7.15.5.2"};
+    case Fault::SatfiniteNeedsInt8:
+      return {Illegal, "SatfiniteNeedsInt8", ".satfinite exists for s8 and u8 operands only",
+              "9.7.15.5.2"};
+    case Fault::SelectorOutOfRange:
+      return {Illegal, "SelectorOutOfRange",
+              "the sparsity selector is 0 or 1 for 16-bit and tf32 types and 0 for 8-bit types",
+              "9.7.15.6.3"};
+    case Fault::SyncMissing:
+      return {Illegal, "SyncMissing", ".sync is mandatory", "9.7.15.5.2"};
+    case Fault::AlignedMissing:
+      return {Illegal, "AlignedMissing", ".aligned is mandatory (ptxas does not insist)",
+              "9.7.15.5.2"};
+    case Fault::B1OperationMissing:
+      return {Illegal, "B1OperationMissing", "b1 needs .and.popc, the only operation", "9.7.15.5.2"};
+    case Fault::RegisterCountD:
+      return {Illegal, "RegisterCountD",
+              "D needs N/2 registers (f32, s32) or N/4 packed registers (f16)", "9.7.15.5.1.1"};
+    case Fault::RegisterCountA:
+      return {Illegal, "RegisterCountA", "A in registers is always 4 .b32 registers",
+              "9.7.15.5.1.1"};
+    case Fault::OperandCount:
+      return {Illegal, "OperandCount", "wrong number of operands or immediates for this form",
+              "9.7.15.5.2"};
+    case Fault::OperandKind:
+      return {Illegal, "OperandKind", "operand is of the wrong kind", "9.7.15.5.2"};
+    case Fault::ImmediateScale:
+      return {Illegal, "ImmediateScale", "scale-a and scale-b are the immediates 1 or -1",
+              "9.7.15.5.2"};
+    case Fault::ImmediateTranspose:
+      return {Illegal, "ImmediateTranspose", "trans-a and trans-b are the immediates 0 or 1",
+              "9.7.15.5.2"};
+    case Fault::ImmediateScaleD:
+      return {Illegal, "ImmediateScaleD", "scale-d is a predicate or the immediate 0 or 1",
+              "9.7.15.5.2"};
+    case Fault::ImmediateWaitGroup:
+      return {Illegal, "ImmediateWaitGroup", "wait_group takes one immediate of 0 or more",
+              "9.7.15.7.3"};
+    case Fault::InstructionUnknown:
+      return {Illegal, "InstructionUnknown",
+              "wgmma has mma_async, fence, commit_group and wait_group only", "9.7.15"};
+    case Fault::QualifierUnknown:
+      return {Illegal, "QualifierUnknown", "this instruction has no such qualifier", "9.7.15.5.2"};
+    case Fault::QualifierMissing:
+      return {Illegal, "QualifierMissing", "shape and the types of D, A and B are mandatory",
+              "9.7.15.5.2"};
+    case Fault::QualifierOrder:
+      return {Illegal, "QualifierOrder",
+              "qualifiers stand in the manual's order, each once (ptxas is lenient)", "9.7.15.5.2"};
+    case Fault::StatementMalformed:
+      return {Illegal, "StatementMalformed", "not one well-formed PTX statement", "4.3"};
+    case Fault::DescriptorUnaligned:
+      return {Illegal, "DescriptorUnaligned",
+              "start, LBO and SBO must be multiples of 16 bytes: lower bits are not encoded",
+              "9.7.15.5.1.2.2"};
+    case Fault::DescriptorTooLarge:
+      return {Illegal, "DescriptorTooLarge", "start, LBO and SBO must be below 2^18 bytes",
+              "9.7.15.5.1.2.2"};
+    case Fault::DescriptorBaseOffset:
+      return {Illegal, "DescriptorBaseOffset", "base offset must be in [0, 8)", "9.7.15.5.1.2.2"};
+    case Fault::UndefinedMetadata:
+      return {Undefined, "UndefinedMetadata",
+              "a metadata code does not name ascending positions of its chunk", "9.7.15.6.1"};
+    case Fault::SharedMemoryOutOfRange:
+      return {Undefined, "SharedMemoryOutOfRange",
+              "an operand reaches outside the shared memory of the CTA: above it the access traps "
+              "(illegal address), below it lie bytes reserved by the system",
+              "9.7.15.5.1.2.2; tests/vectors/wgmma_range.tcqv"};
+  }
+  return {None, "?", "?", ""};
+}
+
+}  // namespace tcq

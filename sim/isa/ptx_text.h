@@ -1,0 +1,57 @@
+// PTX spelling of wgmma opcodes, built without allocation so that kernels can use it at compile time.
+//
+// The CUDA wrappers paste the text into inline assembly, the probe and the command line print it: one
+// spelling for all. Example: opcode({f32, bf16, bf16, n = 24}) is
+// "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16".
+//
+// Source: PTX ISA 9.2, 9.7.15.5.2 and 9.7.15.6.3, "Syntax".
+#pragma once
+
+#include "sim/isa/element.h"
+#include "sim/isa/host_device.h"
+#include "sim/isa/shape.h"
+
+namespace tcq {
+
+// A zero-terminated text of bounded length; `chars` can be handed to inline assembly.
+struct PtxText {
+  static constexpr int capacity = 96;
+  char chars[capacity] = {};
+  int size = 0;
+
+  HOST_DEVICE constexpr PtxText& operator+=(const char* text) {
+    for (; *text != 0 && size + 1 < capacity; ++text) chars[size++] = *text;
+    return *this;
+  }
+  HOST_DEVICE constexpr PtxText& operator+=(int number) {
+    if (number >= 10) *this += number / 10;
+    const char digit[2] = {static_cast<char>('0' + number % 10), 0};
+    return *this += digit;
+  }
+};
+
+namespace wgmma {
+
+// The opcode in the manual's order of qualifiers. Requires: check(f) == Fault::None.
+HOST_DEVICE constexpr PtxText opcode(const Form& f) {
+  PtxText text;
+  text += "wgmma.mma_async";
+  text += f.sparse ? ".sp" : "";
+  text += ".sync.aligned.m";
+  text += m;
+  text += "n";
+  text += f.n;
+  text += "k";
+  text += k(f);
+  text += f.satfinite ? ".satfinite." : ".";
+  text += name(f.d);
+  text += ".";
+  text += name(f.a);
+  text += ".";
+  text += name(f.b);
+  text += f.a == Type::b1 ? ".and.popc" : "";
+  return text;
+}
+
+}  // namespace wgmma
+}  // namespace tcq

@@ -1,0 +1,54 @@
+// The shared memory of one CTA as bytes at absolute addresses of its shared window.
+//
+// A CTA's own bytes start at `base`: the first 1024 bytes of the window are reserved by the system on
+// Hopper. Reads outside are refused, never invented.
+//
+// Measured: tests/vectors/wgmma_descriptors.tcqv (header field shared_base: dynamic memory at 1024)
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tcq {
+
+inline constexpr std::uint32_t shared_base_sm90 = 1024;
+inline constexpr std::uint32_t max_dynamic_shared_sm90 = 227 * 1024;
+
+class SharedMemory {
+ public:
+  SharedMemory() = default;
+  SharedMemory(std::uint32_t base, std::uint32_t size) : base_(base), bytes_(size) {}
+
+  std::uint32_t base() const { return base_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(bytes_.size()); }
+  bool contains(std::uint32_t address, std::uint32_t count) const {
+    return address >= base_ && address - base_ <= size() && count <= size() - (address - base_);
+  }
+
+  // Requires: contains(address, sizeof(T)). Little endian, like the device.
+  template <class T>
+  T load(std::uint32_t address) const {
+    assert(contains(address, sizeof(T)));
+    T value;
+    std::memcpy(&value, &bytes_[address - base_], sizeof value);
+    return value;
+  }
+  template <class T>
+  void store(std::uint32_t address, T value) {
+    assert(contains(address, sizeof(T)));
+    std::memcpy(&bytes_[address - base_], &value, sizeof value);
+  }
+
+  std::uint8_t* data() { return bytes_.data(); }
+  const std::uint8_t* data() const { return bytes_.data(); }
+
+  friend bool operator==(const SharedMemory&, const SharedMemory&) = default;
+
+ private:
+  std::uint32_t base_ = 0;
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace tcq

@@ -1,0 +1,40 @@
+// Executing one wgmma on shared memory and registers: every bit of D in all 128 threads.
+//
+// Operands are read as the hardware reads them (wgmma_operand.h, wgmma_fragment.h, wgmma_sparse.h), each
+// output is one sum (sim/num/fused_sum.h). The instruction completes at once; when results become
+// visible is not decided here.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/fault.h"
+#include "sim/isa/shape.h"
+#include "sim/machine/shared_memory.h"
+#include "sim/machine/warpgroup.h"
+
+namespace tcq::wgmma {
+
+struct Instruction {
+  Form form;
+  int selector = 0;          // sparse only
+  std::uint64_t desc_a = 0;  // A in shared memory only
+  std::uint64_t desc_b = 0;
+  bool accumulate = true;
+
+  friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+struct State {
+  SharedMemory shared;
+  WarpgroupRegisters registers;
+
+  friend bool operator==(const State&, const State&) = default;
+};
+
+// Faults: whatever check(form) says; SelectorOutOfRange; SharedMemoryOutOfRange. On any fault `state` is
+// unchanged; otherwise only registers.d changes. Metadata codes that PTX leaves undefined do what the
+// chip was seen to do.
+// Requires: registers.d has 128 x accumulator_registers(form) entries.
+Fault execute(State& state, const Instruction& instruction);
+
+}  // namespace tcq::wgmma

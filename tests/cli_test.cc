@@ -1,0 +1,353 @@
+// The tcq binary: exit statuses, what goes to stdout and what to stderr, queries and data lines on
+// stdin, and a sentence for everything that is wrong. What right answers say is oracle_test.cc.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/process.h"
+
+namespace tcq::tests {
+namespace {
+
+const std::string mnemonic = "wgmma.m64n128k16.f32.bf16.bf16";
+const std::string sparse = "wgmma.sp.m64n16k32.f32.f16.f16";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find(separator); end != std::string::npos;
+       begin = end + 1, end = text.find(separator, begin))
+    parts.push_back(text.substr(begin, end - begin));
+  if (begin < text.size()) parts.push_back(text.substr(begin));
+  return parts;
+}
+
+// Arguments are separated by blanks; M and SP stand for a dense and a sparse mnemonic.
+Finished tcq(const std::string& arguments, const std::string& input = "") {
+  std::vector<std::string> words = split(arguments, ' ');
+  for (std::string& word : words) {
+    if (word == "M") word = mnemonic;
+    if (word == "SP") word = sparse;
+  }
+  return run(TCQ_BINARY, words, input);
+}
+
+TEST(Cli, AnAnswerGoesToStdoutWithStatusZero) {
+  const Finished r = tcq("where M D row=9 col=13");
+  EXPECT_EQ(r.status, 0);
+  EXPECT_EQ(r.out, "D[9][13] = thread 6, register 7 (warp 0, lane 6)\n");
+  EXPECT_EQ(r.err, "");
+}
+
+TEST(Cli, OptionsMayStandAnywhere) {
+  const std::string json = tcq("where M D row=9 col=13 --json").out;
+  EXPECT_EQ(tcq("--json where M D row=9 col=13").out, json);
+  EXPECT_EQ(tcq("where --json M D row=9 col=13").out, json);
+  EXPECT_EQ(
+      json,
+      "{\"matrix\":\"D\",\"row\":9,\"col\":13,\"thread\":6,\"register\":7,\"part\":0,\"warp\":0,"
+      "\"lane\":6}\n");
+  EXPECT_EQ(tcq("--by slot table M D").out, tcq("table M D --by=slot").out);
+}
+
+TEST(Cli, VersionNamesVersionCommitAndCompiler) {
+  const Finished r = tcq("--version");
+  EXPECT_EQ(r.status, 0);
+  EXPECT_TRUE(r.out.starts_with("tcq ")) << r.out;
+  EXPECT_NE(r.out.find("commit"), std::string::npos);
+  EXPECT_NE(r.out.find("++"), std::string::npos);
+}
+
+TEST(Cli, HelpIsAnAnswer) {
+  EXPECT_EQ(tcq("help").out, tcq("--help").out);
+  EXPECT_EQ(tcq("help where").out, tcq("where --help").out);
+  EXPECT_EQ(tcq("help where").status, 0);
+  EXPECT_NE(tcq("help where").out.find("... + C@thread 6, register 7"), std::string::npos);
+}
+
+TEST(Cli, TargetsDecideWhatIsLegal) {
+  EXPECT_EQ(tcq("describe M --arch hopper").status, 0);
+  const Finished r = tcq("describe M --arch b200");
+  EXPECT_EQ(r.status, 1);
+  EXPECT_EQ(r.out, "");
+  EXPECT_NE(r.err.find("sm_90a only"), std::string::npos) << r.err;
+}
+
+// ---- wrong usage --------------------------------------------------------------------------------
+
+struct Bad {
+  const char* arguments;
+  int status;
+  const char* word;  // must be in the sentence
+  const char* input = "";
+};
+
+const std::vector<Bad>& bad_questions() {
+  static const std::vector<Bad> table = {
+      {"", 2, "verb"},
+      {"wher M D row=9 col=13", 2, "'where'"},
+      {"WHERE M D row=9 col=13", 2, "'where'"},
+      {"tabel M D", 2, "'table'"},
+      {"help wher", 2, "'where'"},
+      {"--jsn where M D row=9 col=13", 2, "'--json'"},
+      {"where M D row=9 col=13 --input", 2, "'--inputs'"},
+      {"where M D row=9 col=13 -z", 2, "'-z'"},
+      {"table M D --by", 2, "--by"},
+      {"table M D --by thread", 2, "'slot'"},
+      {"table M D --csv --json", 2, "one style"},
+      {"table M D --markdown --asciidoc", 2, "one style"},
+      {"table M D --svg", 2, "--svg"},
+      {"table M D --svg=", 2, "--svg"},
+      {"table M D --svg /", 2, "directory"},
+      {"table M D --svg /no/such/folder/x.svg", 2, "cannot be written"},
+      {"where M D row=9 col=13 --csv", 2, "where"},
+      {"where M D row=9 col=13 --transpose", 2, "--transpose"},
+      {"where M D row=9 col=13 --by slot", 2, "table"},
+      {"where M D row=9 col=13 --svg x.svg", 2, "table"},
+      {"what M D thread=6 reg=7 --inputs", 2, "where"},
+      {"describe M --family f16", 2, "list"},
+      {"where", 2, "MNEMONIC"},
+      {"where M", 2, "matrix"},
+      {"where M D", 2, "row="},
+      {"where M D row=9", 2, "col="},
+      {"where M X row=9 col=13", 2, "'X'"},
+      {"where M DD row=9 col=13", 2, "'DD'"},
+      {"where M SFA row=9 col=13", 2, "'SFA'"},
+      {"where M D row=64 col=13", 2, "[0, 63]"},
+      {"where M D row=9 col=128", 2, "[0, 127]"},
+      {"where M D row=-1 col=13", 2, "'-1'"},
+      {"where M D row=+1 col=13", 2, "'+1'"},
+      {"where M D row=9.0 col=13", 2, "'9.0'"},
+      {"where M D row=nine col=13", 2, "'nine'"},
+      {"where M D row= col=13", 2, "row="},
+      {"where M D row=0x col=13", 2, "'0x'"},
+      {"where M D row=0xg col=13", 2, "'0xg'"},
+      {"where M D row=99999999999999999999999 col=13", 2, "too large"},
+      {"where M D row=18446744073709551616 col=13", 2, "too large"},
+      {"where M D row=9 row=9 col=13", 2, "twice"},
+      {"where M D rwo=9 col=13", 2, "'row'"},
+      {"where M D 9 13", 2, "key=value"},
+      {"where M D row=9 col=13 =5", 2, "unknown key"},
+      {"where M D row=9 col=13 desc=0", 2, "desc="},
+      {"where M D row=9 col=13 desc_a=0", 2, "--inputs"},
+      {"where M A row=9 col=0", 2, "a=regs"},
+      {"where M A row=9 col=0", 2, "desc=WORD"},
+      {"where M B row=9 col=0", 2, "desc=WORD"},
+      {"where M A row=9 col=0 a=regs desc=0", 2, "desc="},
+      {"where M A row=9 col=16 a=regs", 2, "[0, 15]"},
+      {"where M A row=9 col=0 a=registers", 2, "'regs'"},
+      {"where M A row=9 col=0 a=regs major_a=MN", 2, "K-major"},
+      {"where M B row=9 col=0 desc=word", 2, "'word'"},
+      {"where M E row=9 k=0", 2, "sparse"},
+      {"where M D row=9 col=13 selector=1", 2, "wgmma.sp"},
+      {"where SP E row=9 k=32", 2, "[0, 31]"},
+      {"where SP E row=9 col=0", 2, "'col'"},
+      {"where SP E row=9 k=0 selector=2", 2, "selector"},
+      {"where SP D row=9 col=13 --inputs codes=4", 2, "8 hex digits"},
+      {"where SP D row=9 col=13 --inputs codes=4444444x", 2, "hex"},
+      {"where SP D row=9 col=13 --inputs codes=44444440", 1, "undefined"},
+      {"where M D row=9 col=13 --inputs codes=44444444", 2, "wgmma.sp"},
+      {"where M D row=9 col=13 --inputs terms=0", 2, "[1, 16]"},
+      {"where M C row=9 col=13 --inputs", 2, "matrix D"},
+      {"where M D row=9 col=13 --inputs a=regs desc_a=0", 2, "registers"},
+      {"what M D thread=128 reg=7", 2, "[0, 127]"},
+      {"what M D thread=6 reg=64", 2, "[0, 63]"},
+      {"what M D thread=6 reg=7 part=1", 2, "[0, 0]"},
+      {"what M D thread=6", 2, "reg="},
+      {"what M B thread=6 reg=7", 2, "registers"},
+      {"what M A thread=6 reg=0", 2, "a=regs"},
+      {"what SP E thread=2 nibble=8", 2, "[0, 7]"},
+      {"what SP E thread=2 nibble=0", 1, "not read"},
+      {"table M B --by slot desc=0", 2, "--by"},
+      {"equation M A", 2, "a=regs"},
+      {"describe", 2, "MNEMONIC"},
+      {"describe wgmma", 2, "did you mean"},
+      {"describe m64n128k16.f32.bf16.bf16", 2, "did you mean"},
+      {"describe wgmma.m64n128k16", 2, "types"},
+      {"describe wgmma.m64n128k16.f32.bf16", 2, "types"},
+      {"describe wgmma.m64n128k16.f32.bf16.bf17", 2, "'bf17'"},
+      {"describe wgmma.m64n128k16.f32.bf16.bf16.", 2, "nothing may follow"},
+      {"describe wgmma.m64n128k16.f32.bf16.bf16.relu", 2, "'relu'"},
+      {"describe wgmma.m32n128k16.f32.bf16.bf16", 2, "M is always 64"},
+      {"describe wgmma.m64n12k16.f32.bf16.bf16", 2, "multiple of 8"},
+      {"describe wgmma.m64n264k16.f32.bf16.bf16", 2, "[8, 256]"},
+      {"describe wgmma.m64n99999999999k16.f32.bf16.bf16", 2, "shape"},
+      {"describe wgmma.m64n-8k16.f32.bf16.bf16", 2, "did you mean"},
+      {"describe wgmma.m64n8k32.f32.bf16.bf16", 2, "K is fixed"},
+      {"describe wgmma.m64n8k16.f16.bf16.bf16", 2, "combination"},
+      {"describe wgmma.sp.m64n8k512.s32.b1.b1.and.popc", 2, "no sparse form"},
+      {"describe wgmma.m64n8k256.s32.b1.b1.xor.popc", 2, "'xor'"},
+      {"describe wgmma.m64n8k8.f32.tf32.tf32 major_b=MN", 2, "MN-major"},
+      {"describe wgmma.m64n8k32.s32.s8.s8 negate_a=1", 2, "scale-a"},
+      {"describe wgmma.m64n8k16.satfinite.f32.f16.f16", 2, "satfinite"},
+      {"describe M accumulate=2", 2, "[0, 1]"},
+      {"describe M accumulate=yes", 2, "'yes'"},
+      {"describe M --arch sm_91", 2, "'sm_90'"},
+      {"describe M --arch h1000", 2, "'h100'"},
+      {"describe tcgen05.mma.cta_group::1.kind::f16", 3, "not modelled"},
+      {"list everything", 2, "'everything'"},
+      {"list --family bf61", 2, "'bf16'"},
+      {"list --family tcgen05", 3, "not modelled"},
+      {"list --arch sm_100a", 1, "sm_90a"},
+      {"mma", 2, "mnemonic"},
+      {"mma wgmma.m64n8k16.f32.f16.f17", 2, "'f17'"},
+      {"mma M row=1", 2, "'row'"},
+      {"mma M --csv", 2, "tables"},
+      {"check statement", 2, "'statement'"},
+      {"check --arch sm_9", 2, "sm_90"},
+      {"- where", 2, "'where'"},
+      {"--stdin --svg x.svg", 2, "--svg"},
+      {"decode", 2, ""},
+      {"decode wgmma.desk 0", 2, "wgmma.desc"},
+      {"decode wgmma.desc 0xg", 2, "'0xg'"},
+      {"encode wgmma.desc start=5x", 2, ""},
+      {"bytes M A", 2, "desc"},
+      {"layout M Q", 2, ""},
+  };
+  return table;
+}
+
+TEST(Cli, EveryWrongQuestionGetsItsStatusAndOneSentenceOnStderr) {
+  ASSERT_GE(bad_questions().size(), 60u);
+  for (const Bad& bad : bad_questions()) {
+    const Finished r = tcq(bad.arguments, bad.input);
+    EXPECT_EQ(r.status, bad.status) << bad.arguments << "\n" << r.err;
+    EXPECT_EQ(r.out, "") << bad.arguments;
+    EXPECT_NE(r.err.find(bad.word), std::string::npos) << bad.arguments << "\n" << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << bad.arguments << "\n" << r.err;
+  }
+}
+
+TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
+  for (const std::string& word :
+       {std::string(100000, 'x'), std::string("\xff\xfe\x01\n"),
+        std::string("row=") + std::string(90000, '9'), std::string("a=\x1b[31m"),
+        std::string("%s%n{}{0}"), std::string("=")}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{word}, std::vector<std::string>{"describe", word},
+          std::vector<std::string>{"where", mnemonic, word},
+          std::vector<std::string>{"where", mnemonic, "D", word, "col=1"},
+          std::vector<std::string>{"list", "--family", word},
+          std::vector<std::string>{"describe", mnemonic, "--arch", word}}) {
+      const Finished r = run(TCQ_BINARY, words);
+      EXPECT_EQ(r.status, 2) << r.err;
+      EXPECT_LT(r.err.size(), 2000u);
+      EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+      EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
+    }
+  }
+}
+
+// ---- stdin --------------------------------------------------------------------------------------
+
+TEST(Stdin, EveryLineHasOneAnswerAndTheStatusIsTheWorst) {
+  const std::string good = "where " + mnemonic + " D row=9 col=13";
+  const std::string answer = "D[9][13] = thread 6, register 7 (warp 0, lane 6)\n";
+  EXPECT_EQ(tcq("-", good + "\n" + good).out, answer + answer);
+  EXPECT_EQ(tcq("--stdin", good + "\r\n").out, answer);
+  EXPECT_EQ(tcq("-", "").status, 0);
+  const Finished r = tcq("-", good + "\n\nwher\n" + good + "\ntable " + mnemonic + " D\nmma " +
+                                  mnemonic + "\nlist --json\n" + good);
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(r.err, "");
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), 8u);
+  for (const std::size_t i : {1u, 2u, 4u, 5u, 6u})
+    EXPECT_TRUE(lines[i].starts_with("error\t")) << lines[i];
+  EXPECT_EQ(lines[7] + "\n", answer);
+}
+
+TEST(Stdin, JsonMakesEveryAnswerOneLine) {
+  const Finished r =
+      tcq("- --json", "table " + mnemonic + " D\ndescribe " + mnemonic + "\nwhat\nlist\n");
+  EXPECT_EQ(r.status, 2);
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_TRUE(lines[0].starts_with("[{\"thread\":0,"));
+  EXPECT_TRUE(lines[2].starts_with("{\"error\":\""));
+  EXPECT_TRUE(lines[2].ends_with("\"status\":2}"));
+}
+
+TEST(Stdin, SeveralLinesOfAnAnswerAreJoinedByTabs) {
+  const Finished r = tcq("-", "equation " + mnemonic + " D\n");
+  EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 1);
+  EXPECT_GE(std::count(r.out.begin(), r.out.end(), '\t'), 4);
+}
+
+TEST(Stdin, LinesOfAnyBytesAndLengthAreAnswered) {
+  const std::string good = "where " + mnemonic + " D row=9 col=13\n";
+  const std::string huge(10 * 1000 * 1000, 'x');
+  const std::string blanks(10 * 1000 * 1000, ' ');
+  std::string nuls = good;
+  nuls[3] = '\0';
+  const std::string input = huge + "\n" + good + blanks + "\n" + nuls + std::string(5, '\0') +
+                            "\n" + "where " + std::string(1000 * 1000, 'y') + "\n" + good + huge;
+  const Finished r = tcq("-", input);
+  EXPECT_EQ(r.status, 2);
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[0], "error\tthe line has 10000000 characters: expected at most 1048576");
+  EXPECT_TRUE(lines[1].starts_with("D[9][13]"));
+  EXPECT_EQ(lines[2], lines[0]);
+  EXPECT_TRUE(lines[3].starts_with("error\tunknown verb 'whe\\x00e'")) << lines[3];
+  EXPECT_TRUE(lines[6].starts_with("D[9][13]"));
+  EXPECT_EQ(lines[7], lines[0]);
+  for (const std::string& line : lines) EXPECT_LT(line.size(), 2000u);
+}
+
+TEST(Stdin, DataLinesOfMmaAreAnsweredOneByOne) {
+  std::string row = "3c00";
+  for (int i = 1; i < 16; ++i) row += ",0000";
+  const std::string line = row + " " + row + " 3f800000";
+  const std::string what = "mma wgmma.m64n8k16.f32.f16.f16";
+  EXPECT_EQ(tcq(what, line + "\n" + line).out, "40000000\n40000000\n");
+  EXPECT_EQ(tcq(what + " --json", line).out, "{\"d\":\"40000000\"}\n");
+  const std::vector<std::string> wrong = {"",
+                                          "a",
+                                          row + " " + row,
+                                          line + " 44444444",
+                                          row + " " + row + " 3f80000",
+                                          row + " " + row + " 3f80000g",
+                                          row + " " + row + " 0x3f8000",
+                                          "3c00 " + row + " 3f800000",
+                                          row + ",0000 " + row + " 3f800000",
+                                          row + ", " + row + " 3f800000",
+                                          "3c0," + row.substr(5) + " " + row + " 3f800000",
+                                          "+c00" + row.substr(4) + " " + row + " 3f800000",
+                                          std::string(500000, ',') + " b c",
+                                          std::string(4, '\0') + " b c",
+                                          std::string(3000000, '1')};
+  std::string input;
+  for (const std::string& w : wrong) input += w + "\n";
+  const Finished r = tcq(what, input + line);
+  EXPECT_EQ(r.status, 2);
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), wrong.size() + 1);
+  for (std::size_t i = 0; i < wrong.size(); ++i)
+    EXPECT_TRUE(lines[i].starts_with("error\t")) << wrong[i].substr(0, 80) << ": " << lines[i];
+  EXPECT_EQ(lines.back(), "40000000");
+}
+
+TEST(Output, AFullDiskIsReported) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  const Finished r = run(TCQ_BINARY, {"list"}, "", "/dev/full");
+  EXPECT_EQ(r.status, 2);
+  EXPECT_NE(r.err.find("cannot write"), std::string::npos) << r.err;
+}
+
+TEST(Output, AReaderThatLeavesIsNoNews) {
+  const std::string command =
+      std::string(TCQ_BINARY) + " table " + mnemonic + " D --csv | head -n 1";
+  const Finished r = run("/bin/sh", {"-c", command});
+  EXPECT_EQ(r.out, "thread,register,part,row,col\n");
+  EXPECT_EQ(r.err, "");
+  const Finished ignored = run("/bin/sh", {"-c", "trap '' PIPE; " + command});
+  EXPECT_EQ(ignored.err, "");
+}
+
+}  // namespace
+}  // namespace tcq::tests

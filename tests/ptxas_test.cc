@@ -1,0 +1,199 @@
+// `check` against ptxas: the same verdict on thousands of generated statements, legal ones and ones
+// with one thing wrong. ptxas reports by line, so one file per target holds them all; its last line
+// is always wrong, so that ptxas stops before it compiles. Where the two differ, the difference has
+// a name and a reason below.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/ask.h"
+#include "tests/ptx_statements.h"
+
+namespace tcq::oracle {
+namespace {
+
+// What ptxas accepts and the manual does not; the names are those of the Faults.
+const std::map<std::string, std::string> kDifferences = {
+    {"AlignedMissing", "the syntax has .aligned; ptxas does not insist on it"},
+    {"OperandKind", "the front end takes a predicate as sp-meta; compiling it crashes ptxas 13.0"},
+    {"QualifierOrder", "the syntax fixes the order and each qualifier once; ptxas is lenient"},
+    {"QualifierUnknown", "ptxas skips .row and .col"}};
+
+// ---- ptxas --------------------------------------------------------------------------------------
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ptxas_test_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct PtxasRun {
+  int status = 0;
+  std::vector<std::string> lines;  // of both streams
+};
+
+PtxasRun run_ptxas(const std::string& ptx, Target target) {
+  const Folder folder;
+  std::ofstream(folder.file("in.ptx")) << ptx;
+  const std::string command = std::string("\"") + TCQ_PTXAS + "\" -arch=" + name(target) + " \"" +
+                              folder.file("in.ptx") + "\" -o \"" + folder.file("out") + "\" > \"" +
+                              folder.file("log") + "\" 2>&1";
+  PtxasRun run{std::system(command.c_str()), {}};
+  std::ifstream in(folder.file("log"));
+  for (std::string line; std::getline(in, line);) run.lines.push_back(line);
+  return run;
+}
+
+// A header of 5 lines, then the kernel's body.
+std::string kernel(const std::string& body, Target target) {
+  return std::string(".version 9.0\n.target ") + name(target) +
+         "\n.address_size 64\n.visible .entry f(.param .u64 in, .param .u64 out) {\n"
+         ".reg .f32 %f<600>; .reg .b32 %r<600>; .reg .b64 %rd<16>; .reg .pred %p<4>; "
+         ".reg .b16 %rs<16>; .reg .f64 %fd<16>;\n" +
+         body + "}\n";
+}
+constexpr std::size_t kHeaderLines = 5;
+
+// Indices of the statements that ptxas reports an error for.
+std::set<std::size_t> rejected(const std::vector<Statement>& statements, Target target) {
+  std::string body;
+  for (const Statement& statement : statements) body += statement.text + "\n";
+  const PtxasRun run = run_ptxas(kernel(body + "wgmma.fence;\n", target), target);
+  EXPECT_NE(run.status, 0) << "the last line is always an error";
+  std::set<std::size_t> found;
+  bool last = false;
+  for (const std::string& line : run.lines) {
+    const std::size_t at = line.find(", line ");
+    if (at == std::string::npos || line.find("error", at) == std::string::npos) continue;
+    const std::size_t number = std::stoul(line.substr(at + 7)) - kHeaderLines - 1;
+    if (number < statements.size())
+      found.insert(number);
+    else
+      last = true;
+  }
+  EXPECT_TRUE(last) << "ptxas gave up before the last line: "
+                    << (run.lines.empty() ? "no message" : run.lines[0]);
+  return found;
+}
+
+std::string verdict(const std::string& text, Target target) {
+  Question question{"check", {}, {}};
+  question.options.arch = name(target);
+  return answer_line(question, text).text;
+}
+
+struct Tally {
+  int legal = 0;
+  int illegal = 0;
+  std::map<std::string, int> differences;
+};
+
+void compare(const std::vector<Statement>& statements, Target target, Tally& tally) {
+  const std::set<std::size_t> wrong = rejected(statements, target);
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Statement& statement = statements[i];
+    const bool accepted = !wrong.contains(i);
+    const std::string ours = verdict(statement.text, target);
+    ASSERT_FALSE(ours.starts_with("unmodelled")) << statement.text;
+    if (!statement.difference.empty() && accepted) {
+      ASSERT_TRUE(kDifferences.contains(statement.difference));
+      EXPECT_TRUE(ours.starts_with("illegal\t" + statement.difference + ": ")) << statement.text;
+      ++tally.differences[statement.difference];
+      continue;
+    }
+    EXPECT_EQ(ours == "legal", accepted)
+        << name(target) << ": " << statement.text
+        << "\nptxas: " << (accepted ? "accepted" : "rejected") << "\ncheck: " << ours;
+    ++(accepted ? tally.legal : tally.illegal);
+  }
+}
+
+bool have_ptxas() { return std::filesystem::exists(TCQ_PTXAS); }
+constexpr const char* kNoPtxas = "**** NOT RUN: no ptxas was found when the build was configured";
+
+TEST(Ptxas, AgreesWithCheckOnEveryGeneratedStatement) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const std::vector<Statement> statements = generate();
+  ASSERT_GE(statements.size(), 4000u);
+  Tally tally;
+  compare(statements, Target::sm_90a, tally);
+  for (const auto& [difference, reason] : kDifferences)
+    EXPECT_GT(tally.differences[difference], 0)
+        << "never happens: " << difference << ": " << reason;
+  std::printf("statements %zu: both legal %d, both illegal %d", statements.size(), tally.legal,
+              tally.illegal);
+  for (const auto& [difference, count] : tally.differences)
+    std::printf(", %s %d", difference.c_str(), count);
+  std::printf("\n");
+}
+
+TEST(Ptxas, NoOtherTargetHasWgmma) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  Generator generated;
+  for (const wgmma::Form& form : kinds()) generated.add(parts_of(form));
+  generated.add("wgmma.fence.sync.aligned;");
+  generated.add("wgmma.commit_group.sync.aligned;");
+  generated.add("wgmma.wait_group.sync.aligned 0;");
+  Tally tally;
+  for (int i = 0; i < target_count; ++i)
+    compare(generated.statements, static_cast<Target>(i), tally);
+  EXPECT_EQ(tally.legal, static_cast<int>(generated.statements.size())) << "sm_90a's only";
+}
+
+const std::string kFence = "wgmma.fence.sync.aligned;\n";
+const std::string kCommit = "wgmma.commit_group.sync.aligned;\n";
+const std::string kWait = "wgmma.wait_group.sync.aligned 0;\n";
+const std::string kLoad =
+    "ld.param.u64 %rd0, [in]; mov.u64 %rd1, %rd0; setp.ne.u64 %p0, %rd0, 0;\n";
+
+// One kernel with a fence, a group and a wait around each of the 1860 forms.
+TEST(Ptxas, EveryLegalFormCompiles) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const std::vector<Statement> statements = legal_statements();
+  EXPECT_EQ(statements.size(), 1860u);
+  std::string body = kLoad;
+  for (const Statement& statement : statements)
+    body += kFence + statement.text + "\n" + kCommit + kWait;
+  const PtxasRun run = run_ptxas(kernel(body + "ret;\n", Target::sm_90a), Target::sm_90a);
+  EXPECT_EQ(run.status, 0) << (run.lines.empty() ? "" : run.lines[0]);
+}
+
+// Straight-line code with a missing fence or wait is repaired, and ptxas says so.
+TEST(Ptxas, InjectsTheMissingFenceAndWait) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const auto says = [](const std::string& fence, const std::string& wait, const std::string& code) {
+    const std::string body =
+        kLoad + "ld.param.u64 %rd2, [out];\nmov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; " +
+        "mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n" + fence +
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}, %rd0, %rd1, 1, 1, 1, "
+        "0, 0;\n" +
+        kCommit + wait + "st.global.f32 [%rd2], %f0;\nret;\n";
+    const PtxasRun run = run_ptxas(kernel(body, Target::sm_90a), Target::sm_90a);
+    EXPECT_EQ(run.status, 0);
+    for (const std::string& line : run.lines)
+      if (line.find(code) != std::string::npos) return true;
+    return false;
+  };
+  EXPECT_TRUE(says("", kWait, "(C7519)"));
+  EXPECT_TRUE(says(kFence, "", "(C7517)"));
+  EXPECT_FALSE(says(kFence, kWait, "(C75"));
+}
+
+}  // namespace
+}  // namespace tcq::oracle

@@ -1,0 +1,215 @@
+#include "tools/device_jobs.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "cuda/launch.h"
+#include "cuda/probe_sm90.h"
+#include "sim/isa/wgmma_operand.h"
+#include "sim/isa/wgmma_sparse.h"
+
+namespace tcq::tools {
+namespace {
+
+bool same_kernel(const Job& x, const Job& y) {
+  return x.instruction.form == y.instruction.form &&
+         x.instruction.selector == y.instruction.selector &&
+         x.state.shared.size() == y.state.shared.size();
+}
+
+// All of one form, selector and size of shared memory.
+void run_group(std::span<Job* const> jobs) {
+  const cuda::Probe probe(jobs.front()->instruction.form, jobs.front()->instruction.selector);
+  if (probe.shared_base() != shared_base_sm90)
+    throw std::runtime_error(fmt::format("dynamic shared memory starts at {}, not at {}",
+                                         probe.shared_base(), shared_base_sm90));
+  std::vector<std::vector<std::uint32_t>> results;
+  std::vector<cuda::ProbeCase> cases;
+  for (const Job* job : jobs) {
+    const WarpgroupRegisters& r = job->state.registers;
+    results.emplace_back(r.d.size());
+    cases.push_back({job->instruction.desc_a, job->instruction.desc_b, job->instruction.accumulate,
+                     job->state.shared.data(), r.a.data(), r.metadata.data(), r.d.data(),
+                     results.back().data()});
+  }
+  probe.run(cases, jobs.front()->state.shared.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    jobs[i]->state.registers.d = std::move(results[i]);
+}
+
+std::uint32_t element_of(const oracle::Probe& p, bool is_b, int k) {
+  return (is_b ? p.b : p.a)[static_cast<std::size_t>(k)];
+}
+
+// Row 0 of an operand in the canonical layout without swizzle.
+std::uint64_t store_row(wgmma::State& state, const oracle::Probe& p, bool is_b, Type type,
+                        Major major, int count, std::uint32_t start) {
+  const wgmma::MatrixDescriptor d{start, 2048, 256, 0, wgmma::Swizzle::None};
+  for (int k = 0; k < count; ++k) {
+    const std::uint32_t address =
+        wgmma::element_address(d, major, type, {0, static_cast<std::uint32_t>(k)});
+    const std::uint32_t element = element_of(p, is_b, k);
+    const int width = bits(type);
+    if (width == 1) {
+      const auto old = state.shared.load<std::uint8_t>(address);
+      state.shared.store(address, static_cast<std::uint8_t>(old | element << (k % 8)));
+    } else if (width == 8) {
+      state.shared.store(address, static_cast<std::uint8_t>(element));
+    } else if (width == 16) {
+      state.shared.store(address, static_cast<std::uint16_t>(element));
+    } else {
+      state.shared.store(address, element);
+    }
+  }
+  return wgmma::encode(d);
+}
+
+void store_codes(wgmma::State& state, const oracle::Probe& p) {
+  const Type a = p.instruction.form.a;
+  for (int chunk = 0; chunk < wgmma::chunks_per_row(a); ++chunk) {
+    for (int row = 0; row < wgmma::m; ++row) {
+      const wgmma::MetadataSlot s = wgmma::metadata_slot(a, p.instruction.selector, {row, chunk});
+      const std::uint32_t code = p.codes[static_cast<std::size_t>(chunk)];
+      state.registers.metadata[static_cast<std::size_t>(s.thread)] |= code << (4 * s.nibble);
+    }
+  }
+}
+
+}  // namespace
+
+void run_on_device(std::span<Job> jobs) {
+  std::vector<Job*> open;
+  for (Job& job : jobs) open.push_back(&job);
+  while (!open.empty()) {
+    const auto rest = std::stable_partition(open.begin(), open.end(), [&](const Job* job) {
+      return same_kernel(*job, *open.front());
+    });
+    run_group({open.begin(), rest});
+    open.erase(open.begin(), rest);
+  }
+}
+
+void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
+  constexpr std::size_t batch = 512;  // bounds host memory: at most 227 KiB per case
+  for (std::size_t first = 0; first < cases.size(); first += batch) {
+    const std::span<oracle::Case> part = cases.subspan(first, std::min(batch, cases.size() - first));
+    std::vector<Job> jobs;
+    for (oracle::Case& c : part) {
+      jobs.push_back({c.instruction, oracle::build_state(c)});
+      c.input_hash = oracle::hash_inputs(jobs.back().state);
+    }
+    run_on_device(jobs);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      part[i].outputs = oracle::kept_outputs(part[i], jobs[i].state);
+    progress(first + part.size());
+  }
+}
+
+namespace {
+
+constexpr int child_trapped = 3;
+
+// In a child: runs one case and sends its outputs through the pipe.
+[[noreturn]] void run_child(const oracle::Case& c, int pipe_end) {
+  int status = 0;
+  try {
+    std::array<Job, 1> jobs{Job{c.instruction, oracle::build_state(c)}};
+    run_on_device(jobs);
+    const std::vector<std::uint32_t> outputs = oracle::kept_outputs(c, jobs[0].state);
+    const std::size_t bytes = outputs.size() * sizeof outputs[0];
+    if (write(pipe_end, outputs.data(), bytes) != static_cast<ssize_t>(bytes)) status = 1;
+  } catch (const std::exception& error) {
+    const bool trap = std::string_view(error.what()).find("cudaErrorIllegalAddress") !=
+                      std::string_view::npos;
+    status = trap ? child_trapped : 1;
+    if (!trap) fmt::print(stderr, "{}\n", error.what());
+  }
+  _exit(status);
+}
+
+std::vector<std::uint32_t> read_outputs(int pipe_end, std::size_t count) {
+  std::vector<std::uint32_t> outputs(count);
+  auto* bytes = reinterpret_cast<char*>(outputs.data());
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0; size += static_cast<std::size_t>(got > 0 ? got : 0))
+    got = read(pipe_end, bytes + size, count * sizeof outputs[0] - size);
+  outputs.resize(size / sizeof outputs[0]);
+  return outputs;
+}
+
+}  // namespace
+
+void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
+  std::size_t done = 0;
+  for (oracle::Case& c : cases) {
+    c.input_hash = oracle::hash_inputs(oracle::build_state(c));
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe to the child process");
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("no child process");
+    if (child == 0) run_child(c, ends[1]);
+    close(ends[1]);
+    c.outputs = read_outputs(ends[0], oracle::kept_elements(c).size());
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != child_trapped))
+      throw std::runtime_error(fmt::format("case {} of the range suite failed", done));
+    if (WEXITSTATUS(status) == child_trapped) c.keep = oracle::Keep::Trap;
+    progress(++done);
+  }
+}
+
+Job job_of(const oracle::Probe& p) {
+  Job job;
+  const wgmma::Form& f = p.instruction.form;
+  job.instruction = {f, p.instruction.selector, 0, 0, p.instruction.accumulate};
+  wgmma::State& state = job.state;
+  state.shared = SharedMemory(shared_base_sm90, 64 * 1024);
+  const int registers = wgmma::accumulator_registers(f.d, f.n);
+  state.registers.d.resize(static_cast<std::size_t>(wgmma::threads_per_warpgroup * registers));
+  state.registers.d[0] = p.c;  // D[0][0] is thread 0, register 0, part 0 in every format
+  if (f.a_place == wgmma::Place::Registers) {
+    for (int k = 0; k < wgmma::stored_k(f.a); ++k) {
+      const wgmma::Slot s = wgmma::a_slot(f.a, {0, k});
+      const auto index = static_cast<std::size_t>(s.thread * wgmma::a_registers + s.reg);
+      state.registers.a[index] |= in_register_part(f.a, element_of(p, false, k), s.part);
+    }
+  } else {
+    job.instruction.desc_a = store_row(state, p, false, f.a, f.major_a, wgmma::stored_k(f.a),
+                                       shared_base_sm90);
+  }
+  job.instruction.desc_b =
+      store_row(state, p, true, f.b, f.major_b, wgmma::k(f), shared_base_sm90 + 32 * 1024);
+  if (f.sparse) store_codes(state, p);
+  return job;
+}
+
+void record_probes(std::span<oracle::Probe> probes) {
+  std::vector<Job> jobs;
+  for (const oracle::Probe& probe : probes) jobs.push_back(job_of(probe));
+  run_on_device(jobs);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const std::uint32_t word = jobs[i].state.registers.d[0];
+    probes[i].d = register_part(probes[i].instruction.form.d, word, 0);
+    probes[i].recorded = true;
+  }
+}
+
+std::map<std::string, std::string> provenance() {
+  const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
+  return {{"device", id.name},
+          {"compute capability", fmt::format("{}.{}", id.major, id.minor)},
+          {"driver", id.driver.empty() ? "unknown" : id.driver},
+          {"cuda", fmt::format("{}.{}", id.runtime_cuda / 1000, id.runtime_cuda % 1000 / 10)},
+          {"shared_base", std::to_string(shared_base_sm90)},
+          {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))}};
+}
+
+}  // namespace tcq::tools

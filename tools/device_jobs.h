@@ -1,0 +1,41 @@
+// Running states of the simulator on a GPU: the glue between sim/machine and cuda/probe_sm90.h.
+//
+// record writes what comes back, the live test compares it with execute().
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oracle/directed.h"
+#include "oracle/suites.h"
+#include "oracle/vectors.h"
+#include "sim/machine/wgmma.h"
+
+namespace tcq::tools {
+
+struct Job {
+  wgmma::Instruction instruction;
+  wgmma::State state;
+};
+
+// Executes every job on the current device; registers.d of each state becomes what the device
+// returned. Throws std::runtime_error with a sentence for every failure of the device.
+void run_on_device(std::span<Job> jobs);
+
+// Fills input_hash and outputs of every case from the device. `progress` is called with the number done.
+void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done));
+
+// The same for the suite `range`, in one child process per case; a case at which the device trapped becomes
+// Keep::Trap. Requires: this process has not used the device.
+void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done));
+
+// A state whose output (row 0, column 0) is the probe's; every other operand is 0.
+Job job_of(const oracle::Probe& probe);
+void record_probes(std::span<oracle::Probe> probes);
+
+// Device, driver and date as header lines of a recording.
+std::map<std::string, std::string> provenance();
+
+}  // namespace tcq::tools

@@ -1,0 +1,283 @@
+// tcq: questions about tensor-core instructions on the command line.
+//
+// Decides options, where answers go and the exit status; every answer is oracle/answer.h's. Three
+// ways to run: one question in the words of the command line, one question per line of stdin (`-`),
+// or one data line per line of stdin (`mma`, `check`).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/answer.h"
+#include "oracle/help.h"
+#include "oracle/json.h"
+#include "oracle/line_reader.h"
+#include "oracle/vectors.h"
+#include "oracle/words.h"
+
+namespace {
+
+using tcq::oracle::Answer;
+using tcq::oracle::LineReader;
+using tcq::oracle::Options;
+using tcq::oracle::Question;
+using tcq::oracle::Status;
+using tcq::oracle::Style;
+using tcq::oracle::throw_unknown;
+using tcq::oracle::UsageError;
+
+constexpr int exit_usage = static_cast<int>(Status::Usage);
+
+struct CommandLine {
+  Options options;
+  std::vector<std::string> words;
+  bool from_stdin = false;
+  bool help = false;
+  bool version = false;
+};
+
+int complain(std::string_view sentence) {
+  fmt::print(stderr, "tcq: {}\n", sentence);
+  return exit_usage;
+}
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// The exit status, unless stdout could not be written. A reader that went away is no news.
+int finished(int status) {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed || errno == EPIPE) return status;
+  return complain(fmt::format("cannot write the answer: {}", std::strerror(errno)));
+}
+
+// ---- Options ------------------------------------------------------------------------------------
+
+struct Flags {
+  bool json = false;
+  bool csv = false;
+  bool markdown = false;
+  bool asciidoc = false;
+  std::string by = "element";
+};
+
+Style style_of(const Flags& flags) {
+  if (flags.json + flags.csv + flags.markdown + flags.asciidoc > 1)
+    throw UsageError("one style at most: expected --json, --csv, --markdown or --asciidoc");
+  return flags.json       ? Style::Json
+         : flags.csv      ? Style::Csv
+         : flags.markdown ? Style::Markdown
+         : flags.asciidoc ? Style::Asciidoc
+                          : Style::Text;
+}
+
+void refuse_unknown_options(const CLI::App& app) {
+  for (const std::string& extra : app.remaining()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw_unknown("option", extra.substr(0, extra.find('=')), views);
+  }
+}
+
+// An empty value would look like an option that was not given.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty() && !option->get_lnames().empty())
+        throw UsageError(
+            fmt::format("--{} has an empty value: expected a word", option->get_lnames()[0]));
+}
+
+CommandLine parse(int argc, char** argv) {
+  CommandLine result;
+  Flags flags;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  Options& options = result.options;
+  app.add_flag("-h,--help", result.help);
+  app.add_flag("-v,--version", result.version);
+  app.add_flag("--stdin", result.from_stdin);
+  app.add_flag("--json", flags.json);
+  app.add_flag("--csv", flags.csv);
+  app.add_flag("--markdown", flags.markdown);
+  app.add_flag("--asciidoc", flags.asciidoc);
+  app.add_flag("--transpose", options.transpose);
+  app.add_flag("--inputs", options.inputs);
+  app.add_option("--by", flags.by);
+  app.add_option("--svg", options.svg_path);
+  app.add_option("-a,--arch", options.arch);
+  app.add_option("--family", options.family);
+  app.add_option("words", result.words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  refuse_unknown_options(app);
+  refuse_empty_values(app);
+  options.style = style_of(flags);
+  constexpr std::string_view orders[] = {"slot", "element"};
+  if (std::find(std::begin(orders), std::end(orders), flags.by) == std::end(orders))
+    throw_unknown("value of --by", flags.by, orders);
+  options.by_slot = flags.by == "slot";
+  if (std::erase(result.words, "-") > 0) result.from_stdin = true;
+  return result;
+}
+
+std::string version() {
+#ifdef __clang__
+  const char* compiler = "clang++ " __clang_version__;
+#else
+  const char* compiler = "g++ " __VERSION__;
+#endif
+  return fmt::format("tcq {} (commit {}, {})\n", TCQ_VERSION, TCQ_COMMIT, compiler);
+}
+
+// ---- Lines of stdin -----------------------------------------------------------------------------
+
+// Verbs whose answers are grids or pages; on stdin they need --json.
+bool is_page(std::string_view verb) {
+  return verb == "table" || verb == "describe" || verb == "list" || verb == "bytes";
+}
+
+Answer refused(std::string sentence) { return {Status::Usage, "", std::move(sentence)}; }
+
+// One line for one answer: lines of text become columns, complaints become `error<TAB>sentence`.
+void print_line(const Answer& answer, Style style) {
+  if (answer.text.empty()) {
+    if (style == Style::Json)
+      print(fmt::format("{{\"error\":{},\"status\":{}}}\n",
+                        tcq::oracle::json_string(answer.complaint),
+                        static_cast<int>(answer.status)));
+    else
+      print(fmt::format("error\t{}\n", answer.complaint));
+    return;
+  }
+  std::string text = answer.text;
+  std::replace(text.begin(), text.end(), '\n', '\t');
+  text += '\n';
+  print(text);
+}
+
+void split_words(std::string_view line, std::vector<std::string_view>& words) {
+  constexpr std::string_view blanks = " \t\r";
+  words.clear();
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
+       begin = line.find_first_not_of(blanks)) {
+    line.remove_prefix(begin);
+    const std::size_t size = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, size));
+    line.remove_prefix(size);
+  }
+}
+
+Answer answer_query(Question& question, std::string_view line) {
+  split_words(line, question.words);
+  if (question.words.empty()) return refused("empty line: expected a verb and its words");
+  question.verb = question.words.front();
+  question.words.erase(question.words.begin());
+  for (const std::string_view word : question.words)
+    if (word.starts_with("--"))
+      return refused(
+          fmt::format("{} in a line: expected options on the command line, where they "
+                      "apply to all lines",
+                      tcq::oracle::quoted(word)));
+  if (tcq::oracle::reads_lines(question.verb))
+    return refused(fmt::format("'{}' reads its own lines from stdin: expected tcq {} ...",
+                               question.verb, question.verb));
+  if (is_page(question.verb) && question.options.style != Style::Json)
+    return refused(fmt::format(
+        "the answer of '{}' has many lines: expected --json with it on stdin", question.verb));
+  return tcq::oracle::answer(question);
+}
+
+// Answers every line of stdin; the status is the worst one.
+template <class Reply>
+int answer_lines(Style style, Reply&& reply) {
+  Status worst = Status::Yes;
+  LineReader reader(STDIN_FILENO, [] { std::fflush(stdout); });
+  for (std::string_view line; std::ferror(stdout) == 0 && reader.next(line);) {
+    const Answer answer =
+        reader.too_long() == 0
+            ? reply(line)
+            : refused(fmt::format("the line has {} characters: expected at most {}",
+                                  reader.too_long(), LineReader::longest_line));
+    worst = std::max(worst, answer.status);
+    print_line(answer, style);
+  }
+  if (reader.failed()) return complain(fmt::format("cannot read stdin: {}", std::strerror(errno)));
+  return finished(static_cast<int>(worst));
+}
+
+// ---- The three ways to run ----------------------------------------------------------------------
+
+int run_queries(const CommandLine& line) {
+  if (!line.words.empty())
+    return complain(
+        fmt::format("'-' and --stdin read questions from stdin: expected no other word, "
+                    "but {} is one",
+                    tcq::oracle::quoted(line.words[0])));
+  if (!line.options.svg_path.empty())
+    return complain("--svg writes one picture: expected a command line without '-' and --stdin");
+  Question question{"", {}, line.options};
+  return answer_lines(line.options.style,
+                      [&](std::string_view text) { return answer_query(question, text); });
+}
+
+int run_question(const CommandLine& line) {
+  const Question question{line.words[0], {line.words.begin() + 1, line.words.end()}, line.options};
+  const Answer answer = tcq::oracle::answer(question);
+  if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb))
+    return answer_lines(line.options.style, [&](std::string_view text) {
+      return tcq::oracle::answer_line(question, text);
+    });
+  if (!answer.text.empty()) print(answer.text + "\n");
+  if (!answer.complaint.empty()) complain(answer.complaint);
+  return finished(static_cast<int>(answer.status));
+}
+
+int run_help(const CommandLine& line) {
+  const bool by_word = !line.words.empty() && line.words[0] == "help";
+  const std::size_t at = by_word ? 1 : 0;
+  print(at < line.words.size() ? tcq::oracle::help(line.words[at]) : tcq::oracle::overview());
+  return finished(0);
+}
+
+int run(const CommandLine& line) {
+  if (line.version) {
+    print(version());
+    return finished(0);
+  }
+  if (line.help || (!line.words.empty() && line.words[0] == "help")) return run_help(line);
+  if (line.from_stdin) return run_queries(line);
+  if (line.words.empty()) {
+    const std::string_view verbs = "a verb is missing: expected tcq VERB ..., see tcq help";
+    return complain(verbs);
+  }
+  if (line.words[0] != "verify") return run_question(line);
+  const std::span<const std::string> files(line.words.begin() + 1, line.words.end());
+  return finished(static_cast<int>(tcq::oracle::verify(files, line.options, stdout, stderr)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(parse(argc, argv));
+  } catch (const UsageError& error) {
+    return complain(error.what());
+  } catch (const std::exception& error) {
+    complain(fmt::format("internal error, please report it with the question: {}", error.what()));
+    return static_cast<int>(Status::Unmodelled);
+  }
+}

@@ -1,5 +1,6 @@
-// The sweep kernels (sweep_sm90.h): one per form, all of one shape. Layouts, fragments and arithmetic
-// are the headers of sim/; the instruction is wgmma.cuh.
+// The sweep kernels (sweep_sm90.h). One kernel, for all forms, draws tiles and computes what they must give;
+// one small kernel per form executes them and compares. Layouts, fragments and arithmetic are the
+// headers of sim/; the instruction is wgmma.cuh.
 #include <stdexcept>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "cuda/sweep_sm90.h"
 #include "cuda/wgmma.cuh"
 #include "sim/isa/wgmma_operand.h"
+#include "sim/isa/wgmma_place.h"
 #include "sim/isa/wgmma_sparse.h"
 
 namespace tcq::cuda {
@@ -20,34 +22,47 @@ constexpr int n = 64;
 constexpr int threads = wgmma::threads_per_warpgroup;
 constexpr int max_words = 32;           // stored elements per row, b1 counted in words
 constexpr int padded = max_words + 1;   // keeps rows in different banks
+constexpr int raw_b_stride = 2 * max_words + 1;
 constexpr int max_registers = n / 2;
 constexpr int operand_bytes = 64 * 128;  // 64 rows of the widest pitch
 constexpr std::uint64_t sweep_stride = 128;  // more than there are forms
 
-struct alignas(1024) SweepShared {
+// One drawn tile in global memory: what the instruction reads, and what it must return.
+struct alignas(16) SweepTile {
   std::uint8_t a[operand_bytes];
   std::uint8_t b[operand_bytes];
+  std::uint32_t a_registers[wgmma::a_registers * threads];
+  std::uint32_t metadata[threads];
+  std::uint32_t c[max_registers * threads];
+  std::uint32_t want[max_registers * threads];
+  std::uint64_t desc_a;  // start 0: moved to where the operand is copied, a multiple of 1024
+  std::uint64_t desc_b;
+  MixtureClass mixture;
+  bool accumulate;
+};
+
+// The operands of one tile while its outputs are computed.
+struct DrawShared {
   Decoded decoded_a[wgmma::m * padded];
   Decoded decoded_b[n * padded];
   std::uint32_t raw_a[wgmma::m * padded];
-  std::uint32_t raw_b[n * (2 * max_words + 1)];
+  std::uint32_t raw_b[n * raw_b_stride];
   std::uint32_t codes[wgmma::m * 16];
-  std::uint32_t c[max_registers * threads];
-  std::uint32_t want[max_registers * threads];
 };
 
-struct SweepArguments {
-  std::uint64_t seed;
-  std::uint64_t first_tile;
-  std::uint32_t tiles;
-  unsigned long long* outputs;         // per class
-  unsigned long long* differing_bits;  // per class
-  unsigned int* mismatch_taken;
-  SweepMismatch* mismatch;
+struct alignas(1024) ExecuteShared {
+  std::uint8_t a[operand_bytes];
+  std::uint8_t b[operand_bytes];
+};
+
+struct SweepResult {
+  unsigned long long outputs[mixture_class_count];
+  unsigned long long differing_bits[mixture_class_count];
+  unsigned int mismatch_taken;
+  SweepMismatch mismatch;
 };
 
 // Elements are drawn, stored and decoded in carriers: a word of 32 elements for b1, else one element.
-constexpr int raw_b_stride = 2 * max_words + 1;
 HOST_DEVICE constexpr int words_a(const Form& f) {
   return f.a == Type::b1 ? wgmma::stored_k(f.a) / 32 : wgmma::stored_k(f.a);
 }
@@ -92,26 +107,31 @@ __device__ std::uint32_t draw_carrier(Type type, int word, Draw draw) {
 __device__ void store_carrier(std::uint8_t* operand, std::uint32_t offset, Type type,
                               std::uint32_t value) {
   const int width = type == Type::b1 ? 32 : bits(type);
-  if (width == 32) *reinterpret_cast<std::uint32_t*>(operand + offset) = value;
-  if (width == 16) *reinterpret_cast<std::uint16_t*>(operand + offset) = static_cast<std::uint16_t>(value);
-  if (width == 8) operand[offset] = static_cast<std::uint8_t>(value);
+  std::uint8_t* to = operand + offset;
+  if (width == 32) *reinterpret_cast<std::uint32_t*>(to) = value;
+  if (width == 16) *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(value);
+  if (width == 8) *to = static_cast<std::uint8_t>(value);
 }
 
-// The compact tile of an operand at `start`, with a swizzle that changes from tile to tile.
-__device__ wgmma::MatrixDescriptor descriptor_of(Major major, std::uint32_t start,
-                                                 std::uint32_t k_bytes, std::uint32_t k, int pick) {
+// Element k of a carrier of an operand, k counted in elements.
+HOST_DEVICE constexpr std::uint32_t first_k(Type type, int word) {
+  return static_cast<std::uint32_t>(type == Type::b1 ? 32 * word : word);
+}
+
+// The compact tile of an operand, with a swizzle that changes from tile to tile.
+__device__ wgmma::MatrixDescriptor descriptor_of(Major major, std::uint32_t k_bytes, std::uint32_t k,
+                                                 int pick) {
   const auto swizzle = static_cast<wgmma::Swizzle>(pick);
   const std::uint32_t pitch = wgmma::pitch_bytes(swizzle);
   const Tile tile = major == Major::K
                         ? Tile{major, pitch, AtomOrder::KFirst, max(k_bytes, pitch), 64}
                         : Tile{major, pitch, AtomOrder::MnFirst, 128, k};
   const CanonicalLayout layout = canonical_layout(tile, k_bytes);
-  return {start, layout.lbo_bytes, layout.sbo_bytes, 0, swizzle};
+  return {0, layout.lbo_bytes, layout.sbo_bytes, 0, swizzle};
 }
 
-template <int Index>
-__device__ void draw_a(SweepShared& s, const Mixture& mixture, const wgmma::MatrixDescriptor& desc) {
-  constexpr Form f = form_of(Index);
+__device__ void draw_a(DrawShared& s, SweepTile& tile, const Form& f, const Mixture& mixture) {
+  const wgmma::MatrixDescriptor desc = wgmma::decode(tile.desc_a);
   for (int i = static_cast<int>(threadIdx.x); i < wgmma::m * words_a(f); i += threads) {
     const int row = i / words_a(f);
     const int word = i % words_a(f);
@@ -119,16 +139,15 @@ __device__ void draw_a(SweepShared& s, const Mixture& mixture, const wgmma::Matr
         draw_carrier(f.a, word, [&](int k) { return mixture.a(row, k); });
     s.raw_a[row * padded + word] = value;
     if (is_float(f.a)) s.decoded_a[row * padded + word] = decode_float(f.a, value, f.negate_a);
-    const auto k = static_cast<std::uint32_t>(f.a == Type::b1 ? 32 * word : word);
-    const std::uint32_t address =
-        wgmma::element_address(desc, f.major_a, f.a, {static_cast<std::uint32_t>(row), k});
-    store_carrier(s.a, address - desc.start_bytes, f.a, value);
+    store_carrier(tile.a,
+                  wgmma::element_address(desc, f.major_a, f.a,
+                                         {static_cast<std::uint32_t>(row), first_k(f.a, word)}),
+                  f.a, value);
   }
 }
 
-template <int Index>
-__device__ void draw_b(SweepShared& s, const Mixture& mixture, const wgmma::MatrixDescriptor& desc) {
-  constexpr Form f = form_of(Index);
+__device__ void draw_b(DrawShared& s, SweepTile& tile, const Form& f, const Mixture& mixture) {
+  const wgmma::MatrixDescriptor desc = wgmma::decode(tile.desc_b);
   for (int i = static_cast<int>(threadIdx.x); i < n * words_b(f); i += threads) {
     const int col = i / words_b(f);
     const int word = i % words_b(f);
@@ -138,197 +157,212 @@ __device__ void draw_b(SweepShared& s, const Mixture& mixture, const wgmma::Matr
     s.raw_b[col * raw_b_stride + word] = value;
     if (is_float(f.b) && !f.sparse)
       s.decoded_b[col * padded + word] = decode_float(f.b, value, f.negate_b);
-    const auto k = static_cast<std::uint32_t>(f.b == Type::b1 ? 32 * word : word);
-    const std::uint32_t address =
-        wgmma::element_address(desc, f.major_b, f.b, {static_cast<std::uint32_t>(col), k});
-    store_carrier(s.b, address - desc.start_bytes, f.b, value);
+    store_carrier(tile.b,
+                  wgmma::element_address(desc, f.major_b, f.b,
+                                         {static_cast<std::uint32_t>(col), first_k(f.b, word)}),
+                  f.b, value);
   }
 }
 
-template <int Index>
-__device__ void draw_codes(SweepShared& s, const Mixture& mixture) {
-  constexpr Form f = form_of(Index);
-  constexpr int chunks = wgmma::chunks_per_row(f.a);
+__device__ void draw_codes(DrawShared& s, const Form& f, const Mixture& mixture) {
+  const int chunks = wgmma::chunks_per_row(f.a);
   for (int i = static_cast<int>(threadIdx.x); i < wgmma::m * chunks; i += threads)
     s.codes[i] = mixture.metadata_code(i / chunks, i % chunks);
 }
 
-template <int Index>
-__device__ std::uint32_t metadata_of(const SweepShared& s, int thread) {
-  constexpr Form f = form_of(Index);
+// Thread t's registers of A.
+__device__ void fill_a_registers(const DrawShared& s, SweepTile& tile, const Form& f, int thread) {
+  const int parts = f.a == Type::b1 ? 1 : parts_per_register(f.a);
+#pragma unroll 1
+  for (int reg = 0; reg < wgmma::a_registers; ++reg) {
+    std::uint32_t word = 0;
+#pragma unroll 1
+    for (int part = 0; part < parts; ++part) {
+      const wgmma::Element e = wgmma::a_element(f.a, {thread, reg, part});
+      const int carrier = f.a == Type::b1 ? e.col / 32 : e.col;
+      word |= in_register_part(f.a, s.raw_a[e.row * padded + carrier], part);
+    }
+    tile.a_registers[reg * threads + thread] = word;
+  }
+}
+
+__device__ std::uint32_t metadata_of(const DrawShared& s, const Form& f, int thread) {
   std::uint32_t word = 0;
-  if (!wgmma::metadata_is_read(f.a, 0, thread)) return word;
-  for (int nibble = 0; nibble < 8; ++nibble) {
+  if (!f.sparse || !wgmma::metadata_is_read(f.a, 0, thread)) return word;
+  for (int nibble = 0; nibble < wgmma::metadata_nibbles; ++nibble) {
     const wgmma::MetadataChunk at = wgmma::metadata_chunk(f.a, {thread, nibble});
     const std::uint32_t code = s.codes[at.row * wgmma::chunks_per_row(f.a) + at.chunk];
-    for (int bit = 0; bit < 4; ++bit)
-      word |= in_register_part(Type::b1, register_part(Type::b1, code, bit), 4 * nibble + bit);
+    for (int bit = 0; bit < wgmma::metadata_code_bits; ++bit)
+      word |= in_register_part(Type::b1, register_part(Type::b1, code, bit),
+                               wgmma::metadata_low_bit(nibble) + bit);
   }
   return word;
 }
 
+// Carrier i of column `col` of B as row `row` of A meets it.
+__device__ std::uint32_t met_b(const DrawShared& s, const Form& f, int row, int col, int i) {
+  const std::uint32_t* column = &s.raw_b[col * raw_b_stride];
+  if (!f.sparse) return column[i];
+  const int chunk = wgmma::stored_chunk(f.a, i);
+  return wgmma::selected_b(f.a, chunk, s.codes[row * wgmma::chunks_per_row(f.a) + chunk],
+                           wgmma::stored_index(f.a, i), column);
+}
+
 // What the model says one output is.
-template <int Index>
-__device__ std::uint32_t model(const SweepShared& s, int row, int col, std::uint32_t c,
-                               bool accumulate) {
-  constexpr Form f = form_of(Index);
-  constexpr int count = words_a(f);
-  constexpr int per_chunk = wgmma::stored_per_chunk(f.a);
-  const std::uint32_t* raw_a = &s.raw_a[row * padded];
-  const std::uint32_t* raw_b = &s.raw_b[col * raw_b_stride];
-  const auto b_at = [&](int i) {
-    if (!f.sparse) return raw_b[i];
-    const std::uint32_t code = s.codes[row * wgmma::chunks_per_row(f.a) + i / per_chunk];
-    return wgmma::selected_b(f.a, i / per_chunk, code, i % per_chunk, raw_b);
-  };
-  if constexpr (is_float(f.a)) {
-    constexpr DotTraits traits = wgmma_dot_traits(f.d, f.a);
+__device__ std::uint32_t model(const DrawShared& s, const Form& f, int row, int col,
+                               std::uint32_t c, bool accumulate) {
+  const int count = words_a(f);
+  if (is_float(f.a)) {
+    Decoded selected[max_words];
     const Decoded* b = &s.decoded_b[col * padded];
-    Decoded selected[f.sparse ? count : 1];
-    if constexpr (f.sparse) {
-      for (int i = 0; i < count; ++i) selected[i] = decode_float(f.b, b_at(i), f.negate_b);
+    if (f.sparse) {
+      for (int i = 0; i < count; ++i)
+        selected[i] = decode_float(f.b, met_b(s, f, row, col, i), f.negate_b);
       b = selected;
     }
-    return fused_sum(traits, f.d, f.a, f.b, &s.decoded_a[row * padded], b, count,
-                     decode_c(f.d, c, accumulate));
-  } else {
-    std::int64_t sum = accumulate ? decode_integer(Type::s32, c) : 0;
-    for (int i = 0; i < count; ++i)
-      sum += f.a == Type::b1 ? __popc(raw_a[i] & b_at(i))
-                             : decode_integer(f.a, raw_a[i]) * decode_integer(f.b, b_at(i));
-    return finish_integer(sum, f.satfinite);
+    return fused_sum(wgmma_dot_traits(f.d, f.a), f.d, f.a, f.b, &s.decoded_a[row * padded], b,
+                     count, decode_c(f.d, c, accumulate));
   }
+  std::int64_t sum = accumulate ? decode_integer(Type::s32, c) : 0;
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t a = s.raw_a[row * padded + i];
+    const std::uint32_t b = met_b(s, f, row, col, i);
+    sum += f.a == Type::b1 ? __popc(a & b) : decode_integer(f.a, a) * decode_integer(f.b, b);
+  }
+  return finish_integer(sum, f.satfinite);
 }
 
 // Fills c and want: thread t owns its own registers of D.
-template <int Index>
-__device__ void expect(SweepShared& s, const Mixture& mixture, bool accumulate) {
-  constexpr Form f = form_of(Index);
-  constexpr int parts = parts_per_register(f.d);
-  const int thread = static_cast<int>(threadIdx.x);
+__device__ void expect(const DrawShared& s, SweepTile& tile, const Form& f, const Mixture& mixture,
+                       int thread) {
+  const int parts = parts_per_register(f.d);
+#pragma unroll 1
   for (int reg = 0; reg < wgmma::accumulator_registers(f.d, n); ++reg) {
     std::uint32_t c_word = 0;
     std::uint32_t want_word = 0;
+#pragma unroll 1
     for (int part = 0; part < parts; ++part) {
       const wgmma::Element e = wgmma::accumulator_element(f.d, {thread, reg, part});
       const std::uint32_t c = mixture.c(e.row, e.col);
       c_word |= in_register_part(f.d, c, part);
-      want_word |= in_register_part(f.d, model<Index>(s, e.row, e.col, c, accumulate), part);
+      want_word |= in_register_part(f.d, model(s, f, e.row, e.col, c, tile.accumulate), part);
     }
-    s.c[reg * threads + thread] = c_word;
-    s.want[reg * threads + thread] = want_word;
+    tile.c[reg * threads + thread] = c_word;
+    tile.want[reg * threads + thread] = want_word;
   }
 }
 
-template <int Index, int R>
-__device__ void execute(const SweepShared& s, std::uint32_t (&d)[R], std::uint64_t desc_a,
-                        std::uint64_t desc_b, bool accumulate) {
-  constexpr Form f = form_of(Index);
+// One block draws one tile.
+__global__ void __launch_bounds__(threads)
+    draw_kernel(int form_index, std::uint64_t seed, std::uint64_t first_tile, SweepTile* tiles) {
+  extern __shared__ DrawShared draw_shared[];
+  DrawShared& s = draw_shared[0];
+  SweepTile& tile = tiles[blockIdx.x];
   const int thread = static_cast<int>(threadIdx.x);
-  std::uint32_t a[wgmma::a_registers] = {};
-  std::uint32_t metadata = 0;
-  if constexpr (f.a_place == Place::Registers) {
-    constexpr int parts = f.a == Type::b1 ? 1 : parts_per_register(f.a);
-    for (int reg = 0; reg < wgmma::a_registers; ++reg) {
-      for (int part = 0; part < parts; ++part) {
-        const wgmma::Element e = wgmma::a_element(f.a, {thread, reg, part});
-        const int word = f.a == Type::b1 ? e.col / 32 : e.col;
-        a[reg] |= in_register_part(f.a, s.raw_a[e.row * padded + word], part);
-      }
-    }
+  const Form f = form_of(form_index);
+  const std::uint64_t number = (first_tile + blockIdx.x) * sweep_stride;
+  const std::uint64_t tile_seed = mix(seed ^ mix(number + static_cast<std::uint64_t>(form_index)));
+  const Mixture mixture({f.d, f.a, f.b}, wgmma::stored_k(f.a), mixture_class(tile_seed), tile_seed);
+  if (thread == 0) {
+    Draw draw(tile_seed + 1);
+    const std::uint32_t wide = f.sparse ? 2 : 1;
+    const auto k = static_cast<std::uint32_t>(wgmma::stored_k(f.a));
+    tile.mixture = mixture_class(tile_seed);
+    tile.accumulate = !draw.one_in(8);
+    tile.desc_a = encode(descriptor_of(f.major_a, wgmma::stored_k_bytes, k, draw.below(4)));
+    tile.desc_b =
+        encode(descriptor_of(f.major_b, wgmma::stored_k_bytes * wide, k * wide, draw.below(4)));
   }
-  if constexpr (f.sparse) metadata = metadata_of<Index>(s, thread);
+  __syncthreads();
+  draw_a(s, tile, f, mixture);
+  draw_b(s, tile, f, mixture);
+  if (f.sparse) draw_codes(s, f, mixture);
+  __syncthreads();
+  fill_a_registers(s, tile, f, thread);
+  tile.metadata[thread] = metadata_of(s, f, thread);
+  expect(s, tile, f, mixture, thread);
+}
+
+// A register of this thread that differs.
+struct Wrong {
+  int reg;
+  std::uint32_t got;
+  std::uint32_t want;
+};
+
+__device__ void report(SweepResult& result, const Form& f, std::uint64_t tile, const Wrong& wrong) {
+  if (atomicExch(&result.mismatch_taken, 1u) != 0) return;
+  const int part = register_part(f.d, wrong.got ^ wrong.want, 0) != 0 ? 0 : 1;
+  const wgmma::Element e =
+      wgmma::accumulator_element(f.d, {static_cast<int>(threadIdx.x), wrong.reg, part});
+  result.mismatch = {tile, e.row, e.col, register_part(f.d, wrong.got, part),
+                     register_part(f.d, wrong.want, part)};
+}
+
+__device__ void copy_operand(std::uint8_t* to, const std::uint8_t* from) {
+  for (int i = static_cast<int>(threadIdx.x); i < operand_bytes / 16; i += threads)
+    reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+}
+
+// One block executes one tile and compares.
+template <int Index>
+__global__ void __launch_bounds__(threads)
+    execute_kernel(std::uint64_t first_tile, const SweepTile* tiles, SweepResult* result) {
+  constexpr Form f = form_of(Index);
+  constexpr int registers = wgmma::accumulator_registers(f.d, n);
+  __shared__ ExecuteShared s;
+  const SweepTile& tile = tiles[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x);
+  copy_operand(s.a, tile.a);
+  copy_operand(s.b, tile.b);
+  ptx::fence_proxy_async_shared();
+  __syncthreads();
+
+  const std::uint64_t desc_a = wgmma::advance(tile.desc_a, ptx::shared_address(s.a));
+  const std::uint64_t desc_b = wgmma::advance(tile.desc_b, ptx::shared_address(s.b));
+  const std::uint32_t metadata = tile.metadata[thread];
+  std::uint32_t a[wgmma::a_registers];
+  std::uint32_t d[registers];
 #pragma unroll
-  for (int reg = 0; reg < R; ++reg) d[reg] = s.c[reg * threads + thread];
+  for (int reg = 0; reg < wgmma::a_registers; ++reg) a[reg] = tile.a_registers[reg * threads + thread];
+#pragma unroll
+  for (int reg = 0; reg < registers; ++reg) d[reg] = tile.c[reg * threads + thread];
   ptx::wgmma_fence();
   if constexpr (f.sparse && f.a_place == Place::Smem)
-    ptx::mma<f>(d, desc_a, desc_b, metadata, accumulate);
-  else if constexpr (f.sparse) ptx::mma<f>(d, a, desc_b, metadata, accumulate);
-  else if constexpr (f.a_place == Place::Smem) ptx::mma<f>(d, desc_a, desc_b, accumulate);
-  else ptx::mma<f>(d, a, desc_b, accumulate);
+    ptx::mma<f>(d, desc_a, desc_b, metadata, tile.accumulate);
+  else if constexpr (f.sparse) ptx::mma<f>(d, a, desc_b, metadata, tile.accumulate);
+  else if constexpr (f.a_place == Place::Smem) ptx::mma<f>(d, desc_a, desc_b, tile.accumulate);
+  else ptx::mma<f>(d, a, desc_b, tile.accumulate);
   ptx::wgmma_commit_group();
   ptx::wgmma_wait_group<0>();
   ptx::pin(d);
-}
 
-template <int Index>
-__device__ void report(const SweepArguments& args, std::uint64_t tile, int reg, std::uint32_t got,
-                       std::uint32_t want) {
-  constexpr Form f = form_of(Index);
-  if (atomicExch(args.mismatch_taken, 1u) != 0) return;
-  const int part = register_part(f.d, got ^ want, 0) != 0 ? 0 : 1;
-  const wgmma::Element e =
-      wgmma::accumulator_element(f.d, {static_cast<int>(threadIdx.x), reg, part});
-  *args.mismatch = {tile, e.row, e.col, register_part(f.d, got, part),
-                    register_part(f.d, want, part)};
-}
-
-template <int Index>
-__global__ void __launch_bounds__(threads) sweep_kernel(SweepArguments args) {
-  constexpr Form f = form_of(Index);
-  constexpr int registers = wgmma::accumulator_registers(f.d, n);
-  extern __shared__ SweepShared shared[];
-  SweepShared& s = shared[0];
-  const std::uint32_t start_a = ptx::shared_address(s.a);
-  const std::uint32_t start_b = ptx::shared_address(s.b);
-
-  for (std::uint32_t i = blockIdx.x; i < args.tiles; i += gridDim.x) {
-    const std::uint64_t tile = args.first_tile + i;
-    const std::uint64_t tile_seed = mix(args.seed ^ mix(tile * sweep_stride + Index));
-    const MixtureClass mixture_class_of_tile = mixture_class(tile_seed);
-    const Mixture mixture({f.d, f.a, f.b}, wgmma::stored_k(f.a), mixture_class_of_tile, tile_seed);
-    Draw draw(tile_seed + 1);
-    const bool accumulate = !draw.one_in(8);
-    const auto stored_k = static_cast<std::uint32_t>(wgmma::stored_k(f.a));
-    const wgmma::MatrixDescriptor desc_a =
-        descriptor_of(f.major_a, start_a, wgmma::stored_k_bytes, stored_k, draw.below(4));
-    const wgmma::MatrixDescriptor desc_b =
-        descriptor_of(f.major_b, start_b, wgmma::stored_k_bytes * (f.sparse ? 2 : 1),
-                      stored_k * (f.sparse ? 2 : 1), draw.below(4));
-    draw_a<Index>(s, mixture, desc_a);
-    draw_b<Index>(s, mixture, desc_b);
-    if constexpr (f.sparse) draw_codes<Index>(s, mixture);
-    ptx::fence_proxy_async_shared();
-    __syncthreads();
-
-    expect<Index>(s, mixture, accumulate);
-    std::uint32_t d[registers];
-    execute<Index>(s, d, encode(desc_a), encode(desc_b), accumulate);
-
-    unsigned int wrong_bits = 0;
+  unsigned int wrong_bits = 0;
+  Wrong wrong{};
 #pragma unroll
-    for (int reg = 0; reg < registers; ++reg) {
-      const std::uint32_t want = s.want[reg * threads + static_cast<int>(threadIdx.x)];
-      if (d[reg] != want) {
-        wrong_bits += static_cast<unsigned int>(__popc(d[reg] ^ want));
-        report<Index>(args, tile, reg, d[reg], want);
-      }
-    }
-    const int slot = static_cast<int>(mixture_class_of_tile);
-    if (wrong_bits != 0) atomicAdd(&args.differing_bits[slot], wrong_bits);
-    if (threadIdx.x == 0) atomicAdd(&args.outputs[slot], wgmma::m * n);
-    __syncthreads();
+  for (int reg = 0; reg < registers; ++reg) {
+    const std::uint32_t want = tile.want[reg * threads + thread];
+    wrong_bits += static_cast<unsigned int>(__popc(d[reg] ^ want));
+    if (d[reg] != want) wrong = {reg, d[reg], want};
   }
+  const int slot = static_cast<int>(tile.mixture);
+  if (wrong_bits != 0) {
+    report(*result, f, first_tile + blockIdx.x, wrong);
+    atomicAdd(&result->differing_bits[slot], wrong_bits);
+  }
+  if (thread == 0) atomicAdd(&result->outputs[slot], wgmma::m * n);
 }
 
-using Kernel = void (*)(SweepArguments);
+using ExecuteKernel = void (*)(std::uint64_t, const SweepTile*, SweepResult*);
 
 template <int... Index>
-Kernel kernel_of(int index, std::integer_sequence<int, Index...>) {
-  Kernel found = nullptr;
-  ((index == Index ? void(found = sweep_kernel<Index>) : void()), ...);
+ExecuteKernel execute_kernel_of(int index, std::integer_sequence<int, Index...>) {
+  ExecuteKernel found = nullptr;
+  ((index == Index ? void(found = execute_kernel<Index>) : void()), ...);
   return found;
 }
 
 constexpr int form_count = 2 * combination_count;
-
-int resident_blocks(Kernel kernel) {
-  int per_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads,
-                                                           sizeof(SweepShared)));
-  if (per_sm == 0) throw std::runtime_error("the sweep kernel does not fit this device");
-  return per_sm * device_attribute(cudaDevAttrMultiProcessorCount, current_device());
-}
 
 }  // namespace
 
@@ -338,33 +372,30 @@ wgmma::Form sweep_form(int index) { return form_of(index); }
 
 SweepCounts run_sweep(int form_index, std::uint64_t seed, std::uint64_t first_tile,
                       std::uint32_t tiles) {
-  const Kernel kernel = kernel_of(form_index, std::make_integer_sequence<int, form_count>{});
-  if (kernel == nullptr) throw std::runtime_error("no such form of the sweep");
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  sizeof(SweepShared)));
-  const std::array<unsigned long long, 2 * mixture_class_count> zeros{};
-  DeviceBuffer<unsigned long long> counts(zeros);
-  const std::array<unsigned int, 1> free_slot{};
-  DeviceBuffer<unsigned int> taken(free_slot);
-  DeviceBuffer<SweepMismatch> mismatch(1);
-  const SweepArguments args{seed,          first_tile,   tiles, counts.data(),
-                            counts.data() + mixture_class_count, taken.data(), mismatch.data()};
-  kernel<<<resident_blocks(kernel), threads, sizeof(SweepShared)>>>(args);
+  const ExecuteKernel execute =
+      execute_kernel_of(form_index, std::make_integer_sequence<int, form_count>{});
+  if (execute == nullptr) throw std::runtime_error("no such form of the sweep");
+  CUDA_CHECK(cudaFuncSetAttribute(draw_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  sizeof(DrawShared)));
+  DeviceBuffer<SweepTile> drawn(tiles);
+  const std::array<SweepResult, 1> zero{};
+  DeviceBuffer<SweepResult> result(zero);
+  draw_kernel<<<tiles, threads, sizeof(DrawShared)>>>(form_index, seed, first_tile, drawn.data());
+  CUDA_CHECK(cudaGetLastError());
+  execute<<<tiles, threads>>>(first_tile, drawn.data(), result.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
 
-  SweepCounts result;
-  std::array<unsigned long long, 2 * mixture_class_count> host{};
-  counts.download(host);
+  std::array<SweepResult, 1> host{};
+  result.download(host);
+  SweepCounts counts;
   for (std::size_t i = 0; i < mixture_class_count; ++i) {
-    result.outputs[i] = host[i];
-    result.differing_bits[i] = host[i + mixture_class_count];
+    counts.outputs[i] = host[0].outputs[i];
+    counts.differing_bits[i] = host[0].differing_bits[i];
   }
-  std::array<unsigned int, 1> was_taken{};
-  taken.download(was_taken);
-  result.has_mismatch = was_taken[0] != 0;
-  if (result.has_mismatch) mismatch.download({&result.first, 1});
-  return result;
+  counts.has_mismatch = host[0].mismatch_taken != 0;
+  counts.first = host[0].mismatch;
+  return counts;
 }
 
 }  // namespace tcq::cuda

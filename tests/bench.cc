@@ -1,8 +1,8 @@
-// How fast: queries of sim/isa, the scalar dot model per kind, one whole wgmma, the oracle's answers.
+// How fast: queries of sim/isa, the scalar dot model per kind, one whole wgmma, the oracle's
+// answers. items_per_second counts queries, or multiply-accumulates where the name says mac.
 //
-// items_per_second is queries per second, or multiply-accumulates per second where the name says MAC.
-// Wanted on one core: queries under 20 ns, dot at least 20 M MAC/s, 2 * 10^5 oracle answers per second.
-// Nothing here gates a change.
+// Wanted on one core: queries under 20 ns, dot at least 20 M MAC/s, 2 * 10^5 oracle answers per
+// second. Nothing here gates a change.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -23,7 +23,7 @@
 namespace tcq {
 namespace {
 
-// --- queries of sim/isa -----------------------------------------------------------------------------
+// --- queries of sim/isa --------------------------------------------------------------------------
 
 void fragment_element(benchmark::State& state) {
   int thread = 0;
@@ -66,7 +66,7 @@ void descriptor_decode_and_address(benchmark::State& state) {
 }
 BENCHMARK(descriptor_decode_and_address);
 
-// --- the scalar dot model ---------------------------------------------------------------------------
+// --- the scalar dot model ------------------------------------------------------------------------
 
 struct Operands {
   std::vector<std::uint32_t> a, b, c;
@@ -112,7 +112,7 @@ void register_dots() {
       }
 }
 
-// --- one instruction --------------------------------------------------------------------------------
+// --- one instruction -----------------------------------------------------------------------------
 
 void execute_mac(benchmark::State& state, wgmma::Form form) {
   wgmma::State machine{SharedMemory(1024, 65536), {}};
@@ -135,7 +135,7 @@ BENCHMARK_CAPTURE(execute_mac, m64n256k16_bf16,
 BENCHMARK_CAPTURE(execute_mac, m64n256k32_s8, wgmma::Form{Type::s32, Type::s8, Type::s8, 256})
     ->Unit(benchmark::kMillisecond);
 
-// --- the oracle -------------------------------------------------------------------------------------
+// --- the oracle ----------------------------------------------------------------------------------
 
 void ask(benchmark::State& state, std::vector<std::string_view> words) {
   const oracle::Question question{words[0], {words.begin() + 1, words.end()}, {}};

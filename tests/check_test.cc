@@ -140,6 +140,8 @@ TEST(Check, Qualifiers) {
   expect_illegal("wgmma.mma_async.sync.m64n8k16.f32.f16.f16" + rest, "AlignedMissing: ");
   expect_illegal("wgmma.mma_async.aligned.sync.m64n8k16.f32.f16.f16" + rest, "QualifierOrder: ");
   expect_illegal("wgmma.mma_async.sync.aligned.f32.f16.f16.m64n8k16" + rest, "QualifierOrder: ");
+  expect_illegal("wgmma.mma_async.sync.sync.aligned.m64n8k16.f32.f16.f16" + rest,
+                 "QualifierOrder: ");
   expect_illegal("wgmma.mma_async.sync.aligned.m64n8k16.row.col.f32.f16.f16" + rest,
                  "QualifierUnknown: ");
   expect_illegal("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.satfinite" + rest,

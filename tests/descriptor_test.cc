@@ -170,7 +170,8 @@ TEST(Lints, BytesNotDividedBy16) {
 }
 
 TEST(Lints, CarryOutOfTheStartField) {
-  expect_lint("bits [14,16) are set", "0x4000004000014040");
+  expect_lint("bits [14,16) are set: something larger than 262128 was packed into start_bytes",
+              "0x4000004000014040");
   expect_lint("carried out of it", "0x4000004000014040");
 }
 

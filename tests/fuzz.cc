@@ -209,7 +209,7 @@ constexpr std::string_view questions[] = {
     "where wgmma.m64n24k16.f32.bf16.bf16 B row=1 col=13 desc=0x4000004000010240",
     "where wgmma.m64n8k256.s32.b1.b1 A row=0 col=11 desc=0x4000004000010040",
     "where wgmma.sp.m64n16k32.f32.f16.f16 E row=41 k=22 selector=1",
-    "where wgmma.sp.m64n16k32.f32.f16.f16 D row=9 col=13 codes=4c8e9d4c",
+    "where wgmma.sp.m64n16k32.f32.f16.f16 A row=9 col=13 a=regs",
     "what wgmma.m64n24k16.f16.f16.f16 D thread=6 reg=3 part=1",
     "what wgmma.sp.m64n16k32.f32.f16.f16 E thread=71 nibble=5 selector=1",
     "table wgmma.m64n8k16.f32.f16.f16 D",
@@ -225,8 +225,7 @@ constexpr std::string_view questions[] = {
     "partition wgmma.m64n64k16.f16.f16.f16 bM=128 bN=128 bK=64 stages=3 major_a=MN swizzle=128B",
     "partition wgmma.m64n128k16.f32.bf16.bf16 bM=256 bN=128 bK=64 atoms=2x1x1 ldC=1024",
     "check",
-    "mma wgmma.m64n8k32.s32.s8.s8 negate_a=1",
-    "verify",
+    "mma wgmma.m64n8k16.f32.bf16.bf16 negate_a=1",
     "errata",
     "errata 004.1",
 };
@@ -292,6 +291,14 @@ constexpr std::string_view mma_questions[] = {
     "mma wgmma.sp.m64n8k32.f32.f16.f16",     "mma wgmma.m64n8k16.f32.bf16.bf16 accumulate=0",
     "mma wgmma.sp.m64n8k16.f32.tf32.tf32"};
 
+constexpr std::string_view probes[] = {
+    "A1 wgmma.m64n64k16.f32.f16.f16 A=0:5800,1:d800 B=0-1:5800 C=00000000 D=00000000\n",
+    "T2 wgmma.m64n8k8.f32.tf32.tf32 A=0-7:3f801fff B=0:3f800000 C=7f7fffff D=?\n",
+    "M3 wgmma.sp.m64n8k32.f32.f16.f16 selector=1 A=0-15:3c00 B=0-31:3c00 C=00000000 codes=4c8e9d4e "
+    "D=41800000\n",
+    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n",
+    "# probes: 2\n"};
+
 // Mostly a line of the right shape: how many elements, how many digits each, how many for C.
 std::string random_mma_line(Random& random) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -321,6 +328,24 @@ void ask_line(std::string_view question_text, std::string_view line) {
   const oracle::Answer reply = oracle::answer_line(question, line);
   expect_sensible(reply, std::string(question_text) + " < " + std::string(line));
   ASSERT_EQ(reply.text.find('\n'), std::string::npos) << "one line in, one line out";
+}
+
+// What the mutations start from must be understood, or they would all die at the first word.
+TEST_F(Fuzz, SeedsAreUnderstood) {
+  const auto status = [](std::string_view text) {
+    const std::vector<std::string_view> words = words_of(text);
+    return oracle::answer({words[0], {words.begin() + 1, words.end()}, {}}).status;
+  };
+  for (const std::string_view question : questions)
+    EXPECT_EQ(status(question), oracle::Status::Yes) << question;
+  for (const std::string_view question : mma_questions)
+    EXPECT_EQ(status(question), oracle::Status::Yes) << question;
+  for (const std::string_view line : statements)
+    EXPECT_EQ(oracle::answer_line({"check", {}, {}}, line).status, oracle::Status::Yes) << line;
+  std::string bytes = "# tcq directed 1\n";
+  for (const std::string_view probe : probes)
+    if (!probe.starts_with("#")) bytes += probe;
+  EXPECT_EQ(oracle::parse_directed(bytes).probes.size(), std::size(probes) - 1);
 }
 
 TEST_F(Fuzz, StatementsAreJudged) {
@@ -377,11 +402,15 @@ oracle::Case random_case(Random& random) {
   return c;
 }
 
-// Reads and compares; anything but a result or a BadFile is a failure.
+std::string_view payload_of(std::string_view bytes) { return bytes.substr(bytes.find("\n\n") + 2); }
+
+// Reads and compares. Either the file is refused, or it holds what was read and nothing else.
 void read_recording(std::string_view bytes) {
   remember("a damaged recording of " + std::to_string(bytes.size()) + " bytes");
   try {
     const oracle::Recording recording = oracle::parse_recording(bytes);
+    const std::string again = oracle::serialize(recording);
+    ASSERT_EQ(payload_of(again), payload_of(bytes)) << "what was accepted is not what was read";
     oracle::compare(recording);
   } catch (const oracle::BadFile& error) {
     EXPECT_NE(std::string_view(error.what()), "");
@@ -398,8 +427,15 @@ TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
     ASSERT_EQ(oracle::serialize(again), bytes) << "reading and writing is not the identity";
     read_recording(bytes);
     read_recording(mutated(random_, bytes));
-    const std::size_t begin = bytes.find("\n\n") + 2;
-    read_recording(with_checksum(mutated(random_, bytes.substr(begin)), cases));
+    read_recording(with_checksum(mutated(random_, std::string(payload_of(bytes))), cases));
+    for (int i = 0; i < 8; ++i) {  // the first case's fields: impossible values
+      std::string payload(payload_of(bytes));
+      payload[random_() % 56] = static_cast<char>(random_() % 8);
+      read_recording(with_checksum(payload, cases));
+    }
+    const std::size_t cut = random_() % 8;
+    read_recording(with_checksum(payload_of(bytes.substr(0, bytes.size() - cut)), cases));
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -427,14 +463,6 @@ TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
     }
   }
 }
-
-constexpr std::string_view probes[] = {
-    "A1 wgmma.m64n64k16.f32.f16.f16 A=0:5800,1:d800 B=0-1:5800 C=00000000 D=00000000\n",
-    "T2 wgmma.m64n8k8.f32.tf32.tf32 A=0-7:3f801fff B=0:3f800000 C=7f7fffff D=?\n",
-    "M3 wgmma.sp.m64n8k32.f32.f16.f16 selector=1 A=0-15:3c00 B=0-31:3c00 C=00000000 codes=4c8e9d4e "
-    "D=41800000\n",
-    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n",
-    "# probes: 2\n"};
 
 TEST_F(Fuzz, DamagedDirectedFilesAreRefusedWithASentence) {
   while (another_round()) {

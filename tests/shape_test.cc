@@ -2,6 +2,7 @@
 // shape.h, element.h, fault.h, ptx_text.h.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -205,6 +206,23 @@ TEST(Element, CountsFillBytes) {
   EXPECT_EQ(elements_in(Type::b1, 32), 256);
   EXPECT_EQ(elements_in(Type::e4m3, 32), 32);
   EXPECT_EQ(elements_in(Type::tf32, 32), 8);
+}
+
+TEST(Element, RegisterPartsAreTakenAndPutLowestFirst) {
+  for (int i = 0; i < type_count; ++i) {
+    const Type type = type_at(i);
+    std::uint32_t all = 0;
+    for (int part = 0; part < parts_per_register(type); ++part) {
+      const std::uint32_t element = register_part(type, 0x89abcdef, part);
+      EXPECT_EQ(std::uint64_t{element} >> bits(type), 0u) << name(type);
+      EXPECT_EQ(all & in_register_part(type, element, part), 0u) << name(type);
+      all |= in_register_part(type, element, part);
+    }
+    EXPECT_EQ(all, 0x89abcdefu) << name(type);
+  }
+  EXPECT_EQ(register_part(Type::f16, 0x89abcdef, 1), 0x89abu);
+  EXPECT_EQ(register_part(Type::e4m3, 0x89abcdef, 1), 0xcdu);
+  EXPECT_EQ(register_part(Type::b1, 0x89abcdef, 4), 0u);
 }
 
 // --- faults --------------------------------------------------------------------------------------

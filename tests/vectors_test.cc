@@ -170,9 +170,10 @@ TEST(BadFiles, EveryFlippedPayloadByteIsRefused) {
 TEST(BadFiles, AChangedOutputWithAMatchingChecksumIsAMismatch) {
   Recording recording = load("sparse");
   recording.cases.resize(3);
-  recording.cases[1].outputs[5] ^= 1;
+  recording.cases[1].outputs[5] ^= 0xff;  // bits that were 0 and bits that were 1
   const Comparison c = compare(parse_recording(serialize(recording)));
-  EXPECT_EQ(c.differing_bits, 1u);
+  EXPECT_EQ(c.differing_outputs, 1u);
+  EXPECT_EQ(c.differing_bits, 8u);
   EXPECT_NE(c.first_mismatch.find("case 1:"), std::string::npos);
 }
 

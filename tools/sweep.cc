@@ -177,6 +177,15 @@ std::string kind_of(const wgmma::Form& f) {
   return fmt::format("{}{}.{}.{}", f.sparse ? "sp." : "", name(f.d), name(f.a), name(f.b));
 }
 
+std::uint64_t count_of(const Json& unit, const char* key, int mixture) {
+  const Json& counts = unit.value(key, Json::array());
+  if (!counts.is_array() || counts.size() != mixture_class_count ||
+      !counts[static_cast<std::size_t>(mixture)].is_number_unsigned())
+    throw oracle::UsageError(fmt::format("a unit's {} are not {} numbers: not a state file of sweep",
+                                         key, mixture_class_count));
+  return counts[static_cast<std::size_t>(mixture)].get<std::uint64_t>();
+}
+
 int report(const std::vector<std::string>& files, bool csv) {
   std::map<std::string, std::map<int, Count>> kinds;
   std::map<int, Count> classes;
@@ -186,13 +195,11 @@ int report(const std::vector<std::string>& files, bool csv) {
     const State state = read_state(file);
     seeds.insert(state.header.value("seed", Json()).dump());
     for (const Json& unit : state.units) {
-      const int form = unit.value("form", -1);
+      const int form = unit["form"].is_number_integer() ? unit["form"].get<int>() : -1;
       if (form < 0 || form >= cuda::sweep_form_count())
         throw oracle::UsageError(fmt::format("{}: names a form that does not exist", file));
       for (int c = 0; c < mixture_class_count; ++c) {
-        const auto index = static_cast<std::size_t>(c);
-        const Count count{unit.at("outputs").at(index).get<std::uint64_t>(),
-                          unit.at("differing_bits").at(index).get<std::uint64_t>()};
+        const Count count{count_of(unit, "outputs", c), count_of(unit, "differing_bits", c)};
         for (Count* sum : {&kinds[kind_of(cuda::sweep_form(form))][c], &classes[c], &total})
           for (std::size_t i = 0; i < 2; ++i) (*sum)[i] += count[i];
       }

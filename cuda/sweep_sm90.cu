@@ -1,6 +1,6 @@
-// The sweep kernels (sweep_sm90.h). One kernel, for all forms, draws tiles and computes what they must give;
-// one small kernel per form executes them and compares. Layouts, fragments and arithmetic are the
-// headers of sim/; the instruction is wgmma.cuh.
+// The sweep kernels (sweep_sm90.h). One kernel, for all forms, draws tiles and computes what they
+// must give; one small kernel per form executes them and compares. Layouts, fragments and
+// arithmetic are the headers of sim/; the instruction is wgmma.cuh.
 #include <stdexcept>
 #include <utility>
 
@@ -20,11 +20,11 @@ using wgmma::Place;
 
 constexpr int n = 64;
 constexpr int threads = wgmma::threads_per_warpgroup;
-constexpr int max_words = 32;           // stored elements per row, b1 counted in words
-constexpr int padded = max_words + 1;   // keeps rows in different banks
+constexpr int max_words = 32;          // stored elements per row, b1 counted in words
+constexpr int padded = max_words + 1;  // keeps rows in different banks
 constexpr int raw_b_stride = 2 * max_words + 1;
 constexpr int max_registers = n / 2;
-constexpr int operand_bytes = 64 * 128;  // 64 rows of the widest pitch
+constexpr int operand_bytes = 64 * 128;      // 64 rows of the widest pitch
 constexpr std::uint64_t sweep_stride = 128;  // more than there are forms
 
 // One drawn tile in global memory: what the instruction reads, and what it must return.
@@ -62,7 +62,8 @@ struct SweepResult {
   SweepMismatch mismatch;
 };
 
-// Elements are drawn, stored and decoded in carriers: a word of 32 elements for b1, else one element.
+// Elements are drawn, stored and decoded in carriers: a word of 32 elements for b1, else one
+// element.
 HOST_DEVICE constexpr int words_a(const Form& f) {
   return f.a == Type::b1 ? wgmma::stored_k(f.a) / 32 : wgmma::stored_k(f.a);
 }
@@ -119,8 +120,8 @@ HOST_DEVICE constexpr std::uint32_t first_k(Type type, int word) {
 }
 
 // The compact tile of an operand, with a swizzle that changes from tile to tile.
-__device__ wgmma::MatrixDescriptor descriptor_of(Major major, std::uint32_t k_bytes, std::uint32_t k,
-                                                 int pick) {
+__device__ wgmma::MatrixDescriptor descriptor_of(Major major, std::uint32_t k_bytes,
+                                                 std::uint32_t k, int pick) {
   const auto swizzle = static_cast<wgmma::Swizzle>(pick);
   const std::uint32_t pitch = wgmma::pitch_bytes(swizzle);
   const Tile tile = major == Major::K
@@ -135,8 +136,7 @@ __device__ void draw_a(DrawShared& s, SweepTile& tile, const Form& f, const Mixt
   for (int i = static_cast<int>(threadIdx.x); i < wgmma::m * words_a(f); i += threads) {
     const int row = i / words_a(f);
     const int word = i % words_a(f);
-    const std::uint32_t value =
-        draw_carrier(f.a, word, [&](int k) { return mixture.a(row, k); });
+    const std::uint32_t value = draw_carrier(f.a, word, [&](int k) { return mixture.a(row, k); });
     s.raw_a[row * padded + word] = value;
     if (is_float(f.a)) s.decoded_a[row * padded + word] = decode_float(f.a, value, f.negate_a);
     store_carrier(tile.a,
@@ -151,9 +151,8 @@ __device__ void draw_b(DrawShared& s, SweepTile& tile, const Form& f, const Mixt
   for (int i = static_cast<int>(threadIdx.x); i < n * words_b(f); i += threads) {
     const int col = i / words_b(f);
     const int word = i % words_b(f);
-    const std::uint32_t value = draw_carrier(f.b, word, [&](int k) {
-      return f.sparse ? mixture.sparse_b(col, k) : mixture.b(col, k);
-    });
+    const std::uint32_t value = draw_carrier(
+        f.b, word, [&](int k) { return f.sparse ? mixture.sparse_b(col, k) : mixture.b(col, k); });
     s.raw_b[col * raw_b_stride + word] = value;
     if (is_float(f.b) && !f.sparse)
       s.decoded_b[col * padded + word] = decode_float(f.b, value, f.negate_b);
@@ -324,15 +323,19 @@ __global__ void __launch_bounds__(threads)
   std::uint32_t a[wgmma::a_registers];
   std::uint32_t d[registers];
 #pragma unroll
-  for (int reg = 0; reg < wgmma::a_registers; ++reg) a[reg] = tile.a_registers[reg * threads + thread];
+  for (int reg = 0; reg < wgmma::a_registers; ++reg)
+    a[reg] = tile.a_registers[reg * threads + thread];
 #pragma unroll
   for (int reg = 0; reg < registers; ++reg) d[reg] = tile.c[reg * threads + thread];
   ptx::wgmma_fence();
   if constexpr (f.sparse && f.a_place == Place::Smem)
     ptx::mma<f>(d, desc_a, desc_b, metadata, tile.accumulate);
-  else if constexpr (f.sparse) ptx::mma<f>(d, a, desc_b, metadata, tile.accumulate);
-  else if constexpr (f.a_place == Place::Smem) ptx::mma<f>(d, desc_a, desc_b, tile.accumulate);
-  else ptx::mma<f>(d, a, desc_b, tile.accumulate);
+  else if constexpr (f.sparse)
+    ptx::mma<f>(d, a, desc_b, metadata, tile.accumulate);
+  else if constexpr (f.a_place == Place::Smem)
+    ptx::mma<f>(d, desc_a, desc_b, tile.accumulate);
+  else
+    ptx::mma<f>(d, a, desc_b, tile.accumulate);
   ptx::wgmma_commit_group();
   ptx::wgmma_wait_group<0>();
   ptx::pin(d);

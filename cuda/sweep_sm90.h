@@ -1,8 +1,9 @@
-// Sweeps: the arithmetic of sim/num runs as device code beside the real instruction, output by output.
+// Sweeps: the arithmetic of sim/num runs as device code beside the real instruction, output by
+// output.
 //
-// A tile is one wgmma m64n64 on operands drawn by sim/num/mixture.h; the kernel computes what every output
-// must be, executes the instruction, and counts the bits that differ. Nothing leaves the GPU but
-// counts and the first mismatch. Who runs which tiles is tools/sweep.cc.
+// A tile is one wgmma m64n64 on operands drawn by sim/num/mixture.h; the kernel computes what every
+// output must be, executes the instruction, and counts the bits that differ. Nothing leaves the GPU
+// but counts and the first mismatch. Who runs which tiles is tools/sweep.cc.
 //
 // Host code; failures are std::runtime_error.
 #pragma once

@@ -237,11 +237,9 @@ Verdict check_operand(const Form& form, Operand operand, const PtxOperand& given
     case Operand::SpSelector:
       return check_immediate(operand, given, Fault::SelectorOutOfRange, 0,
                              wgmma::max_selector(form.a), 1);
-    case Operand::ScaleD:
-      return check_scale_d(given);
+    case Operand::ScaleD: return check_scale_d(given);
     case Operand::ScaleA:
-    case Operand::ScaleB:
-      return check_immediate(operand, given, Fault::ImmediateScale, -1, 1, 2);
+    case Operand::ScaleB: return check_immediate(operand, given, Fault::ImmediateScale, -1, 1, 2);
     case Operand::TransA:
     case Operand::TransB:
       return check_immediate(operand, given, Fault::ImmediateTranspose, 0, 1, 1);

@@ -36,8 +36,7 @@ std::vector<std::uint32_t> parse_elements(std::string_view text, Type type, int 
   std::vector<std::uint32_t> elements(static_cast<std::size_t>(count));
   for (const std::string_view item : split(text, ',')) {
     const std::size_t colon = item.find(':');
-    if (colon == std::string_view::npos)
-      throw UsageError(fmt::format("'{}' is not k:hex", item));
+    if (colon == std::string_view::npos) throw UsageError(fmt::format("'{}' is not k:hex", item));
     const std::string_view range = item.substr(0, colon);
     const std::size_t dash = range.find('-');
     const std::uint64_t first = parse_number(range.substr(0, dash), "k");
@@ -86,8 +85,10 @@ Probe parse_probe(std::string_view line) {
     const std::size_t equals = words[i].find('=');
     const std::string_view key = words[i].substr(0, equals);
     const bool is_operand = key == "A" || key == "B" || key == "C" || key == "D" || key == "codes";
-    if (!is_operand) keys_of_instruction.push_back(words[i]);
-    else if (equals != std::string_view::npos) operands[key] = words[i].substr(equals + 1);
+    if (!is_operand)
+      keys_of_instruction.push_back(words[i]);
+    else if (equals != std::string_view::npos)
+      operands[key] = words[i].substr(equals + 1);
   }
   const Keys keys(keys_of_instruction, instruction_keys);
   probe.instruction = parse_instruction(words[1], keys);
@@ -103,9 +104,9 @@ Probe parse_probe(std::string_view line) {
 
 std::string print_probe(const Probe& p) {
   const wgmma::Form& f = p.instruction.form;
-  std::string text = fmt::format("{} {} A={} B={} C={:0{}x}", p.id,
-                                 mnemonic_with_keys(p.instruction), print_elements(p.a, f.a),
-                                 print_elements(p.b, f.b), p.c, hex_digits(f.d));
+  std::string text =
+      fmt::format("{} {} A={} B={} C={:0{}x}", p.id, mnemonic_with_keys(p.instruction),
+                  print_elements(p.a, f.a), print_elements(p.b, f.b), p.c, hex_digits(f.d));
   if (f.sparse) {
     text += " codes=";
     for (const std::uint32_t code : p.codes) text += fmt::format("{:x}", code);

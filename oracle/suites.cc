@@ -76,16 +76,16 @@ std::vector<Form> combinations(int n) {
   return forms;
 }
 
-// Every N of every D format and of A's and B's width. All outputs for each N of f16 and s8, and for the
-// smallest, a middle and the largest N of the others.
+// Every N of every D format and of A's and B's width. All outputs for each N of f16 and s8, and for
+// the smallest, a middle and the largest N of the others.
 std::vector<Case> slots(std::uint64_t seed) {
   Suite suite(seed);
   for (const Form& form : all_forms()) {
-    const bool like_another = form.a != form.b || form.a == Type::bf16 || form.a == Type::e5m2 ||
-                              form.a == Type::u8;
+    const bool like_another =
+        form.a != form.b || form.a == Type::bf16 || form.a == Type::e5m2 || form.a == Type::u8;
     if (like_another) continue;
-    const bool all = (!form.sparse && (form.a == Type::f16 || form.a == Type::s8)) ||
-                     form.n == 8 || form.n == 64 || form.n == 256;
+    const bool all = (!form.sparse && (form.a == Type::f16 || form.a == Type::s8)) || form.n == 8 ||
+                     form.n == 64 || form.n == 256;
     Form f = form;
     f.a_place = places[static_cast<std::size_t>(suite.draw().below(2))];
     Case& c = suite.add(f);
@@ -123,7 +123,8 @@ std::vector<Case> numeric(std::uint64_t seed) {
                            : mixture_class(c.seed);
         c.keep = Keep::Diagonal;
         c.instruction.accumulate = !suite.draw().one_in(4);
-        c.instruction.selector = form.sparse ? suite.draw().below(wgmma::max_selector(form.a) + 1) : 0;
+        c.instruction.selector =
+            form.sparse ? suite.draw().below(wgmma::max_selector(form.a) + 1) : 0;
         suite.place_operands(c);
       }
     }
@@ -197,9 +198,9 @@ std::vector<Case> descriptors(std::uint64_t seed) {
     const int count = n == 256 ? 60 : 270;
     for (const Major major_a : {Major::K, Major::MN})
       for (const Major major_b : {Major::K, Major::MN})
-        add_descriptor_cases(suite,
-                             {Type::f32, Type::f16, Type::f16, n, false, Place::Smem, major_a, major_b},
-                             count);
+        add_descriptor_cases(
+            suite, {Type::f32, Type::f16, Type::f16, n, false, Place::Smem, major_a, major_b},
+            count);
   }
   for (const Form& form : combinations(64)) {
     if (form.sparse || form.a == Type::f16) continue;
@@ -222,8 +223,8 @@ std::vector<Case> sparse(std::uint64_t seed) {
   return suite.take();
 }
 
-// Descriptors that reach beyond the shared memory of the CTA, or just do not: past what was allocated,
-// past the largest allocation, past 2^18. A from shared memory or B alone reaches out.
+// Descriptors that reach beyond the shared memory of the CTA, or just do not: past what was
+// allocated, past the largest allocation, past 2^18. A from shared memory or B alone reaches out.
 std::vector<Case> range(std::uint64_t seed) {
   Suite suite(seed);
   struct Reach {
@@ -234,23 +235,23 @@ std::vector<Case> range(std::uint64_t seed) {
   constexpr std::uint32_t full = max_dynamic_shared_sm90;
   constexpr auto largest = static_cast<std::uint32_t>(wgmma::StrideByteOffset::max_value);
   const std::array reaches = {
-      Reach{16384, {base, 8192, 256, 0, Swizzle::None}},           // inside
-      Reach{16384, {base, 16384 - 1920, 256, 0, Swizzle::None}},   // to the last byte
-      Reach{16384, {base, 16384, 256, 0, Swizzle::None}},          // just past it
-      Reach{16384, {base, 65536, 256, 0, Swizzle::None}},          // inside the window, not the CTA
-      Reach{full, {base, full - 1920, 256, 0, Swizzle::None}},     // the last byte there is
-      Reach{full, {base, full, 256, 0, Swizzle::None}},            // past the largest allocation
-      Reach{full, {base, largest, 256, 0, Swizzle::None}},         // sum past 2^18
-      Reach{full, {2048, 4096, largest, 0, Swizzle::None}},        // the same with SBO
-      Reach{full, {262128, 4096, 256, 0, Swizzle::None}},          // start at the end of the window
-      Reach{full, {base, 16, largest, 0, Swizzle::B128}},          // swizzled, SBO past 2^18
-      Reach{full, {base, largest, 1024, 0, Swizzle::B128}},        // LBO is not read: inside
+      Reach{16384, {base, 8192, 256, 0, Swizzle::None}},          // inside
+      Reach{16384, {base, 16384 - 1920, 256, 0, Swizzle::None}},  // to the last byte
+      Reach{16384, {base, 16384, 256, 0, Swizzle::None}},         // just past it
+      Reach{16384, {base, 65536, 256, 0, Swizzle::None}},         // inside the window, not the CTA
+      Reach{full, {base, full - 1920, 256, 0, Swizzle::None}},    // the last byte there is
+      Reach{full, {base, full, 256, 0, Swizzle::None}},           // past the largest allocation
+      Reach{full, {base, largest, 256, 0, Swizzle::None}},        // sum past 2^18
+      Reach{full, {2048, 4096, largest, 0, Swizzle::None}},       // the same with SBO
+      Reach{full, {262128, 4096, 256, 0, Swizzle::None}},         // start at the end of the window
+      Reach{full, {base, 16, largest, 0, Swizzle::B128}},         // swizzled, SBO past 2^18
+      Reach{full, {base, largest, 1024, 0, Swizzle::B128}},       // LBO is not read: inside
       Reach{full, {full + base - 8192, 16, 1024, 0, Swizzle::B128}},  // 128B tile at the very end
   };
   for (const Reach& reach : reaches) {
     for (const bool is_a : {true, false}) {
-      const Form form{Type::f32, Type::f16, Type::f16, 64, false,
-                      is_a ? Place::Smem : Place::Registers};
+      const Form form{Type::f32, Type::f16, Type::f16,
+                      64,        false,     is_a ? Place::Smem : Place::Registers};
       Case& c = suite.add(form);
       c.content = Content::RandomImage;
       c.keep = Keep::Diagonal;

@@ -12,10 +12,11 @@
 
 namespace tcq::oracle {
 
-// slots: every type combination, place and every legal N, all outputs. numeric: every combination of
-// types, place, major-ness, negation, scale-d, mixture class. descriptors: random descriptor words for both
-// operands and majors. sparse: every sparse form, selector, random metadata. A fifth suite, range, is not in
-// the list: descriptors that reach beyond the CTA's shared memory, each of which ends its process on a GPU.
+// slots: every type combination, place and every legal N, all outputs. numeric: every combination
+// of types, place, major-ness, negation, scale-d, mixture class. descriptors: random descriptor
+// words for both operands and majors. sparse: every sparse form, selector, random metadata. A fifth
+// suite, range, is not in the list: descriptors that reach beyond the CTA's shared memory, each of
+// which ends its process on a GPU.
 std::vector<std::string_view> suite_names();
 // Throws UsageError for an unknown name.
 std::vector<Case> suite(std::string_view name, std::uint64_t seed);

@@ -119,16 +119,11 @@ Table transposed(const Table& table) {
 
 std::string render(const Table& table, Style style) {
   switch (style) {
-    case Style::Text:
-      return render_text(table);
-    case Style::Csv:
-      return render_csv(table);
-    case Style::Markdown:
-      return render_markdown(table);
-    case Style::Asciidoc:
-      return render_asciidoc(table);
-    case Style::Json:
-      return render_json(table);
+    case Style::Text: return render_text(table);
+    case Style::Csv: return render_csv(table);
+    case Style::Markdown: return render_markdown(table);
+    case Style::Asciidoc: return render_asciidoc(table);
+    case Style::Json: return render_json(table);
   }
   return {};
 }

@@ -1,10 +1,11 @@
-// Recordings of real hardware: the cases, the files they live in, and their comparison with the simulator.
+// Recordings of real hardware: the cases, the files they live in, and their comparison with the
+// simulator.
 //
-// A case is one wgmma: the instruction, how its inputs are drawn (a pure function of a seed) and the D bits a
-// device returned. Inputs are not stored but their hash is, so a change of the generator cannot pass
-// for a change of the hardware. Files: a text header of `key: value` lines, an empty line, then packed
-// cases; only tools/record writes them. Directed dot products are a second, textual kind of
-// file (directed.h). What the suites of cases are: suites.h.
+// A case is one wgmma: the instruction, how its inputs are drawn (a pure function of a seed) and
+// the D bits a device returned. Inputs are not stored but their hash is, so a change of the
+// generator cannot pass for a change of the hardware. Files: a text header of `key: value` lines,
+// an empty line, then packed cases; only tools/record writes them. Directed dot products are a
+// second, textual kind of file (directed.h). What the suites of cases are: suites.h.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ namespace tcq::oracle {
 
 // How a case's shared memory and registers are filled.
 enum class Content : std::uint8_t {
-  Mixture,     // operands drawn by sim/num/mixture.h, stored where the descriptors say
-  RandomImage, // all of shared memory and every register random, in a range where every element counts
+  Mixture,      // operands drawn by sim/num/mixture.h, stored where the descriptors say
+  RandomImage,  // all memory and registers random, in a range where every element counts
 };
 
 // Which outputs a case keeps.
@@ -85,8 +86,8 @@ struct Comparison {
 // case's inputs do not have the recorded hash.
 Comparison compare(const Recording& recording, std::int64_t only = -1);
 
-// `tcq verify FILES...`: one row per file, first mismatch with a rerun command. `words` are paths and
-// possibly case=N.
+// `tcq verify FILES...`: one row per file, first mismatch with a rerun command. `words` are paths
+// and possibly case=N.
 Status verify(std::span<const std::string> words, const Options& options, std::FILE* out,
               std::FILE* err);
 

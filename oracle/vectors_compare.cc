@@ -25,9 +25,9 @@ std::string describe_mismatch(const Case& c, std::size_t index, std::size_t outp
   const wgmma::Element e = kept_elements(c)[output];
   const wgmma::Slot s = wgmma::accumulator_slot(c.instruction.form.d, e);
   const int digits = bits(c.instruction.form.d) / 4;
-  return fmt::format("case {}: {}: D[{}][{}] (thread {}, register {}, part {}): got {:0{}x}, want {:0{}x}",
-                     index, describe(c), e.row, e.col, s.thread, s.reg, s.part, got, digits,
-                     c.outputs[output], digits);
+  return fmt::format(
+      "case {}: {}: D[{}][{}] (thread {}, register {}, part {}): got {:0{}x}, want {:0{}x}", index,
+      describe(c), e.row, e.col, s.thread, s.reg, s.part, got, digits, c.outputs[output], digits);
 }
 
 // The simulator faults where the device did not trap, or the other way round.
@@ -62,8 +62,7 @@ void compare_case(const Case& c, std::size_t index, Comparison& total) {
     if (wrong == 0) continue;
     ++total.differing_outputs;
     total.differing_bits += static_cast<std::size_t>(std::popcount(wrong));
-    if (total.first_mismatch.empty())
-      total.first_mismatch = describe_mismatch(c, index, i, got[i]);
+    if (total.first_mismatch.empty()) total.first_mismatch = describe_mismatch(c, index, i, got[i]);
   }
 }
 
@@ -89,9 +88,7 @@ Row verify_file(const std::string& path, std::int64_t only) {
           compare(recording, only)};
 }
 
-std::string base_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 // Progress for eyes only: a line that is wiped again.
 void show_progress(std::FILE* err, std::string_view text) {
@@ -105,8 +102,7 @@ void show_progress(std::FILE* err, std::string_view text) {
 Comparison compare(const Recording& recording, std::int64_t only) {
   Comparison total;
   for (std::size_t i = 0; i < recording.cases.size(); ++i)
-    if (only < 0 || static_cast<std::size_t>(only) == i)
-      compare_case(recording.cases[i], i, total);
+    if (only < 0 || static_cast<std::size_t>(only) == i) compare_case(recording.cases[i], i, total);
   return total;
 }
 
@@ -135,14 +131,14 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
       }
     }();
     const Comparison& c = row.comparison;
-    if (only >= 0 && c.cases == 0)
-      throw UsageError(fmt::format("{}: has no case {}", path, only));
+    if (only >= 0 && c.cases == 0) throw UsageError(fmt::format("{}: has no case {}", path, only));
     table.rows.push_back({base_name(path), row.device, row.date, std::to_string(c.cases),
                           std::to_string(c.outputs), std::to_string(c.differing_bits)});
     if (c.differing_outputs != 0) {
       const std::string index = c.first_mismatch.substr(5, c.first_mismatch.find(':') - 5);
-      mismatches += fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n",
-                                path, c.differing_outputs, c.outputs, c.first_mismatch, path, index);
+      mismatches +=
+          fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n", path,
+                      c.differing_outputs, c.outputs, c.first_mismatch, path, index);
     }
   }
   show_progress(err, "");

@@ -1,4 +1,5 @@
-// The bytes of a recording: header lines, then packed little-endian cases with a checksum (vectors.h).
+// The bytes of a recording: header lines, then packed little-endian cases with a checksum
+// (vectors.h).
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -101,8 +102,7 @@ void put_case(Writer& w, const Case& c) {
 Case get_case(Reader& r) {
   Case c;
   c.instruction.form = get_form(r);
-  const auto selectors =
-      static_cast<std::uint64_t>(wgmma::max_selector(c.instruction.form.a)) + 1;
+  const auto selectors = static_cast<std::uint64_t>(wgmma::max_selector(c.instruction.form.a)) + 1;
   c.instruction.selector = static_cast<int>(r.get_below(1, selectors, "selector"));
   c.instruction.accumulate = r.get_flag();
   c.content = static_cast<Content>(r.get_below(1, 2, "content"));

@@ -1,4 +1,5 @@
-// Filling shared memory and registers for a case (vectors.h, build_state). A pure function of the case.
+// Filling shared memory and registers for a case (vectors.h, build_state). A pure function of the
+// case.
 #include <algorithm>
 
 #include "oracle/vectors.h"
@@ -38,8 +39,10 @@ class Builder {
     state_.shared = SharedMemory(shared_base_sm90, case_.shared_bytes);
     state_.registers.d.resize(
         static_cast<std::size_t>(threads_per_warpgroup * accumulator_registers(form_.d, form_.n)));
-    if (case_.content == Content::RandomImage) fill_random();
-    else fill_mixture();
+    if (case_.content == Content::RandomImage)
+      fill_random();
+    else
+      fill_mixture();
     if (form_.sparse) fill_metadata();
     return std::move(state_);
   }
@@ -60,8 +63,10 @@ class Builder {
   }
 
   void fill_mixture() {
-    if (form_.a_place == Place::Registers) a_to_registers();
-    else a_to_shared();
+    if (form_.a_place == Place::Registers)
+      a_to_registers();
+    else
+      a_to_shared();
     b_to_shared();
     c_to_registers();
   }

@@ -77,15 +77,11 @@ Matrix parse_matrix(std::string_view word) {
 
 View view_of(const Instruction& instruction, Matrix matrix) {
   switch (matrix) {
-    case Matrix::A:
-      return a_view(instruction);
-    case Matrix::B:
-      return b_view(instruction);
-    case Matrix::E:
-      return metadata_view(instruction);
+    case Matrix::A: return a_view(instruction);
+    case Matrix::B: return b_view(instruction);
+    case Matrix::E: return metadata_view(instruction);
     case Matrix::C:
-    case Matrix::D:
-      break;
+    case Matrix::D: break;
   }
   return accumulator_view(instruction, matrix);
 }

@@ -106,8 +106,8 @@ void register_dots() {
       for (int b = 0; b < type_count; ++b) {
         const DotTypes t{static_cast<Type>(d), static_cast<Type>(a), static_cast<Type>(b)};
         if (!wgmma::types_exist(t.d, t.a, t.b)) continue;
-        const std::string title = std::string("dot_mac/") + name(t.d) + "." + name(t.a) + "." +
-                                  name(t.b);
+        const std::string title =
+            std::string("dot_mac/") + name(t.d) + "." + name(t.a) + "." + name(t.b);
         benchmark::RegisterBenchmark(title.c_str(), dot_mac, t);
       }
 }
@@ -129,8 +129,7 @@ void execute_mac(benchmark::State& state, wgmma::Form form) {
   }
   state.SetItemsProcessed(state.iterations() * wgmma::m * form.n * wgmma::stored_k(form.a));
 }
-BENCHMARK_CAPTURE(execute_mac, m64n256k16_bf16,
-                  wgmma::Form{Type::f32, Type::bf16, Type::bf16, 256})
+BENCHMARK_CAPTURE(execute_mac, m64n256k16_bf16, wgmma::Form{Type::f32, Type::bf16, Type::bf16, 256})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(execute_mac, m64n256k32_s8, wgmma::Form{Type::s32, Type::s8, Type::s8, 256})
     ->Unit(benchmark::kMillisecond);

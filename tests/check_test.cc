@@ -75,21 +75,12 @@ TEST(Check, EveryFormIsLegalWithItsOwnOperands) {
           case wgmma::Operand::D:
             text += separator + "{" + prefix + "0.." + prefix + std::to_string(count - 1) + "}";
             break;
-          case wgmma::Operand::ARegisters:
-            text += ", {%r0..%r3}";
-            break;
+          case wgmma::Operand::ARegisters: text += ", {%r0..%r3}"; break;
           case wgmma::Operand::ADesc:
-          case wgmma::Operand::BDesc:
-            text += ", %rd1";
-            break;
-          case wgmma::Operand::SpMeta:
-            text += ", %r7";
-            break;
-          case wgmma::Operand::SpSelector:
-            text += ", 0";
-            break;
-          default:
-            text += ", 1";
+          case wgmma::Operand::BDesc: text += ", %rd1"; break;
+          case wgmma::Operand::SpMeta: text += ", %r7"; break;
+          case wgmma::Operand::SpSelector: text += ", 0"; break;
+          default: text += ", 1";
         }
       }
       expect_legal(text + ";");

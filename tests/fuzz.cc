@@ -5,6 +5,7 @@
 // The seed is fixed; TCQ_FUZZ_SECONDS (default 5, for all tests together) says how long. A crash
 // prints the input that caused it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -17,7 +18,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
 #include "oracle/answer.h"
@@ -79,9 +79,7 @@ class Fuzz : public testing::Test {
   Clock::time_point end_;
 };
 
-int below(Random& random, std::size_t limit) {
-  return static_cast<int>(random() % limit);
-}
+int below(Random& random, std::size_t limit) { return static_cast<int>(random() % limit); }
 
 template <class List>
 auto pick(Random& random, const List& list) {
@@ -90,12 +88,55 @@ auto pick(Random& random, const List& list) {
 
 // --- mutations of text ---------------------------------------------------------------------------
 
-constexpr std::string_view interesting[] = {
-    "",     "0",    "-1",   "00",   "0x",     "0xffffffffffffffff", "18446744073709551616",
-    "255",  "256",  "2147483648",   "4294967296", "=",   "==",   ",",    ".",     "..",  "NaN",
-    "{",    "}",    "{%f0..%f2147483647}",    "%r",    "\t",  "\xff", "\xc3\x28", "--json", "-",
-    "k",    "m64",  "n8",   "row=", "smem",   "regs",  "MN",   "K",    "wgmma.", "1e9",  "'",
-    "\"",   "%s%n", "{}",   "{0}",  "A",      "B",     "D",    "E",    "sp",    ";",    "(", ")"};
+constexpr std::string_view interesting[] = {"",
+                                            "0",
+                                            "-1",
+                                            "00",
+                                            "0x",
+                                            "0xffffffffffffffff",
+                                            "18446744073709551616",
+                                            "255",
+                                            "256",
+                                            "2147483648",
+                                            "4294967296",
+                                            "=",
+                                            "==",
+                                            ",",
+                                            ".",
+                                            "..",
+                                            "NaN",
+                                            "{",
+                                            "}",
+                                            "{%f0..%f2147483647}",
+                                            "%r",
+                                            "\t",
+                                            "\xff",
+                                            "\xc3\x28",
+                                            "--json",
+                                            "-",
+                                            "k",
+                                            "m64",
+                                            "n8",
+                                            "row=",
+                                            "smem",
+                                            "regs",
+                                            "MN",
+                                            "K",
+                                            "wgmma.",
+                                            "1e9",
+                                            "'",
+                                            "\"",
+                                            "%s%n",
+                                            "{}",
+                                            "{0}",
+                                            "A",
+                                            "B",
+                                            "D",
+                                            "E",
+                                            "sp",
+                                            ";",
+                                            "(",
+                                            ")"};
 
 void mutate(Random& random, std::string& text) {
   const std::size_t size = text.size();
@@ -236,8 +277,8 @@ constexpr std::string_view architectures[] = {"",     "",        "",      "sm_90
 void expect_sensible(const oracle::Answer& reply, std::string_view question) {
   const int status = static_cast<int>(reply.status);
   ASSERT_TRUE(status >= 0 && status <= 3) << question;
-  ASSERT_EQ(reply.complaint.find("internal error"), std::string::npos)
-      << question << "\n" << reply.complaint;
+  ASSERT_EQ(reply.complaint.find("internal error"), std::string::npos) << question << "\n"
+                                                                       << reply.complaint;
   ASSERT_EQ(reply.complaint.find('\n'), std::string::npos) << question << "\n" << reply.complaint;
   ASSERT_LT(reply.complaint.size(), 2000u) << question;
   if (reply.status == oracle::Status::Usage) {
@@ -286,9 +327,9 @@ constexpr std::string_view statements[] = {
 };
 
 constexpr std::string_view mma_questions[] = {
-    "mma wgmma.m64n8k32.s32.s8.s8",          "mma wgmma.m64n8k8.f32.tf32.tf32 negate_a=1",
-    "mma wgmma.m64n8k32.f16.e4m3.e5m2",      "mma wgmma.m64n8k256.s32.b1.b1",
-    "mma wgmma.sp.m64n8k32.f32.f16.f16",     "mma wgmma.m64n8k16.f32.bf16.bf16 accumulate=0",
+    "mma wgmma.m64n8k32.s32.s8.s8",       "mma wgmma.m64n8k8.f32.tf32.tf32 negate_a=1",
+    "mma wgmma.m64n8k32.f16.e4m3.e5m2",   "mma wgmma.m64n8k256.s32.b1.b1",
+    "mma wgmma.sp.m64n8k32.f32.f16.f16",  "mma wgmma.m64n8k16.f32.bf16.bf16 accumulate=0",
     "mma wgmma.sp.m64n8k16.f32.tf32.tf32"};
 
 constexpr std::string_view probes[] = {
@@ -296,8 +337,7 @@ constexpr std::string_view probes[] = {
     "T2 wgmma.m64n8k8.f32.tf32.tf32 A=0-7:3f801fff B=0:3f800000 C=7f7fffff D=?\n",
     "M3 wgmma.sp.m64n8k32.f32.f16.f16 selector=1 A=0-15:3c00 B=0-31:3c00 C=00000000 codes=4c8e9d4e "
     "D=41800000\n",
-    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n",
-    "# probes: 2\n"};
+    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n", "# probes: 2\n"};
 
 // Mostly a line of the right shape: how many elements, how many digits each, how many for C.
 std::string random_mma_line(Random& random) {
@@ -307,8 +347,8 @@ std::string random_mma_line(Random& random) {
     for (int i = 0; i < count; ++i) text += digits[random() % 16];
     return text;
   };
-  constexpr std::array<std::array<int, 3>, 7> shapes = {{
-      {32, 2, 8}, {8, 8, 8}, {32, 2, 4}, {1, 64, 8}, {16, 4, 8}, {16, 4, 8}, {8, 8, 8}}};
+  constexpr std::array<std::array<int, 3>, 7> shapes = {
+      {{32, 2, 8}, {8, 8, 8}, {32, 2, 4}, {1, 64, 8}, {16, 4, 8}, {16, 4, 8}, {8, 8, 8}}};
   const auto shape = pick(random, shapes);
   std::string line;
   for (int operand = 0; operand < 2; ++operand) {
@@ -374,8 +414,8 @@ std::string with_checksum(std::string_view payload, std::size_t cases) {
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
   return "tcq recording 1\ncases: " + std::to_string(cases) +
-         "\npayload_bytes: " + std::to_string(payload.size()) +
-         "\npayload_fnv1a64: " + digits + "\n\n" + std::string(payload);
+         "\npayload_bytes: " + std::to_string(payload.size()) + "\npayload_fnv1a64: " + digits +
+         "\n\n" + std::string(payload);
 }
 
 oracle::Case random_case(Random& random) {
@@ -456,8 +496,10 @@ TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
     remember("a damaged copy of a recorded file");
     try {
       // Undamaged cases are the vector tests' business: only the reader matters here.
-      if (oracle::is_directed(bytes)) oracle::parse_directed(bytes);
-      else oracle::parse_recording(bytes);
+      if (oracle::is_directed(bytes))
+        oracle::parse_directed(bytes);
+      else
+        oracle::parse_recording(bytes);
     } catch (const oracle::BadFile& error) {
       EXPECT_NE(std::string_view(error.what()), "");
     }

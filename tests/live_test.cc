@@ -1,4 +1,5 @@
-// The simulator against a real sm_90 GPU, on inputs no recording has seen. Skips loudly without one.
+// The simulator against a real sm_90 GPU, on inputs no recording has seen. Skips loudly without
+// one.
 //
 // TCQ_SEED fixes the seed; otherwise the clock chooses it, and every failure prints it.
 #include <fmt/format.h>
@@ -20,8 +21,7 @@ std::uint64_t chosen_seed() {
   static const std::uint64_t seed = [] {
     const char* text = std::getenv("TCQ_SEED");
     if (text != nullptr) return static_cast<std::uint64_t>(std::strtoull(text, nullptr, 0));
-    return static_cast<std::uint64_t>(
-        std::chrono::system_clock::now().time_since_epoch().count());
+    return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }();
   return seed;
 }
@@ -54,8 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Wgmma, LiveSuite,
 
 TEST_F(Live, DirectedProbesGiveTheRecordedBits) {
   const auto path = std::filesystem::path(TCQ_SOURCE_DIR) / "tests/vectors/wgmma_directed.txt";
-  const oracle::DirectedFile recorded =
-      oracle::parse_directed(oracle::read_file(path.string()));
+  const oracle::DirectedFile recorded = oracle::parse_directed(oracle::read_file(path.string()));
   std::vector<oracle::Probe> probes = recorded.probes;
   tools::record_probes(probes);
   for (std::size_t i = 0; i < probes.size(); ++i)

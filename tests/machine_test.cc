@@ -38,8 +38,7 @@ struct Problem {
   std::vector<std::uint32_t> codes;  // [row][chunk], sparse only
 
   Problem(const Instruction& instruction, MixtureClass c, std::uint64_t seed)
-      : in(instruction),
-        mixture({in.form.d, in.form.a, in.form.b}, stored_k(in.form.a), c, seed) {
+      : in(instruction), mixture({in.form.d, in.form.a, in.form.b}, stored_k(in.form.a), c, seed) {
     if (!in.form.sparse) return;
     for (int row = 0; row < m; ++row)
       for (int chunk = 0; chunk < chunks_per_row(in.form.a); ++chunk)
@@ -114,8 +113,7 @@ std::uint64_t lay_out(SharedMemory& shared, std::uint32_t start, Type type, Majo
   const std::uint32_t k_bytes = bytes(k);
   const bool k_major = major == Major::K;
   const std::uint32_t blocks = 1 + random() % 2;
-  const Tile tile = {major, pitch, order,
-                     whole(k_major ? blocks * k_bytes : bytes(mn)),
+  const Tile tile = {major, pitch, order, whole(k_major ? blocks * k_bytes : bytes(mn)),
                      k_major ? u(mn) : blocks * u(k)};
   const std::uint32_t first = (blocks - 1) * (k_major ? k_bytes : u(k));
   const SwizzleFunction function = swizzle_function(swizzle);
@@ -129,8 +127,8 @@ std::uint64_t lay_out(SharedMemory& shared, std::uint32_t start, Type type, Majo
   }
   const CanonicalLayout layout = canonical_layout(tile, k_bytes);
   const MatrixDescriptor d{start, layout.lbo_bytes, layout.sbo_bytes, 0, swizzle};
-  const std::uint64_t ignored = (std::uint64_t{random()} << 32 | random()) &
-                                MatrixDescriptorFormat::unused;
+  const std::uint64_t ignored =
+      (std::uint64_t{random()} << 32 | random()) & MatrixDescriptorFormat::unused;
   return advance(encode(d), k_advance_bytes(tile, first)) | ignored;
 }
 
@@ -154,7 +152,7 @@ State build(Problem& p, std::mt19937& random) {
       for (int k = 0; k < stored_k(f.a); ++k) {
         const Slot s = a_slot(f.a, {row, k});
         state.registers.a[at(s.thread * a_registers + s.reg)] |= a(row, k)
-                                                                << (s.part * bits(f.a) % 32);
+                                                                 << (s.part * bits(f.a) % 32);
       }
   }
   p.in.desc_b = lay_out(state.shared, b_start, f.b, f.major_b, f.n, k(f), random, b);
@@ -326,9 +324,8 @@ TEST(Wgmma_Execute, UnalignedStartsAndBaseOffsets) {
     const auto fill = [&](const MatrixDescriptor& d, int mn, auto word) {
       for (int row = 0; row < mn; ++row)
         for (int k = 0; k < 16; ++k)
-          state.shared.store<std::uint16_t>(
-              element_address(d, Major::K, Type::f16, {u(row), u(k)}),
-              static_cast<std::uint16_t>(word(row, k)));
+          state.shared.store<std::uint16_t>(element_address(d, Major::K, Type::f16, {u(row), u(k)}),
+                                            static_cast<std::uint16_t>(word(row, k)));
     };
     fill(a, m, [&](int row, int k) { return p.a(row, k); });
     fill(b, 16, [&](int col, int k) { return p.b(col, k); });

@@ -1,6 +1,8 @@
 // How well the inputs of sim/num/mixture.h tell rival models of the arithmetic apart: for every
 // float kind and every rule that can be observed, the weighted mixture must differ often enough.
 // The tables it prints are rates per million outputs. Rivals: tests/rivals.h.
+#include "sim/num/mixture.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_sparse.h"
 #include "sim/num/dot.h"
-#include "sim/num/mixture.h"
 #include "tests/rivals.h"
 
 namespace tcq {
@@ -161,9 +162,7 @@ void expect_detection(const Kind& kind, int tiles, bool sparse) {
 
 class MixtureDetects : public testing::TestWithParam<Kind> {};
 
-TEST_P(MixtureDetects, EveryRivalThatCanBeObserved) {
-  expect_detection(GetParam(), 500, false);
-}
+TEST_P(MixtureDetects, EveryRivalThatCanBeObserved) { expect_detection(GetParam(), 500, false); }
 
 TEST_P(MixtureDetects, EveryRivalThatCanBeObservedWithSparseA) {
   expect_detection(GetParam(), 250, true);

@@ -117,8 +117,8 @@ double standard_value(Type type, std::uint32_t word) {
   const int field = static_cast<int>(word >> f.fraction_bits) % (1 << f.exponent_bits);
   const bool negative = (word >> (f.fraction_bits + f.exponent_bits)) % 2 != 0;
   const double scaled = fraction / (1 << f.fraction_bits);
-  const double magnitude = field == 0 ? std::ldexp(scaled, 1 - f.bias)
-                                      : std::ldexp(1 + scaled, field - f.bias);
+  const double magnitude =
+      field == 0 ? std::ldexp(scaled, 1 - f.bias) : std::ldexp(1 + scaled, field - f.bias);
   return negative ? -magnitude : magnitude;
 }
 

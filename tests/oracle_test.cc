@@ -328,7 +328,8 @@ TEST(Mma, SparseMeetsTheElementsThatTheCodesName) {
     a += (i > 0 ? "," : "") + std::string(i == 4 ? "3c00" : i == 5 ? "4000" : "0000");
   const Answer reply = ask_line("mma " + sparse, a + " " + b + " 00000000 44d44444");
   EXPECT_EQ(reply.text, "41f80000") << reply.complaint;  // 1 * 9 + 2 * 11 = 31
-  // The chip's answer to a code that PTX leaves undefined: both elements at position 1, 1 * 9 + 2 * 9.
+  // The chip's answer to a code that PTX leaves undefined: both elements at position 1, 1 * 9 + 2 *
+  // 9.
   EXPECT_EQ(ask_line("mma " + sparse, a + " " + b + " 00000000 44544444").text, "41d80000");
 }
 

@@ -51,23 +51,15 @@ inline std::string legal_operand(const wgmma::Form& f, wgmma::Operand operand) {
   switch (operand) {
     case wgmma::Operand::D:
       return registers(f.d == Type::f32 ? "%f" : "%r", wgmma::accumulator_registers(f.d, f.n));
-    case wgmma::Operand::ARegisters:
-      return registers("%r", wgmma::a_registers);
-    case wgmma::Operand::ADesc:
-      return "%rd0";
-    case wgmma::Operand::BDesc:
-      return "%rd1";
-    case wgmma::Operand::SpMeta:
-      return "%r9";
-    case wgmma::Operand::SpSelector:
-      return "0";
-    case wgmma::Operand::ScaleD:
-      return "%p0";
+    case wgmma::Operand::ARegisters: return registers("%r", wgmma::a_registers);
+    case wgmma::Operand::ADesc: return "%rd0";
+    case wgmma::Operand::BDesc: return "%rd1";
+    case wgmma::Operand::SpMeta: return "%r9";
+    case wgmma::Operand::SpSelector: return "0";
+    case wgmma::Operand::ScaleD: return "%p0";
     case wgmma::Operand::TransA:
-    case wgmma::Operand::TransB:
-      return "0";
-    default:
-      return "1";
+    case wgmma::Operand::TransB: return "0";
+    default: return "1";
   }
 }
 
@@ -132,18 +124,13 @@ inline std::vector<std::string> alternatives(const wgmma::Form& f, wgmma::Operan
               "%fd0",
               registers("%rd", 1),
               registers("%r", 2)};
-    case wgmma::Operand::SpMeta:
-      return {"%f0", "%rd0", "%rs0", "%p0", "5"};
-    case wgmma::Operand::SpSelector:
-      return {"1", "2", "3", "-1", "%r0"};
-    case wgmma::Operand::ScaleD:
-      return {"0", "1", "!%p1", "2", "-1", "%r0", "%rd0", "0x1"};
+    case wgmma::Operand::SpMeta: return {"%f0", "%rd0", "%rs0", "%p0", "5"};
+    case wgmma::Operand::SpSelector: return {"1", "2", "3", "-1", "%r0"};
+    case wgmma::Operand::ScaleD: return {"0", "1", "!%p1", "2", "-1", "%r0", "%rd0", "0x1"};
     case wgmma::Operand::ScaleA:
-    case wgmma::Operand::ScaleB:
-      return {"-1", "0", "2", "-2", "%r0", "%p0"};
+    case wgmma::Operand::ScaleB: return {"-1", "0", "2", "-2", "%r0", "%p0"};
     case wgmma::Operand::TransA:
-    case wgmma::Operand::TransB:
-      return {"1", "2", "-1", "%r0", "%p0"};
+    case wgmma::Operand::TransB: return {"1", "2", "-1", "%r0", "%p0"};
   }
   return {};
 }

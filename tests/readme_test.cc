@@ -1,4 +1,5 @@
-// README.md tells the truth: every `$ tcq ...` line in a console block prints exactly what stands below it.
+// README.md tells the truth: every `$ tcq ...` line in a console block prints exactly what stands
+// below it.
 //
 // A line `...` in the README stands for any number of lines. Other `$` lines (the two commands) are
 // checked to exist.
@@ -28,9 +29,12 @@ std::vector<Example> examples() {
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
-    if (line.starts_with("```")) in_block = line == "```console";
-    else if (in_block && line.starts_with("$ ")) found.push_back({number, line.substr(2), {}});
-    else if (in_block && !found.empty()) found.back().output.push_back(line);
+    if (line.starts_with("```"))
+      in_block = line == "```console";
+    else if (in_block && line.starts_with("$ "))
+      found.push_back({number, line.substr(2), {}});
+    else if (in_block && !found.empty())
+      found.back().output.push_back(line);
   }
   return found;
 }
@@ -72,7 +76,8 @@ TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
       continue;
     }
     ++ran;
-    const std::vector<std::string> got = lines_of(tests::run("/bin/sh", {"-c", shell_line(example.command)}).out);
+    const std::vector<std::string> got =
+        lines_of(tests::run("/bin/sh", {"-c", shell_line(example.command)}).out);
     EXPECT_TRUE(matches(example.output, got))
         << "README.md:" << example.line << ": $ " << example.command << "\nprints\n"
         << testing::PrintToString(got);

@@ -162,35 +162,25 @@ struct IntegerFormat {
 
 inline std::optional<FloatFormat> float_format(Format format) {
   switch (format) {
-    case Format::F16:
-      return FloatFormat{.exponent_bits = 5, .fraction_bits = 10, .bias = 15};
-    case Format::Bf16:
-      return FloatFormat{.exponent_bits = 8, .fraction_bits = 7, .bias = 127};
+    case Format::F16: return FloatFormat{.exponent_bits = 5, .fraction_bits = 10, .bias = 15};
+    case Format::Bf16: return FloatFormat{.exponent_bits = 8, .fraction_bits = 7, .bias = 127};
     case Format::Tf32:
       return FloatFormat{.exponent_bits = 8, .fraction_bits = 10, .bias = 127, .ignored_bits = 13};
-    case Format::F32:
-      return FloatFormat{.exponent_bits = 8, .fraction_bits = 23, .bias = 127};
+    case Format::F32: return FloatFormat{.exponent_bits = 8, .fraction_bits = 23, .bias = 127};
     case Format::E4m3:
       return FloatFormat{.exponent_bits = 4, .fraction_bits = 3, .bias = 7, .has_infinity = false};
-    case Format::E5m2:
-      return FloatFormat{.exponent_bits = 5, .fraction_bits = 2, .bias = 15};
-    default:
-      return std::nullopt;
+    case Format::E5m2: return FloatFormat{.exponent_bits = 5, .fraction_bits = 2, .bias = 15};
+    default: return std::nullopt;
   }
 }
 
 inline IntegerFormat integer_format(Format format) {
   switch (format) {
-    case Format::S8:
-      return {.width = 8, .is_signed = true};
-    case Format::U8:
-      return {.width = 8, .is_signed = false};
-    case Format::B1:
-      return {.width = 1, .is_signed = false};
-    case Format::S32:
-      return {.width = 32, .is_signed = true};
-    default:
-      throw std::invalid_argument("not an integer format");
+    case Format::S8: return {.width = 8, .is_signed = true};
+    case Format::U8: return {.width = 8, .is_signed = false};
+    case Format::B1: return {.width = 1, .is_signed = false};
+    case Format::S32: return {.width = 32, .is_signed = true};
+    default: throw std::invalid_argument("not an integer format");
   }
 }
 
@@ -421,15 +411,11 @@ inline bool exists(const Spec& types) {
   if (is_i8(types.a) && is_i8(types.b)) return types.d == Format::S32;
   if (types.a != types.b) return false;
   switch (types.a) {
-    case Format::F16:
-      return f16_or_f32;
+    case Format::F16: return f16_or_f32;
     case Format::Bf16:
-    case Format::Tf32:
-      return types.d == Format::F32;
-    case Format::B1:
-      return types.d == Format::S32;
-    default:
-      return false;
+    case Format::Tf32: return types.d == Format::F32;
+    case Format::B1: return types.d == Format::S32;
+    default: return false;
   }
 }
 

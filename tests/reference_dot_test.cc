@@ -50,15 +50,11 @@ const std::vector<Spec> kIntegerSpecs = {kS8, kU8, kS8U8, kU8S8, kB1};
 
 std::size_t dense_k(const Spec& types) {
   switch (types.a) {
-    case Format::Tf32:
-      return 8;
+    case Format::Tf32: return 8;
     case Format::F16:
-    case Format::Bf16:
-      return 16;
-    case Format::B1:
-      return 256;
-    default:
-      return 32;
+    case Format::Bf16: return 16;
+    case Format::B1: return 256;
+    default: return 32;
   }
 }
 

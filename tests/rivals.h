@@ -32,18 +32,18 @@ enum class Rule {
   FloorOneUp,
   FloorOneDown,
   ZeroProductRaisesE,
-  KeepsMinusZero,        // when every term is -0
-  UnderflowKeepsSign,    // a negative sum that rounds to zero gives -0
+  KeepsMinusZero,      // when every term is -0
+  UnderflowKeepsSign,  // a negative sum that rounds to zero gives -0
   FlushesC,
   FlushesD,
-  AddsCLast,             // products are rounded to D, then C is added
-  RoundsTwice,           // to the f32 result of the same operands, then to f16
-  SixIntegerBits,        // the adder wraps
+  AddsCLast,       // products are rounded to D, then C is added
+  RoundsTwice,     // to the f32 result of the same operands, then to f16
+  SixIntegerBits,  // the adder wraps
   InfTimesZeroIsZero,
-  TwoHalves,             // k mod 4 in {0, 1} first, then {2, 3}
-  RoundsToOtherMode,     // nearest even instead of toward zero, and vice versa
-  OverflowsToLargest,    // the largest finite D instead of infinity
-  ProductOverflows,      // a product of 2^128 and more is infinite
+  TwoHalves,           // k mod 4 in {0, 1} first, then {2, 3}
+  RoundsToOtherMode,   // nearest even instead of toward zero, and vice versa
+  OverflowsToLargest,  // the largest finite D instead of infinity
+  ProductOverflows,    // a product of 2^128 and more is infinite
 };
 inline constexpr int rule_count = static_cast<int>(Rule::ProductOverflows) + 1;
 
@@ -286,8 +286,7 @@ inline bool observable(const DotTypes& t, Rule rule) {
     case Rule::FloorOneUp:
     case Rule::FloorOneDown: return wide || f16_sum;
     // Needs products below half of D's smallest step; e4m3 * e4m3 is a multiple of 2^-18.
-    case Rule::UnderflowKeepsSign:
-      return wide || f16_sum || (t.d == Type::f16 && has_infinity);
+    case Rule::UnderflowKeepsSign: return wide || f16_sum || (t.d == Type::f16 && has_infinity);
     case Rule::RoundsTwice: return t.d == Type::f16;
     case Rule::SixIntegerBits: return t.a != Type::tf32;  // 8 * 4 + 2 < 2^6
     case Rule::InfTimesZeroIsZero: return has_infinity;

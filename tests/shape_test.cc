@@ -1,5 +1,7 @@
 // Which wgmma forms exist, what their parts are called, and what is said about those that do not:
 // shape.h, element.h, fault.h, ptx_text.h.
+#include "sim/isa/shape.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,7 +13,6 @@
 #include "sim/isa/element.h"
 #include "sim/isa/fault.h"
 #include "sim/isa/ptx_text.h"
-#include "sim/isa/shape.h"
 
 namespace tcq {
 namespace {
@@ -116,9 +117,17 @@ TEST(Wgmma_Shape, CheckNamesTheRuleThatIsBroken) {
       {with(b1, [](Form& f) { f.sparse = true; }), Fault::SparseB1},
       {with(bf16, [](Form& f) { f.major_a = Major::MN; }), Fault::None},
       {with(bf16, [](Form& f) { f.major_b = Major::MN; }), Fault::None},
-      {with(bf16, [](Form& f) { f.a_place = Place::Registers; f.major_b = Major::MN; }),
+      {with(bf16,
+            [](Form& f) {
+              f.a_place = Place::Registers;
+              f.major_b = Major::MN;
+            }),
        Fault::None},
-      {with(bf16, [](Form& f) { f.a_place = Place::Registers; f.major_a = Major::MN; }),
+      {with(bf16,
+            [](Form& f) {
+              f.a_place = Place::Registers;
+              f.major_a = Major::MN;
+            }),
        Fault::RegisterAIsKMajor},
       {with(tf32, [](Form& f) { f.major_a = Major::MN; }), Fault::MnMajorNeeds16Bit},
       {with(s8, [](Form& f) { f.major_b = Major::MN; }), Fault::MnMajorNeeds16Bit},

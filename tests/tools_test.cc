@@ -48,8 +48,11 @@ TEST_F(Record, RefusesToOverwriteWithoutForceAndLeavesTheFileAlone) {
 
 TEST_F(Record, BadArgumentsAreUsageErrors) {
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"slots"}, {"slots", "--frobnicate"},
-        {"directed", "--out", path("x")}, {"slots", "--out", path("x"), "--seed", "many"}}) {
+       {std::vector<std::string>{},
+        {"slots"},
+        {"slots", "--frobnicate"},
+        {"directed", "--out", path("x")},
+        {"slots", "--out", path("x"), "--seed", "many"}}) {
     const Finished f = run(TCQ_RECORD, arguments);
     EXPECT_EQ(f.status, 2) << f.err;
     EXPECT_FALSE(f.err.empty() && f.out.empty());

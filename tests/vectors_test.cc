@@ -1,5 +1,7 @@
-// The recordings: the simulator equals them bit for bit, they cover what they must, and damaged files
-// are refused with a sentence.
+// The recordings: the simulator equals them bit for bit, they cover what they must, and damaged
+// files are refused with a sentence.
+#include "oracle/vectors.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,7 +10,6 @@
 
 #include "oracle/directed.h"
 #include "oracle/suites.h"
-#include "oracle/vectors.h"
 #include "sim/isa/wgmma_desc.h"
 
 namespace tcq::oracle {
@@ -34,7 +35,8 @@ TEST_P(Vectors, SimulatorEqualsTheDeviceBitForBit) {
 
 TEST_P(Vectors, CarryTheirProvenance) {
   const Recording recording = load(GetParam());
-  for (const char* key : {"device", "driver", "cuda", "date", "compute capability", "seed", "suite"})
+  for (const char* key :
+       {"device", "driver", "cuda", "date", "compute capability", "seed", "suite"})
     EXPECT_TRUE(recording.header.contains(key)) << key;
   EXPECT_EQ(recording.header.at("suite"), GetParam());
 }
@@ -109,8 +111,10 @@ TEST(Coverage, SlotsHaveEveryNWithAllOutputsForBothWidthsOfD) {
   for (const Case& c : load("slots").cases) {
     const wgmma::Form& f = c.instruction.form;
     if (c.keep != Keep::All || f.sparse) continue;
-    if (is_float(f.a)) seen.insert({f.n, bits(f.d)});
-    else integer_n.insert(f.n);
+    if (is_float(f.a))
+      seen.insert({f.n, bits(f.d)});
+    else
+      integer_n.insert(f.n);
   }
   EXPECT_EQ(seen.size(), 2u * 32u);
   EXPECT_EQ(integer_n.size(), 18u);

@@ -39,8 +39,7 @@ void run_group(std::span<Job* const> jobs) {
                      results.back().data()});
   }
   probe.run(cases, jobs.front()->state.shared.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    jobs[i]->state.registers.d = std::move(results[i]);
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->state.registers.d = std::move(results[i]);
 }
 
 std::uint32_t element_of(const oracle::Probe& p, bool is_b, int k) {
@@ -87,9 +86,8 @@ void run_on_device(std::span<Job> jobs) {
   std::vector<Job*> open;
   for (Job& job : jobs) open.push_back(&job);
   while (!open.empty()) {
-    const auto rest = std::stable_partition(open.begin(), open.end(), [&](const Job* job) {
-      return same_kernel(*job, *open.front());
-    });
+    const auto rest = std::stable_partition(
+        open.begin(), open.end(), [&](const Job* job) { return same_kernel(*job, *open.front()); });
     run_group({open.begin(), rest});
     open.erase(open.begin(), rest);
   }
@@ -98,7 +96,8 @@ void run_on_device(std::span<Job> jobs) {
 void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
   constexpr std::size_t batch = 512;  // bounds host memory: at most 227 KiB per case
   for (std::size_t first = 0; first < cases.size(); first += batch) {
-    const std::span<oracle::Case> part = cases.subspan(first, std::min(batch, cases.size() - first));
+    const std::span<oracle::Case> part =
+        cases.subspan(first, std::min(batch, cases.size() - first));
     std::vector<Job> jobs;
     for (oracle::Case& c : part) {
       jobs.push_back({c.instruction, oracle::build_state(c)});
@@ -125,8 +124,8 @@ constexpr int child_trapped = 3;
     const std::size_t bytes = outputs.size() * sizeof outputs[0];
     if (write(pipe_end, outputs.data(), bytes) != static_cast<ssize_t>(bytes)) status = 1;
   } catch (const std::exception& error) {
-    const bool trap = std::string_view(error.what()).find("cudaErrorIllegalAddress") !=
-                      std::string_view::npos;
+    const bool trap =
+        std::string_view(error.what()).find("cudaErrorIllegalAddress") != std::string_view::npos;
     status = trap ? child_trapped : 1;
     if (!trap) fmt::print(stderr, "{}\n", error.what());
   }
@@ -182,8 +181,8 @@ Job job_of(const oracle::Probe& p) {
       state.registers.a[index] |= in_register_part(f.a, element_of(p, false, k), s.part);
     }
   } else {
-    job.instruction.desc_a = store_row(state, p, false, f.a, f.major_a, wgmma::stored_k(f.a),
-                                       shared_base_sm90);
+    job.instruction.desc_a =
+        store_row(state, p, false, f.a, f.major_a, wgmma::stored_k(f.a), shared_base_sm90);
   }
   job.instruction.desc_b =
       store_row(state, p, true, f.b, f.major_b, wgmma::k(f), shared_base_sm90 + 32 * 1024);

@@ -24,11 +24,12 @@ struct Job {
 // returned. Throws std::runtime_error with a sentence for every failure of the device.
 void run_on_device(std::span<Job> jobs);
 
-// Fills input_hash and outputs of every case from the device. `progress` is called with the number done.
+// Fills input_hash and outputs of every case from the device. `progress` is called with the number
+// done.
 void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done));
 
-// The same for the suite `range`, in one child process per case; a case at which the device trapped becomes
-// Keep::Trap. Requires: this process has not used the device.
+// The same for the suite `range`, in one child process per case; a case at which the device trapped
+// becomes Keep::Trap. Requires: this process has not used the device.
 void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done));
 
 // A state whose output (row 0, column 0) is the probe's; every other operand is 0.

@@ -1,8 +1,8 @@
 // record: runs suites of cases on an sm_90 GPU and writes what the device returned.
 //
-// The only program that writes files under tests/vectors. It never overwrites one without --force, and
-// writes through a temporary file. `record check` writes nothing: it draws a suite anew and compares the
-// device with the simulator.
+// The only program that writes files under tests/vectors. It never overwrites one without --force,
+// and writes through a temporary file. `record check` writes nothing: it draws a suite anew and
+// compares the device with the simulator.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,8 +38,8 @@ void require_device() {
   if (cuda::device_count() == 0) throw oracle::UsageError("no CUDA device was found");
   const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
   if (id.major != 9 || id.minor != 0)
-    throw oracle::UsageError(
-        fmt::format("{} has compute capability {}.{}; wgmma needs 9.0", id.name, id.major, id.minor));
+    throw oracle::UsageError(fmt::format("{} has compute capability {}.{}; wgmma needs 9.0",
+                                         id.name, id.major, id.minor));
 }
 
 void refuse_overwriting(const Arguments& args) {
@@ -112,9 +112,10 @@ int run(const Arguments& args) {
 int main(int argc, char** argv) {
   Arguments args;
   CLI::App app("Records what an sm_90 GPU returns for suites of wgmma cases.");
-  app.add_option("suite", args.suite,
-                 "slots, numeric, descriptors, sparse, range; directed (probes from --in); check (all "
-                 "suites against the simulator, nothing is written)")
+  app.add_option(
+         "suite", args.suite,
+         "slots, numeric, descriptors, sparse, range; directed (probes from --in); check (all "
+         "suites against the simulator, nothing is written)")
       ->required();
   app.add_option("--in", args.in, "directed: file with the probes");
   app.add_option("--out", args.out, "file to write");

@@ -1,8 +1,8 @@
 // sweep: holds the arithmetic model against the real instruction over billions of outputs on a GPU.
 //
-// Work is cut into units: one form, a fixed number of tiles. A shard takes every n-th unit; finished
-// units are appended to a state file, so that an interrupted run resumes where it stopped, and the
-// states of many shards add up in one report. The kernels are cuda/sweep_sm90.h.
+// Work is cut into units: one form, a fixed number of tiles. A shard takes every n-th unit;
+// finished units are appended to a state file, so that an interrupted run resumes where it stopped,
+// and the states of many shards add up in one report. The kernels are cuda/sweep_sm90.h.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -85,8 +85,8 @@ std::vector<Json> read_lines(const std::string& path) {
   while (std::getline(file, line) && !file.eof()) {
     lines.push_back(Json::parse(line, nullptr, false));
     if (lines.back().is_discarded() || !lines.back().is_object())
-      throw oracle::UsageError(fmt::format("{}: line {} is not JSON: not a state file of sweep", path,
-                                           lines.size()));
+      throw oracle::UsageError(
+          fmt::format("{}: line {} is not JSON: not a state file of sweep", path, lines.size()));
   }
   return lines;
 }
@@ -99,8 +99,10 @@ struct State {
 State read_state(const std::string& path) {
   State state;
   for (Json& line : read_lines(path)) {
-    if (line.contains("tcq sweep")) state.header = std::move(line);
-    else if (line.contains("form")) state.units.push_back(std::move(line));
+    if (line.contains("tcq sweep"))
+      state.header = std::move(line);
+    else if (line.contains("form"))
+      state.units.push_back(std::move(line));
   }
   if (state.header.is_null())
     throw oracle::UsageError(fmt::format("{}: has no header: not a state file of sweep", path));
@@ -130,9 +132,9 @@ std::set<Unit> resume(const Arguments& args, std::FILE*& file) {
     const State state = read_state(args.state);
     for (const char* key : {"seed", "tiles_per_unit", "device"}) {
       if (state.header.value(key, Json()) != header[key])
-        throw oracle::UsageError(fmt::format("{} belongs to a sweep with {} {}; this one has {}",
-                                             args.state, key, state.header.value(key, Json()).dump(),
-                                             header[key].dump()));
+        throw oracle::UsageError(
+            fmt::format("{} belongs to a sweep with {} {}; this one has {}", args.state, key,
+                        state.header.value(key, Json()).dump(), header[key].dump()));
     }
     for (const Json& unit : state.units)
       done.insert({unit.value("form", -1), unit.value("unit", std::uint64_t{0})});
@@ -152,7 +154,9 @@ Json unit_line(const Unit& unit, const cuda::SweepCounts& counts) {
                {"differing_bits", counts.differing_bits}};
   if (counts.has_mismatch) {
     const cuda::SweepMismatch& m = counts.first;
-    line["first"] = {{"tile", m.tile}, {"row", m.row}, {"col", m.col},
+    line["first"] = {{"tile", m.tile},
+                     {"row", m.row},
+                     {"col", m.col},
                      {"got", fmt::format("{:08x}", m.got)},
                      {"want", fmt::format("{:08x}", m.want)}};
   }
@@ -181,8 +185,8 @@ std::uint64_t count_of(const Json& unit, const char* key, int mixture) {
   const Json& counts = unit.value(key, Json::array());
   if (!counts.is_array() || counts.size() != mixture_class_count ||
       !counts[static_cast<std::size_t>(mixture)].is_number_unsigned())
-    throw oracle::UsageError(fmt::format("a unit's {} are not {} numbers: not a state file of sweep",
-                                         key, mixture_class_count));
+    throw oracle::UsageError(fmt::format(
+        "a unit's {} are not {} numbers: not a state file of sweep", key, mixture_class_count));
   return counts[static_cast<std::size_t>(mixture)].get<std::uint64_t>();
 }
 

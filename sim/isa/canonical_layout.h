@@ -3,9 +3,9 @@
 // Decides what LBO and SBO mean for K-major and MN-major operands, and which LBO, SBO and steps
 // along K a compact tile has. The swizzle itself and the start address: wgmma_operand.h.
 //
-// A core matrix is 8 rows x 16 bytes. `pitch` is the length in bytes of one row of the swizzle atom:
-// 16 (none), 32, 64 or 128; an atom is 8 rows of one pitch. Example: bf16, K-major, pitch 128,
-// SBO 1024: element (mn = 11, k = 5) lies at 1 * 1024 + 3 * 128 + 10 = 1418.
+// A core matrix is 8 rows x 16 bytes. `pitch` is the length in bytes of one row of the swizzle
+// atom: 16 (none), 32, 64 or 128; an atom is 8 rows of one pitch. Example: bf16, K-major, pitch
+// 128, SBO 1024: element (mn = 11, k = 5) lies at 1 * 1024 + 3 * 128 + 10 = 1418.
 //
 // K-major: SBO steps 8 rows, LBO one pitch along K; a dense instruction reads 32 bytes of K, so LBO
 // counts without swizzle only, and for the 64 bytes of a sparse B in the 32B mode.
@@ -78,8 +78,7 @@ struct AtomSteps {
 };
 
 HOST_DEVICE constexpr AtomSteps atom_steps(const Tile& tile) {
-  const bool contiguous_first =
-      (tile.major == Major::K) == (tile.order == AtomOrder::KFirst);
+  const bool contiguous_first = (tile.major == Major::K) == (tile.order == AtomOrder::KFirst);
   return contiguous_first ? AtomSteps{tile.atom_bytes(), 8 * tile.contiguous_bytes}
                           : AtomSteps{tile.rows * tile.pitch_bytes, tile.atom_bytes()};
 }
@@ -106,12 +105,11 @@ HOST_DEVICE constexpr std::uint32_t k_advance_bytes(const Tile& tile, std::uint3
   return k / tile.pitch_bytes * steps.contiguous + k % tile.pitch_bytes;
 }
 
-// Byte offset of row or column `mn` of a compact tile (a multiple of 8 rows if K-major, of the pitch
-// in bytes if MN-major).
+// Byte offset of row or column `mn` of a compact tile (a multiple of 8 rows if K-major, of the
+// pitch in bytes if MN-major).
 HOST_DEVICE constexpr std::uint32_t mn_advance_bytes(const Tile& tile, std::uint32_t mn) {
   const AtomSteps steps = atom_steps(tile);
-  return tile.major == Major::K ? mn / 8 * steps.rows
-                                : mn / tile.pitch_bytes * steps.contiguous;
+  return tile.major == Major::K ? mn / 8 * steps.rows : mn / tile.pitch_bytes * steps.contiguous;
 }
 
 }  // namespace tcq

@@ -1,4 +1,5 @@
-// Element types of matrix operands: PTX name, width, exponent and fraction bits, bias, Inf/NaN rule.
+// Element types of matrix operands: PTX name, width, exponent and fraction bits, bias, Inf/NaN
+// rule.
 //
 // Decides how the bits of one element are to be read; sim/num/float_bits.h reads them. Example:
 // e4m3 has bias 7, no infinity, and its largest value is 0x7e = 448.

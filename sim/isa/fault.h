@@ -1,7 +1,7 @@
 // Every way a program can be wrong: its kind, one sentence, and where the rule is written.
 //
-// Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled (legal,
-// but not measured or not implemented here). Faults are values; nothing throws.
+// Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled
+// (legal, but not measured or not implemented here). Faults are values; nothing throws.
 //
 // Source: the section named in each entry (PTX ISA 9.2).
 #pragma once
@@ -111,13 +111,13 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
       return {Illegal, "SelectorOutOfRange",
               "the sparsity selector is 0 or 1 for 16-bit and tf32 types and 0 for 8-bit types",
               "9.7.15.6.3"};
-    case Fault::SyncMissing:
-      return {Illegal, "SyncMissing", ".sync is mandatory", "9.7.15.5.2"};
+    case Fault::SyncMissing: return {Illegal, "SyncMissing", ".sync is mandatory", "9.7.15.5.2"};
     case Fault::AlignedMissing:
       return {Illegal, "AlignedMissing", ".aligned is mandatory (ptxas does not insist)",
               "9.7.15.5.2"};
     case Fault::B1OperationMissing:
-      return {Illegal, "B1OperationMissing", "b1 needs .and.popc, the only operation", "9.7.15.5.2"};
+      return {Illegal, "B1OperationMissing", "b1 needs .and.popc, the only operation",
+              "9.7.15.5.2"};
     case Fault::RegisterCountD:
       return {Illegal, "RegisterCountD",
               "D needs N/2 registers (f32, s32) or N/4 packed registers (f16)", "9.7.15.5.1.1"};

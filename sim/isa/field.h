@@ -3,7 +3,7 @@
 // A descriptor header declares its fields as types and lists them in one Format; encode, decode,
 // print, lint and fuzz are derived from that list. Example:
 //
-//   struct LeadingByteOffset : Field<16, 14, 4> { static constexpr const char* name = "lbo_bytes"; };
+//   struct LeadingByteOffset : Field<16, 14, 4> { ... };
 //   LeadingByteOffset::encode(1024) == 1024 >> 4 << 16
 //
 // What a field means is the descriptor header's business (wgmma_desc.h is the one to read next).
@@ -27,9 +27,7 @@ struct Field {
   static constexpr std::uint64_t mask = max_code << Low;
 
   // True if `value` is a multiple of the unit and not too large: encode() loses nothing.
-  HOST_DEVICE static constexpr bool fits(std::uint64_t value) {
-    return (value & ~max_value) == 0;
-  }
+  HOST_DEVICE static constexpr bool fits(std::uint64_t value) { return (value & ~max_value) == 0; }
   // Bits of `value` outside the field are dropped, as hardware drops them.
   HOST_DEVICE static constexpr std::uint64_t encode(std::uint64_t value) {
     return ((value >> UnitLog2) & max_code) << Low;

@@ -1,9 +1,10 @@
 // ldmatrix and stmatrix, .m8n8.b16: which half of which register of which thread is which element.
 //
-// A warp moves 1, 2 or 4 matrices of 8 x 8 16-bit elements. Thread 8j + i supplies the address of row i
-// of matrix j; register j of each thread then holds two elements of matrix j. With .trans the roles
-// of row and column are exchanged on the register side. Example: thread 13, register 0, part 1 holds
-// M0[3][3], and with .trans M0[3][3] as well, while part 0 holds M0[3][2] and with .trans M0[2][3].
+// A warp moves 1, 2 or 4 matrices of 8 x 8 16-bit elements. Thread 8j + i supplies the address of
+// row i of matrix j; register j of each thread then holds two elements of matrix j. With .trans the
+// roles of row and column are exchanged on the register side. Example: thread 13, register 0, part
+// 1 holds M0[3][3], and with .trans M0[3][3] as well, while part 0 holds M0[3][2] and with .trans
+// M0[2][3].
 //
 // Source: PTX ISA 9.2, 9.7.14.5.15 "ldmatrix", 9.7.14.5.16 "stmatrix".
 #pragma once

@@ -32,28 +32,17 @@ inline constexpr int operand_count = 11;
 // The manual's word.
 HOST_DEVICE constexpr const char* name(Operand operand) {
   switch (operand) {
-    case Operand::D:
-      return "d";
-    case Operand::ADesc:
-      return "a-desc";
-    case Operand::ARegisters:
-      return "a";
-    case Operand::BDesc:
-      return "b-desc";
-    case Operand::SpMeta:
-      return "sp-meta";
-    case Operand::SpSelector:
-      return "sp-sel";
-    case Operand::ScaleD:
-      return "scale-d";
-    case Operand::ScaleA:
-      return "imm-scale-a";
-    case Operand::ScaleB:
-      return "imm-scale-b";
-    case Operand::TransA:
-      return "imm-trans-a";
-    case Operand::TransB:
-      return "imm-trans-b";
+    case Operand::D: return "d";
+    case Operand::ADesc: return "a-desc";
+    case Operand::ARegisters: return "a";
+    case Operand::BDesc: return "b-desc";
+    case Operand::SpMeta: return "sp-meta";
+    case Operand::SpSelector: return "sp-sel";
+    case Operand::ScaleD: return "scale-d";
+    case Operand::ScaleA: return "imm-scale-a";
+    case Operand::ScaleB: return "imm-scale-b";
+    case Operand::TransA: return "imm-trans-a";
+    case Operand::TransB: return "imm-trans-b";
   }
   return "?";
 }
@@ -62,23 +51,16 @@ HOST_DEVICE constexpr const char* name(Operand operand) {
 HOST_DEVICE constexpr const char* values(Operand operand) {
   switch (operand) {
     case Operand::D:
-    case Operand::ARegisters:
-      return "vector of registers";
+    case Operand::ARegisters: return "vector of registers";
     case Operand::ADesc:
-    case Operand::BDesc:
-      return ".b64 register";
-    case Operand::SpMeta:
-      return ".b32 register";
-    case Operand::SpSelector:
-      return "immediate 0 or 1 (8-bit types: 0)";
-    case Operand::ScaleD:
-      return ".pred register, or immediate 0 or 1";
+    case Operand::BDesc: return ".b64 register";
+    case Operand::SpMeta: return ".b32 register";
+    case Operand::SpSelector: return "immediate 0 or 1 (8-bit types: 0)";
+    case Operand::ScaleD: return ".pred register, or immediate 0 or 1";
     case Operand::ScaleA:
-    case Operand::ScaleB:
-      return "immediate 1 or -1";
+    case Operand::ScaleB: return "immediate 1 or -1";
     case Operand::TransA:
-    case Operand::TransB:
-      return "immediate 0 (K-major) or 1 (MN-major)";
+    case Operand::TransB: return "immediate 0 (K-major) or 1 (MN-major)";
   }
   return "?";
 }
@@ -88,22 +70,15 @@ HOST_DEVICE constexpr bool has_operand(const Form& f, Operand operand) {
   switch (operand) {
     case Operand::D:
     case Operand::BDesc:
-    case Operand::ScaleD:
-      return true;
-    case Operand::ADesc:
-      return f.a_place == Place::Smem;
-    case Operand::ARegisters:
-      return f.a_place == Place::Registers;
+    case Operand::ScaleD: return true;
+    case Operand::ADesc: return f.a_place == Place::Smem;
+    case Operand::ARegisters: return f.a_place == Place::Registers;
     case Operand::SpMeta:
-    case Operand::SpSelector:
-      return f.sparse;
+    case Operand::SpSelector: return f.sparse;
     case Operand::ScaleA:
-    case Operand::ScaleB:
-      return has_negate(f.a);
-    case Operand::TransA:
-      return has_major(f.a) && f.a_place == Place::Smem;
-    case Operand::TransB:
-      return has_major(f.b);
+    case Operand::ScaleB: return has_negate(f.a);
+    case Operand::TransA: return has_major(f.a) && f.a_place == Place::Smem;
+    case Operand::TransB: return has_major(f.b);
   }
   return false;
 }

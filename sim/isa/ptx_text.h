@@ -1,7 +1,8 @@
-// PTX spelling of wgmma opcodes, built without allocation so that kernels can use it at compile time.
+// PTX spelling of wgmma opcodes, built without allocation so that kernels can use it at compile
+// time.
 //
-// The CUDA wrappers paste the text into inline assembly, the probe and the command line print it: one
-// spelling for all. Example: opcode({f32, bf16, bf16, n = 24}) is
+// The CUDA wrappers paste the text into inline assembly, the probe and the command line print it:
+// one spelling for all. Example: opcode({f32, bf16, bf16, n = 24}) is
 // "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16".
 //
 // Source: PTX ISA 9.2, 9.7.15.5.2 and 9.7.15.6.3, "Syntax".

@@ -1,10 +1,11 @@
 // Which wgmma instructions exist: types, N, K, operand places, major-ness and modifiers per target.
 //
-// A Form is one PTX instruction without its run-time operands. check() answers whether ptxas and the
-// manual accept it, and if not, why. Example: {f32, bf16, bf16, n = 24} is legal and has k = 16;
-// with s8 operands n = 40 is not, because above 32 the step is 16.
+// A Form is one PTX instruction without its run-time operands. check() answers whether ptxas and
+// the manual accept it, and if not, why. Example: {f32, bf16, bf16, n = 24} is legal and has k =
+// 16; with s8 operands n = 40 is not, because above 32 the step is 16.
 //
-// Source: PTX ISA 9.2, 9.7.15.2 "Matrix shape", 9.7.15.5.2 and 9.7.15.6.3 (dense and sparse syntax).
+// Source: PTX ISA 9.2, 9.7.15.2 "Matrix shape", 9.7.15.5.2 and 9.7.15.6.3 (dense and sparse
+// syntax).
 // Source: ptxas 13.0 agrees over the whole cross product (tests/ptxas_test.cc asks it).
 #pragma once
 
@@ -17,8 +18,20 @@
 
 namespace tcq {
 
-enum class Target : std::uint8_t { sm_90, sm_90a, sm_100, sm_100a, sm_100f, sm_103a, sm_103f,
-                                   sm_110a, sm_110f, sm_120a, sm_120f, sm_121a };
+enum class Target : std::uint8_t {
+  sm_90,
+  sm_90a,
+  sm_100,
+  sm_100a,
+  sm_100f,
+  sm_103a,
+  sm_103f,
+  sm_110a,
+  sm_110f,
+  sm_120a,
+  sm_120f,
+  sm_121a
+};
 
 HOST_DEVICE constexpr const char* name(Target target) {
   switch (target) {

@@ -1,7 +1,8 @@
 // The swizzle function Sw<B, M, S> on byte addresses: XOR B bits from bit M + S into bit M.
 //
 // CuTe writes it Swizzle<B, M, S>; wgmma and TMA use M = 4 (16-byte units) and S = 3. It is an
-// involution and never touches the low M bits. Example: Sw<3,4,3>(0x5e0) = 0x5e0 ^ (3 << 4) = 0x5d0.
+// involution and never touches the low M bits. Example: Sw<3,4,3>(0x5e0) = 0x5e0 ^ (3 << 4) =
+// 0x5d0.
 //
 // Source: PTX ISA 9.2, 5.5.7 "Swizzling modes"; 9.7.15.5.1.2.1.3 "canonical layouts".
 #pragma once

@@ -51,14 +51,10 @@ HOST_DEVICE constexpr TmaBoxes tma_boxes(const Tile& tile) {
 
 HOST_DEVICE constexpr const char* tensor_map_swizzle(wgmma::Swizzle swizzle) {
   switch (swizzle) {
-    case wgmma::Swizzle::None:
-      return "CU_TENSOR_MAP_SWIZZLE_NONE";
-    case wgmma::Swizzle::B32:
-      return "CU_TENSOR_MAP_SWIZZLE_32B";
-    case wgmma::Swizzle::B64:
-      return "CU_TENSOR_MAP_SWIZZLE_64B";
-    case wgmma::Swizzle::B128:
-      return "CU_TENSOR_MAP_SWIZZLE_128B";
+    case wgmma::Swizzle::None: return "CU_TENSOR_MAP_SWIZZLE_NONE";
+    case wgmma::Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
+    case wgmma::Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
+    case wgmma::Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
   }
   return "?";
 }

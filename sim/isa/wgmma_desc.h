@@ -1,4 +1,5 @@
-// The 64-bit shared-memory matrix descriptor of wgmma: where each field lies, and its swizzle codes.
+// The 64-bit shared-memory matrix descriptor of wgmma: where each field lies, and its swizzle
+// codes.
 //
 // Decides bit positions and units; what LBO and SBO do is canonical_layout.h, which byte an element
 // comes from is wgmma_operand.h. Example: a K-major 128B tile at byte 1024 with SBO 1024 is
@@ -87,7 +88,8 @@ using MatrixDescriptorFormat =
 inline constexpr int address_bits = StartAddress::width + StartAddress::unit_log2;
 inline constexpr std::uint32_t address_space_bytes = 1u << address_bits;
 
-// Faults: DescriptorUnaligned, DescriptorTooLarge, DescriptorBaseOffset when encode() would lose bits.
+// Faults: DescriptorUnaligned, DescriptorTooLarge, DescriptorBaseOffset when encode() would lose
+// bits.
 HOST_DEVICE constexpr Fault check(const MatrixDescriptor& d) {
   const std::uint32_t all = d.start_bytes | d.lbo_bytes | d.sbo_bytes;
   if (all % (1u << StartAddress::unit_log2) != 0) return Fault::DescriptorUnaligned;
@@ -114,8 +116,7 @@ HOST_DEVICE constexpr MatrixDescriptor decode(std::uint64_t word) {
 
 // The descriptor with its start moved by `bytes` (a multiple of 16): how a kernel steps along K.
 HOST_DEVICE constexpr std::uint64_t advance(std::uint64_t word, std::uint32_t bytes) {
-  return (word & ~StartAddress::mask) |
-         StartAddress::encode(StartAddress::decode(word) + bytes);
+  return (word & ~StartAddress::mask) | StartAddress::encode(StartAddress::decode(word) + bytes);
 }
 
 }  // namespace tcq::wgmma

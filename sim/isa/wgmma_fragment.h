@@ -1,5 +1,5 @@
-// Register fragments of wgmma: (thread, register, part) <-> (row, column) of D, of A in registers, and
-// of the sparse metadata.
+// Register fragments of wgmma: (thread, register, part) <-> (row, column) of D, of A in registers,
+// and of the sparse metadata.
 //
 // Threads are numbered in the warpgroup, [0, 128). A warp owns 16 rows; thread l of a warp owns row
 // l / 4 and its neighbour 8 below. Example: D f32, thread 75, register 9 holds D[34][23].
@@ -33,8 +33,8 @@ struct Element {
 // Registers per thread that hold D of n columns.
 HOST_DEVICE constexpr int accumulator_registers(Type d, int n) { return n * bits(d) / 64; }
 
-// Shape: Slot thread [0,128), reg [0, accumulator_registers), part [0, parts) <-> Element row [0,64),
-// col [0,n): a bijection for every n.
+// Shape: Slot thread [0,128), reg [0, accumulator_registers), part [0, parts) <-> Element row
+// [0,64), col [0,n): a bijection for every n.
 HOST_DEVICE constexpr Element accumulator_element(Type d, Slot slot) {
   const int value = slot.reg * parts_per_register(d) + slot.part;
   return {16 * (slot.thread / 32) + slot.thread % 32 / 4 + 8 * (value / 2 % 2),

@@ -1,4 +1,5 @@
-// The address law of wgmma's shared-memory operands: descriptor, major-ness, element -> byte address.
+// The address law of wgmma's shared-memory operands: descriptor, major-ness, element -> byte
+// address.
 //
 // Linear in LBO and SBO (canonical_layout.h), plus one XOR on absolute address bits. It holds for
 // every descriptor value: the hardware checks no alignment and no overlap, and sums do not wrap at

@@ -6,7 +6,8 @@
 // Where the codes lie in registers: wgmma_fragment.h.
 //
 // Source: PTX ISA 9.2, 9.7.15.6.1 "Sparse matrix storage".
-// Measured: tests/vectors/wgmma_sparse.tcqv; all 16 codes: tests/vectors/wgmma_directed.txt (family M)
+// Measured: tests/vectors/wgmma_sparse.tcqv; all 16 codes: tests/vectors/wgmma_directed.txt (family
+// M)
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ HOST_DEVICE constexpr int logical_k(Type a, int chunk, std::uint32_t code, int i
   return 4 * chunk + static_cast<int>(index == 0 ? code % 4 : code / 4);
 }
 
-// The bits of B that stored element `index` of a chunk meets, for every code; `b` is B's column, one
-// element per word. The two fields of a code choose independently of each other. A tf32 code
+// The bits of B that stored element `index` of a chunk meets, for every code; `b` is B's column,
+// one element per word. The two fields of a code choose independently of each other. A tf32 code
 // chooses 16-bit halves: the low field for the low half, the high field for the high half.
 HOST_DEVICE constexpr std::uint32_t selected_b(Type a, int chunk, std::uint32_t code, int index,
                                                const std::uint32_t* b) {

@@ -1,7 +1,7 @@
 // The shared memory of one CTA as bytes at absolute addresses of its shared window.
 //
-// A CTA's own bytes start at `base`: the first 1024 bytes of the window are reserved by the system on
-// Hopper. Reads outside are refused, never invented.
+// A CTA's own bytes start at `base`: the first 1024 bytes of the window are reserved by the system
+// on Hopper. Reads outside are refused, never invented.
 //
 // Measured: tests/vectors/wgmma_descriptors.tcqv (header field shared_base: dynamic memory at 1024)
 #pragma once

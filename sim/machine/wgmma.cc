@@ -20,7 +20,9 @@ struct Matrix {
   Matrix(int row_count, int k_count)
       : rows(row_count), k(k_count), elements(static_cast<std::size_t>(row_count * k_count)) {}
   std::uint32_t& at(int row, int col) { return elements[static_cast<std::size_t>(row * k + col)]; }
-  const std::uint32_t* row(int index) const { return &elements[static_cast<std::size_t>(index * k)]; }
+  const std::uint32_t* row(int index) const {
+    return &elements[static_cast<std::size_t>(index * k)];
+  }
 };
 
 // b1 elements travel 32 at a time: their sums are population counts.
@@ -108,15 +110,14 @@ class Sums {
   void select(int row, const std::uint32_t* b, std::uint32_t* selected) const {
     const int per_chunk = stored_per_chunk(form_.a);
     for (int i = 0; i < a_.k; ++i)
-      selected[i] = selected_b(form_.a, i / per_chunk, codes_->row(row)[i / per_chunk],
-                               i % per_chunk, b);
+      selected[i] =
+          selected_b(form_.a, i / per_chunk, codes_->row(row)[i / per_chunk], i % per_chunk, b);
   }
 
   std::uint32_t floating(int row, int col, const std::uint32_t* b, std::uint32_t c) const {
     std::array<Decoded, max_products> decoded;
-    const Decoded* columns = codes_ == nullptr
-                                 ? &decoded_b_[static_cast<std::size_t>(col * b_.k)]
-                                 : decoded.data();
+    const Decoded* columns =
+        codes_ == nullptr ? &decoded_b_[static_cast<std::size_t>(col * b_.k)] : decoded.data();
     if (codes_ != nullptr) {
       for (int i = 0; i < a_.k; ++i)
         decoded[static_cast<std::size_t>(i)] = decode_float(form_.b, b[i], form_.negate_b);
@@ -130,9 +131,8 @@ class Sums {
     const std::uint32_t* a = a_.row(row);
     std::int64_t sum = 0;
     for (int i = 0; i < a_.k; ++i) {
-      sum += form_.a == Type::b1
-                 ? __builtin_popcount(a[i] & b[i])
-                 : decode_integer(form_.a, a[i]) * decode_integer(form_.b, b[i]);
+      sum += form_.a == Type::b1 ? __builtin_popcount(a[i] & b[i])
+                                 : decode_integer(form_.a, a[i]) * decode_integer(form_.b, b[i]);
     }
     return sum;
   }

@@ -1,8 +1,8 @@
 // Executing one wgmma on shared memory and registers: every bit of D in all 128 threads.
 //
-// Operands are read as the hardware reads them (wgmma_operand.h, wgmma_fragment.h, wgmma_sparse.h), each
-// output is one sum (sim/num/fused_sum.h). The instruction completes at once; when results become
-// visible is not decided here.
+// Operands are read as the hardware reads them (wgmma_operand.h, wgmma_fragment.h, wgmma_sparse.h),
+// each output is one sum (sim/num/fused_sum.h). The instruction completes at once; when results
+// become visible is not decided here.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct State {
   friend bool operator==(const State&, const State&) = default;
 };
 
-// Faults: whatever check(form) says; SelectorOutOfRange; SharedMemoryOutOfRange. On any fault `state` is
-// unchanged; otherwise only registers.d changes. Metadata codes that PTX leaves undefined do what the
-// chip was seen to do.
+// Faults: whatever check(form) says; SelectorOutOfRange; SharedMemoryOutOfRange. On any fault
+// `state` is unchanged; otherwise only registers.d changes. Metadata codes that PTX leaves
+// undefined do what the chip was seen to do.
 // Requires: registers.d has 128 x accumulator_registers(form) entries.
 Fault execute(State& state, const Instruction& instruction);
 

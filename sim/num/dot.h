@@ -1,9 +1,9 @@
 // One output element of wgmma from raw element bits: the arithmetic's front door.
 //
-// dot() decodes, sums and rounds one output of any kind; floats go through fused_sum.h, integers are
-// summed exactly here. Whoever computes many outputs decodes rows and columns once and calls
-// fused_sum() or integer_sum() (sim/machine/wgmma.cc does). Example: e4m3, one product 1 * 1 and
-// C = 0x3f8007ff gives 0x40000000.
+// dot() decodes, sums and rounds one output of any kind; floats go through fused_sum.h, integers
+// are summed exactly here. Whoever computes many outputs decodes rows and columns once and calls
+// fused_sum() or integer_sum() (sim/machine/wgmma.cc does). Example: e4m3, one product 1 * 1 and C
+// = 0x3f8007ff gives 0x40000000.
 //
 // Source: PTX ISA 9.2, 9.7.15.5.2 (satfinite, scale-d, scale-a, scale-b).
 // Measured: tests/vectors/wgmma_directed.txt, tests/vectors/wgmma_numeric.tcqv

@@ -1,8 +1,8 @@
 // Random numbers and random floats as pure functions of a key: what mixture.h draws from.
 //
 // A Draw is a short stream of words from one hash; make_float() turns an exponent and a shape of
-// fraction into the bits of any float type. Example: make_float(Type::f16, -15, Fraction::Zero, ...)
-// is the subnormal 0x0200.
+// fraction into the bits of any float type. Example: make_float(Type::f16, -15, Fraction::Zero,
+// ...) is the subnormal 0x0200.
 #pragma once
 
 #include <cstdint>

@@ -28,10 +28,14 @@ struct SpecialSum {
     (negative ? minus_infinity : plus_infinity) = true;
   }
   HOST_DEVICE constexpr void add_product(const Decoded& a, const Decoded& b) {
-    if (a.kind == Class::Nan || b.kind == Class::Nan) nan = true;
-    else if (a.kind != Class::Infinite && b.kind != Class::Infinite) return;
-    else if (a.kind == Class::Zero || b.kind == Class::Zero) nan = true;
-    else add_infinity(a.negative != b.negative);
+    if (a.kind == Class::Nan || b.kind == Class::Nan)
+      nan = true;
+    else if (a.kind != Class::Infinite && b.kind != Class::Infinite)
+      return;
+    else if (a.kind == Class::Zero || b.kind == Class::Zero)
+      nan = true;
+    else
+      add_infinity(a.negative != b.negative);
   }
   HOST_DEVICE constexpr void add_value(const Decoded& c) {
     if (c.kind == Class::Nan) nan = true;
@@ -74,8 +78,8 @@ HOST_DEVICE constexpr std::uint32_t fused_sum(const DotTraits& traits, Type d, T
   std::int64_t sum = align(c.significand, float_format(d).fraction_bits, c.exponent,
                            traits.fraction_bits, max_exponent);
   for (int i = 0; i < count; ++i) {
-    sum += align(a[i].significand * b[i].significand, product_bits,
-                 a[i].exponent + b[i].exponent, traits.fraction_bits, max_exponent);
+    sum += align(a[i].significand * b[i].significand, product_bits, a[i].exponent + b[i].exponent,
+                 traits.fraction_bits, max_exponent);
   }
   return round_sum(traits.conversion, sum, max_exponent - traits.fraction_bits);
 }

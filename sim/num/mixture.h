@@ -1,13 +1,14 @@
 // Weighted operands for differential tests: inputs that tell rival models of the arithmetic apart.
 //
-// Uniform bits cannot see floors, zero signs, subnormals or the adder's width: their sums are nearly
-// always NaN or dominated by one term. A Mixture draws whole tiles: the class and the exponents of
-// every slot k belong to the tile, fractions and signs to the element, so that each of the tile's
-// outputs is a directed case. Every value is a pure function of (seed, tile, position): the CPU and
-// the GPU draw the same tile without storing it.
+// Uniform bits cannot see floors, zero signs, subnormals or the adder's width: their sums are
+// nearly always NaN or dominated by one term. A Mixture draws whole tiles: the class and the
+// exponents of every slot k belong to the tile, fractions and signs to the element, so that each of
+// the tile's outputs is a directed case. Every value is a pure function of (seed, tile, position):
+// the CPU and the GPU draw the same tile without storing it.
 //
 // tests/mixture_test.cc shows for every kind how often each rival of the arithmetic is told apart.
-// Inferred: the classes follow the arithmetic in fused_sum.h; nothing here is a fact about hardware.
+// Inferred: the classes follow the arithmetic in fused_sum.h; nothing here is a fact about
+// hardware.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +23,15 @@ namespace tcq {
 enum class MixtureClass : std::uint8_t {
   UniformBits,
   Normal,
-  Cluster,      // product exponents within the width of the adder
-  Cancel,       // pairs that cancel, and a tail near the last bit kept
-  Floor,        // the smallest results the kind can produce
-  Zeros,        // signed zeros against large partners
-  Overflow,     // sums near the largest D
-  CGap,         // C far above or below the products
-  Specials,     // some operands infinite or NaN
-  OutputTies,   // sums on a rounding tie of D plus a tail
-  Headroom,     // everything as large as it gets, same sign
+  Cluster,     // product exponents within the width of the adder
+  Cancel,      // pairs that cancel, and a tail near the last bit kept
+  Floor,       // the smallest results the kind can produce
+  Zeros,       // signed zeros against large partners
+  Overflow,    // sums near the largest D
+  CGap,        // C far above or below the products
+  Specials,    // some operands infinite or NaN
+  OutputTies,  // sums on a rounding tie of D plus a tail
+  Headroom,    // everything as large as it gets, same sign
 };
 inline constexpr int mixture_class_count = 11;
 
@@ -79,8 +80,8 @@ class Mixture {
     const int slot = types_.a == Type::tf32 ? logical_k / 2 : 2 * (logical_k / 4) + logical_k % 2;
     return operand(1, col * 2 + logical_k % 4 / 2, slot);
   }
-  // A metadata code for one chunk of one row. In most tiles a row keeps the same half of every chunk,
-  // so that the plan of the slots holds for it; in the others any ascending code may come.
+  // A metadata code for one chunk of one row. In most tiles a row keeps the same half of every
+  // chunk, so that the plan of the slots holds for it; in the others any ascending code may come.
   HOST_DEVICE constexpr std::uint32_t metadata_code(int row, int chunk) const {
     const bool any = Draw(key(13, 0, 0)).one_in(4);
     Draw draw(any ? key(12, row, chunk) : key(14, row, 0));
@@ -92,9 +93,9 @@ class Mixture {
 
  private:
   HOST_DEVICE constexpr std::uint64_t key(int role, int major, int minor) const {
-    return seed_ ^ mix(static_cast<std::uint64_t>(role) * 0x100000000 +
-                       static_cast<std::uint64_t>(major) * 0x10000 +
-                       static_cast<std::uint64_t>(minor));
+    return seed_ ^
+           mix(static_cast<std::uint64_t>(role) * 0x100000000 +
+               static_cast<std::uint64_t>(major) * 0x10000 + static_cast<std::uint64_t>(minor));
   }
 
   HOST_DEVICE constexpr int product_fraction_bits() const {
@@ -139,11 +140,11 @@ class Mixture {
 
   // What the tile plans for the product of one slot.
   struct Plan {
-    int exponent;          // of the product
-    bool exact;            // fractions zero, so that sums are exactly planned
-    bool negative_b;       // sign added to B
-    int pair;              // slots of one pair share A's fraction and B's; -1: no pair
-    int zero;              // 0: none, 1: A is zero, 2: B is zero, 3: both
+    int exponent;     // of the product
+    bool exact;       // fractions zero, so that sums are exactly planned
+    bool negative_b;  // sign added to B
+    int pair;         // slots of one pair share A's fraction and B's; -1: no pair
+    int zero;         // 0: none, 1: A is zero, 2: B is zero, 3: both
   };
 
   HOST_DEVICE constexpr Plan plan(int slot) const {
@@ -211,8 +212,8 @@ class Mixture {
     Plan p{reference_ - draw.below(4), false, false, -1, 0};
     if (policy_ == 3 || draw.below(5) != 0) {
       p.zero = 1 + draw.below(3);
-      p.exponent = exponent_range(types_.a).highest + exponent_range(types_.b).highest -
-                   2 * draw.below(8);
+      p.exponent =
+          exponent_range(types_.a).highest + exponent_range(types_.b).highest - 2 * draw.below(8);
     }
     return p;
   }
@@ -235,10 +236,14 @@ class Mixture {
     Plan p{reference_, true, false, -1, 0};
     const OutputFormat out = output_format(wgmma_dot_traits(types_.d, types_.a).conversion);
     if (slot == 0) return p;
-    if (slot == 1) p.exponent = reference_ - out.significant_bits;
-    else if (slot == 2) p.exponent = reference_ - kept + draw.in(-2, 2);
-    else if (slot == 3 && policy_ != 0) p.exponent = reference_ - out.significant_bits + 1;
-    else p.zero = 1 + draw.below(2);
+    if (slot == 1)
+      p.exponent = reference_ - out.significant_bits;
+    else if (slot == 2)
+      p.exponent = reference_ - kept + draw.in(-2, 2);
+    else if (slot == 3 && policy_ != 0)
+      p.exponent = reference_ - out.significant_bits + 1;
+    else
+      p.zero = 1 + draw.below(2);
     return p;
   }
 
@@ -284,8 +289,8 @@ class Mixture {
                                              const Plan& p, int exponent) const {
     Draw shared(key(6 + role, major, p.pair));
     const bool negative = shared.one_in(2);
-    std::uint32_t word = make_float(type, exponent, static_cast<Fraction>(shared.below(4)),
-                                    negative, shared);
+    std::uint32_t word =
+        make_float(type, exponent, static_cast<Fraction>(shared.below(4)), negative, shared);
     if (role == 1 && p.negative_b) word ^= sign_bit(type);
     const bool off = role == 0 && slot % 2 != 0 && Draw(key(8, p.pair, 0)).one_in(4);
     return off ? word ^ (1u << float_format(type).ignored_low_bits) : word;

@@ -1,7 +1,7 @@
 // Rounding: an exact sum, sum * 2^lsb_exponent, -> the bits of D.
 //
-// A result of zero is always +0. Toward-zero conversions still overflow to infinity. Example: the sum
-// -3 at lsb_exponent -151 is -1.5 * 2^-150, below half the smallest f32: +0.
+// A result of zero is always +0. Toward-zero conversions still overflow to infinity. Example: the
+// sum -3 at lsb_exponent -151 is -1.5 * 2^-150, below half the smallest f32: +0.
 //
 // Measured: tests/vectors/wgmma_directed.txt (families D, J, K, O)
 #pragma once

@@ -6,20 +6,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <bit>
 #include <chrono>
 #include <filesystem>
 
 #include "cuda/launch.h"
 #include "tools/device_jobs.h"
+#include "tools/tool_main.h"
 
 namespace {
 
 using namespace tcq;
-
-constexpr int exit_mismatch = 1;
-constexpr int exit_usage = 2;
 
 struct Arguments {
   std::string suite;
@@ -89,7 +86,7 @@ int check_suite(std::string_view name, std::uint64_t seed) {
              c.cases, c.outputs, c.differing_bits, seed, seconds.count());
   if (c.differing_outputs != 0)
     fmt::print("  {} outputs differ, first: {}\n", c.differing_outputs, c.first_mismatch);
-  return c.differing_bits == 0 ? 0 : exit_mismatch;
+  return c.differing_bits == 0 ? 0 : tools::exit_mismatch;
 }
 
 int check(const Arguments& args) {
@@ -121,18 +118,5 @@ int main(int argc, char** argv) {
   app.add_option("--out", args.out, "file to write");
   app.add_option("--seed", args.seed, "seed of the suite (default 1)");
   app.add_flag("--force", args.force, "replace an existing recording");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
-  }
-  try {
-    return run(args);
-  } catch (const oracle::UsageError& error) {
-    fmt::print(stderr, "record: {}\n", error.what());
-    return exit_usage;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "record: {}\n", error.what());
-    return exit_mismatch;
-  }
+  return tools::tool_main(app, "record", argc, argv, [&] { return run(args); });
 }

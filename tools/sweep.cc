@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "cuda/sweep_sm90.h"
 #include "oracle/mnemonic.h"
 #include "oracle/table.h"
+#include "tools/tool_main.h"
 
 namespace {
 
@@ -25,8 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t tiles_per_unit = 4096;
 constexpr std::uint64_t outputs_per_unit = std::uint64_t{tiles_per_unit} * 64 * 64;
-constexpr int exit_mismatch = 1;
-constexpr int exit_usage = 2;
 constexpr int exit_interrupted = 130;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -226,7 +224,7 @@ int report(const std::vector<std::string>& files, bool csv) {
     if (!csv) table.rows.push_back(row("all", name(static_cast<MixtureClass>(c)), count, seed));
   if (!csv) table.rows.push_back(row("all", "all", total, seed));
   fmt::print("{}\n", oracle::render(table, csv ? oracle::Style::Csv : oracle::Style::Text));
-  return total[1] == 0 ? 0 : exit_mismatch;
+  return total[1] == 0 ? 0 : tools::exit_mismatch;
 }
 
 int run(const Arguments& args) {
@@ -268,18 +266,5 @@ int main(int argc, char** argv) {
   app.add_option("--state", args.state, "file of finished units (default sweep.jsonl)");
   app.add_option("--report", args.report, "only add up these state files");
   app.add_flag("--csv", args.csv, "one row per kind and mixture class, as CSV");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_usage;
-  }
-  try {
-    return run(args);
-  } catch (const oracle::UsageError& error) {
-    fmt::print(stderr, "sweep: {}\n", error.what());
-    return exit_usage;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sweep: {}\n", error.what());
-    return exit_mismatch;
-  }
+  return tools::tool_main(app, "sweep", argc, argv, [&] { return run(args); });
 }

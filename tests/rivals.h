@@ -156,6 +156,7 @@ struct Model {
 
   // Magnitude cut to a multiple of 2^lsb, in units of it.
   std::int64_t aligned(const Term& t, int lsb) const {
+    if (t.significand == 0) return 0;  // its exponent may lie anywhere
     const int left = t.unit - lsb;
     if (left >= 0) return t.significand * (std::int64_t{1} << left);
     const int right = std::min(-left, 62);

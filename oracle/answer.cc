@@ -68,6 +68,17 @@ const Verb& verb_of(const Question& question) {
   return *verb;
 }
 
+constexpr std::string_view option_of(Style style) {
+  switch (style) {
+    case Style::Text: break;
+    case Style::Json: return "--json";
+    case Style::Csv: return "--csv";
+    case Style::Markdown: return "--markdown";
+    case Style::Asciidoc: return "--asciidoc";
+  }
+  return "";
+}
+
 void refuse_option(bool given, std::string_view option, std::string_view verbs_with_it,
                    const Question& question) {
   if (given)
@@ -85,7 +96,7 @@ void check_options(const Question& question, Takes takes) {
   refuse_option(!options.svg_path.empty() && !tables, "--svg", "table", question);
   const bool styles = tables || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
-  refuse_option(!plain && !styles, "this style", "tables", question);
+  refuse_option(!plain && !styles, option_of(options.style), "tables", question);
 }
 
 // Calls `reply()`; what it throws becomes an Answer.
@@ -107,9 +118,11 @@ Answer caught(Reply&& reply) {
 
 }  // namespace
 
-FaultError::FaultError(Fault fault)
-    : std::runtime_error(fmt::format("{}: {} (PTX ISA 9.2, {})", name(info(fault).kind),
-                                     info(fault).sentence, info(fault).source)) {}
+FaultError::FaultError(Fault fault) : FaultError(fault, "") {}
+
+FaultError::FaultError(Fault fault, const std::string& rest)
+    : std::runtime_error(fmt::format("{}: {} (PTX ISA 9.2, {}){}", name(info(fault).kind),
+                                     info(fault).sentence, info(fault).source, rest)) {}
 
 Answer answer(const Question& question) {
   return caught([&] {

@@ -59,7 +59,8 @@ class UnmodelledError : public std::runtime_error {
 // A question about a program that the manual forbids or leaves open: status 1.
 class FaultError : public std::runtime_error {
  public:
-  explicit FaultError(Fault fault);  // "illegal: SENTENCE (PTX ISA 9.2, SECTION)"
+  explicit FaultError(Fault fault);                  // "illegal: SENTENCE (PTX ISA 9.2, SECTION)"
+  FaultError(Fault fault, const std::string& rest);  // the same, and more behind it
   using std::runtime_error::runtime_error;
 };
 

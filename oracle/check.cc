@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,40 +44,12 @@ bool is_legal(const Verdict& verdict) { return verdict.kind == FaultKind::None; 
 
 // ---- Qualifiers ---------------------------------------------------------------------------------
 
-struct PtxShape {
-  int m = 0;
-  int n = 0;
-  int k = 0;
-};
-
-// "m64n8k16"; leading zeros are no PTX.
-std::optional<PtxShape> parse_shape(std::string_view text) {
-  PtxShape shape;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (const auto& [letter, value] :
-       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
-    if (at == end || *at++ != letter || at == end || *at < '1' || *at > '9') return std::nullopt;
-    const auto [rest, error] = std::from_chars(at, end, *value);
-    if (error != std::errc()) return std::nullopt;
-    at = rest;
-  }
-  if (at != end) return std::nullopt;
-  return shape;
-}
-
-std::optional<Type> parse_type(std::string_view text) {
-  for (int i = 0; i < type_count; ++i)
-    if (text == tcq::name(static_cast<Type>(i))) return static_cast<Type>(i);
-  return std::nullopt;
-}
-
 // The places of the manual's syntax; `satfinite` has two.
 enum class Part { Sparse, Sync, Aligned, Shape, Satfinite, Types, LateSatfinite, And, Popc };
 
 struct Qualifiers {
   std::vector<Part> parts;  // as written
-  std::optional<PtxShape> shape;
+  std::optional<OpcodeShape> shape;
   std::vector<Type> types;
 
   bool has(Part part) const {

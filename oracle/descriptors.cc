@@ -98,23 +98,30 @@ std::string line_json(const FieldLine& line) {
                       {"value", json_value(line.value)}});
 }
 
-std::string decode_json(std::uint64_t word, const std::vector<std::string>& lints) {
-  std::vector<std::string> fields, ignored, sentences;
+std::string sentences_json(const std::vector<std::string>& sentences) {
+  std::vector<std::string> strings;
+  for (const std::string& sentence : sentences) strings.push_back(json_string(sentence));
+  return json_array(strings);
+}
+
+std::string decode_json(std::uint64_t word, const DescriptorRemarks& remarks) {
+  std::vector<std::string> fields, ignored;
   for (const FieldLine& line : field_lines(word)) fields.push_back(line_json(line));
   for (const FieldLine& line : ignored_lines(word)) ignored.push_back(line_json(line));
-  for (const std::string& lint : lints) sentences.push_back(json_string(lint));
   return json_object({{"format", json_string(modelled_format)},
                       {"word", json_string(fmt::format("0x{:016x}", word))},
                       {"fields", json_array(fields)},
                       {"ignored", json_array(ignored)},
-                      {"lints", json_array(sentences)}});
+                      {"lints", sentences_json(remarks.lints)},
+                      {"notes", sentences_json(remarks.notes)}});
 }
 
-std::string decode_text(std::uint64_t word, const std::vector<std::string>& lints) {
+std::string decode_text(std::uint64_t word, const DescriptorRemarks& remarks) {
   std::string text = fmt::format("0x{:016x}", word);
   for (const FieldLine& line : field_lines(word)) text += "\n" + line_text(line);
   for (const FieldLine& line : ignored_lines(word)) text += "\n" + line_text(line);
-  for (const std::string& lint : lints) text += "\nlint: " + lint;
+  for (const std::string& lint : remarks.lints) text += "\nlint: " + lint;
+  for (const std::string& note : remarks.notes) text += "\nnote: " + note;
   return text;
 }
 
@@ -225,11 +232,11 @@ Answer decode(const Question& question) {
       parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
   const Keys keys(words_from(question, 2), {},
                   {"mnemonic", "matrix", "a", "major", "major_a", "major_b", "rows", "k", "from"});
-  const std::vector<std::string> lints = lint_descriptor(word, use_from(question, keys));
-  return {
-      Status::Yes,
-      question.options.style == Style::Json ? decode_json(word, lints) : decode_text(word, lints),
-      ""};
+  const DescriptorRemarks remarks = remarks_on(word, use_from(question, keys));
+  return {Status::Yes,
+          question.options.style == Style::Json ? decode_json(word, remarks)
+                                                : decode_text(word, remarks),
+          ""};
 }
 
 Answer encode(const Question& question) {

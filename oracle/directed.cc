@@ -11,6 +11,9 @@ namespace tcq::oracle {
 namespace {
 
 constexpr std::string_view magic = "# tcq directed 1";
+const std::string checksum_key = "probes_fnv1a64";
+
+std::string checksum_text(std::string_view lines) { return fmt::format("{:016x}", fnv1a64(lines)); }
 
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
@@ -120,11 +123,13 @@ bool is_directed(std::string_view bytes) { return bytes.starts_with(magic); }
 
 DirectedFile parse_directed(std::string_view bytes) {
   DirectedFile file;
+  std::string probe_lines;
   int number = 0;
   while (!bytes.empty()) {
     const std::string_view line = take_line(bytes);
     ++number;
     if (line.empty()) continue;
+    if (!line.starts_with("#")) probe_lines.append(line).append("\n");
     if (line.starts_with("#")) {
       const std::size_t colon = line.find(": ");
       if (colon != std::string_view::npos && line.starts_with("# "))
@@ -133,10 +138,13 @@ DirectedFile parse_directed(std::string_view bytes) {
     }
     try {
       file.probes.push_back(parse_probe(line));
-    } catch (const UsageError& error) {
+    } catch (const std::runtime_error& error) {  // unknown words, illegal instructions
       throw BadFile(fmt::format("line {}: {}", number, error.what()));
     }
   }
+  const auto sum = file.header.find(checksum_key);
+  if (sum != file.header.end() && sum->second != checksum_text(probe_lines))
+    throw BadFile("the probes do not have the checksum of the header: corrupted");
   const auto probes = file.header.find("probes");
   if (probes != file.header.end() && probes->second != std::to_string(file.probes.size()))
     throw BadFile(fmt::format("{} probes, the header says {}: truncated", file.probes.size(),
@@ -145,13 +153,15 @@ DirectedFile parse_directed(std::string_view bytes) {
 }
 
 std::string serialize(const DirectedFile& file) {
-  std::string text(magic);
-  text += '\n';
+  std::string lines;
+  for (const Probe& probe : file.probes) lines += print_probe(probe);
   auto header = file.header;
   header["probes"] = std::to_string(file.probes.size());
+  header[checksum_key] = checksum_text(lines);
+  std::string text(magic);
+  text += '\n';
   for (const auto& [key, value] : header) text += fmt::format("# {}: {}\n", key, value);
-  for (const Probe& probe : file.probes) text += print_probe(probe);
-  return text;
+  return text + lines;
 }
 
 std::uint32_t simulate(const Probe& p) {

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "oracle/json.h"
 #include "oracle/svg.h"
 #include "oracle/table.h"
 #include "oracle/verbs.h"
@@ -201,7 +202,16 @@ Picture picture_of(const View& view, const Options& options) {
 
 Answer draw(const View& view, const Options& options) {
   const Picture picture = picture_of(view, options);
+  if (options.style != Style::Text && options.style != Style::Json)
+    throw UsageError("--svg writes a picture, no table: expected it alone or with --json");
   write_whole_file(options.svg_path, svg_text(picture));
+  if (options.style == Style::Json)
+    return {Status::Yes,
+            json_object({{"file", json_string(options.svg_path)},
+                         {"title", json_string(picture.title)},
+                         {"rows", fmt::format("{}", picture.row_names.size())},
+                         {"columns", fmt::format("{}", picture.column_names.size())}}),
+            ""};
   return {Status::Yes,
           fmt::format("wrote {}: {}, {} x {} cells", options.svg_path, picture.title,
                       picture.row_names.size(), picture.column_names.size()),

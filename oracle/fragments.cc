@@ -135,7 +135,7 @@ std::string what_json(const View& view, const std::vector<Slot>& slots) {
     add_element(members, view, element_of(view, slot));
     elements.push_back(json_object(members));
   }
-  return elements.size() == 1 ? elements[0] : json_array(elements);
+  return json_array(elements);
 }
 
 Keys what_keys(const Question& question, Matrix matrix) {

@@ -76,7 +76,8 @@ constexpr std::array<Page, 15> pages = {{
      "addresses.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
     {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
-     "FORMAT: wgmma.desc. Hex, one line per field, ignored bits that are set, then lints: "
+     "FORMAT: wgmma.desc. Hex, one line per field, ignored bits that are set, then lints and "
+     "notes: "
      "sentences\n"
      "about what is suspicious, for the instruction of mnemonic= if it is given.\n",
      "decode wgmma.desc 0x4000004000010040", ""},
@@ -94,7 +95,9 @@ constexpr std::array<Page, 15> pages = {{
      "how do I lay this tile out",
      "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "
      "alignment,\n"
-     "the TMA box and swizzle mode that write it, CuTe and canonical layout.\n",
+     "the TMA box and swizzle mode that write it, CuTe and canonical layout. type= may name the "
+     "type,\n"
+     "which the mnemonic decides.\n",
      "layout wgmma.m64n128k16.f32.bf16.bf16 A rows=64 k=64 swizzle=128B", ""},
     {"partition", "MNEMONIC bM=M bN=N bK=K [stages=S atoms=MxNxK swizzle=S order=O ldC=LD]",
      "layouts and partitions of a CTA tile in CuTe notation",

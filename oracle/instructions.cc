@@ -203,15 +203,10 @@ std::string facts_text(const Facts& facts) {
   return text;
 }
 
-// Keys of the text with blanks and commas as underscores, then the numbers by themselves.
+// The lines of the text, then the numbers by themselves.
 std::string facts_json(const Facts& facts, const Form& f) {
   std::vector<std::string> keys;
-  for (const Fact& fact : facts) {
-    std::string key;
-    for (const char c : fact.key)
-      if (c != ',') key += c == ' ' ? '_' : c;
-    keys.push_back(key);
-  }
+  for (const Fact& fact : facts) keys.push_back(json_key(fact.key));
   std::vector<std::pair<std::string_view, std::string>> members;
   for (std::size_t i = 0; i < facts.size(); ++i)
     members.emplace_back(keys[i], json_value(facts[i].text));

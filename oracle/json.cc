@@ -31,6 +31,13 @@ std::string json_string(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string json_key(std::string_view heading) {
+  std::string key;
+  for (const char c : heading)
+    if (c != ',') key += c == ' ' ? '_' : c;
+  return key;
+}
+
 std::string json_value(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   const bool number =

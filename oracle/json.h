@@ -13,6 +13,9 @@ namespace tcq::oracle {
 // A quoted string; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
+// The key for a heading in words: "evidence, registers" -> evidence_registers.
+std::string json_key(std::string_view heading);
+
 // A number if `text` is a plain decimal integer without leading zeros, else a string.
 std::string json_value(std::string_view text);
 

@@ -48,11 +48,15 @@ struct Request {
 
 Request request_from(const Question& question) {
   const Keys keys(words_from(question, 2), instruction_keys,
-                  {"rows", "k", "major", "swizzle", "start", "order"});
+                  {"rows", "k", "type", "major", "swizzle", "start", "order"});
   const wgmma::Form form = instruction_of(question, keys).form;
   const Multiplicand operand = parse_multiplicand(word_at(question, 1, "A or B"));
   if (operand == Multiplicand::A && form.a_place == wgmma::Place::Registers)
     throw UsageError("a=regs: A in registers has no shared-memory layout; expected B, or a=smem");
+  const std::string_view type = name(wgmma::operand_type(form, operand));
+  if (!same_word(keys.text("type", type), type))
+    throw UsageError(fmt::format("type {} is not the mnemonic's: expected type={} or no type=",
+                                 quoted(keys.text("type", "")), type));
   const Extent one = wgmma::operand_extent(form, operand);
   OperandTile tile{form,
                    operand,

@@ -27,6 +27,9 @@ std::string bits_text(F) {
   return fmt::format("bits [{},{})", F::low, F::low + F::width);
 }
 
+// What start, LBO and SBO count; PTX gives all three one unit.
+constexpr std::uint32_t unit_bytes = 1u << wgmma::StartAddress::unit_log2;
+
 std::uint32_t atom_bytes(Swizzle swizzle) { return 8 * wgmma::pitch_bytes(swizzle); }
 
 // ---- The word alone -----------------------------------------------------------------------------
@@ -73,10 +76,10 @@ template <class F>
 void lint_unit(std::uint64_t word, Sentences& out) {
   const Swizzle swizzle = wgmma::decode(word).swizzle;
   if (swizzle == Swizzle::None || F::code(word) != atom_bytes(swizzle)) return;
-  out.push_back(
-      fmt::format("{} field {} means {} bytes: looks like bytes not divided by 16; for {} bytes "
-                  "the field is {}",
-                  F::name, F::code(word), F::decode(word), F::code(word), F::code(word) / 16));
+  out.push_back(fmt::format(
+      "{} field {} means {} bytes: looks like bytes not divided by 16; for {} bytes "
+      "the field is {}",
+      F::name, F::code(word), F::decode(word), F::code(word), F::code(word) / unit_bytes));
 }
 
 void lint_phase(const MatrixDescriptor& d, Sentences& out) {
@@ -257,6 +260,22 @@ bool lint_exchanged(const Known& known, const MatrixDescriptor& d, Extent extent
   return true;
 }
 
+// The tile as it would lie with the other major-ness. Only for a K-major reading, which ignores LBO
+// in the swizzled modes: the other way round too much fits.
+bool lint_stored_mn_major(const Known& known, const MatrixDescriptor& d, Extent extent,
+                          Sentences& out) {
+  Known other = known;
+  other.major = Major::MN;
+  if (known.major == Major::MN || !wgmma::has_major(known.form.a) ||
+      !fits_compact(other, d, d.swizzle, extent))
+    return false;
+  out.push_back(
+      fmt::format("lbo_bytes {} and sbo_bytes {} fit this tile if it is stored MN-major, but the "
+                  "instruction reads it K-major: if it is MN-major, set the transpose immediate",
+                  d.lbo_bytes, d.sbo_bytes));
+  return true;
+}
+
 bool lint_beyond(const Known& known, const MatrixDescriptor& d, Extent extent, Sentences& out) {
   const wgmma::OffsetsRead read = offsets_read(known, d.swizzle);
   const std::uint32_t bytes =
@@ -268,7 +287,7 @@ bool lint_beyond(const Known& known, const MatrixDescriptor& d, Extent extent, S
     out.push_back(
         fmt::format("{} field {} means {} bytes, beyond the {}-byte tile: looks like bytes not "
                     "divided by 16{}",
-                    field, value / 16, value, bytes, expected_text(known, d, extent)));
+                    field, value / unit_bytes, value, bytes, expected_text(known, d, extent)));
     return true;
   }
   return false;
@@ -280,7 +299,9 @@ void lint_compact(const Known& known, const MatrixDescriptor& d, Extent extent, 
   if (!misfits(tile_of(known, d.swizzle, AtomOrder::MnFirst, extent)).empty() ||
       fits_compact(known, d, d.swizzle, extent))
     return;
-  if (lint_exchanged(known, d, extent, out) || lint_beyond(known, d, extent, out)) return;
+  if (lint_stored_mn_major(known, d, extent, out) || lint_exchanged(known, d, extent, out) ||
+      lint_beyond(known, d, extent, out))
+    return;
   out.push_back(fmt::format("lbo_bytes {} and sbo_bytes {} belong to no dense {} x {} tile{}",
                             d.lbo_bytes, d.sbo_bytes, extent.mn, extent.k,
                             expected_text(known, d, extent)));
@@ -305,7 +326,7 @@ void lint_advance(const Known& known, std::uint64_t before, std::uint64_t word, 
   const std::int64_t step = std::int64_t{to.start_bytes} - from.start_bytes;
   if (step == right || leaves_atom) return;
   const char* why = "";
-  if (step == right * 16)
+  if (step == right * unit_bytes)
     why = ": looks like bytes added to the field, which counts 16-byte units";
   else if (known.major == Major::MN && step == wgmma::stored_k_bytes)
     why =
@@ -327,7 +348,7 @@ void lint_reach(const Known& known, const MatrixDescriptor& d, Sentences& out) {
                               end, wgmma::address_space_bytes, wgmma::address_bits));
 }
 
-void lint_unread(const Known& known, const MatrixDescriptor& d, Sentences& out) {
+void note_unread(const Known& known, const MatrixDescriptor& d, Sentences& out) {
   const wgmma::OffsetsRead read = offsets_read(known, d.swizzle);
   if (known.major == Major::MN || read.lbo) return;
   out.push_back(fmt::format(
@@ -347,15 +368,17 @@ void lint_use(std::uint64_t word, const DescriptorUse& use, const Known& known, 
   if (use.tile && out.size() == before) lint_compact(known, d, *use.tile, out);
   lint_reach(known, d, out);
   if (use.advanced_from) lint_advance(known, *use.advanced_from, word, out);
-  lint_unread(known, d, out);
 }
 
-void lint_without_use(const MatrixDescriptor& d, Sentences& out) {
+void note_without_use(const MatrixDescriptor& d, Sentences& out) {
   if (d.swizzle == Swizzle::None) return;
   out.push_back(
       fmt::format("lbo_bytes {} is ignored if the operand is dense and K-major (swizzle {})",
                   d.lbo_bytes, name(d.swizzle)));
-  if (d.sbo_bytes >= atom_bytes(d.swizzle)) return;
+}
+
+void lint_without_use(const MatrixDescriptor& d, Sentences& out) {
+  if (d.swizzle == Swizzle::None || d.sbo_bytes >= atom_bytes(d.swizzle)) return;
   const std::string groups =
       fmt::format("groups of {} (K-major) or {} (MN-major)", roles_of(Major::K, d.swizzle).sbo,
                   roles_of(Major::MN, d.swizzle).sbo);
@@ -367,17 +390,20 @@ void lint_without_use(const MatrixDescriptor& d, Sentences& out) {
 
 }  // namespace
 
-std::vector<std::string> lint_descriptor(std::uint64_t word, const DescriptorUse& use) {
-  Sentences out;
-  lint_word(word, out);
+DescriptorRemarks remarks_on(std::uint64_t word, const DescriptorUse& use) {
+  DescriptorRemarks out;
+  lint_word(word, out.lints);
   if (wgmma::looks_published(word)) return out;
   const MatrixDescriptor d = wgmma::decode(word);
-  if (use.form && use.major)
-    lint_use(word, use,
-             {*use.form, use.operand, *use.major, wgmma::operand_extent(*use.form, use.operand)},
-             out);
-  else
-    lint_without_use(d, out);
+  if (use.form && use.major) {
+    const Known known{*use.form, use.operand, *use.major,
+                      wgmma::operand_extent(*use.form, use.operand)};
+    lint_use(word, use, known, out.lints);
+    note_unread(known, d, out.notes);
+  } else {
+    lint_without_use(d, out.lints);
+    note_without_use(d, out.notes);
+  }
   return out;
 }
 

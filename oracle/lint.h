@@ -26,6 +26,12 @@ struct DescriptorUse {
   std::optional<std::uint64_t> advanced_from;  // the word one instruction earlier along K
 };
 
-std::vector<std::string> lint_descriptor(std::uint64_t word, const DescriptorUse& use);
+// Lints are suspicions; notes are facts about a word that may well be right.
+struct DescriptorRemarks {
+  std::vector<std::string> lints;
+  std::vector<std::string> notes;
+};
+
+DescriptorRemarks remarks_on(std::uint64_t word, const DescriptorUse& use);
 
 }  // namespace tcq::oracle

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
+#include <utility>
 
 #include "oracle/answer.h"
 #include "sim/isa/ptx_text.h"
@@ -86,43 +86,11 @@ class Parts {
   bool more_;
 };
 
-struct OpcodeShape {
-  int m;
-  int n;
-  int k;
-};
-
-// "m64n24k16" -> {64, 24, 16}.
-std::optional<OpcodeShape> parse_shape(std::string_view part) {
-  OpcodeShape shape{};
-  const char* at = part.data();
-  const char* const end = at + part.size();
-  const auto extent = [&](char letter, int& value) {
-    if (at == end || *at != letter) return false;
-    const auto [next, error] = std::from_chars(at + 1, end, value);
-    at = next;
-    return error == std::errc();
-  };
-  if (!extent('m', shape.m) || !extent('n', shape.n) || !extent('k', shape.k) || at != end)
-    return std::nullopt;
-  return shape;
-}
-
-std::optional<Type> parse_type(std::string_view part) {
-  for (int i = 0; i < type_count; ++i)
-    if (part == name(static_cast<Type>(i))) return static_cast<Type>(i);
-  return std::nullopt;
-}
-
 Fault check_opcode(const Form& form, const OpcodeShape& shape) {
   if (shape.m != wgmma::m) return Fault::ShapeM64;
   const Fault fault = check(form);
   if (fault != Fault::None) return fault;
   return shape.k == k(form) ? Fault::None : Fault::ShapeK;
-}
-
-std::string because(Fault fault) {
-  return fmt::format("{} (PTX ISA 9.2, {})", info(fault).sentence, info(fault).source);
 }
 
 Form parse_mnemonic(std::string_view word) {
@@ -131,6 +99,10 @@ Form parse_mnemonic(std::string_view word) {
     throw UnmodelledError(fmt::format(
         "{} is not modelled: tcgen05 instructions are legal on Blackwell, tcq models wgmma only",
         quoted(word)));
+  for (const char* known : {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "mma."})
+    if (text.starts_with(known))
+      throw UnmodelledError(
+          fmt::format("{} is not modelled: only wgmma.mma_async is", quoted(word)));
   Parts parts(text);
   Form form{};
   if (!parts.take_if("wgmma"))
@@ -152,6 +124,7 @@ Form parse_mnemonic(std::string_view word) {
     if (!found) throw_bad_mnemonic(word, fmt::format("{} is no element type", quoted(part)));
     *type = *found;
   }
+  if (!form.satfinite) form.satfinite = parts.take_if("satfinite");
   if (form.a == Type::b1 && parts.take_if("and") && !parts.take_if("popc"))
     throw_bad_mnemonic(word, "expected .and.popc");
   if (!parts.at_end())
@@ -159,7 +132,9 @@ Form parse_mnemonic(std::string_view word) {
         word, fmt::format("nothing may follow the types, but {} does", quoted(parts.peek())));
   form.n = shape->n;
   const Fault fault = check_opcode(form, *shape);
-  if (fault != Fault::None) throw_bad_mnemonic(word, "illegal, " + because(fault));
+  if (fault != Fault::None)
+    throw FaultError(fault, fmt::format("; {} is no instruction, did you mean '{}'?", quoted(word),
+                                        nearest_mnemonic(word)));
   return form;
 }
 
@@ -187,6 +162,27 @@ constexpr std::array<Alias, 16> aliases = {{{"hopper", Target::sm_90a},
 
 }  // namespace
 
+std::optional<OpcodeShape> parse_shape(std::string_view part) {
+  OpcodeShape shape{};
+  const char* at = part.data();
+  const char* const end = at + part.size();
+  for (const auto& [letter, value] :
+       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
+    if (at == end || *at++ != letter || at == end || *at < '1' || *at > '9') return std::nullopt;
+    const auto [rest, error] = std::from_chars(at, end, *value);
+    if (error != std::errc()) return std::nullopt;
+    at = rest;
+  }
+  if (at != end) return std::nullopt;
+  return shape;
+}
+
+std::optional<Type> parse_type(std::string_view part) {
+  for (int i = 0; i < type_count; ++i)
+    if (part == name(static_cast<Type>(i))) return static_cast<Type>(i);
+  return std::nullopt;
+}
+
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   Instruction result;
   Form& form = result.form;
@@ -210,8 +206,7 @@ Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
       result.selector = static_cast<int>(selector);
   }
   if (fault != Fault::None)
-    throw UsageError(fmt::format("{} with these keys is illegal: expected other keys, because {}",
-                                 quoted(mnemonic), because(fault)));
+    throw FaultError(fault, fmt::format("; {} with these keys", quoted(mnemonic)));
   return result;
 }
 

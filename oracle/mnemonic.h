@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,12 +26,24 @@ struct Instruction {
   bool accumulate = true;  // scale-d
 };
 
+struct OpcodeShape {
+  int m;
+  int n;
+  int k;
+};
+
+// "m64n24k16" -> {64, 24, 16}, legal or not; leading zeros are no PTX.
+std::optional<OpcodeShape> parse_shape(std::string_view part);
+
+// "bf16"; the spelling is sim/isa/element.h's.
+std::optional<Type> parse_type(std::string_view part);
+
 // Keys that parse_instruction() understands; a verb adds its own to them.
 inline constexpr std::array<std::string_view, 7> instruction_keys = {
     "a", "major_a", "major_b", "accumulate", "negate_a", "negate_b", "selector"};
 
-// Throws UsageError for a word that is no mnemonic (with the nearest spelling) or for an illegal
-// instruction (with the Fault's sentence).
+// Throws UsageError for a word that is no mnemonic, FaultError for an illegal instruction (both
+// with the nearest spelling), UnmodelledError for other instructions that exist.
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys);
 
 // The short form: "wgmma.m64n24k16.f32.bf16.bf16".

@@ -303,8 +303,11 @@ Answer partition(const Question& question) {
   require_fit(request);
   const Facts facts = facts_of(request);
   if (question.options.style == Style::Json) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : facts) keys.push_back(json_key(key));
     std::vector<std::pair<std::string_view, std::string>> members;
-    for (const auto& [key, value] : facts) members.push_back({key, json_value(value)});
+    for (std::size_t i = 0; i < facts.size(); ++i)
+      members.push_back({keys[i], json_value(facts[i].second)});
     return {Status::Yes, json_object(members), ""};
   }
   std::string text;

@@ -148,7 +148,11 @@ void write_whole_file(const std::string& path, const std::string& text) {
   if (path.empty()) throw_unwritable(path, "the path is empty");
   if (path.find('\0') != std::string::npos) throw_unwritable(path, "it holds a NUL");
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw_unwritable(path, "it is a directory");
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw_unwritable(path, "it is a directory");
+  // The rename would replace a device or a pipe by a file.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw_unwritable(path, "it is no regular file");
   const std::string temporary = fmt::format("{}.{}.part", path, ::getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "wbx");
   if (file == nullptr) throw_unwritable(path, reason(errno));

@@ -87,7 +87,7 @@ std::string render_asciidoc(const Table& table) {
 
 std::string render_json(const Table& table) {
   std::vector<std::string> keys;
-  for (const std::string& key : table.header) keys.push_back(json_string(key));
+  for (const std::string& key : table.header) keys.push_back(json_string(json_key(key)));
   std::string text = "[";
   for (const Row& row : table.rows) {
     text += text.size() > 1 ? ",{" : "{";

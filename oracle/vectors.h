@@ -66,6 +66,9 @@ class BadFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The checksum of recordings: FNV-1a, 64 bits.
+std::uint64_t fnv1a64(std::string_view bytes);
+
 std::string serialize(const Recording& recording);
 Recording parse_recording(std::string_view bytes);
 

@@ -119,17 +119,18 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   if (files.empty()) throw UsageError("verify needs at least one recording");
   Table table{{"file", "device", "date", "cases", "outputs", "differing bits"}, {}};
   std::string mismatches;
+  std::string unreadable;  // these files keep no other from being verified
   for (const std::string& path : files) {
     show_progress(err, fmt::format("verifying {}", base_name(path)));
-    const Row row = [&] {
-      try {
-        return verify_file(path, only);
-      } catch (const BadFile& error) {
-        show_progress(err, "");
-        const std::string sentence = error.what();
-        throw UsageError(sentence.starts_with(path) ? sentence : path + ": " + sentence);
-      }
-    }();
+    Row row;
+    try {
+      row = verify_file(path, only);
+    } catch (const BadFile& error) {
+      const std::string sentence = error.what();
+      if (!unreadable.empty()) unreadable += "; ";
+      unreadable += sentence.starts_with(path) ? sentence : path + ": " + sentence;
+      continue;
+    }
     const Comparison& c = row.comparison;
     if (only >= 0 && c.cases == 0) throw UsageError(fmt::format("{}: has no case {}", path, only));
     table.rows.push_back({base_name(path), row.device, row.date, std::to_string(c.cases),
@@ -142,8 +143,9 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
     }
   }
   show_progress(err, "");
-  fmt::print(out, "{}\n", render(table, options.style));
+  if (!table.rows.empty()) fmt::print(out, "{}\n", render(table, options.style));
   if (!mismatches.empty()) fmt::print(err, "{}", mismatches);
+  if (!unreadable.empty()) throw UsageError(unreadable);
   return mismatches.empty() ? Status::Yes : Status::No;
 }
 

@@ -17,12 +17,6 @@ constexpr std::string_view magic = "tcq recording 1\n";
 constexpr std::size_t max_outputs = 64 * 256;
 constexpr std::uint32_t max_shared_bytes = 256 * 1024;
 
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 class Writer {
  public:
   void put(std::uint64_t value, int byte_count) {
@@ -147,6 +141,12 @@ void expect(const std::map<std::string, std::string>& header, const std::string&
 
 }  // namespace
 
+std::uint64_t fnv1a64(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
 std::string serialize(const Recording& recording) {
   Writer writer;
   for (const Case& c : recording.cases) put_case(writer, c);
@@ -154,7 +154,7 @@ std::string serialize(const Recording& recording) {
   auto header = recording.header;
   header["cases"] = std::to_string(recording.cases.size());
   header["payload_bytes"] = std::to_string(payload.size());
-  header["payload_fnv1a64"] = fmt::format("{:016x}", checksum(payload));
+  header["payload_fnv1a64"] = fmt::format("{:016x}", fnv1a64(payload));
   std::string text(magic);
   for (const auto& [key, value] : header) text += fmt::format("{}: {}\n", key, value);
   return text + '\n' + payload;
@@ -169,7 +169,7 @@ Recording parse_recording(std::string_view bytes) {
   Recording recording;
   recording.header = parse_header(bytes.substr(magic.size(), end + 1 - magic.size()));
   expect(recording.header, "payload_bytes", std::to_string(payload.size()));
-  expect(recording.header, "payload_fnv1a64", fmt::format("{:016x}", checksum(payload)));
+  expect(recording.header, "payload_fnv1a64", fmt::format("{:016x}", fnv1a64(payload)));
   Reader reader(payload);
   while (!reader.at_end()) recording.cases.push_back(get_case(reader));
   expect(recording.header, "cases", std::to_string(recording.cases.size()));
@@ -197,6 +197,11 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  // The rename would replace a device or a pipe by a file.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw BadFile(fmt::format("{}: cannot be written: it is no regular file", path));
   const std::string temporary = path + ".partial";
   const auto fail = [&](const char* what) {
     const int code = errno;

@@ -104,7 +104,9 @@ const std::vector<Bad>& bad_questions() {
       {"table M D --svg=", 2, "--svg"},
       {"table M D --svg /", 2, "directory"},
       {"table M D --svg /no/such/folder/x.svg", 2, "cannot be written"},
-      {"where M D row=9 col=13 --csv", 2, "where"},
+      {"where M D row=9 col=13 --csv", 2, "--csv does not apply to 'where'"},
+      {"list --markdown", 2, "--markdown does not apply to 'list'"},
+      {"table M D --svg x.svg --csv", 2, "--svg"},
       {"where M D row=9 col=13 --transpose", 2, "--transpose"},
       {"where M D row=9 col=13 --by slot", 2, "table"},
       {"where M D row=9 col=13 --svg x.svg", 2, "table"},
@@ -140,13 +142,13 @@ const std::vector<Bad>& bad_questions() {
       {"where M A row=9 col=0 a=regs desc=0", 2, "desc="},
       {"where M A row=9 col=16 a=regs", 2, "[0, 15]"},
       {"where M A row=9 col=0 a=registers", 2, "'regs'"},
-      {"where M A row=9 col=0 a=regs major_a=MN", 2, "K-major"},
+      {"where M A row=9 col=0 a=regs major_a=MN", 1, "K-major"},
       {"where M B row=9 col=0 desc=word", 2, "'word'"},
       {"where M E row=9 k=0", 2, "sparse"},
       {"where M D row=9 col=13 selector=1", 2, "wgmma.sp"},
       {"where SP E row=9 k=32", 2, "[0, 31]"},
       {"where SP E row=9 col=0", 2, "'col'"},
-      {"where SP E row=9 k=0 selector=2", 2, "selector"},
+      {"where SP E row=9 k=0 selector=2", 1, "selector"},
       {"where SP D row=9 col=13 --inputs codes=4", 2, "8 hex digits"},
       {"where SP D row=9 col=13 --inputs codes=4444444x", 2, "hex"},
       {"where SP D row=9 col=13 --inputs codes=44444440", 1, "undefined"},
@@ -172,23 +174,25 @@ const std::vector<Bad>& bad_questions() {
       {"describe wgmma.m64n128k16.f32.bf16.bf17", 2, "'bf17'"},
       {"describe wgmma.m64n128k16.f32.bf16.bf16.", 2, "nothing may follow"},
       {"describe wgmma.m64n128k16.f32.bf16.bf16.relu", 2, "'relu'"},
-      {"describe wgmma.m32n128k16.f32.bf16.bf16", 2, "M is always 64"},
-      {"describe wgmma.m64n12k16.f32.bf16.bf16", 2, "multiple of 8"},
-      {"describe wgmma.m64n264k16.f32.bf16.bf16", 2, "[8, 256]"},
+      {"describe wgmma.m32n128k16.f32.bf16.bf16", 1, "M is always 64"},
+      {"describe wgmma.m64n12k16.f32.bf16.bf16", 1, "multiple of 8"},
+      {"describe wgmma.m64n264k16.f32.bf16.bf16", 1, "[8, 256]"},
       {"describe wgmma.m64n99999999999k16.f32.bf16.bf16", 2, "shape"},
       {"describe wgmma.m64n-8k16.f32.bf16.bf16", 2, "did you mean"},
-      {"describe wgmma.m64n8k32.f32.bf16.bf16", 2, "K is fixed"},
-      {"describe wgmma.m64n8k16.f16.bf16.bf16", 2, "combination"},
-      {"describe wgmma.sp.m64n8k512.s32.b1.b1.and.popc", 2, "no sparse form"},
+      {"describe wgmma.m64n8k32.f32.bf16.bf16", 1, "K is fixed"},
+      {"describe wgmma.m64n8k16.f16.bf16.bf16", 1, "combination"},
+      {"describe wgmma.sp.m64n8k512.s32.b1.b1.and.popc", 1, "no sparse form"},
       {"describe wgmma.m64n8k256.s32.b1.b1.xor.popc", 2, "'xor'"},
-      {"describe wgmma.m64n8k8.f32.tf32.tf32 major_b=MN", 2, "MN-major"},
-      {"describe wgmma.m64n8k32.s32.s8.s8 negate_a=1", 2, "scale-a"},
-      {"describe wgmma.m64n8k16.satfinite.f32.f16.f16", 2, "satfinite"},
+      {"describe wgmma.m64n8k8.f32.tf32.tf32 major_b=MN", 1, "MN-major"},
+      {"describe wgmma.m64n8k32.s32.s8.s8 negate_a=1", 1, "scale-a"},
+      {"describe wgmma.m64n8k16.satfinite.f32.f16.f16", 1, "satfinite"},
       {"describe M accumulate=2", 2, "[0, 1]"},
       {"describe M accumulate=yes", 2, "'yes'"},
       {"describe M --arch sm_91", 2, "'sm_90'"},
       {"describe M --arch h1000", 2, "'h100'"},
       {"describe tcgen05.mma.cta_group::1.kind::f16", 3, "not modelled"},
+      {"describe wgmma.fence.sync.aligned", 3, "not modelled"},
+      {"describe mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3, "not modelled"},
       {"list everything", 2, "'everything'"},
       {"list --family bf61", 2, "'bf16'"},
       {"list --family tcgen05", 3, "not modelled"},
@@ -240,6 +244,19 @@ TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
       EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
     }
   }
+}
+
+TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
+  const std::string good = std::string(TCQ_SOURCE_DIR) + "/tests/vectors/wgmma_range.tcqv";
+  const Finished r = run(TCQ_BINARY, {"verify", "/no/such/file", good, "/", "--csv"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 2) << r.out;
+  EXPECT_NE(r.out.find("wgmma_range.tcqv,"), std::string::npos) << r.out;
+  EXPECT_NE(r.err.find("/no/such/file: No such file"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("/: is a directory"), std::string::npos) << r.err;
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  const std::string json = run(TCQ_BINARY, {"verify", good, "--json"}).out;
+  EXPECT_NE(json.find("\"differing_bits\":0"), std::string::npos) << json;
 }
 
 // ---- stdin --------------------------------------------------------------------------------------

@@ -51,6 +51,14 @@ struct Worked {
 };
 
 // A tile at shared byte 1024. MN-major rows of 128 are B with N = 128.
+TEST(Layout, TheTypeMayBeNamedButNotChanged) {
+  const std::string question = "layout wgmma.m64n64k32.f32.e4m3.e5m2 B rows=64 k=64";
+  EXPECT_EQ(text_of(question + " type=e5m2"), text_of(question));
+  const Answer reply = ask(question + " type=e4m3");
+  EXPECT_EQ(reply.status, Status::Usage);
+  EXPECT_NE(reply.complaint.find("expected type=e5m2"), std::string::npos) << reply.complaint;
+}
+
 TEST(Layout, DescriptorsOfCompactTiles) {
   const std::string a = "m64n64k16.f32.bf16.bf16 A ";
   const std::string b = "m64n128k16.f32.bf16.bf16 B ";

@@ -3,6 +3,7 @@
 #include "oracle/vectors.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -188,6 +189,13 @@ TEST(BadFiles, AChangedSeedIsAnInputMismatchNotAnOutputMismatch) {
   EXPECT_THROW(compare(recording), BadFile);
 }
 
+TEST(BadFiles, AChangedHexDigitOfADirectedProbeIsRefused) {
+  std::string bytes = read_file((folder / "wgmma_directed.txt").string());
+  const std::size_t digit = bytes.find("A=0:5800") + 4;
+  bytes[digit] = '4';
+  EXPECT_THROW(parse_directed(bytes), BadFile);
+}
+
 TEST(BadFiles, DirectedLinesNameTheirLine) {
   for (const char* line : {"x", "id wgmma.m64n8k16.f32.f16.f16", "id nonsense A= B= C=00000000 D=?",
                            "id wgmma.m64n8k16.f32.f16.f16 A=16:3c00 B= C=00000000 D=?",
@@ -207,6 +215,17 @@ TEST(WriteFile, LeavesNothingBehindWhenItFails) {
   const std::string missing = (folder / "no such folder" / "x").string();
   EXPECT_THROW(write_file(missing, "x"), BadFile);
   EXPECT_FALSE(std::filesystem::exists(missing + ".partial"));
+}
+
+// As root a rename onto a device would succeed, and the machine would have lost the device.
+TEST(WriteFile, ReplacesNothingButRegularFiles) {
+  const std::filesystem::path pipe = std::filesystem::path(testing::TempDir()) / "tcq_vectors_pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(write_file(pipe.string(), "x"), BadFile);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_FALSE(std::filesystem::exists(pipe.string() + ".partial"));
+  std::filesystem::remove(pipe);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cuda/launch.h"
 #include "cuda/probe_sm90.h"
 #include "sim/isa/wgmma_operand.h"
+#include "sim/isa/wgmma_place.h"
 #include "sim/isa/wgmma_sparse.h"
 
 namespace tcq::tools {
@@ -57,7 +58,8 @@ std::uint64_t store_row(wgmma::State& state, const oracle::Probe& p, bool is_b, 
     const int width = bits(type);
     if (width == 1) {
       const auto old = state.shared.load<std::uint8_t>(address);
-      state.shared.store(address, static_cast<std::uint8_t>(old | element << (k % 8)));
+      state.shared.store(address,
+                         static_cast<std::uint8_t>(old | element << wgmma::bit_in_byte(type, k)));
     } else if (width == 8) {
       state.shared.store(address, static_cast<std::uint8_t>(element));
     } else if (width == 16) {
@@ -75,7 +77,8 @@ void store_codes(wgmma::State& state, const oracle::Probe& p) {
     for (int row = 0; row < wgmma::m; ++row) {
       const wgmma::MetadataSlot s = wgmma::metadata_slot(a, p.instruction.selector, {row, chunk});
       const std::uint32_t code = p.codes[static_cast<std::size_t>(chunk)];
-      state.registers.metadata[static_cast<std::size_t>(s.thread)] |= code << (4 * s.nibble);
+      state.registers.metadata[static_cast<std::size_t>(s.thread)] |=
+          code << wgmma::metadata_low_bit(s.nibble);
     }
   }
 }

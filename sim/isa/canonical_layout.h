@@ -12,7 +12,7 @@
 // MN-major: LBO and SBO exchange their roles between no swizzle and the swizzled modes.
 //
 // Source: PTX ISA 9.2, 9.7.15.5.1.2 "Shared memory matrix layout".
-// Measured: tests/vectors/wgmma_descriptors.tcqv
+// Measured: tests/vectors/wgmma_descriptors.tcqv, tests/vectors/wgmma_sparse.tcqv (sparse B)
 #pragma once
 
 #include <cstdint>

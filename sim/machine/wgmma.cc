@@ -1,3 +1,4 @@
+// Operands are gathered as raw bits, then every output is one sum; see wgmma.h.
 #include "sim/machine/wgmma.h"
 
 #include <array>

@@ -33,7 +33,7 @@ struct DotOptions {
   bool satfinite = false;
 };
 
-// More products than any wgmma sums at once (b1: 256).
+// No wgmma sums more products at once; b1 sums this many.
 inline constexpr int max_products = 256;
 
 // C plus the sum of products, wrapped to 32 bits or clamped once at the end.

@@ -3,20 +3,20 @@
 //
 // A case is one wgmma: the instruction, how its inputs are drawn (a pure function of a seed) and
 // the D bits a device returned. Inputs are not stored but their hash is, so a change of the
-// generator cannot pass for a change of the hardware. Files: a text header of `key: value` lines,
-// an empty line, then packed cases; only tools/record writes them. Directed dot products are a
-// second, textual kind of file (directed.h). What the suites of cases are: suites.h.
+// generator cannot pass for a change of the hardware. Files: container.h; only tools/record writes
+// them. Directed dot products are a second, textual kind of file (directed.h), asynchronous copies
+// a third (async_case.h). What the suites of cases are: suites.h.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "oracle/answer.h"
+#include "oracle/container.h"
 #include "sim/machine/wgmma.h"
 #include "sim/num/mixture.h"
 
@@ -56,18 +56,9 @@ std::vector<wgmma::Element> kept_elements(const Case& c);
 std::vector<std::uint32_t> kept_outputs(const Case& c, const wgmma::State& state);
 
 struct Recording {
-  std::map<std::string, std::string> header;  // device, driver, date, seed, ...
+  Header header;
   std::vector<Case> cases;
 };
-
-// A file that is not a recording, truncated or corrupted; the sentence says which and where.
-class BadFile : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// The checksum of recordings: FNV-1a, 64 bits.
-std::uint64_t fnv1a64(std::string_view bytes);
 
 std::string serialize(const Recording& recording);
 Recording parse_recording(std::string_view bytes);

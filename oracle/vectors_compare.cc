@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "oracle/async_case.h"
 #include "oracle/directed.h"
 #include "oracle/mnemonic.h"
 #include "oracle/table.h"
@@ -81,6 +82,10 @@ Row verify_file(const std::string& path, std::int64_t only) {
   const std::string bytes = read_file(path);
   if (is_directed(bytes)) {
     const DirectedFile file = parse_directed(bytes);
+    return {field(file.header, "device"), field(file.header, "date"), compare(file, only)};
+  }
+  if (is_async_recording(bytes)) {
+    const AsyncRecording file = parse_async_recording(bytes);
     return {field(file.header, "device"), field(file.header, "date"), compare(file, only)};
   }
   const Recording recording = parse_recording(bytes);

@@ -1,5 +1,4 @@
-// The bytes of a recording: header lines, then packed little-endian cases with a checksum
-// (vectors.h).
+// The bytes of a wgmma case, in the file of container.h; and files as such (vectors.h).
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -17,42 +16,7 @@ constexpr std::string_view magic = "tcq recording 1\n";
 constexpr std::size_t max_outputs = 64 * 256;
 constexpr std::uint32_t max_shared_bytes = 256 * 1024;
 
-class Writer {
- public:
-  void put(std::uint64_t value, int byte_count) {
-    for (int i = 0; i < byte_count; ++i) bytes_ += static_cast<char>(value >> (8 * i));
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  std::uint64_t get(int byte_count) {
-    if (bytes_.size() - at_ < static_cast<std::size_t>(byte_count))
-      throw BadFile("recording ends in the middle of a case");
-    std::uint64_t value = 0;
-    for (int i = 0; i < byte_count; ++i)
-      value |= std::uint64_t{static_cast<unsigned char>(bytes_[at_++])} << (8 * i);
-    return value;
-  }
-  std::uint64_t get_below(int byte_count, std::uint64_t limit, const char* what) {
-    const std::uint64_t value = get(byte_count);
-    if (value >= limit) throw BadFile(fmt::format("recording holds an impossible {}", what));
-    return value;
-  }
-  bool get_flag() { return get_below(1, 2, "flag") != 0; }
-  bool at_end() const { return at_ == bytes_.size(); }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-};
-
-void put_form(Writer& w, const wgmma::Form& f) {
+void put_form(PayloadWriter& w, const wgmma::Form& f) {
   for (const Type type : {f.d, f.a, f.b}) w.put(static_cast<std::uint64_t>(type), 1);
   w.put(static_cast<std::uint64_t>(f.n), 2);
   for (const bool flag : {f.sparse, f.a_place == wgmma::Place::Registers, f.major_a == Major::MN,
@@ -60,7 +24,7 @@ void put_form(Writer& w, const wgmma::Form& f) {
     w.put(flag ? 1 : 0, 1);
 }
 
-wgmma::Form get_form(Reader& r) {
+wgmma::Form get_form(PayloadReader& r) {
   wgmma::Form f{};
   for (Type* type : {&f.d, &f.a, &f.b})
     *type = static_cast<Type>(r.get_below(1, type_count, "type"));
@@ -78,7 +42,7 @@ wgmma::Form get_form(Reader& r) {
 
 int output_bytes(const wgmma::Form& f) { return bits(f.d) / 8; }
 
-void put_case(Writer& w, const Case& c) {
+void put_case(PayloadWriter& w, const Case& c) {
   put_form(w, c.instruction.form);
   w.put(static_cast<std::uint64_t>(c.instruction.selector), 1);
   w.put(c.instruction.accumulate ? 1 : 0, 1);
@@ -93,7 +57,7 @@ void put_case(Writer& w, const Case& c) {
   for (const std::uint32_t output : c.outputs) w.put(output, output_bytes(c.instruction.form));
 }
 
-Case get_case(Reader& r) {
+Case get_case(PayloadReader& r) {
   Case c;
   c.instruction.form = get_form(r);
   const auto selectors = static_cast<std::uint64_t>(wgmma::max_selector(c.instruction.form.a)) + 1;
@@ -116,63 +80,20 @@ Case get_case(Reader& r) {
   return c;
 }
 
-std::map<std::string, std::string> parse_header(std::string_view text) {
-  std::map<std::string, std::string> header;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string_view::npos)
-      throw BadFile(fmt::format("header line '{}' is not `key: value`", line.substr(0, 60)));
-    header[std::string(line.substr(0, colon))] = std::string(line.substr(colon + 2));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return header;
-}
-
-void expect(const std::map<std::string, std::string>& header, const std::string& key,
-            const std::string& found) {
-  const auto it = header.find(key);
-  if (it == header.end()) throw BadFile(fmt::format("header has no '{}' line", key));
-  if (it->second != found)
-    throw BadFile(fmt::format("{} is {}, the header says {}: truncated or corrupted", key, found,
-                              it->second));
-}
-
 }  // namespace
 
-std::uint64_t fnv1a64(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 std::string serialize(const Recording& recording) {
-  Writer writer;
+  PayloadWriter writer;
   for (const Case& c : recording.cases) put_case(writer, c);
-  const std::string payload = writer.take();
-  auto header = recording.header;
-  header["cases"] = std::to_string(recording.cases.size());
-  header["payload_bytes"] = std::to_string(payload.size());
-  header["payload_fnv1a64"] = fmt::format("{:016x}", fnv1a64(payload));
-  std::string text(magic);
-  for (const auto& [key, value] : header) text += fmt::format("{}: {}\n", key, value);
-  return text + '\n' + payload;
+  return pack(magic, recording.header, recording.cases.size(), writer.take());
 }
 
 Recording parse_recording(std::string_view bytes) {
-  if (!bytes.starts_with(magic))
-    throw BadFile("not a tcq recording: the first line is not 'tcq recording 1'");
-  const std::size_t end = bytes.find("\n\n");
-  if (end == std::string_view::npos) throw BadFile("recording has no end of header");
-  const std::string_view payload = bytes.substr(end + 2);
-  Recording recording;
-  recording.header = parse_header(bytes.substr(magic.size(), end + 1 - magic.size()));
-  expect(recording.header, "payload_bytes", std::to_string(payload.size()));
-  expect(recording.header, "payload_fnv1a64", fmt::format("{:016x}", fnv1a64(payload)));
-  Reader reader(payload);
+  const Container container = unpack(magic, bytes);
+  Recording recording{container.header, {}};
+  PayloadReader reader(container.payload);
   while (!reader.at_end()) recording.cases.push_back(get_case(reader));
-  expect(recording.header, "cases", std::to_string(recording.cases.size()));
+  check_cases(recording.header, recording.cases.size());
   return recording;
 }
 

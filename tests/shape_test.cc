@@ -256,8 +256,9 @@ TEST(Fault, EveryOneHasAUniqueNameASentenceAndASource) {
 TEST(Fault, KindsAreNotMixed) {
   for (int i = 1; i < fault_count; ++i) {
     const auto fault = static_cast<Fault>(i);
-    const bool undefined =
-        fault == Fault::UndefinedMetadata || fault == Fault::SharedMemoryOutOfRange;
+    const bool undefined = fault == Fault::UndefinedMetadata ||
+                           fault == Fault::SharedMemoryOutOfRange ||
+                           fault == Fault::TileOutOfTensorMemory;
     if (info(fault).kind == FaultKind::Unmodelled) continue;
     EXPECT_EQ(info(fault).kind, undefined ? FaultKind::Undefined : FaultKind::Illegal)
         << info(fault).name;

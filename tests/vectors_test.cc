@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "oracle/async_case.h"
 #include "oracle/directed.h"
 #include "oracle/suites.h"
 #include "sim/isa/wgmma_desc.h"
@@ -62,6 +63,41 @@ TEST_P(Vectors, SerializeIsTheInverseOfParse) {
 
 INSTANTIATE_TEST_SUITE_P(Wgmma, Vectors,
                          testing::Values("slots", "numeric", "descriptors", "sparse", "range"),
+                         [](const auto& param_info) { return std::string(param_info.param); });
+
+class AsyncVectors : public testing::TestWithParam<const char*> {
+ protected:
+  static std::string bytes() {
+    return read_file((folder / (std::string(GetParam()) + ".tcqv")).string());
+  }
+};
+
+TEST_P(AsyncVectors, SimulatorEqualsTheDeviceByteForByte) {
+  const Comparison c = compare(parse_async_recording(bytes()));
+  EXPECT_GT(c.cases, 0u);
+  EXPECT_EQ(c.differing_bits, 0u) << c.first_mismatch;
+}
+
+TEST_P(AsyncVectors, SerializeIsTheInverseOfParse) {
+  const std::string file = bytes();
+  EXPECT_EQ(serialize(parse_async_recording(file)), file);
+}
+
+TEST_P(AsyncVectors, DamagedOnesAreRefused) {
+  std::string file = bytes();
+  for (std::size_t size = 0; size < file.size(); size += file.size() / 40 + 1)
+    EXPECT_THROW(parse_async_recording(std::string_view(file).substr(0, size)), BadFile) << size;
+  const std::size_t payload = file.find("\n\n") + 2;
+  for (std::size_t i = payload; i < file.size(); i += (file.size() - payload) / 40 + 1) {
+    file[i] = static_cast<char>(file[i] ^ 4);
+    EXPECT_THROW(parse_async_recording(file), BadFile) << i;
+    file[i] = static_cast<char>(file[i] ^ 4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hopper, AsyncVectors,
+                         testing::Values("tma_load", "tma_store", "tma_reduce", "tma_multicast",
+                                         "tma_convert", "tma_encode", "tma_edge", "matrix"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
 TEST(Directed, SimulatorEqualsTheDeviceBitForBit) {

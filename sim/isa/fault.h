@@ -51,8 +51,32 @@ enum class Fault : std::uint8_t {
   // Run time.
   UndefinedMetadata,
   SharedMemoryOutOfRange,
+  // Tensor maps.
+  TensorMapRank,
+  TensorMapAddress,
+  TensorMapDim,
+  TensorMapStride,
+  TensorMapBox,
+  TensorMapInnerBox,
+  TensorMapBoxBytes,
+  TensorMapSpan,
+  TensorMapElementStride,
+  TensorMapFill,
+  TargetLacksSwizzleAtoms,
+  TargetLacksPackedTypes,
+  UnmodelledInterleave,
+  // Bulk tensor copies and matrix moves.
+  TileUnaligned,
+  TileStartUnaligned,
+  TileStartNegative,
+  TileOutOfTensorMemory,
+  ReductionType,
+  UnmodelledReduction,
+  MulticastMask,
+  MatrixCount,
+  MatrixRowUnaligned,
 };
-inline constexpr int fault_count = static_cast<int>(Fault::SharedMemoryOutOfRange) + 1;
+inline constexpr int fault_count = static_cast<int>(Fault::MatrixRowUnaligned) + 1;
 
 enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled };
 
@@ -171,6 +195,87 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
               "an operand reaches outside the shared memory of the CTA: above it the access traps "
               "(illegal address), below it lie bytes reserved by the system",
               "9.7.15.5.1.2.2; tests/vectors/wgmma_range.tcqv"};
+    case Fault::TensorMapRank:
+      return {Illegal, "TensorMapRank",
+              "a tensor has 1 to 5 dimensions, and at least 3 if it is interleaved",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapAddress:
+      return {Illegal, "TensorMapAddress",
+              "the tensor must begin at a multiple of 16 bytes (32 if interleaved by 32B)",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapDim:
+      return {Illegal, "TensorMapDim", "every dimension must be in [1, 2^32]",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapStride:
+      return {Illegal, "TensorMapStride",
+              "strides must be multiples of 16 bytes (32 if interleaved by 32B) below 2^40",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapBox:
+      return {Illegal, "TensorMapBox", "every extent of the box must be in [1, 256] elements",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapInnerBox:
+      return {Illegal, "TensorMapInnerBox",
+              "the inner extent of the box must be a multiple of 16 bytes",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapBoxBytes:
+      return {Illegal, "TensorMapBoxBytes",
+              "a box moves at most 228 KiB, element strides taken off",
+              "5.5.8; tests/vectors/tma_edge.tcqv (228 KiB accepted, 229 refused)"};
+    case Fault::TensorMapSpan:
+      return {Illegal, "TensorMapSpan",
+              "the inner extent of the box must not exceed the span of the swizzle",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapElementStride:
+      return {Illegal, "TensorMapElementStride", "element strides must be in [1, 8]",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TensorMapFill:
+      return {Illegal, "TensorMapFill", "only floating-point tensors can be filled with NaN",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TargetLacksSwizzleAtoms:
+      return {Illegal, "TargetLacksSwizzleAtoms",
+              "the 128B swizzles with atoms of 32 or 64 bytes need compute capability 10.0",
+              "5.5.7"};
+    case Fault::TargetLacksPackedTypes:
+      return {Illegal, "TargetLacksPackedTypes",
+              "the packed 4-bit and 6-bit types need compute capability 10.0",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::UnmodelledInterleave:
+      return {Unmodelled, "UnmodelledInterleave", "interleaved layouts are not modelled",
+              "5.5.8; CUDA driver API, cuTensorMapEncodeTiled"};
+    case Fault::TileUnaligned:
+      return {Illegal, "TileUnaligned",
+              "the shared-memory address of a tile must be a multiple of 128 bytes",
+              "5.5.3.1; tests/vectors/tma_edge.tcqv"};
+    case Fault::TileStartUnaligned:
+      return {Illegal, "TileStartUnaligned",
+              "a box must begin at a multiple of 16 bytes along dimension 0: otherwise the copy "
+              "traps (illegal instruction)",
+              "9.7.9.27.1.2; tests/vectors/tma_edge.tcqv"};
+    case Fault::TileStartNegative:
+      return {Illegal, "TileStartNegative",
+              "the box of a store or a reduction must not begin before the tensor",
+              "9.7.9.27.1.2; CUDA C++ Programming Guide, Tensor Memory Accelerator; "
+              "tests/vectors/tma_edge.tcqv"};
+    case Fault::TileOutOfTensorMemory:
+      return {Undefined, "TileOutOfTensorMemory",
+              "dimensions and strides of the tensor map reach outside the tensor's memory",
+              "9.7.9.27.1.2"};
+    case Fault::ReductionType:
+      return {Illegal, "ReductionType", "no such reduction exists for this element type",
+              "9.7.9.27.1.3"};
+    case Fault::UnmodelledReduction:
+      return {Unmodelled, "UnmodelledReduction", "reductions of floating point are not modelled",
+              "9.7.9.27.1.3"};
+    case Fault::MulticastMask:
+      return {Illegal, "MulticastMask",
+              "the mask of a multicast names CTAs of the cluster only, and at least one",
+              "9.7.9.27.1.2"};
+    case Fault::MatrixCount:
+      return {Illegal, "MatrixCount", "ldmatrix and stmatrix move 1, 2 or 4 matrices",
+              "9.7.14.5.15"};
+    case Fault::MatrixRowUnaligned:
+      return {Illegal, "MatrixRowUnaligned",
+              "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
   }
   return {None, "?", "?", ""};
 }

@@ -1,0 +1,137 @@
+// Drawing the inputs of a case and running the simulator on it (async_case.h).
+#include "oracle/async_case.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "sim/num/draw.h"
+
+namespace tcq::oracle {
+namespace {
+
+constexpr std::size_t block_bytes = 1024;
+
+// Values that a conversion on the way would change, for 16-bit and 32-bit floats at once.
+constexpr std::array<std::uint32_t, 32> special_words = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00400000, 0x00800000,
+    0x00001000, 0x00002000, 0x00003000, 0x3f800000, 0x3f800fff, 0x3f801000, 0x3f801001, 0x3f802fff,
+    0x3f803000, 0x3f803001, 0xbf801000, 0xbf803000, 0x3fffefff, 0x3ffff000, 0x7f7fffff, 0x7f7fefff,
+    0xff7ff000, 0x7f800000, 0xff800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0xffbfffff, 0xfffff123};
+
+std::uint32_t random_word(const AsyncCase& c, int stream, std::size_t index) {
+  const std::uint64_t key =
+      std::uint64_t{1} * static_cast<std::uint64_t>(stream) * 0x100000000 + index;
+  return static_cast<std::uint32_t>(mix(mix(c.seed) ^ key));
+}
+
+// Half of the special words as they are, the others somewhere among random ones.
+std::uint32_t content(const AsyncCase& c, int stream, std::size_t index) {
+  const std::uint32_t random = random_word(c, stream, index);
+  if (!c.special_values || index >= 2 * special_words.size()) return random;
+  return index < special_words.size() ? special_words[index]
+                                      : special_words[random % special_words.size()];
+}
+
+void fill(const AsyncCase& c, int stream, std::uint8_t* bytes, std::size_t size) {
+  for (std::size_t i = 0; i < size; i += sizeof(std::uint32_t)) {
+    const std::uint32_t word = content(c, stream, i / sizeof word);
+    std::memcpy(bytes + i, &word, std::min(sizeof word, size - i));
+  }
+}
+
+std::vector<std::uint8_t> bytes_of(const SharedMemory& shared) {
+  return {shared.data(), shared.data() + shared.size()};
+}
+
+Prediction predict_tile(const AsyncCase& c, AsyncState&& inputs) {
+  tma::State state{std::move(inputs.shared), std::move(inputs.global)};
+  if (c.move == Move::Load) {
+    const Fault fault = execute(state, tma::Load{c.tile});
+    return {fault, bytes_of(state.shared)};
+  }
+  const Fault fault = c.move == Move::Store ? execute(state, tma::Store{c.tile})
+                                            : execute(state, tma::Reduce{c.tile, c.reduction});
+  return {fault, std::move(state.global)};
+}
+
+Prediction predict_multicast(const AsyncCase& c, AsyncState&& inputs) {
+  tma::ClusterState state{{}, std::move(inputs.global)};
+  state.shared.assign(static_cast<std::size_t>(c.cluster), inputs.shared);
+  const Fault fault = execute(state, tma::MulticastLoad{c.tile, c.mask});
+  Prediction prediction{fault, {}};
+  for (const SharedMemory& shared : state.shared)
+    prediction.output.insert(prediction.output.end(), shared.data(), shared.data() + shared.size());
+  return prediction;
+}
+
+Prediction predict_matrix(const AsyncCase& c, AsyncState&& inputs) {
+  matrix::State state{std::move(inputs.shared), inputs.registers};
+  if (c.move == Move::StoreMatrix) {
+    const Fault fault = execute(state, matrix::StoreMatrix{c.operand});
+    return {fault, bytes_of(state.shared)};
+  }
+  const Fault fault = execute(state, matrix::LoadMatrix{c.operand});
+  Prediction prediction{fault, std::vector<std::uint8_t>(sizeof state.registers)};
+  std::memcpy(prediction.output.data(), state.registers.data(), sizeof state.registers);
+  return prediction;
+}
+
+}  // namespace
+
+AsyncState build_state(const AsyncCase& c) {
+  AsyncState state;
+  state.shared = SharedMemory(shared_base_sm90, c.shared_bytes);
+  fill(c, 1, state.shared.data(), c.shared_bytes);
+  state.global.resize(c.global_bytes);
+  fill(c, 2, state.global.data(), c.global_bytes);
+  fill(c, 3, reinterpret_cast<std::uint8_t*>(state.registers.data()), sizeof state.registers);
+  return state;
+}
+
+std::uint64_t hash_inputs(const AsyncState& state) {
+  std::uint64_t hash = 0x74637161;
+  const auto add = [&hash](const void* bytes, std::size_t size) {
+    for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, static_cast<const char*>(bytes) + i, std::min(sizeof word, size - i));
+      hash = mix(hash ^ word);
+    }
+  };
+  add(state.shared.data(), state.shared.size());
+  add(state.global.data(), state.global.size());
+  add(state.registers.data(), sizeof state.registers);
+  return hash;
+}
+
+std::vector<std::uint64_t> hash_blocks(const std::vector<std::uint8_t>& output) {
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t first = 0; first < output.size(); first += block_bytes) {
+    std::uint64_t hash = first;
+    for (std::size_t i = first; i < std::min(first + block_bytes, output.size()); ++i)
+      hash = mix(hash ^ output[i]);
+    hashes.push_back(hash);
+  }
+  return hashes;
+}
+
+Prediction predict(const AsyncCase& c) {
+  if (c.move == Move::Encode) {
+    const Fault fault = check(c.tile.map);
+    const bool accepted = fault == Fault::None || info(fault).kind == FaultKind::Unmodelled;
+    return {Fault::None, {static_cast<std::uint8_t>(accepted ? 1 : 0)}};
+  }
+  AsyncState inputs = build_state(c);
+  Prediction prediction = [&] {
+    switch (c.move) {
+      case Move::Multicast: return predict_multicast(c, std::move(inputs));
+      case Move::LoadMatrix:
+      case Move::StoreMatrix: return predict_matrix(c, std::move(inputs));
+      default: return predict_tile(c, std::move(inputs));
+    }
+  }();
+  if (prediction.fault != Fault::None) prediction.output.clear();
+  return prediction;
+}
+
+}  // namespace tcq::oracle

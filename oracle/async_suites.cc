@@ -1,0 +1,568 @@
+#include "oracle/async_suites.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "oracle/words.h"
+#include "sim/num/draw.h"
+
+namespace tcq::oracle {
+namespace {
+
+using tma::DataType;
+using tma::Fill;
+using tma::Reduction;
+using tma::Swizzle;
+using tma::TensorMap;
+
+constexpr std::array swizzles = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
+constexpr std::array widths = {1u, 2u, 4u, 8u};
+constexpr std::uint32_t max_tensor_bytes = 256 * 1024;
+constexpr std::uint32_t max_drawn_bytes = 48 * 1024;
+constexpr std::uint32_t max_kept_bytes = 4096;
+constexpr std::uint32_t line_bytes = 128;
+constexpr std::uint32_t chunk_bytes = 16;
+
+enum class Inner { Full, Narrow, Chunk };        // the swizzle's span, less, 16 bytes
+enum class Side { Inside, Low, High, Outside };  // of the tensor, where the box reaches out
+
+std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
+  return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
+}
+
+// What a tile is to be like.
+struct Wish {
+  Swizzle swizzle = Swizzle::None;
+  DataType type = DataType::UInt8;
+  int rank = 2;
+  Inner inner = Inner::Full;
+  Side side = Side::Inside;
+  bool strided = false;
+};
+
+class TileDraw {
+ public:
+  explicit TileDraw(Draw& draw) : draw_(draw) {}
+
+  std::uint32_t below(std::uint32_t n) {
+    return static_cast<std::uint32_t>(draw_.below(static_cast<int>(n)));
+  }
+
+  // Bytes of one row of the box, at most 256 elements.
+  std::uint32_t inner_bytes(const Wish& w) {
+    if (w.inner == Inner::Chunk) return chunk_bytes;
+    const std::uint32_t span = tma::span_bytes(w.swizzle);
+    if (span == 0) {
+      const std::uint32_t most = tma::max_box * tma::element_bytes(w.type) / chunk_bytes;
+      return chunk_bytes * (w.inner == Inner::Full ? most : 1 + below(most));
+    }
+    return w.inner == Inner::Full ? span : chunk_bytes * (1 + below(span / chunk_bytes - 1));
+  }
+
+  // A tensor and a box in it; false if they became too large.
+  bool draw(const Wish& w, tma::Tile& tile) {
+    TensorMap& map = tile.map;
+    map = {};
+    map.type = w.type;
+    map.rank = w.rank;
+    map.swizzle = w.swizzle;
+    map.address = chunk_bytes * below(16);
+    draw_box(w, map);
+    draw_dims(w, map);
+    if (tensor_bytes(map) > max_tensor_bytes) return false;
+    if (tma::box_rows(map) * std::max(tma::row_pitch_bytes(map), line_bytes) > max_drawn_bytes)
+      return false;
+    for (int d = 0; d < map.rank; ++d) tile.start.at[d] = start(w, map, d);
+    tile.start.at[0] = aligned(map, tile.start.at[0]);
+    tile.shared_address = shared_base_sm90 + line_bytes * below(16);
+    return true;
+  }
+
+  static std::uint64_t tensor_bytes(const TensorMap& map) {
+    const std::uint64_t last = map.rank == 1
+                                   ? map.dims[0] * tma::element_bytes(map.type)
+                                   : map.stride_bytes[map.rank - 2] * map.dims[map.rank - 1];
+    return map.address + last;
+  }
+
+ private:
+  void draw_box(const Wish& w, TensorMap& map) {
+    map.box[0] = inner_bytes(w) / tma::element_bytes(w.type);
+    std::uint32_t rows = w.rank == 2 && draw_.one_in(4) ? 256 : 64;
+    for (int d = 1; d < w.rank; ++d) {
+      map.box[d] = draw_.one_in(6) ? 1 : 1 + below(std::max(1u, w.rank == 2 ? rows : rows / 2));
+      rows = std::max(1u, rows / map.box[d]);
+      if (w.strided)
+        map.element_strides[d] = 1 + below(draw_.one_in(3) ? tma::max_element_stride : 2);
+    }
+    if (w.strided && w.rank > 1) {
+      map.element_strides[1] = 2;
+      map.box[1] = std::max(map.box[1], 3u);
+    }
+  }
+
+  // Elements that the box spans in the tensor.
+  static std::uint32_t reach(const TensorMap& map, int d) {
+    return (tma::extent(map, d) - 1) * tma::element_stride(map, d) + 1;
+  }
+
+  void draw_dims(const Wish& w, TensorMap& map) {
+    for (int d = 0; d < map.rank; ++d) {
+      const std::uint32_t slack = d == 0 ? below(2 * map.box[0] + 1) : below(6);
+      map.dims[d] = reach(map, d) + slack;
+      // A tensor smaller than the box.
+      if (w.side != Side::Inside && draw_.one_in(4)) map.dims[d] = 1 + below(reach(map, d));
+    }
+    std::uint64_t stride = map.dims[0] * tma::element_bytes(map.type);
+    for (int d = 0; d + 1 < map.rank; ++d) {
+      stride = round_up(stride, chunk_bytes) + chunk_bytes * (draw_.one_in(2) ? below(4) : 0);
+      map.stride_bytes[d] = stride;
+      stride *= map.dims[d + 1];
+    }
+  }
+
+  std::int32_t start(const Wish& w, const TensorMap& map, int d) {
+    const auto dim = static_cast<std::int32_t>(map.dims[d]);
+    const auto box = static_cast<std::int32_t>(reach(map, d));
+    const bool here = draw_.one_in(2) || d == chosen(map);
+    if (w.side == Side::Low && here) return -draw_.in(1, box - 1 + (box == 1 ? 1 : 0));
+    if (w.side == Side::High && here) return std::max(0, dim - draw_.in(0, box - 1));
+    if (w.side == Side::Outside && here)
+      return draw_.one_in(2) ? dim + draw_.below(100) : -box - draw_.below(100);
+    return dim > box ? draw_.below(dim - box + 1) : 0;
+  }
+
+  // The element at or before this one where a box may begin along dimension 0.
+  static std::int32_t aligned(const TensorMap& map, std::int32_t at) {
+    const auto unit =
+        static_cast<std::int32_t>(tma::start_alignment_bytes / tma::element_bytes(map.type));
+    return at - ((at % unit) + unit) % unit;
+  }
+
+  // At least one dimension reaches out.
+  static int chosen(const TensorMap& map) {
+    return static_cast<int>(map.dims[0] % static_cast<std::uint64_t>(map.rank));
+  }
+
+  Draw& draw_;
+};
+
+class Suite {
+ public:
+  explicit Suite(std::uint64_t seed) : seed_(seed), draw_(seed) {}
+
+  AsyncCase& add(Move move) {
+    AsyncCase c;
+    c.move = move;
+    c.seed = mix(seed_ + cases_.size());
+    cases_.push_back(c);
+    return cases_.back();
+  }
+
+  // Room for the tile with rows as long as the span, and something behind it.
+  static void size_memories(AsyncCase& c) {
+    const TensorMap& map = c.tile.map;
+    const std::uint32_t pitch = std::max(tma::row_pitch_bytes(map), tma::span_bytes(map.swizzle));
+    const std::uint32_t end = c.tile.shared_address - shared_base_sm90 + tma::box_rows(map) * pitch;
+    c.shared_bytes = round_up(end + line_bytes, 1024);
+    c.global_bytes = round_up(TileDraw::tensor_bytes(map) + 64, chunk_bytes);
+  }
+
+  AsyncCase& add_tile(Move move, const Wish& wish) {
+    AsyncCase& c = add(move);
+    TileDraw tile(draw_);
+    while (!tile.draw(wish, c.tile)) continue;
+    size_memories(c);
+    return c;
+  }
+
+  Draw& draw() { return draw_; }
+  std::vector<AsyncCase> take() { return std::move(cases_); }
+
+ private:
+  std::uint64_t seed_;
+  Draw draw_;
+  std::vector<AsyncCase> cases_;
+};
+
+// A type of this width whose elements keep their bits on the way.
+DataType plain_type(Draw& draw, std::uint32_t width) {
+  for (;;) {
+    const auto type = static_cast<DataType>(draw.below(tma::data_type_count));
+    const bool converts = type >= DataType::Float32Ftz && type <= DataType::TFloat32Ftz;
+    if (!converts && tma::element_bytes(type) == width) return type;
+  }
+}
+
+void keep_if_small(AsyncCase& c) {
+  c.keep_bytes = std::max(c.shared_bytes, c.global_bytes) <= max_kept_bytes;
+}
+
+// Small tiles that fill their span, at every phase of the swizzle, one with a narrow box.
+void add_phases(Suite& suite, Move move) {
+  for (const Swizzle swizzle : swizzles) {
+    for (std::uint32_t phase = 0; phase < 8; ++phase) {
+      for (const Inner inner : {Inner::Full, Inner::Narrow}) {
+        AsyncCase& c = suite.add(move);
+        TensorMap& map = c.tile.map;
+        const std::uint32_t span = std::max(tma::span_bytes(swizzle), 32u);
+        const std::uint32_t inner_bytes = inner == Inner::Full ? span : span / 2;
+        map = {DataType::UInt16, 2, 0, {span / 2, 12}, {span}, {inner_bytes / 2, 12}};
+        map.swizzle = swizzle;
+        c.tile.shared_address = shared_base_sm90 + line_bytes * phase;
+        Suite::size_memories(c);
+        keep_if_small(c);
+      }
+    }
+  }
+}
+
+void add_tiles(Suite& suite, Move move, std::span<const Side> sides) {
+  for (const Swizzle swizzle : swizzles) {
+    for (const std::uint32_t width : widths) {
+      for (int rank = 1; rank <= tma::max_rank; ++rank) {
+        for (const Inner inner : {Inner::Full, Inner::Narrow, Inner::Chunk}) {
+          for (const Side side : sides) {
+            const DataType type = plain_type(suite.draw(), width);
+            const bool strided = suite.draw().one_in(4);
+            AsyncCase& c = suite.add_tile(move, {swizzle, type, rank, inner, side, strided});
+            const bool nan = move == Move::Load && tma::is_float(type) && suite.draw().one_in(2);
+            c.tile.map.fill = nan ? Fill::NaN : Fill::Zero;
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<AsyncCase> loads(std::uint64_t seed) {
+  constexpr std::array sides = {Side::Inside, Side::Low, Side::High, Side::Outside};
+  Suite suite(seed);
+  add_phases(suite, Move::Load);
+  add_tiles(suite, Move::Load, sides);
+  return suite.take();
+}
+
+std::vector<AsyncCase> stores(std::uint64_t seed) {
+  constexpr std::array sides = {Side::Inside, Side::High};
+  Suite suite(seed);
+  add_phases(suite, Move::Store);
+  add_tiles(suite, Move::Store, sides);
+  return suite.take();
+}
+
+// Every element type, both ways, on values that a conversion would change; also what fills.
+std::vector<AsyncCase> conversions(std::uint64_t seed) {
+  Suite suite(seed);
+  for (int i = 0; i < tma::data_type_count; ++i) {
+    const auto type = static_cast<DataType>(i);
+    if (tma::is_packed(type)) continue;
+    for (const Move move : {Move::Load, Move::Store}) {
+      for (const Fill fill : {Fill::Zero, Fill::NaN}) {
+        if (fill == Fill::NaN && (move == Move::Store || !tma::is_float(type))) continue;
+        AsyncCase& c = suite.add(move);
+        const std::uint32_t row = 64 / tma::element_bytes(type);
+        c.tile.map = {type, 2, 0, {row, 16}, {64}, {row, 16}};
+        c.tile.map.fill = fill;
+        c.tile.start = {{0, fill == Fill::NaN ? 14 : 0}};
+        c.tile.shared_address = shared_base_sm90;
+        c.special_values = true;
+        Suite::size_memories(c);
+        keep_if_small(c);
+      }
+    }
+  }
+  return suite.take();
+}
+
+std::vector<AsyncCase> reductions(std::uint64_t seed) {
+  Suite suite(seed);
+  for (int op = 0; op < tma::reduction_count; ++op) {
+    for (int type = 0; type < tma::data_type_count; ++type) {
+      const Wish legal{Swizzle::None, static_cast<DataType>(type)};
+      if (tma::is_packed(legal.type)) continue;
+      if (check(static_cast<Reduction>(op), legal.type) != Fault::None) continue;
+      for (const Swizzle swizzle : swizzles) {
+        for (const Side side : {Side::Inside, Side::High}) {
+          Wish wish = legal;
+          wish.swizzle = swizzle;
+          wish.rank = suite.draw().in(1, tma::max_rank);
+          wish.side = side;
+          wish.strided = suite.draw().one_in(4);
+          suite.add_tile(Move::Reduce, wish).reduction = static_cast<Reduction>(op);
+        }
+      }
+    }
+  }
+  return suite.take();
+}
+
+std::vector<AsyncCase> multicasts(std::uint64_t seed) {
+  Suite suite(seed);
+  for (const int cluster : {2, 4}) {
+    const int masks = cluster == 2 ? 4 : 16;
+    for (int mask = 1; mask < masks; ++mask) {
+      for (int issuer = 0; issuer < cluster; ++issuer) {
+        const Wish wish{
+            swizzles[static_cast<std::size_t>(suite.draw().below(4))],
+            plain_type(suite.draw(), widths[static_cast<std::size_t>(suite.draw().below(4))]),
+            suite.draw().in(1, tma::max_rank), Inner::Full,
+            suite.draw().one_in(2) ? Side::Inside : Side::High};
+        AsyncCase& c = suite.add_tile(Move::Multicast, wish);
+        c.cluster = cluster;
+        c.mask = static_cast<std::uint16_t>(mask);
+        c.issuer = issuer;
+      }
+    }
+  }
+  return suite.take();
+}
+
+// Row addresses: anywhere for loads, no two alike for stores.
+void draw_rows(Draw& draw, AsyncCase& c) {
+  std::array<std::uint32_t, 2 * matrix::lanes> slots{};
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = slots.size(); i > 1; --i)
+    std::swap(slots[i - 1], slots[static_cast<std::size_t>(draw.below(static_cast<int>(i)))]);
+  for (std::size_t lane = 0; lane < matrix::lanes; ++lane) {
+    const auto any = static_cast<std::uint32_t>(draw.below(static_cast<int>(slots.size())));
+    const std::uint32_t row = c.move == Move::LoadMatrix ? any : slots[lane];
+    c.operand.addresses[lane] = shared_base_sm90 + chunk_bytes * row;
+  }
+}
+
+AsyncCase& add_matrix(Suite& suite, Move move, int count, bool transposed) {
+  AsyncCase& c = suite.add(move);
+  c.operand.count = count;
+  c.operand.transposed = transposed;
+  c.shared_bytes = 2 * matrix::lanes * chunk_bytes;
+  draw_rows(suite.draw(), c);
+  return c;
+}
+
+std::vector<AsyncCase> matrices(std::uint64_t seed) {
+  Suite suite(seed);
+  for (const Move move : {Move::LoadMatrix, Move::StoreMatrix})
+    for (const int count : {1, 2, 4})
+      for (const bool transposed : {false, true})
+        for (int i = 0; i < 20; ++i) add_matrix(suite, move, count, transposed).keep_bytes = i < 4;
+  return suite.take();
+}
+
+// ---- Tensor maps, legal and not -----------------------------------------------------------------
+
+// One parameter becomes a value at or beyond its limit.
+void disturb(Draw& draw, TensorMap& map) {
+  const auto pick = [&draw](auto... values) {
+    const std::array all = {values...};
+    return all[static_cast<std::size_t>(draw.below(static_cast<int>(all.size())))];
+  };
+  const int d = draw.below(map.rank);
+  const int s = map.rank > 1 ? draw.below(map.rank - 1) : 0;
+  switch (draw.below(12)) {
+    case 0: map.rank = pick(0, 6, map.rank); break;
+    case 1: map.address += pick(1u, 4u, 8u, 16u, 32u, 64u); break;
+    case 2:
+      map.dims[d] = pick(std::uint64_t{0}, std::uint64_t{1}, tma::max_dim - 1, tma::max_dim,
+                         tma::max_dim + 1);
+      break;
+    case 3:
+      map.stride_bytes[s] = pick(std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{16},
+                                 std::uint64_t{24}, tma::stride_limit - 16, tma::stride_limit);
+      break;
+    case 4: map.box[d] = pick(0u, 1u, 2u, 255u, 256u, 257u); break;
+    case 5: map.box[0] = pick(1u, 3u, 8u, 16u, 24u, 32u, 48u, 64u, 128u, 256u); break;
+    case 6: map.element_strides[d] = pick(0u, 2u, 3u, 8u, 9u); break;
+    case 7: map.element_strides[0] = pick(0u, 2u, 8u, 9u); break;
+    case 8: map.fill = Fill::NaN; break;
+    case 9: map.swizzle = static_cast<Swizzle>(draw.below(tma::swizzle_count)); break;
+    case 10: map.type = static_cast<DataType>(draw.below(tma::data_type_count)); break;
+    default: map.interleave = static_cast<tma::Interleave>(draw.below(3)); break;
+  }
+}
+
+std::vector<AsyncCase> encodings(std::uint64_t seed) {
+  Suite suite(seed);
+  for (int i = 0; i < 1500; ++i) {
+    Draw& draw = suite.draw();
+    const Wish wish{swizzles[static_cast<std::size_t>(draw.below(4))],
+                    plain_type(draw, widths[static_cast<std::size_t>(draw.below(4))]),
+                    draw.in(1, tma::max_rank),
+                    draw.one_in(2) ? Inner::Full : Inner::Narrow,
+                    Side::Inside,
+                    draw.one_in(2)};
+    AsyncCase& c = suite.add_tile(Move::Encode, wish);
+    const int changes = i % 5 == 0 ? 0 : i % 5 == 1 ? 2 : 1;
+    for (int change = 0; change < changes && c.tile.map.rank >= 1 && c.tile.map.rank <= 5; ++change)
+      disturb(draw, c.tile.map);
+    c.keep_bytes = true;
+    c.tile.start = {};
+    c.tile.shared_address = 0;
+    c.shared_bytes = 0;
+    c.global_bytes = 0;
+  }
+  return suite.take();
+}
+
+// ---- Cases that may end the process on a GPU ----------------------------------------------------
+
+AsyncCase& add_small_tile(Suite& suite, Move move, Swizzle swizzle, std::uint32_t tile) {
+  AsyncCase& c = suite.add(move);
+  c.tile.map = {DataType::UInt32, 2, 0, {32, 32}, {128}, {8, 12}};
+  c.tile.map.swizzle = swizzle;
+  c.tile.shared_address = tile;
+  Suite::size_memories(c);
+  keep_if_small(c);
+  return c;
+}
+
+void add_edge_tiles(Suite& suite) {
+  constexpr std::uint32_t base = shared_base_sm90;
+  constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
+  for (const std::uint32_t offset : {16u, 32u, 64u, 8u}) {
+    add_small_tile(suite, Move::Load, Swizzle::None, base + offset);
+    add_small_tile(suite, Move::Load, Swizzle::B32, base + offset);
+    add_small_tile(suite, Move::Store, Swizzle::None, base + offset);
+  }
+  AsyncCase& wide = add_small_tile(suite, Move::Load, Swizzle::B128, base + 16);
+  wide.tile.map.box[0] = 32;
+  Suite::size_memories(wide);
+  add_small_tile(suite, Move::Store, Swizzle::None, base).tile.start = {{-3, 2}};
+  add_small_tile(suite, Move::Store, Swizzle::None, base).tile.start = {{4, -5}};
+  add_small_tile(suite, Move::Reduce, Swizzle::None, base).tile.start = {{-3, -5}};
+  add_small_tile(suite, Move::Store, Swizzle::None, base).tile.start = {{0, 40}};
+  add_small_tile(suite, Move::Load, Swizzle::None, base).tile.start = {{lowest, 0}};
+  add_small_tile(suite, Move::Load, Swizzle::None, base).tile.start = {{highest, highest}};
+  add_small_tile(suite, Move::Store, Swizzle::None, base).tile.start = {{highest, lowest}};
+  add_small_tile(suite, Move::Load, Swizzle::None, base).tile.start = {{highest - 3, highest}};
+  add_small_tile(suite, Move::Store, Swizzle::None, base).tile.start = {{highest - 3, highest}};
+}
+
+// Starts that are not aligned along dimension 0, or negative.
+void add_edge_starts(Suite& suite) {
+  constexpr std::uint32_t base = shared_base_sm90;
+  for (const Move move : {Move::Load, Move::Store, Move::Reduce}) {
+    for (const std::int32_t start : {1, 2, 3, 5, -2, -4})
+      add_small_tile(suite, move, Swizzle::None, base).tile.start = {{start, 1}};
+    add_small_tile(suite, move, Swizzle::B32, base).tile.start = {{2, 1}};
+    add_small_tile(suite, move, Swizzle::B32, base).tile.start = {{4, -1}};
+  }
+  for (const DataType type : {DataType::UInt8, DataType::UInt16, DataType::UInt64}) {
+    const std::uint32_t width = tma::element_bytes(type);
+    for (const std::int32_t bytes : {8, 16}) {
+      AsyncCase& c = add_small_tile(suite, Move::Load, Swizzle::None, base);
+      c.tile.map = {type, 2, 0, {128 / width, 32}, {128}, {32 / width, 12}};
+      c.tile.start = {{bytes / static_cast<std::int32_t>(width), 0}};
+    }
+  }
+}
+
+// Does the element stride of dimension 0 do anything?
+void add_edge_strides(Suite& suite) {
+  for (const Move move : {Move::Load, Move::Store})
+    for (const std::uint32_t stride : {2u, 8u})
+      add_small_tile(suite, move, Swizzle::None, shared_base_sm90).tile.map.element_strides[0] =
+          stride;
+}
+
+// What the driver's text leaves open and the suite `encode` hardly meets: the largest box, and
+// interleave 32B with every swizzle.
+void add_edge_maps(Suite& suite) {
+  const auto add = [&suite](const TensorMap& map) {
+    AsyncCase& c = suite.add(Move::Encode);
+    c.tile.map = map;
+    c.keep_bytes = true;
+  };
+  for (const auto& [rows, planes] : {std::pair{128u, 4u},
+                                     {129u, 4u},
+                                     {192u, 4u},
+                                     {224u, 4u},
+                                     {226u, 4u},
+                                     {227u, 4u},
+                                     {228u, 4u},
+                                     {229u, 4u},
+                                     {240u, 4u}})
+    add({DataType::UInt8, 3, 0, {256, 256, 8}, {256, 65536}, {256, rows, planes}});
+  add({DataType::UInt8, 3, 0, {256, 256, 256}, {256, 65536}, {16, 87, 167}});  // 227 KiB + 16
+  for (const Swizzle swizzle : swizzles)
+    add({DataType::UInt8,
+         3,
+         0,
+         {256, 64, 8},
+         {256, 16384},
+         {32, 8, 2},
+         {1, 1, 1, 1, 1},
+         tma::Interleave::B32,
+         swizzle});
+}
+
+// Reductions that PTX does not list, on small tiles.
+void add_edge_reductions(Suite& suite) {
+  const auto add = [&suite](Reduction op, DataType type) {
+    AsyncCase& c = add_small_tile(suite, Move::Reduce, Swizzle::None, shared_base_sm90);
+    const std::uint32_t row = 128 / tma::element_bytes(type);
+    c.tile.map = {type, 2, 0, {row, 8}, {128}, {row / 4, 8}};
+    c.reduction = op;
+    Suite::size_memories(c);
+    keep_if_small(c);
+  };
+  add(Reduction::Add, DataType::Int64);
+  add(Reduction::And, DataType::Int64);
+  add(Reduction::Or, DataType::Int64);
+  add(Reduction::Xor, DataType::Int64);
+  add(Reduction::Inc, DataType::Int32);
+  add(Reduction::Dec, DataType::UInt64);
+  add(Reduction::Add, DataType::UInt8);
+  add(Reduction::Add, DataType::UInt16);
+  add(Reduction::And, DataType::UInt16);
+  add(Reduction::Xor, DataType::Float32);
+  add(Reduction::Inc, DataType::Float32);
+}
+
+// Lanes without a row give addresses that nothing may read; and a row that is not aligned.
+void add_edge_matrices(Suite& suite) {
+  for (const Move move : {Move::LoadMatrix, Move::StoreMatrix}) {
+    for (const int count : {1, 2}) {
+      AsyncCase& c = add_matrix(suite, move, count, false);
+      for (std::size_t lane = 8 * static_cast<std::size_t>(count); lane < matrix::lanes; ++lane)
+        c.operand.addresses[lane] = 0x00fffff1;
+    }
+    add_matrix(suite, move, 4, false).operand.addresses[5] += 8;
+  }
+}
+
+std::vector<AsyncCase> edges(std::uint64_t seed) {
+  Suite suite(seed);
+  add_edge_tiles(suite);
+  add_edge_starts(suite);
+  add_edge_strides(suite);
+  add_edge_reductions(suite);
+  add_edge_matrices(suite);
+  add_edge_maps(suite);
+  return suite.take();
+}
+
+}  // namespace
+
+std::vector<std::string_view> async_suite_names() {
+  return {"tma_load",      "tma_convert", "tma_store", "tma_reduce",
+          "tma_multicast", "matrix",      "encode"};
+}
+
+std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
+  if (name == "tma_load") return loads(seed);
+  if (name == "tma_convert") return conversions(seed);
+  if (name == "tma_store") return stores(seed);
+  if (name == "tma_reduce") return reductions(seed);
+  if (name == "tma_multicast") return multicasts(seed);
+  if (name == "matrix") return matrices(seed);
+  if (name == "encode") return encodings(seed);
+  if (name == "edge") return edges(seed);
+  std::vector<std::string_view> names = async_suite_names();
+  names.push_back("edge");
+  throw_unknown("suite", name, names);
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,50 @@
+// Executing one ldmatrix or stmatrix: 8 x 8 matrices of 16-bit elements between shared memory and
+// the registers of one warp.
+//
+// Which element sits in which register is sim/isa/matrix_fragment.h. Rows may be read twice; where
+// the rows of a store overlap, PTX names no winner and here the last matrix and row wins.
+//
+// Measured: tests/vectors/matrix.tcqv
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/isa/fault.h"
+#include "sim/isa/matrix_fragment.h"
+#include "sim/machine/shared_memory.h"
+
+namespace tcq::matrix {
+
+inline constexpr int lanes = 32;
+inline constexpr int max_count = 4;
+
+struct Operand {
+  int count = 1;  // matrices: 1, 2 or 4
+  bool transposed = false;
+  std::array<std::uint32_t, lanes> addresses{};  // of rows; lanes from 8 * count on are ignored
+
+  friend constexpr bool operator==(const Operand&, const Operand&) = default;
+};
+
+struct LoadMatrix {
+  Operand operand;
+};
+struct StoreMatrix {
+  Operand operand;
+};
+
+// Register r of lane l is registers[l][r].
+struct State {
+  SharedMemory shared;
+  std::array<std::array<std::uint32_t, max_count>, lanes> registers{};
+
+  friend bool operator==(const State&, const State&) = default;
+};
+
+// Faults: MatrixCount, MatrixRowUnaligned, SharedMemoryOutOfRange; then the state is unchanged. A
+// load changes registers [0, count) of every lane, a store shared memory only.
+Fault execute(State& state, const LoadMatrix& load);
+Fault execute(State& state, const StoreMatrix& store);
+
+}  // namespace tcq::matrix

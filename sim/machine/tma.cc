@@ -1,0 +1,128 @@
+#include "sim/machine/tma.h"
+
+#include <cstring>
+
+namespace tcq::tma {
+namespace {
+
+std::uint64_t load_element(const std::uint8_t* from, std::uint32_t width) {
+  std::uint64_t element = 0;
+  std::memcpy(&element, from, width);
+  return element;
+}
+
+void store_element(std::uint8_t* to, std::uint64_t element, std::uint32_t width) {
+  std::memcpy(to, &element, width);
+}
+
+// Calls visit(index of the byte in shared memory, element) for every element of the box.
+template <class Visit>
+void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit) {
+  const std::uint32_t count = box_elements(tile.map);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const BoxElement e = box_element(tile.map, i);
+    visit(shared_address(tile.map, tile.shared_address, e) - shared.base(), e);
+  }
+}
+
+// The box never straddles what its swizzle permutes: the XOR leaves address bits from 7 on alone.
+bool shared_fits(const Tile& tile, const SharedMemory& shared) {
+  const std::uint32_t width = element_bytes(tile.map.type);
+  bool fits = true;
+  const std::uint32_t count = box_elements(tile.map);
+  for (std::uint32_t i = 0; i < count && fits; ++i)
+    fits = shared.contains(shared_address(tile.map, tile.shared_address, box_element(tile.map, i)),
+                           width);
+  return fits;
+}
+
+using Touches = bool (*)(const TensorMap&, const Coordinates&, const BoxElement&);
+
+bool global_fits(const Tile& tile, std::size_t global_bytes, Touches touches) {
+  const std::uint32_t width = element_bytes(tile.map.type);
+  const std::uint32_t count = box_elements(tile.map);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const BoxElement e = box_element(tile.map, i);
+    if (!touches(tile.map, tile.start, e)) continue;
+    if (global_address(tile.map, tile.start, e) + width > global_bytes) return false;
+  }
+  return true;
+}
+
+Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t global_bytes,
+                 Touches touches = in_bounds) {
+  if (const Fault fault = check(tile.map); fault != Fault::None) return fault;
+  if (tile.shared_address % tile_alignment_bytes != 0) return Fault::TileUnaligned;
+  if (!starts_aligned(tile.map, tile.start)) return Fault::TileStartUnaligned;
+  if (!shared_fits(tile, shared)) return Fault::SharedMemoryOutOfRange;
+  return global_fits(tile, global_bytes, touches) ? Fault::None : Fault::TileOutOfTensorMemory;
+}
+
+// For stores and reductions.
+Fault check_outward(const Tile& tile, const State& state) {
+  const Fault fault = check_tile(tile, state.shared, state.global.size(), is_written);
+  if (fault == Fault::None && starts_negative(tile.map, tile.start))
+    return Fault::TileStartNegative;
+  return fault;
+}
+
+void load_tile(SharedMemory& shared, const std::vector<std::uint8_t>& global, const Tile& tile) {
+  const TensorMap& map = tile.map;
+  const std::uint32_t width = element_bytes(map.type);
+  for_each_element(tile, shared, [&](std::uint32_t at, const BoxElement& e) {
+    const std::uint64_t element =
+        in_bounds(map, tile.start, e)
+            ? loaded_bits(map.type,
+                          load_element(&global[global_address(map, tile.start, e)], width))
+            : fill_bits(map.type, map.fill);
+    store_element(shared.data() + at, element, width);
+  });
+}
+
+}  // namespace
+
+Fault execute(State& state, const Load& load) {
+  const Fault fault = check_tile(load.tile, state.shared, state.global.size());
+  if (fault == Fault::None) load_tile(state.shared, state.global, load.tile);
+  return fault;
+}
+
+Fault execute(State& state, const Store& store) {
+  const Tile& tile = store.tile;
+  if (const Fault fault = check_outward(tile, state); fault != Fault::None) return fault;
+  const std::uint32_t width = element_bytes(tile.map.type);
+  for_each_element(tile, state.shared, [&](std::uint32_t at, const BoxElement& e) {
+    if (!is_written(tile.map, tile.start, e)) return;
+    const std::uint64_t element = load_element(state.shared.data() + at, width);
+    store_element(&state.global[global_address(tile.map, tile.start, e)], element, width);
+  });
+  return Fault::None;
+}
+
+Fault execute(State& state, const Reduce& reduction) {
+  const Tile& tile = reduction.tile;
+  if (const Fault fault = check_outward(tile, state); fault != Fault::None) return fault;
+  const DataType type = tile.map.type;
+  if (const Fault fault = check(reduction.op, type); fault != Fault::None) return fault;
+  const std::uint32_t width = element_bytes(type);
+  for_each_element(tile, state.shared, [&](std::uint32_t at, const BoxElement& e) {
+    if (!is_written(tile.map, tile.start, e)) return;
+    std::uint8_t* home = &state.global[global_address(tile.map, tile.start, e)];
+    const std::uint64_t element = load_element(state.shared.data() + at, width);
+    store_element(home, reduce(reduction.op, type, load_element(home, width), element), width);
+  });
+  return Fault::None;
+}
+
+Fault execute(ClusterState& state, const MulticastLoad& load) {
+  if (load.mask == 0 || load.mask >> state.shared.size() != 0) return Fault::MulticastMask;
+  for (const SharedMemory& shared : state.shared)
+    if (const Fault fault = check_tile(load.tile, shared, state.global.size());
+        fault != Fault::None)
+      return fault;
+  for (std::size_t rank = 0; rank < state.shared.size(); ++rank)
+    if ((load.mask >> rank & 1) != 0) load_tile(state.shared[rank], state.global, load.tile);
+  return Fault::None;
+}
+
+}  // namespace tcq::tma

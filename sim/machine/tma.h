@@ -1,0 +1,73 @@
+// Executing one bulk tensor copy: every byte that a TMA load, store or reduction moves between
+// global and shared memory.
+//
+// Which byte goes where is sim/isa/tma_tile.h. A copy completes at once; when its results become
+// visible is not decided here. Global memory is an array of bytes whose addresses begin at 0.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/isa/fault.h"
+#include "sim/isa/tma_reduction.h"
+#include "sim/isa/tma_tile.h"
+#include "sim/machine/shared_memory.h"
+
+namespace tcq::tma {
+
+// A box of a tensor and its home in shared memory.
+struct Tile {
+  TensorMap map;
+  Coordinates start;
+  std::uint32_t shared_address = 0;
+
+  friend constexpr bool operator==(const Tile&, const Tile&) = default;
+};
+
+// cp.async.bulk.tensor.Nd.shared::cta.global.tile
+struct Load {
+  Tile tile;
+};
+
+// cp.async.bulk.tensor.Nd.global.shared::cta.tile
+struct Store {
+  Tile tile;
+};
+
+// cp.reduce.async.bulk.tensor.Nd.global.shared::cta.OP.tile
+struct Reduce {
+  Tile tile;
+  Reduction op = Reduction::Add;
+};
+
+// cp.async.bulk.tensor.Nd.shared::cluster.global.tile.multicast::cluster: the CTAs whose bit is set
+// in `mask`, each at the same address of its own shared memory.
+struct MulticastLoad {
+  Tile tile;
+  std::uint16_t mask = 0;
+};
+
+struct State {
+  SharedMemory shared;
+  std::vector<std::uint8_t> global;
+
+  friend bool operator==(const State&, const State&) = default;
+};
+
+struct ClusterState {
+  std::vector<SharedMemory> shared;  // by rank in the cluster
+  std::vector<std::uint8_t> global;
+
+  friend bool operator==(const ClusterState&, const ClusterState&) = default;
+};
+
+// Faults: whatever check(map) says; TileUnaligned; TileStartUnaligned; for stores and reductions
+// TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType,
+// UnmodelledReduction; MulticastMask. On any fault the state is unchanged; otherwise a load changes
+// shared memory only, stores and reductions global memory only.
+Fault execute(State& state, const Load& load);
+Fault execute(State& state, const Store& store);
+Fault execute(State& state, const Reduce& reduction);
+Fault execute(ClusterState& state, const MulticastLoad& load);
+
+}  // namespace tcq::tma

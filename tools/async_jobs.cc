@@ -1,0 +1,171 @@
+#include "tools/async_jobs.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "cuda/probe_tma_sm90.h"
+
+namespace tcq::tools {
+namespace {
+
+using oracle::AsyncCase;
+using oracle::AsyncState;
+using oracle::Move;
+using oracle::Outcome;
+
+static_assert(cuda::tile_shared_base == shared_base_sm90);
+
+std::vector<std::uint8_t> bytes_of(const SharedMemory& shared) {
+  return {shared.data(), shared.data() + shared.size()};
+}
+
+void run_load(AsyncCase& c, const AsyncState& state) {
+  c.output = bytes_of(state.shared);
+  const bool completed =
+      cuda::probe_load(c.tile.map, c.tile.start, c.tile.shared_address, c.output, state.global);
+  c.outcome = completed ? Outcome::Completed : Outcome::Timeout;
+}
+
+void run_multicast(AsyncCase& c, const AsyncState& state) {
+  const bool completed = cuda::probe_multicast(c.tile.map, c.tile.start, c.tile.shared_address,
+                                               {c.cluster, c.issuer, c.mask},
+                                               bytes_of(state.shared), state.global, c.output);
+  c.outcome = completed ? Outcome::Completed : Outcome::Timeout;
+}
+
+void run_outward(AsyncCase& c, const AsyncState& state) {
+  c.output = state.global;
+  const std::vector<std::uint8_t> shared = bytes_of(state.shared);
+  if (c.move == Move::Store)
+    cuda::probe_store(c.tile.map, c.tile.start, c.tile.shared_address, shared, c.output);
+  else
+    cuda::probe_reduce(c.reduction, c.tile.map, c.tile.start, c.tile.shared_address, shared,
+                       c.output);
+}
+
+void run_matrix(AsyncCase& c, const AsyncState& state) {
+  const bool store = c.move == Move::StoreMatrix;
+  std::vector<std::uint8_t> shared = bytes_of(state.shared);
+  std::vector<std::uint32_t> registers(sizeof state.registers / sizeof(std::uint32_t));
+  std::memcpy(registers.data(), state.registers.data(), sizeof state.registers);
+  cuda::probe_matrix({store, c.operand.count, c.operand.transposed}, c.operand.addresses, shared,
+                     registers);
+  if (!store) {
+    shared.resize(sizeof state.registers);
+    std::memcpy(shared.data(), registers.data(), sizeof state.registers);
+  }
+  c.output = std::move(shared);
+}
+
+void run_instruction(AsyncCase& c) {
+  if (c.move == Move::Encode) {
+    c.output = {static_cast<std::uint8_t>(cuda::encode_accepts(c.tile.map) ? 1 : 0)};
+    return;
+  }
+  const AsyncState state = oracle::build_state(c);
+  switch (c.move) {
+    case Move::Load: run_load(c, state); break;
+    case Move::Multicast: run_multicast(c, state); break;
+    case Move::Store:
+    case Move::Reduce: run_outward(c, state); break;
+    default: run_matrix(c, state); break;
+  }
+}
+
+void run_case(AsyncCase& c) {
+  try {
+    run_instruction(c);
+  } catch (const cuda::MapRefused&) {
+    c.outcome = Outcome::Refused;
+    c.output.clear();
+  }
+}
+
+// Errors that the instruction itself causes, in the words of CUDA_CHECK.
+bool is_trap(std::string_view sentence) {
+  constexpr std::array<std::string_view, 6> traps = {
+      "cudaErrorIllegalAddress",      "cudaErrorMisalignedAddress", "cudaErrorIllegalInstruction",
+      "cudaErrorInvalidAddressSpace", "cudaErrorLaunchFailure",     "cudaErrorHardwareStackError"};
+  return std::ranges::any_of(
+      traps, [&](std::string_view name) { return sentence.find(name) != sentence.npos; });
+}
+
+// The outcome as one byte, then the output.
+[[noreturn]] void run_child(AsyncCase& c, int pipe_end) {
+  try {
+    run_case(c);
+  } catch (const std::exception& error) {
+    const std::string_view sentence = error.what();
+    fmt::print(stderr, "  {}: {}\n", oracle::describe(c), sentence);
+    if (!is_trap(sentence)) _exit(1);
+    c.outcome = Outcome::Trap;
+    c.output.clear();
+  }
+  std::vector<std::uint8_t> bytes = {static_cast<std::uint8_t>(c.outcome)};
+  bytes.insert(bytes.end(), c.output.begin(), c.output.end());
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t count = write(pipe_end, bytes.data() + sent, bytes.size() - sent);
+    if (count <= 0) _exit(1);
+    sent += static_cast<std::size_t>(count);
+  }
+  _exit(0);
+}
+
+std::vector<std::uint8_t> read_all(int pipe_end) {
+  std::vector<std::uint8_t> bytes;
+  std::uint8_t buffer[4096];
+  for (ssize_t got = read(pipe_end, buffer, sizeof buffer); got > 0;
+       got = read(pipe_end, buffer, sizeof buffer))
+    bytes.insert(bytes.end(), buffer, buffer + got);
+  return bytes;
+}
+
+}  // namespace
+
+void record_async_cases(std::span<AsyncCase> cases, void (*progress)(std::size_t done)) {
+  std::size_t done = 0;
+  for (AsyncCase& c : cases) {
+    c.input_hash = oracle::hash_inputs(oracle::build_state(c));
+    try {
+      run_case(c);
+    } catch (const std::exception& error) {
+      throw std::runtime_error(
+          fmt::format("case {}: {}: {}", done, oracle::describe(c), error.what()));
+    }
+    c.hashes = oracle::hash_blocks(c.output);
+    progress(++done);
+  }
+}
+
+void record_async_edge_cases(std::span<AsyncCase> cases, void (*progress)(std::size_t done)) {
+  std::size_t done = 0;
+  for (AsyncCase& c : cases) {
+    c.input_hash = oracle::hash_inputs(oracle::build_state(c));
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe to the child process");
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("no child process");
+    if (child == 0) run_child(c, ends[1]);
+    close(ends[1]);
+    const std::vector<std::uint8_t> bytes = read_all(ends[0]);
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
+      throw std::runtime_error(fmt::format("case {} of the edge suite failed", done));
+    c.outcome = static_cast<Outcome>(bytes[0]);
+    c.output.assign(bytes.begin() + 1, bytes.end());
+    c.hashes = oracle::hash_blocks(c.output);
+    progress(++done);
+  }
+}
+
+}  // namespace tcq::tools

@@ -283,7 +283,7 @@ TEST(TmaLoad, RoundsTf32AndFillsWithNaN) {
   EXPECT_EQ(fill_bits(Float64, Fill::Zero), 0u);
 }
 
-TEST(TmaStore, WritesElementsInBoundsOnly) {
+TEST(TmaStore, WritesWholeUnitsOfTheTensorAndNothingElse) {
   Draw draw(4);
   for (int i = 0; i < 200; ++i) {
     const Tile tile = random_outward_tile(draw);

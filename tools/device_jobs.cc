@@ -204,6 +204,19 @@ void record_probes(std::span<oracle::Probe> probes) {
   }
 }
 
+void show_progress(std::size_t done) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{} cases done", done);
+}
+
+void require_sm90() {
+  if (cuda::device_count() == 0) throw oracle::UsageError("no CUDA device was found");
+  const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
+  if (id.major != 9 || id.minor != 0)
+    throw oracle::UsageError(fmt::format("{} has compute capability {}.{}; this needs 9.0", id.name,
+                                         id.major, id.minor));
+}
+
 std::map<std::string, std::string> provenance() {
   const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
   return {{"device", id.name},

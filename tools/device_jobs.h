@@ -36,6 +36,12 @@ void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::
 Job job_of(const oracle::Probe& probe);
 void record_probes(std::span<oracle::Probe> probes);
 
+// A line on a terminal that is wiped again; silent elsewhere.
+void show_progress(std::size_t done);
+
+// Throws UsageError unless the current device has compute capability 9.0.
+void require_sm90();
+
 // Device, driver and date as header lines of a recording.
 std::map<std::string, std::string> provenance();
 

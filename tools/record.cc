@@ -4,13 +4,10 @@
 // and writes through a temporary file. `record check` writes nothing: it draws a suite anew and
 // compares the device with the simulator.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <bit>
 #include <chrono>
 #include <filesystem>
 
-#include "cuda/launch.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
 
@@ -26,19 +23,6 @@ struct Arguments {
   bool force = false;
 };
 
-void show_progress(std::size_t done) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{} cases done", done);
-}
-
-void require_device() {
-  if (cuda::device_count() == 0) throw oracle::UsageError("no CUDA device was found");
-  const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
-  if (id.major != 9 || id.minor != 0)
-    throw oracle::UsageError(fmt::format("{} has compute capability {}.{}; wgmma needs 9.0",
-                                         id.name, id.major, id.minor));
-}
-
 void refuse_overwriting(const Arguments& args) {
   if (std::filesystem::exists(args.out) && !args.force)
     throw oracle::UsageError(
@@ -49,11 +33,11 @@ int record_suite(const Arguments& args) {
   oracle::Recording recording;
   recording.cases = oracle::suite(args.suite, args.seed);
   if (args.suite == "range") {
-    tools::record_trapping_cases(recording.cases, show_progress);
-    require_device();
+    tools::record_trapping_cases(recording.cases, tools::show_progress);
+    tools::require_sm90();
   } else {
-    require_device();
-    tools::record_cases(recording.cases, show_progress);
+    tools::require_sm90();
+    tools::record_cases(recording.cases, tools::show_progress);
   }
   recording.header = tools::provenance();
   recording.header["suite"] = args.suite;
@@ -66,7 +50,7 @@ int record_suite(const Arguments& args) {
 // Inputs come from the file, outputs from the device.
 int record_directed(const Arguments& args) {
   if (args.in.empty()) throw oracle::UsageError("directed needs --in FILE with the probes");
-  require_device();
+  tools::require_sm90();
   oracle::DirectedFile file = oracle::parse_directed(oracle::read_file(args.in));
   for (const auto& [key, value] : tools::provenance()) file.header[key] = value;
   tools::record_probes(file.probes);
@@ -79,7 +63,7 @@ int check_suite(std::string_view name, std::uint64_t seed) {
   const auto start = std::chrono::steady_clock::now();
   oracle::Recording recording;
   recording.cases = oracle::suite(name, seed);
-  tools::record_cases(recording.cases, show_progress);
+  tools::record_cases(recording.cases, tools::show_progress);
   const oracle::Comparison c = oracle::compare(recording);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{:<12} {:>6} cases {:>10} outputs {:>8} differing bits  seed {}  {:.1f} s\n", name,
@@ -90,7 +74,7 @@ int check_suite(std::string_view name, std::uint64_t seed) {
 }
 
 int check(const Arguments& args) {
-  require_device();
+  tools::require_sm90();
   int status = 0;
   for (const std::string_view name : oracle::suite_names())
     status = std::max(status, check_suite(name, args.seed));

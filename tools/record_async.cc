@@ -32,27 +32,14 @@ struct Arguments {
   bool all_bytes = false;
 };
 
-void show_progress(std::size_t done) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{} cases done", done);
-}
-
-void require_device() {
-  if (cuda::device_count() == 0) throw oracle::UsageError("no CUDA device was found");
-  const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
-  if (id.major != 9 || id.minor != 0)
-    throw oracle::UsageError(fmt::format("{} has compute capability {}.{}; these suites need 9.0",
-                                         id.name, id.major, id.minor));
-}
-
 // The edge suite's cases run in children, which must not inherit a device in use.
 void run_cases(std::string_view suite, std::vector<oracle::AsyncCase>& cases) {
   if (suite == "edge") {
-    tools::record_async_edge_cases(cases, show_progress);
-    require_device();
+    tools::record_async_edge_cases(cases, tools::show_progress);
+    tools::require_sm90();
   } else {
-    require_device();
-    tools::record_async_cases(cases, show_progress);
+    tools::require_sm90();
+    tools::record_async_cases(cases, tools::show_progress);
   }
 }
 

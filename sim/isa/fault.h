@@ -1,101 +1,16 @@
-// Every way a program can be wrong: its kind, one sentence, and where the rule is written.
+// What each Fault means: its kind, one sentence, and where the rule is written.
 //
-// Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled
-// (legal, but not measured or not implemented here). Faults are values; nothing throws.
+// This file holds instruction forms, descriptors and the instructions that move bytes; what only a
+// running program can do wrong is in fault_machine.h; the codes are in fault_code.h. Cause, cure
+// and an example of each: oracle/explain.h.
 //
 // Source: the section named in each entry (PTX ISA 9.2).
 #pragma once
 
-#include <cstdint>
-
-#include "sim/isa/host_device.h"
+#include "sim/isa/fault_code.h"
+#include "sim/isa/fault_machine.h"
 
 namespace tcq {
-
-enum class Fault : std::uint8_t {
-  None,
-  // Instruction forms of wgmma.
-  TargetLacksWgmma,
-  TypesDoNotExist,
-  ShapeM64,
-  ShapeN8,
-  ShapeN16,
-  ShapeK,
-  SparseB1,
-  RegisterAIsKMajor,
-  MnMajorNeeds16Bit,
-  NegateNeedsFloat,
-  SatfiniteNeedsInt8,
-  SelectorOutOfRange,
-  // PTX statements of wgmma.
-  SyncMissing,
-  AlignedMissing,
-  B1OperationMissing,
-  RegisterCountD,
-  RegisterCountA,
-  OperandCount,
-  OperandKind,
-  ImmediateScale,
-  ImmediateTranspose,
-  ImmediateScaleD,
-  ImmediateWaitGroup,
-  InstructionUnknown,
-  QualifierUnknown,
-  QualifierMissing,
-  QualifierOrder,
-  StatementMalformed,
-  // Matrix descriptors.
-  DescriptorUnaligned,
-  DescriptorTooLarge,
-  DescriptorBaseOffset,
-  // Run time.
-  UndefinedMetadata,
-  SharedMemoryOutOfRange,
-  // Tensor maps.
-  TensorMapRank,
-  TensorMapAddress,
-  TensorMapDim,
-  TensorMapStride,
-  TensorMapBox,
-  TensorMapInnerBox,
-  TensorMapBoxBytes,
-  TensorMapSpan,
-  TensorMapElementStride,
-  TensorMapFill,
-  TargetLacksSwizzleAtoms,
-  TargetLacksPackedTypes,
-  UnmodelledInterleave,
-  // Bulk tensor copies and matrix moves.
-  TileUnaligned,
-  TileStartUnaligned,
-  TileStartNegative,
-  TileOutOfTensorMemory,
-  ReductionType,
-  UnmodelledReduction,
-  MulticastMask,
-  MatrixCount,
-  MatrixRowUnaligned,
-};
-inline constexpr int fault_count = static_cast<int>(Fault::MatrixRowUnaligned) + 1;
-
-enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled };
-
-struct FaultInfo {
-  FaultKind kind;
-  const char* name;
-  const char* sentence;
-  const char* source;
-};
-
-HOST_DEVICE constexpr const char* name(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::None: return "none";
-    case FaultKind::Illegal: return "illegal";
-    case FaultKind::Undefined: return "undefined";
-    case FaultKind::Unmodelled: return "unmodelled";
-  }
-  return "?";
-}
 
 HOST_DEVICE constexpr FaultInfo info(Fault fault) {
   using enum FaultKind;
@@ -276,8 +191,8 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
     case Fault::MatrixRowUnaligned:
       return {Illegal, "MatrixRowUnaligned",
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
+    default: return machine_info(fault);
   }
-  return {None, "?", "?", ""};
 }
 
 }  // namespace tcq

@@ -1,0 +1,164 @@
+// The codes of every way a program can be wrong, and the kinds they fall into.
+//
+// Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled
+// (legal, but not measured or not implemented here). Faults are values; nothing throws. What a code
+// means: fault.h.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/host_device.h"
+
+namespace tcq {
+
+enum class Fault : std::uint8_t {
+  None,
+  // Instruction forms of wgmma.
+  TargetLacksWgmma,
+  TypesDoNotExist,
+  ShapeM64,
+  ShapeN8,
+  ShapeN16,
+  ShapeK,
+  SparseB1,
+  RegisterAIsKMajor,
+  MnMajorNeeds16Bit,
+  NegateNeedsFloat,
+  SatfiniteNeedsInt8,
+  SelectorOutOfRange,
+  // PTX statements of wgmma.
+  SyncMissing,
+  AlignedMissing,
+  B1OperationMissing,
+  RegisterCountD,
+  RegisterCountA,
+  OperandCount,
+  OperandKind,
+  ImmediateScale,
+  ImmediateTranspose,
+  ImmediateScaleD,
+  ImmediateWaitGroup,
+  InstructionUnknown,
+  QualifierUnknown,
+  QualifierMissing,
+  QualifierOrder,
+  StatementMalformed,
+  // Matrix descriptors.
+  DescriptorUnaligned,
+  DescriptorTooLarge,
+  DescriptorBaseOffset,
+  // Run time.
+  UndefinedMetadata,
+  SharedMemoryOutOfRange,
+  // Tensor maps.
+  TensorMapRank,
+  TensorMapAddress,
+  TensorMapDim,
+  TensorMapStride,
+  TensorMapBox,
+  TensorMapInnerBox,
+  TensorMapBoxBytes,
+  TensorMapSpan,
+  TensorMapElementStride,
+  TensorMapFill,
+  TargetLacksSwizzleAtoms,
+  TargetLacksPackedTypes,
+  UnmodelledInterleave,
+  // Bulk tensor copies and matrix moves.
+  TileUnaligned,
+  TileStartUnaligned,
+  TileStartNegative,
+  TileOutOfTensorMemory,
+  ReductionType,
+  UnmodelledReduction,
+  MulticastMask,
+  MatrixCount,
+  MatrixRowUnaligned,
+  // The asynchronous machine: wgmma order and registers.
+  WgmmaFenceMissing,
+  WgmmaShapeChange,
+  WgmmaUncommitted,
+  AccumulatorInFlight,
+  FragmentInFlight,
+  RegisterUninitialized,
+  WarpgroupDivergent,
+  WarpDivergent,
+  // Shared memory and proxies.
+  SharedUnaligned,
+  SharedUninitialized,
+  DataRace,
+  ProxyFenceMissing,
+  ProxyFenceMissingAfterRead,
+  CopyInFlight,
+  SourceInFlight,
+  ScopeTooNarrow,
+  CtaRankOutOfRange,
+  CtaExited,
+  ExitInFlight,
+  // mbarriers.
+  MbarrierUnaligned,
+  MbarrierCount,
+  MbarrierNotInitialized,
+  MbarrierNotVisible,
+  MbarrierReinitialized,
+  MbarrierOverwritten,
+  MbarrierArrivals,
+  MbarrierTxCount,
+  MbarrierRemote,
+  PhaseStale,
+  ExpectTxTooSmall,
+  // Bulk copies.
+  BulkUnaligned,
+  BulkBytes,
+  CopyRepeated,
+  // Barriers and register pools.
+  BarrierId,
+  BarrierThreads,
+  BarrierMismatch,
+  ClusterBarrierOrder,
+  SetmaxnregCount,
+  SetmaxnregDirection,
+  RegisterPoolExhausted,
+  Deadlock,
+  // Programs and exploration.
+  ResultsDiffer,
+  StepLimit,
+  ProgramTooLarge,
+  ProgramMalformed,
+  AllocationsOverlap,
+  RegisterOutOfRange,
+  GlobalOutOfRange,
+  // Legal, but almost surely not meant.
+  OperandScrambled,
+  SetmaxnregIgnored,
+  WaitForNothing,
+  // Right, but slow.
+  WaitTooStrong,
+  FenceUnneeded,
+  WgmmaSerialized,
+};
+inline constexpr int fault_count = static_cast<int>(Fault::WgmmaSerialized) + 1;
+
+// Suspect and Slow are no verdicts: the program is right as far as the manual goes.
+enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled, Suspect, Slow };
+
+struct FaultInfo {
+  FaultKind kind;
+  const char* name;
+  const char* sentence;
+  const char* source;
+};
+
+HOST_DEVICE constexpr const char* name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::None: return "none";
+    case FaultKind::Illegal: return "illegal";
+    case FaultKind::Undefined: return "undefined";
+    case FaultKind::Unmodelled: return "unmodelled";
+    case FaultKind::Suspect: return "suspect";
+    case FaultKind::Slow: return "slow";
+  }
+  return "?";
+}
+
+}  // namespace tcq

@@ -1,0 +1,206 @@
+// What only a running program can do wrong: kind, sentence and source of each such Fault.
+//
+// Read fault.h first; the codes are in fault_code.h, and sim/machine detects them.
+//
+// Source: the section named in each entry (PTX ISA 9.2).
+#pragma once
+
+#include "sim/isa/fault_code.h"
+
+namespace tcq {
+
+HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
+  using enum FaultKind;
+  switch (fault) {
+    case Fault::WgmmaFenceMissing:
+      return {Undefined, "WgmmaFenceMissing",
+              "registers of an accumulator or of A are touched and then used by a wgmma with no "
+              "wgmma.fence in between",
+              "9.7.15.7.1"};
+    case Fault::WgmmaShapeChange:
+      return {Undefined, "WgmmaShapeChange",
+              "wgmmas of different shapes follow each other on one accumulator with no wgmma.fence "
+              "in between",
+              "9.7.15.7.1"};
+    case Fault::WgmmaUncommitted:
+      return {Undefined, "WgmmaUncommitted",
+              "a wgmma is in no group: without commit_group no wait_group covers it", "9.7.15.7.2"};
+    case Fault::AccumulatorInFlight:
+      return {Undefined, "AccumulatorInFlight",
+              "an accumulator is touched before a wait_group covers the wgmma that writes it",
+              "9.7.15.7.3"};
+    case Fault::FragmentInFlight:
+      return {Undefined, "FragmentInFlight",
+              "a register of A is touched before a wait_group covers the wgmma that reads it",
+              "9.7.15.7.3"};
+    case Fault::RegisterUninitialized:
+      return {Undefined, "RegisterUninitialized", "a register is read that nothing has written",
+              "9.7.15.5.2"};
+    case Fault::WarpgroupDivergent:
+      return {Undefined, "WarpgroupDivergent",
+              "the four warps of a warpgroup do not execute the same aligned instruction",
+              "9.7.15.1"};
+    case Fault::WarpDivergent:
+      return {Undefined, "WarpDivergent",
+              "a warp-wide instruction is executed by a part of the warp", "9.7.15.5.2"};
+    case Fault::SharedUnaligned:
+      return {Illegal, "SharedUnaligned",
+              "a shared-memory address is no multiple of the size of the access", "6.4.1"};
+    case Fault::SharedUninitialized:
+      return {Undefined, "SharedUninitialized",
+              "bytes of shared memory are read that nothing has written", "8.9"};
+    case Fault::DataRace:
+      return {Undefined, "DataRace",
+              "two accesses of the same bytes, one of them a write, are not ordered", "8.9"};
+    case Fault::ProxyFenceMissing:
+      return {Undefined, "ProxyFenceMissing",
+              "bytes written through the generic proxy are accessed through the async proxy, and "
+              "the writing thread executed no fence.proxy.async in between",
+              "8.6; 9.7.13.4"};
+    case Fault::ProxyFenceMissingAfterRead:
+      return {
+          Undefined, "ProxyFenceMissingAfterRead",
+          "bytes read through the generic proxy are overwritten through the async proxy with no "
+          "fence.proxy.async in between",
+          "8.6; 9.7.13.4"};
+    case Fault::CopyInFlight:
+      return {Undefined, "CopyInFlight",
+              "bytes are accessed that an asynchronous copy may still be writing", "9.7.9.27.1.2"};
+    case Fault::SourceInFlight:
+      return {Undefined, "SourceInFlight",
+              "bytes are overwritten that an asynchronous operation may still read",
+              "9.7.9.27.2.2; 9.7.15.7.3"};
+    case Fault::ScopeTooNarrow:
+      return {Undefined, "ScopeTooNarrow",
+              "threads of two CTAs are to be ordered, but release or acquire has scope .cta",
+              "8.5; 9.7.13.15"};
+    case Fault::CtaRankOutOfRange:
+      return {Illegal, "CtaRankOutOfRange", "the cluster has no CTA of this rank", "9.7.9.27.1.2"};
+    case Fault::CtaExited:
+      return {Undefined, "CtaExited", "shared memory of a CTA is accessed that may have exited",
+              "9.7.13.3"};
+    case Fault::ExitInFlight:
+      return {Undefined, "ExitInFlight",
+              "a CTA exits while asynchronous operations still use its shared memory",
+              "9.7.9.25.2"};
+    case Fault::MbarrierUnaligned:
+      return {Illegal, "MbarrierUnaligned", "an mbarrier is 8 bytes at a multiple of 8",
+              "9.7.13.15.1"};
+    case Fault::MbarrierCount:
+      return {Illegal, "MbarrierCount", "an mbarrier expects 1 to 2^20 - 1 arrivals",
+              "9.7.13.15.3"};
+    case Fault::MbarrierNotInitialized:
+      return {Undefined, "MbarrierNotInitialized",
+              "an mbarrier is used that is not initialised, or not before this use", "9.7.13.15.9"};
+    case Fault::MbarrierNotVisible:
+      return {Undefined, "MbarrierNotVisible",
+              "an mbarrier is used by another CTA with no fence.mbarrier_init and cluster barrier "
+              "after its init",
+              "9.7.13.4"};
+    case Fault::MbarrierReinitialized:
+      return {Undefined, "MbarrierReinitialized",
+              "a live mbarrier is initialised again without mbarrier.inval", "9.7.13.15.9"};
+    case Fault::MbarrierOverwritten:
+      return {Undefined, "MbarrierOverwritten", "a live mbarrier is accessed as ordinary data",
+              "9.7.13.15.1"};
+    case Fault::MbarrierArrivals:
+      return {Undefined, "MbarrierArrivals",
+              "more threads arrive at an mbarrier than its phase still expects", "9.7.13.15.2"};
+    case Fault::MbarrierTxCount:
+      return {Undefined, "MbarrierTxCount",
+              "the tx-count of an mbarrier leaves [-(2^20 - 1), 2^20 - 1]", "9.7.13.15.2"};
+    case Fault::MbarrierRemote:
+      return {Illegal, "MbarrierRemote",
+              "init, inval, test_wait and try_wait take an mbarrier of the own CTA only",
+              "9.7.13.15"};
+    case Fault::PhaseStale:
+      return {Undefined, "PhaseStale",
+              "a wait passed on a phase this warp had already seen complete: the parity is that of "
+              "an older phase",
+              "9.7.13.15.16"};
+    case Fault::ExpectTxTooSmall:
+      return {Undefined, "ExpectTxTooSmall",
+              "a phase completed before all the bytes it stands for have landed: fewer were "
+              "expected than are copied",
+              "9.7.13.15.5"};
+    case Fault::BulkUnaligned:
+      return {Illegal, "BulkUnaligned", "addresses of a bulk copy must be multiples of 16 bytes",
+              "9.7.9.25.4.1"};
+    case Fault::BulkBytes:
+      return {Illegal, "BulkBytes",
+              "the size of a bulk copy must be a multiple of 16 bytes below 2^20", "9.7.9.25.4.1"};
+    case Fault::CopyRepeated:
+      return {Undefined, "CopyRepeated", "several lanes of a warp issue the same copy",
+              "9.7.9.27.1.2"};
+    case Fault::BarrierId:
+      return {Illegal, "BarrierId", "a CTA has the barriers 0 to 15", "9.7.13.1"};
+    case Fault::BarrierThreads:
+      return {Illegal, "BarrierThreads",
+              "a barrier takes a positive multiple of 32 threads, no more than the CTA has",
+              "9.7.13.1"};
+    case Fault::BarrierMismatch:
+      return {Undefined, "BarrierMismatch", "one use of a barrier is given different thread counts",
+              "9.7.13.1"};
+    case Fault::ClusterBarrierOrder:
+      return {Undefined, "ClusterBarrierOrder", "barrier.cluster.arrive and .wait do not alternate",
+              "9.7.13.3"};
+    case Fault::SetmaxnregCount:
+      return {Illegal, "SetmaxnregCount", "setmaxnreg takes a multiple of 8 in [24, 256]",
+              "9.7.19.5"};
+    case Fault::SetmaxnregDirection:
+      return {Undefined, "SetmaxnregDirection",
+              "setmaxnreg.inc below or .dec above what the warp holds", "9.7.19.5"};
+    case Fault::RegisterPoolExhausted:
+      return {Undefined, "RegisterPoolExhausted",
+              "setmaxnreg.inc asks for more registers than the CTA can ever release", "9.7.19.5"};
+    case Fault::Deadlock:
+      return {Undefined, "Deadlock", "nothing can proceed: every unfinished warp waits", "9.7.13"};
+    case Fault::ResultsDiffer:
+      return {Undefined, "ResultsDiffer", "two allowed executions give different bits", "8.9"};
+    case Fault::StepLimit:
+      return {Unmodelled, "StepLimit",
+              "the program did not end within the given number of instructions",
+              "none: a bound of the simulator"};
+    case Fault::ProgramTooLarge:
+      return {Illegal, "ProgramTooLarge", "a size of the program exceeds what the hardware has",
+              "CUDA C++ Programming Guide, compute capabilities"};
+    case Fault::ProgramMalformed:
+      return {Illegal, "ProgramMalformed",
+              "an operand names something that the program does not have",
+              "none: a check of the simulator"};
+    case Fault::AllocationsOverlap:
+      return {Illegal, "AllocationsOverlap", "two allocations of shared memory overlap",
+              "none: a check of the simulator"};
+    case Fault::RegisterOutOfRange:
+      return {Illegal, "RegisterOutOfRange", "a register number is not below what the thread holds",
+              "9.7.19.5"};
+    case Fault::GlobalOutOfRange:
+      return {Undefined, "GlobalOutOfRange", "an access reaches outside global memory", "8.2"};
+    case Fault::OperandScrambled:
+      return {Suspect, "OperandScrambled",
+              "the descriptor does not read the tile that the copy wrote: elements come from other "
+              "places of the tensor",
+              "9.7.15.5.1.2; 5.5.7"};
+    case Fault::SetmaxnregIgnored:
+      return {Suspect, "SetmaxnregIgnored",
+              "setmaxnreg has no effect: the register count at launch is not bounded (ptxas C7508)",
+              "9.7.19.5"};
+    case Fault::WaitForNothing:
+      return {Suspect, "WaitForNothing",
+              "a wait_group finds no group of its own thread to wait for", "9.7.9.27.2.2"};
+    case Fault::WaitTooStrong:
+      return {Slow, "WaitTooStrong",
+              "a wait could leave more groups in flight and the program would still be right",
+              "9.7.15.7.3"};
+    case Fault::FenceUnneeded:
+      return {Slow, "FenceUnneeded", "without this fence the program would still be right",
+              "9.7.13.4"};
+    case Fault::WgmmaSerialized:
+      return {Slow, "WgmmaSerialized",
+              "ptxas serialises these wgmmas, because registers of one in flight are used",
+              "9.7.15.7.3"};
+    default: return {None, "?", "?", ""};
+  }
+}
+
+}  // namespace tcq

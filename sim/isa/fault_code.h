@@ -3,6 +3,8 @@
 // Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled
 // (legal, but not measured or not implemented here). Faults are values; nothing throws. What a code
 // means: fault.h.
+//
+// Source: the section that info() names for each code (PTX ISA 9.2).
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,15 @@ std::uint32_t address_of(const Operand& operand, const Element& e) {
   return operand.addresses[lane] + static_cast<std::uint32_t>(e.col) * element_bytes;
 }
 
+template <class Visit>
+void for_each_element(const Operand& operand, Visit visit) {
+  for (int matrix = 0; matrix < operand.count; ++matrix)
+    for (int row = 0; row < rows; ++row)
+      for (int col = 0; col < columns; ++col) visit(Element{matrix, row, col});
+}
+
+}  // namespace
+
 Fault check(const Operand& operand, const SharedMemory& shared) {
   if (!count_exists(operand.count)) return Fault::MatrixCount;
   for (int matrix = 0; matrix < operand.count; ++matrix) {
@@ -25,40 +34,37 @@ Fault check(const Operand& operand, const SharedMemory& shared) {
   return Fault::None;
 }
 
-template <class Visit>
-void for_each_element(const Operand& operand, Visit visit) {
-  for (int matrix = 0; matrix < operand.count; ++matrix)
-    for (int row = 0; row < rows; ++row)
-      for (int col = 0; col < columns; ++col) visit(Element{matrix, row, col});
-}
-
-std::uint32_t& register_at(State& state, const Slot& s) {
-  return state.registers[static_cast<std::size_t>(s.lane)][static_cast<std::size_t>(s.reg)];
-}
-
-}  // namespace
-
-Fault execute(State& state, const LoadMatrix& load) {
+void execute(const SharedMemory& shared, WarpRegisters& registers, const LoadMatrix& load) {
   const Operand& operand = load.operand;
-  if (const Fault fault = check(operand, state.shared); fault != Fault::None) return fault;
   for_each_element(operand, [&](const Element& e) {
     const Slot s = slot(operand.transposed, e);
-    const std::uint32_t element = state.shared.load<std::uint16_t>(address_of(operand, e));
-    std::uint32_t& word = register_at(state, s);
+    const std::uint32_t element = shared.load<std::uint16_t>(address_of(operand, e));
+    std::uint32_t& word =
+        registers[static_cast<std::size_t>(s.lane)][static_cast<std::size_t>(s.reg)];
     word = s.part == 0 ? (word & 0xffff0000u) | element : (word & 0xffffu) | element << 16;
   });
+}
+
+void execute(SharedMemory& shared, const WarpRegisters& registers, const StoreMatrix& store) {
+  const Operand& operand = store.operand;
+  for_each_element(operand, [&](const Element& e) {
+    const Slot s = slot(operand.transposed, e);
+    const std::uint32_t word =
+        registers[static_cast<std::size_t>(s.lane)][static_cast<std::size_t>(s.reg)];
+    shared.store(address_of(operand, e),
+                 static_cast<std::uint16_t>(s.part == 0 ? word : word >> 16));
+  });
+}
+
+Fault execute(State& state, const LoadMatrix& load) {
+  if (const Fault fault = check(load.operand, state.shared); fault != Fault::None) return fault;
+  execute(state.shared, state.registers, load);
   return Fault::None;
 }
 
 Fault execute(State& state, const StoreMatrix& store) {
-  const Operand& operand = store.operand;
-  if (const Fault fault = check(operand, state.shared); fault != Fault::None) return fault;
-  for_each_element(operand, [&](const Element& e) {
-    const Slot s = slot(operand.transposed, e);
-    const std::uint32_t word = register_at(state, s);
-    state.shared.store(address_of(operand, e),
-                       static_cast<std::uint16_t>(s.part == 0 ? word : word >> 16));
-  });
+  if (const Fault fault = check(store.operand, state.shared); fault != Fault::None) return fault;
+  execute(state.shared, state.registers, store);
   return Fault::None;
 }
 

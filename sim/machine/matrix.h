@@ -34,10 +34,12 @@ struct StoreMatrix {
   Operand operand;
 };
 
-// Register r of lane l is registers[l][r].
+// Register r of lane l is at [l][r].
+using WarpRegisters = std::array<std::array<std::uint32_t, max_count>, lanes>;
+
 struct State {
   SharedMemory shared;
-  std::array<std::array<std::uint32_t, max_count>, lanes> registers{};
+  WarpRegisters registers{};
 
   friend bool operator==(const State&, const State&) = default;
 };
@@ -46,5 +48,10 @@ struct State {
 // load changes registers [0, count) of every lane, a store shared memory only.
 Fault execute(State& state, const LoadMatrix& load);
 Fault execute(State& state, const StoreMatrix& store);
+
+// The same in parts: what may fault, and then the moving. Requires: check() found nothing.
+Fault check(const Operand& operand, const SharedMemory& shared);
+void execute(const SharedMemory& shared, WarpRegisters& registers, const LoadMatrix& load);
+void execute(SharedMemory& shared, const WarpRegisters& registers, const StoreMatrix& store);
 
 }  // namespace tcq::matrix

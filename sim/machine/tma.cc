@@ -59,59 +59,80 @@ Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t globa
 }
 
 // For stores and reductions.
-Fault check_outward(const Tile& tile, const State& state) {
-  const Fault fault = check_tile(tile, state.shared, state.global.size(), is_written);
+Fault check_outward(const Tile& tile, const SharedMemory& shared, const Global& global) {
+  const Fault fault = check_tile(tile, shared, global.size(), is_written);
   if (fault == Fault::None && starts_negative(tile.map, tile.start))
     return Fault::TileStartNegative;
   return fault;
 }
 
-void load_tile(SharedMemory& shared, const std::vector<std::uint8_t>& global, const Tile& tile) {
-  const TensorMap& map = tile.map;
-  const std::uint32_t width = element_bytes(map.type);
+// Calls visit(element of shared memory, element of global memory) for all that a store writes.
+template <class Visit>
+void for_each_pair(const Tile& tile, const SharedMemory& shared, Global& global, Visit visit) {
   for_each_element(tile, shared, [&](std::uint32_t at, const BoxElement& e) {
-    const std::uint64_t element =
-        in_bounds(map, tile.start, e)
-            ? loaded_bits(map.type,
-                          load_element(&global[global_address(map, tile.start, e)], width))
-            : fill_bits(map.type, map.fill);
-    store_element(shared.data() + at, element, width);
+    if (is_written(tile.map, tile.start, e))
+      visit(shared.data() + at, &global[global_address(tile.map, tile.start, e)]);
   });
 }
 
 }  // namespace
 
-Fault execute(State& state, const Load& load) {
-  const Fault fault = check_tile(load.tile, state.shared, state.global.size());
-  if (fault == Fault::None) load_tile(state.shared, state.global, load.tile);
+Fault check(const Load& load, const SharedMemory& shared, const Global& global) {
+  return check_tile(load.tile, shared, global.size());
+}
+
+Fault check(const Store& store, const SharedMemory& shared, const Global& global) {
+  return check_outward(store.tile, shared, global);
+}
+
+Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global) {
+  const Fault fault = check_outward(reduction.tile, shared, global);
+  return fault != Fault::None ? fault : check(reduction.op, reduction.tile.map.type);
+}
+
+void execute(const Load& load, SharedMemory& shared, const Global& global) {
+  const auto& [map, start, unused] = load.tile;
+  const std::uint32_t width = element_bytes(map.type);
+  for_each_element(load.tile, shared, [&](std::uint32_t at, const BoxElement& e) {
+    const std::uint64_t element =
+        in_bounds(map, start, e)
+            ? loaded_bits(map.type, load_element(&global[global_address(map, start, e)], width))
+            : fill_bits(map.type, map.fill);
+    store_element(shared.data() + at, element, width);
+  });
+}
+
+void execute(const Store& store, const SharedMemory& shared, Global& global) {
+  const std::uint32_t width = element_bytes(store.tile.map.type);
+  for_each_pair(store.tile, shared, global, [&](const std::uint8_t* from, std::uint8_t* to) {
+    store_element(to, load_element(from, width), width);
+  });
+}
+
+void execute(const Reduce& reduction, const SharedMemory& shared, Global& global) {
+  const DataType type = reduction.tile.map.type;
+  const std::uint32_t width = element_bytes(type);
+  for_each_pair(reduction.tile, shared, global, [&](const std::uint8_t* from, std::uint8_t* to) {
+    const std::uint64_t element = load_element(from, width);
+    store_element(to, reduce(reduction.op, type, load_element(to, width), element), width);
+  });
+}
+
+namespace {
+
+template <class Copy>
+Fault check_and_execute(State& state, const Copy& copy) {
+  const Fault fault = check(copy, state.shared, state.global);
+  if (fault == Fault::None) execute(copy, state.shared, state.global);
   return fault;
 }
 
-Fault execute(State& state, const Store& store) {
-  const Tile& tile = store.tile;
-  if (const Fault fault = check_outward(tile, state); fault != Fault::None) return fault;
-  const std::uint32_t width = element_bytes(tile.map.type);
-  for_each_element(tile, state.shared, [&](std::uint32_t at, const BoxElement& e) {
-    if (!is_written(tile.map, tile.start, e)) return;
-    const std::uint64_t element = load_element(state.shared.data() + at, width);
-    store_element(&state.global[global_address(tile.map, tile.start, e)], element, width);
-  });
-  return Fault::None;
-}
+}  // namespace
 
+Fault execute(State& state, const Load& load) { return check_and_execute(state, load); }
+Fault execute(State& state, const Store& store) { return check_and_execute(state, store); }
 Fault execute(State& state, const Reduce& reduction) {
-  const Tile& tile = reduction.tile;
-  if (const Fault fault = check_outward(tile, state); fault != Fault::None) return fault;
-  const DataType type = tile.map.type;
-  if (const Fault fault = check(reduction.op, type); fault != Fault::None) return fault;
-  const std::uint32_t width = element_bytes(type);
-  for_each_element(tile, state.shared, [&](std::uint32_t at, const BoxElement& e) {
-    if (!is_written(tile.map, tile.start, e)) return;
-    std::uint8_t* home = &state.global[global_address(tile.map, tile.start, e)];
-    const std::uint64_t element = load_element(state.shared.data() + at, width);
-    store_element(home, reduce(reduction.op, type, load_element(home, width), element), width);
-  });
-  return Fault::None;
+  return check_and_execute(state, reduction);
 }
 
 Fault execute(ClusterState& state, const MulticastLoad& load) {
@@ -121,7 +142,7 @@ Fault execute(ClusterState& state, const MulticastLoad& load) {
         fault != Fault::None)
       return fault;
   for (std::size_t rank = 0; rank < state.shared.size(); ++rank)
-    if ((load.mask >> rank & 1) != 0) load_tile(state.shared[rank], state.global, load.tile);
+    if ((load.mask >> rank & 1) != 0) execute(Load{load.tile}, state.shared[rank], state.global);
   return Fault::None;
 }
 

@@ -47,16 +47,18 @@ struct MulticastLoad {
   std::uint16_t mask = 0;
 };
 
+using Global = std::vector<std::uint8_t>;
+
 struct State {
   SharedMemory shared;
-  std::vector<std::uint8_t> global;
+  Global global;
 
   friend bool operator==(const State&, const State&) = default;
 };
 
 struct ClusterState {
   std::vector<SharedMemory> shared;  // by rank in the cluster
-  std::vector<std::uint8_t> global;
+  Global global;
 
   friend bool operator==(const ClusterState&, const ClusterState&) = default;
 };
@@ -69,5 +71,13 @@ Fault execute(State& state, const Load& load);
 Fault execute(State& state, const Store& store);
 Fault execute(State& state, const Reduce& reduction);
 Fault execute(ClusterState& state, const MulticastLoad& load);
+
+// The same in parts: what may fault, and then the moving. Requires: check() found nothing.
+Fault check(const Load& load, const SharedMemory& shared, const Global& global);
+Fault check(const Store& store, const SharedMemory& shared, const Global& global);
+Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global);
+void execute(const Load& load, SharedMemory& shared, const Global& global);
+void execute(const Store& store, const SharedMemory& shared, Global& global);
+void execute(const Reduce& reduction, const SharedMemory& shared, Global& global);
 
 }  // namespace tcq::tma

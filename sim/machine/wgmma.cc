@@ -166,31 +166,35 @@ void write_outputs(std::vector<std::uint32_t>& d, const Form& f, const Sums& sum
 
 }  // namespace
 
-Fault execute(State& state, const Instruction& in) {
+Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in) {
   const Form& f = in.form;
   if (const Fault fault = check(f); fault != Fault::None) return fault;
   if (f.sparse && (in.selector < 0 || in.selector > max_selector(f.a)))
     return Fault::SelectorOutOfRange;
-  assert(state.registers.d.size() ==
+  assert(registers.d.size() ==
          static_cast<std::size_t>(threads_per_warpgroup * accumulator_registers(f.d, f.n)));
 
   Matrix a(m, stored_k_bytes * 8 / bits(carrier(f.a)));
   Matrix b(f.n, a.k * (f.sparse ? 2 : 1));
   if (f.a_place == Place::Registers) {
-    load_from_registers(state.registers, carrier(f.a), a);
+    load_from_registers(registers, carrier(f.a), a);
   } else if (const Fault fault =
-                 load_from_shared(state.shared, in.desc_a, f.major_a, carrier(f.a), a);
+                 load_from_shared(shared, in.desc_a, f.major_a, carrier(f.a), a);
              fault != Fault::None) {
     return fault;
   }
-  if (const Fault fault = load_from_shared(state.shared, in.desc_b, f.major_b, carrier(f.b), b);
+  if (const Fault fault = load_from_shared(shared, in.desc_b, f.major_b, carrier(f.b), b);
       fault != Fault::None) {
     return fault;
   }
-  const Matrix codes = f.sparse ? load_codes(state.registers, in) : Matrix(0, 0);
+  const Matrix codes = f.sparse ? load_codes(registers, in) : Matrix(0, 0);
   const Sums sums(in, a, b, f.sparse ? &codes : nullptr);
-  write_outputs(state.registers.d, f, sums);
+  write_outputs(registers.d, f, sums);
   return Fault::None;
+}
+
+Fault execute(State& state, const Instruction& in) {
+  return execute(state.shared, state.registers, in);
 }
 
 }  // namespace tcq::wgmma

@@ -35,6 +35,8 @@ struct State {
 // `state` is unchanged; otherwise only registers.d changes. Metadata codes that PTX leaves
 // undefined do what the chip was seen to do.
 // Requires: registers.d has 128 x accumulator_registers(form) entries.
+Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers,
+              const Instruction& instruction);
 Fault execute(State& state, const Instruction& instruction);
 
 }  // namespace tcq::wgmma

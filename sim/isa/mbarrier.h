@@ -1,0 +1,100 @@
+// The state of an mbarrier and what its operations do to it.
+//
+// A phase completes when no arrival is pending and the transaction count is zero; the next phase
+// then expects the same number of arrivals. Only arrivals and complete_tx test for it. What arrivals
+// publish and waits acquire is sim/machine/execute_mbarrier.cc's business. Example: init(1),
+// expect_tx(16), arrive: pending 0, tx 16, phase 0 stays open until complete_tx(16).
+//
+// Source: PTX ISA 9.2, 9.7.13.15.1 "Size and alignment", .2 "Contents", .5 "Tracking asynchronous
+// operations", .13 "mbarrier.arrive", .16 "mbarrier.test_wait".
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/fault.h"
+#include "sim/isa/host_device.h"
+
+namespace tcq::mbarrier {
+
+inline constexpr std::uint32_t size_bytes = 8;
+inline constexpr std::uint32_t alignment_bytes = 8;
+inline constexpr std::uint32_t max_count = (1u << 20) - 1;  // of arrivals
+inline constexpr std::int64_t max_tx = (1 << 20) - 1;       // bytes, either sign
+
+struct Mbarrier {
+  std::uint32_t phase = 0;     // phases completed
+  std::uint32_t expected = 0;  // arrivals of a phase
+  std::uint32_t pending = 0;   // arrivals that the phase still waits for
+  std::int32_t tx = 0;         // bytes expected and not yet completed
+
+  friend constexpr bool operator==(const Mbarrier&, const Mbarrier&) = default;
+};
+
+namespace detail {
+
+HOST_DEVICE constexpr void complete_if_due(Mbarrier& barrier) {
+  if (barrier.pending != 0 || barrier.tx != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.expected;
+}
+
+HOST_DEVICE constexpr Fault add_tx(Mbarrier& barrier, std::int64_t bytes) {
+  const std::int64_t tx = barrier.tx + bytes;
+  if (tx > max_tx || tx < -max_tx) return Fault::MbarrierTxCount;
+  barrier.tx = static_cast<std::int32_t>(tx);
+  return Fault::None;
+}
+
+}  // namespace detail
+
+// On any Fault the barrier is unchanged.
+
+// Faults: MbarrierCount.
+HOST_DEVICE constexpr Fault init(Mbarrier& barrier, std::uint32_t count) {
+  if (count == 0 || count > max_count) return Fault::MbarrierCount;
+  barrier = {0, count, count, 0};
+  return Fault::None;
+}
+
+// Faults: MbarrierArrivals.
+HOST_DEVICE constexpr Fault arrive(Mbarrier& barrier, std::uint32_t count = 1) {
+  if (count == 0 || count > barrier.pending) return Fault::MbarrierArrivals;
+  barrier.pending -= count;
+  detail::complete_if_due(barrier);
+  return Fault::None;
+}
+
+// Later phases expect `count` arrivals less. Faults: MbarrierArrivals.
+HOST_DEVICE constexpr Fault arrive_drop(Mbarrier& barrier, std::uint32_t count = 1) {
+  if (count == 0 || count > barrier.pending) return Fault::MbarrierArrivals;
+  barrier.expected -= count;
+  return arrive(barrier, count);
+}
+
+// Faults: MbarrierTxCount.
+HOST_DEVICE constexpr Fault expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
+  return detail::add_tx(barrier, bytes);
+}
+
+// Faults: MbarrierTxCount.
+HOST_DEVICE constexpr Fault complete_tx(Mbarrier& barrier, std::uint32_t bytes) {
+  const Fault fault = detail::add_tx(barrier, -std::int64_t{bytes});
+  if (fault == Fault::None) detail::complete_if_due(barrier);
+  return fault;
+}
+
+// Faults: MbarrierTxCount, MbarrierArrivals.
+HOST_DEVICE constexpr Fault arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
+  Mbarrier next = barrier;
+  if (const Fault fault = expect_tx(next, bytes); fault != Fault::None) return fault;
+  if (const Fault fault = arrive(next); fault != Fault::None) return fault;
+  barrier = next;
+  return Fault::None;
+}
+
+// Has the phase of this parity completed? True as well for every second phase before it.
+HOST_DEVICE constexpr bool test_parity(const Mbarrier& barrier, std::uint32_t parity) {
+  return (barrier.phase & 1u) != parity;
+}
+
+}  // namespace tcq::mbarrier

@@ -1,0 +1,476 @@
+// Construction, the choice of steps, the ends of warps and CTAs; see cluster.h.
+#include "sim/machine/cluster.h"
+
+#include <algorithm>
+
+#include "sim/machine/executor.h"
+
+namespace tcq::machine {
+namespace {
+
+constexpr std::size_t min_log_limit = 1024;
+constexpr std::uint64_t default_instruction_limit = 10'000'000;
+constexpr int warps_per_warpgroup = 4;
+
+// The highest register number that statements name.
+struct HighestRegister {
+  int highest = -1;
+
+  void note(RegisterRange r) {
+    if (r.count > 0) highest = std::max(highest, r.first + r.count - 1);
+  }
+  void operator()(const Move& i) {
+    note(i.to);
+    note({i.from, i.from < 0 ? 0 : i.to.count});
+  }
+  void operator()(const LoadShared& i) { note({i.reg, i.bytes / 4}); }
+  void operator()(const StoreShared& i) { note({i.reg, i.bytes / 4}); }
+  void operator()(const LoadGlobal& i) { note(i.regs); }
+  void operator()(const StoreGlobal& i) { note(i.regs); }
+  void operator()(const LoadMatrices& i) { note({i.reg, i.count}); }
+  void operator()(const StoreMatrices& i) { note({i.reg, i.count}); }
+  void operator()(const WgmmaMma& i) {
+    note(i.d);
+    note(i.a);
+    note(i.metadata);
+  }
+  void operator()(const auto&) const {}
+};
+
+int highest_register(const Program& program) {
+  HighestRegister found;
+  for (const Segment& s : program.segments())
+    for (const Statement& statement : s.statements) std::visit(found, statement.what);
+  return found.highest;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
+    : program_(program),
+      cache_(cache),
+      timing_(timing),
+      global_(program.initial_global()),
+      streams_(program.launch().cluster * program.warps_per_cta(),
+               program.launch().cluster *
+                   ((program.warps_per_cta() + warps_per_warpgroup - 1) / warps_per_warpgroup)),
+      instruction_limit_(default_instruction_limit) {
+  const Launch& launch = program.launch();
+  for (const Segment& s : program.segments()) {
+    segment_base_.push_back(statements_.size());
+    for (const Statement& statement : s.statements) statements_.push_back(&statement);
+  }
+  const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
+  const int warps = program.warps_per_cta();
+  const auto registers = static_cast<std::size_t>(highest_register(program) + 1);
+  for (int cta = 0; cta < launch.cluster; ++cta) {
+    ctas_.push_back({SharedMemory(shared_base_sm90, shared_bytes),
+                     Provenance(shared_base_sm90, shared_bytes), {}, warps, 0, {}, {}});
+    for (int first = 0; first < warps; first += warps_per_warpgroup) {
+      Warpgroup group;
+      group.first_warp = cta * warps + first;
+      warpgroups_.push_back(std::move(group));
+    }
+    for (int index = 0; index < warps; ++index) {
+      Warp warp;
+      warp.number = cta * warps + index;
+      warp.cta = cta;
+      warp.index = index;
+      for (std::size_t s = 0; s < program.segments().size(); ++s) {
+        const Segment& segment = program.segments()[s];
+        const bool mine = (segment.cta == every_cta || segment.cta == cta) &&
+                          index >= segment.first_warp && index < segment.first_warp + segment.warps;
+        if (mine && !segment.statements.empty()) warp.path.push_back(s);
+      }
+      warp.registers.of_reg.resize(registers);
+      warp.max_registers = launch.registers;
+      warp.clock.raise(streams_.epochs(warp.number), 1);
+      warps_.push_back(std::move(warp));
+    }
+  }
+  log_limit_ = std::max<std::size_t>(
+      min_log_limit, std::size_t{shared_bytes} * static_cast<std::size_t>(launch.cluster) / 2);
+  running_ = static_cast<int>(warps_.size());
+  for (Warp& warp : warps_)
+    if (warp.path.empty()) finish(warp);
+}
+
+// --- positions -------------------------------------------------------------------------------------
+
+const Statement* Cluster::next_statement(const Warp& warp) const {
+  if (warp.finished) return nullptr;
+  return statements_[statement_number(warp)];
+}
+
+std::uint32_t Cluster::statement_number(const Warp& warp) const {
+  return static_cast<std::uint32_t>(segment_base_[warp.path[warp.segment]] + warp.pc);
+}
+
+namespace {
+
+// Is the warp among those that execute the statement?
+bool takes_part(const Program& program, const Warp& warp, const Statement& statement) {
+  const Segment& segment = program.segments()[warp.path[warp.segment]];
+  const int in_role = warp.index - segment.first_warp;
+  return statement.guard.lanes != 0 && (statement.guard.warps >> in_role & 1) != 0;
+}
+
+}  // namespace
+
+// --- which steps there are -------------------------------------------------------------------------
+
+bool Cluster::synchronises(const Statement& statement) {
+  const Instruction& i = statement.what;
+  return std::holds_alternative<MbarrierArrive>(i) ||
+         std::holds_alternative<MbarrierArriveExpectTx>(i) ||
+         std::holds_alternative<MbarrierExpectTx>(i) ||
+         std::holds_alternative<MbarrierCompleteTx>(i) ||
+         std::holds_alternative<MbarrierTryWait>(i) ||
+         std::holds_alternative<MbarrierTestWait>(i) || std::holds_alternative<BarrierSync>(i) ||
+         std::holds_alternative<BarrierArrive>(i) || std::holds_alternative<ClusterArrive>(i) ||
+         std::holds_alternative<ClusterWait>(i) || std::holds_alternative<SetMaxRegisters>(i);
+}
+
+bool Cluster::can_run(const Warp& warp) const {
+  const Statement* statement = next_statement(warp);
+  if (statement == nullptr) return false;
+  if (!takes_part(program_, warp, *statement)) return true;
+  const Cta& cta = ctas_[static_cast<std::size_t>(warp.cta)];
+  const Instruction& what = statement->what;
+  if (const auto* i = std::get_if<MbarrierTryWait>(&what))
+    return Executor::mbarrier_passes(*this, warp, *i);
+  if (const auto* i = std::get_if<WgmmaWait>(&what))
+    return Executor::groups_are_issued(*this, warp, *i);
+  if (const auto* i = std::get_if<BarrierSync>(&what))
+    return !warp.arrived || cta.barriers[static_cast<std::size_t>(i->id)].uses > warp.awaited_use;
+  if (std::holds_alternative<ClusterWait>(what))
+    return warp.cluster_arrivals == 0 || cluster_barrier_.uses > warp.cluster_awaited;
+  if (const auto* i = std::get_if<SetMaxRegisters>(&what))
+    return !i->increase || warp.max_registers == 0 ||
+           std::int64_t{i->count - warp.max_registers} * warp_threads <= cta.free_registers;
+  return true;
+}
+
+std::vector<AgentId> Cluster::runnable() const {
+  std::vector<AgentId> agents;
+  if (finding_) return agents;
+  for (const Warp& warp : warps_)
+    if (can_run(warp)) agents.push_back(warp_agent(warp.number));
+  for (const Copy& copy : copies_)
+    if (copy.slot >= 0) agents.push_back(copy.id);
+  return agents;
+}
+
+bool Cluster::finished() const {
+  return running_ == 0 && std::none_of(copies_.begin(), copies_.end(),
+                                       [](const Copy& copy) { return copy.slot >= 0; });
+}
+
+void Cluster::finish_stores() {
+  std::vector<AgentId> stores;
+  for (const Copy& copy : copies_)
+    if (copy.slot < 0) stores.push_back(copy.id);
+  for (const AgentId id : stores) {
+    Executor::read_source(*this, id);
+    Executor::write_destination(*this, id);
+  }
+}
+
+Copy* Cluster::find_copy(AgentId agent) {
+  for (Copy& copy : copies_)
+    if (copy.id == agent) return &copy;
+  return nullptr;
+}
+
+void Cluster::drop_copy(AgentId agent) {
+  std::erase_if(copies_, [&](const Copy& copy) { return copy.id == agent; });
+}
+
+namespace {
+
+// Collects what the explorer needs to know about a step that has not been taken.
+struct NextTouch {
+  const Cta& cta;
+  const Warp& warp;
+  std::vector<Touch>& out;
+
+  void mbarrier(const Address& barrier, TouchKind kind, int parity = -1) const {
+    const int rank = barrier.cta == own_cta ? warp.cta : barrier.cta;
+    out.push_back({Executor::mbarrier_object(rank, barrier.of(0)), kind, 0, false, parity, 0, 0});
+  }
+  void operator()(const MbarrierArrive& i) const { mbarrier(i.barrier, TouchKind::Count); }
+  void operator()(const MbarrierArriveExpectTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
+  void operator()(const MbarrierExpectTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
+  void operator()(const MbarrierCompleteTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
+  void operator()(const MbarrierTryWait& i) const {
+    mbarrier(i.barrier, TouchKind::Wait, i.parity);
+  }
+  void operator()(const MbarrierTestWait& i) const {
+    mbarrier(i.barrier, TouchKind::Wait, i.parity);
+  }
+  void operator()(const BarrierSync& i) const { barrier(i.id); }
+  void operator()(const BarrierArrive& i) const { barrier(i.id); }
+  void barrier(int id) const {
+    const TouchKind kind = warp.arrived ? TouchKind::Wait : TouchKind::Count;
+    out.push_back({Executor::barrier_object(warp.cta, id), kind, 0, false, -1, 0, 0});
+  }
+  void operator()(const ClusterArrive&) const {
+    out.push_back({Executor::cluster_object, TouchKind::Count, 0, false, -1, 0, 0});
+  }
+  void operator()(const ClusterWait&) const {
+    out.push_back({Executor::cluster_object, TouchKind::Wait, 0, false, -1, 0, 0});
+  }
+  void operator()(const SetMaxRegisters& i) const {
+    const std::int64_t taken = std::int64_t{i.count - warp.max_registers} * warp_threads;
+    out.push_back({Executor::pool_object(warp.cta), TouchKind::Take, 0, false, -1,
+                   cta.free_registers, taken});
+  }
+  void operator()(const auto&) const {}
+};
+
+}  // namespace
+
+std::vector<Touch> Cluster::next_touches(AgentId agent) const {
+  std::vector<Touch> touches;
+  if (is_copy(agent)) {
+    const auto copy = std::find_if(copies_.begin(), copies_.end(),
+                                   [&](const Copy& c) { return c.id == agent; });
+    if (copy == copies_.end()) return touches;
+    const MbarrierSlot& slot = slots_[static_cast<std::size_t>(copy->slot)];
+    touches.push_back({Executor::mbarrier_object(slot.cta, slot.address), TouchKind::Count,
+                       slot.state.phase, false, -1, 0, 0});
+    return touches;
+  }
+  const Warp& warp = warps_[agent];
+  const Statement* statement = next_statement(warp);
+  if (statement == nullptr || !takes_part(program_, warp, *statement)) return touches;
+  std::visit(NextTouch{ctas_[static_cast<std::size_t>(warp.cta)], warp, touches}, statement->what);
+  return touches;
+}
+
+// --- taking steps ----------------------------------------------------------------------------------
+
+const std::vector<Touch>& Cluster::step(AgentId agent) {
+  touches_.clear();
+  if (is_copy(agent)) {
+    Executor::complete_load(*this, agent);
+  } else {
+    run_warp(warps_[agent]);
+  }
+  if (!finding_ && log_.size() > log_limit_) compact_log();
+  return touches_;
+}
+
+// One statement, and all behind it that neither synchronise nor block.
+void Cluster::run_warp(Warp& warp) {
+  do {
+    const Statement& statement = *statements_[statement_number(warp)];
+    if (takes_part(program_, warp, statement)) {
+      if (++instructions_ > instruction_limit_) {
+        return fail({.fault = Fault::StepLimit,
+                     .at = {statement_number(warp), warp.number, -1},
+                     .number = static_cast<std::int64_t>(instruction_limit_)});
+      }
+      Executor(*this, warp, statement, statement_number(warp)).run();
+      if (finding_) return;
+    } else {
+      ++warp.pc;
+    }
+    if (warp.pc == program_.segments()[warp.path[warp.segment]].statements.size()) {
+      warp.pc = 0;
+      if (++warp.segment == warp.path.size()) return finish(warp);
+    }
+    if (log_.size() > 2 * log_limit_) compact_log();
+  } while (!synchronises(*statements_[statement_number(warp)]) && can_run(warp));
+}
+
+bool Cluster::advance_data(std::uint64_t choice) {
+  std::vector<AgentId> stores;
+  for (const Copy& copy : copies_)
+    if (copy.slot < 0 && !copy.is_written) stores.push_back(copy.id);
+  std::vector<std::size_t> groups;
+  for (std::size_t i = 0; i < warpgroups_.size(); ++i)
+    for (const Mma& mma : warpgroups_[i].mmas)
+      if (!mma.executed && mma.issued_by == 0xf) {
+        groups.push_back(i);
+        break;
+      }
+  if (stores.empty() && groups.empty()) return false;
+  const std::size_t pick = choice % (stores.size() + groups.size());
+  if (pick < stores.size()) {
+    if (!find_copy(stores[pick])->is_read)
+      Executor::read_source(*this, stores[pick]);
+    else
+      Executor::write_destination(*this, stores[pick]);
+    return true;
+  }
+  Warpgroup& group = warpgroups_[groups[pick - stores.size()]];
+  std::uint64_t number = group.first_mma;
+  for (const Mma& mma : group.mmas) {
+    ++number;
+    if (!mma.executed) break;
+  }
+  Executor::execute_mmas(*this, group, number);
+  return true;
+}
+
+// --- ends ------------------------------------------------------------------------------------------
+
+void Cluster::finish(Warp& warp) {
+  warp.finished = true;
+  --running_;
+  Cta& cta = ctas_[static_cast<std::size_t>(warp.cta)];
+  cta.exit.join(warp.clock);
+  complete_cluster_barrier();
+  const Warpgroup& group = Executor::warpgroup_of(*this, warp);
+  const std::uint64_t executed =
+      group.aligned[static_cast<std::size_t>(warp.index % warps_per_warpgroup)] -
+      group.first_aligned;
+  if (executed < group.aligned_statements.size())
+    return fail({.fault = Fault::WarpgroupDivergent,
+                 .at = {group.aligned_statements[executed], group.first_warp, -1},
+                 .number = warp.number});
+  if (--cta.running_warps == 0) end_cta(warp.cta);
+}
+
+void Cluster::note_exit_use(int cta, const ExitUse& use) {
+  auto& uses = ctas_[static_cast<std::size_t>(cta)].exit_uses;
+  const auto same = std::find_if(uses.begin(), uses.end(),
+                                 [&](const ExitUse& u) { return u.stream == use.stream; });
+  if (same == uses.end())
+    uses.push_back(use);
+  else if (same->tick < use.tick)
+    *same = use;
+}
+
+// Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
+void Cluster::end_cta(int cta) {
+  const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
+  const auto fail_at = [&](Fault fault, Place at, ByteRange bytes) {
+    fail({.fault = fault, .at = at, .cta = cta, .bytes = bytes});
+  };
+  for (const Copy& copy : copies_) {
+    const int issuer = warps_[static_cast<std::size_t>(copy.warp)].cta;
+    if (copy.cta != cta && (copy.read == 0 || issuer != cta)) continue;
+    if (copy.slot < 0) continue;  // stores: below
+    return fail_at(issuer == cta ? Fault::ExitInFlight : Fault::CtaExited,
+                   {copy.statement, copy.warp, copy.lane}, copy.box);
+  }
+  for (const ExitUse& use : ending.exit_uses)
+    if (use.tick > ending.exit.at(use.stream)) return fail_at(exit_fault(use), use.at, use.bytes);
+  for (const Warp& warp : warps_) {
+    if (warp.cta != cta) continue;
+    for (const BulkThread& thread : warp.bulk)
+      if (!thread.uncommitted.empty() || ending.exit.at(thread.read) < thread.committed)
+        return fail_at(Fault::ExitInFlight, thread.last_store, {});
+  }
+  for (const Warpgroup& group : warpgroups_)
+    for (const Mma& mma : group.mmas)
+      if (warps_[static_cast<std::size_t>(group.first_warp)].cta == cta && mma.read != 0 &&
+          log_[mma.read].tick > ending.exit.at(log_[mma.read].stream))
+        return fail_at(Fault::ExitInFlight, {mma.statement, group.first_warp, -1}, {});
+}
+
+void Cluster::fail(Finding finding) {
+  const FaultKind kind = info(finding.fault).kind;
+  if (kind == FaultKind::Suspect || kind == FaultKind::Slow) {
+    const bool known = std::any_of(suspicions_.begin(), suspicions_.end(), [&](const Finding& f) {
+      return f.fault == finding.fault && f.at.statement == finding.at.statement;
+    });
+    if (!known) suspicions_.push_back(std::move(finding));
+  } else if (!finding_) {
+    finding_ = std::move(finding);
+  }
+}
+
+// --- deadlocks -------------------------------------------------------------------------------------
+
+Waiting Cluster::waiting_of(const Warp& warp) const {
+  Waiting w;
+  w.at = {statement_number(warp), warp.number, -1};
+  w.cta = warp.cta;
+  const Cta& cta = ctas_[static_cast<std::size_t>(warp.cta)];
+  const Instruction& what = next_statement(warp)->what;
+  if (const auto* wait = std::get_if<MbarrierTryWait>(&what)) {
+    w.object = wait->barrier.of(0);
+    w.parity = wait->parity;
+    const int index = Executor::find_slot(*this, warp.cta, w.object);
+    if (index < 0) return w;
+    const MbarrierSlot& slot = slots_[static_cast<std::size_t>(index)];
+    w.phase = slot.state.phase;
+    w.missing = slot.state.pending;
+    w.expected = slot.state.expected;
+    w.tx_bytes = slot.state.tx;
+    w.copies_in_flight = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
+      return copy.slot == index;
+    });
+  } else if (const auto* sync = std::get_if<BarrierSync>(&what)) {
+    const NamedBarrier& barrier = cta.barriers[static_cast<std::size_t>(sync->id)];
+    w.what = WaitFor::Barrier;
+    w.object = static_cast<std::uint32_t>(sync->id);
+    w.expected = barrier.expected;
+    w.missing = barrier.expected - barrier.arrived;
+  } else if (std::holds_alternative<ClusterWait>(what)) {
+    w.what = WaitFor::ClusterBarrier;
+    w.expected = static_cast<std::int64_t>(warps_.size());
+    w.missing = w.expected - cluster_barrier_.arrived;
+  } else if (const auto* registers = std::get_if<SetMaxRegisters>(&what)) {
+    w.what = WaitFor::Registers;
+    w.expected = std::int64_t{registers->count - warp.max_registers} * warp_threads;
+    w.missing = w.expected - cta.free_registers;
+  } else {
+    w.what = WaitFor::Warpgroup;
+  }
+  return w;
+}
+
+void Cluster::report_deadlock() {
+  Finding finding;
+  finding.fault = Fault::Deadlock;
+  for (const Warp& warp : warps_)
+    if (!warp.finished) finding.waiting.push_back(waiting_of(warp));
+  if (finding.waiting.empty()) return;
+  finding.at = finding.waiting.front().at;
+  const auto only = [&](WaitFor what) {
+    return std::any_of(finding.waiting.begin(), finding.waiting.end(),
+                       [&](const Waiting& w) { return w.what == what; });
+  };
+  if (only(WaitFor::Registers)) finding.fault = Fault::RegisterPoolExhausted;
+  if (only(WaitFor::Warpgroup)) finding.fault = Fault::WarpgroupDivergent;
+  for (const Waiting& w : finding.waiting)
+    if ((w.what == WaitFor::Registers && finding.fault == Fault::RegisterPoolExhausted) ||
+        (w.what == WaitFor::Warpgroup && finding.fault == Fault::WarpgroupDivergent)) {
+      finding.at = w.at;
+      break;
+    }
+  fail(std::move(finding));
+}
+
+// --- bookkeeping -----------------------------------------------------------------------------------
+
+void Cluster::compact_log() {
+  Compaction compaction(log_);
+  for (const Cta& cta : ctas_) compaction.keep(cta.provenance);
+  for (const MbarrierSlot& slot : slots_) compaction.keep(slot.init);
+  for (const Copy& copy : copies_) compaction.keep(copy.write), compaction.keep(copy.read);
+  for (const Warpgroup& group : warpgroups_)
+    for (const Mma& mma : group.mmas) compaction.keep(mma.read);
+  compaction.run();
+  for (Cta& cta : ctas_) compaction.renumber(cta.provenance);
+  for (MbarrierSlot& slot : slots_) slot.init = compaction.renumber(slot.init);
+  for (Copy& copy : copies_) {
+    copy.write = compaction.renumber(copy.write);
+    copy.read = compaction.renumber(copy.read);
+  }
+  for (Warpgroup& group : warpgroups_)
+    for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+  log_limit_ = std::max(log_limit_, log_.size() + log_.size() / 2);
+}
+
+std::size_t Cluster::bookkeeping_bytes() const {
+  std::size_t bytes = log_.bytes();
+  for (const Cta& cta : ctas_) bytes += cta.provenance.bytes();
+  return bytes;
+}
+
+}  // namespace tcq::machine

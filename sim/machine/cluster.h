@@ -1,0 +1,253 @@
+// A cluster of CTAs that runs a program: its whole state, and the steps it can take.
+//
+// Asynchronous work is really deferred: a copy or a wgmma is in flight from its issue until a step
+// completes it, and who chooses the steps (explore.h) may choose any allowed order. A step is either
+// one warp executing up to its next synchronising instruction, or one copy completing. What warps
+// know of each other is kept as vector clocks (clock.h); shared memory remembers who touched each
+// byte (provenance.h), registers which wgmma owns them (wgmma_order.h). The first Fault stops the
+// cluster. Instructions are executed in execute_*.cc, one file per family.
+//
+// Source: PTX ISA 9.2, 8.9 "Memory consistency model", 9.7.13, 9.7.15.7.
+// Inferred: the lanes of a warp take each instruction together, so that races between lanes of one
+// warp are not seen; wgmma_wait is where the warps of a warpgroup wait for each other's issue.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/isa/mbarrier.h"
+#include "sim/machine/clock.h"
+#include "sim/machine/finding.h"
+#include "sim/machine/mma_cache.h"
+#include "sim/machine/program.h"
+#include "sim/machine/provenance.h"
+#include "sim/machine/shared_memory.h"
+#include "sim/machine/wgmma_order.h"
+
+namespace tcq::machine {
+
+// When data of stores and wgmmas moves, if nothing forces it: as soon or as late as possible.
+enum class Timing : std::uint8_t { Earliest, Latest };
+
+// What a step did to an object that other steps may use, for the explorer: whether two steps commute.
+enum class TouchKind : std::uint8_t { Count, Wait, Take };
+struct Touch {
+  std::uint64_t object = 0;
+  TouchKind kind = TouchKind::Count;
+  std::uint32_t phase = 0;  // before the step; of a wait: the phase it saw
+  bool completes = false;   // the step completed the phase
+  int parity = -1;          // of a wait on an mbarrier
+  std::int64_t free_before = 0;  // Take: registers in the pool
+  std::int64_t taken = 0;        // Take: positive if taken
+};
+
+// A warp, or a copy in flight. Stable over executions of the same program.
+using AgentId = std::uint64_t;
+
+struct Registers {
+  std::vector<std::array<std::uint32_t, warp_threads>> of_reg;
+};
+
+struct MbarrierSlot {
+  int cta = 0;
+  std::uint32_t address = 0;
+  mbarrier::Mbarrier state;
+  bool live = false;
+  Stream phases = 0;
+  // Released by arrivals so far, and up to the last completed phase: by threads of the barrier's own
+  // CTA at any scope, by others at cluster scope, by others at a scope that is too narrow.
+  Clock own, cluster, narrow;
+  Clock done_own, done_cluster, done_narrow;
+  AccessId init = 0;
+  int init_warp = 0;
+  Tick init_fence = never;  // epoch of its thread at the first fence.mbarrier_init behind it
+  Place narrow_arrive;
+};
+
+struct NamedBarrier {
+  int expected = 0;  // threads; 0: not in use
+  int arrived = 0;
+  std::uint32_t uses = 0;  // completed
+  Clock pending, done;
+};
+
+struct Copy {
+  AgentId id = 0;
+  std::uint32_t statement = 0;
+  int warp = 0;
+  int lane = 0;
+  int cta = 0;   // whose shared memory it writes (loads) or reads (stores)
+  int slot = -1;  // loads: the mbarrier it completes
+  std::uint32_t bytes = 0;
+  int source_cta = 0;  // between CTAs
+  std::uint32_t source_address = 0;
+  AccessId write = 0;
+  AccessId read = 0;
+  ByteRange box;                        // of shared memory
+  std::vector<std::uint8_t> captured;  // stores: the source, once it is read
+  bool is_read = false;
+  bool is_written = false;
+};
+
+// Bulk groups belong to one thread.
+struct BulkThread {
+  int lane = 0;
+  Stream read = 0;
+  Stream done = 0;
+  std::uint32_t committed = 0;
+  Place last_store;
+  std::vector<AgentId> uncommitted;         // copies
+  std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
+};
+
+struct Mma {
+  std::uint32_t statement = 0;
+  std::uint32_t issued_by = 0;  // bit per warp of the warpgroup
+  AccessId read = 0;
+  bool executed = false;
+};
+
+struct Warpgroup {
+  int first_warp = 0;
+  std::deque<Mma> mmas;        // not yet dropped, in order of issue
+  std::uint64_t first_mma = 0;  // number of mmas.front()
+  // Per warp: aligned instructions executed, checked against the first warp that got so far.
+  std::array<std::uint64_t, 4> aligned{};
+  std::deque<std::uint32_t> aligned_statements;
+  std::uint64_t first_aligned = 0;
+  std::array<std::uint64_t, 4> mma_count{};             // issued by each warp
+  std::array<std::vector<std::uint64_t>, 4> group_end;  // mma_count at each commit
+};
+
+struct Warp {
+  int number = 0;  // in the cluster
+  int cta = 0;
+  int index = 0;  // in the CTA
+  std::vector<std::size_t> path;  // segments
+  std::size_t segment = 0;        // in the path
+  std::size_t pc = 0;             // in the segment
+  bool finished = false;
+  bool arrived = false;  // at the barrier it stands before
+  std::uint32_t awaited_use = 0;
+  Registers registers;
+  wgmma::Order order;
+  std::array<bool, 8> predicates{};
+  Clock clock;
+  Clock at_fence;      // its clock at its last fence.proxy.async
+  Clock narrow;        // what it would know, were scopes wide enough
+  std::uint32_t fences = 0;
+  std::uint32_t copies = 0;  // issued
+  int max_registers = 0;
+  int cluster_arrivals = 0;
+  std::uint32_t cluster_awaited = 0;
+  Place stale_wait;            // its last wait, if that told it nothing new
+  bool stale_is_fresh = false;  // ... because no phase had completed at all
+  std::vector<BulkThread> bulk;
+};
+
+// A use of a CTA's shared memory that one of its warps must know before the CTA ends.
+struct ExitUse {
+  Stream stream = 0;
+  Tick tick = 0;
+  Place at;
+  ByteRange bytes;
+  bool from_outside = false;
+};
+
+struct Cta {
+  SharedMemory shared;
+  Provenance provenance;
+  std::array<NamedBarrier, 16> barriers;
+  int running_warps = 0;
+  std::int64_t free_registers = 0;  // in the pool of setmaxnreg
+  Clock exit;                       // what its finished warps knew
+  std::vector<ExitUse> exit_uses;   // the last of each stream
+};
+
+class Cluster {
+ public:
+  // Requires: check(program) found nothing. Program and cache must outlive the cluster.
+  Cluster(const Program& program, MmaCache& cache, Timing timing);
+
+  // --- steps ---
+  std::vector<AgentId> runnable() const;
+  // All objects that the agent's next step will touch first; empty if none.
+  std::vector<Touch> next_touches(AgentId agent) const;
+  const std::vector<Touch>& step(AgentId agent);
+  // Random timing: lets one store or wgmma in flight move its data. False if there is none.
+  bool advance_data(std::uint64_t choice);
+  // All warps have ended and all loads have landed.
+  bool finished() const;
+  void finish_stores();  // at the end, those that no wait has forced
+  // Nobody can take a step, and it is not finished. Reports who waits for what.
+  void report_deadlock();
+
+  // --- what came of it ---
+  const std::optional<Finding>& finding() const { return finding_; }
+  const std::vector<Finding>& suspicions() const { return suspicions_; }
+  const std::vector<std::uint8_t>& global() const { return global_; }
+  std::uint64_t instructions() const { return instructions_; }
+  std::size_t bookkeeping_bytes() const;
+  const SharedMemory& shared(int cta) const { return ctas_[static_cast<std::size_t>(cta)].shared; }
+  const Program& program() const { return program_; }
+
+  void limit_instructions(std::uint64_t limit) { instruction_limit_ = limit; }
+
+ private:
+  friend class Executor;
+  static AgentId warp_agent(int warp) { return static_cast<AgentId>(warp); }
+  static AgentId copy_agent(int warp, std::uint32_t sequence, int cta) {
+    return (AgentId{1} << 62) | static_cast<AgentId>(warp) << 40 |
+           static_cast<AgentId>(sequence) << 8 | static_cast<AgentId>(cta);
+  }
+  static bool is_copy(AgentId agent) { return agent >> 62 != 0; }
+
+  const Statement* next_statement(const Warp& warp) const;
+  std::uint32_t statement_number(const Warp& warp) const;
+  bool can_run(const Warp& warp) const;
+  static bool synchronises(const Statement& statement);
+  void run_warp(Warp& warp);
+  void finish(Warp& warp);
+  void end_cta(int cta);
+  bool complete_cluster_barrier();
+  void compact_log();
+  Copy* find_copy(AgentId agent);
+  void drop_copy(AgentId agent);
+  void note_exit_use(int cta, const ExitUse& use);
+  Fault exit_fault(const ExitUse& use) const {
+    return use.from_outside ? Fault::CtaExited : Fault::ExitInFlight;
+  }
+  Waiting waiting_of(const Warp& warp) const;
+
+  void fail(Finding finding);
+
+  const Program& program_;
+  MmaCache& cache_;
+  Timing timing_;
+  std::vector<const Statement*> statements_;
+  std::vector<std::size_t> segment_base_;
+  std::vector<Cta> ctas_;
+  std::vector<Warp> warps_;
+  std::vector<Warpgroup> warpgroups_;
+  std::vector<Copy> copies_;  // in flight
+  std::vector<MbarrierSlot> slots_;
+  std::unordered_map<std::uint64_t, int> slot_of_;
+  NamedBarrier cluster_barrier_;
+  std::vector<std::uint8_t> global_;
+  AccessLog log_;
+  Streams streams_;
+  std::size_t log_limit_ = 0;
+  int running_ = 0;
+  std::uint64_t instructions_ = 0;
+  std::uint64_t instruction_limit_ = 0;
+  std::vector<Touch> touches_;
+  std::optional<Finding> finding_;
+  std::vector<Finding> suspicions_;
+};
+
+}  // namespace tcq::machine

@@ -1,0 +1,222 @@
+// mbarriers: who may use one, what arrivals release, what waits acquire.
+#include "sim/machine/executor.h"
+
+namespace tcq::machine {
+
+// --- slots -----------------------------------------------------------------------------------------
+
+int Executor::find_slot(const Cluster& cluster, int cta, std::uint32_t address) {
+  const auto found = cluster.slot_of_.find(mbarrier_object(cta, address));
+  return found == cluster.slot_of_.end() ? -1 : found->second;
+}
+
+bool Executor::mbarrier_passes(const Cluster& cluster, const Warp& warp,
+                               const MbarrierTryWait& i) {
+  const int cta = i.barrier.cta == own_cta ? warp.cta : i.barrier.cta;
+  const int index = find_slot(cluster, cta, i.barrier.of(0));
+  if (index < 0) return true;  // to fault
+  const MbarrierSlot& slot = cluster.slots_[static_cast<std::size_t>(index)];
+  return !slot.live || mbarrier::test_parity(slot.state, static_cast<std::uint32_t>(i.parity));
+}
+
+bool Executor::is_initialized_for(const MbarrierSlot& slot, Place& init, Fault& fault) const {
+  const Access& made = c_.log_[slot.init];
+  init = {made.statement, made.warp, made.lane};
+  fault = Fault::MbarrierNotInitialized;
+  if (made.tick > warp_.clock.at(made.stream)) return false;
+  fault = Fault::MbarrierNotVisible;
+  return slot.cta == warp_.cta ||
+         slot.init_fence <= warp_.clock.at(c_.streams_.epochs(slot.init_warp));
+}
+
+MbarrierSlot* Executor::usable_slot(const Address& barrier, int lane) {
+  const int cta = cta_of(barrier);
+  const std::uint32_t address = barrier.of(thread_of(lane));
+  if (!reach_cta(cta, lane)) return nullptr;
+  if (address % mbarrier::alignment_bytes != 0) {
+    fail(Fault::MbarrierUnaligned, lane, address);
+    return nullptr;
+  }
+  const int index = find_slot(c_, cta, address);
+  if (index < 0 || !c_.slots_[static_cast<std::size_t>(index)].live) {
+    c_.fail({.fault = Fault::MbarrierNotInitialized,
+             .at = place(lane),
+             .cta = cta,
+             .bytes = {address, address + mbarrier::size_bytes}});
+    return nullptr;
+  }
+  MbarrierSlot& slot = c_.slots_[static_cast<std::size_t>(index)];
+  Place init;
+  Fault fault = Fault::None;
+  if (is_initialized_for(slot, init, fault)) return &slot;
+  c_.fail({.fault = fault,
+           .at = place(lane),
+           .earlier = init,
+           .cta = cta,
+           .bytes = {address, address + mbarrier::size_bytes}});
+  return nullptr;
+}
+
+void Executor::note_completion(MbarrierSlot& slot) {
+  slot.done_own = slot.own;
+  slot.done_cluster = slot.cluster;
+  slot.done_narrow = slot.narrow;
+}
+
+// --- release and acquire ---------------------------------------------------------------------------
+
+void Executor::next_epoch() {
+  const Stream stream = c_.streams_.epochs(warp_.number);
+  warp_.clock.raise(stream, warp_.clock.at(stream) + 1);
+}
+
+void Executor::release(MbarrierSlot& slot, Scope scope) {
+  if (slot.cta == warp_.cta) {
+    slot.own.join(warp_.clock);
+  } else if (scope == Scope::Cluster) {
+    slot.cluster.join(warp_.clock);
+  } else {
+    slot.narrow.join(warp_.clock);
+    slot.narrow_arrive = place();
+  }
+}
+
+void Executor::acquire(MbarrierSlot& slot, Scope scope) {
+  warp_.clock.join(slot.done_own);
+  warp_.clock.raise(slot.phases, slot.state.phase);
+  (scope == Scope::Cluster ? warp_.clock : warp_.narrow).join(slot.done_cluster);
+  warp_.narrow.join(slot.done_narrow);
+}
+
+// --- instructions ----------------------------------------------------------------------------------
+
+void Executor::execute(const MbarrierInit& i) {
+  for_each_lane([&](int lane) {
+    if (stopped()) return;
+    if (i.barrier.cta != own_cta) return fail(Fault::MbarrierRemote, lane);
+    const std::uint32_t address = i.barrier.of(thread_of(lane));
+    Cta& cta = c_.ctas_[static_cast<std::size_t>(warp_.cta)];
+    if (address % mbarrier::alignment_bytes != 0)
+      return fail(Fault::MbarrierUnaligned, lane, address);
+    if (!cta.shared.contains(address, mbarrier::size_bytes))
+      return fail(Fault::SharedMemoryOutOfRange, lane, address);
+    MbarrierSlot slot;
+    if (const Fault fault = mbarrier::init(slot.state, i.count); fault != Fault::None)
+      return fail(fault, lane, i.count);
+    Access access = generic_access(AccessKind::BarrierInit);
+    access.lane = static_cast<std::uint8_t>(lane);
+    const AccessId id = c_.log_.add(access);
+    const Conflict conflict = cta.provenance.record({address, address + mbarrier::size_bytes}, id,
+                                                    knowledge(), c_.log_, c_.streams_);
+    if (conflict.verdict != Verdict::Ordered) return fail_access(conflict, id, warp_.cta);
+    slot.cta = warp_.cta;
+    slot.address = address;
+    slot.live = true;
+    slot.phases = c_.streams_.make();
+    slot.init = id;
+    slot.init_warp = warp_.number;
+    const auto [entry, fresh] =
+        c_.slot_of_.try_emplace(mbarrier_object(warp_.cta, address), c_.slots_.size());
+    if (fresh)
+      c_.slots_.push_back(std::move(slot));
+    else
+      c_.slots_[static_cast<std::size_t>(entry->second)] = std::move(slot);
+  });
+}
+
+void Executor::execute(const MbarrierInval& i) {
+  for_each_lane([&](int lane) {
+    if (stopped()) return;
+    if (i.barrier.cta != own_cta) return fail(Fault::MbarrierRemote, lane);
+    MbarrierSlot* slot = usable_slot(i.barrier, lane);
+    if (slot == nullptr) return;
+    slot->live = false;
+    const AccessId id = c_.log_.add(generic_access(AccessKind::Store));
+    c_.ctas_[static_cast<std::size_t>(warp_.cta)].provenance.overwrite(
+        {slot->address, slot->address + mbarrier::size_bytes}, id);
+  });
+}
+
+// One operation per lane. `operation` counts on the state and says what is wrong with that.
+template <class Operation>
+void Executor::count_on(const Address& barrier, Scope scope, bool releases, Operation operation) {
+  for_each_lane([&](int lane) {
+    if (stopped()) return;
+    MbarrierSlot* slot = usable_slot(barrier, lane);
+    if (slot == nullptr) return;
+    if (releases) release(*slot, scope);
+    const std::uint32_t phase = slot->state.phase;
+    if (const Fault fault = operation(slot->state); fault != Fault::None) {
+      c_.fail({.fault = fault,
+               .at = place(lane),
+               .cta = slot->cta,
+               .bytes = {slot->address, slot->address + mbarrier::size_bytes},
+               .number = fault == Fault::MbarrierTxCount ? slot->state.tx
+                                                         : std::int64_t{slot->state.expected}});
+      return;
+    }
+    const bool completes = slot->state.phase != phase;
+    if (completes) note_completion(*slot);
+    const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
+    if (!c_.touches_.empty() && c_.touches_.back().object == object)
+      c_.touches_.back().completes |= completes;
+    else
+      c_.touches_.push_back({object, TouchKind::Count, phase, completes, -1, 0, 0});
+  });
+  if (releases) next_epoch();
+}
+
+void Executor::execute(const MbarrierArrive& i) {
+  count_on(i.barrier, i.scope, !i.relaxed, [&](mbarrier::Mbarrier& state) {
+    return i.drop ? mbarrier::arrive_drop(state, i.count) : mbarrier::arrive(state, i.count);
+  });
+}
+
+void Executor::execute(const MbarrierArriveExpectTx& i) {
+  count_on(i.barrier, i.scope, true, [&](mbarrier::Mbarrier& state) {
+    return mbarrier::arrive_expect_tx(state, i.bytes);
+  });
+}
+
+void Executor::execute(const MbarrierExpectTx& i) {
+  count_on(i.barrier, Scope::Cluster, false,
+           [&](mbarrier::Mbarrier& state) { return mbarrier::expect_tx(state, i.bytes); });
+}
+
+void Executor::execute(const MbarrierCompleteTx& i) {
+  count_on(i.barrier, Scope::Cluster, false,
+           [&](mbarrier::Mbarrier& state) { return mbarrier::complete_tx(state, i.bytes); });
+}
+
+void Executor::execute(const MbarrierTryWait& i) {
+  if (i.barrier.cta != own_cta) return fail(Fault::MbarrierRemote, first_lane());
+  MbarrierSlot* slot = usable_slot(i.barrier, first_lane());
+  if (slot == nullptr) return;
+  const std::uint32_t phase = slot->state.phase;
+  const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
+  c_.touches_.push_back({object, TouchKind::Wait, phase, false, i.parity, 0, 0});
+  const bool seen = warp_.clock.at(slot->phases) >= phase;
+  warp_.stale_wait = seen ? place() : Place{};
+  warp_.stale_is_fresh = phase == 0;
+  if (!i.relaxed) acquire(*slot, i.scope);
+}
+
+void Executor::execute(const MbarrierTestWait& i) {
+  if (i.barrier.cta != own_cta) return fail(Fault::MbarrierRemote, first_lane());
+  MbarrierSlot* slot = usable_slot(i.barrier, first_lane());
+  if (slot == nullptr) return;
+  const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
+  c_.touches_.push_back({object, TouchKind::Wait, slot->state.phase, false, i.parity, 0, 0});
+  const bool passed =
+      mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
+  warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
+  if (passed) acquire(*slot, i.scope);
+}
+
+void Executor::execute(const FenceMbarrierInit&) {
+  const Tick epoch = warp_.clock.at(c_.streams_.epochs(warp_.number));
+  for (MbarrierSlot& slot : c_.slots_)
+    if (slot.init_warp == warp_.number && slot.init_fence == never) slot.init_fence = epoch;
+}
+
+}  // namespace tcq::machine

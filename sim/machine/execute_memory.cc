@@ -1,0 +1,339 @@
+// Registers, loads and stores through the generic proxy, ldmatrix and stmatrix, and how an access
+// that is not ordered becomes a Fault.
+#include <cstring>
+
+#include "sim/machine/executor.h"
+#include "sim/machine/matrix.h"
+
+namespace tcq::machine {
+
+Executor::Executor(Cluster& cluster, Warp& warp, const Statement& statement, std::uint32_t number)
+    : c_(cluster),
+      warp_(warp),
+      statement_(statement),
+      number_(number),
+      lanes_(statement.guard.lanes) {
+  const Segment& segment = cluster.program_.segments()[warp.path[warp.segment]];
+  role_thread_ = (warp.index - segment.first_warp) * warp_threads;
+}
+
+void Executor::run() {
+  ++warp_.pc;
+  std::visit([this](const auto& i) { execute(i); }, statement_.what);
+}
+
+// --- findings --------------------------------------------------------------------------------------
+
+void Executor::fail(Fault fault, int lane, std::int64_t number) {
+  c_.fail({.fault = fault, .at = place(lane), .number = number});
+}
+
+bool Executor::all_lanes_take_part() {
+  if (lanes_ != all_lanes) fail(Fault::WarpDivergent, first_lane());
+  return lanes_ == all_lanes;
+}
+
+// Threads of two CTAs whose release or acquire had scope .cta only.
+Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
+  if (warp_.narrow.at(earlier.stream) >= earlier.tick && earlier.tick != never) {
+    for (const MbarrierSlot& slot : c_.slots_)
+      if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
+    return Fault::ScopeTooNarrow;
+  }
+  if (!is_async(earlier.kind)) return Fault::DataRace;
+  const bool writes = earlier.kind == AccessKind::CopyWrite;
+  if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {
+    hint = warp_.stale_wait;
+    return Fault::PhaseStale;
+  }
+  // `operation` of a load is the phase of its mbarrier when it was issued.
+  if (writes && !is_async(next.kind) && warp_.clock.at(earlier.stream) > earlier.operation)
+    return Fault::ExpectTxTooSmall;
+  if (writes && next.kind == AccessKind::WgmmaRead &&
+      warp_.clock.at(earlier.stream) > earlier.operation)
+    return Fault::ExpectTxTooSmall;
+  return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
+}
+
+Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta,
+                         Place& hint) const {
+  const Access& earlier = c_.log_[conflict.earlier];
+  switch (conflict.verdict) {
+    case Verdict::Ordered: return Fault::None;
+    case Verdict::Uninitialized: return Fault::SharedUninitialized;
+    case Verdict::LiveBarrier: {
+      const bool initialises = next.kind == AccessKind::BarrierInit;
+      const bool same =
+          find_slot(c_, cta, conflict.bytes.begin & ~7u) >= 0 && initialises;
+      return same ? Fault::MbarrierReinitialized : Fault::MbarrierOverwritten;
+    }
+    case Verdict::Unfenced:
+      return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;
+    case Verdict::Unordered: return fault_of_unordered(earlier, next, hint);
+  }
+  return Fault::None;
+}
+
+void Executor::fail_access(const Conflict& conflict, AccessId access, int cta) {
+  const Access& next = c_.log_[access];
+  const Access& earlier = c_.log_[conflict.earlier];
+  Finding finding;
+  finding.fault = fault_of(conflict, next, cta, finding.hint);
+  finding.at = place(lane_at(next, conflict.bytes.begin));
+  finding.at_kind = next.kind;
+  if (conflict.earlier != 0) {
+    finding.earlier = {earlier.statement, earlier.warp, lane_at(earlier, conflict.bytes.begin)};
+    finding.earlier_kind = earlier.kind;
+  }
+  finding.cta = cta;
+  finding.bytes = conflict.bytes;
+  c_.fail(std::move(finding));
+}
+
+bool Executor::check_order(const wgmma::OrderFault& found, RegisterRange range) {
+  if (found.fault == Fault::None) return true;
+  Finding finding;
+  finding.fault = found.fault;
+  finding.at = place();
+  const FaultKind kind = info(found.fault).kind;
+  if (found.fault != Fault::RegisterUninitialized && found.has_earlier)
+    finding.earlier = {found.earlier, warp_.number, -1};
+  finding.registers = found.reg >= 0 ? RegisterRange{found.reg, 1} : range;
+  finding.number = found.group;
+  c_.fail(std::move(finding));
+  return kind == FaultKind::Suspect || kind == FaultKind::Slow;
+}
+
+// --- registers -------------------------------------------------------------------------------------
+
+std::array<std::uint32_t, warp_threads>& Executor::reg(int number) {
+  return warp_.registers.of_reg[static_cast<std::size_t>(number)];
+}
+
+bool Executor::reads(RegisterRange range) {
+  return check_order(warp_.order.read(range, number_), range);
+}
+
+bool Executor::writes(RegisterRange range) {
+  const int limit = warp_.max_registers;
+  if (limit != 0 && range.first + range.count > limit) {
+    fail(Fault::RegisterOutOfRange, -1, range.first + range.count - 1);
+    return false;
+  }
+  return check_order(warp_.order.write(range, number_), range);
+}
+
+void Executor::execute(const Move& i) {
+  if (i.from >= 0 && !reads({i.from, i.to.count})) return;
+  if (!writes(i.to)) return;
+  for (int r = 0; r < i.to.count; ++r)
+    for_each_lane([&](int lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      reg(i.to.first + r)[l] = i.from < 0 ? i.immediate : reg(i.from + r)[l];
+    });
+}
+
+// --- shared memory ---------------------------------------------------------------------------------
+
+Access Executor::generic_access(AccessKind kind) const {
+  Access access;
+  access.kind = kind;
+  access.lane = static_cast<std::uint8_t>(first_lane());
+  access.warp = static_cast<std::uint16_t>(warp_.number);
+  access.statement = number_;
+  access.stream = c_.streams_.epochs(warp_.number);
+  access.tick = warp_.clock.at(access.stream);
+  access.fences = warp_.fences;
+  access.lanes = lanes_;
+  return access;
+}
+
+bool Executor::reach_cta(int cta, int lane) {
+  if (cta < 0 || cta >= static_cast<int>(c_.ctas_.size())) {
+    fail(Fault::CtaRankOutOfRange, lane, cta);
+    return false;
+  }
+  if (cta == warp_.cta) return true;
+  if (c_.ctas_[static_cast<std::size_t>(cta)].running_warps == 0) {
+    c_.fail({.fault = Fault::CtaExited, .at = place(lane), .cta = cta});
+    return false;
+  }
+  const Stream stream = c_.streams_.epochs(warp_.number);
+  c_.note_exit_use(cta, {stream, warp_.clock.at(stream), place(lane), {}, true});
+  return true;
+}
+
+// All lanes' bytes, in one range where they are adjacent.
+bool Executor::shared_access(AccessKind kind, const Address& address, int bytes) {
+  const int cta_number = cta_of(address);
+  if (!reach_cta(cta_number, first_lane())) return false;
+  Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
+  const auto width = static_cast<std::uint32_t>(bytes);
+  bool fine = true;
+  const auto refuse = [&](Fault fault, int lane, std::uint32_t at) {
+    if (fine) fail(fault, lane, at);
+    fine = false;
+  };
+  for_each_lane([&](int lane) {
+    const std::uint32_t at = address.of(thread_of(lane));
+    if (at % width != 0) refuse(Fault::SharedUnaligned, lane, at);
+    if (!cta.shared.contains(at, width)) refuse(Fault::SharedMemoryOutOfRange, lane, at);
+  });
+  if (!fine) return false;
+
+  Access access = generic_access(kind);
+  const bool regular = !address.table;
+  access.base = address.of(thread_of(0));
+  access.stride_bytes = address.stride_bytes;
+  access.width = regular ? width : 0;
+  const AccessId id = c_.log_.add(access);
+  const auto record = [&](ByteRange range) {
+    if (!fine) return;
+    const Conflict conflict =
+        cta.provenance.record(range, id, knowledge(), c_.log_, c_.streams_);
+    fine = conflict.verdict == Verdict::Ordered;
+    if (!fine) fail_access(conflict, id, cta_number);
+  };
+  if (regular && lanes_ == all_lanes && address.stride_bytes == bytes) {
+    record({access.base, access.base + width * warp_threads});
+  } else {
+    for_each_lane([&](int lane) {
+      const std::uint32_t at = address.of(thread_of(lane));
+      record({at, at + width});
+    });
+  }
+  return fine;
+}
+
+template <class Visit>
+void Executor::for_each_word(const Address& address, int bytes, Visit visit) {
+  for_each_lane([&](int lane) {
+    const std::uint32_t at = address.of(thread_of(lane));
+    for (int word = 0; word < bytes / 4; ++word)
+      visit(static_cast<std::size_t>(lane), word, at + 4 * static_cast<std::uint32_t>(word));
+  });
+}
+
+void Executor::execute(const LoadShared& i) {
+  if (!shared_access(AccessKind::Load, i.from, i.bytes) || !writes({i.reg, i.bytes / 4})) return;
+  const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.from))].shared;
+  for_each_word(i.from, i.bytes, [&](std::size_t lane, int word, std::uint32_t at) {
+    reg(i.reg + word)[lane] = shared.load<std::uint32_t>(at);
+  });
+}
+
+void Executor::execute(const StoreShared& i) {
+  if (!reads({i.reg, i.bytes / 4}) || !shared_access(AccessKind::Store, i.to, i.bytes)) return;
+  SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.to))].shared;
+  for_each_word(i.to, i.bytes, [&](std::size_t lane, int word, std::uint32_t at) {
+    shared.store(at, reg(i.reg + word)[lane]);
+  });
+}
+
+// --- global memory ---------------------------------------------------------------------------------
+
+namespace {
+
+// Byte offset of register r of thread t; nothing if it lies outside.
+bool global_offset(std::uint64_t offset, std::int64_t stride, int thread, int r, std::size_t size,
+                   std::size_t& out) {
+  const std::int64_t at =
+      static_cast<std::int64_t>(offset) + stride * thread + std::int64_t{4} * r;
+  if (at < 0 || static_cast<std::uint64_t>(at) + 4 > size) return false;
+  out = static_cast<std::size_t>(at);
+  return true;
+}
+
+}  // namespace
+
+void Executor::execute(const LoadGlobal& i) {
+  if (!writes(i.regs)) return;
+  for_each_lane([&](int lane) {
+    for (int r = 0; r < i.regs.count && !stopped(); ++r) {
+      std::size_t at = 0;
+      if (!global_offset(i.offset, i.stride_bytes, thread_of(lane), r, c_.global_.size(), at))
+        return fail(Fault::GlobalOutOfRange, lane);
+      std::memcpy(&reg(i.regs.first + r)[static_cast<std::size_t>(lane)], &c_.global_[at], 4);
+    }
+  });
+}
+
+void Executor::execute(const StoreGlobal& i) {
+  if (!reads(i.regs)) return;
+  for_each_lane([&](int lane) {
+    for (int r = 0; r < i.regs.count && !stopped(); ++r) {
+      std::size_t at = 0;
+      if (!global_offset(i.offset, i.stride_bytes, thread_of(lane), r, c_.global_.size(), at))
+        return fail(Fault::GlobalOutOfRange, lane);
+      std::memcpy(&c_.global_[at], &reg(i.regs.first + r)[static_cast<std::size_t>(lane)], 4);
+    }
+  });
+}
+
+// --- matrices --------------------------------------------------------------------------------------
+
+bool Executor::touch_rows(AccessId access, int cta_number,
+                          const std::array<std::uint32_t, 32>& rows, int count) {
+  constexpr std::uint32_t row_bytes = 16;
+  Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
+  for (int row = 0; row < 8 * count; ++row) {
+    const std::uint32_t at = rows[static_cast<std::size_t>(row)];
+    const Conflict conflict = cta.provenance.record({at, at + row_bytes}, access, knowledge(),
+                                                    c_.log_, c_.streams_);
+    if (conflict.verdict == Verdict::Ordered) continue;
+    fail_access(conflict, access, cta_number);
+    return false;
+  }
+  return true;
+}
+
+template <class MatrixOp>
+void Executor::matrices(const Address& rows, int first, int count, bool transposed,
+                        AccessKind kind) {
+  if (!all_lanes_take_part()) return;
+  MatrixOp op;
+  op.operand.count = count;
+  op.operand.transposed = transposed;
+  for (int lane = 0; lane < warp_threads; ++lane)
+    op.operand.addresses[static_cast<std::size_t>(lane)] = rows.of(thread_of(lane));
+  Cta& cta = c_.ctas_[static_cast<std::size_t>(warp_.cta)];
+  if (const Fault fault = matrix::check(op.operand, cta.shared); fault != Fault::None)
+    return fail(fault);
+  const AccessId access = c_.log_.add(generic_access(kind));
+  if (!touch_rows(access, warp_.cta, op.operand.addresses, count)) return;
+  matrix::WarpRegisters registers{};
+  for (std::size_t lane = 0; lane < warp_threads; ++lane)
+    for (int r = 0; r < count; ++r)
+      registers[lane][static_cast<std::size_t>(r)] = reg(first + r)[lane];
+  matrix::execute(cta.shared, registers, op);
+  if (kind != AccessKind::Load) return;
+  for (std::size_t lane = 0; lane < warp_threads; ++lane)
+    for (int r = 0; r < count; ++r)
+      reg(first + r)[lane] = registers[lane][static_cast<std::size_t>(r)];
+}
+
+void Executor::execute(const LoadMatrices& i) {
+  if (!writes({i.reg, i.count})) return;
+  matrices<matrix::LoadMatrix>(i.rows, i.reg, i.count, i.transposed, AccessKind::Load);
+}
+
+void Executor::execute(const StoreMatrices& i) {
+  if (!reads({i.reg, i.count})) return;
+  matrices<matrix::StoreMatrix>(i.rows, i.reg, i.count, i.transposed, AccessKind::Store);
+}
+
+// --- the proxy fence -------------------------------------------------------------------------------
+
+void Executor::execute(const FenceProxyAsync&) {
+  ++warp_.fences;
+  if (lanes_ == all_lanes) {
+    warp_.clock.raise(c_.streams_.fences(warp_.number), warp_.fences);
+  } else {
+    for_each_lane([&](int lane) {
+      warp_.clock.raise(c_.streams_.make_lane_fences(warp_.number, lane), warp_.fences);
+    });
+  }
+  warp_.at_fence = warp_.clock;
+}
+
+}  // namespace tcq::machine

@@ -1,0 +1,165 @@
+// One warp executing one statement: a function per instruction, grouped in execute_*.cc.
+//
+// Internal to cluster.h. An Executor lives for one statement; what blocks a warp was asked before
+// (Cluster::can_run), so that execution never waits. A Fault goes to fail() and ends the run.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "sim/machine/cluster.h"
+
+namespace tcq::machine {
+
+class Executor {
+ public:
+  Executor(Cluster& cluster, Warp& warp, const Statement& statement, std::uint32_t number);
+
+  void run();
+
+  // execute_memory.cc
+  void execute(const Move& i);
+  void execute(const LoadShared& i);
+  void execute(const StoreShared& i);
+  void execute(const LoadGlobal& i);
+  void execute(const StoreGlobal& i);
+  void execute(const LoadMatrices& i);
+  void execute(const StoreMatrices& i);
+  void execute(const FenceProxyAsync& i);
+  // execute_mbarrier.cc
+  void execute(const MbarrierInit& i);
+  void execute(const MbarrierInval& i);
+  void execute(const MbarrierArrive& i);
+  void execute(const MbarrierArriveExpectTx& i);
+  void execute(const MbarrierExpectTx& i);
+  void execute(const MbarrierCompleteTx& i);
+  void execute(const MbarrierTryWait& i);
+  void execute(const MbarrierTestWait& i);
+  void execute(const FenceMbarrierInit& i);
+  // execute_wgmma.cc
+  void execute(const WgmmaFence& i);
+  void execute(const WgmmaMma& i);
+  void execute(const WgmmaCommit& i);
+  void execute(const WgmmaWait& i);
+  // execute_copy.cc
+  void execute(const TensorLoad& i);
+  void execute(const TensorStore& i);
+  void execute(const TensorReduce& i);
+  void execute(const BulkLoad& i);
+  void execute(const BulkStore& i);
+  void execute(const BulkSend& i);
+  void execute(const BulkCommit& i);
+  void execute(const BulkWait& i);
+  // execute_barrier.cc
+  void execute(const BarrierSync& i);
+  void execute(const BarrierArrive& i);
+  void execute(const WarpSync& i);
+  void execute(const ClusterArrive& i);
+  void execute(const ClusterWait& i);
+  void execute(const SetMaxRegisters& i);
+  void execute(const Branch& i);
+
+  // Asked before a statement is executed.
+  static bool mbarrier_passes(const Cluster& cluster, const Warp& warp, const MbarrierTryWait& i);
+  static bool groups_are_issued(const Cluster& cluster, const Warp& warp, const WgmmaWait& i);
+
+  // The data of an operation in flight moves now.
+  static void complete_load(Cluster& cluster, AgentId copy);
+  static void read_source(Cluster& cluster, AgentId copy);
+  static void write_destination(Cluster& cluster, AgentId copy);
+  static void execute_mmas(Cluster& cluster, Warpgroup& warpgroup, std::uint64_t end);
+
+  static Warpgroup& warpgroup_of(Cluster& cluster, const Warp& warp);
+  static const Warpgroup& warpgroup_of(const Cluster& cluster, const Warp& warp);
+  static int find_slot(const Cluster& cluster, int cta, std::uint32_t address);
+  static std::uint64_t mbarrier_object(int cta, std::uint32_t address) {
+    return static_cast<std::uint64_t>(cta) << 32 | address;
+  }
+  static std::uint64_t barrier_object(int cta, int id) {
+    return std::uint64_t{1} << 60 | static_cast<std::uint64_t>(cta) << 32 |
+           static_cast<std::uint64_t>(id);
+  }
+  static std::uint64_t pool_object(int cta) {
+    return std::uint64_t{2} << 60 | static_cast<std::uint64_t>(cta);
+  }
+  static constexpr std::uint64_t cluster_object = std::uint64_t{3} << 60;
+
+ private:
+  // --- who executes ---
+  int thread_of(int lane) const { return role_thread_ + lane; }
+  Place place(int lane = -1) const {
+    return {static_cast<std::int64_t>(number_), warp_.number, lane};
+  }
+  int first_lane() const { return std::countr_zero(lanes_); }
+  bool all_lanes_take_part();  // else: WarpDivergent
+  bool aligned_in_warpgroup();  // the next aligned instruction of the warpgroup; else a Fault
+  template <class Visit>
+  void for_each_lane(Visit visit) const {
+    for (std::uint32_t rest = lanes_; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
+  }
+
+  // --- findings ---
+  void fail(Fault fault, int lane = -1, std::int64_t number = 0);
+  void fail_access(const Conflict& conflict, AccessId access, int cta);
+  Fault fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const;
+  Fault fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const;
+  bool check_order(const wgmma::OrderFault& fault, RegisterRange range);
+  bool stopped() const { return c_.finding_.has_value(); }
+
+  // --- registers ---
+  std::array<std::uint32_t, warp_threads>& reg(int number);
+  bool reads(RegisterRange range);
+  bool writes(RegisterRange range);
+
+  // --- memory ---
+  Knowledge knowledge() const { return {warp_.clock, warp_.at_fence}; }
+  Access generic_access(AccessKind kind) const;
+  int cta_of(const Address& address) const {
+    return address.cta == own_cta ? warp_.cta : address.cta;
+  }
+  // The CTA exists and still runs; remote uses are remembered. Else a Fault.
+  bool reach_cta(int cta, int lane);
+  bool shared_access(AccessKind kind, const Address& address, int bytes);
+  bool matrix_access(AccessKind kind, const Address& rows, int count);
+  bool touch_rows(AccessId access, int cta, const std::array<std::uint32_t, 32>& rows, int count);
+  template <class Visit>
+  void for_each_word(const Address& address, int bytes, Visit visit);
+  template <class MatrixOp>
+  void matrices(const Address& rows, int reg, int count, bool transposed, AccessKind kind);
+
+  // --- mbarriers ---
+  MbarrierSlot* usable_slot(const Address& barrier, int lane);
+  bool is_initialized_for(const MbarrierSlot& slot, Place& hint, Fault& fault) const;
+  template <class Operation>
+  void count_on(const Address& barrier, Scope scope, bool releases, Operation operation);
+  void release(MbarrierSlot& slot, Scope scope);
+  void acquire(MbarrierSlot& slot, Scope scope);
+  static void note_completion(MbarrierSlot& slot);
+
+  // --- copies ---
+  bool one_lane_issues();
+  AccessId add_copy_access(AccessKind kind, Stream stream);
+  bool record_copy(AccessId access, int cta, ByteRange box);
+  Copy* add_load(int cta, const Address& barrier, ByteRange box, std::uint32_t bytes);
+  template <class Check>
+  void issue_load(const Address& to, const Address& barrier, std::uint16_t multicast,
+                  ByteRange box, std::uint32_t bytes, Check check);
+  void issue_store(ByteRange source);
+  template <class Store>
+  void execute_store(const Store& store, ByteRange source);
+  void wait_for_groups(BulkThread& thread, const BulkWait& i);
+  BulkThread& bulk_thread(int lane);
+
+  // --- barriers ---
+  void next_epoch();
+  void arrive_at(NamedBarrier& barrier, int threads, std::uint64_t object);
+
+  Cluster& c_;
+  Warp& warp_;
+  const Statement& statement_;
+  std::uint32_t number_;
+  std::uint32_t lanes_ = 0;
+  int role_thread_ = 0;  // of lane 0
+};
+
+}  // namespace tcq::machine

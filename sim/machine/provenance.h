@@ -1,0 +1,198 @@
+// Who wrote and read each byte of shared memory, through which proxy, and what of it another thread
+// may rely on.
+//
+// Every byte has a cell: its last writer and those who have read it since, as numbers of accesses in
+// a log. An access is checked against the cells it touches before it becomes their newest entry; the
+// verdict says whether the earlier access is known to have happened before (clock.h) and, where the
+// two use different proxies, whether a proxy fence stands between them. What the verdict means as a
+// Fault: cluster.h. Example: warp 0 stores through the generic proxy in its epoch 3, having executed
+// no proxy fence (fences 0). A wgmma of warp 4, whose clock knows epoch 3 of warp 0 but no fence of
+// it, gets the verdict Unfenced.
+//
+// Source: PTX ISA 9.2, 8.6 "Proxies", 8.9 "Ordering of memory operations", 9.7.13.4
+// "fence.proxy.async".
+// Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
+// on; the manual's causality order alone would accept the reader's fence as well.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/clock.h"
+
+namespace tcq::machine {
+
+using AccessId = std::uint32_t;  // 0: none
+using ReaderSet = std::uint32_t;  // 0: none; one access, or a set of several
+
+enum class AccessKind : std::uint8_t {
+  Load,
+  Store,
+  BarrierInit,
+  CopyRead,
+  CopyWrite,
+  WgmmaRead,
+};
+
+constexpr bool is_async(AccessKind kind) { return kind >= AccessKind::CopyRead; }
+constexpr bool is_write(AccessKind kind) {
+  return kind == AccessKind::Store || kind == AccessKind::BarrierInit ||
+         kind == AccessKind::CopyWrite;
+}
+
+// Lane l of the warp accesses `width` bytes at base + l * stride; width 0: one thread, or unknown.
+struct Access {
+  AccessKind kind = AccessKind::Load;
+  std::uint8_t lane = 0;
+  std::uint16_t warp = 0;  // in the cluster
+  std::uint32_t statement = 0;
+  Stream stream = 0;
+  Tick tick = 0;  // happened before all that knows (stream, tick)
+  std::uint32_t fences = 0;  // proxy fences that its thread had executed: generic proxy only
+  std::uint32_t lanes = 0;
+  std::uint32_t base = 0;
+  std::int32_t stride_bytes = 0;
+  std::uint32_t width = 0;
+  std::uint32_t operation = 0;  // of asynchronous ones: the caller's number
+};
+int lane_at(const Access& access, std::uint32_t address);
+
+// Numbers of the streams of a cluster's warps and warpgroups; others are made on demand.
+class Streams {
+ public:
+  Streams(int warps, int warpgroups)
+      : warps_(static_cast<Stream>(warps)),
+        next_(2 * warps_ + static_cast<Stream>(warpgroups)),
+        lane_fences_(static_cast<std::size_t>(warps) * 32) {}
+
+  Stream epochs(int warp) const { return static_cast<Stream>(warp); }
+  Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
+  Stream groups(int warpgroup) const { return 2 * warps_ + static_cast<Stream>(warpgroup); }
+  Stream make() { return next_++; }
+  // Fences executed by some lanes of a warp only; 0: none yet.
+  Stream lane_fences(int warp, int lane) const { return lane_fences_[index(warp, lane)]; }
+  Stream make_lane_fences(int warp, int lane) {
+    Stream& stream = lane_fences_[index(warp, lane)];
+    if (stream == 0) stream = make();
+    return stream;
+  }
+
+ private:
+  static std::size_t index(int warp, int lane) {
+    return static_cast<std::size_t>(warp) * 32 + static_cast<std::size_t>(lane);
+  }
+  Stream warps_;
+  Stream next_;
+  std::vector<Stream> lane_fences_;
+};
+
+class AccessLog {
+ public:
+  AccessLog() : entries_(1), sets_(1) {}
+
+  AccessId add(const Access& access) {
+    entries_.push_back(access);
+    return static_cast<AccessId>(entries_.size() - 1);
+  }
+  const Access& operator[](AccessId id) const { return entries_[id]; }
+  Access& operator[](AccessId id) { return entries_[id]; }
+  std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const;
+
+  ReaderSet with_reader(ReaderSet readers, AccessId access);
+
+  template <class Visit>
+  void for_each(ReaderSet readers, Visit visit) const {
+    if (readers == 0) return;
+    if (!is_set(readers)) return visit(readers);
+    for (const AccessId id : sets_[readers & ~set_bit]) visit(id);
+  }
+
+ private:
+  friend class Compaction;
+  static constexpr ReaderSet set_bit = 0x80000000u;
+  static bool is_set(ReaderSet readers) { return (readers & set_bit) != 0; }
+  bool is_covered_by(const Access& old, const Access& next) const;
+  ReaderSet make_set(ReaderSet readers, AccessId access);
+
+  std::vector<Access> entries_;
+  std::vector<std::vector<AccessId>> sets_;
+  ReaderSet memo_readers_ = 0;
+  AccessId memo_access_ = 0;
+  ReaderSet memo_result_ = 0;
+};
+
+enum class Verdict : std::uint8_t { Ordered, Uninitialized, Unordered, Unfenced, LiveBarrier };
+
+// Half open, absolute addresses.
+struct ByteRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+struct Conflict {
+  Verdict verdict = Verdict::Ordered;
+  AccessId earlier = 0;
+  ByteRange bytes;
+};
+
+// What the accessing thread knows: its clock, and its clock at its last proxy fence.
+struct Knowledge {
+  const Clock& clock;
+  const Clock& at_fence;
+};
+
+class Provenance {
+ public:
+  Provenance() = default;
+  Provenance(std::uint32_t base, std::uint32_t bytes) : base_(base), cells_(bytes) {}
+
+  // Checks the access against the bytes and becomes their newest entry. Requires: the range lies
+  // inside; `access` is in the log.
+  Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
+                  const Streams& streams);
+  // Checks only.
+  Conflict check(ByteRange range, AccessId access, const Knowledge& knows, const AccessLog& log,
+                 const Streams& streams) const;
+  // The bytes now hold data that `access` wrote, whatever was there.
+  void overwrite(ByteRange range, AccessId access);
+
+  AccessId writer(std::uint32_t address) const { return cells_[address - base_].writer; }
+  std::size_t bytes() const { return cells_.size() * sizeof(Cell); }
+
+ private:
+  friend class Compaction;
+  struct Cell {
+    AccessId writer = 0;
+    ReaderSet readers = 0;
+    friend bool operator==(const Cell&, const Cell&) = default;
+  };
+
+  Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
+                      const AccessLog& log, const Streams& streams) const;
+
+  std::uint32_t base_ = 0;
+  std::vector<Cell> cells_;
+};
+
+// Drops all accesses from a log that no cell and no root refers to any more.
+class Compaction {
+ public:
+  explicit Compaction(AccessLog& log) : log_(log), kept_(log.size()) {}
+  void keep(const Provenance& memory);
+  void keep(AccessId root) { kept_[root] = true; }
+  // Requires: everything that is to stay was kept. Renumbers what renumber() is then called with.
+  void run();
+  void renumber(Provenance& memory) const;
+  AccessId renumber(AccessId id) const { return new_id_[id]; }
+
+ private:
+  AccessLog& log_;
+  std::vector<bool> kept_;
+  std::vector<bool> kept_sets_;
+  std::vector<AccessId> new_id_;
+  std::vector<ReaderSet> new_set_;
+};
+
+}  // namespace tcq::machine

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sim/num/reduce_float.h"
+
 namespace tcq::tma {
 namespace {
 
@@ -109,7 +111,8 @@ Fault execute(State& state, const Reduce& reduction) {
     if (!is_written(tile.map, tile.start, e)) return;
     std::uint8_t* home = &state.global[global_address(tile.map, tile.start, e)];
     const std::uint64_t element = load_element(state.shared.data() + at, width);
-    store_element(home, reduce(reduction.op, type, load_element(home, width), element), width);
+    store_element(home, reduced_bits(reduction.op, type, load_element(home, width), element),
+                  width);
   });
   return Fault::None;
 }

@@ -1,16 +1,14 @@
 // The kernels and launches behind probe_tma_sm90.h.
 //
-// Order in every kernel: image into shared memory, proxy fence, barrier, the one instruction, its
-// completion, image or registers back. The mbarrier lies behind the image. Waiting is bounded, so
-// that a wrong count of bytes ends as a report and not as a hang.
+// What every kernel does before and after its one instruction: probe_cta.cuh.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "cuda/launch.h"
+#include "cuda/probe_cta.cuh"
 #include "cuda/probe_tma_sm90.h"
 #include "cuda/ptx.cuh"
 #include "cuda/ptx_async.cuh"
@@ -18,75 +16,13 @@
 namespace tcq::cuda {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr std::uint32_t kWindowBytes = 1024 * 1024 * 16;  // shared window of one CTA in a cluster
 constexpr int kWarp = 32;
 constexpr int kRegisters = 4;
-constexpr std::uint32_t kBarrierBytes = 16;
-constexpr long long kPatience = 200'000'000;  // clock cycles, about a tenth of a second
 
-// What a CTA says about itself.
-struct Report {
-  std::uint32_t shared_base = 0;
-  std::uint32_t completed = 0;
-  std::uint64_t barrier = 0;
-};
-
-struct Arguments {
+struct Arguments : CtaArguments {
   tma::Coordinates start;
-  std::uint32_t tile;         // shared address
-  std::uint32_t image_bytes;  // without the mbarrier
-  std::uint32_t tx_bytes;
-  std::uint32_t issuer;
-  std::uint16_t mask;
-  const std::uint8_t* image;
-  std::uint8_t* result;  // one image for each CTA
-  Report* reports;
+  std::uint32_t tile;  // shared address
 };
-
-extern __shared__ __align__(1024) std::uint8_t shared_image[];
-
-__device__ void copy_in(const Arguments& arguments) {
-  const auto* from = reinterpret_cast<const uint4*>(arguments.image);
-  auto* to = reinterpret_cast<uint4*>(shared_image);
-  for (std::uint32_t i = threadIdx.x; i < arguments.image_bytes / sizeof(uint4); i += kThreads)
-    to[i] = from[i];
-  ptx::fence_proxy_async_shared();
-  __syncthreads();
-}
-
-__device__ void copy_out(const Arguments& arguments) {
-  __syncthreads();
-  const auto* from = reinterpret_cast<const uint4*>(shared_image);
-  auto* to = reinterpret_cast<uint4*>(arguments.result + blockIdx.x * arguments.image_bytes);
-  for (std::uint32_t i = threadIdx.x; i < arguments.image_bytes / sizeof(uint4); i += kThreads)
-    to[i] = from[i];
-}
-
-__device__ bool wait(std::uint32_t barrier) {
-  const long long start = clock64();
-  while (!ptx::mbarrier_try_wait(barrier, 0)) {
-    if (clock64() - start > kPatience) return false;
-  }
-  return true;
-}
-
-__device__ void report(const Arguments& arguments, bool completed) {
-  if (threadIdx.x != 0) return;
-  const auto* barrier =
-      reinterpret_cast<const std::uint64_t*>(shared_image + arguments.image_bytes);
-  arguments.reports[blockIdx.x] = {ptx::shared_address(shared_image), completed ? 1u : 0u,
-                                   *barrier};
-}
-
-__device__ std::uint32_t init_barrier(const Arguments& arguments) {
-  const std::uint32_t barrier = ptx::shared_address(shared_image) + arguments.image_bytes;
-  if (threadIdx.x == 0) {
-    ptx::mbarrier_init(barrier, 1);
-    ptx::fence_mbarrier_init();
-  }
-  return barrier;
-}
 
 template <int Rank>
 __global__ void __launch_bounds__(kThreads)
@@ -107,18 +43,14 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t barrier = init_barrier(arguments);
   copy_in(arguments);
   const std::uint32_t rank = ptx::cluster_rank();
-  bool expects = false;
-  for (std::uint32_t r = 0, left = arguments.mask; left != 0; ++r, left /= 2)
-    expects = expects || (r == rank && left % 2 != 0);
+  const bool expects = in_mask(arguments.mask, rank);
   if (threadIdx.x == 0 && expects) ptx::mbarrier_arrive_expect_tx(barrier, arguments.tx_bytes);
-  ptx::cluster_arrive();
-  ptx::cluster_wait();
+  cluster_sync();
   if (threadIdx.x == 0 && rank == arguments.issuer)
     ptx::tma_load_multicast<Rank>(arguments.tile, &map, arguments.start, barrier, arguments.mask);
   report(arguments, !expects || wait(barrier));
   __syncthreads();
-  ptx::cluster_arrive();  // a CTA outside the mask has no other way to know that all is done
-  ptx::cluster_wait();
+  cluster_sync();  // a CTA outside the mask has no other way to know that all is done
   copy_out(arguments);
 }
 
@@ -203,67 +135,7 @@ CUtensorMap encoded_map(const tma::TensorMap& map, const void* base) {
 
 // ---- Launching ----------------------------------------------------------------------------------
 
-// The memory of one launch. Images go in and come back through it.
-class Launch {
- public:
-  Launch(ConstBytes shared, int ctas)
-      : ctas_(ctas),
-        image_(shared),
-        result_(shared.size() * static_cast<std::size_t>(ctas)),
-        reports_(static_cast<std::size_t>(ctas)) {
-    if (shared.size() % sizeof(uint4) != 0)
-      throw std::runtime_error("the size of a shared image is no multiple of 16");
-    arguments.image_bytes = static_cast<std::uint32_t>(shared.size());
-    arguments.image = image_.data();
-    arguments.result = result_.data();
-    arguments.reports = reports_.data();
-  }
-
-  // `kernel_arguments` are pointers to the kernel's parameters; waits for the end.
-  void run(const void* kernel, void** kernel_arguments) {
-    const std::size_t bytes = arguments.image_bytes + kBarrierBytes;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bytes)));
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(ctas_);
-    cluster.val.clusterDim.y = 1;
-    cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(ctas_));
-    config.blockDim = dim3(kThreads);
-    config.dynamicSmemBytes = bytes;
-    config.attrs = &cluster;
-    config.numAttrs = ctas_ > 1 ? 1 : 0;
-    CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, kernel_arguments));
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  // True if every CTA completed.
-  bool completed() const {
-    std::vector<Report> reports(static_cast<std::size_t>(ctas_));
-    reports_.download(reports);
-    bool all = true;
-    for (const Report& r : reports) {
-      // In a cluster the bits above a CTA's window hold its rank.
-      if (r.shared_base % kWindowBytes != tile_shared_base)
-        throw std::runtime_error("dynamic shared memory starts at address " +
-                                 std::to_string(r.shared_base));
-      all = all && r.completed != 0;
-    }
-    return all;
-  }
-
-  void download(Bytes images) const { result_.download(images); }
-
-  Arguments arguments{};
-
- private:
-  int ctas_;
-  DeviceBuffer<std::uint8_t> image_;
-  DeviceBuffer<std::uint8_t> result_;
-  DeviceBuffer<Report> reports_;
-};
+using TileLaunch = Launch<Arguments>;
 
 using TileKernel = void (*)(CUtensorMap, Arguments);
 
@@ -310,7 +182,7 @@ TileKernel reduction_kernel(tma::Reduction op, int rank) {
   throw std::runtime_error("no such reduction");
 }
 
-void run_tile(Launch& launch, TileKernel kernel, const tma::TensorMap& map,
+void run_tile(TileLaunch& launch, TileKernel kernel, const tma::TensorMap& map,
               const tma::Coordinates& start, std::uint32_t tile, const void* global) {
   launch.arguments.start = start;
   launch.arguments.tile = tile;
@@ -324,7 +196,7 @@ void run_tile(Launch& launch, TileKernel kernel, const tma::TensorMap& map,
 void run_outward(TileKernel kernel, const tma::TensorMap& map, const tma::Coordinates& start,
                  std::uint32_t tile, ConstBytes shared, Bytes global) {
   const DeviceBuffer<std::uint8_t> memory{ConstBytes(global)};
-  Launch launch(shared, 1);
+  TileLaunch launch(shared, 1);
   run_tile(launch, kernel, map, start, tile, memory.data());
   (void)launch.completed();
   memory.download(global);
@@ -362,7 +234,7 @@ bool encode_accepts(const tma::TensorMap& map) {
 bool probe_load(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
                 Bytes shared, ConstBytes global) {
   const DeviceBuffer<std::uint8_t> memory{global};
-  Launch launch(shared, 1);
+  TileLaunch launch(shared, 1);
   run_tile(launch, of_rank<LoadKernel>(map.rank), map, start, tile, memory.data());
   launch.download(shared);
   return launch.completed();
@@ -372,7 +244,7 @@ bool probe_multicast(const tma::TensorMap& map, const tma::Coordinates& start, s
                      const Multicast& how, ConstBytes shared, ConstBytes global,
                      std::vector<std::uint8_t>& images) {
   const DeviceBuffer<std::uint8_t> memory{global};
-  Launch launch(shared, how.cluster);
+  TileLaunch launch(shared, how.cluster);
   launch.arguments.issuer = static_cast<std::uint32_t>(how.issuer);
   launch.arguments.mask = how.mask;
   run_tile(launch, of_rank<MulticastKernel>(map.rank), map, start, tile, memory.data());
@@ -395,7 +267,7 @@ void probe_matrix(const MatrixForm& form, std::span<const std::uint32_t> address
                   std::span<std::uint32_t> registers) {
   const DeviceBuffer<std::uint32_t> device_addresses{addresses};
   const DeviceBuffer<std::uint32_t> device_registers{std::span<const std::uint32_t>(registers)};
-  Launch launch(shared, 1);
+  TileLaunch launch(shared, 1);
   const std::uint32_t* address_pointer = device_addresses.data();
   std::uint32_t* register_pointer = device_registers.data();
   void* arguments[] = {&launch.arguments, &address_pointer, &register_pointer};

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/num/draw.h"
+#include "sim/num/float_pairs.h"
 
 namespace tcq::oracle {
 namespace {
@@ -28,9 +29,28 @@ std::uint32_t random_word(const AsyncCase& c, int stream, std::size_t index) {
 // Half of the special words as they are, the others somewhere among random ones.
 std::uint32_t content(const AsyncCase& c, int stream, std::size_t index) {
   const std::uint32_t random = random_word(c, stream, index);
-  if (!c.special_values || index >= 2 * special_words.size()) return random;
+  if (c.content != MemoryContent::SpecialWords || index >= 2 * special_words.size()) return random;
   return index < special_words.size() ? special_words[index]
                                       : special_words[random % special_words.size()];
+}
+
+// Element `index` of the old values (global memory) or of the tile's (shared memory).
+std::uint64_t float_element(const AsyncCase& c, bool old, std::size_t index) {
+  const FloatLayout layout = float_layout(element_type(c));
+  if (c.content == MemoryContent::FloatPairs) {
+    const auto i = static_cast<int>(index);
+    return special_float(layout, (old ? i / special_float_count : i) % special_float_count);
+  }
+  const DrawnPair pair(layout, mix(c.seed) ^ index);
+  return old ? pair.old() : pair.tile();
+}
+
+void fill_floats(const AsyncCase& c, bool old, std::uint8_t* bytes, std::size_t size) {
+  const std::size_t width = tma::element_bytes(element_type(c));
+  for (std::size_t i = 0; i < size; i += width) {
+    const std::uint64_t element = float_element(c, old, i / width);
+    std::memcpy(bytes + i, &element, std::min(width, size - i));
+  }
 }
 
 void fill(const AsyncCase& c, int stream, std::uint8_t* bytes, std::size_t size) {
@@ -42,6 +62,13 @@ void fill(const AsyncCase& c, int stream, std::uint8_t* bytes, std::size_t size)
 
 std::vector<std::uint8_t> bytes_of(const SharedMemory& shared) {
   return {shared.data(), shared.data() + shared.size()};
+}
+
+std::vector<std::uint8_t> bytes_of(const std::vector<SharedMemory>& cluster) {
+  std::vector<std::uint8_t> bytes;
+  for (const SharedMemory& shared : cluster)
+    bytes.insert(bytes.end(), shared.data(), shared.data() + shared.size());
+  return bytes;
 }
 
 Prediction predict_tile(const AsyncCase& c, AsyncState&& inputs) {
@@ -59,10 +86,7 @@ Prediction predict_multicast(const AsyncCase& c, AsyncState&& inputs) {
   tma::ClusterState state{{}, std::move(inputs.global)};
   state.shared.assign(static_cast<std::size_t>(c.cluster), inputs.shared);
   const Fault fault = execute(state, tma::MulticastLoad{c.tile, c.mask});
-  Prediction prediction{fault, {}};
-  for (const SharedMemory& shared : state.shared)
-    prediction.output.insert(prediction.output.end(), shared.data(), shared.data() + shared.size());
-  return prediction;
+  return {fault, bytes_of(state.shared)};
 }
 
 Prediction predict_matrix(const AsyncCase& c, AsyncState&& inputs) {
@@ -77,14 +101,49 @@ Prediction predict_matrix(const AsyncCase& c, AsyncState&& inputs) {
   return prediction;
 }
 
+Prediction predict_bulk_cta(const AsyncCase& c, AsyncState&& inputs) {
+  bulk::State state{std::move(inputs.shared), std::move(inputs.global)};
+  const bulk::Range range{c.bulk.global, c.bulk.shared, c.bulk.bytes};
+  if (c.move == Move::BulkLoad) {
+    const Fault fault = execute(state, bulk::Load{range});
+    return {fault, bytes_of(state.shared)};
+  }
+  const Fault fault = c.move == Move::BulkStore
+                          ? execute(state, bulk::Store{range})
+                          : execute(state, bulk::Reduce{range, c.reduction, c.bulk.type});
+  return {fault, std::move(state.global)};
+}
+
+Prediction predict_bulk_cluster(const AsyncCase& c, AsyncState&& inputs) {
+  bulk::ClusterState state{{}, std::move(inputs.global)};
+  state.shared.assign(static_cast<std::size_t>(c.cluster), inputs.shared);
+  const bulk::Range range{c.bulk.global, c.bulk.shared, c.bulk.bytes};
+  const bulk::Send send{static_cast<std::uint32_t>(c.issuer), c.bulk.shared,
+                        c.bulk.destination_rank, c.bulk.destination, c.bulk.bytes};
+  const Fault fault =
+      c.move == Move::BulkMulticast ? execute(state, bulk::MulticastLoad{range, c.mask})
+      : c.move == Move::BulkSend    ? execute(state, send)
+                                 : execute(state, bulk::SendReduce{send, c.reduction, c.bulk.type});
+  return {fault, bytes_of(state.shared)};
+}
+
 }  // namespace
+
+tma::DataType element_type(const AsyncCase& c) {
+  return is_bulk(c.move) ? c.bulk.type : c.tile.map.type;
+}
 
 AsyncState build_state(const AsyncCase& c) {
   AsyncState state;
   state.shared = SharedMemory(shared_base_sm90, c.shared_bytes);
-  fill(c, 1, state.shared.data(), c.shared_bytes);
   state.global.resize(c.global_bytes);
-  fill(c, 2, state.global.data(), c.global_bytes);
+  if (c.content == MemoryContent::FloatPairs || c.content == MemoryContent::FloatDraws) {
+    fill_floats(c, false, state.shared.data(), c.shared_bytes);
+    fill_floats(c, true, state.global.data(), c.global_bytes);
+  } else {
+    fill(c, 1, state.shared.data(), c.shared_bytes);
+    fill(c, 2, state.global.data(), c.global_bytes);
+  }
   fill(c, 3, reinterpret_cast<std::uint8_t*>(state.registers.data()), sizeof state.registers);
   return state;
 }
@@ -127,6 +186,12 @@ Prediction predict(const AsyncCase& c) {
       case Move::Multicast: return predict_multicast(c, std::move(inputs));
       case Move::LoadMatrix:
       case Move::StoreMatrix: return predict_matrix(c, std::move(inputs));
+      case Move::BulkLoad:
+      case Move::BulkStore:
+      case Move::BulkReduce: return predict_bulk_cta(c, std::move(inputs));
+      case Move::BulkMulticast:
+      case Move::BulkSend:
+      case Move::BulkSendReduce: return predict_bulk_cluster(c, std::move(inputs));
       default: return predict_tile(c, std::move(inputs));
     }
   }();

@@ -1,11 +1,12 @@
-// One TMA copy, one ldmatrix or stmatrix, or one encoding of a tensor map: inputs, what a device
-// answered, the file, and the comparison with the simulator.
+// One TMA or bulk copy, one ldmatrix or stmatrix, or one encoding of a tensor map: inputs, what a
+// device answered, the file, and the comparison with the simulator.
 //
 // A case is a pure function of its members: memory and registers are drawn from its seed and only
 // their hash is stored. Its output is all that the instruction may have changed: the shared images
-// of all CTAs (loads, stmatrix), the tensor's memory (stores, reductions), the registers (ldmatrix)
-// or one byte, 1 if the driver accepts the map (encode). A file holds a hash of every KiB of it,
-// and all bytes of the cases that ask for it. What the suites of cases are: async_suites.h.
+// of all CTAs (loads, sends, stmatrix), global memory (stores, reductions), the registers
+// (ldmatrix) or one byte, 1 if the driver accepts the map (encode). A file holds a hash of every
+// KiB of it, and all bytes of the cases that ask for it. What the suites of cases are:
+// async_suites.h.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "oracle/vectors.h"
+#include "sim/machine/bulk.h"
 #include "sim/machine/matrix.h"
 #include "sim/machine/tma.h"
 
@@ -27,8 +29,43 @@ enum class Move : std::uint8_t {
   LoadMatrix,
   StoreMatrix,
   Encode,
+  BulkLoad,
+  BulkStore,
+  BulkReduce,
+  BulkMulticast,
+  BulkSend,
+  BulkSendReduce,
 };
-inline constexpr int move_count = 7;
+inline constexpr int move_count = 13;
+
+constexpr bool is_bulk(Move move) { return move >= Move::BulkLoad; }
+
+// The output is global memory.
+constexpr bool writes_global(Move move) {
+  return move == Move::Store || move == Move::Reduce || move == Move::BulkStore ||
+         move == Move::BulkReduce;
+}
+
+// What fills memory.
+enum class MemoryContent : std::uint8_t {
+  Random,
+  SpecialWords,  // NaN, subnormals, rounding ties
+  FloatPairs,    // special_float() of the reduction's type, every value meets every other
+  FloatDraws,    // DrawnPair of that type
+};
+inline constexpr int content_count = 4;
+
+// A copy without a tensor map, of whichever direction.
+struct BulkOperands {
+  std::uint64_t global = 0;
+  std::uint32_t shared = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t destination = 0;  // sends only
+  std::uint32_t destination_rank = 0;
+  tma::DataType type = tma::DataType::UInt32;  // reductions only
+
+  friend constexpr bool operator==(const BulkOperands&, const BulkOperands&) = default;
+};
 
 enum class Outcome : std::uint8_t {
   Completed,
@@ -45,9 +82,10 @@ struct AsyncCase {
   int cluster = 1;  // CTAs
   int issuer = 0;
   std::uint16_t mask = 1;
-  matrix::Operand operand;      // matrices only
-  bool special_values = false;  // memory of NaN, subnormals, rounding ties
-  bool keep_bytes = false;      // in a file, too
+  matrix::Operand operand;  // matrices only
+  BulkOperands bulk;        // bulk copies only
+  MemoryContent content = MemoryContent::Random;
+  bool keep_bytes = false;  // in a file, too
   std::uint32_t shared_bytes = 0;
   std::uint32_t global_bytes = 0;
   std::uint64_t seed = 0;
@@ -67,6 +105,8 @@ struct AsyncState {
 
 AsyncState build_state(const AsyncCase& c);
 std::uint64_t hash_inputs(const AsyncState& state);
+// Of a reduction's elements.
+tma::DataType element_type(const AsyncCase& c);
 std::vector<std::uint64_t> hash_blocks(const std::vector<std::uint8_t>& output);
 
 // What the simulator makes of a case; no output if it faults.

@@ -29,8 +29,18 @@ const char* name(Move move) {
     case Move::LoadMatrix: return "ldmatrix";
     case Move::StoreMatrix: return "stmatrix";
     case Move::Encode: return "encode";
+    case Move::BulkLoad: return "bulk load";
+    case Move::BulkStore: return "bulk store";
+    case Move::BulkReduce: return "bulk reduce";
+    case Move::BulkMulticast: return "bulk multicast";
+    case Move::BulkSend: return "bulk send";
+    case Move::BulkSendReduce: return "bulk send reduce";
   }
   return "?";
+}
+
+bool reduces(const AsyncCase& c) {
+  return c.move == Move::Reduce || c.move == Move::BulkReduce || c.move == Move::BulkSendReduce;
 }
 
 bool is_matrix(const AsyncCase& c) {
@@ -63,9 +73,8 @@ struct Difference {
 };
 
 std::string where(const AsyncCase& c, std::size_t at) {
+  if (writes_global(c.move)) return fmt::format("global byte {:#x}", at);
   switch (c.move) {
-    case Move::Store:
-    case Move::Reduce: return fmt::format("global byte {:#x}", at);
     case Move::LoadMatrix:
       return fmt::format("lane {} register {} byte {}", at / 16, at / 4 % 4, at % 4);
     case Move::Encode: return "accepted";
@@ -154,10 +163,23 @@ void add_encode_properties(const tma::TensorMap& map, Properties& p) {
   }
 }
 
+void add_bulk_properties(const AsyncCase& c, Properties& p) {
+  const BulkOperands& b = c.bulk;
+  p.push_back(fmt::format("cluster {}", c.cluster));
+  p.push_back(fmt::format("{} bytes", b.bytes));
+  p.push_back(fmt::format("global at {} mod 128", b.global % 128));
+  p.push_back(fmt::format("shared at {} mod 128", b.shared % 128));
+  if (reduces(c)) p.push_back(fmt::format("{} {}", tma::name(c.reduction), tma::name(b.type)));
+}
+
 Properties properties(const AsyncCase& c) {
   Properties p = {name(c.move)};
   if (is_matrix(c)) {
     p.push_back(fmt::format("x{}{}", c.operand.count, c.operand.transposed ? ".trans" : ""));
+    return p;
+  }
+  if (is_bulk(c.move)) {
+    add_bulk_properties(c, p);
     return p;
   }
   const tma::TensorMap& map = c.tile.map;
@@ -175,7 +197,7 @@ Properties properties(const AsyncCase& c) {
                      : "inner box not narrower than the span");
   if (span != 0) p.push_back(fmt::format("tile at {} mod 1024", c.tile.shared_address % 1024));
   p.push_back(fmt::format("tensor at {} mod 128", map.address % 128));
-  p.push_back(c.special_values ? "special values" : "random values");
+  p.push_back(c.content == MemoryContent::Random ? "random values" : "special values");
   bool strided = false;
   bool out = false;
   for (int d = 0; d < map.rank; ++d) {
@@ -214,8 +236,7 @@ std::string origin(Bytes bytes, const AsyncState& inputs, std::size_t at, bool o
 
 std::string chunks_text(const AsyncCase& c, const Prediction& prediction, int limit) {
   const AsyncState inputs = build_state(c);
-  const bool shared_out =
-      c.move == Move::Load || c.move == Move::Multicast || c.move == Move::StoreMatrix;
+  const bool shared_out = !writes_global(c.move) && c.move != Move::LoadMatrix;
   std::string text;
   for (std::size_t at = 0; at + chunk <= std::min(c.output.size(), prediction.output.size());
        at += chunk) {
@@ -285,8 +306,11 @@ std::string elements_text(const AsyncCase& c, const Prediction& prediction, int 
 // What the output held before: the expectation where the simulator refuses the case.
 std::vector<std::uint8_t> output_before(const AsyncCase& c) {
   AsyncState inputs = build_state(c);
-  if (c.move == Move::Store || c.move == Move::Reduce) return inputs.global;
-  return {inputs.shared.data(), inputs.shared.data() + inputs.shared.size()};
+  if (writes_global(c.move)) return inputs.global;
+  std::vector<std::uint8_t> images;
+  for (int rank = 0; rank < c.cluster; ++rank)
+    images.insert(images.end(), inputs.shared.data(), inputs.shared.data() + inputs.shared.size());
+  return images;
 }
 
 std::string details(const AsyncCase& c, std::size_t index, const Difference& difference) {
@@ -295,7 +319,8 @@ std::string details(const AsyncCase& c, std::size_t index, const Difference& dif
   if (c.move == Move::Encode || c.output.empty()) return text;
   Prediction prediction = predict(c);
   if (prediction.fault != Fault::None) prediction.output = output_before(c);
-  if (!is_matrix(c)) text += elements_text(c, prediction, c.special_values ? 40 : 6);
+  if (!is_matrix(c) && !is_bulk(c.move))
+    text += elements_text(c, prediction, c.content == MemoryContent::SpecialWords ? 40 : 6);
   return text + chunks_text(c, prediction, 12);
 }
 
@@ -313,12 +338,26 @@ std::string table_text(const std::map<std::string, Count>& counts) {
   return text;
 }
 
+std::string bulk_text(const AsyncCase& c) {
+  const BulkOperands& b = c.bulk;
+  std::string text = fmt::format("{}: {} bytes, global {:#x}, shared {:#x}", name(c.move), b.bytes,
+                                 b.global, b.shared);
+  if (reduces(c)) text += fmt::format(" op {} type {}", tma::name(c.reduction), tma::name(b.type));
+  if (c.move == Move::BulkMulticast)
+    text += fmt::format(" cluster {} mask {:#x} issuer {}", c.cluster, c.mask, c.issuer);
+  if (c.move == Move::BulkSend || c.move == Move::BulkSendReduce)
+    text += fmt::format(" cluster {} from CTA {} to {:#x} of CTA {}", c.cluster, c.issuer,
+                        b.destination, b.destination_rank);
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const AsyncCase& c) {
   if (is_matrix(c))
     return fmt::format("{}.x{}{} addresses {:#x}", name(c.move), c.operand.count,
                        c.operand.transposed ? ".trans" : "", fmt::join(c.operand.addresses, ","));
+  if (is_bulk(c.move)) return bulk_text(c);
   std::string text = fmt::format("{}: {}", name(c.move), map_text(c.tile.map));
   if (c.move == Move::Encode) return text;
   text += fmt::format(" start {} tile {:#x}", list(c.tile.start.at, c.tile.map.rank),

@@ -57,16 +57,40 @@ void put_tile(PayloadWriter& w, const AsyncCase& c) {
   put_map(w, c.tile.map);
   put_all(w, c.tile.start.at, 4);
   w.put(c.tile.shared_address, 4);
-  w.put(static_cast<std::uint64_t>(c.reduction), 1);
-  w.put(static_cast<std::uint64_t>(c.cluster), 1);
-  w.put(static_cast<std::uint64_t>(c.issuer), 1);
-  w.put(c.mask, 2);
 }
 
 void get_tile(PayloadReader& r, AsyncCase& c) {
   c.tile.map = get_map(r);
   get_all(r, c.tile.start.at, 4);
   c.tile.shared_address = static_cast<std::uint32_t>(r.get(4));
+}
+
+void put_bulk(PayloadWriter& w, const AsyncCase& c) {
+  w.put(c.bulk.global, 8);
+  w.put(c.bulk.shared, 4);
+  w.put(c.bulk.bytes, 4);
+  w.put(c.bulk.destination, 4);
+  w.put(c.bulk.destination_rank, 1);
+  w.put(static_cast<std::uint64_t>(c.bulk.type), 1);
+}
+
+void get_bulk(PayloadReader& r, AsyncCase& c) {
+  c.bulk.global = r.get(8);
+  c.bulk.shared = static_cast<std::uint32_t>(r.get(4));
+  c.bulk.bytes = static_cast<std::uint32_t>(r.get(4));
+  c.bulk.destination = static_cast<std::uint32_t>(r.get(4));
+  c.bulk.destination_rank = static_cast<std::uint32_t>(r.get_below(1, max_cluster, "rank"));
+  c.bulk.type = static_cast<tma::DataType>(r.get_below(1, tma::data_type_count, "element type"));
+}
+
+void put_how(PayloadWriter& w, const AsyncCase& c) {
+  w.put(static_cast<std::uint64_t>(c.reduction), 1);
+  w.put(static_cast<std::uint64_t>(c.cluster), 1);
+  w.put(static_cast<std::uint64_t>(c.issuer), 1);
+  w.put(c.mask, 2);
+}
+
+void get_how(PayloadReader& r, AsyncCase& c) {
   c.reduction = static_cast<tma::Reduction>(r.get_below(1, tma::reduction_count, "reduction"));
   c.cluster = static_cast<int>(r.get_below(1, max_cluster + 1, "cluster"));
   c.issuer = static_cast<int>(r.get_below(1, max_cluster, "issuer"));
@@ -85,13 +109,28 @@ void get_operand(PayloadReader& r, matrix::Operand& operand) {
   get_all(r, operand.addresses, 4);
 }
 
-void put_case(PayloadWriter& w, const AsyncCase& c) {
-  w.put(static_cast<std::uint64_t>(c.move), 1);
-  if (is_matrix(c.move))
-    put_operand(w, c.operand);
+void put_operands(PayloadWriter& w, const AsyncCase& c) {
+  if (is_matrix(c.move)) return put_operand(w, c.operand);
+  if (is_bulk(c.move))
+    put_bulk(w, c);
   else
     put_tile(w, c);
-  w.put(c.special_values ? 1 : 0, 1);
+  put_how(w, c);
+}
+
+void get_operands(PayloadReader& r, AsyncCase& c) {
+  if (is_matrix(c.move)) return get_operand(r, c.operand);
+  if (is_bulk(c.move))
+    get_bulk(r, c);
+  else
+    get_tile(r, c);
+  get_how(r, c);
+}
+
+void put_case(PayloadWriter& w, const AsyncCase& c) {
+  w.put(static_cast<std::uint64_t>(c.move), 1);
+  put_operands(w, c);
+  w.put(static_cast<std::uint64_t>(c.content), 1);
   w.put(c.keep_bytes ? 1 : 0, 1);
   w.put(c.shared_bytes, 4);
   w.put(c.global_bytes, 4);
@@ -116,11 +155,8 @@ void get_output(PayloadReader& r, AsyncCase& c) {
 AsyncCase get_case(PayloadReader& r) {
   AsyncCase c;
   c.move = static_cast<Move>(r.get_below(1, move_count, "kind of case"));
-  if (is_matrix(c.move))
-    get_operand(r, c.operand);
-  else
-    get_tile(r, c);
-  c.special_values = r.get_flag();
+  get_operands(r, c);
+  c.content = static_cast<MemoryContent>(r.get_below(1, content_count, "content"));
   c.keep_bytes = r.get_flag();
   c.shared_bytes = static_cast<std::uint32_t>(r.get_below(4, max_shared_bytes + 1, "size"));
   c.global_bytes = static_cast<std::uint32_t>(r.get_below(4, max_global_bytes + 1, "size"));

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "oracle/async_bulk_suites.h"
 #include "oracle/words.h"
 #include "sim/num/draw.h"
 
@@ -267,7 +268,7 @@ std::vector<AsyncCase> conversions(std::uint64_t seed) {
         c.tile.map.fill = fill;
         c.tile.start = {{0, fill == Fill::NaN ? 14 : 0}};
         c.tile.shared_address = shared_base_sm90;
-        c.special_values = true;
+        c.content = MemoryContent::SpecialWords;
         Suite::size_memories(c);
         keep_if_small(c);
       }
@@ -281,7 +282,7 @@ std::vector<AsyncCase> reductions(std::uint64_t seed) {
   for (int op = 0; op < tma::reduction_count; ++op) {
     for (int type = 0; type < tma::data_type_count; ++type) {
       const Wish legal{Swizzle::None, static_cast<DataType>(type)};
-      if (tma::is_packed(legal.type)) continue;
+      if (tma::is_packed(legal.type) || tma::is_float(legal.type)) continue;
       if (check(static_cast<Reduction>(op), legal.type) != Fault::None) continue;
       for (const Swizzle swizzle : swizzles) {
         for (const Side side : {Side::Inside, Side::High}) {
@@ -547,9 +548,11 @@ std::vector<AsyncCase> edges(std::uint64_t seed) {
 }  // namespace
 
 std::vector<std::string_view> async_suite_names() {
-  return {"tma_load",      "tma_convert", "tma_store", "tma_reduce",
-          "tma_multicast", "matrix",      "encode"};
+  return {"tma_load", "tma_convert", "tma_store", "tma_reduce",  "tma_multicast",
+          "matrix",   "encode",      "bulk",      "reduce_float"};
 }
+
+std::vector<std::string_view> async_edge_suite_names() { return {"edge", "bulk_edge"}; }
 
 std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "tma_load") return loads(seed);
@@ -559,9 +562,12 @@ std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "tma_multicast") return multicasts(seed);
   if (name == "matrix") return matrices(seed);
   if (name == "encode") return encodings(seed);
+  if (name == "bulk") return bulk_copies(seed);
+  if (name == "reduce_float") return float_reductions(seed);
   if (name == "edge") return edges(seed);
+  if (name == "bulk_edge") return bulk_edges(seed);
   std::vector<std::string_view> names = async_suite_names();
-  names.push_back("edge");
+  for (const std::string_view edge : async_edge_suite_names()) names.push_back(edge);
   throw_unknown("suite", name, names);
 }
 

@@ -15,10 +15,12 @@ namespace tcq::oracle {
 // tma_load: every swizzle, element size, rank, box class and out-of-bounds side, both fills,
 // element strides, every phase of the destination. tma_convert: every element type on special
 // values, both directions. tma_store, tma_reduce: the same outwards. tma_multicast: clusters of 2
-// and 4. matrix: ldmatrix and stmatrix. encode: does the driver accept a tensor map. A last suite,
-// edge, is not in the list: cases that trap or may, each in a process of its own, and maps at open
-// limits.
+// and 4. matrix: ldmatrix and stmatrix. encode: does the driver accept a tensor map. bulk: copies
+// and integer reductions without a tensor map, every direction, clusters of 2 and 4. reduce_float:
+// every reduction of floats on every pair of special values and on drawn pairs.
 std::vector<std::string_view> async_suite_names();
+// Cases that trap or may, each to run in a process of its own, and maps at open limits.
+std::vector<std::string_view> async_edge_suite_names();
 // Throws UsageError for an unknown name.
 std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed);
 

@@ -322,7 +322,11 @@ TEST(TmaReduce, ExistsForTheTypesOfThePtxTableOnly) {
   EXPECT_EQ(check(Reduction::Inc, DataType::UInt64), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::Add, DataType::UInt8), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::And, DataType::Float32), Fault::ReductionType);
-  EXPECT_EQ(info(check(Reduction::Add, DataType::Float16)).kind, FaultKind::Unmodelled);
+  EXPECT_EQ(check(Reduction::Min, DataType::Float32), Fault::ReductionType);
+  EXPECT_EQ(check(Reduction::Inc, DataType::BFloat16), Fault::ReductionType);
+  EXPECT_EQ(info(check(Reduction::Add, DataType::TFloat32)).kind, FaultKind::Unmodelled);
+  EXPECT_EQ(check(Reduction::Add, DataType::Float64), Fault::None);
+  EXPECT_EQ(check(Reduction::Min, DataType::BFloat16), Fault::None);
   EXPECT_EQ(check(Reduction::Max, DataType::Int64), Fault::None);
 }
 
@@ -386,7 +390,9 @@ TEST(TmaFaults, ChangeNothing) {
   EXPECT_EQ(execute(cluster, MulticastLoad{good, 0}), Fault::MulticastMask);
   EXPECT_EQ(execute(cluster, MulticastLoad{good, 0b100}), Fault::MulticastMask);
   EXPECT_EQ(cluster, before);
-  EXPECT_EQ(execute(after, Reduce{good, Reduction::Add}), Fault::UnmodelledReduction);
+  after = state;
+  EXPECT_EQ(execute(after, Reduce{good, Reduction::Xor}), Fault::ReductionType);
+  EXPECT_EQ(after, state);
   for (const Coordinates& start : {Coordinates{{-8, 0}}, Coordinates{{8, -1}}}) {
     Tile tile = good;
     tile.start = start;

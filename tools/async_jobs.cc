@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cuda/probe_bulk_sm90.h"
 #include "cuda/probe_tma_sm90.h"
 
 namespace tcq::tools {
@@ -64,6 +65,38 @@ void run_matrix(AsyncCase& c, const AsyncState& state) {
   c.output = std::move(shared);
 }
 
+void run_bulk_cta(AsyncCase& c, const AsyncState& state) {
+  const cuda::BulkRange range{c.bulk.global, c.bulk.shared, c.bulk.bytes};
+  std::vector<std::uint8_t> shared = bytes_of(state.shared);
+  if (c.move == Move::BulkLoad) {
+    const bool completed = cuda::probe_bulk_load(range, shared, state.global);
+    c.outcome = completed ? Outcome::Completed : Outcome::Timeout;
+    c.output = std::move(shared);
+    return;
+  }
+  c.output = state.global;
+  if (c.move == Move::BulkStore)
+    cuda::probe_bulk_store(range, shared, c.output);
+  else
+    cuda::probe_bulk_reduce(c.reduction, c.bulk.type, range, shared, c.output);
+}
+
+void run_bulk_cluster(AsyncCase& c, const AsyncState& state) {
+  const std::vector<std::uint8_t> shared = bytes_of(state.shared);
+  const cuda::BulkRange range{c.bulk.global, c.bulk.shared, c.bulk.bytes};
+  const cuda::BulkSend send{c.cluster,          static_cast<std::uint32_t>(c.issuer),
+                            c.bulk.shared,      c.bulk.destination_rank,
+                            c.bulk.destination, c.bulk.bytes};
+  const bool completed =
+      c.move == Move::BulkMulticast
+          ? cuda::probe_bulk_multicast(range, {c.cluster, c.issuer, c.mask}, shared, state.global,
+                                       c.output)
+      : c.move == Move::BulkSend
+          ? cuda::probe_bulk_send(send, shared, c.output)
+          : cuda::probe_bulk_send_reduce(c.reduction, c.bulk.type, send, shared, c.output);
+  c.outcome = completed ? Outcome::Completed : Outcome::Timeout;
+}
+
 void run_instruction(AsyncCase& c) {
   if (c.move == Move::Encode) {
     c.output = {static_cast<std::uint8_t>(cuda::encode_accepts(c.tile.map) ? 1 : 0)};
@@ -75,6 +108,12 @@ void run_instruction(AsyncCase& c) {
     case Move::Multicast: run_multicast(c, state); break;
     case Move::Store:
     case Move::Reduce: run_outward(c, state); break;
+    case Move::BulkLoad:
+    case Move::BulkStore:
+    case Move::BulkReduce: run_bulk_cta(c, state); break;
+    case Move::BulkMulticast:
+    case Move::BulkSend:
+    case Move::BulkSendReduce: run_bulk_cluster(c, state); break;
     default: run_matrix(c, state); break;
   }
 }
@@ -160,7 +199,7 @@ void record_async_edge_cases(std::span<AsyncCase> cases, void (*progress)(std::s
     int status = 0;
     waitpid(child, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
-      throw std::runtime_error(fmt::format("case {} of the edge suite failed", done));
+      throw std::runtime_error(fmt::format("case {} of an edge suite failed", done));
     c.outcome = static_cast<Outcome>(bytes[0]);
     c.output.assign(bytes.begin() + 1, bytes.end());
     c.hashes = oracle::hash_blocks(c.output);

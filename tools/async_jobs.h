@@ -1,4 +1,5 @@
-// Running the cases of oracle/async_case.h on a GPU: the glue to cuda/probe_tma_sm90.h.
+// Running the cases of oracle/async_case.h on a GPU: the glue to cuda/probe_tma_sm90.h and
+// probe_bulk_sm90.h.
 #pragma once
 
 #include <span>

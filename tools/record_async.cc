@@ -1,18 +1,20 @@
-// record_async: runs suites of TMA copies, ldmatrix, stmatrix and tensor-map encodings on an sm_90
-// GPU and writes what the device returned.
+// record_async: runs suites of TMA and bulk copies, ldmatrix, stmatrix and tensor-map encodings on
+// an sm_90 GPU and writes what the device returned.
 //
 // Beside `record` the only program that writes files under tests/vectors. `record_async check`
 // writes nothing: it draws every suite anew and compares the device with the simulator, each suite
 // in a process of its own, so that a trap ends no other. For differing cases it prints what they
-// have in common and where each byte came from.
+// have in common and where each byte came from, and which rules floating-point reductions follow.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "cuda/launch.h"
+#include "oracle/async_float.h"
 #include "oracle/async_suites.h"
 #include "tools/async_jobs.h"
 #include "tools/device_jobs.h"
@@ -32,9 +34,9 @@ struct Arguments {
   bool all_bytes = false;
 };
 
-// The edge suite's cases run in children, which must not inherit a device in use.
+// The edge suites' cases run in children, which must not inherit a device in use.
 void run_cases(std::string_view suite, std::vector<oracle::AsyncCase>& cases) {
-  if (suite == "edge") {
+  if (std::ranges::count(oracle::async_edge_suite_names(), suite) != 0) {
     tools::record_async_edge_cases(cases, tools::show_progress);
     tools::require_sm90();
   } else {
@@ -64,7 +66,8 @@ int print_comparison(std::string_view name, const oracle::AsyncRecording& record
   const oracle::Comparison c = oracle::compare(recording);
   fmt::print("{:<14} {:>5} cases {:>9} bytes {:>8} differing bytes\n", name, c.cases, c.outputs,
              c.differing_outputs);
-  fmt::print("{}", oracle::explain_differences(recording));
+  fmt::print("{}{}", oracle::explain_differences(recording),
+             oracle::explain_float_reductions(recording));
   return c.differing_outputs == 0 ? 0 : tools::exit_mismatch;
 }
 
@@ -107,7 +110,7 @@ int check_in_child(std::string_view name, std::uint64_t seed) {
 
 int check(const Arguments& args) {
   std::vector<std::string_view> names = oracle::async_suite_names();
-  names.push_back("edge");
+  for (const std::string_view edge : oracle::async_edge_suite_names()) names.push_back(edge);
   int status = 0;
   for (const std::string_view name : names)
     if (args.only.empty() || args.only == name)
@@ -128,7 +131,8 @@ int main(int argc, char** argv) {
       "Records what TMA, ldmatrix, stmatrix and the tensor-map encoder of an sm_90 GPU do.");
   app.add_option(
          "suite", args.suite,
-         "tma_load, tma_convert, tma_store, tma_reduce, tma_multicast, matrix, encode, edge; "
+         "tma_load, tma_convert, tma_store, tma_reduce, tma_multicast, matrix, encode, bulk, "
+         "reduce_float, edge, bulk_edge; "
          "check (all suites against the simulator, nothing is written); explain (--in FILE)")
       ->required();
   app.add_option("--in", args.in, "explain: a recording with all bytes");

@@ -1,8 +1,8 @@
-// The operations of cp.reduce.async.bulk.tensor: which exist for which element type, and their
-// exact result on integers.
+// The operations of cp.reduce.async.bulk and its tensor form: which exist for which element type,
+// and their exact result on integers.
 //
-// A reduction replaces each element of the tensor by op(element, element of the tile). Example:
-// inc of 7 with 7 is 0, of 6 with 7 is 7.
+// A reduction replaces each element of the tensor by op(element, element of the tile). Floating
+// point: sim/num/reduce_float.h. Example: inc of 7 with 7 is 0, of 6 with 7 is 7.
 //
 // Source: PTX ISA 9.2, 9.7.9.27.1.3 "cp.reduce.async.bulk.tensor", and the types of 9.7.9.25.4.2
 // "cp.reduce.async.bulk".
@@ -43,11 +43,24 @@ HOST_DEVICE constexpr bool is_wide_integer(DataType type) {
   return type >= DataType::UInt32 && type <= DataType::Int64;
 }
 
-// Faults: ReductionType; UnmodelledReduction for floating point.
+namespace detail {
+
+HOST_DEVICE constexpr Fault check_float(Reduction op, DataType type) {
+  const bool extreme = op == Reduction::Min || op == Reduction::Max;
+  if (op != Reduction::Add && !extreme) return Fault::ReductionType;
+  if (type == DataType::TFloat32 || type == DataType::TFloat32Ftz)
+    return Fault::UnmodelledReduction;
+  return extreme && element_bytes(type) != 2 ? Fault::ReductionType : Fault::None;
+}
+
+}  // namespace detail
+
+// Floating point has add; only the 16-bit types have min and max. Faults: ReductionType;
+// UnmodelledReduction for tf32.
 HOST_DEVICE constexpr Fault check(Reduction op, DataType type) {
   const bool bitwise = op == Reduction::And || op == Reduction::Or || op == Reduction::Xor;
   const bool counter = op == Reduction::Inc || op == Reduction::Dec;
-  if (is_float(type)) return bitwise || counter ? Fault::ReductionType : Fault::UnmodelledReduction;
+  if (is_float(type)) return detail::check_float(op, type);
   if (!is_wide_integer(type)) return Fault::ReductionType;
   if (counter && type != DataType::UInt32) return Fault::ReductionType;
   if (type == DataType::Int64 && (op == Reduction::Add || bitwise)) return Fault::ReductionType;

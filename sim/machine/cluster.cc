@@ -65,7 +65,12 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
   const auto registers = static_cast<std::size_t>(highest_register(program) + 1);
   for (int cta = 0; cta < launch.cluster; ++cta) {
     ctas_.push_back({SharedMemory(shared_base_sm90, shared_bytes),
-                     Provenance(shared_base_sm90, shared_bytes), {}, warps, 0, {}, {}});
+                     Provenance(shared_base_sm90, shared_bytes),
+                     {},
+                     warps,
+                     0,
+                     {},
+                     {}});
     for (int first = 0; first < warps; first += warps_per_warpgroup) {
       Warpgroup group;
       group.first_warp = cta * warps + first;
@@ -233,8 +238,8 @@ struct NextTouch {
 std::vector<Touch> Cluster::next_touches(AgentId agent) const {
   std::vector<Touch> touches;
   if (is_copy(agent)) {
-    const auto copy = std::find_if(copies_.begin(), copies_.end(),
-                                   [&](const Copy& c) { return c.id == agent; });
+    const auto copy =
+        std::find_if(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.id == agent; });
     if (copy == copies_.end()) return touches;
     const MbarrierSlot& slot = slots_[static_cast<std::size_t>(copy->slot)];
     touches.push_back({Executor::mbarrier_object(slot.cta, slot.address), TouchKind::Count,
@@ -401,9 +406,8 @@ Waiting Cluster::waiting_of(const Warp& warp) const {
     w.missing = slot.state.pending;
     w.expected = slot.state.expected;
     w.tx_bytes = slot.state.tx;
-    w.copies_in_flight = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
-      return copy.slot == index;
-    });
+    w.copies_in_flight = std::count_if(copies_.begin(), copies_.end(),
+                                       [&](const Copy& copy) { return copy.slot == index; });
   } else if (const auto* sync = std::get_if<BarrierSync>(&what)) {
     const NamedBarrier& barrier = cta.barriers[static_cast<std::size_t>(sync->id)];
     w.what = WaitFor::Barrier;
@@ -443,7 +447,20 @@ void Cluster::report_deadlock() {
       finding.at = w.at;
       break;
     }
+  // A warp that waits for the parity of a phase while a later one, which it has not seen, is over.
+  for (const Waiting& w : finding.waiting) {
+    const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
+    const int slot = w.what == WaitFor::Mbarrier ? Executor::find_slot(*this, w.cta, w.object) : -1;
+    if (slot < 0 || finding.fault != Fault::Deadlock) continue;
+    if (warp.clock.at(slots_[static_cast<std::size_t>(slot)].phases) >= w.phase) continue;
+    finding.fault = Fault::PhaseStale;
+    finding.at = finding.hint = w.at;
+  }
   fail(std::move(finding));
+}
+
+void Cluster::report_unwritten_reads() {
+  if (!unwritten_reads_.empty()) fail(unwritten_reads_.front().finding);
 }
 
 // --- bookkeeping -----------------------------------------------------------------------------------
@@ -452,12 +469,14 @@ void Cluster::compact_log() {
   Compaction compaction(log_);
   for (const Cta& cta : ctas_) compaction.keep(cta.provenance);
   for (const MbarrierSlot& slot : slots_) compaction.keep(slot.init);
+  for (const UnwrittenRead& read : unwritten_reads_) compaction.keep(read.access);
   for (const Copy& copy : copies_) compaction.keep(copy.write), compaction.keep(copy.read);
   for (const Warpgroup& group : warpgroups_)
     for (const Mma& mma : group.mmas) compaction.keep(mma.read);
   compaction.run();
   for (Cta& cta : ctas_) compaction.renumber(cta.provenance);
   for (MbarrierSlot& slot : slots_) slot.init = compaction.renumber(slot.init);
+  for (UnwrittenRead& read : unwritten_reads_) read.access = compaction.renumber(read.access);
   for (Copy& copy : copies_) {
     copy.write = compaction.renumber(copy.write);
     copy.read = compaction.renumber(copy.read);

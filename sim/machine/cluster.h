@@ -39,9 +39,9 @@ enum class TouchKind : std::uint8_t { Count, Wait, Take };
 struct Touch {
   std::uint64_t object = 0;
   TouchKind kind = TouchKind::Count;
-  std::uint32_t phase = 0;  // before the step; of a wait: the phase it saw
-  bool completes = false;   // the step completed the phase
-  int parity = -1;          // of a wait on an mbarrier
+  std::uint32_t phase = 0;       // before the step; of a wait: the phase it saw
+  bool completes = false;        // the step completed the phase
+  int parity = -1;               // of a wait on an mbarrier
   std::int64_t free_before = 0;  // Take: registers in the pool
   std::int64_t taken = 0;        // Take: positive if taken
 };
@@ -81,14 +81,14 @@ struct Copy {
   std::uint32_t statement = 0;
   int warp = 0;
   int lane = 0;
-  int cta = 0;   // whose shared memory it writes (loads) or reads (stores)
+  int cta = 0;    // whose shared memory it writes (loads) or reads (stores)
   int slot = -1;  // loads: the mbarrier it completes
   std::uint32_t bytes = 0;
   int source_cta = 0;  // between CTAs
   std::uint32_t source_address = 0;
   AccessId write = 0;
   AccessId read = 0;
-  ByteRange box;                        // of shared memory
+  ByteRange box;                       // of shared memory
   std::vector<std::uint8_t> captured;  // stores: the source, once it is read
   bool is_read = false;
   bool is_written = false;
@@ -114,7 +114,7 @@ struct Mma {
 
 struct Warpgroup {
   int first_warp = 0;
-  std::deque<Mma> mmas;        // not yet dropped, in order of issue
+  std::deque<Mma> mmas;         // not yet dropped, in order of issue
   std::uint64_t first_mma = 0;  // number of mmas.front()
   // Per warp: aligned instructions executed, checked against the first warp that got so far.
   std::array<std::uint64_t, 4> aligned{};
@@ -127,7 +127,7 @@ struct Warpgroup {
 struct Warp {
   int number = 0;  // in the cluster
   int cta = 0;
-  int index = 0;  // in the CTA
+  int index = 0;                  // in the CTA
   std::vector<std::size_t> path;  // segments
   std::size_t segment = 0;        // in the path
   std::size_t pc = 0;             // in the segment
@@ -138,16 +138,25 @@ struct Warp {
   wgmma::Order order;
   std::array<bool, 8> predicates{};
   Clock clock;
-  Clock at_fence;      // its clock at its last fence.proxy.async
-  Clock narrow;        // what it would know, were scopes wide enough
+  Clock at_fence;  // its clock at its last fence.proxy.async
+  Clock narrow;    // what it would know, were scopes wide enough
   std::uint32_t fences = 0;
-  std::uint32_t copies = 0;  // issued
+  std::uint32_t copies = 0;        // issued
+  std::uint32_t waits_passed = 0;  // on mbarriers
   int max_registers = 0;
   int cluster_arrivals = 0;
   std::uint32_t cluster_awaited = 0;
-  Place stale_wait;            // its last wait, if that told it nothing new
+  Place stale_wait;             // its last wait, if that told it nothing new
   bool stale_is_fresh = false;  // ... because no phase had completed at all
   std::vector<BulkThread> bulk;
+};
+
+// A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
+struct UnwrittenRead {
+  AccessId access = 0;
+  Finding finding;
+  Place stale_wait;     // of its warp at that time
+  bool waited = false;  // its warp had passed a wait
 };
 
 // A use of a CTA's shared memory that one of its warps must know before the CTA ends.
@@ -186,6 +195,8 @@ class Cluster {
   void finish_stores();  // at the end, those that no wait has forced
   // Nobody can take a step, and it is not finished. Reports who waits for what.
   void report_deadlock();
+  // It is finished. Reports reads of bytes that nothing ever wrote.
+  void report_unwritten_reads();
 
   // --- what came of it ---
   const std::optional<Finding>& finding() const { return finding_; }
@@ -248,6 +259,7 @@ class Cluster {
   std::vector<Touch> touches_;
   std::optional<Finding> finding_;
   std::vector<Finding> suspicions_;
+  std::vector<UnwrittenRead> unwritten_reads_;
 };
 
 }  // namespace tcq::machine

@@ -27,8 +27,8 @@ void Executor::arrive_at(NamedBarrier& barrier, int threads, std::uint64_t objec
 
 void Executor::execute(const BarrierSync& i) {
   if (!all_lanes_take_part()) return;
-  NamedBarrier& barrier = c_.ctas_[static_cast<std::size_t>(warp_.cta)]
-                              .barriers[static_cast<std::size_t>(i.id)];
+  NamedBarrier& barrier =
+      c_.ctas_[static_cast<std::size_t>(warp_.cta)].barriers[static_cast<std::size_t>(i.id)];
   const std::uint64_t object = barrier_object(warp_.cta, i.id);
   if (!warp_.arrived) {
     arrive_at(barrier, i.threads == 0 ? c_.program_.launch().threads : i.threads, object);
@@ -94,13 +94,13 @@ void Executor::execute(const ClusterWait&) {
 void Executor::execute(const SetMaxRegisters& i) {
   if (!aligned_in_warpgroup()) return;
   if (warp_.max_registers == 0) return fail(Fault::SetmaxnregIgnored);
-  const bool right_way = i.increase ? i.count >= warp_.max_registers
-                                    : i.count <= warp_.max_registers;
+  const bool right_way =
+      i.increase ? i.count >= warp_.max_registers : i.count <= warp_.max_registers;
   if (!right_way) return fail(Fault::SetmaxnregDirection, -1, warp_.max_registers);
   Cta& cta = c_.ctas_[static_cast<std::size_t>(warp_.cta)];
   const std::int64_t taken = std::int64_t{i.count - warp_.max_registers} * warp_threads;
-  c_.touches_.push_back({pool_object(warp_.cta), TouchKind::Take, 0, false, -1,
-                         cta.free_registers, taken});
+  c_.touches_.push_back(
+      {pool_object(warp_.cta), TouchKind::Take, 0, false, -1, cta.free_registers, taken});
   cta.free_registers -= taken;
   warp_.max_registers = i.count;
 }

@@ -42,9 +42,7 @@ AccessId Executor::add_copy_access(AccessKind kind, Stream stream) {
 bool Executor::record_copy(AccessId access, int cta, ByteRange box) {
   const Conflict conflict = c_.ctas_[static_cast<std::size_t>(cta)].provenance.record(
       box, access, knowledge(), c_.log_, c_.streams_);
-  if (conflict.verdict == Verdict::Ordered) return true;
-  fail_access(conflict, access, cta);
-  return false;
+  return settle(conflict, access, cta);
 }
 
 // One copy into one CTA, which completes `bytes` on an mbarrier there.
@@ -53,6 +51,7 @@ Copy* Executor::add_load(int cta, const Address& barrier, ByteRange box, std::ui
   if (slot == nullptr) return nullptr;
   const AccessId write = add_copy_access(AccessKind::CopyWrite, slot->phases);
   c_.log_[write].operation = slot->state.phase;
+  c_.log_[write].base = box.begin;
   if (!record_copy(write, cta, box)) return nullptr;
   Copy copy;
   copy.id = Cluster::copy_agent(warp_.number, warp_.copies, cta);
@@ -88,15 +87,14 @@ void Executor::issue_load(const Address& to, const Address& barrier, std::uint16
 void Executor::execute(const TensorLoad& i) {
   if (!one_lane_issues()) return;
   const tma::Load load{tile_of(c_.program_, i.map, i.start, i.to.of(thread_of(first_lane())))};
-  issue_load(i.to, i.barrier, i.multicast, box_of(load.tile),
-             tma::complete_tx_bytes(load.tile.map),
+  issue_load(i.to, i.barrier, i.multicast, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
              [&](const SharedMemory& shared) { return tma::check(load, shared, c_.global_); });
 }
 
 void Executor::execute(const BulkLoad& i) {
   if (!one_lane_issues()) return;
   const std::uint32_t to = i.to.of(thread_of(first_lane()));
-  const bulk::Load load{i.from, to, i.bytes};
+  const bulk::Load load{{i.from, to, i.bytes}};
   issue_load(i.to, i.barrier, i.multicast, {to, to + i.bytes}, i.bytes,
              [&](const SharedMemory& shared) { return bulk::check(load, shared, c_.global_); });
 }
@@ -108,7 +106,7 @@ void Executor::execute(const BulkSend& i) {
   const std::uint32_t to = i.to.of(thread);
   const SharedMemory& source = c_.ctas_[static_cast<std::size_t>(warp_.cta)].shared;
   const SharedMemory& target = c_.ctas_[static_cast<std::size_t>(cta_of(i.to))].shared;
-  if (const Fault fault = bulk::check(bulk::Send{from, to, i.bytes}, source, target);
+  if (const Fault fault = bulk::check(bulk::Send{0, from, 0, to, i.bytes}, source, target);
       fault != Fault::None)
     return fail(fault, first_lane(), from);
   ++warp_.copies;
@@ -177,7 +175,7 @@ void Executor::execute(const TensorReduce& i) {
 void Executor::execute(const BulkStore& i) {
   if (!one_lane_issues()) return;
   const std::uint32_t from = i.from.of(thread_of(first_lane()));
-  execute_store(bulk::Store{from, i.to, i.bytes}, {from, from + i.bytes});
+  execute_store(bulk::Store{{i.to, from, i.bytes}}, {from, from + i.bytes});
 }
 
 // --- groups ----------------------------------------------------------------------------------------
@@ -246,11 +244,11 @@ struct Mover {
     tma::execute(tma::Load{tile(i.map, i.start)}, target(), global);
   }
   void operator()(const BulkLoad& i) const {
-    bulk::execute(bulk::Load{i.from, copy.box.begin, i.bytes}, target(), global);
+    bulk::execute(bulk::Load{{i.from, copy.box.begin, i.bytes}}, target(), global);
   }
   void operator()(const BulkSend& i) const {
     const SharedMemory& from = ctas[static_cast<std::size_t>(copy.source_cta)].shared;
-    bulk::execute(bulk::Send{copy.source_address, copy.box.begin, i.bytes}, from, target());
+    bulk::execute(bulk::Send{0, copy.source_address, 0, copy.box.begin, i.bytes}, from, target());
   }
   void operator()(const TensorStore& i) const {
     tma::execute(tma::Store{tile(i.map, i.start)}, source(), global);
@@ -259,7 +257,7 @@ struct Mover {
     tma::execute(tma::Reduce{tile(i.map, i.start), i.op}, source(), global);
   }
   void operator()(const BulkStore& i) const {
-    bulk::execute(bulk::Store{copy.box.begin, i.to, i.bytes}, source(), global);
+    bulk::execute(bulk::Store{{i.to, copy.box.begin, i.bytes}}, source(), global);
   }
   void operator()(const auto&) const {}
 };
@@ -274,17 +272,17 @@ void Executor::complete_load(Cluster& c, AgentId id) {
   const Place at{copy.statement, copy.warp, copy.lane};
   const ByteRange barrier{slot.address, slot.address + mbarrier::size_bytes};
   if (!slot.live)
-    return c.fail({.fault = Fault::MbarrierNotInitialized, .at = at, .cta = slot.cta,
-                   .bytes = barrier});
+    return c.fail(
+        {.fault = Fault::MbarrierNotInitialized, .at = at, .cta = slot.cta, .bytes = barrier});
   const std::uint32_t phase = slot.state.phase;
   if (const Fault fault = mbarrier::complete_tx(slot.state, copy.bytes); fault != Fault::None)
-    return c.fail({.fault = fault, .at = at, .cta = slot.cta, .bytes = barrier,
-                   .number = slot.state.tx});
+    return c.fail(
+        {.fault = fault, .at = at, .cta = slot.cta, .bytes = barrier, .number = slot.state.tx});
   const Tick tick = phase + 1;
   const bool completes = slot.state.phase != phase;
   if (completes) note_completion(slot);
-  c.touches_.push_back({mbarrier_object(slot.cta, slot.address), TouchKind::Count, phase,
-                        completes, -1, 0, 0});
+  c.touches_.push_back(
+      {mbarrier_object(slot.cta, slot.address), TouchKind::Count, phase, completes, -1, 0, 0});
   c.log_[copy.write].tick = tick;
   const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
   c.note_exit_use(copy.cta, {slot.phases, tick, at, copy.box, issuer != copy.cta});

@@ -10,8 +10,7 @@ int Executor::find_slot(const Cluster& cluster, int cta, std::uint32_t address) 
   return found == cluster.slot_of_.end() ? -1 : found->second;
 }
 
-bool Executor::mbarrier_passes(const Cluster& cluster, const Warp& warp,
-                               const MbarrierTryWait& i) {
+bool Executor::mbarrier_passes(const Cluster& cluster, const Warp& warp, const MbarrierTryWait& i) {
   const int cta = i.barrier.cta == own_cta ? warp.cta : i.barrier.cta;
   const int index = find_slot(cluster, cta, i.barrier.of(0));
   if (index < 0) return true;  // to fault
@@ -108,7 +107,7 @@ void Executor::execute(const MbarrierInit& i) {
     const AccessId id = c_.log_.add(access);
     const Conflict conflict = cta.provenance.record({address, address + mbarrier::size_bytes}, id,
                                                     knowledge(), c_.log_, c_.streams_);
-    if (conflict.verdict != Verdict::Ordered) return fail_access(conflict, id, warp_.cta);
+    if (!settle(conflict, id, warp_.cta)) return;
     slot.cta = warp_.cta;
     slot.address = address;
     slot.live = true;
@@ -173,9 +172,8 @@ void Executor::execute(const MbarrierArrive& i) {
 }
 
 void Executor::execute(const MbarrierArriveExpectTx& i) {
-  count_on(i.barrier, i.scope, true, [&](mbarrier::Mbarrier& state) {
-    return mbarrier::arrive_expect_tx(state, i.bytes);
-  });
+  count_on(i.barrier, i.scope, true,
+           [&](mbarrier::Mbarrier& state) { return mbarrier::arrive_expect_tx(state, i.bytes); });
 }
 
 void Executor::execute(const MbarrierExpectTx& i) {
@@ -195,6 +193,7 @@ void Executor::execute(const MbarrierTryWait& i) {
   const std::uint32_t phase = slot->state.phase;
   const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
   c_.touches_.push_back({object, TouchKind::Wait, phase, false, i.parity, 0, 0});
+  ++warp_.waits_passed;
   const bool seen = warp_.clock.at(slot->phases) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
   warp_.stale_is_fresh = phase == 0;
@@ -207,8 +206,7 @@ void Executor::execute(const MbarrierTestWait& i) {
   if (slot == nullptr) return;
   const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
   c_.touches_.push_back({object, TouchKind::Wait, slot->state.phase, false, i.parity, 0, 0});
-  const bool passed =
-      mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
+  const bool passed = mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
   if (passed) acquire(*slot, i.scope);
 }

@@ -55,16 +55,14 @@ Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Pl
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
-Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta,
-                         Place& hint) const {
+Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const {
   const Access& earlier = c_.log_[conflict.earlier];
   switch (conflict.verdict) {
     case Verdict::Ordered: return Fault::None;
-    case Verdict::Uninitialized: return Fault::SharedUninitialized;
+    case Verdict::Unwritten: return Fault::SharedUninitialized;
     case Verdict::LiveBarrier: {
       const bool initialises = next.kind == AccessKind::BarrierInit;
-      const bool same =
-          find_slot(c_, cta, conflict.bytes.begin & ~7u) >= 0 && initialises;
+      const bool same = find_slot(c_, cta, conflict.bytes.begin & ~7u) >= 0 && initialises;
       return same ? Fault::MbarrierReinitialized : Fault::MbarrierOverwritten;
     }
     case Verdict::Unfenced:
@@ -74,20 +72,47 @@ Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta,
   return Fault::None;
 }
 
-void Executor::fail_access(const Conflict& conflict, AccessId access, int cta) {
-  const Access& next = c_.log_[access];
-  const Access& earlier = c_.log_[conflict.earlier];
-  Finding finding;
-  finding.fault = fault_of(conflict, next, cta, finding.hint);
-  finding.at = place(lane_at(next, conflict.bytes.begin));
-  finding.at_kind = next.kind;
-  if (conflict.earlier != 0) {
-    finding.earlier = {earlier.statement, earlier.warp, lane_at(earlier, conflict.bytes.begin)};
-    finding.earlier_kind = earlier.kind;
-  }
-  finding.cta = cta;
+// A write meets a read that came before it and found nothing: the read is the one that is wrong.
+void Executor::fail_unwritten_read(const Conflict& conflict, const UnwrittenRead& read,
+                                   AccessId write) {
+  const Access& writer = c_.log_[write];
+  Finding finding = read.finding;
+  finding.fault = !is_async(writer.kind)           ? Fault::DataRace
+                  : read.stale_wait.statement >= 0 ? Fault::PhaseStale
+                  : read.waited                    ? Fault::ExpectTxTooSmall
+                                                   : Fault::CopyInFlight;
+  finding.hint = read.stale_wait;
+  finding.earlier = {writer.statement, writer.warp, lane_at(writer, conflict.bytes.begin)};
+  finding.earlier_kind = writer.kind;
   finding.bytes = conflict.bytes;
   c_.fail(std::move(finding));
+}
+
+bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
+  if (conflict.verdict == Verdict::Ordered) return true;
+  const Access& next = c_.log_[access];
+  Finding finding;
+  finding.fault = Fault::SharedUninitialized;
+  finding.at = place(lane_at(next, conflict.bytes.begin));
+  finding.at_kind = next.kind;
+  finding.cta = cta;
+  finding.bytes = conflict.bytes;
+  if (conflict.verdict == Verdict::Unwritten) {
+    c_.unwritten_reads_.push_back(
+        {access, std::move(finding), warp_.stale_wait, warp_.waits_passed > 0});
+    return true;
+  }
+  for (const UnwrittenRead& read : c_.unwritten_reads_) {
+    if (read.access != conflict.earlier) continue;
+    fail_unwritten_read(conflict, read, access);
+    return false;
+  }
+  const Access& earlier = c_.log_[conflict.earlier];
+  finding.fault = fault_of(conflict, next, cta, finding.hint);
+  finding.earlier = {earlier.statement, earlier.warp, lane_at(earlier, conflict.bytes.begin)};
+  finding.earlier_kind = earlier.kind;
+  c_.fail(std::move(finding));
+  return false;
 }
 
 bool Executor::check_order(const wgmma::OrderFault& found, RegisterRange range) {
@@ -189,10 +214,8 @@ bool Executor::shared_access(AccessKind kind, const Address& address, int bytes)
   const AccessId id = c_.log_.add(access);
   const auto record = [&](ByteRange range) {
     if (!fine) return;
-    const Conflict conflict =
-        cta.provenance.record(range, id, knowledge(), c_.log_, c_.streams_);
-    fine = conflict.verdict == Verdict::Ordered;
-    if (!fine) fail_access(conflict, id, cta_number);
+    const Conflict conflict = cta.provenance.record(range, id, knowledge(), c_.log_, c_.streams_);
+    fine = settle(conflict, id, cta_number);
   };
   if (regular && lanes_ == all_lanes && address.stride_bytes == bytes) {
     record({access.base, access.base + width * warp_threads});
@@ -237,8 +260,7 @@ namespace {
 // Byte offset of register r of thread t; nothing if it lies outside.
 bool global_offset(std::uint64_t offset, std::int64_t stride, int thread, int r, std::size_t size,
                    std::size_t& out) {
-  const std::int64_t at =
-      static_cast<std::int64_t>(offset) + stride * thread + std::int64_t{4} * r;
+  const std::int64_t at = static_cast<std::int64_t>(offset) + stride * thread + std::int64_t{4} * r;
   if (at < 0 || static_cast<std::uint64_t>(at) + 4 > size) return false;
   out = static_cast<std::size_t>(at);
   return true;
@@ -278,11 +300,9 @@ bool Executor::touch_rows(AccessId access, int cta_number,
   Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
   for (int row = 0; row < 8 * count; ++row) {
     const std::uint32_t at = rows[static_cast<std::size_t>(row)];
-    const Conflict conflict = cta.provenance.record({at, at + row_bytes}, access, knowledge(),
-                                                    c_.log_, c_.streams_);
-    if (conflict.verdict == Verdict::Ordered) continue;
-    fail_access(conflict, access, cta_number);
-    return false;
+    const Conflict conflict =
+        cta.provenance.record({at, at + row_bytes}, access, knowledge(), c_.log_, c_.streams_);
+    if (!settle(conflict, access, cta_number)) return false;
   }
   return true;
 }

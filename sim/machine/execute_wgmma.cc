@@ -18,10 +18,10 @@ std::uint64_t groups_done(const std::vector<std::uint64_t>& group_end, int pendi
 }  // namespace
 
 Warpgroup& Executor::warpgroup_of(Cluster& cluster, const Warp& warp) {
-  const int per_cta = (cluster.program_.warps_per_cta() + warps_per_warpgroup - 1) /
-                      warps_per_warpgroup;
-  return cluster.warpgroups_[static_cast<std::size_t>(warp.cta * per_cta +
-                                                      warp.index / warps_per_warpgroup)];
+  const int per_cta =
+      (cluster.program_.warps_per_cta() + warps_per_warpgroup - 1) / warps_per_warpgroup;
+  return cluster
+      .warpgroups_[static_cast<std::size_t>(warp.cta * per_cta + warp.index / warps_per_warpgroup)];
 }
 
 const Warpgroup& Executor::warpgroup_of(const Cluster& cluster, const Warp& warp) {
@@ -86,14 +86,44 @@ void Executor::execute(const WgmmaMma& i) {
       return fail(Fault::SharedMemoryOutOfRange, -1, address);
     const Conflict conflict = cta.provenance.record({address, address + chunk_bytes}, mma.read,
                                                     knowledge(), c_.log_, c_.streams_);
-    if (conflict.verdict != Verdict::Ordered) fail_access(conflict, mma.read, warp_.cta);
+    settle(conflict, mma.read, warp_.cta);
   };
   if (i.op.form.a_place == wgmma::Place::Smem) for_each_operand_chunk(i.op, Operand::A, touch);
-  for_each_operand_chunk(i.op, Operand::B,
-                         [&](int, std::uint32_t address) { touch(-1, address); });
+  for_each_operand_chunk(i.op, Operand::B, [&](int, std::uint32_t address) { touch(-1, address); });
   mma.issued_by |= 1u << in_group;
-  if (c_.timing_ == Timing::Earliest && mma.issued_by == all_issued && !stopped())
-    execute_mmas(c_, group, number + 1);
+  if (mma.issued_by != all_issued || stopped()) return;
+  if (i.op.form.a_place == wgmma::Place::Smem) check_origin(i, Operand::A);
+  check_origin(i, Operand::B);
+  if (c_.timing_ == Timing::Earliest) execute_mmas(c_, group, number + 1);
+}
+
+// The tensor's element that a copy wrote to this address, if one did.
+std::optional<TensorElement> Executor::origin_of(std::uint32_t address, int element_bytes) const {
+  const AccessId writer = c_.ctas_[static_cast<std::size_t>(warp_.cta)].provenance.writer(address);
+  const Access& access = c_.log_[writer];
+  if (access.kind != AccessKind::CopyWrite) return std::nullopt;
+  const auto* load = std::get_if<TensorLoad>(&c_.statements_[access.statement]->what);
+  if (load == nullptr) return std::nullopt;
+  const tma::TensorMap& map = c_.program_.maps()[static_cast<std::size_t>(load->map)];
+  if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
+    return std::nullopt;
+  return element_at(map, load->start, access.base, address);
+}
+
+void Executor::check_origin(const WgmmaMma& i, Operand which) {
+  OriginCheck check(i.op, which);
+  bool reported = false;
+  for_each_operand_chunk(i.op, which, [&](int, std::uint32_t address) {
+    const auto found = check.next(address, origin_of(address, check.element_bytes()));
+    if (!found || reported) return;
+    reported = true;
+    c_.fail({.fault = Fault::OperandScrambled,
+             .at = place(),
+             .cta = warp_.cta,
+             .bytes = {address, address + chunk_bytes},
+             .number = which == Operand::A ? 0 : 1,
+             .scrambled = *found});
+  });
 }
 
 void Executor::execute(const WgmmaCommit&) {
@@ -163,17 +193,15 @@ void Executor::execute_mmas(Cluster& cluster, Warpgroup& group, std::uint64_t en
     WarpgroupRegisters registers;
     registers.d.resize(static_cast<std::size_t>(wgmma::threads_per_warpgroup * i.d.count));
     const auto& warps = cluster.warps_;
-    gather(warps, group.first_warp, i.d, [&](std::size_t at, std::uint32_t word) {
-      registers.d[at] = word;
-    });
-    gather(warps, group.first_warp, i.a, [&](std::size_t at, std::uint32_t word) {
-      registers.a[at] = word;
-    });
-    gather(warps, group.first_warp, i.metadata, [&](std::size_t at, std::uint32_t word) {
-      registers.metadata[at] = word;
-    });
-    const Cta& cta = cluster.ctas_[static_cast<std::size_t>(
-        warps[static_cast<std::size_t>(group.first_warp)].cta)];
+    gather(warps, group.first_warp, i.d,
+           [&](std::size_t at, std::uint32_t word) { registers.d[at] = word; });
+    gather(warps, group.first_warp, i.a,
+           [&](std::size_t at, std::uint32_t word) { registers.a[at] = word; });
+    gather(warps, group.first_warp, i.metadata,
+           [&](std::size_t at, std::uint32_t word) { registers.metadata[at] = word; });
+    const Cta& cta =
+        cluster
+            .ctas_[static_cast<std::size_t>(warps[static_cast<std::size_t>(group.first_warp)].cta)];
     const Fault fault = cluster.cache_.execute(i.op, cta.shared, registers);
     if (fault != Fault::None) {
       cluster.fail({.fault = fault, .at = {mma.statement, group.first_warp, -1}});

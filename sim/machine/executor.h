@@ -91,7 +91,7 @@ class Executor {
     return {static_cast<std::int64_t>(number_), warp_.number, lane};
   }
   int first_lane() const { return std::countr_zero(lanes_); }
-  bool all_lanes_take_part();  // else: WarpDivergent
+  bool all_lanes_take_part();   // else: WarpDivergent
   bool aligned_in_warpgroup();  // the next aligned instruction of the warpgroup; else a Fault
   template <class Visit>
   void for_each_lane(Visit visit) const {
@@ -100,11 +100,17 @@ class Executor {
 
   // --- findings ---
   void fail(Fault fault, int lane = -1, std::int64_t number = 0);
-  void fail_access(const Conflict& conflict, AccessId access, int cta);
+  // False if the access was a Fault. A read of unwritten bytes is remembered.
+  bool settle(const Conflict& conflict, AccessId access, int cta);
+  void fail_unwritten_read(const Conflict& conflict, const UnwrittenRead& read, AccessId write);
   Fault fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const;
   Fault fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const;
   bool check_order(const wgmma::OrderFault& fault, RegisterRange range);
   bool stopped() const { return c_.finding_.has_value(); }
+
+  // --- operands ---
+  void check_origin(const WgmmaMma& i, Operand which);
+  std::optional<TensorElement> origin_of(std::uint32_t address, int element_bytes) const;
 
   // --- registers ---
   std::array<std::uint32_t, warp_threads>& reg(int number);
@@ -142,8 +148,8 @@ class Executor {
   bool record_copy(AccessId access, int cta, ByteRange box);
   Copy* add_load(int cta, const Address& barrier, ByteRange box, std::uint32_t bytes);
   template <class Check>
-  void issue_load(const Address& to, const Address& barrier, std::uint16_t multicast,
-                  ByteRange box, std::uint32_t bytes, Check check);
+  void issue_load(const Address& to, const Address& barrier, std::uint16_t multicast, ByteRange box,
+                  std::uint32_t bytes, Check check);
   void issue_store(ByteRange source);
   template <class Store>
   void execute_store(const Store& store, ByteRange source);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 
 namespace tcq::machine {
 namespace {
@@ -34,8 +35,8 @@ bool depends(const Touch& a, const Touch& b) {
   if (a.kind == TouchKind::Take || b.kind == TouchKind::Take) return same_pool_conflict(a, b);
   if (a.kind == TouchKind::Wait && b.kind == TouchKind::Wait) return false;
   if (a.kind == TouchKind::Count && b.kind == TouchKind::Count) return a.phase != b.phase;
-  if (a.kind == TouchKind::Count) return a.phase < b.phase;           // it let the wait pass
-  return b.phase > a.phase || (b.phase == a.phase && b.completes);    // it ends what the wait saw
+  if (a.kind == TouchKind::Count) return a.phase < b.phase;         // it let the wait pass
+  return b.phase > a.phase || (b.phase == a.phase && b.completes);  // it ends what the wait saw
 }
 
 // Could `b` have been taken in the state before `a`? Waits only pass on the parity they ask for.
@@ -68,7 +69,7 @@ class Explorer {
       report_.outcome = Outcome::Refused;
       return std::move(report_);
     }
-    report_.exhaustive = explore_all();
+    report_.exhaustive = explore_all() && !stopped_;
     if (!stopped_) run_eager();
     for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
       run_random(options_.seed + i);
@@ -93,6 +94,7 @@ class Explorer {
   // An execution has ended, one way or another.
   void finish(Cluster& cluster) {
     if (!cluster.finding() && !cluster.finished()) cluster.report_deadlock();
+    if (!cluster.finding()) cluster.report_unwritten_reads();
     if (!cluster.finding()) cluster.finish_stores();
     ++report_.executions;
     report_.instructions += cluster.instructions();
@@ -169,8 +171,8 @@ class Explorer {
 
   // An execution that stopped because everything left sleeps was seen before in another order.
   void finish_unless_redundant(const std::vector<Node>& path, Cluster& cluster) {
-    const bool redundant = !cluster.finding() && !cluster.finished() && !path.empty() &&
-                           !path.back().enabled.empty();
+    const bool redundant =
+        !cluster.finding() && !cluster.finished() && !path.empty() && !path.back().enabled.empty();
     if (redundant) {
       report_.instructions += cluster.instructions();
       if (report_.instructions > options_.max_total_instructions) stopped_ = true;
@@ -203,9 +205,8 @@ class Explorer {
     for (const AgentId& agent : node.enabled) {
       if (node.sleeping.contains(agent)) continue;
       const auto last = last_step_.find(agent);
-      const std::size_t at = last == last_step_.end() || last->second >= events.size()
-                                 ? 0
-                                 : last->second + 1;
+      const std::size_t at =
+          last == last_step_.end() || last->second >= events.size() ? 0 : last->second + 1;
       if (best == nullptr || at < best_age) {
         best = &agent;
         best_age = at;
@@ -348,8 +349,60 @@ class Explorer {
 
 }  // namespace
 
+namespace {
+
+bool same_line(const Statement& a, const Statement& b) {
+  return a.what.index() == b.what.index() && a.where.line == b.where.line &&
+         std::string_view(a.where.file) == b.where.file;
+}
+
+// What the statement could be weakened to, and what it then is called; nothing if it could not.
+Fault weaken(Instruction& what) {
+  if (auto* wait = std::get_if<WgmmaWait>(&what)) {
+    ++wait->pending;
+    return Fault::WaitTooStrong;
+  }
+  const bool fence = std::holds_alternative<FenceProxyAsync>(what) ||
+                     std::holds_alternative<FenceMbarrierInit>(what) ||
+                     std::holds_alternative<WgmmaFence>(what);
+  if (!fence) return Fault::None;
+  what = Move{};
+  return Fault::FenceUnneeded;
+}
+
+// Weakens all statements of one line together, as they stand in one loop, and explores again.
+void find_slow(const Program& program, const ExploreOptions& options, Report& report) {
+  ExploreOptions quick = options;
+  quick.find_slow = false;
+  quick.random_executions = std::min<std::uint64_t>(options.random_executions, 6);
+  std::vector<const Statement*> tried;
+  for (std::size_t number = 0; number < program.statement_count(); ++number) {
+    const Statement& original = program.statement(number);
+    const bool known = std::any_of(tried.begin(), tried.end(),
+                                   [&](const Statement* t) { return same_line(*t, original); });
+    if (known) continue;
+    Program weaker = program;
+    Fault fault = Fault::None;
+    for (Segment& segment : weaker.segments())
+      for (Statement& statement : segment.statements)
+        if (same_line(statement, original)) fault = weaken(statement.what);
+    if (fault == Fault::None) continue;
+    tried.push_back(&original);
+    const Report other = explore(weaker, quick);
+    const bool right = other.outcome == Outcome::Right && other.global == report.global &&
+                       other.suspicions.size() <= report.suspicions.size();
+    if (right)
+      report.suspicions.push_back(
+          {.fault = fault, .at = {static_cast<std::int64_t>(number), 0, -1}});
+  }
+}
+
+}  // namespace
+
 Report explore(const Program& program, const ExploreOptions& options) {
-  return Explorer(program, options).run();
+  Report report = Explorer(program, options).run();
+  if (options.find_slow && report.outcome == Outcome::Right) find_slow(program, options, report);
+  return report;
 }
 
 }  // namespace tcq::machine

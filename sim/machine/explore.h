@@ -25,7 +25,7 @@
 namespace tcq::machine {
 
 struct ExploreOptions {
-  std::uint64_t max_executions = 2000;          // of the exhaustive part
+  std::uint64_t max_executions = 2000;  // of the exhaustive part
   std::uint64_t random_executions = 20;
   std::uint64_t max_instructions = 10'000'000;  // of one execution
   std::uint64_t max_total_instructions = 200'000'000;

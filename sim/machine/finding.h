@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/isa/fault.h"
+#include "sim/machine/operand_origin.h"
 #include "sim/machine/provenance.h"
 #include "sim/machine/wgmma_order.h"
 
@@ -33,7 +34,7 @@ struct Waiting {
   int parity = 0;
   std::int64_t missing = 0;  // arrivals, threads, registers or warps that are not there
   std::int64_t expected = 0;
-  std::int64_t tx_bytes = 0;        // expected and not yet copied; negative: copied in excess
+  std::int64_t tx_bytes = 0;          // expected and not yet copied; negative: copied in excess
   std::int64_t copies_in_flight = 0;  // that would complete bytes of this mbarrier
 };
 
@@ -43,12 +44,13 @@ struct Finding {
   Place earlier = {};
   AccessKind at_kind = AccessKind::Load;  // both only where `earlier` names an access to memory
   AccessKind earlier_kind = AccessKind::Load;
-  int cta = 0;                       // whose shared memory
-  ByteRange bytes = {};                // empty: none
+  int cta = 0;                          // whose shared memory
+  ByteRange bytes = {};                 // empty: none
   wgmma::RegisterRange registers = {};  // empty: none
-  Place hint = {};                   // a statement that is to blame: a stale wait, a narrow arrive
-  std::int64_t number = 0;           // of the operand in question: a count, a group, an address
-  std::vector<Waiting> waiting = {};   // deadlocks
+  Place hint = {};                    // a statement that is to blame: a stale wait, a narrow arrive
+  std::int64_t number = 0;            // of the operand in question: a count, a group, an address
+  Scrambled scrambled = {};           // OperandScrambled
+  std::vector<Waiting> waiting = {};  // deadlocks
 };
 
 }  // namespace tcq::machine

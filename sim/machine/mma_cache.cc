@@ -55,12 +55,12 @@ Fault MmaCache::execute(const wgmma::Instruction& op, const SharedMemory& shared
   const wgmma::Form& f = op.form;
   Hasher hasher;
   const std::uint64_t codes[] = {
-      static_cast<std::uint64_t>(f.d),        static_cast<std::uint64_t>(f.a),
-      static_cast<std::uint64_t>(f.b),        static_cast<std::uint64_t>(f.n),
-      static_cast<std::uint64_t>(f.sparse),   static_cast<std::uint64_t>(f.a_place),
-      static_cast<std::uint64_t>(f.negate_a), static_cast<std::uint64_t>(f.negate_b),
-      static_cast<std::uint64_t>(f.satfinite), static_cast<std::uint64_t>(f.major_a),
-      static_cast<std::uint64_t>(f.major_b),  static_cast<std::uint64_t>(op.selector),
+      static_cast<std::uint64_t>(f.d),          static_cast<std::uint64_t>(f.a),
+      static_cast<std::uint64_t>(f.b),          static_cast<std::uint64_t>(f.n),
+      static_cast<std::uint64_t>(f.sparse),     static_cast<std::uint64_t>(f.a_place),
+      static_cast<std::uint64_t>(f.negate_a),   static_cast<std::uint64_t>(f.negate_b),
+      static_cast<std::uint64_t>(f.satfinite),  static_cast<std::uint64_t>(f.major_a),
+      static_cast<std::uint64_t>(f.major_b),    static_cast<std::uint64_t>(op.selector),
       static_cast<std::uint64_t>(op.accumulate)};
   hasher.add(codes, std::size(codes));
   const bool inside =
@@ -77,8 +77,7 @@ Fault MmaCache::execute(const wgmma::Instruction& op, const SharedMemory& shared
     return Fault::None;
   }
   ++misses_;
-  if (const Fault fault = wgmma::execute(shared, registers, op); fault != Fault::None)
-    return fault;
+  if (const Fault fault = wgmma::execute(shared, registers, op); fault != Fault::None) return fault;
   if (bytes_ > max_bytes_) {
     results_.clear();
     bytes_ = 0;

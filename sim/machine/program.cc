@@ -63,8 +63,7 @@ Role Program::warps(const std::string& name, int first, int count, int cta) {
 }
 
 Role& Role::add(const Instruction& what, At at) {
-  program_->segments()[segment_].statements.push_back(
-      {what, guard_, {at.file_name(), at.line()}});
+  program_->segments()[segment_].statements.push_back({what, guard_, {at.file_name(), at.line()}});
   return *this;
 }
 
@@ -115,9 +114,8 @@ ProgramFault check_launch(const Launch& launch) {
 
 ProgramFault check_allocations(const Program& program) {
   std::vector<Allocation> sorted = program.allocations();
-  std::sort(sorted.begin(), sorted.end(), [](const Allocation& x, const Allocation& y) {
-    return x.address < y.address;
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Allocation& x, const Allocation& y) { return x.address < y.address; });
   constexpr std::uint64_t end = shared_base_sm90 + max_dynamic_shared_sm90;
   for (const Allocation& a : sorted) {
     if (a.address < shared_base_sm90) return malformed(a.name + " begins in reserved memory");

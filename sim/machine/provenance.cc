@@ -72,8 +72,8 @@ bool is_fenced(const Access& earlier, ByteRange run, const Knowledge& knows,
   return true;
 }
 
-Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run,
-                   const Knowledge& knows, const Streams& streams) {
+Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, const Knowledge& knows,
+                   const Streams& streams) {
   if (earlier.tick > knows.clock.at(earlier.stream)) return Verdict::Unordered;
   if (!is_async(earlier.kind) && is_async(next.kind) && !is_fenced(earlier, run, knows, streams))
     return Verdict::Unfenced;
@@ -87,7 +87,7 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
                                 const Streams& streams) const {
   const Access& next = log[access];
   const bool writes = is_write(next.kind);
-  if (cell.writer == 0 && !writes) return {Verdict::Uninitialized, 0, run};
+  if (cell.writer == 0 && !writes) return {Verdict::Unwritten, 0, run};
   Conflict conflict;
   const auto meet = [&](AccessId id) {
     if (conflict.verdict != Verdict::Ordered || id == access) return;
@@ -107,25 +107,30 @@ Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& kn
                            const AccessLog& log, const Streams& streams) const {
   assert(range.begin >= base_ && range.end - base_ <= cells_.size());
   const std::uint32_t end = range.end - base_;
+  Conflict unwritten;
   for (std::uint32_t i = range.begin - base_; i < end;) {
     const Cell cell = cells_[i];
     std::uint32_t run_end = i + 1;
     while (run_end < end && cells_[run_end] == cell) ++run_end;
     const ByteRange run{base_ + i, base_ + run_end};
     const Conflict conflict = check_cell(cell, run, access, knows, log, streams);
-    if (conflict.verdict != Verdict::Ordered) return conflict;
+    if (conflict.verdict == Verdict::Unwritten)
+      unwritten = conflict;
+    else if (conflict.verdict != Verdict::Ordered)
+      return conflict;
     i = run_end;
   }
-  return {};
+  return unwritten;
 }
 
 Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& knows,
                             AccessLog& log, const Streams& streams) {
   const Conflict conflict = check(range, access, knows, log, streams);
-  if (conflict.verdict != Verdict::Ordered) return conflict;
+  if (conflict.verdict != Verdict::Ordered && conflict.verdict != Verdict::Unwritten)
+    return conflict;
   if (is_write(log[access].kind)) {
     overwrite(range, access);
-    return {};
+    return conflict;
   }
   ReaderSet from = 0;
   ReaderSet to = log.with_reader(0, access);
@@ -137,7 +142,7 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
     }
     readers = to;
   }
-  return {};
+  return conflict;
 }
 
 void Provenance::overwrite(ByteRange range, AccessId access) {

@@ -23,7 +23,7 @@
 
 namespace tcq::machine {
 
-using AccessId = std::uint32_t;  // 0: none
+using AccessId = std::uint32_t;   // 0: none
 using ReaderSet = std::uint32_t;  // 0: none; one access, or a set of several
 
 enum class AccessKind : std::uint8_t {
@@ -48,7 +48,7 @@ struct Access {
   std::uint16_t warp = 0;  // in the cluster
   std::uint32_t statement = 0;
   Stream stream = 0;
-  Tick tick = 0;  // happened before all that knows (stream, tick)
+  Tick tick = 0;             // happened before all that knows (stream, tick)
   std::uint32_t fences = 0;  // proxy fences that its thread had executed: generic proxy only
   std::uint32_t lanes = 0;
   std::uint32_t base = 0;
@@ -123,7 +123,9 @@ class AccessLog {
   ReaderSet memo_result_ = 0;
 };
 
-enum class Verdict : std::uint8_t { Ordered, Uninitialized, Unordered, Unfenced, LiveBarrier };
+// Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
+// or at the end.
+enum class Verdict : std::uint8_t { Ordered, Unwritten, Unordered, Unfenced, LiveBarrier };
 
 // Half open, absolute addresses.
 struct ByteRange {
@@ -148,8 +150,8 @@ class Provenance {
   Provenance() = default;
   Provenance(std::uint32_t base, std::uint32_t bytes) : base_(base), cells_(bytes) {}
 
-  // Checks the access against the bytes and becomes their newest entry. Requires: the range lies
-  // inside; `access` is in the log.
+  // Checks the access against the bytes; if it is ordered, or reads what is unwritten, it becomes
+  // their newest entry. Requires: the range lies inside; `access` is in the log.
   Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
                   const Streams& streams);
   // Checks only.

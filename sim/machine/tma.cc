@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sim/num/reduce_float.h"
+
 namespace tcq::tma {
 namespace {
 
@@ -114,7 +116,7 @@ void execute(const Reduce& reduction, const SharedMemory& shared, Global& global
   const std::uint32_t width = element_bytes(type);
   for_each_pair(reduction.tile, shared, global, [&](const std::uint8_t* from, std::uint8_t* to) {
     const std::uint64_t element = load_element(from, width);
-    store_element(to, reduce(reduction.op, type, load_element(to, width), element), width);
+    store_element(to, reduced_bits(reduction.op, type, load_element(to, width), element), width);
   });
 }
 
@@ -131,9 +133,7 @@ Fault check_and_execute(State& state, const Copy& copy) {
 
 Fault execute(State& state, const Load& load) { return check_and_execute(state, load); }
 Fault execute(State& state, const Store& store) { return check_and_execute(state, store); }
-Fault execute(State& state, const Reduce& reduction) {
-  return check_and_execute(state, reduction);
-}
+Fault execute(State& state, const Reduce& reduction) { return check_and_execute(state, reduction); }
 
 Fault execute(ClusterState& state, const MulticastLoad& load) {
   if (load.mask == 0 || load.mask >> state.shared.size() != 0) return Fault::MulticastMask;

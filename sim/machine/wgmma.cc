@@ -178,8 +178,7 @@ Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const I
   Matrix b(f.n, a.k * (f.sparse ? 2 : 1));
   if (f.a_place == Place::Registers) {
     load_from_registers(registers, carrier(f.a), a);
-  } else if (const Fault fault =
-                 load_from_shared(shared, in.desc_a, f.major_a, carrier(f.a), a);
+  } else if (const Fault fault = load_from_shared(shared, in.desc_a, f.major_a, carrier(f.a), a);
              fault != Fault::None) {
     return fault;
   }

@@ -74,8 +74,7 @@ OrderFault Order::check_accumulator(const MmaRegisters& mma, std::uint16_t shape
     const Register& r = at(number);
     if (in_flight(r.fragment_of))
       return owned(Fault::FragmentInFlight, number, r.fragment_of, r.fragment_at);
-    if (mma.accumulate && !r.written)
-      return {.fault = Fault::RegisterUninitialized, .reg = number};
+    if (mma.accumulate && !r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
     if (r.touched_epoch == epoch_)
       return {Fault::WgmmaFenceMissing, number, true, r.touched_at, -1};
     if (r.accumulator_of == 0 || r.accumulator_epoch != epoch_) continue;

@@ -1,0 +1,387 @@
+#include "oracle/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "oracle/instruction_text.h"
+
+namespace tcq::oracle {
+
+using namespace machine;
+
+namespace {
+
+std::string section(Fault fault) {
+  const std::string source = info(fault).source;
+  const bool is_section = source.size() > 1 && (source[1] == '.');
+  return is_section ? "PTX ISA 9.2, " + source : source;
+}
+
+const char* verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::Load: return "reads";
+    case AccessKind::Store: return "writes";
+    case AccessKind::BarrierInit: return "initialises";
+    case AccessKind::CopyRead: return "reads";
+    case AccessKind::CopyWrite: return "writes";
+    case AccessKind::WgmmaRead: return "reads";
+  }
+  return "?";
+}
+
+const char* past_of(AccessKind kind) {
+  return is_write(kind) ? (kind == AccessKind::BarrierInit ? "initialised" : "wrote") : "read";
+}
+
+const char* proxy_of(AccessKind kind) { return is_async(kind) ? "async" : "generic"; }
+
+std::string registers_text(wgmma::RegisterRange r) {
+  return r.count == 1 ? fmt::format("register {}", r.first)
+                      : fmt::format("registers {} to {}", r.first, r.first + r.count - 1);
+}
+
+// --- what happened ---------------------------------------------------------------------------------
+
+class Story {
+ public:
+  Story(const Program& program, const Finding& finding) : p_(program), f_(finding) {}
+
+  std::string text() const {
+    if (!f_.waiting.empty()) return waiting();
+    if (f_.fault == Fault::ResultsDiffer)
+      return fmt::format(
+          "two executions leave different bytes in global memory, the first at {:#x}", f_.number);
+    if (f_.at.statement < 0) return info(f_.fault).sentence;
+    if (f_.fault == Fault::OperandScrambled) return scrambled();
+    if (f_.earlier.statement >= 0 && f_.bytes.end != 0) return conflict();
+    if (f_.registers.count > 0) return registers();
+    std::string text = at() + ": " + info(f_.fault).sentence;
+    if (f_.bytes.end != 0) text += "; " + bytes();
+    return text + number();
+  }
+
+ private:
+  std::string at() const { return place_text(p_, f_.at); }
+  std::string earlier() const { return place_text(p_, f_.earlier); }
+
+  std::string bytes() const {
+    const std::string text = bytes_text(p_, f_.bytes);
+    return p_.launch().cluster > 1 ? fmt::format("{} of CTA {}", text, f_.cta) : text;
+  }
+
+  std::string number() const {
+    switch (f_.fault) {
+      case Fault::MbarrierArrivals: return fmt::format("; a phase expects {}", f_.number);
+      case Fault::CopyRepeated: return fmt::format("; {} lanes issue it", f_.number);
+      case Fault::BarrierMismatch: return fmt::format("; it is in use for {} threads", f_.number);
+      case Fault::SetmaxnregDirection:
+        return fmt::format("; the warp holds {} registers", f_.number);
+      case Fault::MbarrierTxCount: return fmt::format("; tx-count was {}", f_.number);
+      case Fault::WarpgroupDivergent:
+        return f_.number > 0 ? fmt::format("; warp {} does not", f_.number) : "";
+      default: return "";
+    }
+  }
+
+  std::string conflict() const {
+    const std::string what = bytes();
+    switch (f_.fault) {
+      case Fault::MbarrierNotInitialized:
+        return fmt::format("{} uses mbarrier {}, and nothing orders it behind {}", at(), what,
+                           earlier());
+      case Fault::MbarrierNotVisible:
+        return fmt::format(
+            "{} uses mbarrier {} of another CTA; {} was followed by no "
+            "fence.mbarrier_init before its thread synchronised with this one",
+            at(), what, earlier());
+      default: break;
+    }
+    std::string text = fmt::format("{} {} {} through the {} proxy; {} {} it through the {} proxy",
+                                   at(), verb_of(f_.at_kind), what, proxy_of(f_.at_kind), earlier(),
+                                   past_of(f_.earlier_kind), proxy_of(f_.earlier_kind));
+    return text + why();
+  }
+
+  std::string why() const {
+    switch (f_.fault) {
+      case Fault::ProxyFenceMissing:
+        return " and its thread has executed no fence.proxy.async since";
+      case Fault::ProxyFenceMissingAfterRead:
+        return ", and no fence.proxy.async stands between the two";
+      case Fault::DataRace: return ", and nothing orders the two";
+      case Fault::CopyInFlight: return " and may still be writing";
+      case Fault::SourceInFlight: return " and may still be reading";
+      case Fault::ExpectTxTooSmall:
+        return "; the phase its bytes belong to completed before they had landed";
+      case Fault::PhaseStale:
+        return fmt::format("; {} passed, but on a phase that tells nothing of it",
+                           place_text(p_, f_.hint));
+      case Fault::ScopeTooNarrow:
+        return f_.hint.statement >= 0
+                   ? fmt::format("; {} released at scope .cta, which does not reach another CTA",
+                                 place_text(p_, f_.hint))
+                   : std::string("; the wait between them acquires at scope .cta only");
+      case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";
+      default: return "";
+    }
+  }
+
+  std::string scrambled() const {
+    const Scrambled& s = f_.scrambled;
+    return fmt::format(
+        "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} of the "
+        "tensor; its neighbours say row {}, column {}",
+        at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
+        s.expected.row, s.expected.col);
+  }
+
+  std::string registers() const {
+    const std::string which = registers_text(f_.registers);
+    if (f_.earlier.statement < 0)
+      return fmt::format("{}: {} ({})", at(), info(f_.fault).sentence, which);
+    const char* relation = f_.fault == Fault::WgmmaFenceMissing  ? "was touched by"
+                           : f_.fault == Fault::WgmmaShapeChange ? "is the accumulator of"
+                                                                 : "belongs to";
+    std::string text = fmt::format("{}: {} {} {}", at(), which, relation, earlier());
+    switch (f_.fault) {
+      case Fault::WgmmaFenceMissing: return text + ", with no wgmma.fence in between";
+      case Fault::WgmmaShapeChange:
+        return text + ", whose shape is another, with no wgmma.fence in between";
+      case Fault::WgmmaUncommitted:
+        return text + ", which no wgmma.commit_group has put into a group: no wait covers it";
+      case Fault::WgmmaSerialized:
+        return text + ", which overlaps it in part: ptxas serialises them (C7511)";
+      default:
+        return text +
+               fmt::format(", in flight in group {}: no wait_group has covered it", f_.number + 1);
+    }
+  }
+
+  std::string waiting() const {
+    std::string text = info(f_.fault).sentence;
+    for (const Waiting& w : f_.waiting) text += "\n  " + waits(w);
+    return text;
+  }
+
+  std::string waits(const Waiting& w) const {
+    const std::string who = place_text(p_, w.at);
+    switch (w.what) {
+      case WaitFor::Mbarrier: return who + mbarrier(w);
+      case WaitFor::Barrier:
+        return fmt::format("{}: barrier {} has {} of {} threads; {} never arrive", who, w.object,
+                           w.expected - w.missing, w.expected, w.missing);
+      case WaitFor::ClusterBarrier:
+        return fmt::format("{}: {} warps of the cluster have not arrived", who, w.missing);
+      case WaitFor::Registers:
+        return fmt::format("{}: asks for {} registers, the pool lacks {}", who, w.expected,
+                           w.missing);
+      case WaitFor::Warpgroup:
+        return fmt::format("{}: its wgmmas wait for warps of the warpgroup that do not issue them",
+                           who);
+    }
+    return who;
+  }
+
+  std::string mbarrier(const Waiting& w) const {
+    std::string text = fmt::format(": {} is in phase {}, the wait is for parity {}",
+                                   address_text(p_, w.object), w.phase, w.parity);
+    if (w.missing > 0) text += fmt::format("; {} of {} arrivals missing", w.missing, w.expected);
+    if (w.tx_bytes > 0)
+      text +=
+          fmt::format("; short of {} bytes, {} copies in flight", w.tx_bytes, w.copies_in_flight);
+    if (w.tx_bytes < 0)
+      text += fmt::format("; {} bytes more were copied than expected", -w.tx_bytes);
+    return text;
+  }
+
+  const Program& p_;
+  const Finding& f_;
+};
+
+// --- what to do ------------------------------------------------------------------------------------
+
+std::string line_of(const Program& program, const Place& place) {
+  if (place.statement < 0) return "it";
+  return line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
+std::string fix_of_deadlock(const Program& program, const Finding& f) {
+  for (const Waiting& w : f.waiting) {
+    if (w.what == WaitFor::Mbarrier) {
+      const std::string name = address_text(program, w.object);
+      if (w.tx_bytes > 0 && w.copies_in_flight == 0)
+        return fmt::format("{} expects {} bytes that no copy brings: expect what is copied", name,
+                           w.tx_bytes);
+      if (w.tx_bytes < 0)
+        return fmt::format("{} gets {} bytes that nothing expects: expect what is copied", name,
+                           -w.tx_bytes);
+    }
+  }
+  for (const Waiting& w : f.waiting) {
+    if (w.what == WaitFor::Barrier)
+      return fmt::format("let all {} threads execute barrier {}, or give it the count that does",
+                         w.expected, w.object);
+    if (w.what == WaitFor::Mbarrier && w.missing > 0)
+      return fmt::format(
+          "{} {} of {} would release the waiting warps: add them, or initialise it with the "
+          "count that arrives",
+          w.missing, w.missing == 1 ? "more arrival" : "more arrivals",
+          address_text(program, w.object));
+  }
+  return "break the circle: one of the waits above must not depend on the others";
+}
+
+}  // namespace
+
+std::string what_happened(const Program& program, const Finding& finding) {
+  return Story(program, finding).text();
+}
+
+std::string what_to_do(const Program& program, const Finding& f) {
+  const std::string at = line_of(program, f.at);
+  const std::string earlier = line_of(program, f.earlier);
+  switch (f.fault) {
+    case Fault::ProxyFenceMissing:
+      return fmt::format(
+          "put fence.proxy.async behind {}, in every thread that writes, before the "
+          "barrier that orders it before {}",
+          earlier, at);
+    case Fault::ProxyFenceMissingAfterRead:
+      return fmt::format(
+          "put fence.proxy.async behind {}, before the arrival that hands the bytes "
+          "on (or before {}, in its thread)",
+          earlier, at);
+    case Fault::WgmmaFenceMissing:
+      return fmt::format("put wgmma.fence before {}, behind the last access to its registers", at);
+    case Fault::WgmmaShapeChange: return fmt::format("put wgmma.fence before {}", at);
+    case Fault::WgmmaUncommitted:
+      return fmt::format("put wgmma.commit_group behind {} and wgmma.wait_group before {}", earlier,
+                         at);
+    case Fault::AccumulatorInFlight:
+    case Fault::FragmentInFlight:
+      return fmt::format(
+          "put a wgmma.wait_group that covers {} before {} (wait_group N leaves the "
+          "N youngest groups in flight)",
+          earlier, at);
+    case Fault::CopyInFlight:
+      return fmt::format("wait before {} on the mbarrier that {} completes", at, earlier);
+    case Fault::SourceInFlight:
+      return fmt::format(
+          "let the thread that issued {} wait for it (wgmma.wait_group, or "
+          "cp.async.bulk.wait_group.read) before it hands the bytes to {}",
+          earlier, at);
+    case Fault::ExpectTxTooSmall:
+      return "expect the bytes of all copies that complete on this mbarrier";
+    case Fault::PhaseStale:
+      return fmt::format(
+          "{} must ask for the other parity: flip it each time the ring wraps, and "
+          "do not reset it per tile",
+          line_of(program, f.hint));
+    case Fault::DataRace:
+      return fmt::format(
+          "order {} behind {}: a barrier, or an mbarrier that the one arrives on and "
+          "the other waits for",
+          at, earlier);
+    case Fault::ScopeTooNarrow:
+      return "give the remote arrive .release.cluster and the wait .acquire.cluster";
+    case Fault::MbarrierNotInitialized:
+      return fmt::format("put a barrier behind mbarrier.init, before {}", at);
+    case Fault::MbarrierNotVisible:
+      return fmt::format(
+          "put fence.mbarrier_init.release.cluster behind {}, then the cluster "
+          "barrier",
+          earlier);
+    case Fault::MbarrierReinitialized: return "initialise once, or mbarrier.inval it before";
+    case Fault::MbarrierOverwritten: return "move the data: the 8 bytes of an mbarrier are its own";
+    case Fault::MbarrierArrivals:
+      return "initialise the mbarrier with the number of arrivals per phase";
+    case Fault::CopyRepeated: return fmt::format("let one elected thread execute {}", at);
+    case Fault::WarpgroupDivergent:
+      return fmt::format("let all four warps of the warpgroup execute {}", at);
+    case Fault::WarpDivergent: return fmt::format("let all 32 lanes execute {}", at);
+    case Fault::CtaExited:
+      return "let the CTAs of the cluster meet at a cluster barrier before exit";
+    case Fault::ExitInFlight: return fmt::format("wait for {} before the CTA exits", at);
+    case Fault::RegisterPoolExhausted:
+      return "the counts of all warpgroups together must not exceed what the launch gave them";
+    case Fault::SharedUninitialized: return "write the bytes first, or correct the address";
+    case Fault::RegisterUninitialized:
+      return "write the register first; a wgmma that begins a tile takes scale-d 0";
+    case Fault::Deadlock: return fix_of_deadlock(program, f);
+    case Fault::OperandScrambled:
+      return "compare LBO, SBO, swizzle, base offset and start of the descriptor with the tensor "
+             "map "
+             "(tcq layout, tcq decode wgmma.desc)";
+    case Fault::WaitTooStrong: return "allow one group more to be pending";
+    case Fault::FenceUnneeded: return fmt::format("delete {}", at);
+    default: return "";
+  }
+}
+
+std::string diagnosis(const Program& program, const Finding& finding) {
+  const FaultInfo about = info(finding.fault);
+  std::string text =
+      fmt::format("{} {}\n{}\n", name(about.kind), about.name, what_happened(program, finding));
+  if (const std::string fix = what_to_do(program, finding); !fix.empty())
+    text += fmt::format("fix: {}\n", fix);
+  return text + fmt::format("source: {}", section(finding.fault));
+}
+
+namespace {
+
+const char* outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Right: return "right";
+    case Outcome::Wrong: return "wrong";
+    case Outcome::Refused: return "refused";
+  }
+  return "?";
+}
+
+std::string coverage(const Report& report) {
+  const std::string counts =
+      fmt::format("{} executions, {} instructions", report.executions, report.instructions);
+  return report.exhaustive ? counts + ", every order that matters" : counts;
+}
+
+std::string refusal(const Report& report) {
+  return fmt::format("{}: {}", info(report.refused.fault).sentence, report.refused.what);
+}
+
+nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
+  const FaultInfo about = info(finding.fault);
+  nlohmann::ordered_json json = {{"fault", about.name},
+                                 {"kind", name(about.kind)},
+                                 {"what", what_happened(program, finding)},
+                                 {"fix", what_to_do(program, finding)},
+                                 {"source", section(finding.fault)}};
+  if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
+  if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
+  return json;
+}
+
+}  // namespace
+
+std::string report_text(const Program& program, const Report& report) {
+  if (report.outcome == Outcome::Refused) return "refused: " + refusal(report);
+  std::string text = fmt::format("{}: {}", outcome_name(report.outcome), coverage(report));
+  if (report.finding) text += "\n" + diagnosis(program, *report.finding);
+  for (const Finding& f : report.suspicions) text += "\n" + diagnosis(program, f);
+  return text;
+}
+
+std::string report_json(const Program& program, const Report& report) {
+  nlohmann::ordered_json json = {{"outcome", outcome_name(report.outcome)},
+                                 {"executions", report.executions},
+                                 {"instructions", report.instructions},
+                                 {"exhaustive", report.exhaustive}};
+  if (report.outcome == Outcome::Refused) json["refused"] = refusal(report);
+  if (report.finding) json["finding"] = json_of(program, *report.finding);
+  json["suspicions"] = nlohmann::ordered_json::array();
+  for (const Finding& f : report.suspicions) json["suspicions"].push_back(json_of(program, f));
+  return json.dump();
+}
+
+}  // namespace tcq::oracle

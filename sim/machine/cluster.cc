@@ -199,36 +199,48 @@ struct NextTouch {
   const Warp& warp;
   std::vector<Touch>& out;
 
-  void mbarrier(const Address& barrier, TouchKind kind, int parity = -1) const {
+  Touch& mbarrier(const Address& barrier, TouchKind kind) const {
     const int rank = barrier.cta == own_cta ? warp.cta : barrier.cta;
-    out.push_back({Executor::mbarrier_object(rank, barrier.of(0)), kind, 0, false, parity, 0, 0});
+    out.push_back({.object = Executor::mbarrier_object(rank, barrier.of(0)), .kind = kind});
+    return out.back();
   }
-  void operator()(const MbarrierArrive& i) const { mbarrier(i.barrier, TouchKind::Count); }
-  void operator()(const MbarrierArriveExpectTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
-  void operator()(const MbarrierExpectTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
-  void operator()(const MbarrierCompleteTx& i) const { mbarrier(i.barrier, TouchKind::Count); }
+  void operator()(const MbarrierArrive& i) const {
+    mbarrier(i.barrier, TouchKind::Count).arrives = true;
+  }
+  void operator()(const MbarrierArriveExpectTx& i) const {
+    Touch& touch = mbarrier(i.barrier, TouchKind::Count);
+    touch.arrives = touch.expects = true;
+  }
+  void operator()(const MbarrierExpectTx& i) const {
+    mbarrier(i.barrier, TouchKind::Count).expects = true;
+  }
+  void operator()(const MbarrierCompleteTx& i) const {
+    mbarrier(i.barrier, TouchKind::Count).copied = i.bytes;
+  }
   void operator()(const MbarrierTryWait& i) const {
-    mbarrier(i.barrier, TouchKind::Wait, i.parity);
+    mbarrier(i.barrier, TouchKind::Wait).parity = i.parity;
   }
   void operator()(const MbarrierTestWait& i) const {
-    mbarrier(i.barrier, TouchKind::Wait, i.parity);
+    mbarrier(i.barrier, TouchKind::Wait).parity = i.parity;
   }
   void operator()(const BarrierSync& i) const { barrier(i.id); }
   void operator()(const BarrierArrive& i) const { barrier(i.id); }
   void barrier(int id) const {
-    const TouchKind kind = warp.arrived ? TouchKind::Wait : TouchKind::Count;
-    out.push_back({Executor::barrier_object(warp.cta, id), kind, 0, false, -1, 0, 0});
+    out.push_back({.object = Executor::barrier_object(warp.cta, id),
+                   .kind = warp.arrived ? TouchKind::Wait : TouchKind::Count});
   }
   void operator()(const ClusterArrive&) const {
-    out.push_back({Executor::cluster_object, TouchKind::Count, 0, false, -1, 0, 0});
+    out.push_back({.object = Executor::cluster_object, .kind = TouchKind::Count});
   }
   void operator()(const ClusterWait&) const {
-    out.push_back({Executor::cluster_object, TouchKind::Wait, 0, false, -1, 0, 0});
+    out.push_back({.object = Executor::cluster_object, .kind = TouchKind::Wait});
   }
   void operator()(const SetMaxRegisters& i) const {
     const std::int64_t taken = std::int64_t{i.count - warp.max_registers} * warp_threads;
-    out.push_back({Executor::pool_object(warp.cta), TouchKind::Take, 0, false, -1,
-                   cta.free_registers, taken});
+    out.push_back({.object = Executor::pool_object(warp.cta),
+                   .kind = TouchKind::Take,
+                   .free_before = cta.free_registers,
+                   .taken = taken});
   }
   void operator()(const auto&) const {}
 };
@@ -242,8 +254,8 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
         std::find_if(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.id == agent; });
     if (copy == copies_.end()) return touches;
     const MbarrierSlot& slot = slots_[static_cast<std::size_t>(copy->slot)];
-    touches.push_back({Executor::mbarrier_object(slot.cta, slot.address), TouchKind::Count,
-                       slot.state.phase, false, -1, 0, 0});
+    touches.push_back(
+        {.object = Executor::mbarrier_object(slot.cta, slot.address), .copied = copy->bytes});
     return touches;
   }
   const Warp& warp = warps_[agent];

@@ -39,8 +39,13 @@ enum class TouchKind : std::uint8_t { Count, Wait, Take };
 struct Touch {
   std::uint64_t object = 0;
   TouchKind kind = TouchKind::Count;
-  std::uint32_t phase = 0;       // before the step; of a wait: the phase it saw
-  bool completes = false;        // the step completed the phase
+  std::uint32_t phase = 0;  // before the step; of a wait: the phase it saw
+  bool completes = false;   // the step completed the phase
+  bool arrives = false;     // of a count: what it does to an mbarrier
+  bool expects = false;
+  std::int64_t copied = 0;  // bytes completed
+  std::uint32_t pending_after = 1;
+  std::int64_t tx_after = 0;
   int parity = -1;               // of a wait on an mbarrier
   std::int64_t free_before = 0;  // Take: registers in the pool
   std::int64_t taken = 0;        // Take: positive if taken

@@ -16,7 +16,7 @@ void Executor::arrive_at(NamedBarrier& barrier, int threads, std::uint64_t objec
   next_epoch();
   warp_.awaited_use = barrier.uses;
   const bool completes = barrier.arrived >= barrier.expected;
-  c_.touches_.push_back({object, TouchKind::Count, barrier.uses, completes, -1, 0, 0});
+  c_.touches_.push_back({.object = object, .phase = barrier.uses, .completes = completes});
   if (!completes) return;
   barrier.done = std::move(barrier.pending);
   barrier.pending = {};
@@ -38,7 +38,7 @@ void Executor::execute(const BarrierSync& i) {
   }
   warp_.arrived = false;
   warp_.clock.join(barrier.done);
-  c_.touches_.push_back({object, TouchKind::Wait, barrier.uses, false, -1, 0, 0});
+  c_.touches_.push_back({.object = object, .kind = TouchKind::Wait, .phase = barrier.uses});
 }
 
 void Executor::execute(const BarrierArrive& i) {
@@ -77,7 +77,7 @@ void Executor::execute(const ClusterArrive& i) {
   }
   const std::uint32_t use = c_.cluster_barrier_.uses;
   const bool completes = c_.complete_cluster_barrier();
-  c_.touches_.push_back({cluster_object, TouchKind::Count, use, completes, -1, 0, 0});
+  c_.touches_.push_back({.object = cluster_object, .phase = use, .completes = completes});
 }
 
 void Executor::execute(const ClusterWait&) {
@@ -86,7 +86,7 @@ void Executor::execute(const ClusterWait&) {
   warp_.cluster_arrivals = 0;
   warp_.clock.join(c_.cluster_barrier_.done);
   c_.touches_.push_back(
-      {cluster_object, TouchKind::Wait, c_.cluster_barrier_.uses, false, -1, 0, 0});
+      {.object = cluster_object, .kind = TouchKind::Wait, .phase = c_.cluster_barrier_.uses});
 }
 
 // --- registers and control -------------------------------------------------------------------------
@@ -99,8 +99,10 @@ void Executor::execute(const SetMaxRegisters& i) {
   if (!right_way) return fail(Fault::SetmaxnregDirection, -1, warp_.max_registers);
   Cta& cta = c_.ctas_[static_cast<std::size_t>(warp_.cta)];
   const std::int64_t taken = std::int64_t{i.count - warp_.max_registers} * warp_threads;
-  c_.touches_.push_back(
-      {pool_object(warp_.cta), TouchKind::Take, 0, false, -1, cta.free_registers, taken});
+  c_.touches_.push_back({.object = pool_object(warp_.cta),
+                         .kind = TouchKind::Take,
+                         .free_before = cta.free_registers,
+                         .taken = taken});
   cta.free_registers -= taken;
   warp_.max_registers = i.count;
 }

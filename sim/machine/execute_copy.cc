@@ -281,8 +281,12 @@ void Executor::complete_load(Cluster& c, AgentId id) {
   const Tick tick = phase + 1;
   const bool completes = slot.state.phase != phase;
   if (completes) note_completion(slot);
-  c.touches_.push_back(
-      {mbarrier_object(slot.cta, slot.address), TouchKind::Count, phase, completes, -1, 0, 0});
+  note_touch(c,
+             {.object = mbarrier_object(slot.cta, slot.address),
+              .phase = phase,
+              .completes = completes,
+              .copied = copy.bytes},
+             slot.state);
   c.log_[copy.write].tick = tick;
   const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
   c.note_exit_use(copy.cta, {slot.phases, tick, at, copy.box, issuer != copy.cta});

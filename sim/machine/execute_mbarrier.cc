@@ -136,9 +136,22 @@ void Executor::execute(const MbarrierInval& i) {
   });
 }
 
-// One operation per lane. `operation` counts on the state and says what is wrong with that.
+// The touches of one step on one mbarrier are one.
+void Executor::note_touch(Cluster& cluster, Touch touch, const mbarrier::Mbarrier& after) {
+  touch.pending_after = touch.completes ? 0 : after.pending;
+  touch.tx_after = after.tx;
+  auto& touches = cluster.touches_;
+  if (touches.empty() || touches.back().object != touch.object) return touches.push_back(touch);
+  touch.phase = touches.back().phase;
+  touch.completes = touch.completes || touches.back().completes;
+  if (touch.completes) touch.pending_after = 0;
+  touches.back() = touch;
+}
+
+// One operation per lane; `touch` says of what kind. `operation` counts on the state and says what is wrong with that.
 template <class Operation>
-void Executor::count_on(const Address& barrier, Scope scope, bool releases, Operation operation) {
+void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
+                        Operation operation) {
   for_each_lane([&](int lane) {
     if (stopped()) return;
     MbarrierSlot* slot = usable_slot(barrier, lane);
@@ -156,33 +169,32 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Oper
     }
     const bool completes = slot->state.phase != phase;
     if (completes) note_completion(*slot);
-    const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
-    if (!c_.touches_.empty() && c_.touches_.back().object == object)
-      c_.touches_.back().completes |= completes;
-    else
-      c_.touches_.push_back({object, TouchKind::Count, phase, completes, -1, 0, 0});
+    touch.completes = completes;
+    touch.object = mbarrier_object(slot->cta, slot->address);
+    touch.phase = phase;
+    note_touch(c_, touch, slot->state);
   });
   if (releases) next_epoch();
 }
 
 void Executor::execute(const MbarrierArrive& i) {
-  count_on(i.barrier, i.scope, !i.relaxed, [&](mbarrier::Mbarrier& state) {
+  count_on(i.barrier, i.scope, !i.relaxed, {.arrives = true}, [&](mbarrier::Mbarrier& state) {
     return i.drop ? mbarrier::arrive_drop(state, i.count) : mbarrier::arrive(state, i.count);
   });
 }
 
 void Executor::execute(const MbarrierArriveExpectTx& i) {
-  count_on(i.barrier, i.scope, true,
+  count_on(i.barrier, i.scope, true, {.arrives = true, .expects = true},
            [&](mbarrier::Mbarrier& state) { return mbarrier::arrive_expect_tx(state, i.bytes); });
 }
 
 void Executor::execute(const MbarrierExpectTx& i) {
-  count_on(i.barrier, Scope::Cluster, false,
+  count_on(i.barrier, Scope::Cluster, false, {.expects = true},
            [&](mbarrier::Mbarrier& state) { return mbarrier::expect_tx(state, i.bytes); });
 }
 
 void Executor::execute(const MbarrierCompleteTx& i) {
-  count_on(i.barrier, Scope::Cluster, false,
+  count_on(i.barrier, Scope::Cluster, false, {.copied = i.bytes},
            [&](mbarrier::Mbarrier& state) { return mbarrier::complete_tx(state, i.bytes); });
 }
 
@@ -192,7 +204,8 @@ void Executor::execute(const MbarrierTryWait& i) {
   if (slot == nullptr) return;
   const std::uint32_t phase = slot->state.phase;
   const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
-  c_.touches_.push_back({object, TouchKind::Wait, phase, false, i.parity, 0, 0});
+  c_.touches_.push_back(
+      {.object = object, .kind = TouchKind::Wait, .phase = phase, .parity = i.parity});
   ++warp_.waits_passed;
   const bool seen = warp_.clock.at(slot->phases) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
@@ -205,7 +218,8 @@ void Executor::execute(const MbarrierTestWait& i) {
   MbarrierSlot* slot = usable_slot(i.barrier, first_lane());
   if (slot == nullptr) return;
   const std::uint64_t object = mbarrier_object(slot->cta, slot->address);
-  c_.touches_.push_back({object, TouchKind::Wait, slot->state.phase, false, i.parity, 0, 0});
+  c_.touches_.push_back(
+      {.object = object, .kind = TouchKind::Wait, .phase = slot->state.phase, .parity = i.parity});
   const bool passed = mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
   if (passed) acquire(*slot, i.scope);

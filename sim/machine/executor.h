@@ -137,7 +137,9 @@ class Executor {
   MbarrierSlot* usable_slot(const Address& barrier, int lane);
   bool is_initialized_for(const MbarrierSlot& slot, Place& hint, Fault& fault) const;
   template <class Operation>
-  void count_on(const Address& barrier, Scope scope, bool releases, Operation operation);
+  void count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
+                Operation operation);
+  static void note_touch(Cluster& cluster, Touch touch, const mbarrier::Mbarrier& after);
   void release(MbarrierSlot& slot, Scope scope);
   void acquire(MbarrierSlot& slot, Scope scope);
   static void note_completion(MbarrierSlot& slot);

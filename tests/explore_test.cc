@@ -1,0 +1,457 @@
+// Exploration: the reduction finds what trying every order finds; a pipelined GEMM is right to the
+// bit; deadlocks, bounds and bad programs are reported, never hung on.
+#include "sim/machine/explore.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <set>
+#include <string>
+
+#include "oracle/diagnosis.h"
+#include "oracle/instruction_text.h"
+#include "sim/machine/tma.h"
+#include "tests/catalogue_kit.h"
+
+namespace tcq {
+namespace {
+
+using namespace machine;
+using catalogue::a_bytes;
+using catalogue::b_bytes;
+using catalogue::d_registers;
+using catalogue::descriptor;
+using catalogue::f16_tensor;
+using catalogue::mma;
+using catalogue::mma_n;
+
+// --- every order, the slow way ---------------------------------------------------------------------
+
+struct Outcomes {
+  std::set<std::string> results;  // global memory
+  bool faults = false;
+  std::uint64_t executions = 0;
+};
+
+// Depth first over all steps of all agents, with no reduction at all.
+void try_everything(const Cluster& cluster, Outcomes& out) {
+  const std::vector<AgentId> agents = cluster.runnable();
+  if (agents.empty()) {
+    Cluster end = cluster;
+    if (!end.finding() && !end.finished()) end.report_deadlock();
+    if (!end.finding()) end.report_unwritten_reads();
+    if (!end.finding()) end.finish_stores();
+    ++out.executions;
+    out.faults = out.faults || end.finding();
+    if (!end.finding()) out.results.emplace(end.global().begin(), end.global().end());
+    return;
+  }
+  for (const AgentId agent : agents) {
+    Cluster next = cluster;
+    next.step(agent);
+    try_everything(next, out);
+  }
+}
+
+// Three warps that arrive, wait, copy, load and store at random; most are wrong, many subtly.
+Program random_program(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  Program p({.threads = 96});
+  const auto barriers = p.mbarriers("b", 2);
+  const std::uint32_t data = p.shared("data", 16);
+  const std::uint64_t in = p.global(std::vector<std::uint8_t>(16, 9));
+  const std::uint64_t out = p.global(std::vector<std::uint8_t>(64));
+  Role all = p.warps("all", 0, 3);
+  all.elect().mbarrier_init(barriers[0], 1 + below(2)).mbarrier_init(barriers[1], 1 + below(2));
+  all.elect().move({0, 1}, 1).store_shared(data, 0);
+  all.barrier_sync();
+  for (int warp = 0; warp < 3; ++warp) {
+    Role one = p.warps("w" + std::to_string(warp), warp, 1).elect();
+    const unsigned steps = 1 + below(3);
+    for (unsigned i = 0; i < steps; ++i) {
+      const Address barrier = barriers[below(2)];
+      switch (below(6)) {
+        case 0:
+        case 1: one.mbarrier_arrive(barrier); break;
+        case 2:
+        case 3: one.mbarrier_try_wait(barrier, static_cast<int>(below(2))); break;
+        case 4:
+          one.load_shared(data, 1).store_global(out + 16 * static_cast<unsigned>(warp), 4, {1, 1});
+          break;
+        default:
+          if (below(2) == 0)
+            one.move({0, 1}, 10 + static_cast<unsigned>(warp)).store_shared(data, 0);
+          else
+            one.mbarrier_arrive_expect_tx(barrier, 16)
+                .fence_proxy_async()
+                .bulk_load(in, data, 16, barrier);
+      }
+    }
+  }
+  return p;
+}
+
+// Initialisation and the first barrier, in one order: they are the same in all programs.
+Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
+  Cluster cluster(program, cache, Timing::Latest);
+  for (const AgentId agent : {0, 0, 1, 2, 0, 1, 2}) cluster.step(agent);
+  return cluster;
+}
+
+std::string listing(const Program& program) {
+  std::string text;
+  for (const Segment& segment : program.segments())
+    for (const Statement& statement : segment.statements)
+      text += segment.name + ": " + oracle::instruction_text(program, statement.what) + "\n";
+  return text;
+}
+
+TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
+  std::mt19937 random(20);
+  int right = 0;
+  int wrong = 0;
+  std::uint64_t reduced = 0;
+  std::uint64_t all = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Program program = random_program(random);
+    MmaCache cache;
+    Outcomes outcomes;
+    try_everything(behind_the_prologue(program, cache), outcomes);
+    const Report report = explore(program, {.random_executions = 0});
+    const bool is_right = !outcomes.faults && outcomes.results.size() == 1;
+    ASSERT_EQ(report.outcome == Outcome::Right, is_right)
+        << "program " << i << "\n"
+        << listing(program) << oracle::report_text(program, report);
+    is_right ? ++right : ++wrong;
+    if (!is_right) continue;
+    EXPECT_TRUE(report.exhaustive);
+    EXPECT_EQ(std::string(report.global.begin(), report.global.end()), *outcomes.results.begin());
+    reduced += report.executions;
+    all += outcomes.executions;
+  }
+  EXPECT_GT(right, 100);
+  EXPECT_GT(wrong, 1000);
+  EXPECT_GT(all, 20 * reduced);  // and with far fewer executions
+}
+
+TEST(Explore, OneExecutionCoversAPipeline) {
+  // Nothing in a ring of mbarriers depends on who comes first.
+  for (const int blocks : {1, 4}) {
+    Program p({.threads = 64});
+    const auto full = p.mbarriers("full", 2);
+    const auto empty = p.mbarriers("empty", 2);
+    const std::uint32_t slot = p.shared("slot", 256);
+    Role all = p.warps("all", 0, 2);
+    for (std::size_t s = 0; s < 2; ++s)
+      all.elect().mbarrier_init(full[s], 32).mbarrier_init(empty[s], 32);
+    all.barrier_sync();
+    for (int k = 0; k < blocks; ++k) {
+      const auto s = static_cast<std::size_t>(k % 2);
+      const auto at = slot + 128 * static_cast<std::uint32_t>(s);
+      p.warps("producer", 0, 1)
+          .mbarrier_try_wait(empty[s], k / 2 + 1)
+          .move({0, 1}, 5)
+          .store_shared({at, 4}, 0);
+      p.warps("producer", 0, 1).mbarrier_arrive(full[s]);
+      p.warps("consumer", 1, 1).mbarrier_try_wait(full[s], k / 2).load_shared({at, 4}, 0);
+      p.warps("consumer", 1, 1).mbarrier_arrive(empty[s]);
+    }
+    const Report report = explore(p, {.random_executions = 0});
+    EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+    EXPECT_TRUE(report.exhaustive);
+    EXPECT_EQ(report.executions, 2u);  // and the eager one
+  }
+}
+
+// --- a GEMM ----------------------------------------------------------------------------------------
+
+// D = A * B of 64 x 8 x (64 * blocks), a producer warp and a consumer warpgroup over a ring of slots.
+struct Gemm {
+  int blocks = 5;
+  int stages = 2;
+  std::uint64_t out = 0;
+
+  Program program() {
+    Program p({.threads = 160, .registers = 128});
+    const auto full = p.mbarriers("full", stages);
+    const auto empty = p.mbarriers("empty", stages);
+    std::vector<std::uint32_t> a;
+    std::vector<std::uint32_t> b;
+    for (int s = 0; s < stages; ++s) {
+      a.push_back(p.shared("A[" + std::to_string(s) + "]", a_bytes, 1024));
+      b.push_back(p.shared("B[" + std::to_string(s) + "]", b_bytes, 1024));
+    }
+    const auto columns = static_cast<std::uint64_t>(64 * blocks);
+    const int map_a = f16_tensor(p, 64, columns, 64);
+    const int map_b = f16_tensor(p, mma_n, columns, mma_n);
+    out = catalogue::result_buffer(p);
+
+    Role all = p.warps("all", 0, 5);
+    for (std::size_t s = 0; s < full.size(); ++s)
+      all.elect().mbarrier_init(full[s], 1).mbarrier_init(empty[s], 4);
+    all.elect().fence_mbarrier_init();
+    all.barrier_sync();
+
+    Role producer = p.warps("producer", 4, 1).elect();
+    Role consumer = p.warps("consumer", 0, 4);
+    for (int k = 0; k < blocks; ++k) {
+      const auto s = static_cast<std::size_t>(k % stages);
+      const int turn = k / stages;
+      producer.mbarrier_try_wait(empty[s], turn + 1);
+      producer.mbarrier_arrive_expect_tx(full[s], a_bytes + b_bytes);
+      producer.tensor_load(map_a, {{64 * k, 0}}, a[s], full[s]);
+      producer.tensor_load(map_b, {{64 * k, 0}}, b[s], full[s]);
+
+      consumer.mbarrier_try_wait(full[s], turn).wgmma_fence();
+      for (std::uint32_t step = 0; step < 4; ++step)
+        consumer.wgmma(
+            mma(descriptor(a[s] + 32 * step), descriptor(b[s] + 32 * step), k > 0 || step > 0),
+            d_registers);
+      consumer.wgmma_commit().wgmma_wait(0);
+      consumer.elect_per_warp().mbarrier_arrive(empty[s]);
+    }
+    catalogue::store_result(consumer, out);
+    return p;
+  }
+};
+
+// The same sum as a chain of wgmmas, each executed at once.
+std::vector<std::uint32_t> chain(const Program& program, int blocks) {
+  wgmma::State state;
+  state.shared = SharedMemory(shared_base_sm90, a_bytes + b_bytes);
+  state.registers.d.resize(128 * 4);
+  for (int k = 0; k < blocks; ++k) {
+    const tma::Tile a{program.maps()[0], {{64 * k, 0}}, 1024};
+    const tma::Tile b{program.maps()[1], {{64 * k, 0}}, 1024 + a_bytes};
+    tma::execute(tma::Load{a}, state.shared, program.initial_global());
+    tma::execute(tma::Load{b}, state.shared, program.initial_global());
+    for (std::uint32_t step = 0; step < 4; ++step)
+      wgmma::execute(state, mma(descriptor(1024 + 32 * step),
+                                descriptor(1024 + a_bytes + 32 * step), k > 0 || step > 0));
+  }
+  return state.registers.d;
+}
+
+TEST(Explore, APipelinedGemmIsRightToTheBit) {
+  Gemm gemm;
+  const Program program = gemm.program();
+  const Report report = explore(program, {});
+  ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(program, report);
+  EXPECT_TRUE(report.exhaustive);
+  EXPECT_TRUE(report.suspicions.empty());
+  std::vector<std::uint32_t> d(128 * 4);
+  std::memcpy(d.data(), &report.global[gemm.out], d.size() * 4);
+  EXPECT_EQ(d, chain(program, gemm.blocks));
+}
+
+TEST(Explore, BookkeepingStaysBelow64BytesPerByteOfSharedMemory) {
+  Gemm gemm{.blocks = 200};
+  const Program program = gemm.program();
+  const Report report = explore(program, {.random_executions = 1});
+  ASSERT_EQ(report.outcome, Outcome::Right);
+  EXPECT_LE(report.bookkeeping_bytes, 64 * (program.shared_end() - shared_base_sm90));
+}
+
+TEST(Explore, SlowWaitsAndFencesAreNamed) {
+  Gemm gemm{.blocks = 2};
+  const Program program = gemm.program();
+  const Report report = explore(program, {.random_executions = 2, .find_slow = true});
+  ASSERT_EQ(report.outcome, Outcome::Right);
+  std::set<Fault> found;
+  for (const Finding& f : report.suspicions) found.insert(f.fault);
+  // The mbarriers stay within one CTA: nobody needs fence.mbarrier_init. Both other fences and the
+  // wait are needed.
+  EXPECT_EQ(found, std::set<Fault>{Fault::FenceUnneeded});
+}
+
+TEST(Explore, AWaitThatCouldLeaveAGroupInFlightIsNamed) {
+  Program p({.threads = 128});
+  const std::uint32_t b = p.shared("B", b_bytes, 1024);
+  Role math = p.warps("math", 0, 4);
+  math.move({16, 2}, 0).store_shared({b, 8}, 16, 8).fence_proxy_async().barrier_sync();
+  math.move({8, 8}, 0).wgmma_fence();
+  for (const int first : {0, 4}) {
+    math.wgmma(catalogue::mma_rs(descriptor(b), false), {first, 4}, {8, 4}).wgmma_commit();
+    if (first == 0) math.wgmma_wait(0);
+  }
+  math.wgmma_wait(0);
+  const Report report = explore(p, {.random_executions = 2, .find_slow = true});
+  ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+  ASSERT_EQ(report.suspicions.size(), 1u) << oracle::report_text(p, report);
+  EXPECT_EQ(report.suspicions[0].fault, Fault::WaitTooStrong);
+}
+
+TEST(Explore, TheSameSeedGivesTheSameReport) {
+  const Program program = Gemm{.blocks = 3}.program();
+  const Report first = explore(program, {.seed = 5});
+  const Report second = explore(program, {.seed = 5});
+  EXPECT_EQ(first.instructions, second.instructions);
+  EXPECT_EQ(first.schedule, second.schedule);
+}
+
+// --- deadlocks -------------------------------------------------------------------------------------
+
+TEST(Explore, ADeadlockSaysWhoWaitsForWhat) {
+  Program p({.threads = 64});
+  const Address done = p.mbarrier("done");
+  Role all = p.warps("all", 0, 2);
+  all.elect().mbarrier_init(done, 3);
+  all.barrier_sync();
+  p.warps("a", 0, 1).elect().mbarrier_arrive(done);
+  p.warps("b", 1, 1).mbarrier_try_wait(done, 0);
+  const Report report = explore(p, {});
+  ASSERT_TRUE(report.finding);
+  EXPECT_EQ(report.finding->fault, Fault::Deadlock);
+  ASSERT_EQ(report.finding->waiting.size(), 1u);
+  const Waiting& w = report.finding->waiting[0];
+  EXPECT_EQ(w.at.warp, 1);
+  EXPECT_EQ(w.phase, 0u);
+  EXPECT_EQ(w.missing, 2);
+  EXPECT_EQ(w.expected, 3);
+  const std::string text = oracle::diagnosis(p, *report.finding);
+  EXPECT_NE(text.find("2 of 3 arrivals missing"), text.npos) << text;
+  EXPECT_NE(text.find("2 more arrivals of done would release"), text.npos) << text;
+}
+
+TEST(Explore, AnOrderThatIsRareIsFound) {
+  // Right unless warp 1 arrives before warp 0: then the phase that the reader waits for is over.
+  Program p({.threads = 96});
+  const Address turn = p.mbarrier("turn");
+  const std::uint32_t data = p.shared("data", 4, 4);
+  Role all = p.warps("all", 0, 3);
+  all.elect().mbarrier_init(turn, 1);
+  all.barrier_sync();
+  p.warps("first", 0, 1).elect().move({0, 1}, 1).store_shared(data, 0).mbarrier_arrive(turn);
+  p.warps("second", 1, 1).elect().mbarrier_arrive(turn);
+  p.warps("reader", 2, 1).elect().mbarrier_try_wait(turn, 0).load_shared(data, 0);
+  const Report report = explore(p, {.random_executions = 0});
+  EXPECT_EQ(report.outcome, Outcome::Wrong);
+}
+
+// --- bounds and bad input --------------------------------------------------------------------------
+
+TEST(Explore, AProgramWithoutEndHitsTheBound) {
+  Program p({.threads = 32});
+  Role loop = p.warps("loop", 0, 1);
+  const int begin = loop.next();
+  loop.move({0, 1}, 1).branch(begin);
+  const Report report = explore(p, {.max_instructions = 100'000});
+  ASSERT_TRUE(report.finding);
+  EXPECT_EQ(report.finding->fault, Fault::StepLimit);
+  EXPECT_LE(report.instructions, 100'001u);
+}
+
+TEST(Explore, ASpinningWaitEndsWhenItsPhaseDoes) {
+  Program p({.threads = 64});
+  const Address flag = p.mbarrier("flag");
+  Role all = p.warps("all", 0, 2);
+  all.elect().mbarrier_init(flag, 1);
+  all.barrier_sync();
+  p.warps("sender", 0, 1).elect().mbarrier_arrive(flag);
+  Role spinner = p.warps("spinner", 1, 1);
+  const int begin = spinner.next();
+  spinner.mbarrier_test_wait(flag, 0, 0).branch(begin, 0, false);
+  const Report report = explore(p, {.max_executions = 50, .max_instructions = 10'000});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+}
+
+Report refused(const Program& program) {
+  const Report report = explore(program, {});
+  EXPECT_EQ(report.outcome, Outcome::Refused);
+  EXPECT_FALSE(oracle::report_text(program, report).empty());
+  return report;
+}
+
+TEST(Explore, BadProgramsAreRefusedWithASentence) {
+  EXPECT_EQ(refused(Program({.threads = 33})).refused.fault, Fault::ProgramMalformed);
+  EXPECT_EQ(refused(Program({.threads = 1'000'000})).refused.fault, Fault::ProgramTooLarge);
+  EXPECT_EQ(refused(Program({.cluster = 0})).refused.fault, Fault::ProgramTooLarge);
+  Program large({.threads = 32});
+  large.shared("huge", std::uint64_t{1} << 40);
+  EXPECT_EQ(refused(large).refused.fault, Fault::ProgramTooLarge);
+  Program end({.threads = 32});
+  end.shared_at("end", ~std::uint64_t{0} - 4, 100);
+  EXPECT_EQ(refused(end).refused.fault, Fault::ProgramTooLarge);
+  Program overlap({.threads = 32});
+  overlap.shared_at("a", 1024, 100);
+  overlap.shared_at("b", 1100, 100);
+  const Report report = refused(overlap);
+  EXPECT_EQ(report.refused.fault, Fault::AllocationsOverlap);
+  EXPECT_EQ(report.refused.what, "a and b");
+  Program role({.threads = 32});
+  role.warps("outside", 1, 4).warp_sync();
+  EXPECT_EQ(refused(role).refused.fault, Fault::ProgramMalformed);
+  Program registers({.threads = 32});
+  registers.warps("all", 0, 1).move({255, 2}, 0);
+  EXPECT_EQ(refused(registers).refused.fault, Fault::RegisterOutOfRange);
+  Program map({.threads = 32});
+  map.warps("all", 0, 1).elect().tensor_load(3, {}, 1024, 1024);
+  EXPECT_EQ(refused(map).refused.fault, Fault::ProgramMalformed);
+  Program target({.threads = 32});
+  target.warps("all", 0, 1).branch(9);
+  EXPECT_EQ(refused(target).refused.fault, Fault::ProgramMalformed);
+  Program barrier({.threads = 32});
+  barrier.warps("all", 0, 1).barrier_sync(16);
+  EXPECT_EQ(refused(barrier).refused.fault, Fault::BarrierId);
+  Program shape({.threads = 128});
+  wgmma::Instruction op = mma(0, 0, false);
+  op.form.n = 12;
+  shape.warps("all", 0, 4).wgmma(op, {0, 6});
+  EXPECT_EQ(refused(shape).refused.fault, Fault::ShapeN8);
+}
+
+Fault fault_of(const Program& program) {
+  const Report report = explore(program, {});
+  return report.finding ? report.finding->fault : Fault::None;
+}
+
+TEST(Explore, BadAddressesAreFaults) {
+  const auto with = [](auto body) {
+    Program p({.cluster = 2, .threads = 32});
+    const std::uint32_t data = p.shared("data", 256);
+    const std::uint64_t global = p.global(std::vector<std::uint8_t>(256));
+    Role all = p.warps("all", 0, 1);
+    all.elect().mbarrier_init(data + 128, 1).fence_mbarrier_init();
+    all.cluster_arrive().cluster_wait();
+    body(all, data, global);
+    all.cluster_arrive().cluster_wait();
+    return fault_of(p);
+  };
+  using U32 = std::uint32_t;
+  using U64 = std::uint64_t;
+  EXPECT_EQ(with([](Role& r, U32 data, U64) {
+              r.move({0, 1}, 0).store_shared({data + 2, 4}, 0);
+            }),
+            Fault::SharedUnaligned);
+  EXPECT_EQ(with([](Role& r, U32, U64) {
+              r.move({0, 1}, 0).store_shared({0x30000, 4}, 0);
+            }),
+            Fault::SharedMemoryOutOfRange);
+  EXPECT_EQ(with([](Role& r, U32, U64) { r.elect().mbarrier_init(1028, 1); }),
+            Fault::MbarrierUnaligned);
+  EXPECT_EQ(with([](Role& r, U32 data, U64) { r.elect().mbarrier_init(data, 0); }),
+            Fault::MbarrierCount);
+  EXPECT_EQ(with([](Role& r, U32 data, U64) { r.elect().mbarrier_arrive(data); }),
+            Fault::MbarrierNotInitialized);
+  EXPECT_EQ(with([](Role& r, U32 data, U64) {
+              r.elect().mbarrier_arrive(Address(data + 128).in(7), Scope::Cluster);
+            }),
+            Fault::CtaRankOutOfRange);
+  EXPECT_EQ(
+      with([](Role& r, U32 data, U64 g) { r.elect().bulk_load(g + 1, data, 16, data + 128); }),
+      Fault::BulkUnaligned);
+  EXPECT_EQ(with([](Role& r, U32 data, U64 g) { r.elect().bulk_load(g, data, 8, data + 128); }),
+            Fault::BulkBytes);
+  EXPECT_EQ(with([](Role& r, U32, U64) {
+              r.move({0, 1}, 0).store_global(1 << 20, 4, {0, 1});
+            }),
+            Fault::GlobalOutOfRange);
+  EXPECT_EQ(with([](Role& r, U32 data, U64) {
+              r.elect().mbarrier_try_wait(Address(data + 128).in(1), 1);
+            }),
+            Fault::MbarrierRemote);
+}
+
+}  // namespace
+}  // namespace tcq

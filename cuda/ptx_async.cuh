@@ -25,11 +25,47 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint32_t barrier,
                : "memory");
 }
 
+// Releases to the threads of the CTA.
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// At a barrier of any CTA of the cluster: an address that map_shared() gave. Releases to the
+// threads of the cluster.
+__device__ __forceinline__ void mbarrier_arrive_cluster(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
+               : "memory");
+}
+
+// As above, but releases to the threads of the own CTA only.
+__device__ __forceinline__ void mbarrier_arrive_cluster_scope_cta(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0];" ::"r"(barrier)
+               : "memory");
+}
+
+// Ends the life of an mbarrier: its bytes are ordinary memory again.
+__device__ __forceinline__ void mbarrier_inval(std::uint32_t barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // True if the phase of this parity has completed; may wait a while before it says false.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;
   asm volatile(
       "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+// As above; acquires what threads of other CTAs of the cluster released.
+__device__ __forceinline__ bool mbarrier_try_wait_cluster(std::uint32_t barrier,
+                                                          std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
       "selp.u32 %0, 1, 0, p;\n}"
       : "=r"(done)
       : "r"(barrier), "r"(parity)
@@ -56,6 +92,44 @@ __device__ __forceinline__ std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
+}
+
+// The address of `shared`, an address in the own CTA, in CTA `rank` of the cluster.
+// Source: PTX ISA 9.2, "mapa".
+__device__ __forceinline__ std::uint32_t map_shared(std::uint32_t shared, std::uint32_t rank) {
+  std::uint32_t mapped;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(shared), "r"(rank));
+  return mapped;
+}
+
+// Copies `bytes`, a multiple of 16, from global to shared memory, without a tensor map.
+// Source: PTX ISA 9.2, 9.7.9.25.4.1 "cp.async.bulk".
+__device__ __forceinline__ void bulk_load(std::uint32_t to, const void* from, std::uint32_t bytes,
+                                          std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+// The same into every CTA of the cluster whose bit is set in `mask`.
+__device__ __forceinline__ void bulk_load_multicast(std::uint32_t to, const void* from,
+                                                    std::uint32_t bytes, std::uint32_t barrier,
+                                                    std::uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1], %2, [%3], %4;" ::"r"(to),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier), "h"(mask)
+      : "memory");
+}
+
+// The way back; completes through bulk groups.
+__device__ __forceinline__ void bulk_store(void* to, std::uint32_t from, std::uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
+                   __cvta_generic_to_global(to)),
+               "r"(from), "r"(bytes)
+               : "memory");
 }
 
 // Source: PTX ISA 9.2, 9.7.9.25.5 "cp.async.bulk.commit_group", "cp.async.bulk.wait_group".

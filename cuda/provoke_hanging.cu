@@ -78,7 +78,8 @@ std::vector<Program> hanging_programs() {
        register_kernel<240>,
        4 * group_threads,
        1,
-       true},
+       true,
+       2'000},
   };
 }
 

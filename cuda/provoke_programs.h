@@ -33,7 +33,8 @@ struct Program {
   Kernel mutant;
   std::uint32_t threads;
   std::uint32_t cluster = 1;
-  bool one_round = false;  // one run in a CTA, as many CTAs as runs
+  bool one_round = false;                       // one run in a CTA, as many CTAs as runs
+  std::uint64_t most_runs = ~std::uint64_t{0};  // where every run may wait in vain
 };
 
 std::vector<Program> proxy_programs();

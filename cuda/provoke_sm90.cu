@@ -70,6 +70,7 @@ std::vector<Provocation> provocations() {
 
 ProvokeCounts run(const Provocation& provocation, Version version, std::uint64_t runs) {
   const Program program = find(provocation);
+  runs = std::min(runs, program.most_runs);
   const provoke::Kernel kernel = version == Version::Correct ? program.correct : program.mutant;
   const auto sms = static_cast<std::uint64_t>(identity(current_device()).sm_count);
   const std::uint32_t ctas = in_whole_clusters(program.one_round ? runs : sms, program.cluster);

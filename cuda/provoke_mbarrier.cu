@@ -1,4 +1,4 @@
-// A ring of two stages between one producer warp (bulk loads) and four consumer warps: P3, B1 to B5.
+// A ring of two stages between a producer warp (bulk loads) and four consumer warps: P3, B1 to B5.
 //
 // One round fills one stage, in two halves with a pause between them, and every consumer warp
 // compares all words it reads with the round's value. The last consumer warp is slow.

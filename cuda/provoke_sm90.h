@@ -36,8 +36,8 @@ struct ProvokeCounts {
   std::uint64_t timeouts = 0;  // CTAs in which a wait did not end within about 20 ms
 };
 
-// At least `runs` runs, fewer if CTAs time out and leave or each run is slow (R1). A failure of the device is a
-// std::runtime_error. Requires: a device of compute capability 9.0.
+// At least `runs` runs, fewer if CTAs time out and leave, or where each run may wait in vain (R1).
+// A failure of the device is a std::runtime_error. Requires: a device of compute capability 9.0.
 ProvokeCounts run(const Provocation& provocation, Version version, std::uint64_t runs);
 
 }  // namespace tcq::cuda

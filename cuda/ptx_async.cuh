@@ -43,11 +43,6 @@ __device__ __forceinline__ void mbarrier_arrive_cluster_scope_cta(std::uint32_t 
                : "memory");
 }
 
-// Ends the life of an mbarrier: its bytes are ordinary memory again.
-__device__ __forceinline__ void mbarrier_inval(std::uint32_t barrier) {
-  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
 // True if the phase of this parity has completed; may wait a while before it says false.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;

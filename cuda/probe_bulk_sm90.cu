@@ -82,8 +82,8 @@ __device__ void send_in_cluster(const SendArguments& arguments, Issue issue) {
   if (threadIdx.x == 0 && expects) ptx::mbarrier_arrive_expect_tx(barrier, arguments.tx_bytes);
   cluster_sync();
   if (threadIdx.x == 0 && rank == arguments.issuer)
-    issue(ptx::cluster_address(arguments.destination, arguments.destination_rank), arguments.source,
-          arguments.bytes, ptx::cluster_address(barrier, arguments.destination_rank));
+    issue(ptx::map_shared(arguments.destination, arguments.destination_rank), arguments.source,
+          arguments.bytes, ptx::map_shared(barrier, arguments.destination_rank));
   report(arguments, !expects || wait(barrier));
   __syncthreads();
   cluster_sync();

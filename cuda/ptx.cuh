@@ -62,6 +62,33 @@ __device__ __forceinline__ void bar_arrive(std::uint32_t barrier, std::uint32_t 
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
+// As bar_sync(); true if `vote` is true in every thread.
+__device__ __forceinline__ bool bar_red_and(std::uint32_t barrier, std::uint32_t threads,
+                                            bool vote) {
+  std::uint32_t all;
+  asm volatile(
+      "{\n.reg .pred p, q;\nsetp.ne.u32 p, %1, 0;\nbar.red.and.pred q, %2, %3, p;\n"
+      "selp.u32 %0, 1, 0, q;\n}"
+      : "=r"(all)
+      : "r"(static_cast<std::uint32_t>(vote)), "r"(barrier), "r"(threads)
+      : "memory");
+  return all != 0;
+}
+
+// Changes how many registers a thread of this warpgroup may use; inc waits until the CTA has them.
+// Source: PTX ISA 9.2, 9.7.19.5 "setmaxnreg".
+template <int Registers>
+__device__ __forceinline__ void setmaxnreg_inc() {
+  static_assert(Registers >= 24 && Registers <= 256);  // and a multiple of 8: ptxas checks
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+template <int Registers>
+__device__ __forceinline__ void setmaxnreg_dec() {
+  static_assert(Registers >= 24 && Registers <= 256);  // and a multiple of 8: ptxas checks
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
 enum class Trans : bool { No, Yes };
 
 // The qualifier of a transposed ldmatrix or stmatrix, as text for inline assembly.

@@ -25,11 +25,42 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint32_t barrier,
                : "memory");
 }
 
+// Releases to the threads of the CTA.
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// At a barrier of any CTA of the cluster: an address that map_shared() gave. Releases to the
+// threads of the cluster.
+__device__ __forceinline__ void mbarrier_arrive_cluster(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
+               : "memory");
+}
+
+// As above, but releases to the threads of the own CTA only.
+__device__ __forceinline__ void mbarrier_arrive_cluster_scope_cta(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0];" ::"r"(barrier)
+               : "memory");
+}
+
 // True if the phase of this parity has completed; may wait a while before it says false.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;
   asm volatile(
       "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+// As above; acquires what threads of other CTAs of the cluster released.
+__device__ __forceinline__ bool mbarrier_try_wait_cluster(std::uint32_t barrier,
+                                                          std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
       "selp.u32 %0, 1, 0, p;\n}"
       : "=r"(done)
       : "r"(barrier), "r"(parity)
@@ -56,6 +87,14 @@ __device__ __forceinline__ std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
+}
+
+// The address of `shared`, an address in the own CTA, in CTA `rank` of the cluster.
+// Source: PTX ISA 9.2, "mapa".
+__device__ __forceinline__ std::uint32_t map_shared(std::uint32_t shared, std::uint32_t rank) {
+  std::uint32_t mapped;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(shared), "r"(rank));
+  return mapped;
 }
 
 // Source: PTX ISA 9.2, 9.7.9.25.5 "cp.async.bulk.commit_group", "cp.async.bulk.wait_group".

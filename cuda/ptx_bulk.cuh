@@ -1,7 +1,7 @@
 // One function = one PTX instruction: bulk copies and reductions without a tensor map. No logic.
 //
 // Shared-memory addresses are 32-bit addresses in the shared window of the CTA or, for `remote`
-// ones, of the cluster (cluster_address()); global ones are pointers. Sizes are bytes. Order of
+// ones, of the cluster (map_shared() in ptx_async.cuh); global ones are pointers. Sizes are bytes. Order of
 // instructions: ptx_async.cuh; what they move: sim/machine/bulk.h.
 //
 // Source: PTX ISA 9.2, 9.7.9.25.4.1 "cp.async.bulk", 9.7.9.25.4.2 "cp.reduce.async.bulk".
@@ -13,14 +13,6 @@
 #include "sim/isa/bulk_copy.h"
 
 namespace tcq::ptx {
-
-// The address of the same place in the shared memory of CTA `rank` of the cluster.
-// Source: PTX ISA 9.2, 9.7.9.22 "mapa".
-__device__ __forceinline__ std::uint32_t cluster_address(std::uint32_t shared, std::uint32_t rank) {
-  std::uint32_t remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared), "r"(rank));
-  return remote;
-}
 
 __device__ __forceinline__ void bulk_load(std::uint32_t to, const void* from, std::uint32_t bytes,
                                           std::uint32_t barrier) {

@@ -166,6 +166,13 @@ std::vector<AgentId> Cluster::runnable() const {
   return agents;
 }
 
+bool Cluster::is_runnable(AgentId agent) const {
+  if (finding_) return false;
+  if (!is_copy(agent)) return can_run(warps_[agent]);
+  return std::any_of(copies_.begin(), copies_.end(),
+                     [&](const Copy& copy) { return copy.id == agent && copy.slot >= 0; });
+}
+
 bool Cluster::finished() const {
   return running_ == 0 && std::none_of(copies_.begin(), copies_.end(),
                                        [](const Copy& copy) { return copy.slot >= 0; });

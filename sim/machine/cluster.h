@@ -193,6 +193,7 @@ class Cluster {
   // All objects that the agent's next step will touch first; empty if none.
   std::vector<Touch> next_touches(AgentId agent) const;
   const std::vector<Touch>& step(AgentId agent);
+  bool is_runnable(AgentId agent) const;
   // Random timing: lets one store or wgmma in flight move its data. False if there is none.
   bool advance_data(std::uint64_t choice);
   // All warps have ended and all loads have landed.

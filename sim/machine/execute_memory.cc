@@ -188,43 +188,53 @@ bool Executor::reach_cta(int cta, int lane) {
   return true;
 }
 
+// Do the lanes' bytes follow each other without a gap?
+bool Executor::is_contiguous(const Address& address, int bytes) const {
+  return !address.table && lanes_ == all_lanes && address.stride_bytes == bytes;
+}
+
+bool Executor::addresses_exist(const SharedMemory& shared, const Address& address, int bytes) {
+  const auto width = static_cast<std::uint32_t>(bytes);
+  const std::uint32_t first = address.of(thread_of(0));
+  if (is_contiguous(address, bytes) && first % width == 0 &&
+      shared.contains(first, width * warp_threads))
+    return true;
+  bool exist = true;
+  const auto refuse = [&](Fault fault, int lane, std::uint32_t at) {
+    if (exist) fail(fault, lane, at);
+    exist = false;
+  };
+  for_each_lane([&](int lane) {
+    const std::uint32_t at = address.of(thread_of(lane));
+    if (at % width != 0) refuse(Fault::SharedUnaligned, lane, at);
+    if (!shared.contains(at, width)) refuse(Fault::SharedMemoryOutOfRange, lane, at);
+  });
+  return exist;
+}
+
 // All lanes' bytes, in one range where they are adjacent.
 bool Executor::shared_access(AccessKind kind, const Address& address, int bytes) {
   const int cta_number = cta_of(address);
   if (!reach_cta(cta_number, first_lane())) return false;
   Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
-  const auto width = static_cast<std::uint32_t>(bytes);
-  bool fine = true;
-  const auto refuse = [&](Fault fault, int lane, std::uint32_t at) {
-    if (fine) fail(fault, lane, at);
-    fine = false;
-  };
-  for_each_lane([&](int lane) {
-    const std::uint32_t at = address.of(thread_of(lane));
-    if (at % width != 0) refuse(Fault::SharedUnaligned, lane, at);
-    if (!cta.shared.contains(at, width)) refuse(Fault::SharedMemoryOutOfRange, lane, at);
-  });
-  if (!fine) return false;
+  if (!addresses_exist(cta.shared, address, bytes)) return false;
 
+  const auto width = static_cast<std::uint32_t>(bytes);
   Access access = generic_access(kind);
-  const bool regular = !address.table;
   access.base = address.of(thread_of(0));
   access.stride_bytes = address.stride_bytes;
-  access.width = regular ? width : 0;
+  access.width = address.table ? 0 : width;
   const AccessId id = c_.log_.add(access);
-  const auto record = [&](ByteRange range) {
-    if (!fine) return;
-    const Conflict conflict = cta.provenance.record(range, id, knowledge(), c_.log_, c_.streams_);
-    fine = settle(conflict, id, cta_number);
+  const auto record = [&](std::uint32_t begin, std::uint32_t end) {
+    return settle(cta.provenance.record({begin, end}, id, knowledge(), c_.log_, c_.streams_), id,
+                  cta_number);
   };
-  if (regular && lanes_ == all_lanes && address.stride_bytes == bytes) {
-    record({access.base, access.base + width * warp_threads});
-  } else {
-    for_each_lane([&](int lane) {
-      const std::uint32_t at = address.of(thread_of(lane));
-      record({at, at + width});
-    });
-  }
+  if (is_contiguous(address, bytes)) return record(access.base, access.base + width * warp_threads);
+  bool fine = true;
+  for_each_lane([&](int lane) {
+    const std::uint32_t at = address.of(thread_of(lane));
+    fine = fine && record(at, at + width);
+  });
   return fine;
 }
 
@@ -240,6 +250,10 @@ void Executor::for_each_word(const Address& address, int bytes, Visit visit) {
 void Executor::execute(const LoadShared& i) {
   if (!shared_access(AccessKind::Load, i.from, i.bytes) || !writes({i.reg, i.bytes / 4})) return;
   const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.from))].shared;
+  if (i.bytes == 4 && is_contiguous(i.from, i.bytes)) {
+    reg(i.reg) = shared.load<std::array<std::uint32_t, warp_threads>>(i.from.of(thread_of(0)));
+    return;
+  }
   for_each_word(i.from, i.bytes, [&](std::size_t lane, int word, std::uint32_t at) {
     reg(i.reg + word)[lane] = shared.load<std::uint32_t>(at);
   });
@@ -248,6 +262,8 @@ void Executor::execute(const LoadShared& i) {
 void Executor::execute(const StoreShared& i) {
   if (!reads({i.reg, i.bytes / 4}) || !shared_access(AccessKind::Store, i.to, i.bytes)) return;
   SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.to))].shared;
+  if (i.bytes == 4 && is_contiguous(i.to, i.bytes))
+    return shared.store(i.to.of(thread_of(0)), reg(i.reg));
   for_each_word(i.to, i.bytes, [&](std::size_t lane, int word, std::uint32_t at) {
     shared.store(at, reg(i.reg + word)[lane]);
   });

@@ -125,6 +125,8 @@ class Executor {
   }
   // The CTA exists and still runs; remote uses are remembered. Else a Fault.
   bool reach_cta(int cta, int lane);
+  bool is_contiguous(const Address& address, int bytes) const;
+  bool addresses_exist(const SharedMemory& shared, const Address& address, int bytes);
   bool shared_access(AccessKind kind, const Address& address, int bytes);
   bool matrix_access(AccessKind kind, const Address& rows, int count);
   bool touch_rows(AccessId access, int cta, const std::array<std::uint32_t, 32>& rows, int count);

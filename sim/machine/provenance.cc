@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
+#include <type_traits>
 
 namespace tcq::machine {
 
@@ -103,6 +105,16 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   return conflict;
 }
 
+// Behind the last of the cells from `begin` on that are equal: mostly all of them.
+std::uint32_t Provenance::end_of_run(std::uint32_t begin, std::uint32_t end) const {
+  static_assert(std::has_unique_object_representations_v<Cell>);
+  const Cell* first = &cells_[begin];
+  if (std::memcmp(first, first + 1, (end - begin - 1) * sizeof(Cell)) == 0) return end;
+  std::uint32_t i = begin + 1;
+  while (i < end && cells_[i] == *first) ++i;
+  return i;
+}
+
 Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& knows,
                            const AccessLog& log, const Streams& streams) const {
   assert(range.begin >= base_ && range.end - base_ <= cells_.size());
@@ -110,8 +122,7 @@ Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& kn
   Conflict unwritten;
   for (std::uint32_t i = range.begin - base_; i < end;) {
     const Cell cell = cells_[i];
-    std::uint32_t run_end = i + 1;
-    while (run_end < end && cells_[run_end] == cell) ++run_end;
+    const std::uint32_t run_end = end_of_run(i, end);
     const ByteRange run{base_ + i, base_ + run_end};
     const Conflict conflict = check_cell(cell, run, access, knows, log, streams);
     if (conflict.verdict == Verdict::Unwritten)
@@ -132,15 +143,11 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
     overwrite(range, access);
     return conflict;
   }
-  ReaderSet from = 0;
-  ReaderSet to = log.with_reader(0, access);
-  for (std::uint32_t i = range.begin - base_; i < range.end - base_; ++i) {
-    ReaderSet& readers = cells_[i].readers;
-    if (readers != from) {
-      from = readers;
-      to = log.with_reader(from, access);
-    }
-    readers = to;
+  const std::uint32_t end = range.end - base_;
+  for (std::uint32_t i = range.begin - base_; i < end;) {
+    const std::uint32_t run_end = end_of_run(i, end);
+    const ReaderSet readers = log.with_reader(cells_[i].readers, access);
+    for (; i < run_end; ++i) cells_[i].readers = readers;
   }
   return conflict;
 }

@@ -171,6 +171,7 @@ class Provenance {
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
+  std::uint32_t end_of_run(std::uint32_t begin, std::uint32_t end) const;
   Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
                       const AccessLog& log, const Streams& streams) const;
 

@@ -32,24 +32,27 @@ struct Verb {
   Answer (*answer)(const Question&);
   Takes takes = Takes::Nothing;
   Answer (*line)(const Question&, std::string_view) = nullptr;
+  Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 16> verbs = {{{"list", list, Takes::Family},
-                                         {"describe", describe},
-                                         {"where", where, Takes::Inputs},
-                                         {"what", what},
-                                         {"table", table, Takes::Tables},
-                                         {"equation", equation},
-                                         {"decode", decode},
-                                         {"encode", encode},
-                                         {"bytes", bytes, Takes::Styles},
-                                         {"layout", layout},
-                                         {"partition", partition},
-                                         {"check", data_lines_follow, Takes::Nothing, check_line},
-                                         {"mma", data_lines_follow, Takes::Nothing, mma_line},
-                                         {"verify", answered_elsewhere, Takes::Styles},
-                                         {"errata", errata, Takes::Styles},
-                                         {"explain", explain, Takes::Styles}}};
+constexpr std::array<Verb, 17> verbs = {
+    {{"list", list, Takes::Family},
+     {"describe", describe},
+     {"where", where, Takes::Inputs},
+     {"what", what},
+     {"table", table, Takes::Tables},
+     {"equation", equation},
+     {"decode", decode},
+     {"encode", encode},
+     {"bytes", bytes, Takes::Styles},
+     {"layout", layout},
+     {"partition", partition},
+     {"check", data_lines_follow, Takes::Nothing, check_line},
+     {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
+     {"mma", data_lines_follow, Takes::Nothing, mma_line},
+     {"verify", answered_elsewhere, Takes::Styles},
+     {"errata", errata, Takes::Styles},
+     {"explain", explain, Takes::Styles}}};
 
 constexpr auto names = [] {
   std::array<std::string_view, verbs.size()> result;
@@ -140,6 +143,15 @@ bool reads_lines(std::string_view verb) {
 
 Answer answer_line(const Question& question, std::string_view line) {
   return caught([&] { return verb_of(question).line(question, line); });
+}
+
+bool reads_stream(std::string_view verb) {
+  const Verb* found = find(verb);
+  return found != nullptr && found->stream != nullptr;
+}
+
+Answer answer_stream(const Question& question, std::span<const std::string> lines) {
+  return caught([&] { return verb_of(question).stream(question, lines); });
 }
 
 std::span<const std::string_view> verb_names() { return names; }

@@ -73,6 +73,10 @@ bool reads_lines(std::string_view verb);
 // One data line of such a verb.
 Answer answer_line(const Question& question, std::string_view line);
 
+// True for verbs that read all of stdin before they answer (emission), and their answer.
+bool reads_stream(std::string_view verb);
+Answer answer_stream(const Question& question, std::span<const std::string> lines);
+
 // All verbs, in the order of the documentation.
 std::span<const std::string_view> verb_names();
 

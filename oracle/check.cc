@@ -342,6 +342,13 @@ Answer answer_of(const Verdict& verdict, Style style) {
 
 }  // namespace
 
+Illegal check_statement(std::string_view text, Target target) {
+  const Verdict verdict = check_text(text, target);
+  if (is_legal(verdict) || verdict.fault == Fault::None) return {};
+  return {verdict.fault, fmt::format("{}{}{}", info(verdict.fault).sentence,
+                                     verdict.specifics.empty() ? "" : "; ", verdict.specifics)};
+}
+
 Answer check_line(const Question& question, std::string_view line) {
   const std::string text = without_comments(line);
   return answer_of(check_text(text, target_of(question)), question.options.style);

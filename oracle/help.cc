@@ -27,7 +27,7 @@ constexpr std::string_view keys_text =
     "Keys: a=smem|regs major_a=K|MN major_b=K|MN accumulate=0|1 negate_a=0|1 negate_b=0|1; .sp:\n"
     "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n";
 
-constexpr std::array<Page, 16> pages = {{
+constexpr std::array<Page, 17> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1.\n"
@@ -110,6 +110,12 @@ constexpr std::array<Page, 16> pages = {{
      "Answers\n"
      "legal, illegal<TAB>reason or unmodelled<TAB>reason per line.\n",
      "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
+    {"emission", "[--arch A]", "are fence, commit and wait of this PTX stream right",
+     "Straight-line PTX on stdin. Per finding: line, kind, fault and cure, separated by tabs; "
+     "notes\n"
+     "and what is merely slow as well. Status 1 if anything is illegal or undefined.\n",
+     "emission",
+     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, 1, 1, 0, 0;"},
     {"mma", "MNEMONIC [accumulate=0|1] [negate_a=0|1] [negate_b=0|1]", "what are the bits",
      "Reads lines 'a b c' from stdin: the K elements of a row of A and a column of B, comma "
      "separated,\n"
@@ -160,8 +166,12 @@ Question question_of(std::string_view example) {
 std::string example_text(const Page& page) {
   if (page.example.empty()) return "";
   const Question question = question_of(page.example);
-  const bool lines = reads_lines(question.verb);
-  const Answer reply = lines ? answer_line(question, page.line) : answer(question);
+  const bool stream = reads_stream(question.verb);
+  const bool lines = stream || reads_lines(question.verb);
+  const std::string line(page.line);
+  const Answer reply = stream  ? answer_stream(question, {&line, 1})
+                       : lines ? answer_line(question, line)
+                               : answer(question);
   const std::string input = lines ? fmt::format("printf '%s\\n' '{}' | ", page.line) : "";
   return fmt::format("\n$ {}tcq {}\n{}\n", input, page.example,
                      reply.text.empty() ? reply.complaint : reply.text);

@@ -3,7 +3,12 @@
 // A verb throws UsageError or UnmodelledError; answer() in answer.cc turns these into Answers.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "oracle/answer.h"
+#include "sim/isa/shape.h"
 
 namespace tcq::oracle {
 
@@ -36,6 +41,16 @@ Answer explain(const Question& question);
 // the verb, `line` is the input line. mma.cc, check.cc.
 Answer mma_line(const Question& question, std::string_view line);
 Answer check_line(const Question& question, std::string_view line);
+
+// check.cc: what is illegal about one statement of wgmma, for other verbs.
+struct Illegal {
+  Fault fault = Fault::None;
+  std::string text;
+};
+Illegal check_statement(std::string_view text, Target target);
+
+// Verbs that read all of stdin at once. emission.cc.
+Answer emission_stream(const Question& question, std::span<const std::string> lines);
 
 // Throws what the words after `mma` or `check` deserve, before any line is read. mma.cc.
 void check_line_words(const Question& question);

@@ -192,7 +192,7 @@ Answer answer_query(Question& question, std::string_view line) {
           fmt::format("{} in a line: expected options on the command line, where they "
                       "apply to all lines",
                       tcq::oracle::quoted(word)));
-  if (tcq::oracle::reads_lines(question.verb))
+  if (tcq::oracle::reads_lines(question.verb) || tcq::oracle::reads_stream(question.verb))
     return refused(fmt::format("'{}' reads its own lines from stdin: expected tcq {} ...",
                                question.verb, question.verb));
   if (is_page(question.verb) && question.options.style != Style::Json)
@@ -234,6 +234,23 @@ int run_queries(const CommandLine& line) {
                       [&](std::string_view text) { return answer_query(question, text); });
 }
 
+// All lines of stdin; the first that is too long is refused.
+int answer_stream(const Question& question) {
+  std::vector<std::string> lines;
+  LineReader reader(STDIN_FILENO, [] {});
+  for (std::string_view line; reader.next(line);) {
+    if (reader.too_long() != 0)
+      return complain(fmt::format("line {} has {} characters: expected at most {}",
+                                  lines.size() + 1, reader.too_long(), LineReader::longest_line));
+    lines.emplace_back(line);
+  }
+  if (reader.failed()) return complain(fmt::format("cannot read stdin: {}", std::strerror(errno)));
+  const Answer answer = tcq::oracle::answer_stream(question, lines);
+  if (!answer.text.empty()) print(answer.text + "\n");
+  if (!answer.complaint.empty()) complain(answer.complaint);
+  return finished(static_cast<int>(answer.status));
+}
+
 int run_question(const CommandLine& line) {
   const Question question{line.words[0], {line.words.begin() + 1, line.words.end()}, line.options};
   const Answer answer = tcq::oracle::answer(question);
@@ -241,6 +258,8 @@ int run_question(const CommandLine& line) {
     return answer_lines(line.options.style, [&](std::string_view text) {
       return tcq::oracle::answer_line(question, text);
     });
+  if (answer.status == Status::Yes && tcq::oracle::reads_stream(question.verb))
+    return answer_stream(question);
   if (!answer.text.empty()) print(answer.text + "\n");
   if (!answer.complaint.empty()) complain(answer.complaint);
   return finished(static_cast<int>(answer.status));

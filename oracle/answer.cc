@@ -34,7 +34,7 @@ struct Verb {
   Answer (*line)(const Question&, std::string_view) = nullptr;
 };
 
-constexpr std::array<Verb, 15> verbs = {{{"list", list, Takes::Family},
+constexpr std::array<Verb, 16> verbs = {{{"list", list, Takes::Family},
                                          {"describe", describe},
                                          {"where", where, Takes::Inputs},
                                          {"what", what},
@@ -48,7 +48,8 @@ constexpr std::array<Verb, 15> verbs = {{{"list", list, Takes::Family},
                                          {"check", data_lines_follow, Takes::Nothing, check_line},
                                          {"mma", data_lines_follow, Takes::Nothing, mma_line},
                                          {"verify", answered_elsewhere, Takes::Styles},
-                                         {"errata", errata, Takes::Styles}}};
+                                         {"errata", errata, Takes::Styles},
+                                         {"explain", explain}}};
 
 constexpr auto names = [] {
   std::array<std::string_view, verbs.size()> result;

@@ -27,7 +27,7 @@ constexpr std::string_view keys_text =
     "Keys: a=smem|regs major_a=K|MN major_b=K|MN accumulate=0|1 negate_a=0|1 negate_b=0|1; .sp:\n"
     "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n";
 
-constexpr std::array<Page, 15> pages = {{
+constexpr std::array<Page, 16> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1.\n"
@@ -127,6 +127,14 @@ constexpr std::array<Page, 15> pages = {{
      ""},
     {"errata", "[KEY]", "is this published claim right",
      "The known wrong claims with correction and evidence.\n", "", ""},
+    {"explain", "[FAULT]", "what does this fault mean, and what cures it",
+     "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
+     "from C7504\n"
+     "to C7520 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
+     "the\n"
+     "messages of ptxas about it and public threads. Without a word: all names, their kinds and "
+     "sentences.\n",
+     "explain PhaseStale", ""},
 }};
 
 std::vector<std::string_view> split(std::string_view text) {

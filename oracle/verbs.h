@@ -29,6 +29,9 @@ Answer partition(const Question& question);
 // errata.cc: published claims that are wrong.
 Answer errata(const Question& question);
 
+// explain.cc: what a Fault or a message of ptxas means and what cures it.
+Answer explain(const Question& question);
+
 // Verbs that read lines from stdin answer one line at a time; question.words are the words after
 // the verb, `line` is the input line. mma.cc, check.cc.
 Answer mma_line(const Question& question, std::string_view line);

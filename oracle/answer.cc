@@ -52,7 +52,7 @@ constexpr std::array<Verb, 17> verbs = {
      {"mma", data_lines_follow, Takes::Nothing, mma_line},
      {"verify", answered_elsewhere, Takes::Styles},
      {"errata", errata, Takes::Styles},
-     {"explain", explain, Takes::Styles}}};
+     {"explain", explain}}};
 
 constexpr auto names = [] {
   std::array<std::string_view, verbs.size()> result;

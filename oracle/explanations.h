@@ -1,29 +1,20 @@
-// What a kernel engineer can do about each Fault: cause, fix, an example of both, and what ptxas says.
+// The parts of explanation_groups(), one function per file explanations_*.cc; see explain.h.
 //
-// Sentences and sections are sim/isa/fault.h's; explain.cc prints both. The texts are in
-// explanations.cc (forms, descriptors, copies) and explanations_machine.cc (order, proxies,
-// barriers).
+// In examples %f0 to %f3 are an accumulator, %r0 to %r3 a fragment of A, %rd1 and %rd2 the
+// descriptors of A and B; tile, full and empty lie in shared memory: a tile and two mbarriers.
 #pragma once
 
+#include <array>
 #include <span>
 
-#include "sim/isa/fault.h"
+#include "oracle/explain.h"
 
 namespace tcq::oracle {
 
-struct Explanation {
-  Fault fault;
-  const char* cause;
-  const char* fix;
-  const char* wrong;  // an example, PTX unless it says otherwise
-  const char* right;
-  const char* ptxas = "";  // code and effect, if ptxas has something to say
-};
-
-std::span<const Explanation> form_explanations();
-std::span<const Explanation> machine_explanations();
-
-// Every Fault has one.
-const Explanation& explanation(Fault fault);
+std::array<ExplanationGroup, 2> statement_explanations();  // explanations_statements.cc
+std::array<ExplanationGroup, 4> tile_explanations();       // explanations_tiles.cc
+std::array<ExplanationGroup, 2> order_explanations();      // explanations_order.cc
+std::array<ExplanationGroup, 3> barrier_explanations();    // explanations_barriers.cc
+std::array<ExplanationGroup, 3> program_explanations();    // explanations_programs.cc
 
 }  // namespace tcq::oracle

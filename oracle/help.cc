@@ -133,9 +133,14 @@ constexpr std::array<Page, 17> pages = {{
      ""},
     {"errata", "[KEY]", "is this published claim right",
      "The known wrong claims with correction and evidence.\n", "", ""},
-    {"explain", "[FAULT | C75xx]", "what does this fault mean and what do I do about it",
-     "Sentence, cause, fix, example, source, and what ptxas says. Without a word: all of them.\n",
-     "explain WgmmaFenceMissing", ""},
+    {"explain", "[FAULT]", "what does this fault mean, and what cures it",
+     "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
+     "from C7504\n"
+     "to C7520 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
+     "the\n"
+     "messages of ptxas about it and public threads. Without a word: all names, their kinds and "
+     "sentences.\n",
+     "explain PhaseStale", ""},
 }};
 
 std::vector<std::string_view> split(std::string_view text) {

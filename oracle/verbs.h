@@ -34,7 +34,7 @@ Answer partition(const Question& question);
 // errata.cc: published claims that are wrong.
 Answer errata(const Question& question);
 
-// explain.cc: what a Fault means and what to do about it.
+// explain.cc: what a Fault or a message of ptxas means and what cures it.
 Answer explain(const Question& question);
 
 // Verbs that read lines from stdin answer one line at a time; question.words are the words after

@@ -211,6 +211,11 @@ const std::vector<Bad>& bad_questions() {
       {"encode wgmma.desc start=5x", 2, ""},
       {"bytes M A", 2, "desc"},
       {"layout M Q", 2, ""},
+      {"explain ShapK", 2, "'ShapeK'"},
+      {"explain Tile", 2, "TileUnaligned, TileStartUnaligned"},
+      {"explain C7521", 2, "C7504 to C7520"},
+      {"explain ShapeK ShapeN8", 2, "'ShapeN8'"},
+      {"explain ShapeK --csv", 2, "--csv does not apply to 'explain'"},
   };
   return table;
 }
@@ -293,6 +298,16 @@ TEST(Stdin, SeveralLinesOfAnAnswerAreJoinedByTabs) {
   const Finished r = tcq("-", "equation " + mnemonic + " D\n");
   EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 1);
   EXPECT_GE(std::count(r.out.begin(), r.out.end(), '\t'), 4);
+}
+
+TEST(Stdin, AnExplanationIsOneLine) {
+  const Finished r = tcq("-", "explain proxyfencemissing\nexplain C7519\nexplain Mising\n");
+  EXPECT_EQ(r.status, 2);
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(lines[0].starts_with("ProxyFenceMissing  undefined\twhat: ")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("C7519  ptxas\twhat: ptxas injects")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("error\tunknown fault 'Mising'")) << lines[2];
 }
 
 TEST(Stdin, LinesOfAnyBytesAndLengthAreAnswered) {

@@ -269,6 +269,9 @@ constexpr std::string_view questions[] = {
     "mma wgmma.m64n8k16.f32.bf16.bf16 negate_a=1",
     "errata",
     "errata 004.1",
+    "explain",
+    "explain ProxyFenceMissing",
+    "explain C7519",
 };
 
 constexpr std::string_view architectures[] = {"",     "",        "",      "sm_90a",

@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "oracle/explain.h"
 #include "tests/ask.h"
 #include "tests/ptx_statements.h"
 
@@ -172,6 +174,53 @@ TEST(Ptxas, EveryLegalFormCompiles) {
     body += kFence + statement.text + "\n" + kCommit + kWait;
   const PtxasRun run = run_ptxas(kernel(body + "ret;\n", Target::sm_90a), Target::sm_90a);
   EXPECT_EQ(run.status, 0) << (run.lines.empty() ? "" : run.lines[0]);
+}
+
+// ---- Examples of explain ------------------------------------------------------------------------
+
+// Vectors of registers written out, and `wgmma.mma_async...` as one form of it.
+std::string assembler_text(std::string text) {
+  static const std::regex any_form(R"re(wgmma\.mma_async\.\.\. ([^;]*);)re");
+  static const std::regex vector(R"re(\{(%[a-z]+)(\d+)\.\.%[a-z]+(\d+)\})re");
+  std::smatch found;
+  while (std::regex_search(text, found, any_form)) {
+    const bool a_in_registers = found[1].str().find("{%r") != std::string::npos;
+    text = found.prefix().str() + "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " +
+           found[1].str() + (a_in_registers ? ", 1, 1, 1, 0;" : ", 1, 1, 1, 0, 0;") +
+           found.suffix().str();
+  }
+  while (std::regex_search(text, found, vector)) {
+    std::string registers;
+    for (int i = std::stoi(found[2].str()); i <= std::stoi(found[3].str()); ++i)
+      registers += (registers.empty() ? "" : ",") + found[1].str() + std::to_string(i);
+    text = found.prefix().str() + "{" + registers + "}" + found.suffix().str();
+  }
+  return text;
+}
+
+// In a block of its own, so that labels do not meet those of the kernel.
+void expect_assembles(std::string_view example, Fault fault) {
+  const std::string memory =
+      ".shared .align 1024 .b8 tile[4096]; .shared .b64 full; .shared .b64 empty;\n";
+  const std::string block = "{\n" + assembler_text(std::string(example)) + "\n}\n";
+  const PtxasRun run = run_ptxas(kernel(memory + block + "ret;\n", Target::sm_90a), Target::sm_90a);
+  EXPECT_EQ(run.status, 0) << info(fault).name << "\n"
+                           << block << (run.lines.empty() ? "" : run.lines[0]);
+}
+
+// What is not illegal assembles as well: that is why these faults need a simulator.
+TEST(Ptxas, AcceptsTheRightExamplesOfExplainAndTheWrongOnesThatAreNotIllegal) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  int examples = 0;
+  for (const ExplanationGroup& group : explanation_groups()) {
+    for (const Explanation& e : group.explanations) {
+      if (e.language != Language::Ptx) continue;
+      ++examples;
+      expect_assembles(e.right, e.fault);
+      if (info(e.fault).kind != FaultKind::Illegal) expect_assembles(e.wrong, e.fault);
+    }
+  }
+  EXPECT_GE(examples, 75);
 }
 
 // Straight-line code with a missing fence or wait is repaired, and ptxas says so.

@@ -179,7 +179,7 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
       return {Illegal, "ReductionType", "no such reduction exists for this element type",
               "9.7.9.27.1.3"};
     case Fault::UnmodelledReduction:
-      return {Unmodelled, "UnmodelledReduction", "reductions of floating point are not modelled",
+      return {Unmodelled, "UnmodelledReduction", "this reduction of floating point is not modelled",
               "9.7.9.27.1.3"};
     case Fault::MulticastMask:
       return {Illegal, "MulticastMask",

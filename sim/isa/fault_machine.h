@@ -13,10 +13,11 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
   using enum FaultKind;
   switch (fault) {
     case Fault::WgmmaFenceMissing:
-      return {Undefined, "WgmmaFenceMissing",
-              "registers of an accumulator or of A are touched and then used by a wgmma with no "
-              "wgmma.fence in between",
-              "9.7.15.7.1"};
+      return {
+          Undefined, "WgmmaFenceMissing",
+          "a wgmma uses registers of its accumulator or of A with no wgmma.fence since the last "
+          "access to them, or with none at all",
+          "9.7.15.7.1"};
     case Fault::WgmmaShapeChange:
       return {Undefined, "WgmmaShapeChange",
               "wgmmas of different shapes follow each other on one accumulator with no wgmma.fence "
@@ -26,13 +27,15 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Undefined, "WgmmaUncommitted",
               "a wgmma is in no group: without commit_group no wait_group covers it", "9.7.15.7.2"};
     case Fault::AccumulatorInFlight:
-      return {Undefined, "AccumulatorInFlight",
-              "an accumulator is touched before a wait_group covers the wgmma that writes it",
-              "9.7.15.7.3"};
+      return {
+          Undefined, "AccumulatorInFlight",
+          "an accumulator is read or written before a wait_group covers the wgmma that writes it",
+          "9.7.15.7.3"};
     case Fault::FragmentInFlight:
-      return {Undefined, "FragmentInFlight",
-              "a register of A is touched before a wait_group covers the wgmma that reads it",
-              "9.7.15.7.3"};
+      return {
+          Undefined, "FragmentInFlight",
+          "a register of A is read or written before a wait_group covers the wgmma that reads it",
+          "9.7.15.7.3"};
     case Fault::RegisterUninitialized:
       return {Undefined, "RegisterUninitialized", "a register is read that nothing has written",
               "9.7.15.5.2"};
@@ -42,7 +45,8 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.15.1"};
     case Fault::WarpDivergent:
       return {Undefined, "WarpDivergent",
-              "a warp-wide instruction is executed by a part of the warp", "9.7.15.5.2"};
+              "an instruction of the whole warp is executed by some of its lanes only",
+              "9.7.15.5.2"};
     case Fault::SharedUnaligned:
       return {Illegal, "SharedUnaligned",
               "a shared-memory address is no multiple of the size of the access", "6.4.1"};
@@ -51,7 +55,8 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "bytes of shared memory are read that nothing has written", "8.9"};
     case Fault::DataRace:
       return {Undefined, "DataRace",
-              "two accesses of the same bytes, one of them a write, are not ordered", "8.9"};
+              "two accesses of the same bytes, at least one of them a write, are not ordered",
+              "8.9"};
     case Fault::ProxyFenceMissing:
       return {Undefined, "ProxyFenceMissing",
               "bytes written through the generic proxy are accessed through the async proxy, and "
@@ -72,7 +77,7 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.9.27.2.2; 9.7.15.7.3"};
     case Fault::ScopeTooNarrow:
       return {Undefined, "ScopeTooNarrow",
-              "threads of two CTAs are to be ordered, but release or acquire has scope .cta",
+              "accesses of two CTAs are ordered by a release or an acquire of scope .cta only",
               "8.5; 9.7.13.15"};
     case Fault::CtaRankOutOfRange:
       return {Illegal, "CtaRankOutOfRange", "the cluster has no CTA of this rank", "9.7.9.27.1.2"};
@@ -88,15 +93,18 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.13.15.1"};
     case Fault::MbarrierCount:
       return {Illegal, "MbarrierCount", "an mbarrier expects 1 to 2^20 - 1 arrivals",
-              "9.7.13.15.3"};
+              "9.7.13.15.2"};
     case Fault::MbarrierNotInitialized:
       return {Undefined, "MbarrierNotInitialized",
-              "an mbarrier is used that is not initialised, or not before this use", "9.7.13.15.9"};
+              "an mbarrier is used that is not initialised, or whose init is not ordered before "
+              "the use",
+              "9.7.13.15.9"};
     case Fault::MbarrierNotVisible:
-      return {Undefined, "MbarrierNotVisible",
-              "an mbarrier is used by another CTA with no fence.mbarrier_init and cluster barrier "
-              "after its init",
-              "9.7.13.4"};
+      return {
+          Undefined, "MbarrierNotVisible",
+          "a CTA uses an mbarrier of another one with no fence.mbarrier_init and cluster barrier "
+          "since its init",
+          "9.7.13.4"};
     case Fault::MbarrierReinitialized:
       return {Undefined, "MbarrierReinitialized",
               "a live mbarrier is initialised again without mbarrier.inval", "9.7.13.15.9"};
@@ -105,18 +113,18 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.13.15.1"};
     case Fault::MbarrierArrivals:
       return {Undefined, "MbarrierArrivals",
-              "more threads arrive at an mbarrier than its phase still expects", "9.7.13.15.2"};
+              "an mbarrier gets more arrivals than its phase still expects", "9.7.13.15.2"};
     case Fault::MbarrierTxCount:
       return {Undefined, "MbarrierTxCount",
               "the tx-count of an mbarrier leaves [-(2^20 - 1), 2^20 - 1]", "9.7.13.15.2"};
     case Fault::MbarrierRemote:
       return {Illegal, "MbarrierRemote",
               "init, inval, test_wait and try_wait take an mbarrier of the own CTA only",
-              "9.7.13.15"};
+              "9.7.13.15.8"};
     case Fault::PhaseStale:
       return {Undefined, "PhaseStale",
-              "a wait passed on a phase this warp had already seen complete: the parity is that of "
-              "an older phase",
+              "a wait asks for the parity of a wrong phase: it passes on one this warp had already "
+              "seen complete, or waits for one that does not come",
               "9.7.13.15.16"};
     case Fault::ExpectTxTooSmall:
       return {Undefined, "ExpectTxTooSmall",
@@ -187,7 +195,8 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.19.5"};
     case Fault::WaitForNothing:
       return {Suspect, "WaitForNothing",
-              "a wait_group finds no group of its own thread to wait for", "9.7.9.27.2.2"};
+              "a wait_group has nothing to wait for: its own thread has committed no group",
+              "9.7.9.27.2.2; 9.7.15.7.3"};
     case Fault::WaitTooStrong:
       return {Slow, "WaitTooStrong",
               "a wait could leave more groups in flight and the program would still be right",
@@ -197,7 +206,7 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "9.7.13.4"};
     case Fault::WgmmaSerialized:
       return {Slow, "WgmmaSerialized",
-              "ptxas serialises these wgmmas, because registers of one in flight are used",
+              "ptxas serialises these wgmmas: it cannot keep their registers in flight together",
               "9.7.15.7.3"};
     default: return {None, "?", "?", ""};
   }

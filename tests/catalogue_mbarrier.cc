@@ -116,7 +116,7 @@ Program b4c(bool mutant) {
 
 // --- bulk stores -----------------------------------------------------------------------------------
 
-enum class StoreBug { None, NoCommit, NoWait, OtherThreadWaits, ExitWithoutWait };
+enum class StoreBug { None, NoCommit, NoWait, WaitOne, OtherThreadWaits, ExitWithoutWait };
 
 // Two tiles leave through one buffer.
 Program stores(StoreBug bug) {
@@ -136,7 +136,7 @@ Program stores(StoreBug bug) {
     } else if (last) {
       if (bug != StoreBug::ExitWithoutWait) one.bulk_wait(0);
     } else {
-      waiter.bulk_wait_read(0);
+      waiter.bulk_wait_read(bug == StoreBug::WaitOne ? 1 : 0);
     }
     all.barrier_sync();
   }
@@ -147,6 +147,7 @@ Program b6a(bool mutant) { return stores(mutant ? StoreBug::NoCommit : StoreBug:
 Program b6b(bool mutant) { return stores(mutant ? StoreBug::NoWait : StoreBug::None); }
 Program b6c(bool mutant) { return stores(mutant ? StoreBug::OtherThreadWaits : StoreBug::None); }
 Program b6d(bool mutant) { return stores(mutant ? StoreBug::ExitWithoutWait : StoreBug::None); }
+Program b6e(bool mutant) { return stores(mutant ? StoreBug::WaitOne : StoreBug::None); }
 
 // --- named barriers --------------------------------------------------------------------------------
 
@@ -207,6 +208,7 @@ constexpr Entry entries[] = {
      "let the thread that issued"},
     {"B6d", "the CTA exits without waiting for its store", Fault::ExitInFlight, b6d,
      "before the CTA exits"},
+    {"B6e", "wait_group.read 1 instead of 0", Fault::SourceInFlight, b6e, "may still be reading"},
     {"B10a", "__syncthreads in a role branch", Fault::Deadlock, b10a, "128 of 160 threads"},
     {"B10b", "one barrier with two thread counts", Fault::BarrierMismatch, b10b,
      "in use for 96 threads"},

@@ -329,6 +329,23 @@ TEST(Explore, AnOrderThatIsRareIsFound) {
   EXPECT_EQ(report.outcome, Outcome::Wrong);
 }
 
+TEST(Explore, ARemoteUseThatTheOwnerDoesNotKnowOfIsAnExitTooEarly) {
+  // The store comes first in every execution, but nothing tells CTA 0 so: the arrive is relaxed.
+  Program p({.cluster = 2, .threads = 32});
+  const Address done = p.mbarrier("done");
+  const std::uint32_t data = p.shared("data", 128);
+  Role all = p.warps("all", 0, 1);
+  all.elect().mbarrier_init(done, 1).fence_mbarrier_init();
+  all.cluster_arrive().cluster_wait();
+  Role sender = p.warps("sender", 0, 1, 1);
+  sender.move({0, 1}, 5).store_shared(Address(data, 4).in(0), 0);
+  sender.elect().add(MbarrierArrive{done.in(0), 1, Scope::Cluster, true, false});
+  p.warps("owner", 0, 1, 0).mbarrier_try_wait(done, 0, Scope::Cluster);
+  const Report report = explore(p, {});
+  ASSERT_TRUE(report.finding);
+  EXPECT_EQ(report.finding->fault, Fault::CtaExited);
+}
+
 // --- bounds and bad input --------------------------------------------------------------------------
 
 TEST(Explore, AProgramWithoutEndHitsTheBound) {

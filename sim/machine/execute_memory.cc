@@ -72,6 +72,15 @@ Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta, 
   return Fault::None;
 }
 
+namespace {
+
+// A wgmma is the whole warp's.
+int lane_of(const Access& access, std::uint32_t address) {
+  return access.kind == AccessKind::WgmmaRead ? -1 : lane_at(access, address);
+}
+
+}  // namespace
+
 // A write meets a read that came before it and found nothing: the read is the one that is wrong.
 void Executor::fail_unwritten_read(const Conflict& conflict, const UnwrittenRead& read,
                                    AccessId write) {
@@ -82,7 +91,7 @@ void Executor::fail_unwritten_read(const Conflict& conflict, const UnwrittenRead
                   : read.waited                    ? Fault::ExpectTxTooSmall
                                                    : Fault::CopyInFlight;
   finding.hint = read.stale_wait;
-  finding.earlier = {writer.statement, writer.warp, lane_at(writer, conflict.bytes.begin)};
+  finding.earlier = {writer.statement, writer.warp, lane_of(writer, conflict.bytes.begin)};
   finding.earlier_kind = writer.kind;
   finding.bytes = conflict.bytes;
   c_.fail(std::move(finding));
@@ -93,7 +102,7 @@ bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
   const Access& next = c_.log_[access];
   Finding finding;
   finding.fault = Fault::SharedUninitialized;
-  finding.at = place(lane_at(next, conflict.bytes.begin));
+  finding.at = place(lane_of(next, conflict.bytes.begin));
   finding.at_kind = next.kind;
   finding.cta = cta;
   finding.bytes = conflict.bytes;
@@ -109,7 +118,7 @@ bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
   }
   const Access& earlier = c_.log_[conflict.earlier];
   finding.fault = fault_of(conflict, next, cta, finding.hint);
-  finding.earlier = {earlier.statement, earlier.warp, lane_at(earlier, conflict.bytes.begin)};
+  finding.earlier = {earlier.statement, earlier.warp, lane_of(earlier, conflict.bytes.begin)};
   finding.earlier_kind = earlier.kind;
   c_.fail(std::move(finding));
   return false;

@@ -62,7 +62,6 @@ bool may_be_exchanged(const Touch& a, const Touch& b) {
 // May an executed count and a sleeping one be taken in either order? If both only arrive and the
 // executed one was not the last, or if both are copies that leave bytes to come.
 bool counts_commute(const Touch& executed, const Touch& next) {
-  if (executed.completes) return false;
   if (executed.copied != 0 && next.copied != 0)
     return executed.pending_after != 0 || executed.tx_after > 0;
   const bool no_bytes =

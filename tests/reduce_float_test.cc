@@ -141,9 +141,27 @@ TEST(ReduceFloat, WorkedResultsOfF16) {
   EXPECT_EQ(result(Reduction::Max, 0x0001, 0x8001), 0x0001u);
 }
 
-TEST(ReduceFloat, F32FlushesSubnormalsToZerosOfTheirSign) {
+TEST(ReduceFloat, F32KeepsSubnormals) {
   const auto sum = [](std::uint64_t old, std::uint64_t tile) {
     return tma::reduced_bits(Reduction::Add, DataType::Float32, old, tile);
+  };
+  EXPECT_EQ(sum(0x00000000, 0x00000001), 0x00000001u);
+  EXPECT_EQ(sum(0x00400000, 0x00400000), 0x00800000u);
+  EXPECT_EQ(sum(0x80800001, 0x00800000), 0x80000001u);
+}
+
+TEST(ReduceFloat, F64HandsOnAnOperandsNan) {
+  const auto sum = [](std::uint64_t old, std::uint64_t tile) {
+    return tma::reduced_bits(Reduction::Add, DataType::Float64, old, tile);
+  };
+  EXPECT_EQ(sum(0x7ff8000000000005, 0x7ff0000000000001), 0x7ff0000000000001u);
+  EXPECT_EQ(sum(0x7ff8000000000005, 0x3ff0000000000000), 0x7ff8000000000005u);
+  EXPECT_EQ(sum(0x7ff0000000000000, 0xfff0000000000000), 0xfff8000000000000u);
+}
+
+TEST(ReduceFloat, F32FtzFlushesSubnormalsToZerosOfTheirSign) {
+  const auto sum = [](std::uint64_t old, std::uint64_t tile) {
+    return tma::reduced_bits(Reduction::Add, DataType::Float32Ftz, old, tile);
   };
   EXPECT_EQ(sum(0x00400000, 0x00400000), 0u);
   EXPECT_EQ(sum(0x80400000, 0x80000000), 0x80000000u);

@@ -7,8 +7,10 @@
 // rules a device follows. Example: f16 add of 0x3c00 (1) and 0x1000 (2^-11, half a last bit) is a
 // tie and stays 0x3c00.
 //
-// Source: PTX ISA 9.2, 9.7.9.25.4.2 "cp.reduce.async.bulk" (add rounds to nearest even; .add.f32
-// flushes subnormal inputs and results to sign-preserving zero; .noftz for f16 and bf16).
+// Source: PTX ISA 9.2, 9.7.9.25.4.2 "cp.reduce.async.bulk" (add rounds to nearest even;
+// .noftz for f16 and bf16).
+// Measured: tests/vectors/tma_reduce_float.tcqv (f32 keeps subnormals although the manual says it
+// flushes them; f64 hands an operand's NaN on as it is, the others make 7f..f of every NaN).
 #pragma once
 
 #include <cstdint>
@@ -82,9 +84,11 @@ struct FloatRules {
 // How an element was reduced: by a bulk copy or through a tensor map.
 HOST_DEVICE constexpr FloatRules float_rules(tma::DataType type) {
   FloatRules rules;
-  const bool is_f32 = type == tma::DataType::Float32 || type == tma::DataType::Float32Ftz;
-  rules.flush_operands = is_f32;
-  rules.flush_result = is_f32;
+  if (type == tma::DataType::Float64) {
+    rules.nan = NanRule::Tile;
+    rules.invalid = NanRule::NegativeQuiet;
+  }
+  rules.flush_operands = rules.flush_result = type == tma::DataType::Float32Ftz;
   return rules;
 }
 

@@ -123,6 +123,10 @@ class Text {
   std::string operator()(const BulkStore& i) const {
     return fmt::format("cp.async.bulk global, [{}], {}", at(i.from), i.bytes);
   }
+  std::string operator()(const BulkReduce& i) const {
+    return fmt::format("cp.reduce.async.bulk.{} global, [{}], {}", tma::name(i.op), at(i.from),
+                       i.bytes);
+  }
   std::string operator()(const BulkSend& i) const {
     return fmt::format("cp.async.bulk.shared::cluster.shared::cta [{}], [{}], {}, [{}]", at(i.to),
                        at(i.from), i.bytes, at(i.barrier));

@@ -178,6 +178,12 @@ void Executor::execute(const BulkStore& i) {
   execute_store(bulk::Store{{i.to, from, i.bytes}}, {from, from + i.bytes});
 }
 
+void Executor::execute(const BulkReduce& i) {
+  if (!one_lane_issues()) return;
+  const std::uint32_t from = i.from.of(thread_of(first_lane()));
+  execute_store(bulk::Reduce{{i.to, from, i.bytes}, i.op, i.type}, {from, from + i.bytes});
+}
+
 // --- groups ----------------------------------------------------------------------------------------
 
 void Executor::execute(const BulkCommit&) {
@@ -258,6 +264,9 @@ struct Mover {
   }
   void operator()(const BulkStore& i) const {
     bulk::execute(bulk::Store{{i.to, copy.box.begin, i.bytes}}, source(), global);
+  }
+  void operator()(const BulkReduce& i) const {
+    bulk::execute(bulk::Reduce{{i.to, copy.box.begin, i.bytes}, i.op, i.type}, source(), global);
   }
   void operator()(const auto&) const {}
 };

@@ -47,6 +47,7 @@ class Executor {
   void execute(const TensorReduce& i);
   void execute(const BulkLoad& i);
   void execute(const BulkStore& i);
+  void execute(const BulkReduce& i);
   void execute(const BulkSend& i);
   void execute(const BulkCommit& i);
   void execute(const BulkWait& i);

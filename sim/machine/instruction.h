@@ -192,6 +192,14 @@ struct BulkStore {
   std::uint64_t to = 0;
   std::uint32_t bytes = 0;
 };
+// cp.reduce.async.bulk, shared -> global.
+struct BulkReduce {
+  Address from;
+  std::uint64_t to = 0;
+  std::uint32_t bytes = 0;
+  tma::Reduction op = tma::Reduction::Add;
+  tma::DataType type = tma::DataType::UInt32;
+};
 // cp.async.bulk, shared::cta -> shared::cluster; the mbarrier is in the destination's CTA.
 struct BulkSend {
   Address from;
@@ -237,9 +245,9 @@ using Instruction =
                  StoreMatrices, MbarrierInit, MbarrierInval, MbarrierArrive, MbarrierArriveExpectTx,
                  MbarrierExpectTx, MbarrierCompleteTx, MbarrierTryWait, MbarrierTestWait,
                  FenceProxyAsync, FenceMbarrierInit, WgmmaFence, WgmmaMma, WgmmaCommit, WgmmaWait,
-                 TensorLoad, TensorStore, TensorReduce, BulkLoad, BulkStore, BulkSend, BulkCommit,
-                 BulkWait, BarrierSync, BarrierArrive, WarpSync, ClusterArrive, ClusterWait,
-                 SetMaxRegisters, Branch>;
+                 TensorLoad, TensorStore, TensorReduce, BulkLoad, BulkStore, BulkReduce, BulkSend,
+                 BulkCommit, BulkWait, BarrierSync, BarrierArrive, WarpSync, ClusterArrive,
+                 ClusterWait, SetMaxRegisters, Branch>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

@@ -151,6 +151,7 @@ class Role {
   Role& tensor_reduce(int map, tma::Coordinates start, Address from, tma::Reduction op, At at = At::current()) { return add(TensorReduce{map, start, from, op}, at); }
   Role& bulk_load(std::uint64_t from, Address to, std::uint32_t bytes, Address barrier, std::uint16_t multicast = 0, At at = At::current()) { return add(BulkLoad{from, to, bytes, barrier, multicast}, at); }
   Role& bulk_store(Address from, std::uint64_t to, std::uint32_t bytes, At at = At::current()) { return add(BulkStore{from, to, bytes}, at); }
+  Role& bulk_reduce(Address from, std::uint64_t to, std::uint32_t bytes, tma::Reduction op, tma::DataType type, At at = At::current()) { return add(BulkReduce{from, to, bytes, op, type}, at); }
   Role& bulk_send(Address from, Address to, std::uint32_t bytes, Address barrier, At at = At::current()) { return add(BulkSend{from, to, bytes, barrier}, at); }
   Role& bulk_commit(At at = At::current()) { return add(BulkCommit{}, at); }
   Role& bulk_wait(int pending, At at = At::current()) { return add(BulkWait{pending, false}, at); }

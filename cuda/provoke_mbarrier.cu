@@ -12,14 +12,17 @@ namespace {
 enum class Ring {
   Correct,
   NoFence,
+  Uses,  // a second correct version: values are looked at before the stage is released
+  UsesNoFence,
   ExpectHalf,
   ExpectDouble,
   EmptyNeedsOneMore,
   EmptyNeedsOne,
   ParityStays,
   EveryLaneCopies,
-  Clears,  // a second correct version: consumers clear the stage after reading it
+  Clears,  // a third correct version: consumers clear the stage after reading it
   ClearsOneWordMore,
+  ClearsTwoWordsMore,
 };
 
 constexpr std::uint32_t stages = 2;
@@ -27,7 +30,7 @@ constexpr std::uint32_t consumer_warps = group_threads / warp_size;
 constexpr std::uint32_t stage_words = 1024;
 constexpr std::uint32_t half_bytes = stage_words / 2 * sizeof(std::uint32_t);
 
-// `full` follows the tile directly: one word more is its first half.
+// `full` follows the tile directly: one word more is its first half, two are all of it.
 struct Stage {
   alignas(128) std::uint32_t tile[stage_words];
   std::uint64_t full;
@@ -50,8 +53,17 @@ HOST_DEVICE constexpr std::uint32_t empty_arrivals(Ring v) {
 }
 
 HOST_DEVICE constexpr bool clears(Ring v) {
-  return v == Ring::Clears || v == Ring::ClearsOneWordMore;
+  return v == Ring::Clears || v == Ring::ClearsOneWordMore || v == Ring::ClearsTwoWordsMore;
 }
+
+HOST_DEVICE constexpr std::uint32_t words_too_many(Ring v) {
+  if (v == Ring::ClearsTwoWordsMore) return 2;
+  return v == Ring::ClearsOneWordMore ? 1 : 0;
+}
+
+HOST_DEVICE constexpr bool uses_first(Ring v) { return v == Ring::Uses || v == Ring::UsesNoFence; }
+
+HOST_DEVICE constexpr bool fences(Ring v) { return v != Ring::NoFence && v != Ring::UsesNoFence; }
 
 template <Ring V>
 __device__ void produce(const Arguments& arguments, Shared& s) {
@@ -70,9 +82,16 @@ __device__ void produce(const Arguments& arguments, Shared& s) {
   }
 }
 
-// All loads are in flight before the arrival; only then the values are looked at.
+__device__ inline void release(Stage& stage) {
+  __syncwarp();
+  if (elected()) ptx::mbarrier_arrive(ptx::shared_address(&stage.empty));
+}
+
+// All loads are issued before the arrival. The values are looked at after it, or before it, and
+// then the loads have ended: the verdict is a store that the arrival releases.
 template <Ring V>
-__device__ bool read_and_release(Stage& stage, std::uint32_t word) {
+__device__ void read_and_release(Stage& stage, std::uint32_t word, Verdict& verdict,
+                                 std::uint32_t round) {
   constexpr std::uint32_t own = stage_words / group_threads;
   const volatile std::uint32_t* tile = stage.tile;
   std::uint32_t words[own];
@@ -81,16 +100,15 @@ __device__ bool read_and_release(Stage& stage, std::uint32_t word) {
     words[i] = tile[threadIdx.x % warp_size * warp_size + threadIdx.x / warp_size * own + i];
   if constexpr (clears(V)) {
     ptx::bar_sync(1, group_threads);
-    fill(stage.tile, stage_words + (V == Ring::ClearsOneWordMore ? 1 : 0), word_of(poison),
-         threadIdx.x);
+    fill(stage.tile, stage_words + words_too_many(V), word_of(poison), threadIdx.x);
   }
-  if constexpr (V != Ring::NoFence) ptx::fence_proxy_async_shared();
-  __syncwarp();
-  if (elected()) ptx::mbarrier_arrive(ptx::shared_address(&stage.empty));
+  if constexpr (fences(V)) ptx::fence_proxy_async_shared();
+  if constexpr (!uses_first(V)) release(stage);
   bool good = true;
 #pragma unroll
   for (const std::uint32_t w : words) good = good && w == word;
-  return good;
+  note_wrong(verdict, round, good);
+  if constexpr (uses_first(V)) release(stage);
 }
 
 template <Ring V>
@@ -103,7 +121,7 @@ __device__ void consume(const Arguments& arguments, Shared& s) {
     if constexpr (clears(V)) ready = ptx::bar_red_and(1, group_threads, ready);
     if (!ready) return;
     if (threadIdx.x / warp_size == consumer_warps - 1) spin(2'500 + 8 * jitter(r));
-    note_wrong(s.verdict, r, read_and_release<V>(stage, word_of(value_of(r))));
+    read_and_release<V>(stage, word_of(value_of(r)), s.verdict, r);
   }
 }
 
@@ -141,6 +159,10 @@ std::vector<Program> mbarrier_programs() {
       program<Ring::NoFence>({"P3", "ld.shared then refill",
                               "no fence.proxy.async between ld.shared and the arrival on empty",
                               "wrong: the next round's value"}),
+      program<Ring::UsesNoFence, Ring::Uses>(
+          {"P3", "used, then refill",
+           "no fence.proxy.async; the values were looked at before the arrival on empty",
+           "nothing: the loads have ended"}),
       program<Ring::ExpectHalf>({"B1", "expect_tx too small", "half of the bytes are expected",
                                  "wrong: the second half has not landed; timeouts later"}),
       program<Ring::ExpectDouble>({"B1", "expect_tx too large",
@@ -158,6 +180,10 @@ std::vector<Program> mbarrier_programs() {
       program<Ring::ClearsOneWordMore, Ring::Clears>(
           {"B4", "store onto the barrier",
            "clearing the stage writes one word more, the first of the mbarrier behind it",
+           "timeout: the barrier is no barrier any more"}),
+      program<Ring::ClearsTwoWordsMore, Ring::Clears>(
+          {"B4", "store onto both halves",
+           "clearing the stage writes two words more, all of the mbarrier behind it",
            "timeout: the barrier is no barrier any more"}),
       program<Ring::EveryLaneCopies>({"B5", "32 copies", "all 32 lanes issue the copies",
                                       "timeout: the tx-count is never 0 again"}),

@@ -15,6 +15,8 @@ enum class Store {
   NoFence,
   Matrix,  // a second correct version: stmatrix writes the tile
   MatrixNoFence,
+  MatrixQueue,  // a third: behind a queue of stores with bank conflicts
+  MatrixQueueNoFence,
   FenceOfIssuerBefore,
   FenceOfIssuerAfter,
   NoWait,
@@ -22,12 +24,17 @@ enum class Store {
 };
 
 HOST_DEVICE constexpr bool uses_matrix(Store v) {
-  return v == Store::Matrix || v == Store::MatrixNoFence;
+  return v == Store::Matrix || v == Store::MatrixNoFence || v == Store::MatrixQueue ||
+         v == Store::MatrixQueueNoFence;
+}
+
+HOST_DEVICE constexpr bool queues(Store v) {
+  return v == Store::MatrixQueue || v == Store::MatrixQueueNoFence;
 }
 
 HOST_DEVICE constexpr bool fences_everywhere(Store v) {
-  return v != Store::NoFence && v != Store::MatrixNoFence && v != Store::FenceOfIssuerBefore &&
-         v != Store::FenceOfIssuerAfter;
+  return v != Store::NoFence && v != Store::MatrixNoFence && v != Store::MatrixQueueNoFence &&
+         v != Store::FenceOfIssuerBefore && v != Store::FenceOfIssuerAfter;
 }
 
 // The tile by stmatrix, a warp 512 bytes at a time.
@@ -61,6 +68,7 @@ __global__ void __launch_bounds__(group_threads) store_kernel(Arguments argument
     __syncthreads();
 
     spin(jitter(r));
+    if constexpr (queues(V)) fill_slowly(tile, tile_words, word_of(poison), thread);
     if constexpr (uses_matrix(V))
       fill_by_matrix(tile, word);
     else
@@ -96,6 +104,11 @@ std::vector<Program> proxy_programs() {
       {{"P2", "stmatrix", "no fence.proxy.async between stmatrix and the bulk store", stale},
        store_kernel<Store::Matrix>,
        store_kernel<Store::MatrixNoFence>,
+       group_threads},
+      {{"P2", "stmatrix, queued", "as above; stores with bank conflicts wait before the stmatrix",
+        stale},
+       store_kernel<Store::MatrixQueue>,
+       store_kernel<Store::MatrixQueueNoFence>,
        group_threads},
       {{"P4", "store, fence before", "before the barrier only the issuing thread fences", stale},
        store_kernel<Store::Correct>,

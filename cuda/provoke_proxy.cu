@@ -68,7 +68,10 @@ __global__ void __launch_bounds__(group_threads) store_kernel(Arguments argument
     __syncthreads();
 
     spin(jitter(r));
-    if constexpr (queues(V)) fill_slowly(tile, tile_words, word_of(poison), thread);
+    if constexpr (queues(V)) {  // other threads write the same words next
+      fill_slowly(tile, tile_words, word_of(poison), thread);
+      __syncthreads();
+    }
     if constexpr (uses_matrix(V))
       fill_by_matrix(tile, word);
     else

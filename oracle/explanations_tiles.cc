@@ -166,12 +166,6 @@ constexpr Explanation copies[] = {
      "same bits.",
      Cuda, "type = CU_TENSOR_MAP_DATA_TYPE_INT64;  // for .add",
      "type = CU_TENSOR_MAP_DATA_TYPE_UINT64;  // for .add"},
-    {Fault::UnmodelledReduction,
-     "How the hardware rounds and treats subnormal numbers and NaN in a reduction of this type has "
-     "not been recorded. Without a recording there is no bit-exact answer.",
-     "Check such sums on a device with a tolerance, or reduce integers here.", Cuda,
-     "type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;  // for .add",
-     "type = CU_TENSOR_MAP_DATA_TYPE_UINT32;  // for .add"},
     {Fault::MulticastMask,
      "Bit i of the mask is the CTA with %cluster_ctarank i (the manual's %ctaid is a slip). A bit "
      "at or above the cluster's size names nobody, and so does mask 0.",

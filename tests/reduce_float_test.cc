@@ -141,32 +141,31 @@ TEST(ReduceFloat, WorkedResultsOfF16) {
   EXPECT_EQ(result(Reduction::Max, 0x0001, 0x8001), 0x0001u);
 }
 
-TEST(ReduceFloat, F32KeepsSubnormals) {
-  const auto sum = [](std::uint64_t old, std::uint64_t tile) {
-    return tma::reduced_bits(Reduction::Add, DataType::Float32, old, tile);
+TEST(ReduceFloat, F32FlushesSubnormalsOnlyInFtzTensors) {
+  const auto sum = [](DataType type, std::uint64_t old, std::uint64_t tile) {
+    return tma::reduced_bits(Reduction::Add, type, old, tile);
   };
-  EXPECT_EQ(sum(0x00000000, 0x00000001), 0x00000001u);
-  EXPECT_EQ(sum(0x00400000, 0x00400000), 0x00800000u);
-  EXPECT_EQ(sum(0x80800001, 0x00800000), 0x80000001u);
+  for (const DataType type : {DataType::Float32, DataType::TFloat32}) {
+    EXPECT_EQ(sum(type, 0x00400000, 0x00400000), 0x00800000u);
+    EXPECT_EQ(sum(type, 0x80800001, 0x00800000), 0x80000001u);
+    EXPECT_EQ(sum(type, 0x3f800001, 0x34000000), 0x3f800002u) << "tf32 is added as f32";
+  }
+  for (const DataType type : {DataType::Float32Ftz, DataType::TFloat32Ftz}) {
+    EXPECT_EQ(sum(type, 0x00400000, 0x00400000), 0u);
+    EXPECT_EQ(sum(type, 0x80400000, 0x80000000), 0x80000000u);
+    EXPECT_EQ(sum(type, 0x00800000, 0x007fffff), 0x00800000u);
+    EXPECT_EQ(sum(type, 0x80800001, 0x00800000), 0x80000000u);
+    EXPECT_EQ(tma::check(Reduction::Max, type), Fault::ReductionType);
+  }
 }
 
-TEST(ReduceFloat, F64HandsOnAnOperandsNan) {
+TEST(ReduceFloat, F64KeepsThePayloadOfANan) {
   const auto sum = [](std::uint64_t old, std::uint64_t tile) {
     return tma::reduced_bits(Reduction::Add, DataType::Float64, old, tile);
   };
-  EXPECT_EQ(sum(0x7ff8000000000005, 0x7ff0000000000001), 0x7ff0000000000001u);
-  EXPECT_EQ(sum(0x7ff8000000000005, 0x3ff0000000000000), 0x7ff8000000000005u);
+  EXPECT_EQ(sum(0x7ff0000000000001, 0x3ff0000000000000), 0x7ff0000000000001u);
+  EXPECT_EQ(sum(0x7ff8000000000005, 0xfff0000000000001), 0xfff0000000000001u) << "the tile's";
   EXPECT_EQ(sum(0x7ff0000000000000, 0xfff0000000000000), 0xfff8000000000000u);
-}
-
-TEST(ReduceFloat, F32FtzFlushesSubnormalsToZerosOfTheirSign) {
-  const auto sum = [](std::uint64_t old, std::uint64_t tile) {
-    return tma::reduced_bits(Reduction::Add, DataType::Float32Ftz, old, tile);
-  };
-  EXPECT_EQ(sum(0x00400000, 0x00400000), 0u);
-  EXPECT_EQ(sum(0x80400000, 0x80000000), 0x80000000u);
-  EXPECT_EQ(sum(0x00800000, 0x007fffff), 0x00800000u);
-  EXPECT_EQ(sum(0x80800001, 0x00800000), 0x80000000u);
 }
 
 // ---- Rivals -------------------------------------------------------------------------------------

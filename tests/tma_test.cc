@@ -318,13 +318,13 @@ TEST(TmaReduce, WorkedResults) {
   EXPECT_EQ(reduce(Reduction::Xor, UInt32, 5, 7), 2u);
 }
 
-TEST(TmaReduce, ExistsForTheTypesOfThePtxTableOnly) {
+TEST(TmaReduce, ExistsForTheTypesOfThePtxTableAndTf32) {
   EXPECT_EQ(check(Reduction::Inc, DataType::UInt64), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::Add, DataType::UInt8), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::And, DataType::Float32), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::Min, DataType::Float32), Fault::ReductionType);
   EXPECT_EQ(check(Reduction::Inc, DataType::BFloat16), Fault::ReductionType);
-  EXPECT_EQ(info(check(Reduction::Add, DataType::TFloat32)).kind, FaultKind::Unmodelled);
+  EXPECT_EQ(check(Reduction::Add, DataType::TFloat32), Fault::None);
   EXPECT_EQ(check(Reduction::Add, DataType::Float64), Fault::None);
   EXPECT_EQ(check(Reduction::Min, DataType::BFloat16), Fault::None);
   EXPECT_EQ(check(Reduction::Max, DataType::Int64), Fault::None);

@@ -178,9 +178,6 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
     case Fault::ReductionType:
       return {Illegal, "ReductionType", "no such reduction exists for this element type",
               "9.7.9.27.1.3"};
-    case Fault::UnmodelledReduction:
-      return {Unmodelled, "UnmodelledReduction", "this reduction of floating point is not modelled",
-              "9.7.9.27.1.3"};
     case Fault::MulticastMask:
       return {Illegal, "MulticastMask",
               "the mask of a multicast names CTAs of the cluster only, and at least one",

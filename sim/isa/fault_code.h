@@ -72,7 +72,6 @@ enum class Fault : std::uint8_t {
   TileStartNegative,
   TileOutOfTensorMemory,
   ReductionType,
-  UnmodelledReduction,
   MulticastMask,
   MatrixCount,
   MatrixRowUnaligned,

@@ -47,16 +47,14 @@ namespace detail {
 
 HOST_DEVICE constexpr Fault check_float(Reduction op, DataType type) {
   const bool extreme = op == Reduction::Min || op == Reduction::Max;
-  if (op != Reduction::Add && !extreme) return Fault::ReductionType;
-  if (type == DataType::TFloat32 || type == DataType::TFloat32Ftz)
-    return Fault::UnmodelledReduction;
-  return extreme && element_bytes(type) != 2 ? Fault::ReductionType : Fault::None;
+  const bool exists = op == Reduction::Add || (extreme && element_bytes(type) == 2);
+  return exists ? Fault::None : Fault::ReductionType;
 }
 
 }  // namespace detail
 
-// Floating point has add; only the 16-bit types have min and max. Faults: ReductionType;
-// UnmodelledReduction for tf32.
+// Floating point has add, tf32 as well, which PTX does not list; only the 16-bit types have min and
+// max. Faults: ReductionType.
 HOST_DEVICE constexpr Fault check(Reduction op, DataType type) {
   const bool bitwise = op == Reduction::And || op == Reduction::Or || op == Reduction::Xor;
   const bool counter = op == Reduction::Inc || op == Reduction::Dec;

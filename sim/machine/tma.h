@@ -64,9 +64,9 @@ struct ClusterState {
 };
 
 // Faults: whatever check(map) says; TileUnaligned; TileStartUnaligned; for stores and reductions
-// TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType,
-// UnmodelledReduction; MulticastMask. On any fault the state is unchanged; otherwise a load changes
-// shared memory only, stores and reductions global memory only.
+// TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType; MulticastMask.
+// On any fault the state is unchanged; otherwise a load changes shared memory only, stores and
+// reductions global memory only.
 Fault execute(State& state, const Load& load);
 Fault execute(State& state, const Store& store);
 Fault execute(State& state, const Reduce& reduction);

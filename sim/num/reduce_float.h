@@ -7,10 +7,10 @@
 // rules a device follows. Example: f16 add of 0x3c00 (1) and 0x1000 (2^-11, half a last bit) is a
 // tie and stays 0x3c00.
 //
-// Source: PTX ISA 9.2, 9.7.9.25.4.2 "cp.reduce.async.bulk" (add rounds to nearest even;
-// .noftz for f16 and bf16).
-// Measured: tests/vectors/tma_reduce_float.tcqv (f32 keeps subnormals although the manual says it
-// flushes them; f64 hands an operand's NaN on as it is, the others make 7f..f of every NaN).
+// Source: PTX ISA 9.2, 9.7.9.25.4.2 "cp.reduce.async.bulk" (add rounds to nearest even; .noftz for
+// f16 and bf16). It also says that .add.f32 flushes subnormals; an H200 keeps them, and flushes
+// only in tensors of type FLOAT32_FTZ and TFLOAT32_FTZ.
+// Measured: tests/vectors/tma_reduce_float.tcqv
 #pragma once
 
 #include <cstdint>
@@ -81,14 +81,17 @@ struct FloatRules {
   friend constexpr bool operator==(const FloatRules&, const FloatRules&) = default;
 };
 
-// How an element was reduced: by a bulk copy or through a tensor map.
+// How an element is reduced, by a bulk copy and through a tensor map alike. Elements of tf32
+// tensors are added as f32. A sum of f64 keeps the payload of a NaN and does not quiet it.
 HOST_DEVICE constexpr FloatRules float_rules(tma::DataType type) {
   FloatRules rules;
+  const bool flushes = type == tma::DataType::Float32Ftz || type == tma::DataType::TFloat32Ftz;
+  rules.flush_operands = flushes;
+  rules.flush_result = flushes;
   if (type == tma::DataType::Float64) {
     rules.nan = NanRule::Tile;
     rules.invalid = NanRule::NegativeQuiet;
   }
-  rules.flush_operands = rules.flush_result = type == tma::DataType::Float32Ftz;
   return rules;
 }
 

@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(kThreads) multicast_kernel(RangeArguments argu
   if (threadIdx.x == 0 && expects) ptx::mbarrier_arrive_expect_tx(barrier, arguments.tx_bytes);
   cluster_sync();
   if (threadIdx.x == 0 && rank == arguments.issuer)
-    ptx::bulk_load_multicast(arguments.shared, arguments.global, arguments.bytes, barrier,
-                             arguments.mask);
+    ptx::bulk_load_multicast(own_address(arguments.shared), arguments.global, arguments.bytes,
+                             barrier, arguments.mask);
   report(arguments, !expects || wait(barrier));
   __syncthreads();
   cluster_sync();  // a CTA outside the mask has no other way to know that all is done
@@ -82,8 +82,9 @@ __device__ void send_in_cluster(const SendArguments& arguments, Issue issue) {
   if (threadIdx.x == 0 && expects) ptx::mbarrier_arrive_expect_tx(barrier, arguments.tx_bytes);
   cluster_sync();
   if (threadIdx.x == 0 && rank == arguments.issuer)
-    issue(ptx::map_shared(arguments.destination, arguments.destination_rank), arguments.source,
-          arguments.bytes, ptx::map_shared(barrier, arguments.destination_rank));
+    issue(ptx::map_shared(own_address(arguments.destination), arguments.destination_rank),
+          own_address(arguments.source), arguments.bytes,
+          ptx::map_shared(barrier, arguments.destination_rank));
   report(arguments, !expects || wait(barrier));
   __syncthreads();
   cluster_sync();

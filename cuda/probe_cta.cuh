@@ -79,6 +79,12 @@ __device__ inline void report(const CtaArguments& arguments, bool completed) {
                                    *barrier};
 }
 
+// A shared address of a case, which counts from `tile_shared_base`, in the own CTA. In a cluster the
+// windows of its CTAs follow each other, and a plain 0x400 is CTA 0's: to another CTA it is remote.
+__device__ inline std::uint32_t own_address(std::uint32_t shared) {
+  return ptx::shared_address(shared_image) + (shared - tile_shared_base);
+}
+
 __device__ inline std::uint32_t init_barrier(const CtaArguments& arguments) {
   const std::uint32_t barrier = ptx::shared_address(shared_image) + arguments.image_bytes;
   if (threadIdx.x == 0) {

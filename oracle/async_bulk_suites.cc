@@ -190,6 +190,16 @@ void add_edge_clusters(Suite& suite) {
   }
 }
 
+// Sizes of which only the lower 20 bits may count.
+void add_edge_wraps(Suite& suite) {
+  for (const Move move : {Move::BulkStore, Move::BulkReduce}) {
+    for (const std::uint32_t bytes : {64u, 72u}) {
+      AsyncCase& c = add_plain(suite, move, bulk::max_bytes + unit + bytes);
+      c.shared_bytes = 64 * 1024;
+    }
+  }
+}
+
 // Tensors of types that PTX does not list; on small tiles, if they exist after all.
 void add_edge_reductions(Suite& suite) {
   for (const DataType type : {DataType::Float32, DataType::Float64, DataType::Float32Ftz,
@@ -232,6 +242,7 @@ std::vector<AsyncCase> bulk_edges(std::uint64_t seed) {
   add_edge_sizes(suite);
   add_edge_clusters(suite);
   add_edge_reductions(suite);
+  add_edge_wraps(suite);
   return suite.take();
 }
 

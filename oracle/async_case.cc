@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "sim/isa/mbarrier.h"
 #include "sim/num/draw.h"
 #include "sim/num/float_pairs.h"
 
@@ -127,6 +128,46 @@ Prediction predict_bulk_cluster(const AsyncCase& c, AsyncState&& inputs) {
   return {fault, bytes_of(state.shared)};
 }
 
+Prediction predict_move(const AsyncCase& c) {
+  AsyncState inputs = build_state(c);
+  switch (c.move) {
+    case Move::Multicast: return predict_multicast(c, std::move(inputs));
+    case Move::LoadMatrix:
+    case Move::StoreMatrix: return predict_matrix(c, std::move(inputs));
+    case Move::BulkLoad:
+    case Move::BulkStore:
+    case Move::BulkReduce: return predict_bulk_cta(c, std::move(inputs));
+    case Move::BulkMulticast:
+    case Move::BulkSend:
+    case Move::BulkSendReduce: return predict_bulk_cluster(c, std::move(inputs));
+    default: return predict_tile(c, std::move(inputs));
+  }
+}
+
+// Does the device go on, although PTX forbids the copy? The probe's mbarrier expects the written
+// size, which traps where an mbarrier cannot expect so many bytes.
+bool has_silent_outcome(const AsyncCase& c, Fault fault) {
+  if (!is_bulk(c.move)) return false;
+  if (fault == Fault::MulticastMask) return c.mask == 0;
+  return fault == Fault::BulkBytes && (writes_global(c.move) || c.bulk.bytes <= mbarrier::max_tx);
+}
+
+// Mask 0 moves nothing, and no CTA waits. A size is rounded down; an mbarrier that expects more
+// waits for ever.
+Prediction predict_silent(const AsyncCase& c, Fault fault) {
+  AsyncCase moved = c;
+  if (fault == Fault::MulticastMask) {
+    moved.mask = 1;
+    moved.bulk.bytes = 0;
+  } else {
+    moved.bulk.bytes = bulk::moved_bytes(c.bulk.bytes);
+  }
+  Prediction prediction = predict_move(moved);
+  if (prediction.fault != Fault::None) return {fault, {}, Outcome::Trap};
+  const bool waits = fault == Fault::BulkBytes && !writes_global(c.move);
+  return {fault, std::move(prediction.output), waits ? Outcome::Timeout : Outcome::Completed};
+}
+
 }  // namespace
 
 tma::DataType element_type(const AsyncCase& c) {
@@ -180,23 +221,10 @@ Prediction predict(const AsyncCase& c) {
     const bool accepted = fault == Fault::None || info(fault).kind == FaultKind::Unmodelled;
     return {Fault::None, {static_cast<std::uint8_t>(accepted ? 1 : 0)}};
   }
-  AsyncState inputs = build_state(c);
-  Prediction prediction = [&] {
-    switch (c.move) {
-      case Move::Multicast: return predict_multicast(c, std::move(inputs));
-      case Move::LoadMatrix:
-      case Move::StoreMatrix: return predict_matrix(c, std::move(inputs));
-      case Move::BulkLoad:
-      case Move::BulkStore:
-      case Move::BulkReduce: return predict_bulk_cta(c, std::move(inputs));
-      case Move::BulkMulticast:
-      case Move::BulkSend:
-      case Move::BulkSendReduce: return predict_bulk_cluster(c, std::move(inputs));
-      default: return predict_tile(c, std::move(inputs));
-    }
-  }();
-  if (prediction.fault != Fault::None) prediction.output.clear();
-  return prediction;
+  Prediction prediction = predict_move(c);
+  if (prediction.fault == Fault::None) return prediction;
+  if (has_silent_outcome(c, prediction.fault)) return predict_silent(c, prediction.fault);
+  return {prediction.fault, {}, Outcome::Trap};
 }
 
 }  // namespace tcq::oracle

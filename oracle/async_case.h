@@ -109,10 +109,12 @@ std::uint64_t hash_inputs(const AsyncState& state);
 tma::DataType element_type(const AsyncCase& c);
 std::vector<std::uint64_t> hash_blocks(const std::vector<std::uint8_t>& output);
 
-// What the simulator makes of a case; no output if it faults.
+// What the simulator makes of a case. Most faults stop the device: Trap, which stands for Refused
+// as well, and no output. A few have an outcome that was learned from recordings.
 struct Prediction {
   Fault fault = Fault::None;
   std::vector<std::uint8_t> output;
+  Outcome outcome = Outcome::Completed;
 };
 Prediction predict(const AsyncCase& c);
 

@@ -127,13 +127,13 @@ Difference compare_case(const AsyncCase& c) {
   if (c.move != Move::Encode && hash_inputs(build_state(c)) != c.input_hash)
     throw BadFile("the inputs drawn from a case's seed are not the recorded ones");
   const Prediction prediction = predict(c);
-  const bool faults = prediction.fault != Fault::None;
-  if (faults != (c.outcome != Outcome::Completed) || c.outcome == Outcome::Timeout) {
+  const Outcome outcome = c.outcome == Outcome::Refused ? Outcome::Trap : c.outcome;
+  if (outcome != prediction.outcome) {
     return {1, 8,
             fmt::format("the device {}, the simulator says: {}", name(c.outcome),
                         info(prediction.fault).sentence)};
   }
-  if (faults) return {};
+  if (outcome == Outcome::Trap) return {};
   return c.output.empty() ? compare_hashes(c, prediction.output)
                           : compare_bytes(c, prediction.output);
 }
@@ -318,7 +318,7 @@ std::string details(const AsyncCase& c, std::size_t index, const Difference& dif
                                  difference.bytes, difference.what);
   if (c.move == Move::Encode || c.output.empty()) return text;
   Prediction prediction = predict(c);
-  if (prediction.fault != Fault::None) prediction.output = output_before(c);
+  if (prediction.outcome == Outcome::Trap) prediction.output = output_before(c);
   if (!is_matrix(c) && !is_bulk(c.move))
     text += elements_text(c, prediction, c.content == MemoryContent::SpecialWords ? 40 : 6);
   return text + chunks_text(c, prediction, 12);

@@ -102,7 +102,8 @@ constexpr Explanation bulk_copies[] = {
      "cp.async.bulk.global.shared::cta.bulk_group [%rd3], [tile+16], 64;"},
     {Fault::BulkBytes,
      "The size is in bytes, a multiple of 16 and below 2^20. A number of elements, or the rest of "
-     "a row, is often neither.",
+     "a row, is often neither. Out of a register an H200 rounds it down without a word, and a "
+     "barrier that expects the written size waits for ever.",
      "Round the size up to 16 where the buffers have room, and expect the rounded size.", Ptx,
      "cp.async.bulk.global.shared::cta.bulk_group [%rd3], [tile], 1000;",
      "cp.async.bulk.global.shared::cta.bulk_group [%rd3], [tile], 1008;"},

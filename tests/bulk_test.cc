@@ -162,6 +162,15 @@ TEST(BulkCopy, CompleteTxIsTheSize) {
   EXPECT_EQ(complete_tx_bytes(max_bytes), 1048560u);
 }
 
+TEST(BulkCopy, MovedBytesAreWholeUnitsInSixteenBits) {
+  for (const std::uint32_t bytes : {0u, 16u, 48u, 65536u, max_bytes})
+    EXPECT_EQ(moved_bytes(bytes), bytes) << "a legal size";
+  EXPECT_EQ(moved_bytes(15), 0u);
+  EXPECT_EQ(moved_bytes(17), 16u);
+  EXPECT_EQ(moved_bytes(40), 32u);
+  EXPECT_EQ(moved_bytes(max_bytes + unit_bytes), 0u);
+}
+
 TEST(BulkFaults, ChangeNothing) {
   const State before = random_state(6);
   const Range good{64, base + 64, 64};

@@ -268,6 +268,44 @@ TEST(AsyncSuites, BulkEdgesHaveBothVerdicts) {
   EXPECT_GT(refused, 30);
 }
 
+// PTX forbids sizes that are no multiples of 16; an H200 rounds them down.
+TEST(AsyncCases, ForbiddenSizesMoveWholeUnitsAndLeaveThePhaseOpen) {
+  oracle::AsyncCase c;
+  c.move = oracle::Move::BulkLoad;
+  c.shared_bytes = c.global_bytes = 1024;
+  c.bulk.shared = shared_base_sm90;
+  c.bulk.bytes = 32;
+  const oracle::Prediction legal = predict(c);
+  c.bulk.bytes = 40;
+  const oracle::Prediction load = predict(c);
+  EXPECT_EQ(load.fault, Fault::BulkBytes);
+  EXPECT_EQ(load.outcome, oracle::Outcome::Timeout);
+  EXPECT_EQ(load.output, legal.output);
+  c.bulk.bytes = bulk::max_bytes + bulk::unit_bytes;
+  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Trap) << "no mbarrier expects 2^20 bytes";
+  c.move = oracle::Move::BulkStore;
+  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Completed);
+  EXPECT_EQ(predict(c).output, build_state(c).global) << "the count of units wraps to 0";
+}
+
+TEST(AsyncCases, AMulticastToNoCtaMovesNothing) {
+  oracle::AsyncCase c;
+  c.move = oracle::Move::BulkMulticast;
+  c.cluster = 2;
+  c.shared_bytes = c.global_bytes = 1024;
+  c.bulk.shared = shared_base_sm90;
+  c.bulk.bytes = 64;
+  c.mask = 0;
+  const oracle::Prediction none = predict(c);
+  EXPECT_EQ(none.fault, Fault::MulticastMask);
+  EXPECT_EQ(none.outcome, oracle::Outcome::Completed);
+  const oracle::AsyncState before = build_state(c);
+  for (std::size_t i = 0; i < none.output.size(); ++i)
+    ASSERT_EQ(none.output[i], before.shared.data()[i % 1024]) << i;
+  c.mask = 4;
+  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Trap) << "a CTA that the cluster lacks";
+}
+
 // ---- What a recording says about the rules ------------------------------------------------------
 
 oracle::AsyncRecording recorded(const std::function<FloatRules(DataType)>& rules_of) {

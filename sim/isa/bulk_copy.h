@@ -21,6 +21,12 @@ namespace tcq::bulk {
 inline constexpr std::uint32_t unit_bytes = 16;
 inline constexpr std::uint32_t max_bytes = (1u << 20) - unit_bytes;
 
+// What an sm_90 moves, told to move any size by a register: whole units, counted in 16 bits. PTX
+// leaves sizes that check() refuses undefined, and nothing traps.
+HOST_DEVICE constexpr std::uint32_t moved_bytes(std::uint32_t bytes) {
+  return bytes % (max_bytes + unit_bytes) / unit_bytes * unit_bytes;
+}
+
 // What a copy adds to the mbarrier's complete_tx.
 HOST_DEVICE constexpr std::uint32_t complete_tx_bytes(std::uint32_t bytes) { return bytes; }
 

@@ -79,8 +79,8 @@ __device__ inline void report(const CtaArguments& arguments, bool completed) {
                                    *barrier};
 }
 
-// A shared address of a case, which counts from `tile_shared_base`, in the own CTA. In a cluster the
-// windows of its CTAs follow each other, and a plain 0x400 is CTA 0's: to another CTA it is remote.
+// A shared address of a case, which counts from `tile_shared_base`, in the own CTA. In a cluster
+// the windows of the CTAs follow each other, and a plain 0x400 is CTA 0's: remote to any other.
 __device__ inline std::uint32_t own_address(std::uint32_t shared) {
   return ptx::shared_address(shared_image) + (shared - tile_shared_base);
 }

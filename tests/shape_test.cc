@@ -184,7 +184,10 @@ TEST(Element, FormatsAreThoseOfTheManual) {
                       {Type::tf32, "tf32", 32, 8, 10, 127, 13, Specials::Ieee},
                       {Type::f32, "f32", 32, 8, 23, 127, 0, Specials::Ieee},
                       {Type::e5m2, "e5m2", 8, 5, 2, 15, 0, Specials::Ieee},
-                      {Type::e4m3, "e4m3", 8, 4, 3, 7, 0, Specials::NanOnly}};
+                      {Type::e4m3, "e4m3", 8, 4, 3, 7, 0, Specials::NanOnly},
+                      {Type::e2m3, "e2m3", 6, 2, 3, 1, 0, Specials::Finite},
+                      {Type::e3m2, "e3m2", 6, 3, 2, 3, 0, Specials::Finite},
+                      {Type::e2m1, "e2m1", 4, 2, 1, 1, 0, Specials::Finite}};
   for (const Row& row : rows) {
     EXPECT_TRUE(is_float(row.type));
     EXPECT_EQ(name(row.type), row.text);
@@ -220,6 +223,7 @@ TEST(Element, CountsFillBytes) {
 TEST(Element, RegisterPartsAreTakenAndPutLowestFirst) {
   for (int i = 0; i < type_count; ++i) {
     const Type type = type_at(i);
+    if (is_fp6(type)) continue;  // no whole number of them fills a register
     std::uint32_t all = 0;
     for (int part = 0; part < parts_per_register(type); ++part) {
       const std::uint32_t element = register_part(type, 0x89abcdef, part);

@@ -13,13 +13,28 @@
 
 namespace tcq {
 
-enum class Type : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, b1, f32, s32 };
-inline constexpr int type_count = 10;
+enum class Type : std::uint8_t {
+  f16,
+  bf16,
+  tf32,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  b1,
+  f32,
+  s32,
+  e2m3,
+  e3m2,
+  e2m1
+};
+inline constexpr int type_count = 13;
 
 // How the all-ones exponent is read.
 enum class Specials : std::uint8_t {
   Ieee,     // fraction 0: infinity, else NaN
   NanOnly,  // all ones: NaN, everything else finite (e4m3)
+  Finite,   // every code is a number (e2m3, e3m2, e2m1)
 };
 
 struct FloatFormat {
@@ -42,11 +57,14 @@ HOST_DEVICE constexpr const char* name(Type type) {
     case Type::b1: return "b1";
     case Type::f32: return "f32";
     case Type::s32: return "s32";
+    case Type::e2m3: return "e2m3";
+    case Type::e3m2: return "e3m2";
+    case Type::e2m1: return "e2m1";
   }
   return "?";
 }
 
-// Unit: bits one element takes in memory and in a register.
+// Unit: bits of one element. 4- and 6-bit elements may lie in wider containers (tcgen05_operand.h).
 HOST_DEVICE constexpr int bits(Type type) {
   switch (type) {
     case Type::f16:
@@ -55,6 +73,9 @@ HOST_DEVICE constexpr int bits(Type type) {
     case Type::e5m2:
     case Type::s8:
     case Type::u8: return 8;
+    case Type::e2m3:
+    case Type::e3m2: return 6;
+    case Type::e2m1: return 4;
     case Type::b1: return 1;
     case Type::tf32:
     case Type::f32:
@@ -69,6 +90,8 @@ HOST_DEVICE constexpr bool is_float(Type type) {
 
 HOST_DEVICE constexpr bool is_fp8(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
 
+HOST_DEVICE constexpr bool is_fp6(Type type) { return type == Type::e2m3 || type == Type::e3m2; }
+
 HOST_DEVICE constexpr bool is_int8(Type type) { return type == Type::s8 || type == Type::u8; }
 
 // Requires: is_float(type).
@@ -79,6 +102,9 @@ HOST_DEVICE constexpr FloatFormat float_format(Type type) {
     case Type::tf32: return {8, 10, 127, 13, Specials::Ieee};
     case Type::e4m3: return {4, 3, 7, 0, Specials::NanOnly};
     case Type::e5m2: return {5, 2, 15, 0, Specials::Ieee};
+    case Type::e2m3: return {2, 3, 1, 0, Specials::Finite};
+    case Type::e3m2: return {3, 2, 3, 0, Specials::Finite};
+    case Type::e2m1: return {2, 1, 1, 0, Specials::Finite};
     default: return {8, 23, 127, 0, Specials::Ieee};
   }
 }

@@ -45,7 +45,8 @@ HOST_DEVICE constexpr Decoded decode_float(Type type, std::uint32_t word, bool n
   if (field == field_mask) {
     if (format.specials == Specials::Ieee)
       return {0, zero_exponent, fraction == 0 ? Class::Infinite : Class::Nan, negative};
-    if (fraction == fraction_mask) return {0, zero_exponent, Class::Nan, negative};
+    if (format.specials == Specials::NanOnly && fraction == fraction_mask)
+      return {0, zero_exponent, Class::Nan, negative};
   }
   if (field == 0 && fraction == 0) return {0, zero_exponent, Class::Zero, negative};
   const std::uint32_t hidden = field == 0 ? 0 : fraction_mask + 1;

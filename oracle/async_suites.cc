@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "oracle/async_bulk_suites.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier.h"
 #include "oracle/words.h"
 #include "sim/num/draw.h"
 
@@ -548,11 +550,13 @@ std::vector<AsyncCase> edges(std::uint64_t seed) {
 }  // namespace
 
 std::vector<std::string_view> async_suite_names() {
-  return {"tma_load", "tma_convert", "tma_store", "tma_reduce",  "tma_multicast",
-          "matrix",   "encode",      "bulk",      "reduce_float"};
+  return {"tma_load", "tma_convert", "tma_store",    "tma_reduce", "tma_multicast", "matrix",
+          "encode",   "bulk",        "reduce_float", "mbarrier",   "groups"};
 }
 
-std::vector<std::string_view> async_edge_suite_names() { return {"edge", "bulk_edge"}; }
+std::vector<std::string_view> async_edge_suite_names() {
+  return {"edge", "bulk_edge", "mbarrier_edge"};
+}
 
 std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "tma_load") return loads(seed);
@@ -564,8 +568,11 @@ std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "encode") return encodings(seed);
   if (name == "bulk") return bulk_copies(seed);
   if (name == "reduce_float") return float_reductions(seed);
+  if (name == "mbarrier") return mbarriers(seed);
+  if (name == "groups") return wgmma_groups(seed);
   if (name == "edge") return edges(seed);
   if (name == "bulk_edge") return bulk_edges(seed);
+  if (name == "mbarrier_edge") return mbarrier_edges(seed);
   std::vector<std::string_view> names = async_suite_names();
   for (const std::string_view edge : async_edge_suite_names()) names.push_back(edge);
   throw_unknown("suite", name, names);

@@ -1,9 +1,10 @@
 // The state of an mbarrier and what its operations do to it.
 //
 // A phase completes when no arrival is pending and the transaction count is zero; the next phase
-// then expects the same number of arrivals. Only arrivals and complete_tx test for it. What arrivals
-// publish and waits acquire is sim/machine/execute_mbarrier.cc's business. Example: init(1),
-// expect_tx(16), arrive: pending 0, tx 16, phase 0 stays open until complete_tx(16).
+// then expects the same number of arrivals. Only arrivals and complete_tx test for it. What
+// arrivals publish and waits acquire is sim/machine/execute_mbarrier.cc's business, the 64 bits in
+// memory are mbarrier_word.h's. Example: init(1), expect_tx(16), arrive: pending 0, tx 16, phase 0
+// stays open until complete_tx(16).
 //
 // Source: PTX ISA 9.2, 9.7.13.15.1 "Size and alignment", .2 "Contents", .5 "Tracking asynchronous
 // operations", .13 "mbarrier.arrive", .16 "mbarrier.test_wait".
@@ -89,6 +90,47 @@ HOST_DEVICE constexpr Fault arrive_expect_tx(Mbarrier& barrier, std::uint32_t by
   if (const Fault fault = expect_tx(next, bytes); fault != Fault::None) return fault;
   if (const Fault fault = arrive(next); fault != Fault::None) return fault;
   barrier = next;
+  return Fault::None;
+}
+
+// The operations that change an mbarrier, each with one number: a count of arrivals or bytes.
+enum class Operation : std::uint8_t {
+  Init,
+  Arrive,
+  ArriveDrop,
+  ExpectTx,
+  CompleteTx,
+  ArriveExpectTx,
+};
+inline constexpr int operation_count = 6;
+
+HOST_DEVICE constexpr const char* name(Operation operation) {
+  switch (operation) {
+    case Operation::Init: return "init";
+    case Operation::Arrive: return "arrive";
+    case Operation::ArriveDrop: return "arrive_drop";
+    case Operation::ExpectTx: return "expect_tx";
+    case Operation::CompleteTx: return "complete_tx";
+    case Operation::ArriveExpectTx: return "arrive.expect_tx";
+  }
+  return "?";
+}
+
+HOST_DEVICE constexpr bool is_arrival(Operation operation) {
+  return operation == Operation::Arrive || operation == Operation::ArriveDrop ||
+         operation == Operation::ArriveExpectTx;
+}
+
+// Faults: those of the function of this name.
+HOST_DEVICE constexpr Fault apply(Mbarrier& barrier, Operation operation, std::uint32_t number) {
+  switch (operation) {
+    case Operation::Init: return init(barrier, number);
+    case Operation::Arrive: return arrive(barrier, number);
+    case Operation::ArriveDrop: return arrive_drop(barrier, number);
+    case Operation::ExpectTx: return expect_tx(barrier, number);
+    case Operation::CompleteTx: return complete_tx(barrier, number);
+    case Operation::ArriveExpectTx: return arrive_expect_tx(barrier, number);
+  }
   return Fault::None;
 }
 

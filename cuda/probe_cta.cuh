@@ -4,7 +4,7 @@
 // Order in every kernel: image into shared memory, proxy fence, barrier, the one instruction, its
 // completion, image or registers back. The mbarrier lies behind the image. Waiting is bounded, so
 // that a wrong count of bytes ends as a report and not as a hang. The kernels: probe_tma_sm90.cu,
-// probe_bulk_sm90.cu.
+// probe_bulk_sm90.cu, probe_mbarrier_sm90.cu.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -105,6 +105,24 @@ __device__ inline void cluster_sync() {
   ptx::cluster_wait();
 }
 
+// `arguments` are pointers to the kernel's parameters; waits for the end.
+inline void launch_cluster(const void* kernel, int ctas, int threads, std::size_t shared_bytes,
+                           void** arguments) {
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(ctas);
+  cluster.val.clusterDim.y = 1;
+  cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  config.attrs = &cluster;
+  config.numAttrs = ctas > 1 ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
 // The memory of one launch. Images go in and come back through it. Arguments begin with
 // CtaArguments.
 template <class Arguments>
@@ -128,19 +146,7 @@ class Launch {
     const std::size_t bytes = arguments.image_bytes + kBarrierBytes;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes)));
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(ctas_);
-    cluster.val.clusterDim.y = 1;
-    cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(ctas_));
-    config.blockDim = dim3(kThreads);
-    config.dynamicSmemBytes = bytes;
-    config.attrs = &cluster;
-    config.numAttrs = ctas_ > 1 ? 1 : 0;
-    CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, kernel_arguments));
-    CUDA_CHECK(cudaDeviceSynchronize());
+    launch_cluster(kernel, ctas_, kThreads, bytes, kernel_arguments);
   }
 
   // True if every CTA completed.

@@ -1,4 +1,4 @@
-// The probe's kernel text, its cache, and the launches. What it is for: probe_sm90.h.
+// The probe's kernel text and the launches. What it is for: probe_sm90.h.
 //
 // Order in the kernel: registers, image, proxy fence, barrier, wgmma with its fence and wait, D.
 // The kernel also reports where its dynamic shared memory starts, which proves that every CTA ran.
@@ -8,16 +8,13 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <exception>
-#include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "cuda/jit_kernel.h"
 #include "cuda/launch.h"
 #include "cuda/wgmma_text.h"
 #include "sim/isa/fault.h"
@@ -25,23 +22,6 @@
 #include "sim/isa/wgmma_fragment.h"
 
 namespace tcq::cuda {
-
-// A loaded library. The driver may assemble as late as the first use of the kernel, so the log and
-// the option values live as long as the library.
-struct ProbeKernel {
-  std::array<char, 8192> log{};
-  std::array<void*, 2> option_values{};
-  cudaLibrary_t library = nullptr;
-  cudaKernel_t kernel = nullptr;
-
-  ProbeKernel() = default;
-  ProbeKernel(const ProbeKernel&) = delete;
-  ProbeKernel& operator=(const ProbeKernel&) = delete;
-  ~ProbeKernel() {
-    if (library != nullptr) (void)cudaLibraryUnload(library);
-  }
-};
-
 namespace {
 
 constexpr int kThreads = wgmma::threads_per_warpgroup;
@@ -60,27 +40,11 @@ static_assert(sizeof(Record) == 24 && offsetof(Record, accumulate) == 16);
 
 int registers_of_d(const wgmma::Form& form) { return wgmma::accumulator_registers(form.d, form.n); }
 
-// "{d0, d1, ..., d<count - 1>}"
-std::string vector(const std::string& name, int first, int count) {
-  std::string text = "{";
-  for (int i = first; i < first + count; ++i) {
-    text += (i == first ? "" : ", ") + name + std::to_string(i);
-  }
-  return text + "}";
-}
-
-// at = parameter + index * bytes, an address in global memory.
-std::string address(const std::string& parameter, const std::string& index,
-                    const std::string& bytes) {
-  return "  ld.param.u64 at, [" + parameter + "_parameter];\n  cvta.to.global.u64 at, at;\n" +
-         "  mul.wide.u32 step, " + index + ", " + bytes + ";\n  add.u64 at, at, step;\n";
-}
-
 std::string wgmma_statement(const wgmma::Form& form, int selector) {
   std::string text = "  ";
   text += wgmma::opcode(form).chars;
-  text += " " + vector("d", 0, registers_of_d(form)) + ", ";
-  text += form.a_place == wgmma::Place::Smem ? "desc_a" : vector("a", 0, wgmma::a_registers);
+  text += " " + register_list("d", 0, registers_of_d(form)) + ", ";
+  text += form.a_place == wgmma::Place::Smem ? "desc_a" : register_list("a", 0, wgmma::a_registers);
   text += ", desc_b";
   text += form.sparse ? ", metadata" : "";
   text += ptx::wgmma_tail(form, selector).chars;
@@ -89,50 +53,6 @@ std::string wgmma_statement(const wgmma::Form& form, int selector) {
 
 std::string fault_text(Fault fault) {
   return std::string(info(fault).sentence) + " (PTX ISA " + info(fault).source + ")";
-}
-
-// Runs `action`; whatever it throws gets the opcode in front and the assembler's log behind.
-template <class Action>
-void explain(const std::string& opcode, const ProbeKernel* kernel, Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    std::string sentence = opcode + ": " + error.what();
-    if (kernel != nullptr && kernel->log[0] != 0) {
-      sentence += "; the driver's assembler says: ";
-      sentence += kernel->log.data();
-    }
-    throw std::runtime_error(sentence);
-  }
-}
-
-// Assembles now rather than at the first launch.
-std::unique_ptr<ProbeKernel> load(const std::string& opcode, const std::string& ptx) {
-  auto loaded = std::make_unique<ProbeKernel>();
-  explain(opcode, loaded.get(), [&] {
-    std::array<cudaJitOption, 2> options = {cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
-    loaded->option_values = {loaded->log.data(), reinterpret_cast<void*>(loaded->log.size() - 1)};
-    CUDA_CHECK(cudaLibraryLoadData(&loaded->library, ptx.c_str(), options.data(),
-                                   loaded->option_values.data(), options.size(), nullptr, nullptr,
-                                   0));
-    CUDA_CHECK(cudaLibraryGetKernel(&loaded->kernel, loaded->library, "tcq_probe"));
-    cudaFuncAttributes attributes{};
-    CUDA_CHECK(cudaFuncGetAttributes(&attributes, static_cast<const void*>(loaded->kernel)));
-  });
-  return loaded;
-}
-
-// Never unloaded: the runtime may be gone when static objects are destroyed.
-const ProbeKernel* cached(const std::string& opcode, const std::string& ptx) {
-  static auto& mutex = *new std::mutex;
-  static auto& kernels = *new std::unordered_map<std::string, std::unique_ptr<ProbeKernel>>;
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto found = kernels.find(ptx); found != kernels.end()) return found->second.get();
-  }
-  auto loaded = load(opcode, ptx);
-  const std::lock_guard lock(mutex);
-  return kernels.try_emplace(ptx, std::move(loaded)).first->second.get();
 }
 
 // The state of some cases in host memory, as the kernel reads it.
@@ -227,7 +147,7 @@ std::string probe_ptx(const wgmma::Form& form, int selector) {
   const auto each_pair_of_d = [registers](const auto& statement) {
     std::string text;
     for (int i = 0; i < registers; i += 2) {
-      text += statement(vector("d", i, 2), "[at+" + std::to_string(4 * i) + "]");
+      text += statement(register_list("d", i, 2), "[at+" + std::to_string(4 * i) + "]");
     }
     return text;
   };
@@ -253,7 +173,7 @@ std::string probe_ptx(const wgmma::Form& form, int selector) {
   mad.lo.u32 row, cta, 128, thread;
 
 )";
-  text += address("records", "cta", std::to_string(sizeof(Record)));
+  text += address_text("records", "cta", std::to_string(sizeof(Record)));
   text += R"(  ld.global.b64 desc_a, [at];
   ld.global.b64 desc_b, [at+8];
   ld.global.v2.b32 {flag, index}, [at+16];
@@ -261,33 +181,17 @@ std::string probe_ptx(const wgmma::Form& form, int selector) {
 
 )";
   if (form.a_place == wgmma::Place::Registers)
-    text += address("a", "row", "16") + "  ld.global.v4.b32 {a0, a1, a2, a3}, [at];\n";
-  if (form.sparse) text += address("metadata", "row", "4") + "  ld.global.b32 metadata, [at];\n";
-  text += address("d", "row", std::to_string(4 * registers));
+    text += address_text("a", "row", "16") + "  ld.global.v4.b32 {a0, a1, a2, a3}, [at];\n";
+  if (form.sparse)
+    text += address_text("metadata", "row", "4") + "  ld.global.b32 metadata, [at];\n";
+  text += address_text("d", "row", std::to_string(4 * registers));
   text += each_pair_of_d([](const std::string& pair, const std::string& at) {
     return "  ld.global.v2.b32 " + pair + ", " + at + ";\n";
   });
+  text += "\n  ld.param.u32 bytes, [bytes_parameter];\n";
+  text += address_text("images", "index", "bytes");
+  text += copy_image_text();
   text += R"(
-  mov.u32 base, image;
-  ld.param.u32 bytes, [bytes_parameter];
-)";
-  text += address("images", "index", "bytes");
-  text += R"(  mul.lo.u32 offset, thread, 16;
-copy:
-  setp.ge.u32 done, offset, bytes;
-  @done bra copied;
-  cvt.u64.u32 from, offset;
-  add.u64 from, at, from;
-  ld.global.v4.b32 {v0, v1, v2, v3}, [from];
-  add.u32 to, base, offset;
-  st.shared.v4.b32 [to], {v0, v1, v2, v3};
-  add.u32 offset, offset, 2048;
-  bra copy;
-copied:
-  bar.warp.sync 0xffffffff;
-  fence.proxy.async.shared::cta;
-  bar.sync 0;
-
   wgmma.fence.sync.aligned;
 )";
   text += wgmma_statement(form, selector);
@@ -295,11 +199,11 @@ copied:
   wgmma.wait_group.sync.aligned 0;
 
 )";
-  text += address("d", "row", std::to_string(4 * registers));
+  text += address_text("d", "row", std::to_string(4 * registers));
   text += each_pair_of_d([](const std::string& pair, const std::string& at) {
     return "  st.global.v2.b32 " + at + ", " + pair + ";\n";
   });
-  text += address("bases", "cta", "4");
+  text += address_text("bases", "cta", "4");
   text += R"(  setp.ne.b32 done, thread, 0;
   @done bra finished;
   st.global.b32 [at], base;
@@ -327,15 +231,13 @@ Probe::Probe(const wgmma::Form& form, int selector)
     max_shared_bytes_ = static_cast<std::uint32_t>(
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   });
-  kernel_ = cached(opcode_, probe_ptx(form, selector));
+  kernel_ = jit_kernel(opcode_, probe_ptx(form, selector));
 }
 
 void Probe::run(std::span<const ProbeCase> cases, std::uint32_t shared_bytes) const {
   explain(opcode_, kernel_, [&] {
     demand_complete(form_, cases, shared_bytes, max_shared_bytes_);
-    CUDA_CHECK(cudaKernelSetAttributeForDevice(
-        kernel_->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(max_shared_bytes_), current_device()));
+    allow_shared_bytes(*kernel_, max_shared_bytes_);
     const std::size_t registers = registers_of_d(form_) + wgmma::a_registers + 1;
     const std::size_t case_bytes =
         sizeof(Record) + shared_bytes + sizeof(std::uint32_t) * (kThreads * registers + 1);

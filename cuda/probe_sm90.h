@@ -51,7 +51,7 @@ class Probe {
  private:
   wgmma::Form form_;
   std::string opcode_;
-  const struct ProbeKernel* kernel_ = nullptr;
+  const struct JitKernel* kernel_ = nullptr;
   std::uint32_t shared_base_ = 0;
   std::uint32_t max_shared_bytes_ = 0;
 };

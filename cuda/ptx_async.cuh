@@ -43,6 +43,104 @@ __device__ __forceinline__ void mbarrier_arrive_cluster_scope_cta(std::uint32_t 
                : "memory");
 }
 
+// Arrivals that return the barrier's state before them (count: mbarrier_pending_count()).
+__device__ __forceinline__ std::uint64_t mbarrier_arrive_count(std::uint32_t barrier,
+                                                               std::uint32_t count) {
+  std::uint64_t state;
+  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1], %2;"
+               : "=l"(state)
+               : "r"(barrier), "r"(count)
+               : "memory");
+  return state;
+}
+
+__device__ __forceinline__ std::uint64_t mbarrier_arrive_drop(std::uint32_t barrier,
+                                                              std::uint32_t count) {
+  std::uint64_t state;
+  asm volatile("mbarrier.arrive_drop.shared::cta.b64 %0, [%1], %2;"
+               : "=l"(state)
+               : "r"(barrier), "r"(count)
+               : "memory");
+  return state;
+}
+
+__device__ __forceinline__ std::uint64_t mbarrier_arrive_expect_tx_state(std::uint32_t barrier,
+                                                                         std::uint32_t bytes) {
+  std::uint64_t state;
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
+               : "=l"(state)
+               : "r"(barrier), "r"(bytes)
+               : "memory");
+  return state;
+}
+
+__device__ __forceinline__ std::uint32_t mbarrier_pending_count(std::uint64_t state) {
+  std::uint32_t count;
+  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(state));
+  return count;
+}
+
+__device__ __forceinline__ void mbarrier_expect_tx(std::uint32_t barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_complete_tx(std::uint32_t barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier),
+               "r"(bytes)
+               : "memory");
+}
+
+// At a barrier of any CTA of the cluster, as mbarrier_arrive_cluster().
+__device__ __forceinline__ void mbarrier_arrive_count_cluster(std::uint32_t barrier,
+                                                              std::uint32_t count) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(barrier),
+               "r"(count)
+               : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive_drop_cluster(std::uint32_t barrier,
+                                                             std::uint32_t count) {
+  asm volatile(
+      "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(barrier),
+      "r"(count)
+      : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive_expect_tx_cluster(std::uint32_t barrier,
+                                                                  std::uint32_t bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(barrier),
+      "r"(bytes)
+      : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_expect_tx_cluster(std::uint32_t barrier,
+                                                           std::uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(barrier),
+               "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_complete_tx_cluster(std::uint32_t barrier,
+                                                             std::uint32_t bytes) {
+  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(barrier),
+               "r"(bytes)
+               : "memory");
+}
+
+// Does not wait.
+__device__ __forceinline__ bool mbarrier_test_wait(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
 // True if the phase of this parity has completed; may wait a while before it says false.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;

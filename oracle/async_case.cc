@@ -5,7 +5,8 @@
 #include <array>
 #include <cstring>
 
-#include "sim/isa/mbarrier.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier.h"
 #include "sim/num/draw.h"
 #include "sim/num/float_pairs.h"
 
@@ -59,6 +60,25 @@ void fill(const AsyncCase& c, int stream, std::uint8_t* bytes, std::size_t size)
     const std::uint32_t word = content(c, stream, i / sizeof word);
     std::memcpy(bytes + i, &word, std::min(sizeof word, size - i));
   }
+}
+
+// A sequence's steps as numbers.
+std::vector<std::uint64_t> sequence_of(const AsyncCase& c) {
+  std::vector<std::uint64_t> numbers;
+  if (c.move == Move::Mbarrier) {
+    for (const MbarrierStep& s : mbarrier_steps(c))
+      for (const std::uint64_t number :
+           {static_cast<std::uint64_t>(s.operation), static_cast<std::uint64_t>(s.issuer),
+            std::uint64_t{s.number}})
+        numbers.push_back(number);
+  } else if (c.move == Move::WgmmaGroups) {
+    for (const GroupsStatement& s : groups_sequence(c).statements)
+      for (const std::uint64_t number :
+           {std::uint64_t{s.commit}, static_cast<std::uint64_t>(s.accumulator),
+            std::uint64_t{s.instruction.accumulate}, s.instruction.desc_a, s.instruction.desc_b})
+        numbers.push_back(number);
+  }
+  return numbers;
 }
 
 std::vector<std::uint8_t> bytes_of(const SharedMemory& shared) {
@@ -181,11 +201,14 @@ AsyncState build_state(const AsyncCase& c) {
   if (c.content == MemoryContent::FloatPairs || c.content == MemoryContent::FloatDraws) {
     fill_floats(c, false, state.shared.data(), c.shared_bytes);
     fill_floats(c, true, state.global.data(), c.global_bytes);
+  } else if (c.content == MemoryContent::Operands) {
+    fill_groups_operands(c, state);
   } else {
     fill(c, 1, state.shared.data(), c.shared_bytes);
     fill(c, 2, state.global.data(), c.global_bytes);
   }
   fill(c, 3, reinterpret_cast<std::uint8_t*>(state.registers.data()), sizeof state.registers);
+  state.sequence = sequence_of(c);
   return state;
 }
 
@@ -201,6 +224,7 @@ std::uint64_t hash_inputs(const AsyncState& state) {
   add(state.shared.data(), state.shared.size());
   add(state.global.data(), state.global.size());
   add(state.registers.data(), sizeof state.registers);
+  add(state.sequence.data(), state.sequence.size() * sizeof state.sequence[0]);
   return hash;
 }
 
@@ -221,6 +245,8 @@ Prediction predict(const AsyncCase& c) {
     const bool accepted = fault == Fault::None || info(fault).kind == FaultKind::Unmodelled;
     return {Fault::None, {static_cast<std::uint8_t>(accepted ? 1 : 0)}};
   }
+  if (c.move == Move::Mbarrier) return predict_mbarrier(c);
+  if (c.move == Move::WgmmaGroups) return predict_groups(c, build_state(c));
   Prediction prediction = predict_move(c);
   if (prediction.fault == Fault::None) return prediction;
   if (has_silent_outcome(c, prediction.fault)) return predict_silent(c, prediction.fault);

@@ -1,12 +1,13 @@
-// One TMA or bulk copy, one ldmatrix or stmatrix, or one encoding of a tensor map: inputs, what a
-// device answered, the file, and the comparison with the simulator.
+// One TMA or bulk copy, one ldmatrix or stmatrix, one encoding of a tensor map, or a sequence of
+// mbarrier operations or of wgmmas in groups: inputs, what a device answered, the file, and the
+// comparison with the simulator.
 //
-// A case is a pure function of its members: memory and registers are drawn from its seed and only
-// their hash is stored. Its output is all that the instruction may have changed: the shared images
-// of all CTAs (loads, sends, stmatrix), global memory (stores, reductions), the registers
-// (ldmatrix) or one byte, 1 if the driver accepts the map (encode). A file holds a hash of every
-// KiB of it, and all bytes of the cases that ask for it. What the suites of cases are:
-// async_suites.h.
+// A case is a pure function of its members: memory, registers and sequences are drawn from its seed
+// and only their hash is stored. Its output is all that the instruction may have changed: the
+// shared images of all CTAs (loads, sends, stmatrix), global memory (stores, reductions), the
+// registers (ldmatrix) or one byte, 1 if the driver accepts the map (encode); for sequences see
+// async_mbarrier.h and async_groups.h. A file holds a hash of every KiB of it, and all bytes of the
+// cases that ask for it. What the suites of cases are: async_suites.h.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,17 @@ enum class Move : std::uint8_t {
   BulkMulticast,
   BulkSend,
   BulkSendReduce,
+  Mbarrier,
+  WgmmaGroups,
 };
-inline constexpr int move_count = 13;
+inline constexpr int move_count = 15;
 
-constexpr bool is_bulk(Move move) { return move >= Move::BulkLoad; }
+constexpr bool is_bulk(Move move) { return move >= Move::BulkLoad && move <= Move::BulkSendReduce; }
+
+// Not one instruction but several.
+constexpr bool is_sequence(Move move) {
+  return move == Move::Mbarrier || move == Move::WgmmaGroups;
+}
 
 // The output is global memory.
 constexpr bool writes_global(Move move) {
@@ -52,8 +60,9 @@ enum class MemoryContent : std::uint8_t {
   SpecialWords,  // NaN, subnormals, rounding ties
   FloatPairs,    // special_float() of the reduction's type, every value meets every other
   FloatDraws,    // DrawnPair of that type
+  Operands,      // of wgmmas in groups
 };
-inline constexpr int content_count = 4;
+inline constexpr int content_count = 5;
 
 // A copy without a tensor map, of whichever direction.
 struct BulkOperands {
@@ -65,6 +74,34 @@ struct BulkOperands {
   tma::DataType type = tma::DataType::UInt32;  // reductions only
 
   friend constexpr bool operator==(const BulkOperands&, const BulkOperands&) = default;
+};
+
+// Operations on one mbarrier; which: async_mbarrier.h.
+struct MbarrierOperands {
+  int script = 0;  // of directed_mbarrier_scripts(), counted from 1; 0: drawn from the seed
+  std::uint32_t misplaced_by = 0;  // bytes behind an aligned address
+
+  friend constexpr bool operator==(const MbarrierOperands&, const MbarrierOperands&) = default;
+};
+
+// What stands between the groups of wgmmas.
+enum class Between : std::uint8_t {
+  Nothing,
+  EmptyFirst,   // commit_group before the first wgmma
+  EmptyMiddle,  // two commit_groups in a row behind the first group
+  EmptyLast,    // two in a row at the end
+  Uncommitted,  // wgmmas of another accumulator, with no commit_group, before the last group
+};
+inline constexpr int between_count = 5;
+
+// wgmmas in groups, then wait_group `pending`; which: async_groups.h.
+struct GroupsOperands {
+  Type type = Type::f16;  // of A and B; or bf16
+  int groups = 1;         // that are not empty
+  int pending = 0;
+  Between between = Between::Nothing;
+
+  friend constexpr bool operator==(const GroupsOperands&, const GroupsOperands&) = default;
 };
 
 enum class Outcome : std::uint8_t {
@@ -84,6 +121,8 @@ struct AsyncCase {
   std::uint16_t mask = 1;
   matrix::Operand operand;  // matrices only
   BulkOperands bulk;        // bulk copies only
+  MbarrierOperands mbarrier;
+  GroupsOperands groups;
   MemoryContent content = MemoryContent::Random;
   bool keep_bytes = false;  // in a file, too
   std::uint32_t shared_bytes = 0;
@@ -101,6 +140,7 @@ struct AsyncState {
   SharedMemory shared;
   std::vector<std::uint8_t> global;
   decltype(matrix::State::registers) registers{};
+  std::vector<std::uint64_t> sequence;  // its steps as numbers; empty for one instruction
 };
 
 AsyncState build_state(const AsyncCase& c);
@@ -115,6 +155,7 @@ struct Prediction {
   Fault fault = Fault::None;
   std::vector<std::uint8_t> output;
   Outcome outcome = Outcome::Completed;
+  bool open = false;  // the output ends at the fault; whatever the device does then is right
 };
 Prediction predict(const AsyncCase& c);
 

@@ -11,6 +11,8 @@
 #include <span>
 
 #include "oracle/async_case.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier.h"
 
 namespace tcq::oracle {
 namespace {
@@ -35,6 +37,8 @@ const char* name(Move move) {
     case Move::BulkMulticast: return "bulk multicast";
     case Move::BulkSend: return "bulk send";
     case Move::BulkSendReduce: return "bulk send reduce";
+    case Move::Mbarrier: return "mbarrier";
+    case Move::WgmmaGroups: return "groups";
   }
   return "?";
 }
@@ -78,6 +82,9 @@ std::string where(const AsyncCase& c, std::size_t at) {
     case Move::LoadMatrix:
       return fmt::format("lane {} register {} byte {}", at / 16, at / 4 % 4, at % 4);
     case Move::Encode: return "accepted";
+    case Move::Mbarrier:
+      return fmt::format("step {} byte {}", at / mbarrier_answer_bytes, at % mbarrier_answer_bytes);
+    case Move::WgmmaGroups: return groups_output(c, at);
     default:
       return fmt::format("CTA {} shared address {:#x}", at / std::max(c.shared_bytes, 1u),
                          shared_base_sm90 + at % std::max(c.shared_bytes, 1u));
@@ -113,6 +120,13 @@ Difference compare_hashes(const AsyncCase& c, const std::vector<std::uint8_t>& w
   return difference;
 }
 
+// What follows the expected bytes is not compared, and neither is a case that trapped.
+Difference compare_beginning(const AsyncCase& c, const std::vector<std::uint8_t>& want) {
+  AsyncCase beginning = c;
+  beginning.output.resize(std::min(c.output.size(), want.size()));
+  return beginning.output.empty() ? Difference{} : compare_bytes(beginning, want);
+}
+
 const char* name(Outcome outcome) {
   switch (outcome) {
     case Outcome::Completed: return "completed it";
@@ -127,6 +141,7 @@ Difference compare_case(const AsyncCase& c) {
   if (c.move != Move::Encode && hash_inputs(build_state(c)) != c.input_hash)
     throw BadFile("the inputs drawn from a case's seed are not the recorded ones");
   const Prediction prediction = predict(c);
+  if (prediction.open) return compare_beginning(c, prediction.output);
   const Outcome outcome = c.outcome == Outcome::Refused ? Outcome::Trap : c.outcome;
   if (outcome != prediction.outcome) {
     return {1, 8,
@@ -172,6 +187,17 @@ void add_bulk_properties(const AsyncCase& c, Properties& p) {
   if (reduces(c)) p.push_back(fmt::format("{} {}", tma::name(c.reduction), tma::name(b.type)));
 }
 
+void add_sequence_properties(const AsyncCase& c, Properties& p) {
+  if (c.move == Move::Mbarrier) {
+    p.push_back(fmt::format("cluster {}", c.cluster));
+    p.push_back(c.mbarrier.script == 0 ? "drawn" : fmt::format("script {}", c.mbarrier.script));
+    return;
+  }
+  p.push_back(fmt::format("{} groups", c.groups.groups));
+  p.push_back(fmt::format("wait_group {}", c.groups.pending));
+  p.push_back(fmt::format("between {}", static_cast<int>(c.groups.between)));
+}
+
 Properties properties(const AsyncCase& c) {
   Properties p = {name(c.move)};
   if (is_matrix(c)) {
@@ -180,6 +206,10 @@ Properties properties(const AsyncCase& c) {
   }
   if (is_bulk(c.move)) {
     add_bulk_properties(c, p);
+    return p;
+  }
+  if (is_sequence(c.move)) {
+    add_sequence_properties(c, p);
     return p;
   }
   const tma::TensorMap& map = c.tile.map;
@@ -316,7 +346,8 @@ std::vector<std::uint8_t> output_before(const AsyncCase& c) {
 std::string details(const AsyncCase& c, std::size_t index, const Difference& difference) {
   std::string text = fmt::format("  case {}: {}\n    {} bytes differ, {}\n", index, describe(c),
                                  difference.bytes, difference.what);
-  if (c.move == Move::Encode || c.output.empty()) return text;
+  if (c.move == Move::Mbarrier) return text + mbarrier_table(c);
+  if (c.move == Move::Encode || c.move == Move::WgmmaGroups || c.output.empty()) return text;
   Prediction prediction = predict(c);
   if (prediction.outcome == Outcome::Trap) prediction.output = output_before(c);
   if (!is_matrix(c) && !is_bulk(c.move))
@@ -351,6 +382,14 @@ std::string bulk_text(const AsyncCase& c) {
   return text;
 }
 
+// How many bytes the device returned; a file without them knows whole KiB only.
+std::size_t recorded_bytes(const AsyncCase& c) {
+  if (!c.output.empty()) return c.output.size();
+  if (c.move == Move::Mbarrier && c.outcome == Outcome::Completed)
+    return mbarrier_steps(c).size() * mbarrier_answer_bytes;
+  return c.hashes.size() * block_bytes;
+}
+
 }  // namespace
 
 std::string describe(const AsyncCase& c) {
@@ -358,6 +397,8 @@ std::string describe(const AsyncCase& c) {
     return fmt::format("{}.x{}{} addresses {:#x}", name(c.move), c.operand.count,
                        c.operand.transposed ? ".trans" : "", fmt::join(c.operand.addresses, ","));
   if (is_bulk(c.move)) return bulk_text(c);
+  if (c.move == Move::Mbarrier) return describe_mbarrier(c);
+  if (c.move == Move::WgmmaGroups) return describe_groups(c);
   std::string text = fmt::format("{}: {}", name(c.move), map_text(c.tile.map));
   if (c.move == Move::Encode) return text;
   text += fmt::format(" start {} tile {:#x}", list(c.tile.start.at, c.tile.map.rank),
@@ -375,7 +416,7 @@ Comparison compare(const AsyncRecording& recording, std::int64_t only) {
     const AsyncCase& c = recording.cases[i];
     const Difference difference = compare_case(c);
     ++total.cases;
-    total.outputs += c.output.empty() ? c.hashes.size() * block_bytes : c.output.size();
+    total.outputs += recorded_bytes(c);
     total.differing_outputs += difference.bytes;
     total.differing_bits += difference.bits;
     if (total.first_mismatch.empty() && difference.bytes != 0)

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "oracle/async_case.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier_scripts.h"
 
 namespace tcq::oracle {
 namespace {
@@ -83,6 +85,33 @@ void get_bulk(PayloadReader& r, AsyncCase& c) {
   c.bulk.type = static_cast<tma::DataType>(r.get_below(1, tma::data_type_count, "element type"));
 }
 
+void put_mbarrier(PayloadWriter& w, const AsyncCase& c) {
+  w.put(static_cast<std::uint64_t>(c.cluster), 1);
+  w.put(static_cast<std::uint64_t>(c.mbarrier.script), 1);
+  w.put(c.mbarrier.misplaced_by, 1);
+}
+
+void get_mbarrier(PayloadReader& r, AsyncCase& c) {
+  const auto scripts = directed_mbarrier_scripts().size();
+  c.cluster = static_cast<int>(r.get_below(1, max_cluster + 1, "cluster"));
+  c.mbarrier.script = static_cast<int>(r.get_below(1, scripts + 1, "script"));
+  c.mbarrier.misplaced_by = static_cast<std::uint32_t>(r.get(1));
+}
+
+void put_groups(PayloadWriter& w, const AsyncCase& c) {
+  w.put(c.groups.type == Type::bf16 ? 1 : 0, 1);
+  w.put(static_cast<std::uint64_t>(c.groups.groups), 1);
+  w.put(static_cast<std::uint64_t>(c.groups.pending), 1);
+  w.put(static_cast<std::uint64_t>(c.groups.between), 1);
+}
+
+void get_groups(PayloadReader& r, AsyncCase& c) {
+  c.groups.type = r.get_flag() ? Type::bf16 : Type::f16;
+  c.groups.groups = static_cast<int>(r.get_below(1, max_groups + 1, "number of groups"));
+  c.groups.pending = static_cast<int>(r.get(1));
+  c.groups.between = static_cast<Between>(r.get_below(1, between_count, "sequence of groups"));
+}
+
 void put_how(PayloadWriter& w, const AsyncCase& c) {
   w.put(static_cast<std::uint64_t>(c.reduction), 1);
   w.put(static_cast<std::uint64_t>(c.cluster), 1);
@@ -111,6 +140,8 @@ void get_operand(PayloadReader& r, matrix::Operand& operand) {
 
 void put_operands(PayloadWriter& w, const AsyncCase& c) {
   if (is_matrix(c.move)) return put_operand(w, c.operand);
+  if (c.move == Move::Mbarrier) return put_mbarrier(w, c);
+  if (c.move == Move::WgmmaGroups) return put_groups(w, c);
   if (is_bulk(c.move))
     put_bulk(w, c);
   else
@@ -120,6 +151,8 @@ void put_operands(PayloadWriter& w, const AsyncCase& c) {
 
 void get_operands(PayloadReader& r, AsyncCase& c) {
   if (is_matrix(c.move)) return get_operand(r, c.operand);
+  if (c.move == Move::Mbarrier) return get_mbarrier(r, c);
+  if (c.move == Move::WgmmaGroups) return get_groups(r, c);
   if (is_bulk(c.move))
     get_bulk(r, c);
   else

@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "oracle/async_bulk_suites.h"
+#include "oracle/async_draw.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier.h"
 #include "oracle/words.h"
 #include "sim/num/draw.h"
 
@@ -16,176 +19,6 @@ using tma::Fill;
 using tma::Reduction;
 using tma::Swizzle;
 using tma::TensorMap;
-
-constexpr std::array swizzles = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
-constexpr std::array widths = {1u, 2u, 4u, 8u};
-constexpr std::uint32_t max_tensor_bytes = 256 * 1024;
-constexpr std::uint32_t max_drawn_bytes = 48 * 1024;
-constexpr std::uint32_t max_kept_bytes = 4096;
-constexpr std::uint32_t line_bytes = 128;
-constexpr std::uint32_t chunk_bytes = 16;
-
-enum class Inner { Full, Narrow, Chunk };        // the swizzle's span, less, 16 bytes
-enum class Side { Inside, Low, High, Outside };  // of the tensor, where the box reaches out
-
-std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
-  return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
-}
-
-// What a tile is to be like.
-struct Wish {
-  Swizzle swizzle = Swizzle::None;
-  DataType type = DataType::UInt8;
-  int rank = 2;
-  Inner inner = Inner::Full;
-  Side side = Side::Inside;
-  bool strided = false;
-};
-
-class TileDraw {
- public:
-  explicit TileDraw(Draw& draw) : draw_(draw) {}
-
-  std::uint32_t below(std::uint32_t n) {
-    return static_cast<std::uint32_t>(draw_.below(static_cast<int>(n)));
-  }
-
-  // Bytes of one row of the box, at most 256 elements.
-  std::uint32_t inner_bytes(const Wish& w) {
-    if (w.inner == Inner::Chunk) return chunk_bytes;
-    const std::uint32_t span = tma::span_bytes(w.swizzle);
-    if (span == 0) {
-      const std::uint32_t most = tma::max_box * tma::element_bytes(w.type) / chunk_bytes;
-      return chunk_bytes * (w.inner == Inner::Full ? most : 1 + below(most));
-    }
-    return w.inner == Inner::Full ? span : chunk_bytes * (1 + below(span / chunk_bytes - 1));
-  }
-
-  // A tensor and a box in it; false if they became too large.
-  bool draw(const Wish& w, tma::Tile& tile) {
-    TensorMap& map = tile.map;
-    map = {};
-    map.type = w.type;
-    map.rank = w.rank;
-    map.swizzle = w.swizzle;
-    map.address = chunk_bytes * below(16);
-    draw_box(w, map);
-    draw_dims(w, map);
-    if (tensor_bytes(map) > max_tensor_bytes) return false;
-    if (tma::box_rows(map) * std::max(tma::row_pitch_bytes(map), line_bytes) > max_drawn_bytes)
-      return false;
-    for (int d = 0; d < map.rank; ++d) tile.start.at[d] = start(w, map, d);
-    tile.start.at[0] = aligned(map, tile.start.at[0]);
-    tile.shared_address = shared_base_sm90 + line_bytes * below(16);
-    return true;
-  }
-
-  static std::uint64_t tensor_bytes(const TensorMap& map) {
-    const std::uint64_t last = map.rank == 1
-                                   ? map.dims[0] * tma::element_bytes(map.type)
-                                   : map.stride_bytes[map.rank - 2] * map.dims[map.rank - 1];
-    return map.address + last;
-  }
-
- private:
-  void draw_box(const Wish& w, TensorMap& map) {
-    map.box[0] = inner_bytes(w) / tma::element_bytes(w.type);
-    std::uint32_t rows = w.rank == 2 && draw_.one_in(4) ? 256 : 64;
-    for (int d = 1; d < w.rank; ++d) {
-      map.box[d] = draw_.one_in(6) ? 1 : 1 + below(std::max(1u, w.rank == 2 ? rows : rows / 2));
-      rows = std::max(1u, rows / map.box[d]);
-      if (w.strided)
-        map.element_strides[d] = 1 + below(draw_.one_in(3) ? tma::max_element_stride : 2);
-    }
-    if (w.strided && w.rank > 1) {
-      map.element_strides[1] = 2;
-      map.box[1] = std::max(map.box[1], 3u);
-    }
-  }
-
-  // Elements that the box spans in the tensor.
-  static std::uint32_t reach(const TensorMap& map, int d) {
-    return (tma::extent(map, d) - 1) * tma::element_stride(map, d) + 1;
-  }
-
-  void draw_dims(const Wish& w, TensorMap& map) {
-    for (int d = 0; d < map.rank; ++d) {
-      const std::uint32_t slack = d == 0 ? below(2 * map.box[0] + 1) : below(6);
-      map.dims[d] = reach(map, d) + slack;
-      // A tensor smaller than the box.
-      if (w.side != Side::Inside && draw_.one_in(4)) map.dims[d] = 1 + below(reach(map, d));
-    }
-    std::uint64_t stride = map.dims[0] * tma::element_bytes(map.type);
-    for (int d = 0; d + 1 < map.rank; ++d) {
-      stride = round_up(stride, chunk_bytes) + chunk_bytes * (draw_.one_in(2) ? below(4) : 0);
-      map.stride_bytes[d] = stride;
-      stride *= map.dims[d + 1];
-    }
-  }
-
-  std::int32_t start(const Wish& w, const TensorMap& map, int d) {
-    const auto dim = static_cast<std::int32_t>(map.dims[d]);
-    const auto box = static_cast<std::int32_t>(reach(map, d));
-    const bool here = draw_.one_in(2) || d == chosen(map);
-    if (w.side == Side::Low && here) return -draw_.in(1, box - 1 + (box == 1 ? 1 : 0));
-    if (w.side == Side::High && here) return std::max(0, dim - draw_.in(0, box - 1));
-    if (w.side == Side::Outside && here)
-      return draw_.one_in(2) ? dim + draw_.below(100) : -box - draw_.below(100);
-    return dim > box ? draw_.below(dim - box + 1) : 0;
-  }
-
-  // The element at or before this one where a box may begin along dimension 0.
-  static std::int32_t aligned(const TensorMap& map, std::int32_t at) {
-    const auto unit =
-        static_cast<std::int32_t>(tma::start_alignment_bytes / tma::element_bytes(map.type));
-    return at - ((at % unit) + unit) % unit;
-  }
-
-  // At least one dimension reaches out.
-  static int chosen(const TensorMap& map) {
-    return static_cast<int>(map.dims[0] % static_cast<std::uint64_t>(map.rank));
-  }
-
-  Draw& draw_;
-};
-
-class Suite {
- public:
-  explicit Suite(std::uint64_t seed) : seed_(seed), draw_(seed) {}
-
-  AsyncCase& add(Move move) {
-    AsyncCase c;
-    c.move = move;
-    c.seed = mix(seed_ + cases_.size());
-    cases_.push_back(c);
-    return cases_.back();
-  }
-
-  // Room for the tile with rows as long as the span, and something behind it.
-  static void size_memories(AsyncCase& c) {
-    const TensorMap& map = c.tile.map;
-    const std::uint32_t pitch = std::max(tma::row_pitch_bytes(map), tma::span_bytes(map.swizzle));
-    const std::uint32_t end = c.tile.shared_address - shared_base_sm90 + tma::box_rows(map) * pitch;
-    c.shared_bytes = round_up(end + line_bytes, 1024);
-    c.global_bytes = round_up(TileDraw::tensor_bytes(map) + 64, chunk_bytes);
-  }
-
-  AsyncCase& add_tile(Move move, const Wish& wish) {
-    AsyncCase& c = add(move);
-    TileDraw tile(draw_);
-    while (!tile.draw(wish, c.tile)) continue;
-    size_memories(c);
-    return c;
-  }
-
-  Draw& draw() { return draw_; }
-  std::vector<AsyncCase> take() { return std::move(cases_); }
-
- private:
-  std::uint64_t seed_;
-  Draw draw_;
-  std::vector<AsyncCase> cases_;
-};
 
 // A type of this width whose elements keep their bits on the way.
 DataType plain_type(Draw& draw, std::uint32_t width) {
@@ -383,6 +216,29 @@ void disturb(Draw& draw, TensorMap& map) {
   }
 }
 
+// Boxes about as large as shared memory, whose element strides divide them or do not.
+TensorMap large_box(Draw& draw) {
+  TensorMap map;
+  map.rank = draw.in(3, tma::max_rank);
+  std::uint64_t bytes = 1;
+  for (int d = 0; d < map.rank; ++d) {
+    map.dims[d] = 256;
+    bytes *= map.dims[d];
+    if (d + 1 < map.rank) map.stride_bytes[d] = bytes;
+  }
+  map.box[0] = 256;
+  std::uint64_t moved = 0;
+  while (moved < tma::max_tile_bytes / 2 || moved > 4 * tma::max_tile_bytes) {
+    moved = map.box[0];
+    for (int d = 1; d < map.rank; ++d) {
+      map.box[d] = static_cast<std::uint32_t>(draw.one_in(3) ? draw.in(1, 8) : draw.in(1, 256));
+      map.element_strides[d] = static_cast<std::uint32_t>(draw.one_in(2) ? 1 : draw.in(2, 8));
+      moved *= tma::extent(map, d);
+    }
+  }
+  return map;
+}
+
 std::vector<AsyncCase> encodings(std::uint64_t seed) {
   Suite suite(seed);
   for (int i = 0; i < 1500; ++i) {
@@ -402,6 +258,11 @@ std::vector<AsyncCase> encodings(std::uint64_t seed) {
     c.tile.shared_address = 0;
     c.shared_bytes = 0;
     c.global_bytes = 0;
+  }
+  for (int i = 0; i < 300; ++i) {
+    AsyncCase& c = suite.add(Move::Encode);
+    c.tile.map = large_box(suite.draw());
+    c.keep_bytes = true;
   }
   return suite.take();
 }
@@ -548,11 +409,13 @@ std::vector<AsyncCase> edges(std::uint64_t seed) {
 }  // namespace
 
 std::vector<std::string_view> async_suite_names() {
-  return {"tma_load", "tma_convert", "tma_store", "tma_reduce",  "tma_multicast",
-          "matrix",   "encode",      "bulk",      "reduce_float"};
+  return {"tma_load", "tma_convert", "tma_store",    "tma_reduce", "tma_multicast", "matrix",
+          "encode",   "bulk",        "reduce_float", "mbarrier",   "groups"};
 }
 
-std::vector<std::string_view> async_edge_suite_names() { return {"edge", "bulk_edge"}; }
+std::vector<std::string_view> async_edge_suite_names() {
+  return {"edge", "bulk_edge", "mbarrier_edge"};
+}
 
 std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "tma_load") return loads(seed);
@@ -564,8 +427,11 @@ std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "encode") return encodings(seed);
   if (name == "bulk") return bulk_copies(seed);
   if (name == "reduce_float") return float_reductions(seed);
+  if (name == "mbarrier") return mbarriers(seed);
+  if (name == "groups") return wgmma_groups(seed);
   if (name == "edge") return edges(seed);
   if (name == "bulk_edge") return bulk_edges(seed);
+  if (name == "mbarrier_edge") return mbarrier_edges(seed);
   std::vector<std::string_view> names = async_suite_names();
   for (const std::string_view edge : async_edge_suite_names()) names.push_back(edge);
   throw_unknown("suite", name, names);

@@ -17,9 +17,12 @@ namespace tcq::oracle {
 // values, both directions. tma_store, tma_reduce: the same outwards. tma_multicast: clusters of 2
 // and 4. matrix: ldmatrix and stmatrix. encode: does the driver accept a tensor map. bulk: copies
 // and integer reductions without a tensor map, every direction, clusters of 2 and 4. reduce_float:
-// every reduction of floats on every pair of special values and on drawn pairs.
+// every reduction of floats on every pair of special values and on drawn pairs. mbarrier:
+// random sequences of operations on one mbarrier, from its own CTA and from another. groups: wgmmas
+// in groups and every wait_group N, empty groups among them.
 std::vector<std::string_view> async_suite_names();
-// Cases that trap or may, each to run in a process of its own, and maps at open limits.
+// Cases that trap or may, each to run in a process of its own; maps at open limits; sequences of
+// mbarrier operations beyond what PTX allows.
 std::vector<std::string_view> async_edge_suite_names();
 // Throws UsageError for an unknown name.
 std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed);

@@ -27,7 +27,8 @@ constexpr Explanation wgmma_order[] = {
      "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%f0..%f3}, %rd1, %rd2, 1, 1, 1;"},
     {Fault::WgmmaUncommitted,
      "wait_group waits for groups, and commit_group is what makes one. Without it even "
-     "wait_group 0 returns while the wgmma runs.",
+     "wait_group 0 may return while the wgmma runs. ptxas 13.0 ends the group by itself where it "
+     "sees the pair; nothing promises that.",
      "Execute wgmma.commit_group behind the last wgmma of the batch, then wait_group.", Ptx,
      "wgmma.mma_async... {%f0..%f3}, %rd1, %rd2;\nwgmma.wait_group.sync.aligned 0;",
      "wgmma.mma_async... {%f0..%f3}, %rd1, %rd2;\nwgmma.commit_group.sync.aligned;\n"

@@ -152,6 +152,15 @@ TEST(TensorMap, CheckNamesEveryLimit) {
          m.dims[2] = m.box[2] = m.element_strides[2] = 2;
          m.rank = 3;
        }},
+      // Three of seven count as none, although one is moved.
+      {Fault::None,
+       [](TensorMap& m) {
+         m.swizzle = Swizzle::None;
+         m.box[0] = m.box[1] = 256;
+         m.dims[2] = m.box[2] = 3;
+         m.element_strides[2] = 7;
+         m.rank = 3;
+       }},
       {Fault::None, [](TensorMap& m) { m.fill = Fill::NaN; }},
       {Fault::TargetLacksSwizzleAtoms, [](TensorMap& m) { m.swizzle = Swizzle::B128Atom32; }},
       {Fault::TargetLacksSwizzleAtoms, [](TensorMap& m) { m.swizzle = Swizzle::B128Atom64; }},

@@ -11,7 +11,11 @@
 #include <string_view>
 
 #include "cuda/probe_bulk_sm90.h"
+#include "cuda/probe_groups_sm90.h"
+#include "cuda/probe_mbarrier_sm90.h"
 #include "cuda/probe_tma_sm90.h"
+#include "oracle/async_groups.h"
+#include "oracle/async_mbarrier.h"
 
 namespace tcq::tools {
 namespace {
@@ -97,6 +101,34 @@ void run_bulk_cluster(AsyncCase& c, const AsyncState& state) {
   c.outcome = completed ? Outcome::Completed : Outcome::Timeout;
 }
 
+void run_mbarrier(AsyncCase& c) {
+  std::vector<cuda::MbarrierStep> steps;
+  for (const oracle::MbarrierStep& s : oracle::mbarrier_steps(c))
+    steps.push_back({s.operation, s.number, static_cast<std::uint32_t>(s.issuer)});
+  static_assert(cuda::no_pending_count == oracle::no_pending_count);
+  std::vector<oracle::MbarrierAnswer> answers;
+  for (const cuda::MbarrierAnswer& a :
+       cuda::probe_mbarrier(steps, c.cluster, c.mbarrier.misplaced_by))
+    answers.push_back({a.passes, a.pending_count});
+  c.output = oracle::to_bytes(answers);
+}
+
+void run_groups(AsyncCase& c, const AsyncState& state) {
+  const oracle::GroupsSequence sequence = oracle::groups_sequence(c);
+  cuda::GroupsProgram program{
+      oracle::groups_form(c), {}, sequence.accumulators, c.groups.pending, sequence.covered};
+  for (const oracle::GroupsStatement& s : sequence.statements) {
+    const auto kind = s.commit ? cuda::GroupsStatement::Commit : cuda::GroupsStatement::Mma;
+    program.statements.push_back({kind, s.accumulator, s.instruction.accumulate,
+                                  s.instruction.desc_a, s.instruction.desc_b});
+  }
+  std::vector<std::uint32_t> d(state.global.size() / sizeof(std::uint32_t));
+  std::memcpy(d.data(), state.global.data(), state.global.size());
+  cuda::probe_groups(program, bytes_of(state.shared), d);
+  c.output.resize(state.global.size());
+  std::memcpy(c.output.data(), d.data(), c.output.size());
+}
+
 void run_instruction(AsyncCase& c) {
   if (c.move == Move::Encode) {
     c.output = {static_cast<std::uint8_t>(cuda::encode_accepts(c.tile.map) ? 1 : 0)};
@@ -114,6 +146,8 @@ void run_instruction(AsyncCase& c) {
     case Move::BulkMulticast:
     case Move::BulkSend:
     case Move::BulkSendReduce: run_bulk_cluster(c, state); break;
+    case Move::Mbarrier: run_mbarrier(c); break;
+    case Move::WgmmaGroups: run_groups(c, state); break;
     default: run_matrix(c, state); break;
   }
 }

@@ -1,5 +1,5 @@
-// Running the cases of oracle/async_case.h on a GPU: the glue to cuda/probe_tma_sm90.h and
-// probe_bulk_sm90.h.
+// Running the cases of oracle/async_case.h on a GPU: the glue to cuda/probe_tma_sm90.h,
+// probe_bulk_sm90.h, probe_mbarrier_sm90.h and probe_groups_sm90.h.
 #pragma once
 
 #include <span>

@@ -1,10 +1,12 @@
-// record_async: runs suites of TMA and bulk copies, ldmatrix, stmatrix and tensor-map encodings on
-// an sm_90 GPU and writes what the device returned.
+// record_async: runs suites of TMA and bulk copies, ldmatrix, stmatrix, tensor-map encodings,
+// sequences of mbarrier operations and wgmmas in groups on an sm_90 GPU and writes what the device
+// returned.
 //
 // Beside `record` the only program that writes files under tests/vectors. `record_async check`
 // writes nothing: it draws every suite anew and compares the device with the simulator, each suite
 // in a process of its own, so that a trap ends no other. For differing cases it prints what they
-// have in common and where each byte came from, and which rules floating-point reductions follow.
+// have in common and where each byte came from, and which rules floating-point reductions follow;
+// and for sequences of mbarrier operations that PTX leaves open, what the device did.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 
 #include "cuda/launch.h"
 #include "oracle/async_float.h"
+#include "oracle/async_mbarrier.h"
 #include "oracle/async_suites.h"
 #include "tools/async_jobs.h"
 #include "tools/device_jobs.h"
@@ -66,8 +69,9 @@ int print_comparison(std::string_view name, const oracle::AsyncRecording& record
   const oracle::Comparison c = oracle::compare(recording);
   fmt::print("{:<14} {:>5} cases {:>9} bytes {:>8} differing bytes\n", name, c.cases, c.outputs,
              c.differing_outputs);
-  fmt::print("{}{}", oracle::explain_differences(recording),
-             oracle::explain_float_reductions(recording));
+  fmt::print("{}{}{}", oracle::explain_differences(recording),
+             oracle::explain_float_reductions(recording),
+             oracle::explain_open_mbarriers(recording));
   return c.differing_outputs == 0 ? 0 : tools::exit_mismatch;
 }
 
@@ -128,11 +132,13 @@ int run(const Arguments& args) {
 int main(int argc, char** argv) {
   Arguments args;
   CLI::App app(
-      "Records what TMA, ldmatrix, stmatrix and the tensor-map encoder of an sm_90 GPU do.");
+      "Records what TMA, ldmatrix, stmatrix, mbarriers, groups of wgmmas and the tensor-map "
+      "encoder "
+      "of an sm_90 GPU do.");
   app.add_option(
          "suite", args.suite,
          "tma_load, tma_convert, tma_store, tma_reduce, tma_multicast, matrix, encode, bulk, "
-         "reduce_float, edge, bulk_edge; "
+         "reduce_float, mbarrier, groups, edge, bulk_edge, mbarrier_edge; "
          "check (all suites against the simulator, nothing is written); explain (--in FILE)")
       ->required();
   app.add_option("--in", args.in, "explain: a recording with all bytes");

@@ -7,6 +7,7 @@
 //
 // Source: PTX ISA 9.2, 9.7.9.25.4.1 "cp.async.bulk", 9.7.9.25.4.2 "cp.reduce.async.bulk"; ptxas
 // 13.0 refuses immediate sizes outside [0, 1048560] and those that are no multiples of 16.
+// Measured: tests/vectors/bulk.tcqv, tests/vectors/bulk_edge.tcqv (forbidden sizes and masks)
 #pragma once
 
 #include <cstdint>

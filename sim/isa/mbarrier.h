@@ -1,12 +1,15 @@
 // The state of an mbarrier and what its operations do to it.
 //
 // A phase completes when no arrival is pending and the transaction count is zero; the next phase
-// then expects the same number of arrivals. Only arrivals and complete_tx test for it. What arrivals
-// publish and waits acquire is sim/machine/execute_mbarrier.cc's business. Example: init(1),
-// expect_tx(16), arrive: pending 0, tx 16, phase 0 stays open until complete_tx(16).
+// then expects the same number of arrivals. Arrivals, complete_tx and
+// expect_tx alike test for it. What
+// arrivals publish and waits acquire is sim/machine/execute_mbarrier.cc's business; the 64 bits in
+// memory are opaque. Example: init(1), expect_tx(16), arrive: pending 0, tx 16, phase 0 stays open
+// until complete_tx(16).
 //
 // Source: PTX ISA 9.2, 9.7.13.15.1 "Size and alignment", .2 "Contents", .5 "Tracking asynchronous
 // operations", .13 "mbarrier.arrive", .16 "mbarrier.test_wait".
+// Measured: tests/vectors/mbarrier.tcqv, tests/vectors/mbarrier_edge.tcqv
 #pragma once
 
 #include <cstdint>
@@ -45,6 +48,12 @@ HOST_DEVICE constexpr Fault add_tx(Mbarrier& barrier, std::int64_t bytes) {
   return Fault::None;
 }
 
+HOST_DEVICE constexpr Fault count_tx(Mbarrier& barrier, std::int64_t bytes) {
+  const Fault fault = add_tx(barrier, bytes);
+  if (fault == Fault::None) complete_if_due(barrier);
+  return fault;
+}
+
 }  // namespace detail
 
 // On any Fault the barrier is unchanged.
@@ -71,24 +80,63 @@ HOST_DEVICE constexpr Fault arrive_drop(Mbarrier& barrier, std::uint32_t count =
   return arrive(barrier, count);
 }
 
-// Faults: MbarrierTxCount.
+// Bytes that landed early may make it the last of its phase. Faults: MbarrierTxCount.
 HOST_DEVICE constexpr Fault expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
-  return detail::add_tx(barrier, bytes);
+  return detail::count_tx(barrier, bytes);
 }
 
 // Faults: MbarrierTxCount.
 HOST_DEVICE constexpr Fault complete_tx(Mbarrier& barrier, std::uint32_t bytes) {
-  const Fault fault = detail::add_tx(barrier, -std::int64_t{bytes});
-  if (fault == Fault::None) detail::complete_if_due(barrier);
-  return fault;
+  return detail::count_tx(barrier, -std::int64_t{bytes});
 }
 
 // Faults: MbarrierTxCount, MbarrierArrivals.
 HOST_DEVICE constexpr Fault arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
   Mbarrier next = barrier;
-  if (const Fault fault = expect_tx(next, bytes); fault != Fault::None) return fault;
+  if (const Fault fault = detail::add_tx(next, bytes); fault != Fault::None) return fault;
   if (const Fault fault = arrive(next); fault != Fault::None) return fault;
   barrier = next;
+  return Fault::None;
+}
+
+// The operations that change an mbarrier, each with one number: a count of arrivals or bytes.
+enum class Operation : std::uint8_t {
+  Init,
+  Arrive,
+  ArriveDrop,
+  ExpectTx,
+  CompleteTx,
+  ArriveExpectTx,
+};
+inline constexpr int operation_count = 6;
+
+HOST_DEVICE constexpr const char* name(Operation operation) {
+  switch (operation) {
+    case Operation::Init: return "init";
+    case Operation::Arrive: return "arrive";
+    case Operation::ArriveDrop: return "arrive_drop";
+    case Operation::ExpectTx: return "expect_tx";
+    case Operation::CompleteTx: return "complete_tx";
+    case Operation::ArriveExpectTx: return "arrive.expect_tx";
+  }
+  return "?";
+}
+
+HOST_DEVICE constexpr bool is_arrival(Operation operation) {
+  return operation == Operation::Arrive || operation == Operation::ArriveDrop ||
+         operation == Operation::ArriveExpectTx;
+}
+
+// Faults: those of the function of this name.
+HOST_DEVICE constexpr Fault apply(Mbarrier& barrier, Operation operation, std::uint32_t number) {
+  switch (operation) {
+    case Operation::Init: return init(barrier, number);
+    case Operation::Arrive: return arrive(barrier, number);
+    case Operation::ArriveDrop: return arrive_drop(barrier, number);
+    case Operation::ExpectTx: return expect_tx(barrier, number);
+    case Operation::CompleteTx: return complete_tx(barrier, number);
+    case Operation::ArriveExpectTx: return arrive_expect_tx(barrier, number);
+  }
   return Fault::None;
 }
 

@@ -7,7 +7,7 @@
 // Source: PTX ISA 9.2, 9.7.9.27.1.3 "cp.reduce.async.bulk.tensor", and the types of 9.7.9.25.4.2
 // "cp.reduce.async.bulk".
 // Measured: tests/vectors/tma_reduce.tcqv; pairs of operation and type that do not exist trap:
-// tests/vectors/tma_edge.tcqv
+// tests/vectors/tma_edge.tcqv, tests/vectors/bulk_edge.tcqv
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,8 @@
 //
 // Source: PTX ISA 9.2, 9.7.15.7.1 "wgmma.fence", 9.7.15.7.2 "wgmma.commit_group", 9.7.15.7.3
 // "wgmma.wait_group".
+// Measured: tests/vectors/wgmma_groups.tcqv (what wait_group N leaves complete, empty groups, wgmmas
+// behind the last commit)
 // Inferred: "the same shape" means equal N and K of the instruction; a fragment of A may not even be
 // read by others while its wgmma is in flight, as the text of wait_group says.
 #pragma once

@@ -10,7 +10,7 @@
 // Source: PTX ISA 9.2, 9.7.9.25.4.2 "cp.reduce.async.bulk" (add rounds to nearest even; .noftz for
 // f16 and bf16). It also says that .add.f32 flushes subnormals; an H200 keeps them, and flushes
 // only in tensors of type FLOAT32_FTZ and TFLOAT32_FTZ.
-// Measured: tests/vectors/tma_reduce_float.tcqv
+// Measured: tests/vectors/tma_reduce_float.tcqv, tests/vectors/bulk_edge.tcqv (tf32 tensors)
 #pragma once
 
 #include <cstdint>

@@ -342,11 +342,13 @@ Answer answer_of(const Verdict& verdict, Style style) {
 
 }  // namespace
 
-Illegal check_statement(std::string_view text, Target target) {
+Refusal check_statement(std::string_view text, Target target) {
   const Verdict verdict = check_text(text, target);
-  if (is_legal(verdict) || verdict.fault == Fault::None) return {};
-  return {verdict.fault, fmt::format("{}{}{}", info(verdict.fault).sentence,
-                                     verdict.specifics.empty() ? "" : "; ", verdict.specifics)};
+  if (is_legal(verdict)) return {};
+  if (verdict.fault == Fault::None) return {true, Fault::None, verdict.specifics};
+  return {true, verdict.fault,
+          fmt::format("{}{}{}", info(verdict.fault).sentence, verdict.specifics.empty() ? "" : "; ",
+                      verdict.specifics)};
 }
 
 Answer check_line(const Question& question, std::string_view line) {

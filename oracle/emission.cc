@@ -28,13 +28,16 @@ bool is_name(char c) {
          (c >= 'A' && c <= 'Z');
 }
 
-// "%f12" -> {"%f", 12}; names without a number keep -1.
+// "%f12" -> {"%f", 12}; names without a number as people write it ("%f012", "%f99999999999") stay
+// whole, with -1.
 std::pair<std::string, int> split_number(std::string_view name) {
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
   int number = -1;
   std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  return {std::string(name.substr(0, digits)), number};
+  const bool is_plain = number >= 0 && std::to_string(number) == name.substr(digits);
+  return is_plain ? std::pair{std::string(name.substr(0, digits)), number}
+                  : std::pair{std::string(name), -1};
 }
 
 // Every register named in an operand; "{%f0..%f3}" stands for four.
@@ -310,10 +313,9 @@ std::vector<EmissionFinding> check_emission(std::span<const std::string> lines, 
     const bool skipped = step.text.empty() || is_directive(step.text);
     const auto statement = skipped ? std::nullopt : parse_statement(step.text, why);
     const bool legal = statement && (statement->opcode != "wgmma" || [&] {
-                         const Illegal found = check_statement(step.text, target);
-                         if (found.fault != Fault::None)
-                           findings.push_back({i + 1, found.fault, found.text});
-                         return found.fault == Fault::None;
+                         const Refusal found = check_statement(step.text, target);
+                         if (found.refused) findings.push_back({i + 1, found.fault, found.text});
+                         return !found.refused;
                        }());
     if (!skipped && !statement) findings.push_back({i + 1, Fault::StatementMalformed, why});
     if (!legal || statement->opcode.empty()) {

@@ -42,12 +42,13 @@ Answer explain(const Question& question);
 Answer mma_line(const Question& question, std::string_view line);
 Answer check_line(const Question& question, std::string_view line);
 
-// check.cc: what is illegal about one statement of wgmma, for other verbs.
-struct Illegal {
-  Fault fault = Fault::None;
+// check.cc: what is wrong with one statement of wgmma, for other verbs.
+struct Refusal {
+  bool refused = false;
+  Fault fault = Fault::None;  // None: unmodelled
   std::string text;
 };
-Illegal check_statement(std::string_view text, Target target);
+Refusal check_statement(std::string_view text, Target target);
 
 // Verbs that read all of stdin at once. emission.cc.
 Answer emission_stream(const Question& question, std::span<const std::string> lines);

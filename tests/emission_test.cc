@@ -84,6 +84,15 @@ TEST(Emission, WithoutACommitNoWaitCovers) {
   EXPECT_NE(found[0].text.find("%f2; line 2"), std::string::npos) << found[0].text;
 }
 
+// "%f00" and numbers beyond any count are names like others.
+TEST(Emission, RegistersMayHaveStrangeNames) {
+  const std::string strange =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+      "{%f00, %f01, %f02, %f99999999999}, %rd1, %rd2, 0, 1, 1, 0, 0;";
+  EXPECT_EQ(faults({fence, strange, commit, "mov.f32 %f20, %f01;"}),
+            (Found{{4, Fault::AccumulatorInFlight}}));
+}
+
 TEST(Emission, ShapesThatDifferNeedAFence) {
   EXPECT_EQ(faults({fence, mma(0, false), mma(0, true, "m64n8k32"), commit, wait(0)}),
             (Found{{3, Fault::WgmmaShapeChange}}));

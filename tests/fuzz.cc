@@ -30,7 +30,7 @@
 namespace tcq {
 namespace {
 
-constexpr int tests_sharing_the_time = 7;
+constexpr int tests_sharing_the_time = 8;
 
 using Random = std::mt19937_64;
 using Clock = std::chrono::steady_clock;
@@ -394,6 +394,23 @@ TEST_F(Fuzz, SeedsAreUnderstood) {
 TEST_F(Fuzz, StatementsAreJudged) {
   while (another_round()) {
     ask_line("check", mutated(random_, std::string(pick(random_, statements))));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Streams of statements, whole and damaged, in any order.
+TEST_F(Fuzz, StreamsAreJudged) {
+  while (another_round()) {
+    std::vector<std::string> lines(random_() % 30);
+    std::string text;
+    for (std::string& line : lines) {
+      line = pick(random_, statements);
+      if (random_() % 4 == 0) line = mutated(random_, line);
+      if (random_() % 4 == 0) line = "add.f32 %f9, %f1, %f" + std::to_string(random_() % 300) + ";";
+      text += line + "\n";
+    }
+    remember(text);
+    expect_sensible(oracle::answer_stream({"emission", {}, {}}, lines), text);
     if (HasFatalFailure()) return;
   }
 }

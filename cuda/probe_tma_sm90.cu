@@ -10,6 +10,7 @@
 #include "cuda/launch.h"
 #include "cuda/probe_cta.cuh"
 #include "cuda/probe_tma_sm90.h"
+#include "cuda/tensor_map.h"
 #include "cuda/ptx.cuh"
 #include "cuda/ptx_async.cuh"
 
@@ -96,43 +97,6 @@ __global__ void __launch_bounds__(kThreads)
   copy_out(arguments);
 }
 
-// ---- The driver's encoder -----------------------------------------------------------------------
-
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-
-EncodeTiled encoder() {
-  static const EncodeTiled function = [] {
-    void* pointer = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    CUDA_CHECK(cudaFree(nullptr));  // the driver needs a context
-    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &pointer, 12000,
-                                                cudaEnableDefault, &found));
-    if (found != cudaDriverEntryPointSuccess || pointer == nullptr)
-      throw std::runtime_error("the driver has no cuTensorMapEncodeTiled");
-    return reinterpret_cast<EncodeTiled>(pointer);
-  }();
-  return function;
-}
-
-CUresult encode(CUtensorMap& encoded, const tma::TensorMap& map, std::uintptr_t base) {
-  return encoder()(&encoded, static_cast<CUtensorMapDataType>(map.type),
-                   static_cast<cuuint32_t>(map.rank), reinterpret_cast<void*>(base + map.address),
-                   reinterpret_cast<const cuuint64_t*>(map.dims),
-                   reinterpret_cast<const cuuint64_t*>(map.stride_bytes), map.box,
-                   map.element_strides, static_cast<CUtensorMapInterleave>(map.interleave),
-                   static_cast<CUtensorMapSwizzle>(map.swizzle), CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                   static_cast<CUtensorMapFloatOOBfill>(map.fill));
-}
-
-CUtensorMap encoded_map(const tma::TensorMap& map, const void* base) {
-  alignas(64) CUtensorMap encoded{};
-  if (const CUresult result = encode(encoded, map, reinterpret_cast<std::uintptr_t>(base));
-      result != CUDA_SUCCESS)
-    throw MapRefused("cuTensorMapEncodeTiled refuses the map, error " +
-                     std::to_string(static_cast<int>(result)));
-  return encoded;
-}
-
 // ---- Launching ----------------------------------------------------------------------------------
 
 using TileLaunch = Launch<Arguments>;
@@ -187,7 +151,7 @@ void run_tile(TileLaunch& launch, TileKernel kernel, const tma::TensorMap& map,
   launch.arguments.start = start;
   launch.arguments.tile = tile;
   launch.arguments.tx_bytes = tma::complete_tx_bytes(map);
-  CUtensorMap encoded = encoded_map(map, global);
+  CUtensorMap encoded = encode_tensor_map(map, global);
   void* arguments[] = {&encoded, &launch.arguments};
   launch.run(reinterpret_cast<const void*>(kernel), arguments);
 }
@@ -224,12 +188,6 @@ MatrixKernel matrix_kernel_of(const MatrixForm& form) {
 }
 
 }  // namespace
-
-bool encode_accepts(const tma::TensorMap& map) {
-  alignas(64) CUtensorMap encoded{};
-  constexpr std::uintptr_t aligned = std::uintptr_t{4096} * 1024 * 1024;
-  return encode(encoded, map, aligned) == CUDA_SUCCESS;
-}
 
 bool probe_load(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
                 Bytes shared, ConstBytes global) {

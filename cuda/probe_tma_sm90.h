@@ -27,15 +27,6 @@ inline constexpr std::uint32_t tile_shared_base = 1024;
 using Bytes = std::span<std::uint8_t>;
 using ConstBytes = std::span<const std::uint8_t>;
 
-// The driver refuses to encode a tensor map; the device is as good as before.
-class MapRefused : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Does cuTensorMapEncodeTiled accept the map? Its address is taken relative to an aligned one.
-bool encode_accepts(const tma::TensorMap& map);
-
 // The sizes of images are multiples of 16. `shared` becomes what it holds after the load. False if
 // the mbarrier, told to expect complete_tx_bytes(map), did not complete its phase in time.
 bool probe_load(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,

@@ -51,6 +51,13 @@ __device__ __forceinline__ void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// Eight bytes to an address in the shared window that is a multiple of 8.
+// Source: PTX ISA 9.2, "st".
+__device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_t low,
+                                             std::uint32_t high) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(low), "r"(high) : "memory");
+}
+
 // Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
 // Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
 __device__ __forceinline__ void bar_sync(std::uint32_t barrier, std::uint32_t threads) {

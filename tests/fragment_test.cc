@@ -11,6 +11,7 @@
 #include "sim/isa/matrix_fragment.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_fragment.h"
+#include "sim/isa/wgmma_store.h"
 #include "sim/isa/wgmma_sparse.h"
 #include "tests/cute_string.h"
 
@@ -352,14 +353,20 @@ TEST(MatrixFragment, EveryRowHasOneAddressLane) {
     EXPECT_EQ(matrix::count_exists(count), count == 1 || count == 2 || count == 4);
 }
 
-// A wgmma accumulator in f16 is what stmatrix.x4 stores: 16 rows x 16 columns per four registers.
-TEST(MatrixFragment, FourRegistersOfF16DAreFourMatrices) {
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int reg = 0; reg < 4; ++reg) {
+// Registers 4j to 4j + 3 of a 16-bit D, stored to the addresses of store_element(), lie where D's
+// elements belong.
+TEST(MatrixFragment, StoreElementPutsFourRegistersWhereTheyBelong) {
+  for (int thread = 0; thread < threads_per_warpgroup; ++thread) {
+    for (int reg = 0; reg < store_registers; ++reg) {
       for (int part = 0; part < 2; ++part) {
-        const matrix::Element in = matrix::element(false, {lane, reg, part});
-        const Element d = accumulator_element(Type::f16, {lane, reg, part});
-        EXPECT_EQ(d, (Element{in.row + 8 * (in.matrix % 2), in.col + 8 * (in.matrix / 2)}));
+        const matrix::Element in = matrix::element(false, {thread % 32, reg, part});
+        const int writer = thread / 32 * 32 + matrix::address_lane(in.matrix, in.row);
+        const Element row = store_element(writer);
+        for (int j = 0; j < 4; ++j) {
+          const Element stored = {row.row, row.col + in.col + store_columns * j};
+          EXPECT_EQ(accumulator_element(Type::f16, {thread, store_registers * j + reg, part}),
+                    stored);
+        }
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "cuda/probe_groups_sm90.h"
 #include "cuda/probe_mbarrier_sm90.h"
 #include "cuda/probe_tma_sm90.h"
+#include "cuda/tensor_map.h"
 #include "oracle/async_groups.h"
 #include "oracle/async_mbarrier.h"
 

@@ -1,0 +1,255 @@
+// The GEMM kernel: one warpgroup loads tiles with TMA, the others multiply them and store D.
+//
+// Persistent: a cluster walks the tiles of gemm_arguments.h. Stages go round in a ring; full[s] says
+// that a stage's bytes have landed in this CTA, empty[s] that every consumer of the cluster is done
+// with it (a stage may be refilled by any CTA that shares the operand). The consumers never meet:
+// each waits for stages and stores its own rows, so that one stores while the other multiplies.
+//
+// D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, and then the
+// epilogue: neither tile nor cluster nor stages enter (oracle/gemm_reference.h computes the bits).
+//
+// Shapes: gemm_config.h. The epilogue: gemm_epilogue.cuh. Launching: gemm_launch.cuh.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/gemm_arguments.h"
+#include "cuda/gemm_config.h"
+#include "cuda/gemm_epilogue.cuh"
+#include "cuda/ptx.cuh"
+#include "cuda/ptx_async.cuh"
+#include "cuda/wgmma.cuh"
+#include "sim/isa/cluster.h"
+
+namespace tcq::gemm {
+
+// A position in the ring of stages; `parity` is that of the phase which full[stage] completes.
+template <int Stages>
+struct Ring {
+  int stage = 0;
+  std::uint32_t parity = 0;
+
+  __device__ __forceinline__ void advance() {
+    if (++stage < Stages) return;
+    stage = 0;
+    parity = 1 - parity;
+  }
+};
+
+template <class C>
+struct Barriers {
+  std::uint32_t first;
+
+  static constexpr std::uint32_t bytes = sizeof(std::uint64_t);
+  __device__ __forceinline__ std::uint32_t full(int stage) const {
+    return first + static_cast<std::uint32_t>(stage) * bytes;
+  }
+  __device__ __forceinline__ std::uint32_t empty(int stage) const {
+    return full(C::stages + stage);
+  }
+};
+
+__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+  while (!ptx::mbarrier_try_wait(barrier, parity)) continue;
+}
+
+struct Rank {
+  int row;  // of the CTA in its cluster
+  int col;
+};
+
+template <class C>
+__device__ __forceinline__ Rank own_rank() {
+  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+  return {rank % C::cluster_m, rank / C::cluster_m};
+}
+
+template <class C>
+__device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
+  constexpr std::uint32_t warps = C::consumers * warpgroup_threads / 32;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < C::stages; ++s) {
+      ptx::mbarrier_init(barriers.full(s), 1);
+      ptx::mbarrier_init(barriers.empty(s), warps * C::cluster);
+    }
+    ptx::fence_mbarrier_init();
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void sync_all() {
+  if constexpr (C::cluster > 1) {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+  } else {
+    __syncthreads();
+  }
+}
+
+// --- the producer ----------------------------------------------------------------------------------
+
+// Loads this CTA's share of a tile whose first row is `mn`, for all peers.
+template <class Op>
+__device__ __forceinline__ void load_tile(const CUtensorMap& map, std::uint32_t shared, int mn,
+                                          int k, int batch, int share, std::uint16_t mask,
+                                          std::uint32_t barrier) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
+    const std::uint32_t first = static_cast<std::uint32_t>(share) * Op::boxes_per_cta + i;
+    const std::uint32_t row = first * Op::rows_per_cta_box;
+    const int at = mn + static_cast<int>(row);
+    const tma::Coordinates start =
+        Op::major == Major::K ? tma::Coordinates{{k, at, batch}} : tma::Coordinates{{at, k, batch}};
+    const std::uint32_t target = shared + Op::offset(static_cast<int>(row), 0);
+    if constexpr (Op::peers > 1)
+      ptx::tma_load_multicast<3>(target, &map, start, barrier, mask);
+    else
+      ptx::tma_load<3>(target, &map, start, barrier);
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                        const Arguments& arguments, std::uint32_t shared,
+                                        const Barriers<C>& barriers, int cluster, int clusters) {
+  const Rank rank = own_rank<C>();
+  const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
+  const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
+  Ring<C::stages> ring;
+  for (int index = cluster; index < tile_count(arguments.schedule); index += clusters) {
+    const TileAt tile = tile_at(arguments.schedule, index);
+    const int m = (tile.row * C::cluster_m + rank.row) * C::block_m;
+    const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
+    for (int block = 0; block < arguments.k_blocks; ++block) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      const std::uint32_t full = barriers.full(ring.stage);
+      ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
+      const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+      const int k = block * C::block_k;
+      load_tile<typename C::A>(map_a, a, m, k, tile.batch, rank.col, mask_a, full);
+      load_tile<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch, rank.row, mask_b, full);
+      ring.advance();
+    }
+  }
+  if constexpr (C::cluster > 1) {
+    // Nobody leaves while a peer may still write to this CTA or arrive here.
+    for (int i = 0; i < C::stages; ++i) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      ring.advance();
+    }
+  }
+}
+
+// --- the consumers ---------------------------------------------------------------------------------
+
+template <class C>
+using Accumulators =
+    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
+
+// Every warp tells every CTA of the cluster. There is nothing to release: the warp has only read the
+// stage, by wgmmas that are complete.
+template <class C>
+__device__ __forceinline__ void release(std::uint32_t empty) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  if constexpr (C::cluster == 1) {
+    if (lane == 0) ptx::mbarrier_arrive(empty);
+  } else {
+    if (lane < C::cluster) ptx::mbarrier_arrive_cluster_relaxed(ptx::map_shared(empty, lane));
+  }
+}
+
+// D's rows [64 * waves * consumer, ...) of one stage.
+template <class C>
+__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage, int consumer,
+                                         bool first) {
+  constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
+  constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
+  const std::uint32_t own = C::A::offset(warpgroup_rows * C::waves, 0);
+  const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a),
+                                         stage + static_cast<std::uint32_t>(consumer) * own);
+  const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
+#pragma unroll
+  for (int step = 0; step < C::steps; ++step) {
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      ptx::mma<C::form>(d[wave], wgmma::advance(a, C::A::offset(wave * warpgroup_rows, step)),
+                        wgmma::advance(b, C::B::offset(0, step)), !first || step > 0);
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring, int blocks,
+                                           std::uint32_t shared, const Barriers<C>& barriers,
+                                           int consumer) {
+  int last = 0;
+  for (int block = 0; block < blocks; ++block) {
+    wait(barriers.full(ring.stage), ring.parity);
+    ptx::wgmma_fence();
+    multiply<C>(d, shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes, consumer,
+                block == 0);
+    ptx::wgmma_commit_group();
+    ptx::wgmma_wait_group<1>();
+    if (block > 0) release<C>(barriers.empty(last));
+    last = ring.stage;
+    ring.advance();
+  }
+  ptx::wgmma_wait_group<0>();
+  release<C>(barriers.empty(last));
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
+}
+
+template <class C, bool Full>
+__device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
+                                        const Arguments& arguments, std::uint32_t shared,
+                                        const Barriers<C>& barriers, int consumer, int cluster,
+                                        int clusters) {
+  const Rank rank = own_rank<C>();
+  Ring<C::stages> ring;
+  Staging<C> staging(shared + C::store_offset +
+                         static_cast<std::uint32_t>(consumer * store_buffers) * C::store_bytes,
+                     consumer);
+  for (int index = cluster; index < tile_count(arguments.schedule); index += clusters) {
+    const TileAt tile = tile_at(arguments.schedule, index);
+    Accumulators<C> d;
+    accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, consumer);
+    const int m =
+        (tile.row * C::cluster_m + rank.row) * C::block_m + consumer * C::waves * warpgroup_rows;
+    const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      store<C, Full>(d[wave], map_d, map_tail, arguments, staging,
+                     {m + wave * warpgroup_rows, n, tile.batch});
+  }
+  staging.drain();
+}
+
+// --- the kernel ------------------------------------------------------------------------------------
+
+template <class C, bool Full>
+__global__ void __launch_bounds__(C::threads, 1)
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+           const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
+           const __grid_constant__ Arguments arguments) {
+  extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
+  const std::uint32_t shared = ptx::shared_address(memory);
+  const Barriers<C> barriers{shared + C::barrier_offset};
+  const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
+  const int clusters = static_cast<int>(gridDim.x) / C::cluster;
+  const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  start_barriers<C>(barriers);
+  sync_all<C>();
+  if (warpgroup == 0) {
+    ptx::setmaxnreg_dec<C::producer_registers>();
+    if (threadIdx.x == 0) produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters);
+  } else {
+    ptx::setmaxnreg_inc<C::consumer_registers>();
+    consume<C, Full>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster,
+                     clusters);
+  }
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,65 @@
+// The compiled GEMM kernels as data: what each computes and how it is launched.
+//
+// A row of the table is one instance of gemm_kernel.cuh; gemm_plan.cc chooses among the rows,
+// gemm_launch.cc launches one. The instances are compiled in gemm_instances_*.cu.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cuda/gemm_config.h"
+#include "sim/isa/canonical_layout.h"
+#include "sim/isa/element.h"
+
+namespace tcq::gemm {
+
+struct Kernel {
+  Type in;
+  Type out;
+  Major major_a;
+  Major major_b;
+  bool full;  // any epilogue and any D; else D is the product and TMA stores it
+  int block_m;
+  int block_n;
+  int block_k;
+  int consumers;
+  int cluster_m;
+  int cluster_n;
+  int stages;
+  std::uint32_t box_rows_a;  // of the TMA boxes; all are one swizzle span wide
+  std::uint32_t box_rows_b;
+  int store_columns;
+  int tail_columns;
+  int threads;
+  std::uint32_t shared_bytes;
+  const void* function;
+};
+
+// `function` is what the CUDA runtime calls the kernel.
+template <class C>
+constexpr Kernel kernel_of(bool full, const void* function) {
+  return {.in = C::in,
+          .out = C::out,
+          .major_a = C::A::major,
+          .major_b = C::B::major,
+          .full = full,
+          .block_m = C::block_m,
+          .block_n = C::block_n,
+          .block_k = C::block_k,
+          .consumers = C::consumers,
+          .cluster_m = C::cluster_m,
+          .cluster_n = C::cluster_n,
+          .stages = C::stages,
+          .box_rows_a = C::A::box_rows,
+          .box_rows_b = C::B::box_rows,
+          .store_columns = C::store_columns,
+          .tail_columns = C::tail_columns,
+          .threads = C::threads,
+          .shared_bytes = C::shared_bytes,
+          .function = function};
+}
+
+// Every instance, in a fixed order.
+std::span<const Kernel> kernels();
+
+}  // namespace tcq::gemm

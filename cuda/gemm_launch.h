@@ -1,0 +1,47 @@
+// Launches one GEMM kernel of the table: tensor maps, cluster, grid.
+//
+// Decides nothing about which kernel or schedule; gemm_plan.h does.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/gemm_arguments.h"
+#include "cuda/gemm_kernels.h"
+
+namespace tcq::gemm {
+
+// A matrix in global memory. `ld` steps rows of the contiguous direction's other index (elements).
+struct MatrixAt {
+  const void* data = nullptr;
+  std::int64_t ld = 0;
+  std::int64_t batch_stride = 0;
+};
+
+struct Maps {
+  CUtensorMap a;
+  CUtensorMap b;
+  CUtensorMap d;
+  CUtensorMap tail;
+};
+
+struct Extents {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t batch = 1;
+};
+
+// Throws cuda::MapRefused if TMA cannot address one of them.
+Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
+               const MatrixAt& d, bool stores_elements);
+
+// How many clusters of this kernel the device runs at one time.
+int resident_clusters(const Kernel& kernel);
+
+cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,
+                   cudaStream_t stream);
+
+}  // namespace tcq::gemm

@@ -1,0 +1,28 @@
+// How a 16-bit D leaves the registers by stmatrix.x4: which row of D each lane's address is.
+//
+// Four consecutive registers of D (two elements each) are 16 rows of a warp and 16 columns: four
+// matrices of 8 x 8, first down, then right. Registers 4j to 4j + 3 hold columns 16j to 16j + 15.
+// Example: thread 41 (lane 9 of warp 1) addresses row 25, columns 0 to 7; thread 57 row 25,
+// columns 8 to 15.
+//
+// Inferred: composed of accumulator_element() and matrix::element(), which are measured;
+// tests/fragment_test.cc compares every element.
+#pragma once
+
+#include "sim/isa/host_device.h"
+#include "sim/isa/matrix_fragment.h"
+#include "sim/isa/wgmma_fragment.h"
+
+namespace tcq::wgmma {
+
+inline constexpr int store_registers = 4;  // of one stmatrix.x4
+inline constexpr int store_columns = 16;
+
+// The first element of the 16 bytes that this thread's address points at; col is 0 or 8.
+HOST_DEVICE constexpr Element store_element(int thread) {
+  const int lane = thread % 32;
+  const int matrix = lane / 8;
+  return {16 * (thread / 32) + 8 * (matrix % 2) + lane % 8, 8 * (matrix / 2)};
+}
+
+}  // namespace tcq::wgmma

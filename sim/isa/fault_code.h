@@ -137,8 +137,16 @@ enum class Fault : std::uint8_t {
   WaitTooStrong,
   FenceUnneeded,
   WgmmaSerialized,
+  // Tensor Memory.
+  UnmodelledTmemOperand,
+  UnmodelledShiftEdge,
+  TmemAllocSize,
+  TmemAllocGrows,
+  TmemAllocBlocks,
+  TmemOverlap,
+  TmemNotAllocated,
 };
-inline constexpr int fault_count = static_cast<int>(Fault::WgmmaSerialized) + 1;
+inline constexpr int fault_count = static_cast<int>(Fault::TmemNotAllocated) + 1;
 
 // Suspect and Slow are no verdicts: the program is right as far as the manual goes.
 enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled, Suspect, Slow };

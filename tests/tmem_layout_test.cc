@@ -380,7 +380,8 @@ TEST(Tmem_Metadata, WorkedExamples) {
 // --- Faults ----------------------------------------------------------------------------------------
 
 TEST(Tmem_Fault, EveryCodeHasItsSentence) {
-  for (int i = static_cast<int>(Fault::UnmodelledTmemOperand); i < fault_count; ++i) {
+  for (int i = static_cast<int>(Fault::UnmodelledTmemOperand);
+       i <= static_cast<int>(Fault::TmemNotAllocated); ++i) {
     const FaultInfo about = info(static_cast<Fault>(i));
     EXPECT_NE(std::string(about.name), "?") << i;
     EXPECT_NE(about.kind, FaultKind::None) << i;

@@ -121,6 +121,14 @@ enum class Fault : std::uint8_t {
   SetmaxnregDirection,
   RegisterPoolExhausted,
   Deadlock,
+  // Tensor Memory.
+  UnmodelledTmemOperand,
+  UnmodelledShiftEdge,
+  TmemAllocSize,
+  TmemAllocGrows,
+  TmemAllocBlocks,
+  TmemOverlap,
+  TmemNotAllocated,
   // Programs and exploration.
   ResultsDiffer,
   StepLimit,
@@ -137,16 +145,8 @@ enum class Fault : std::uint8_t {
   WaitTooStrong,
   FenceUnneeded,
   WgmmaSerialized,
-  // Tensor Memory.
-  UnmodelledTmemOperand,
-  UnmodelledShiftEdge,
-  TmemAllocSize,
-  TmemAllocGrows,
-  TmemAllocBlocks,
-  TmemOverlap,
-  TmemNotAllocated,
 };
-inline constexpr int fault_count = static_cast<int>(Fault::TmemNotAllocated) + 1;
+inline constexpr int fault_count = static_cast<int>(Fault::WgmmaSerialized) + 1;
 
 // Suspect and Slow are no verdicts: the program is right as far as the manual goes.
 enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled, Suspect, Slow };

@@ -34,7 +34,8 @@ HOST_DEVICE constexpr FaultInfo tmem_info(Fault fault) {
               "deallocates, for ever if nobody does",
               "9.7.16.7.1"};
     case Fault::TmemOverlap:
-      return {Suspect, "TmemOverlap", "two regions of Tensor Memory share columns", "9.7.16.1"};
+      return {Illegal, "TmemOverlap",
+              "two regions of Tensor Memory that are in use together share columns", "9.7.16.1"};
     case Fault::TmemNotAllocated:
       return {Undefined, "TmemNotAllocated",
               "columns of Tensor Memory are used or deallocated that are not allocated",

@@ -112,7 +112,7 @@ BENCHMARK(cells_of_copied_byte)->DenseRange(0, cp_shape_count - 1);
 
 void address_of_copied_cell(benchmark::State& state) {
   const auto shape = opaque(static_cast<CpShape>(state.range(0)));
-  const CpSource source = opaque(CpSource{1024, {Major::K, 16, 2048, 128}, {0, 4, 3}});
+  const CpOperand source = opaque(CpOperand{1024, {Major::K, 16, 2048, 128}, {0, 4, 3}});
   run(state, tmem_lanes, 4, [&](int lane, int column) {
     return cp_address(source, cp_source(shape, {lane, column, 0}));
   });

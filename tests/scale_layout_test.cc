@@ -177,7 +177,7 @@ TEST(Scale_Tmem, WorkedExamples) {
 
 // An atom through a descriptor without swizzle and SBO = 128 arrives where the factors belong.
 TEST(Scale_Copy, WarpX4MovesTheAtomUnchanged) {
-  const CpSource source = {0, {Major::K, 16, 16, 128}, {0, 4, 3}};
+  const CpOperand source = {0, {Major::K, 16, 16, 128}, {0, 4, 3}};
   for (int mn = 0; mn < 128; ++mn) {
     for (int s = 0; s < 4; ++s) {
       for (int copy = 0; copy < 4; ++copy) {
@@ -190,7 +190,7 @@ TEST(Scale_Copy, WarpX4MovesTheAtomUnchanged) {
 }
 
 TEST(Scale_Copy, WarpX2MovesTwoAtomsIntoTheSplitBuffer) {
-  const CpSource source = {0, {Major::K, 16, 16, 128}, {0, 4, 3}};
+  const CpOperand source = {0, {Major::K, 16, 16, 128}, {0, 4, 3}};
   for (int n = 0; n < 256; ++n) {
     for (int s = 0; s < 4; ++s) {
       for (int copy = 0; copy < 2; ++copy) {

@@ -294,7 +294,7 @@ TEST(Tcgen05_Copy, WorkedExamples) {
 
 // Rows of 32 bytes without swizzle: LBO steps to the second 16 bytes, SBO to the next 8 rows.
 TEST(Tcgen05_Copy, AddressesFollowTheDescriptorsStrides) {
-  const CpSource none = {1024, {Major::K, 16, 2048, 128}, {0, 4, 3}};
+  const CpOperand none = {1024, {Major::K, 16, 2048, 128}, {0, 4, 3}};
   for (int row = 0; row < 128; ++row) {
     for (int byte = 0; byte < 32; ++byte) {
       const int expected = 1024 + row / 8 * 128 + row % 8 * 16 + byte / 16 * 2048 + byte % 16;
@@ -304,7 +304,7 @@ TEST(Tcgen05_Copy, AddressesFollowTheDescriptorsStrides) {
 }
 
 TEST(Tcgen05_Copy, SwizzledAddressesExchangeSixteenByteUnits) {
-  const CpSource b128 = {1024, {Major::K, 128, 16, 1024}, {3, 4, 3}};
+  const CpOperand b128 = {1024, {Major::K, 128, 16, 1024}, {3, 4, 3}};
   EXPECT_EQ(cp_address(b128, {11, 10}), 2490u);  // as an operand of bf16: mn = 11, k = 5
   for (int row = 0; row < 64; ++row) {
     const std::uint32_t linear = 1024u + static_cast<std::uint32_t>(row / 8 * 1024 + row % 8 * 128);

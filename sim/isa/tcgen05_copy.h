@@ -115,7 +115,7 @@ HOST_DEVICE constexpr CpByte cp_source(CpShape shape, CellByte to) {
 }
 
 // What a descriptor says about a cp's source, in bytes.
-struct CpSource {
+struct CpOperand {
   std::uint32_t start_bytes;
   CanonicalLayout layout;  // K-major
   SwizzleFunction swizzle;
@@ -123,7 +123,7 @@ struct CpSource {
 };
 
 // Address in shared memory.
-HOST_DEVICE constexpr std::uint32_t cp_address(const CpSource& source, CpByte from) {
+HOST_DEVICE constexpr std::uint32_t cp_address(const CpOperand& source, CpByte from) {
   const OperandByte at = {static_cast<std::uint32_t>(from.row),
                           static_cast<std::uint32_t>(from.byte)};
   return source.swizzle.apply(source.start_bytes + offset_bytes(source.layout, at),

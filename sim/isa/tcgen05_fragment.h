@@ -14,27 +14,11 @@
 // is open. ld.red: the data registers are those of ld, as its text names no other layout.
 #pragma once
 
-#include <cstdint>
-
 #include "sim/isa/host_device.h"
+#include "sim/isa/tcgen05_ld_shape.h"
 #include "sim/isa/tmem_layout.h"
 
 namespace tcq::tcgen05 {
-
-// .shape of ld and st: lanes x bits per lane and repetition.
-enum class LdShape : std::uint8_t { S32x32b, S16x64b, S16x128b, S16x256b, S16x32bx2 };
-inline constexpr int ld_shape_count = 5;
-
-HOST_DEVICE constexpr const char* name(LdShape shape) {
-  switch (shape) {
-    case LdShape::S32x32b: return "32x32b";
-    case LdShape::S16x64b: return "16x64b";
-    case LdShape::S16x128b: return "16x128b";
-    case LdShape::S16x256b: return "16x256b";
-    case LdShape::S16x32bx2: return "16x32bx2";
-  }
-  return "?";
-}
 
 // One ld or st as its map sees it.
 struct Fragment {
@@ -53,12 +37,6 @@ struct FragmentSlot {
 };
 
 HOST_DEVICE constexpr int halves(const Fragment& f) { return f.packed ? 2 : 1; }
-
-// Registers per thread and repetition.
-HOST_DEVICE constexpr int registers_per_repetition(LdShape shape) {
-  if (shape == LdShape::S16x256b) return 4;
-  return shape == LdShape::S16x128b ? 2 : 1;
-}
 
 HOST_DEVICE constexpr int registers(const Fragment& f) {
   return f.num * registers_per_repetition(f.shape);

@@ -209,6 +209,9 @@ Fault check(const TmemView& view) {
 std::string doubt(const TmemView& view) {
   if (view.matrix == TmemMatrix::SFA && tcgen05::is_disputed_sfa(view.m, view.opcode.cta_group))
     return disputed("SFA with the 64 rows of its CTA, after an example of NVIDIA's", "128 rows");
+  if (view.matrix == TmemMatrix::SFB && is_inferred(scales_of(view)))
+    return "inferred: no source says how SFB lies when N/2 is no multiple of 32; padding N avoids "
+           "it";
   if (!is_scale(view.matrix) && is_disputed(datapath_of(view)))
     return disputed("the manual's layout C", "layout B");
   return "";

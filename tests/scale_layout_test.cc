@@ -163,6 +163,14 @@ TEST(Scale_Tmem, OperandsHaveTheirBuffers) {
   EXPECT_FALSE(is_disputed_sfa(128, 1));
 }
 
+TEST(Scale_Tmem, OnlySplitBuffersOfOddHalvesAreInferred) {
+  for (int n = 16; n <= 256; n += 16) {
+    EXPECT_EQ(is_inferred(sfb_buffer(128, n, 2)), n % 64 != 0) << n;
+    EXPECT_FALSE(is_inferred(sfb_buffer(128, n, 1)));
+    EXPECT_FALSE(is_inferred(sfb_buffer(256, n, 2)));
+  }
+}
+
 TEST(Scale_Tmem, WorkedExamples) {
   const ScaleBuffer buffer = scale_buffer(128);
   for (int copy = 0; copy < 4; ++copy)

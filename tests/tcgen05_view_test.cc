@@ -187,6 +187,10 @@ TEST(Tcgen05_View, DoubtsAreSaid) {
   EXPECT_NE(where_json(c, {0, 0}).find("\"doubt\":\"sources disagree"), std::string::npos);
   const TmemView sfa{TmemMatrix::SFA, {.kind = Kind::mxf4, .cta_group = 2}, 128, 64, 2};
   EXPECT_NE(doubt(sfa).find("128 rows"), std::string::npos);
+  TmemView sfb{TmemMatrix::SFB, {.kind = Kind::mxf4, .cta_group = 2}, 128, 96, 2};
+  EXPECT_TRUE(doubt(sfb).starts_with("inferred: ")) << doubt(sfb);
+  sfb.n = 128;
+  EXPECT_EQ(doubt(sfb), "");
   EXPECT_EQ(doubt(d_view({.kind = Kind::f16, .cta_group = 2}, 128, 64)), "");
   EXPECT_EQ(check(TmemView{TmemMatrix::A, {.kind = Kind::f16, .ws = true}, 64, 64, 16, Type::f16}),
             Fault::UnmodelledTmemOperand);

@@ -12,6 +12,8 @@
 // tmem_sf_frg (cute/atom/mma_traits_sm100_frag.hpp): equal.
 // Inferred: SFA of cta_group::2, M = 128 has the 64 rows of its CTA, after an example of NVIDIA's;
 // CuTe sizes it for 128. One mma whose factors differ from row to row tells them apart.
+// Inferred: each half of a split SFB begins at lane 0 of its groups, also where N / 2 is no multiple of
+// 32: CuTe never has such an N, it rounds up. One mma with N = 96 and distinct factors refutes it.
 // Inferred: a K = 96 block that ends beyond its four factors goes on in the next column group, 4
 // columns further for N or M up to 128, else 8; one K = 96 mma with id 2 and 6 factors refutes it.
 #pragma once
@@ -99,6 +101,11 @@ HOST_DEVICE constexpr ScaleBuffer sfb_buffer(int m, int n, int cta_group) {
 // True where an example of NVIDIA's and CuTe disagree: sfa_buffer() follows the example.
 HOST_DEVICE constexpr bool is_disputed_sfa(int m, int cta_group) {
   return cta_group == 2 && m == 128;
+}
+
+// True where only inference says which lanes the second half of N takes.
+HOST_DEVICE constexpr bool is_inferred(const ScaleBuffer& buffer) {
+  return buffer.split && buffer.mn / 2 % 32 != 0;
 }
 
 // Places of each factor: one per group of 32 lanes that needs it.

@@ -25,7 +25,7 @@ Answer answered_elsewhere(const Question& question) {
 }
 
 // What a verb takes besides --json and --arch.
-enum class Takes { Nothing, Inputs, Family, Styles, Tables };
+enum class Takes { Nothing, Inputs, Family, Styles, Tables, Picture };
 
 struct Verb {
   std::string_view name;
@@ -35,7 +35,7 @@ struct Verb {
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 17> verbs = {
+constexpr std::array<Verb, 18> verbs = {
     {{"list", list, Takes::Family},
      {"describe", describe},
      {"where", where, Takes::Inputs},
@@ -47,6 +47,7 @@ constexpr std::array<Verb, 17> verbs = {
      {"bytes", bytes, Takes::Styles},
      {"layout", layout},
      {"partition", partition},
+     {"tmem", tmem, Takes::Picture},
      {"check", data_lines_follow, Takes::Nothing, check_line},
      {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
      {"mma", data_lines_follow, Takes::Nothing, mma_line},
@@ -97,7 +98,8 @@ void check_options(const Question& question, Takes takes) {
   refuse_option(options.inputs && takes != Takes::Inputs, "--inputs", "where", question);
   refuse_option(!options.family.empty() && takes != Takes::Family, "--family", "list", question);
   refuse_option(options.by_slot && !tables, "--by slot", "table", question);
-  refuse_option(!options.svg_path.empty() && !tables, "--svg", "table", question);
+  refuse_option(!options.svg_path.empty() && !tables && takes != Takes::Picture, "--svg",
+                "table and tmem", question);
   const bool styles = tables || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
   refuse_option(!plain && !styles, option_of(options.style), "tables", question);

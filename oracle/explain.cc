@@ -33,6 +33,7 @@ std::vector<ExplanationGroup> all_groups() {
   append(tile_explanations());
   append(order_explanations());
   append(barrier_explanations());
+  append(tmem_explanations());
   append(program_explanations());
   return groups;
 }

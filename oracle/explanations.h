@@ -15,6 +15,7 @@ std::array<ExplanationGroup, 2> statement_explanations();  // explanations_state
 std::array<ExplanationGroup, 4> tile_explanations();       // explanations_tiles.cc
 std::array<ExplanationGroup, 2> order_explanations();      // explanations_order.cc
 std::array<ExplanationGroup, 3> barrier_explanations();    // explanations_barriers.cc
+std::array<ExplanationGroup, 1> tmem_explanations();       // explanations_tmem.cc
 std::array<ExplanationGroup, 3> program_explanations();    // explanations_programs.cc
 
 }  // namespace tcq::oracle

@@ -27,7 +27,7 @@ constexpr std::string_view keys_text =
     "Keys: a=smem|regs major_a=K|MN major_b=K|MN accumulate=0|1 negate_a=0|1 negate_b=0|1; .sp:\n"
     "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n";
 
-constexpr std::array<Page, 17> pages = {{
+constexpr std::array<Page, 18> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1.\n"
@@ -105,6 +105,18 @@ constexpr std::array<Page, 17> pages = {{
      "swizzle_a=\n"
      "and swizzle_b= differ per operand; atoms=2x1x1 are two warpgroups along M.\n",
      "partition wgmma.m64n64k16.f16.f16.f16 bM=64 bN=64 bK=64", ""},
+    {"tmem", "PLAN [--svg FILE]", "does this plan fit Tensor Memory",
+     "PLAN in the order of time: NAME=COLUMNS allocates (tcgen05.alloc), NAME=START+COLUMNS is an\n"
+     "allocation that the program was given at START, free=NAME deallocates. NAME/PART=COLUMNS "
+     "and\n"
+     "NAME/PART=START+COLUMNS divide an allocation: START counts from its first column, without it "
+     "a\n"
+     "part follows the one before. A bar of 512 columns, ranges, free pieces, the largest "
+     "allocation\n"
+     "that may still follow, and faults with status 1. Without START the first free columns are "
+     "taken:\n"
+     "where the hardware places an allocation is not documented.\n",
+     "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",
      "Reads PTX statements from stdin, one per line; {%f0..%f63} abbreviates a register vector. "
      "Answers\n"

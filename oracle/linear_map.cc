@@ -32,7 +32,7 @@ std::vector<Digit> find_digits(const ElementMap& map, std::vector<int>& values, 
   values[input] = 0;
   for (std::size_t i = 0; i < digits.size(); ++i) {
     const int end = i + 1 < digits.size() ? digits[i + 1].divisor : extent.extent;
-    digits[i].extent = std::max(1, end / digits[i].divisor);
+    digits[i].extent = (end + digits[i].divisor - 1) / digits[i].divisor;
   }
   return digits;
 }

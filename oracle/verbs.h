@@ -31,6 +31,9 @@ Answer bytes(const Question& question);
 Answer layout(const Question& question);
 Answer partition(const Question& question);
 
+// tmem.cc: a plan for Tensor Memory.
+Answer tmem(const Question& question);
+
 // errata.cc: published claims that are wrong.
 Answer errata(const Question& question);
 

@@ -66,7 +66,8 @@ class Evaluator {
       return inside;
     }
     std::string word;
-    while (std::isalnum(static_cast<unsigned char>(peek())) != 0) word += text_[at_++];
+    while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_')
+      word += text_[at_++];
     return std::isdigit(static_cast<unsigned char>(word[0])) != 0 ? std::stoi(word)
                                                                   : names_.at(word);
   }

@@ -77,6 +77,15 @@ TEST(Cli, TargetsDecideWhatIsLegal) {
   EXPECT_NE(r.err.find("sm_90a only"), std::string::npos) << r.err;
 }
 
+TEST(Cli, AWrongPlanIsDrawnAndItsFirstFaultComplainedAbout) {
+  const Finished r = tcq("tmem d=64 e=128");
+  EXPECT_EQ(r.status, 1);
+  EXPECT_NE(r.out.find("AAAAAAAA..."), std::string::npos) << r.out;
+  EXPECT_TRUE(r.err.starts_with("tcq: e=128: illegal TmemAllocGrows: ")) << r.err;
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  EXPECT_EQ(tcq("-", "tmem d=64\n").out.find("0 "), 0u);
+}
+
 // ---- wrong usage --------------------------------------------------------------------------------
 
 struct Bad {
@@ -111,6 +120,18 @@ const std::vector<Bad>& bad_questions() {
       {"where M D row=9 col=13 --by slot", 2, "table"},
       {"where M D row=9 col=13 --svg x.svg", 2, "table"},
       {"what M D thread=6 reg=7 --inputs", 2, "where"},
+      {"tmem", 2, "a plan is missing"},
+      {"tmem d", 2, "'=' is missing"},
+      {"tmem d=", 2, "column count of 'd='"},
+      {"tmem d=0", 2, "outside [1, 65535]"},
+      {"tmem d=1+2+3", 2, "'2+3'"},
+      {"tmem =32", 2, "a name is missing"},
+      {"tmem d/=32", 2, "a name is missing"},
+      {"tmem d/a/b=32", 2, "names have letters"},
+      {"tmem free=", 2, "a name is missing"},
+      {"tmem d=256 d=128", 2, "'d' is in use already"},
+      {"tmem d=64 --csv", 2, "--csv does not apply to 'tmem'"},
+      {"tmem d=64 --svg /", 2, "directory"},
       {"describe M --family f16", 2, "list"},
       {"where", 2, "MNEMONIC"},
       {"where M", 2, "matrix"},

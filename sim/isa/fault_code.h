@@ -121,6 +121,14 @@ enum class Fault : std::uint8_t {
   SetmaxnregDirection,
   RegisterPoolExhausted,
   Deadlock,
+  // Tensor Memory.
+  UnmodelledTmemOperand,
+  UnmodelledShiftEdge,
+  TmemAllocSize,
+  TmemAllocGrows,
+  TmemAllocBlocks,
+  TmemOverlap,
+  TmemNotAllocated,
   // Programs and exploration.
   ResultsDiffer,
   StepLimit,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sim/isa/fault_code.h"
+#include "sim/isa/fault_tmem.h"
 
 namespace tcq {
 
@@ -208,7 +209,7 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Slow, "WgmmaSerialized",
               "ptxas serialises these wgmmas: it cannot keep their registers in flight together",
               "9.7.15.7.3"};
-    default: return {None, "?", "?", ""};
+    default: return tmem_info(fault);
   }
 }
 

@@ -22,7 +22,7 @@ struct Kernel {
   int block_m;
   int block_n;
   int block_k;
-  int consumers;
+  Turns turns;
   int cluster_m;
   int cluster_n;
   int stages;
@@ -46,7 +46,7 @@ constexpr Kernel kernel_of(bool full, const void* function) {
           .block_m = C::block_m,
           .block_n = C::block_n,
           .block_k = C::block_k,
-          .consumers = C::consumers,
+          .turns = C::turns,
           .cluster_m = C::cluster_m,
           .cluster_n = C::cluster_n,
           .stages = C::stages,

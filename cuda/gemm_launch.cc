@@ -39,20 +39,26 @@ CUtensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std::i
   return cuda::encode_tensor_map(map, matrix.data, cuda::L2Promotion::Bytes256);
 }
 
+using Attributes = std::array<cudaLaunchAttribute, 2>;
+
 cudaLaunchConfig_t config_of(const Kernel& kernel, int clusters, cudaStream_t stream,
-                             cudaLaunchAttribute& cluster) {
-  cluster = {};
+                             Attributes& attributes) {
+  attributes = {};
+  cudaLaunchAttribute& cluster = attributes[0];
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = static_cast<unsigned>(kernel.cluster_m * kernel.cluster_n);
   cluster.val.clusterDim.y = 1;
   cluster.val.clusterDim.z = 1;
+  // May start before the kernel ahead in the stream ends; gemm_kernel.cuh waits for it.
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(clusters) * cluster.val.clusterDim.x);
   config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
   config.dynamicSmemBytes = kernel.shared_bytes;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  config.attrs = attributes.data();
+  config.numAttrs = static_cast<unsigned>(attributes.size());
   return config;
 }
 
@@ -78,8 +84,8 @@ Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const 
 }
 
 int resident_clusters(const Kernel& kernel) {
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t config = config_of(kernel, 1, nullptr, cluster);
+  Attributes attributes;
+  const cudaLaunchConfig_t config = config_of(kernel, 1, nullptr, attributes);
   CUDA_CHECK(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(kernel.shared_bytes)));
   int clusters = 0;
@@ -89,8 +95,8 @@ int resident_clusters(const Kernel& kernel) {
 
 cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,
                    cudaStream_t stream) {
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, cluster);
+  Attributes attributes;
+  const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, attributes);
   std::array<const void*, 5> pointers = {&maps.a, &maps.b, &maps.d, &maps.tail, &arguments};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }

@@ -179,6 +179,21 @@ __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+// Returns when the kernels before this one in the stream are complete and their writes visible; only
+// a kernel launched with programmatic stream serialization can be here earlier.
+// Source: PTX ISA 9.2, "griddepcontrol".
+__device__ __forceinline__ void grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+// The next kernel of the stream may start where there is room.
+__device__ __forceinline__ void grid_launch_dependents() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Brings a tensor map into the cache. Source: PTX ISA 9.2, "prefetch".
+__device__ __forceinline__ void prefetch_map(const void* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // Source: PTX ISA 9.2, 9.7.13.3 "barrier.cluster".
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

@@ -18,8 +18,10 @@ struct Kernel {
   Type out;
   Major major_a;
   Major major_b;
-  bool full;  // any epilogue and any D; else D is the product and TMA stores it
-  int block_m;
+  bool full;    // any epilogue and any D; else D is the product and TMA stores it
+  bool skinny;  // gemm_skinny.cuh: D's columns are wgmma's rows; split CTAs share a tile
+  int split;
+  int block_m;  // of D
   int block_n;
   int block_k;
   Turns turns;
@@ -28,6 +30,7 @@ struct Kernel {
   int stages;
   std::uint32_t box_rows_a;  // of the TMA boxes; all are one swizzle span wide
   std::uint32_t box_rows_b;
+  int store_rows;  // of the box that stores D
   int store_columns;
   int tail_columns;
   int threads;
@@ -43,6 +46,8 @@ constexpr Kernel kernel_of(bool full, const void* function) {
           .major_a = C::A::major,
           .major_b = C::B::major,
           .full = full,
+          .skinny = false,
+          .split = 1,
           .block_m = C::block_m,
           .block_n = C::block_n,
           .block_k = C::block_k,
@@ -52,6 +57,7 @@ constexpr Kernel kernel_of(bool full, const void* function) {
           .stages = C::stages,
           .box_rows_a = C::A::box_rows,
           .box_rows_b = C::B::box_rows,
+          .store_rows = warpgroup_rows,
           .store_columns = C::store_columns,
           .tail_columns = C::tail_columns,
           .threads = C::threads,
@@ -59,7 +65,37 @@ constexpr Kernel kernel_of(bool full, const void* function) {
           .function = function};
 }
 
+template <class C>
+constexpr Kernel skinny_kernel_of(const void* function) {
+  return {.in = C::in,
+          .out = C::out,
+          .major_a = Major::K,
+          .major_b = Major::K,
+          .full = false,
+          .skinny = true,
+          .split = C::split,
+          .block_m = C::tokens,
+          .block_n = C::weights,
+          .block_k = C::block_k,
+          .turns = Turns::Together,
+          .cluster_m = 1,
+          .cluster_n = 1,
+          .stages = C::stages,
+          .box_rows_a = C::B::box_rows,
+          .box_rows_b = C::A::box_rows,
+          .store_rows = C::slice_tokens,
+          .store_columns = warpgroup_rows,
+          .tail_columns = 0,
+          .threads = C::threads,
+          .shared_bytes = C::shared_bytes,
+          .function = function};
+}
+
+// CTAs that work on one tile together, or on neighbouring ones.
+constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
+
 // Every instance, in a fixed order.
+std::span<const Kernel> skinny_kernels();
 std::span<const Kernel> kernels();
 
 }  // namespace tcq::gemm

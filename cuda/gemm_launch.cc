@@ -46,7 +46,7 @@ cudaLaunchConfig_t config_of(const Kernel& kernel, int clusters, cudaStream_t st
   attributes = {};
   cudaLaunchAttribute& cluster = attributes[0];
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(kernel.cluster_m * kernel.cluster_n);
+  cluster.val.clusterDim.x = static_cast<unsigned>(cluster_size(kernel));
   cluster.val.clusterDim.y = 1;
   cluster.val.clusterDim.z = 1;
   // May start before the kernel ahead in the stream ends; gemm_kernel.cuh waits for it.
@@ -75,11 +75,12 @@ Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const 
   maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
                   kernel.box_rows_b);
   if (stores_elements) return maps;
+  const auto rows = static_cast<std::uint32_t>(kernel.store_rows);
   maps.d = map_of(kernel.out, d, e.n, e.m, e.batch,
-                  static_cast<std::uint32_t>(kernel.store_columns), warpgroup_rows);
+                  static_cast<std::uint32_t>(kernel.store_columns), rows);
   if (kernel.tail_columns != 0)
     maps.tail = map_of(kernel.out, d, e.n, e.m, e.batch,
-                       static_cast<std::uint32_t>(kernel.tail_columns), warpgroup_rows);
+                       static_cast<std::uint32_t>(kernel.tail_columns), rows);
   return maps;
 }
 
@@ -97,7 +98,9 @@ cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const A
                    cudaStream_t stream) {
   Attributes attributes;
   const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, attributes);
-  std::array<const void*, 5> pointers = {&maps.a, &maps.b, &maps.d, &maps.tail, &arguments};
+  const CUtensorMap* first = kernel.skinny ? &maps.b : &maps.a;
+  const CUtensorMap* second = kernel.skinny ? &maps.a : &maps.b;
+  std::array<const void*, 5> pointers = {first, second, &maps.d, &maps.tail, &arguments};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }
 

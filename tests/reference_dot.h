@@ -93,7 +93,7 @@ class Magnitude {
   }
 
   void clear_below(int exponent) {
-    for (int i = 0; i < kLimbs; ++i) {
+    for (int i = 0; i < kLimbs && kLowest + 64 * i < exponent; ++i) {
       const int dropped = std::clamp(exponent - (kLowest + 64 * i), 0, 64);
       const std::uint64_t kept = dropped == 64 ? 0 : ~std::uint64_t{0} << dropped;
       limbs_[static_cast<std::size_t>(i)] &= kept;
@@ -284,6 +284,7 @@ inline Exact sum(std::span<const Number> numbers, int lsb) {
   Magnitude positive;
   Magnitude negative;
   for (const Number& number : numbers) {
+    if (number.significand == 0) continue;
     Magnitude term(number.significand, number.unit);
     term.clear_below(lsb);
     (number.negative ? negative : positive).add(term);

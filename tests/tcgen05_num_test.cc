@@ -113,6 +113,17 @@ TEST(Tcgen05Dot, ScalesOfMxf8f6f4AddToExponents) {
        {"", "", "7f", "ff", "3f800000", "7fffffff", "of B"}});
 }
 
+// A quarter is the smallest product: 2^-158 and 2^-159 here, on either side of the last bit kept.
+TEST(Tcgen05Dot, TheFloorOfMxf8f6f4ShowsForTheNarrowestOperands) {
+  expect_all(
+      mxf8_form(Type::e2m1, Type::e2m1),
+      {{"0-2:7 3:6 4-19:1", "0-2:7 3:6 4-19:1", "7f", "00", "00000000", "00400000", "2^-126"},
+       {"0-2:7 3:6 4-19:1", "0-2:7 3:6 4-19:1", "31", "31", "00000000", "00000001",
+        "512 quarters; floor -132: 496, 0"},
+       {"0-6:7 7-22:1", "0-6:7 7-22:1", "31", "30", "00000000", "00000000",
+        "1008 of 1024 quarters are kept; floor -134: 00000001"}});
+}
+
 TEST(Tcgen05Dot, GroupsOfMxf4AreScaledAsAWhole) {
   expect_all(mxf4(),
              {{"0:2 16:a 32:1", "0:2 16:2 32:1", "7f 5e", "7f 7f", "00000000", "2e000000",
@@ -267,6 +278,30 @@ TEST(Tcgen05Dot, EqualsTheReferenceForEveryPairOfNarrowOperands) {
         ASSERT_EQ(dot_of(form, in), reference_of(form, same)) << text(form) << " " << a << " " << b;
       }
     }
+  }
+}
+
+// All significands as large as they get, of one sign: an adder one bit narrower would wrap.
+TEST(Tcgen05Dot, TheLargestSumsOfEveryFormDoNotWrap) {
+  const auto below_two = [](Type type) {
+    const FloatFormat f = float_format(type);
+    const auto bias = static_cast<std::uint32_t>(f.bias);
+    return (((bias + 1) << f.fraction_bits) - 1) << f.ignored_low_bits;
+  };
+  for (const DotForm& form : all_forms()) {
+    if (form.opcode.kind == Kind::i8) continue;
+    const auto count = static_cast<std::size_t>(products(form.opcode.kind));
+    const bool packed = is_packed_4bit(form.opcode.kind);
+    const bool is_ue4m3 = form.idesc.scale_type == ScaleType::ue4m3;
+    const Bytes scales(4, is_ue4m3 ? 0x3f : 0x7f);
+    const std::uint32_t element = packed ? 7 : below_two(form.idesc.a);
+    const Inputs in{Words(count, element), Words(count, packed ? 7 : below_two(form.idesc.b)),
+                    below_two(form.idesc.d), scales, scales};
+    const std::uint32_t d = dot_of(form, in);
+    EXPECT_EQ(d, reference_of(form, in)) << text(form);
+    const Decoded result = decode_float(form.idesc.d, d);
+    EXPECT_GE(result.exponent, packed ? 11 : 4) << text(form);
+    EXPECT_FALSE(result.negative) << text(form);
   }
 }
 

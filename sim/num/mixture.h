@@ -210,7 +210,10 @@ class Mixture {
     }
     p.exact = policy_ != 3;
     if (policy_ == 3) {
-      p.exponent = d.lowest + draw.in(-23, 3);
+      const int lowest = d.lowest - 23;
+      // Scaled products of narrow types lie close together: all of them shall take part.
+      const int low = scale_exponent_ != 0 && lowest < least ? least : lowest;
+      p.exponent = draw.in(low, low < d.lowest + 3 ? d.lowest + 3 : low);
     } else if (slot < mains) {
       p.exponent = d.lowest + (slot == 0 ? -half_step : draw.below(3) / 2);
     } else if (slot <= mains + policy_ % 2) {

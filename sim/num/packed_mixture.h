@@ -56,8 +56,11 @@ class PackedMixture {
   }
 
  private:
-  static constexpr DotTraits traits_ = tcgen05_dot_traits(Kind::mxf4, Type::f32);
   static constexpr std::uint32_t one_ = 2;  // e2m1
+
+  static HOST_DEVICE constexpr DotTraits traits() {
+    return tcgen05_dot_traits(Kind::mxf4, Type::f32);
+  }
 
   enum class Shape : std::uint8_t {
     Dense,   // any values
@@ -74,7 +77,7 @@ class PackedMixture {
                static_cast<std::uint64_t>(major) * 0x10000 + static_cast<std::uint64_t>(minor));
   }
   HOST_DEVICE constexpr int lowest_kept() const {
-    return traits_.floor_exponent - traits_.fraction_bits;
+    return traits().floor_exponent - traits().fraction_bits;
   }
 
   // Groups are planned in an order that no tile shares with the next; 0 and 1 share a block of 32.
@@ -101,7 +104,7 @@ class PackedMixture {
   HOST_DEVICE constexpr int exponent(int group) const {
     const int plan = scale_block_ == group_products ? planned(group) : planned(group) & ~1;
     Draw draw(key(3, plan, 0));
-    const int kept = traits_.fraction_bits;
+    const int kept = traits().fraction_bits;
     switch (class_) {
       case MixtureClass::Normal: return reference_ - draw.below(4);
       case MixtureClass::Cluster: return reference_ - draw.below(kept + 8);
@@ -192,7 +195,7 @@ class PackedMixture {
   }
 
   HOST_DEVICE constexpr std::uint32_t float_c(Draw& draw) const {
-    const int kept = traits_.fraction_bits;
+    const int kept = traits().fraction_bits;
     const bool negative = class_ == MixtureClass::Headroom ? policy_ % 2 != 0 : draw.one_in(2);
     const std::uint32_t zero = negative ? sign_bit(Type::f32) : 0;
     const auto fraction = static_cast<Fraction>(draw.below(4));
@@ -206,17 +209,18 @@ class PackedMixture {
         return draw.one_in(3) ? zero : near(reference_ - kept + draw.in(-3, 3), fraction);
       case MixtureClass::Floor: return draw.one_in(3) ? zero | (draw.word() & 7) : zero;
       case MixtureClass::Zeros:
+        if (policy_ == 3) return zero | (draw.word() & 7);
         return draw.one_in(2) ? zero : near(reference_ - draw.below(kept), fraction);
       case MixtureClass::Overflow:
         if (policy_ == 3 && draw.one_in(2)) return zero | infinity_of(Type::f32);
         return near(127 - draw.below(3), fraction);
       case MixtureClass::CGap:
-        return near(reference_ + draw.in(-kept, kept + 14),
-                    draw.one_in(2) ? Fraction::Zero : fraction);
+        if (policy_ % 2 == 0) return near(reference_ + draw.in(-kept, kept + 14), fraction);
+        return near(reference_ + kept + draw.in(-6, 6), Fraction::Zero);  // one step below is seen
       case MixtureClass::Specials:
         if (draw.one_in(8)) return zero | infinity_of(Type::f32) | (draw.word() & 1);
         return near(reference_ - draw.below(kept), fraction);
-      case MixtureClass::Headroom: return near(reference_ + 11, Fraction::Ones);
+      case MixtureClass::Headroom: return near(reference_, Fraction::Ones);
       default:
         return draw.one_in(4) ? zero : near(reference_ + 11 - draw.below(kept + 14), fraction);
     }
@@ -233,7 +237,7 @@ class PackedMixture {
   // C = -(what the products alone give), now and then one step away.
   HOST_DEVICE constexpr std::uint32_t negated_result(int row_index, int col, Draw& draw) const {
     const std::uint32_t result =
-        block_scaled_sum(traits_, row(0, row_index), row(1, col), decode_float(Type::f32, 0));
+        block_scaled_sum(traits(), row(0, row_index), row(1, col), decode_float(Type::f32, 0));
     const std::uint32_t step = draw.one_in(4) ? 1 : 0;
     return (result ^ sign_bit(Type::f32)) + step;
   }

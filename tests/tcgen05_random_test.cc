@@ -23,21 +23,21 @@ std::vector<DotForm> forms_of(Kind kind) {
   return forms;
 }
 
-std::uint32_t reference_of(const DotForm& form, const Tile& tile, const DotOperands& in) {
+reference::BlackwellInputs reference_inputs(const Tile& tile, const DotOperands& in) {
   const auto k = static_cast<std::size_t>(tile.k);
   const auto scales = static_cast<std::size_t>(tile.scales);
-  return reference::dot(reference_spec(form),
-                        {std::span(in.a, k), std::span(in.b, k), in.c,
-                         std::span(in.scales_a, scales), std::span(in.scales_b, scales)},
-                        reference_options(form));
+  return {std::span(in.a, k), std::span(in.b, k), in.c, std::span(in.scales_a, scales),
+          std::span(in.scales_b, scales)};
 }
 
 void expect_equal_tile(const DotForm& form, std::uint64_t seed) {
   const Tile tile = draw_tile(form, mixture_class(seed), seed, side, side);
+  const reference::BlackwellSpec spec = reference_spec(form);
+  const reference::BlackwellOptions options = reference_options(form);
   for (int row = 0; row < side; ++row) {
     for (int col = 0; col < side; ++col) {
       const DotOperands in = tile.operands(row, col);
-      ASSERT_EQ(dot(form, in), reference_of(form, tile, in))
+      ASSERT_EQ(dot(form, in), reference::dot(spec, reference_inputs(tile, in), options))
           << text(form) << " seed " << seed << " D[" << row << "][" << col << "] "
           << name(mixture_class(seed)) << std::hex << " C " << in.c;
     }

@@ -13,6 +13,7 @@
 
 #include "sim/isa/host_device.h"
 #include "sim/isa/tcgen05_kind.h"
+#include "sim/num/dot_traits.h"
 #include "sim/num/float_bits.h"
 
 namespace tcq::tcgen05 {
@@ -36,12 +37,14 @@ HOST_DEVICE constexpr Scale decode_scale(ScaleType type, std::uint32_t byte) {
 }
 
 // An operand times a power of two: its significand is left alone, so that alignment sees the sum of
-// the exponents. Requires: a scale of ue8m0 that is no NaN.
+// the exponents; that of a zero stays below every floor. Requires: a scale of ue8m0 that is no NaN.
 HOST_DEVICE constexpr Decoded scaled(Decoded x, const Scale& scale) {
-  if (x.kind == Class::Finite) x.exponent = static_cast<std::int16_t>(x.exponent + scale.exponent);
+  x.exponent = static_cast<std::int16_t>(x.exponent + scale.exponent);
   return x;
 }
 
+// Both scale factors and the other operand as large as they get: a zero still loses to every floor.
+static_assert(zero_exponent + 2 * 127 + 128 < packed_4bit_floor_exponent);
 static_assert(float_format(Type::e4m3).fraction_bits == scale_fraction_bits);
 
 }  // namespace tcq::tcgen05

@@ -81,8 +81,7 @@ struct DotOperands {
 // C as a term of the sum.
 HOST_DEVICE constexpr Decoded decode_input_d(const DotForm& form, std::uint32_t c) {
   Decoded x = decode_c(form.idesc.d, c, form.accumulate);
-  if (x.kind == Class::Finite)
-    x.exponent = static_cast<std::int16_t>(x.exponent - form.scale_input_d);
+  x.exponent = static_cast<std::int16_t>(x.exponent - form.scale_input_d);
   return x;
 }
 

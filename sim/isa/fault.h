@@ -188,6 +188,9 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
     case Fault::MatrixRowUnaligned:
       return {Illegal, "MatrixRowUnaligned",
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
+    case Fault::UnmodelledK96:
+      return {Unmodelled, "UnmodelledK96",
+              "nobody has published how the products of K = 96 are summed", "9.7.16.2.1"};
     default: return machine_info(fault);
   }
 }

@@ -75,6 +75,8 @@ enum class Fault : std::uint8_t {
   MulticastMask,
   MatrixCount,
   MatrixRowUnaligned,
+  // Arithmetic of tcgen05.mma.
+  UnmodelledK96,
   // The asynchronous machine: wgmma order and registers.
   WgmmaFenceMissing,
   WgmmaShapeChange,

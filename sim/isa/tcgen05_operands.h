@@ -28,7 +28,8 @@ enum class Operand : std::uint8_t {
   EnableInputD,
   ScaleInputD,
   ZeroColumnMask,
-  Registers,
+  Loaded,
+  Stored,
   Reduced,
   Taddr,
   HalfSplit,
@@ -39,7 +40,7 @@ enum class Operand : std::uint8_t {
   Mbar,
   CtaMask
 };
-inline constexpr int operand_count = 22;
+inline constexpr int operand_count = 23;
 
 // The manual's word; brackets are part of the operand.
 HOST_DEVICE constexpr const char* name(Operand operand) {
@@ -56,7 +57,8 @@ HOST_DEVICE constexpr const char* name(Operand operand) {
     case Operand::EnableInputD: return "enable-input-d";
     case Operand::ScaleInputD: return "scale-input-d";
     case Operand::ZeroColumnMask: return "zero-column-mask-desc";
-    case Operand::Registers: return "r";
+    case Operand::Loaded:
+    case Operand::Stored: return "r";
     case Operand::Reduced: return "redval";
     case Operand::Taddr: return "[taddr]";
     case Operand::HalfSplit: return "immHalfSplitoff";
@@ -85,7 +87,8 @@ HOST_DEVICE constexpr const char* values(Operand operand) {
     case Operand::ZeroColumnMask: return ".b64 register or immediate";
     case Operand::Idesc: return ".b32 register or immediate of 32 bits";
     case Operand::DisableOutputLane:
-    case Operand::Registers: return "vector of .b32 registers";
+    case Operand::Stored: return "vector of .b32 registers";
+    case Operand::Loaded: return "vector of .b32 registers or _";
     case Operand::EnableInputD: return ".pred register, or immediate 0 or 1";
     case Operand::ScaleInputD: return "immediate in [0, 15]";
     case Operand::Reduced: return ".b32 register";
@@ -142,7 +145,7 @@ HOST_DEVICE constexpr OperandList operands(const MmaForm& f) {
 
 HOST_DEVICE constexpr OperandList operands(const LdForm& f) {
   OperandList list;
-  list.add(Operand::Registers);
+  list.add(Operand::Loaded);
   list.add(Operand::Taddr);
   list.add_if(has_half_split(f.shape), Operand::HalfSplit);
   return list;
@@ -150,7 +153,7 @@ HOST_DEVICE constexpr OperandList operands(const LdForm& f) {
 
 HOST_DEVICE constexpr OperandList operands(const LdRedForm& f) {
   OperandList list;
-  list.add(Operand::Registers);
+  list.add(Operand::Loaded);
   list.add(Operand::Reduced);
   list.add(Operand::Taddr);
   list.add_if(has_half_split(f.shape), Operand::HalfSplit);
@@ -161,7 +164,7 @@ HOST_DEVICE constexpr OperandList operands(const StForm& f) {
   OperandList list;
   list.add(Operand::Taddr);
   list.add_if(has_half_split(f.shape), Operand::HalfSplit);
-  list.add(Operand::Registers);
+  list.add(Operand::Stored);
   return list;
 }
 

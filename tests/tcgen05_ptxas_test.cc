@@ -113,5 +113,52 @@ INSTANTIATE_TEST_SUITE_P(Targets, Tcgen05Ptxas,
                                          Target::sm_120a, Target::sm_90a),
                          [](const auto& info) { return std::string(name(info.param)); });
 
+// ---- Whole kernels ------------------------------------------------------------------------------
+
+// The number in `::N` of an opcode, or 0 for instructions without a group.
+int cta_group_of(const std::string& opcode) {
+  const std::size_t at = opcode.find(".cta_group::");
+  return at == std::string::npos ? 0 : opcode[at + 12] - '0';
+}
+
+// Every form that the target has, as far as it belongs to the group.
+std::string legal_body(Target target, int cta_group) {
+  Tcgen05Generator out;
+  for (const Tcgen05Form& any : all_tcgen05_forms()) {
+    if (check_form(any, target) != Fault::None) continue;
+    if (cta_group_of(full_opcode(any)) == 3 - cta_group) continue;
+    std::visit([&](const auto& form) { add_plain(form, out); }, any);
+  }
+  std::string body = "setp.ne.b32 %p0, %r0, 0;\n";
+  for (const Tcgen05Statement& statement : out.statements) {
+    EXPECT_EQ(verdict(statement.text, target), "legal") << statement.text;
+    body += statement.text + "\n";
+  }
+  return body + "ret;\n";
+}
+
+TEST_P(Tcgen05Ptxas, CompilesEveryLegalForm) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const Target target = GetParam();
+  for (const int cta_group : {1, 2}) {
+    if (!tcgen05::has_tcgen05(target)) continue;
+    const PtxasRun run = run_ptxas(kernel(legal_body(target, cta_group), target), target);
+    EXPECT_EQ(run.status, 0) << (run.lines.empty() ? "" : run.lines[0]);
+  }
+}
+
+// What no single statement shows: one function has one cta_group.
+TEST(Tcgen05PtxasKernel, RefusesTwoCtaGroupsInOneFunction) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const auto status = [](const std::string& body) {
+    return run_ptxas(kernel(body + "ret;\n", Target::sm_100a), Target::sm_100a).status;
+  };
+  const std::string one = "tcgen05.shift.cta_group::1.down [%r0];\n";
+  const std::string two = "tcgen05.cp.cta_group::2.128x256b [%r0], %rd0;\n";
+  EXPECT_EQ(status(one), 0);
+  EXPECT_EQ(status(two), 0);
+  EXPECT_NE(status(one + two), 0);
+}
+
 }  // namespace
 }  // namespace tcq::oracle

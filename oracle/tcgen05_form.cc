@@ -193,10 +193,18 @@ std::string syntax_of(const Slots& slots) {
   return text;
 }
 
+// PTX knows upper case, mnemonics do not.
+bool same(std::string_view a, std::string_view b, Spelling spelling) {
+  return spelling == Spelling::Mnemonic ? same_word(a, b) : a == b;
+}
+
 // False if no slot has the word.
-bool fill(const Slots& slots, std::string_view word, Filled& filled, int& last_rank) {
+bool fill(const Slots& slots, std::string_view word, Spelling spelling, Filled& filled,
+          int& last_rank) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto found = std::find(slots[i].words.begin(), slots[i].words.end(), word);
+    const auto found =
+        std::find_if(slots[i].words.begin(), slots[i].words.end(),
+                     [&](const std::string& known) { return same(word, known, spelling); });
     if (found == slots[i].words.end()) continue;
     if (filled.chosen[i] != absent)
       filled.order =
@@ -229,7 +237,7 @@ Filled fill_all(const Slots& slots, std::span<const std::string_view> words, Spe
   Filled filled{Chosen(slots.size(), absent)};
   int last_rank = 0;
   for (const std::string_view word : words) {
-    if (fill(slots, word, filled, last_rank)) continue;
+    if (fill(slots, word, spelling, filled, last_rank)) continue;
     filled.problem = illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(word)));
     return filled;
   }
@@ -347,9 +355,10 @@ const std::vector<Reader>& readers() {
 }
 
 bool begins_with(std::span<const std::string_view> words,
-                 const std::vector<std::string_view>& beginning) {
+                 const std::vector<std::string_view>& beginning, Spelling spelling) {
   return words.size() >= beginning.size() &&
-         std::equal(beginning.begin(), beginning.end(), words.begin());
+         std::equal(beginning.begin(), beginning.end(), words.begin(),
+                    [&](std::string_view a, std::string_view b) { return same(a, b, spelling); });
 }
 
 void erase_part(std::string& text, std::string_view part) {
@@ -425,7 +434,7 @@ void add_others(std::vector<Tcgen05Form>& forms) {
 
 Tcgen05Reading read_form(std::span<const std::string_view> words, Spelling spelling) {
   for (const Reader& reader : readers()) {
-    if (!begins_with(words, reader.words)) continue;
+    if (!begins_with(words, reader.words, spelling)) continue;
     Filled filled = fill_all(reader.slots(), words.subspan(reader.words.size()), spelling);
     if (!is_legal(filled.problem)) return failed(std::move(filled.problem));
     return reader.read(filled);

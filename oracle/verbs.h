@@ -42,7 +42,7 @@ Answer explain(const Question& question);
 Answer mma_line(const Question& question, std::string_view line);
 Answer check_line(const Question& question, std::string_view line);
 
-// check.cc: what is illegal about one statement of wgmma, for other verbs.
+// check.cc: what is illegal about one statement of wgmma or tcgen05, for other verbs.
 struct Illegal {
   Fault fault = Fault::None;
   std::string text;

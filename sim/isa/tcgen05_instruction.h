@@ -344,6 +344,24 @@ HOST_DEVICE constexpr Fault check(const CommitForm& f) { return check_cta_group(
 HOST_DEVICE constexpr Fault check(const WaitForm&) { return Fault::None; }
 HOST_DEVICE constexpr Fault check(const FenceForm&) { return Fault::None; }
 
+// ---- Who issues ---------------------------------------------------------------------------------
+
+// Executed by all lanes of one warp; all others by one thread. With cta_group::2 allocations are
+// made by one warp in each CTA of the pair.
+//
+// Source: PTX ISA 9.2, 9.7.16.5 "Issue granularity", table 46.
+template <class Form>
+HOST_DEVICE constexpr bool is_issued_by_warp(const Form&) {
+  return false;
+}
+HOST_DEVICE constexpr bool is_issued_by_warp(const LdForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const LdRedForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const StForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const AllocForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const DeallocForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const RelinquishForm&) { return true; }
+HOST_DEVICE constexpr bool is_issued_by_warp(const WaitForm&) { return true; }
+
 // ---- Targets of all but mma ---------------------------------------------------------------------
 
 template <class Form>

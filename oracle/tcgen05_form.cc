@@ -206,10 +206,10 @@ bool fill(const Slots& slots, std::string_view word, Spelling spelling, Filled& 
         std::find_if(slots[i].words.begin(), slots[i].words.end(),
                      [&](const std::string& known) { return same(word, known, spelling); });
     if (found == slots[i].words.end()) continue;
-    if (filled.chosen[i] != absent)
+    if (is_legal(filled.order) && filled.chosen[i] != absent)
       filled.order =
           illegal(Fault::QualifierOrder, fmt::format("{} is given twice", slots[i].what));
-    else if (slots[i].rank < last_rank && is_legal(filled.order))
+    else if (is_legal(filled.order) && slots[i].rank < last_rank)
       filled.order = illegal(Fault::QualifierOrder, fmt::format("expected {}", syntax_of(slots)));
     filled.chosen[i] = static_cast<int>(found - slots[i].words.begin());
     last_rank = std::max(last_rank, slots[i].rank);

@@ -202,5 +202,15 @@ TEST(Tcgen05Check, WhatPtxComputesIsUnmodelled) {
     EXPECT_TRUE(verdict(line).starts_with("unmodelled\t")) << verdict(line);
 }
 
+TEST(Tcgen05Check, LongLinesAreAnsweredInLinearTime) {
+  const std::size_t length = 10 * 1000 * 1000;
+  std::string qualifiers = "tcgen05.mma";
+  while (qualifiers.size() < length) qualifiers += ".ws";
+  EXPECT_TRUE(verdict(qualifiers).starts_with("illegal\t"));
+  std::string vector = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r0";
+  while (vector.size() < length) vector += ",%r1";
+  EXPECT_TRUE(verdict(vector + "}, [%r9];").starts_with("illegal\tRegisterCountLd: "));
+}
+
 }  // namespace
 }  // namespace tcq::oracle

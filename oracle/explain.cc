@@ -30,6 +30,7 @@ std::vector<ExplanationGroup> all_groups() {
     std::copy(part.begin(), part.end(), std::back_inserter(groups));
   };
   append(statement_explanations());
+  append(tcgen05_explanations());
   append(tile_explanations());
   append(order_explanations());
   append(barrier_explanations());

@@ -184,22 +184,13 @@ constexpr Explanation copies[] = {
      "mad.lo.u32 %r8, %r9, 136, %r10;", "mad.lo.u32 %r8, %r9, 144, %r10;"},
 };
 
-constexpr Explanation tcgen05_arithmetic[] = {
-    {Fault::UnmodelledK96,
-     "With K = 64 four groups of 16 products are one sum. Whether K = 96 is six groups in one sum, "
-     "or two sums, decides the last bits of D, and no result of an sm_103a has been published.",
-     "Ask about K = 64: bit 31 of the instruction descriptor is 0.", Ptx,
-     "mov.b32 %r8, 0x88a00480;  // idesc", "mov.b32 %r8, 0x08a00480;  // idesc"},
-};
-
 }  // namespace
 
-std::array<ExplanationGroup, 5> tile_explanations() {
+std::array<ExplanationGroup, 4> tile_explanations() {
   return {{{"Matrix descriptors", descriptors},
            {"Operands at run time", operands},
            {"Tensor maps", tensor_maps},
-           {"Bulk tensor copies and matrix moves", copies},
-           {"Arithmetic of tcgen05.mma", tcgen05_arithmetic}}};
+           {"Bulk tensor copies and matrix moves", copies}}};
 }
 
 }  // namespace tcq::oracle

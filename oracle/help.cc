@@ -30,13 +30,18 @@ constexpr std::string_view keys_text =
 constexpr std::array<Page, 18> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
-     "int8, b1.\n"
-     "Status 1 if the target has none.\n",
+     "int8, b1;\n"
+     "tcgen05, tcgen05.mma, .ld, .st, .cp, ..., tcgen05.mma.f16 and so on. Without one the target "
+     "decides:\n"
+     "--arch b200 lists tcgen05. Status 1 if the target has none.\n",
      "", ""},
     {"describe", "MNEMONIC [keys]", "what is it",
      "Shape, types, places and order of the operands, work, arithmetic, legality per target, and "
      "the\n"
-     "evidence of each.\n",
+     "evidence of each. tcgen05: what the instruction descriptor says are keys: m= n= k= type_a= "
+     "type_b=\n"
+     "type_d= major_a= major_b= negate_a= negate_b= selector= saturate= max_shift_b= scale_type=\n"
+     "scale_a_id= scale_b_id=, and a=smem|tmem.\n",
      "describe wgmma.m64n8k16.f32.bf16.bf16", ""},
     {"where", "MNEMONIC MATRIX row=R col=C [desc=WORD] [--inputs]",
      "which register of which thread, or which byte, holds this element",
@@ -118,9 +123,12 @@ constexpr std::array<Page, 18> pages = {{
      "where the hardware places an allocation is not documented.\n",
      "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",
-     "Reads PTX statements from stdin, one per line; {%f0..%f63} abbreviates a register vector. "
-     "Answers\n"
-     "legal, illegal<TAB>reason or unmodelled<TAB>reason per line.\n",
+     "Reads PTX statements of wgmma and tcgen05 from stdin, one per line; {%f0..%f63} abbreviates "
+     "a "
+     "register\n"
+     "vector. Answers legal, illegal<TAB>reason or unmodelled<TAB>reason per line. Without --arch "
+     "wgmma is\n"
+     "checked for sm_90a, tcgen05 for sm_100a.\n",
      "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
     {"emission", "[--arch A]", "are fence, commit and wait of this PTX stream right",
      "Straight-line PTX on stdin. Per finding: line, kind, fault and cure, separated by tabs; "
@@ -206,11 +214,11 @@ std::string overview() {
   for (const Page& page : pages) text += fmt::format("  {:<10} {}\n", page.verb, page.question);
   return text +
          "\nMnemonics are PTX opcodes, .mma_async and .sync.aligned may be left out:\n"
-         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16.\n" +
+         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16.\n" +
          std::string(keys_text) +
          "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
          "FILE;\n"
-         "--arch sm_90a (h100, h200, hopper, ...), --version, --help.\n"
+         "--arch sm_90a (h100, h200, hopper, b200, ...), --version, --help.\n"
          "Exit status: 0 yes, 1 no or illegal, 2 usage, 3 not modelled. On stdin errors are\n"
          "error<TAB>sentence, answers of several lines are joined by tabs, and the status is the "
          "worst one.\n";

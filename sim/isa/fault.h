@@ -1,7 +1,8 @@
 // What each Fault means: its kind, one sentence, and where the rule is written.
 //
 // This file holds instruction forms, descriptors and the instructions that move bytes; what only a
-// running program can do wrong is in fault_machine.h; the codes are in fault_code.h. Cause, cure
+// running program can do wrong is in fault_machine.h; words of tcgen05 are in
+// fault_tcgen05_words.h; the codes are in fault_code.h. Cause, cure
 // and an example of each: oracle/explain.h.
 //
 // Source: the section named in each entry (PTX ISA 9.2).
@@ -9,6 +10,7 @@
 
 #include "sim/isa/fault_code.h"
 #include "sim/isa/fault_machine.h"
+#include "sim/isa/fault_tcgen05_words.h"
 
 namespace tcq {
 
@@ -188,8 +190,10 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
     case Fault::MatrixRowUnaligned:
       return {Illegal, "MatrixRowUnaligned",
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
-    default: return machine_info(fault);
+    default: break;
   }
+  const FaultInfo word = tcgen05_word_info(fault);
+  return word.kind != None ? word : machine_info(fault);
 }
 
 }  // namespace tcq

@@ -46,11 +46,15 @@ HOST_DEVICE constexpr FaultInfo tcgen05_word_info(Fault fault) {
               "the instruction descriptor of this kind has no code for this element type",
               "9.7.16.4.2"};
     case Fault::IdescM:
-      return {Illegal, "IdescM",
-              "M must be a multiple of 16 in [16, 256], with scale factors 128 or 256",
-              "9.7.16.4.2"};
+      return {
+          Illegal, "IdescM",
+          "the M of an instruction descriptor must be a multiple of 16 in [16, 256], with scale "
+          "factors 128 or 256",
+          "9.7.16.4.2"};
     case Fault::IdescN:
-      return {Illegal, "IdescN", "N must be a multiple of 8 in [8, 256]", "9.7.16.4.2"};
+      return {Illegal, "IdescN",
+              "the N of an instruction descriptor must be a multiple of 8 in [8, 256]",
+              "9.7.16.4.2"};
     case Fault::IdescField:
       return {Illegal, "IdescField",
               "a member of the instruction descriptor has a value that this kind's format cannot "

@@ -1,0 +1,468 @@
+// Lints of tcgen05's words; see tcgen05_lint.h. One part per word.
+#include "oracle/tcgen05_lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/isa/fault.h"
+#include "sim/isa/tcgen05_desc_mistakes.h"
+#include "sim/isa/tcgen05_instr_desc.h"
+#include "sim/isa/tcgen05_operand.h"
+#include "sim/isa/tcgen05_zero_mask.h"
+#include "sim/isa/tmem_address.h"
+
+namespace tcq::oracle {
+namespace {
+
+using namespace tcgen05;
+
+using Sentences = std::vector<std::string>;
+
+// ---- The shared memory descriptor alone ---------------------------------------------------------
+
+constexpr int smem_word_bits = 64;
+constexpr std::uint32_t unit_bytes = 1u << StartAddress::unit_log2;
+
+// "0 none, 1 128B_ATOM_32B, 2 128B, 4 64B, 6 32B".
+std::string swizzle_codes() {
+  std::string text;
+  for (std::uint64_t code = 0; code <= SwizzleMode::max_code; ++code) {
+    const auto swizzle = static_cast<Swizzle>(code);
+    if (exists(swizzle))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", code, name(swizzle));
+  }
+  return text;
+}
+
+bool lint_published(std::uint64_t word, Sentences& out) {
+  if (!looks_published(word)) return false;
+  const SmemDescriptor meant = decode_published(word);
+  std::string text = fmt::format(
+      "{} are set and the swizzle field is 0: the word looks packed with lbo at bit {}, sbo at bit "
+      "{}, base offset at bit {} and swizzle at bit {}, in bytes (tcq errata 004.1)",
+      bits_text(wgmma::PublishedSwizzle{}), wgmma::PublishedLeading::low,
+      wgmma::PublishedStride::low, wgmma::PublishedBase::low, wgmma::PublishedSwizzle::low);
+  if (check(meant) == Fault::None)
+    text +=
+        fmt::format("; lbo {}, sbo {}, swizzle {} packed right is {}", meant.lbo_bytes,
+                    meant.sbo_bytes, name(meant.swizzle), hex_word(encode(meant), smem_word_bits));
+  out.push_back(text);
+  return true;
+}
+
+void lint_constant(std::uint64_t word, Sentences& out) {
+  using Constant = DescriptorConstant;
+  if (Constant::holds(word)) return;
+  std::string text = fmt::format("{} must be {:0{}b}: they are {:0{}b}", bits_text(Constant{}),
+                                 Constant::code(Constant::bits), Constant::width,
+                                 Constant::code(word), Constant::width);
+  if (looks_like_wgmma(word))
+    text += fmt::format(
+        ", as in a wgmma descriptor; the other fields mean the same here, so the word is {}",
+        hex_word(from_wgmma(word), smem_word_bits));
+  out.push_back(text);
+}
+
+// A gap just above a field is where the field's carry goes.
+template <class Gap>
+std::string reserved_text(Gap gap) {
+  std::string text = bits_text(gap) + " are reserved and must be 0";
+  SmemDescriptorFormat::for_each([&](auto field) {
+    using F = decltype(field);
+    if constexpr (F::unit_log2 != 0)
+      if (F::low + F::width == Gap::low)
+        text += fmt::format(
+            ": something larger than {} was packed into {}, the next field was packed without the "
+            "gap, or an addition carried",
+            F::max_value, F::name);
+  });
+  return text;
+}
+
+void lint_reserved(std::uint64_t word, Sentences& out) {
+  for_each_gap(SmemDescriptorFormat{}, [&](auto gap) {
+    if (decltype(gap)::code(word) != 0) out.push_back(reserved_text(gap));
+  });
+}
+
+// 1024 written into the field instead of 1024 / 16.
+template <class F>
+void lint_unit(std::uint64_t word, Sentences& out) {
+  const Swizzle swizzle = decode(word).swizzle;
+  if (swizzle == Swizzle::None || F::code(word) != atom_bytes(swizzle)) return;
+  out.push_back(fmt::format(
+      "{} field {} means {} bytes: looks like bytes not divided by 16; for {} bytes the field is "
+      "{}",
+      F::name, F::code(word), F::decode(word), F::code(word), F::code(word) / unit_bytes));
+}
+
+void lint_swizzle_code(const SmemDescriptor& d, bool is_meant, Sentences& out) {
+  const auto code = static_cast<std::uint64_t>(d.swizzle);
+  if (exists(d.swizzle) && (d.swizzle != Swizzle::B128Atom32 || is_meant)) return;
+  std::string text =
+      exists(d.swizzle)
+          ? fmt::format("swizzle code {} is {}, for MN-major tf32 only", code, name(d.swizzle))
+          : fmt::format("swizzle code {} does not exist: {}", code, swizzle_codes());
+  if (is_wgmma_code(d.swizzle)) {
+    const Swizzle meant = meant_by_wgmma(d.swizzle);
+    text += fmt::format("; wgmma's code {} is {}, which is code {} here", code, name(meant),
+                        static_cast<int>(meant));
+  }
+  out.push_back(text);
+}
+
+void lint_phase(const SmemDescriptor& d, Sentences& out) {
+  const SwizzleFunction f = swizzle_function(d.swizzle);
+  if (f.apply(d.start_bytes, d.base_offset) == d.start_bytes) return;
+  std::uint32_t right = 0;
+  while (f.apply(d.start_bytes, right) != d.start_bytes) ++right;
+  out.push_back(fmt::format(
+      "start_bytes 0x{:x} is not where a pattern of {} bytes starts (swizzle {}, base_offset {}): "
+      "if the tile's pattern starts there, base_offset must be {}; if TMA wrote it, move the tile "
+      "to a multiple of {} bytes",
+      d.start_bytes, atom_bytes(d.swizzle), name(d.swizzle), d.base_offset, right,
+      atom_bytes(d.swizzle)));
+}
+
+void lint_lbo_mode(const SmemDescriptor& d, Sentences& out) {
+  if (!d.lbo_absolute || check(d) != Fault::DescriptorLboMode) return;
+  out.push_back(
+      fmt::format("{} is absolute: {}", LboMode::name, info(Fault::DescriptorLboMode).sentence));
+}
+
+// ---- The shared memory descriptor in its use ----------------------------------------------------
+
+constexpr std::uint32_t unit_elements_bytes = 16;  // the swizzle keeps these together
+
+std::uint32_t bytes_along_k(const SmemDescriptor& d) { return d.lbo_absolute ? 48 : 32; }
+
+// The element that begins a 16-byte unit of the contiguous direction.
+std::uint32_t first_element(const SmemUse& use, std::uint32_t unit) {
+  if (is_padded(use.kind, use.type)) return unit * unit_elements_bytes;
+  return unit *
+         static_cast<std::uint32_t>(elements_in(use.type, static_cast<int>(unit_elements_bytes)));
+}
+
+struct Unit {
+  OperandByte at;
+  OperandElement first;
+};
+
+// Every 16-byte unit that one instruction reads.
+std::vector<Unit> units_read(const SmemDescriptor& d, const SmemUse& use) {
+  std::vector<Unit> units;
+  const bool k_major = use.major == Major::K;
+  const auto width = static_cast<std::uint32_t>(bits(use.type));
+  const std::uint32_t rows = k_major ? *use.mn : bytes_along_k(d) * 8 / width;
+  const std::uint32_t bytes = k_major ? bytes_along_k(d) : *use.mn * width / 8;
+  for (std::uint32_t row = 0; row < rows; ++row)
+    for (std::uint32_t unit = 0; unit * unit_elements_bytes < bytes; ++unit) {
+      const std::uint32_t byte = unit * unit_elements_bytes;
+      const std::uint32_t element = first_element(use, unit);
+      units.push_back(k_major ? Unit{{row, byte}, {row, element}}
+                              : Unit{{byte, row}, {element, row}});
+    }
+  return units;
+}
+
+// Offsets smaller than the atom that they should step over.
+std::string why_overlapping(const SmemDescriptor& d) {
+  std::string text;
+  for (const auto& [field, value] : {std::pair{LeadingByteOffset::name, d.lbo_bytes},
+                                     std::pair{StrideByteOffset::name, d.sbo_bytes}}) {
+    if (value >= atom_bytes(d.swizzle)) continue;
+    text +=
+        fmt::format("; {} {} is less than the {}-byte atom", field, value, atom_bytes(d.swizzle));
+  }
+  return text;
+}
+
+void lint_overlap(const SmemDescriptor& d, const SmemUse& use, Sentences& out) {
+  std::unordered_map<std::uint32_t, OperandElement> seen;
+  for (const Unit& unit : units_read(d, use)) {
+    const std::uint32_t at = byte_address(d, use.major, unit.at);
+    const auto [other, fresh] = seen.try_emplace(at, unit.first);
+    if (fresh) continue;
+    out.push_back(fmt::format(
+        "element (mn {}, k {}) is read from byte 0x{:x}, which is (mn {}, k {}) as well{}",
+        unit.first.mn, unit.first.k, at, other->second.mn, other->second.k, why_overlapping(d)));
+    return;
+  }
+}
+
+void lint_reach(const SmemDescriptor& d, const SmemUse& use, Sentences& out) {
+  std::uint32_t end = 0;
+  for (const Unit& unit : units_read(d, use))
+    end = std::max(end, linear_address(d, use.major, unit.at) + unit_elements_bytes);
+  if (end > address_space_bytes)
+    out.push_back(fmt::format("the operand ends at byte {}, beyond the {} bytes of {} address bits",
+                              end, address_space_bytes, address_bits));
+}
+
+void lint_use(const SmemDescriptor& d, const SmemUse& use, Sentences& out) {
+  if (const Fault fault = check_operand(d, use.kind, use.type, use.major);
+      fault == Fault::SwizzleOfOperand || fault == Fault::UnmodelledSwizzle ||
+      (fault == Fault::DescriptorLboMode && check(d) == Fault::None))
+    out.push_back(fmt::format("swizzle {} with {} {} operands, {}: {}", name(d.swizzle),
+                              use.major == Major::K ? "K-major" : "MN-major", name(use.type),
+                              name(info(fault).kind), info(fault).sentence));
+  if (!use.mn || !exists(d.swizzle)) return;
+  lint_overlap(d, use, out);
+  lint_reach(d, use, out);
+}
+
+void lint_without_use(const SmemDescriptor& d, Sentences& out) {
+  if (d.swizzle == Swizzle::None || !exists(d.swizzle) || d.sbo_bytes >= atom_bytes(d.swizzle))
+    return;
+  out.push_back(d.sbo_bytes == 0
+                    ? std::string("sbo_bytes 0 repeats the first group of rows")
+                    : fmt::format("sbo_bytes {} lies inside the {}-byte atom: groups of {} rows "
+                                  "overlap",
+                                  d.sbo_bytes, atom_bytes(d.swizzle), atom_rows(d.swizzle)));
+}
+
+void note_lbo(const SmemDescriptor& d, const std::optional<SmemUse>& use, Sentences& out) {
+  const bool swizzled = exists(d.swizzle) && d.swizzle != Swizzle::None;
+  if (d.lbo_absolute)
+    out.push_back(fmt::format("lbo_bytes 0x{:x} is the address where a row goes on after 128 bytes",
+                              d.lbo_bytes));
+  else if (swizzled && use && use->major == Major::K)
+    out.push_back(
+        fmt::format("lbo_bytes {} is ignored: a dense K-major operand with swizzle {} "
+                    "steps by sbo_bytes only",
+                    d.lbo_bytes, name(d.swizzle)));
+  else if (swizzled && !use && d.swizzle != Swizzle::B128Atom32)
+    out.push_back(
+        fmt::format("lbo_bytes {} is ignored if the operand is dense and K-major (swizzle {})",
+                    d.lbo_bytes, name(d.swizzle)));
+}
+
+// ---- The instruction descriptor -----------------------------------------------------------------
+
+constexpr std::array<Kind, 7> all_kinds = {Kind::f16,      Kind::tf32, Kind::f8f6f4,  Kind::i8,
+                                           Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4};
+static_assert(all_kinds.size() == kind_count);
+
+// "0 f16, 1 bf16".
+std::string type_codes(Kind kind) {
+  std::string text;
+  for (std::uint64_t code = 0; code <= idesc::TypeA::max_code; ++code)
+    if (const Type type = type_of_code(kind, code); type != no_type)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", code, name(type));
+  return text;
+}
+
+// "; code 2 is tf32 in kind tf32"; empty if no kind has the code.
+std::string type_elsewhere(std::uint64_t code) {
+  std::string text;
+  for (const Kind kind : all_kinds)
+    if (const Type type = type_of_code(kind, code); type != no_type)
+      text += fmt::format("{}{} in kind {}", text.empty() ? "" : ", ", name(type), name(kind));
+  return text.empty() ? "" : fmt::format("; code {} is {}", code, text);
+}
+
+template <class F>
+void lint_type(F, std::uint32_t word, Kind kind, Sentences& out) {
+  const std::uint64_t code = F::code(word);
+  if (type_of_code(kind, code) != no_type) return;
+  out.push_back(fmt::format("{} code {} is no type of kind {} ({}){}", F::name, code, name(kind),
+                            type_codes(kind), type_elsewhere(code)));
+}
+
+void lint_types(std::uint32_t word, Kind kind, const InstructionDescriptor& d, Sentences& out) {
+  lint_type(idesc::TypeA{}, word, kind, out);
+  if (is_packed_4bit(kind))
+    lint_type(idesc::PackedTypeB{}, word, kind, out);
+  else
+    lint_type(idesc::TypeB{}, word, kind, out);
+  if (d.d == no_type)
+    out.push_back(fmt::format("{} code {} is no type (0 f16, 1 f32, 2 s32)", idesc::TypeD::name,
+                              idesc::TypeD::code(word)));
+}
+
+// "N>>3 = 33 is outside 1..32".
+template <class F>
+std::string outside_text(F, char letter, std::uint32_t word, int largest) {
+  return fmt::format("{}>>{} = {} is outside 1..{}", letter, F::unit_log2, F::code(word),
+                     F::code(F::encode(static_cast<std::uint64_t>(largest))));
+}
+
+void lint_shape(std::uint32_t word, Kind kind, const InstructionDescriptor& d, Sentences& out) {
+  if (!fits_m(d.m, kind))
+    out.push_back(fmt::format("{}: M = {}, but {}",
+                              is_block_scaled(kind)
+                                  ? outside_text(idesc::ScaledM{}, 'M', word, idesc::largest_m)
+                                  : outside_text(idesc::M{}, 'M', word, idesc::largest_m),
+                              d.m,
+                              is_block_scaled(kind) ? "with scale factors it is 128 or 256"
+                                                    : "it is 32, 64, 128 or 256"));
+  if (!fits_n(d.n))
+    out.push_back(fmt::format("{}: N = {}, but it is a multiple of 8 up to {}",
+                              outside_text(idesc::N{}, 'N', word, idesc::largest_n), d.n,
+                              idesc::largest_n));
+}
+
+// What the bits of a gap are in the formats of other kinds: "n in kind f16".
+template <class Gap>
+std::string fields_elsewhere(Gap) {
+  std::string text;
+  for (const Kind kind : {Kind::f16, Kind::mxf8f6f4, Kind::mxf4})
+    with_idesc_format(kind, [&](auto format) {
+      decltype(format)::for_each([&](auto field) {
+        using F = decltype(field);
+        if ((F::mask & Gap::mask) != 0)
+          text += fmt::format("{}{} in kind {}", text.empty() ? "" : ", ", F::name, name(kind));
+      });
+      return 0;
+    });
+  return text.empty() ? "" : "; they are " + text;
+}
+
+void lint_idesc_reserved(std::uint32_t word, Kind kind, Sentences& out) {
+  with_idesc_format(kind, [&](auto format) {
+    for_each_gap<idesc::word_bits>(format, [&](auto gap) {
+      if (decltype(gap)::code(word) == 0) return;
+      out.push_back(fmt::format("{} must be 0 in kind {}{}", bits_text(gap), name(kind),
+                                fields_elsewhere(gap)));
+    });
+    return 0;
+  });
+}
+
+void lint_members(Kind kind, const InstructionDescriptor& d, Sentences& out) {
+  if (d.saturate && !has_saturate(kind))
+    out.push_back(
+        fmt::format("saturate is set: only kind i8 saturates, in kind {} it is 0", name(kind)));
+  if ((d.negate_a || d.negate_b) && !has_negate(kind))
+    out.push_back(fmt::format("{} is set: kind {} cannot negate its operands",
+                              d.negate_a ? idesc::NegateA::name : idesc::NegateB::name,
+                              name(kind)));
+  if (d.scale_type == ScaleType::ue4m3 && !has_scale_ue4m3(kind))
+    out.push_back(fmt::format("scale_type 0 is ue4m3: the scale factors of kind {} are ue8m0, 1",
+                              name(kind)));
+  for (const auto& [field, major, type] : {std::tuple{idesc::MajorA::name, d.major_a, d.a},
+                                           std::tuple{idesc::MajorB::name, d.major_b, d.b}})
+    if (major == Major::MN && type != no_type && !can_be_mn_major(type))
+      out.push_back(
+          fmt::format("{} is MN: 4- and 6-bit operands ({}) are K-major", field, name(type)));
+  for (const auto& [field, id] : {std::pair{idesc::ScaleAId::name, d.scale_a_id},
+                                  std::pair{idesc::ScaleBId::name, d.scale_b_id}})
+    if (!fits_scale_id(d, kind, id))
+      out.push_back(fmt::format("{} {}: with K = 64 kind {} takes 0 or 2", field, id, name(kind)));
+}
+
+// Other kinds whose format the word fits without a fault.
+void lint_other_kind(std::uint32_t word, Kind kind, Sentences& out) {
+  std::string kinds;
+  for (const Kind other : all_kinds)
+    if (other != kind && check_word(word, other) == Fault::None)
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name(other));
+  if (!kinds.empty()) out.push_back(fmt::format("the word fits kind {}", kinds));
+}
+
+const char* word_for(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
+
+void note_meaning(Kind kind, const InstructionDescriptor& d, Sentences& out) {
+  out.push_back(fmt::format("kind {}: D {} {} x {} = {}A {} {}{} x {}B {} {}", name(kind),
+                            name(d.d), d.m, d.n, d.negate_a ? "-" : "", d.sparse ? "sparse " : "",
+                            name(d.a), fmt::format(" {}", word_for(d.major_a)),
+                            d.negate_b ? "-" : "", name(d.b), word_for(d.major_b)));
+  if (d.k96)
+    out.push_back(
+        "K = 96 needs sm_103a, and LBO modes of 48 bytes in both shared memory "
+        "descriptors");
+}
+
+// ---- The zero-column mask -----------------------------------------------------------------------
+
+// "4-6, 11-13": the first ranges of zeroed columns.
+std::string zeroed_columns(const ZeroColumnMask& z, const MaskUse& use) {
+  constexpr int most = 16;
+  std::string text;
+  int ranges = 0;
+  for (int column = 0; column < use.n; ++column) {
+    if (!column_is_zeroed(z, use.m, use.n, column)) continue;
+    const int first = column;
+    while (column + 1 < use.n && column_is_zeroed(z, use.m, use.n, column + 1)) ++column;
+    if (ranges++ == most) return text + ", ...";
+    text += text.empty() ? "" : ", ";
+    text += first == column ? fmt::format("{}", first) : fmt::format("{}-{}", first, column);
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUse>& use) {
+  DescriptorRemarks out;
+  if (lint_published(word, out.lints)) return out;  // every other field is wrong likewise
+  const SmemDescriptor d = decode(word);
+  lint_constant(word, out.lints);
+  lint_reserved(word, out.lints);
+  lint_swizzle_code(d, use && use->major == Major::MN && bits(use->type) == 32, out.lints);
+  lint_unit<LeadingByteOffset>(word, out.lints);
+  lint_unit<StrideByteOffset>(word, out.lints);
+  lint_phase(d, out.lints);
+  lint_lbo_mode(d, out.lints);
+  if (use)
+    lint_use(d, *use, out.lints);
+  else
+    lint_without_use(d, out.lints);
+  note_lbo(d, use, out.notes);
+  return out;
+}
+
+DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind) {
+  DescriptorRemarks out;
+  const InstructionDescriptor d = decode(word, kind);
+  lint_types(word, kind, d, out.lints);
+  lint_shape(word, kind, d, out.lints);
+  lint_members(kind, d, out.lints);
+  lint_idesc_reserved(word, kind, out.lints);
+  if (check_word(word, kind) == Fault::None)
+    note_meaning(kind, d, out.notes);
+  else
+    lint_other_kind(word, kind, out.lints);
+  return out;
+}
+
+DescriptorRemarks remarks_on_zero_mask(std::uint64_t word, const std::optional<MaskUse>& use) {
+  DescriptorRemarks out;
+  const ZeroColumnMask z = decode_zero_mask(word);
+  for_each_gap(ZeroColumnMaskFormat{}, [&](auto gap) {
+    if (decltype(gap)::code(word) != 0)
+      out.lints.push_back(bits_text(gap) + " are reserved and must be 0");
+  });
+  const Fault fault = use ? check(z, use->m) : check(z);
+  if (fault != Fault::None)
+    out.lints.push_back(fmt::format("column_shift {}, {}: {}", z.column_shift,
+                                    name(info(fault).kind), info(fault).sentence));
+  if (!z.non_zero) out.notes.push_back("non_zero is 0: no column is zeroed, whatever else is set");
+  if (use && fault == Fault::None)
+    out.notes.push_back(fmt::format("zeroed columns of B (M {}, N {}): {}", use->m, use->n,
+                                    zeroed_columns(z, *use)));
+  return out;
+}
+
+DescriptorRemarks remarks_on_tmem_address(std::uint32_t word) {
+  DescriptorRemarks out;
+  const TmemAddress a = decode_tmem_address(word);
+  if (a.tmem_lane >= TmemAddress::lanes)
+    out.lints.push_back(fmt::format(
+        "{} {} is outside 0..{}: CuTe keeps the part of a cell or a scale factor id in the upper "
+        "bits of its pointers; take them off before PTX sees the address",
+        TmemLaneField::name, a.tmem_lane, TmemAddress::lanes - 1));
+  if (a.tmem_column >= TmemAddress::columns)
+    out.lints.push_back(fmt::format("{} {} is outside 0..{}", TmemColumnField::name, a.tmem_column,
+                                    TmemAddress::columns - 1));
+  return out;
+}
+
+}  // namespace tcq::oracle

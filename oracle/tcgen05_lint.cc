@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ namespace {
 using namespace tcgen05;
 
 using Sentences = std::vector<std::string>;
+
+const char* word_for(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
 
 // ---- The shared memory descriptor alone ---------------------------------------------------------
 
@@ -92,15 +95,22 @@ void lint_reserved(std::uint64_t word, Sentences& out) {
   });
 }
 
-// 1024 written into the field instead of 1024 / 16.
 template <class F>
 void lint_unit(std::uint64_t word, Sentences& out) {
-  const Swizzle swizzle = decode(word).swizzle;
-  if (swizzle == Swizzle::None || F::code(word) != atom_bytes(swizzle)) return;
   out.push_back(fmt::format(
       "{} field {} means {} bytes: looks like bytes not divided by 16; for {} bytes the field is "
       "{}",
       F::name, F::code(word), F::decode(word), F::code(word), F::code(word) / unit_bytes));
+}
+
+// 1024 written into the fields instead of 1024 / 16. An LBO of 16 atoms is common, an SBO is not,
+// unless the atoms are small.
+void lint_units(std::uint64_t word, Sentences& out) {
+  const Swizzle swizzle = decode(word).swizzle;
+  const std::uint32_t atom = atom_bytes(swizzle);
+  if (pitch_bytes(swizzle) < 64 || StrideByteOffset::code(word) != atom) return;
+  lint_unit<StrideByteOffset>(word, out);
+  if (LeadingByteOffset::code(word) == atom) lint_unit<LeadingByteOffset>(word, out);
 }
 
 void lint_swizzle_code(const SmemDescriptor& d, bool is_meant, Sentences& out) {
@@ -172,14 +182,25 @@ std::vector<Unit> units_read(const SmemDescriptor& d, const SmemUse& use) {
   return units;
 }
 
-// Offsets smaller than the atom that they should step over.
-std::string why_overlapping(const SmemDescriptor& d) {
+// Whether the value of an offset changes any address of the operand.
+bool is_read(const SmemDescriptor& d, const SmemUse& use, std::uint32_t SmemDescriptor::*offset) {
+  SmemDescriptor other = d;
+  other.*offset += unit_elements_bytes;
+  const std::vector<Unit> units = units_read(d, use);
+  return std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
+    return linear_address(d, use.major, unit.at) != linear_address(other, use.major, unit.at);
+  });
+}
+
+// Offsets that are read and smaller than the atom that they should step over.
+std::string why_overlapping(const SmemDescriptor& d, const SmemUse& use) {
   std::string text;
-  for (const auto& [field, value] : {std::pair{LeadingByteOffset::name, d.lbo_bytes},
-                                     std::pair{StrideByteOffset::name, d.sbo_bytes}}) {
-    if (value >= atom_bytes(d.swizzle)) continue;
-    text +=
-        fmt::format("; {} {} is less than the {}-byte atom", field, value, atom_bytes(d.swizzle));
+  for (const auto& [field, offset] :
+       {std::pair{LeadingByteOffset::name, &SmemDescriptor::lbo_bytes},
+        std::pair{StrideByteOffset::name, &SmemDescriptor::sbo_bytes}}) {
+    if (d.*offset >= atom_bytes(d.swizzle) || !is_read(d, use, offset)) continue;
+    text += fmt::format("; {} {} is less than the {}-byte atom", field, d.*offset,
+                        atom_bytes(d.swizzle));
   }
   return text;
 }
@@ -192,7 +213,8 @@ void lint_overlap(const SmemDescriptor& d, const SmemUse& use, Sentences& out) {
     if (fresh) continue;
     out.push_back(fmt::format(
         "element (mn {}, k {}) is read from byte 0x{:x}, which is (mn {}, k {}) as well{}",
-        unit.first.mn, unit.first.k, at, other->second.mn, other->second.k, why_overlapping(d)));
+        unit.first.mn, unit.first.k, at, other->second.mn, other->second.k,
+        why_overlapping(d, use)));
     return;
   }
 }
@@ -210,8 +232,9 @@ void lint_use(const SmemDescriptor& d, const SmemUse& use, Sentences& out) {
   if (const Fault fault = check_operand(d, use.kind, use.type, use.major);
       fault == Fault::SwizzleOfOperand || fault == Fault::UnmodelledSwizzle ||
       (fault == Fault::DescriptorLboMode && check(d) == Fault::None))
-    out.push_back(fmt::format("swizzle {} with {} {} operands, {}: {}", name(d.swizzle),
-                              use.major == Major::K ? "K-major" : "MN-major", name(use.type),
+    out.push_back(fmt::format("{}, {} {} operand of kind {}, {}: {}",
+                              d.lbo_absolute ? "lbo_mode absolute" : name(d.swizzle),
+                              word_for(use.major), name(use.type), name(use.kind),
                               name(info(fault).kind), info(fault).sentence));
   if (!use.mn || !exists(d.swizzle)) return;
   lint_overlap(d, use, out);
@@ -250,41 +273,50 @@ constexpr std::array<Kind, 7> all_kinds = {Kind::f16,      Kind::tf32, Kind::f8f
                                            Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4};
 static_assert(all_kinds.size() == kind_count);
 
+// A field of type codes: D has codes of its own.
+template <class F>
+Type type_in(F, Kind kind, std::uint64_t code) {
+  if constexpr (std::is_same_v<F, idesc::TypeD>)
+    return is_block_scaled(kind) ? no_type : type_d_of_code(kind, code);
+  else
+    return type_of_code(kind, code);
+}
+
 // "0 f16, 1 bf16".
-std::string type_codes(Kind kind) {
+template <class F>
+std::string type_codes(F field, Kind kind) {
   std::string text;
-  for (std::uint64_t code = 0; code <= idesc::TypeA::max_code; ++code)
-    if (const Type type = type_of_code(kind, code); type != no_type)
+  for (std::uint64_t code = 0; code <= F::max_code; ++code)
+    if (const Type type = type_in(field, kind, code); type != no_type)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", code, name(type));
   return text;
 }
 
 // "; code 2 is tf32 in kind tf32"; empty if no kind has the code.
-std::string type_elsewhere(std::uint64_t code) {
+template <class F>
+std::string type_elsewhere(F field, std::uint64_t code) {
   std::string text;
   for (const Kind kind : all_kinds)
-    if (const Type type = type_of_code(kind, code); type != no_type)
+    if (const Type type = type_in(field, kind, code); type != no_type)
       text += fmt::format("{}{} in kind {}", text.empty() ? "" : ", ", name(type), name(kind));
   return text.empty() ? "" : fmt::format("; code {} is {}", code, text);
 }
 
 template <class F>
-void lint_type(F, std::uint32_t word, Kind kind, Sentences& out) {
+void lint_type(F field, std::uint32_t word, Kind kind, Sentences& out) {
   const std::uint64_t code = F::code(word);
-  if (type_of_code(kind, code) != no_type) return;
+  if (type_in(field, kind, code) != no_type) return;
   out.push_back(fmt::format("{} code {} is no type of kind {} ({}){}", F::name, code, name(kind),
-                            type_codes(kind), type_elsewhere(code)));
+                            type_codes(field, kind), type_elsewhere(field, code)));
 }
 
-void lint_types(std::uint32_t word, Kind kind, const InstructionDescriptor& d, Sentences& out) {
+void lint_types(std::uint32_t word, Kind kind, Sentences& out) {
+  if (!is_block_scaled(kind)) lint_type(idesc::TypeD{}, word, kind, out);
   lint_type(idesc::TypeA{}, word, kind, out);
   if (is_packed_4bit(kind))
     lint_type(idesc::PackedTypeB{}, word, kind, out);
   else
     lint_type(idesc::TypeB{}, word, kind, out);
-  if (d.d == no_type)
-    out.push_back(fmt::format("{} code {} is no type (0 f16, 1 f32, 2 s32)", idesc::TypeD::name,
-                              idesc::TypeD::code(word)));
 }
 
 // "N>>3 = 33 is outside 1..32".
@@ -309,27 +341,35 @@ void lint_shape(std::uint32_t word, Kind kind, const InstructionDescriptor& d, S
                               idesc::largest_n));
 }
 
-// What the bits of a gap are in the formats of other kinds: "n in kind f16".
+// What the bits of a gap are in the formats of other kinds: "; in kind f16 they are n".
 template <class Gap>
 std::string fields_elsewhere(Gap) {
   std::string text;
-  for (const Kind kind : {Kind::f16, Kind::mxf8f6f4, Kind::mxf4})
+  for (const Kind kind : {Kind::f16, Kind::mxf8f6f4, Kind::mxf4}) {
+    std::string fields;
     with_idesc_format(kind, [&](auto format) {
       decltype(format)::for_each([&](auto field) {
         using F = decltype(field);
         if ((F::mask & Gap::mask) != 0)
-          text += fmt::format("{}{} in kind {}", text.empty() ? "" : ", ", F::name, name(kind));
+          fields += fmt::format("{}{}", fields.empty() ? "" : " and ", F::name);
       });
       return 0;
     });
-  return text.empty() ? "" : "; they are " + text;
+    if (!fields.empty())
+      text +=
+          fmt::format("{} in kind {} they are {}", text.empty() ? ";" : ",", name(kind), fields);
+  }
+  return text;
 }
 
 void lint_idesc_reserved(std::uint32_t word, Kind kind, Sentences& out) {
   with_idesc_format(kind, [&](auto format) {
     for_each_gap<idesc::word_bits>(format, [&](auto gap) {
-      if (decltype(gap)::code(word) == 0) return;
-      out.push_back(fmt::format("{} must be 0 in kind {}{}", bits_text(gap), name(kind),
+      using Gap = decltype(gap);
+      if (Gap::code(word) == 0) return;
+      const bool transposed = ((idesc::MajorA::mask | idesc::MajorB::mask) & Gap::mask) != 0;
+      out.push_back(fmt::format("{} must be 0 in kind {}{}{}", bits_text(gap), name(kind),
+                                transposed ? ": 4-bit operands are K-major" : "",
                                 fields_elsewhere(gap)));
     });
     return 0;
@@ -367,17 +407,20 @@ void lint_other_kind(std::uint32_t word, Kind kind, Sentences& out) {
   if (!kinds.empty()) out.push_back(fmt::format("the word fits kind {}", kinds));
 }
 
-const char* word_for(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
+// "f16 K-major".
+std::string operand_text(Type type, Major major) {
+  return fmt::format("{} {}", name(type), word_for(major));
+}
 
 void note_meaning(Kind kind, const InstructionDescriptor& d, Sentences& out) {
-  out.push_back(fmt::format("kind {}: D {} {} x {} = {}A {} {}{} x {}B {} {}", name(kind),
-                            name(d.d), d.m, d.n, d.negate_a ? "-" : "", d.sparse ? "sparse " : "",
-                            name(d.a), fmt::format(" {}", word_for(d.major_a)),
-                            d.negate_b ? "-" : "", name(d.b), word_for(d.major_b)));
+  out.push_back(fmt::format("kind {}: D {} {} x {} = {}A {}{} x {}B {}", name(kind), name(d.d), d.m,
+                            d.n, d.negate_a ? "-" : "", d.sparse ? "sparse " : "",
+                            operand_text(d.a, d.major_a), d.negate_b ? "-" : "",
+                            operand_text(d.b, d.major_b)));
   if (d.k96)
     out.push_back(
-        "K = 96 needs sm_103a, and LBO modes of 48 bytes in both shared memory "
-        "descriptors");
+        "k96: K is 96, 48 bytes of each row; sm_103a only, with lbo_mode absolute in both shared "
+        "memory descriptors");
 }
 
 // ---- The zero-column mask -----------------------------------------------------------------------
@@ -407,8 +450,7 @@ DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUs
   lint_constant(word, out.lints);
   lint_reserved(word, out.lints);
   lint_swizzle_code(d, use && use->major == Major::MN && bits(use->type) == 32, out.lints);
-  lint_unit<LeadingByteOffset>(word, out.lints);
-  lint_unit<StrideByteOffset>(word, out.lints);
+  lint_units(word, out.lints);
   lint_phase(d, out.lints);
   lint_lbo_mode(d, out.lints);
   if (use)
@@ -422,7 +464,7 @@ DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUs
 DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind) {
   DescriptorRemarks out;
   const InstructionDescriptor d = decode(word, kind);
-  lint_types(word, kind, d, out.lints);
+  lint_types(word, kind, out.lints);
   lint_shape(word, kind, d, out.lints);
   lint_members(kind, d, out.lints);
   lint_idesc_reserved(word, kind, out.lints);

@@ -71,8 +71,14 @@ HOST_DEVICE constexpr int type_code(Kind kind, Type type) {
   }
 }
 
-HOST_DEVICE constexpr int type_d_code(Type type) {
-  return type == Type::f16 ? 0 : type == Type::f32 ? 1 : type == Type::s32 ? 2 : no_code;
+// Of D. Kinds with scale factors have no field: their D is f32.
+HOST_DEVICE constexpr int type_d_code(Kind kind, Type type) {
+  switch (kind) {
+    case Kind::i8: return type == Type::s32 ? 2 : no_code;
+    case Kind::f16:
+    case Kind::f8f6f4: return type == Type::f16 ? 0 : type == Type::f32 ? 1 : no_code;
+    default: return type == Type::f32 ? 1 : no_code;
+  }
 }
 
 // What a code that stands for nothing is decoded as: no kind has b1 operands.
@@ -86,8 +92,10 @@ HOST_DEVICE constexpr Type type_of_code(Kind kind, std::uint64_t code) {
   return no_type;
 }
 
-HOST_DEVICE constexpr Type type_d_of_code(std::uint64_t code) {
-  return code == 0 ? Type::f16 : code == 1 ? Type::f32 : code == 2 ? Type::s32 : no_type;
+HOST_DEVICE constexpr Type type_d_of_code(Kind kind, std::uint64_t code) {
+  for (const Type type : {Type::f16, Type::f32, Type::s32})
+    if (type_d_code(kind, type) == static_cast<int>(code)) return type;
+  return no_type;
 }
 
 // Unit: columns.
@@ -202,8 +210,8 @@ HOST_DEVICE constexpr bool has_transpose(Kind kind) { return !is_packed_4bit(kin
 HOST_DEVICE constexpr bool has_scale_ue4m3(Kind kind) { return kind == Kind::mxf4nvf4; }
 
 HOST_DEVICE constexpr bool fits_types(const InstructionDescriptor& d, Kind kind) {
-  const bool fits_d = is_block_scaled(kind) ? d.d == Type::f32 : type_d_code(d.d) != no_code;
-  return fits_d && type_code(kind, d.a) != no_code && type_code(kind, d.b) != no_code;
+  return type_d_code(kind, d.d) != no_code && type_code(kind, d.a) != no_code &&
+         type_code(kind, d.b) != no_code;
 }
 
 HOST_DEVICE constexpr bool fits_m(int m, Kind kind) {
@@ -252,9 +260,9 @@ HOST_DEVICE constexpr std::uint64_t code_of(int value) { return static_cast<std:
 HOST_DEVICE constexpr std::uint64_t code_of(Major major) { return major == Major::MN ? 1 : 0; }
 
 // The bits of d that kind f16 and its likes have, A, B, majors, signs and N left out.
-HOST_DEVICE constexpr std::uint64_t plain_bits(const InstructionDescriptor& d) {
+HOST_DEVICE constexpr std::uint64_t plain_bits(const InstructionDescriptor& d, Kind kind) {
   return Selector::encode(code_of(d.selector)) | Saturate::encode(code_of(d.saturate)) |
-         TypeD::encode(code_of(type_d_code(d.d))) | M::encode(code_of(d.m)) |
+         TypeD::encode(code_of(type_d_code(kind, d.d))) | M::encode(code_of(d.m)) |
          MaxShiftB::encode(code_of(max_shift_code(d.max_shift_b)));
 }
 
@@ -279,7 +287,7 @@ HOST_DEVICE constexpr std::uint32_t encode(const InstructionDescriptor& d, Kind 
       NegateB::encode(code_of(d.negate_b)) | MajorA::encode(code_of(d.major_a)) |
       MajorB::encode(code_of(d.major_b)) | N::encode(code_of(d.n));
   return static_cast<std::uint32_t>(common |
-                                    (is_block_scaled(kind) ? scaled_bits(d) : plain_bits(d)));
+                                    (is_block_scaled(kind) ? scaled_bits(d) : plain_bits(d, kind)));
 }
 
 // The fields of any word, read as this kind's format. Codes that stand for no type are no_type.
@@ -304,7 +312,7 @@ HOST_DEVICE constexpr InstructionDescriptor decode(std::uint32_t word, Kind kind
     d.scale_b_id = static_cast<int>(ScaleBId::code(word));
     d.k96 = packed && K96::code(word) != 0;
   } else {
-    d.d = type_d_of_code(TypeD::code(word));
+    d.d = type_d_of_code(kind, TypeD::code(word));
     d.m = static_cast<int>(M::decode(word));
     d.selector = static_cast<int>(Selector::code(word));
     d.saturate = Saturate::code(word) != 0;

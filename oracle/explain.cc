@@ -31,7 +31,7 @@ std::vector<ExplanationGroup> all_groups() {
   };
   append(statement_explanations());
   append(tile_explanations());
-  append(tcgen05_word_explanations());
+  append(word_explanations());
   append(order_explanations());
   append(barrier_explanations());
   append(program_explanations());

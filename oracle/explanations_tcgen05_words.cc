@@ -97,8 +97,6 @@ constexpr Explanation words[] = {
 
 }  // namespace
 
-std::array<ExplanationGroup, 1> tcgen05_word_explanations() {
-  return {{{"Words of tcgen05", words}}};
-}
+std::array<ExplanationGroup, 1> word_explanations() { return {{{"Words of tcgen05", words}}}; }
 
 }  // namespace tcq::oracle

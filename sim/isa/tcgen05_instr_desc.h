@@ -93,8 +93,10 @@ HOST_DEVICE constexpr Type type_of_code(Kind kind, std::uint64_t code) {
 }
 
 HOST_DEVICE constexpr Type type_d_of_code(Kind kind, std::uint64_t code) {
-  for (const Type type : {Type::f16, Type::f32, Type::s32})
+  for (int i = 0; i < type_count; ++i) {
+    const auto type = static_cast<Type>(i);
     if (type_d_code(kind, type) == static_cast<int>(code)) return type;
+  }
   return no_type;
 }
 

@@ -109,19 +109,28 @@ void lint_units(std::uint64_t word, Sentences& out) {
   if (LeadingByteOffset::code(word) == atom) lint_unit<LeadingByteOffset>(word, out);
 }
 
-void lint_swizzle_code(const SmemDescriptor& d, bool is_meant, Sentences& out) {
-  const auto code = static_cast<std::uint64_t>(d.swizzle);
-  if (exists(d.swizzle) && (d.swizzle != Swizzle::B128Atom32 || is_meant)) return;
-  std::string text =
-      exists(d.swizzle)
-          ? fmt::format("swizzle code {} is {}, for MN-major tf32 only", code, name(d.swizzle))
-          : fmt::format("swizzle code {} does not exist: {}", code, swizzle_codes());
-  if (is_wgmma_code(d.swizzle)) {
-    const Swizzle meant = meant_by_wgmma(d.swizzle);
-    text += fmt::format("; wgmma's code {} is {}, which is code {} here", code, name(meant),
-                        static_cast<int>(meant));
+// "; wgmma's code 1 is 128B, which is code 2 here"; empty for codes that wgmma does not have.
+std::string code_of_wgmma(Swizzle swizzle) {
+  if (!is_wgmma_code(swizzle)) return "";
+  const Swizzle meant = meant_by_wgmma(swizzle);
+  return fmt::format("; wgmma's code {} is {}, which is code {} here", static_cast<int>(swizzle),
+                     name(meant), static_cast<int>(meant));
+}
+
+// Code 1 is right for one kind of operand and wgmma's code for another mode.
+void remark_on_swizzle_code(const SmemDescriptor& d, const std::optional<SmemUse>& use,
+                            DescriptorRemarks& out) {
+  const auto code = static_cast<int>(d.swizzle);
+  if (!exists(d.swizzle)) {
+    out.lints.push_back(fmt::format("swizzle code {} does not exist: {}{}", code, swizzle_codes(),
+                                    code_of_wgmma(d.swizzle)));
+    return;
   }
-  out.push_back(text);
+  const bool is_meant = use && check_swizzle(d.swizzle, use->type, use->major) == Fault::None;
+  if (d.swizzle != Swizzle::B128Atom32 || is_meant) return;
+  (use ? out.lints : out.notes)
+      .push_back(fmt::format("swizzle code {} is {}, for MN-major tf32 only{}", code,
+                             name(d.swizzle), code_of_wgmma(d.swizzle)));
 }
 
 void lint_phase(const SmemDescriptor& d, Sentences& out) {
@@ -271,7 +280,7 @@ DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUs
   const SmemDescriptor d = decode(word);
   lint_constant(word, out.lints);
   lint_reserved(word, out.lints);
-  lint_swizzle_code(d, use && use->major == Major::MN && bits(use->type) == 32, out.lints);
+  remark_on_swizzle_code(d, use, out);
   lint_units(word, out.lints);
   lint_phase(d, out.lints);
   lint_lbo_mode(d, out.lints);

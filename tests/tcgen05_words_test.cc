@@ -203,7 +203,7 @@ TEST(Tcgen05_Formats, BadInputIsAUsageErrorThatNamesIt) {
 
 TEST(Tcgen05_Lints, RightWordsHaveNone) {
   for (const char* question :
-       {"tcgen05.desc 0x4000404000010040 type=bf16 mn=128",
+       {"tcgen05.desc 0x4000404000010040 type=bf16 mn=128", "tcgen05.desc 0x2000408000200040",
         "tcgen05.desc 0x2000408000200040 type=tf32 major=MN mn=128",
         "tcgen05.desc 0x4000404000010040 type=e2m1 kind=mxf4 mn=256",
         "tcgen05.desc 0x4000404000010042", "tcgen05.idesc.f16 0x08400010",
@@ -224,7 +224,9 @@ TEST(Tcgen05_Lints, SwizzleCodesOfWgmma) {
   expect_lint(
       "swizzle code 1 is 128B_ATOM_32B, for MN-major tf32 only; wgmma's code 1 is 128B, which is "
       "code 2 here",
-      "tcgen05.desc 0x2000404000010040");
+      "tcgen05.desc 0x2000404000010040 type=bf16");
+  expect_note("swizzle code 1 is 128B_ATOM_32B, for MN-major tf32 only; wgmma's code 1 is 128B",
+              "tcgen05.desc 0x2000404000010040");
   expect_lint(
       "swizzle code 3 does not exist: 0 none, 1 128B_ATOM_32B, 2 128B, 4 64B, 6 32B; "
       "wgmma's code 3 is 32B, which is code 6 here",

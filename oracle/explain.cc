@@ -32,6 +32,7 @@ std::vector<ExplanationGroup> all_groups() {
   append(statement_explanations());
   append(tcgen05_explanations());
   append(tile_explanations());
+  append(word_explanations());
   append(order_explanations());
   append(barrier_explanations());
   append(tmem_explanations());

@@ -81,16 +81,29 @@ constexpr std::array<Page, 18> pages = {{
      "addresses.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
     {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
-     "FORMAT: wgmma.desc. Hex, one line per field, ignored bits that are set, then lints and "
-     "notes: "
-     "sentences\n"
-     "about what is suspicious, for the instruction of mnemonic= if it is given.\n",
-     "decode wgmma.desc 0x4000004000010040", ""},
+     "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
+     "line\n"
+     "per field, set bits of no field, then lints and notes: sentences about what is wrong or "
+     "suspicious.\n"
+     "wgmma.desc: for the instruction of mnemonic= if it is given. tcgen05.desc: for the operand "
+     "of\n"
+     "type= [kind= major=K|MN mn=ROWS]. tcgen05.zero_mask: with m= and n=, which columns are "
+     "zeroed.\n"
+     "KIND: f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, as in .kind::f16.\n",
+     "decode tcgen05.idesc.f16 0x08420490", ""},
     {"encode", "FORMAT key=value ...", "what is the word",
-     "FORMAT: wgmma.desc. Keys: start_bytes lbo_bytes sbo_bytes base_offset "
+     "The word in hex. wgmma.desc: start_bytes lbo_bytes sbo_bytes base_offset "
      "swizzle=none|32B|64B|128B.\n"
-     "The word in hex.\n",
-     "encode wgmma.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
+     "tcgen05.desc: the same, swizzle=128B_ATOM_32B, lbo_mode=relative|absolute. "
+     "tcgen05.idesc.KIND: m n\n"
+     "type_d type_a type_b major_a major_b negate_a negate_b sparse selector saturate max_shift_b, "
+     "with\n"
+     "scale factors scale_type=ue8m0|ue4m3 scale_a_id scale_b_id k96. tcgen05.zero_mask: "
+     "non_zero=1\n"
+     "skip_columns (a zeroed run) use_columns start_count_I first_span_I=0|1 (1: zeroed) "
+     "column_shift.\n"
+     "tmem.addr: tmem_lane tmem_column.\n",
+     "encode tcgen05.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
     {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
      "fastest.\n"

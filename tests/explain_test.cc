@@ -177,6 +177,19 @@ TEST(ExplainExamples, EncodeRefusesTheWrongDescriptorsAndAcceptsTheRightOnes) {
   }
 }
 
+// A wrong word is refused by encode with the sentence, or gets a lint of decode.
+TEST(ExplainExamples, WordsOfTcgen05AreRefusedOrLintedAndTheRightOnesAreNot) {
+  for (const Explanation& e : group_named("Words of tcgen05")) {
+    ASSERT_TRUE(e.wrong.starts_with("tcq ") && e.right.starts_with("tcq ")) << e.wrong;
+    const Answer wrong = ask(std::string(e.wrong.substr(4)));
+    if (e.wrong.starts_with("tcq encode"))
+      EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << e.wrong << wrong.complaint;
+    else
+      EXPECT_TRUE(contains(wrong.text, "\nlint: ")) << e.wrong << "\n" << wrong.text;
+    EXPECT_FALSE(contains(text_of(std::string(e.right.substr(4))), "lint: ")) << e.right;
+  }
+}
+
 std::string hex_in(std::string_view text) {
   std::smatch found;
   const std::string copy(text);

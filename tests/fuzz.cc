@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -260,6 +261,15 @@ constexpr std::string_view questions[] = {
     "decode wgmma.desc 0x4000004000010040",
     "decode wgmma.desc 0x0010000002001000",
     "encode wgmma.desc start=1024 lbo=16 sbo=1024 base_offset=3 swizzle=128B",
+    "decode tcgen05.desc 0x2000408000200040 type=tf32 major=MN mn=128",
+    "decode tcgen05.idesc.f8f6f4 0x08101190",
+    "decode tcgen05.zero_mask 0x0003028000000000 m=64 n=64",
+    "decode tmem.addr 0x00200010",
+    "encode tcgen05.desc start=1024 lbo=16 sbo=1024 lbo_mode=relative swizzle=128B_ATOM_32B",
+    "encode tcgen05.idesc.mxf4nvf4 m=256 n=128 scale_type=ue4m3 scale_a_id=2 k96=1",
+    "encode tcgen05.idesc.i8 m=128 n=64 type_a=s8 type_b=u8 saturate=1 max_shift_b=8",
+    "encode tcgen05.zero_mask non_zero=1 skip_columns=3 use_columns=4 start_count_1=2",
+    "encode tmem.addr tmem_lane=32 tmem_column=16",
     "bytes wgmma.m64n8k16.f32.bf16.bf16 A desc=0x4000004000010040 major_a=MN",
     "layout wgmma.m64n128k16.f32.bf16.bf16 B rows=128 k=64 swizzle=128B",
     "layout wgmma.m64n64k16.f32.f16.f16 A major=MN rows=64 k=64 start=1024",
@@ -314,6 +324,64 @@ TEST_F(Fuzz, QuestionsGetAnAnswerOrASentence) {
       std::swap(question.words.front(), question.words.back());
     expect_sensible(oracle::answer(question), text);
     if (HasFatalFailure()) return;
+  }
+}
+
+// --- words ---------------------------------------------------------------------------------------
+
+constexpr std::string_view word_formats[] = {"wgmma.desc",
+                                             "tcgen05.desc",
+                                             "tcgen05.idesc.f16",
+                                             "tcgen05.idesc.tf32",
+                                             "tcgen05.idesc.i8",
+                                             "tcgen05.idesc.f8f6f4",
+                                             "tcgen05.idesc.mxf4",
+                                             "tcgen05.zero_mask",
+                                             "tcgen05.idesc.mxf8f6f4",
+                                             "tcgen05.idesc.mxf4nvf4",
+                                             "tmem.addr"};
+
+constexpr std::string_view word_uses[] = {
+    " type=bf16", " type=bf16 mn=256", " type=tf32 major=MN mn=256", " type=e2m1 kind=mxf4 mn=128"};
+
+oracle::Answer answer_to(const std::string& text) {
+  remember(text);
+  const std::vector<std::string_view> words = words_of(text);
+  return oracle::answer({words[0], {words.begin() + 1, words.end()}, {}});
+}
+
+// The fields that decode prints, as keys of encode.
+std::string keys_of(const std::string& decoded) {
+  std::string keys;
+  std::istringstream in(decoded);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("bits") || line.find("  ignored  ") != std::string::npos) continue;
+    const std::size_t name = line.find("  ") + 2;
+    keys += " " + line.substr(name, line.find("  ", name) - name) + "=" +
+            line.substr(line.rfind("  ") + 2);
+  }
+  return keys;
+}
+
+// Any word is decoded; whatever encode makes of the fields decodes to the same fields again.
+TEST_F(Fuzz, WordsAreDecodedAndComeBackIfTheyCanBeEncoded) {
+  while (another_round()) {
+    const std::string format(pick(random_, word_formats));
+    const bool narrow = format.find("idesc") != std::string::npos || format == "tmem.addr";
+    const std::uint64_t sparse_bits =
+        random_() % 2 == 0 ? ~std::uint64_t{0} : random_() & random_();
+    const std::uint64_t word = random_() & sparse_bits & (narrow ? 0xffffffffu : ~std::uint64_t{0});
+    const oracle::Answer decoded = answer_to("decode " + format + " " + std::to_string(word));
+    ASSERT_EQ(decoded.status, oracle::Status::Yes) << decoded.complaint;
+    if (format == "tcgen05.desc") {
+      const std::string use(pick(random_, word_uses));
+      expect_sensible(answer_to("decode tcgen05.desc " + std::to_string(word) + use), format);
+    }
+    const oracle::Answer encoded = answer_to("encode " + format + keys_of(decoded.text));
+    expect_sensible(encoded, decoded.text);
+    if (encoded.status != oracle::Status::Yes) continue;
+    const oracle::Answer again = answer_to("decode " + format + " " + encoded.text);
+    ASSERT_EQ(keys_of(again.text), keys_of(decoded.text)) << decoded.text;
   }
 }
 

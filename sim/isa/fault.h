@@ -1,9 +1,9 @@
 // What each Fault means: its kind, one sentence, and where the rule is written.
 //
 // This file holds instruction forms of wgmma, descriptors and the instructions that move bytes;
-// instruction forms of tcgen05 are in fault_tcgen05.h, what only a running program can do wrong is
-// in fault_machine.h; the codes are in fault_code.h. Cause, cure and an example of each:
-// oracle/explain.h.
+// instruction forms of tcgen05 are in fault_tcgen05.h, its words in fault_tcgen05_words.h, what only
+// a running program can do wrong is in fault_machine.h; the codes are in fault_code.h. Cause, cure
+// and an example of each: oracle/explain.h.
 //
 // Source: the section named in each entry (PTX ISA 9.2).
 #pragma once
@@ -11,6 +11,7 @@
 #include "sim/isa/fault_code.h"
 #include "sim/isa/fault_machine.h"
 #include "sim/isa/fault_tcgen05.h"
+#include "sim/isa/fault_tcgen05_words.h"
 
 namespace tcq {
 
@@ -196,8 +197,9 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
     default: break;
   }
-  const FaultInfo of_tcgen05 = tcgen05_info(fault);
-  return of_tcgen05.kind != None ? of_tcgen05 : machine_info(fault);
+  for (const FaultInfo found : {tcgen05_info(fault), tcgen05_word_info(fault)})
+    if (found.kind != None) return found;
+  return machine_info(fault);
 }
 
 }  // namespace tcq

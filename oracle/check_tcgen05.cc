@@ -2,13 +2,15 @@
 // check_tcgen05.h.
 //
 // What is legal is sim/isa/tcgen05_instruction.h, which operands there are is
-// sim/isa/tcgen05_operands.h, words are tcgen05_form.h. Where ptxas accepts more than the manual
+// sim/isa/tcgen05_operands.h, words are tcgen05_form.h. An immediate instruction descriptor is read
+// (sim/isa/tcgen05_instr_desc.h), one in a register cannot be. Where ptxas accepts more than the manual
 // (any order of qualifiers, no .aligned on ld and st, any number for enable-input-d, any address
 // for cp), the manual is followed.
 #include "oracle/check_tcgen05.h"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -16,7 +18,10 @@
 
 #include "oracle/tcgen05_form.h"
 #include "oracle/words.h"
+#include "sim/isa/tcgen05_instr_desc.h"
 #include "sim/isa/tcgen05_operands.h"
+#include "sim/isa/tcgen05_shape.h"
+#include "sim/isa/tmem_allocation.h"
 
 namespace tcq::oracle {
 namespace {
@@ -89,7 +94,7 @@ Verdict check_scale_input_d(const PtxOperand& given) {
 Verdict check_columns(const PtxOperand& given) {
   if (!is_immediate(given))
     return legal_if(is_register(given, {RegisterClass::B32}), Operand::Columns, given);
-  return tcgen05::alloc_columns_exist(given.value)
+  return tcgen05::is_allocation_size(given.value)
              ? legal()
              : illegal(Fault::ImmediateColumns, fmt::format("got {}", quoted(given.text)));
 }
@@ -165,6 +170,21 @@ void complete(MmaForm& form, std::span<const PtxOperand> given) {
 template <class Form>
 void complete(Form&, std::span<const PtxOperand>) {}
 
+// An immediate instruction descriptor says M, N, types and modifiers at once.
+Verdict check_descriptor(const MmaForm& form, std::span<const PtxOperand> given, Target target) {
+  const PtxOperand& idesc = given[form.opcode.sparse ? 4 : 3];
+  if (!is_immediate(idesc)) return legal();
+  const auto word = static_cast<std::uint32_t>(idesc.value);
+  Fault fault = tcgen05::check_word(word, form.opcode.kind);
+  if (fault == Fault::None)
+    fault = check(form.opcode, tcgen05::decode(word, form.opcode.kind), target);
+  return fault == Fault::None ? legal() : illegal(fault, fmt::format("idesc is {:#010x}", word));
+}
+template <class Form>
+Verdict check_descriptor(const Form&, std::span<const PtxOperand>, Target) {
+  return legal();
+}
+
 // What of the form is illegal, with the target named where that is the reason.
 template <class Form>
 Verdict check_form_of(const Form& form, Target target) {
@@ -181,7 +201,7 @@ Verdict check_completed(Form form, const PtxStatement& statement, Target target,
        {check_form_of(form, target), reading.sync, reading.order,
         check_operands(operands(form), vector_registers(form), statement.operands)})
     if (!is_legal(verdict)) return verdict;
-  return legal();
+  return check_descriptor(form, statement.operands, target);
 }
 
 }  // namespace

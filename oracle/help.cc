@@ -139,9 +139,12 @@ constexpr std::array<Page, 18> pages = {{
      "Reads PTX statements of wgmma and tcgen05 from stdin, one per line; {%f0..%f63} abbreviates "
      "a "
      "register\n"
-     "vector. Answers legal, illegal<TAB>reason or unmodelled<TAB>reason per line. Without --arch "
-     "wgmma is\n"
-     "checked for sm_90a, tcgen05 for sm_100a.\n",
+     "vector. Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
+     "line.\n"
+     "An immediate instruction descriptor is read, too. Without --arch wgmma is checked for "
+     "sm_90a, "
+     "tcgen05\n"
+     "for sm_100a.\n",
      "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
     {"emission", "[--arch A]", "are fence, commit and wait of this PTX stream right",
      "Straight-line PTX on stdin. Per finding: line, kind, fault and cure, separated by tabs; "

@@ -14,6 +14,7 @@
 #include "oracle/tcgen05_mnemonic.h"
 #include "sim/isa/tcgen05_operands.h"
 #include "sim/isa/tcgen05_text.h"
+#include "sim/isa/tmem_allocation.h"
 
 namespace tcq::oracle {
 namespace {
@@ -184,8 +185,8 @@ void add_form(Facts& facts, const ShiftForm&) {
   facts.push_back({"moves", "rows of Tensor Memory down by one, asynchronously"});
 }
 void add_form(Facts& facts, const AllocForm&) {
-  facts.push_back({"columns", numbers_text(max_alloc_columns, [](int columns) {
-                     return alloc_columns_exist(columns);
+  facts.push_back({"columns", numbers_text(tmem_columns, [](int columns) {
+                     return is_allocation_size(columns);
                    })});
 }
 template <class Form>

@@ -170,7 +170,7 @@ TEST(Tcgen05Check, NamesTheReason) {
            {"tcgen05.st.sync.aligned.32x32b.x2.b32 [%r9], {%r0,_};", "OperandKind"},
            {"tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%r0,%r1}, %r5, [%r9];",
             "TargetLacksLdRed"},
-           {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, 1, %p0, 16;",
+           {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r1, %p0, 16;",
             "ImmediateScaleInputD"},
            {"tcgen05.mma.cta_group::2.kind::f16 [%r0], %rd1, %rd2, %r1, {%r0..%r3}, 1;",
             "RegisterCountMask"},
@@ -183,6 +183,23 @@ TEST(Tcgen05Check, NamesTheReason) {
         std::string(line.fault) == "legal" ? "legal" : "illegal\t" + std::string(line.fault) + ": ";
     EXPECT_TRUE(found.starts_with(expected)) << line.statement << "\n" << found;
   }
+}
+
+// Words of the f16 format: f32 D, A and B f16, N 64, M 128, and one thing wrong.
+TEST(Tcgen05Check, ReadsAnImmediateInstructionDescriptor) {
+  const auto with = [](const std::string& opcode, const std::string& idesc) {
+    return verdict("tcgen05.mma." + opcode + " [%r0], %rd1, %rd2, " + idesc + ", %p0;");
+  };
+  const std::string one = "cta_group::1.kind::f16";
+  EXPECT_EQ(with(one, "0x8100010"), "legal");
+  EXPECT_EQ(with(one, "%r1"), "legal");
+  EXPECT_TRUE(with("cta_group::2.kind::f16", "0x4100010").starts_with("illegal\tTcgen05ShapeM: "));
+  EXPECT_TRUE(with(one, "0x8100014").starts_with("illegal\tSparseBit: "));
+  EXPECT_TRUE(with(one, "0x8000010").starts_with("illegal\tIdescN: "));
+  EXPECT_TRUE(with(one, "0x8100490").starts_with("legal")) << "bf16 operands";
+  EXPECT_TRUE(with(one, "0x8100480").starts_with("illegal\tTypesOfKind: ")) << "with f16 D";
+  EXPECT_TRUE(with(one, "0x8100050").starts_with("undefined\tWordReserved: "));
+  EXPECT_TRUE(with(one, "0x8100018").starts_with("illegal\t")) << "saturate";
 }
 
 TEST(Tcgen05Check, WithoutATargetIsForSm100a) {

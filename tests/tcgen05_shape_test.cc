@@ -13,6 +13,7 @@
 #include "sim/isa/tcgen05_instruction.h"
 #include "sim/isa/tcgen05_operands.h"
 #include "sim/isa/tcgen05_text.h"
+#include "sim/isa/tmem_allocation.h"
 
 namespace tcq::tcgen05 {
 namespace {
@@ -480,7 +481,7 @@ TEST(Tcgen05_Form, OptionalOperandsBelongToTheirForms) {
 TEST(Tcgen05_Form, AllocationsArePowersOfTwoFrom32To512) {
   std::set<int> found;
   for (int columns = -64; columns <= 2048; ++columns)
-    if (alloc_columns_exist(columns)) found.insert(columns);
+    if (is_allocation_size(columns)) found.insert(columns);
   EXPECT_EQ(found, (std::set<int>{32, 64, 128, 256, 512}));
 }
 

@@ -105,10 +105,10 @@ inline std::vector<std::pair<std::string, std::string>> alternatives(tcgen05::Op
               {"{%r0,%r1}", ""}};
     case Idesc:
       return {{"%r8", ""},
-              {"0x8100490", ""},
-              {"0", ""},
-              {"-1", ""},
-              {"4294967295", ""},
+              {"0x8100490", "idesc value"},
+              {"0", "idesc value"},
+              {"-1", "idesc value"},
+              {"4294967295", "idesc value"},
               {"%rd0", ""},
               {"%f0", ""},
               {"%p0", ""},

@@ -197,8 +197,10 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
     default: break;
   }
-  for (const FaultInfo found : {tcgen05_info(fault), tcgen05_word_info(fault)})
-    if (found.kind != None) return found;
+  const FaultInfo form = tcgen05_info(fault);
+  if (form.kind != None) return form;
+  const FaultInfo word = tcgen05_word_info(fault);
+  if (word.kind != None) return word;
   return machine_info(fault);
 }
 

@@ -308,15 +308,6 @@ struct FenceForm {
   friend constexpr bool operator==(const FenceForm&, const FenceForm&) = default;
 };
 
-// Columns of an allocation: 32, 64, 128, 256 or 512.
-inline constexpr int min_alloc_columns = 32;
-inline constexpr int max_alloc_columns = 512;
-
-HOST_DEVICE constexpr bool alloc_columns_exist(std::int64_t columns) {
-  return columns >= min_alloc_columns && columns <= max_alloc_columns &&
-         (columns & (columns - 1)) == 0;
-}
-
 HOST_DEVICE constexpr Fault check(const AllocForm& f) { return check_cta_group(f.cta_group); }
 HOST_DEVICE constexpr Fault check(const DeallocForm& f) { return check_cta_group(f.cta_group); }
 HOST_DEVICE constexpr Fault check(const RelinquishForm& f) { return check_cta_group(f.cta_group); }

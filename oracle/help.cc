@@ -89,6 +89,7 @@ constexpr std::array<Page, 18> pages = {{
      "of\n"
      "type= [kind= major=K|MN mn=ROWS]. tcgen05.zero_mask: with m= and n=, which columns are "
      "zeroed.\n"
+     "tcgen05.idesc.KIND: for the opcode of cta_group=1|2 ws= sparse= a=smem|tmem scale_vec=1X...\n"
      "KIND: f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, as in .kind::f16.\n",
      "decode tcgen05.idesc.f16 0x08420490", ""},
     {"encode", "FORMAT key=value ...", "what is the word",

@@ -15,6 +15,7 @@
 #include "sim/isa/field_gaps.h"
 #include "sim/isa/tcgen05_instr_desc.h"
 #include "sim/isa/tcgen05_operand.h"
+#include "sim/isa/tcgen05_shape.h"
 #include "sim/isa/tcgen05_zero_mask.h"
 #include "sim/isa/tmem_address.h"
 
@@ -167,6 +168,19 @@ void lint_other_kind(std::uint32_t word, Kind kind, Sentences& out) {
   if (!kinds.empty()) out.push_back(fmt::format("the word fits kind {}", kinds));
 }
 
+// "tcgen05.mma.ws.sp.cta_group::1.kind::f16".
+std::string opcode_text(const MmaOpcode& op) {
+  return fmt::format("tcgen05.mma{}{}.cta_group::{}.kind::{}", op.ws ? ".ws" : "",
+                     op.sparse ? ".sp" : "", op.cta_group, name(op.kind));
+}
+
+void lint_instruction(const MmaOpcode& op, const InstructionDescriptor& d, Sentences& out) {
+  const Fault fault = check(op, d);
+  if (fault == Fault::None) return;
+  out.push_back(fmt::format("{} with M {}, N {}, {}: {}", opcode_text(op), d.m, d.n,
+                            name(info(fault).kind), info(fault).sentence));
+}
+
 // "f16 K-major".
 std::string operand_text(Type type, Major major) {
   return fmt::format("{} {}", name(type), word_for(major));
@@ -203,7 +217,8 @@ std::string zeroed_columns(const ZeroColumnMask& z, const MaskUse& use) {
 
 }  // namespace
 
-DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind) {
+DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind,
+                                   const std::optional<MmaOpcode>& op) {
   DescriptorRemarks out;
   const InstructionDescriptor d = decode(word, kind);
   lint_types(word, kind, out.lints);
@@ -214,6 +229,7 @@ DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind) {
     note_meaning(kind, d, out.notes);
   else
     lint_other_kind(word, kind, out.lints);
+  if (op && check_word(word, kind) == Fault::None) lint_instruction(*op, d, out.lints);
   return out;
 }
 

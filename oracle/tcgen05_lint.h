@@ -27,7 +27,9 @@ struct SmemUse {
 
 DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUse>& use);
 
-DescriptorRemarks remarks_on_idesc(std::uint32_t word, tcgen05::Kind kind);
+// With the opcode of the instruction, if it is known: op->kind is `kind`.
+DescriptorRemarks remarks_on_idesc(std::uint32_t word, tcgen05::Kind kind,
+                                   const std::optional<tcgen05::MmaOpcode>& op = std::nullopt);
 
 // M and N of the .ws instruction whose B is masked.
 struct MaskUse {

@@ -194,9 +194,27 @@ std::string idesc_value(F, std::uint32_t word, const InstructionDescriptor& d) {
     return fmt::format("{}", F::decode(word));
 }
 
+// cta_group= and the like: what the instruction's opcode says.
+std::optional<MmaOpcode> opcode_from(const Keys& keys, Kind kind) {
+  constexpr std::array names = {"cta_group", "ws", "sparse", "scale_vec", "a"};
+  if (std::none_of(names.begin(), names.end(), [&](const char* key) { return keys.has(key); }))
+    return std::nullopt;
+  MmaOpcode op;
+  op.kind = kind;
+  op.cta_group = static_cast<int>(keys.number_or("cta_group", 1, 2, 1));
+  op.ws = flag_from(keys, "ws");
+  op.sparse = flag_from(keys, "sparse");
+  op.a_place = keys.choice("a", {"smem", "tmem"}, 0) == 1 ? Place::Tmem : Place::Smem;
+  constexpr ScaleVec all[] = {ScaleVec::X1, ScaleVec::X2, ScaleVec::X4, ScaleVec::Block16,
+                              ScaleVec::Block32};
+  const int chosen = keys.choice("scale_vec", {"1X", "2X", "4X", "block16", "block32"}, -1);
+  if (chosen >= 0) op.scale_vec = all[chosen];
+  return op;
+}
+
 DecodedWord decode_idesc(const Question& question, Kind kind) {
   const std::uint32_t word = narrow_word_of(question, "0x08400010");
-  const Keys keys(words_from(question, 2), {});
+  const Keys keys(words_from(question, 2), {}, {"cta_group", "ws", "sparse", "scale_vec", "a"});
   const InstructionDescriptor d = decode(word, kind);
   return with_idesc_format(kind, [&](auto format) {
     return DecodedWord{
@@ -205,7 +223,7 @@ DecodedWord decode_idesc(const Question& question, Kind kind) {
         field_lines(format, word, [&](auto field) { return idesc_value(field, word, d); }),
         rest_lines<idesc::word_bits>(format, word, "reserved", "must be 0"),
         "reserved",
-        remarks_on_idesc(word, kind)};
+        remarks_on_idesc(word, kind, opcode_from(keys, kind))};
   });
 }
 

@@ -188,6 +188,8 @@ TEST(Tcgen05_Formats, BadInputIsAUsageErrorThatNamesIt) {
           "did you mean its upper half '0x08400010'");
   refused("decode tcgen05.idesc.f16 0x100000001", "has more than 32 bits");
   refused("decode tcgen05.idesc.f16 0 mn=8", "'mn'");
+  refused("decode tcgen05.idesc.f16 0 cta_group=3", "[1, 2]");
+  refused("decode tcgen05.idesc.mxf4 0 scale_vec=3X", "'3X'");
   refused("decode tcgen05.zero_mask 0 m=64", "n= is missing");
   refused("decode tcgen05.zero_mask 0 m=48 n=64", "'48'");
   refused("decode tmem.addr 0x100000000", "has more than 32 bits");
@@ -371,6 +373,22 @@ TEST(Tcgen05_IdescLints, ReservedBitsSayWhatTheyAreElsewhere) {
       "bits [31,32) must be 0 in kind mxf8f6f4; in kind f16 they are max_shift_b, in kind "
       "mxf4 they are k96",
       "tcgen05.idesc.mxf8f6f4 0x88a00000");
+}
+
+TEST(Tcgen05_IdescLints, AgainstTheInstruction) {
+  const std::string m64 = "tcgen05.idesc.f16 0x04100010";
+  EXPECT_EQ(lints(m64 + " cta_group=1"), "");
+  expect_lint("tcgen05.mma.cta_group::2.kind::f16 with M 64, N 64, illegal: ",
+              m64 + " cta_group=2");
+  expect_lint("tcgen05.mma.sp.cta_group::1.kind::f16 with M 64, N 64, illegal: ",
+              m64 + " sparse=1");
+  EXPECT_EQ(lints(m64 + " ws=1"), "");
+  expect_lint("tcgen05.mma.ws.cta_group::1.kind::f16 with M 64, N 72, illegal: ",
+              "tcgen05.idesc.f16 0x04120010 ws=1");
+  expect_lint("kind::mxf4nvf4 with M 128, N 128, illegal: ",
+              "tcgen05.idesc.mxf4nvf4 0x48200480 scale_vec=4X");
+  EXPECT_EQ(lints("tcgen05.idesc.mxf4nvf4 0x48a00480 scale_vec=2X"), "");
+  EXPECT_EQ(lints("tcgen05.idesc.f16 0x08120010 a=tmem"), "");
 }
 
 // A word is without lints exactly if sim/isa finds nothing wrong, narrow operands apart.

@@ -88,8 +88,9 @@ BENCHMARK_CAPTURE(run_once, quadwords, ring_of_generic_accesses)->Unit(benchmark
 void explore_catalogue(benchmark::State& state) {
   std::int64_t programs = 0;
   for (auto _ : state) {
-    for (const auto entries : {proxy_entries(), descriptor_entries(), wgmma_entries(),
-                               mbarrier_entries(), cluster_entries(), register_entries()})
+    for (const auto entries :
+         {proxy_entries(), tensormap_entries(), descriptor_entries(), wgmma_entries(),
+          mbarrier_entries(), cluster_entries(), register_entries()})
       for (const Entry& entry : entries)
         for (const bool mutant : {false, true}) {
           benchmark::DoNotOptimize(explore(entry.make(mutant), {}));

@@ -96,6 +96,8 @@ enum class Fault : std::uint8_t {
   CtaRankOutOfRange,
   CtaExited,
   ExitInFlight,
+  TensormapFenceMissing,
+  TensormapInUse,
   // mbarriers.
   MbarrierUnaligned,
   MbarrierCount,

@@ -34,12 +34,15 @@ bool Executor::all_lanes_take_part() {
 }
 
 // Threads of two CTAs whose release or acquire had scope .cta only.
+bool Executor::is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const {
+  if (tick == never || warp_.narrow.at(stream) < tick) return false;
+  for (const MbarrierSlot& slot : c_.slots_)
+    if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
+  return true;
+}
+
 Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
-  if (warp_.narrow.at(earlier.stream) >= earlier.tick && earlier.tick != never) {
-    for (const MbarrierSlot& slot : c_.slots_)
-      if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
-    return Fault::ScopeTooNarrow;
-  }
+  if (is_known_too_narrowly(earlier.stream, earlier.tick, hint)) return Fault::ScopeTooNarrow;
   if (!is_async(earlier.kind)) return Fault::DataRace;
   const bool writes = earlier.kind == AccessKind::CopyWrite;
   if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {

@@ -104,7 +104,9 @@ std::optional<TensorElement> Executor::origin_of(std::uint32_t address, int elem
   if (access.kind != AccessKind::CopyWrite) return std::nullopt;
   const auto* load = std::get_if<TensorLoad>(&c_.statements_[access.statement]->what);
   if (load == nullptr) return std::nullopt;
-  const tma::TensorMap& map = c_.program_.maps()[static_cast<std::size_t>(load->map)];
+  const PatchableMap& map_now = c_.maps_[static_cast<std::size_t>(load->map)];
+  if (map_now.is_patched()) return std::nullopt;
+  const tma::TensorMap& map = *map_now.value();
   if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
     return std::nullopt;
   return element_at(map, load->start, access.base, address);

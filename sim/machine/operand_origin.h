@@ -2,8 +2,8 @@
 //
 // Every 16 bytes of an operand that a tensor copy wrote belong to a known element of the tensor.
 // Along K and along M or N these elements must advance by one; where they do not, the descriptor and
-// the copy disagree: wrong stride, swizzle, base offset or advance. Only for maps of rank 2 whose
-// elements are as wide as the operand's. Example: SBO 128 instead of 1024 under a 128B swizzle:
+// the copy disagree: wrong stride, swizzle, base offset or advance. Only for maps of rank 2 that no
+// statement patches and whose elements are as wide as the operand's. Example: SBO 128 instead of 1024 under a 128B swizzle:
 // (8, 0) comes from row 1 instead of row 8.
 //
 // Source: PTX ISA 9.2, 9.7.15.5.1.2, 5.5.7; the maps themselves: sim/isa/tma_tile.h,

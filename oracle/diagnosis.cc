@@ -42,6 +42,13 @@ std::string registers_text(wgmma::RegisterRange r) {
                       : fmt::format("registers {} to {}", r.first, r.first + r.count - 1);
 }
 
+// What the wgmma that found a scrambled operand says of it.
+Major major_of(const Program& program, const Finding& f) {
+  const Statement& statement = program.statement(static_cast<std::size_t>(f.at.statement));
+  const wgmma::Form& form = std::get<WgmmaMma>(statement.what).op.form;
+  return f.number == 0 ? form.major_a : form.major_b;
+}
+
 // --- what happened ---------------------------------------------------------------------------------
 
 class Story {
@@ -160,10 +167,19 @@ class Story {
   std::string scrambled() const {
     const Scrambled& s = f_.scrambled;
     return fmt::format(
-        "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} of the "
-        "tensor; its neighbours say row {}, column {}",
-        at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
-        s.expected.row, s.expected.col);
+               "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} "
+               "of the "
+               "tensor; its neighbours say row {}, column {}",
+               at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
+               s.expected.row, s.expected.col) +
+           major();
+  }
+
+  std::string major() const {
+    if (!f_.scrambled.other_major_fits) return "";
+    const bool says_k = major_of(p_, f_) == Major::K;
+    return fmt::format("; operand is stored {}-major but the immediate says {}-major",
+                       says_k ? "MN" : "K", says_k ? "K" : "MN");
   }
 
   std::string registers() const {
@@ -364,6 +380,9 @@ std::string what_to_do(const Program& program, const Finding& f) {
       return "write the register first; a wgmma that begins a tile takes scale-d 0";
     case Fault::Deadlock: return fix_of_deadlock(program, f);
     case Fault::OperandScrambled:
+      if (f.scrambled.other_major_fits)
+        return fmt::format("write {} for imm-trans-{} of {}",
+                           major_of(program, f) == Major::K ? 1 : 0, f.number == 0 ? 'a' : 'b', at);
       return "compare LBO, SBO, swizzle, base offset and start of the descriptor with the tensor "
              "map "
              "(tcq layout, tcq decode wgmma.desc)";

@@ -35,6 +35,7 @@ std::string text_of(const Program& program, const Report& report) {
 
 bool reports(const Report& report, Fault fault) {
   if (report.finding && report.finding->fault == fault) return true;
+  if (report.outcome == Outcome::Refused) return report.refused.fault == fault;
   for (const machine::Finding& f : report.suspicions)
     if (f.fault == fault) return true;
   return false;

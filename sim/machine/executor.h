@@ -115,6 +115,7 @@ class Executor {
 
   // --- operands ---
   void check_origin(const WgmmaMma& i, Operand which);
+  bool other_major_fits(wgmma::Instruction op, Operand which) const;
   std::optional<TensorElement> origin_of(std::uint32_t address, int element_bytes) const;
 
   // --- registers ---

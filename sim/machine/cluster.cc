@@ -499,7 +499,7 @@ void Cluster::report_unwritten_reads() {
 
 void Cluster::compact_log() {
   Compaction compaction(log_);
-  for (const Cta& cta : ctas_) compaction.keep(cta.provenance);
+  for (Cta& cta : ctas_) compaction.keep(cta.provenance);
   for (const MbarrierSlot& slot : slots_) compaction.keep(slot.init);
   for (const UnwrittenRead& read : unwritten_reads_) compaction.keep(read.access);
   for (const Copy& copy : copies_) compaction.keep(copy.write), compaction.keep(copy.read);

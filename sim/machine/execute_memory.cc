@@ -250,8 +250,18 @@ bool Executor::shared_access(AccessKind kind, const Address& address, int bytes)
   return fine;
 }
 
+// The words of all lanes; lane by lane where their bytes are adjacent.
 template <class Visit>
 void Executor::for_each_word(const Address& address, int bytes, Visit visit) {
+  if (is_contiguous(address, bytes)) {
+    const std::uint32_t first = address.of(thread_of(0));
+    for (int word = 0; word < bytes / 4; ++word)
+      for (std::uint32_t lane = 0; lane < warp_threads; ++lane)
+        visit(lane, word,
+              first + lane * static_cast<std::uint32_t>(bytes) +
+                  4u * static_cast<std::uint32_t>(word));
+    return;
+  }
   for_each_lane([&](int lane) {
     const std::uint32_t at = address.of(thread_of(lane));
     for (int word = 0; word < bytes / 4; ++word)

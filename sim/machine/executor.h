@@ -147,7 +147,7 @@ class Executor {
   template <class Operation>
   void count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
                 Operation operation);
-  static void note_touch(Cluster& cluster, Touch touch, const mbarrier::Mbarrier& after);
+  static void note_touch(Cluster& cluster, const Touch& touch, const mbarrier::Mbarrier& after);
   void release(MbarrierSlot& slot, Scope scope);
   void acquire(MbarrierSlot& slot, Scope scope);
   static void note_completion(MbarrierSlot& slot);

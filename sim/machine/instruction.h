@@ -44,6 +44,7 @@ struct Address {
     remote.cta = rank;
     return remote;
   }
+  bool is_uniform() const { return stride_bytes == 0 && !table; }
   std::uint32_t of(int thread) const {
     if (table) return base + (*table)[static_cast<std::size_t>(thread)];
     return base + static_cast<std::uint32_t>(stride_bytes * thread);

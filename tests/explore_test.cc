@@ -288,6 +288,18 @@ TEST(Explore, ADeadlockSaysWhoWaitsForWhat) {
   EXPECT_NE(text.find("2 more arrivals of done would release"), text.npos) << text;
 }
 
+TEST(Explore, EachLaneArrivesOnTheBarrierItNames) {
+  Program p({.threads = 64});
+  const auto done = p.mbarriers("done", 2);
+  Role all = p.warps("all", 0, 2);
+  for (const Address& barrier : done) all.elect().mbarrier_init(barrier, 1);
+  all.barrier_sync();
+  p.warps("a", 0, 1).lanes(0b11).mbarrier_arrive({done[0].base, 8});
+  p.warps("b", 1, 1).mbarrier_try_wait(done[0], 0).mbarrier_try_wait(done[1], 0);
+  const Report report = explore(p, {});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+}
+
 TEST(Explore, AnOrderThatIsRareIsFound) {
   // Right unless warp 1 arrives before warp 0: then the phase that the reader waits for is over.
   Program p({.threads = 96});

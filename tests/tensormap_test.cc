@@ -8,6 +8,7 @@
 
 #include "oracle/diagnosis.h"
 #include "sim/machine/explore.h"
+#include "tests/catalogue_kit.h"
 #include "tests/every_order.h"
 
 namespace tcq {
@@ -245,6 +246,32 @@ TEST(Tensormap, AnIdleFenceIsNamedSlow) {
     named.insert(oracle::instruction_text(
         w.program, w.program.statement(static_cast<std::size_t>(f.at.statement)).what));
   EXPECT_TRUE(named.contains("fence.proxy.tensormap::generic.release.cluster"));
+}
+
+// The copy wrote the tile with a 128B swizzle; the map that it used says 64B by now.
+TEST(Tensormap, ATileIsNotJudgedByWhatItsMapBecame) {
+  using namespace catalogue;
+  Program p({.threads = 128});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t a = p.shared("A", a_bytes, 1024);
+  const std::uint32_t b = p.shared("B", b_bytes, 1024);
+  const int map_a = f16_tensor(p, 64, 64, 64);
+  const int map_b = f16_tensor(p, mma_n, 64, mma_n);
+  Role math = p.warps("math", 0, 4);
+  math.elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  math.barrier_sync();
+  math.elect().mbarrier_arrive_expect_tx(full, a_bytes + b_bytes);
+  math.elect().tensor_load(map_a, {}, a, full).tensor_load(map_b, {}, b, full);
+  math.mbarrier_try_wait(full, 0);
+  tma::TensorMap narrow = p.maps()[static_cast<std::size_t>(map_a)];
+  narrow.swizzle = tma::Swizzle::B64;
+  narrow.box[0] = 32;
+  math.elect().tensormap_replace(map_a, narrow);
+  math.wgmma_fence().wgmma(mma(descriptor(a), descriptor(b), false), d_registers);
+  math.wgmma_commit().wgmma_wait(0);
+  const Report report = explore(p, {.random_executions = 2});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+  EXPECT_TRUE(report.suspicions.empty()) << oracle::report_text(p, report);
 }
 
 // --- every order -----------------------------------------------------------------------------------

@@ -31,10 +31,9 @@ void PatchableMap::release(const MapActor& actor, Scope scope) {
   if (scope == Scope::Cluster) count(wide_scope_);
 }
 
-// It serves only if the patch and its release are known by now.
+// It serves only if the release, and with it the patch, is known by now.
 void PatchableMap::acquire(const MapActor& actor, Scope scope) {
-  if (!patched() || !is_ordered(actor.knows)) return;
-  if (!release_for(actor.cta).is_known(stream_, actor.knows)) return;
+  if (!patched() || !release_for(actor.cta).is_known(stream_, actor.knows)) return;
   const bool is_narrow = scope == Scope::Cta && actor.cta != cta_;
   for (Acquire& a : acquires_)
     if (a.warp == actor.at.warp && a.is_narrow == is_narrow) {

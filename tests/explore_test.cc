@@ -10,9 +10,9 @@
 #include <string>
 
 #include "oracle/diagnosis.h"
-#include "oracle/instruction_text.h"
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
+#include "tests/every_order.h"
 
 namespace tcq {
 namespace {
@@ -26,33 +26,7 @@ using catalogue::f16_tensor;
 using catalogue::mma;
 using catalogue::mma_n;
 
-// --- every order, the slow way ---------------------------------------------------------------------
-
-struct Outcomes {
-  std::set<std::string> results;  // global memory
-  bool faults = false;
-  std::uint64_t executions = 0;
-};
-
-// Depth first over all steps of all agents, with no reduction at all.
-void try_everything(const Cluster& cluster, Outcomes& out) {
-  const std::vector<AgentId> agents = cluster.runnable();
-  if (agents.empty()) {
-    Cluster end = cluster;
-    if (!end.finding() && !end.finished()) end.report_deadlock();
-    if (!end.finding()) end.report_unwritten_reads();
-    if (!end.finding()) end.finish_stores();
-    ++out.executions;
-    out.faults = out.faults || end.finding();
-    if (!end.finding()) out.results.emplace(end.global().begin(), end.global().end());
-    return;
-  }
-  for (const AgentId agent : agents) {
-    Cluster next = cluster;
-    next.step(agent);
-    try_everything(next, out);
-  }
-}
+// --- every order -------------------------------------------------------------------------------
 
 // Three warps that arrive, wait, copy, load and store at random; most are wrong, many subtly.
 Program random_program(std::mt19937& random) {
@@ -90,21 +64,6 @@ Program random_program(std::mt19937& random) {
     }
   }
   return p;
-}
-
-// Initialisation and the first barrier, in one order: they are the same in all programs.
-Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
-  Cluster cluster(program, cache, Timing::Latest);
-  for (const AgentId agent : {0, 0, 1, 2, 0, 1, 2}) cluster.step(agent);
-  return cluster;
-}
-
-std::string listing(const Program& program) {
-  std::string text;
-  for (const Segment& segment : program.segments())
-    for (const Statement& statement : segment.statements)
-      text += segment.name + ": " + oracle::instruction_text(program, statement.what) + "\n";
-  return text;
 }
 
 TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
@@ -327,6 +286,18 @@ TEST(Explore, ADeadlockSaysWhoWaitsForWhat) {
   const std::string text = oracle::diagnosis(p, *report.finding);
   EXPECT_NE(text.find("2 of 3 arrivals missing"), text.npos) << text;
   EXPECT_NE(text.find("2 more arrivals of done would release"), text.npos) << text;
+}
+
+TEST(Explore, EachLaneArrivesOnTheBarrierItNames) {
+  Program p({.threads = 64});
+  const auto done = p.mbarriers("done", 2);
+  Role all = p.warps("all", 0, 2);
+  for (const Address& barrier : done) all.elect().mbarrier_init(barrier, 1);
+  all.barrier_sync();
+  p.warps("a", 0, 1).lanes(0b11).mbarrier_arrive({done[0].base, 8});
+  p.warps("b", 1, 1).mbarrier_try_wait(done[0], 0).mbarrier_try_wait(done[1], 0);
+  const Report report = explore(p, {});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
 }
 
 TEST(Explore, AnOrderThatIsRareIsFound) {

@@ -16,21 +16,6 @@
 
 namespace tcq::ptx {
 
-// Every operand that some form has. Names as in sim/isa/tcgen05_operands.h.
-struct Tcgen05MmaOperands {
-  std::uint32_t d = 0;       // addresses of Tensor Memory: d, a, metadata, scales
-  std::uint64_t desc_a = 0;  // A in shared memory
-  std::uint32_t a = 0;       // A in Tensor Memory
-  std::uint64_t desc_b = 0;
-  std::uint32_t metadata = 0;  // .sp
-  std::uint32_t idesc = 0;
-  std::uint32_t disable_output_lane[8] = {};  // 4 words with cta_group::1
-  std::uint32_t scale_a = 0;                  // .block_scale
-  std::uint32_t scale_b = 0;
-  bool accumulate = false;             // enable-input-d
-  std::uint64_t zero_column_mask = 0;  // .ws
-};
-
 // D = A * B, plus D (times 2 to the minus ScaleInputD) if `accumulate`.
 template <tcgen05::MmaForm F, int ScaleInputD = 0>
 __device__ __forceinline__ void tcgen05_mma(const Tcgen05MmaOperands& o) {

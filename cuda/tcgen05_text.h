@@ -10,12 +10,29 @@
 // No device of compute capability 10 was at hand: this text has been assembled, not run.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/isa/host_device.h"
 #include "sim/isa/ptx_text.h"
 #include "sim/isa/tcgen05_instruction.h"
 #include "sim/isa/tcgen05_operands.h"
 
 namespace tcq::ptx {
+
+// Every operand that some form has. Names as in sim/isa/tcgen05_operands.h.
+struct Tcgen05MmaOperands {
+  std::uint32_t d = 0;       // addresses of Tensor Memory: d, a, metadata, scales
+  std::uint64_t desc_a = 0;  // A in shared memory
+  std::uint32_t a = 0;       // A in Tensor Memory
+  std::uint64_t desc_b = 0;
+  std::uint32_t metadata = 0;  // .sp
+  std::uint32_t idesc = 0;
+  std::uint32_t disable_output_lane[8] = {};  // 4 words with cta_group::1
+  std::uint32_t scale_a = 0;                  // .block_scale
+  std::uint32_t scale_b = 0;
+  bool accumulate = false;             // enable-input-d
+  std::uint64_t zero_column_mask = 0;  // .ws
+};
 
 // The one operand that is a number in the text: scale-input-d or immHalfSplitoff.
 HOST_DEVICE constexpr bool is_immediate(tcgen05::Operand operand) {
@@ -45,7 +62,8 @@ HOST_DEVICE constexpr const char* register_name(tcgen05::Operand operand) {
     case Operand::Mbar: return "[mbar]";
     case Operand::CtaMask: return "mask";
     case Operand::DisableOutputLane:
-    case Operand::Registers:
+    case Operand::Loaded:
+    case Operand::Stored:
     case Operand::ScaleInputD:
     case Operand::HalfSplit: return "";
   }
@@ -78,10 +96,15 @@ HOST_DEVICE constexpr void add_operand(PtxText& text, const Form& form, tcgen05:
   }
 }
 
+// The registers of ld and st.
+HOST_DEVICE constexpr bool is_vector(tcgen05::Operand operand) {
+  return operand == tcgen05::Operand::Loaded || operand == tcgen05::Operand::Stored;
+}
+
 // Index of the vector of ld and st among the operands; their number if there is none.
 HOST_DEVICE constexpr int vector_index(const tcgen05::OperandList& list) {
   int at = 0;
-  while (at < list.size && list.items[at] != tcgen05::Operand::Registers) ++at;
+  while (at < list.size && !is_vector(list.items[at])) ++at;
   return at;
 }
 
@@ -132,7 +155,10 @@ HOST_DEVICE constexpr bool immediate_exists(const tcgen05::MmaForm& form, int im
 }
 template <class Form>
 HOST_DEVICE constexpr bool immediate_exists(const Form& form, int immediate) {
-  return tcgen05::has_half_split(form.shape) || immediate == 0;
+  if constexpr (requires { form.shape; }) {
+    if (tcgen05::has_half_split(form.shape)) return true;
+  }
+  return immediate == 0;
 }
 
 }  // namespace tcq::ptx

@@ -133,11 +133,6 @@ struct OperandTile {
   std::uint32_t k_bytes;  // with padding
 };
 
-struct Area {
-  std::uint32_t start;
-  std::uint32_t bytes;
-};
-
 std::uint32_t whole(std::uint32_t bytes, std::uint32_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -151,15 +146,15 @@ Tile tile_of(const OperandTile& o, tcgen05::Swizzle swizzle, AtomOrder order) {
   return {o.major, pitch, order, whole(o.mn * element_bytes, pitch), whole(o.k, rows), rows};
 }
 
-// A compact tile somewhere in the area; in a wide row of K, at one of its steps.
-std::uint64_t draw_descriptor(const OperandTile& o, Area area, Draw& draw) {
+// A compact tile a few KiB behind `first`; in a wide row of K, at one of its steps. The largest
+// tiles, 128 and 256 rows of 128 bytes, leave room behind them.
+std::uint64_t draw_descriptor(const OperandTile& o, std::uint32_t first, Draw& draw) {
   for (;;) {
     const auto swizzle = static_cast<tcgen05::Swizzle>(draw.below(8));
     if (!exists(swizzle) || !may_run(check_swizzle(swizzle, o.type, o.major))) continue;
     const AtomOrder order = draw.one_in(2) ? AtomOrder::KFirst : AtomOrder::MnFirst;
     const Tile tile = tile_of(o, swizzle, order);
-    std::uint32_t start = area.start + 1024 * static_cast<std::uint32_t>(draw.below(8));
-    if (start + tile.bytes() > area.start + area.bytes) continue;
+    std::uint32_t start = first + 1024 * static_cast<std::uint32_t>(draw.below(8));
     if (o.major == Major::K)
       start += o.k_bytes * static_cast<std::uint32_t>(
                                draw.below(static_cast<int>(tile.contiguous_bytes / o.k_bytes)));
@@ -179,10 +174,8 @@ void place_operands(Tcgen05Case& c, const MmaOpcode& op, const InstructionDescri
   const std::uint32_t k_of_b = op.sparse ? 2 * k : k;
   const OperandTile b{d.b, d.major_b, static_cast<std::uint32_t>(d.n), k_of_b,
                       k_of_b * container_bits(d.b) / 8};
-  if (op.a_place == Place::Smem)
-    c.operands.desc_a = draw_descriptor(a, {tcgen05_shared_base, tcgen05_a_bytes}, draw);
-  c.operands.desc_b = draw_descriptor(
-      b, {tcgen05_shared_base + tcgen05_a_bytes, tcgen05_shared_bytes - tcgen05_a_bytes}, draw);
+  if (op.a_place == Place::Smem) c.operands.desc_a = draw_descriptor(a, tcgen05_shared_base, draw);
+  c.operands.desc_b = draw_descriptor(b, tcgen05_shared_base + tcgen05_a_bytes, draw);
 }
 
 // ---- Tensor Memory ------------------------------------------------------------------------------

@@ -62,6 +62,33 @@ TEST(Tcgen05_Suite, StateIsAPureFunctionOfTheCase) {
   }
 }
 
+TEST(Tcgen05_Suite, TheCtasOfAPairDiffer) {
+  for (const std::string_view suite : {"mma", "cp", "shift"})
+    for (const Tcgen05Case& c : tcgen05_suite(suite, 4, Target::sm_100a)) {
+      if (cta_group(c.form) != 2) continue;
+      const Tcgen05State state = build_state(c);
+      EXPECT_NE(state.tmem[0], state.tmem[1]) << describe(c);
+      EXPECT_TRUE(suite == "shift" || state.shared[0] != state.shared[1]);
+      break;
+    }
+}
+
+TEST(Tcgen05_Suite, MetadataAreCodesThatTheManualDefines) {
+  for (const Tcgen05Case& c : tcgen05_suite("mma", 4, Target::sm_100a)) {
+    const MmaOpcode& op = std::get<MmaForm>(c.form).opcode;
+    if (!op.sparse || op.cta_group != 1) continue;
+    const bool tf32 = op.kind == Kind::tf32;
+    const Tcgen05State state = build_state(c);
+    for (int column = tmem_metadata_column; column < tmem_scale_a_column; ++column)
+      for (std::uint32_t word = state.tmem[0][static_cast<std::size_t>(column)]; word != 0;
+           word /= 16)
+        ASSERT_NE(
+            (tf32 ? std::string("4E") : std::string("489CDE")).find("0123456789ABCDEF"[word % 16]),
+            std::string::npos)
+            << describe(c);
+  }
+}
+
 TEST(Tcgen05_Suite, UnknownNameNamesTheNearest) {
   try {
     tcgen05_suite("ldts", 1, Target::sm_100a);
@@ -119,6 +146,22 @@ TEST(Tcgen05_Suite, EveryMmaIsLegalAndReadsItsOwnSharedMemoryOnly) {
   }
 }
 
+// Columns of PTX ISA 9.2, 9.7.16.2.3, by hand: of one repetition, and twice as many packed.
+int footprint(const Tcgen05Case& c) {
+  return std::visit(
+      [&c](const auto& f) {
+        int columns = 0;
+        if constexpr (requires { f.shape; }) {
+          constexpr int of_one[] = {1, 2, 4, 8, 1};
+          columns = of_one[static_cast<int>(f.shape)] * f.num + c.immediate;
+          if constexpr (requires { f.pack; }) columns *= f.pack ? 2 : 1;
+          if constexpr (requires { f.unpack; }) columns *= f.unpack ? 2 : 1;
+        }
+        return columns;
+      },
+      c.form);
+}
+
 TEST(Tcgen05_Suite, LdAndStStayInTensorMemoryAndEachWarpAtItsLanes) {
   for (const Tcgen05Case& c : tcgen05_suite("ldst", 5, Target::sm_103a))
     for (int warp = 0; warp < 4; ++warp) {
@@ -126,6 +169,7 @@ TEST(Tcgen05_Suite, LdAndStStayInTensorMemoryAndEachWarpAtItsLanes) {
       EXPECT_EQ(check(a), Fault::None);
       EXPECT_EQ(a.tmem_lane / 32, warp);
       EXPECT_EQ(a.tmem_lane % 16, 0);
+      EXPECT_LE(a.tmem_column + footprint(c), TmemAddress::columns) << describe(c);
     }
 }
 
@@ -203,6 +247,13 @@ TEST(Tcgen05_File, DamageIsFound) {
     EXPECT_THROW(parse_tcgen05_recording(damaged), BadFile) << i;
     EXPECT_THROW(parse_tcgen05_recording(bytes.substr(0, i)), BadFile) << i;
   }
+}
+
+TEST(Tcgen05_File, FormsThatDoNotExistAreRefused) {
+  Tcgen05Recording recording = made_up();
+  recording.cases.resize(1);
+  recording.cases[0].form = LdForm{LdShape::S32x32b, 3};
+  EXPECT_THROW(parse_tcgen05_recording(serialize(recording)), BadFile);
 }
 
 TEST(Tcgen05_File, AnOutputMustHaveItsHashes) {

@@ -16,7 +16,7 @@ namespace {
 
 using tcgen05::MmaForm;
 
-constexpr int lane_words = tcgen05::max_alloc_columns;
+constexpr int lane_words = tcgen05::tmem_columns;
 constexpr int threads = 128;
 
 // ---- Elements -----------------------------------------------------------------------------------

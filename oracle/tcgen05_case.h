@@ -19,6 +19,7 @@
 
 #include "oracle/container.h"
 #include "sim/isa/tcgen05_instruction.h"
+#include "sim/isa/tmem_layout.h"
 
 namespace tcq::oracle {
 
@@ -100,7 +101,7 @@ inline constexpr int tmem_scale_a_column = 416;
 inline constexpr int tmem_scale_b_column = 448;
 inline constexpr int tmem_random_column = 480;
 
-inline constexpr int tmem_words = 128 * tcgen05::max_alloc_columns;  // lane by lane
+inline constexpr int tmem_words = tcgen05::tmem_lanes * tcgen05::tmem_columns;  // lane by lane
 
 struct Tcgen05State {
   std::vector<std::vector<std::uint8_t>> shared;  // of each CTA; empty if nothing reads it

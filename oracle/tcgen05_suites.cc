@@ -4,9 +4,11 @@
 #include <initializer_list>
 
 #include "oracle/words.h"
+#include "sim/isa/tcgen05_fragment.h"
 #include "sim/isa/tcgen05_operand.h"
 #include "sim/isa/tcgen05_shape.h"
 #include "sim/isa/tmem_address.h"
+#include "sim/isa/tmem_allocation.h"
 #include "sim/num/draw.h"
 
 namespace tcq::oracle {
@@ -50,23 +52,32 @@ class Suite {
 
 // ---- ld, st -------------------------------------------------------------------------------------
 
-// Each warp at its own lanes, or 16 above for shapes of 16 lanes. No repetition of any shape covers
-// more than 16 columns, packed, so the last column is below 512.
-void place_registers(Tcgen05Case& c, LdShape shape, int num, Draw& draw) {
-  const int most = std::min(tmem_words / TmemAddress::lanes, 16 * num + 2 * c.immediate);
-  const int column = draw.below(tmem_words / TmemAddress::lanes - most + 1);
+// Each warp at its own lanes, now and then 16 above if the shape has 16 lanes.
+void place_registers(Tcgen05Case& c, const Fragment& fragment, Draw& draw) {
+  const int column = draw.below(tmem_columns - footprint_columns(fragment) + 1);
   for (int warp = 0; warp < 4; ++warp) {
-    const int upper = shape != LdShape::S32x32b && draw.one_in(2) ? 16 : 0;
-    c.operands.taddr[static_cast<std::size_t>(warp)] = address(32 * warp + upper, column);
+    const int lane = first_tmem_lane(warp);
+    const int upper = draw.one_in(2) && is_lane_base(fragment.shape, warp, lane + 16) ? 16 : 0;
+    c.operands.taddr[static_cast<std::size_t>(warp)] = address(lane + upper, column);
   }
 }
 
+// A split that gives every thread cells of its own; what stays where two store is left open.
+int draw_half_split(const Fragment& fragment, Draw& draw) {
+  const int run = run_columns(fragment);
+  return run + draw.below(std::min(32, tmem_columns - 2 * run) + 1);
+}
+
 template <class Form>
-void add_register_case(Suite& suite, const Form& form) {
+void add_register_case(Suite& suite, const Form& form, bool packed) {
   Tcgen05Case* c = suite.add(form);
   if (c == nullptr) return;
-  if (has_half_split(form.shape)) c->immediate = suite.draw().below(64);
-  place_registers(*c, form.shape, form.num, suite.draw());
+  Fragment fragment{form.shape, form.num, packed};
+  if (has_half_split(form.shape)) {
+    fragment.half_split = draw_half_split(fragment, suite.draw());
+    c->immediate = fragment.half_split;
+  }
+  place_registers(*c, fragment, suite.draw());
 }
 
 void add_reductions(Suite& suite, LdShape shape, int num) {
@@ -74,8 +85,10 @@ void add_reductions(Suite& suite, LdShape shape, int num) {
     for (int type = 0; type < red_type_count; ++type)
       for (const bool abs : {false, true})
         for (const bool nan : {false, true})
-          add_register_case(suite, LdRedForm{shape, num, static_cast<RedOp>(op), abs, nan,
-                                             static_cast<RedType>(type)});
+          add_register_case(
+              suite,
+              LdRedForm{shape, num, static_cast<RedOp>(op), abs, nan, static_cast<RedType>(type)},
+              false);
 }
 
 std::vector<Tcgen05Case> ldst(std::uint64_t seed, Target target) {
@@ -86,8 +99,8 @@ std::vector<Tcgen05Case> ldst(std::uint64_t seed, Target target) {
     for (int num = 1; num <= max_ld_registers; num *= 2) {
       for (const bool packed : {false, true})
         for (int i = 0; i < cases_per_form; ++i) {
-          add_register_case(suite, StForm{shape, num, packed});
-          add_register_case(suite, LdForm{shape, num, packed});
+          add_register_case(suite, StForm{shape, num, packed}, packed);
+          add_register_case(suite, LdForm{shape, num, packed}, packed);
         }
       add_reductions(suite, shape, num);
     }
@@ -137,7 +150,7 @@ std::vector<Tcgen05Case> shift(std::uint64_t seed, Target target) {
   constexpr int columns = 8;  // cases per lane group and cta_group
   Suite suite(seed, target);
   for (const int group : {1, 2})
-    for (int lane = 0; lane < TmemAddress::lanes; lane += 32)
+    for (int lane = 0; lane < tmem_lanes; lane += 32)
       for (int i = 0; i < columns; ++i)
         if (Tcgen05Case* c = suite.add(ShiftForm{group}))
           c->operands.taddr[0] = address(lane, 8 * suite.draw().below(64));
@@ -154,13 +167,13 @@ AllocSequence draw_sequence(int group, Draw& draw) {
   AllocSequence sequence{group, {}};
   const bool overcommits = draw.one_in(4);
   const int steps = draw.in(2, 12);
-  auto columns = static_cast<std::uint32_t>(max_alloc_columns);
+  auto columns = static_cast<std::uint32_t>(tmem_columns);
   std::uint32_t used = 0;
   std::vector<std::uint32_t> live;
   while (static_cast<int>(sequence.steps.size()) < steps) {
-    while (columns > min_alloc_columns && draw.one_in(2)) columns /= 2;
+    while (columns > tmem_allocation_unit && draw.one_in(2)) columns /= 2;
     const auto index = static_cast<std::uint32_t>(sequence.steps.size());
-    const bool fits = used + columns <= max_alloc_columns;
+    const bool fits = used + columns <= tmem_columns;
     if (!live.empty() && ((!fits && !overcommits) || draw.one_in(3))) {
       const auto which = live.begin() + draw.below(static_cast<int>(live.size()));
       const AllocStep& freed = sequence.steps[*which];

@@ -15,6 +15,7 @@
 #include "sim/isa/tcgen05_operand.h"
 #include "sim/isa/tcgen05_shape.h"
 #include "sim/isa/tmem_address.h"
+#include "sim/isa/tmem_allocation.h"
 #include "sim/num/draw.h"
 
 namespace tcq::oracle {
@@ -153,11 +154,12 @@ int footprint(const Tcgen05Case& c) {
         int columns = 0;
         if constexpr (requires { f.shape; }) {
           constexpr int of_one[] = {1, 2, 4, 8, 1};
-          columns = of_one[static_cast<int>(f.shape)] * f.num + c.immediate;
+          columns = of_one[static_cast<int>(f.shape)] * f.num;
           if constexpr (requires { f.pack; }) columns *= f.pack ? 2 : 1;
           if constexpr (requires { f.unpack; }) columns *= f.unpack ? 2 : 1;
+          EXPECT_TRUE(c.immediate == 0 || c.immediate >= columns) << "two threads share a cell";
         }
-        return columns;
+        return columns + c.immediate;
       },
       c.form);
 }
@@ -179,17 +181,17 @@ TEST(Tcgen05_Suite, AllocationsFollowTheManual) {
   for (const Tcgen05Case& c : tcgen05_suite("alloc", 9, Target::sm_100a)) {
     const auto& steps = std::get<AllocSequence>(c.form).steps;
     std::set<std::uint32_t> live;
-    std::uint32_t last = max_alloc_columns;
+    std::uint32_t last = tmem_columns;
     std::uint32_t used = 0;
     bool over = false;
     for (std::uint32_t i = 0; i < steps.size(); ++i) {
       if (steps[i].action == AllocStep::Action::Alloc) {
-        EXPECT_TRUE(alloc_columns_exist(steps[i].columns));
+        EXPECT_TRUE(is_allocation_size(steps[i].columns));
         EXPECT_LE(steps[i].columns, last);
         last = steps[i].columns;
         live.insert(i);
         used += last;
-        over = over || used > max_alloc_columns;
+        over = over || used > tmem_columns;
       }
       if (steps[i].action == AllocStep::Action::Dealloc) {
         EXPECT_EQ(live.erase(steps[i].allocation), 1u);

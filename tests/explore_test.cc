@@ -404,6 +404,20 @@ TEST(Explore, BadProgramsAreRefusedWithASentence) {
   EXPECT_EQ(refused(shape).refused.fault, Fault::ShapeN8);
 }
 
+tma::TensorMap random_map(std::mt19937& random) {
+  tma::TensorMap map;
+  map.type = static_cast<tma::DataType>(random() % tma::data_type_count);
+  map.rank = static_cast<int>(random() % 7);
+  map.address = random() % 4096;
+  map.swizzle = static_cast<tma::Swizzle>(random() % tma::swizzle_count);
+  for (int d = 0; d < tma::max_rank; ++d) {
+    map.dims[d] = random() % 65;
+    map.box[d] = static_cast<std::uint32_t>(random() % 65);
+  }
+  map.stride_bytes[0] = 16 * (random() % 16);
+  return map;
+}
+
 // Statements that make no sense, with operands from everywhere.
 Instruction random_instruction(std::mt19937& random) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
@@ -416,7 +430,7 @@ Instruction random_instruction(std::mt19937& random) {
   const auto small = [&](int n) { return static_cast<int>(below(static_cast<unsigned>(n))); };
   const RegisterRange four{small(8), 4};
   wgmma::Instruction op = mma(random(), descriptor(1024 + 16 * below(64)), below(2) == 0);
-  switch (below(26)) {
+  switch (below(28)) {
     case 0: return Move{four, small(3) - 1, 7};
     case 1: return LoadShared{address(), small(8), 4 << below(3)};
     case 2: return StoreShared{address(), small(8), 4 << below(3)};
@@ -442,6 +456,10 @@ Instruction random_instruction(std::mt19937& random) {
     case 22: return BarrierSync{small(16), 32 * small(3)};
     case 23: return below(2) == 0 ? Instruction(ClusterArrive{}) : Instruction(ClusterWait{});
     case 24: return SetMaxRegisters{below(2) == 0, 8 * (3 + small(30))};
+    case 25: return TensormapReplace{small(9) / 8, random_map(random)};
+    case 26:
+      return FenceProxyTensormap{below(2) == 0 ? TensormapFence::Release : TensormapFence::Acquire,
+                                 small(9) / 8, below(2) == 0 ? Scope::Cta : Scope::Cluster};
     default: return Branch{small(6), small(9) - 1, below(2) == 0};
   }
 }

@@ -157,6 +157,16 @@ TEST(Tensormap, AMapThatTheProgramLacksIsRefused) {
   }
 }
 
+TEST(Tensormap, APatchToAMapThatDoesNotExistIsAFaultOfTheCopy) {
+  OneWarp w;
+  tma::TensorMap bad = w.row(1);
+  bad.rank = tma::max_rank + 1;
+  Role one = w.all.elect();
+  one.tensormap_replace(w.map, bad).fence_tensormap_release().fence_tensormap_acquire(w.map);
+  w.load(one, w.map, 0);
+  EXPECT_EQ(fault_of(w.program), "TensorMapRank");
+}
+
 // --- until when a copy uses its map ----------------------------------------------------------------
 
 // CTA 0 multicasts to both CTAs and patches the map behind its own wait.

@@ -98,7 +98,7 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
     case Fault::TensormapInUse:
       return {Undefined, "TensormapInUse",
               "a tensor map is patched while a copy that nobody has waited for may still read it",
-              "8.6; 9.7.9.28"};
+              "9.7.9.27.2.2; 9.7.9.28"};
     case Fault::MbarrierUnaligned:
       return {Illegal, "MbarrierUnaligned", "an mbarrier is 8 bytes at a multiple of 8",
               "9.7.13.15.1"};

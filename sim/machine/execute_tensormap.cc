@@ -45,7 +45,12 @@ bool Executor::settle(const MapVerdict& verdict, int map) {
   return false;
 }
 
-bool Executor::may_use_map(int map) { return settle(map_at(map).check_use(map_actor()), map); }
+bool Executor::may_use_map(int map) {
+  if (!settle(map_at(map).check_use(map_actor()), map)) return false;
+  const Fault fault = tma::check(*map_at(map).value());
+  if (fault != Fault::None) fail(fault, first_lane());
+  return fault == Fault::None;
+}
 
 void Executor::note_map(Copy& copy, int map) {
   copy.map_number = map;

@@ -170,7 +170,7 @@ class Executor {
   PatchableMap& map_at(int number) { return c_.maps_[static_cast<std::size_t>(number)]; }
   MapActor map_actor() const;
   bool settle(const MapVerdict& verdict, int map);
-  // May the thread use the map as it is? Else a Fault.
+  // Does the map exist, and may the thread use it as it is? Else a Fault.
   bool may_use_map(int map);
   void note_map(Copy& copy, int map);
   static void end_map_use(Cluster& cluster, const Copy& copy, Tick tick);

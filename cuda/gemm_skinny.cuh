@@ -72,16 +72,6 @@ struct SkinnyConfig {
   static constexpr int resident = 2 * (shared_bytes + 1024) <= 228 * 1024 ? 2 : 1;
 };
 
-struct BlockRange {
-  int first;
-  int end;
-};
-
-// The blocks along K of one CTA of a cluster. Requires: blocks >= split.
-HOST_DEVICE constexpr BlockRange split_range(int blocks, int split, int rank) {
-  return {blocks * rank / split, blocks * (rank + 1) / split};
-}
-
 template <class C>
 __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const CUtensorMap& map_x,
                                                std::uint32_t shared, const Barriers<C>& barriers,

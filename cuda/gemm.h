@@ -76,10 +76,10 @@ struct Problem {
   Type out = Type::bf16;
   Major major_a = Major::K;  // K: A is row-major
   Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
-  Strides a;
-  Strides b;
-  Strides c;  // c and d have type `out`
-  Strides d;
+  Strides a = {};
+  Strides b = {};
+  Strides c = {};  // c and d have type `out`
+  Strides d = {};
   // s32 has no epilogue: alpha 1, beta 0, no bias, no activation.
   float alpha = 1;
   float beta = 0;         // 0: C is not read
@@ -116,8 +116,8 @@ struct Plan {
   bool made = false;
   bool runnable = false;  // the device was asked
   bool empty = false;     // no output: run() does nothing
-  Launch aligned;      // every pointer a multiple of 16
-  Launch unaligned;    // any pointers
+  Launch aligned;         // every pointer a multiple of 16
+  Launch unaligned;       // any pointers
   std::size_t workspace_bytes = 0;
 };
 

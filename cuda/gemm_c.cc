@@ -15,7 +15,7 @@ namespace tcq::gemm {
 namespace {
 
 // Codes that do not exist become a type that no kernel takes.
-Type type_of(tcq_gemm_type type) {
+Type type_of(std::int32_t type) {
   switch (type) {
     case TCQ_GEMM_F16: return Type::f16;
     case TCQ_GEMM_BF16: return Type::bf16;
@@ -28,7 +28,7 @@ Type type_of(tcq_gemm_type type) {
   return Type::b1;
 }
 
-Major major_of(tcq_gemm_major major) { return major == TCQ_GEMM_MN_MAJOR ? Major::MN : Major::K; }
+Major major_of(std::int32_t major) { return major == TCQ_GEMM_MN_MAJOR ? Major::MN : Major::K; }
 
 Strides strides_of(const tcq_gemm_strides& s) { return {s.ld, s.batch}; }
 
@@ -48,7 +48,9 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .alpha = p.alpha,
           .beta = p.beta,
           .has_bias = p.has_bias != 0,
-          .activation = static_cast<Activation>(std::clamp<int>(p.activation, 0, 255)),
+          .activation = static_cast<Activation>(p.activation >= 0 && p.activation < activation_count
+                                                    ? p.activation
+                                                    : activation_count),
           .batch_invariant = p.batch_invariant != 0};
 }
 

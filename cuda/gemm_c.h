@@ -47,13 +47,13 @@ typedef struct {
 
 typedef struct {
   int64_t m, n, k, batch;
-  tcq_gemm_type in, out;
-  tcq_gemm_major major_a, major_b;
+  int32_t in, out;          /* tcq_gemm_type */
+  int32_t major_a, major_b; /* tcq_gemm_major */
   tcq_gemm_strides a, b, c, d;
   float alpha, beta;
-  int has_bias;
-  tcq_gemm_activation activation;
-  int batch_invariant;
+  int32_t has_bias;
+  int32_t activation; /* tcq_gemm_activation */
+  int32_t batch_invariant;
 } tcq_gemm_problem;
 
 typedef struct {

@@ -65,7 +65,8 @@ double clocks(const Kernel& k, const Problem& p, const Device& device) {
   const double store = tile / (k.turns == Turns::PingPong ? 64 : 16);
   const int resident = std::max(1, device.sm_count / cluster_size(k));
   const auto waves = static_cast<double>(round_up_quotient(tiles_of(schedule_of(k, p)), resident));
-  return waves * (blocks * std::max(multiply, load) + store + 1000);
+  const double narrow = !k.skinny && k.block_m < 2 * warpgroup_rows ? 1.05 : 1;  // reads B twice
+  return waves * (blocks * std::max(multiply, load) * narrow + store + 1000);
 }
 
 // Clusters that run at one time; 0: the device cannot run this kernel.

@@ -36,6 +36,7 @@ enum class Status : std::uint8_t {
   SizeTooLarge,
   UnsupportedTypes,
   UnsupportedEpilogue,
+  KernelDoesNotFit,
   LeadingDimensionTooSmall,
   BadBatchStride,
   NoPlan,
@@ -50,7 +51,7 @@ enum class Status : std::uint8_t {
   EarlierError,
   CudaFailed,
 };
-inline constexpr int status_count = 18;
+inline constexpr int status_count = 19;
 
 const char* name(Status status);
 const char* sentence(Status status);
@@ -124,6 +125,10 @@ struct Plan {
 Status make_plan(const Problem& problem, Plan& plan);
 // For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
+
+// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for
+// benchmarks and tests. KernelDoesNotFit if it computes something else.
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
 
 std::size_t workspace_bytes(const Plan& plan);
 

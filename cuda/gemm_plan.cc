@@ -27,7 +27,8 @@ int k_blocks(const Kernel& kernel, const Problem& p) {
 bool computes(const Kernel& k, const Problem& p) {
   if (k.in != p.in || k.out != p.out) return false;
   if (k.loader == Loader::Copy) return true;
-  const bool operands = k.major_a == p.major_a && k.major_b == p.major_b &&
+  // Without K there is nothing that TMA could load: its maps have no empty dimension.
+  const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), p.batch) &&
                         tma_addresses(p.b, view_b(p), p.batch);
   const bool result = k.full || (is_plain(p) && tma_addresses(p.d, view_d(p), p.batch));
@@ -95,7 +96,9 @@ Status launch_of(const Problem& p, const Device& device, std::vector<const Kerne
   return Status::CudaFailed;
 }
 
-Status plan_with(const Problem& problem, const Device& device, Resident resident, Plan& plan) {
+// `only`: null, or the one kernel that aligned pointers may get.
+Status plan_with(const Problem& problem, const Device& device, Resident resident,
+                 const Kernel* only, Plan& plan) {
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
   Plan made;
@@ -108,11 +111,11 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     std::vector<const Kernel*> any;
     std::vector<const Kernel*> copying;
     for (const Kernel& k : kernels()) {
-      if (computes(k, p)) any.push_back(&k);
+      if (computes(k, p) && (only == nullptr || only == &k)) any.push_back(&k);
       if (computes(k, p) && k.loader == Loader::Copy) copying.push_back(&k);
     }
-    // Without K there is nothing that TMA could load.
-    Status status = launch_of(p, device, p.k == 0 ? copying : any, resident, made.aligned);
+    if (any.empty()) return Status::KernelDoesNotFit;
+    Status status = launch_of(p, device, any, resident, made.aligned);
     if (status == Status::Ok) status = launch_of(p, device, copying, resident, made.unaligned);
     if (status != Status::Ok) return status;
   }
@@ -124,10 +127,12 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
 }  // namespace
 
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) {
-  return plan_with(problem, device, resident_by_count, plan);
+  return plan_with(problem, device, resident_by_count, nullptr, plan);
 }
 
-Status make_plan(const Problem& problem, Plan& plan) {
+namespace {
+
+Status plan_here(const Problem& problem, const Kernel* only, Plan& plan) {
   Device device;
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
@@ -140,13 +145,21 @@ Status make_plan(const Problem& problem, Plan& plan) {
       device.minor = cuda::device_attribute(cudaDevAttrComputeCapabilityMinor, device.id);
       device.sm_count = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device.id);
     }
-    const Status status = plan_with(problem, device, resident_by_driver, plan);
+    const Status status = plan_with(problem, device, resident_by_driver, only, plan);
     plan.runnable = status == Status::Ok;
     return status;
   } catch (const std::exception&) {
     plan = {};
     return Status::CudaFailed;
   }
+}
+
+}  // namespace
+
+Status make_plan(const Problem& problem, Plan& plan) { return plan_here(problem, nullptr, plan); }
+
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) {
+  return plan_here(problem, &kernel, plan);
 }
 
 std::size_t workspace_bytes(const Plan& plan) { return plan.workspace_bytes; }

@@ -9,6 +9,7 @@ const char* name(Status status) {
     case Status::SizeTooLarge: return "SizeTooLarge";
     case Status::UnsupportedTypes: return "UnsupportedTypes";
     case Status::UnsupportedEpilogue: return "UnsupportedEpilogue";
+    case Status::KernelDoesNotFit: return "KernelDoesNotFit";
     case Status::LeadingDimensionTooSmall: return "LeadingDimensionTooSmall";
     case Status::BadBatchStride: return "BadBatchStride";
     case Status::NoPlan: return "NoPlan";
@@ -39,6 +40,8 @@ const char* sentence(Status status) {
     case Status::UnsupportedEpilogue:
       return "an s32 result takes no alpha, beta, bias or activation, or the activation does not "
              "exist";
+    case Status::KernelDoesNotFit:
+      return "this kernel computes other types, majors, strides or epilogues than the problem's";
     case Status::LeadingDimensionTooSmall:
       return "a leading dimension is smaller than the extent it steps over";
     case Status::BadBatchStride:

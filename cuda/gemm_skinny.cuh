@@ -72,16 +72,6 @@ struct SkinnyConfig {
   static constexpr int resident = 2 * (shared_bytes + 1024) <= 228 * 1024 ? 2 : 1;
 };
 
-struct BlockRange {
-  int first;
-  int end;
-};
-
-// The blocks along K of one CTA of a cluster. Requires: blocks >= split.
-HOST_DEVICE constexpr BlockRange split_range(int blocks, int split, int rank) {
-  return {blocks * rank / split, blocks * (rank + 1) / split};
-}
-
 // The weights of the first stages, while the kernel before this one still runs: they are in L2 when
 // they may be loaded, and if that kernel writes them, L2 has them new.
 template <class C>

@@ -80,6 +80,12 @@ bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
   return v.inner > 0 && fits(s.ld) && (batch == 1 || fits(s.batch));
 }
 
+bool tma_stores(const Problem& p) {
+  const View d = view_d(p);
+  const std::int64_t row_bytes = d.inner * (bits(d.type) / 8);
+  return tma_addresses(p.d, d, p.batch) && row_bytes % tma::global_unit_bytes == 0;
+}
+
 bool tma_addresses(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % tma::global_unit_bytes == 0;
 }

@@ -29,4 +29,8 @@ bool is_plain(const Problem& problem);
 bool tma_addresses(const Strides& strides, const View& view, std::int64_t batch);
 bool tma_addresses(const void* address);
 
+// Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
+// the next row (sim/isa/tma_tile.h).
+bool tma_stores(const Problem& problem);
+
 }  // namespace tcq::gemm

@@ -31,7 +31,7 @@ bool computes(const Kernel& k, const Problem& p) {
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), p.batch) &&
                         tma_addresses(p.b, view_b(p), p.batch);
-  const bool result = k.full || (is_plain(p) && tma_addresses(p.d, view_d(p), p.batch));
+  const bool result = k.full || (is_plain(p) && tma_stores(p));
   const bool split = k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
   return operands && result && split;
 }

@@ -17,7 +17,7 @@ Source source_of(const void* data, const Strides& s, Major major) {
 }
 
 bool tma_stores(const Problem& p, const void* d) {
-  return tma_addresses(d) && tma_addresses(p.d, view_d(p), p.batch);
+  return tma_addresses(d) && tma_stores(p);
 }
 
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {

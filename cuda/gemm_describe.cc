@@ -63,7 +63,10 @@ std::string order_text(const Plan& plan, bool aligned) {
   return text + "; their results added in this order, each step rounded to f32";
 }
 
-bool is_split(const Plan& plan) { return plan.aligned.kernel->split > 1; }
+// Integers are added modulo 2^32, in any order.
+bool is_split(const Plan& plan) {
+  return plan.aligned.kernel->split > 1 && is_float(plan.problem.in);
+}
 
 }  // namespace
 

@@ -119,8 +119,12 @@ std::span<const Kernel> f16_few_rows_kernels();
 std::span<const Kernel> f16_few_columns_kernels();
 std::span<const Kernel> f16_kernels();
 std::span<const Kernel> tf32_large_kernels();
+std::span<const Kernel> tf32_few_rows_kernels();
+std::span<const Kernel> tf32_few_columns_kernels();
 std::span<const Kernel> tf32_kernels();
 std::span<const Kernel> s8_large_kernels();
+std::span<const Kernel> s8_few_rows_kernels();
+std::span<const Kernel> s8_few_columns_kernels();
 std::span<const Kernel> s8_kernels();
 std::span<const Kernel> u8_kernels();
 

@@ -157,6 +157,7 @@ bool uses_aligned(const Plan& plan, const Pointers& x) {
 std::vector<KSegment> k_segments(const Plan& plan, bool aligned) {
   const Launch& launch = aligned ? plan.aligned : plan.unaligned;
   if (launch.kernel == nullptr) return {};
+  if (!is_float(plan.problem.in)) return {{0, plan.problem.k}};  // modulo 2^32: order is nothing
   std::vector<KSegment> segments;
   for (int rank = 0; rank < launch.kernel->split; ++rank) {
     const BlockRange range = split_range(launch.k_blocks, launch.kernel->split, rank);

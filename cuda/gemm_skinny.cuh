@@ -41,7 +41,7 @@ template <Type In, Type Out, Skinny Few, int Consumers, int Tokens, int Split, i
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type out = Out;
-  static constexpr Type accumulator = Type::f32;
+  static constexpr Type accumulator = is_float(In) ? Type::f32 : Type::s32;
   static constexpr Skinny few = Few;
   static constexpr bool transposes = Few == Skinny::Rows;
   static constexpr int tokens = Tokens;
@@ -60,7 +60,8 @@ struct SkinnyConfig {
   static constexpr int steps = block_k / wgmma::stored_k(In);
   static constexpr wgmma::Form form = {.d = accumulator, .a = In, .b = In, .n = Tokens};
   static constexpr int registers = wgmma::accumulator_registers(accumulator, Tokens);
-  static_assert(bits(Out) == 16, "others are stored element by element");
+  static_assert(bits(Out) == 16 ? accumulator == Type::f32 : Out == accumulator,
+                "D is the sum, or the sum rounded");
 
   // Tokens whose sums a CTA of the cluster completes: what one stmatrix stores, or more.
   static constexpr int groups = Tokens / (transposes ? wgmma::column_group : wgmma::store_columns);
@@ -69,15 +70,19 @@ struct SkinnyConfig {
   static constexpr int slice_registers = registers / owners;
   static_assert(slice_registers * owners == registers && groups / owners * owners == groups);
   static constexpr std::uint32_t slice_bytes =
-      slice_registers * warpgroup_threads * static_cast<std::uint32_t>(sizeof(float));
+      slice_registers * warpgroup_threads * static_cast<std::uint32_t>(sizeof(std::uint32_t));
 
   static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
   // In place of the stages, once all are read: what is sent, then what is stored.
   static constexpr std::uint32_t send_bytes = Split > 1 ? owners* slice_bytes : 0;
   static constexpr int store_rows = transposes ? slice_tokens : warpgroup_rows;
-  static constexpr int store_columns = transposes ? warpgroup_rows : slice_tokens;
-  static_assert(store_columns * bits(Out) / 8 <= static_cast<int>(swizzle_bytes));
-  static constexpr std::uint32_t store_bytes = store_rows * swizzle_bytes;
+  static constexpr int row_elements = transposes ? warpgroup_rows : slice_tokens;
+  static constexpr int span = elements_in(Out, static_cast<int>(swizzle_bytes));
+  static constexpr int stores = row_elements > span ? row_elements / span : 1;  // side by side
+  static constexpr int store_columns = row_elements / stores;
+  static_assert(store_columns <= span && store_columns * stores == row_elements);
+  static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
+  static constexpr std::uint32_t store_bytes = stores * box_bytes;
   static_assert(consumers * (send_bytes + store_bytes) <= Stages * stage_bytes);
   static constexpr std::uint32_t receive_offset = Stages * stage_bytes;
   static constexpr std::uint32_t receive_bytes = (Split - 1) * slice_bytes;  // of a consumer
@@ -180,17 +185,28 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
   ptx::pin(d);
 }
 
+template <class C>
+using Slice = std::uint32_t[C::slice_registers];
+
+template <Type Accumulator>
+__device__ __forceinline__ std::uint32_t add(std::uint32_t a, std::uint32_t b) {
+  if constexpr (Accumulator == Type::s32)
+    return a + b;
+  else
+    return __float_as_uint(rounded::add(__uint_as_float(a), __uint_as_float(b)));
+}
+
 // Exchanges slices: each owner then holds the sums of all CTAs in `total`.
 template <class C>
-__device__ __forceinline__ void exchange(const Sums<C>& d, float (&total)[C::slice_registers],
-                                         std::uint32_t shared, const Barriers<C>& barriers,
-                                         int consumer, SkinnyRank rank) {
+__device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std::uint32_t shared,
+                                         const Barriers<C>& barriers, int consumer,
+                                         SkinnyRank rank) {
   const std::uint32_t thread = threadIdx.x % warpgroup_threads;
   const auto warpgroup = static_cast<std::uint32_t>(consumer);
   const std::uint32_t send = shared + warpgroup * C::send_bytes;
   const std::uint32_t receive = shared + C::receive_offset + warpgroup * C::receive_bytes;
-  const std::uint32_t word = thread * static_cast<std::uint32_t>(sizeof(float));
-  constexpr std::uint32_t row = warpgroup_threads * static_cast<std::uint32_t>(sizeof(float));
+  const std::uint32_t word = thread * static_cast<std::uint32_t>(sizeof(std::uint32_t));
+  constexpr std::uint32_t row = warpgroup_threads * sizeof(std::uint32_t);
   const std::uint32_t barrier = barriers.full(2 * C::stages + consumer);
   ptx::bar_sync(1, C::consumer_threads);  // nobody reads the stages any more
 #pragma unroll
@@ -212,53 +228,71 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, float (&total)[C::sli
 #pragma unroll
   for (int r = 0; r < C::slice_registers; ++r) {
     const std::uint32_t at = static_cast<std::uint32_t>(r) * row + word;
-    float sum = 0;
+    std::uint32_t sum = 0;
 #pragma unroll
     for (int from = 0; from < C::split; ++from) {
       const int place = from < rank.split ? from : from - 1;
       const std::uint32_t part =
           from == rank.split ? own : receive + static_cast<std::uint32_t>(place) * C::slice_bytes;
-      const float value = __uint_as_float(ptx::load_shared(part + at));
-      sum = from == 0 ? value : rounded::add(sum, value);
+      const std::uint32_t value = ptx::load_shared(part + at);
+      sum = from == 0 ? value : add<C::accumulator>(sum, value);
     }
     total[r] = sum;
   }
 }
 
 template <class C>
-__device__ __forceinline__ void stage_transposed(const float (&total)[C::slice_registers],
-                                                 std::uint32_t buffer) {
+__device__ __forceinline__ std::uint32_t packed_pair(const Slice<C>& total, int r) {
+  return pack<C::out>(__uint_as_float(total[r]), __uint_as_float(total[r + 1]));
+}
+
+template <class C>
+__device__ __forceinline__ void stage_transposed(const Slice<C>& total, std::uint32_t buffer) {
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   const wgmma::Element place = wgmma::store_transposed_element(thread);
 #pragma unroll
   for (int r = 0; r < C::slice_registers; r += 4) {
-    const std::uint32_t packed[2] = {pack<C::out>(total[r], total[r + 1]),
-                                     pack<C::out>(total[r + 2], total[r + 3])};
+    const std::uint32_t packed[2] = {packed_pair<C>(total, r), packed_pair<C>(total, r + 2)};
     ptx::stmatrix<ptx::Trans::Yes>(staged(buffer, place.row + 2 * r, 2 * place.col), packed);
   }
 }
 
 template <class C>
-__device__ __forceinline__ void stage_as_is(const float (&total)[C::slice_registers],
-                                            std::uint32_t buffer) {
+__device__ __forceinline__ void stage_as_is(const Slice<C>& total, std::uint32_t buffer) {
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   const wgmma::Element place = wgmma::store_element(thread);
 #pragma unroll
   for (int r = 0; r < C::slice_registers; r += 2 * wgmma::store_registers) {
     std::uint32_t packed[wgmma::store_registers];
 #pragma unroll
-    for (int i = 0; i < wgmma::store_registers; ++i)
-      packed[i] = pack<C::out>(total[r + 2 * i], total[r + 2 * i + 1]);
+    for (int i = 0; i < wgmma::store_registers; ++i) packed[i] = packed_pair<C>(total, r + 2 * i);
     ptx::stmatrix(staged(buffer, place.row, 2 * (2 * r + place.col)), packed);
+  }
+}
+
+// 32-bit elements, one at a time.
+template <class C>
+__device__ __forceinline__ void stage_words(const Slice<C>& total, std::uint32_t buffer) {
+  const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+#pragma unroll
+  for (int r = 0; r < C::slice_registers; ++r) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+    const int row = C::transposes ? place.col : place.row;
+    const int col = C::transposes ? place.row : place.col;
+    const int box = col / C::span;
+    const std::uint32_t at = buffer + static_cast<std::uint32_t>(box) * C::box_bytes;
+    ptx::store_shared(staged(at, row, 4 * (col - box * C::span)), total[r]);
   }
 }
 
 // This CTA's slice of tokens from `token` on, of the warpgroup's weights from `weight` on.
 template <class C>
-__device__ __forceinline__ void store_skinny(const float (&total)[C::slice_registers],
-                                             const CUtensorMap& map_d, std::uint32_t buffer,
-                                             int consumer, int token, int weight, int batch) {
-  if constexpr (C::transposes)
+__device__ __forceinline__ void store_skinny(const Slice<C>& total, const CUtensorMap& map_d,
+                                             std::uint32_t buffer, int consumer, int token,
+                                             int weight, int batch) {
+  if constexpr (bits(C::out) == 32)
+    stage_words<C>(total, buffer);
+  else if constexpr (C::transposes)
     stage_transposed<C>(total, buffer);
   else
     stage_as_is<C>(total, buffer);
@@ -267,7 +301,10 @@ __device__ __forceinline__ void store_skinny(const float (&total)[C::slice_regis
   if (threadIdx.x % warpgroup_threads == 0) {
     const int row = C::transposes ? token : weight;
     const int col = C::transposes ? weight : token;
-    ptx::tma_store<3>(&map_d, {{col, row, batch}}, buffer);
+#pragma unroll
+    for (int i = 0; i < C::stores; ++i)
+      ptx::tma_store<3>(&map_d, {{col + i * C::store_columns, row, batch}},
+                        buffer + static_cast<std::uint32_t>(i) * C::box_bytes);
     ptx::bulk_commit_group();
     ptx::bulk_wait_group_read<0>();
   }
@@ -280,14 +317,14 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, std::ui
   const int consumer = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
   Sums<C> d;
   accumulate_skinny<C>(d, shared, barriers, consumer, blocks, rank);
-  float total[C::slice_registers];
+  Slice<C> total;
   if constexpr (C::split > 1) {
     exchange<C>(d, total, shared, barriers, consumer, rank);
   } else {
     if constexpr (C::peers > 1) ptx::cluster_wait();
     ptx::bar_sync(1, C::consumer_threads);
 #pragma unroll
-    for (int r = 0; r < C::slice_registers; ++r) total[r] = __uint_as_float(d[r]);
+    for (int r = 0; r < C::slice_registers; ++r) total[r] = d[r];
   }
   if (rank.split >= C::owners) return;
   const std::uint32_t buffer =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tcq::gemm {
 namespace {
@@ -77,7 +78,7 @@ Schedule schedule_of(const Kernel& k, const Problem& p) {
 }
 
 std::int64_t tiles_of(const Schedule& s) {
-  constexpr std::int64_t too_many = std::int64_t{1} << 62;
+  constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
   std::int64_t tiles = 0;
   if (__builtin_mul_overflow(std::int64_t{s.rows} * s.cols, s.batch, &tiles)) return too_many;
   return tiles;

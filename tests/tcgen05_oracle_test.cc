@@ -174,7 +174,7 @@ TEST(Tcgen05Check, NamesTheReason) {
             "ImmediateScaleInputD"},
            {"tcgen05.mma.cta_group::2.kind::f16 [%r0], %rd1, %rd2, %r1, {%r0..%r3}, 1;",
             "RegisterCountMask"},
-           {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 48;", "ImmediateColumns"},
+           {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 48;", "TmemAllocSize"},
            {"tcgen05.wait::mma.sync.aligned;", "Tcgen05Unknown"},
            {"tcgen05.mma.cta_group::1.kind::f16 [%r0], {%r0, %rd2;", "StatementMalformed"},
            {"@%r1 tcgen05.fence::after_thread_sync;", "OperandKind"}}) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/equation_text.h"
 #include "oracle/table.h"
 #include "sim/isa/element.h"
 #include "sim/isa/fault_code.h"
@@ -80,8 +81,7 @@ std::string what_json(const TmemView& view, int cta, tcgen05::Cell cell);
 // line per place: row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both).
 Table table_of(const TmemView& view, bool list);
 
-// Label and C expression or CuTe string: both directions for D, from elements to places otherwise.
-using EquationLines = std::vector<std::pair<std::string, std::string>>;
+// Both directions for D, from elements to places otherwise.
 EquationLines equation_of(const TmemView& view);
 
 // --- The sum behind an output --------------------------------------------------------------------

@@ -17,7 +17,7 @@ Kernel instance() {
 
 }  // namespace
 
-std::span<const Kernel> kernels() {
+std::span<const Kernel> bf16_plain_kernels() {
   using enum Turns;
   static const std::array all = {
       instance<128, 256, Together, 2, 1, 4>(), instance<256, 128, Together, 1, 2, 4>(),

@@ -13,12 +13,17 @@
 
 namespace tcq::gemm {
 
+// Who brings the operands to shared memory: TMA, or the threads of a warpgroup, which can address
+// anything (gemm_copy.cuh).
+enum class Loader : std::uint8_t { Tma, Copy };
+
 struct Kernel {
   Type in;
   Type out;
   Major major_a;
   Major major_b;
-  bool full;    // any epilogue and any D; else D is the product and TMA stores it
+  bool full;  // any epilogue and any D; else D is the product and TMA stores it
+  Loader loader;
   bool skinny;  // gemm_skinny.cuh: D's columns are wgmma's rows; split CTAs share a tile
   int split;
   int block_m;  // of D
@@ -40,12 +45,13 @@ struct Kernel {
 
 // `function` is what the CUDA runtime calls the kernel.
 template <class C>
-constexpr Kernel kernel_of(bool full, const void* function) {
+constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Loader::Tma) {
   return {.in = C::in,
           .out = C::out,
           .major_a = C::A::major,
           .major_b = C::B::major,
           .full = full,
+          .loader = loader,
           .skinny = false,
           .split = 1,
           .block_m = C::block_m,
@@ -72,6 +78,7 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .major_a = Major::K,
           .major_b = Major::K,
           .full = false,
+          .loader = Loader::Tma,
           .skinny = true,
           .split = C::split,
           .block_m = C::tokens,
@@ -94,8 +101,16 @@ constexpr Kernel skinny_kernel_of(const void* function) {
 // CTAs that work on one tile together, or on neighbouring ones.
 constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
 
-// Every instance, in a fixed order.
+// The instances of one file each.
+std::span<const Kernel> bf16_plain_kernels();
 std::span<const Kernel> skinny_kernels();
+std::span<const Kernel> bf16_kernels();
+std::span<const Kernel> f16_kernels();
+std::span<const Kernel> tf32_kernels();
+std::span<const Kernel> s8_kernels();
+std::span<const Kernel> u8_kernels();
+
+// Every instance, in a fixed order.
 std::span<const Kernel> kernels();
 
 }  // namespace tcq::gemm

@@ -70,10 +70,12 @@ Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const 
   const bool k_major_b = kernel.major_b == Major::K;
   const auto span = static_cast<std::uint32_t>(kernel.block_k);
   Maps maps{};
-  maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
-                  kernel.box_rows_a);
-  maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
-                  kernel.box_rows_b);
+  if (kernel.loader == Loader::Tma) {
+    maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
+                    kernel.box_rows_a);
+    maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
+                    kernel.box_rows_b);
+  }
   if (stores_elements) return maps;
   const auto rows = static_cast<std::uint32_t>(kernel.store_rows);
   maps.d = map_of(kernel.out, d, e.n, e.m, e.batch,

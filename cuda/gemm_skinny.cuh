@@ -27,7 +27,7 @@
 
 namespace tcq::gemm {
 
-template <Type In, Type Out, int Tokens, int Split, int Stages>
+template <Type In, Type Out, int Consumers, int Tokens, int Split, int Stages>
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type out = Out;
@@ -35,7 +35,7 @@ struct SkinnyConfig {
   static constexpr int tokens = Tokens;  // rows of D
   static constexpr int split = Split;
   static constexpr int stages = Stages;
-  static constexpr int consumers = 2;
+  static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;  // columns of D
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   static constexpr int threads = consumer_threads + 32;
@@ -72,14 +72,13 @@ struct SkinnyConfig {
   static constexpr int resident = 2 * (shared_bytes + 1024) <= 228 * 1024 ? 2 : 1;
 };
 
-struct BlockRange {
-  int first;
-  int end;
-};
-
-// The blocks along K of one CTA of a cluster. Requires: blocks >= split.
-HOST_DEVICE constexpr BlockRange split_range(int blocks, int split, int rank) {
-  return {blocks * rank / split, blocks * (rank + 1) / split};
+// The weights of the first stages, while the kernel before this one still runs: they are in L2 when
+// they may be loaded, and if that kernel writes them, L2 has them new.
+template <class C>
+__device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const TileAt& tile,
+                                                 BlockRange range) {
+  for (int block = range.first; block < range.end && block < range.first + C::stages; ++block)
+    ptx::tma_prefetch(&map_w, {{block * C::block_k, tile.row * C::weights, tile.batch}});
 }
 
 template <class C>
@@ -150,6 +149,7 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, float (&total)[C::sli
   for (int r = 0; r < C::registers; ++r)
     ptx::store_shared(send + static_cast<std::uint32_t>(r) * row + word, d[r]);
   ptx::fence_proxy_async_shared();
+  ptx::cluster_wait();  // every CTA's mbarriers are ready
   ptx::bar_sync(2 + warpgroup, warpgroup_threads);
   if (thread < C::owners && static_cast<int>(thread) != rank) {
     const auto sender = static_cast<std::uint32_t>(rank);
@@ -234,6 +234,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   const int rank = C::split == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
   const TileAt tile = tile_at(arguments.schedule, static_cast<int>(blockIdx.x) / C::split);
   const BlockRange range = split_range(arguments.k_blocks, C::split, rank);
+  ptx::grid_launch_dependents();
   if (threadIdx.x == 0) {
     ptx::prefetch_map(&map_w);
     ptx::prefetch_map(&map_x);
@@ -247,21 +248,22 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     }
     ptx::fence_mbarrier_init();
   }
-  if constexpr (C::split > 1) {
-    ptx::cluster_arrive();
-    ptx::cluster_wait();
-  } else {
-    __syncthreads();
-  }
-  ptx::grid_launch_dependents();
-  ptx::grid_wait();
-  if (threadIdx.x < C::consumer_threads)
+  __syncthreads();
+  if constexpr (C::split > 1) ptx::cluster_arrive();
+  if (threadIdx.x < C::consumer_threads) {
+    ptx::grid_wait();
     consume_skinny<C>(map_d, shared, barriers, tile, range.end - range.first, rank);
-  else if (threadIdx.x == C::consumer_threads)
-    produce_skinny<C>(map_w, map_x, shared, barriers, tile, range);
+  } else {
+    if (threadIdx.x == C::consumer_threads) {
+      prefetch_weights<C>(map_w, tile, range);
+      ptx::grid_wait();
+      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range);
+    }
+    __syncwarp();
+    if constexpr (C::split > 1) ptx::cluster_wait();
+  }
   if constexpr (C::split > 1) {
     // What this CTA sends is read from here until it has arrived.
-    __syncwarp();
     ptx::cluster_arrive();
     ptx::cluster_wait();
   }

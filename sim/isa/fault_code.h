@@ -158,6 +158,8 @@ enum class Fault : std::uint8_t {
   CtaRankOutOfRange,
   CtaExited,
   ExitInFlight,
+  TensormapFenceMissing,
+  TensormapInUse,
   // mbarriers.
   MbarrierUnaligned,
   MbarrierCount,

@@ -52,7 +52,8 @@ std::uint64_t Program::global(const std::vector<std::uint8_t>& bytes) {
   return offset;
 }
 
-int Program::tensor(const tma::TensorMap& map) {
+int Program::tensor(const tma::TensorMap& map, const std::string& name) {
+  map_names_.push_back(name.empty() ? "map " + std::to_string(maps_.size()) : name);
   maps_.push_back(map);
   return static_cast<int>(maps_.size()) - 1;
 }
@@ -168,6 +169,10 @@ class StatementCheck {
   Fault operator()(const TensorLoad& i) const { return map(i.map); }
   Fault operator()(const TensorStore& i) const { return map(i.map); }
   Fault operator()(const TensorReduce& i) const { return map(i.map); }
+  Fault operator()(const TensormapReplace& i) const { return map(i.map); }
+  Fault operator()(const FenceProxyTensormap& i) const {
+    return i.direction == TensormapFence::Release ? Fault::None : map(i.map);
+  }
   Fault operator()(const BarrierSync& i) const { return barrier(i.id, i.threads, true); }
   Fault operator()(const BarrierArrive& i) const { return barrier(i.id, i.threads, false); }
   Fault operator()(const MbarrierTestWait& i) const { return predicate(i.predicate); }

@@ -5,6 +5,8 @@
 
 #include "oracle/equation_text.h"
 #include "oracle/linear_map.h"
+#include "oracle/tcgen05_fragments.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "oracle/view.h"
 #include "sim/isa/wgmma_place.h"
@@ -114,7 +116,7 @@ EquationLines memory_lines(const View& view) {
 }  // namespace
 
 Answer equation(const Question& question) {
-  word_at(question, 0, "MNEMONIC MATRIX");
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC MATRIX"))) return equation_tcgen05(question);
   const Matrix matrix = parse_matrix(word_at(question, 1, "a matrix, A, B, C, D or E"));
   const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
   const View view = placed_view_of(instruction_of(question, keys), matrix, keys);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ using Facts = std::vector<std::pair<std::string_view, std::string>>;
 
 constexpr std::uint64_t longest_extent = 16384;
 constexpr int descriptor_bits = 64;
+constexpr std::uint32_t most_shared_bytes = 227 * 1024;  // of one CTA, on every target of tcgen05
 constexpr int idesc_bits = 32;
 
 std::string word_of(const SmemDescriptor& d) { return hex_word(encode(d), descriptor_bits); }
@@ -242,7 +244,8 @@ std::string step_text(const TilePlan& plan, const PlanStep& step) {
 std::vector<std::string> notes_of(const TilePlan& plan) {
   std::vector<std::string> notes;
   const auto add = [&](std::string note) {
-    if (!note.empty()) notes.push_back(std::move(note));
+    if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+      notes.push_back(std::move(note));
   };
   add(doubt(tmem_view(plan.instruction, TmemMatrix::D)));
   if (plan.sfa) {
@@ -251,6 +254,9 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
   }
   if (plan.a) add(container_text({plan.a->opcode, plan.a->idesc, false, {}}));
   add(container_text({plan.b.opcode, plan.b.idesc, true, {}}));
+  const SmemRegion& last = plan.shared.back();
+  if (last.start + last.bytes > most_shared_bytes)
+    add(fmt::format("a CTA has at most {} bytes of shared memory", most_shared_bytes));
   add("columns count from the address that tcgen05.alloc returns");
   return notes;
 }

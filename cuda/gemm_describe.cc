@@ -38,16 +38,9 @@ std::string epilogue_text(const Problem& p) {
 }
 
 std::string kernel_text(const Kernel& k) {
-  std::string text = number(k.block_m) + "x" + number(k.block_n) + "x" + number(k.block_k);
-  if (k.skinny)
-    text += ", transposed";
-  else
-    text += k.turns == Turns::PingPong ? ", ping-pong" : ", together";
-  if (k.split > 1) text += ", K split by " + number(k.split);
-  text += ", cluster " + number(k.cluster_m) + "x" + number(k.cluster_n * k.split) + ", " +
-          number(k.stages) + " stages, loads by " + (k.loader == Loader::Tma ? "TMA" : "threads") +
-          ", " + number(k.shared_bytes) + " bytes of shared memory";
-  return text + (k.full ? ", any epilogue" : ", product only");
+  return name(k) + ", loads by " + (k.loader == Loader::Tma ? "TMA" : "threads") + ", " +
+         number(k.shared_bytes) + " bytes of shared memory" +
+         (k.full ? ", any epilogue" : ", product only");
 }
 
 std::string launch_text(const char* title, const Launch& l) {
@@ -73,6 +66,20 @@ std::string order_text(const Plan& plan, bool aligned) {
 bool is_split(const Plan& plan) { return plan.aligned.kernel->split > 1; }
 
 }  // namespace
+
+std::string name(const Kernel& k) {
+  std::string text = number(k.block_m) + "x" + number(k.block_n) + "x" + number(k.block_k);
+  if (k.skinny)
+    text += " transposed";
+  else
+    text += k.turns == Turns::PingPong ? " ping-pong" : " together";
+  if (k.split > 1) text += " split " + number(k.split);
+  if (k.cluster_m * k.cluster_n > 1)
+    text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
+  text += " " + number(k.stages) + " stages";
+  if (k.loader == Loader::Copy) text += " copying";
+  return text + (k.full ? " full" : "");
+}
 
 std::string describe(const Plan& plan) {
   if (!plan.made) return "no plan\n";

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "cuda/gemm_config.h"
 #include "sim/isa/canonical_layout.h"
@@ -100,6 +101,9 @@ constexpr Kernel skinny_kernel_of(const void* function) {
 
 // CTAs that work on one tile together, or on neighbouring ones.
 constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
+
+// Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
+std::string name(const Kernel& kernel);
 
 // The instances of one file each.
 std::span<const Kernel> bf16_plain_kernels();

@@ -11,6 +11,7 @@
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_launch.h"
 #include "cuda/launch.h"
+#include "cuda/tensor_map.h"
 
 namespace tcq::gemm {
 namespace {
@@ -140,6 +141,7 @@ Status plan_here(const Problem& problem, const Kernel* only, Plan& plan) {
   try {
     if (!empty) {
       if (cuda::device_count() == 0) return Status::NoDevice;
+      cuda::prepare_tensor_maps();
       device.id = cuda::current_device();
       device.major = cuda::device_attribute(cudaDevAttrComputeCapabilityMajor, device.id);
       device.minor = cuda::device_attribute(cudaDevAttrComputeCapabilityMinor, device.id);

@@ -47,6 +47,7 @@ template <class Visit>
 bool for_each_slot(const Tcgen05Case& c, const Fragment& f, Visit&& visit) {
   for (int warp = 0; warp < warps; ++warp) {
     const TmemAddress at = decode_tmem_address(c.operands.taddr[static_cast<std::size_t>(warp)]);
+    if (!is_lane_base(f.shape, warp, at.tmem_lane)) return false;
     for (int lane = 0; lane < lanes_per_warp; ++lane)
       for (int reg = 0; reg < registers(f); ++reg)
         for (int half = 0; half < halves(f); ++half) {
@@ -61,7 +62,8 @@ bool for_each_slot(const Tcgen05Case& c, const Fragment& f, Visit&& visit) {
   return true;
 }
 
-constexpr const char* beyond = "the address reaches beyond Tensor Memory";
+constexpr const char* beyond =
+    "an address reaches beyond Tensor Memory, or names a lane that its warp cannot";
 
 // Registers, then for ld.red 128 reduced words that nobody models, then Tensor Memory.
 Tcgen05Prediction predict_load(const Tcgen05Case& c, const Tcgen05State& before, const Fragment& f,
@@ -155,8 +157,11 @@ Tcgen05Prediction predict_copy(const Tcgen05Case& c, const Tcgen05State& before,
                                const CpForm& form) {
   const CpShape shape = cp_shape(form);
   const SmemDescriptor desc = decode(c.operands.desc);
+  if (const Fault fault = check_word(c.operands.desc); fault != Fault::None)
+    return unknown(info(fault).sentence);
   if (desc.swizzle == tcgen05::Swizzle::B128Atom32)
     return unknown(info(Fault::UnmodelledSwizzle).sentence);
+  if (desc.lbo_absolute) return unknown(info(Fault::DescriptorLboMode).sentence);
   const CpOperand source = {desc.start_bytes, canonical_layout(desc, Major::K),
                             swizzle_function(desc.swizzle), desc.base_offset};
   if (!reads_inside(source, shape)) return unknown("the copy reads outside the recorded memory");
@@ -180,6 +185,7 @@ Tcgen05Prediction predict_copy(const Tcgen05Case& c, const Tcgen05State& before,
 // Known are the columns of one shift in the 32 lanes of the address, and all columns before them.
 Tcgen05Prediction predict_shift(const Tcgen05Case& c, const Tcgen05State& before) {
   const TmemAddress at = decode_tmem_address(c.operands.taddr[0]);
+  if (check(at) != Fault::None || at.tmem_lane % lanes_per_warp != 0) return unknown(beyond);
   Tcgen05Prediction p = unchanged(before);
   for (std::size_t cta = 0; cta < before.tmem.size(); ++cta)
     for (int lane = 0; lane < tmem_lanes; ++lane) {

@@ -41,7 +41,7 @@ class Gatherer {
         op_(form_.opcode),
         d_(decode(c.operands.idesc, op_.kind)),
         path_(datapath(op_, d_.m)),
-        scale_input_d_(c.immediate) {
+        scale_input_d_(form_.scale_input_d ? c.immediate : 0) {
     require_modelled();
   }
 
@@ -62,7 +62,10 @@ class Gatherer {
 
  private:
   void require_modelled() const {
+    require(check_word(o_.idesc, op_.kind));
     require(check(op_, d_));
+    require(scale_input_d_ <= max_scale_input_d, "scale-input-d is at most 15");
+    require_words();
     require(!op_.ashift, "what .ashift reads at the edges of 32 lanes is open");
     if (op_.a_place == Place::Tmem) require(check(a_of_tmem()));
     if (op_.sparse) require(check(TmemMetadata{path_, op_.kind, d_.selector}));
@@ -70,6 +73,18 @@ class Gatherer {
     require(is_lane_base(path_, d_at().tmem_lane), "the address of D names a lane in its middle");
     require(d_at().tmem_column + columns(accumulator()) <= tmem_columns,
             "D reaches beyond Tensor Memory");
+  }
+
+  void require_words() const {
+    if (op_.a_place == Place::Smem) require(check_word(o_.desc_a));
+    require(check_word(o_.desc_b));
+    if (form_.zero_column_mask) require(check_zero_mask_word(o_.zero_column_mask));
+    for (const std::uint32_t word : {o_.metadata, o_.scale_a, o_.scale_b})
+      require(decode_tmem_address(word).tmem_lane == 0,
+              "nobody says what a lane in the address of metadata or scale factors means");
+    if (op_.a_place == Place::Tmem)
+      require(decode_tmem_address(o_.a).tmem_lane == d_at().tmem_lane,
+              "the addresses of A and D name different lanes");
   }
 
   // ---- Places -----------------------------------------------------------------------------------

@@ -81,11 +81,19 @@ void describe(Picture& picture, const TmemLoad&, bool by_slot) {
                            : "cell: thread:register of tmem_lane and tmem_column";
 }
 
+// "D[64][8]"; of a load the registers.
+template <class Place>
+std::string title_of(const Place&, const Table& grid) {
+  return grid.header[0];
+}
+std::string title_of(const TmemLoad&, const Table&) { return "D"; }
+
 template <class Place>
 Picture picture_of(const Tcgen05Places& places, const Place& place, const Options& options) {
   const Table grid = grid_of(place, options.by_slot);
   Picture picture;
-  picture.title = fmt::format("{} of {}", grid.header[0], mnemonic_with_keys(places.instruction));
+  picture.title =
+      fmt::format("{} of {}", title_of(place, grid), mnemonic_with_keys(places.instruction));
   picture.hues = lanes_per_warp;
   picture.shades = tcgen05::tmem_lanes / lanes_per_warp;
   describe(picture, place, options.by_slot);
@@ -110,7 +118,11 @@ Answer table_tcgen05(const Question& question) {
     throw UsageError("--by slot is for registers: expected it with tcgen05.ld or tcgen05.st");
   return std::visit(
       [&](const auto& place) -> Answer {
-        if (!options.svg_path.empty()) return draw(picture_of(places, place, options), options);
+        if (!options.svg_path.empty()) {
+          Answer drawn = draw(picture_of(places, place, options), options);
+          drawn.complaint = notes_of(places);
+          return drawn;
+        }
         const bool list = options.style == Style::Csv || options.style == Style::Json;
         if (list)
           return with_notes(places, render(list_of(place, options), options.style), options.style);

@@ -2,6 +2,7 @@
 // and with the maps, in every sort of place, and wrong questions get one sentence.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -192,6 +193,23 @@ TEST(Tcgen05_Verbs, GridsOfALoadShowCellsOrSlots) {
   const auto cells = split(text_of("table tcgen05.ld.16x256b.x1 D"), '\n');
   EXPECT_TRUE(cells[1 + 9].starts_with("9          4:2    4:3    5:2")) << cells[1 + 9];
   EXPECT_TRUE(cells[1 + 16].starts_with("16         -      -")) << cells[1 + 16];
+}
+
+TEST(Tcgen05_Verbs, PicturesHaveACellForEachElementOrRegister) {
+  Options options;
+  options.svg_path = std::filesystem::temp_directory_path() / "tcgen05_verbs_test.svg";
+  EXPECT_NE(text_of("table " + f16 + " D m=64 n=8", options).find(": D[64][8] of tcgen05.mma"),
+            std::string::npos);
+  EXPECT_NE(text_of("table " + mxf8 + " A m=128" + k_128b, options).find("128 x 32 cells"),
+            std::string::npos);
+  options.by_slot = true;
+  EXPECT_NE(text_of("table tcgen05.ld.16x64b.x2 D", options).find("128 x 2 cells"),
+            std::string::npos);
+  options.by_slot = false;
+  options.transpose = true;
+  EXPECT_NE(text_of("table tcgen05.ld.16x64b.x2 D", options).find("4 x 128 cells"),
+            std::string::npos);
+  std::filesystem::remove(options.svg_path);
 }
 
 // --- Notes and refusals ---------------------------------------------------------------------------

@@ -264,7 +264,9 @@ std::string example_text(const Page& page) {
 std::string overview() {
   std::string text =
       "tcq: questions about tensor-core instructions, answered by a simulator that equals the "
-      "hardware\n\n"
+      "hardware\n"
+      "(wgmma; nothing of tcgen05 has run on silicon here: answers about it say how sure they are)"
+      "\n\n"
       "usage: tcq VERB words... [options]    one question\n"
       "       tcq - [options]                one question per line of stdin, one answer per line\n"
       "       tcq help VERB                  forms and a worked example\n\n";

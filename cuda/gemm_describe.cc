@@ -69,8 +69,8 @@ bool is_split(const Plan& plan) { return plan.aligned.kernel->split > 1; }
 
 std::string name(const Kernel& k) {
   std::string text = number(k.block_m) + "x" + number(k.block_n) + "x" + number(k.block_k);
-  if (k.skinny)
-    text += " transposed";
+  if (k.skinny != Skinny::No)
+    text += k.skinny == Skinny::Rows ? " few rows" : " few columns";
   else
     text += k.turns == Turns::PingPong ? " ping-pong" : " together";
   if (k.split > 1) text += " split " + number(k.split);

@@ -144,8 +144,9 @@ class Staging {
     buffer_ = 1 - buffer_;
   }
 
+  // Nothing reads shared memory any more; the end of the kernel waits for what is written.
   __device__ __forceinline__ void drain() {
-    if (is_leader()) ptx::bulk_wait_group<0>();
+    if (is_leader()) ptx::bulk_wait_group_read<0>();
   }
 
  private:

@@ -1,30 +1,29 @@
-// The kernels for bf16 operands, both K-major.
+// The kernels for bf16 operands of every major, result and epilogue.
 #include <array>
 
-#include "cuda/gemm_kernel.cuh"
-#include "cuda/gemm_kernels.h"
+#include "cuda/gemm_instance.cuh"
 
 namespace tcq::gemm {
-namespace {
 
-template <int BlockM, int BlockN, Turns ConsumerTurns, int ClusterM, int ClusterN, int Stages,
-          bool Full = false>
-Kernel instance() {
-  using C = Config<Type::bf16, Type::bf16, Major::K, Major::K, BlockM, BlockN, ConsumerTurns,
-                   ClusterM, ClusterN, Stages>;
-  return kernel_of<C>(Full, reinterpret_cast<const void*>(kernel<C, Full>));
-}
-
-}  // namespace
-
-std::span<const Kernel> bf16_plain_kernels() {
-  using enum Turns;
+std::span<const Kernel> bf16_kernels() {
+  using enum Type;
+  constexpr Major k = Major::K;
+  constexpr Major mn = Major::MN;
   static const std::array all = {
-      instance<128, 256, Together, 2, 1, 4>(), instance<256, 128, Together, 1, 2, 4>(),
-      instance<128, 256, Together, 1, 1, 4>(), instance<128, 128, PingPong, 2, 1, 6>(),
-      instance<128, 128, PingPong, 1, 1, 6>(), instance<128, 192, Together, 2, 1, 4>(),
-      instance<128, 176, Together, 2, 1, 5>(), instance<64, 256, PingPong, 2, 1, 4>(),
-      instance<128, 128, PingPong, 1, 2, 6>(), instance<64, 256, PingPong, 4, 1, 4>(),
+      plain<PingPong128<bf16, bf16, k, mn>>(),
+      plain<PingPong128<bf16, bf16, mn, k>>(),
+      plain<PingPong128<bf16, bf16, mn, mn>>(),
+      plain<PingPong128<bf16, f32>>(),
+      full<bf16, bf16, k, k>(),
+      full<bf16, bf16, k, mn>(),
+      full<bf16, bf16, mn, k>(),
+      full<bf16, bf16, mn, mn>(),
+      full<bf16, f32, k, k>(),
+      full<bf16, f32, k, mn>(),
+      full<bf16, f32, mn, k>(),
+      full<bf16, f32, mn, mn>(),
+      copying<bf16, bf16>(),
+      copying<bf16, f32>(),
   };
   return all;
 }

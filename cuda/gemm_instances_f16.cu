@@ -1,4 +1,4 @@
-// The kernels for f16 operands.
+// The kernels for f16 operands of every major, result and epilogue.
 #include <array>
 
 #include "cuda/gemm_instance.cuh"
@@ -10,8 +10,6 @@ std::span<const Kernel> f16_kernels() {
   constexpr Major k = Major::K;
   constexpr Major mn = Major::MN;
   static const std::array all = {
-      plain<PingPong128<f16, f16>>(),
-      plain<Together256<f16, f16>>(),
       plain<PingPong128<f16, f16, k, mn>>(),
       plain<PingPong128<f16, f16, mn, k>>(),
       plain<PingPong128<f16, f16, mn, mn>>(),

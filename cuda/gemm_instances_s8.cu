@@ -8,13 +8,8 @@ namespace tcq::gemm {
 std::span<const Kernel> s8_kernels() {
   using enum Type;
   static const std::array all = {
-      plain<PingPong128<s8, s32>>(),
-      full<s8, s32>(),
-      full<s8, f32>(),
-      full<s8, bf16>(),
-      copying<s8, s32>(),
-      copying<s8, f32>(),
-      copying<s8, bf16>(),
+      full<s8, s32>(),    full<s8, f32>(),    full<s8, bf16>(),
+      copying<s8, s32>(), copying<s8, f32>(), copying<s8, bf16>(),
   };
   return all;
 }

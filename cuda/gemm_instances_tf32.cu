@@ -8,8 +8,6 @@ namespace tcq::gemm {
 std::span<const Kernel> tf32_kernels() {
   using enum Type;
   static const std::array all = {
-      plain<PingPong128<tf32, f32>>(),
-      plain<Together256<tf32, f32>>(),
       full<tf32, f32>(),
       copying<tf32, f32>(),
   };

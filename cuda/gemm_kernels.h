@@ -18,6 +18,9 @@ namespace tcq::gemm {
 // anything (gemm_copy.cuh).
 enum class Loader : std::uint8_t { Tma, Copy };
 
+// gemm_skinny.cuh: D has few rows, which take the place of wgmma's columns, or few columns.
+enum class Skinny : std::uint8_t { No, Rows, Columns };
+
 struct Kernel {
   Type in;
   Type out;
@@ -25,8 +28,8 @@ struct Kernel {
   Major major_b;
   bool full;  // any epilogue and any D; else D is the product and TMA stores it
   Loader loader;
-  bool skinny;  // gemm_skinny.cuh: D's columns are wgmma's rows; split CTAs share a tile
-  int split;
+  Skinny skinny;
+  int split;    // CTAs that share a tile, each with a part of K
   int block_m;  // of D
   int block_n;
   int block_k;
@@ -53,7 +56,7 @@ constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Load
           .major_b = C::B::major,
           .full = full,
           .loader = loader,
-          .skinny = false,
+          .skinny = Skinny::No,
           .split = 1,
           .block_m = C::block_m,
           .block_n = C::block_n,
@@ -74,25 +77,26 @@ constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Load
 
 template <class C>
 constexpr Kernel skinny_kernel_of(const void* function) {
+  constexpr bool rows = C::few == Skinny::Rows;
   return {.in = C::in,
           .out = C::out,
           .major_a = Major::K,
           .major_b = Major::K,
           .full = false,
           .loader = Loader::Tma,
-          .skinny = true,
+          .skinny = C::few,
           .split = C::split,
-          .block_m = C::tokens,
-          .block_n = C::weights,
+          .block_m = rows ? C::tokens : C::weights,
+          .block_n = rows ? C::weights : C::tokens,
           .block_k = C::block_k,
           .turns = Turns::Together,
-          .cluster_m = 1,
-          .cluster_n = 1,
+          .cluster_m = rows ? 1 : C::peers,
+          .cluster_n = rows ? C::peers : 1,
           .stages = C::stages,
-          .box_rows_a = C::B::box_rows,
-          .box_rows_b = C::A::box_rows,
-          .store_rows = C::slice_tokens,
-          .store_columns = warpgroup_rows,
+          .box_rows_a = rows ? C::B::box_rows : C::A::box_rows,
+          .box_rows_b = rows ? C::A::box_rows : C::B::box_rows,
+          .store_rows = C::store_rows,
+          .store_columns = C::store_columns,
           .tail_columns = 0,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
@@ -106,11 +110,17 @@ constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n *
 std::string name(const Kernel& kernel);
 
 // The instances of one file each.
-std::span<const Kernel> bf16_plain_kernels();
-std::span<const Kernel> skinny_kernels();
+std::span<const Kernel> bf16_large_kernels();
+std::span<const Kernel> bf16_few_rows_kernels();
+std::span<const Kernel> bf16_few_columns_kernels();
 std::span<const Kernel> bf16_kernels();
+std::span<const Kernel> f16_large_kernels();
+std::span<const Kernel> f16_few_rows_kernels();
+std::span<const Kernel> f16_few_columns_kernels();
 std::span<const Kernel> f16_kernels();
+std::span<const Kernel> tf32_large_kernels();
 std::span<const Kernel> tf32_kernels();
+std::span<const Kernel> s8_large_kernels();
 std::span<const Kernel> s8_kernels();
 std::span<const Kernel> u8_kernels();
 

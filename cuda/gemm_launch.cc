@@ -36,7 +36,7 @@ CUtensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std::i
   map.box[1] = box_outer;
   map.box[2] = 1;
   map.swizzle = tma::Swizzle::B128;
-  return cuda::encode_tensor_map(map, matrix.data, cuda::L2Promotion::Bytes256);
+  return cuda::encode_tensor_map(map, matrix.data, cuda::L2Promotion::Bytes128);
 }
 
 using Attributes = std::array<cudaLaunchAttribute, 2>;
@@ -100,8 +100,9 @@ cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const A
                    cudaStream_t stream) {
   Attributes attributes;
   const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, attributes);
-  const CUtensorMap* first = kernel.skinny ? &maps.b : &maps.a;
-  const CUtensorMap* second = kernel.skinny ? &maps.a : &maps.b;
+  const bool swaps = kernel.skinny == Skinny::Rows;
+  const CUtensorMap* first = swaps ? &maps.b : &maps.a;
+  const CUtensorMap* second = swaps ? &maps.a : &maps.b;
   std::array<const void*, 5> pointers = {first, second, &maps.d, &maps.tail, &arguments};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }

@@ -1,13 +1,17 @@
 // Which kernel a problem gets, and how it is launched.
 //
-// Of the kernels that can compute it the one with the smallest estimate in clocks: waves of clusters
-// times the larger of multiplying and loading a tile. The estimate never decides about the bits.
+// Of the kernels that can compute it the one that gemm_estimate.h finds the fastest.
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "cuda/gemm.h"
 #include "cuda/gemm_check.h"
+#include "cuda/gemm_estimate.h"
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_launch.h"
 #include "cuda/launch.h"
@@ -17,13 +21,6 @@ namespace tcq::gemm {
 namespace {
 
 constexpr std::int64_t max_tiles = 1024 * 1024 * 1024;
-
-std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-int k_blocks(const Kernel& kernel, const Problem& p) {
-  return static_cast<int>(
-      std::max<std::int64_t>(round_up_quotient(p.k, static_cast<std::int64_t>(kernel.block_k)), 1));
-}
 
 bool computes(const Kernel& k, const Problem& p) {
   if (k.in != p.in || k.out != p.out) return false;
@@ -37,64 +34,49 @@ bool computes(const Kernel& k, const Problem& p) {
   return operands && result && split;
 }
 
-// Rows and columns of the schedule; a skinny kernel's rows are columns of D.
-Schedule schedule_of(const Kernel& k, const Problem& p) {
-  const std::int64_t rows = round_up_quotient(p.m, k.block_m * k.cluster_m);
-  const std::int64_t cols = round_up_quotient(p.n, k.block_n * k.cluster_n);
-  constexpr int group_rows = 8;
-  Schedule s;
-  s.rows = static_cast<int>(k.skinny ? cols : rows);
-  s.cols = static_cast<int>(k.skinny ? rows : cols);
-  s.batch = static_cast<int>(p.batch);
-  s.group = k.skinny ? 1 : std::max(1, group_rows / k.cluster_m);
-  return s;
-}
-
-std::int64_t tiles_of(const Schedule& s) {
-  std::int64_t tiles = 0;
-  if (__builtin_mul_overflow(std::int64_t{s.rows} * s.cols, s.batch, &tiles)) return max_tiles;
-  return tiles;
-}
-
-// Inferred: 2048 products of 16 bits in a clock of an SM, 40 bytes from L2; an epilogue of one clock
-// for 16 elements unless another consumer multiplies meanwhile.
-double clocks(const Kernel& k, const Problem& p, const Device& device) {
-  const double tile = static_cast<double>(k.block_m) * k.block_n;
-  const double copies = k.loader == Loader::Copy ? 8 : 1;
-  const double multiply = tile / 32;
-  const double load = 128.0 * (k.block_m / k.cluster_n + k.block_n / k.cluster_m) / 40 * copies;
-  const double blocks = static_cast<double>(k_blocks(k, p)) / k.split;
-  const double store = tile / (k.turns == Turns::PingPong ? 64 : 16);
-  const int resident = std::max(1, device.sm_count / cluster_size(k));
-  const auto waves = static_cast<double>(round_up_quotient(tiles_of(schedule_of(k, p)), resident));
-  const double narrow = !k.skinny && k.block_m < 2 * warpgroup_rows ? 1.05 : 1;  // reads B twice
-  return waves * (blocks * std::max(multiply, load) * narrow + store + 1000);
-}
-
 // Clusters that run at one time; 0: the device cannot run this kernel.
 using Resident = int (*)(const Kernel&, const Device&);
 
+// A GPC's SMs are seldom a multiple of a larger cluster's: a tenth stays idle.
 int resident_by_count(const Kernel& k, const Device& device) {
-  return device.sm_count / cluster_size(k);
+  const int clusters = device.sm_count * ctas_per_sm(k) / cluster_size(k);
+  return cluster_size(k) > 2 ? clusters * 10 / 11 : clusters;
 }
-int resident_by_driver(const Kernel& k, const Device&) { return resident_clusters(k); }
 
-Status launch_of(const Problem& p, const Device& device, std::vector<const Kernel*> candidates,
+// The driver's answers do not change.
+int resident_by_driver(const Kernel& k, const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::pair<const Kernel*, int>, int> known;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace({&k, device.id}, 0);
+  if (is_new) at->second = resident_clusters(k);
+  return at->second;
+}
+
+// A kernel for few columns would do for few rows as well, but stores D a line at a time.
+bool suits(const Kernel& k, const Problem& p) {
+  if (k.skinny == Skinny::Rows) return p.m <= p.n;
+  return k.skinny != Skinny::Columns || p.n < p.m;
+}
+
+Status launch_of(const Problem& p, const Device& device, const std::vector<const Kernel*>& kernels,
                  Resident resident, Launch& launch) {
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const Kernel* x, const Kernel* y) {
-    return clocks(*x, p, device) < clocks(*y, p, device);
-  });
-  for (const Kernel* k : candidates) {
+  double least = std::numeric_limits<double>::max();
+  for (const Kernel* k : kernels) {
     const Schedule schedule = schedule_of(*k, p);
     const std::int64_t tiles = tiles_of(schedule);
     if (tiles >= max_tiles) return Status::SizeTooLarge;
     const int room = resident(*k, device);
     if (room == 0) continue;
-    const int clusters = static_cast<int>(k->skinny ? tiles : std::min<std::int64_t>(tiles, room));
+    const double time = microseconds(*k, p, device, room);
+    if (time >= least) continue;
+    least = time;
+    const bool persistent = k->skinny == Skinny::No;
+    const auto clusters =
+        static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
     launch = {k, clusters, schedule, k_blocks(*k, p)};
-    return Status::Ok;
   }
-  return Status::CudaFailed;
+  return launch.kernel == nullptr ? Status::CudaFailed : Status::Ok;
 }
 
 // `only`: null, or the one kernel that aligned pointers may get.
@@ -112,7 +94,7 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     std::vector<const Kernel*> any;
     std::vector<const Kernel*> copying;
     for (const Kernel& k : kernels()) {
-      if (computes(k, p) && (only == nullptr || only == &k)) any.push_back(&k);
+      if (computes(k, p) && (only == nullptr ? suits(k, p) : only == &k)) any.push_back(&k);
       if (computes(k, p) && k.loader == Loader::Copy) copying.push_back(&k);
     }
     if (any.empty()) return Status::KernelDoesNotFit;

@@ -16,9 +16,7 @@ Source source_of(const void* data, const Strides& s, Major major) {
   return {data, k_major ? s.ld : 1, k_major ? 1 : s.ld, s.batch};
 }
 
-bool tma_stores(const Problem& p, const void* d) {
-  return tma_addresses(d) && tma_stores(p);
-}
+bool tma_stores(const Problem& p, const void* d) { return tma_addresses(d) && tma_stores(p); }
 
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
   Arguments out;

@@ -301,8 +301,8 @@ TEST(Gemm_Plan, CoversDWithTilesAndFitsTheDevice) {
         for (const Launch& l : {plan.aligned, plan.unaligned}) {
           const Kernel& k = *l.kernel;
           const Schedule& s = l.schedule;
-          const int rows = k.skinny ? s.cols : s.rows;
-          const int cols = k.skinny ? s.rows : s.cols;
+          const int rows = k.skinny == gemm::Skinny::Rows ? s.cols : s.rows;
+          const int cols = k.skinny == gemm::Skinny::Rows ? s.rows : s.cols;
           EXPECT_GE(rows * k.block_m * k.cluster_m, m);
           EXPECT_LT((rows - 1) * k.block_m * k.cluster_m, m);
           EXPECT_GE(cols * k.block_n * k.cluster_n, n);
@@ -330,11 +330,11 @@ TEST(Gemm_Plan, IsTheSameEveryTimeAndPrintsItself) {
       describe(planned(p)),
       "problem: 100x200x300, f16 -> f32, A K-major, B K-major\n"
       "epilogue: 0.5 * sum + 2 * C + bias, gelu; every step rounded to f32\n"
-      "aligned: 128x128x64, together, cluster 1x1, 4 stages, loads by threads, 163904 bytes of "
+      "aligned: 128x128x64 together 4 stages copying full, loads by threads, 163904 bytes of "
       "shared memory, any epilogue; 2 CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups "
       "of "
       "8 rows\n"
-      "unaligned: 128x128x64, together, cluster 1x1, 4 stages, loads by threads, 163904 bytes of "
+      "unaligned: 128x128x64 together 4 stages copying full, loads by threads, 163904 bytes of "
       "shared memory, any epilogue; 2 CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups "
       "of "
       "8 rows\n"

@@ -1,0 +1,26 @@
+// How long a kernel takes for a problem, estimated: what gemm_plan.cc compares kernels by.
+//
+// The estimate never decides about bits other than by the choice of a kernel that splits K. Its
+// constants are fitted to runs of all kernels on an H200 (NOTES.md).
+#pragma once
+
+#include "cuda/gemm.h"
+#include "cuda/gemm_kernels.h"
+
+namespace tcq::gemm {
+
+// Blocks of K that the kernel's loop runs over, at least one.
+int k_blocks(const Kernel& kernel, const Problem& problem);
+
+// The tiles of all clusters, and the order they are taken in.
+Schedule schedule_of(const Kernel& kernel, const Problem& problem);
+std::int64_t tiles_of(const Schedule& schedule);
+
+// CTAs that fit an SM.
+int ctas_per_sm(const Kernel& kernel);
+
+// `resident`: clusters that run at one time.
+double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
+                    int resident);
+
+}  // namespace tcq::gemm

@@ -183,7 +183,7 @@ std::string describe_steps(const AllocSequence& sequence) {
 
 }  // namespace
 
-int cta_group(const Tcgen05Form& form) {
+int cta_group(const Tcgen05CaseForm& form) {
   if (const auto* mma = std::get_if<MmaForm>(&form)) return mma->opcode.cta_group;
   if (const auto* cp = std::get_if<tcgen05::CpForm>(&form)) return cp->cta_group;
   if (const auto* shift = std::get_if<tcgen05::ShiftForm>(&form)) return shift->cta_group;
@@ -191,7 +191,7 @@ int cta_group(const Tcgen05Form& form) {
   return 1;
 }
 
-int register_count(const Tcgen05Form& form) {
+int register_count(const Tcgen05CaseForm& form) {
   return std::visit(
       [](const auto& f) {
         if constexpr (requires { f.shape; })

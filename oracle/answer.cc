@@ -14,8 +14,7 @@ namespace tcq::oracle {
 namespace {
 
 Answer data_lines_follow(const Question& question) {
-  check_line_words(question);
-  return {};
+  return {Status::Yes, "", check_line_words(question)};
 }
 
 Answer answered_elsewhere(const Question& question) {

@@ -96,7 +96,7 @@ Verdict check_columns(const PtxOperand& given) {
     return legal_if(is_register(given, {RegisterClass::B32}), Operand::Columns, given);
   return tcgen05::is_allocation_size(given.value)
              ? legal()
-             : illegal(Fault::ImmediateColumns, fmt::format("got {}", quoted(given.text)));
+             : illegal(Fault::TmemAllocSize, fmt::format("got {}", quoted(given.text)));
 }
 
 Verdict check_operand(Operand operand, const PtxOperand& given, int vector_registers) {

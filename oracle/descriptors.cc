@@ -15,6 +15,8 @@
 #include "oracle/lint.h"
 #include "oracle/mnemonic.h"
 #include "oracle/table.h"
+#include "oracle/tcgen05_fragments.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/tcgen05_words.h"
 #include "oracle/tiling.h"
 #include "oracle/verbs.h"
@@ -36,7 +38,7 @@ constexpr std::string_view wgmma_format = "wgmma.desc";
 constexpr int wgmma_word_bits = 64;
 
 // True for a format of tcgen05, false for wgmma's; throws UsageError for other words.
-bool is_tcgen05(std::string_view format) {
+bool is_tcgen05_word(std::string_view format) {
   if (same_word(format, wgmma_format)) return false;
   if (is_tcgen05_format(format)) return true;
   std::vector<std::string_view> known = {wgmma_format};
@@ -168,7 +170,7 @@ Table bytes_table(const BytesQuestion& q, bool with_bit) {
 
 Answer decode(const Question& question) {
   const bool json = question.options.style == Style::Json;
-  if (is_tcgen05(word_at(question, 0, "a format such as wgmma.desc"))) {
+  if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc"))) {
     const DecodedWord decoded = decode_tcgen05(question);
     return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
   }
@@ -182,7 +184,8 @@ Answer decode(const Question& question) {
 
 Answer encode(const Question& question) {
   const std::string_view format = word_at(question, 0, "a format such as wgmma.desc");
-  const std::string word = is_tcgen05(format) ? encode_tcgen05(question) : encode_wgmma(question);
+  const std::string word =
+      is_tcgen05_word(format) ? encode_tcgen05(question) : encode_wgmma(question);
   return {Status::Yes,
           question.options.style == Style::Json
               ? json_object({{"format", json_string(lowered(format))}, {"word", json_string(word)}})
@@ -191,6 +194,7 @@ Answer encode(const Question& question) {
 }
 
 Answer bytes(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B desc=WORD"))) return bytes_tcgen05(question);
   const BytesQuestion q = bytes_question(question);
   const bool bit =
       question.options.style == Style::Text && bits(wgmma::operand_type(q.form, q.operand)) < 8;

@@ -3,8 +3,10 @@
 // Everything is derived from the maps of sim/isa by linear_map.h; nothing here knows a layout.
 #include <fmt/format.h>
 
-#include "oracle/json.h"
+#include "oracle/equation_text.h"
 #include "oracle/linear_map.h"
+#include "oracle/tcgen05_fragments.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "oracle/view.h"
 #include "sim/isa/wgmma_place.h"
@@ -14,13 +16,8 @@ namespace {
 
 using wgmma::Element;
 
-struct Line {
-  std::string_view label;
-  std::string text;
-};
-
-constexpr std::string_view cute_label = "CuTe (thread, value) -> row + 64*col";
-constexpr std::string_view logical_cute_label = "CuTe (thread, value) -> row + 64*k";
+const std::string cute_label = "CuTe (thread, value) -> row + 64*col";
+const std::string logical_cute_label = "CuTe (thread, value) -> row + 64*k";
 constexpr int largest_n = 256;
 
 int largest_registers(const View& view) {
@@ -54,13 +51,13 @@ ClosedForm logical_form(const View& view) {
                      });
 }
 
-std::vector<Line> fragment_lines(const View& view) {
+EquationLines fragment_lines(const View& view) {
   const ClosedForm form = fragment_form(view);
   const Element extents{view.rows, view.cols};
-  std::vector<Line> lines = {{"row", forward_expression(form, &Element::row)},
-                             {"col", forward_expression(form, &Element::col)},
-                             {"thread", inverse_expression(form, 0, extents, "col", "")},
-                             {"reg", inverse_expression(form, 2, extents, "col", "")}};
+  EquationLines lines = {{"row", forward_expression(form, &Element::row)},
+                         {"col", forward_expression(form, &Element::col)},
+                         {"thread", inverse_expression(form, 0, extents, "col", "")},
+                         {"reg", inverse_expression(form, 2, extents, "col", "")}};
   if (view.parts > 1) lines.push_back({"part", inverse_expression(form, 1, extents, "col", "")});
   lines.push_back({cute_label, cute_string(form, view.rows)});
   if (view.matrix == Matrix::A && view.instruction.form.sparse)
@@ -69,7 +66,7 @@ std::vector<Line> fragment_lines(const View& view) {
 }
 
 // E: columns are logical k, and a code's bits count as one value per logical element.
-std::vector<Line> metadata_lines(const View& view) {
+EquationLines metadata_lines(const View& view) {
   const int step = col_step(view);
   const Element extents{view.rows, view.cols * step};
   const ClosedForm form = closed_form({thread_input(), {"nibble", view.parts, view.parts}},
@@ -83,10 +80,10 @@ std::vector<Line> metadata_lines(const View& view) {
                     const Element e = element_of(view, {v[0], 0, v[2]});
                     return Element{e.row, e.col * step + v[1]};
                   });
-  std::vector<Line> lines = {{"row", forward_expression(form, &Element::row)},
-                             {"k", forward_expression(form, &Element::col)},
-                             {"thread", inverse_expression(form, 0, extents, "k", "selector")},
-                             {"nibble", inverse_expression(form, 1, extents, "k", "")}};
+  EquationLines lines = {{"row", forward_expression(form, &Element::row)},
+                         {"k", forward_expression(form, &Element::col)},
+                         {"thread", inverse_expression(form, 0, extents, "k", "selector")},
+                         {"nibble", inverse_expression(form, 1, extents, "k", "")}};
   lines.push_back({"low bit", fmt::format("{}*nibble", wgmma::metadata_code_bits)});
   const std::string idle = idle_expression(form, 0);
   lines.push_back({"threads read", idle.empty() ? "all" : idle + " == selector"});
@@ -94,16 +91,8 @@ std::vector<Line> metadata_lines(const View& view) {
   return lines;
 }
 
-// SwizzleFunction::apply() of x, as C.
-std::string swizzled_expression(const SwizzleFunction& f, std::uint32_t base_offset) {
-  if (f.bits == 0) return "x";
-  const int source = 1 << (f.base + f.shift);
-  const std::string minus = base_offset == 0 ? "" : fmt::format(" - {}", base_offset);
-  return fmt::format("x ^ (x/{}{} & {})*{}", source, minus, (1 << f.bits) - 1, 1 << f.base);
-}
-
 // Bytes in shared memory: one linear offset, then the swizzle.
-std::vector<Line> memory_lines(const View& view) {
+EquationLines memory_lines(const View& view) {
   const CanonicalLayout layout = wgmma::canonical_layout(view.desc, view.major);
   const bool is_b = view.matrix == Matrix::B;
   const ClosedForm form = closed_form(
@@ -116,50 +105,26 @@ std::vector<Line> memory_lines(const View& view) {
         return Element{static_cast<int>(offset_bytes(layout, byte)), 0};
       });
   const SwizzleFunction f = wgmma::swizzle_function(view.desc.swizzle);
-  const std::string swizzle = fmt::format("Swizzle<{},{},{}>", f.bits, f.base, f.shift);
-  std::vector<Line> lines = {{"x", fmt::format("{} + {}", view.desc.start_bytes,
-                                               forward_expression(form, &Element::row))}};
+  EquationLines lines = {{"x", fmt::format("{} + {}", view.desc.start_bytes,
+                                           forward_expression(form, &Element::row))}};
   lines.push_back({"byte", swizzled_expression(f, view.desc.base_offset)});
-  lines.push_back({"CuTe (row, col) -> byte offset", swizzle + " o " + cute_string(form, 1)});
+  lines.push_back(
+      {"CuTe (row, col) -> byte offset", cute_swizzle(f) + " o " + cute_string(form, 1)});
   return lines;
-}
-
-std::string lines_text(const std::vector<Line>& lines) {
-  std::string text;
-  for (const Line& line : lines) {
-    if (!text.empty()) text += '\n';
-    text +=
-        fmt::format("{}{} {}", line.label, line.label.starts_with("CuTe") ? ":" : " =", line.text);
-  }
-  return text;
-}
-
-std::string lines_json(const std::vector<Line>& lines) {
-  std::vector<std::pair<std::string_view, std::string>> members;
-  for (const Line& line : lines) {
-    const std::string_view key = line.label == cute_label           ? "cute"
-                                 : line.label == logical_cute_label ? "cute_logical_k"
-                                 : line.label == "low bit"          ? "low_bit"
-                                 : line.label == "threads read"     ? "threads_read"
-                                 : line.label.starts_with("CuTe")   ? "cute"
-                                                                    : line.label;
-    members.emplace_back(key, json_string(line.text));
-  }
-  return json_object(members);
 }
 
 }  // namespace
 
 Answer equation(const Question& question) {
-  word_at(question, 0, "MNEMONIC MATRIX");
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC MATRIX"))) return equation_tcgen05(question);
   const Matrix matrix = parse_matrix(word_at(question, 1, "a matrix, A, B, C, D or E"));
   const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
   const View view = placed_view_of(instruction_of(question, keys), matrix, keys);
-  const std::vector<Line> lines = view.is_metadata()    ? metadata_lines(view)
-                                  : view.in_registers() ? fragment_lines(view)
-                                                        : memory_lines(view);
+  const EquationLines lines = view.is_metadata()    ? metadata_lines(view)
+                              : view.in_registers() ? fragment_lines(view)
+                                                    : memory_lines(view);
   return {Status::Yes,
-          question.options.style == Style::Json ? lines_json(lines) : lines_text(lines), ""};
+          question.options.style == Style::Json ? equation_json(lines) : equation_text(lines), ""};
 }
 
 }  // namespace tcq::oracle

@@ -1,4 +1,4 @@
-// `errata`: the known wrong claims about wgmma, one per line, or one of them with its evidence.
+// `errata`: the known wrong claims about wgmma and tcgen05, one per line, or one of them with its evidence.
 //
 // The claims themselves are errata_claims.h. Example: `errata 004.1` prints the wrong bit table,
 // the right one, and the test and the recording that decide.

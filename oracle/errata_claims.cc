@@ -16,9 +16,15 @@ constexpr Document documents[] = {
     {"002", "pyptx.wgmma_layout"},
     {"003", "Exploring DeepGEMM FP8 kernels"},
     {"004", "WGMMA Emission Protocol"},
+    {"PTX", "PTX ISA 9.2"},
 };
 
 constexpr Erratum claims[] = {
+    {"000.1",
+     "every epilogue of wgmma and tcgen05 begins with the same arithmetic on bits of the thread",
+     "that is wgmma's fragment; tcgen05.ld.32x32b gives each thread one whole lane, 16x256b would "
+     "give wgmma's",
+     {"Errata.ALoadOf32x32bGivesEachThreadOneLane", "PTX ISA 9.2, 9.7.16.2.3"}},
     {"000.2",
      "of a lane's 32 accumulators at N = 64, eight lie in its first row and eight in the row 8 "
      "below",
@@ -32,6 +38,22 @@ constexpr Erratum claims[] = {
      "a lane has N/2 accumulator registers",
      "N/2 for 32-bit D; f16 D is packed in N/4",
      {"Errata.F16AccumulatorsArePacked", agreement}},
+    {"000.5",
+     "(tid << 16) & 0x3E00000 keeps the five valid bits of the data path's index",
+     "it keeps bits 5 to 9 of tid: 32 * warp, the first lane of the warp's quarter, as the address "
+     "must be the same in all threads of a warp; from warp 4 on the lane does not exist: right is "
+     "((tid & 0x60) << 16), lane 32 * (warp % 4)",
+     {"Errata.TheMaskKeepsTheWarpAndLetsLanesBeyond127Through", "PTX ISA 9.2, 9.7.16.8.1"}},
+    {"000.6",
+     "the low bit of the data path's index is held elsewhere in the address",
+     "nothing is held elsewhere: the lane is bits 16-31, the column bits 0-15; the lane within the "
+     "warp is no part of it",
+     {"Errata.AnAddressIsLaneAndColumnOnly", "PTX ISA 9.2, 9.7.16.1"}},
+    {"000.7",
+     "32x32b with a count of 128 arranges 128 values in a pattern of 32 x 32",
+     "32 lanes x 32 bits, repeated over 128 columns: register r of a thread is column r of its "
+     "lane",
+     {"Errata.ALoadOf32x32bGivesEachThreadOneLane", "PTX ISA 9.2, 9.7.16.2.3"}},
     {"000.8",
      "wgmma always reads shared memory through a swizzled permutation",
      "the swizzle is a field of the descriptor; code 0 reads plain core matrices of 8 rows x 16 "
@@ -56,6 +78,15 @@ constexpr Erratum claims[] = {
      "for wide N a vector store of four covers row pairs",
      "a lane owns two adjacent columns of every 8: four need a shuffle or stmatrix first",
      {"Errata.NoLaneOwnsFourAdjacentColumns", slots}},
+    {"000.13",
+     "thread tid reads row tid of the output",
+     "only where a CTA has 128 rows (datapath layouts A and D), and only if warp % 4 is tid / 32; "
+     "with M = 64 lane 69 holds row 37",
+     {"Errata.LanesAreRowsOnlyWith128RowsPerCta", "PTX ISA 9.2, 9.7.16.10.5; 9.7.16.8.1"}},
+    {"000.14",
+     "an epilogue computes the address, loads, waits for the load and stores",
+     "before the load: tcgen05.commit, a wait on its mbarrier, tcgen05.fence::after_thread_sync",
+     {"PTX ISA 9.2, 9.7.16.6.4"}},
     {"001.1",
      "alpha and beta are fixed to 1",
      "A and B can be negated (scale-a, scale-b = -1) and C dropped (scale-d = 0)",
@@ -213,6 +244,17 @@ constexpr Erratum claims[] = {
      "swizzle lines are 128 bytes because TMA reads 32 banks per cycle",
      "no source says so; what is known is that the XOR takes address bits from 7 up",
      {"Errata.TheXorTakesAddressBitsFrom7Up", descriptors}},
+    {"003.17",
+     "scale factors are always f32",
+     "the scales of that Hopper kernel are; tcgen05.mma takes bytes, ue8m0 or ue4m3, one per 16 or "
+     "32 elements of K",
+     {"Errata.ScaleFactorsAreBytes", "PTX ISA 9.2, 9.7.16.10.7"}},
+    {"003.18",
+     "there is a format NVFP8",
+     "8-bit elements are e4m3 and e5m2, in blocks of 32 if scaled; blocks of 16 exist for e2m1 "
+     "only "
+     "(kind mxf4nvf4)",
+     {"Errata.BlocksOf16ExistForE2m1Only", "PTX ISA 9.2, 9.7.16.10.7"}},
     {"004.1",
      "lbo at bits 14-29, sbo at 30-45, base offset at 46-48, swizzle at 52-53",
      "lbo 16-29, sbo 32-45, base offset 49-51, swizzle 62-63",
@@ -328,10 +370,32 @@ constexpr Erratum claims[] = {
      "plain sm_90 fails in NVVM's verifier",
      "ptxas refuses the target; nothing here says what NVVM does",
      {"Ptxas.NoOtherTargetHasWgmma"}},
+    {"004.31",
+     "SM110 has neither wgmma nor tcgen05",
+     "that is said of one compiler's dialect: sm_110a and sm_110f have tcgen05",
+     {"Errata.Sm110HasTcgen05", "Tcgen05Ptxas.AgreesWithCheckOnEveryGeneratedStatement"}},
     {"004.32",
      "an mbarrier can publish the completion of wgmma",
      "wgmma completes through its groups only; a thread may arrive after wait_group",
      {"PTX ISA 9.2, 9.7.15.4"}},
+    {"PTX.1",
+     "table 45: the skip span counts used columns and the use span skipped ones",
+     "the manual's own examples 2 to 4 have it the other way round: the skip span is zeroed",
+     {"Errata.TheSkipSpanIsZeroed", "PTX ISA 9.2, 9.7.16.4.3"}},
+    {"PTX.2",
+     "bits 53-60 of a shared memory descriptor are the constant 0xb00000000",
+     "they are 0; bits 46-48 are the constant 1",
+     {"Errata.ReservedBitsOfADescriptorAre0", "PTX ISA 9.2, 9.7.16.4.1"}},
+    {"PTX.3",
+     "sparsity is described for .kind::f8f8f4",
+     "f8f6f4 is meant",
+     {"Errata.ThereIsNoKindF8f8f4", "PTX ISA 9.2, 9.7.16.10.8"}},
+    {"PTX.4",
+     "examples write kind::mxf8f6f4 without .block_scale, .collector::a:fill and "
+     "tcgen05.dealloc.2cta",
+     "none of them is in the syntax: .block_scale is mandatory, :: stands before the use, and "
+     ".cta_group::2 is written out",
+     {"Errata.ExamplesOfTheManualThatAreNotPtx", "PTX ISA 9.2, 9.7.16.10.9; 9.7.16.7"}},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Published claims about wgmma that are wrong, each with its correction and what refutes it.
+// Published claims about wgmma and tcgen05 that are wrong, each with its correction and what refutes it.
 //
 // Keys are document.row. Claims are in our own words. Evidence is a test of this repository
 // ("Suite.Name"), a recording ("tests/vectors/..."), or, where nothing that runs can settle it, the

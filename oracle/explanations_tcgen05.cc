@@ -263,12 +263,6 @@ constexpr Explanation statements[] = {
      "Write an immediate from 0 to 15; repeat the scaling for more.", Ptx,
      "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r5, %p0, 16;",
      "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r5, %p0, 15;"},
-    {Fault::ImmediateColumns,
-     "Tensor Memory is allocated in powers of two of its 512 columns, at least 32. ptxas checks "
-     "alloc, but lets dealloc pass with any multiple of 32.",
-     "Round up to a power of two, and give dealloc what alloc got.", Ptx,
-     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r0, 96;",
-     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r0, 128;"},
     {Fault::ImmediateIdesc,
      "The instruction descriptor is a 32-bit word. CUTLASS carries it in the upper half of a "
      "64-bit value; PTX wants that half alone, and ptxas does not complain about more.",

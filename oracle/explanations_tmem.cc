@@ -21,9 +21,9 @@ constexpr Explanation tensor_memory[] = {
      "shift_down(a);  // rows 31, 63 and 95 are stored anew"},
     {Fault::TmemAllocSize,
      "Tensor Memory is handed out in powers of two from 32 to 512 columns. A sum of tile widths, "
-     "192 for example, is not such a number.",
-     "Round the sum up to the next power of two, or allocate twice.", Shell, "tcq tmem d0=192",
-     "tcq tmem d0=128 d1=64"},
+     "192 for example, is not such a number. ptxas checks alloc only.",
+     "Round the sum up to the next power of two, or allocate twice; give dealloc what alloc got.",
+     Shell, "tcq tmem d0=192", "tcq tmem d0=128 d1=64"},
     {Fault::TmemAllocGrows,
      "Sizes of the allocations of a CTA must not grow in the order of time, whatever was freed in "
      "between.",

@@ -7,9 +7,10 @@
 
 #include <utility>
 
-#include "oracle/json.h"
 #include "oracle/svg.h"
 #include "oracle/table.h"
+#include "oracle/tcgen05_fragments.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "oracle/view.h"
 #include "sim/isa/wgmma_place.h"
@@ -178,15 +179,6 @@ Picture picture_of(const View& view, const Table& grid, MakeCell&& cell) {
   return picture;
 }
 
-Picture transposed(Picture picture) {
-  std::vector<std::vector<Cell>> cells(picture.column_names.size());
-  for (std::vector<Cell>& row : picture.cells)
-    for (std::size_t col = 0; col < row.size(); ++col) cells[col].push_back(std::move(row[col]));
-  picture.cells = std::move(cells);
-  std::swap(picture.column_names, picture.row_names);
-  return picture;
-}
-
 Picture picture_of(const View& view, const Options& options) {
   Picture picture =
       options.by_slot
@@ -197,38 +189,20 @@ Picture picture_of(const View& view, const Options& options) {
               return element_cell(view, {row, col});
             });
   if (options.by_slot) picture.legend = "cell: [row][col] of the element";
-  return options.transpose ? transposed(std::move(picture)) : picture;
-}
-
-Answer draw(const View& view, const Options& options) {
-  const Picture picture = picture_of(view, options);
-  if (options.style != Style::Text && options.style != Style::Json)
-    throw UsageError("--svg writes a picture, no table: expected it alone or with --json");
-  write_whole_file(options.svg_path, svg_text(picture));
-  if (options.style == Style::Json)
-    return {Status::Yes,
-            json_object({{"file", json_string(options.svg_path)},
-                         {"title", json_string(picture.title)},
-                         {"rows", fmt::format("{}", picture.row_names.size())},
-                         {"columns", fmt::format("{}", picture.column_names.size())}}),
-            ""};
-  return {Status::Yes,
-          fmt::format("wrote {}: {}, {} x {} cells", options.svg_path, picture.title,
-                      picture.row_names.size(), picture.column_names.size()),
-          ""};
+  return picture;
 }
 
 }  // namespace
 
 Answer table(const Question& question) {
-  word_at(question, 0, "MNEMONIC MATRIX");
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC MATRIX"))) return table_tcgen05(question);
   const Matrix matrix = parse_matrix(word_at(question, 1, "a matrix, A, B, C, D or E"));
   const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
   const View view = placed_view_of(instruction_of(question, keys), matrix, keys);
   const Options& options = question.options;
   if (options.by_slot && !view.in_registers())
     throw UsageError("--by slot is for registers: expected --by element for shared memory");
-  if (!options.svg_path.empty()) return draw(view, options);
+  if (!options.svg_path.empty()) return draw(picture_of(view, options), options);
   if (options.style == Style::Csv || options.style == Style::Json) {
     const Table list =
         view.in_registers() ? register_list(view, options) : byte_list(view, options);

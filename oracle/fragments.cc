@@ -6,6 +6,8 @@
 
 #include "oracle/inputs.h"
 #include "oracle/json.h"
+#include "oracle/tcgen05_fragments.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "oracle/view.h"
 #include "sim/isa/wgmma_place.h"
@@ -147,6 +149,7 @@ Keys what_keys(const Question& question, Matrix matrix) {
 }  // namespace
 
 Answer where(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, mnemonic_expected))) return where_tcgen05(question);
   const Matrix matrix = matrix_word(question);
   const Keys keys = where_keys(question, matrix);
   const Options& options = question.options;
@@ -161,6 +164,7 @@ Answer where(const Question& question) {
 }
 
 Answer what(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, mnemonic_expected))) return what_tcgen05(question);
   const Matrix matrix = matrix_word(question);
   const Keys keys = what_keys(question, matrix);
   const View view = view_of(instruction_of(question, keys), matrix);

@@ -25,7 +25,10 @@ struct Page {
 
 constexpr std::string_view keys_text =
     "Keys: a=smem|regs major_a=K|MN major_b=K|MN accumulate=0|1 negate_a=0|1 negate_b=0|1; .sp:\n"
-    "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n";
+    "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n"
+    "tcgen05.mma: m= n= type_a= type_b= type_d= a=smem|tmem scale_type= scale_a_id= and what else "
+    "its\n"
+    "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
 
 constexpr std::array<Page, 18> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
@@ -55,7 +58,17 @@ constexpr std::array<Page, 18> pages = {{
      "Sparse: every\n"
      "stored element of A with the rows of B that it may meet, B[{0..2}][13]; codes=HEX (one digit "
      "per\n"
-     "chunk of the row, chunk 0 first) says which, if PTX defines it.\n",
+     "chunk of the row, chunk 0 first) says which, if PTX defines it.\n"
+     "tcgen05.mma: D, A with a=tmem, E (row= chunk=), SFA and SFB (col= counts factors) answer "
+     "with "
+     "cells\n"
+     "of Tensor Memory, from address=WORD on (SFA, SFB: column_step= factors= of a larger buffer); "
+     "A "
+     "and B\n"
+     "with desc=WORD. tcgen05.ld and st: D tmem_lane= tmem_column= answers with thread and "
+     "register, "
+     "where\n"
+     "address= is that of warp 0. Doubts are lines that begin with note:.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
      ""},
@@ -63,7 +76,11 @@ constexpr std::array<Page, 18> pages = {{
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13].\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
-     "read.\n",
+     "read.\n"
+     "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "
+     "matrix "
+     "is\n"
+     "there. tcgen05.ld and st: D thread= reg=, the thread counted in its warpgroup.\n",
      "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 reg=7", ""},
     {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "
@@ -74,11 +91,16 @@ constexpr std::array<Page, 18> pages = {{
      "bytes:\n"
      "row,col,byte) in the order of rows, with --by slot of threads; --transpose exchanges that "
      "order, and\n"
-     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture.\n",
+     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture.\n"
+     "tcgen05: cells tmem_lane:tmem_column.bit of the first copy; --csv lists all copies,\n"
+     "row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both). tcgen05.ld and st: lanes and "
+     "columns, or\n"
+     "--by slot threads and registers; --csv: thread,register,half,tmem_lane,tmem_column.\n",
      "table wgmma.m64n8k8.f32.tf32.tf32 A a=regs", ""},
     {"equation", "MNEMONIC MATRIX [desc=WORD]", "the closed form",
      "Both directions as C expressions, and the CuTe shape:stride string. With desc=: byte "
-     "addresses.\n",
+     "addresses.\n"
+     "tcgen05: matrices as in tcq help where, registers of ld and st.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
     {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
      "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
@@ -108,7 +130,10 @@ constexpr std::array<Page, 18> pages = {{
     {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
      "fastest.\n"
-     "Styles: --csv --markdown --asciidoc --transpose.\n",
+     "Styles: --csv --markdown --asciidoc --transpose. tcgen05.mma: the operand of one CTA; "
+     "elements "
+     "of\n"
+     "4 and 6 bits have a column bit as well, and a note on stderr says how they are packed.\n",
      "", ""},
     {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
      "how do I lay this tile out",
@@ -116,7 +141,16 @@ constexpr std::array<Page, 18> pages = {{
      "alignment,\n"
      "the TMA box and swizzle mode that write it, CuTe and canonical layout. type= may name the "
      "type,\n"
-     "which the mnemonic decides.\n",
+     "which the mnemonic decides.\n"
+     "tcgen05.mma: the same for A or B; without either a whole GEMM tile, tcq layout MNEMONIC m=M "
+     "n=N "
+     "k=K\n"
+     "[swizzle= swizzle_a= swizzle_b= order= start=]: shared memory, columns of Tensor Memory and "
+     "what "
+     "to\n"
+     "allocate, tcgen05.cp of the scale factors, and for each step along K descriptors, "
+     "instruction\n"
+     "descriptor, columns and ids of the scale factors.\n",
      "layout wgmma.m64n128k16.f32.bf16.bf16 A rows=64 k=64 swizzle=128B", ""},
     {"partition", "MNEMONIC bM=M bN=N bK=K [stages=S atoms=MxNxK swizzle=S order=O ldC=LD]",
      "layouts and partitions of a CTA tile in CuTe notation",
@@ -161,7 +195,13 @@ constexpr std::array<Page, 18> pages = {{
      "Sparse lines are 'a b c codes': a holds the stored elements, codes one hex digit per chunk "
      "of K,\n"
      "chunk 0 first, undefined ones included: the answer is the chip's. Answers D per line, or\n"
-     "error<TAB>sentence.\n",
+     "error<TAB>sentence.\n"
+     "tcgen05.mma: 4-bit elements have 1 digit, 6-bit ones 2; block-scaled lines are 'a b c sfa "
+     "sfb', "
+     "the\n"
+     "scale factors of the row and of the column, 2 digits each; of .sp, b holds what the stored "
+     "elements\n"
+     "meet. Also scale_input_d=0..15. How sure the answers are is said on stderr, once.\n",
      "mma wgmma.m64n8k8.f32.tf32.tf32",
      "3f800000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 "
      "40000000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 3f800000"},
@@ -169,7 +209,7 @@ constexpr std::array<Page, 18> pages = {{
      "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",
      ""},
     {"errata", "[KEY]", "is this published claim right",
-     "The known wrong claims with correction and evidence.\n", "", ""},
+     "The known wrong claims about wgmma and tcgen05, with correction and evidence.\n", "", ""},
     {"explain", "[FAULT]", "what does this fault mean, and what cures it",
      "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
      "from C7504\n"
@@ -224,7 +264,9 @@ std::string example_text(const Page& page) {
 std::string overview() {
   std::string text =
       "tcq: questions about tensor-core instructions, answered by a simulator that equals the "
-      "hardware\n\n"
+      "hardware\n"
+      "(wgmma; nothing of tcgen05 has run on silicon here: answers about it say how sure they are)"
+      "\n\n"
       "usage: tcq VERB words... [options]    one question\n"
       "       tcq - [options]                one question per line of stdin, one answer per line\n"
       "       tcq help VERB                  forms and a worked example\n\n";

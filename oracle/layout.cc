@@ -11,6 +11,8 @@
 
 #include "oracle/json.h"
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_layout.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/tiling.h"
 #include "oracle/verbs.h"
 #include "oracle/words.h"
@@ -246,6 +248,7 @@ std::string json_answer(const Request& request) {
 }  // namespace
 
 Answer layout(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B"))) return layout_tcgen05(question);
   const Request request = request_from(question);
   require_fit(request.tile);
   require_place(request);

@@ -4,7 +4,7 @@
 // fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8); b1 rows are one hex number of one digit per
 // four bits, bit 0 = k 0. c and the answer are fixed-width hex. Sparse: a holds the stored
 // elements, b all of logical K, and a fourth word the metadata codes, one hex digit per chunk,
-// chunk 0 first.
+// chunk 0 first. Lines of tcgen05.mma are tcgen05_mma.h's.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,9 +13,12 @@
 #include "oracle/json.h"
 #include "oracle/metadata.h"
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_mma.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "sim/isa/wgmma_place.h"
 #include "sim/num/dot.h"
+#include "sim/num/tcgen05_evidence.h"
 
 namespace tcq::oracle {
 namespace {
@@ -23,6 +26,7 @@ namespace {
 using wgmma::Form;
 
 constexpr int bits_per_digit = 4;
+constexpr std::string_view mnemonic_expected = "a mnemonic such as wgmma.m64n24k16.f32.bf16.bf16";
 constexpr std::array<std::string_view, 3> mma_keys = {"accumulate", "negate_a", "negate_b"};
 
 Instruction mma_instruction(const Question& question) {
@@ -60,9 +64,26 @@ std::vector<std::uint32_t> select(const Form& form, const std::vector<std::uint3
   return met;
 }
 
+// What the numbers of a tcgen05.mma depend on; throws UnmodelledError where nobody knows them.
+tcgen05::DotForm tcgen05_form_of(const Question& question) {
+  const Tcgen05Instruction instruction =
+      tcgen05_instruction_of(question, Keys(words_from(question, 1), tcgen05_keys));
+  const auto* mma = std::get_if<tcgen05::MmaForm>(&instruction.form);
+  if (mma == nullptr)
+    throw UsageError(fmt::format("tcgen05.{} sums nothing: expected tcgen05.mma",
+                                 instruction_name(instruction.form)));
+  const tcgen05::DotForm form = {mma->opcode, instruction.idesc, instruction.accumulate,
+                                 instruction.scale_input_d};
+  if (check_modelled(form) != Fault::None)
+    throw UnmodelledError(fmt::format("not modelled: {}", sentence(tcgen05::Reason::K96)));
+  return form;
+}
+
 }  // namespace
 
 Answer mma_line(const Question& question, std::string_view line) {
+  if (is_tcgen05(word_at(question, 0, mnemonic_expected)))
+    return tcgen05_mma_line(tcgen05_form_of(question), line, question.options.style);
   const Instruction instruction = mma_instruction(question);
   const Form& form = instruction.form;
   const std::vector<std::string_view> words =
@@ -80,10 +101,12 @@ Answer mma_line(const Question& question, std::string_view line) {
   return {Status::Yes, json ? json_object({{"d", json_string(text)}}) : text, ""};
 }
 
-void check_line_words(const Question& question) {
+std::string check_line_words(const Question& question) {
   if (question.verb == "mma") {
+    if (is_tcgen05(word_at(question, 0, mnemonic_expected)))
+      return tcgen05_mma_evidence(tcgen05_form_of(question));
     mma_instruction(question);
-    return;
+    return "";
   }
   target_of(question);
   if (!question.words.empty())
@@ -91,6 +114,7 @@ void check_line_words(const Question& question) {
         fmt::format("unexpected word {}: {} reads its lines from stdin, expected only "
                     "options after it",
                     quoted(question.words[0]), question.verb));
+  return "";
 }
 
 }  // namespace tcq::oracle

@@ -97,7 +97,9 @@ Form parse_mnemonic(std::string_view word) {
   const std::string text = lowered(word);
   if (text.starts_with("tcgen05"))
     throw UnmodelledError(fmt::format(
-        "{} is not modelled: of tcgen05 only list, describe and check are", quoted(word)));
+        "{} is not modelled here: for tcgen05 ask 'tcq layout' for a tile and 'tcq decode "
+        "tcgen05.desc' for a descriptor",
+        quoted(word)));
   for (const char* known : {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "mma."})
     if (text.starts_with(known))
       throw UnmodelledError(

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "oracle/answer.h"
+#include "oracle/json.h"
 #include "oracle/words.h"
 
 namespace tcq::oracle {
@@ -99,6 +100,15 @@ std::string reason(int error) { return std::strerror(error); }
                   oracle::quoted(path), why));
 }
 
+Picture transposed(Picture picture) {
+  std::vector<std::vector<Cell>> cells(picture.column_names.size());
+  for (std::vector<Cell>& row : picture.cells)
+    for (std::size_t col = 0; col < row.size(); ++col) cells[col].push_back(std::move(row[col]));
+  picture.cells = std::move(cells);
+  std::swap(picture.column_names, picture.row_names);
+  return picture;
+}
+
 }  // namespace
 
 std::string svg_text(const Picture& picture) {
@@ -164,6 +174,24 @@ void write_whole_file(const std::string& path, const std::string& text) {
   const int why = !written ? write_error : !closed ? close_error : errno;
   std::remove(temporary.c_str());
   throw_unwritable(path, reason(why));
+}
+
+Answer draw(Picture picture, const Options& options) {
+  if (options.style != Style::Text && options.style != Style::Json)
+    throw UsageError("--svg writes a picture, no table: expected it alone or with --json");
+  if (options.transpose) picture = transposed(std::move(picture));
+  write_whole_file(options.svg_path, svg_text(picture));
+  if (options.style == Style::Json)
+    return {Status::Yes,
+            json_object({{"file", json_string(options.svg_path)},
+                         {"title", json_string(picture.title)},
+                         {"rows", fmt::format("{}", picture.row_names.size())},
+                         {"columns", fmt::format("{}", picture.column_names.size())}}),
+            ""};
+  return {Status::Yes,
+          fmt::format("wrote {}: {}, {} x {} cells", options.svg_path, picture.title,
+                      picture.row_names.size(), picture.column_names.size()),
+          ""};
 }
 
 }  // namespace tcq::oracle

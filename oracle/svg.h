@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "oracle/answer.h"
+
 namespace tcq::oracle {
 
 struct Cell {
@@ -29,5 +31,9 @@ std::string svg_text(const Picture& picture);
 // Writes the whole file or nothing: through a temporary file beside it that is renamed. Throws
 // UsageError with the reason if the path cannot be written.
 void write_whole_file(const std::string& path, const std::string& text);
+
+// What `tcq table --svg FILE` does: the picture, transposed if asked, into the file, and a sentence
+// or JSON about it. Throws UsageError as write_whole_file() does and for styles of tables.
+Answer draw(Picture picture, const Options& options);
 
 }  // namespace tcq::oracle

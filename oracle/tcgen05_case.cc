@@ -109,6 +109,36 @@ std::uint32_t draw_cell(const tcgen05::InstructionDescriptor& idesc, int column,
   return draw.word();
 }
 
+// Every lane gets the columns of lane source(lane), which is its own or a lower one.
+void copy_lanes(std::vector<std::uint32_t>& tmem, int first, int end, auto&& source) {
+  for (int lane = 0; lane < tcgen05::tmem_lanes; ++lane)
+    for (int column = first; column < end; ++column)
+      tmem[static_cast<std::size_t>(lane * lane_words + column)] =
+          tmem[static_cast<std::size_t>(source(lane) * lane_words + column)];
+}
+
+// A and its metadata, which some forms read from several groups of lanes: all copies alike, as a
+// program stores them.
+void copy_operands(std::vector<std::uint32_t>& tmem, tcgen05::Datapath datapath) {
+  const int height = tcgen05::rows(datapath);
+  if (tcgen05::is_half_datapath(datapath)) return;
+  copy_lanes(tmem, tmem_a_column, tmem_scale_a_column, [&](int lane) { return lane % height; });
+}
+
+// Scale factors: the copies of every 32 lanes, or of 32 lanes of each half, and SFB in both CTAs.
+void copy_scales(Tcgen05State& state, std::size_t rank, bool split_sfb) {
+  std::vector<std::uint32_t>& tmem = state.tmem[rank];
+  copy_lanes(tmem, tmem_scale_a_column, tmem_scale_b_column, [](int lane) { return lane % 32; });
+  copy_lanes(tmem, tmem_scale_b_column, tmem_random_column,
+             [&](int lane) { return lane % 32 + (split_sfb ? 64 * (lane / 64) : 0); });
+  if (rank == 0) return;
+  for (int lane = 0; lane < tcgen05::tmem_lanes; ++lane)
+    for (int column = tmem_scale_b_column; column < tmem_random_column; ++column) {
+      const auto word = static_cast<std::size_t>(lane * lane_words + column);
+      tmem[word] = state.tmem[0][word];
+    }
+}
+
 void fill_for_mma(Tcgen05State& state, const MmaForm& form, const Tcgen05Case& c) {
   const tcgen05::InstructionDescriptor idesc = tcgen05::decode(c.operands.idesc, form.opcode.kind);
   for (std::size_t rank = 0; rank < state.tmem.size(); ++rank) {
@@ -119,6 +149,8 @@ void fill_for_mma(Tcgen05State& state, const MmaForm& form, const Tcgen05Case& c
     std::vector<std::uint32_t>& tmem = state.tmem[rank];
     for (std::size_t i = 0; i < tmem.size(); ++i)
       tmem[i] = draw_cell(idesc, static_cast<int>(i) % lane_words, draw);
+    copy_operands(tmem, tcgen05::datapath(form.opcode, idesc.m));
+    copy_scales(state, rank, form.opcode.cta_group == 2 && idesc.m == 128);
   }
 }
 
@@ -151,7 +183,7 @@ std::string describe_steps(const AllocSequence& sequence) {
 
 }  // namespace
 
-int cta_group(const Tcgen05Form& form) {
+int cta_group(const Tcgen05CaseForm& form) {
   if (const auto* mma = std::get_if<MmaForm>(&form)) return mma->opcode.cta_group;
   if (const auto* cp = std::get_if<tcgen05::CpForm>(&form)) return cp->cta_group;
   if (const auto* shift = std::get_if<tcgen05::ShiftForm>(&form)) return shift->cta_group;
@@ -159,7 +191,7 @@ int cta_group(const Tcgen05Form& form) {
   return 1;
 }
 
-int register_count(const Tcgen05Form& form) {
+int register_count(const Tcgen05CaseForm& form) {
   return std::visit(
       [](const auto& f) {
         if constexpr (requires { f.shape; })

@@ -41,7 +41,7 @@ struct AllocSequence {
   friend bool operator==(const AllocSequence&, const AllocSequence&) = default;
 };
 
-using Tcgen05Form =
+using Tcgen05CaseForm =
     std::variant<tcgen05::MmaForm, tcgen05::CpForm, tcgen05::ShiftForm, tcgen05::LdForm,
                  tcgen05::StForm, tcgen05::LdRedForm, AllocSequence>;
 
@@ -73,7 +73,7 @@ enum class Tcgen05Outcome : std::uint8_t {
 inline constexpr int tcgen05_outcome_count = 3;
 
 struct Tcgen05Case {
-  Tcgen05Form form;
+  Tcgen05CaseForm form;
   int immediate = 0;  // scale-input-d or immHalfSplitoff
   Tcgen05Operands operands;
   std::uint64_t seed = 0;
@@ -109,9 +109,9 @@ struct Tcgen05State {
   std::vector<std::uint32_t> registers;           // thread by thread
 };
 
-int cta_group(const Tcgen05Form& form);
+int cta_group(const Tcgen05CaseForm& form);
 // Per thread; 0 for all but ld, ld.red and st.
-int register_count(const Tcgen05Form& form);
+int register_count(const Tcgen05CaseForm& form);
 
 Tcgen05State build_state(const Tcgen05Case& c);
 std::uint64_t hash_inputs(const Tcgen05State& state);

@@ -97,10 +97,10 @@ void get_form(PayloadReader& r, Form& f) {
 
 // Reads alternative `index` of the variant.
 template <std::size_t I = 0>
-Tcgen05Form get_alternative(PayloadReader& r, std::size_t index) {
-  if constexpr (I < std::variant_size_v<Tcgen05Form>) {
+Tcgen05CaseForm get_alternative(PayloadReader& r, std::size_t index) {
+  if constexpr (I < std::variant_size_v<Tcgen05CaseForm>) {
     if (index != I) return get_alternative<I + 1>(r, index);
-    std::variant_alternative_t<I, Tcgen05Form> form{};
+    std::variant_alternative_t<I, Tcgen05CaseForm> form{};
     get_form(r, form);
     return form;
   } else {

@@ -1,6 +1,6 @@
 // What exists of tcgen05, and everything about one instruction; see tcgen05_describe.h.
 //
-// Shapes, operands and legality are read from sim/isa. The notes about ptxas are those that
+// Shapes, operands and legality are read from sim/isa; arithmetic is tcgen05_arithmetic.h. The notes about ptxas are those that
 // tests/tcgen05_ptxas_test.cc holds it to.
 #include "oracle/tcgen05_describe.h"
 
@@ -11,6 +11,7 @@
 
 #include "oracle/facts.h"
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_arithmetic.h"
 #include "oracle/tcgen05_mnemonic.h"
 #include "sim/isa/tcgen05_operands.h"
 #include "sim/isa/tcgen05_text.h"
@@ -281,6 +282,11 @@ void add_legality(Facts& facts, const Tcgen05Instruction& instruction) {
   facts.push_back({"illegal on", reasons});
 }
 
+DotForm dot_form_of(const Tcgen05Instruction& instruction) {
+  return {std::get<MmaForm>(instruction.form).opcode, instruction.idesc, instruction.accumulate,
+          instruction.scale_input_d};
+}
+
 void add_mma(Facts& facts, const Tcgen05Instruction& instruction) {
   const auto& form = std::get<MmaForm>(instruction.form);
   const InstructionDescriptor& d = instruction.idesc;
@@ -289,6 +295,7 @@ void add_mma(Facts& facts, const Tcgen05Instruction& instruction) {
   facts.push_back({"also takes", options_text(form.opcode)});
   facts.push_back({is_float(d.a) ? "FLOPs" : "operations",
                    fmt::format("{} (2*M*N*K)", 2 * d.m * d.n * k(form.opcode, d))});
+  add_arithmetic(facts, dot_form_of(instruction));
 }
 
 Facts facts_of(const Tcgen05Instruction& instruction) {
@@ -305,7 +312,10 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
   if (const std::string note = assembler_note(instruction.form); !note.empty())
     facts.push_back({"manual and ptxas", note});
   facts.push_back({"evidence, form", std::string(form_evidence)});
-  if (mma != nullptr) facts.push_back({"evidence, M N K", std::string(descriptor_evidence)});
+  if (mma != nullptr) {
+    facts.push_back({"evidence, M N K", std::string(descriptor_evidence)});
+    add_arithmetic_evidence(facts, dot_form_of(instruction));
+  }
   facts.push_back({"evidence, silicon", std::string(silicon)});
   return facts;
 }

@@ -118,19 +118,4 @@ EquationLines equation_of(const TmemView& view) {
   return lines;
 }
 
-EquationLines equation_of(const tcgen05::Fragment& f) {
-  const int count = registers(f);
-  const ClosedForm form = closed_form({{"lane", tcgen05::lanes_per_warp, tcgen05::lanes_per_warp},
-                                       {"half", halves(f), halves(f)},
-                                       {"reg", count, count}},
-                                      [&](std::span<const int> v) {
-                                        const Cell cell = fragment_cell(f, {v[0], v[2], v[1]});
-                                        return Axes{cell.tmem_lane, cell.tmem_column};
-                                      });
-  return {{"tmem_lane", forward_expression(form, &Axes::row)},
-          {"tmem_column", forward_expression(form, &Axes::col)},
-          {"CuTe (lane, value) -> tmem_lane + 128*tmem_column",
-           cute_string(form, tcgen05::tmem_lanes)}};
-}
-
 }  // namespace tcq::oracle

@@ -156,7 +156,8 @@ void parse_mma_keys(Tcgen05Instruction& instruction, const Keys& keys) {
   const int place = keys.choice("a", {"smem", "tmem"}, form.opcode.ashift ? 1 : 0);
   form.opcode.a_place = static_cast<Place>(place);
   form.disable_output_lane = flag(keys, "disable_output_lane");
-  form.scale_input_d = flag(keys, "scale_input_d");
+  instruction.scale_input_d = number(keys, "scale_input_d", max_scale_input_d, 0);
+  form.scale_input_d = instruction.scale_input_d != 0;
   form.zero_column_mask = flag(keys, "zero_column_mask");
   instruction.idesc = parse_descriptor(form.opcode, keys);
   instruction.accumulate = flag(keys, "accumulate", true);
@@ -225,7 +226,7 @@ std::string mma_text(const Tcgen05Instruction& instruction) {
   add_number(text, "scale_a_id", d.scale_a_id);
   add_number(text, "scale_b_id", d.scale_b_id);
   add_flag(text, "disable_output_lane", form.disable_output_lane);
-  add_flag(text, "scale_input_d", form.scale_input_d);
+  add_number(text, "scale_input_d", instruction.scale_input_d);
   add_flag(text, "zero_column_mask", form.zero_column_mask);
   return text;
 }

@@ -22,6 +22,7 @@ struct Tcgen05Instruction {
   Tcgen05Form form;
   tcgen05::InstructionDescriptor idesc = {};  // of mma
   bool accumulate = true;                     // of mma: enable-input-d
+  int scale_input_d = 0;                      // of mma: D counts as D * 2^-scale_input_d
   int half_split = 0;                         // of .16x32bx2: immHalfSplitoff
 };
 

@@ -33,7 +33,7 @@ class Suite {
     if (check(form, target_) != Fault::None) return nullptr;
     return &add_any(form);
   }
-  Tcgen05Case& add_any(const Tcgen05Form& form) {
+  Tcgen05Case& add_any(const Tcgen05CaseForm& form) {
     Tcgen05Case c;
     c.form = form;
     c.seed = mix(seed_ + cases_.size());

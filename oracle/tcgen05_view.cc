@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "oracle/answer.h"
 #include "oracle/json.h"
 #include "oracle/words.h"
 #include "sim/isa/scale_layout.h"
+#include "sim/isa/tcgen05_fragment.h"
 #include "sim/isa/tmem_operand.h"
 
 namespace tcq::oracle {
@@ -95,7 +97,7 @@ std::optional<TmemPlace> copy_of(const TmemView& view, Owner owner, int copy) {
   }
   const tcgen05::ScaleBuffer buffer = scales_of(view);
   if (copy >= scale_copies(buffer)) return std::nullopt;
-  const CellByte at = scale_place(buffer, {e.row, e.col}, copy);
+  const CellByte at = scale_place(buffer, {e.row, view.first_factor + e.col}, copy);
   return place(view, owner.cta, {at.tmem_lane, at.tmem_column, byte_bits * at.byte}, byte_bits);
 }
 
@@ -154,7 +156,8 @@ std::optional<Element> element_at(const TmemView& view, CellBit at) {
   const CellByte byte = {at.tmem_lane, at.tmem_column, at.low_bit / byte_bits};
   if (!holds_scale(scales_of(view), byte)) return std::nullopt;
   const tcgen05::ScaleFactor factor = scale_factor(scales_of(view), byte);
-  return Element{factor.mn, factor.s};
+  if (factor.s < view.first_factor) return std::nullopt;
+  return Element{factor.mn, factor.s - view.first_factor};
 }
 
 int unit_bits(const TmemView& view) {
@@ -204,6 +207,17 @@ Fault check(const TmemView& view) {
   if (view.matrix == TmemMatrix::A) return check(a_of(view));
   if (view.matrix == TmemMatrix::E) return check(metadata_of(view));
   return Fault::None;
+}
+
+int columns(const TmemView& view) {
+  switch (view.matrix) {
+    case TmemMatrix::D: return columns(accumulator_of(view));
+    case TmemMatrix::A: return a_columns(a_of(view), view.k_extent);
+    case TmemMatrix::E: return tcgen05::metadata_columns(view.opcode.kind);
+    case TmemMatrix::SFA:
+    case TmemMatrix::SFB: break;
+  }
+  return scale_columns(scales_of(view), view.first_factor + view.k_extent);
 }
 
 std::string doubt(const TmemView& view) {
@@ -257,8 +271,7 @@ std::string where_text(const TmemView& view, Element element) {
   if (view.matrix == TmemMatrix::D)
     text += fmt::format(" (warp {} of the warpgroup reads it)",
                         tcgen05::warp_of_tmem_lane(first.cell.tmem_lane));
-  const std::string why = doubt(view);
-  return why.empty() ? text : text + "; " + why;
+  return text;
 }
 
 std::string where_json(const TmemView& view, Element element) {
@@ -310,84 +323,28 @@ Table grid_of(const TmemView& view) {
   return table;
 }
 
-Table list_of(const TmemView& view) {
+void add_places(Table& table, const TmemView& view, Element e) {
+  for (const TmemPlace& at : places_of(view, e))
+    table.rows.push_back({std::to_string(e.row), std::to_string(e.col),
+                          at.cta == both_ctas ? "" : std::to_string(at.cta),
+                          std::to_string(at.cell.tmem_lane), std::to_string(at.cell.tmem_column),
+                          std::to_string(at.low_bit)});
+}
+
+Table list_of(const TmemView& view, bool by_columns) {
   Table table{{"row", "col", "cta", "tmem_lane", "tmem_column", "low_bit"}, {}};
-  for (int row = 0; row < rows(view); ++row)
-    for (int col = 0; col < cols(view); ++col)
-      for (const TmemPlace& at : places_of(view, {row, col}))
-        table.rows.push_back({std::to_string(row), std::to_string(col),
-                              at.cta == both_ctas ? "" : std::to_string(at.cta),
-                              std::to_string(at.cell.tmem_lane),
-                              std::to_string(at.cell.tmem_column), std::to_string(at.low_bit)});
+  const int outer = by_columns ? cols(view) : rows(view);
+  const int inner = by_columns ? rows(view) : cols(view);
+  for (int i = 0; i < outer; ++i)
+    for (int j = 0; j < inner; ++j)
+      add_places(table, view, by_columns ? Element{j, i} : Element{i, j});
   return table;
 }
 
 }  // namespace
 
-Table table_of(const TmemView& view, bool list) { return list ? list_of(view) : grid_of(view); }
-
-// --- The sum behind an output --------------------------------------------------------------------
-
-namespace {
-
-// "@69:10.0": lane, column and lowest bit of the first place.
-std::string place_suffix(const TmemView& view, Element e) {
-  const TmemPlace at = places_of(view, e)[0];
-  return fmt::format("@{}:{}.{}", at.cell.tmem_lane, at.cell.tmem_column, at.low_bit);
-}
-
-std::string scale_text(const TmemView& view, int mn, int k, int block) {
-  const Element factor = {mn, k / block};
-  return element_text(view, factor) + place_suffix(view, factor);
-}
-
-std::string product_text(const TmemInputs& inputs, Element d, int k) {
-  std::string text;
-  if (inputs.sfa) {
-    const int block = inputs.k / cols(*inputs.sfa);
-    text += scale_text(*inputs.sfa, d.row, k, block) + "*" +
-            scale_text(*inputs.sfb, d.col, k, block) + "*";
-  }
-  const Element a = {d.row, k};
-  text += fmt::format("A[{}][{}]", d.row, k);
-  if (inputs.a) text += place_suffix(*inputs.a, a);
-  return text + fmt::format("*B[{}][{}]", k, d.col);
-}
-
-}  // namespace
-
-std::string inputs_text(const TmemInputs& inputs, Element element) {
-  const int terms = inputs.terms == 0 ? inputs.k : std::min(inputs.terms, inputs.k);
-  std::string text;
-  for (int k = 0; k < terms; ++k) text += product_text(inputs, element, k) + " + ";
-  if (terms < inputs.k) text += "... + ";
-  return text + element_text(inputs.d, element) + place_suffix(inputs.d, element);
-}
-
-// --- tcgen05.ld and st ---------------------------------------------------------------------------
-
-std::string register_text(const TmemLoad& load, Cell cell) {
-  const int warp = tcgen05::warp_of_tmem_lane(cell.tmem_lane);
-  const Cell relative = {cell.tmem_lane - tcgen05::first_tmem_lane(warp) - load.at.tmem_lane,
-                         cell.tmem_column - load.at.tmem_column};
-  if (!holds_fragment(load.fragment, relative)) return "";
-  const tcgen05::FragmentSlot slot = fragment_slot(load.fragment, relative);
-  const std::string half = load.fragment.packed ? fmt::format(", half {}", slot.half) : "";
-  return fmt::format("thread {}, register {}{}", tcgen05::lanes_per_warp * warp + slot.lane,
-                     slot.reg, half);
-}
-
-std::string cell_text(const TmemLoad& load, int thread, int reg) {
-  const int warp = thread / tcgen05::lanes_per_warp;
-  std::string text = fmt::format("thread {}, register {}", thread, reg);
-  for (int half = 0; half < halves(load.fragment); ++half) {
-    const Cell cell = fragment_cell(load.fragment, {thread % tcgen05::lanes_per_warp, reg, half});
-    const Cell absolute = {tcgen05::first_tmem_lane(warp) + load.at.tmem_lane + cell.tmem_lane,
-                           load.at.tmem_column + cell.tmem_column};
-    text += (half == 0 ? " = " : "; ") + cell_name(absolute) +
-            (load.fragment.packed ? ", bits [0,16)" : "");
-  }
-  return text;
+Table table_of(const TmemView& view, bool list, bool by_columns) {
+  return list ? list_of(view, by_columns) : grid_of(view);
 }
 
 }  // namespace tcq::oracle

@@ -1,22 +1,20 @@
-// A matrix of one tcgen05.mma in Tensor Memory as the fragment verbs see it, and the registers that
-// tcgen05.ld makes of it.
+// A matrix of one tcgen05.mma in Tensor Memory as the fragment verbs see it.
 //
 // One TmemView serves D, A, its metadata E (a matrix of 4-bit codes: columns are chunks of K) and
 // the scale factors SFA and SFB (columns are factors along K). Rows are those of the whole
-// instruction. Extents along K are the caller's: they depend on the kind (tcgen05_shape.h). All maps
-// are sim/isa's. Example: D[37][10] of M = 64 = tmem_lane 69, tmem_column 10 (warp 2 reads it).
+// instruction. Extents along K are the caller's: they depend on the kind (tcgen05_shape.h). The
+// registers that tcgen05.ld makes of it are tcgen05_load_view.h. All maps are sim/isa's. Example: D[37][10] of M = 64 = tmem_lane 69, tmem_column 10 (warp 2 reads it).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "oracle/equation_text.h"
 #include "oracle/table.h"
 #include "sim/isa/element.h"
 #include "sim/isa/fault_code.h"
-#include "sim/isa/tcgen05_fragment.h"
 #include "sim/isa/tcgen05_kind.h"
 #include "sim/isa/tmem_layout.h"
 
@@ -39,6 +37,7 @@ struct TmemView {
   int selector = 0;             // E
   int column_step = 0;          // SFA, SFB: columns from four factors to the next; 0: no gaps
   tcgen05::Cell base = {0, 0};  // the matrix's address
+  int first_factor = 0;         // SFA, SFB: byte in the cell of factor 0, as scale_a_id says
 };
 
 int rows(const TmemView& view);
@@ -46,6 +45,9 @@ int cols(const TmemView& view);
 
 // Faults: UnmodelledTmemOperand; None does not mean that the instruction exists.
 Fault check(const TmemView& view);
+
+// Columns that the matrix occupies from its address on.
+int columns(const TmemView& view);
 
 // What makes the answer doubtful: a sentence, or "" if all sources agree.
 std::string doubt(const TmemView& view);
@@ -77,42 +79,10 @@ std::string what_text(const TmemView& view, int cta, tcgen05::Cell cell);
 std::string what_json(const TmemView& view, int cta, tcgen05::Cell cell);
 
 // A grid of "lane:column" or "lane:column.bit" of each element's first place, or with `list` one
-// line per place: row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both).
-Table table_of(const TmemView& view, bool list);
+// line per place: row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both), by rows or columns.
+Table table_of(const TmemView& view, bool list, bool by_columns = false);
 
-// Label and C expression or CuTe string: both directions for D, from elements to places otherwise.
-using EquationLines = std::vector<std::pair<std::string, std::string>>;
+// Both directions for D, from elements to places otherwise.
 EquationLines equation_of(const TmemView& view);
-
-// --- The sum behind an output --------------------------------------------------------------------
-
-struct TmemInputs {
-  TmemView d;
-  int k;                             // logical K of the instruction
-  std::optional<TmemView> a = {};    // A in Tensor Memory
-  std::optional<TmemView> sfa = {};  // both or none
-  std::optional<TmemView> sfb = {};
-  int terms = 0;  // products to write out before "..."; 0: all
-};
-
-// "A[37][0]@69:0.0 * B[0][10] + ...", scale factors as "SFA[37][0]@5:1.0". Dense A only.
-std::string inputs_text(const TmemInputs& inputs, tcgen05::Element element);
-
-// --- tcgen05.ld and st ---------------------------------------------------------------------------
-
-// A load by one warp of each quarter: `at` is the address of warp 0's; the others add their lanes.
-struct TmemLoad {
-  tcgen05::Fragment fragment;
-  tcgen05::Cell at = {0, 0};
-};
-
-// "thread 77, register 10", or "" if no warp of the load reads the cell.
-std::string register_text(const TmemLoad& load, tcgen05::Cell cell);
-
-// "thread 69, register 10 = tmem_lane 69, tmem_column 10"; thread counts in the warpgroup.
-std::string cell_text(const TmemLoad& load, int thread, int reg);
-
-// Lane expressions of one warp, relative to the address.
-EquationLines equation_of(const tcgen05::Fragment& fragment);
 
 }  // namespace tcq::oracle

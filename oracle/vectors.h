@@ -5,7 +5,7 @@
 // the D bits a device returned. Inputs are not stored but their hash is, so a change of the
 // generator cannot pass for a change of the hardware. Files: container.h; only tools/record writes
 // them. Directed dot products are a second, textual kind of file (directed.h), asynchronous copies
-// a third (async_case.h). What the suites of cases are: suites.h.
+// a third (async_case.h), tcgen05 a fourth (tcgen05_case.h). What the suites of cases are: suites.h.
 #pragma once
 
 #include <cstdint>
@@ -74,14 +74,16 @@ struct Comparison {
   std::size_t differing_outputs = 0;
   std::size_t differing_bits = 0;
   std::string first_mismatch;  // empty if none: instruction, element, thread, register, got, want
+  std::size_t unmodelled = 0;  // cases that were not compared, beside `cases`
+  std::string first_unmodelled = {};  // and why the first was not
 };
 
 // Runs the simulator on every case (or only on case `only`, if not negative). Throws BadFile if a
 // case's inputs do not have the recorded hash.
 Comparison compare(const Recording& recording, std::int64_t only = -1);
 
-// `tcq verify FILES...`: one row per file, first mismatch with a rerun command. `words` are paths
-// and possibly case=N.
+// `tcq verify FILES...`: one row per file, first mismatch with a rerun command, and what was not
+// compared. `words` are paths and possibly case=N. Unmodelled if no case of a file was compared.
 Status verify(std::span<const std::string> words, const Options& options, std::FILE* out,
               std::FILE* err);
 

@@ -9,6 +9,7 @@
 #include "oracle/directed.h"
 #include "oracle/mnemonic.h"
 #include "oracle/table.h"
+#include "oracle/tcgen05_compare.h"
 #include "oracle/vectors.h"
 
 namespace tcq::oracle {
@@ -88,6 +89,10 @@ Row verify_file(const std::string& path, std::int64_t only) {
     const AsyncRecording file = parse_async_recording(bytes);
     return {field(file.header, "device"), field(file.header, "date"), compare(file, only)};
   }
+  if (is_tcgen05_recording(bytes)) {
+    const Tcgen05Recording file = parse_tcgen05_recording(bytes);
+    return {field(file.header, "device"), field(file.header, "date"), compare(file, only)};
+  }
   const Recording recording = parse_recording(bytes);
   return {field(recording.header, "device"), field(recording.header, "date"),
           compare(recording, only)};
@@ -124,6 +129,8 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   if (files.empty()) throw UsageError("verify needs at least one recording");
   Table table{{"file", "device", "date", "cases", "outputs", "differing bits"}, {}};
   std::string mismatches;
+  std::string notes;
+  bool nothing_compared = false;
   std::string unreadable;  // these files keep no other from being verified
   for (const std::string& path : files) {
     show_progress(err, fmt::format("verifying {}", base_name(path)));
@@ -137,9 +144,16 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
       continue;
     }
     const Comparison& c = row.comparison;
-    if (only >= 0 && c.cases == 0) throw UsageError(fmt::format("{}: has no case {}", path, only));
+    if (only >= 0 && c.cases + c.unmodelled == 0)
+      throw UsageError(fmt::format("{}: has no case {}", path, only));
     table.rows.push_back({base_name(path), row.device, row.date, std::to_string(c.cases),
                           std::to_string(c.outputs), std::to_string(c.differing_bits)});
+    if (c.unmodelled != 0)
+      notes += fmt::format(
+          "{}: {} cases were not compared, nobody knows what they do; the first: "
+          "{}\n",
+          path, c.unmodelled, c.first_unmodelled);
+    nothing_compared = nothing_compared || (c.cases == 0 && c.unmodelled != 0);
     if (c.differing_outputs != 0) {
       const std::string index = c.first_mismatch.substr(5, c.first_mismatch.find(':') - 5);
       mismatches +=
@@ -149,9 +163,11 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   }
   show_progress(err, "");
   if (!table.rows.empty()) fmt::print(out, "{}\n", render(table, options.style));
+  if (!notes.empty()) fmt::print(err, "{}", notes);
   if (!mismatches.empty()) fmt::print(err, "{}", mismatches);
   if (!unreadable.empty()) throw UsageError(unreadable);
-  return mismatches.empty() ? Status::Yes : Status::No;
+  if (!mismatches.empty()) return Status::No;
+  return nothing_compared ? Status::Unmodelled : Status::Yes;
 }
 
 }  // namespace tcq::oracle

@@ -56,7 +56,8 @@ Refusal check_statement(std::string_view text, Target target);
 // Verbs that read all of stdin at once. emission.cc.
 Answer emission_stream(const Question& question, std::span<const std::string> lines);
 
-// Throws what the words after `mma` or `check` deserve, before any line is read. mma.cc.
-void check_line_words(const Question& question);
+// Throws what the words after `mma` or `check` deserve, before any line is read; returns what is to
+// be said about all answers: how sure those of tcgen05.mma are. mma.cc.
+std::string check_line_words(const Question& question);
 
 }  // namespace tcq::oracle

@@ -15,6 +15,7 @@ namespace {
 
 const std::string mnemonic = "wgmma.m64n128k16.f32.bf16.bf16";
 const std::string sparse = "wgmma.sp.m64n16k32.f32.f16.f16";
+const std::string tcgen05 = "tcgen05.mma.cta_group::1.kind::f16";
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -26,12 +27,14 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// Arguments are separated by blanks; M and SP stand for a dense and a sparse mnemonic.
+// Arguments are separated by blanks; M and SP stand for a dense and a sparse mnemonic of wgmma, T for
+// one of tcgen05.
 Finished tcq(const std::string& arguments, const std::string& input = "") {
   std::vector<std::string> words = split(arguments, ' ');
   for (std::string& word : words) {
     if (word == "M") word = mnemonic;
     if (word == "SP") word = sparse;
+    if (word == "T") word = tcgen05;
   }
   return run(TCQ_BINARY, words, input);
 }
@@ -67,6 +70,21 @@ TEST(Cli, HelpIsAnAnswer) {
   EXPECT_EQ(tcq("help where").out, tcq("where --help").out);
   EXPECT_EQ(tcq("help where").status, 0);
   EXPECT_NE(tcq("help where").out.find("... + C@thread 6, register 7"), std::string::npos);
+}
+
+TEST(Cli, NotesAndEvidenceOfTcgen05GoToStderrBesideTablesAndData) {
+  const Finished table = tcq("table tcgen05.mma.sp.cta_group::2.kind::f16 D m=128 n=16 --csv");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_TRUE(table.out.starts_with("row,col,cta,tmem_lane,tmem_column,low_bit\n0,0,0,0,0,0\n"));
+  EXPECT_TRUE(table.err.starts_with("tcq: note: sources disagree")) << table.err;
+  std::string zeros;
+  for (int i = 0; i < 15; ++i) zeros += ",0000";
+  const std::string line = "3c00" + zeros + " 3c00" + zeros + " 00000000\n";
+  const Finished sums = tcq("mma T", line + line);
+  EXPECT_EQ(sums.status, 0);
+  EXPECT_EQ(sums.out, "3f800000\n3f800000\n");
+  EXPECT_TRUE(sums.err.starts_with("tcq: evidence: published: ")) << sums.err;
+  EXPECT_EQ(std::count(sums.err.begin(), sums.err.end(), '\n'), 1) << sums.err;
 }
 
 TEST(Cli, TargetsDecideWhatIsLegal) {
@@ -216,6 +234,24 @@ const std::vector<Bad>& bad_questions() {
       {"describe tcgen05.mma.cta_group::1.kind::mxf4.block_scale k=96", 3, "not modelled"},
       {"describe tcgen05.mma.cta_group::1.kind::f16 --arch h200", 1, "tcgen05 exists on"},
       {"describe tcgen05.ld.32x32b.x16 m=64", 2, "does not apply"},
+      {"where T D row=128 col=0", 2, "[0, 127]"},
+      {"where T C row=0 col=0", 2, "expected D"},
+      {"where T B row=0 col=0", 2, "expected desc="},
+      {"where T B row=0 col=0 desc=64", 1, "constant field"},
+      {"where T A a=tmem row=0 col=0 desc=64", 2, "desc= does not apply"},
+      {"where T SFA row=0 col=0", 2, "no scale factors"},
+      {"where T D row=0 col=0 address=0x200", 1, "columns 0 to 511"},
+      {"where tcgen05.ld.16x64b.x1 D tmem_lane=31 tmem_column=0", 1, "no warp"},
+      {"where tcgen05.mma.sp.cta_group::1.kind::f16 E m=64 row=0 chunk=0", 3, "not modelled"},
+      {"what T D tmem_lane=0 tmem_column=128", 1, "holds nothing of D"},
+      {"table T D --by slot", 2, "--by slot"},
+      {"bytes T D", 2, "shared memory"},
+      {"layout T k=24", 1, "not a multiple of the 16"},
+      {"layout T A swizzle=96B", 2, "'96B'"},
+      {"mma T m=96", 1, "M is 64 or 128"},
+      {"mma tcgen05.ld.32x32b.x1", 2, "expected tcgen05.mma"},
+      {"mma tcgen05.mma.cta_group::2.kind::mxf4.block_scale k=96", 3, "96 products"},
+      {"partition T bM=128 bN=128 bK=64", 3, "tcq layout"},
       {"describe wgmma.fence.sync.aligned", 3, "not modelled"},
       {"describe mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3, "not modelled"},
       {"list everything", 2, "'everything'"},

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "oracle/directed.h"
+#include "oracle/tcgen05_predict.h"
+#include "oracle/tcgen05_suites.h"
 #include "oracle/vectors.h"
 #include "tests/fuzz_kit.h"
 
@@ -126,6 +128,41 @@ TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
     } catch (const oracle::BadFile& error) {
       EXPECT_NE(std::string_view(error.what()), "");
     }
+  }
+}
+
+// --- tcgen05 -------------------------------------------------------------------------------------
+
+std::vector<oracle::Tcgen05Case> tcgen05_cases() {
+  std::vector<oracle::Tcgen05Case> cases;
+  for (const std::string_view suite : oracle::tcgen05_suite_names())
+    for (const oracle::Tcgen05Case& c : oracle::tcgen05_suite(suite, 1, Target::sm_103a))
+      cases.push_back(c);
+  return cases;
+}
+
+// Flips a bit of one operand, or draws one.
+void damage(Random& random, oracle::Tcgen05Operands& o) {
+  std::uint32_t* const words[] = {&o.d,       &o.a,       &o.metadata, &o.idesc,
+                                  &o.scale_a, &o.scale_b, &o.taddr[0], &o.taddr[3]};
+  std::uint64_t* const descriptors[] = {&o.desc_a, &o.desc_b, &o.desc, &o.zero_column_mask};
+  if (random() % 2 == 0)
+    *pick(random, words) ^= 1u << random() % 32;
+  else
+    *pick(random, descriptors) ^= std::uint64_t{1} << random() % 64;
+  if (random() % 8 == 0) *pick(random, words) = static_cast<std::uint32_t>(random());
+}
+
+TEST_F(Fuzz, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
+  const std::vector<oracle::Tcgen05Case> cases = tcgen05_cases();
+  while (another_round()) {
+    oracle::Tcgen05Case c = pick(random_, cases);
+    for (std::uint64_t left = random_() % 3; left != 0; --left) damage(random_, c.operands);
+    if (random_() % 8 == 0) c.immediate = static_cast<int>(random_() % 1024);
+    remember(describe(c));
+    const oracle::Tcgen05Prediction p = predict(c, build_state(c));
+    ASSERT_EQ(p.output.empty(), !p.unmodelled.empty());
+    ASSERT_EQ(p.output.size(), p.known.size());
   }
 }
 

@@ -285,6 +285,22 @@ TEST(Tcgen05_Copy, EqualsItsCuteLayoutForEveryShape) {
   }
 }
 
+// Shapes and the forms that check() accepts are the same, under the same names.
+TEST(Tcgen05_Copy, EveryFormHasAShapeOfItsNameAndBack) {
+  int forms = 0;
+  for (int s = 0; s < cp_size_count; ++s) {
+    for (int m = 0; m < cp_multicast_count; ++m) {
+      const CpForm form{static_cast<CpSize>(s), static_cast<CpMulticast>(m), {}, 2};
+      if (check(form) != Fault::None) continue;
+      const std::string dot = form.multicast == CpMulticast::None ? "" : ".";
+      EXPECT_EQ(name(cp_shape(form)), name(form.size) + dot + name(form.multicast));
+      EXPECT_EQ(cp_form(cp_shape(form), 2), form);
+      ++forms;
+    }
+  }
+  EXPECT_EQ(forms, cp_shape_count);
+}
+
 TEST(Tcgen05_Copy, WorkedExamples) {
   EXPECT_EQ(cp_place(CpShape::S64x128b_01_23, {40, 0}, 0), (CellByte{72, 0, 0}));
   EXPECT_EQ(cp_place(CpShape::S64x128b_01_23, {40, 0}, 1), (CellByte{104, 0, 0}));

@@ -117,11 +117,42 @@ TEST(Tcgen05Describe, ReadsItsNumbersFromTheIsa) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
 }
 
+struct ArithmeticCase {
+  std::string question;
+  std::vector<std::string> lines;
+};
+
+TEST(Tcgen05Describe, ArithmeticIsThatOfTheNumbers) {
+  const std::string one = "describe tcgen05.mma.cta_group::1.kind::";
+  const std::string two = "describe tcgen05.mma.cta_group::2.kind::";
+  for (const ArithmeticCase& c : std::vector<ArithmeticCase>{
+           {one + "f16 type_d=f16",
+            {"fraction bits kept    25\n", "floor                 E is at least -21\n",
+             "rounding              to nearest even f16, once, from the sum\n",
+             "arithmetic is         inferred\n", "inferred: the floor of the alignment exponent"}},
+           {one + "tf32", {"arithmetic is         published\n", "toward zero to f32"}},
+           {one + "i8 saturate=1", {"clamped to s32 once", "arithmetic is         documented\n"}},
+           {one + "mxf4nvf4.block_scale.block16 scale_type=ue4m3",
+            {"4 groups of 16 products", "2^(E - 35)", "E is at least -139",
+             "scale format          ue4m3: e4m3 without its sign bit, 0x7f is NaN\n"}},
+           {one + "mxf8f6f4.block_scale type_a=e2m1",
+            {"scale format          ue8m0: 2^(byte - 127), 0xff is NaN\n",
+             "add to exponents, before alignment", "inferred: e4m3 * e4m3"}},
+           {two + "mxf4.block_scale k=96",
+            {"sum                   not modelled: nobody has published how the 96 products",
+             "arithmetic is         unmodelled\n"}}}) {
+    const std::string text = text_of(c.question);
+    for (const std::string& line : c.lines)
+      EXPECT_TRUE(contains(text, line)) << c.question << ": " << line << "\n" << text;
+    EXPECT_TRUE(contains(text, "has not run on silicon here")) << c.question;
+  }
+}
+
 TEST(Tcgen05Describe, LegalNIsThatOfTheseKeys) {
   const std::string plain = "describe tcgen05.mma.cta_group::1.kind::f8f6f4";
-  EXPECT_TRUE(contains(text_of(plain), "legal N            8 to 256 in steps of 8\n"));
+  EXPECT_TRUE(contains(text_of(plain), "legal N               8 to 256 in steps of 8\n"));
   EXPECT_TRUE(
-      contains(text_of(plain + " major_b=MN"), "legal N            16 to 256 in steps of 16\n"));
+      contains(text_of(plain + " major_b=MN"), "legal N               16 to 256 in steps of 16\n"));
 }
 
 TEST(Tcgen05Describe, EveryFormHasAnAnswerWithEvidence) {
@@ -174,7 +205,7 @@ TEST(Tcgen05Check, NamesTheReason) {
             "ImmediateScaleInputD"},
            {"tcgen05.mma.cta_group::2.kind::f16 [%r0], %rd1, %rd2, %r1, {%r0..%r3}, 1;",
             "RegisterCountMask"},
-           {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 48;", "ImmediateColumns"},
+           {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 48;", "TmemAllocSize"},
            {"tcgen05.wait::mma.sync.aligned;", "Tcgen05Unknown"},
            {"tcgen05.mma.cta_group::1.kind::f16 [%r0], {%r0, %rd2;", "StatementMalformed"},
            {"@%r1 tcgen05.fence::after_thread_sync;", "OperandKind"}}) {

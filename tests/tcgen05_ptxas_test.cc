@@ -36,7 +36,7 @@ const std::map<std::string, Difference> kDifferences = {
     {"idesc", {"ImmediateIdesc", "ptxas cuts an immediate idesc to 32 bits"}},
     {"idesc value",
      {"", "ptxas never reads the instruction descriptor: M, N, types and modifiers are words"}},
-    {"columns", {"ImmediateColumns", "ptxas takes any multiple of 32 for dealloc"}},
+    {"columns", {"TmemAllocSize", "ptxas takes any multiple of 32 for dealloc"}},
     {"address", {"OperandKind", "ptxas looks at the type of few addresses"}},
     {"mask",
      {"OperandKind",

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "oracle/tcgen05_case.h"
+#include "oracle/tcgen05_compare.h"
 #include "oracle/tcgen05_suites.h"
 #include "oracle/vectors.h"
 #include "tools/device_jobs.h"
@@ -22,6 +23,7 @@ namespace {
 
 using namespace tcq;
 
+constexpr int exit_differs = 1;
 constexpr int exit_no_device = 3;
 
 struct Arguments {
@@ -67,25 +69,31 @@ int record_suite(const Arguments& args) {
   return 0;
 }
 
-// The one place where outputs of a device meet the simulator. The simulator executes no tcgen05
-// instruction yet, so that nothing is compared, and the status says so.
-int compare_with_simulator(std::string_view suite, const std::vector<oracle::Tcgen05Case>& cases) {
-  fmt::print("{:<6} {}; not compared: the simulator does not execute tcgen05\n", suite,
-             outcomes(cases));
-  return exit_no_device;
+// The one place where outputs of a device meet the simulator.
+oracle::Comparison compare_with_simulator(std::string_view suite,
+                                          std::vector<oracle::Tcgen05Case> cases) {
+  const std::string what = outcomes(cases);
+  const oracle::Comparison c = oracle::compare(oracle::Tcgen05Recording{{}, std::move(cases)});
+  fmt::print("{:<6} {}; {} compared, {} outputs, {} differing bits, {} unmodelled\n", suite, what,
+             c.cases, c.outputs, c.differing_bits, c.unmodelled);
+  if (c.differing_outputs != 0) fmt::print("  {}\n", c.first_mismatch);
+  return c;
 }
 
 int check(const Arguments& args) {
   const std::optional<Target> target = tools::find_sm100();
   if (!target) return exit_no_device;
-  int status = 0;
+  bool differs = false;
+  bool compared = false;
   for (const std::string_view suite : oracle::tcgen05_suite_names()) {
     if (!args.only.empty() && args.only != suite) continue;
     std::vector<oracle::Tcgen05Case> cases = oracle::tcgen05_suite(suite, args.seed, *target);
     tools::record_tcgen05_cases(cases, tools::show_progress);
-    status = std::max(status, compare_with_simulator(suite, cases));
+    const oracle::Comparison c = compare_with_simulator(suite, std::move(cases));
+    differs = differs || c.differing_outputs != 0;
+    compared = compared || c.cases != 0;
   }
-  return status;
+  return differs ? exit_differs : compared ? 0 : exit_no_device;
 }
 
 int run(const Arguments& args) {
@@ -99,7 +107,7 @@ int main(int argc, char** argv) {
   Arguments args;
   CLI::App app(
       "Records what tcgen05 instructions of a GPU of compute capability 10.0 or 10.3 do.\n"
-      "Exit status 3: there is no such device, or nothing to compare with.");
+      "Exit status 1: the simulator differs; 3: there is no such device, or nothing was compared.");
   app.add_option("suite", args.suite,
                  "mma, ldst, cp, shift, alloc; check (all suites against the simulator, nothing is "
                  "written)")

@@ -254,10 +254,12 @@ int answer_stream(const Question& question) {
 int run_question(const CommandLine& line) {
   const Question question{line.words[0], {line.words.begin() + 1, line.words.end()}, line.options};
   const Answer answer = tcq::oracle::answer(question);
-  if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb))
+  if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb)) {
+    if (!answer.complaint.empty()) complain(answer.complaint);
     return answer_lines(line.options.style, [&](std::string_view text) {
       return tcq::oracle::answer_line(question, text);
     });
+  }
   if (answer.status == Status::Yes && tcq::oracle::reads_stream(question.verb))
     return answer_stream(question);
   if (!answer.text.empty()) print(answer.text + "\n");

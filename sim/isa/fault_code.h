@@ -91,7 +91,6 @@ enum class Fault : std::uint8_t {
   RegisterCountMask,
   ImmediateEnableD,
   ImmediateScaleInputD,
-  ImmediateColumns,
   ImmediateIdesc,
   // Matrix descriptors.
   DescriptorUnaligned,

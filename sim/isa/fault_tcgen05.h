@@ -168,10 +168,6 @@ HOST_DEVICE constexpr FaultInfo tcgen05_info(Fault fault) {
     case Fault::ImmediateScaleInputD:
       return {Illegal, "ImmediateScaleInputD", "scale-input-d is an immediate in [0, 15]",
               "9.7.16.10.9.1"};
-    case Fault::ImmediateColumns:
-      return {Illegal, "ImmediateColumns",
-              "nCols is 32, 64, 128, 256 or 512 (ptxas takes any multiple of 32 for dealloc)",
-              "9.7.16.7.1"};
     case Fault::ImmediateIdesc:
       return {Illegal, "ImmediateIdesc",
               "the instruction descriptor has 32 bits (ptxas takes any immediate)", "9.7.16.4.2"};

@@ -23,7 +23,9 @@ HOST_DEVICE constexpr FaultInfo tmem_info(Fault fault) {
               "sources disagree on what a shift writes into lanes 31, 63 and 95", "9.7.16.9.3"};
     case Fault::TmemAllocSize:
       return {Illegal, "TmemAllocSize",
-              "an allocation of Tensor Memory has 32, 64, 128, 256 or 512 columns", "9.7.16.7.1"};
+              "an allocation of Tensor Memory has 32, 64, 128, 256 or 512 columns (ptxas takes any "
+              "multiple of 32 for dealloc)",
+              "9.7.16.7.1"};
     case Fault::TmemAllocGrows:
       return {Illegal, "TmemAllocGrows",
               "an allocation must not ask for more columns than an earlier one of its CTA",

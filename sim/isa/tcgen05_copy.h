@@ -25,11 +25,12 @@
 #include "sim/isa/host_device.h"
 #include "sim/isa/scale_layout.h"
 #include "sim/isa/swizzle.h"
+#include "sim/isa/tcgen05_instruction.h"
 #include "sim/isa/tmem_layout.h"
 
 namespace tcq::tcgen05 {
 
-// .shape of cp with its .multicast.
+// .shape of cp with its .multicast: those of CpForm (tcgen05_instruction.h) that exist together.
 enum class CpShape : std::uint8_t {
   S128x256b,
   S4x256b,
@@ -50,6 +51,34 @@ HOST_DEVICE constexpr const char* name(CpShape shape) {
     case CpShape::S32x128b: return "32x128b.warpx4";
   }
   return "?";
+}
+
+// The shape of a form. Requires: check(f) == Fault::None.
+HOST_DEVICE constexpr CpShape cp_shape(const CpForm& f) {
+  switch (f.size) {
+    case CpSize::S128x256b: return CpShape::S128x256b;
+    case CpSize::S4x256b: return CpShape::S4x256b;
+    case CpSize::S128x128b: return CpShape::S128x128b;
+    case CpSize::S32x128b: return CpShape::S32x128b;
+    case CpSize::S64x128b: break;
+  }
+  return f.multicast == CpMulticast::Warpx2_02_13 ? CpShape::S64x128b_02_13
+                                                  : CpShape::S64x128b_01_23;
+}
+
+// The form of a shape: the inverse.
+HOST_DEVICE constexpr CpForm cp_form(CpShape shape, int cta_group = 1) {
+  switch (shape) {
+    case CpShape::S128x256b: return {CpSize::S128x256b, CpMulticast::None, {}, cta_group};
+    case CpShape::S4x256b: return {CpSize::S4x256b, CpMulticast::None, {}, cta_group};
+    case CpShape::S128x128b: return {CpSize::S128x128b, CpMulticast::None, {}, cta_group};
+    case CpShape::S64x128b_02_13:
+      return {CpSize::S64x128b, CpMulticast::Warpx2_02_13, {}, cta_group};
+    case CpShape::S64x128b_01_23:
+      return {CpSize::S64x128b, CpMulticast::Warpx2_01_23, {}, cta_group};
+    case CpShape::S32x128b: return {CpSize::S32x128b, CpMulticast::Warpx4, {}, cta_group};
+  }
+  return {};
 }
 
 // A byte that a cp reads.

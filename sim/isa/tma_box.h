@@ -6,7 +6,7 @@
 //
 // Source: CUDA driver API, cuTensorMapEncodeTiled (box dimensions 1..256, inner box at most the
 // swizzle span); PTX ISA 9.2, 5.5.7 "Swizzling modes".
-// Inferred: a box of height 8 per atom where atoms below each other are not contiguous; refuted if
+// Inferred: a box of an atom's height where atoms below each other are not contiguous; refuted if
 // such a tile, written by TMA, is read back in another order.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "sim/isa/canonical_layout.h"
 #include "sim/isa/host_device.h"
+#include "sim/isa/tcgen05_smem_desc.h"
 #include "sim/isa/wgmma_desc.h"
 
 namespace tcq {
@@ -38,15 +39,17 @@ struct TmaBoxes {
 // Requires: tile.is_whole().
 HOST_DEVICE constexpr TmaBoxes tma_boxes(const Tile& tile) {
   const AtomSteps steps = atom_steps(tile);
-  std::uint32_t rows = steps.rows == tile.atom_bytes() ? tile.rows : 8;
+  const std::uint32_t atom = tile.atom_rows;
+  std::uint32_t rows = steps.rows == tile.atom_bytes() ? tile.rows : atom;
   std::uint32_t pieces = 1;
-  while (rows / pieces > max_box_extent || rows % pieces != 0 || rows / pieces % 8 != 0) ++pieces;
+  while (rows / pieces > max_box_extent || rows % pieces != 0 || rows / pieces % atom != 0)
+    ++pieces;
   rows /= pieces;
   return {{tile.pitch_bytes, rows},
           tile.contiguous_bytes / tile.pitch_bytes,
           tile.rows / rows,
           steps.contiguous,
-          rows / 8 * steps.rows};
+          rows / atom * steps.rows};
 }
 
 HOST_DEVICE constexpr const char* tensor_map_swizzle(wgmma::Swizzle swizzle) {
@@ -55,6 +58,17 @@ HOST_DEVICE constexpr const char* tensor_map_swizzle(wgmma::Swizzle swizzle) {
     case wgmma::Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
     case wgmma::Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
     case wgmma::Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
+  }
+  return "?";
+}
+
+HOST_DEVICE constexpr const char* tensor_map_swizzle(tcgen05::Swizzle swizzle) {
+  switch (swizzle) {
+    case tcgen05::Swizzle::None: return "CU_TENSOR_MAP_SWIZZLE_NONE";
+    case tcgen05::Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
+    case tcgen05::Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
+    case tcgen05::Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
+    case tcgen05::Swizzle::B128Atom32: return "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B";
   }
   return "?";
 }

@@ -11,12 +11,13 @@
 #include "sim/isa/fault.h"
 #include "sim/isa/field.h"
 #include "sim/isa/host_device.h"
+#include "sim/isa/tmem_layout.h"
 
 namespace tcq::tcgen05 {
 
 struct TmemAddress {
-  static constexpr int lanes = 128;
-  static constexpr int columns = 512;  // cells of 32 bits
+  static constexpr int lanes = tmem_lanes;
+  static constexpr int columns = tmem_columns;  // cells of 32 bits
 
   int tmem_lane = 0;
   int tmem_column = 0;

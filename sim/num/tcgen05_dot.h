@@ -19,6 +19,7 @@
 #include "sim/isa/host_device.h"
 #include "sim/isa/tcgen05_instr_desc.h"
 #include "sim/isa/tcgen05_kind.h"
+#include "sim/isa/tcgen05_shape.h"
 #include "sim/num/block_scaled_sum.h"
 #include "sim/num/dot.h"
 #include "sim/num/dot_traits.h"
@@ -37,31 +38,13 @@ struct DotForm {
   friend constexpr bool operator==(const DotForm&, const DotForm&) = default;
 };
 
-// Products in one sum = stored elements of a row of A, dense and sparse.
-HOST_DEVICE constexpr int products(Kind kind) {
-  switch (kind) {
-    case Kind::f16: return 16;
-    case Kind::tf32: return 8;
-    case Kind::f8f6f4:
-    case Kind::i8:
-    case Kind::mxf8f6f4: return 32;
-    case Kind::mxf4:
-    case Kind::mxf4nvf4: return packed_products;
-  }
-  return 0;
-}
+// Products in one sum = stored elements of a row of A, dense and sparse; K = 96 is not summed here.
+HOST_DEVICE constexpr int products(Kind kind) { return stored_k({kind}, {}); }
 inline constexpr int most_products = packed_products;
-
-// Stored elements that share a scale factor. Requires: a block-scaled kind.
-HOST_DEVICE constexpr int scale_block(const MmaOpcode& opcode) {
-  const ScaleVec v = opcode.scale_vec;
-  return v == ScaleVec::X4 || v == ScaleVec::Block16 ? 16 : 32;
-}
+static_assert(products(Kind::mxf4) == packed_products);
 
 // Scale factors of a row of A or a column of B; 0 for kinds without.
-HOST_DEVICE constexpr int scale_count(const MmaOpcode& opcode) {
-  return is_block_scaled(opcode.kind) ? products(opcode.kind) / scale_block(opcode) : 0;
-}
+HOST_DEVICE constexpr int scale_count(const MmaOpcode& opcode) { return scale_factors(opcode, {}); }
 
 // Faults: UnmodelledK96.
 HOST_DEVICE constexpr Fault check_modelled(const DotForm& form) {

@@ -95,7 +95,8 @@ HOST_DEVICE constexpr bool applies(Reason reason, const DotForm& form) {
   const MmaOpcode& opcode = form.opcode;
   const bool is_integer = opcode.kind == Kind::i8;
   switch (reason) {
-    case Reason::MeasuredByOthers: return !is_integer && operands_were_measured(form);
+    case Reason::MeasuredByOthers:
+      return !is_integer && !form.idesc.k96 && operands_were_measured(form);
     case Reason::ExactIntegers: return is_integer;
     case Reason::NarrowOperands: return !operands_were_measured(form);
     // Products of narrower operands never reach the floor.

@@ -210,6 +210,8 @@ void Executor::execute(const MbarrierTryWait& i) {
   const bool seen = warp_.clock.at(slot->phases) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
   warp_.stale_is_fresh = phase == 0;
+  warp_.tmem.observed.join(slot->done_own);
+  warp_.tmem.observed.join(slot->done_cluster);
   if (!i.relaxed) acquire(*slot, i.scope);
 }
 

@@ -49,8 +49,8 @@ Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Pl
   // `operation` of a load is the phase of its mbarrier when it was issued.
   if (writes && !is_async(next.kind) && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
-  if (writes && next.kind == AccessKind::WgmmaRead &&
-      warp_.clock.at(earlier.stream) > earlier.operation)
+  const bool operand = next.kind == AccessKind::WgmmaRead || next.kind == AccessKind::Tcgen05Read;
+  if (writes && operand && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
@@ -145,6 +145,7 @@ std::array<std::uint32_t, warp_threads>& Executor::reg(int number) {
 }
 
 bool Executor::reads(RegisterRange range) {
+  use_registers(range, true);
   return check_order(warp_.order.read(range, number_), range);
 }
 
@@ -154,6 +155,7 @@ bool Executor::writes(RegisterRange range) {
     fail(Fault::RegisterOutOfRange, -1, range.first + range.count - 1);
     return false;
   }
+  use_registers(range, false);
   return check_order(warp_.order.write(range, number_), range);
 }
 

@@ -277,6 +277,11 @@ std::string what_to_do(const Program& program, const Finding& f) {
     case Fault::CopyInFlight:
       return fmt::format("wait before {} on the mbarrier that {} completes", at, earlier);
     case Fault::SourceInFlight:
+      if (f.earlier_kind == AccessKind::Tcgen05Read)
+        return fmt::format(
+            "put tcgen05.commit behind {}, and wait on its mbarrier before the bytes are handed to "
+            "{}",
+            earlier, at);
       return fmt::format(
           "let the thread that issued {} wait for it (wgmma.wait_group, or "
           "cp.async.bulk.wait_group.read) before it hands the bytes to {}",

@@ -24,14 +24,13 @@ constexpr Explanation running[] = {
      "relinquish_alloc_permit tells the hardware that the CTA allocates no more, so that another "
      "CTA may. An alloc behind it in any warp of the CTA has no defined effect.",
      "Put the relinquish behind the last alloc, ordered by a barrier if warps differ.", Cuda,
-     "relinquish_alloc_permit();\nalloc(slot, 64);", "alloc(slot, 64);\nrelinquish_alloc_permit();",
-     "NVIDIA/cutlass #2230"},
+     "relinquish_alloc_permit();\nalloc(slot, 64);",
+     "alloc(slot, 64);\nrelinquish_alloc_permit();"},
     {Fault::TmemLeaked,
      "Tensor Memory is not given back when a CTA ends. What is left allocated blocks the next CTA "
      "on that multiprocessor in its alloc.",
      "Free every allocation before exit, on every path through the kernel.", Cuda,
-     "if (tiles == 0) return;\ndealloc(d, 256);", "if (tiles == 0) { dealloc(d, 256); return; }",
-     "NVIDIA/cutlass #3316"},
+     "if (tiles == 0) return;\ndealloc(d, 256);", "if (tiles == 0) { dealloc(d, 256); return; }"},
     {Fault::TmemLaneNotOwned,
      "Each warp of a warpgroup has a quarter of the lanes: tcgen05.ld and st of warp w reach lanes "
      "32 * (w % 4) to 32 * (w % 4) + 31. The rank within a role is not the number that counts.",
@@ -70,13 +69,13 @@ constexpr Explanation running[] = {
      "Thread synchronisation does not cover Tensor Memory by itself. The side that hands columns "
      "on must execute tcgen05.fence::before_thread_sync; a commit implies it, an arrive does not.",
      "Put the fence between the last tcgen05 instruction and the arrive or barrier.", Cuda,
-     "wait_ld();\narrive(tmem_empty);", "wait_ld(); fence_before();\narrive(tmem_empty);"},
+     "wait_ld();\narrive(tmem_empty);", "wait_ld(); fence_before();\narrive(tmem_empty);",
+     "NVIDIA/cutlass #2974"},
     {Fault::TmemFenceAfterMissing,
      "Behind a barrier or an mbarrier wait, tcgen05 instructions may still be taken before it. "
      "tcgen05.fence::after_thread_sync keeps them behind, also after the wait for an own commit.",
      "Put the fence directly behind the wait, before the first tcgen05 instruction.", Cuda,
-     "wait(tmem_full);\nld(regs, d);", "wait(tmem_full); fence_after();\nld(regs, d);",
-     "NVIDIA/cutlass #2974"},
+     "wait(tmem_full);\nld(regs, d);", "wait(tmem_full); fence_after();\nld(regs, d);"},
     {Fault::Tcgen05Repeated,
      "mma, cp, shift and commit are instructions of one thread. A whole warp that reaches one "
      "issues it 32 times: sums come out 32 times too large, mbarriers get 32 arrivals.",

@@ -74,7 +74,7 @@ HOST_DEVICE constexpr FaultInfo tensor_memory_info(Fault fault) {
       return {Unmodelled, "UnmodelledMma",
               "the asynchronous machine runs dense tcgen05.mma without .ws, with elements of at "
               "least 8 bits",
-              "none: a bound of the simulator"};
+              "9.7.16.10.9"};
     default: return {None, "?", "?", ""};
   }
 }

@@ -52,6 +52,7 @@ Tcgen05Thread& Executor::tcgen05_thread(int cta_group) {
   for (Tcgen05Thread& thread : c_.tcgen05_.threads)
     if (thread.warp == warp_.number && thread.lane == first_lane() && thread.cta_group == cta_group)
       return thread;
+  if (warp_.tmem.commits == 0) warp_.tmem.commits = c_.streams_.make();
   Tcgen05Thread thread;
   thread.warp = warp_.number;
   thread.lane = first_lane();
@@ -73,6 +74,10 @@ void Executor::fail_at_cells(Fault fault, int cta, const TmemCells& cells, const
            .tmem = cells});
 }
 
+bool Executor::knows_alloc(const TmemAllocated& allocated) const {
+  return warp_.clock.at(c_.streams_.epochs(allocated.alloc.warp)) >= allocated.epoch;
+}
+
 // Allocated, and this warp knows it.
 bool Executor::columns_usable(int cta, const TmemRegion& region) {
   const TmemPool& pool = c_.tcgen05_.pools[static_cast<std::size_t>(cta)];
@@ -89,7 +94,7 @@ bool Executor::columns_usable(int cta, const TmemRegion& region) {
       fail_at_cells(fault, cta, {0, tcgen05::tmem_lanes, column, 1}, freed);
       return false;
     }
-    if (warp_.clock.at(c_.streams_.epochs(holder->alloc.warp)) < holder->epoch) {
+    if (!knows_alloc(*holder)) {
       fail_at_cells(Fault::TmemNotAllocated, cta, cells, holder->alloc);
       return false;
     }
@@ -227,6 +232,12 @@ void Executor::execute(const Tcgen05Dealloc& i) {
   if (!returned)
     return fail_at_cells(Fault::TmemDeallocAddress, warp_.cta, cells,
                          allocated == nullptr ? Place{} : allocated->alloc);
+  for (const int cta : ctas) {  // also the peer's alloc must have come before
+    const TmemPool& other = state.pools[static_cast<std::size_t>(cta)];
+    const TmemAllocated* there = other.holder(from.tmem_column);
+    if (there != nullptr && !knows_alloc(*there))
+      return fail_at_cells(Fault::TmemNotAllocated, cta, cells, there->alloc);
+  }
   std::vector<std::uint32_t> before;
   if (!touch_tmem(warp_.cta, {all_tmem_groups, from.tmem_column, i.columns},
                   tmem_access(TmemAction::Dealloc, true), before))
@@ -255,20 +266,6 @@ void Executor::execute(const Tcgen05Relinquish& i) {
 
 // --- waits and fences ------------------------------------------------------------------------------
 
-namespace {
-
-// Enough to tell whether a thread that synchronised did so behind a wait.
-constexpr std::size_t remembered_waits = 64;
-
-void note_wait(TmemTransfers& transfers, Clock& fenced, Tick epoch) {
-  if (transfers.issued == 0) return;
-  fenced.raise(transfers.done, transfers.issued);
-  transfers.waits.push_back({transfers.issued, epoch});
-  if (transfers.waits.size() > remembered_waits) transfers.waits.erase(transfers.waits.begin());
-}
-
-}  // namespace
-
 void Executor::move_transfers(TmemAction action) {
   std::vector<std::uint32_t> numbers;
   for (const Tcgen05Operation& operation : c_.tcgen05_.operations)
@@ -277,17 +274,16 @@ void Executor::move_transfers(TmemAction action) {
   for (const std::uint32_t number : numbers) move_tmem(c_, number);
 }
 
-void Executor::execute(const Tcgen05WaitLd&) {
-  if (!all_lanes_take_part()) return;
-  move_transfers(TmemAction::Ld);
-  note_wait(warp_.tmem.loads, warp_.tmem.fenced, warp_.clock.at(c_.streams_.epochs(warp_.number)));
+// What is handed on without a fence is known to be complete, but not to whoever touches the cells.
+void Executor::wait_for(TmemAction action, const TmemTransfers& transfers) {
+  if (!all_lanes_take_part() || transfers.issued == 0) return;
+  move_transfers(action);
+  warp_.tmem.fenced.raise(transfers.done, transfers.issued);
+  warp_.clock.raise(transfers.waited, transfers.issued);
 }
 
-void Executor::execute(const Tcgen05WaitSt&) {
-  if (!all_lanes_take_part()) return;
-  move_transfers(TmemAction::St);
-  note_wait(warp_.tmem.stores, warp_.tmem.fenced, warp_.clock.at(c_.streams_.epochs(warp_.number)));
-}
+void Executor::execute(const Tcgen05WaitLd&) { wait_for(TmemAction::Ld, warp_.tmem.loads); }
+void Executor::execute(const Tcgen05WaitSt&) { wait_for(TmemAction::St, warp_.tmem.stores); }
 
 void Executor::execute(const Tcgen05FenceBefore&) {
   warp_.clock.join(warp_.tmem.fenced);
@@ -308,12 +304,10 @@ void Executor::execute(const Tcgen05Commit& i) {
   const int ctas = static_cast<int>(c_.ctas_.size());
   if (i.multicast >> ctas != 0) return fail(Fault::MulticastMask, first_lane(), i.multicast);
   execute(Tcgen05FenceBefore{});
+  Tcgen05Thread& thread = tcgen05_thread(i.cta_group);
   WarpTmem& tmem = warp_.tmem;
-  if (tmem.commits == 0) tmem.commits = c_.streams_.make();
   ++tmem.commits_issued;
   tmem.last_commit = place(first_lane());
-
-  Tcgen05Thread& thread = tcgen05_thread(i.cta_group);
   thread.committed = thread.issued;
   CommitInFlight commit;
   commit.statement = number_;

@@ -77,16 +77,20 @@ TmemAccess Executor::thread_access(TmemAction action, bool writes,
   access.lane = static_cast<std::int8_t>(thread.lane);
   access.operation = c_.tcgen05_.next_number;
   access.issue = thread.issue;
-  access.done = thread.done;
+  access.done = access.waited = thread.done;
   access.tick = thread.issued;
   return access;
 }
 
 TmemAccess Executor::transfer_access(TmemAction action, TmemTransfers& transfers) {
-  if (transfers.done == 0) transfers.done = c_.streams_.make();
+  if (transfers.done == 0) {
+    transfers.done = c_.streams_.make();
+    transfers.waited = c_.streams_.make();
+  }
   TmemAccess access = tmem_access(action, action == TmemAction::St);
   access.operation = c_.tcgen05_.next_number;
   access.issue = access.done = transfers.done;
+  access.waited = transfers.waited;
   access.tick = transfers.issued + 1;
   return access;
 }
@@ -97,8 +101,7 @@ bool Executor::touch_tmem(int cta, const TmemRegion& region, const TmemAccess& a
   TmemHistory& history = c_.tcgen05_.history;
   history.compact();
   const TmemAccessId id = history.add(access);
-  const TmemConflict conflict =
-      history.record(cta, region, id, {warp_.clock, warp_.tmem.fenced}, before);
+  const TmemConflict conflict = history.record(cta, region, id, tmem_knowledge(), before);
   if (conflict.verdict != TmemVerdict::Unordered) return true;
   fail_unordered(cta, conflict, access);
   return false;
@@ -117,24 +120,12 @@ Fault fault_of_lack(TmemLack lack) {
   return Fault::TmemRace;
 }
 
-// The epoch in which the warp waited for its transfer `tick`; never if it did not.
-Tick wait_of(const TmemTransfers& transfers, Tick tick) {
-  for (const TmemTransfers::Wait& wait : transfers.waits)
-    if (wait.upto >= tick) return wait.epoch;
-  return never;
-}
-
 }  // namespace
 
 void Executor::fail_unordered(int cta, const TmemConflict& conflict, const TmemAccess& next) {
   const TmemAccess& first = c_.tcgen05_.history[conflict.earlier];
   const Warp& warp = c_.warps_[first.warp];
-  const bool loads = first.action == TmemAction::Ld;
-  const Tick waited = is_issued_by_thread(first.action)
-                          ? never
-                          : wait_of(loads ? warp.tmem.loads : warp.tmem.stores, first.tick);
-  const TmemLack lack = lack_of(first, next, {warp_.clock, warp_.tmem.fenced},
-                                c_.streams_.epochs(first.warp), waited);
+  const TmemLack lack = lack_of(first, next, tmem_knowledge(), c_.streams_.epochs(first.warp));
   // A commit of its warp that does not track it: of another thread, or of the other cta_group.
   Place hint;
   if (lack == TmemLack::Completion && warp.tmem.commits_issued > first.commits_before)

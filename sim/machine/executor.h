@@ -190,12 +190,16 @@ class Executor {
   bool one_lane_issues_tcgen05();
   std::vector<int> ctas_of(int cta_group);  // empty: a Fault
   bool resolve(const TmemOperand& operand, tcgen05::TmemAddress& address);
+  bool knows_alloc(const TmemAllocated& allocated) const;
   bool columns_usable(int cta, const TmemRegion& region);
   Tcgen05Thread& tcgen05_thread(int cta_group);
   void fail_at_cells(Fault fault, int cta, const TmemCells& cells, const Place& earlier = {},
                      const Place& hint = {}, std::int64_t number = 0);
 
   // --- Tensor Memory: order ---
+  TmemKnowledge tmem_knowledge() const {
+    return {warp_.clock, warp_.tmem.fenced, warp_.tmem.observed};
+  }
   TmemAccess tmem_access(TmemAction action, bool writes) const;
   TmemAccess thread_access(TmemAction action, bool writes, const Tcgen05Thread& thread) const;
   TmemAccess transfer_access(TmemAction action, TmemTransfers& transfers);
@@ -224,6 +228,7 @@ class Executor {
   void note_target(const CommitTarget& target);
   void grant(const Tcgen05Alloc& i, int first_column);
   void move_transfers(TmemAction action);
+  void wait_for(TmemAction action, const TmemTransfers& transfers);
 
   // --- barriers ---
   void next_epoch();

@@ -10,7 +10,9 @@
 // Source: PTX ISA 9.2, 9.7.16.6.2 "Pipelined tcgen05 instructions", 9.7.16.6.3 "Specialized
 // inter-thread synchronization", 9.7.16.6.4 "Canonical synchronization patterns", 9.7.16.11.
 // Inferred: "same accumulator and shape" means equal address, M, N, kind and cta_group; dealloc
-// needs its predecessors complete and known, but no fence, as it is synchronous.
+// needs its predecessors complete and known, but no fence, as it is synchronous. The fences are
+// asked for also where an arrive releases and a wait acquires, as the canonical patterns have them;
+// some published kernels leave them out there.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +50,10 @@ struct TmemAccess {
   std::uint32_t operation = 0;  // the caller's number of the operation in flight
   Stream issue = 0;             // of its thread and cta_group
   Stream done = 0;              // completions: mma, cp and shift of a thread, ld or st of a warp
-  Tick tick = 0;                // in both
+  Stream waited = 0;            // the same, as threads that synchronise hand it on; ld and st
+  Tick tick = 0;                // in all three
   Tick epoch = 0;               // of its warp when it was issued
-  Stream commits = 0;           // of its warp
+  Stream commits = 0;           // of its warp; 0: none so far
   Tick commits_before = 0;      // that its warp had issued
   Accumulator accumulator;
 };
@@ -76,6 +79,7 @@ inline bool is_pair(const TmemAccess& first, const TmemAccess& second) {
 struct TmemKnowledge {
   const Clock& clock;   // everything that happened before
   const Clock& fenced;  // of Tensor Memory: up to its last fence::after_thread_sync, and its waits
+  const Clock& observed;  // by relaxed waits
 };
 
 // Pipelined: the first need not be complete, but comes first.
@@ -85,7 +89,7 @@ inline TmemVerdict verdict_on(const TmemAccess& first, const TmemAccess& second,
                               const TmemKnowledge& knows) {
   const bool synchronous = second.action == TmemAction::Dealloc;
   if (knows.fenced.at(first.done) >= first.tick) return TmemVerdict::Ordered;
-  if (synchronous && knows.clock.at(first.done) >= first.tick) return TmemVerdict::Ordered;
+  if (synchronous && knows.clock.at(first.waited) >= first.tick) return TmemVerdict::Ordered;
   const bool one_thread = first.warp == second.warp && first.lane == second.lane;
   const bool in_order = one_thread || knows.fenced.at(first.issue) >= first.tick;
   return in_order && is_pair(first, second) ? TmemVerdict::Pipelined : TmemVerdict::Unordered;
@@ -100,21 +104,23 @@ enum class TmemLack : std::uint8_t {
   FenceAfter,
 };
 
-// `waited`: the epoch of the first's warp in which it waited for the first (ld and st); never if
-// it did not.
+// `epochs`: the stream of the first's warp. Requires: the verdict is Unordered.
 inline TmemLack lack_of(const TmemAccess& first, const TmemAccess& second,
-                        const TmemKnowledge& knows, Stream first_epochs, Tick waited) {
-  const bool one_warp = first.warp == second.warp;
-  const bool synchronised = one_warp || knows.clock.at(first_epochs) >= first.epoch ||
-                            knows.clock.at(first.commits) > first.commits_before;
-  if (knows.clock.at(first.done) >= first.tick) return TmemLack::FenceAfter;
+                        const TmemKnowledge& knows, Stream epochs) {
+  const auto knows_now = [&](Stream stream) {
+    return knows.clock.at(stream) >= first.tick || knows.observed.at(stream) >= first.tick;
+  };
+  const bool synchronised =
+      first.warp == second.warp || knows.clock.at(epochs) >= first.epoch ||
+      (first.commits != 0 && knows.clock.at(first.commits) > first.commits_before);
+  if (knows_now(first.done)) return TmemLack::FenceAfter;
   if (!is_issued_by_thread(first.action)) {
-    if (waited != never && knows.clock.at(first_epochs) >= waited) return TmemLack::FenceBefore;
+    if (knows_now(first.waited)) return TmemLack::FenceBefore;
     return synchronised ? TmemLack::Wait : TmemLack::Synchronisation;
   }
   if (!is_pair(first, second))
     return synchronised ? TmemLack::Completion : TmemLack::Synchronisation;
-  if (knows.clock.at(first.issue) >= first.tick) return TmemLack::FenceAfter;
+  if (knows_now(first.issue)) return TmemLack::FenceAfter;
   return synchronised ? TmemLack::FenceBefore : TmemLack::Synchronisation;
 }
 

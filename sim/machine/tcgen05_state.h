@@ -97,12 +97,8 @@ struct PoisonedRegister {
 // ld or st of one warp.
 struct TmemTransfers {
   Stream done = 0;
+  Stream waited = 0;
   Tick issued = 0;
-  struct Wait {
-    Tick upto = 0;
-    Tick epoch = 0;
-  };
-  std::vector<Wait> waits;
 };
 
 struct WarpTmem {

@@ -49,9 +49,9 @@ TmemConflict TmemHistory::check(const Slot& slot, TmemAccessId access, const Tme
         std::find(before.begin(), before.end(), operation) == before.end())
       before.push_back(operation);
   };
+  if (log_[access].writes)
+    for (std::uint32_t r = slot.readers; r != 0; r = readers_[r].next) meet(readers_[r].access);
   meet(slot.writer);
-  if (!log_[access].writes) return conflict;
-  for (std::uint32_t r = slot.readers; r != 0; r = readers_[r].next) meet(readers_[r].access);
   return conflict;
 }
 

@@ -221,7 +221,6 @@ std::string tensor_memory_fix(const Program& program, const Finding& f) {
     case Fault::TmemOverlap: return "begin each region where the one before it ends";
     case Fault::Tcgen05Repeated: return fmt::format("let one elected thread execute {}", at);
     case Fault::Deadlock:
-    case Fault::PhaseStale:
       if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
         return fmt::format(
             "let {} arrive in all CTAs that wait: .multicast::cluster with their "

@@ -31,6 +31,7 @@ std::span<const Entry> mbarrier_entries();
 std::span<const Entry> cluster_entries();
 std::span<const Entry> register_entries();
 std::span<const Entry> tcgen05_entries();
+std::span<const Entry> tcgen05_pair_entries();
 
 std::vector<Entry> all_entries();
 

@@ -267,6 +267,41 @@ Program t7c(bool mutant) {
   return t.p;
 }
 
+// One warp copies scale factors, another multiplies: fences, but no completion, stand between.
+Program copied_elsewhere(bool before, bool after) {
+  Tcgen05Tile t;
+  const std::uint32_t scales = t.p.shared("scales", 512);
+  const Address scales_full = t.p.mbarrier("scales_full");
+  t.everybody.elect().mbarrier_init(scales_full, 1);
+  t.start();
+  const SmemOperand rows = {scales, {Major::K, 16, 16, 128}, {0, 4, 3}, 0};
+  Role copier = t.epilogue.elect();
+  t.load_operands();
+  copier.mbarrier_arrive_expect_tx(scales_full, 512);
+  copier.bulk_load(t.in, scales, 512, scales_full).mbarrier_try_wait(scales_full, 0);
+  for (const int column : {16, 20})
+    copier.tcgen05_cp(tcgen05::CpShape::S32x128b, at_column(column), rows);
+  if (before) copier.tcgen05_fence_before();
+  t.epilogue.barrier_sync();
+  t.mma_warp.barrier_sync();
+  if (after) t.mma.tcgen05_fence_after();
+  Tcgen05Mma mma = f16_mma(t.a, t.b, false);
+  mma.opcode.kind = tcgen05::Kind::mxf8f6f4;
+  mma.idesc.a = mma.idesc.b = Type::e4m3;
+  mma.scale_a = at_column(16);
+  mma.scale_b = at_column(20);
+  t.mma.tcgen05_mma(mma).tcgen05_commit(t.done);
+  copier.tcgen05_commit(t.empty);
+  t.epilogue.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+  t.epilogue.tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld();
+  t.epilogue.lanes(0x7fffffffu).mbarrier_arrive(t.empty);
+  t.store_tile();
+  t.finish();
+  return t.p;
+}
+Program t5d(bool mutant) { return copied_elsewhere(!mutant, true); }
+Program t5e(bool mutant) { return copied_elsewhere(true, !mutant); }
+
 // M = 64 fills 16 of every 32 lanes.
 Program t9b(bool mutant) {
   Tcgen05Tile t;
@@ -359,6 +394,10 @@ constexpr Entry entries[] = {
      "put tcgen05.fence::before_thread_sync behind"},
     {"T5c", "no fence::after_thread_sync between the wait and the mma",
      Fault::TmemFenceAfterMissing, t5c, "tcgen05.ld.32x32b.x16"},
+    {"T5d", "no fence::before_thread_sync between cp and the barrier",
+     Fault::TmemFenceBeforeMissing, t5d, "tcgen05.cp.cta_group::1.32x128b.warpx4"},
+    {"T5e", "no fence::after_thread_sync between the barrier and the mma",
+     Fault::TmemFenceAfterMissing, t5e, "tcgen05.cp.cta_group::1.32x128b.warpx4"},
     {"T8a", "no commit", Fault::Deadlock, t8a, "no commit of its thread and cta_group"},
     {"T8b", "a commit of the other cta_group", Fault::TmemNotComplete, t8b, "does not track it"},
     {"T10", "the first mma of a tile accumulates", Fault::TmemUninitialized, t10,

@@ -31,6 +31,21 @@ std::vector<int> Executor::ctas_of(int cta_group) {
   return {even, even + 1};
 }
 
+// For what the two CTAs do together: neither leaves before the other has come.
+std::vector<int> Executor::ctas_that_meet(int cta_group) {
+  if (cta_group == 1) return {warp_.cta};
+  const int peer = warp_.cta ^ 1;
+  if (peer >= static_cast<int>(c_.ctas_.size())) {
+    fail(Fault::CtaRankOutOfRange, -1, peer);
+    return {};
+  }
+  if (!warp_.arrived && c_.ctas_[static_cast<std::size_t>(peer)].running_warps == 0) {
+    c_.fail({.fault = Fault::CtaExited, .at = place(), .cta = peer});
+    return {};
+  }
+  return {warp_.cta, peer};
+}
+
 // The same in all lanes that take part.
 bool Executor::resolve(const TmemOperand& operand, tcgen05::TmemAddress& address) {
   address = {operand.tmem_lane, operand.tmem_column};
@@ -149,7 +164,7 @@ void Executor::grant(const Tcgen05Alloc& i, int first_column) {
 
 void Executor::execute(const Tcgen05Alloc& i) {
   if (!all_lanes_take_part()) return;
-  const std::vector<int> ctas = ctas_of(i.cta_group);
+  const std::vector<int> ctas = ctas_that_meet(i.cta_group);
   if (ctas.empty()) return;
   Tcgen05State& state = c_.tcgen05_;
   TmemPool& pool = state.pools[static_cast<std::size_t>(warp_.cta)];
@@ -213,7 +228,7 @@ void Executor::wait_for_peer(PairedStep& pair, int columns) {
 
 void Executor::execute(const Tcgen05Dealloc& i) {
   if (!all_lanes_take_part()) return;
-  const std::vector<int> ctas = ctas_of(i.cta_group);
+  const std::vector<int> ctas = ctas_that_meet(i.cta_group);
   tcgen05::TmemAddress from;
   if (ctas.empty() || !resolve(i.from, from)) return;
   Tcgen05State& state = c_.tcgen05_;
@@ -259,7 +274,7 @@ void Executor::execute(const Tcgen05Dealloc& i) {
 
 void Executor::execute(const Tcgen05Relinquish& i) {
   if (!all_lanes_take_part()) return;
-  for (const int cta : ctas_of(i.cta_group))
+  for (const int cta : ctas_that_meet(i.cta_group))
     c_.touches_.push_back(pool_touch(cta, c_.tcgen05_.pools[static_cast<std::size_t>(cta)]));
   c_.tcgen05_.pools[static_cast<std::size_t>(warp_.cta)].relinquish(place());
 }

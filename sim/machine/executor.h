@@ -189,6 +189,7 @@ class Executor {
   // --- Tensor Memory: who, where ---
   bool one_lane_issues_tcgen05();
   std::vector<int> ctas_of(int cta_group);  // empty: a Fault
+  std::vector<int> ctas_that_meet(int cta_group);
   bool resolve(const TmemOperand& operand, tcgen05::TmemAddress& address);
   bool knows_alloc(const TmemAllocated& allocated) const;
   bool columns_usable(int cta, const TmemRegion& region);

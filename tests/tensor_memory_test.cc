@@ -112,7 +112,8 @@ TEST(Tmem_History, CompactionForgetsNothingThatAnybodyCouldMeet) {
   Clock everything;
   for (Stream s = 0; s < 8; ++s) everything.raise(s, never);
   std::vector<std::uint32_t> before;
-  for (std::uint32_t step = 0; step < 30'000; ++step) {
+  bool met_somebody = false;
+  for (std::uint32_t step = 1; step < 30'000; ++step) {
     TmemAccess access;
     access.action = TmemAction::St;
     access.writes = random() % 2 == 0;
@@ -122,19 +123,19 @@ TEST(Tmem_History, CompactionForgetsNothingThatAnybodyCouldMeet) {
     const TmemRegion region = {static_cast<std::uint32_t>(1 + random() % 255),
                                static_cast<int>(random() % 60), 1 + static_cast<int>(random() % 4)};
     compacted.compact();
-    for (TmemHistory* history : {&compacted, &whole}) {
-      const bool all = step % 100 != 99;  // a probe that knows of nobody meets the newest
-      const Clock& clock = all ? everything : nothing;
+    const bool knows_all = step % 100 != 99;  // a probe that knows of nobody meets the newest
+    const Clock& clock = knows_all ? everything : nothing;
+    const auto meet = [&](TmemHistory& history) {
       const TmemConflict found =
-          history->record(0, region, history->add(access), {clock, clock, nothing}, before);
-      ASSERT_EQ(found.verdict == TmemVerdict::Unordered, !all && found.earlier != 0);
-    }
-    const tcgen05::Cell cell = {static_cast<int>(random() % 128), static_cast<int>(random() % 64)};
-    const TmemAccessId a = compacted.writer(0, cell);
-    const TmemAccessId b = whole.writer(0, cell);
-    ASSERT_EQ(a == 0, b == 0);
-    if (a != 0) ASSERT_EQ(compacted[a].operation, whole[b].operation);
+          history.record(0, region, history.add(access), {clock, clock, nothing}, before);
+      return found.earlier == 0 ? 0 : history[found.earlier].operation;
+    };
+    const std::uint32_t met = meet(compacted);
+    ASSERT_EQ(met, meet(whole));
+    ASSERT_TRUE(met == 0 || !knows_all);
+    met_somebody = met_somebody || met != 0;
   }
+  EXPECT_TRUE(met_somebody);
   EXPECT_LT(compacted.bytes(), whole.bytes());
 }
 
@@ -303,8 +304,8 @@ Program random_program(std::mt19937& random) {
       default: one.mbarrier_arrive(barrier); break;
     }
   };
-  const unsigned first = 1 + below(4);
-  const unsigned second = 1 + below(4);
+  const unsigned first = 1 + below(3);
+  const unsigned second = 1 + below(3);
   for (unsigned i = 0; i < first; ++i) some(t.mma_warp, 0, t.out);
   for (unsigned i = 0; i < second; ++i) some(t.epilogue, 32, t.out + 128);
   t.mma_warp.barrier_sync();
@@ -315,7 +316,10 @@ Program random_program(std::mt19937& random) {
 
 Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
   Cluster cluster(program, cache, Timing::Latest);
-  for (const AgentId agent : {0, 0, 0, 1, 1, 0, 1}) cluster.step(agent);
+  for (const int agent : {0, 0, 0, 1, 1, 1, 0, 1}) {
+    EXPECT_TRUE(cluster.finding() || cluster.is_runnable(static_cast<AgentId>(agent)));
+    cluster.step(static_cast<AgentId>(agent));
+  };
   return cluster;
 }
 
@@ -333,7 +337,7 @@ TEST(Tcgen05_Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
   int wrong = 0;
   std::uint64_t all = 0;
   std::uint64_t reduced = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const Program program = random_program(random);
     MmaCache cache;
     Outcomes outcomes;

@@ -4,17 +4,16 @@
 
 namespace tcq::machine {
 
-void TensorMemory::reserve() {
-  constexpr auto cells = static_cast<std::size_t>(tcgen05::tmem_lanes * tcgen05::tmem_columns);
-  if (!cells_.empty()) return;
-  cells_.resize(cells);
-  written_.resize(cells);
+void TensorMemory::reserve(int column) {
+  const std::size_t needed = index({0, column + 1});
+  if (needed <= cells_.size()) return;
+  cells_.resize(needed);
+  written_.resize(needed);
 }
 
 void TensorMemory::forget(int first_column, int columns) {
-  if (cells_.empty()) return;
-  const auto begin = written_.begin() + first_column * tcgen05::tmem_lanes;
-  std::fill(begin, begin + columns * tcgen05::tmem_lanes, false);
+  const std::size_t end = std::min(index({0, first_column + columns}), written_.size());
+  for (std::size_t i = index({0, first_column}); i < end; ++i) written_[i] = false;
 }
 
 // --- history ---------------------------------------------------------------------------------------
@@ -24,10 +23,12 @@ TmemAccessId TmemHistory::add(const TmemAccess& access) {
   return static_cast<TmemAccessId>(log_.size() - 1);
 }
 
-TmemHistory::Slots& TmemHistory::slots_of(int cta) {
+TmemHistory::Slots& TmemHistory::slots_of(int cta, int columns) {
   const auto number = static_cast<std::size_t>(cta);
   if (number >= ctas_.size()) ctas_.resize(number + 1);
-  return ctas_[number];
+  Slots& slots = ctas_[number];
+  if (slots.size() < slot_index(0, columns)) slots.resize(slot_index(0, columns));
+  return slots;
 }
 
 template <class Visit>
@@ -82,7 +83,7 @@ TmemRegion TmemHistory::like(const Slots& slots, const TmemRegion& region, int g
 
 TmemConflict TmemHistory::record(int cta, const TmemRegion& region, TmemAccessId access,
                                  const TmemKnowledge& knows, std::vector<std::uint32_t>& before) {
-  Slots& slots = slots_of(cta);
+  Slots& slots = slots_of(cta, region.first_column + region.columns);
   constexpr Slot none = {~0u, ~0u};
   TmemConflict found;
   Slot last = none;
@@ -113,12 +114,13 @@ TmemConflict TmemHistory::record(int cta, const TmemRegion& region, TmemAccessId
 
 TmemAccessId TmemHistory::writer(int cta, tcgen05::Cell cell) const {
   const auto number = static_cast<std::size_t>(cta);
-  if (number >= ctas_.size()) return 0;
-  return ctas_[number][slot_index(cell.tmem_lane / tmem_group_lanes, cell.tmem_column)].writer;
+  const std::size_t slot = slot_index(cell.tmem_lane / tmem_group_lanes, cell.tmem_column);
+  const bool known = number < ctas_.size() && slot < ctas_[number].size();
+  return known ? ctas_[number][slot].writer : 0;
 }
 
 void TmemHistory::forget(int cta, int first_column, int columns) {
-  Slots& slots = slots_of(cta);
+  Slots& slots = slots_of(cta, first_column + columns);
   for_each_slot({all_tmem_groups, first_column, columns},
                 [&](int group, int column) { slots[slot_index(group, column)] = {}; });
 }
@@ -155,8 +157,9 @@ void TmemHistory::compact() {
 }
 
 std::size_t TmemHistory::bytes() const {
-  return log_.size() * sizeof(TmemAccess) + readers_.size() * sizeof(Reader) +
-         ctas_.size() * sizeof(Slots);
+  std::size_t bytes = log_.size() * sizeof(TmemAccess) + readers_.size() * sizeof(Reader);
+  for (const Slots& slots : ctas_) bytes += slots.size() * sizeof(Slot);
+  return bytes;
 }
 
 // --- allocation ------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 // columns are allocated.
 //
 // TensorMemory holds the bits of one CTA. TmemHistory remembers for every 16 lanes of a column the
-// last access that wrote them and those that read them since: 4096 slots of 8 bytes per CTA, and a
-// log that is compacted when it has doubled. That is exact for all shapes but cp.4x256b and lanes
+// last access that wrote them and those that read them since: at most 4096 slots of 8 bytes per CTA,
+// and a log that is compacted when it has doubled; cells and flags are at most 264 KiB per CTA. That is exact for all shapes but cp.4x256b and lanes
 // that a mask disables, which count as the 16 lanes around them. TmemPool hands out columns, first
 // fit. What the accesses mean: tcgen05_order.h; who makes them: execute_tcgen05.cc. Example: a pool
 // with 256 columns taken from 0 gives 128 columns at 256.
@@ -38,15 +38,19 @@ struct TmemRegion {
 
 class TensorMemory {
  public:
-  // Nothing is kept before the first use.
-  std::uint32_t load(tcgen05::Cell cell) const { return cells_.empty() ? 0 : cells_[index(cell)]; }
+  // Columns are kept up to the last that was used; what is behind reads as 0, unwritten.
+  std::uint32_t load(tcgen05::Cell cell) const {
+    return index(cell) < cells_.size() ? cells_[index(cell)] : 0;
+  }
   void store(tcgen05::Cell cell, std::uint32_t word) {
-    reserve();
+    reserve(cell.tmem_column);
     cells_[index(cell)] = word;
   }
-  bool is_written(tcgen05::Cell cell) const { return !cells_.empty() && written_[index(cell)]; }
+  bool is_written(tcgen05::Cell cell) const {
+    return index(cell) < written_.size() && written_[index(cell)];
+  }
   void mark(tcgen05::Cell cell, bool written) {
-    reserve();
+    reserve(cell.tmem_column);
     written_[index(cell)] = written;
   }
   void forget(int first_column, int columns);  // nothing is written there any more
@@ -55,7 +59,7 @@ class TensorMemory {
   static std::size_t index(tcgen05::Cell cell) {
     return static_cast<std::size_t>(cell.tmem_column * tcgen05::tmem_lanes + cell.tmem_lane);
   }
-  void reserve();
+  void reserve(int column);
 
   std::vector<std::uint32_t> cells_;
   std::vector<bool> written_;
@@ -97,12 +101,12 @@ class TmemHistory {
     TmemAccessId access = 0;
     std::uint32_t next = 0;
   };
-  using Slots = std::array<Slot, static_cast<std::size_t>(tmem_groups) * tcgen05::tmem_columns>;
+  using Slots = std::vector<Slot>;  // up to the last column that was used
 
   static std::size_t slot_index(int group, int column) {
     return static_cast<std::size_t>(column * tmem_groups + group);
   }
-  Slots& slots_of(int cta);
+  Slots& slots_of(int cta, int columns);
   template <class Visit>
   static void for_each_slot(const TmemRegion& region, Visit visit);
   static TmemRegion like(const Slots& slots, const TmemRegion& region, int group, int column);

@@ -52,13 +52,34 @@ struct Epilogue {
   std::int64_t batch_d = 0;
 };
 
+// An operand for threads that read it themselves. Steps in elements; one of them is 1.
+struct Source {
+  const void* data = nullptr;
+  std::int64_t mn_step = 0;  // to the next row of A or column of B
+  std::int64_t k_step = 0;
+  std::int64_t batch_step = 0;
+};
+
 struct Arguments {
   int m = 0;
   int n = 0;
+  int k = 0;
   int k_blocks = 0;
   bool stores_elements = false;  // TMA cannot address D
   Schedule schedule;
   Epilogue epilogue;
+  Source a;  // Loader::Copy only
+  Source b;
 };
+
+struct BlockRange {
+  int first;
+  int end;
+};
+
+// The blocks along K of one of `split` CTAs. Requires: blocks >= split.
+HOST_DEVICE constexpr BlockRange split_range(int blocks, int split, int rank) {
+  return {blocks * rank / split, blocks * (rank + 1) / split};
+}
 
 }  // namespace tcq::gemm

@@ -1,7 +1,8 @@
 // One shape of the GEMM kernel: tile, cluster, pipeline stages, and what follows from them.
 //
-// A CTA computes BlockM x BlockN of D with Consumers warpgroups, each of which owns BlockM /
-// Consumers rows, and one warpgroup that loads. The CTAs of a cluster share operands: ClusterM of
+// A CTA computes BlockM x BlockN of D at a time with one warpgroup that loads and two that multiply:
+// together, each half of the rows, or in turns, each whole tiles (Turns::PingPong: one stores while
+// the other multiplies). The CTAs of a cluster share operands: ClusterM of
 // them stand below each other and read the same part of B, ClusterN stand side by side and read the
 // same part of A; each loads its share and multicasts it. Where bytes lie is sim/isa's
 // (wgmma_tile.h, tma_box.h); the kernel is gemm_kernel.cuh, the choice between shapes
@@ -75,27 +76,34 @@ struct OperandTile {
   }
 };
 
-template <Type In, Type Out, Major MajorA, Major MajorB, int BlockM, int BlockN, int Consumers,
-          int ClusterM, int ClusterN, int Stages>
+enum class Turns : std::uint8_t { Together, PingPong };
+
+template <Type In, Type Out, Major MajorA, Major MajorB, int BlockM, int BlockN,
+          Turns ConsumerTurns, int ClusterM, int ClusterN, int Stages>
 struct Config {
   static constexpr Type in = In;
   static constexpr Type out = Out;
   static constexpr Type accumulator = is_float(In) ? Type::f32 : Type::s32;
   static constexpr int block_m = BlockM;
   static constexpr int block_n = BlockN;
-  static constexpr int consumers = Consumers;
+  static constexpr int consumers = 2;
+  static constexpr Turns turns = ConsumerTurns;
+  static constexpr bool ping_pong = ConsumerTurns == Turns::PingPong;
   static constexpr int cluster_m = ClusterM;
   static constexpr int cluster_n = ClusterN;
   static constexpr int cluster = ClusterM * ClusterN;
   static constexpr int stages = Stages;
-  static constexpr int threads = (Consumers + 1) * warpgroup_threads;
+  static constexpr int threads = (consumers + 1) * warpgroup_threads;
 
   using A = OperandTile<In, MajorA, BlockM, ClusterN>;
   using B = OperandTile<In, MajorB, BlockN, ClusterM>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
-  static constexpr int waves = BlockM / (Consumers * warpgroup_rows);  // m64 blocks of a consumer
-  static_assert(waves * Consumers * warpgroup_rows == BlockM);
+  static constexpr int consumer_rows = ping_pong ? BlockM : BlockM / consumers;
+  static constexpr int waves = consumer_rows / warpgroup_rows;
+  static_assert(waves * warpgroup_rows == consumer_rows);
+  // Consumers that read one stage.
+  static constexpr int readers = ping_pong ? 1 : consumers;
   static constexpr wgmma::Form form = {
       .d = accumulator, .a = In, .b = In, .n = BlockN, .major_a = MajorA, .major_b = MajorB};
   static_assert(check(form) == Fault::None);
@@ -109,14 +117,15 @@ struct Config {
   static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
   static constexpr std::uint32_t barrier_offset =
-      store_offset + Consumers * store_buffers * store_bytes;
+      store_offset + consumers * store_buffers * store_bytes;
+  static constexpr int barriers = 2 * Stages + (ping_pong ? consumers : 0);
   static constexpr std::uint32_t shared_bytes =
-      barrier_offset + 2 * Stages * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+      barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static_assert(shared_bytes <= max_shared_bytes);
 
-  // The pool of registers, shared out at run time; each number is a multiple of 8.
-  static constexpr int producer_registers = Consumers == 1 ? 56 : Consumers == 2 ? 40 : 32;
-  static constexpr int consumer_registers = Consumers == 1 ? 232 : Consumers == 2 ? 232 : 160;
+  // The pool of 65536 registers, shared out at run time: 40 + 2 * 232 = 504 = 3 * 168.
+  static constexpr int producer_registers = 40;
+  static constexpr int consumer_registers = 232;
 };
 
 }  // namespace tcq::gemm

@@ -19,42 +19,13 @@
 #include "cuda/gemm_arguments.h"
 #include "cuda/gemm_config.h"
 #include "cuda/gemm_epilogue.cuh"
+#include "cuda/gemm_ring.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/ptx_async.cuh"
 #include "cuda/wgmma.cuh"
 #include "sim/isa/cluster.h"
 
 namespace tcq::gemm {
-
-// A position in the ring of stages; `parity` is that of the phase which full[stage] completes.
-template <int Stages>
-struct Ring {
-  int stage = 0;
-  std::uint32_t parity = 0;
-
-  __device__ __forceinline__ void advance() {
-    if (++stage < Stages) return;
-    stage = 0;
-    parity = 1 - parity;
-  }
-};
-
-template <class C>
-struct Barriers {
-  std::uint32_t first;
-
-  static constexpr std::uint32_t bytes = sizeof(std::uint64_t);
-  __device__ __forceinline__ std::uint32_t full(int stage) const {
-    return first + static_cast<std::uint32_t>(stage) * bytes;
-  }
-  __device__ __forceinline__ std::uint32_t empty(int stage) const {
-    return full(C::stages + stage);
-  }
-};
-
-__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
-  while (!ptx::mbarrier_try_wait(barrier, parity)) continue;
-}
 
 struct Rank {
   int row;  // of the CTA in its cluster
@@ -69,12 +40,13 @@ __device__ __forceinline__ Rank own_rank() {
 
 template <class C>
 __device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
-  constexpr std::uint32_t warps = C::consumers * warpgroup_threads / 32;
+  constexpr std::uint32_t warps = C::readers * warpgroup_threads / 32;
   if (threadIdx.x == 0) {
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(barriers.full(s), 1);
       ptx::mbarrier_init(barriers.empty(s), warps * C::cluster);
     }
+    for (int c = 0; C::ping_pong && c < C::consumers; ++c) ptx::mbarrier_init(barriers.turn(c), 1);
     ptx::fence_mbarrier_init();
   }
 }
@@ -161,15 +133,13 @@ __device__ __forceinline__ void release(std::uint32_t empty) {
   }
 }
 
-// D's rows [64 * waves * consumer, ...) of one stage.
+// One stage; the consumer's rows of A begin `rows_at` bytes behind it.
 template <class C>
-__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage, int consumer,
-                                         bool first) {
+__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage,
+                                         std::uint32_t rows_at, bool first) {
   constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
   constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
-  const std::uint32_t own = C::A::offset(warpgroup_rows * C::waves, 0);
-  const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a),
-                                         stage + static_cast<std::uint32_t>(consumer) * own);
+  const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
   const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < C::steps; ++step) {
@@ -180,15 +150,16 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
   }
 }
 
-template <class C>
+// The product of one tile. `issued` is called when the last wgmma is on its way.
+template <class C, class Issued>
 __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring, int blocks,
                                            std::uint32_t shared, const Barriers<C>& barriers,
-                                           int consumer) {
+                                           std::uint32_t rows_at, Issued issued) {
   int last = 0;
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     ptx::wgmma_fence();
-    multiply<C>(d, shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes, consumer,
+    multiply<C>(d, shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes, rows_at,
                 block == 0);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();
@@ -196,6 +167,7 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
     last = ring.stage;
     ring.advance();
   }
+  issued();
   ptx::wgmma_wait_group<0>();
   release<C>(barriers.empty(last));
 #pragma unroll
@@ -203,26 +175,53 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
 }
 
 template <class C, bool Full>
+__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
+                                           const CUtensorMap& map_tail, const Arguments& arguments,
+                                           Staging<C>& staging, const TileAt& tile, int row) {
+  const Rank rank = own_rank<C>();
+  const int m = (tile.row * C::cluster_m + rank.row) * C::block_m + row;
+  const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    store<C, Full>(d[wave], map_d, map_tail, arguments, staging,
+                   {m + wave * warpgroup_rows, n, tile.batch});
+}
+
+template <class C, bool Full>
 __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int consumer, int cluster,
                                         int clusters) {
-  const Rank rank = own_rank<C>();
   Ring<C::stages> ring;
   Staging<C> staging(shared + C::store_offset +
                          static_cast<std::uint32_t>(consumer * store_buffers) * C::store_bytes,
                      consumer);
-  for (int index = cluster; index < tile_count(arguments.schedule); index += clusters) {
-    const TileAt tile = tile_at(arguments.schedule, index);
-    Accumulators<C> d;
-    accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, consumer);
-    const int m =
-        (tile.row * C::cluster_m + rank.row) * C::block_m + consumer * C::waves * warpgroup_rows;
-    const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
-#pragma unroll
-    for (int wave = 0; wave < C::waves; ++wave)
-      store<C, Full>(d[wave], map_d, map_tail, arguments, staging,
-                     {m + wave * warpgroup_rows, n, tile.batch});
+  const int tiles = tile_count(arguments.schedule);
+  if constexpr (C::ping_pong) {
+    const bool leads = threadIdx.x % warpgroup_threads == 0;
+    // The first turn is consumer 0's: the phase before the first counts as complete.
+    std::uint32_t parity = consumer == 0 ? 1 : 0;
+    ring.advance(consumer * arguments.k_blocks);
+    for (int index = cluster + consumer * clusters; index < tiles; index += 2 * clusters) {
+      Accumulators<C> d;
+      wait(barriers.turn(consumer), parity);
+      parity = 1 - parity;
+      accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, 0, [&] {
+        if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
+      });
+      ring.advance(arguments.k_blocks);
+      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
+                          tile_at(arguments.schedule, index), 0);
+    }
+  } else {
+    const std::uint32_t rows_at =
+        static_cast<std::uint32_t>(consumer) * C::A::offset(C::consumer_rows, 0);
+    for (int index = cluster; index < tiles; index += clusters) {
+      Accumulators<C> d;
+      accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, rows_at, [] {});
+      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
+                          tile_at(arguments.schedule, index), consumer * C::consumer_rows);
+    }
   }
   staging.drain();
 }
@@ -240,8 +239,15 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
   const int clusters = static_cast<int>(gridDim.x) / C::cluster;
   const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  if (threadIdx.x == 0) {
+    ptx::prefetch_map(&map_a);
+    ptx::prefetch_map(&map_b);
+    ptx::prefetch_map(&map_d);
+  }
   start_barriers<C>(barriers);
   sync_all<C>();
+  ptx::grid_launch_dependents();
+  ptx::grid_wait();
   if (warpgroup == 0) {
     ptx::setmaxnreg_dec<C::producer_registers>();
     if (threadIdx.x == 0) produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters);

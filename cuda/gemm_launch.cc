@@ -39,20 +39,26 @@ CUtensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std::i
   return cuda::encode_tensor_map(map, matrix.data, cuda::L2Promotion::Bytes256);
 }
 
+using Attributes = std::array<cudaLaunchAttribute, 2>;
+
 cudaLaunchConfig_t config_of(const Kernel& kernel, int clusters, cudaStream_t stream,
-                             cudaLaunchAttribute& cluster) {
-  cluster = {};
+                             Attributes& attributes) {
+  attributes = {};
+  cudaLaunchAttribute& cluster = attributes[0];
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(kernel.cluster_m * kernel.cluster_n);
+  cluster.val.clusterDim.x = static_cast<unsigned>(cluster_size(kernel));
   cluster.val.clusterDim.y = 1;
   cluster.val.clusterDim.z = 1;
+  // May start before the kernel ahead in the stream ends; gemm_kernel.cuh waits for it.
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(clusters) * cluster.val.clusterDim.x);
   config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
   config.dynamicSmemBytes = kernel.shared_bytes;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  config.attrs = attributes.data();
+  config.numAttrs = static_cast<unsigned>(attributes.size());
   return config;
 }
 
@@ -64,22 +70,25 @@ Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const 
   const bool k_major_b = kernel.major_b == Major::K;
   const auto span = static_cast<std::uint32_t>(kernel.block_k);
   Maps maps{};
-  maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
-                  kernel.box_rows_a);
-  maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
-                  kernel.box_rows_b);
+  if (kernel.loader == Loader::Tma) {
+    maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
+                    kernel.box_rows_a);
+    maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
+                    kernel.box_rows_b);
+  }
   if (stores_elements) return maps;
+  const auto rows = static_cast<std::uint32_t>(kernel.store_rows);
   maps.d = map_of(kernel.out, d, e.n, e.m, e.batch,
-                  static_cast<std::uint32_t>(kernel.store_columns), warpgroup_rows);
+                  static_cast<std::uint32_t>(kernel.store_columns), rows);
   if (kernel.tail_columns != 0)
     maps.tail = map_of(kernel.out, d, e.n, e.m, e.batch,
-                       static_cast<std::uint32_t>(kernel.tail_columns), warpgroup_rows);
+                       static_cast<std::uint32_t>(kernel.tail_columns), rows);
   return maps;
 }
 
 int resident_clusters(const Kernel& kernel) {
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t config = config_of(kernel, 1, nullptr, cluster);
+  Attributes attributes;
+  const cudaLaunchConfig_t config = config_of(kernel, 1, nullptr, attributes);
   CUDA_CHECK(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(kernel.shared_bytes)));
   int clusters = 0;
@@ -89,9 +98,11 @@ int resident_clusters(const Kernel& kernel) {
 
 cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,
                    cudaStream_t stream) {
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, cluster);
-  std::array<const void*, 5> pointers = {&maps.a, &maps.b, &maps.d, &maps.tail, &arguments};
+  Attributes attributes;
+  const cudaLaunchConfig_t config = config_of(kernel, clusters, stream, attributes);
+  const CUtensorMap* first = kernel.skinny ? &maps.b : &maps.a;
+  const CUtensorMap* second = kernel.skinny ? &maps.a : &maps.b;
+  std::array<const void*, 5> pointers = {first, second, &maps.d, &maps.tail, &arguments};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }
 

@@ -58,6 +58,26 @@ __device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_
   asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(low), "r"(high) : "memory");
 }
 
+// Four bytes at an address in the shared window.
+__device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_t word) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
+
+// Sixteen bytes to an address in the shared window that is a multiple of 16.
+__device__ __forceinline__ void store_shared(std::uint32_t address,
+                                             const std::uint32_t (&words)[4]) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words[0]),
+               "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
+// Source: PTX ISA 9.2, "ld".
+__device__ __forceinline__ std::uint32_t load_shared(std::uint32_t address) {
+  std::uint32_t word;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+  return word;
+}
+
 // Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
 // Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
 __device__ __forceinline__ void bar_sync(std::uint32_t barrier, std::uint32_t threads) {

@@ -179,6 +179,21 @@ __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+// Returns when the kernels before this one in the stream are complete and their writes visible; only
+// a kernel launched with programmatic stream serialization can be here earlier.
+// Source: PTX ISA 9.2, "griddepcontrol".
+__device__ __forceinline__ void grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+// The next kernel of the stream may start where there is room.
+__device__ __forceinline__ void grid_launch_dependents() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Brings a tensor map into the cache. Source: PTX ISA 9.2, "prefetch".
+__device__ __forceinline__ void prefetch_map(const void* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // Source: PTX ISA 9.2, 9.7.13.3 "barrier.cluster".
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
@@ -258,7 +273,7 @@ __device__ __forceinline__ void tma_load(std::uint32_t tile, const void* map,
 template <int Rank>
 __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const void* map,
                                                    const tma::Coordinates& start,
-                                                   std::uint32_t barrier, std::uint16_t mask) {
+                                                   std::uint32_t barrier, std::uint16_t mask){
 // The mask is the operand after the coordinates.
 #define TCQ_MASK_1 "%4"
 #define TCQ_MASK_2 "%5"
@@ -271,13 +286,21 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const voi
                " [%0], [%1, " TCQ_AT_##R "], [%2], " TCQ_MASK_##R ";" ::"r"(tile),             \
                "l"(map), "r"(barrier), TCQ_START_##R, "h"(mask)                                \
                : "memory")
-  TCQ_FOR_RANK(TCQ_LOAD)
+    TCQ_FOR_RANK(TCQ_LOAD)
 #undef TCQ_LOAD
 #undef TCQ_MASK_1
 #undef TCQ_MASK_2
 #undef TCQ_MASK_3
 #undef TCQ_MASK_4
 #undef TCQ_MASK_5
+}
+
+// Brings a tile into L2; nothing can depend on it.
+// Source: PTX ISA 9.2, "cp.async.bulk.prefetch.tensor".
+__device__ __forceinline__ void tma_prefetch(const void* map, const tma::Coordinates& start) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map),
+               "r"(start.at[0]), "r"(start.at[1]), "r"(start.at[2])
+               : "memory");
 }
 
 template <int Rank>

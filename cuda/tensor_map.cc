@@ -48,6 +48,8 @@ CUresult encode(CUtensorMap& encoded, const tma::TensorMap& map, std::uintptr_t 
 
 }  // namespace
 
+void prepare_tensor_maps() { (void)encoder(); }
+
 CUtensorMap encode_tensor_map(const tma::TensorMap& map, const void* base, L2Promotion promotion) {
   alignas(64) CUtensorMap encoded{};
   const CUresult result = encode(encoded, map, reinterpret_cast<std::uintptr_t>(base), promotion);

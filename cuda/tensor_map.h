@@ -26,6 +26,10 @@ class MapRefused : public std::runtime_error {
 // How much of global memory a miss in L2 brings in.
 enum class L2Promotion { None, Bytes128, Bytes256 };
 
+// What the first encoding does besides: makes a context and finds the encoder. Not allowed while a
+// stream is captured; encoding itself is. Throws std::runtime_error.
+void prepare_tensor_maps();
+
 // Throws MapRefused, and std::runtime_error without a driver.
 CUtensorMap encode_tensor_map(const tma::TensorMap& map, const void* base,
                               L2Promotion promotion = L2Promotion::None);

@@ -1,8 +1,9 @@
-// `check`: is a PTX statement about wgmma legal on a target, and if not, why not.
+// `check`: is a PTX statement of wgmma or tcgen05 legal on a target, and if not, why not.
 //
-// Decides how a statement becomes a wgmma::Form and operands; what is legal is sim/isa/shape.h,
-// which operands there are is sim/isa/ptx_operands.h, the sentences are sim/isa/fault.h. Taking the
-// text apart is ptx_statement.h. Example: "wgmma.fence.aligned;" is illegal: SyncMissing.
+// Decides how a statement of wgmma becomes a wgmma::Form and operands (tcgen05: check_tcgen05.cc);
+// what is legal is sim/isa/shape.h, which operands there are is sim/isa/ptx_operands.h, the
+// sentences are sim/isa/fault.h. Taking the text apart is ptx_statement.h. Example:
+// "wgmma.fence.aligned;" is illegal: SyncMissing.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,10 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/check_tcgen05.h"
 #include "oracle/json.h"
 #include "oracle/mnemonic.h"
 #include "oracle/ptx_statement.h"
 #include "oracle/verbs.h"
+#include "oracle/verdict.h"
 #include "oracle/words.h"
 #include "sim/isa/fault.h"
 #include "sim/isa/ptx_operands.h"
@@ -28,19 +31,6 @@ namespace {
 using wgmma::Form;
 using wgmma::Operand;
 using Kind = PtxOperand::Kind;
-
-struct Verdict {
-  FaultKind kind = FaultKind::None;  // None: legal
-  Fault fault = Fault::None;
-  std::string specifics;
-};
-
-Verdict legal() { return {}; }
-Verdict illegal(Fault fault, std::string specifics = {}) {
-  return {info(fault).kind, fault, std::move(specifics)};
-}
-Verdict unmodelled(std::string why) { return {FaultKind::Unmodelled, Fault::None, std::move(why)}; }
-bool is_legal(const Verdict& verdict) { return verdict.kind == FaultKind::None; }
 
 // ---- Qualifiers ---------------------------------------------------------------------------------
 
@@ -135,35 +125,18 @@ Verdict wrong_kind(Operand operand, const PtxOperand& given) {
                                                  quoted(given.text), values(operand)));
 }
 
-// 32-bit registers, or names that may be anything.
-bool holds_words_only(const PtxOperand& vector, bool f32_allowed) {
-  for (std::size_t i = 0; i < register_class_count; ++i) {
-    const auto c = static_cast<RegisterClass>(i);
-    const bool fine = c == RegisterClass::Unknown || c == RegisterClass::B32 ||
-                      (c == RegisterClass::F32 && f32_allowed);
-    if (vector.holds[i] && !fine) return false;
-  }
-  return true;
-}
-
 Verdict check_vector(Operand operand, const PtxOperand& given, std::uint64_t expected,
                      bool f32_allowed) {
   if (given.kind != Kind::Vector || !given.only_registers) return wrong_kind(operand, given);
   if (given.count != expected)
     return illegal(operand == Operand::D ? Fault::RegisterCountD : Fault::RegisterCountA,
                    fmt::format("got {}, expected {}", given.count, expected));
-  return holds_words_only(given, f32_allowed)
-             ? legal()
-             : illegal(Fault::OperandKind,
-                       fmt::format("{} is {}, expected {} registers", name(operand),
-                                   quoted(given.text), f32_allowed ? ".f32 or .b32" : ".b32"));
-}
-
-bool is_register(const PtxOperand& given, std::initializer_list<RegisterClass> allowed) {
-  if (given.kind != Kind::Register || given.negated) return false;
-  for (const RegisterClass c : allowed)
-    if (given.register_class == c) return true;
-  return given.register_class == RegisterClass::Unknown;
+  const bool fine = f32_allowed ? is_vector_of(given, {RegisterClass::B32, RegisterClass::F32})
+                                : is_vector_of(given, {RegisterClass::B32});
+  return fine ? legal()
+              : illegal(Fault::OperandKind,
+                        fmt::format("{} is {}, expected {} registers", name(operand),
+                                    quoted(given.text), f32_allowed ? ".f32 or .b32" : ".b32"));
 }
 
 Verdict check_immediate(Operand operand, const PtxOperand& given, Fault fault, std::int64_t low,
@@ -184,8 +157,7 @@ Verdict check_scale_d(const PtxOperand& given) {
 }
 
 Verdict check_operand(const Form& form, Operand operand, const PtxOperand& given) {
-  if (given.kind == Kind::Other &&
-      given.text.find_first_of("()+*/-<>?:&|^~") != std::string_view::npos)
+  if (is_expression(given))
     return unmodelled(
         fmt::format("{} is {}: expressions are not evaluated", name(operand), quoted(given.text)));
   switch (operand) {
@@ -289,39 +261,33 @@ Verdict check_group(const PtxStatement& statement, bool takes_count) {
 Verdict check_wgmma(const PtxStatement& statement) {
   const std::string_view which =
       statement.qualifiers.empty() ? std::string_view() : statement.qualifiers[0];
-  if (statement.guard && (statement.guard->kind != Kind::Register ||
-                          (statement.guard->register_class != RegisterClass::Pred &&
-                           statement.guard->register_class != RegisterClass::Unknown)))
-    return illegal(Fault::OperandKind, fmt::format("the guard is {}, expected a predicate",
-                                                   quoted(statement.guard->text)));
+  if (const Verdict verdict = check_guard(statement); !is_legal(verdict)) return verdict;
   if (which == "mma_async") return check_mma(statement);
   if (which == "fence" || which == "commit_group") return check_group(statement, false);
   if (which == "wait_group") return check_group(statement, true);
   return illegal(Fault::InstructionUnknown, fmt::format("got {}", quoted(which)));
 }
 
-Verdict check_text(std::string_view text, Target target) {
+// Without a target that of the instruction: sm_90a, or sm_100a for tcgen05.
+Verdict check_text(std::string_view text, std::optional<Target> asked) {
   std::string malformed;
   const auto statement = parse_statement(text, malformed);
-  const bool about_wgmma = text.find("wgmma") != std::string_view::npos;
+  const bool modelled = text.find("wgmma") != std::string_view::npos ||
+                        text.find("tcgen05") != std::string_view::npos;
   if (!statement)
-    return about_wgmma ? illegal(Fault::StatementMalformed, malformed)
-                       : unmodelled("only statements of wgmma are modelled");
+    return modelled ? illegal(Fault::StatementMalformed, malformed)
+                    : unmodelled("only statements of wgmma and tcgen05 are modelled");
   if (statement->opcode.empty()) return unmodelled("there is no statement on this line");
+  if (statement->opcode == "tcgen05")
+    return check_tcgen05(*statement, asked.value_or(Target::sm_100a));
   if (statement->opcode != "wgmma")
-    return unmodelled(
-        fmt::format("opcode {}: only statements of wgmma are modelled", quoted(statement->opcode)));
+    return unmodelled(fmt::format("opcode {}: only statements of wgmma and tcgen05 are modelled",
+                                  quoted(statement->opcode)));
+  const Target target = asked.value_or(Target::sm_90a);
   constexpr Form legal_form = {Type::f32, Type::f16, Type::f16, 8};
   if (check(legal_form, target) != Fault::None)
     return illegal(Fault::TargetLacksWgmma, fmt::format("got {}", name(target)));
   return check_wgmma(*statement);
-}
-
-std::string reason_of(const Verdict& verdict) {
-  if (verdict.fault == Fault::None) return verdict.specifics;
-  const FaultInfo facts = info(verdict.fault);
-  return fmt::format("{}: {}{}{}", facts.name, facts.sentence,
-                     verdict.specifics.empty() ? "" : "; ", verdict.specifics);
 }
 
 Answer answer_of(const Verdict& verdict, Style style) {
@@ -346,14 +312,15 @@ Refusal check_statement(std::string_view text, Target target) {
   const Verdict verdict = check_text(text, target);
   if (is_legal(verdict)) return {};
   if (verdict.fault == Fault::None) return {true, Fault::None, verdict.specifics};
-  return {true, verdict.fault,
-          fmt::format("{}{}{}", info(verdict.fault).sentence, verdict.specifics.empty() ? "" : "; ",
-                      verdict.specifics)};
+  return {true, verdict.fault, sentence_of(verdict)};
 }
 
 Answer check_line(const Question& question, std::string_view line) {
   const std::string text = without_comments(line);
-  return answer_of(check_text(text, target_of(question)), question.options.style);
+  const std::string& arch = question.options.arch;
+  const std::optional<Target> asked =
+      arch.empty() ? std::nullopt : std::optional(parse_target(arch));
+  return answer_of(check_text(text, asked), question.options.style);
 }
 
 }  // namespace tcq::oracle

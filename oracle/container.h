@@ -2,7 +2,8 @@
 // lines, an empty line, then packed little-endian cases whose size and checksum the header states.
 //
 // Decides framing and damage detection; what a case is belongs to vectors.h (wgmma) and
-// async_case.h (TMA, ldmatrix). Only tools/record and tools/record_async write such files.
+// async_case.h (TMA, ldmatrix) and tcgen05_case.h. Only tools/record, tools/record_async and
+// tools/record_tcgen05 write such files.
 #pragma once
 
 #include <cstdint>

@@ -2,23 +2,23 @@
 // bytes.
 //
 // Decides formats of questions and answers; fields are sim/isa/wgmma_desc.h, addresses
-// sim/isa/wgmma_operand.h, lints lint.h. Example: decode wgmma.desc 0x4000004000010040 ends in
+// sim/isa/wgmma_operand.h, lints lint.h; words of tcgen05 are tcgen05_words.cc. Example: decode wgmma.desc 0x4000004000010040 ends in
 // "bits [62,64)  swizzle  1  128B".
 #include <fmt/format.h>
 
-#include <array>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "oracle/decoded_word.h"
 #include "oracle/json.h"
 #include "oracle/lint.h"
 #include "oracle/mnemonic.h"
 #include "oracle/table.h"
+#include "oracle/tcgen05_words.h"
 #include "oracle/tiling.h"
 #include "oracle/verbs.h"
 #include "oracle/words.h"
-#include "sim/isa/field_gaps.h"
 #include "sim/isa/wgmma_operand.h"
 #include "sim/isa/wgmma_place.h"
 
@@ -32,97 +32,34 @@ using wgmma::Multiplicand;
 
 // ---- Formats ------------------------------------------------------------------------------------
 
-constexpr std::string_view modelled_format = "wgmma.desc";
-constexpr std::array<std::string_view, 5> known_formats = {
-    modelled_format, "tcgen05.desc", "tcgen05.idesc.f16", "tcgen05.idesc.i8", "tmem.addr"};
+constexpr std::string_view wgmma_format = "wgmma.desc";
+constexpr int wgmma_word_bits = 64;
 
-void require_format(std::string_view word) {
-  if (same_word(word, modelled_format)) return;
-  const std::string text = lowered(word);
-  if (text.starts_with("tcgen05.desc") || text.starts_with("tcgen05.idesc") ||
-      text.starts_with("tmem.addr"))
-    throw UnmodelledError(
-        fmt::format("format {} is not modelled yet: it belongs to tcgen05 (Blackwell); expected {}",
-                    quoted(word), modelled_format));
-  throw_unknown("format", word, known_formats);
+// True for a format of tcgen05, false for wgmma's; throws UsageError for other words.
+bool is_tcgen05(std::string_view format) {
+  if (same_word(format, wgmma_format)) return false;
+  if (is_tcgen05_format(format)) return true;
+  std::vector<std::string_view> known = {wgmma_format};
+  known.insert(known.end(), tcgen05_formats().begin(), tcgen05_formats().end());
+  throw_unknown("format", format, known);
 }
 
 // ---- decode -------------------------------------------------------------------------------------
 
-struct FieldLine {
-  int low;
-  int end;
-  std::string name;
-  std::uint64_t code;
-  std::string value;
-};
-
-template <class F>
-FieldLine field_line(F, std::uint64_t word) {
-  std::string value;
-  if constexpr (std::is_same_v<F, wgmma::SwizzleMode>) {
-    value = name(wgmma::decode(word).swizzle);
-  } else {
-    value = fmt::format("{}", F::decode(word));
-  }
-  return {F::low, F::low + F::width, F::name, F::code(word), value};
-}
-
-std::vector<FieldLine> field_lines(std::uint64_t word) {
-  std::vector<FieldLine> lines;
-  MatrixDescriptorFormat::for_each([&](auto field) { lines.push_back(field_line(field, word)); });
-  return lines;
-}
-
-// Bits that belong to no field and are set.
-std::vector<FieldLine> ignored_lines(std::uint64_t word) {
-  std::vector<FieldLine> lines;
-  for_each_gap(MatrixDescriptorFormat{}, [&](auto gap) {
-    using Gap = decltype(gap);
-    if (Gap::code(word) == 0) return;
-    lines.push_back({Gap::low, Gap::low + Gap::width, "ignored", Gap::code(word), "no effect"});
-  });
-  return lines;
-}
-
-std::string line_text(const FieldLine& line) {
-  return fmt::format("bits [{},{})  {}  {}  {}", line.low, line.end, line.name, line.code,
-                     line.value);
-}
-
-std::string line_json(const FieldLine& line) {
-  return json_object({{"low", fmt::format("{}", line.low)},
-                      {"end", fmt::format("{}", line.end)},
-                      {"name", json_string(line.name)},
-                      {"code", fmt::format("{}", line.code)},
-                      {"value", json_value(line.value)}});
-}
-
-std::string sentences_json(const std::vector<std::string>& sentences) {
-  std::vector<std::string> strings;
-  for (const std::string& sentence : sentences) strings.push_back(json_string(sentence));
-  return json_array(strings);
-}
-
-std::string decode_json(std::uint64_t word, const DescriptorRemarks& remarks) {
-  std::vector<std::string> fields, ignored;
-  for (const FieldLine& line : field_lines(word)) fields.push_back(line_json(line));
-  for (const FieldLine& line : ignored_lines(word)) ignored.push_back(line_json(line));
-  return json_object({{"format", json_string(modelled_format)},
-                      {"word", json_string(fmt::format("0x{:016x}", word))},
-                      {"fields", json_array(fields)},
-                      {"ignored", json_array(ignored)},
-                      {"lints", sentences_json(remarks.lints)},
-                      {"notes", sentences_json(remarks.notes)}});
-}
-
-std::string decode_text(std::uint64_t word, const DescriptorRemarks& remarks) {
-  std::string text = fmt::format("0x{:016x}", word);
-  for (const FieldLine& line : field_lines(word)) text += "\n" + line_text(line);
-  for (const FieldLine& line : ignored_lines(word)) text += "\n" + line_text(line);
-  for (const std::string& lint : remarks.lints) text += "\nlint: " + lint;
-  for (const std::string& note : remarks.notes) text += "\nnote: " + note;
-  return text;
+DecodedWord decode_wgmma(std::uint64_t word, const DescriptorRemarks& remarks) {
+  const auto value = [&](auto field) {
+    using F = decltype(field);
+    if constexpr (std::is_same_v<F, wgmma::SwizzleMode>)
+      return std::string(name(wgmma::decode(word).swizzle));
+    else
+      return fmt::format("{}", F::decode(word));
+  };
+  return {std::string(wgmma_format),
+          hex_word(word, wgmma_word_bits),
+          field_lines(MatrixDescriptorFormat{}, word, value),
+          rest_lines(MatrixDescriptorFormat{}, word, "ignored", "no effect"),
+          "ignored",
+          remarks};
 }
 
 // The instruction of mnemonic=, without its major-ness: asking for an impossible one is a lint's
@@ -163,18 +100,11 @@ DescriptorUse use_from(const Question& question, const Keys& keys) {
 
 // ---- encode -------------------------------------------------------------------------------------
 
-std::uint32_t value_from(const Keys& keys, std::string_view key, std::string_view long_key) {
-  if (keys.has(key) && keys.has(long_key))
-    throw UsageError(fmt::format("{}= and {}= are the same: expected one of them", key, long_key));
-  const std::string_view given = keys.has(long_key) ? long_key : key;
-  return static_cast<std::uint32_t>(keys.number_or(given, 0, 0xffffffff, 0));
-}
-
 MatrixDescriptor descriptor_from(const Keys& keys) {
   MatrixDescriptor d;
-  d.start_bytes = value_from(keys, "start", wgmma::StartAddress::name);
-  d.lbo_bytes = value_from(keys, "lbo", wgmma::LeadingByteOffset::name);
-  d.sbo_bytes = value_from(keys, "sbo", wgmma::StrideByteOffset::name);
+  d.start_bytes = keys.either_number("start", wgmma::StartAddress::name);
+  d.lbo_bytes = keys.either_number("lbo", wgmma::LeadingByteOffset::name);
+  d.sbo_bytes = keys.either_number("sbo", wgmma::StrideByteOffset::name);
   d.base_offset =
       static_cast<std::uint32_t>(keys.number_or(wgmma::BaseOffset::name, 0, 0xffffffff, 0));
   const int swizzle = keys.choice(wgmma::SwizzleMode::name,
@@ -183,6 +113,16 @@ MatrixDescriptor descriptor_from(const Keys& keys) {
                                   3);
   d.swizzle = swizzles_by_width[swizzle];
   return d;
+}
+
+std::string encode_wgmma(const Question& question) {
+  const Keys keys(
+      words_from(question, 1), {},
+      {"start", "lbo", "sbo", wgmma::BaseOffset::name, wgmma::SwizzleMode::name,
+       wgmma::StartAddress::name, wgmma::LeadingByteOffset::name, wgmma::StrideByteOffset::name});
+  const MatrixDescriptor d = descriptor_from(keys);
+  if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault);
+  return hex_word(wgmma::encode(d), wgmma_word_bits);
 }
 
 // ---- bytes --------------------------------------------------------------------------------------
@@ -227,30 +167,25 @@ Table bytes_table(const BytesQuestion& q, bool with_bit) {
 }  // namespace
 
 Answer decode(const Question& question) {
-  require_format(word_at(question, 0, "a format such as wgmma.desc"));
+  const bool json = question.options.style == Style::Json;
+  if (is_tcgen05(word_at(question, 0, "a format such as wgmma.desc"))) {
+    const DecodedWord decoded = decode_tcgen05(question);
+    return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
+  }
   const std::uint64_t word =
       parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
   const Keys keys(words_from(question, 2), {},
                   {"mnemonic", "matrix", "a", "major", "major_a", "major_b", "rows", "k", "from"});
-  const DescriptorRemarks remarks = remarks_on(word, use_from(question, keys));
-  return {Status::Yes,
-          question.options.style == Style::Json ? decode_json(word, remarks)
-                                                : decode_text(word, remarks),
-          ""};
+  const DecodedWord decoded = decode_wgmma(word, remarks_on(word, use_from(question, keys)));
+  return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
 }
 
 Answer encode(const Question& question) {
-  require_format(word_at(question, 0, "a format such as wgmma.desc"));
-  const Keys keys(
-      words_from(question, 1), {},
-      {"start", "lbo", "sbo", wgmma::BaseOffset::name, wgmma::SwizzleMode::name,
-       wgmma::StartAddress::name, wgmma::LeadingByteOffset::name, wgmma::StrideByteOffset::name});
-  const MatrixDescriptor d = descriptor_from(keys);
-  if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault);
-  const std::string word = fmt::format("0x{:016x}", wgmma::encode(d));
+  const std::string_view format = word_at(question, 0, "a format such as wgmma.desc");
+  const std::string word = is_tcgen05(format) ? encode_tcgen05(question) : encode_wgmma(question);
   return {Status::Yes,
           question.options.style == Style::Json
-              ? json_object({{"format", json_string(modelled_format)}, {"word", json_string(word)}})
+              ? json_object({{"format", json_string(lowered(format))}, {"word", json_string(word)}})
               : word,
           ""};
 }

@@ -44,6 +44,13 @@ std::string registers_text(wgmma::RegisterRange r) {
                       : fmt::format("registers {} to {}", r.first, r.first + r.count - 1);
 }
 
+// What the wgmma that found a scrambled operand says of it.
+Major major_of(const Program& program, const Finding& f) {
+  const Statement& statement = program.statement(static_cast<std::size_t>(f.at.statement));
+  const wgmma::Form& form = std::get<WgmmaMma>(statement.what).op.form;
+  return f.number == 0 ? form.major_a : form.major_b;
+}
+
 // --- what happened ---------------------------------------------------------------------------------
 
 class Story {
@@ -56,6 +63,7 @@ class Story {
       return fmt::format(
           "two executions leave different bytes in global memory, the first at {:#x}", f_.number);
     if (f_.at.statement < 0) return info(f_.fault).sentence;
+    if (f_.map >= 0) return tensor_map();
     if (f_.fault == Fault::OperandScrambled) return scrambled();
     if (is_about_tensor_memory(f_)) return tensor_memory_story(p_, f_);
     if (f_.earlier.statement >= 0 && f_.bytes.end != 0) return conflict();
@@ -131,13 +139,50 @@ class Story {
     }
   }
 
+  std::string tensor_map() const {
+    const Statement& statement = p_.statement(static_cast<std::size_t>(f_.at.statement));
+    const bool patches = std::holds_alternative<TensormapReplace>(statement.what);
+    const std::string& map = p_.map_name(f_.map);
+    if (f_.fault == Fault::TensormapInUse)
+      return fmt::format(
+          "{} patches {}, and {} may still read it: the patching thread knows of no wait for that "
+          "copy",
+          at(), map, earlier());
+    return fmt::format("{} {} {}; {} patched it{}", at(), patches ? "patches" : "uses", map,
+                       earlier(), why_not_patched(map));
+  }
+
+  std::string why_not_patched(const std::string& map) const {
+    if (f_.fault == Fault::DataRace) return ", and nothing orders the two";
+    if (f_.fault == Fault::ScopeTooNarrow)
+      return f_.hint.statement >= 0
+                 ? fmt::format("; {} has scope .cta, which does not reach another CTA",
+                               place_text(p_, f_.hint))
+                 : std::string("; the wait between them acquires at scope .cta only");
+    if (f_.missing == TensormapFence::Release)
+      return " and its thread has executed no fence.proxy.tensormap::generic.release since";
+    return fmt::format(
+        ", and the thread that copies has executed no fence.proxy.tensormap::generic.acquire [{}] "
+        "since it was ordered behind the release",
+        map);
+  }
+
   std::string scrambled() const {
     const Scrambled& s = f_.scrambled;
     return fmt::format(
-        "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} of the "
-        "tensor; its neighbours say row {}, column {}",
-        at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
-        s.expected.row, s.expected.col);
+               "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} "
+               "of the "
+               "tensor; its neighbours say row {}, column {}",
+               at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
+               s.expected.row, s.expected.col) +
+           major();
+  }
+
+  std::string major() const {
+    if (!f_.scrambled.other_major_fits) return "";
+    const bool says_k = major_of(p_, f_) == Major::K;
+    return fmt::format("; operand is stored {}-major but the immediate says {}-major",
+                       says_k ? "MN" : "K", says_k ? "K" : "MN");
   }
 
   std::string registers() const {
@@ -213,6 +258,22 @@ class Story {
 std::string line_of(const Program& program, const Place& place) {
   if (place.statement < 0) return "it";
   return line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
+std::string fix_of_tensor_map(const Program& program, const Finding& f) {
+  const std::string at = line_of(program, f.at);
+  const std::string earlier = line_of(program, f.earlier);
+  if (f.fault == Fault::ScopeTooNarrow)
+    return "give both tensormap fences, and what orders them, a scope that reaches both CTAs";
+  if (f.missing == TensormapFence::Release)
+    return fmt::format(
+        "put fence.proxy.tensormap::generic.release.gpu behind {}, in every thread that patches, "
+        "before what orders it before {}",
+        earlier, at);
+  return fmt::format(
+      "put fence.proxy.tensormap::generic.acquire.gpu [{}], 128 before {}, in its thread, behind "
+      "what orders it behind {}",
+      program.map_name(f.map), at, earlier);
 }
 
 std::string fix_of_deadlock(const Program& program, const Finding& f) {
@@ -298,7 +359,15 @@ std::string what_to_do(const Program& program, const Finding& f) {
           "order {} behind {}: a barrier, or an mbarrier that the one arrives on and "
           "the other waits for",
           at, earlier);
+    case Fault::TensormapFenceMissing: return fix_of_tensor_map(program, f);
+    case Fault::TensormapInUse:
+      return fmt::format(
+          "wait for {} before {} (its mbarrier, or cp.async.bulk.wait_group.read in its thread), "
+          "or "
+          "give each its own map",
+          earlier, at);
     case Fault::ScopeTooNarrow:
+      if (f.map >= 0) return fix_of_tensor_map(program, f);
       return "give the remote arrive .release.cluster and the wait .acquire.cluster";
     case Fault::MbarrierNotInitialized:
       return fmt::format("put a barrier behind mbarrier.init, before {}", at);
@@ -325,6 +394,9 @@ std::string what_to_do(const Program& program, const Finding& f) {
       return "write the register first; a wgmma that begins a tile takes scale-d 0";
     case Fault::Deadlock: return fix_of_deadlock(program, f);
     case Fault::OperandScrambled:
+      if (f.scrambled.other_major_fits)
+        return fmt::format("write {} for imm-trans-{} of {}",
+                           major_of(program, f) == Major::K ? 1 : 0, f.number == 0 ? 'a' : 'b', at);
       return "compare LBO, SBO, swizzle, base offset and start of the descriptor with the tensor "
              "map "
              "(tcq layout, tcq decode wgmma.desc)";

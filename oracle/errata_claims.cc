@@ -175,7 +175,7 @@ constexpr Erratum claims[] = {
     {"003.4",
      "the 8 x 8 grouping of the epilogue comes from stmatrix",
      "it is the accumulator's fragment; stmatrix only matches it",
-     {"MatrixFragment.FourRegistersOfF16DAreFourMatrices", slots}},
+     {"MatrixFragment.StoreElementPutsFourRegistersWhereTheyBelong", slots}},
     {"003.5",
      "4:128 in the accumulator's layout is the step between warps",
      "it is lane % 4, two columns each; warps are the last mode, 4:16",

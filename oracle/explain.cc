@@ -30,7 +30,9 @@ std::vector<ExplanationGroup> all_groups() {
     std::copy(part.begin(), part.end(), std::back_inserter(groups));
   };
   append(statement_explanations());
+  append(tcgen05_explanations());
   append(tile_explanations());
+  append(word_explanations());
   append(order_explanations());
   append(barrier_explanations());
   append(tmem_explanations());

@@ -168,6 +168,34 @@ constexpr Explanation shared_memory[] = {
      "cp.async.bulk.commit_group;\nret;",
      "cp.async.bulk.global.shared::cta.bulk_group [%rd3], [tile], 4096;\n"
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nret;"},
+    {Fault::TensormapFenceMissing,
+     "tensormap.replace and st write a tensor map through the generic proxy; a copy reads it "
+     "through the tensormap proxy, which may hold the old one. A barrier orders threads, not "
+     "proxies, and one fence serves its own thread only.",
+     "The thread that patches executes the release, the thread that copies the acquire of that "
+     "map, and what orders the threads stands between the two. A thread that does both executes "
+     "both.",
+     Ptx,
+     "st.global.b32 [%rd4], %r0;  // %rd4: the map\n"
+     "fence.proxy.tensormap::generic.release.gpu;\n"
+     "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd4, {%r1}], [tile];",
+     "st.global.b32 [%rd4], %r0;  // %rd4: the map\n"
+     "fence.proxy.tensormap::generic.release.gpu;\n"
+     "fence.proxy.tensormap::generic.acquire.gpu [%rd4], 128;\n"
+     "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd4, {%r1}], [tile];",
+     "cutlass #3091"},
+    {Fault::TensormapInUse,
+     "A copy reads its tensor map at any time until it has completed, not when it is issued. A "
+     "loop that patches one map for its next tile changes the map under copies of the last one.",
+     "Before the patch wait for every copy that uses the map: on the mbarriers of loads, with "
+     "wait_group.read for stores. Otherwise give each tile or stage its own map.",
+     Ptx,
+     "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd4, {%r1}], [tile];\n"
+     "cp.async.bulk.commit_group;\nst.global.b32 [%rd4], %r0;  // %rd4: the map",
+     "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd4, {%r1}], [tile];\n"
+     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+     "st.global.b32 [%rd4], %r0;  // %rd4: the map",
+     "DeepGEMM #343"},
 };
 
 }  // namespace

@@ -82,8 +82,8 @@ constexpr Explanation running[] = {
      "Elect one thread of the warp, the same for mma and commit.", Cuda,
      "mma(d, a, b, idesc, true);", "if (elect_one()) mma(d, a, b, idesc, true);"},
     {Fault::UnmodelledMma,
-     "The instruction may be legal. Sparse operands, .ws, packed 4-bit kinds and elements of less "
-     "than 8 bits are not in the asynchronous machine.",
+     "The instruction may be legal. Sparse operands, .ws, .ashift and K = 96 are not in the "
+     "asynchronous machine.",
      "Ask the other verbs about its layouts and numbers; model the order with a dense kind.", Cuda,
      "mma_sp(d, a, b, metadata, idesc);", "mma(d, a, b, idesc);  // for questions of order"},
 };

@@ -30,13 +30,18 @@ constexpr std::string_view keys_text =
 constexpr std::array<Page, 18> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
-     "int8, b1.\n"
-     "Status 1 if the target has none.\n",
+     "int8, b1;\n"
+     "tcgen05, tcgen05.mma, .ld, .st, .cp, ..., tcgen05.mma.f16 and so on. Without one the target "
+     "decides:\n"
+     "--arch b200 lists tcgen05. Status 1 if the target has none.\n",
      "", ""},
     {"describe", "MNEMONIC [keys]", "what is it",
      "Shape, types, places and order of the operands, work, arithmetic, legality per target, and "
      "the\n"
-     "evidence of each.\n",
+     "evidence of each. tcgen05: what the instruction descriptor says are keys: m= n= k= type_a= "
+     "type_b=\n"
+     "type_d= major_a= major_b= negate_a= negate_b= selector= saturate= max_shift_b= scale_type=\n"
+     "scale_a_id= scale_b_id=, and a=smem|tmem.\n",
      "describe wgmma.m64n8k16.f32.bf16.bf16", ""},
     {"where", "MNEMONIC MATRIX row=R col=C [desc=WORD] [--inputs]",
      "which register of which thread, or which byte, holds this element",
@@ -76,16 +81,30 @@ constexpr std::array<Page, 18> pages = {{
      "addresses.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
     {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
-     "FORMAT: wgmma.desc. Hex, one line per field, ignored bits that are set, then lints and "
-     "notes: "
-     "sentences\n"
-     "about what is suspicious, for the instruction of mnemonic= if it is given.\n",
-     "decode wgmma.desc 0x4000004000010040", ""},
+     "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
+     "line\n"
+     "per field, set bits of no field, then lints and notes: sentences about what is wrong or "
+     "suspicious.\n"
+     "wgmma.desc: for the instruction of mnemonic= if it is given. tcgen05.desc: for the operand "
+     "of\n"
+     "type= [kind= major=K|MN mn=ROWS]. tcgen05.zero_mask: with m= and n=, which columns are "
+     "zeroed.\n"
+     "tcgen05.idesc.KIND: for the opcode of cta_group=1|2 ws= sparse= a=smem|tmem scale_vec=1X...\n"
+     "KIND: f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, as in .kind::f16.\n",
+     "decode tcgen05.idesc.f16 0x08420490", ""},
     {"encode", "FORMAT key=value ...", "what is the word",
-     "FORMAT: wgmma.desc. Keys: start_bytes lbo_bytes sbo_bytes base_offset "
+     "The word in hex. wgmma.desc: start_bytes lbo_bytes sbo_bytes base_offset "
      "swizzle=none|32B|64B|128B.\n"
-     "The word in hex.\n",
-     "encode wgmma.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
+     "tcgen05.desc: the same, swizzle=128B_ATOM_32B, lbo_mode=relative|absolute. "
+     "tcgen05.idesc.KIND: m n\n"
+     "type_d type_a type_b major_a major_b negate_a negate_b sparse selector saturate max_shift_b, "
+     "with\n"
+     "scale factors scale_type=ue8m0|ue4m3 scale_a_id scale_b_id k96. tcgen05.zero_mask: "
+     "non_zero=1\n"
+     "skip_columns (a zeroed run) use_columns start_count_I first_span_I=0|1 (1: zeroed) "
+     "column_shift.\n"
+     "tmem.addr: tmem_lane tmem_column.\n",
+     "encode tcgen05.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
     {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
      "fastest.\n"
@@ -118,9 +137,15 @@ constexpr std::array<Page, 18> pages = {{
      "where the hardware places an allocation is not documented.\n",
      "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",
-     "Reads PTX statements from stdin, one per line; {%f0..%f63} abbreviates a register vector. "
-     "Answers\n"
-     "legal, illegal<TAB>reason or unmodelled<TAB>reason per line.\n",
+     "Reads PTX statements of wgmma and tcgen05 from stdin, one per line; {%f0..%f63} abbreviates "
+     "a "
+     "register\n"
+     "vector. Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
+     "line.\n"
+     "An immediate instruction descriptor is read, too. Without --arch wgmma is checked for "
+     "sm_90a, "
+     "tcgen05\n"
+     "for sm_100a.\n",
      "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
     {"emission", "[--arch A]", "are fence, commit and wait of this PTX stream right",
      "Straight-line PTX on stdin. Per finding: line, kind, fault and cure, separated by tabs; "
@@ -206,11 +231,11 @@ std::string overview() {
   for (const Page& page : pages) text += fmt::format("  {:<10} {}\n", page.verb, page.question);
   return text +
          "\nMnemonics are PTX opcodes, .mma_async and .sync.aligned may be left out:\n"
-         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16.\n" +
+         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16.\n" +
          std::string(keys_text) +
          "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
          "FILE;\n"
-         "--arch sm_90a (h100, h200, hopper, ...), --version, --help.\n"
+         "--arch sm_90a (h100, h200, hopper, b200, ...), --version, --help.\n"
          "Exit status: 0 yes, 1 no or illegal, 2 usage, 3 not modelled. On stdin errors are\n"
          "error<TAB>sentence, answers of several lines are joined by tabs, and the status is the "
          "worst one.\n";

@@ -97,6 +97,15 @@ class Text {
   std::string operator()(const FenceMbarrierInit&) const {
     return "fence.mbarrier_init.release.cluster";
   }
+  std::string operator()(const TensormapReplace& i) const {
+    return fmt::format("tensormap.replace [{}]", program_.map_name(i.map));
+  }
+  std::string operator()(const FenceProxyTensormap& i) const {
+    return i.direction == TensormapFence::Release
+               ? fmt::format("fence.proxy.tensormap::generic.release{}", scope(i.scope))
+               : fmt::format("fence.proxy.tensormap::generic.acquire{} [{}], 128", scope(i.scope),
+                             program_.map_name(i.map));
+  }
   std::string operator()(const WgmmaFence&) const { return "wgmma.fence"; }
   std::string operator()(const WgmmaMma& i) const { return short_mnemonic(i.op.form); }
   std::string operator()(const WgmmaCommit&) const { return "wgmma.commit_group"; }
@@ -104,16 +113,16 @@ class Text {
     return fmt::format("wgmma.wait_group {}", i.pending);
   }
   std::string operator()(const TensorLoad& i) const {
-    return fmt::format("cp.async.bulk.tensor{} [{}], map {}, [{}]",
-                       i.multicast != 0 ? ".multicast::cluster" : "", at(i.to), i.map,
-                       at(i.barrier));
+    return fmt::format("cp.async.bulk.tensor{} [{}], {}, [{}]",
+                       i.multicast != 0 ? ".multicast::cluster" : "", at(i.to),
+                       program_.map_name(i.map), at(i.barrier));
   }
   std::string operator()(const TensorStore& i) const {
-    return fmt::format("cp.async.bulk.tensor map {}, [{}]", i.map, at(i.from));
+    return fmt::format("cp.async.bulk.tensor {}, [{}]", program_.map_name(i.map), at(i.from));
   }
   std::string operator()(const TensorReduce& i) const {
-    return fmt::format("cp.reduce.async.bulk.tensor.{} map {}, [{}]", tma::name(i.op), i.map,
-                       at(i.from));
+    return fmt::format("cp.reduce.async.bulk.tensor.{} {}, [{}]", tma::name(i.op),
+                       program_.map_name(i.map), at(i.from));
   }
   std::string operator()(const BulkLoad& i) const {
     return fmt::format("cp.async.bulk{} [{}], global, {}, [{}]",

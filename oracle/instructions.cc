@@ -1,13 +1,16 @@
 // The verbs list and describe: which instructions exist, and everything about one of them.
 //
 // Shapes, operands and legality are read from sim/isa, the arithmetic from sim/num; the recordings
-// named as evidence are those of the headers that decide each fact.
+// named as evidence are those of the headers that decide each fact. tcgen05: tcgen05_describe.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "oracle/facts.h"
 #include "oracle/json.h"
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_describe.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/verbs.h"
 #include "sim/isa/ptx_operands.h"
 #include "sim/isa/ptx_text.h"
@@ -39,21 +42,12 @@ bool in_family(const Form& form, std::string_view family) {
 
 std::string parse_family(std::string_view word) {
   const std::string family = lowered(word);
-  if (family.starts_with("tcgen05"))
-    throw UnmodelledError(
-        fmt::format("family {} is not modelled: tcq models wgmma only", quoted(word)));
   if (!family.empty() && std::find(families.begin(), families.end(), family) == families.end())
     throw_unknown("family", word, families);
   return family;
 }
 
 // ---- describe -----------------------------------------------------------------------------------
-
-struct Fact {
-  std::string_view key;
-  std::string text;
-};
-using Facts = std::vector<Fact>;
 
 constexpr std::string_view slots_evidence = "Measured tests/vectors/wgmma_slots.tcqv";
 constexpr std::string_view sparse_evidence = "Measured tests/vectors/wgmma_sparse.tcqv";
@@ -194,28 +188,30 @@ Facts facts_of(const Instruction& instruction) {
   return facts;
 }
 
-std::string facts_text(const Facts& facts) {
-  std::size_t width = 0;
-  for (const Fact& fact : facts) width = std::max(width, fact.key.size());
-  std::string text;
-  for (const Fact& fact : facts)
-    text += fmt::format("{}{:<{}}  {}", text.empty() ? "" : "\n", fact.key, width, fact.text);
-  return text;
+std::vector<std::pair<std::string_view, std::string>> numbers_of(const Form& f) {
+  return {{"m", std::to_string(wgmma::m)},
+          {"n", std::to_string(f.n)},
+          {"k", std::to_string(k(f))},
+          {"d_registers", std::to_string(wgmma::accumulator_registers(f.d, f.n))},
+          {"operation_count", std::to_string(wgmma::operations(f))}};
 }
 
-// The lines of the text, then the numbers by themselves.
-std::string facts_json(const Facts& facts, const Form& f) {
-  std::vector<std::string> keys;
-  for (const Fact& fact : facts) keys.push_back(json_key(fact.key));
-  std::vector<std::pair<std::string_view, std::string>> members;
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    members.emplace_back(keys[i], json_value(facts[i].text));
-  members.emplace_back("m", std::to_string(wgmma::m));
-  members.emplace_back("n", std::to_string(f.n));
-  members.emplace_back("k", std::to_string(k(f)));
-  members.emplace_back("d_registers", std::to_string(wgmma::accumulator_registers(f.d, f.n)));
-  members.emplace_back("operation_count", std::to_string(wgmma::operations(f)));
-  return json_object(members);
+Answer list_answer(std::vector<std::string> mnemonics, Style style) {
+  std::string text;
+  if (style == Style::Json) {
+    std::transform(mnemonics.begin(), mnemonics.end(), mnemonics.begin(), json_string);
+    return {Status::Yes, json_array(mnemonics), ""};
+  }
+  for (const std::string& mnemonic : mnemonics) text += (text.empty() ? "" : "\n") + mnemonic;
+  return {Status::Yes, text, ""};
+}
+
+// The family says so, or without one the target.
+bool is_about_tcgen05(const Question& question) {
+  const std::string& family = question.options.family;
+  if (!family.empty()) return is_tcgen05(family);
+  return !question.options.arch.empty() &&
+         tcgen05::has_tcgen05(parse_target(question.options.arch));
 }
 
 }  // namespace
@@ -224,6 +220,8 @@ Answer list(const Question& question) {
   if (!question.words.empty())
     throw UsageError(fmt::format("unexpected word {}: expected only --arch and --family after list",
                                  quoted(question.words[0])));
+  if (is_about_tcgen05(question))
+    return list_answer(tcgen05_list(question), question.options.style);
   const std::string family = parse_family(question.options.family);
   const Target target = target_of(question);
   std::vector<std::string> mnemonics;
@@ -235,22 +233,17 @@ Answer list(const Question& question) {
     form.satfinite = true;
     if (check(form, target) == Fault::None) mnemonics.push_back(short_mnemonic(form));
   }
-  std::string text;
-  if (question.options.style == Style::Json) {
-    std::transform(mnemonics.begin(), mnemonics.end(), mnemonics.begin(), json_string);
-    return {Status::Yes, json_array(mnemonics), ""};
-  }
-  for (const std::string& mnemonic : mnemonics) text += (text.empty() ? "" : "\n") + mnemonic;
-  return {Status::Yes, text, ""};
+  return list_answer(std::move(mnemonics), question.options.style);
 }
 
 Answer describe(const Question& question) {
-  word_at(question, 0, "MNEMONIC");
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC"))) return describe_tcgen05(question);
   const Instruction instruction =
       instruction_of(question, Keys(words_from(question, 1), instruction_keys));
   const Facts facts = facts_of(instruction);
   const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? facts_json(facts, instruction.form) : facts_text(facts), ""};
+  return {Status::Yes, json ? facts_json(facts, numbers_of(instruction.form)) : facts_text(facts),
+          ""};
 }
 
 }  // namespace tcq::oracle

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "oracle/tiling.h"
 #include "sim/isa/field_gaps.h"
@@ -21,11 +23,6 @@ using wgmma::MatrixDescriptor;
 using wgmma::Swizzle;
 
 using Sentences = std::vector<std::string>;
-
-template <class F>
-std::string bits_text(F) {
-  return fmt::format("bits [{},{})", F::low, F::low + F::width);
-}
 
 // What start, LBO and SBO count; PTX gives all three one unit.
 constexpr std::uint32_t unit_bytes = 1u << wgmma::StartAddress::unit_log2;

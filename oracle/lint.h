@@ -7,9 +7,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "oracle/decoded_word.h"
 #include "sim/isa/canonical_layout.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_desc.h"
@@ -24,12 +23,6 @@ struct DescriptorUse {
   std::optional<Major> major;
   std::optional<wgmma::Extent> tile;           // elements as stored; the operand lies in it
   std::optional<std::uint64_t> advanced_from;  // the word one instruction earlier along K
-};
-
-// Lints are suspicions; notes are facts about a word that may well be right.
-struct DescriptorRemarks {
-  std::vector<std::string> lints;
-  std::vector<std::string> notes;
 };
 
 DescriptorRemarks remarks_on(std::uint64_t word, const DescriptorUse& use);

@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "oracle/data_line.h"
 #include "oracle/json.h"
 #include "oracle/metadata.h"
 #include "oracle/mnemonic.h"
@@ -24,25 +25,8 @@ using wgmma::Form;
 constexpr int bits_per_digit = 4;
 constexpr std::array<std::string_view, 3> mma_keys = {"accumulate", "negate_a", "negate_b"};
 
-int hex_digits(Type type) { return bits(type) / bits_per_digit; }
-
 Instruction mma_instruction(const Question& question) {
   return instruction_of(question, Keys(words_from(question, 1), mma_keys));
-}
-
-// Blank-separated words of a line; one more than `most` are kept, so that too many can be seen.
-std::vector<std::string_view> split_words(std::string_view line, std::size_t most) {
-  constexpr std::string_view blanks = " \t\r\n";
-  std::vector<std::string_view> words;
-  while (words.size() <= most) {
-    const std::size_t begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) break;
-    line.remove_prefix(begin);
-    const std::size_t size = std::min(line.find_first_of(blanks), line.size());
-    words.push_back(line.substr(0, size));
-    line.remove_prefix(size);
-  }
-  return words;
 }
 
 std::vector<std::uint32_t> parse_bit_row(std::string_view word, int count, std::string_view what) {
@@ -58,23 +42,9 @@ std::vector<std::uint32_t> parse_bit_row(std::string_view word, int count, std::
   return elements;
 }
 
-std::vector<std::uint32_t> parse_row(std::string_view word, Type type, int count,
-                                     std::string_view what) {
-  if (type == Type::b1) return parse_bit_row(word, count, what);
-  std::vector<std::uint32_t> elements;
-  std::size_t seen = 0;
-  for (bool more = true; more; ++seen) {
-    const std::size_t comma = word.find(',');
-    more = comma != std::string_view::npos;
-    if (seen < static_cast<std::size_t>(count))
-      elements.push_back(parse_hex(word.substr(0, comma), hex_digits(type),
-                                   fmt::format("element {} of {}", seen, what)));
-    if (more) word.remove_prefix(comma + 1);
-  }
-  if (seen != static_cast<std::size_t>(count))
-    throw UsageError(fmt::format("{} has {} elements: expected {} of {}, comma separated", what,
-                                 seen, count, name(type)));
-  return elements;
+std::vector<std::uint32_t> parse_operand(std::string_view word, Type type, int count,
+                                         std::string_view what) {
+  return type == Type::b1 ? parse_bit_row(word, count, what) : parse_row(word, type, count, what);
 }
 
 // What the stored elements of A meet, for every code: the chip gives undefined codes a meaning,
@@ -95,14 +65,11 @@ std::vector<std::uint32_t> select(const Form& form, const std::vector<std::uint3
 Answer mma_line(const Question& question, std::string_view line) {
   const Instruction instruction = mma_instruction(question);
   const Form& form = instruction.form;
-  const std::size_t expected = form.sparse ? 4 : 3;
-  const std::vector<std::string_view> words = split_words(line, expected);
-  if (words.size() != expected)
-    throw UsageError(fmt::format(
-        "the line has {}{} words: expected {}", words.size() > expected ? "more than " : "",
-        std::min(words.size(), expected), form.sparse ? "'a b c codes'" : "'a b c'"));
-  const std::vector<std::uint32_t> a = parse_row(words[0], form.a, wgmma::stored_k(form.a), "a");
-  std::vector<std::uint32_t> b = parse_row(words[1], form.b, k(form), "b");
+  const std::vector<std::string_view> words =
+      split_data_line(line, form.sparse ? 4 : 3, form.sparse ? "'a b c codes'" : "'a b c'");
+  const std::vector<std::uint32_t> a =
+      parse_operand(words[0], form.a, wgmma::stored_k(form.a), "a");
+  std::vector<std::uint32_t> b = parse_operand(words[1], form.b, k(form), "b");
   const std::uint32_t c = parse_hex(words[2], hex_digits(form.d), "c");
   if (form.sparse) b = select(form, b, parse_codes(words[3], form.a));
   const std::uint32_t d =

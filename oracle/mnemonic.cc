@@ -97,8 +97,7 @@ Form parse_mnemonic(std::string_view word) {
   const std::string text = lowered(word);
   if (text.starts_with("tcgen05"))
     throw UnmodelledError(fmt::format(
-        "{} is not modelled: tcgen05 instructions are legal on Blackwell, tcq models wgmma only",
-        quoted(word)));
+        "{} is not modelled: of tcgen05 only list, describe and check are", quoted(word)));
   for (const char* known : {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "mma."})
     if (text.starts_with(known))
       throw UnmodelledError(

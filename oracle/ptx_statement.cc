@@ -101,6 +101,7 @@ bool add_element(PtxOperand& vector, std::string_view text, std::string& malform
       return false;
     }
     add_to_vector(vector, first ? class_of(*first) : RegisterClass::Unknown, 1);
+    vector.has_sink = vector.has_sink || text == "_";
     vector.only_registers = vector.only_registers && first.has_value();
     return true;
   }
@@ -125,6 +126,21 @@ bool parse_vector(PtxOperand& vector, std::string& malformed) {
   }
 }
 
+// [%r0], [%r0+4] and [4]; anything else stays Kind::Other.
+void parse_address(std::string_view text, PtxOperand& operand) {
+  const std::string_view inside = trimmed(text.substr(1, text.size() - 2));
+  const std::size_t plus = inside.find('+');
+  const auto base = register_name(trimmed(inside.substr(0, plus)));
+  const auto number =
+      immediate_value(plus == std::string_view::npos ? inside : trimmed(inside.substr(plus + 1)));
+  const bool plain_base = base && plus == std::string_view::npos;
+  if (!plain_base && (!number || (plus != std::string_view::npos && !base))) return;
+  operand.kind = PtxOperand::Kind::Address;
+  operand.has_base = base.has_value();
+  operand.register_class = base ? class_of(*base) : RegisterClass::Unknown;
+  operand.value = plain_base ? 0 : *number;
+}
+
 bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malformed) {
   operand.text = text;
   if (text.empty()) {
@@ -132,6 +148,10 @@ bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malf
     return false;
   }
   if (text.front() == '{' && text.back() == '}') return parse_vector(operand, malformed);
+  if (text.front() == '[' && text.back() == ']') {
+    parse_address(text, operand);
+    return true;
+  }
   if (text.front() == '!') {
     operand.negated = true;
     text = trimmed(text.substr(1));
@@ -191,6 +211,23 @@ bool take_guard(std::string_view& text, PtxStatement& statement, std::string& ma
 }
 
 }  // namespace
+
+bool is_register(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed) {
+  if (operand.kind != PtxOperand::Kind::Register || operand.negated) return false;
+  return operand.register_class == RegisterClass::Unknown ||
+         std::find(allowed.begin(), allowed.end(), operand.register_class) != allowed.end();
+}
+
+bool is_vector_of(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed) {
+  if (operand.kind != PtxOperand::Kind::Vector || !operand.only_registers) return false;
+  for (std::size_t i = 0; i < register_class_count; ++i) {
+    const auto c = static_cast<RegisterClass>(i);
+    const bool fine = c == RegisterClass::Unknown ||
+                      std::find(allowed.begin(), allowed.end(), c) != allowed.end();
+    if (operand.holds[i] && !fine) return false;
+  }
+  return true;
+}
 
 std::string without_comments(std::string_view line) {
   std::string text;

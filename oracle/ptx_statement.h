@@ -1,13 +1,15 @@
 // One PTX statement, taken apart: guard, opcode, qualifiers, operands. No opinion on what is legal.
 //
 // Registers are known by their conventional names only (%f: .f32, %r: .b32, %rd: .b64, %p: .pred,
-// ...); other names may be anything. `{%f0..%f63}` abbreviates a vector. Example: "@%p1
+// ...); other names may be anything. `{%f0..%f63}` abbreviates a vector; an address is [base],
+// [base+offset] or [number]. Example: "@%p1
 // wgmma.fence.sync;" has guard %p1 (Pred), opcode "wgmma" and qualifiers "fence", "sync".
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,15 +21,17 @@ enum class RegisterClass : std::uint8_t { Unknown, Pred, B16, B32, F32, B64, F64
 inline constexpr std::size_t register_class_count = 7;
 
 struct PtxOperand {
-  enum class Kind : std::uint8_t { Register, Immediate, Vector, Other };
+  enum class Kind : std::uint8_t { Register, Immediate, Vector, Address, Other };
   Kind kind = Kind::Other;
   std::string_view text;
   bool negated = false;                                   // !%p0
-  RegisterClass register_class = RegisterClass::Unknown;  // Register
-  std::int64_t value = 0;                                 // Immediate, saturated
+  RegisterClass register_class = RegisterClass::Unknown;  // Register; Address: of its base
+  std::int64_t value = 0;                                 // Immediate, saturated; Address: offset
+  bool has_base = false;                                  // Address: [7] has none
   std::uint64_t count = 0;                                // Vector: registers in it
   std::array<bool, register_class_count> holds = {};      // Vector: classes in it
   bool only_registers = true;                             // Vector
+  bool has_sink = false;                                  // Vector: `_` is in it
 };
 
 struct PtxStatement {
@@ -40,6 +44,12 @@ struct PtxStatement {
 // `text` must not hold comments and must outlive the result. Empty text (or only `;`) has no
 // opcode. std::nullopt, and why in `malformed`, for text that is not one statement.
 std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed);
+
+// A register of one of these classes, or a name that may be anything.
+bool is_register(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed);
+
+// A vector of nothing but such registers.
+bool is_vector_of(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed);
 
 // The line with comments replaced by blanks.
 std::string without_comments(std::string_view line);

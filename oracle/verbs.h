@@ -45,7 +45,7 @@ Answer explain(const Question& question);
 Answer mma_line(const Question& question, std::string_view line);
 Answer check_line(const Question& question, std::string_view line);
 
-// check.cc: what is wrong with one statement of wgmma, for other verbs.
+// check.cc: what is wrong with one statement of wgmma or tcgen05, for other verbs.
 struct Refusal {
   bool refused = false;
   Fault fault = Fault::None;  // None: unmodelled

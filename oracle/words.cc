@@ -174,6 +174,13 @@ std::uint64_t Keys::number_or(std::string_view key, std::uint64_t low, std::uint
   return has(key) ? number(key, low, high) : fallback;
 }
 
+std::uint32_t Keys::either_number(std::string_view key, std::string_view long_key) const {
+  if (has(key) && has(long_key))
+    throw UsageError(fmt::format("{}= and {}= are the same: expected one of them", key, long_key));
+  return static_cast<std::uint32_t>(
+      number_or(has(long_key) ? long_key : key, 0, std::numeric_limits<std::uint32_t>::max(), 0));
+}
+
 int Keys::choice(std::string_view key, std::initializer_list<std::string_view> choices,
                  int fallback) const {
   const Pair* pair = find(key);

@@ -47,6 +47,8 @@ class Keys {
   std::uint64_t number(std::string_view key, std::uint64_t low, std::uint64_t high) const;
   std::uint64_t number_or(std::string_view key, std::uint64_t low, std::uint64_t high,
                           std::uint64_t fallback) const;
+  // A 32-bit number under one of two spellings of a key, 0 if neither is given.
+  std::uint32_t either_number(std::string_view key, std::string_view long_key) const;
   // Index of the value in `choices`, or `fallback` if the key is missing.
   int choice(std::string_view key, std::initializer_list<std::string_view> choices,
              int fallback) const;

@@ -25,6 +25,7 @@ struct Entry {
 
 // catalogue_*.cc
 std::span<const Entry> proxy_entries();
+std::span<const Entry> tensormap_entries();
 std::span<const Entry> descriptor_entries();
 std::span<const Entry> wgmma_entries();
 std::span<const Entry> mbarrier_entries();

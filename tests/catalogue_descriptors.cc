@@ -76,6 +76,65 @@ Program mn_major(std::uint32_t sbo_bytes, std::uint32_t k_step_bytes) {
 Program d5(bool mutant) { return mn_major(mutant ? 4096 : 1024, 2048); }
 Program d7(bool mutant) { return mn_major(1024, mutant ? 32 : 2048); }
 
+// B is MN-major, 32 columns in two boxes of 16, one k step; the immediate says so, or not.
+Program d10a(bool mutant) {
+  constexpr int n = 32;
+  constexpr std::uint32_t box_bytes = 16 * 32;  // 16 k x 16 n
+  Program p({.threads = 128});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t a = p.shared("A", a_bytes, 1024);
+  const std::uint32_t b = p.shared("B", 2 * box_bytes, 1024);
+  const int map_a = f16_tensor(p, 64, 64, 64);
+  tma::TensorMap map;
+  map.type = tma::DataType::Float16;
+  map.rank = 2;
+  map.address = p.global(small_numbers(16 * n * 2));
+  map.dims[0] = n;
+  map.dims[1] = map.box[0] = map.box[1] = 16;
+  map.stride_bytes[0] = n * 2;
+  map.swizzle = tma::Swizzle::B32;
+  const int map_b = p.tensor(map);
+  const std::uint64_t out = result_buffer(p, 128 * 64);
+  Role math = p.warps("math", 0, 4);
+  math.elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  math.barrier_sync();
+  Role one = math.elect();
+  one.mbarrier_arrive_expect_tx(full, a_bytes + 2 * box_bytes);
+  one.tensor_load(map_a, {{0, 0}}, a, full).tensor_load(map_b, {{0, 0}}, b, full);
+  one.tensor_load(map_b, {{16, 0}}, b + box_bytes, full);
+  math.mbarrier_try_wait(full, 0).wgmma_fence();
+  wgmma::Instruction op =
+      mma(descriptor(a), descriptor(b, 8 * 32, wgmma::Swizzle::B32, box_bytes), false);
+  op.form.n = n;
+  op.form.major_b = mutant ? Major::K : Major::MN;
+  math.wgmma(op, {0, n / 2}).wgmma_commit().wgmma_wait(0);
+  math.store_global(out, 64, {0, n / 2});
+  return p;
+}
+
+// fp8, which wgmma takes K-major only.
+Program d10b(bool mutant) {
+  Program p({.threads = 128});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t a = p.shared("A", a_bytes, 1024);
+  const std::uint32_t b = p.shared("B", b_bytes, 1024);
+  const std::uint64_t in = p.global(small_numbers(a_bytes + b_bytes));
+  const std::uint64_t out = result_buffer(p);
+  Role math = p.warps("math", 0, 4);
+  math.elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  math.barrier_sync();
+  Role one = math.elect();
+  one.mbarrier_arrive_expect_tx(full, a_bytes + b_bytes);
+  one.bulk_load(in, a, a_bytes, full).bulk_load(in + a_bytes, b, b_bytes, full);
+  math.mbarrier_try_wait(full, 0).wgmma_fence();
+  wgmma::Instruction op = mma(descriptor(a), descriptor(b), false);
+  op.form = {Type::f32, Type::e4m3, Type::e4m3, mma_n};
+  op.form.major_b = mutant ? Major::MN : Major::K;
+  math.wgmma(op, d_registers).wgmma_commit().wgmma_wait(0);
+  store_result(math, out);
+  return p;
+}
+
 // An inner box of 192 bytes under a swizzle of 128.
 Program d8(bool mutant) {
   Program p({.threads = 32});
@@ -112,6 +171,10 @@ constexpr Entry entries[] = {
      "column"},
     {"D8", "an inner box of 192 bytes under a 128B swizzle", Fault::TensorMapSpan, d8,
      "span of the swizzle"},
+    {"D10a", "imm-trans-b is 0 for an MN-major B", Fault::OperandScrambled, d10a,
+     "operand is stored MN-major but the immediate says K-major"},
+    {"D10b", "imm-trans-b is 1 for fp8", Fault::MnMajorNeeds16Bit, d10b,
+     "only f16 and bf16 operands in shared memory can be MN-major"},
 };
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace tcq::catalogue {
 
 std::vector<Entry> all_entries() {
   std::vector<Entry> all;
-  for (const auto entries :
-       {proxy_entries(), descriptor_entries(), wgmma_entries(), mbarrier_entries(),
-        cluster_entries(), register_entries(), tcgen05_entries(), tcgen05_pair_entries()})
+  for (const auto entries : {proxy_entries(), tensormap_entries(), descriptor_entries(),
+                             wgmma_entries(), mbarrier_entries(), cluster_entries(),
+                             register_entries(), tcgen05_entries(), tcgen05_pair_entries()})
     all.insert(all.end(), entries.begin(), entries.end());
   return all;
 }
@@ -35,6 +35,7 @@ std::string text_of(const Program& program, const Report& report) {
 
 bool reports(const Report& report, Fault fault) {
   if (report.finding && report.finding->fault == fault) return true;
+  if (report.outcome == Outcome::Refused) return report.refused.fault == fault;
   for (const machine::Finding& f : report.suspicions)
     if (f.fault == fault) return true;
   return false;

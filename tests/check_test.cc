@@ -194,7 +194,7 @@ TEST(Check, GroupsAndFences) {
 
 TEST(Check, OtherOpcodesAreUnmodelledNotIllegal) {
   for (const char* line :
-       {"add.s32 %r0, %r1, %r2;", "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, 1;",
+       {"add.s32 %r0, %r1, %r2;", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 d, a, b, c;",
         "", ";", "// wgmma", ".reg .b32 %r<8>;", "ret;", "loop: wgmma_like.x;", "}", "{"})
     expect_unmodelled(line);
   expect_unmodelled(kF16 + kD + "%rd1+16, %rd2, 1, 1, 1, 0, 0;");

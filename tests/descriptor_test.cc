@@ -106,15 +106,12 @@ TEST(Encode, TakesBytesAndRefusesWhatDoesNotFitWithTheFaultsSentence) {
   refused("base_offset=8", Fault::DescriptorBaseOffset);
 }
 
-TEST(Formats, UnknownOnesAreUsageErrorsAndTcgen05IsNotModelled) {
+TEST(Formats, UnknownOnesAreUsageErrorsThatListAll) {
   const Answer typo = ask("decode wgmma.dsc 0");
   EXPECT_EQ(typo.status, Status::Usage);
   EXPECT_NE(typo.complaint.find("did you mean 'wgmma.desc'"), std::string::npos) << typo.complaint;
-  for (const char* format : {"tcgen05.desc", "tcgen05.idesc.f16", "tmem.addr"}) {
-    const Answer reply = ask(std::string("decode ") + format + " 0");
-    EXPECT_EQ(reply.status, Status::Unmodelled) << format;
-    EXPECT_NE(reply.complaint.find("not modelled yet"), std::string::npos) << reply.complaint;
-  }
+  EXPECT_NE(typo.complaint.find("tcgen05.idesc.mxf4nvf4"), std::string::npos) << typo.complaint;
+  EXPECT_EQ(ask("encode tcgen05.idesc n=8").status, Status::Usage);
 }
 
 TEST(Decode, BadInputIsAUsageError) {

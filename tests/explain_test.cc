@@ -118,7 +118,9 @@ const std::set<Fault> kCountedFirst = {Fault::RegisterAIsKMajor, Fault::MnMajorN
 
 TEST(ExplainExamples, CheckRefusesTheWrongStatementsAndAcceptsTheRightOnes) {
   int statements = 0;
-  for (const std::string_view title : {"Instruction forms of wgmma", "PTX statements of wgmma"}) {
+  for (const std::string_view title :
+       {"Instruction forms of wgmma", "PTX statements of wgmma", "Instruction forms of tcgen05",
+        "PTX statements of tcgen05"}) {
     for (const Explanation& e : group_named(title)) {
       if (e.language != Language::Ptx) continue;
       ++statements;
@@ -131,7 +133,38 @@ TEST(ExplainExamples, CheckRefusesTheWrongStatementsAndAcceptsTheRightOnes) {
       EXPECT_EQ(ask_line("check", std::string(e.right)).text, "legal") << e.right;
     }
   }
-  EXPECT_GE(statements, 25);
+  EXPECT_GE(statements, 40);
+}
+
+// "tcq describe MNEMONIC keys --arch A" as a question.
+Answer describe_of(std::string_view line) {
+  Options options;
+  std::string words(line.substr(4));
+  const std::size_t at = words.find(" --arch ");
+  if (at != std::string::npos) {
+    options.arch = words.substr(at + 8);
+    words.erase(at);
+  }
+  return ask(words, options);
+}
+
+TEST(ExplainExamples, DescribeRefusesTheWrongInstructionsOfTcgen05AndAcceptsTheRightOnes) {
+  int questions = 0;
+  for (const std::string_view title :
+       {"Instruction forms of tcgen05", "Instruction descriptors of tcgen05"}) {
+    for (const Explanation& e : group_named(title)) {
+      if (!e.wrong.starts_with("tcq describe ")) continue;
+      ++questions;
+      const Answer wrong = describe_of(e.wrong);
+      EXPECT_EQ(wrong.status,
+                info(e.fault).kind == FaultKind::Unmodelled ? Status::Unmodelled : Status::No)
+          << e.wrong;
+      EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << wrong.complaint;
+      const Answer right = describe_of(e.right);
+      EXPECT_EQ(right.status, Status::Yes) << e.right << "\n" << right.complaint;
+    }
+  }
+  EXPECT_GE(questions, 20);
 }
 
 TEST(ExplainExamples, EncodeRefusesTheWrongDescriptorsAndAcceptsTheRightOnes) {
@@ -141,6 +174,19 @@ TEST(ExplainExamples, EncodeRefusesTheWrongDescriptorsAndAcceptsTheRightOnes) {
     EXPECT_EQ(wrong.status, Status::No) << e.wrong;
     EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << wrong.complaint;
     text_of(std::string(e.right.substr(4)));
+  }
+}
+
+// A wrong word is refused by encode with the sentence, or gets a lint of decode.
+TEST(ExplainExamples, WordsOfTcgen05AreRefusedOrLintedAndTheRightOnesAreNot) {
+  for (const Explanation& e : group_named("Words of tcgen05")) {
+    ASSERT_TRUE(e.wrong.starts_with("tcq ") && e.right.starts_with("tcq ")) << e.wrong;
+    const Answer wrong = ask(std::string(e.wrong.substr(4)));
+    if (e.wrong.starts_with("tcq encode"))
+      EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << e.wrong << wrong.complaint;
+    else
+      EXPECT_TRUE(contains(wrong.text, "\nlint: ")) << e.wrong << "\n" << wrong.text;
+    EXPECT_FALSE(contains(text_of(std::string(e.right.substr(4))), "lint: ")) << e.right;
   }
 }
 

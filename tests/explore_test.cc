@@ -10,9 +10,9 @@
 #include <string>
 
 #include "oracle/diagnosis.h"
-#include "oracle/instruction_text.h"
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
+#include "tests/every_order.h"
 
 namespace tcq {
 namespace {
@@ -26,33 +26,7 @@ using catalogue::f16_tensor;
 using catalogue::mma;
 using catalogue::mma_n;
 
-// --- every order, the slow way ---------------------------------------------------------------------
-
-struct Outcomes {
-  std::set<std::string> results;  // global memory
-  bool faults = false;
-  std::uint64_t executions = 0;
-};
-
-// Depth first over all steps of all agents, with no reduction at all.
-void try_everything(const Cluster& cluster, Outcomes& out) {
-  const std::vector<AgentId> agents = cluster.runnable();
-  if (agents.empty()) {
-    Cluster end = cluster;
-    if (!end.finding() && !end.finished()) end.report_deadlock();
-    if (!end.finding()) end.report_unwritten_reads();
-    if (!end.finding()) end.finish_stores();
-    ++out.executions;
-    out.faults = out.faults || end.finding();
-    if (!end.finding()) out.results.emplace(end.global().begin(), end.global().end());
-    return;
-  }
-  for (const AgentId agent : agents) {
-    Cluster next = cluster;
-    next.step(agent);
-    try_everything(next, out);
-  }
-}
+// --- every order -------------------------------------------------------------------------------
 
 // Three warps that arrive, wait, copy, load and store at random; most are wrong, many subtly.
 Program random_program(std::mt19937& random) {
@@ -90,21 +64,6 @@ Program random_program(std::mt19937& random) {
     }
   }
   return p;
-}
-
-// Initialisation and the first barrier, in one order: they are the same in all programs.
-Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
-  Cluster cluster(program, cache, Timing::Latest);
-  for (const AgentId agent : {0, 0, 1, 2, 0, 1, 2}) cluster.step(agent);
-  return cluster;
-}
-
-std::string listing(const Program& program) {
-  std::string text;
-  for (const Segment& segment : program.segments())
-    for (const Statement& statement : segment.statements)
-      text += segment.name + ": " + oracle::instruction_text(program, statement.what) + "\n";
-  return text;
 }
 
 TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
@@ -329,6 +288,18 @@ TEST(Explore, ADeadlockSaysWhoWaitsForWhat) {
   EXPECT_NE(text.find("2 more arrivals of done would release"), text.npos) << text;
 }
 
+TEST(Explore, EachLaneArrivesOnTheBarrierItNames) {
+  Program p({.threads = 64});
+  const auto done = p.mbarriers("done", 2);
+  Role all = p.warps("all", 0, 2);
+  for (const Address& barrier : done) all.elect().mbarrier_init(barrier, 1);
+  all.barrier_sync();
+  p.warps("a", 0, 1).lanes(0b11).mbarrier_arrive({done[0].base, 8});
+  p.warps("b", 1, 1).mbarrier_try_wait(done[0], 0).mbarrier_try_wait(done[1], 0);
+  const Report report = explore(p, {});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+}
+
 TEST(Explore, AnOrderThatIsRareIsFound) {
   // Right unless warp 1 arrives before warp 0: then the phase that the reader waits for is over.
   Program p({.threads = 96});
@@ -433,6 +404,20 @@ TEST(Explore, BadProgramsAreRefusedWithASentence) {
   EXPECT_EQ(refused(shape).refused.fault, Fault::ShapeN8);
 }
 
+tma::TensorMap random_map(std::mt19937& random) {
+  tma::TensorMap map;
+  map.type = static_cast<tma::DataType>(random() % tma::data_type_count);
+  map.rank = static_cast<int>(random() % 7);
+  map.address = random() % 4096;
+  map.swizzle = static_cast<tma::Swizzle>(random() % tma::swizzle_count);
+  for (int d = 0; d < tma::max_rank; ++d) {
+    map.dims[d] = random() % 65;
+    map.box[d] = static_cast<std::uint32_t>(random() % 65);
+  }
+  map.stride_bytes[0] = 16 * (random() % 16);
+  return map;
+}
+
 // Statements that make no sense, with operands from everywhere.
 Instruction random_instruction(std::mt19937& random) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
@@ -445,7 +430,7 @@ Instruction random_instruction(std::mt19937& random) {
   const auto small = [&](int n) { return static_cast<int>(below(static_cast<unsigned>(n))); };
   const RegisterRange four{small(8), 4};
   wgmma::Instruction op = mma(random(), descriptor(1024 + 16 * below(64)), below(2) == 0);
-  switch (below(26)) {
+  switch (below(28)) {
     case 0: return Move{four, small(3) - 1, 7};
     case 1: return LoadShared{address(), small(8), 4 << below(3)};
     case 2: return StoreShared{address(), small(8), 4 << below(3)};
@@ -471,6 +456,10 @@ Instruction random_instruction(std::mt19937& random) {
     case 22: return BarrierSync{small(16), 32 * small(3)};
     case 23: return below(2) == 0 ? Instruction(ClusterArrive{}) : Instruction(ClusterWait{});
     case 24: return SetMaxRegisters{below(2) == 0, 8 * (3 + small(30))};
+    case 25: return TensormapReplace{small(9) / 8, random_map(random)};
+    case 26:
+      return FenceProxyTensormap{below(2) == 0 ? TensormapFence::Release : TensormapFence::Acquire,
+                                 small(9) / 8, below(2) == 0 ? Scope::Cta : Scope::Cluster};
     default: return Branch{small(6), small(9) - 1, below(2) == 0};
   }
 }

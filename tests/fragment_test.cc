@@ -11,8 +11,8 @@
 #include "sim/isa/matrix_fragment.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_fragment.h"
-#include "sim/isa/wgmma_store.h"
 #include "sim/isa/wgmma_sparse.h"
+#include "sim/isa/wgmma_store.h"
 #include "tests/cute_string.h"
 
 namespace tcq::wgmma {
@@ -367,6 +367,21 @@ TEST(MatrixFragment, StoreElementPutsFourRegistersWhereTheyBelong) {
           EXPECT_EQ(accumulator_element(Type::f16, {thread, store_registers * j + reg, part}),
                     stored);
         }
+      }
+    }
+  }
+}
+
+// Two registers of a 16-bit D, stored transposed to the addresses of store_transposed_element().
+TEST(MatrixFragment, StoreTransposedElementPutsColumnsIntoRows) {
+  for (int thread = 0; thread < threads_per_warpgroup; ++thread) {
+    for (int reg = 0; reg < 2; ++reg) {
+      for (int part = 0; part < 2; ++part) {
+        const matrix::Element in = matrix::element(true, {thread % 32, reg, part});
+        const int writer = thread / 32 * 32 + matrix::address_lane(in.matrix, in.row);
+        const Element row = store_transposed_element(writer);
+        const Element d = accumulator_element(Type::f16, {thread, reg, part});
+        EXPECT_EQ((Element{row.row, row.col + in.col}), (Element{d.col, d.row}));
       }
     }
   }

@@ -1,207 +1,26 @@
-// Random and mutated input for everything that reads input: descriptors through execute(),
-// questions and data lines through the oracle, damaged recordings through their readers. Nothing
-// may crash, throw, or refuse without a sentence.
-//
-// The seed is fixed; TCQ_FUZZ_SECONDS (default 5, for all tests together) says how long. A crash
-// prints the input that caused it.
+// Random and mutated input for everything that reads input: descriptors through execute(), questions
+// and data lines through the oracle. Nothing may crash, throw, or refuse without a sentence. Damaged
+// files: fuzz_files.cc; time and seed: fuzz_kit.h.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "oracle/answer.h"
-#include "oracle/directed.h"
-#include "oracle/vectors.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_desc.h"
 #include "sim/machine/wgmma.h"
+#include "tests/fuzz_kit.h"
 
 namespace tcq {
 namespace {
 
-constexpr int tests_sharing_the_time = 8;
-
-using Random = std::mt19937_64;
-using Clock = std::chrono::steady_clock;
-
-// --- what was being tried ------------------------------------------------------------------------
-
-std::array<char, 4096> current_input = {};
-
-void remember(std::string_view input) {
-  const std::size_t size = std::min(input.size(), current_input.size() - 2);
-  std::copy_n(input.begin(), size, current_input.begin());
-  current_input[size] = '\n';
-  current_input[size + 1] = 0;
-}
-
-void print_input() {
-  const std::string_view text(current_input.data());
-  const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);
-}
-
-extern "C" void on_signal(int signal) {
-  print_input();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-extern "C" void __asan_on_error() { print_input(); }  // NOLINT: the sanitizer's name
-
-class Fuzz : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS}) std::signal(signal, on_signal);
-    const char* seconds = std::getenv("TCQ_FUZZ_SECONDS");
-    const double share = (seconds == nullptr ? 5 : std::atof(seconds)) / tests_sharing_the_time;
-    end_ = Clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(share * 1e6));
-  }
-  // True until the time is over, but for the first rounds in any case.
-  bool another_round() { return ++rounds_ <= 20 || Clock::now() < end_; }
-  void TearDown() override { RecordProperty("rounds", rounds_); }
-
-  Random random_{20};
-  int rounds_ = 0;
-
- private:
-  Clock::time_point end_;
-};
-
-int below(Random& random, std::size_t limit) { return static_cast<int>(random() % limit); }
-
-template <class List>
-auto pick(Random& random, const List& list) {
-  return std::data(list)[random() % std::size(list)];
-}
-
-// --- mutations of text ---------------------------------------------------------------------------
-
-constexpr std::string_view interesting[] = {"",
-                                            "0",
-                                            "-1",
-                                            "00",
-                                            "0x",
-                                            "0xffffffffffffffff",
-                                            "18446744073709551616",
-                                            "255",
-                                            "256",
-                                            "2147483648",
-                                            "4294967296",
-                                            "=",
-                                            "==",
-                                            ",",
-                                            ".",
-                                            "..",
-                                            "NaN",
-                                            "{",
-                                            "}",
-                                            "{%f0..%f2147483647}",
-                                            "%r",
-                                            "\t",
-                                            "\xff",
-                                            "\xc3\x28",
-                                            "--json",
-                                            "-",
-                                            "k",
-                                            "m64",
-                                            "n8",
-                                            "row=",
-                                            "smem",
-                                            "regs",
-                                            "MN",
-                                            "K",
-                                            "wgmma.",
-                                            "1e9",
-                                            "'",
-                                            "\"",
-                                            "%s%n",
-                                            "{}",
-                                            "{0}",
-                                            "A",
-                                            "B",
-                                            "D",
-                                            "E",
-                                            "sp",
-                                            ";",
-                                            "(",
-                                            ")"};
-
-void mutate(Random& random, std::string& text) {
-  const std::size_t size = text.size();
-  const std::size_t at = size == 0 ? 0 : random() % (size + 1);
-  const std::size_t count = size == 0 ? 0 : std::min<std::size_t>(size - at, 1 + random() % 4);
-  switch (random() % 8) {
-    case 0: text.erase(at, count); break;
-    case 1: text.insert(at, pick(random, interesting)); break;
-    case 2: text.replace(at, count, pick(random, interesting)); break;
-    case 3:
-      if (at < size) text[at] = static_cast<char>(random());
-      break;
-    case 4:
-      if (at < size) text[at] = static_cast<char>(text[at] ^ (1 << random() % 8));
-      break;
-    case 5: text.insert(at, text.substr(at, count * 8)); break;
-    case 6: text.insert(at, 1 + random() % 300, static_cast<char>("0f9{,. "[random() % 7])); break;
-    default: text.resize(at);
-  }
-}
-
-std::string mutated(Random& random, std::string text) {
-  for (std::uint64_t left = random() % 4; left != 0; --left) mutate(random, text);
-  return text;
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 // --- execute() -----------------------------------------------------------------------------------
-
-wgmma::Form random_form(Random& random) {
-  wgmma::Form f{};
-  f.d = static_cast<Type>(below(random, type_count));
-  f.a = static_cast<Type>(below(random, type_count));
-  f.b = random() % 2 == 0 ? f.a : static_cast<Type>(below(random, type_count));
-  f.n = random() % 8 == 0 ? below(random, 300) - 8 : 8 * (1 + below(random, 32));
-  f.sparse = random() % 2 == 0;
-  f.a_place = random() % 2 == 0 ? wgmma::Place::Smem : wgmma::Place::Registers;
-  f.major_a = random() % 4 == 0 ? Major::MN : Major::K;
-  f.major_b = random() % 4 == 0 ? Major::MN : Major::K;
-  f.negate_a = random() % 4 == 0;
-  f.negate_b = random() % 4 == 0;
-  f.satfinite = random() % 4 == 0;
-  return f;
-}
-
-// Half of the words point into the memory, so that execution gets far.
-std::uint64_t random_descriptor(Random& random) {
-  const std::uint64_t word = random();
-  if (random() % 2 == 0) return word;
-  wgmma::MatrixDescriptor d = wgmma::decode(word);
-  d.start_bytes = 1024 + 16 * static_cast<std::uint32_t>(random() % 1024);
-  d.lbo_bytes = 16 * static_cast<std::uint32_t>(random() % 64);
-  d.sbo_bytes = 16 * static_cast<std::uint32_t>(random() % 64);
-  return encode(d) | (word & wgmma::MatrixDescriptorFormat::unused);
-}
 
 std::string text_of(const wgmma::Instruction& in) {
   const wgmma::Form& f = in.form;
@@ -260,6 +79,15 @@ constexpr std::string_view questions[] = {
     "decode wgmma.desc 0x4000004000010040",
     "decode wgmma.desc 0x0010000002001000",
     "encode wgmma.desc start=1024 lbo=16 sbo=1024 base_offset=3 swizzle=128B",
+    "decode tcgen05.desc 0x2000408000200040 type=tf32 major=MN mn=128",
+    "decode tcgen05.idesc.f8f6f4 0x08101190",
+    "decode tcgen05.zero_mask 0x0003028000000000 m=64 n=64",
+    "decode tmem.addr 0x00200010",
+    "encode tcgen05.desc start=1024 lbo=16 sbo=1024 lbo_mode=relative swizzle=128B_ATOM_32B",
+    "encode tcgen05.idesc.mxf4nvf4 m=256 n=128 scale_type=ue4m3 scale_a_id=2 k96=1",
+    "encode tcgen05.idesc.i8 m=128 n=64 type_a=s8 type_b=u8 saturate=1 max_shift_b=8",
+    "encode tcgen05.zero_mask non_zero=1 skip_columns=3 use_columns=4 start_count_1=2",
+    "encode tmem.addr tmem_lane=32 tmem_column=16",
     "bytes wgmma.m64n8k16.f32.bf16.bf16 A desc=0x4000004000010040 major_a=MN",
     "layout wgmma.m64n128k16.f32.bf16.bf16 B rows=128 k=64 swizzle=128B",
     "layout wgmma.m64n64k16.f32.f16.f16 A major=MN rows=64 k=64 start=1024",
@@ -317,6 +145,64 @@ TEST_F(Fuzz, QuestionsGetAnAnswerOrASentence) {
   }
 }
 
+// --- words ---------------------------------------------------------------------------------------
+
+constexpr std::string_view word_formats[] = {"wgmma.desc",
+                                             "tcgen05.desc",
+                                             "tcgen05.idesc.f16",
+                                             "tcgen05.idesc.tf32",
+                                             "tcgen05.idesc.i8",
+                                             "tcgen05.idesc.f8f6f4",
+                                             "tcgen05.idesc.mxf4",
+                                             "tcgen05.zero_mask",
+                                             "tcgen05.idesc.mxf8f6f4",
+                                             "tcgen05.idesc.mxf4nvf4",
+                                             "tmem.addr"};
+
+constexpr std::string_view word_uses[] = {
+    " type=bf16", " type=bf16 mn=256", " type=tf32 major=MN mn=256", " type=e2m1 kind=mxf4 mn=128"};
+
+oracle::Answer answer_to(const std::string& text) {
+  remember(text);
+  const std::vector<std::string_view> words = words_of(text);
+  return oracle::answer({words[0], {words.begin() + 1, words.end()}, {}});
+}
+
+// The fields that decode prints, as keys of encode.
+std::string keys_of(const std::string& decoded) {
+  std::string keys;
+  std::istringstream in(decoded);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("bits") || line.find("  ignored  ") != std::string::npos) continue;
+    const std::size_t name = line.find("  ") + 2;
+    keys += " " + line.substr(name, line.find("  ", name) - name) + "=" +
+            line.substr(line.rfind("  ") + 2);
+  }
+  return keys;
+}
+
+// Any word is decoded; whatever encode makes of the fields decodes to the same fields again.
+TEST_F(Fuzz, WordsAreDecodedAndComeBackIfTheyCanBeEncoded) {
+  while (another_round()) {
+    const std::string format(pick(random_, word_formats));
+    const bool narrow = format.find("idesc") != std::string::npos || format == "tmem.addr";
+    const std::uint64_t sparse_bits =
+        random_() % 2 == 0 ? ~std::uint64_t{0} : random_() & random_();
+    const std::uint64_t word = random_() & sparse_bits & (narrow ? 0xffffffffu : ~std::uint64_t{0});
+    const oracle::Answer decoded = answer_to("decode " + format + " " + std::to_string(word));
+    ASSERT_EQ(decoded.status, oracle::Status::Yes) << decoded.complaint;
+    if (format == "tcgen05.desc") {
+      const std::string use(pick(random_, word_uses));
+      expect_sensible(answer_to("decode tcgen05.desc " + std::to_string(word) + use), format);
+    }
+    const oracle::Answer encoded = answer_to("encode " + format + keys_of(decoded.text));
+    expect_sensible(encoded, decoded.text);
+    if (encoded.status != oracle::Status::Yes) continue;
+    const oracle::Answer again = answer_to("decode " + format + " " + encoded.text);
+    ASSERT_EQ(keys_of(again.text), keys_of(decoded.text)) << decoded.text;
+  }
+}
+
 // --- data lines ----------------------------------------------------------------------------------
 
 constexpr std::string_view statements[] = {
@@ -334,13 +220,6 @@ constexpr std::string_view mma_questions[] = {
     "mma wgmma.m64n8k32.f16.e4m3.e5m2",   "mma wgmma.m64n8k256.s32.b1.b1",
     "mma wgmma.sp.m64n8k32.f32.f16.f16",  "mma wgmma.m64n8k16.f32.bf16.bf16 accumulate=0",
     "mma wgmma.sp.m64n8k16.f32.tf32.tf32"};
-
-constexpr std::string_view probes[] = {
-    "A1 wgmma.m64n64k16.f32.f16.f16 A=0:5800,1:d800 B=0-1:5800 C=00000000 D=00000000\n",
-    "T2 wgmma.m64n8k8.f32.tf32.tf32 A=0-7:3f801fff B=0:3f800000 C=7f7fffff D=?\n",
-    "M3 wgmma.sp.m64n8k32.f32.f16.f16 selector=1 A=0-15:3c00 B=0-31:3c00 C=00000000 codes=4c8e9d4e "
-    "D=41800000\n",
-    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n", "# probes: 2\n"};
 
 // Mostly a line of the right shape: how many elements, how many digits each, how many for C.
 std::string random_mma_line(Random& random) {
@@ -385,10 +264,6 @@ TEST_F(Fuzz, SeedsAreUnderstood) {
     EXPECT_EQ(status(question), oracle::Status::Yes) << question;
   for (const std::string_view line : statements)
     EXPECT_EQ(oracle::answer_line({"check", {}, {}}, line).status, oracle::Status::Yes) << line;
-  std::string bytes = "# tcq directed 1\n";
-  for (const std::string_view probe : probes)
-    if (!probe.starts_with("#")) bytes += probe;
-  EXPECT_EQ(oracle::parse_directed(bytes).probes.size(), std::size(probes) - 1);
 }
 
 TEST_F(Fuzz, StatementsAreJudged) {
@@ -423,123 +298,6 @@ TEST_F(Fuzz, SumsAreComputedOrRefused) {
     if (random_() % 8 == 0) question = "mma " + mutated(random_, question.substr(4));
     ask_line(question, line);
     if (HasFatalFailure()) return;
-  }
-}
-
-// --- recordings ----------------------------------------------------------------------------------
-
-std::string with_checksum(std::string_view payload, std::size_t cases) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : payload) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return "tcq recording 1\ncases: " + std::to_string(cases) +
-         "\npayload_bytes: " + std::to_string(payload.size()) + "\npayload_fnv1a64: " + digits +
-         "\n\n" + std::string(payload);
-}
-
-oracle::Case random_case(Random& random) {
-  oracle::Case c;
-  wgmma::Form& form = c.instruction.form;
-  do {
-    form = random_form(random);
-    form.n = 8 + 8 * below(random, 3);
-  } while (check(form) != Fault::None);
-  const bool two_selectors = form.sparse && wgmma::max_selector(form.a) == 1;
-  c.instruction.selector = two_selectors ? below(random, 2) : 0;
-  c.instruction.accumulate = random() % 2 == 0;
-  c.instruction.desc_a = random_descriptor(random);
-  c.instruction.desc_b = random_descriptor(random);
-  c.content = random() % 2 == 0 ? oracle::Content::Mixture : oracle::Content::RandomImage;
-  c.mixture = static_cast<MixtureClass>(below(random, mixture_class_count));
-  c.keep = random() % 2 == 0 ? oracle::Keep::All : oracle::Keep::Diagonal;
-  c.shared_bytes = 8 * static_cast<std::uint32_t>(below(random, 4096));
-  c.seed = random();
-  c.input_hash = random();
-  c.outputs.resize(kept_elements(c).size());
-  for (std::uint32_t& word : c.outputs)
-    word = static_cast<std::uint32_t>(random()) >> (32 - bits(form.d));
-  return c;
-}
-
-std::string_view payload_of(std::string_view bytes) { return bytes.substr(bytes.find("\n\n") + 2); }
-
-// Reads and compares. Either the file is refused, or it holds what was read and nothing else.
-void read_recording(std::string_view bytes) {
-  remember("a damaged recording of " + std::to_string(bytes.size()) + " bytes");
-  try {
-    const oracle::Recording recording = oracle::parse_recording(bytes);
-    const std::string again = oracle::serialize(recording);
-    ASSERT_EQ(payload_of(again), payload_of(bytes)) << "what was accepted is not what was read";
-    oracle::compare(recording);
-  } catch (const oracle::BadFile& error) {
-    EXPECT_NE(std::string_view(error.what()), "");
-  }
-}
-
-TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
-  while (another_round()) {
-    oracle::Recording recording;
-    const std::size_t cases = 1 + random_() % 2;
-    for (std::size_t i = 0; i < cases; ++i) recording.cases.push_back(random_case(random_));
-    const std::string bytes = oracle::serialize(recording);
-    const oracle::Recording again = oracle::parse_recording(bytes);
-    ASSERT_EQ(oracle::serialize(again), bytes) << "reading and writing is not the identity";
-    read_recording(bytes);
-    read_recording(mutated(random_, bytes));
-    read_recording(with_checksum(mutated(random_, std::string(payload_of(bytes))), cases));
-    for (int i = 0; i < 8; ++i) {  // the first case's fields: impossible values
-      std::string payload(payload_of(bytes));
-      payload[random_() % 56] = static_cast<char>(random_() % 8);
-      read_recording(with_checksum(payload, cases));
-    }
-    const std::size_t cut = random_() % 8;
-    read_recording(with_checksum(payload_of(bytes.substr(0, bytes.size() - cut)), cases));
-    if (HasFatalFailure()) return;
-  }
-}
-
-TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
-  std::vector<std::string> files;
-  const std::filesystem::path folder = std::filesystem::path(TCQ_SOURCE_DIR) / "tests" / "vectors";
-  if (std::filesystem::exists(folder)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      files.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    }
-  }
-  ASSERT_FALSE(files.empty()) << "no recordings in " << folder;
-  while (another_round()) {
-    std::string bytes = pick(random_, files);
-    mutate(random_, bytes);
-    remember("a damaged copy of a recorded file");
-    try {
-      // Undamaged cases are the vector tests' business: only the reader matters here.
-      if (oracle::is_directed(bytes))
-        oracle::parse_directed(bytes);
-      else
-        oracle::parse_recording(bytes);
-    } catch (const oracle::BadFile& error) {
-      EXPECT_NE(std::string_view(error.what()), "");
-    }
-  }
-}
-
-TEST_F(Fuzz, DamagedDirectedFilesAreRefusedWithASentence) {
-  while (another_round()) {
-    std::string bytes = "# tcq directed 1\n# device: none\n";
-    for (std::uint64_t left = random_() % 3 + 1; left != 0; --left)
-      bytes += mutated(random_, std::string(pick(random_, probes)));
-    remember(bytes);
-    try {
-      const oracle::DirectedFile file = oracle::parse_directed(bytes);
-      oracle::compare(file);
-      const std::string text = oracle::serialize(file);
-      ASSERT_EQ(oracle::serialize(oracle::parse_directed(text)), text) << bytes;
-    } catch (const oracle::BadFile& error) {
-      EXPECT_NE(std::string_view(error.what()), "");
-    }
   }
 }
 

@@ -288,7 +288,7 @@ TEST(List, HasEveryFormOnceAndOnlyTheFamilyAskedFor) {
   options.family = "b1";
   EXPECT_EQ(split(text_of("list", options), '\n').size(), 18u);
   options.family = "";
-  options.arch = "b200";
+  options.arch = "sm_120a";
   EXPECT_EQ(ask("list", options).status, Status::No);
   options.arch = "h200";
   EXPECT_EQ(split(text_of("list", options), '\n').size(), all.size());

@@ -26,7 +26,7 @@
 
 namespace tcq::reference {
 
-enum class Format { F16, Bf16, Tf32, F32, E4m3, E5m2, S8, U8, B1, S32 };
+enum class Format { F16, Bf16, Tf32, F32, E4m3, E5m2, E2m3, E3m2, E2m1, S8, U8, B1, S32 };
 
 struct Spec {
   Format d;
@@ -93,7 +93,7 @@ class Magnitude {
   }
 
   void clear_below(int exponent) {
-    for (int i = 0; i < kLimbs; ++i) {
+    for (int i = 0; i < kLimbs && kLowest + 64 * i < exponent; ++i) {
       const int dropped = std::clamp(exponent - (kLowest + 64 * i), 0, 64);
       const std::uint64_t kept = dropped == 64 ? 0 : ~std::uint64_t{0} << dropped;
       limbs_[static_cast<std::size_t>(i)] &= kept;
@@ -149,6 +149,7 @@ struct FloatFormat {
   int bias;
   bool has_infinity = true;  // false: the one NaN is all ones, the rest of its binade is finite
   int ignored_bits = 0;      // low bits of the word that the unit never sees
+  bool has_nan = true;       // false: every code is a number; has_infinity is false as well
 
   int emin() const { return 1 - bias; }
   std::uint32_t all_exponents() const { return (std::uint32_t{1} << exponent_bits) - 1; }
@@ -160,6 +161,15 @@ struct IntegerFormat {
   bool is_signed;
 };
 
+// A format without infinity and NaN.
+inline FloatFormat numbers_only(int exponent_bits, int fraction_bits, int bias) {
+  return {.exponent_bits = exponent_bits,
+          .fraction_bits = fraction_bits,
+          .bias = bias,
+          .has_infinity = false,
+          .has_nan = false};
+}
+
 inline std::optional<FloatFormat> float_format(Format format) {
   switch (format) {
     case Format::F16: return FloatFormat{.exponent_bits = 5, .fraction_bits = 10, .bias = 15};
@@ -170,6 +180,9 @@ inline std::optional<FloatFormat> float_format(Format format) {
     case Format::E4m3:
       return FloatFormat{.exponent_bits = 4, .fraction_bits = 3, .bias = 7, .has_infinity = false};
     case Format::E5m2: return FloatFormat{.exponent_bits = 5, .fraction_bits = 2, .bias = 15};
+    case Format::E2m3: return numbers_only(2, 3, 1);
+    case Format::E3m2: return numbers_only(3, 2, 3);
+    case Format::E2m1: return numbers_only(2, 1, 1);
     default: return std::nullopt;
   }
 }
@@ -193,6 +206,7 @@ struct Number {
   std::uint64_t significand = 0;
   int unit = 0;
   int exponent = 0;  // what alignment sees; of a product, the sum of its factors' exponents
+  bool aligns_as_zero = false;  // alignment sees the exponent even if the number is zero
 
   bool is_zero() const { return type == Class::Finite && significand == 0; }
 };
@@ -205,7 +219,8 @@ inline Number decode_float(const FloatFormat& format, std::uint32_t word) {
   number.negative = ((bits >> (format.fraction_bits + format.exponent_bits)) & 1) != 0;
   if (field == format.all_exponents()) {
     if (format.has_infinity) number.type = fraction == 0 ? Class::Infinity : Class::Nan;
-    if (!format.has_infinity && fraction == format.all_fractions()) number.type = Class::Nan;
+    if (!format.has_infinity && format.has_nan && fraction == format.all_fractions())
+      number.type = Class::Nan;
   }
   const bool subnormal = field == 0;
   number.significand = subnormal ? fraction : fraction + format.all_fractions() + 1;
@@ -269,6 +284,7 @@ inline Exact sum(std::span<const Number> numbers, int lsb) {
   Magnitude positive;
   Magnitude negative;
   for (const Number& number : numbers) {
+    if (number.significand == 0) continue;
     Magnitude term(number.significand, number.unit);
     term.clear_below(lsb);
     (number.negative ? negative : positive).add(term);
@@ -307,7 +323,7 @@ inline Rules rules(const Spec& types) {
 inline int alignment_exponent(std::span<const Number> numbers, int floor) {
   int exponent = floor;
   for (const Number& number : numbers) {
-    if (!number.is_zero()) exponent = std::max(exponent, number.exponent);
+    if (!number.is_zero() || number.aligns_as_zero) exponent = std::max(exponent, number.exponent);
   }
   return exponent;
 }
@@ -366,10 +382,10 @@ inline std::optional<std::uint32_t> special(const FloatFormat& format,
   return std::nullopt;
 }
 
-inline std::uint32_t float_dot(const Spec& types, std::span<const Number> numbers) {
-  const FloatFormat d = float_format(types.d).value();
+inline std::uint32_t float_dot(Format format_d, const Rules& rule,
+                               std::span<const Number> numbers) {
+  const FloatFormat d = float_format(format_d).value();
   if (const std::optional<std::uint32_t> decided = special(d, numbers)) return *decided;
-  const Rules rule = rules(types);
   const int lsb = alignment_exponent(numbers, rule.floor) - rule.fraction_bits;
   Exact value = sum(numbers, lsb);
   if (value.magnitude.is_zero()) return 0;
@@ -394,6 +410,9 @@ inline Format parse(std::string_view name) {
   if (name == "f32") return Format::F32;
   if (name == "e4m3") return Format::E4m3;
   if (name == "e5m2") return Format::E5m2;
+  if (name == "e2m3") return Format::E2m3;
+  if (name == "e3m2") return Format::E3m2;
+  if (name == "e2m1") return Format::E2m1;
   if (name == "s8") return Format::S8;
   if (name == "u8") return Format::U8;
   if (name == "b1") return Format::B1;
@@ -441,7 +460,7 @@ inline std::uint32_t dot(const Spec& types, std::span<const std::uint32_t> a,
   internal::require(internal::is_i8(types.a) || !options.satfinite, "only s8 and u8 saturate");
   const std::vector<internal::Number> numbers = internal::terms(types, a, b, c, options);
   return integer ? internal::integer_dot(numbers, options.satfinite)
-                 : internal::float_dot(types, numbers);
+                 : internal::float_dot(types.d, internal::rules(types), numbers);
 }
 
 }  // namespace tcq::reference

@@ -36,9 +36,9 @@ enum class Rule {
   UnderflowKeepsSign,  // a negative sum that rounds to zero gives -0
   FlushesC,
   FlushesD,
-  AddsCLast,       // products are rounded to D, then C is added
-  RoundsTwice,     // to the f32 result of the same operands, then to f16
-  SixIntegerBits,  // the adder wraps
+  AddsCLast,    // products are rounded to D, then C is added
+  RoundsTwice,  // to the f32 result of the same operands, then to f16
+  NarrowAdder,  // one integer bit less: it wraps
   InfTimesZeroIsZero,
   TwoHalves,           // k mod 4 in {0, 1} first, then {2, 3}
   RoundsToOtherMode,   // nearest even instead of toward zero, and vice versa
@@ -66,7 +66,7 @@ inline const char* name(Rule rule) {
     case Rule::FlushesD: return "flushes D";
     case Rule::AddsCLast: return "adds C last";
     case Rule::RoundsTwice: return "rounds twice";
-    case Rule::SixIntegerBits: return "6 integer bits";
+    case Rule::NarrowAdder: return "one integer bit less";
     case Rule::InfTimesZeroIsZero: return "Inf * 0 = 0";
     case Rule::TwoHalves: return "two halves";
     case Rule::RoundsToOtherMode: return "other rounding of D";
@@ -90,9 +90,11 @@ inline int width(std::uint64_t magnitude) { return 64 - std::countl_zero(magnitu
 struct Model {
   DotTypes types;
   Rule rule = Rule::None;
+  DotTraits base = wgmma_dot_traits(types.d, types.a);
+  int integer_bits = 7;  // of the adder
 
   DotTraits traits() const {
-    DotTraits t = wgmma_dot_traits(types.d, types.a);
+    DotTraits t = base;
     if (rule == Rule::OneMoreFractionBit) ++t.fraction_bits;
     if (rule == Rule::OneFractionBitLess) --t.fraction_bits;
     if (rule == Rule::FloorOneUp) ++t.floor_exponent;
@@ -189,8 +191,8 @@ struct Model {
     const int lsb = exponent - t.fraction_bits;
     std::int64_t total = 0;
     for (const Term& term : terms) total += aligned(term, lsb);
-    if (rule == Rule::SixIntegerBits) {
-      const int unused = 64 - (t.fraction_bits + 6 + 1);
+    if (rule == Rule::NarrowAdder) {
+      const int unused = 64 - (t.fraction_bits + integer_bits);  // one of them is the sign
       total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) << unused) >> unused;
     }
     return convert(total, lsb, t.conversion);
@@ -205,7 +207,7 @@ struct Model {
     if (rule == Rule::RoundsToOtherMode) nearest = !nearest;
     if (rule == Rule::RoundsTwice && to_f16) {
       // The f32 result of the kind keeps 24 or 14 bits, toward zero.
-      const int surplus = width(magnitude) - (is_fp8(types.a) ? 14 : 24);
+      const int surplus = width(magnitude) - (base.fraction_bits == 13 ? 14 : 24);
       if (surplus > 0) magnitude = magnitude >> surplus << surplus;
     }
     const int significant = to_f16 ? 11 : conversion == Conversion::E8M13TowardZero ? 14 : 24;
@@ -289,7 +291,7 @@ inline bool observable(const DotTypes& t, Rule rule) {
     // Needs products below half of D's smallest step; e4m3 * e4m3 is a multiple of 2^-18.
     case Rule::UnderflowKeepsSign: return wide || f16_sum || (t.d == Type::f16 && has_infinity);
     case Rule::RoundsTwice: return t.d == Type::f16;
-    case Rule::SixIntegerBits: return t.a != Type::tf32;  // 8 * 4 + 2 < 2^6
+    case Rule::NarrowAdder: return t.a != Type::tf32;  // 8 * 4 + 2 < 2^6
     case Rule::InfTimesZeroIsZero: return has_infinity;
     case Rule::OverflowsToLargest: return wide || t.d == Type::f16;  // C alone never overflows
     case Rule::ProductOverflows: return wide;

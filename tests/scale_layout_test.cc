@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/isa/tcgen05_copy.h"
+#include "sim/isa/tcgen05_shape.h"
 #include "tests/cute_string.h"
 
 namespace tcq::tcgen05 {
@@ -231,7 +232,7 @@ TEST(Scale_Start, EveryScaleVecStartsWhereTheManualSays) {
 TEST(Scale_Start, EveryBlockHasALegalId) {
   for (const int factors : {1, 2, 3, 4, 6})
     for (int block = 0; block < 16; ++block)
-      EXPECT_TRUE(is_scale_id(factors, scale_start(scale_buffer(128), factors * block).id))
+      EXPECT_TRUE(scale_id_exists(factors, scale_start(scale_buffer(128), factors * block).id))
           << factors << " " << block;
 }
 
@@ -239,13 +240,13 @@ TEST(Scale_Start, IdsAreThoseOfTheManual) {
   const std::vector<std::pair<int, std::set<int>>> legal = {
       {1, {0, 1, 2, 3}}, {2, {0, 2}}, {3, {0, 1, 2, 3}}, {4, {0}}, {6, {0, 2}}};
   for (const auto& [factors, ids] : legal)
-    for (int id = -1; id <= 4; ++id) EXPECT_EQ(is_scale_id(factors, id), ids.contains(id));
+    for (int id = -1; id <= 4; ++id) EXPECT_EQ(scale_id_exists(factors, id), ids.contains(id));
 }
 
 TEST(Scale_Start, OnlyK96ReadsBeyondFourFactors) {
   for (const int factors : {1, 2, 4})
     for (int id = 0; id < 4; ++id)
-      EXPECT_FALSE(is_scale_id(factors, id) && scales_spill(factors, id)) << factors;
+      EXPECT_FALSE(scale_id_exists(factors, id) && scales_spill(factors, id)) << factors;
   EXPECT_TRUE(scales_spill(3, 2));
   EXPECT_FALSE(scales_spill(3, 1));
   EXPECT_TRUE(scales_spill(6, 0));

@@ -15,6 +15,7 @@
 #include "oracle/instruction_text.h"
 #include "sim/machine/explore.h"
 #include "tests/catalogue_tcgen05_kit.h"
+#include "tests/tcgen05_kinds.h"
 
 namespace tcq {
 namespace {
@@ -319,7 +320,7 @@ Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
   for (const int agent : {0, 0, 0, 1, 1, 1, 0, 1}) {
     EXPECT_TRUE(cluster.finding() || cluster.is_runnable(static_cast<AgentId>(agent)));
     cluster.step(static_cast<AgentId>(agent));
-  };
+  }
   return cluster;
 }
 
@@ -374,6 +375,8 @@ Instruction random_instruction(std::mt19937& random) {
   const Address address(static_cast<std::uint32_t>(1024 + 4 * below(64)));
   const tcgen05::Fragment fragment{static_cast<LdShape>(below(5)), 1 << below(3), below(4) == 0,
                                    below(20)};
+  static const std::vector<tcgen05::DotForm> forms = tcgen05::all_forms();
+  tcgen05::DotForm form;
   Tcgen05Mma mma;
   switch (below(16)) {
     case 0: return Tcgen05Alloc{address, 32 << below(5), group()};
@@ -387,11 +390,13 @@ Instruction random_instruction(std::mt19937& random) {
     case 8: return Tcgen05Cp{static_cast<tcgen05::CpShape>(below(6)), tmem(), smem(), group()};
     case 9: return Tcgen05Shift{tmem(), group()};
     case 10:
-      mma.opcode.kind = static_cast<tcgen05::Kind>(below(7));
+      form = forms[static_cast<std::size_t>(below(static_cast<unsigned>(forms.size())))];
+      mma.opcode = form.opcode;
+      mma.idesc = form.idesc;
       mma.opcode.cta_group = group();
       mma.opcode.a_place = below(2) == 0 ? tcgen05::Place::Tmem : tcgen05::Place::Smem;
       mma.idesc.m = 64 << below(3);
-      mma.idesc.n = 8 * below(34);
+      mma.idesc.n = 32 * below(9);
       mma.d = tmem();
       mma.a = mma.b = smem();
       mma.a_tmem = mma.scale_a = mma.scale_b = tmem();

@@ -1,7 +1,8 @@
-// record and sweep without a GPU: arguments, existing files, state files. Their work on a device is
+// record, record_tcgen05 and sweep without a GPU: arguments, existing files, state files. Their work on a device is
 // live_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -64,6 +65,43 @@ TEST_F(Record, UnknownSuiteNamesTheNearest) {
   const Finished f = run(TCQ_RECORD, {"slot", "--out", path("x")});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.err.find("slots"), std::string::npos) << f.err;
+}
+
+using RecordTcgen05 = ToolsTest;
+
+TEST_F(RecordTcgen05, RefusesToOverwriteWithoutForceAndLeavesTheFileAlone) {
+  const std::string file = write("old.tcqv", "precious");
+  const Finished f = run(TCQ_RECORD_TCGEN05, {"shift", "--out", file});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("--force"), std::string::npos) << f.err;
+  EXPECT_EQ(read(file), "precious");
+}
+
+TEST_F(RecordTcgen05, BadArgumentsAreUsageErrors) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{},
+        {"shift"},
+        {"shift", "--frobnicate"},
+        {"shfit", "--out", path("x")},
+        {"check", "--only", "shfit"},
+        {"shift", "--out", path("x"), "--seed", "many"}}) {
+    const Finished f = run(TCQ_RECORD_TCGEN05, arguments);
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_FALSE(f.err.empty() && f.out.empty());
+    EXPECT_FALSE(std::filesystem::exists(path("x")));
+  }
+}
+
+// With such a device the suite is recorded instead.
+TEST_F(RecordTcgen05, WithoutADeviceItSaysSoInOneSentenceAndWritesNothing) {
+  for (const char* suite : {"shift", "check"}) {
+    const Finished f = run(TCQ_RECORD_TCGEN05, {suite, "--out", path("x"), "--only", "shift"});
+    if (std::filesystem::exists(path("x"))) GTEST_SKIP() << "recorded: " << f.out;
+    EXPECT_EQ(f.status, 3) << f.err;
+    EXPECT_EQ(f.out, "");
+    EXPECT_NE(f.err.find("compute capability 10"), std::string::npos) << f.err;
+    EXPECT_EQ(std::ranges::count(f.err, '\n'), 1) << f.err;
+  }
 }
 
 constexpr const char* header = "{\"tcq sweep\":1,\"seed\":5,\"tiles_per_unit\":4096}\n";

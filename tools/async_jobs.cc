@@ -17,6 +17,7 @@
 #include "cuda/tensor_map.h"
 #include "oracle/async_groups.h"
 #include "oracle/async_mbarrier.h"
+#include "tools/device_jobs.h"
 
 namespace tcq::tools {
 namespace {
@@ -160,15 +161,6 @@ void run_case(AsyncCase& c) {
     c.outcome = Outcome::Refused;
     c.output.clear();
   }
-}
-
-// Errors that the instruction itself causes, in the words of CUDA_CHECK.
-bool is_trap(std::string_view sentence) {
-  constexpr std::array<std::string_view, 6> traps = {
-      "cudaErrorIllegalAddress",      "cudaErrorMisalignedAddress", "cudaErrorIllegalInstruction",
-      "cudaErrorInvalidAddressSpace", "cudaErrorLaunchFailure",     "cudaErrorHardwareStackError"};
-  return std::ranges::any_of(
-      traps, [&](std::string_view name) { return sentence.find(name) != sentence.npos; });
 }
 
 // The outcome as one byte, then the output.

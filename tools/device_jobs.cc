@@ -204,6 +204,14 @@ void record_probes(std::span<oracle::Probe> probes) {
   }
 }
 
+bool is_trap(std::string_view sentence) {
+  constexpr std::array<std::string_view, 6> traps = {
+      "cudaErrorIllegalAddress",      "cudaErrorMisalignedAddress", "cudaErrorIllegalInstruction",
+      "cudaErrorInvalidAddressSpace", "cudaErrorLaunchFailure",     "cudaErrorHardwareStackError"};
+  return std::ranges::any_of(
+      traps, [&](std::string_view name) { return sentence.find(name) != sentence.npos; });
+}
+
 void show_progress(std::size_t done) {
   if (isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "\r\033[K{} cases done", done);

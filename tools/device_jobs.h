@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/directed.h"
@@ -35,6 +36,10 @@ void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::
 // A state whose output (row 0, column 0) is the probe's; every other operand is 0.
 Job job_of(const oracle::Probe& probe);
 void record_probes(std::span<oracle::Probe> probes);
+
+// Is this an error that the instruction itself causes, in the words of CUDA_CHECK? The process can
+// not use the device any more.
+bool is_trap(std::string_view sentence);
 
 // A line on a terminal that is wiped again; silent elsewhere.
 void show_progress(std::size_t done);

@@ -9,9 +9,13 @@
 //
 // K-major: SBO steps 8 rows, LBO one pitch along K; a dense instruction reads 32 bytes of K, so LBO
 // counts without swizzle only, and for the 64 bytes of a sparse B in the 32B mode.
-// MN-major: LBO and SBO exchange their roles between no swizzle and the swizzled modes.
+// MN-major: LBO and SBO exchange their roles between no swizzle and the swizzled modes. An atom has
+// 8 rows of K, but 4 with the 32-byte swizzle atoms of tcgen05.
 //
 // Source: PTX ISA 9.2, 9.7.15.5.1.2 "Shared memory matrix layout".
+// Source: CuTe layout of the atom of 4 rows, Sw<2,5,2> o ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO)); PTX
+// ISA 9.2, 9.7.16.10.3, table 55 draws the atom 4 wide, 9.7.16.3.2 says that SBO steps 8.
+// Inferred: SBO steps 4 rows of such an atom, as CuTe has it; a chip that steps 8 would refute it.
 // Measured: tests/vectors/wgmma_descriptors.tcqv, tests/vectors/wgmma_sparse.tcqv (sparse B)
 #pragma once
 
@@ -29,6 +33,7 @@ struct CanonicalLayout {
   std::uint32_t pitch_bytes;  // 16, 32, 64, 128
   std::uint32_t lbo_bytes;
   std::uint32_t sbo_bytes;
+  std::uint32_t atom_rows = 8;  // MN-major: rows of K in an atom, 8 or 4
 };
 
 // A byte of an operand: row of A or column of B, and index along K, one of them in bytes.
@@ -48,7 +53,8 @@ HOST_DEVICE constexpr std::uint32_t offset_bytes(const CanonicalLayout& layout, 
   const bool swizzled = pitch != 16;
   const std::uint32_t k_group = swizzled ? layout.sbo_bytes : layout.lbo_bytes;
   const std::uint32_t mn_group = swizzled ? layout.lbo_bytes : layout.sbo_bytes;
-  return at.k / 8 * k_group + at.k % 8 * pitch + at.mn / pitch * mn_group + at.mn % pitch;
+  return at.k / layout.atom_rows * k_group + at.k % layout.atom_rows * pitch +
+         at.mn / pitch * mn_group + at.mn % pitch;
 }
 
 // In which direction the atoms of a compact tile follow each other in memory.
@@ -61,13 +67,14 @@ struct Tile {
   AtomOrder order;
   std::uint32_t contiguous_bytes;  // along K if K-major, along MN if MN-major
   std::uint32_t rows;              // the other extent: MN if K-major, K if MN-major
+  std::uint32_t atom_rows = 8;     // 4 for MN-major tiles with 32-byte swizzle atoms
 
   HOST_DEVICE constexpr std::uint32_t bytes() const { return contiguous_bytes * rows; }
-  HOST_DEVICE constexpr std::uint32_t atom_bytes() const { return 8 * pitch_bytes; }
+  HOST_DEVICE constexpr std::uint32_t atom_bytes() const { return atom_rows * pitch_bytes; }
   // Whole atoms only: then the tile has no holes.
   HOST_DEVICE constexpr bool is_whole() const {
     return contiguous_bytes != 0 && rows != 0 && contiguous_bytes % pitch_bytes == 0 &&
-           rows % 8 == 0;
+           rows % atom_rows == 0;
   }
 };
 
@@ -79,7 +86,7 @@ struct AtomSteps {
 
 HOST_DEVICE constexpr AtomSteps atom_steps(const Tile& tile) {
   const bool contiguous_first = (tile.major == Major::K) == (tile.order == AtomOrder::KFirst);
-  return contiguous_first ? AtomSteps{tile.atom_bytes(), 8 * tile.contiguous_bytes}
+  return contiguous_first ? AtomSteps{tile.atom_bytes(), tile.atom_rows * tile.contiguous_bytes}
                           : AtomSteps{tile.rows * tile.pitch_bytes, tile.atom_bytes()};
 }
 
@@ -90,18 +97,20 @@ HOST_DEVICE constexpr CanonicalLayout canonical_layout(const Tile& tile,
   const AtomSteps steps = atom_steps(tile);
   if (tile.major == Major::K) {
     const bool reads_lbo = k_bytes > tile.pitch_bytes;
-    return {tile.major, tile.pitch_bytes, reads_lbo ? steps.contiguous : 16, steps.rows};
+    return {tile.major, tile.pitch_bytes, reads_lbo ? steps.contiguous : 16, steps.rows,
+            tile.atom_rows};
   }
   const bool swizzled = tile.pitch_bytes != 16;
-  return swizzled ? CanonicalLayout{tile.major, tile.pitch_bytes, steps.contiguous, steps.rows}
-                  : CanonicalLayout{tile.major, tile.pitch_bytes, steps.rows, steps.contiguous};
+  const std::uint32_t lbo = swizzled ? steps.contiguous : steps.rows;
+  const std::uint32_t sbo = swizzled ? steps.rows : steps.contiguous;
+  return {tile.major, tile.pitch_bytes, lbo, sbo, tile.atom_rows};
 }
 
 // Byte offset of index `k` of a compact tile; `k` in bytes if K-major, in elements if MN-major, and
 // a multiple of what one instruction reads. Add it to the start address of a descriptor.
 HOST_DEVICE constexpr std::uint32_t k_advance_bytes(const Tile& tile, std::uint32_t k) {
   const AtomSteps steps = atom_steps(tile);
-  if (tile.major == Major::MN) return k / 8 * steps.rows;
+  if (tile.major == Major::MN) return k / tile.atom_rows * steps.rows;
   return k / tile.pitch_bytes * steps.contiguous + k % tile.pitch_bytes;
 }
 

@@ -1,7 +1,8 @@
 // What each Fault means: its kind, one sentence, and where the rule is written.
 //
-// This file holds instruction forms, descriptors and the instructions that move bytes; what only a
-// running program can do wrong is in fault_machine.h; the codes are in fault_code.h. Cause, cure
+// This file holds instruction forms of wgmma, descriptors and the instructions that move bytes;
+// instruction forms of tcgen05 are in fault_tcgen05.h, its words in fault_tcgen05_words.h, what only
+// a running program can do wrong is in fault_machine.h; the codes are in fault_code.h. Cause, cure
 // and an example of each: oracle/explain.h.
 //
 // Source: the section named in each entry (PTX ISA 9.2).
@@ -9,6 +10,8 @@
 
 #include "sim/isa/fault_code.h"
 #include "sim/isa/fault_machine.h"
+#include "sim/isa/fault_tcgen05.h"
+#include "sim/isa/fault_tcgen05_words.h"
 
 namespace tcq {
 
@@ -50,10 +53,11 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
       return {Illegal, "SelectorOutOfRange",
               "the sparsity selector is 0 or 1 for 16-bit and tf32 types and 0 for 8-bit types",
               "9.7.15.6.3"};
-    case Fault::SyncMissing: return {Illegal, "SyncMissing", ".sync is mandatory", "9.7.15.5.2"};
+    case Fault::SyncMissing:
+      return {Illegal, "SyncMissing", ".sync is mandatory", "9.7.15.5.2; 9.7.16.7; 9.7.16.8"};
     case Fault::AlignedMissing:
       return {Illegal, "AlignedMissing", ".aligned is mandatory (ptxas does not insist)",
-              "9.7.15.5.2"};
+              "9.7.15.5.2; 9.7.16.7; 9.7.16.8"};
     case Fault::B1OperationMissing:
       return {Illegal, "B1OperationMissing", "b1 needs .and.popc, the only operation",
               "9.7.15.5.2"};
@@ -65,9 +69,10 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
               "9.7.15.5.1.1"};
     case Fault::OperandCount:
       return {Illegal, "OperandCount", "wrong number of operands or immediates for this form",
-              "9.7.15.5.2"};
+              "9.7.15.5.2; 9.7.16.7 to 9.7.16.12"};
     case Fault::OperandKind:
-      return {Illegal, "OperandKind", "operand is of the wrong kind", "9.7.15.5.2"};
+      return {Illegal, "OperandKind", "operand is of the wrong kind",
+              "9.7.15.5.2; 9.7.16.7 to 9.7.16.12"};
     case Fault::ImmediateScale:
       return {Illegal, "ImmediateScale", "scale-a and scale-b are the immediates 1 or -1",
               "9.7.15.5.2"};
@@ -84,13 +89,15 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
       return {Illegal, "InstructionUnknown",
               "wgmma has mma_async, fence, commit_group and wait_group only", "9.7.15"};
     case Fault::QualifierUnknown:
-      return {Illegal, "QualifierUnknown", "this instruction has no such qualifier", "9.7.15.5.2"};
+      return {Illegal, "QualifierUnknown", "this instruction has no such qualifier",
+              "9.7.15.5.2; 9.7.16.7 to 9.7.16.12"};
     case Fault::QualifierMissing:
       return {Illegal, "QualifierMissing", "shape and the types of D, A and B are mandatory",
               "9.7.15.5.2"};
     case Fault::QualifierOrder:
       return {Illegal, "QualifierOrder",
-              "qualifiers stand in the manual's order, each once (ptxas is lenient)", "9.7.15.5.2"};
+              "qualifiers stand in the manual's order, each once (ptxas is lenient)",
+              "9.7.15.5.2; 9.7.16.7 to 9.7.16.12"};
     case Fault::StatementMalformed:
       return {Illegal, "StatementMalformed", "not one well-formed PTX statement", "4.3"};
     case Fault::DescriptorUnaligned:
@@ -188,8 +195,13 @@ HOST_DEVICE constexpr FaultInfo info(Fault fault) {
     case Fault::MatrixRowUnaligned:
       return {Illegal, "MatrixRowUnaligned",
               "the address of a matrix row must be a multiple of 16 bytes", "9.7.14.5.15"};
-    default: return machine_info(fault);
+    default: break;
   }
+  const FaultInfo form = tcgen05_info(fault);
+  if (form.kind != None) return form;
+  const FaultInfo word = tcgen05_word_info(fault);
+  if (word.kind != None) return word;
+  return machine_info(fault);
 }
 
 }  // namespace tcq

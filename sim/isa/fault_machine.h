@@ -89,6 +89,16 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Undefined, "ExitInFlight",
               "a CTA exits while asynchronous operations still use its shared memory",
               "9.7.9.25.2"};
+    case Fault::TensormapFenceMissing:
+      return {
+          Undefined, "TensormapFenceMissing",
+          "a copy uses a patched tensor map with no fence.proxy.tensormap release by the thread "
+          "that patched it, or no acquire by its own",
+          "9.7.13.4; 9.7.9.28"};
+    case Fault::TensormapInUse:
+      return {Undefined, "TensormapInUse",
+              "a tensor map is patched while a copy that nobody has waited for may still read it",
+              "9.7.9.27.2.2; 9.7.9.28"};
     case Fault::MbarrierUnaligned:
       return {Illegal, "MbarrierUnaligned", "an mbarrier is 8 bytes at a multiple of 8",
               "9.7.13.15.1"};

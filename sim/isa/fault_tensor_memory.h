@@ -72,8 +72,8 @@ HOST_DEVICE constexpr FaultInfo tensor_memory_info(Fault fault) {
               "9.7.16.5"};
     case Fault::UnmodelledMma:
       return {Unmodelled, "UnmodelledMma",
-              "the asynchronous machine runs dense tcgen05.mma without .ws, with elements of at "
-              "least 8 bits",
+              "the asynchronous machine runs dense tcgen05.mma without .ws and .ashift, K = 96 "
+              "excepted",
               "9.7.16.10.9"};
     default: return {None, "?", "?", ""};
   }

@@ -12,22 +12,23 @@
 
 namespace tcq {
 
-// Calls visit(Field<low, width>{}) for every gap of fields First, Rest... above bit End.
-template <int End, class Visit>
+// Calls visit(Field<low, width>{}) for every gap of fields First, Rest... above bit End of a word of
+// Bits bits.
+template <int Bits, int End, class Visit>
 constexpr void visit_gaps(Visit& visit) {
-  if constexpr (End < 64) visit(Field<End, 64 - End>{});
+  if constexpr (End < Bits) visit(Field<End, Bits - End>{});
 }
 
-template <int End, class First, class... Rest, class Visit>
+template <int Bits, int End, class First, class... Rest, class Visit>
 constexpr void visit_gaps(Visit& visit) {
   if constexpr (End < First::low) visit(Field<End, First::low - End>{});
-  visit_gaps<First::low + First::width, Rest...>(visit);
+  visit_gaps<Bits, First::low + First::width, Rest...>(visit);
 }
 
 // Lowest bits first. Example: for_each_gap(wgmma::MatrixDescriptorFormat{}, print).
-template <class... Fields, class Visit>
+template <int Bits = 64, class... Fields, class Visit>
 constexpr void for_each_gap(Format<Fields...>, Visit&& visit) {
-  visit_gaps<0, Fields...>(visit);
+  visit_gaps<Bits, 0, Fields...>(visit);
 }
 
 }  // namespace tcq

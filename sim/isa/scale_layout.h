@@ -156,14 +156,6 @@ HOST_DEVICE constexpr ScaleStart scale_start(const ScaleBuffer& buffer, int firs
   return {buffer.column_step * (first_factor / scale_group), first_factor % scale_group};
 }
 
-// Ids that exist for an instruction that reads `factors` factors along K: 1, 2 or 4, and with
-// K = 96 3 or 6.
-HOST_DEVICE constexpr bool is_scale_id(int factors, int id) {
-  if (id < 0 || id >= scale_group) return false;
-  if (factors == 1 || factors == 3) return true;
-  return factors == 4 ? id == 0 : id % 2 == 0;
-}
-
 // True if an instruction reads beyond the four factors of its first column group.
 HOST_DEVICE constexpr bool scales_spill(int factors, int id) { return id + factors > scale_group; }
 

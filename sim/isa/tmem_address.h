@@ -8,12 +8,16 @@
 
 #include <cstdint>
 
+#include "sim/isa/fault.h"
 #include "sim/isa/field.h"
 #include "sim/isa/host_device.h"
 
 namespace tcq::tcgen05 {
 
 struct TmemAddress {
+  static constexpr int lanes = 128;
+  static constexpr int columns = 512;  // cells of 32 bits
+
   int tmem_lane = 0;
   int tmem_column = 0;
 
@@ -27,7 +31,16 @@ struct TmemLaneField : Field<16, 16> {
   static constexpr const char* name = "tmem_lane";
 };
 
-// Requires: a cell that exists.
+using TmemAddressFormat = Format<TmemColumnField, TmemLaneField>;
+
+// Faults: TmemAddressRange.
+HOST_DEVICE constexpr Fault check(const TmemAddress& a) {
+  const bool lane = a.tmem_lane >= 0 && a.tmem_lane < TmemAddress::lanes;
+  const bool column = a.tmem_column >= 0 && a.tmem_column < TmemAddress::columns;
+  return lane && column ? Fault::None : Fault::TmemAddressRange;
+}
+
+// Requires: check(a) == Fault::None.
 HOST_DEVICE constexpr std::uint32_t encode(const TmemAddress& a) {
   return static_cast<std::uint32_t>(
       TmemColumnField::encode(static_cast<std::uint64_t>(a.tmem_column)) |

@@ -6,6 +6,8 @@
 // Source: PTX ISA 9.2, 9.7.16.1 "Tensor Memory", 9.7.16.7.1 "tcgen05.alloc, dealloc".
 #pragma once
 
+#include <cstdint>
+
 #include "sim/isa/fault_code.h"
 #include "sim/isa/host_device.h"
 #include "sim/isa/tmem_layout.h"
@@ -14,7 +16,7 @@ namespace tcq::tcgen05 {
 
 inline constexpr int tmem_allocation_unit = 32;
 
-HOST_DEVICE constexpr bool is_allocation_size(int columns) {
+HOST_DEVICE constexpr bool is_allocation_size(std::int64_t columns) {
   return columns >= tmem_allocation_unit && columns <= tmem_columns &&
          (columns & (columns - 1)) == 0;
 }

@@ -15,6 +15,7 @@
 
 namespace tcq::wgmma {
 
+inline constexpr int column_group = 8;     // columns that four 32-bit registers of a thread span
 inline constexpr int store_registers = 4;  // of one stmatrix.x4
 inline constexpr int store_columns = 16;
 
@@ -23,6 +24,15 @@ HOST_DEVICE constexpr Element store_element(int thread) {
   const int lane = thread % 32;
   const int matrix = lane / 8;
   return {16 * (thread / 32) + 8 * (matrix % 2) + lane % 8, 8 * (matrix / 2)};
+}
+
+// The same for stmatrix.x2.trans, which stores D's transpose: two registers of a 16-bit D hold 8 of
+// its columns, which become 8 rows of 16 bytes on either side. Lanes 16 to 31 repeat 0 to 15. The
+// element counts rows and columns of the transpose. Example: thread 41 (lane 9 of warp 1): row 1,
+// columns 24 to 31.
+HOST_DEVICE constexpr Element store_transposed_element(int thread) {
+  const int lane = thread % 16;
+  return {lane % 8, 16 * (thread / 32) + 8 * (lane / 8)};
 }
 
 }  // namespace tcq::wgmma

@@ -39,6 +39,18 @@ struct HighestRegister {
   void operator()(const auto&) const {}
 };
 
+std::vector<PatchableMap> maps_of(const Program& program) {
+  std::vector<bool> is_patched(program.maps().size());
+  for (const Segment& s : program.segments())
+    for (const Statement& statement : s.statements)
+      if (const auto* i = std::get_if<TensormapReplace>(&statement.what))
+        is_patched[static_cast<std::size_t>(i->map)] = true;
+  std::vector<PatchableMap> maps;
+  for (std::size_t i = 0; i < is_patched.size(); ++i)
+    maps.emplace_back(&program.maps()[i], is_patched[i]);
+  return maps;
+}
+
 int highest_register(const Program& program) {
   HighestRegister found;
   for (const Segment& s : program.segments())
@@ -53,6 +65,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
       cache_(cache),
       timing_(timing),
       global_(program.initial_global()),
+      maps_(maps_of(program)),
       streams_(program.launch().cluster * program.warps_per_cta(),
                program.launch().cluster *
                    ((program.warps_per_cta() + warps_per_warpgroup - 1) / warps_per_warpgroup)),
@@ -560,7 +573,7 @@ void Cluster::report_unwritten_reads() {
 
 void Cluster::compact_log() {
   Compaction compaction(log_);
-  for (const Cta& cta : ctas_) compaction.keep(cta.provenance);
+  for (Cta& cta : ctas_) compaction.keep(cta.provenance);
   for (const MbarrierSlot& slot : slots_) compaction.keep(slot.init);
   for (const UnwrittenRead& read : unwritten_reads_) compaction.keep(read.access);
   for (const Copy& copy : copies_) compaction.keep(copy.write), compaction.keep(copy.read);

@@ -28,6 +28,7 @@
 #include "sim/machine/provenance.h"
 #include "sim/machine/shared_memory.h"
 #include "sim/machine/tcgen05_state.h"
+#include "sim/machine/tensor_maps.h"
 #include "sim/machine/wgmma_order.h"
 
 namespace tcq::machine {
@@ -94,6 +95,8 @@ struct Copy {
   std::uint32_t source_address = 0;
   AccessId write = 0;
   AccessId read = 0;
+  const tma::TensorMap* map = nullptr;  // as the copy found it
+  int map_number = -1;
   ByteRange box;                       // of shared memory
   std::vector<std::uint8_t> captured;  // stores: the source, once it is read
   bool is_read = false;
@@ -263,6 +266,7 @@ class Cluster {
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;
   std::vector<std::uint8_t> global_;
+  std::vector<PatchableMap> maps_;
   AccessLog log_;
   Streams streams_;
   std::size_t log_limit_ = 0;

@@ -13,9 +13,8 @@
 namespace tcq::machine {
 namespace {
 
-tma::Tile tile_of(const Program& program, int map, const tma::Coordinates& start,
-                  std::uint32_t address) {
-  return {program.maps()[static_cast<std::size_t>(map)], start, address};
+tma::Tile tile_of(const PatchableMap& map, const tma::Coordinates& start, std::uint32_t address) {
+  return {*map.value(), start, address};
 }
 
 ByteRange box_of(const tma::Tile& tile) {
@@ -85,10 +84,12 @@ void Executor::issue_load(const Address& to, const Address& barrier, std::uint16
 }
 
 void Executor::execute(const TensorLoad& i) {
-  if (!one_lane_issues()) return;
-  const tma::Load load{tile_of(c_.program_, i.map, i.start, i.to.of(thread_of(first_lane())))};
+  if (!one_lane_issues() || !may_use_map(i.map)) return;
+  const tma::Load load{tile_of(map_at(i.map), i.start, i.to.of(thread_of(first_lane())))};
+  const std::size_t first = c_.copies_.size();
   issue_load(i.to, i.barrier, i.multicast, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
              [&](const SharedMemory& shared) { return tma::check(load, shared, c_.global_); });
+  for (std::size_t n = first; n < c_.copies_.size(); ++n) note_map(c_.copies_[n], i.map);
 }
 
 void Executor::execute(const BulkLoad& i) {
@@ -130,7 +131,7 @@ BulkThread& Executor::bulk_thread(int lane) {
   return warp_.bulk.back();
 }
 
-void Executor::issue_store(ByteRange source) {
+void Executor::issue_store(ByteRange source, int map) {
   BulkThread& thread = bulk_thread(first_lane());
   Copy copy;
   copy.id = Cluster::copy_agent(warp_.number, ++warp_.copies, warp_.cta);
@@ -141,6 +142,7 @@ void Executor::issue_store(ByteRange source) {
   copy.read = add_copy_access(AccessKind::CopyRead, thread.read);
   copy.box = source;
   if (!record_copy(copy.read, warp_.cta, source)) return;
+  if (map >= 0) note_map(copy, map);
   thread.uncommitted.push_back(copy.id);
   thread.last_store = place(first_lane());
   const AgentId id = copy.id;
@@ -152,24 +154,24 @@ void Executor::issue_store(ByteRange source) {
 }
 
 template <class Store>
-void Executor::execute_store(const Store& store, ByteRange source) {
+void Executor::execute_store(const Store& store, ByteRange source, int map) {
   const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(warp_.cta)].shared;
   const Fault fault = check(store, shared, c_.global_);
   if (fault != Fault::None) return fail(fault, first_lane(), source.begin);
-  issue_store(source);
+  issue_store(source, map);
 }
 
 void Executor::execute(const TensorStore& i) {
-  if (!one_lane_issues()) return;
-  const tma::Store store{tile_of(c_.program_, i.map, i.start, i.from.of(thread_of(first_lane())))};
-  execute_store(store, box_of(store.tile));
+  if (!one_lane_issues() || !may_use_map(i.map)) return;
+  const tma::Store store{tile_of(map_at(i.map), i.start, i.from.of(thread_of(first_lane())))};
+  execute_store(store, box_of(store.tile), i.map);
 }
 
 void Executor::execute(const TensorReduce& i) {
-  if (!one_lane_issues()) return;
-  const tma::Reduce reduction{
-      tile_of(c_.program_, i.map, i.start, i.from.of(thread_of(first_lane()))), i.op};
-  execute_store(reduction, box_of(reduction.tile));
+  if (!one_lane_issues() || !may_use_map(i.map)) return;
+  const tma::Reduce reduction{tile_of(map_at(i.map), i.start, i.from.of(thread_of(first_lane()))),
+                              i.op};
+  execute_store(reduction, box_of(reduction.tile), i.map);
 }
 
 void Executor::execute(const BulkStore& i) {
@@ -190,8 +192,11 @@ void Executor::execute(const BulkCommit&) {
   for_each_lane([&](int lane) {
     BulkThread& thread = bulk_thread(lane);
     ++thread.committed;
-    for (const AgentId id : thread.uncommitted)
-      c_.log_[c_.find_copy(id)->read].tick = thread.committed;
+    for (const AgentId id : thread.uncommitted) {
+      const Copy& copy = *c_.find_copy(id);
+      c_.log_[copy.read].tick = thread.committed;
+      end_map_use(c_, copy, thread.committed);
+    }
     thread.groups.push_back(std::move(thread.uncommitted));
     thread.uncommitted.clear();
   });
@@ -230,7 +235,6 @@ void Executor::execute(const BulkWait& i) {
 namespace {
 
 struct Mover {
-  const Program& program;
   const Copy& copy;
   std::vector<std::uint8_t>& global;
   std::vector<Cta>& ctas;
@@ -242,12 +246,10 @@ struct Mover {
     std::copy(copy.captured.begin(), copy.captured.end(), memory.data());
     return memory;
   }
-  tma::Tile tile(int map, const tma::Coordinates& start) const {
-    return tile_of(program, map, start, copy.box.begin);
-  }
+  tma::Tile tile(const tma::Coordinates& start) const { return {*copy.map, start, copy.box.begin}; }
 
   void operator()(const TensorLoad& i) const {
-    tma::execute(tma::Load{tile(i.map, i.start)}, target(), global);
+    tma::execute(tma::Load{tile(i.start)}, target(), global);
   }
   void operator()(const BulkLoad& i) const {
     bulk::execute(bulk::Load{{i.from, copy.box.begin, i.bytes}}, target(), global);
@@ -257,10 +259,10 @@ struct Mover {
     bulk::execute(bulk::Send{0, copy.source_address, 0, copy.box.begin, i.bytes}, from, target());
   }
   void operator()(const TensorStore& i) const {
-    tma::execute(tma::Store{tile(i.map, i.start)}, source(), global);
+    tma::execute(tma::Store{tile(i.start)}, source(), global);
   }
   void operator()(const TensorReduce& i) const {
-    tma::execute(tma::Reduce{tile(i.map, i.start), i.op}, source(), global);
+    tma::execute(tma::Reduce{tile(i.start), i.op}, source(), global);
   }
   void operator()(const BulkStore& i) const {
     bulk::execute(bulk::Store{{i.to, copy.box.begin, i.bytes}}, source(), global);
@@ -276,7 +278,7 @@ struct Mover {
 void Executor::complete_load(Cluster& c, AgentId id) {
   Copy& copy = *c.find_copy(id);
   const Instruction& what = c.statements_[copy.statement]->what;
-  std::visit(Mover{c.program_, copy, c.global_, c.ctas_}, what);
+  std::visit(Mover{copy, c.global_, c.ctas_}, what);
   MbarrierSlot& slot = c.slots_[static_cast<std::size_t>(copy.slot)];
   const Place at{copy.statement, copy.warp, copy.lane};
   const ByteRange barrier{slot.address, slot.address + mbarrier::size_bytes};
@@ -297,6 +299,7 @@ void Executor::complete_load(Cluster& c, AgentId id) {
               .copied = copy.bytes},
              slot.state);
   c.log_[copy.write].tick = tick;
+  end_map_use(c, copy, tick);
   const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
   c.note_exit_use(copy.cta, {slot.phases, tick, at, copy.box, issuer != copy.cta});
   if (copy.read != 0) {
@@ -319,7 +322,7 @@ void Executor::write_destination(Cluster& c, AgentId id) {
   Copy& copy = *c.find_copy(id);
   if (copy.is_written) return;
   copy.is_written = true;
-  std::visit(Mover{c.program_, copy, c.global_, c.ctas_}, c.statements_[copy.statement]->what);
+  std::visit(Mover{copy, c.global_, c.ctas_}, c.statements_[copy.statement]->what);
   copy.captured.clear();
 }
 

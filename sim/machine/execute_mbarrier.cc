@@ -137,26 +137,27 @@ void Executor::execute(const MbarrierInval& i) {
 }
 
 // The touches of one step on one mbarrier are one.
-void Executor::note_touch(Cluster& cluster, Touch touch, const mbarrier::Mbarrier& after) {
-  touch.pending_after = touch.completes ? 0 : after.pending;
-  touch.tx_after = after.tx;
+void Executor::note_touch(Cluster& cluster, const Touch& touch, const mbarrier::Mbarrier& after) {
   auto& touches = cluster.touches_;
-  if (touches.empty() || touches.back().object != touch.object) return touches.push_back(touch);
-  touch.phase = touches.back().phase;
-  touch.completes = touch.completes || touches.back().completes;
-  if (touch.completes) touch.pending_after = 0;
-  touches.back() = touch;
+  if (touches.empty() || touches.back().object != touch.object) touches.push_back(touch);
+  Touch& noted = touches.back();
+  noted.completes = noted.completes || touch.completes;
+  noted.pending_after = noted.completes ? 0 : after.pending;
+  noted.tx_after = after.tx;
 }
 
 // One operation per lane; `touch` says of what kind. `operation` counts on the state and says what is wrong with that.
 template <class Operation>
 void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
                         Operation operation) {
+  MbarrierSlot* slot = nullptr;
   for_each_lane([&](int lane) {
     if (stopped()) return;
-    MbarrierSlot* slot = usable_slot(barrier, lane);
-    if (slot == nullptr) return;
-    if (releases) release(*slot, scope);
+    if (slot == nullptr || !barrier.is_uniform()) {
+      slot = usable_slot(barrier, lane);
+      if (slot == nullptr) return;
+      if (releases) release(*slot, scope);
+    }
     const std::uint32_t phase = slot->state.phase;
     if (const Fault fault = operation(slot->state); fault != Fault::None) {
       c_.fail({.fault = fault,

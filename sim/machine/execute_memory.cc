@@ -34,12 +34,15 @@ bool Executor::all_lanes_take_part() {
 }
 
 // Threads of two CTAs whose release or acquire had scope .cta only.
+bool Executor::is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const {
+  if (tick == never || warp_.narrow.at(stream) < tick) return false;
+  for (const MbarrierSlot& slot : c_.slots_)
+    if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
+  return true;
+}
+
 Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
-  if (warp_.narrow.at(earlier.stream) >= earlier.tick && earlier.tick != never) {
-    for (const MbarrierSlot& slot : c_.slots_)
-      if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
-    return Fault::ScopeTooNarrow;
-  }
+  if (is_known_too_narrowly(earlier.stream, earlier.tick, hint)) return Fault::ScopeTooNarrow;
   if (!is_async(earlier.kind)) return Fault::DataRace;
   const bool writes = earlier.kind == AccessKind::CopyWrite;
   if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {
@@ -249,8 +252,18 @@ bool Executor::shared_access(AccessKind kind, const Address& address, int bytes)
   return fine;
 }
 
+// The words of all lanes; lane by lane where their bytes are adjacent.
 template <class Visit>
 void Executor::for_each_word(const Address& address, int bytes, Visit visit) {
+  if (is_contiguous(address, bytes)) {
+    const std::uint32_t first = address.of(thread_of(0));
+    for (int word = 0; word < bytes / 4; ++word)
+      for (std::uint32_t lane = 0; lane < warp_threads; ++lane)
+        visit(lane, word,
+              first + lane * static_cast<std::uint32_t>(bytes) +
+                  4u * static_cast<std::uint32_t>(word));
+    return;
+  }
   for_each_lane([&](int lane) {
     const std::uint32_t at = address.of(thread_of(lane));
     for (int word = 0; word < bytes / 4; ++word)

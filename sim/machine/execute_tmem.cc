@@ -8,13 +8,17 @@
 // takes its registers when it is issued; shift moves all lanes from its address on.
 #include <algorithm>
 
+#include "sim/isa/tmem_operand.h"
 #include "sim/machine/executor.h"
-#include "sim/machine/tcgen05_values.h"
+#include "sim/num/tcgen05_dot.h"
 
 namespace tcq::machine {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;
+
+// Of A and B in shared memory, along K. Source: PTX ISA 9.2, 9.7.16.2.1 "Matrix shape".
+constexpr int mma_row_bytes = 32;
 
 // The groups that lanes [first, first + count) lie in.
 std::uint32_t groups_of(int first, int count) {
@@ -398,8 +402,8 @@ MmaRegions regions_of(const Tcgen05Mma& i, const Tcgen05Operation& operation) {
   const tcgen05::TmemA a = {datapath, i.opcode.kind, operation.a.tmem_lane};
   if (i.opcode.a_place == tcgen05::Place::Tmem)
     regions.reads.push_back({groups_of(datapath, operation.a.tmem_lane), operation.a.tmem_column,
-                             a_columns(a, tcgen05::dense_k(i.opcode.kind))});
-  const int factors = tcgen05::scale_factors_per_row(i.opcode);
+                             a_columns(a, tcgen05::products(i.opcode.kind))});
+  const int factors = tcgen05::scale_count(i.opcode);
   if (factors == 0) return regions;
   const auto sfa = tcgen05::sfa_buffer(i.idesc.m, i.opcode.cta_group);
   const auto sfb = tcgen05::sfb_buffer(i.idesc.m, i.idesc.n, i.opcode.cta_group);
@@ -459,9 +463,9 @@ void Executor::execute(const Tcgen05Mma& i) {
   Tcgen05Thread& thread = tcgen05_thread(group);
   operation.tick = ++thread.issued;
   thread.last = place(first_lane());
-  const int element_bytes = tcgen05::tmem_container_bits(i.opcode.kind) / 8;
-  const OperandExtent a = {i.idesc.m / group, tcgen05::k_row_bytes, element_bytes};
-  const OperandExtent b = {i.idesc.n / group, tcgen05::k_row_bytes, element_bytes};
+  const int element_bytes = std::max(1, tcgen05::tmem_container_bits(i.opcode.kind) / 8);
+  const OperandExtent a = {i.idesc.m / group, mma_row_bytes, element_bytes};
+  const OperandExtent b = {i.idesc.n / group, mma_row_bytes, element_bytes};
   for (const int cta : ctas) {
     if (i.opcode.a_place == tcgen05::Place::Smem && !touch_operand(i.a, cta, a, thread)) return;
     if (!touch_operand(i.b, cta, b, thread) || !touch_mma_tmem(i, cta, operation, thread)) return;

@@ -104,19 +104,38 @@ std::optional<TensorElement> Executor::origin_of(std::uint32_t address, int elem
   if (access.kind != AccessKind::CopyWrite) return std::nullopt;
   const auto* load = std::get_if<TensorLoad>(&c_.statements_[access.statement]->what);
   if (load == nullptr) return std::nullopt;
-  const tma::TensorMap& map = c_.program_.maps()[static_cast<std::size_t>(load->map)];
+  const PatchableMap& map_now = c_.maps_[static_cast<std::size_t>(load->map)];
+  if (map_now.is_patched()) return std::nullopt;
+  const tma::TensorMap& map = *map_now.value();
   if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
     return std::nullopt;
   return element_at(map, load->start, access.base, address);
+}
+
+bool Executor::other_major_fits(wgmma::Instruction op, Operand which) const {
+  Major& major = which == Operand::A ? op.form.major_a : op.form.major_b;
+  major = major == Major::K ? Major::MN : Major::K;
+  if (check(op.form) != Fault::None) return false;
+  const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(warp_.cta)].shared;
+  OriginCheck origins(op, which);
+  bool fits = true;
+  for_each_operand_chunk(op, which, [&](int, std::uint32_t address) {
+    fits = fits && shared.contains(address, chunk_bytes);
+    if (!fits) return;
+    const auto element = origin_of(address, origins.element_bytes());
+    fits = element && !origins.next(address, element);
+  });
+  return fits;
 }
 
 void Executor::check_origin(const WgmmaMma& i, Operand which) {
   OriginCheck check(i.op, which);
   bool reported = false;
   for_each_operand_chunk(i.op, which, [&](int, std::uint32_t address) {
-    const auto found = check.next(address, origin_of(address, check.element_bytes()));
+    auto found = check.next(address, origin_of(address, check.element_bytes()));
     if (!found || reported) return;
     reported = true;
+    found->other_major_fits = other_major_fits(i.op, which);
     c_.fail({.fault = Fault::OperandScrambled,
              .at = place(),
              .cta = warp_.cta,

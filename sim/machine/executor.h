@@ -26,6 +26,9 @@ class Executor {
   void execute(const LoadMatrices& i);
   void execute(const StoreMatrices& i);
   void execute(const FenceProxyAsync& i);
+  // execute_tensormap.cc
+  void execute(const TensormapReplace& i);
+  void execute(const FenceProxyTensormap& i);
   // execute_mbarrier.cc
   void execute(const MbarrierInit& i);
   void execute(const MbarrierInval& i);
@@ -130,12 +133,14 @@ class Executor {
   bool settle(const Conflict& conflict, AccessId access, int cta);
   void fail_unwritten_read(const Conflict& conflict, const UnwrittenRead& read, AccessId write);
   Fault fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const;
+  bool is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const;
   Fault fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const;
   bool check_order(const wgmma::OrderFault& fault, RegisterRange range);
   bool stopped() const { return c_.finding_.has_value(); }
 
   // --- operands ---
   void check_origin(const WgmmaMma& i, Operand which);
+  bool other_major_fits(wgmma::Instruction op, Operand which) const;
   std::optional<TensorElement> origin_of(std::uint32_t address, int element_bytes) const;
 
   // --- registers ---
@@ -167,7 +172,7 @@ class Executor {
   template <class Operation>
   void count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
                 Operation operation);
-  static void note_touch(Cluster& cluster, Touch touch, const mbarrier::Mbarrier& after);
+  static void note_touch(Cluster& cluster, const Touch& touch, const mbarrier::Mbarrier& after);
   void release(MbarrierSlot& slot, Scope scope);
   void acquire(MbarrierSlot& slot, Scope scope);
   static void note_completion(MbarrierSlot& slot);
@@ -180,9 +185,9 @@ class Executor {
   template <class Check>
   void issue_load(const Address& to, const Address& barrier, std::uint16_t multicast, ByteRange box,
                   std::uint32_t bytes, Check check);
-  void issue_store(ByteRange source);
+  void issue_store(ByteRange source, int map);
   template <class Store>
-  void execute_store(const Store& store, ByteRange source);
+  void execute_store(const Store& store, ByteRange source, int map = -1);
   void wait_for_groups(BulkThread& thread, const BulkWait& i);
   BulkThread& bulk_thread(int lane);
 
@@ -230,6 +235,14 @@ class Executor {
   void grant(const Tcgen05Alloc& i, int first_column);
   void move_transfers(TmemAction action);
   void wait_for(TmemAction action, const TmemTransfers& transfers);
+  // --- tensor maps ---
+  PatchableMap& map_at(int number) { return c_.maps_[static_cast<std::size_t>(number)]; }
+  MapActor map_actor() const;
+  bool settle(const MapVerdict& verdict, int map);
+  // Does the map exist, and may the thread use it as it is? Else a Fault.
+  bool may_use_map(int map);
+  void note_map(Copy& copy, int map);
+  static void end_map_use(Cluster& cluster, const Copy& copy, Tick tick);
 
   // --- barriers ---
   void next_epoch();

@@ -384,6 +384,7 @@ Fault weaken(Instruction& what) {
   }
   const bool fence = std::holds_alternative<FenceProxyAsync>(what) ||
                      std::holds_alternative<FenceMbarrierInit>(what) ||
+                     std::holds_alternative<FenceProxyTensormap>(what) ||
                      std::holds_alternative<WgmmaFence>(what);
   if (!fence) return Fault::None;
   what = Move{};

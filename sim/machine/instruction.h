@@ -6,7 +6,8 @@
 // window, or offsets into the program's global memory.
 //
 // Source: PTX ISA 9.2: 9.7.9.8 "ld", 9.7.13 "Parallel Synchronization", 9.7.9.25-27 bulk copies,
-// 9.7.14.5.15 "ldmatrix", 9.7.15 "wgmma", 9.7.19.5 "setmaxnreg", 9.7.16 "tcgen05".
+// 9.7.14.5.15 "ldmatrix", 9.7.15 "wgmma", 9.7.19.5 "setmaxnreg", 9.7.9.28 "tensormap.replace",
+// 9.7.16 "tcgen05".
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,7 @@ struct Address {
     remote.cta = rank;
     return remote;
   }
+  bool is_uniform() const { return stride_bytes == 0 && !table; }
   std::uint32_t of(int thread) const {
     if (table) return base + (*table)[static_cast<std::size_t>(thread)];
     return base + static_cast<std::uint32_t>(stride_bytes * thread);
@@ -147,6 +149,21 @@ struct MbarrierTestWait {
 
 struct FenceProxyAsync {};
 struct FenceMbarrierInit {};
+
+// --- tensor maps -----------------------------------------------------------------------------------
+
+// tensormap.replace of every field, or stores to the 128 bytes: a write through the generic proxy.
+struct TensormapReplace {
+  int map = 0;
+  tma::TensorMap value;
+};
+// fence.proxy.tensormap::generic: .release covers all maps, .acquire one.
+enum class TensormapFence : std::uint8_t { Release, Acquire };
+struct FenceProxyTensormap {
+  TensormapFence direction = TensormapFence::Release;
+  int map = 0;  // Acquire
+  Scope scope = Scope::Cluster;
+};
 
 // --- wgmma -----------------------------------------------------------------------------------------
 
@@ -317,12 +334,13 @@ using Instruction =
     std::variant<Move, LoadShared, StoreShared, LoadGlobal, StoreGlobal, LoadMatrices,
                  StoreMatrices, MbarrierInit, MbarrierInval, MbarrierArrive, MbarrierArriveExpectTx,
                  MbarrierExpectTx, MbarrierCompleteTx, MbarrierTryWait, MbarrierTestWait,
-                 FenceProxyAsync, FenceMbarrierInit, WgmmaFence, WgmmaMma, WgmmaCommit, WgmmaWait,
-                 TensorLoad, TensorStore, TensorReduce, BulkLoad, BulkStore, BulkReduce, BulkSend,
-                 BulkCommit, BulkWait, BarrierSync, BarrierArrive, WarpSync, ClusterArrive,
-                 ClusterWait, SetMaxRegisters, Branch, Tcgen05Alloc, Tcgen05Dealloc,
-                 Tcgen05Relinquish, Tcgen05Ld, Tcgen05St, Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp,
-                 Tcgen05Shift, Tcgen05Mma, Tcgen05Commit, Tcgen05FenceBefore, Tcgen05FenceAfter>;
+                 FenceProxyAsync, FenceMbarrierInit, TensormapReplace, FenceProxyTensormap,
+                 WgmmaFence, WgmmaMma, WgmmaCommit, WgmmaWait, TensorLoad, TensorStore,
+                 TensorReduce, BulkLoad, BulkStore, BulkReduce, BulkSend, BulkCommit, BulkWait,
+                 BarrierSync, BarrierArrive, WarpSync, ClusterArrive, ClusterWait, SetMaxRegisters,
+                 Branch, Tcgen05Alloc, Tcgen05Dealloc, Tcgen05Relinquish, Tcgen05Ld, Tcgen05St,
+                 Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp, Tcgen05Shift, Tcgen05Mma, Tcgen05Commit,
+                 Tcgen05FenceBefore, Tcgen05FenceAfter>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

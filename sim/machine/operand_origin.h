@@ -2,9 +2,10 @@
 //
 // Every 16 bytes of an operand that a tensor copy wrote belong to a known element of the tensor.
 // Along K and along M or N these elements must advance by one; where they do not, the descriptor and
-// the copy disagree: wrong stride, swizzle, base offset or advance. Only for maps of rank 2 whose
-// elements are as wide as the operand's. Example: SBO 128 instead of 1024 under a 128B swizzle:
-// (8, 0) comes from row 1 instead of row 8.
+// the copy disagree: wrong stride, swizzle, base offset or advance. Only for maps of rank 2 that no
+// statement patches and whose elements are as wide as the operand's. Example: SBO 128 instead of 1024 under a 128B swizzle:
+// (8, 0) comes from row 1 instead of row 8. A tile that is read transposed as a whole looks in order:
+// a wrong major-ness is found where the operand spans several boxes of the copy.
 //
 // Source: PTX ISA 9.2, 9.7.15.5.1.2, 5.5.7; the maps themselves: sim/isa/tma_tile.h,
 // wgmma_operand.h.
@@ -35,6 +36,7 @@ struct Scrambled {
   std::int64_t k = 0;
   TensorElement found;
   TensorElement expected;
+  bool other_major_fits = false;  // read with the other major-ness all elements are in their places
 };
 
 // Follows an operand chunk by chunk.

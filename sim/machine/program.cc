@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/isa/matrix_fragment.h"
+#include "sim/isa/tcgen05_shape.h"
 
 namespace tcq::machine {
 namespace {
@@ -52,7 +53,8 @@ std::uint64_t Program::global(const std::vector<std::uint8_t>& bytes) {
   return offset;
 }
 
-int Program::tensor(const tma::TensorMap& map) {
+int Program::tensor(const tma::TensorMap& map, const std::string& name) {
+  map_names_.push_back(name.empty() ? "map " + std::to_string(maps_.size()) : name);
   maps_.push_back(map);
   return static_cast<int>(maps_.size()) - 1;
 }
@@ -168,6 +170,10 @@ class StatementCheck {
   Fault operator()(const TensorLoad& i) const { return map(i.map); }
   Fault operator()(const TensorStore& i) const { return map(i.map); }
   Fault operator()(const TensorReduce& i) const { return map(i.map); }
+  Fault operator()(const TensormapReplace& i) const { return map(i.map); }
+  Fault operator()(const FenceProxyTensormap& i) const {
+    return i.direction == TensormapFence::Release ? Fault::None : map(i.map);
+  }
   Fault operator()(const BarrierSync& i) const { return barrier(i.id, i.threads, true); }
   Fault operator()(const BarrierArrive& i) const { return barrier(i.id, i.threads, false); }
   Fault operator()(const MbarrierTestWait& i) const { return predicate(i.predicate); }
@@ -190,12 +196,11 @@ class StatementCheck {
   Fault operator()(const Tcgen05Mma& i) const {
     const tcgen05::MmaOpcode& op = i.opcode;
     if (const Fault fault = group(op.cta_group); fault != Fault::None) return fault;
-    if (op.ws || op.sparse || op.ashift || is_packed_4bit(op.kind)) return Fault::UnmodelledMma;
-    if (bits(i.idesc.a) < 8 || bits(i.idesc.b) < 8) return Fault::UnmodelledMma;
-    const int full = 128 * op.cta_group;
-    const bool m_exists = i.idesc.m == full || i.idesc.m == full / 2;
-    const bool n_exists = i.idesc.n >= 8 && i.idesc.n <= 256 && i.idesc.n % (8 * op.cta_group) == 0;
-    return m_exists && n_exists ? Fault::None : Fault::ProgramMalformed;
+    if (op.ws || op.sparse || op.ashift || i.idesc.k96) return Fault::UnmodelledMma;
+    if (const Fault fault = check(op, i.idesc); fault != Fault::None) return fault;
+    const bool a_lies_so =
+        op.a_place == tcgen05::Place::Tmem || i.a.layout.major == i.idesc.major_a;
+    return a_lies_so && i.b.layout.major == i.idesc.major_b ? Fault::None : Fault::ProgramMalformed;
   }
   template <class Other>
   Fault operator()(const Other&) const {

@@ -68,8 +68,9 @@ class Program {
 
   // Global memory; returns its offset, a multiple of 256.
   std::uint64_t global(const std::vector<std::uint8_t>& bytes);
-  // Returns the number that TensorLoad and its like take. The map's address is an offset.
-  int tensor(const tma::TensorMap& map);
+  // Returns the number that TensorLoad and its like take. The map's address is an offset. Without a
+  // name: "map 0", "map 1", ...
+  int tensor(const tma::TensorMap& map, const std::string& name = "");
 
   Role warps(const std::string& name, int first, int count, int cta = every_cta);
 
@@ -77,7 +78,8 @@ class Program {
   int warps_per_cta() const { return launch_.threads / warp_threads; }
   const std::vector<Segment>& segments() const { return segments_; }
   const std::vector<Allocation>& allocations() const { return allocations_; }
-  const std::vector<tma::TensorMap>& maps() const { return maps_; }
+  const std::vector<tma::TensorMap>& maps() const { return maps_; }  // as they are at launch
+  const std::string& map_name(int map) const { return map_names_[static_cast<std::size_t>(map)]; }
   const std::vector<std::uint8_t>& initial_global() const { return global_; }
   std::uint64_t shared_end() const;  // behind the last allocation
 
@@ -93,6 +95,7 @@ class Program {
   std::vector<Segment> segments_;
   std::vector<Allocation> allocations_;
   std::vector<tma::TensorMap> maps_;
+  std::vector<std::string> map_names_;
   std::vector<std::uint8_t> global_;
 };
 
@@ -140,6 +143,10 @@ class Role {
   Role& mbarrier_test_wait(Address b, int parity, int predicate, At at = At::current()) { return add(MbarrierTestWait{b, parity & 1, predicate, Scope::Cta}, at); }
   Role& fence_proxy_async(At at = At::current()) { return add(FenceProxyAsync{}, at); }
   Role& fence_mbarrier_init(At at = At::current()) { return add(FenceMbarrierInit{}, at); }
+
+  Role& tensormap_replace(int map, const tma::TensorMap& value, At at = At::current()) { return add(TensormapReplace{map, value}, at); }
+  Role& fence_tensormap_release(Scope scope = Scope::Cluster, At at = At::current()) { return add(FenceProxyTensormap{TensormapFence::Release, 0, scope}, at); }
+  Role& fence_tensormap_acquire(int map, Scope scope = Scope::Cluster, At at = At::current()) { return add(FenceProxyTensormap{TensormapFence::Acquire, map, scope}, at); }
 
   Role& wgmma_fence(At at = At::current()) { return add(WgmmaFence{}, at); }
   Role& wgmma(const wgmma::Instruction& op, RegisterRange d, RegisterRange a = {}, At at = At::current()) { return add(WgmmaMma{op, d, a, {}}, at); }

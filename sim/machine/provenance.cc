@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
-#include <type_traits>
 
 namespace tcq::machine {
 
@@ -105,24 +103,14 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   return conflict;
 }
 
-// Behind the last of the cells from `begin` on that are equal: mostly all of them.
-std::uint32_t Provenance::end_of_run(std::uint32_t begin, std::uint32_t end) const {
-  static_assert(std::has_unique_object_representations_v<Cell>);
-  const Cell* first = &cells_[begin];
-  if (std::memcmp(first, first + 1, (end - begin - 1) * sizeof(Cell)) == 0) return end;
-  std::uint32_t i = begin + 1;
-  while (i < end && cells_[i] == *first) ++i;
-  return i;
-}
-
 Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& knows,
                            const AccessLog& log, const Streams& streams) const {
   assert(range.begin >= base_ && range.end - base_ <= cells_.size());
   const std::uint32_t end = range.end - base_;
   Conflict unwritten;
   for (std::uint32_t i = range.begin - base_; i < end;) {
-    const Cell cell = cells_[i];
-    const std::uint32_t run_end = end_of_run(i, end);
+    const Cell cell = cells_.at(i);
+    const std::uint32_t run_end = cells_.end_of_run(i, end);
     const ByteRange run{base_ + i, base_ + run_end};
     const Conflict conflict = check_cell(cell, run, access, knows, log, streams);
     if (conflict.verdict == Verdict::Unwritten)
@@ -145,27 +133,27 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
   }
   const std::uint32_t end = range.end - base_;
   for (std::uint32_t i = range.begin - base_; i < end;) {
-    const std::uint32_t run_end = end_of_run(i, end);
-    const ReaderSet readers = log.with_reader(cells_[i].readers, access);
-    for (; i < run_end; ++i) cells_[i].readers = readers;
+    const std::uint32_t run_end = cells_.end_of_run(i, end);
+    const Cell cell = cells_.at(i);
+    cells_.fill(i, run_end, {cell.writer, log.with_reader(cell.readers, access)});
+    i = run_end;
   }
   return conflict;
 }
 
 void Provenance::overwrite(ByteRange range, AccessId access) {
-  std::fill(cells_.begin() + (range.begin - base_), cells_.begin() + (range.end - base_),
-            Cell{access, 0});
+  cells_.fill(range.begin - base_, range.end - base_, {access, 0});
 }
 
 // --- compaction ------------------------------------------------------------------------------------
 
-void Compaction::keep(const Provenance& memory) {
+void Compaction::keep(Provenance& memory) {
   kept_sets_.resize(log_.sets_.size());
-  for (const auto& cell : memory.cells_) {
+  memory.cells_.for_each([&](const auto& cell) {
     kept_[cell.writer] = true;
     if (AccessLog::is_set(cell.readers)) kept_sets_[cell.readers & ~AccessLog::set_bit] = true;
     log_.for_each(cell.readers, [&](AccessId id) { kept_[id] = true; });
-  }
+  });
 }
 
 void Compaction::run() {
@@ -191,11 +179,11 @@ void Compaction::run() {
 }
 
 void Compaction::renumber(Provenance& memory) const {
-  for (auto& cell : memory.cells_) {
+  memory.cells_.for_each([&](auto& cell) {
     cell.writer = new_id_[cell.writer];
     const bool is_set = AccessLog::is_set(cell.readers);
     cell.readers = is_set ? new_set_[cell.readers & ~AccessLog::set_bit] : new_id_[cell.readers];
-  }
+  });
 }
 
 }  // namespace tcq::machine

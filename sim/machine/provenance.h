@@ -1,7 +1,7 @@
 // Who wrote and read each byte of shared memory, through which proxy, and what of it another thread
 // may rely on.
 //
-// Every byte has a cell: its last writer and those who have read it since, as numbers of accesses in
+// Every byte has a cell (byte_cells.h): its last writer and those who have read it since, as numbers of accesses in
 // a log. An access is checked against the cells it touches before it becomes their newest entry; the
 // verdict says whether the earlier access is known to have happened before (clock.h) and, where the
 // two use different proxies, whether a proxy fence stands between them. What the verdict means as a
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machine/byte_cells.h"
 #include "sim/machine/clock.h"
 
 namespace tcq::machine {
@@ -161,8 +162,8 @@ class Provenance {
   // The bytes now hold data that `access` wrote, whatever was there.
   void overwrite(ByteRange range, AccessId access);
 
-  AccessId writer(std::uint32_t address) const { return cells_[address - base_].writer; }
-  std::size_t bytes() const { return cells_.size() * sizeof(Cell); }
+  AccessId writer(std::uint32_t address) const { return cells_.at(address - base_).writer; }
+  std::size_t bytes() const { return cells_.memory(); }
 
  private:
   friend class Compaction;
@@ -172,19 +173,18 @@ class Provenance {
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
-  std::uint32_t end_of_run(std::uint32_t begin, std::uint32_t end) const;
   Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
                       const AccessLog& log, const Streams& streams) const;
 
   std::uint32_t base_ = 0;
-  std::vector<Cell> cells_;
+  ByteCells<Cell> cells_;
 };
 
 // Drops all accesses from a log that no cell and no root refers to any more.
 class Compaction {
  public:
   explicit Compaction(AccessLog& log) : log_(log), kept_(log.size()) {}
-  void keep(const Provenance& memory);
+  void keep(Provenance& memory);
   void keep(AccessId root) { kept_[root] = true; }
   // Requires: everything that is to stay was kept. Renumbers what renumber() is then called with.
   void run();

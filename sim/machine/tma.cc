@@ -1,6 +1,7 @@
 #include "sim/machine/tma.h"
 
 #include <cstring>
+#include <utility>
 
 #include "sim/num/reduce_float.h"
 
@@ -17,38 +18,46 @@ void store_element(std::uint8_t* to, std::uint64_t element, std::uint32_t width)
   std::memcpy(to, &element, width);
 }
 
+// Calls visit(element) for every element of the box, dimension 0 fastest, until one says false.
+// Requires: check(map) found nothing.
+template <class Visit>
+bool all_elements(const TensorMap& map, Visit visit) {
+  std::uint32_t extents[max_rank] = {};
+  for (int d = 0; d < map.rank; ++d) extents[d] = extent(map, d);
+  BoxElement e;
+  for (;;) {
+    if (!visit(std::as_const(e))) return false;
+    int d = 0;
+    while (d < map.rank && ++e.at[d] == extents[d]) e.at[d++] = 0;
+    if (d == map.rank) return true;
+  }
+}
+
 // Calls visit(index of the byte in shared memory, element) for every element of the box.
 template <class Visit>
 void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit) {
-  const std::uint32_t count = box_elements(tile.map);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const BoxElement e = box_element(tile.map, i);
+  all_elements(tile.map, [&](const BoxElement& e) {
     visit(shared_address(tile.map, tile.shared_address, e) - shared.base(), e);
-  }
+    return true;
+  });
 }
 
 // The box never straddles what its swizzle permutes: the XOR leaves address bits from 7 on alone.
 bool shared_fits(const Tile& tile, const SharedMemory& shared) {
   const std::uint32_t width = element_bytes(tile.map.type);
-  bool fits = true;
-  const std::uint32_t count = box_elements(tile.map);
-  for (std::uint32_t i = 0; i < count && fits; ++i)
-    fits = shared.contains(shared_address(tile.map, tile.shared_address, box_element(tile.map, i)),
-                           width);
-  return fits;
+  return all_elements(tile.map, [&](const BoxElement& e) {
+    return shared.contains(shared_address(tile.map, tile.shared_address, e), width);
+  });
 }
 
 using Touches = bool (*)(const TensorMap&, const Coordinates&, const BoxElement&);
 
 bool global_fits(const Tile& tile, std::size_t global_bytes, Touches touches) {
   const std::uint32_t width = element_bytes(tile.map.type);
-  const std::uint32_t count = box_elements(tile.map);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const BoxElement e = box_element(tile.map, i);
-    if (!touches(tile.map, tile.start, e)) continue;
-    if (global_address(tile.map, tile.start, e) + width > global_bytes) return false;
-  }
-  return true;
+  return all_elements(tile.map, [&](const BoxElement& e) {
+    return !touches(tile.map, tile.start, e) ||
+           global_address(tile.map, tile.start, e) + width <= global_bytes;
+  });
 }
 
 Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t global_bytes,

@@ -1,8 +1,13 @@
 // The data of tcgen05 operations, when it is due: bits between registers, shared memory and cells.
+//
+// D's bits are those of tcgen05_mma.h. The upper half of a cell of f16 D, which no source settles,
+// becomes 0.
 #include <algorithm>
 
+#include "sim/isa/tcgen05_operand.h"
+#include "sim/isa/tmem_operand.h"
 #include "sim/machine/executor.h"
-#include "sim/machine/tcgen05_values.h"
+#include "sim/machine/tcgen05_mma.h"
 
 namespace tcq::machine {
 namespace {
@@ -11,6 +16,8 @@ using tcgen05::Cell;
 using tcgen05::TmemAddress;
 
 constexpr std::uint32_t low_half = 0xffff;
+
+constexpr std::uint32_t low_bits(int count) { return count == 32 ? ~0u : (1u << count) - 1; }
 
 Cell moved(const TmemAddress& at, const Cell& offset) {
   return {at.tmem_lane + offset.tmem_lane, at.tmem_column + offset.tmem_column};
@@ -69,16 +76,17 @@ class TmemMover {
   }
 
   void operator()(const Tcgen05Mma& i) {
-    tcgen05::MmaValues values{i.opcode, i.idesc, i.accumulate, {}, {}, {}, {}};
-    gather_a(i, values);
-    gather_b(i, values);
-    gather_scales(i, values);
+    tcgen05::MmaTile tile;
+    tile.form = {i.opcode, i.idesc, i.accumulate, 0};
+    gather_a(i, tile.a);
+    gather({i.b, i.idesc.b, i.idesc.n / i.opcode.cta_group}, i.opcode, tile.b);
+    gather_scales(i, tile);
     std::vector<std::uint32_t> d;
-    for_each_d(i, [&](std::uint32_t& word, TensorMemory&, Cell) { d.push_back(word); });
-    fault_ = multiply(values, d);
+    const std::uint32_t mask = low_bits(bits(i.idesc.d));
+    for_each_d(i, [&](TensorMemory& cells, Cell cell) { d.push_back(cells.load(cell) & mask); });
+    fault_ = multiply(tile, d);
     std::size_t next = 0;
-    for_each_d(
-        i, [&](std::uint32_t&, TensorMemory& cells, Cell cell) { cells.store(cell, d[next++]); });
+    for_each_d(i, [&](TensorMemory& cells, Cell cell) { cells.store(cell, d[next++]); });
   }
 
   void operator()(const auto&) const {}
@@ -110,52 +118,56 @@ class TmemMover {
         for (int col = 0; col < i.idesc.n; ++col) {
           Cell cell = d_cell(d, {row, col});
           cell.tmem_column += operation_.at.tmem_column;
-          std::uint32_t word = memory(cta).load(cell);
-          visit(word, memory(cta), cell);
+          visit(memory(cta), cell);
         }
   }
+
+  // A or B in shared memory: each CTA has the rows or columns of its half.
+  struct SmemMatrix {
+    const SmemOperand& operand;
+    Type type;
+    int rows_per_cta;
+  };
 
   // Element k of a row or column.
-  std::uint32_t element(const SmemOperand& operand, int cta, int mn, int k, int bytes) const {
-    const bool k_major = operand.layout.major == Major::K;
-    const auto along_mn = static_cast<std::uint32_t>(k_major ? mn : mn * bytes);
-    const auto along_k = static_cast<std::uint32_t>(k_major ? k * bytes : k);
-    const std::uint32_t address = operand.swizzle.apply(
-        operand.start_bytes + offset_bytes(operand.layout, {along_mn, along_k}),
-        operand.base_offset);
-    if (bytes == 4) return shared(cta).load<std::uint32_t>(address);
-    if (bytes == 2) return shared(cta).load<std::uint16_t>(address);
-    return shared(cta).load<std::uint8_t>(address);
+  std::uint32_t element(const SmemMatrix& of, int cta, tcgen05::Kind kind, int mn, int k) const {
+    const auto row = static_cast<std::uint32_t>(mn);
+    const auto along_k = static_cast<std::uint32_t>(k);
+    const bool k_major = of.operand.layout.major == Major::K;
+    const std::uint32_t bit = tcgen05::contiguous_bit(kind, of.type, k_major ? along_k : row);
+    const OperandByte at = k_major ? OperandByte{row, bit / 8} : OperandByte{bit / 8, along_k};
+    const std::uint32_t address = of.operand.swizzle.apply(
+        of.operand.start_bytes + offset_bytes(of.operand.layout, at), of.operand.base_offset);
+    const std::uint32_t bytes = (bit % 8 + static_cast<std::uint32_t>(bits(of.type)) + 7) / 8;
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < bytes; ++i)
+      word |= std::uint32_t{shared(cta).load<std::uint8_t>(address + i)} << (8 * i);
+    return word >> (bit % 8) & low_bits(bits(of.type));
   }
 
-  void gather(const SmemOperand& operand, int rows_per_cta, tcgen05::Kind kind, int cta_group,
+  void gather(const SmemMatrix& of, const tcgen05::MmaOpcode& opcode,
               std::vector<std::uint32_t>& out) const {
-    const int bytes = tcgen05::tmem_container_bits(kind) / 8;
-    for (const int cta : ctas_of(cta_group))
-      for (int mn = 0; mn < rows_per_cta; ++mn)
-        for (int k = 0; k < tcgen05::dense_k(kind); ++k)
-          out.push_back(element(operand, cta, mn, k, bytes));
+    for (const int cta : ctas_of(opcode.cta_group))
+      for (int mn = 0; mn < of.rows_per_cta; ++mn)
+        for (int k = 0; k < tcgen05::products(opcode.kind); ++k)
+          out.push_back(element(of, cta, opcode.kind, mn, k));
   }
 
-  void gather_a(const Tcgen05Mma& i, tcgen05::MmaValues& values) {
+  void gather_a(const Tcgen05Mma& i, std::vector<std::uint32_t>& out) {
     const int group = i.opcode.cta_group;
     if (i.opcode.a_place == tcgen05::Place::Smem)
-      return gather(i.a, i.idesc.m / group, i.opcode.kind, group, values.a);
+      return gather({i.a, i.idesc.a, i.idesc.m / group}, i.opcode, out);
     const tcgen05::Datapath datapath = tcgen05::datapath(i.opcode, i.idesc.m);
     const tcgen05::TmemA a = {datapath, i.opcode.kind, operation_.a.tmem_lane};
-    const int width = tcgen05::tmem_container_bits(i.opcode.kind);
-    const std::uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+    const int payload = tcgen05::tmem_payload_low_bit(i.opcode.kind, i.idesc.a);
     for (const int cta : ctas_of(group))
       for (int row = 0; row < rows(datapath); ++row)
-        for (int k = 0; k < tcgen05::dense_k(i.opcode.kind); ++k) {
+        for (int k = 0; k < tcgen05::products(i.opcode.kind); ++k) {
           const tcgen05::CellBit place = a_place(a, {row, k});
           const Cell cell = {place.tmem_lane, operation_.a.tmem_column + place.tmem_column};
-          values.a.push_back(memory(cta).load(cell) >> place.low_bit & mask);
+          out.push_back(memory(cta).load(cell) >> (place.low_bit + payload) &
+                        low_bits(bits(i.idesc.a)));
         }
-  }
-
-  void gather_b(const Tcgen05Mma& i, tcgen05::MmaValues& values) const {
-    gather(i.b, i.idesc.n / i.opcode.cta_group, i.opcode.kind, i.opcode.cta_group, values.b);
   }
 
   std::uint8_t scale(int cta, const tcgen05::ScaleBuffer& buffer, const TmemAddress& at,
@@ -166,8 +178,8 @@ class TmemMover {
     return static_cast<std::uint8_t>(word >> (8 * place.byte));
   }
 
-  void gather_scales(const Tcgen05Mma& i, tcgen05::MmaValues& values) {
-    const int factors = tcgen05::scale_factors_per_row(i.opcode);
+  void gather_scales(const Tcgen05Mma& i, tcgen05::MmaTile& tile) {
+    const int factors = tcgen05::scale_count(i.opcode);
     const int group = i.opcode.cta_group;
     if (factors == 0) return;
     const auto sfa = tcgen05::sfa_buffer(i.idesc.m, group);
@@ -175,11 +187,11 @@ class TmemMover {
     for (const int cta : ctas_of(group))
       for (int row = 0; row < i.idesc.m / group; ++row)
         for (int s = 0; s < factors; ++s)
-          values.scales_a.push_back(
+          tile.scales_a.push_back(
               scale(cta, sfa, operation_.scale_a, {row, i.idesc.scale_a_id + s}));
     for (int col = 0; col < i.idesc.n; ++col)
       for (int s = 0; s < factors; ++s)
-        values.scales_b.push_back(
+        tile.scales_b.push_back(
             scale(ctas_of(group).front(), sfb, operation_.scale_b, {col, i.idesc.scale_b_id + s}));
   }
 

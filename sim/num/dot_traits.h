@@ -1,15 +1,18 @@
-// The arithmetic of each wgmma kind: one row of constants per accumulator and operand type.
+// The arithmetic of each wgmma and tcgen05.mma kind: one row of constants per kind and accumulator.
 //
 // Decides how many fraction bits survive alignment, how low the alignment exponent may go, and how
-// the sum becomes D. dot.h and everything that describes the arithmetic read it from here.
+// the sum becomes D. dot.h, tcgen05_dot.h and everything that describes the arithmetic read it from
+// here. How sure the rows of tcgen05 are: tcgen05_evidence.h.
 //
-// Measured: tests/vectors/wgmma_directed.txt, tests/vectors/wgmma_numeric.tcqv
+// Measured: tests/vectors/wgmma_directed.txt, tests/vectors/wgmma_numeric.tcqv (wgmma)
+// Source: MMA-Sim, arXiv 2511.10909, with its tests on a B200 (tcgen05)
 #pragma once
 
 #include <cstdint>
 
 #include "sim/isa/element.h"
 #include "sim/isa/host_device.h"
+#include "sim/isa/tcgen05_kind.h"
 
 namespace tcq {
 
@@ -38,6 +41,19 @@ HOST_DEVICE constexpr DotTraits wgmma_dot_traits(Type d, Type a) {
   if (d == Type::f16) return {fraction_bits, f16_floor_exponent, Conversion::F16NearestEven};
   return {fraction_bits, f32_floor_exponent,
           is_fp8(a) ? Conversion::E8M13TowardZero : Conversion::F32TowardZero};
+}
+
+// Kinds mxf4 and mxf4nvf4 add whole groups of products: their adder has 13 integer bits.
+// Inferred: floors are the smallest exponent of D minus those integer bits, which fits every chip
+// whose floors were measured; for D = f16 a published port says -133 instead.
+inline constexpr int packed_4bit_floor_exponent = -126 - 13;
+
+// Requires: a floating-point kind and a D type that it has. A and B types change nothing.
+HOST_DEVICE constexpr DotTraits tcgen05_dot_traits(tcgen05::Kind kind, Type d) {
+  if (d == Type::f16) return {25, f16_floor_exponent, Conversion::F16NearestEven};
+  if (tcgen05::is_packed_4bit(kind))
+    return {35, packed_4bit_floor_exponent, Conversion::F32TowardZero};
+  return {25, f32_floor_exponent, Conversion::F32TowardZero};
 }
 
 HOST_DEVICE constexpr const char* name(Conversion conversion) {

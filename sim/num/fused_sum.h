@@ -49,12 +49,15 @@ struct SpecialSum {
 };
 
 // A term of `fraction_bits` own fraction bits at `exponent`, in units of 2^(E - kept_bits).
-// Bit budget: |value| < 2^24; left shifts stay below 2^28 because exponent <= E.
-HOST_DEVICE constexpr std::int32_t align(std::int32_t value, int fraction_bits, int exponent,
-                                         int kept_bits, int max_exponent) {
+// Bit budget of 32 bits: |value| < 2^24; left shifts stay below 2^28 because exponent <= E. That of
+// 64 bits: block_scaled_sum.h.
+template <class Integer>
+HOST_DEVICE constexpr Integer align(Integer value, int fraction_bits, int exponent, int kept_bits,
+                                    int max_exponent) {
+  constexpr int most = 8 * static_cast<int>(sizeof(Integer)) - 1;
   const int left = kept_bits - fraction_bits - (max_exponent - exponent);
-  if (left >= 0) return value * (std::int32_t{1} << left);
-  const int right = -left > 31 ? 31 : -left;
+  if (left >= 0) return value * (Integer{1} << left);
+  const int right = -left > most ? most : -left;
   return value < 0 ? -(-value >> right) : value >> right;
 }
 

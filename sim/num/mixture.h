@@ -57,7 +57,17 @@ class Mixture {
  public:
   HOST_DEVICE constexpr Mixture(const DotTypes& types, int k, MixtureClass mixture_class,
                                 std::uint64_t seed)
-      : types_(types), k_(k), class_(mixture_class), seed_(mix(seed)) {
+      : Mixture(types, k, mixture_class, seed, wgmma_dot_traits(types.d, types.a)) {}
+
+  // The same for other constants; scale factors will add `scale_exponent` to every product.
+  HOST_DEVICE constexpr Mixture(const DotTypes& types, int k, MixtureClass mixture_class,
+                                std::uint64_t seed, const DotTraits& traits, int scale_exponent = 0)
+      : types_(types),
+        traits_(traits),
+        scale_exponent_(scale_exponent),
+        k_(k),
+        class_(mixture_class),
+        seed_(mix(seed)) {
     Draw draw(seed_);
     shuffle_multiplier_ = 2 * draw.below(k) + 1;
     shuffle_offset_ = draw.below(k);
@@ -98,30 +108,35 @@ class Mixture {
                static_cast<std::uint64_t>(major) * 0x10000 + static_cast<std::uint64_t>(minor));
   }
 
-  HOST_DEVICE constexpr int product_fraction_bits() const {
-    return wgmma_dot_traits(types_.d, types_.a).fraction_bits;
+  HOST_DEVICE constexpr int product_fraction_bits() const { return traits_.fraction_bits; }
+
+  // Exponents of products, scale factors included.
+  HOST_DEVICE constexpr int lowest_product() const {
+    return exponent_range(types_.a).lowest + exponent_range(types_.b).lowest + scale_exponent_;
+  }
+  HOST_DEVICE constexpr int highest_product() const {
+    return exponent_range(types_.a).highest + exponent_range(types_.b).highest + scale_exponent_;
   }
 
   // Low fraction bits of a result that the kind never writes.
   HOST_DEVICE constexpr int ulp_shift() const {
-    const OutputFormat f = output_format(wgmma_dot_traits(types_.d, types_.a).conversion);
+    const OutputFormat f = output_format(traits_.conversion);
     return f.fraction_bits + 1 - f.significant_bits;
   }
 
   // E0: a reference exponent that both products and C can reach.
   HOST_DEVICE constexpr void choose_exponents(Draw& draw) {
-    const ExponentRange a = exponent_range(types_.a);
-    const ExponentRange b = exponent_range(types_.b);
     const ExponentRange d = exponent_range(types_.d);
-    const int low = d.lowest > a.lowest + b.lowest ? d.lowest : a.lowest + b.lowest;
-    const int high = d.highest < a.highest + b.highest ? d.highest : a.highest + b.highest;
+    const int high = d.highest < highest_product() ? d.highest : highest_product();
+    int low = d.lowest > lowest_product() ? d.lowest : lowest_product();
+    if (low > high) low = high;  // C does not reach the products
     reference_ = draw.in(low, high);
-    if (class_ == MixtureClass::Normal) reference_ = 0;
+    if (class_ == MixtureClass::Normal) reference_ = scale_exponent_;
     if (class_ == MixtureClass::Floor) reference_ = low;
     if (class_ == MixtureClass::Overflow) reference_ = high - draw.below(3);
     if (class_ == MixtureClass::OutputTies || class_ == MixtureClass::Headroom) {
       const int middle = (low + high) / 2;
-      reference_ = draw.in(middle, high - 8);
+      reference_ = draw.in(middle, high - 8 > middle ? high - 8 : middle);
     }
   }
 
@@ -152,7 +167,7 @@ class Mixture {
     const int kept = product_fraction_bits();
     Plan p{reference_, false, false, -1, 0};
     switch (class_) {
-      case MixtureClass::Normal: p.exponent = -draw.below(6); break;
+      case MixtureClass::Normal: p.exponent = reference_ - draw.below(6); break;
       case MixtureClass::Cluster:
       case MixtureClass::Specials: p.exponent = reference_ - draw.below(kept + 4); break;
       case MixtureClass::Cancel: return cancel_plan(slot, kept);
@@ -186,7 +201,7 @@ class Mixture {
   HOST_DEVICE constexpr Plan floor_plan(Draw& draw, int slot) const {
     Plan p{reference_, false, false, -1, 0};
     const ExponentRange d = exponent_range(types_.d);
-    const int least = exponent_range(types_.a).lowest + exponent_range(types_.b).lowest;
+    const int least = lowest_product();
     const int half_step = types_.d == Type::f16 ? 1 : 0;
     const int mains = 1 + pairs_ % 3;
     if (least >= d.lowest - 1) {
@@ -195,12 +210,14 @@ class Mixture {
     }
     p.exact = policy_ != 3;
     if (policy_ == 3) {
-      p.exponent = d.lowest + draw.in(-23, 3);
+      const int lowest = d.lowest - 23;
+      // Scaled products of narrow types lie close together: all of them shall take part.
+      const int low = scale_exponent_ != 0 && lowest < least ? least : lowest;
+      p.exponent = draw.in(low, low < d.lowest + 3 ? d.lowest + 3 : low);
     } else if (slot < mains) {
       p.exponent = d.lowest + (slot == 0 ? -half_step : draw.below(3) / 2);
     } else if (slot <= mains + policy_ % 2) {
-      const int floor = wgmma_dot_traits(types_.d, types_.a).floor_exponent;
-      p.exponent = floor - product_fraction_bits() + draw.in(-2, 2);
+      p.exponent = traits_.floor_exponent - product_fraction_bits() + draw.in(-2, 2);
       if (p.exponent < least) p.exponent = least;
     } else {
       p.zero = 1 + draw.below(3);
@@ -212,15 +229,14 @@ class Mixture {
     Plan p{reference_ - draw.below(4), false, false, -1, 0};
     if (policy_ == 3 || draw.below(5) != 0) {
       p.zero = 1 + draw.below(3);
-      p.exponent =
-          exponent_range(types_.a).highest + exponent_range(types_.b).highest - 2 * draw.below(8);
+      p.exponent = highest_product() - 2 * draw.below(8);
     }
     return p;
   }
 
   HOST_DEVICE constexpr Plan overflow_plan(Draw& draw, int slot) const {
     Plan p{reference_ - draw.below(3), false, false, -1, 0};
-    const int reach = exponent_range(types_.a).highest + exponent_range(types_.b).highest;
+    const int reach = highest_product();
     if (policy_ == 3 && reach > reference_) {
       p.exponent = draw.in(reference_, reach);
       p.pair = slot / 2;
@@ -234,7 +250,7 @@ class Mixture {
   // 2^E0 + half a step of D + a tail at the last bit kept.
   HOST_DEVICE constexpr Plan tie_plan(Draw& draw, int slot, int kept) const {
     Plan p{reference_, true, false, -1, 0};
-    const OutputFormat out = output_format(wgmma_dot_traits(types_.d, types_.a).conversion);
+    const OutputFormat out = output_format(traits_.conversion);
     if (slot == 0) return p;
     if (slot == 1)
       p.exponent = reference_ - out.significant_bits;
@@ -247,7 +263,7 @@ class Mixture {
     return p;
   }
 
-  // A's share of a product's exponent; now and then the factor is a subnormal.
+  // A's share of a product's exponent before scaling; now and then the factor is a subnormal.
   HOST_DEVICE constexpr int share_of_a(int exponent, int slot) const {
     const ExponentRange a = exponent_range(types_.a);
     const ExponentRange b = exponent_range(types_.b);
@@ -269,8 +285,9 @@ class Mixture {
   HOST_DEVICE constexpr std::uint32_t float_operand(Type type, int role, int major, int slot,
                                                     Draw& draw) const {
     const Plan p = plan(slot);
-    const int a_share = share_of_a(p.exponent, p.pair >= 0 ? 1000 + p.pair : slot);
-    const int exponent = role == 0 ? a_share : p.exponent - a_share;
+    const int unscaled = p.exponent - scale_exponent_;
+    const int a_share = share_of_a(unscaled, p.pair >= 0 ? 1000 + p.pair : slot);
+    const int exponent = role == 0 ? a_share : unscaled - a_share;
     const bool negative = sign(role, slot, draw);
     if ((p.zero == 1 && role == 0) || (p.zero == 2 && role == 1) || p.zero == 3)
       return make_float(type, -100000, Fraction::Zero, negative, draw);
@@ -324,7 +341,9 @@ class Mixture {
     switch (class_) {
       case MixtureClass::UniformBits: return draw.word() >> (32 - bits(d));
       case MixtureClass::Normal:
-        return draw.one_in(2) ? zero : make_float(d, 2 - draw.below(5), fraction, negative, draw);
+        return draw.one_in(2)
+                   ? zero
+                   : make_float(d, reference_ + 2 - draw.below(5), fraction, negative, draw);
       case MixtureClass::Cluster:
         if (draw.one_in(4)) return zero;
         return make_float(d, reference_ + 1 - draw.below(kept + 5), fraction, negative, draw);
@@ -375,6 +394,8 @@ class Mixture {
   }
 
   DotTypes types_;
+  DotTraits traits_;
+  int scale_exponent_;
   int k_;
   MixtureClass class_;
   std::uint64_t seed_;

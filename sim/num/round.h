@@ -59,7 +59,8 @@ HOST_DEVICE constexpr std::uint32_t nan_bits(Conversion conversion) {
   return conversion == Conversion::F16NearestEven ? canonical_nan_f16 : canonical_nan_f32;
 }
 
-// Bit budget: |sum| < 2^40; the callers' sums stay below 2^33.
+// Bit budget: |sum| < 2^63; the callers' sums stay below 2^33 (fused_sum.h) and 2^49
+// (block_scaled_sum.h), and the value of one step above 2^-1074.
 HOST_DEVICE constexpr std::uint32_t round_sum(Conversion conversion, std::int64_t sum,
                                               int lsb_exponent) {
   if (sum == 0) return 0;

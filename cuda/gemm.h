@@ -1,0 +1,175 @@
+// D = activation(alpha * A * B + beta * C + bias) on Hopper: describe a problem, plan it once, run
+// the plan as often as needed.
+//
+// A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
+// transpose: exchange A and B). Nothing is thrown: every call answers a Status, and sentence() says
+// what it means. A call that does not answer Ok launches nothing. Kernels are chosen on the device
+// that is current in make_plan(); run() allocates nothing and may be captured in a graph. A C
+// interface: gemm_c.h. The bits of D, predicted: oracle/gemm_reference.h. Example:
+//
+//   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
+//   gemm::Plan plan;
+//   gemm::Status status = gemm::make_plan(problem, plan);
+//   if (status == gemm::Status::Ok) status = gemm::run(plan, {a, b, nullptr, d}, {}, stream);
+//   if (status != gemm::Status::Ok) std::puts(gemm::sentence(status));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/gemm_arguments.h"
+#include "sim/isa/canonical_layout.h"
+#include "sim/isa/element.h"
+#include "sim/num/activation.h"
+
+struct CUstream_st;
+
+namespace tcq::gemm {
+
+using Stream = CUstream_st*;  // cudaStream_t
+
+enum class Status : std::uint8_t {
+  Ok,
+  NegativeSize,
+  SizeTooLarge,
+  UnsupportedTypes,
+  UnsupportedEpilogue,
+  KernelDoesNotFit,
+  LeadingDimensionTooSmall,
+  BadBatchStride,
+  NoPlan,
+  NullPointer,
+  Misaligned,
+  WorkspaceTooSmall,
+  NotDeviceMemory,
+  MixedDevices,
+  NoDevice,
+  WrongArchitecture,
+  WrongDevice,
+  EarlierError,
+  CudaFailed,
+};
+inline constexpr int status_count = 19;
+
+const char* name(Status status);
+const char* sentence(Status status);
+
+inline constexpr std::int64_t packed = -1;
+
+// Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
+// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all.
+struct Strides {
+  std::int64_t ld = packed;
+  std::int64_t batch = packed;
+
+  friend constexpr bool operator==(const Strides&, const Strides&) = default;
+};
+
+struct Problem {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;  // 0: the product is 0
+  std::int64_t batch = 1;
+  Type in = Type::bf16;  // f16, bf16, tf32 (any f32: the low 13 bits do not count), s8, u8
+  // f16: f16, f32; bf16: bf16, f32; tf32: f32; s8 and u8: s32, f32, bf16.
+  Type out = Type::bf16;
+  Major major_a = Major::K;  // K: A is row-major
+  Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
+  Strides a = {};
+  Strides b = {};
+  Strides c = {};  // c and d have type `out`
+  Strides d = {};
+  // s32 has no epilogue: alpha 1, beta 0, no bias, no activation.
+  float alpha = 1;
+  float beta = 0;         // 0: C is not read
+  bool has_bias = false;  // one element of type `out` for each column of D
+  Activation activation = Activation::None;
+  bool batch_invariant = false;  // the bits of a row of D may not depend on M
+
+  friend constexpr bool operator==(const Problem&, const Problem&) = default;
+};
+
+// What can be said without a device and without pointers.
+Status check(const Problem& problem);
+
+// Whom to ask for how many clusters fit: facts on the device that a plan depends on.
+struct Device {
+  int id = 0;
+  int major = 9;  // compute capability
+  int minor = 0;
+  int sm_count = 132;
+};
+
+struct Kernel;  // gemm_kernels.h
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  int clusters = 0;
+  Schedule schedule;
+  int k_blocks = 0;
+};
+
+struct Plan {
+  Problem problem;  // strides are numbers
+  int device = 0;
+  bool made = false;
+  bool runnable = false;  // the device was asked
+  bool empty = false;     // no output: run() does nothing
+  Launch aligned;         // every pointer a multiple of 16
+  Launch unaligned;       // any pointers
+  std::size_t workspace_bytes = 0;
+};
+
+Status make_plan(const Problem& problem, Plan& plan);
+// For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
+Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
+
+// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for
+// benchmarks and tests. KernelDoesNotFit if it computes something else.
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
+
+std::size_t workspace_bytes(const Plan& plan);
+
+// Several lines: the problem, both launches, the order of accumulation.
+std::string describe(const Plan& plan);
+
+// A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K. The chains'
+// results are added in f32 in the order given.
+struct KSegment {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  friend constexpr bool operator==(const KSegment&, const KSegment&) = default;
+};
+
+// The order of accumulation of every output; the same for both launches unless K is split.
+std::vector<KSegment> k_segments(const Plan& plan, bool aligned = true);
+
+struct Pointers {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;  // may be d
+  void* d = nullptr;
+  const void* bias = nullptr;
+};
+
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Are all pointers multiples of 16, so that run() takes the plan's first launch?
+bool uses_aligned(const Plan& plan, const Pointers& pointers);
+
+// What run() says before it asks CUDA for anything.
+Status check(const Plan& plan, const Pointers& pointers, const Workspace& workspace);
+
+// Asks the driver whose memory each pointer is: NotDeviceMemory, MixedDevices. run() does not.
+Status check_memory(const Plan& plan, const Pointers& pointers);
+
+// Asynchronous in `stream`, a stream of the plan's device, which must be current.
+Status run(const Plan& plan, const Pointers& pointers, const Workspace& workspace, Stream stream);
+
+}  // namespace tcq::gemm

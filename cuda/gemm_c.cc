@@ -1,0 +1,117 @@
+#include "cuda/gemm_c.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "cuda/gemm.h"
+
+struct tcq_gemm_plan {
+  tcq::gemm::Plan plan;
+};
+
+namespace tcq::gemm {
+namespace {
+
+// Codes that do not exist become a type that no kernel takes.
+Type type_of(std::int32_t type) {
+  switch (type) {
+    case TCQ_GEMM_F16: return Type::f16;
+    case TCQ_GEMM_BF16: return Type::bf16;
+    case TCQ_GEMM_TF32: return Type::tf32;
+    case TCQ_GEMM_S8: return Type::s8;
+    case TCQ_GEMM_U8: return Type::u8;
+    case TCQ_GEMM_F32: return Type::f32;
+    case TCQ_GEMM_S32: return Type::s32;
+  }
+  return Type::b1;
+}
+
+Major major_of(std::int32_t major) { return major == TCQ_GEMM_MN_MAJOR ? Major::MN : Major::K; }
+
+Strides strides_of(const tcq_gemm_strides& s) { return {s.ld, s.batch}; }
+
+Problem problem_of(const tcq_gemm_problem& p) {
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .batch = p.batch,
+          .in = type_of(p.in),
+          .out = type_of(p.out),
+          .major_a = major_of(p.major_a),
+          .major_b = major_of(p.major_b),
+          .a = strides_of(p.a),
+          .b = strides_of(p.b),
+          .c = strides_of(p.c),
+          .d = strides_of(p.d),
+          .alpha = p.alpha,
+          .beta = p.beta,
+          .has_bias = p.has_bias != 0,
+          .activation = static_cast<Activation>(p.activation >= 0 && p.activation < activation_count
+                                                    ? p.activation
+                                                    : activation_count),
+          .batch_invariant = p.batch_invariant != 0};
+}
+
+int code(Status status) { return static_cast<int>(status); }
+
+}  // namespace
+}  // namespace tcq::gemm
+
+namespace gemm = tcq::gemm;
+
+void tcq_gemm_defaults(tcq_gemm_problem* problem) {
+  if (problem == nullptr) return;
+  *problem = {};
+  problem->batch = 1;
+  problem->in = problem->out = TCQ_GEMM_BF16;
+  for (tcq_gemm_strides* s : {&problem->a, &problem->b, &problem->c, &problem->d})
+    *s = {gemm::packed, gemm::packed};
+  problem->alpha = 1;
+}
+
+const char* tcq_gemm_sentence(int status) {
+  if (status < 0 || status >= gemm::status_count) return "?";
+  return gemm::sentence(static_cast<gemm::Status>(status));
+}
+
+int tcq_gemm_check(const tcq_gemm_problem* problem) {
+  if (problem == nullptr) return gemm::code(gemm::Status::NullPointer);
+  return gemm::code(gemm::check(gemm::problem_of(*problem)));
+}
+
+int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
+  if (problem == nullptr || plan == nullptr) return gemm::code(gemm::Status::NullPointer);
+  *plan = nullptr;
+  gemm::Plan made;
+  const gemm::Status status = gemm::make_plan(gemm::problem_of(*problem), made);
+  if (status != gemm::Status::Ok) return gemm::code(status);
+  *plan = new (std::nothrow) tcq_gemm_plan{made};
+  return gemm::code(*plan == nullptr ? gemm::Status::NoPlan : gemm::Status::Ok);
+}
+
+void tcq_gemm_destroy_plan(tcq_gemm_plan* plan) { delete plan; }
+
+size_t tcq_gemm_workspace_bytes(const tcq_gemm_plan* plan) {
+  return plan == nullptr ? 0 : gemm::workspace_bytes(plan->plan);
+}
+
+size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size) {
+  const std::string whole = gemm::describe(plan == nullptr ? gemm::Plan{} : plan->plan);
+  if (text != nullptr && size > 0) {
+    const std::size_t length = std::min(whole.size(), size - 1);
+    std::memcpy(text, whole.data(), length);
+    text[length] = 0;
+  }
+  return whole.size();
+}
+
+int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers, void* workspace,
+                 size_t workspace_bytes, void* stream) {
+  if (plan == nullptr) return gemm::code(gemm::Status::NoPlan);
+  if (pointers == nullptr) return gemm::code(gemm::Status::NullPointer);
+  return gemm::code(gemm::run(plan->plan,
+                              {pointers->a, pointers->b, pointers->c, pointers->d, pointers->bias},
+                              {workspace, workspace_bytes}, static_cast<gemm::Stream>(stream)));
+}

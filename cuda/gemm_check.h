@@ -1,0 +1,36 @@
+// A problem's matrices, its strides as numbers, and whether it has an epilogue: what the parts of
+// the library share about it. Users read gemm.h.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/gemm.h"
+
+namespace tcq::gemm {
+
+// A matrix in memory: `inner` elements are contiguous, `outer` of these are ld apart.
+struct View {
+  Type type;
+  std::int64_t inner;
+  std::int64_t outer;
+};
+
+View view_a(const Problem& problem);
+View view_b(const Problem& problem);
+View view_d(const Problem& problem);  // and of C
+
+// The same problem without `packed`.
+Problem resolved(const Problem& problem);
+
+// Is D the product, without arithmetic after it?
+bool is_plain(const Problem& problem);
+
+// Can a tensor map have these strides? And this address?
+bool tma_addresses(const Strides& strides, const View& view, std::int64_t batch);
+bool tma_addresses(const void* address);
+
+// Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
+// the next row (sim/isa/tma_tile.h).
+bool tma_stores(const Problem& problem);
+
+}  // namespace tcq::gemm

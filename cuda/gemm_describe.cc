@@ -1,0 +1,97 @@
+// A plan in words.
+#include <string>
+
+#include "cuda/gemm.h"
+#include "cuda/gemm_check.h"
+#include "cuda/gemm_kernels.h"
+#include "sim/isa/shape.h"
+
+namespace tcq::gemm {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+const char* major_name(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
+
+std::string decimal(float value) {
+  std::string text = std::to_string(value);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string problem_text(const Problem& p) {
+  std::string text = "problem: " + number(p.m) + "x" + number(p.n) + "x" + number(p.k);
+  if (p.batch != 1) text += ", batch " + number(p.batch);
+  text += ", " + std::string(name(p.in)) + " -> " + name(p.out) + ", A " + major_name(p.major_a) +
+          ", B " + major_name(p.major_b);
+  return text + "\n";
+}
+
+std::string epilogue_text(const Problem& p) {
+  if (is_plain(p)) return "epilogue: none\n";
+  std::string text = "epilogue: " + decimal(p.alpha) + " * sum";
+  if (p.beta != 0) text += " + " + decimal(p.beta) + " * C";
+  if (p.has_bias) text += " + bias";
+  if (p.activation != Activation::None) text += std::string(", ") + name(p.activation);
+  return text + "; every step rounded to f32\n";
+}
+
+std::string kernel_text(const Kernel& k) {
+  return name(k) + ", loads by " + (k.loader == Loader::Tma ? "TMA" : "threads") + ", " +
+         number(k.shared_bytes) + " bytes of shared memory" +
+         (k.full ? ", any epilogue" : ", product only");
+}
+
+std::string launch_text(const char* title, const Launch& l) {
+  const Schedule& s = l.schedule;
+  return std::string(title) + ": " + kernel_text(*l.kernel) + "; " +
+         number(l.clusters * cluster_size(*l.kernel)) + " CTAs of " + number(l.kernel->threads) +
+         " threads, " + number(s.rows) + " x " + number(s.cols) + " x " + number(s.batch) +
+         " tiles of clusters in groups of " + number(s.group) + " rows\n";
+}
+
+std::string order_text(const Plan& plan, bool aligned) {
+  const Problem& p = plan.problem;
+  if (p.k == 0) return "the sum is 0";
+  const std::string step = number(wgmma::stored_k(p.in));
+  const auto segments = k_segments(plan, aligned);
+  if (segments.size() == 1) return "one chain of wgmmas over ascending k, " + step + " at a time";
+  std::string text = number(static_cast<std::int64_t>(segments.size())) +
+                     " chains of wgmmas, each over ascending k, " + step + " at a time, from k =";
+  for (const KSegment& s : segments) text += " " + number(s.first);
+  return text + "; their results added in this order, each step rounded to f32";
+}
+
+bool is_split(const Plan& plan) { return plan.aligned.kernel->split > 1; }
+
+}  // namespace
+
+std::string name(const Kernel& k) {
+  std::string text = number(k.block_m) + "x" + number(k.block_n) + "x" + number(k.block_k);
+  if (k.skinny)
+    text += " transposed";
+  else
+    text += k.turns == Turns::PingPong ? " ping-pong" : " together";
+  if (k.split > 1) text += " split " + number(k.split);
+  if (k.cluster_m * k.cluster_n > 1)
+    text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
+  text += " " + number(k.stages) + " stages";
+  if (k.loader == Loader::Copy) text += " copying";
+  return text + (k.full ? " full" : "");
+}
+
+std::string describe(const Plan& plan) {
+  if (!plan.made) return "no plan\n";
+  std::string text = problem_text(plan.problem) + epilogue_text(plan.problem);
+  if (plan.empty) return text + "nothing to do\n";
+  text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned);
+  text += "order: " + order_text(plan, true) + "\n";
+  if (is_split(plan)) text += "order if unaligned: " + order_text(plan, false) + "\n";
+  text += is_split(plan) ? "bits: depend on the split, which depends on M\n"
+                         : "bits: depend on neither M, tile nor alignment\n";
+  return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
+         " bytes; device " + number(plan.device) + "\n";
+}
+
+}  // namespace tcq::gemm

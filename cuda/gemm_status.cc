@@ -1,0 +1,69 @@
+#include "cuda/gemm.h"
+
+namespace tcq::gemm {
+
+const char* name(Status status) {
+  switch (status) {
+    case Status::Ok: return "Ok";
+    case Status::NegativeSize: return "NegativeSize";
+    case Status::SizeTooLarge: return "SizeTooLarge";
+    case Status::UnsupportedTypes: return "UnsupportedTypes";
+    case Status::UnsupportedEpilogue: return "UnsupportedEpilogue";
+    case Status::KernelDoesNotFit: return "KernelDoesNotFit";
+    case Status::LeadingDimensionTooSmall: return "LeadingDimensionTooSmall";
+    case Status::BadBatchStride: return "BadBatchStride";
+    case Status::NoPlan: return "NoPlan";
+    case Status::NullPointer: return "NullPointer";
+    case Status::Misaligned: return "Misaligned";
+    case Status::WorkspaceTooSmall: return "WorkspaceTooSmall";
+    case Status::NotDeviceMemory: return "NotDeviceMemory";
+    case Status::MixedDevices: return "MixedDevices";
+    case Status::NoDevice: return "NoDevice";
+    case Status::WrongArchitecture: return "WrongArchitecture";
+    case Status::WrongDevice: return "WrongDevice";
+    case Status::EarlierError: return "EarlierError";
+    case Status::CudaFailed: return "CudaFailed";
+  }
+  return "?";
+}
+
+const char* sentence(Status status) {
+  switch (status) {
+    case Status::Ok: return "all is well";
+    case Status::NegativeSize: return "m, n, k or the batch is negative";
+    case Status::SizeTooLarge:
+      return "m, n or k is above 2147418112, there are 2^30 tiles or more, or a matrix reaches "
+             "beyond 2^60 bytes";
+    case Status::UnsupportedTypes:
+      return "no kernel multiplies these types: f16 gives f16 or f32; bf16 gives bf16 or f32; tf32 "
+             "gives f32; s8 and u8 give s32, f32 or bf16";
+    case Status::UnsupportedEpilogue:
+      return "an s32 result takes no alpha, beta, bias or activation, or the activation does not "
+             "exist";
+    case Status::KernelDoesNotFit:
+      return "this kernel computes other types, majors, strides or epilogues than the problem's";
+    case Status::LeadingDimensionTooSmall:
+      return "a leading dimension is smaller than the extent it steps over";
+    case Status::BadBatchStride:
+      return "a batch stride is negative, or that of D is 0 and the batch has several matrices";
+    case Status::NoPlan: return "the plan was not made by make_plan on a device";
+    case Status::NullPointer:
+      return "A, B or D is null, or C with a beta other than 0, or a bias that the problem has";
+    case Status::Misaligned: return "an address is not a multiple of its element's size";
+    case Status::WorkspaceTooSmall:
+      return "the workspace is smaller than workspace_bytes of the plan, or null";
+    case Status::NotDeviceMemory: return "a pointer is not to the memory of a device";
+    case Status::MixedDevices:
+      return "a pointer is to the memory of another device than the plan's";
+    case Status::NoDevice: return "there is no CUDA device, or no driver";
+    case Status::WrongArchitecture:
+      return "the device has not compute capability 9.0, for which the kernels are compiled";
+    case Status::WrongDevice: return "the current device is not the one the plan was made for";
+    case Status::EarlierError:
+      return "an earlier CUDA call failed and nobody asked why: cudaGetLastError says it";
+    case Status::CudaFailed: return "a CUDA call failed, nothing was launched";
+  }
+  return "?";
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,380 @@
+// Words of tcgen05 taken apart and put together; see tcgen05_words.h. One part per format.
+#include "oracle/tcgen05_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "oracle/mnemonic.h"
+#include "oracle/tcgen05_lint.h"
+#include "oracle/words.h"
+#include "sim/isa/tcgen05_instr_desc.h"
+#include "sim/isa/tcgen05_smem_desc.h"
+#include "sim/isa/tcgen05_zero_mask.h"
+#include "sim/isa/tmem_address.h"
+
+namespace tcq::oracle {
+namespace {
+
+using namespace tcgen05;
+
+constexpr std::string_view smem_format = "tcgen05.desc";
+constexpr std::string_view idesc_formats = "tcgen05.idesc.";
+constexpr std::string_view mask_format = "tcgen05.zero_mask";
+constexpr std::string_view tmem_format = "tmem.addr";
+
+constexpr std::array<std::string_view, 10> formats = {
+    smem_format,          "tcgen05.idesc.f16",
+    "tcgen05.idesc.tf32", "tcgen05.idesc.f8f6f4",
+    "tcgen05.idesc.i8",   "tcgen05.idesc.mxf8f6f4",
+    "tcgen05.idesc.mxf4", "tcgen05.idesc.mxf4nvf4",
+    mask_format,          tmem_format};
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+std::uint64_t word_of(const Question& question, std::string_view example) {
+  return parse_number(word_at(question, 1, fmt::format("a word such as {}", example)), "word");
+}
+
+// CUTLASS hands the instruction descriptor on in the upper half of 64 bits.
+std::uint32_t narrow_word_of(const Question& question, std::string_view example) {
+  using Low = Field<0, 32>;
+  using High = Field<32, 32>;
+  const std::uint64_t word = word_of(question, example);
+  if (Low::fits(word)) return static_cast<std::uint32_t>(word);
+  throw UsageError(fmt::format(
+      "{} has more than 32 bits: expected a 32-bit word such as {}{}",
+      quoted(word_at(question, 1, "a word")), example,
+      Low::code(word) == 0
+          ? fmt::format("; did you mean its upper half '{}'?", hex_word(High::code(word), 32))
+          : ""));
+}
+
+int int_from(const Keys& keys, std::string_view key, int fallback) {
+  constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max();
+  return static_cast<int>(keys.number_or(key, 0, largest, static_cast<std::uint64_t>(fallback)));
+}
+
+bool flag_from(const Keys& keys, std::string_view key) { return keys.number_or(key, 0, 1, 0) != 0; }
+
+Major major_from(const Keys& keys, std::string_view key) {
+  return keys.choice(key, {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
+}
+
+Type type_from(const Keys& keys, std::string_view key, Type fallback) {
+  const std::string_view word = keys.text(key, name(fallback));
+  if (const std::optional<Type> type = parse_type(word)) return *type;
+  std::vector<std::string_view> known;
+  for (int i = 0; i < type_count; ++i) known.push_back(name(static_cast<Type>(i)));
+  throw_unknown(fmt::format("value of {}=", key), word, known);
+}
+
+Kind kind_named(std::string_view word) {
+  std::vector<std::string_view> known;
+  for (int i = 0; i < kind_count; ++i) {
+    known.push_back(name(static_cast<Kind>(i)));
+    if (same_word(word, known.back())) return static_cast<Kind>(i);
+  }
+  throw_unknown("kind", word, known);
+}
+
+void require(Fault fault) {
+  if (fault != Fault::None) throw FaultError(fault);
+}
+
+// ---- Shared memory descriptors ------------------------------------------------------------------
+
+constexpr int smem_bits = 64;
+
+template <class F>
+std::string smem_value(F, std::uint64_t word) {
+  const SmemDescriptor d = decode(word);
+  if constexpr (std::is_same_v<F, SwizzleMode>)
+    return name(d.swizzle);
+  else if constexpr (std::is_same_v<F, LboMode>)
+    return d.lbo_absolute ? "absolute" : "relative";
+  else if constexpr (std::is_same_v<F, DescriptorConstant>)
+    return fmt::format("{:0{}b}", F::code(word), F::width);
+  else
+    return fmt::format("{}", F::decode(word));
+}
+
+// The kind that has a type, where nothing else is said.
+Kind kind_of(Type type) {
+  for (int i = 0; i < kind_count; ++i)
+    if (type_code(static_cast<Kind>(i), type) != no_code) return static_cast<Kind>(i);
+  throw UsageError(
+      fmt::format("type={} is no operand of tcgen05.mma: expected f16, bf16, tf32, s8, u8, e4m3, "
+                  "e5m2, e2m3, e3m2 or e2m1",
+                  name(type)));
+}
+
+std::optional<SmemUse> smem_use_from(const Keys& keys) {
+  if (!keys.has("type")) {
+    if (keys.has("kind") || keys.has("major") || keys.has("mn"))
+      throw UsageError(
+          "kind=, major= and mn= say how an instruction reads the word: expected type= as well");
+    return std::nullopt;
+  }
+  const Type type = type_from(keys, "type", Type::f16);
+  const Kind kind = keys.has("kind") ? kind_named(keys.text("kind", "")) : kind_of(type);
+  if (type_code(kind, type) == no_code)
+    throw UsageError(fmt::format("kind={} has no operands of type={}", name(kind), name(type)));
+  SmemUse use{kind, type, major_from(keys, "major"), std::nullopt};
+  constexpr int most_rows = 256;
+  if (keys.has("mn")) use.mn = static_cast<std::uint32_t>(keys.number("mn", 8, most_rows));
+  return use;
+}
+
+DecodedWord decode_smem(const Question& question) {
+  const std::uint64_t word = word_of(question, "0x4000404000010040");
+  const Keys keys(words_from(question, 2), {}, {"type", "kind", "major", "mn"});
+  return {std::string(smem_format),
+          hex_word(word, smem_bits),
+          field_lines(SmemDescriptorFormat{}, word,
+                      [&](auto field) { return smem_value(field, word); }),
+          rest_lines(SmemDescriptorFormat{}, word, "reserved", "must be 0"),
+          "reserved",
+          remarks_on_smem(word, smem_use_from(keys))};
+}
+
+Swizzle swizzle_from(const Keys& keys) {
+  constexpr Swizzle all[] = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128,
+                             Swizzle::B128Atom32};
+  return all[keys.choice(SwizzleMode::name,
+                         {name(all[0]), name(all[1]), name(all[2]), name(all[3]), name(all[4])},
+                         0)];
+}
+
+std::string encode_smem(const Question& question) {
+  const Keys keys(
+      words_from(question, 1), {},
+      {StartAddress::name, LeadingByteOffset::name, StrideByteOffset::name, BaseOffset::name,
+       LboMode::name, SwizzleMode::name, "start", "lbo", "sbo", DescriptorConstant::name});
+  keys.choice(DescriptorConstant::name, {"001"}, 0);  // may be given, as decode prints it
+  SmemDescriptor d;
+  d.start_bytes = keys.either_number("start", StartAddress::name);
+  d.lbo_bytes = keys.either_number("lbo", LeadingByteOffset::name);
+  d.sbo_bytes = keys.either_number("sbo", StrideByteOffset::name);
+  d.base_offset = static_cast<std::uint32_t>(
+      keys.number_or(BaseOffset::name, 0, std::numeric_limits<std::uint32_t>::max(), 0));
+  d.lbo_absolute = keys.choice(LboMode::name, {"relative", "absolute"}, 0) == 1;
+  d.swizzle = swizzle_from(keys);
+  require(check(d));
+  return hex_word(encode(d), smem_bits);
+}
+
+// ---- Instruction descriptors --------------------------------------------------------------------
+
+std::string type_text(Type type) { return type == no_type ? "no type" : name(type); }
+
+std::string major_text(Major major) { return major == Major::K ? "K" : "MN"; }
+
+template <class F>
+std::string idesc_value(F, std::uint32_t word, const InstructionDescriptor& d) {
+  if constexpr (std::is_same_v<F, idesc::TypeD>)
+    return type_text(d.d);
+  else if constexpr (std::is_same_v<F, idesc::TypeA>)
+    return type_text(d.a);
+  else if constexpr (std::is_same_v<F, idesc::TypeB> || std::is_same_v<F, idesc::PackedTypeB>)
+    return type_text(d.b);
+  else if constexpr (std::is_same_v<F, idesc::MajorA>)
+    return major_text(d.major_a);
+  else if constexpr (std::is_same_v<F, idesc::MajorB>)
+    return major_text(d.major_b);
+  else if constexpr (std::is_same_v<F, idesc::ScaleFormat>)
+    return name(d.scale_type);
+  else if constexpr (std::is_same_v<F, idesc::MaxShiftB>)
+    return fmt::format("{}", d.max_shift_b);
+  else
+    return fmt::format("{}", F::decode(word));
+}
+
+// cta_group= and the like: what the instruction's opcode says.
+std::optional<MmaOpcode> opcode_from(const Keys& keys, Kind kind) {
+  constexpr std::array names = {"cta_group", "ws", "sparse", "scale_vec", "a"};
+  if (std::none_of(names.begin(), names.end(), [&](const char* key) { return keys.has(key); }))
+    return std::nullopt;
+  MmaOpcode op;
+  op.kind = kind;
+  op.cta_group = static_cast<int>(keys.number_or("cta_group", 1, 2, 1));
+  op.ws = flag_from(keys, "ws");
+  op.sparse = flag_from(keys, "sparse");
+  op.a_place = keys.choice("a", {"smem", "tmem"}, 0) == 1 ? Place::Tmem : Place::Smem;
+  constexpr ScaleVec all[] = {ScaleVec::X1, ScaleVec::X2, ScaleVec::X4, ScaleVec::Block16,
+                              ScaleVec::Block32};
+  const int chosen = keys.choice("scale_vec", {"1X", "2X", "4X", "block16", "block32"}, -1);
+  if (chosen >= 0) op.scale_vec = all[chosen];
+  return op;
+}
+
+DecodedWord decode_idesc(const Question& question, Kind kind) {
+  const std::uint32_t word = narrow_word_of(question, "0x08400010");
+  const Keys keys(words_from(question, 2), {}, {"cta_group", "ws", "sparse", "scale_vec", "a"});
+  const InstructionDescriptor d = decode(word, kind);
+  return with_idesc_format(kind, [&](auto format) {
+    return DecodedWord{
+        fmt::format("{}{}", idesc_formats, name(kind)),
+        hex_word(word, idesc::word_bits),
+        field_lines(format, word, [&](auto field) { return idesc_value(field, word, d); }),
+        rest_lines<idesc::word_bits>(format, word, "reserved", "must be 0"),
+        "reserved",
+        remarks_on_idesc(word, kind, opcode_from(keys, kind))};
+  });
+}
+
+// The types of an encode question that names none.
+InstructionDescriptor default_types(Kind kind) {
+  InstructionDescriptor d;
+  while (type_code(kind, d.a) == no_code) d.a = static_cast<Type>(static_cast<int>(d.a) + 1);
+  d.b = d.a;
+  if (kind == Kind::i8) d.d = Type::s32;
+  return d;
+}
+
+std::string encode_idesc(const Question& question, Kind kind) {
+  std::vector<std::string_view> names;
+  with_idesc_format(kind, [&](auto format) {
+    decltype(format)::for_each([&](auto field) { names.push_back(decltype(field)::name); });
+    return 0;
+  });
+  const Keys keys(words_from(question, 1), names);
+  constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max();
+  InstructionDescriptor d = default_types(kind);
+  d.m = static_cast<int>(keys.number(idesc::M::name, 0, largest));
+  d.n = static_cast<int>(keys.number(idesc::N::name, 0, largest));
+  d.d = type_from(keys, idesc::TypeD::name, d.d);
+  d.a = type_from(keys, idesc::TypeA::name, d.a);
+  d.b = type_from(keys, idesc::TypeB::name, d.b);
+  d.major_a = major_from(keys, idesc::MajorA::name);
+  d.major_b = major_from(keys, idesc::MajorB::name);
+  d.negate_a = flag_from(keys, idesc::NegateA::name);
+  d.negate_b = flag_from(keys, idesc::NegateB::name);
+  d.sparse = flag_from(keys, idesc::Sparse::name);
+  d.selector = int_from(keys, idesc::Selector::name, 0);
+  d.saturate = flag_from(keys, idesc::Saturate::name);
+  d.max_shift_b = int_from(keys, idesc::MaxShiftB::name, 0);
+  d.scale_type = static_cast<ScaleType>(
+      keys.choice(idesc::ScaleFormat::name, {name(ScaleType::ue4m3), name(ScaleType::ue8m0)},
+                  static_cast<int>(ScaleType::ue8m0)));
+  d.scale_a_id = int_from(keys, idesc::ScaleAId::name, 0);
+  d.scale_b_id = int_from(keys, idesc::ScaleBId::name, 0);
+  d.k96 = flag_from(keys, idesc::K96::name);
+  require(check(d, kind));
+  return hex_word(encode(d, kind), idesc::word_bits);
+}
+
+// ---- Zero-column masks --------------------------------------------------------------------------
+
+constexpr int mask_bits = 64;
+
+template <class F>
+std::string mask_value(F, std::uint64_t word) {
+  const ZeroColumnMask z = decode_zero_mask(word);
+  if constexpr (std::is_same_v<F, zero_mask::SkipSpan>)
+    return fmt::format("{}", z.skip_columns);
+  else if constexpr (std::is_same_v<F, zero_mask::UseSpan>)
+    return fmt::format("{}", z.use_columns);
+  else
+    return fmt::format("{}", F::decode(word));
+}
+
+std::optional<MaskUse> mask_use_from(const Keys& keys) {
+  if (!keys.has("m") && !keys.has("n")) return std::nullopt;
+  constexpr int rows[] = {32, 64, 128}, columns[] = {64, 128, 256};
+  keys.number("m", 32, 128);  // missing and far off: the sentence of a number
+  keys.number("n", 64, 256);
+  return MaskUse{rows[keys.choice("m", {"32", "64", "128"}, 0)],
+                 columns[keys.choice("n", {"64", "128", "256"}, 0)]};
+}
+
+DecodedWord decode_mask(const Question& question) {
+  const std::uint64_t word = word_of(question, "0x0003028000000000");
+  const Keys keys(words_from(question, 2), {}, {"m", "n"});
+  return {std::string(mask_format),
+          hex_word(word, mask_bits),
+          field_lines(ZeroColumnMaskFormat{}, word,
+                      [&](auto field) { return mask_value(field, word); }),
+          rest_lines(ZeroColumnMaskFormat{}, word, "reserved", "must be 0"),
+          "reserved",
+          remarks_on_zero_mask(word, mask_use_from(keys))};
+}
+
+std::string encode_mask(const Question& question) {
+  constexpr std::array counts = {zero_mask::StartCount0::name, zero_mask::StartCount1::name,
+                                 zero_mask::StartCount2::name, zero_mask::StartCount3::name};
+  constexpr std::array spans = {zero_mask::FirstSpan0::name, zero_mask::FirstSpan1::name,
+                                zero_mask::FirstSpan2::name, zero_mask::FirstSpan3::name};
+  std::vector<std::string_view> names;
+  ZeroColumnMaskFormat::for_each([&](auto field) { names.push_back(decltype(field)::name); });
+  const Keys keys(words_from(question, 1), names);
+  const auto number = [&](std::string_view key, int fallback) {
+    return static_cast<std::uint32_t>(int_from(keys, key, fallback));
+  };
+  ZeroColumnMask z;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    z.start_count[i] = number(counts[i], 0);
+    z.first_zeroed[i] = flag_from(keys, spans[i]);
+  }
+  z.non_zero = flag_from(keys, zero_mask::NonZero::name);
+  z.skip_columns = number(zero_mask::SkipSpan::name, 1);
+  z.use_columns = number(zero_mask::UseSpan::name, 1);
+  z.column_shift = number(zero_mask::ColumnShift::name, 0);
+  require(check(z));
+  return hex_word(encode(z), mask_bits);
+}
+
+// ---- Tensor Memory addresses --------------------------------------------------------------------
+
+constexpr int tmem_bits = 32;
+
+DecodedWord decode_tmem(const Question& question) {
+  const std::uint32_t word = narrow_word_of(question, "0x00200010");
+  const Keys keys(words_from(question, 2), {});
+  return {std::string(tmem_format),
+          hex_word(word, tmem_bits),
+          field_lines(TmemAddressFormat{}, word,
+                      [&](auto field) { return fmt::format("{}", decltype(field)::decode(word)); }),
+          {},
+          "reserved",
+          remarks_on_tmem_address(word)};
+}
+
+std::string encode_tmem(const Question& question) {
+  const Keys keys(words_from(question, 1), {}, {TmemLaneField::name, TmemColumnField::name});
+  const TmemAddress a{int_from(keys, TmemLaneField::name, 0),
+                      int_from(keys, TmemColumnField::name, 0)};
+  require(check(a));
+  return hex_word(encode(a), tmem_bits);
+}
+
+}  // namespace
+
+std::span<const std::string_view> tcgen05_formats() { return formats; }
+
+bool is_tcgen05_format(std::string_view format) {
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](std::string_view known) { return same_word(format, known); });
+}
+
+DecodedWord decode_tcgen05(const Question& question) {
+  const std::string format = lowered(word_at(question, 0, "a format"));
+  if (format == smem_format) return decode_smem(question);
+  if (format == mask_format) return decode_mask(question);
+  if (format == tmem_format) return decode_tmem(question);
+  return decode_idesc(question, kind_named(format.substr(idesc_formats.size())));
+}
+
+std::string encode_tcgen05(const Question& question) {
+  const std::string format = lowered(word_at(question, 0, "a format"));
+  if (format == smem_format) return encode_smem(question);
+  if (format == mask_format) return encode_mask(question);
+  if (format == tmem_format) return encode_tmem(question);
+  return encode_idesc(question, kind_named(format.substr(idesc_formats.size())));
+}
+
+}  // namespace tcq::oracle

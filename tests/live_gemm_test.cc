@@ -1,0 +1,400 @@
+// Whole results of the GEMM library on a real sm_90 GPU against oracle/gemm_reference: every bit of
+// D, its guards and the gaps between its rows. Skips loudly without one.
+//
+// Every case runs twice into poisoned memory, once captured in a graph. Small* are the cases for compute-sanitizer:
+//   compute-sanitizer --tool TOOL --error-exitcode 1 build/tests/live_gemm_test
+//   --gtest_filter=LiveGemm.Small*, with TOOL memcheck, racecheck, synccheck, initcheck.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/gemm.h"
+#include "cuda/gemm_kernels.h"
+#include "cuda/launch.h"
+#include "tests/gemm_case.h"
+#include "tests/live_device.h"
+
+namespace tcq {
+namespace {
+
+using gemm::Plan;
+using gemm::Problem;
+using gemm::Status;
+
+constexpr std::array<std::pair<Type, Type>, 11> all_types = {{{Type::f16, Type::f16},
+                                                              {Type::f16, Type::f32},
+                                                              {Type::bf16, Type::bf16},
+                                                              {Type::bf16, Type::f32},
+                                                              {Type::tf32, Type::f32},
+                                                              {Type::s8, Type::s32},
+                                                              {Type::s8, Type::f32},
+                                                              {Type::s8, Type::bf16},
+                                                              {Type::u8, Type::s32},
+                                                              {Type::u8, Type::f32},
+                                                              {Type::u8, Type::bf16}}};
+
+struct Totals {
+  int runs = 0;
+  std::uint64_t outputs = 0;
+  std::uint64_t differing_bits = 0;
+};
+
+// Everything about a case but its shape.
+struct Options {
+  bool has_bias = false;
+  Values values = Values::Near;
+  Shifts shifts = {};
+  bool batch_invariant = false;
+  bool c_is_d = false;
+};
+
+Problem problem_of(const oracle::Gemm& g, const Options& o) {
+  const auto strides = [](const oracle::GemmStrides& s) { return gemm::Strides{s.ld, s.batch}; };
+  Problem p{.m = g.m, .n = g.n, .k = g.k, .batch = g.batch, .in = g.in, .out = g.out};
+  p.major_a = g.major_a;
+  p.major_b = g.major_b;
+  p.a = strides(g.a);
+  p.b = strides(g.b);
+  p.c = o.c_is_d ? strides(g.d) : strides(g.c);
+  p.d = strides(g.d);
+  p.alpha = g.alpha;
+  p.beta = g.beta;
+  p.has_bias = o.has_bias;
+  p.activation = g.activation;
+  p.batch_invariant = o.batch_invariant;
+  return p;
+}
+
+// run() in a graph that is launched and waited for.
+Status run_captured(const Plan& plan, const gemm::Pointers& pointers) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  const Status status = run(plan, pointers, {}, stream);
+  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+  CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA_CHECK(cudaGraphLaunch(exec, stream));
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  CUDA_CHECK(cudaGraphExecDestroy(exec));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+  CUDA_CHECK(cudaStreamDestroy(stream));
+  return status;
+}
+
+class LiveGemm : public Live {
+ protected:
+  void TearDown() override {
+    if (totals_.runs == 0) return;
+    fmt::print("{} runs, {} outputs, {} differing bits\n", totals_.runs, totals_.outputs,
+               totals_.differing_bits);
+  }
+
+  // Plans the case, runs it twice and compares all bytes of D. Returns them.
+  std::vector<std::uint8_t> compare(const oracle::Gemm& gemm, const Options& options = {}) {
+    return compare(gemm, options, [](const Problem& p, Plan& plan) { return make_plan(p, plan); });
+  }
+
+  template <class MakePlan>
+  std::vector<std::uint8_t> compare(const oracle::Gemm& gemm, const Options& options,
+                                    MakePlan plan_of) {
+    const std::uint64_t seed = mix(chosen_seed() + static_cast<std::uint64_t>(totals_.runs));
+    GemmCase x = make_case(gemm, options.has_bias, options.values, seed, options.shifts);
+    if (options.c_is_d) {
+      x.gemm.c = x.gemm.d;
+      fill(x.d, gemm.out, gemm.d, gemm.n, gemm.m, gemm.batch, Values::Near, mix(seed + 4));
+      x.c = x.d;
+    }
+    Plan plan;
+    const Status status = plan_of(problem_of(gemm, options), plan);
+    EXPECT_EQ(status, Status::Ok) << sentence(status);
+    if (status != Status::Ok) return {};
+    return compare(x, plan, options, seed);
+  }
+
+  std::vector<std::uint8_t> compare(GemmCase& x, const Plan& plan, const Options& options,
+                                    std::uint64_t seed) {
+    const cuda::DeviceBuffer<std::uint8_t> a(x.a.bytes);
+    const cuda::DeviceBuffer<std::uint8_t> b(x.b.bytes);
+    const cuda::DeviceBuffer<std::uint8_t> c(x.c.bytes);
+    const cuda::DeviceBuffer<std::uint8_t> bias(x.bias.bytes);
+    cuda::DeviceBuffer<std::uint8_t> d(x.d.bytes);
+    const auto at = [](const cuda::DeviceBuffer<std::uint8_t>& on_device, const Buffer& host) {
+      return on_device.size() == 0 ? nullptr : on_device.data() + host.first;
+    };
+    const gemm::Pointers pointers = {at(a, x.a), at(b, x.b),
+                                     options.c_is_d ? at(d, x.d) : at(c, x.c), at(d, x.d),
+                                     at(bias, x.bias)};
+    EXPECT_EQ(check_memory(plan, pointers), Status::Ok);
+    x.gemm.segments.clear();
+    for (const gemm::KSegment& s : k_segments(plan, uses_aligned(plan, pointers)))
+      x.gemm.segments.push_back({s.first, s.count});
+    const std::vector<std::uint8_t> want = x.expected();
+    std::vector<std::uint8_t> got(want.size());
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      d.upload(x.d.bytes);
+      const Status status =
+          repeat == 0 ? run_captured(plan, pointers) : run(plan, pointers, {}, nullptr);
+      EXPECT_EQ(status, Status::Ok) << sentence(status);
+      d.download(got);
+      count(x, plan, want, got, seed);
+    }
+    return got;
+  }
+
+ private:
+  void count(const GemmCase& x, const Plan& plan, const std::vector<std::uint8_t>& want,
+             const std::vector<std::uint8_t>& got, std::uint64_t seed) {
+    const oracle::Gemm& g = x.gemm;
+    ++totals_.runs;
+    totals_.outputs += static_cast<std::uint64_t>(g.m * g.n * g.batch);
+    std::uint64_t bits_here = 0;
+    std::size_t first = want.size();
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (want[i] == got[i]) continue;
+      first = std::min(first, i);
+      bits_here += static_cast<std::uint64_t>(__builtin_popcount(want[i] ^ got[i]));
+    }
+    totals_.differing_bits += bits_here;
+    if (bits_here == 0) return;
+    const auto width = static_cast<std::int64_t>(bits(g.out) / 8);
+    const std::int64_t element =
+        (static_cast<std::int64_t>(first) - static_cast<std::int64_t>(x.d.first)) / width;
+    const std::int64_t in_batch = g.batch > 1 ? element % g.d.batch : element;
+    const auto word = [&](const std::vector<std::uint8_t>& bytes) {
+      return oracle::load_element(g.out, bytes.data() + x.d.first, element);
+    };
+    ADD_FAILURE() << fmt::format(
+        "{} differing bits, first at D[{}][{}] of matrix {} (a gap or a guard if outside): got "
+        "{:#x},"
+        " want {:#x}; case seed {}\n{}",
+        bits_here, in_batch / g.d.ld, in_batch % g.d.ld, g.batch > 1 ? element / g.d.batch : 0,
+        word(got), word(want), seed, describe(plan));
+  }
+
+  Totals totals_;
+};
+
+oracle::Gemm shape(std::int64_t m, std::int64_t n, std::int64_t k, Type in = Type::bf16,
+                   Type out = Type::bf16) {
+  return with_strides({.m = m, .n = n, .k = k, .in = in, .out = out});
+}
+
+// A random epilogue; none for s32.
+void choose_epilogue(Draw& draw, oracle::Gemm& g, Options& options) {
+  if (g.out == Type::s32 || draw.one_in(3)) return;
+  constexpr std::array<float, 4> factors = {1, 0.5f, -1.25f, 0.0009765625f};
+  g.alpha = factors[static_cast<std::size_t>(draw.below(4))];
+  if (!is_float(g.in)) g.alpha *= 0.001f;
+  if (draw.one_in(2)) g.beta = factors[static_cast<std::size_t>(draw.below(4))];
+  options.has_bias = draw.one_in(2);
+  g.activation = static_cast<Activation>(draw.below(activation_count));
+}
+
+// Random types, majors, strides, epilogue for a shape.
+std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, std::int64_t n,
+                                             std::int64_t k) {
+  const auto& [in, out] = all_types[static_cast<std::size_t>(draw.below(11))];
+  oracle::Gemm g{.m = m, .n = n, .k = k, .in = in, .out = out};
+  Options options;
+  g.major_a = draw.one_in(2) ? Major::K : Major::MN;
+  g.major_b = draw.one_in(2) ? Major::K : Major::MN;
+  if (draw.one_in(6)) g.batch = draw.in(2, 4);
+  choose_epilogue(draw, g, options);
+  const auto pad = [&] { return draw.one_in(2) ? 0 : draw.below(40); };
+  const int pad_a = pad();
+  const int pad_b = pad();
+  const int pad_d = pad();
+  g = with_strides(g, pad_a, pad_b, pad_d, pad());
+  if (draw.one_in(4)) options.shifts = {draw.below(9), draw.below(9), draw.below(9)};
+  if (draw.one_in(3)) options.values = draw.one_in(2) ? Values::Wide : Values::Specials;
+  return {g, options};
+}
+
+// --- for compute-sanitizer, too --------------------------------------------------------------------
+
+TEST_F(LiveGemm, SmallRaggedShapesOfEveryTypeMajorAndLoader) {
+  Draw draw(chosen_seed());
+  for (const auto& [in, out] : all_types) {
+    for (const Major a : {Major::K, Major::MN}) {
+      for (const Major b : {Major::K, Major::MN}) {
+        oracle::Gemm g{.m = 131, .n = 144, .k = 80, .in = in, .out = out};
+        g.major_a = a;
+        g.major_b = b;
+        Options options;
+        // 13 rows between: a multiple of 16 bytes for every type.
+        compare(with_strides(g, a == Major::K ? 0 : 13), options);
+        g.m = 67;
+        choose_epilogue(draw, g, options);
+        options.shifts = {1, 1, 1};
+        compare(with_strides(g, 1, 2, 3, 4), options);
+      }
+    }
+  }
+}
+
+TEST_F(LiveGemm, SmallProblemsOnEveryKernel) {
+  int kernels = 0;
+  for (const gemm::Kernel& k : gemm::kernels()) {
+    oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
+    g.k = k.block_k * std::max(k.split, 3) + 32;
+    g.in = k.in;
+    g.out = k.out;
+    g.major_a = k.major_a;
+    g.major_b = k.major_b;
+    if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
+    Options options;
+    if (k.full && k.out != Type::s32) {
+      g.beta = 0.5f;
+      options.has_bias = true;
+      g.activation = Activation::Silu;
+    }
+    compare(with_strides(g), options,
+            [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
+    ++kernels;
+  }
+  fmt::print("{} kernels\n", kernels);
+}
+
+// --- shapes ----------------------------------------------------------------------------------------
+
+TEST_F(LiveGemm, RaggedPrimeAndTinyShapes) {
+  constexpr std::array<std::int64_t, 14> extents = {1,  2,  3,   7,   8,   17,  31,
+                                                    61, 64, 127, 128, 131, 257, 509};
+  Draw draw(chosen_seed() + 1);
+  const auto any = [&] { return extents[static_cast<std::size_t>(draw.below(14))]; };
+  compare(shape(1, 1, 1));
+  compare(shape(1, 1, 1, Type::s8, Type::s32));
+  for (int i = 0; i < 240; ++i) {
+    const std::int64_t m = any();
+    const std::int64_t n = any();
+    const auto [g, options] = random_case(draw, m, n, any());
+    compare(g, options);
+  }
+}
+
+TEST_F(LiveGemm, LargerShapesOfSeveralWaves) {
+  Draw draw(chosen_seed() + 2);
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t m = draw.in(500, 2300);
+    const std::int64_t n = draw.in(500, 2300);
+    auto [g, options] = random_case(draw, m, n, draw.in(1, 600));
+    if (options.values == Values::Specials) options.values = Values::Wide;  // slow to predict
+    compare(g, options);
+  }
+  for (const auto& [in, out] : all_types) compare(shape(2048, 2304, 256, in, out));
+}
+
+TEST_F(LiveGemm, HugeK) {
+  for (const auto& [in, out] : all_types) {
+    compare(shape(129, 136, 16384, in, out), {.values = Values::Wide});
+    compare(shape(5, 3, 100003, in, out));
+  }
+}
+
+TEST_F(LiveGemm, NoK) {
+  oracle::Gemm g = shape(200, 300, 0);
+  compare(g);
+  g.beta = 2;
+  g.activation = Activation::Gelu;
+  compare(g, {.has_bias = true});
+  compare(shape(3, 5, 0, Type::s8, Type::s32));
+}
+
+TEST_F(LiveGemm, FewRows) {
+  for (const std::int64_t m : {1, 2, 7, 16, 33, 64, 100, 128, 192}) {
+    for (const auto& [n, k] : {std::pair<int, int>{576, 7168}, {2112, 1536}, {136, 4096}}) {
+      compare(shape(m, n, k));
+      compare(shape(m, n, k), {.batch_invariant = true});
+      compare(shape(m, n, k, Type::f16, Type::f32));
+    }
+  }
+}
+
+TEST_F(LiveGemm, Batches) {
+  Draw draw(chosen_seed() + 3);
+  for (const std::int64_t batch : {2, 5, 17}) {
+    oracle::Gemm g{.m = 200, .n = 136, .k = 72, .batch = batch};
+    compare(with_strides(g));
+    g = with_strides(g, 3, 5, 7);
+    compare(g);
+    g.b.batch = 0;  // one B for all
+    compare(g);
+    // Matrices side by side: each row of D holds a row of every matrix.
+    g = with_strides(g);
+    g.d.ld = 136 * batch;
+    g.d.batch = 136;
+    compare(g);
+  }
+}
+
+TEST_F(LiveGemm, CMayBeD) {
+  for (const auto& [in, out] : all_types) {
+    if (out == Type::s32) continue;
+    for (const int shift : {0, 1}) {
+      oracle::Gemm g = shape(300, 264, 128, in, out);
+      g.beta = 0.5f;
+      compare(g, {.shifts = {0, 0, shift}, .c_is_d = true});
+    }
+  }
+}
+
+// --- laws ------------------------------------------------------------------------------------------
+
+TEST_F(LiveGemm, ARowsBitsDoNotDependOnMIfBatchInvariant) {
+  constexpr std::int64_t n = 520;
+  constexpr std::int64_t k = 4096;
+  const std::uint64_t seed = chosen_seed();
+  const oracle::Gemm all = shape(300, n, k);
+  std::vector<std::uint8_t> whole;
+  for (const std::int64_t m : {300, 1, 16, 40, 65, 128, 200}) {
+    GemmCase x = make_case(all, false, Values::Wide, seed);
+    x.gemm.m = m;
+    Plan plan;
+    const Options options = {.batch_invariant = true};
+    ASSERT_EQ(make_plan(problem_of(x.gemm, options), plan), Status::Ok);
+    const auto d = compare(x, plan, options, seed);
+    if (m == 300) whole = d;
+    const auto bytes = static_cast<std::size_t>(m * n * 2);
+    EXPECT_EQ(std::memcmp(&whole[x.d.first], &d[x.d.first], bytes), 0) << m;
+  }
+}
+
+// --- errors ----------------------------------------------------------------------------------------
+
+TEST_F(LiveGemm, ErrorsLaunchNothing) {
+  Plan plan;
+  const Problem p{.m = 64, .n = 64, .k = 64};
+  ASSERT_EQ(make_plan(p, plan), Status::Ok);
+  cuda::DeviceBuffer<std::uint8_t> memory(65536);
+  std::vector<std::uint8_t> poison(65536, 0xa5);
+  memory.upload(poison);
+  std::uint8_t* d = memory.data() + 32768;
+  const gemm::Pointers good = {memory.data(), memory.data() + 8192, nullptr, d};
+  EXPECT_EQ(run(plan, {nullptr, memory.data(), nullptr, d}, {}, nullptr), Status::NullPointer);
+  EXPECT_EQ(run(plan, {memory.data() + 1, memory.data(), nullptr, d}, {}, nullptr),
+            Status::Misaligned);
+  EXPECT_EQ(check_memory(plan, {poison.data(), good.b, nullptr, d}), Status::NotDeviceMemory);
+  EXPECT_EQ(check_memory(plan, good), Status::Ok);
+  Plan elsewhere = plan;
+  elsewhere.device = plan.device + 1;
+  EXPECT_EQ(run(elsewhere, good, {}, nullptr), Status::WrongDevice);
+  EXPECT_EQ(check_memory(elsewhere, good), Status::MixedDevices);
+  EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
+  EXPECT_EQ(run(plan, good, {}, nullptr), Status::EarlierError);
+  EXPECT_NE(cudaGetLastError(), cudaSuccess);
+  std::vector<std::uint8_t> after(65536);
+  memory.download(after);
+  EXPECT_EQ(after, poison);
+  EXPECT_EQ(run(plan, good, {}, nullptr), Status::Ok);
+  memory.download(after);
+  EXPECT_NE(after, poison);
+}
+
+}  // namespace
+}  // namespace tcq

@@ -1,0 +1,211 @@
+#include "tools/bench_cublas.h"
+
+#if __has_include(<cublasLt.h>)
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "cuda/launch.h"
+
+namespace tcq::tools {
+namespace {
+
+constexpr std::size_t workspace_bytes = 64 << 20;
+
+// The functions that are used, under their own names.
+struct Library {
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtGetVersion) get_version;
+  decltype(&cublasLtMatmul) matmul;
+  decltype(&cublasLtMatmulDescCreate) desc_create;
+  decltype(&cublasLtMatmulDescSetAttribute) desc_set;
+  decltype(&cublasLtMatmulDescDestroy) desc_destroy;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
+};
+
+template <class Function>
+void find(void* library, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, symbol));
+  if (function == nullptr) throw std::runtime_error(fmt::format("it has no {}", symbol));
+}
+
+Library functions_of(void* library) {
+  Library f{};
+  find(library, "cublasLtCreate", f.create);
+  find(library, "cublasLtGetVersion", f.get_version);
+  find(library, "cublasLtMatmul", f.matmul);
+  find(library, "cublasLtMatmulDescCreate", f.desc_create);
+  find(library, "cublasLtMatmulDescSetAttribute", f.desc_set);
+  find(library, "cublasLtMatmulDescDestroy", f.desc_destroy);
+  find(library, "cublasLtMatrixLayoutCreate", f.layout_create);
+  find(library, "cublasLtMatrixLayoutDestroy", f.layout_destroy);
+  find(library, "cublasLtMatmulPreferenceCreate", f.preference_create);
+  find(library, "cublasLtMatmulPreferenceSetAttribute", f.preference_set);
+  find(library, "cublasLtMatmulPreferenceDestroy", f.preference_destroy);
+  find(library, "cublasLtMatmulAlgoGetHeuristic", f.heuristic);
+  return f;
+}
+
+void require(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(fmt::format("{}: cuBLASLt status {}", what, static_cast<int>(status)));
+}
+
+cudaDataType_t data_type(Type type) {
+  switch (type) {
+    case Type::f16: return CUDA_R_16F;
+    case Type::bf16: return CUDA_R_16BF;
+    case Type::s8: return CUDA_R_8I;
+    case Type::u8: return CUDA_R_8U;
+    case Type::s32: return CUDA_R_32I;
+    default: return CUDA_R_32F;
+  }
+}
+
+// Our row-major D is its column-major transpose: its A is our B, its B our A.
+struct Matmul {
+  const Library& f;
+  cublasLtMatmulDesc_t desc = nullptr;
+  cublasLtMatrixLayout_t a = nullptr;
+  cublasLtMatrixLayout_t b = nullptr;
+  cublasLtMatrixLayout_t d = nullptr;
+  bool integer = false;
+
+  Matmul(const Library& functions, const gemm::Problem& p) : f(functions) {
+    integer = !is_float(p.in);
+    const cublasComputeType_t compute = integer              ? CUBLAS_COMPUTE_32I
+                                        : p.in == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                             : CUBLAS_COMPUTE_32F;
+    require(f.desc_create(&desc, compute, integer ? CUDA_R_32I : CUDA_R_32F), "matmul descriptor");
+    const cublasOperation_t a_op = p.major_b == Major::K ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t b_op = p.major_a == Major::K ? CUBLAS_OP_N : CUBLAS_OP_T;
+    require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &a_op, sizeof a_op), "transa");
+    require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &b_op, sizeof b_op), "transb");
+    layout(a, p.in, p.major_b == Major::K, p.k, p.n);
+    layout(b, p.in, p.major_a == Major::K, p.k, p.m);
+    layout(d, p.out, false, p.m, p.n);
+  }
+  Matmul(const Matmul&) = delete;
+  Matmul& operator=(const Matmul&) = delete;
+  ~Matmul() {
+    (void)f.layout_destroy(a);
+    (void)f.layout_destroy(b);
+    (void)f.layout_destroy(d);
+    (void)f.desc_destroy(desc);
+  }
+
+ private:
+  // K x MN if K-major, else MN x K; packed.
+  void layout(cublasLtMatrixLayout_t& out, Type type, bool k_major, std::int64_t k,
+              std::int64_t mn) const {
+    const std::int64_t rows = k_major ? k : mn;
+    const std::int64_t cols = k_major ? mn : k;
+    require(f.layout_create(&out, data_type(type), static_cast<std::uint64_t>(rows),
+                            static_cast<std::uint64_t>(cols), rows),
+            "matrix layout");
+  }
+};
+
+class Loaded : public CublasLt {
+ public:
+  explicit Loaded(void* library) : f_(functions_of(library)), workspace_(workspace_bytes) {
+    require(f_.create(&handle_), "cublasLtCreate");
+  }
+
+  std::string version() const override {
+    const std::size_t v = f_.get_version();
+    return fmt::format("{}.{}.{}", v / 10000, v / 100 % 100, v % 100);
+  }
+
+  std::vector<Launcher> algorithms(const gemm::Problem& problem,
+                                   std::function<gemm::Pointers(std::size_t)> at,
+                                   int most) override {
+    const auto matmul = std::make_shared<Matmul>(f_, problem);
+    std::vector<Launcher> launchers;
+    for (const cublasLtMatmulHeuristicResult_t& result : heuristic(*matmul, most)) {
+      launchers.push_back(
+          [this, matmul, at, algo = result.algo](std::size_t set, cudaStream_t stream) {
+            const gemm::Pointers x = at(set);
+            constexpr float one = 1;
+            constexpr float zero = 0;
+            constexpr std::int32_t integer_one = 1;
+            constexpr std::int32_t integer_zero = 0;
+            const Matmul& m = *matmul;
+            const void* alpha = m.integer ? static_cast<const void*>(&integer_one) : &one;
+            const void* beta = m.integer ? static_cast<const void*>(&integer_zero) : &zero;
+            require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, x.d, m.d, x.d, m.d,
+                              &algo, workspace_.data(), workspace_bytes, stream),
+                    "cublasLtMatmul");
+          });
+    }
+    return launchers;
+  }
+
+ private:
+  std::vector<cublasLtMatmulHeuristicResult_t> heuristic(const Matmul& m, int most) const {
+    std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
+    cublasLtMatmulPreference_t preference = nullptr;
+    require(f_.preference_create(&preference), "preference");
+    constexpr std::size_t bytes = workspace_bytes;
+    require(f_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
+                              sizeof bytes),
+            "workspace preference");
+    int found = 0;
+    const cublasStatus_t status =
+        f_.heuristic(handle_, m.desc, m.a, m.b, m.d, m.d, preference, most, results.data(), &found);
+    (void)f_.preference_destroy(preference);
+    results.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(found) : 0);
+    return results;
+  }
+
+  Library f_;
+  cublasLtHandle_t handle_ = nullptr;
+  cuda::DeviceBuffer<std::uint8_t> workspace_;
+};
+
+}  // namespace
+
+std::shared_ptr<CublasLt> CublasLt::open(const std::string& path, std::string& reason) {
+  const std::string version = std::to_string(CUBLAS_VER_MAJOR);
+  std::vector<std::string> names = {path};
+  if (path.empty())
+    names = {"libcublasLt.so." + version, "/usr/local/cuda/lib64/libcublasLt.so." + version};
+  for (const std::string& name : names) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* error = dlerror();
+      reason = error != nullptr ? error : "dlopen failed";
+      continue;
+    }
+    try {
+      return std::make_shared<Loaded>(library);
+    } catch (const std::exception& error) {
+      reason = fmt::format("{}: {}", name, error.what());
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tcq::tools
+
+#else
+
+namespace tcq::tools {
+
+std::shared_ptr<CublasLt> CublasLt::open(const std::string&, std::string& reason) {
+  reason = "cublasLt.h was not there when this program was built";
+  return nullptr;
+}
+
+}  // namespace tcq::tools
+
+#endif

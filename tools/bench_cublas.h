@@ -1,0 +1,30 @@
+// cuBLASLt, if the machine has it: found when the benchmark runs, by the name of its library.
+//
+// Where the build had no cublasLt.h, open() says so.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/gemm.h"
+#include "tools/bench_timing.h"
+
+namespace tcq::tools {
+
+class CublasLt {
+ public:
+  // Null, and why in `reason`. `path`: a library, or empty for the usual places.
+  static std::shared_ptr<CublasLt> open(const std::string& path, std::string& reason);
+
+  virtual ~CublasLt() = default;
+  virtual std::string version() const = 0;
+
+  // What its heuristic offers for D = A * B with 64 MiB of workspace, the default first; at most
+  // `most`. Empty if it cannot compute the problem. `at` gives the operands of a set.
+  virtual std::vector<Launcher> algorithms(const gemm::Problem& problem,
+                                           std::function<gemm::Pointers(std::size_t)> at,
+                                           int most) = 0;
+};
+
+}  // namespace tcq::tools

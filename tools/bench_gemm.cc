@@ -1,0 +1,305 @@
+// bench_gemm: the GEMM library beside cuBLASLt on one GPU, shape by shape.
+//
+// Both sides run in turns, in one process, on the same normal random operands, of which there are
+// more than L2 holds. The figures are medians of the rounds; a ratio is taken within a round. Before
+// a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit.
+// Example: bench_gemm 4096x4096x4096 --regime both --json gemm.json
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+#include "cuda/bench_sm90.h"
+#include "cuda/gemm_kernels.h"
+#include "oracle/svg.h"
+#include "tools/bench_cublas.h"
+#include "tools/bench_report.h"
+#include "tools/device_jobs.h"
+#include "tools/tool_main.h"
+
+namespace {
+
+using namespace tcq;
+using namespace tcq::tools;
+
+constexpr int offers = 8;  // of cuBLASLt's heuristic
+
+struct Arguments {
+  std::vector<std::string> shapes;
+  std::vector<std::string> types = {"bf16"};
+  std::string regime = "sustained";
+  std::string majors = "KK";
+  std::string cublas;
+  std::string json;
+  std::string svg;
+  double seconds = 0.6;
+  std::uint64_t seed = 1;
+  bool every_kernel = false;
+  bool no_cublas = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+class Bench {
+ public:
+  explicit Bench(const Arguments& args) : args_(args) {
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    const int device = cuda::current_device();
+    sm_count_ = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device);
+    char bus[32] = {};
+    CUDA_CHECK(cudaDeviceGetPCIBusId(bus, sizeof bus, device));
+    clocks_ = Clocks::open(bus);
+    if (!args.no_cublas) cublas_ = CublasLt::open(args.cublas, run_.cublas);
+    if (args.no_cublas) run_.cublas = "not asked for";
+    if (cublas_ != nullptr) run_.cublas = cublas_->version();
+    const auto facts = provenance();
+    run_.device = facts.at("device");
+    run_.driver = facts.at("driver");
+    run_.runtime = facts.at("cuda");
+  }
+
+  Run& result() { return run_; }
+
+  double ceiling(Type in, bool burst) {
+    const auto [at, is_new] = ceilings_.try_emplace({in, burst}, 0.0);
+    if (!is_new) return at->second;
+    cuda::DeviceBuffer<std::uint32_t> sink(1);
+    constexpr int rounds = 200;
+    const Launcher launcher = [&](std::size_t, cudaStream_t stream) {
+      CUDA_CHECK(cuda::launch_ceiling(in, sm_count_, rounds, sink.data(), stream));
+    };
+    Regime r = regime(burst);
+    r.warm_seconds = 1;
+    const double us = quartiles(take_turns({launcher}, 1, r, stream_)[0]).median;
+    return at->second = cuda::ceiling_operations(in, sm_count_, rounds) / (us * 1e-6);
+  }
+
+  void control(Type in) {
+    const gemm::Problem p = problem({4096, 4096, 4096}, in);
+    const OperandSets sets(p, args_.seed, stream_);
+    const Launcher ours = launcher(plan(p), sets);
+    const auto times = take_turns({ours, ours}, sets.count(), regime(false), stream_);
+    run_.control = ratios(times[0], times[1]);
+  }
+
+  void measure(const Shape& shape, Type in, bool burst) {
+    const gemm::Problem p = problem(shape, in);
+    const OperandSets sets(p, args_.seed, stream_);
+    if (args_.every_kernel) return measure_kernels(p, sets, burst);
+    measure_plan(p, sets, plan(p), burst);
+  }
+
+ private:
+  gemm::Problem problem(const Shape& s, Type in) const {
+    const auto major = [](char c) { return c == 'K' ? Major::K : Major::MN; };
+    gemm::Problem p{.m = s.m, .n = s.n, .k = s.k, .in = in, .out = result_of(in)};
+    p.major_a = major(args_.majors[0]);
+    p.major_b = major(args_.majors[1]);
+    return p;
+  }
+
+  static void require(gemm::Status status) {
+    if (status != gemm::Status::Ok)
+      throw std::runtime_error(
+          fmt::format("{} ({})", gemm::sentence(status), cudaGetErrorString(cudaGetLastError())));
+  }
+
+  static gemm::Plan plan(const gemm::Problem& p) {
+    gemm::Plan plan;
+    require(gemm::make_plan(p, plan));
+    return plan;
+  }
+
+  static Launcher launcher(const gemm::Plan& plan, const OperandSets& sets) {
+    return [plan, &sets](std::size_t set, cudaStream_t stream) {
+      require(gemm::run(plan, sets.at(set), {}, stream));
+    };
+  }
+
+  Regime regime(bool burst) const { return {.burst = burst, .seconds = args_.seconds}; }
+
+  static Quartiles ratios(const std::vector<double>& theirs, const std::vector<double>& ours) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < ours.size(); ++i) values.push_back(theirs[i] / ours[i]);
+    return quartiles(values);
+  }
+
+  std::vector<Launcher> their_launchers(const gemm::Problem& p, const OperandSets& sets) const {
+    if (cublas_ == nullptr) return {};
+    return cublas_->algorithms(
+        p, [&sets](std::size_t set) { return sets.at(set); }, offers);
+  }
+
+  // The fastest of the offers, found in short turns; the default if it is the only one.
+  Launcher best_of(const std::vector<Launcher>& theirs, const OperandSets& sets, bool burst) const {
+    Regime brief = regime(false);
+    brief.warm_seconds = burst ? 0 : 0.02;
+    brief.seconds = 0.02;
+    const auto times = take_turns(theirs, sets.count(), brief, stream_);
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < times.size(); ++i)
+      if (quartiles(times[i]).median < quartiles(times[best]).median) best = i;
+    return theirs[best];
+  }
+
+  Measured describe(const gemm::Problem& p, const gemm::Plan& plan, bool burst) const {
+    Measured m;
+    m.shape = {p.m, p.n, p.k};
+    m.in = p.in;
+    m.burst = burst;
+    m.kernel = gemm::name(*plan.aligned.kernel);
+    m.operations = operations(p);
+    m.bytes = bytes(p);
+    return m;
+  }
+
+  void check(const gemm::Plan& plan, const OperandSets& sets, Measured& m) const {
+    sets.poison_result();
+    require(gemm::run(plan, sets.at(0), {}, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    std::tie(m.differing, m.checked) = sets.check(gemm::k_segments(plan));
+  }
+
+  void add(const Measured& m) {
+    fmt::print("{}", line(m));
+    std::fflush(stdout);
+    run_.rows.push_back(m);
+  }
+
+  void measure_plan(const gemm::Problem& p, const OperandSets& sets, const gemm::Plan& plan,
+                    bool burst) {
+    Measured m = describe(p, plan, burst);
+    check(plan, sets, m);
+    m.ceiling = ceiling(p.in, burst);
+    std::vector<Launcher> contenders = {launcher(plan, sets)};
+    const std::vector<Launcher> theirs = their_launchers(p, sets);
+    if (!theirs.empty()) {
+      contenders.push_back(theirs[0]);
+      contenders.push_back(best_of(theirs, sets, burst));
+    }
+    if (clocks_ != nullptr) clocks_->start();
+    const auto times = take_turns(contenders, sets.count(), regime(burst), stream_);
+    if (clocks_ != nullptr) m.reading = clocks_->stop();
+    m.ours = quartiles(times[0]);
+    if (!theirs.empty()) {
+      m.theirs = quartiles(times[1]);
+      m.best = quartiles(times[2]);
+      m.ratio = ratios(times[1], times[0]);
+      m.best_ratio = ratios(times[2], times[0]);
+    }
+    add(m);
+  }
+
+  // All kernels in turns with the default, but those that a first look finds too slow by far.
+  void measure_kernels(const gemm::Problem& p, const OperandSets& sets, bool burst) {
+    std::vector<Measured> rows;
+    std::vector<Launcher> contenders;
+    double fastest = std::numeric_limits<double>::max();
+    for (const gemm::Kernel& kernel : gemm::kernels()) {
+      gemm::Plan plan;
+      if (gemm::make_plan_with(p, kernel, plan) != gemm::Status::Ok) continue;
+      const double us = Block(launcher(plan, sets), sets.count(), 3, stream_).microseconds();
+      fastest = std::min(fastest, us);
+      if (us > 2 * fastest) continue;
+      rows.push_back(describe(p, plan, burst));
+      check(plan, sets, rows.back());
+      contenders.push_back(launcher(plan, sets));
+    }
+    const std::vector<Launcher> theirs = their_launchers(p, sets);
+    if (!theirs.empty()) contenders.push_back(theirs[0]);
+    const auto times = take_turns(contenders, sets.count(), regime(burst), stream_);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].ours = quartiles(times[i]);
+      if (!theirs.empty()) {
+        rows[i].theirs = quartiles(times.back());
+        rows[i].ratio = ratios(times.back(), times[i]);
+      }
+      add(rows[i]);
+    }
+  }
+
+  const Arguments& args_;
+  cudaStream_t stream_ = nullptr;
+  int sm_count_ = 0;
+  std::unique_ptr<Clocks> clocks_;
+  std::shared_ptr<CublasLt> cublas_;
+  std::map<std::pair<Type, bool>, double> ceilings_;
+  Run run_;
+};
+
+Type parse_type(const std::string& word) {
+  for (const Type type : {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8})
+    if (word == name(type)) return type;
+  throw oracle::UsageError(
+      fmt::format("'{}' is no type of the library: f16, bf16, tf32, s8, u8", word));
+}
+
+std::vector<bool> regimes(const std::string& word) {
+  if (word == "both") return {false, true};
+  return {word == "burst"};
+}
+
+void write_results(const Arguments& args, const Run& run) {
+  if (!args.json.empty()) oracle::write_whole_file(args.json, json(run));
+  if (!args.svg.empty()) oracle::write_whole_file(args.svg, picture(run));
+}
+
+int run(const Arguments& args) {
+  std::vector<Shape> shapes;
+  for (const std::string& text : args.shapes) shapes.push_back(parse_shape(text));
+  if (shapes.empty()) shapes = suite();
+  std::vector<Type> types;
+  for (const std::string& word : args.types) types.push_back(parse_type(word));
+  require_sm90();
+  Bench bench(args);
+  const Run& result = bench.result();
+  fmt::print("{}, driver {}, CUDA {}, cuBLASLt: {}\n", result.device, result.driver, result.runtime,
+             result.cublas);
+  if (!args.every_kernel) {
+    bench.control(types[0]);
+    fmt::print("control, ours by ours at 4096x4096x4096: {:.4f} ({:.4f} to {:.4f})\n",
+               result.control->median, result.control->first, result.control->third);
+  }
+  fmt::print("{}", header_line());
+  for (const bool burst : regimes(args.regime))
+    for (const Type type : types)
+      for (const Shape& shape : shapes)
+        if (interrupted == 0) bench.measure(shape, type, burst);
+  if (!args.every_kernel) fmt::print("{}", summary(result));
+  write_results(args, result);
+  if (interrupted != 0) {
+    fmt::print(stderr, "bench_gemm: interrupted; what was measured is written\n");
+    return 130;
+  }
+  return std::ranges::any_of(result.rows, [](const Measured& m) { return m.differing != 0; })
+             ? exit_mismatch
+             : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments args;
+  CLI::App app("The GEMM library beside cuBLASLt on one sm_90 GPU.");
+  app.add_option("shapes", args.shapes, "MxNxK ...; none: the suite of 40");
+  app.add_option("--type", args.types, "f16, bf16 (default), tf32, s8, u8; several are allowed");
+  app.add_option("--regime", args.regime, "sustained (default), burst, both")
+      ->check(CLI::IsMember({"sustained", "burst", "both"}));
+  app.add_option("--majors", args.majors, "of A and B, K or M for MN: KK (default), KM, MK, MM")
+      ->check(CLI::IsMember({"KK", "KM", "MK", "MM"}));
+  app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
+      ->check(CLI::Range(0.001, 3600.0));
+  app.add_option("--seed", args.seed, "of the operands (default 1)");
+  app.add_flag("--every-kernel", args.every_kernel,
+               "each kernel that can compute the shape, not only the planned one");
+  app.add_option("--cublaslt", args.cublas, "the library's file, if it is not found");
+  app.add_flag("--no-cublaslt", args.no_cublas, "ours alone");
+  app.add_option("--json", args.json, "write the results as JSON");
+  app.add_option("--svg", args.svg, "write a picture of the ratios");
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  return tool_main(app, "bench_gemm", argc, argv, [&] { return run(args); });
+}

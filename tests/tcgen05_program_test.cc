@@ -137,7 +137,7 @@ class OneMma {
   }
 
   static tcgen05::SmemDescriptor mn_major(std::uint32_t start) {
-    return {start, 2048, 1024, 0, false, Swizzle::B128};
+    return {start, 2048, 1024, 0, false, tcgen05::Swizzle::B128};
   }
   SmemOperand operand(std::uint32_t start) const {
     if (!case_.swizzled_mn_major) return catalogue::smem_operand(start);
@@ -313,7 +313,7 @@ TEST(Tcgen05_Program, SwizzledAndMnMajorTilesGiveTheSameSums) {
   std::mt19937 random(5);
   for (const Type type : {Type::f16, Type::bf16}) {
     DotForm form =
-        shaped(tcgen05::plain_form(tcgen05::Kind::f16, Type::f32, type, type), 128, 64, random);
+        shaped(tcgen05::plain_form(tcgen05::Kind::f16, Type::f32, type, type), 128, 32, random);
     form.idesc.major_a = form.idesc.major_b = Major::MN;
     OneMma({form, {}, true}).expect_exact_sums();
     if (HasFatalFailure()) return;
@@ -335,7 +335,7 @@ TEST(Tcgen05_Program, AnMmaThatDoesNotExistIsRefused) {
   mma.idesc.m = 256;
   EXPECT_EQ(refusal(mma), Fault::Tcgen05ShapeM);
   mma = right;
-  mma.idesc.n = 24;
+  mma.idesc.n = 264;
   EXPECT_EQ(refusal(mma), Fault::Tcgen05ShapeN);
   mma = right;
   mma.idesc.a = Type::e4m3;

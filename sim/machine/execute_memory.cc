@@ -187,16 +187,21 @@ Access Executor::generic_access(AccessKind kind) const {
   return access;
 }
 
-bool Executor::reach_cta(int cta, int lane) {
+bool Executor::cta_runs(int cta, int lane) {
   if (cta < 0 || cta >= static_cast<int>(c_.ctas_.size())) {
     fail(Fault::CtaRankOutOfRange, lane, cta);
     return false;
   }
-  if (cta == warp_.cta) return true;
-  if (c_.ctas_[static_cast<std::size_t>(cta)].running_warps == 0) {
+  if (cta != warp_.cta && c_.ctas_[static_cast<std::size_t>(cta)].running_warps == 0) {
     c_.fail({.fault = Fault::CtaExited, .at = place(lane), .cta = cta});
     return false;
   }
+  return true;
+}
+
+bool Executor::reach_cta(int cta, int lane) {
+  if (!cta_runs(cta, lane)) return false;
+  if (cta == warp_.cta) return true;
   const Stream stream = c_.streams_.epochs(warp_.number);
   c_.note_exit_use(cta, {stream, warp_.clock.at(stream), place(lane), {}, true});
   return true;

@@ -154,7 +154,10 @@ class Executor {
   int cta_of(const Address& address) const {
     return address.cta == own_cta ? warp_.cta : address.cta;
   }
-  // The CTA exists and still runs; remote uses are remembered. Else a Fault.
+  // The CTA exists and still runs. Else a Fault.
+  bool cta_runs(int cta, int lane);
+  // And the remote use is remembered: the CTA's end has to be ordered behind it. A copy needs no
+  // memory of its issue: it is remembered while in flight and when it has landed.
   bool reach_cta(int cta, int lane);
   bool is_contiguous(const Address& address, int bytes) const;
   bool addresses_exist(const SharedMemory& shared, const Address& address, int bytes);

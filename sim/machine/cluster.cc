@@ -547,23 +547,6 @@ void Cluster::report_deadlock() {
   fail(std::move(finding));
 }
 
-void Cluster::note_tensor_memory(Finding& deadlock) const {
-  for (const Waiting& w : deadlock.waiting) {
-    if (w.what == WaitFor::TensorMemory && deadlock.fault == Fault::Deadlock) {
-      deadlock.fault = Fault::TmemAllocBlocks;
-      deadlock.at = w.at;
-      for (const TmemAllocated& held :
-           tcgen05_.pools[static_cast<std::size_t>(w.cta)].allocations())
-        deadlock.holdings.push_back({w.cta, held.first_column, held.columns, held.alloc});
-    }
-    if (w.what != WaitFor::Mbarrier || w.missing == 0) continue;
-    for (const CommitTarget& target : tcgen05_.targets)
-      if (target.address == w.object && (target.ctas >> w.cta & 1) == 0) deadlock.hint = target.at;
-  }
-  for (const Tcgen05Thread& thread : tcgen05_.threads)
-    if (thread.issued > thread.committed) deadlock.uncommitted.push_back(thread.last);
-}
-
 void Cluster::report_unwritten_reads() {
   if (!tcgen05_.uninitialized.empty()) fail(tcgen05_.uninitialized.front());
   if (!unwritten_reads_.empty()) fail(unwritten_reads_.front().finding);

@@ -401,4 +401,24 @@ void Executor::complete_commit(Cluster& c, AgentId id) {
   if (issuer != slot.cta) c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true});
 }
 
+// --- deadlock -------------------------------------------------------------------------------------
+
+// Who holds the columns, and which commits are missing or went elsewhere.
+void Cluster::note_tensor_memory(Finding& deadlock) const {
+  for (const Waiting& w : deadlock.waiting) {
+    if (w.what == WaitFor::TensorMemory && deadlock.fault == Fault::Deadlock) {
+      deadlock.fault = Fault::TmemAllocBlocks;
+      deadlock.at = w.at;
+      for (const TmemAllocated& held :
+           tcgen05_.pools[static_cast<std::size_t>(w.cta)].allocations())
+        deadlock.holdings.push_back({w.cta, held.first_column, held.columns, held.alloc});
+    }
+    if (w.what != WaitFor::Mbarrier || w.missing == 0) continue;
+    for (const CommitTarget& target : tcgen05_.targets)
+      if (target.address == w.object && (target.ctas >> w.cta & 1) == 0) deadlock.hint = target.at;
+  }
+  for (const Tcgen05Thread& thread : tcgen05_.threads)
+    if (thread.issued > thread.committed) deadlock.uncommitted.push_back(thread.last);
+}
+
 }  // namespace tcq::machine

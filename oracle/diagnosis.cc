@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oracle/instruction_text.h"
+#include "oracle/tensor_memory_story.h"
 
 namespace tcq::oracle {
 
@@ -27,6 +28,7 @@ const char* verb_of(AccessKind kind) {
     case AccessKind::CopyRead: return "reads";
     case AccessKind::CopyWrite: return "writes";
     case AccessKind::WgmmaRead: return "reads";
+    case AccessKind::Tcgen05Read: return "reads";
   }
   return "?";
 }
@@ -63,6 +65,7 @@ class Story {
     if (f_.at.statement < 0) return info(f_.fault).sentence;
     if (f_.map >= 0) return tensor_map();
     if (f_.fault == Fault::OperandScrambled) return scrambled();
+    if (is_about_tensor_memory(f_)) return tensor_memory_story(p_, f_);
     if (f_.earlier.statement >= 0 && f_.bytes.end != 0) return conflict();
     if (f_.registers.count > 0) return registers();
     std::string text = at() + ": " + info(f_.fault).sentence;
@@ -207,7 +210,7 @@ class Story {
   std::string waiting() const {
     std::string text = info(f_.fault).sentence;
     for (const Waiting& w : f_.waiting) text += "\n  " + waits(w);
-    return text;
+    return text + tensor_memory_of_deadlock(p_, f_);
   }
 
   std::string waits(const Waiting& w) const {
@@ -225,6 +228,11 @@ class Story {
       case WaitFor::Warpgroup:
         return fmt::format("{}: its wgmmas wait for warps of the warpgroup that do not issue them",
                            who);
+      case WaitFor::TensorMemory:
+        return fmt::format("{}: asks for {} columns of Tensor Memory, {} are free", who, w.expected,
+                           w.missing);
+      case WaitFor::PairedCta:
+        return fmt::format("{}: the other CTA of the pair does not execute it", who);
     }
     return who;
   }
@@ -303,6 +311,7 @@ std::string what_happened(const Program& program, const Finding& finding) {
 std::string what_to_do(const Program& program, const Finding& f) {
   const std::string at = line_of(program, f.at);
   const std::string earlier = line_of(program, f.earlier);
+  if (const std::string fix = tensor_memory_fix(program, f); !fix.empty()) return fix;
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
       return fmt::format(
@@ -329,6 +338,11 @@ std::string what_to_do(const Program& program, const Finding& f) {
     case Fault::CopyInFlight:
       return fmt::format("wait before {} on the mbarrier that {} completes", at, earlier);
     case Fault::SourceInFlight:
+      if (f.earlier_kind == AccessKind::Tcgen05Read)
+        return fmt::format(
+            "put tcgen05.commit behind {}, and wait on its mbarrier before the bytes are handed to "
+            "{}",
+            earlier, at);
       return fmt::format(
           "let the thread that issued {} wait for it (wgmma.wait_group, or "
           "cp.async.bulk.wait_group.read) before it hands the bytes to {}",

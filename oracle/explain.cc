@@ -36,6 +36,7 @@ std::vector<ExplanationGroup> all_groups() {
   append(order_explanations());
   append(barrier_explanations());
   append(tmem_explanations());
+  append(tensor_memory_explanations());
   append(program_explanations());
   return groups;
 }

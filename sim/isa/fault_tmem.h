@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sim/isa/fault_code.h"
+#include "sim/isa/fault_tensor_memory.h"
 #include "sim/isa/host_device.h"
 
 namespace tcq {
@@ -42,7 +43,7 @@ HOST_DEVICE constexpr FaultInfo tmem_info(Fault fault) {
       return {Undefined, "TmemNotAllocated",
               "columns of Tensor Memory are used or deallocated that are not allocated",
               "9.7.16.1; 9.7.16.7.1"};
-    default: return {None, "?", "?", ""};
+    default: return tensor_memory_info(fault);
   }
 }
 

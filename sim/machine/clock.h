@@ -29,6 +29,10 @@ class Clock {
     ticks_[stream] = std::max(ticks_[stream], tick);
   }
 
+  void lower(Stream stream, Tick tick) {
+    if (stream < ticks_.size()) ticks_[stream] = std::min(ticks_[stream], tick);
+  }
+
   void join(const Clock& other) {
     if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size());
     for (std::size_t i = 0; i < other.ticks_.size(); ++i)

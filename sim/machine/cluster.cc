@@ -34,6 +34,8 @@ struct HighestRegister {
     note(i.a);
     note(i.metadata);
   }
+  void operator()(const Tcgen05Ld& i) { note({i.reg, registers(i.fragment)}); }
+  void operator()(const Tcgen05St& i) { note({i.reg, registers(i.fragment)}); }
   void operator()(const auto&) const {}
 };
 
@@ -76,6 +78,9 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
   const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
   const int warps = program.warps_per_cta();
   const auto registers = static_cast<std::size_t>(highest_register(program) + 1);
+  tcgen05_.memory.resize(static_cast<std::size_t>(launch.cluster));
+  tcgen05_.pools.resize(static_cast<std::size_t>(launch.cluster));
+  tcgen05_.pairs.resize(static_cast<std::size_t>((launch.cluster + 1) / 2));
   for (int cta = 0; cta < launch.cluster; ++cta) {
     ctas_.push_back({SharedMemory(shared_base_sm90, shared_bytes),
                      Provenance(shared_base_sm90, shared_bytes),
@@ -146,7 +151,9 @@ bool Cluster::synchronises(const Statement& statement) {
          std::holds_alternative<MbarrierTryWait>(i) ||
          std::holds_alternative<MbarrierTestWait>(i) || std::holds_alternative<BarrierSync>(i) ||
          std::holds_alternative<BarrierArrive>(i) || std::holds_alternative<ClusterArrive>(i) ||
-         std::holds_alternative<ClusterWait>(i) || std::holds_alternative<SetMaxRegisters>(i);
+         std::holds_alternative<ClusterWait>(i) || std::holds_alternative<SetMaxRegisters>(i) ||
+         std::holds_alternative<Tcgen05Alloc>(i) || std::holds_alternative<Tcgen05Dealloc>(i) ||
+         std::holds_alternative<Tcgen05Relinquish>(i);
 }
 
 bool Cluster::can_run(const Warp& warp) const {
@@ -163,6 +170,10 @@ bool Cluster::can_run(const Warp& warp) const {
     return !warp.arrived || cta.barriers[static_cast<std::size_t>(i->id)].uses > warp.awaited_use;
   if (std::holds_alternative<ClusterWait>(what))
     return warp.cluster_arrivals == 0 || cluster_barrier_.uses > warp.cluster_awaited;
+  if (const auto* i = std::get_if<Tcgen05Alloc>(&what))
+    return Executor::can_allocate(*this, warp, *i);
+  if (const auto* i = std::get_if<Tcgen05Dealloc>(&what))
+    return Executor::can_deallocate(*this, warp, *i);
   if (const auto* i = std::get_if<SetMaxRegisters>(&what))
     return !i->increase || warp.max_registers == 0 ||
            std::int64_t{i->count - warp.max_registers} * warp_threads <= cta.free_registers;
@@ -176,19 +187,24 @@ std::vector<AgentId> Cluster::runnable() const {
     if (can_run(warp)) agents.push_back(warp_agent(warp.number));
   for (const Copy& copy : copies_)
     if (copy.slot >= 0) agents.push_back(copy.id);
+  for (const CommitInFlight& commit : tcgen05_.commits) agents.push_back(commit.id);
   return agents;
 }
 
 bool Cluster::is_runnable(AgentId agent) const {
   if (finding_) return false;
   if (!is_copy(agent)) return can_run(warps_[agent]);
+  if (is_commit(agent))
+    return std::any_of(tcgen05_.commits.begin(), tcgen05_.commits.end(),
+                       [&](const CommitInFlight& commit) { return commit.id == agent; });
   return std::any_of(copies_.begin(), copies_.end(),
                      [&](const Copy& copy) { return copy.id == agent && copy.slot >= 0; });
 }
 
 bool Cluster::finished() const {
-  return running_ == 0 && std::none_of(copies_.begin(), copies_.end(),
-                                       [](const Copy& copy) { return copy.slot >= 0; });
+  return running_ == 0 && tcgen05_.commits.empty() &&
+         std::none_of(copies_.begin(), copies_.end(),
+                      [](const Copy& copy) { return copy.slot >= 0; });
 }
 
 void Cluster::finish_stores() {
@@ -262,6 +278,13 @@ struct NextTouch {
                    .free_before = cta.free_registers,
                    .taken = taken});
   }
+  void operator()(const Tcgen05Alloc& i) const { columns(i.cta_group); }
+  void operator()(const Tcgen05Dealloc& i) const { columns(i.cta_group); }
+  void operator()(const Tcgen05Relinquish& i) const { columns(i.cta_group); }
+  void columns(int cta_group) const {
+    out.push_back({.object = Executor::tmem_object(warp.cta)});
+    if (cta_group == 2) out.push_back({.object = Executor::tmem_object(warp.cta ^ 1)});
+  }
   void operator()(const auto&) const {}
 };
 
@@ -269,6 +292,15 @@ struct NextTouch {
 
 std::vector<Touch> Cluster::next_touches(AgentId agent) const {
   std::vector<Touch> touches;
+  if (is_commit(agent)) {
+    for (const CommitInFlight& commit : tcgen05_.commits) {
+      if (commit.id != agent) continue;
+      const MbarrierSlot& slot = slots_[static_cast<std::size_t>(commit.slot)];
+      touches.push_back(
+          {.object = Executor::mbarrier_object(slot.cta, slot.address), .arrives = true});
+    }
+    return touches;
+  }
   if (is_copy(agent)) {
     const auto copy =
         std::find_if(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.id == agent; });
@@ -289,7 +321,9 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
 
 const std::vector<Touch>& Cluster::step(AgentId agent) {
   touches_.clear();
-  if (is_copy(agent)) {
+  if (is_commit(agent)) {
+    Executor::complete_commit(*this, agent);
+  } else if (is_copy(agent)) {
     Executor::complete_load(*this, agent);
   } else {
     run_warp(warps_[agent]);
@@ -332,8 +366,14 @@ bool Cluster::advance_data(std::uint64_t choice) {
         groups.push_back(i);
         break;
       }
-  if (stores.empty() && groups.empty()) return false;
-  const std::size_t pick = choice % (stores.size() + groups.size());
+  const auto& operations = tcgen05_.operations;
+  const std::size_t copies_and_groups = stores.size() + groups.size();
+  if (copies_and_groups + operations.size() == 0) return false;
+  const std::size_t pick = choice % (copies_and_groups + operations.size());
+  if (pick >= copies_and_groups) {
+    Executor::move_tmem(*this, operations[pick - copies_and_groups].number);
+    return true;
+  }
   if (pick < stores.size()) {
     if (!find_copy(stores[pick])->is_read)
       Executor::read_source(*this, stores[pick]);
@@ -393,6 +433,10 @@ void Cluster::end_cta(int cta) {
     return fail_at(issuer == cta ? Fault::ExitInFlight : Fault::CtaExited,
                    {copy.statement, copy.warp, copy.lane}, copy.box);
   }
+  for (const CommitInFlight& commit : tcgen05_.commits)
+    if (slots_[static_cast<std::size_t>(commit.slot)].cta == cta &&
+        warps_[static_cast<std::size_t>(commit.warp)].cta != cta)
+      return fail_at(Fault::CtaExited, {commit.statement, commit.warp, commit.lane}, {});
   for (const ExitUse& use : ending.exit_uses)
     if (use.tick > ending.exit.at(use.stream)) return fail_at(exit_fault(use), use.at, use.bytes);
   for (const Warp& warp : warps_) {
@@ -406,6 +450,11 @@ void Cluster::end_cta(int cta) {
       if (warps_[static_cast<std::size_t>(group.first_warp)].cta == cta && mma.read != 0 &&
           log_[mma.read].tick > ending.exit.at(log_[mma.read].stream))
         return fail_at(Fault::ExitInFlight, {mma.statement, group.first_warp, -1}, {});
+  for (const TmemAllocated& left : tcgen05_.pools[static_cast<std::size_t>(cta)].allocations())
+    return fail({.fault = Fault::TmemLeaked,
+                 .at = left.alloc,
+                 .cta = cta,
+                 .tmem = {0, tcgen05::tmem_lanes, left.first_column, left.columns}});
 }
 
 void Cluster::fail(Finding finding) {
@@ -454,6 +503,12 @@ Waiting Cluster::waiting_of(const Warp& warp) const {
     w.what = WaitFor::Registers;
     w.expected = std::int64_t{registers->count - warp.max_registers} * warp_threads;
     w.missing = w.expected - cta.free_registers;
+  } else if (const auto* alloc = std::get_if<Tcgen05Alloc>(&what)) {
+    w.what = warp.arrived ? WaitFor::PairedCta : WaitFor::TensorMemory;
+    w.expected = alloc->columns;
+    w.missing = tcgen05_.pools[static_cast<std::size_t>(warp.cta)].free_columns();
+  } else if (std::holds_alternative<Tcgen05Dealloc>(what)) {
+    w.what = WaitFor::PairedCta;
   } else {
     w.what = WaitFor::Warpgroup;
   }
@@ -479,6 +534,7 @@ void Cluster::report_deadlock() {
       finding.at = w.at;
       break;
     }
+  note_tensor_memory(finding);
   // A warp that waits for the parity of a phase while a later one, which it has not seen, is over.
   for (const Waiting& w : finding.waiting) {
     const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
@@ -492,6 +548,7 @@ void Cluster::report_deadlock() {
 }
 
 void Cluster::report_unwritten_reads() {
+  if (!tcgen05_.uninitialized.empty()) fail(tcgen05_.uninitialized.front());
   if (!unwritten_reads_.empty()) fail(unwritten_reads_.front().finding);
 }
 
@@ -519,7 +576,7 @@ void Cluster::compact_log() {
 }
 
 std::size_t Cluster::bookkeeping_bytes() const {
-  std::size_t bytes = log_.bytes();
+  std::size_t bytes = log_.bytes() + tcgen05_.history.bytes();
   for (const Cta& cta : ctas_) bytes += cta.provenance.bytes();
   return bytes;
 }

@@ -27,6 +27,7 @@
 #include "sim/machine/program.h"
 #include "sim/machine/provenance.h"
 #include "sim/machine/shared_memory.h"
+#include "sim/machine/tcgen05_state.h"
 #include "sim/machine/tensor_maps.h"
 #include "sim/machine/wgmma_order.h"
 
@@ -157,6 +158,7 @@ struct Warp {
   Place stale_wait;             // its last wait, if that told it nothing new
   bool stale_is_fresh = false;  // ... because no phase had completed at all
   std::vector<BulkThread> bulk;
+  WarpTmem tmem;
 };
 
 // A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
@@ -225,7 +227,11 @@ class Cluster {
     return (AgentId{1} << 62) | static_cast<AgentId>(warp) << 40 |
            static_cast<AgentId>(sequence) << 8 | static_cast<AgentId>(cta);
   }
-  static bool is_copy(AgentId agent) { return agent >> 62 != 0; }
+  static AgentId commit_agent(int warp, std::uint32_t sequence, int cta) {
+    return copy_agent(warp, sequence, cta) | AgentId{1} << 63;
+  }
+  static bool is_copy(AgentId agent) { return agent >> 62 != 0; }  // or a commit
+  static bool is_commit(AgentId agent) { return agent >> 63 != 0; }
 
   const Statement* next_statement(const Warp& warp) const;
   std::uint32_t statement_number(const Warp& warp) const;
@@ -243,6 +249,7 @@ class Cluster {
     return use.from_outside ? Fault::CtaExited : Fault::ExitInFlight;
   }
   Waiting waiting_of(const Warp& warp) const;
+  void note_tensor_memory(Finding& deadlock) const;  // what a deadlock has to do with it
 
   void fail(Finding finding);
 
@@ -270,6 +277,7 @@ class Cluster {
   std::optional<Finding> finding_;
   std::vector<Finding> suspicions_;
   std::vector<UnwrittenRead> unwritten_reads_;
+  Tcgen05State tcgen05_;
 };
 
 }  // namespace tcq::machine

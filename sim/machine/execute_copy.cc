@@ -76,7 +76,7 @@ void Executor::issue_load(const Address& to, const Address& barrier, std::uint16
   ++warp_.copies;
   for (int cta = 0; cta < std::max(ctas, single + 1) && !stopped(); ++cta) {
     const bool takes = multicast == 0 ? cta == single : (multicast >> cta & 1) != 0;
-    if (!takes || !reach_cta(cta, first_lane())) continue;
+    if (!takes || !cta_runs(cta, first_lane())) continue;
     const Fault fault = check(c_.ctas_[static_cast<std::size_t>(cta)].shared);
     if (fault != Fault::None) return fail(fault, first_lane(), box.begin);
     add_load(cta, barrier, box, bytes);
@@ -101,7 +101,7 @@ void Executor::execute(const BulkLoad& i) {
 }
 
 void Executor::execute(const BulkSend& i) {
-  if (!one_lane_issues() || !reach_cta(cta_of(i.to), first_lane())) return;
+  if (!one_lane_issues() || !cta_runs(cta_of(i.to), first_lane())) return;
   const int thread = thread_of(first_lane());
   const std::uint32_t from = i.from.of(thread);
   const std::uint32_t to = i.to.of(thread);

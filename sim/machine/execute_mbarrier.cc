@@ -31,7 +31,7 @@ bool Executor::is_initialized_for(const MbarrierSlot& slot, Place& init, Fault& 
 MbarrierSlot* Executor::usable_slot(const Address& barrier, int lane) {
   const int cta = cta_of(barrier);
   const std::uint32_t address = barrier.of(thread_of(lane));
-  if (!reach_cta(cta, lane)) return nullptr;
+  if (!cta_runs(cta, lane)) return nullptr;
   if (address % mbarrier::alignment_bytes != 0) {
     fail(Fault::MbarrierUnaligned, lane, address);
     return nullptr;
@@ -154,7 +154,7 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touc
   for_each_lane([&](int lane) {
     if (stopped()) return;
     if (slot == nullptr || !barrier.is_uniform()) {
-      slot = usable_slot(barrier, lane);
+      slot = reach_cta(cta_of(barrier), lane) ? usable_slot(barrier, lane) : nullptr;
       if (slot == nullptr) return;
       if (releases) release(*slot, scope);
     }
@@ -211,6 +211,8 @@ void Executor::execute(const MbarrierTryWait& i) {
   const bool seen = warp_.clock.at(slot->phases) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
   warp_.stale_is_fresh = phase == 0;
+  warp_.tmem.observed.join(slot->done_own);
+  warp_.tmem.observed.join(slot->done_cluster);
   if (!i.relaxed) acquire(*slot, i.scope);
 }
 

@@ -52,8 +52,8 @@ Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Pl
   // `operation` of a load is the phase of its mbarrier when it was issued.
   if (writes && !is_async(next.kind) && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
-  if (writes && next.kind == AccessKind::WgmmaRead &&
-      warp_.clock.at(earlier.stream) > earlier.operation)
+  const bool operand = next.kind == AccessKind::WgmmaRead || next.kind == AccessKind::Tcgen05Read;
+  if (writes && operand && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
@@ -148,6 +148,7 @@ std::array<std::uint32_t, warp_threads>& Executor::reg(int number) {
 }
 
 bool Executor::reads(RegisterRange range) {
+  use_registers(range, true);
   return check_order(warp_.order.read(range, number_), range);
 }
 
@@ -157,6 +158,7 @@ bool Executor::writes(RegisterRange range) {
     fail(Fault::RegisterOutOfRange, -1, range.first + range.count - 1);
     return false;
   }
+  use_registers(range, false);
   return check_order(warp_.order.write(range, number_), range);
 }
 
@@ -185,16 +187,21 @@ Access Executor::generic_access(AccessKind kind) const {
   return access;
 }
 
-bool Executor::reach_cta(int cta, int lane) {
+bool Executor::cta_runs(int cta, int lane) {
   if (cta < 0 || cta >= static_cast<int>(c_.ctas_.size())) {
     fail(Fault::CtaRankOutOfRange, lane, cta);
     return false;
   }
-  if (cta == warp_.cta) return true;
-  if (c_.ctas_[static_cast<std::size_t>(cta)].running_warps == 0) {
+  if (cta != warp_.cta && c_.ctas_[static_cast<std::size_t>(cta)].running_warps == 0) {
     c_.fail({.fault = Fault::CtaExited, .at = place(lane), .cta = cta});
     return false;
   }
+  return true;
+}
+
+bool Executor::reach_cta(int cta, int lane) {
+  if (!cta_runs(cta, lane)) return false;
+  if (cta == warp_.cta) return true;
   const Stream stream = c_.streams_.epochs(warp_.number);
   c_.note_exit_use(cta, {stream, warp_.clock.at(stream), place(lane), {}, true});
   return true;

@@ -63,15 +63,37 @@ class Executor {
   void execute(const SetMaxRegisters& i);
   void execute(const Branch& i);
 
+  // execute_tcgen05.cc
+  void execute(const Tcgen05Alloc& i);
+  void execute(const Tcgen05Dealloc& i);
+  void execute(const Tcgen05Relinquish& i);
+  void execute(const Tcgen05WaitLd& i);
+  void execute(const Tcgen05WaitSt& i);
+  void execute(const Tcgen05Commit& i);
+  void execute(const Tcgen05FenceBefore& i);
+  void execute(const Tcgen05FenceAfter& i);
+  // execute_tmem.cc
+  void execute(const Tcgen05Ld& i);
+  void execute(const Tcgen05St& i);
+  void execute(const Tcgen05Cp& i);
+  void execute(const Tcgen05Shift& i);
+  void execute(const Tcgen05Mma& i);
+
   // Asked before a statement is executed.
   static bool mbarrier_passes(const Cluster& cluster, const Warp& warp, const MbarrierTryWait& i);
   static bool groups_are_issued(const Cluster& cluster, const Warp& warp, const WgmmaWait& i);
+
+  static bool can_allocate(const Cluster& cluster, const Warp& warp, const Tcgen05Alloc& i);
+  static bool can_deallocate(const Cluster& cluster, const Warp& warp, const Tcgen05Dealloc& i);
 
   // The data of an operation in flight moves now.
   static void complete_load(Cluster& cluster, AgentId copy);
   static void read_source(Cluster& cluster, AgentId copy);
   static void write_destination(Cluster& cluster, AgentId copy);
   static void execute_mmas(Cluster& cluster, Warpgroup& warpgroup, std::uint64_t end);
+
+  static void complete_commit(Cluster& cluster, AgentId commit);
+  static void move_tmem(Cluster& cluster, std::uint32_t operation);  // and what comes before it
 
   static Warpgroup& warpgroup_of(Cluster& cluster, const Warp& warp);
   static const Warpgroup& warpgroup_of(const Cluster& cluster, const Warp& warp);
@@ -87,6 +109,9 @@ class Executor {
     return std::uint64_t{2} << 60 | static_cast<std::uint64_t>(cta);
   }
   static constexpr std::uint64_t cluster_object = std::uint64_t{3} << 60;
+  static std::uint64_t tmem_object(int cta) {
+    return std::uint64_t{4} << 60 | static_cast<std::uint64_t>(cta);
+  }
 
  private:
   // --- who executes ---
@@ -129,7 +154,10 @@ class Executor {
   int cta_of(const Address& address) const {
     return address.cta == own_cta ? warp_.cta : address.cta;
   }
-  // The CTA exists and still runs; remote uses are remembered. Else a Fault.
+  // The CTA exists and still runs. Else a Fault.
+  bool cta_runs(int cta, int lane);
+  // And the remote use is remembered: the CTA's end has to be ordered behind it. A copy needs no
+  // memory of its issue: it is remembered while in flight and when it has landed.
   bool reach_cta(int cta, int lane);
   bool is_contiguous(const Address& address, int bytes) const;
   bool addresses_exist(const SharedMemory& shared, const Address& address, int bytes);
@@ -166,6 +194,50 @@ class Executor {
   void wait_for_groups(BulkThread& thread, const BulkWait& i);
   BulkThread& bulk_thread(int lane);
 
+  // --- Tensor Memory: who, where ---
+  bool one_lane_issues_tcgen05();
+  std::vector<int> ctas_of(int cta_group);  // empty: a Fault
+  std::vector<int> ctas_that_meet(int cta_group);
+  bool resolve(const TmemOperand& operand, tcgen05::TmemAddress& address);
+  bool knows_alloc(const TmemAllocated& allocated) const;
+  bool columns_usable(int cta, const TmemRegion& region);
+  Tcgen05Thread& tcgen05_thread(int cta_group);
+  void fail_at_cells(Fault fault, int cta, const TmemCells& cells, const Place& earlier = {},
+                     const Place& hint = {}, std::int64_t number = 0);
+
+  // --- Tensor Memory: order ---
+  TmemKnowledge tmem_knowledge() const {
+    return {warp_.clock, warp_.tmem.fenced, warp_.tmem.observed};
+  }
+  TmemAccess tmem_access(TmemAction action, bool writes) const;
+  TmemAccess thread_access(TmemAction action, bool writes, const Tcgen05Thread& thread) const;
+  TmemAccess transfer_access(TmemAction action, TmemTransfers& transfers);
+  bool touch_tmem(int cta, const TmemRegion& region, const TmemAccess& access,
+                  std::vector<std::uint32_t>& before);
+  void fail_unordered(int cta, const TmemConflict& conflict, const TmemAccess& next);
+  struct OperandExtent {
+    int rows;
+    int row_bytes;
+    int element_bytes;
+  };
+  bool touch_operand(const SmemOperand& operand, int cta, OperandExtent extent,
+                     const Tcgen05Thread& thread);
+  void note_exit(int cta, const Tcgen05Thread& thread);
+  void start_operation(Tcgen05Operation operation);
+  void note_unwritten(int cta, const TmemCells& cells);
+  void check_written(int cta, const TmemRegion& region);
+  Fault fault_of_unwritten(int cta, tcgen05::Cell cell) const;
+  bool transfer(TmemAction action, const tcgen05::Fragment& f, const TmemOperand& operand,
+                TmemTransfers& transfers, Tcgen05Operation& operation);
+  bool resolve_mma(const Tcgen05Mma& i, Tcgen05Operation& operation);
+  bool touch_mma_tmem(const Tcgen05Mma& i, int cta, Tcgen05Operation& operation,
+                      const Tcgen05Thread& thread);
+  void use_registers(RegisterRange range, bool reads);
+  void wait_for_peer(PairedStep& pair, int columns);
+  void note_target(const CommitTarget& target);
+  void grant(const Tcgen05Alloc& i, int first_column);
+  void move_transfers(TmemAction action);
+  void wait_for(TmemAction action, const TmemTransfers& transfers);
   // --- tensor maps ---
   PatchableMap& map_at(int number) { return c_.maps_[static_cast<std::size_t>(number)]; }
   MapActor map_actor() const;

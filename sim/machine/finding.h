@@ -22,7 +22,15 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-enum class WaitFor : std::uint8_t { Mbarrier, Barrier, ClusterBarrier, Registers, Warpgroup };
+enum class WaitFor : std::uint8_t {
+  Mbarrier,
+  Barrier,
+  ClusterBarrier,
+  Registers,
+  Warpgroup,
+  TensorMemory,
+  PairedCta,
+};
 
 // A warp that cannot proceed.
 struct Waiting {
@@ -36,6 +44,22 @@ struct Waiting {
   std::int64_t expected = 0;
   std::int64_t tx_bytes = 0;          // expected and not yet copied; negative: copied in excess
   std::int64_t copies_in_flight = 0;  // that would complete bytes of this mbarrier
+};
+
+// Cells of Tensor Memory; no columns: none.
+struct TmemCells {
+  int first_lane = 0;
+  int lanes = 0;
+  int first_column = 0;
+  int columns = 0;
+};
+
+// Columns that are allocated while somebody waits for more.
+struct TmemHolding {
+  int cta = 0;
+  int first_column = 0;
+  int columns = 0;
+  Place alloc;
 };
 
 struct Finding {
@@ -53,6 +77,9 @@ struct Finding {
   std::int64_t number = 0;            // of the operand in question: a count, a group, an address
   Scrambled scrambled = {};           // OperandScrambled
   std::vector<Waiting> waiting = {};  // deadlocks
+  TmemCells tmem = {};
+  std::vector<TmemHolding> holdings = {};  // TmemAllocBlocks
+  std::vector<Place> uncommitted = {};  // deadlocks: an mma, cp or shift with no commit behind it
 };
 
 }  // namespace tcq::machine

@@ -6,8 +6,8 @@
 // window, or offsets into the program's global memory.
 //
 // Source: PTX ISA 9.2: 9.7.9.8 "ld", 9.7.13 "Parallel Synchronization", 9.7.9.25-27 bulk copies,
-// 9.7.14.5.15 "ldmatrix", 9.7.15 "wgmma", 9.7.19.5 "setmaxnreg", 9.7.9.28
-// "tensormap.replace".
+// 9.7.14.5.15 "ldmatrix", 9.7.15 "wgmma", 9.7.19.5 "setmaxnreg", 9.7.9.28 "tensormap.replace",
+// 9.7.16 "tcgen05".
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,12 @@
 #include <variant>
 #include <vector>
 
+#include "sim/isa/tcgen05_copy.h"
+#include "sim/isa/tcgen05_fragment.h"
+#include "sim/isa/tcgen05_instr_desc.h"
 #include "sim/isa/tma_reduction.h"
 #include "sim/isa/tma_tile.h"
+#include "sim/isa/tmem_allocation.h"
 #include "sim/machine/wgmma.h"
 #include "sim/machine/wgmma_order.h"
 
@@ -257,13 +261,86 @@ struct Branch {
   bool when = true;
 };
 
-using Instruction = std::variant<
-    Move, LoadShared, StoreShared, LoadGlobal, StoreGlobal, LoadMatrices, StoreMatrices,
-    MbarrierInit, MbarrierInval, MbarrierArrive, MbarrierArriveExpectTx, MbarrierExpectTx,
-    MbarrierCompleteTx, MbarrierTryWait, MbarrierTestWait, FenceProxyAsync, FenceMbarrierInit,
-    TensormapReplace, FenceProxyTensormap, WgmmaFence, WgmmaMma, WgmmaCommit, WgmmaWait, TensorLoad,
-    TensorStore, TensorReduce, BulkLoad, BulkStore, BulkReduce, BulkSend, BulkCommit, BulkWait,
-    BarrierSync, BarrierArrive, WarpSync, ClusterArrive, ClusterWait, SetMaxRegisters, Branch>;
+// --- tcgen05 ---------------------------------------------------------------------------------------
+
+// A Tensor Memory address: what a register holds, moved; without a register counted from (0, 0).
+struct TmemOperand {
+  int reg = -1;
+  int tmem_lane = 0;
+  int tmem_column = 0;
+};
+// What a shared memory descriptor says, in bytes.
+using SmemOperand = tcgen05::CpOperand;
+
+// One warp; with cta_group 2 one warp in each CTA of the pair.
+struct Tcgen05Alloc {
+  Address to;  // of the word in shared memory that gets the address
+  int columns = tcgen05::tmem_allocation_unit;
+  int cta_group = 1;
+};
+struct Tcgen05Dealloc {
+  TmemOperand from;
+  int columns = tcgen05::tmem_allocation_unit;
+  int cta_group = 1;
+};
+struct Tcgen05Relinquish {
+  int cta_group = 1;
+};
+// One warp; registers from `reg` on.
+struct Tcgen05Ld {
+  tcgen05::Fragment fragment;
+  TmemOperand from;
+  int reg = 0;
+};
+struct Tcgen05St {
+  tcgen05::Fragment fragment;
+  TmemOperand to;
+  int reg = 0;
+};
+struct Tcgen05WaitLd {};
+struct Tcgen05WaitSt {};
+// One thread, as all below.
+struct Tcgen05Cp {
+  tcgen05::CpShape shape = tcgen05::CpShape::S128x256b;
+  TmemOperand to;
+  SmemOperand from;
+  int cta_group = 1;
+};
+struct Tcgen05Shift {
+  TmemOperand at;
+  int cta_group = 1;
+};
+struct Tcgen05Mma {
+  tcgen05::MmaOpcode opcode;
+  tcgen05::InstructionDescriptor idesc;
+  TmemOperand d;
+  SmemOperand a;       // unless opcode.a_place is Tmem
+  TmemOperand a_tmem;  // then
+  SmemOperand b;
+  bool accumulate = false;
+  TmemOperand scale_a;  // block-scaled kinds
+  TmemOperand scale_b;
+};
+// Arrives once, in the barrier's CTA or in all CTAs of the mask.
+struct Tcgen05Commit {
+  Address barrier;
+  int cta_group = 1;
+  std::uint16_t multicast = 0;
+};
+struct Tcgen05FenceBefore {};
+struct Tcgen05FenceAfter {};
+
+using Instruction =
+    std::variant<Move, LoadShared, StoreShared, LoadGlobal, StoreGlobal, LoadMatrices,
+                 StoreMatrices, MbarrierInit, MbarrierInval, MbarrierArrive, MbarrierArriveExpectTx,
+                 MbarrierExpectTx, MbarrierCompleteTx, MbarrierTryWait, MbarrierTestWait,
+                 FenceProxyAsync, FenceMbarrierInit, TensormapReplace, FenceProxyTensormap,
+                 WgmmaFence, WgmmaMma, WgmmaCommit, WgmmaWait, TensorLoad, TensorStore,
+                 TensorReduce, BulkLoad, BulkStore, BulkReduce, BulkSend, BulkCommit, BulkWait,
+                 BarrierSync, BarrierArrive, WarpSync, ClusterArrive, ClusterWait, SetMaxRegisters,
+                 Branch, Tcgen05Alloc, Tcgen05Dealloc, Tcgen05Relinquish, Tcgen05Ld, Tcgen05St,
+                 Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp, Tcgen05Shift, Tcgen05Mma, Tcgen05Commit,
+                 Tcgen05FenceBefore, Tcgen05FenceAfter>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/isa/matrix_fragment.h"
+#include "sim/isa/tcgen05_shape.h"
 
 namespace tcq::machine {
 namespace {
@@ -184,6 +185,23 @@ class StatementCheck {
   Fault operator()(const SetMaxRegisters& i) const {
     return i.count % 8 != 0 || i.count < 24 || i.count > 256 ? Fault::SetmaxnregCount : Fault::None;
   }
+  Fault operator()(const Tcgen05Alloc& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Dealloc& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Relinquish& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Cp& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Shift& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Commit& i) const { return group(i.cta_group); }
+  Fault operator()(const Tcgen05Ld& i) const { return transfer(i.fragment, i.from, i.reg); }
+  Fault operator()(const Tcgen05St& i) const { return transfer(i.fragment, i.to, i.reg); }
+  Fault operator()(const Tcgen05Mma& i) const {
+    const tcgen05::MmaOpcode& op = i.opcode;
+    if (const Fault fault = group(op.cta_group); fault != Fault::None) return fault;
+    if (op.ws || op.sparse || op.ashift || i.idesc.k96) return Fault::UnmodelledMma;
+    if (const Fault fault = check(op, i.idesc); fault != Fault::None) return fault;
+    const bool a_lies_so =
+        op.a_place == tcgen05::Place::Tmem || i.a.layout.major == i.idesc.major_a;
+    return a_lies_so && i.b.layout.major == i.idesc.major_b ? Fault::None : Fault::ProgramMalformed;
+  }
   template <class Other>
   Fault operator()(const Other&) const {
     return Fault::None;
@@ -207,6 +225,15 @@ class StatementCheck {
     if (!matrix::count_exists(count)) return Fault::MatrixCount;
     if (!in_file({reg, count})) return Fault::RegisterOutOfRange;
     return address(a);
+  }
+  static Fault group(int cta_group) {
+    return cta_group == 1 || cta_group == 2 ? Fault::None : Fault::ProgramMalformed;
+  }
+  Fault transfer(const tcgen05::Fragment& f, const TmemOperand& operand, int reg) const {
+    const bool exists = f.num >= 1 && f.num <= 128 && tcgen05::registers(f) <= 128;
+    if (!exists || f.half_split < 0) return Fault::ProgramMalformed;
+    return registers(RegisterRange{reg, tcgen05::registers(f)},
+                     RegisterRange{std::max(operand.reg, 0), 1});
   }
   Fault map(int number) const {
     const auto count = static_cast<int>(program_.maps().size());

@@ -164,6 +164,20 @@ class Role {
   Role& bulk_wait(int pending, At at = At::current()) { return add(BulkWait{pending, false}, at); }
   Role& bulk_wait_read(int pending, At at = At::current()) { return add(BulkWait{pending, true}, at); }
 
+  Role& tcgen05_alloc(Address to, int columns, int cta_group = 1, At at = At::current()) { return add(Tcgen05Alloc{to, columns, cta_group}, at); }
+  Role& tcgen05_dealloc(TmemOperand from, int columns, int cta_group = 1, At at = At::current()) { return add(Tcgen05Dealloc{from, columns, cta_group}, at); }
+  Role& tcgen05_relinquish(int cta_group = 1, At at = At::current()) { return add(Tcgen05Relinquish{cta_group}, at); }
+  Role& tcgen05_ld(tcgen05::Fragment fragment, TmemOperand from, int reg, At at = At::current()) { return add(Tcgen05Ld{fragment, from, reg}, at); }
+  Role& tcgen05_st(tcgen05::Fragment fragment, TmemOperand to, int reg, At at = At::current()) { return add(Tcgen05St{fragment, to, reg}, at); }
+  Role& tcgen05_wait_ld(At at = At::current()) { return add(Tcgen05WaitLd{}, at); }
+  Role& tcgen05_wait_st(At at = At::current()) { return add(Tcgen05WaitSt{}, at); }
+  Role& tcgen05_cp(tcgen05::CpShape shape, TmemOperand to, SmemOperand from, int cta_group = 1, At at = At::current()) { return add(Tcgen05Cp{shape, to, from, cta_group}, at); }
+  Role& tcgen05_shift(TmemOperand what, int cta_group = 1, At at = At::current()) { return add(Tcgen05Shift{what, cta_group}, at); }
+  Role& tcgen05_mma(const Tcgen05Mma& mma, At at = At::current()) { return add(mma, at); }
+  Role& tcgen05_commit(Address barrier, int cta_group = 1, std::uint16_t multicast = 0, At at = At::current()) { return add(Tcgen05Commit{barrier, cta_group, multicast}, at); }
+  Role& tcgen05_fence_before(At at = At::current()) { return add(Tcgen05FenceBefore{}, at); }
+  Role& tcgen05_fence_after(At at = At::current()) { return add(Tcgen05FenceAfter{}, at); }
+
   Role& barrier_sync(int id = 0, int threads = 0, At at = At::current()) { return add(BarrierSync{id, threads}, at); }
   Role& barrier_arrive(int id, int threads, At at = At::current()) { return add(BarrierArrive{id, threads}, at); }
   Role& warp_sync(At at = At::current()) { return add(WarpSync{}, at); }

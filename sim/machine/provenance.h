@@ -34,6 +34,7 @@ enum class AccessKind : std::uint8_t {
   CopyRead,
   CopyWrite,
   WgmmaRead,
+  Tcgen05Read,  // by mma or cp
 };
 
 constexpr bool is_async(AccessKind kind) { return kind >= AccessKind::CopyRead; }

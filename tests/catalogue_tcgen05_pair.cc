@@ -1,0 +1,102 @@
+// Rows T: tcgen05 with cta_group::2, over the two CTAs of a pair.
+#include "tests/catalogue.h"
+#include "tests/catalogue_tcgen05_kit.h"
+
+namespace tcq::catalogue {
+namespace {
+
+struct Slip {
+  std::uint16_t commit_to = 3;  // ranks; 0: the own CTA only
+  bool commit_to_peer_only = false;
+  bool sync_before_dealloc = true;
+  bool peer_deallocs = true;
+  bool release_cluster = true;
+};
+
+void cluster_sync(Role& role) { role.cluster_arrive().cluster_wait(); }
+
+// M = 256: each CTA loads its halves of A and B, CTA 0 issues, both read their rows of D.
+Program pair_of_ctas(const Slip& slip) {
+  Tcgen05Tile t({.cluster = 2, .threads = 64});
+  const Address ready = t.p.mbarrier("ready");
+  Role start = t.p.warps("start", 0, 2);
+  Role load = t.p.warps("load", 0, 1).elect();
+  Role issue = t.p.warps("issue", 0, 1, 0).elect();
+  Role read = t.p.warps("read", 1, 1);
+  Role last = t.p.warps("last", 0, 2);
+
+  start.elect().mbarrier_init(t.full, 1).mbarrier_init(t.done, 1).mbarrier_init(ready, 2);
+  start.elect().fence_mbarrier_init();
+  cluster_sync(start);
+  start.in_warps(1).tcgen05_alloc(t.slot, 32, 2);
+  cluster_sync(start);
+  start.barrier_sync().load_shared({t.slot, 0}, address_register);
+
+  load.mbarrier_arrive_expect_tx(t.full, tcgen05_a_bytes + tcgen05_b_bytes);
+  load.bulk_load(t.in, t.a, tcgen05_a_bytes, t.full).bulk_load(t.in, t.b, tcgen05_b_bytes, t.full);
+  load.mbarrier_try_wait(t.full, 0);
+  load.mbarrier_arrive(ready.in(0), slip.release_cluster ? Scope::Cluster : Scope::Cta);
+
+  issue.mbarrier_try_wait(ready, 0, Scope::Cluster);
+  Tcgen05Mma mma = f16_mma(t.a, t.b, false);
+  mma.opcode.cta_group = 2;
+  mma.idesc.m = 256;
+  issue.tcgen05_mma(mma);
+  mma.accumulate = true;
+  issue.tcgen05_mma(mma);
+  issue.tcgen05_commit(slip.commit_to_peer_only ? t.done.in(1) : t.done, 2, slip.commit_to);
+
+  read.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+  read.tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld().tcgen05_fence_before();
+  read.store_global(t.out, 4 * tmem_n, {0, tmem_n});
+  if (slip.sync_before_dealloc) cluster_sync(last);
+  if (slip.peer_deallocs)
+    last.in_warps(1).tcgen05_dealloc(tmem_base, 32, 2);
+  else
+    t.p.warps("leader", 0, 1, 0).tcgen05_dealloc(tmem_base, 32, 2);
+  return t.p;
+}
+
+// Allocation alone: nothing but the hardware makes the two CTAs meet.
+Program allocation(bool synced) {
+  Program p({.cluster = 2, .threads = 32});
+  const std::uint32_t slot = p.shared("tmem_address", 4);
+  Role all = p.warps("all", 0, 1);
+  cluster_sync(all);
+  all.tcgen05_alloc(slot, 64, 2).load_shared({slot, 0}, address_register);
+  if (synced) cluster_sync(all);
+  all.tcgen05_dealloc(tmem_base, 64, 2);
+  return p;
+}
+
+Program t3g(bool mutant) { return allocation(!mutant); }
+Program t3h(bool mutant) { return pair_of_ctas({.sync_before_dealloc = !mutant}); }
+Program t3i(bool mutant) { return pair_of_ctas({.peer_deallocs = !mutant}); }
+Program t8c(bool mutant) {
+  return pair_of_ctas({.commit_to = mutant ? std::uint16_t{1} : std::uint16_t{3}});
+}
+Program t8d(bool mutant) {
+  return pair_of_ctas(
+      {.commit_to = mutant ? std::uint16_t{0} : std::uint16_t{3}, .commit_to_peer_only = mutant});
+}
+Program t8e(bool mutant) { return pair_of_ctas({.release_cluster = !mutant}); }
+
+constexpr Entry entries[] = {
+    {"T3g", "dealloc not ordered behind the peer's alloc", Fault::TmemNotAllocated, t3g,
+     "nothing orders it behind tcgen05.alloc.cta_group::2"},
+    {"T3h", "no cluster barrier between the last use and dealloc", Fault::TmemNotComplete, t3h,
+     "mma -> dealloc is not an ordered pair"},
+    {"T3i", "dealloc.cta_group::2 by one CTA only", Fault::TmemLeaked, t3i,
+     "columns 0-31 of CTA 1 still allocated at exit"},
+    {"T8c", "a commit that is not multicast to the peer", Fault::Deadlock, t8c,
+     "arrives on it in other CTAs only"},
+    {"T8d", "a commit to the wrong CTA's barrier", Fault::Deadlock, t8d, ".multicast::cluster"},
+    {"T8e", "the peer says that its operands are there at scope .cta", Fault::ScopeTooNarrow, t8e,
+     ".release.cluster"},
+};
+
+}  // namespace
+
+std::span<const Entry> tcgen05_pair_entries() { return entries; }
+
+}  // namespace tcq::catalogue

@@ -1,0 +1,436 @@
+// Tensor Memory in the asynchronous machine: what st writes ld reads, cp and shift move what they
+// say, the hardware's ordered pairs, allocation against a naive model, and exploration against every
+// order.
+#include "sim/machine/tensor_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "oracle/diagnosis.h"
+#include "oracle/instruction_text.h"
+#include "sim/machine/explore.h"
+#include "tests/catalogue_tcgen05_kit.h"
+#include "tests/tcgen05_kinds.h"
+
+namespace tcq {
+namespace {
+
+using namespace machine;
+using catalogue::address_register;
+using catalogue::at_column;
+using catalogue::f16_mma;
+using catalogue::tmem_base;
+using tcgen05::LdShape;
+
+// --- order -----------------------------------------------------------------------------------------
+
+TEST(Tcgen05_Order, ExactlyFivePairsStayInOrder) {
+  using enum TmemAction;
+  const std::set<std::pair<TmemAction, TmemAction>> pairs = {
+      {Mma, Mma}, {Mma, Shift}, {Cp, Mma}, {Cp4x256b, Mma}, {Shift, Mma}, {Shift, Cp4x256b}};
+  for (const TmemAction first : {Mma, Cp, Cp4x256b, Shift, Ld, St, Dealloc})
+    for (const TmemAction second : {Mma, Cp, Cp4x256b, Shift, Ld, St, Dealloc})
+      EXPECT_EQ(is_ordered_pair(first, second, true), pairs.contains({first, second}));
+  EXPECT_FALSE(is_ordered_pair(Mma, Mma, false));
+  EXPECT_TRUE(is_ordered_pair(Mma, Shift, false));
+}
+
+TEST(Tcgen05_Order, APairNeedsOneCtaGroupAndOneAccumulator) {
+  TmemAccess first;
+  first.accumulator = {0, 0, 128, 16, tcgen05::Kind::f16};
+  TmemAccess second = first;
+  EXPECT_TRUE(is_pair(first, second));
+  second.cta_group = 2;
+  EXPECT_FALSE(is_pair(first, second));
+  for (const Accumulator& other : {Accumulator{16, 0, 128, 16, tcgen05::Kind::f16},
+                                   Accumulator{0, 8, 128, 16, tcgen05::Kind::f16},
+                                   Accumulator{0, 0, 64, 16, tcgen05::Kind::f16},
+                                   Accumulator{0, 0, 128, 8, tcgen05::Kind::f16},
+                                   Accumulator{0, 0, 128, 16, tcgen05::Kind::tf32}}) {
+    second = first;
+    second.accumulator = other;
+    EXPECT_FALSE(is_pair(first, second));
+  }
+}
+
+// --- allocation ------------------------------------------------------------------------------------
+
+TEST(Tmem_Pool, HoldsWhatANaiveModelHolds) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 200; ++round) {
+    TmemPool pool;
+    std::map<int, int> held;  // first column -> columns
+    const auto is_free = [&](int first, int columns) {
+      for (const auto& [start, width] : held)
+        if (first < start + width && start < first + columns) return false;
+      return first + columns <= tcgen05::tmem_columns;
+    };
+    for (int step = 0; step < 60; ++step) {
+      const int columns = 32 << (random() % 5);
+      if (random() % 2 == 0) {
+        int first = 0;
+        while (first < tcgen05::tmem_columns && !is_free(first, columns)) first += 32;
+        const std::optional<int> found = pool.first_fit(columns);
+        ASSERT_EQ(found.has_value(), first < tcgen05::tmem_columns);
+        if (!found) continue;
+        ASSERT_EQ(*found, first);
+        pool.allocate({first, columns, 1, {}, 0});
+        held[first] = columns;
+      } else {
+        const int first = 32 * static_cast<int>(random() % 16);
+        const bool fits = held.contains(first) && held[first] == columns;
+        ASSERT_EQ(pool.deallocate(first, columns, 1, {}), fits);
+        if (fits) held.erase(first);
+      }
+      int taken = 0;
+      for (const auto& [start, width] : held) taken += width;
+      ASSERT_EQ(pool.free_columns(), tcgen05::tmem_columns - taken);
+    }
+  }
+}
+
+TEST(Tmem_Pool, APairTakesColumnsThatAreFreeInBoth) {
+  TmemPool even;
+  TmemPool odd;
+  even.allocate({0, 64, 1, {}, 0});
+  odd.allocate({128, 128, 1, {}, 0});
+  EXPECT_EQ(even.first_fit(64, &odd), 64);
+  EXPECT_EQ(even.first_fit(128, &odd), 256);
+}
+
+// --- history ---------------------------------------------------------------------------------------
+
+TEST(Tmem_History, CompactionForgetsNothingThatAnybodyCouldMeet) {
+  std::mt19937 random(5);
+  TmemHistory compacted;
+  TmemHistory whole;
+  const Clock nothing;
+  Clock everything;
+  for (Stream s = 0; s < 8; ++s) everything.raise(s, never);
+  std::vector<std::uint32_t> before;
+  bool met_somebody = false;
+  for (std::uint32_t step = 1; step < 30'000; ++step) {
+    TmemAccess access;
+    access.action = TmemAction::St;
+    access.writes = random() % 2 == 0;
+    access.operation = step;
+    access.done = access.waited = static_cast<Stream>(random() % 8);
+    access.tick = step;
+    const TmemRegion region = {static_cast<std::uint32_t>(1 + random() % 255),
+                               static_cast<int>(random() % 60), 1 + static_cast<int>(random() % 4)};
+    compacted.compact();
+    const bool knows_all = step % 100 != 99;  // a probe that knows of nobody meets the newest
+    const Clock& clock = knows_all ? everything : nothing;
+    const auto meet = [&](TmemHistory& history) {
+      const TmemConflict found =
+          history.record(0, region, history.add(access), {clock, clock, nothing}, before);
+      return found.earlier == 0 ? 0 : history[found.earlier].operation;
+    };
+    const std::uint32_t met = meet(compacted);
+    ASSERT_EQ(met, meet(whole));
+    ASSERT_TRUE(met == 0 || !knows_all);
+    met_somebody = met_somebody || met != 0;
+  }
+  EXPECT_TRUE(met_somebody);
+  EXPECT_LT(compacted.bytes(), whole.bytes());
+}
+
+// --- data ------------------------------------------------------------------------------------------
+
+// One warp: registers from global memory to Tensor Memory by st, back by ld of another shape.
+struct RoundTrip {
+  tcgen05::Fragment store;
+  tcgen05::Fragment load;
+};
+
+std::vector<std::uint32_t> words_at(const Report& report, std::uint64_t offset, std::size_t count) {
+  std::vector<std::uint32_t> words(count);
+  std::memcpy(words.data(), &report.global[offset], 4 * count);
+  return words;
+}
+
+TEST(Tmem_Data, WhatOneShapeStoresAnotherLoads) {
+  const std::vector<tcgen05::Fragment> shapes = {{LdShape::S16x64b, 8},
+                                                 {LdShape::S16x128b, 4},
+                                                 {LdShape::S16x256b, 2},
+                                                 {LdShape::S16x32bx2, 8, false, 8}};
+  for (const tcgen05::Fragment& store : shapes)
+    for (const tcgen05::Fragment& load : shapes) {
+      Program p({.threads = 32});
+      const std::uint32_t slot = p.shared("slot", 4);
+      std::vector<std::uint8_t> data(32 * 8 * 4);
+      for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 37 + 1);
+      const std::uint64_t in = p.global(data);
+      const std::uint64_t out = p.global(std::vector<std::uint8_t>(data.size()));
+      Role all = p.warps("all", 0, 1);
+      all.tcgen05_alloc(slot, 32).load_shared({slot, 0}, address_register);
+      all.load_global(in, 32, {0, 8}).tcgen05_st(store, at_column(3, 16), 0).tcgen05_wait_st();
+      all.tcgen05_ld(load, at_column(3, 16), 8).store_global(out, 32, {8, 8}).tcgen05_wait_ld();
+      all.tcgen05_dealloc(tmem_base, 32);
+      const Report report = explore(p, {});
+      ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+      const std::vector<std::uint32_t> stored = words_at(report, in, 256);
+      const std::vector<std::uint32_t> loaded = words_at(report, out, 256);
+      for (int lane = 0; lane < 32; ++lane)
+        for (int r = 0; r < 8; ++r) {
+          const tcgen05::FragmentSlot from = fragment_slot(store, fragment_cell(load, {lane, r}));
+          ASSERT_EQ(loaded[static_cast<std::size_t>(8 * lane + r)],
+                    stored[static_cast<std::size_t>(8 * from.lane + from.reg)]);
+        }
+    }
+}
+
+TEST(Tmem_Data, UnpackedHalvesComeBackPacked) {
+  Program p({.threads = 32});
+  const std::uint32_t slot = p.shared("slot", 4);
+  const std::uint64_t out = p.global(std::vector<std::uint8_t>(512));
+  Role all = p.warps("all", 0, 1);
+  all.tcgen05_alloc(slot, 32).load_shared({slot, 0}, address_register);
+  all.move({0, 1}, 0x11112222).move({1, 1}, 0x33334444);
+  all.tcgen05_st({LdShape::S32x32b, 2, true}, tmem_base, 0).tcgen05_wait_st();
+  all.tcgen05_ld({LdShape::S32x32b, 2, true}, tmem_base, 2);
+  all.tcgen05_ld({LdShape::S32x32b, 1, true}, at_column(1), 4).tcgen05_wait_ld();
+  all.store_global(out, 16, {2, 3}).tcgen05_dealloc(tmem_base, 32);
+  const Report report = explore(p, {});
+  ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+  const std::vector<std::uint32_t> words = words_at(report, out, 3);
+  EXPECT_EQ(words, (std::vector<std::uint32_t>{0x11112222, 0x33334444, 0x44441111}));
+}
+
+// 128 rows of 32 bytes by cp, moved down by shift, read by warp 1: row r + 1 of memory is in lane r.
+TEST(Tmem_Data, ShiftMovesTheRowsThatCpBrought) {
+  catalogue::Tcgen05Tile t;
+  const Address between = t.p.mbarrier("between");
+  t.everybody.elect().mbarrier_init(between, 1);
+  t.start();
+  t.load_operands();
+  const SmemOperand rows = {t.a, {Major::K, 32, 32, 256}, {0, 4, 3}, 0};  // row after row
+  t.mma.tcgen05_cp(tcgen05::CpShape::S128x256b, tmem_base, rows);
+  t.mma.tcgen05_commit(between).mbarrier_try_wait(between, 0).tcgen05_fence_after();
+  t.mma.tcgen05_shift(tmem_base).tcgen05_commit(t.done);
+  t.epilogue.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+  t.epilogue.tcgen05_ld({LdShape::S32x32b, 8}, at_column(0, 32), 0).tcgen05_wait_ld();
+  t.epilogue.lanes(0x7fffffffu).store_global(t.out, 32, {0, 8});
+  t.epilogue.mbarrier_arrive(t.empty);
+  t.finish();
+  const Report report = explore(t.p, {});
+  ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(t.p, report);
+  for (std::size_t lane = 0; lane < 31; ++lane)
+    EXPECT_EQ(words_at(report, t.out + 32 * lane, 8),
+              words_at(report, t.in + 32 * (32 + lane + 1), 8));
+}
+
+TEST(Tmem_Data, ARowThatAShiftLeavesOpenIsUnmodelled) {
+  catalogue::Tcgen05Tile t;
+  t.start();
+  t.epilogue.move({0, 8}, 7).tcgen05_st({LdShape::S32x32b, 8}, at_column(0, 32), 0);
+  t.epilogue.tcgen05_wait_st();
+  t.epilogue.elect().tcgen05_shift(at_column(0, 32)).tcgen05_commit(t.done);
+  t.epilogue.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+  t.epilogue.tcgen05_ld({LdShape::S32x32b, 8}, at_column(0, 32), 0).tcgen05_wait_ld();
+  t.epilogue.mbarrier_arrive(t.empty).store_global(t.out, 32, {0, 8});
+  t.finish();
+  const Report report = explore(t.p, {});
+  ASSERT_TRUE(report.finding);
+  EXPECT_EQ(report.finding->fault, Fault::UnmodelledShiftEdge) << oracle::report_text(t.p, report);
+}
+
+// --- every order -----------------------------------------------------------------------------------
+
+struct Outcomes {
+  std::set<std::string> results;
+  bool faults = false;
+  std::uint64_t executions = 0;
+};
+
+void try_everything(const Cluster& cluster, Outcomes& out) {
+  const std::vector<AgentId> agents = cluster.runnable();
+  if (agents.empty()) {
+    Cluster end = cluster;
+    if (!end.finding() && !end.finished()) end.report_deadlock();
+    if (!end.finding()) end.report_unwritten_reads();
+    if (!end.finding()) end.finish_stores();
+    ++out.executions;
+    out.faults = out.faults || end.finding();
+    if (!end.finding()) out.results.emplace(end.global().begin(), end.global().end());
+    return;
+  }
+  for (const AgentId agent : agents) {
+    Cluster next = cluster;
+    next.step(agent);
+    try_everything(next, out);
+  }
+}
+
+// Two warps on one accumulator, with everything that could order them, in any order.
+Program random_program(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  catalogue::Tcgen05Tile t;
+  Tcgen05Mma mma = f16_mma(t.a, t.b, false);
+  mma.idesc.n = 8;
+  Role& all = t.everybody;
+  all.move({0, 4}, 0x3c003c00);
+  for (std::uint32_t at = 0; at < catalogue::tcgen05_a_bytes; at += 64 * 16)
+    all.store_shared({t.a + at, 16}, 0, 16);
+  all.store_shared({t.b, 8}, 0, 8).fence_proxy_async();
+  all.elect().mbarrier_init(t.full, 1).mbarrier_init(t.done, 1 + below(2)).fence_mbarrier_init();
+  all.in_warps(1).tcgen05_alloc(t.slot, 32);
+  all.barrier_sync().load_shared({t.slot, 0}, address_register);
+  const auto some = [&](Role& warp, int lane, std::uint64_t out) {
+    Role one = warp.elect();
+    const Address barrier = below(2) == 0 ? t.full : t.done;
+    switch (below(9)) {
+      case 0: one.tcgen05_mma(mma).tcgen05_commit(barrier); break;
+      case 1: one.tcgen05_mma(mma); break;
+      case 2: one.tcgen05_commit(barrier); break;
+      case 3:
+      case 4: warp.mbarrier_try_wait(barrier, 0).tcgen05_fence_after(); break;
+      case 5:
+        warp.tcgen05_ld({LdShape::S32x32b, 1}, at_column(0, lane), 8).tcgen05_wait_ld();
+        warp.store_global(out, 4, {8, 1});
+        break;
+      case 6:
+        warp.move({8, 1}, below(100)).tcgen05_st({LdShape::S32x32b, 1}, at_column(0, lane), 8);
+        warp.tcgen05_wait_st();
+        break;
+      case 7:
+        warp.tcgen05_fence_before();
+        one.mbarrier_arrive(barrier);
+        break;
+      default: one.mbarrier_arrive(barrier); break;
+    }
+  };
+  const unsigned first = 1 + below(3);
+  const unsigned second = 1 + below(3);
+  for (unsigned i = 0; i < first; ++i) some(t.mma_warp, 0, t.out);
+  for (unsigned i = 0; i < second; ++i) some(t.epilogue, 32, t.out + 128);
+  t.mma_warp.barrier_sync();
+  t.epilogue.tcgen05_fence_before().barrier_sync();
+  t.mma_warp.tcgen05_dealloc(tmem_base, 32);
+  return t.p;
+}
+
+Cluster behind_the_prologue(const Program& program, MmaCache& cache) {
+  Cluster cluster(program, cache, Timing::Latest);
+  for (const int agent : {0, 0, 0, 1, 1, 1, 0, 1}) {
+    EXPECT_TRUE(cluster.finding() || cluster.is_runnable(static_cast<AgentId>(agent)));
+    cluster.step(static_cast<AgentId>(agent));
+  }
+  return cluster;
+}
+
+std::string listing(const Program& program) {
+  std::string text;
+  for (const Segment& segment : program.segments())
+    for (const Statement& statement : segment.statements)
+      text += segment.name + ": " + oracle::instruction_text(program, statement.what) + "\n";
+  return text;
+}
+
+TEST(Tcgen05_Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
+  std::mt19937 random(11);
+  int right = 0;
+  int wrong = 0;
+  std::uint64_t all = 0;
+  std::uint64_t reduced = 0;
+  for (int i = 0; i < 600; ++i) {
+    const Program program = random_program(random);
+    MmaCache cache;
+    Outcomes outcomes;
+    try_everything(behind_the_prologue(program, cache), outcomes);
+    const Report report = explore(program, {.random_executions = 0});
+    const bool is_right = !outcomes.faults && outcomes.results.size() == 1;
+    ASSERT_EQ(report.outcome == Outcome::Right, is_right)
+        << "program " << i << "\n"
+        << listing(program) << oracle::report_text(program, report);
+    is_right ? ++right : ++wrong;
+    if (!is_right) continue;
+    EXPECT_TRUE(report.exhaustive);
+    EXPECT_EQ(std::string(report.global.begin(), report.global.end()), *outcomes.results.begin());
+    all += outcomes.executions;
+    reduced += report.executions;
+  }
+  RecordProperty("right", right);
+  EXPECT_GT(right, 30);
+  EXPECT_GT(wrong, 300);
+  EXPECT_GT(all, reduced);
+}
+
+// --- nonsense --------------------------------------------------------------------------------------
+
+Instruction random_instruction(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+  const auto group = [&] { return 1 + below(2); };
+  const auto tmem = [&] {
+    return TmemOperand{below(4) == 0 ? 0 : -1, 16 * below(10) - 16, 8 * below(70) - 16};
+  };
+  const auto smem = [&] {
+    return catalogue::smem_operand(static_cast<std::uint32_t>(1024 + 16 * below(200)));
+  };
+  const Address address(static_cast<std::uint32_t>(1024 + 4 * below(64)));
+  const tcgen05::Fragment fragment{static_cast<LdShape>(below(5)), 1 << below(3), below(4) == 0,
+                                   below(20)};
+  static const std::vector<tcgen05::DotForm> forms = tcgen05::all_forms();
+  tcgen05::DotForm form;
+  Tcgen05Mma mma;
+  switch (below(16)) {
+    case 0: return Tcgen05Alloc{address, 32 << below(5), group()};
+    case 1: return Tcgen05Dealloc{tmem(), 32 << below(5), group()};
+    case 2: return Tcgen05Relinquish{group()};
+    case 3:
+    case 4: return Tcgen05Ld{fragment, tmem(), below(8)};
+    case 5: return Tcgen05St{fragment, tmem(), below(8)};
+    case 6: return Tcgen05WaitLd{};
+    case 7: return Tcgen05WaitSt{};
+    case 8: return Tcgen05Cp{static_cast<tcgen05::CpShape>(below(6)), tmem(), smem(), group()};
+    case 9: return Tcgen05Shift{tmem(), group()};
+    case 10:
+      form = forms[static_cast<std::size_t>(below(static_cast<unsigned>(forms.size())))];
+      mma.opcode = form.opcode;
+      mma.idesc = form.idesc;
+      mma.opcode.cta_group = group();
+      mma.opcode.a_place = below(2) == 0 ? tcgen05::Place::Tmem : tcgen05::Place::Smem;
+      mma.idesc.m = 64 << below(3);
+      mma.idesc.n = 32 * below(9);
+      mma.d = tmem();
+      mma.a = mma.b = smem();
+      mma.a_tmem = mma.scale_a = mma.scale_b = tmem();
+      mma.accumulate = below(2) == 0;
+      return mma;
+    case 11: return Tcgen05Commit{address, group(), static_cast<std::uint16_t>(below(5))};
+    case 12: return Tcgen05FenceBefore{};
+    case 13: return Tcgen05FenceAfter{};
+    case 14: return MbarrierInit{address, 1};
+    default: return Move{{below(8), 4}, -1, 0};
+  }
+}
+
+TEST(Tcgen05_Explore, NonsenseEndsWithASentenceAndWithinItsBounds) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 3000; ++i) {
+    Program p({.cluster = 1 + static_cast<int>(random() % 3), .threads = 128, .registers = 64});
+    p.shared("data", 8192);
+    Role start = p.warps("start", 0, 4);
+    start.move({0, 40}, 0);
+    if (random() % 4 != 0) start.in_warps(1).tcgen05_alloc(1024, 512);
+    start.barrier_sync();
+    for (int role = 0; role < 3; ++role) {
+      Role some = p.warps("role", static_cast<int>(random() % 4), 1);
+      for (int k = 0; k < 6; ++k)
+        (random() % 2 == 0 ? some.elect() : some).add(random_instruction(random));
+    }
+    const Report report = explore(p, {.max_executions = 20,
+                                      .random_executions = 2,
+                                      .max_instructions = 5000,
+                                      .max_total_instructions = 50'000});
+    EXPECT_FALSE(oracle::report_text(p, report).empty());
+  }
+}
+
+}  // namespace
+}  // namespace tcq

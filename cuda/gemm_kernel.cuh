@@ -121,8 +121,8 @@ template <class C>
 using Accumulators =
     std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
 
-// Every warp tells every CTA of the cluster. There is nothing to release: the warp has only read the
-// stage, by wgmmas that are complete.
+// Every warp tells every CTA of the cluster. Relaxed: to release costs 1000 clocks and no run has
+// shown a need for it, though PTX's memory model wants it (NOTES.md, "the protocol").
 template <class C>
 __device__ __forceinline__ void release(std::uint32_t empty) {
   const std::uint32_t lane = threadIdx.x % 32;

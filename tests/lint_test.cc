@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -404,6 +405,25 @@ TEST(Lint, HeadersArePragmaOnce) {
       bad.add(file, 0, "#pragma once is missing");
     }
   }
+}
+
+// --- the build ------------------------------------------------------------------------------------
+
+// The exit status of tools/nvcc_strict around a compiler that prints `line` and exits with `status`.
+int strict_status(const std::string& line, int status) {
+  const std::string command = (kRoot / "tools/nvcc_strict").string() + " sh -c 'echo \"" + line +
+                              "\" >&2; exit " + std::to_string(status) + "' 2>/dev/null";
+  return WEXITSTATUS(std::system(command.c_str()));
+}
+
+TEST(Build, WhatPtxasSaysOfWgmmaFailsTheKernels) {
+  EXPECT_EQ(strict_status("ptxas info    : Used 168 registers", 0), 0);
+  EXPECT_EQ(strict_status("ptxas info    : Used 168 registers", 3), 3);
+  for (const char* code : {"C7504", "C7508", "C7510", "C7514", "C7520"})
+    EXPECT_EQ(
+        strict_status("ptxas info    : (" + std::string(code) + ") Potential Performance Loss", 0),
+        1)
+        << code;
 }
 
 }  // namespace

@@ -103,6 +103,24 @@ TEST(Tmem_Pool, APairTakesColumnsThatAreFreeInBoth) {
   EXPECT_EQ(even.first_fit(128, &odd), 256);
 }
 
+// --- cells -----------------------------------------------------------------------------------------
+
+TEST(Tmem_Cells, GrowToTheLastColumnThatWasUsedAndKeepWhatTheyHold) {
+  TensorMemory memory;
+  memory.store({5, 3}, 0x1111);
+  memory.mark({5, 3}, true);
+  memory.store({127, 511}, 0x2222);
+  memory.mark({127, 511}, true);
+  EXPECT_EQ(memory.load({5, 3}), 0x1111u);
+  EXPECT_EQ(memory.load({127, 511}), 0x2222u);
+  EXPECT_TRUE(memory.is_written({5, 3}) && memory.is_written({127, 511}));
+  EXPECT_EQ(memory.load({5, 4}), 0u);
+  EXPECT_FALSE(memory.is_written({5, 4}));
+  memory.forget(3, 1);
+  EXPECT_FALSE(memory.is_written({5, 3}));
+  EXPECT_TRUE(memory.is_written({127, 511}));
+}
+
 // --- history ---------------------------------------------------------------------------------------
 
 TEST(Tmem_History, CompactionForgetsNothingThatAnybodyCouldMeet) {

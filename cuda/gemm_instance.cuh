@@ -68,12 +68,13 @@ auto few_rows() {
       skinny_one<In, Out, rows, 1, 16, 1, 1, 7>(),  skinny_one<In, Out, rows, 1, 16, 1, 1, 10>(),
       skinny_one<In, Out, rows, 1, 16, 2, 1, 10>(), skinny_one<In, Out, rows, 1, 16, 4, 1, 5>(),
       skinny_one<In, Out, rows, 1, 32, 1, 1, 8>(),  skinny_one<In, Out, rows, 1, 32, 2, 1, 8>(),
-      skinny_one<In, Out, rows, 1, 32, 8, 1, 7>(),  skinny_one<In, Out, rows, 1, 64, 1, 1, 4>(),
-      skinny_one<In, Out, rows, 1, 64, 1, 1, 6>(),  skinny_one<In, Out, rows, 1, 64, 3, 1, 7>(),
-      skinny_one<In, Out, rows, 1, 64, 5, 1, 6>(),  skinny_one<In, Out, rows, 1, 64, 2, 4, 6>(),
-      skinny_one<In, Out, rows, 2, 64, 1, 2, 8>(),  skinny_one<In, Out, rows, 2, 64, 2, 1, 8>(),
-      skinny_one<In, Out, rows, 1, 128, 3, 1, 6>(), skinny_one<In, Out, rows, 1, 128, 8, 1, 6>(),
-      skinny_one<In, Out, rows, 1, 128, 1, 4, 8>(), skinny_one<In, Out, rows, 2, 128, 3, 1, 5>()};
+      skinny_one<In, Out, rows, 1, 32, 8, 1, 7>(),  skinny_one<In, Out, rows, 2, 32, 1, 1, 5>(),
+      skinny_one<In, Out, rows, 1, 64, 1, 1, 4>(),  skinny_one<In, Out, rows, 1, 64, 1, 1, 6>(),
+      skinny_one<In, Out, rows, 1, 64, 3, 1, 7>(),  skinny_one<In, Out, rows, 1, 64, 5, 1, 6>(),
+      skinny_one<In, Out, rows, 1, 64, 2, 4, 6>(),  skinny_one<In, Out, rows, 2, 64, 1, 2, 8>(),
+      skinny_one<In, Out, rows, 2, 64, 2, 1, 8>(),  skinny_one<In, Out, rows, 1, 128, 3, 1, 6>(),
+      skinny_one<In, Out, rows, 1, 128, 8, 1, 6>(), skinny_one<In, Out, rows, 1, 128, 1, 4, 8>(),
+      skinny_one<In, Out, rows, 2, 128, 3, 1, 5>()};
 }
 
 template <Type In, Type Out>

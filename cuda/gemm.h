@@ -50,8 +50,17 @@ enum class Status : std::uint8_t {
   WrongDevice,
   EarlierError,
   CudaFailed,
+  BadTuneOptions,
+  StreamCaptured,
+  NothingToTune,
+  TuneFileMissing,
+  TuneFileUnreadable,
+  TuneFileDamaged,
+  TuneFileForeign,
+  TuneFileNewer,
+  TuneFileNotWritten,
 };
-inline constexpr int status_count = 19;
+inline constexpr int status_count = 28;
 
 const char* name(Status status);
 const char* sentence(Status status);
@@ -109,6 +118,7 @@ struct Launch {
   int clusters = 0;
   Schedule schedule;
   int k_blocks = 0;
+  double microseconds = 0;  // estimated
 };
 
 struct Plan {
@@ -129,6 +139,8 @@ Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
 // With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for
 // benchmarks and tests. KernelDoesNotFit if it computes something else.
 Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
+Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
+                     Plan& plan);
 
 std::size_t workspace_bytes(const Plan& plan);
 

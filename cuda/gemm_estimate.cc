@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tcq::gemm {
 namespace {
@@ -77,7 +78,7 @@ Schedule schedule_of(const Kernel& k, const Problem& p) {
 }
 
 std::int64_t tiles_of(const Schedule& s) {
-  constexpr std::int64_t too_many = std::int64_t{1} << 62;
+  constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
   std::int64_t tiles = 0;
   if (__builtin_mul_overflow(std::int64_t{s.rows} * s.cols, s.batch, &tiles)) return too_many;
   return tiles;
@@ -88,6 +89,11 @@ int ctas_per_sm(const Kernel& k) {
   constexpr int most = 4;         // skinny kernels are compiled for
   const int room = static_cast<int>(228 * 1024 / (k.shared_bytes + reserved));
   return k.skinny == Skinny::No ? 1 : std::min(room, most);
+}
+
+bool suits(const Kernel& k, const Problem& p) {
+  if (k.skinny == Skinny::Rows) return p.m <= p.n;
+  return k.skinny != Skinny::Columns || p.n < p.m;
 }
 
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {

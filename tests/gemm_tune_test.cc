@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cuda/gemm_c.h"
 #include "cuda/gemm_kernels.h"
 
 namespace tcq::gemm {
@@ -449,6 +450,50 @@ TEST(Gemm_TuneFile, ALinkStaysALink) {
   TuneCache again;
   ASSERT_EQ(again.load(folder.file("choices")), Status::Ok);
   EXPECT_EQ(again.size(), 1u);
+}
+
+// --- C ---------------------------------------------------------------------------------------------
+
+TEST(Gemm_TuneC, SaysWhatTheCppInterfaceSays) {
+  const Folder folder;
+  const std::string path = folder.file("choices");
+  const auto code = [](Status status) { return static_cast<int>(status); };
+  tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();
+  ASSERT_NE(cache, nullptr);
+  EXPECT_EQ(tcq_gemm_load_tune_cache(cache, path.c_str()), code(Status::TuneFileMissing));
+  EXPECT_EQ(tcq_gemm_save_tune_cache(cache, path.c_str()), 0);
+  EXPECT_EQ(tcq_gemm_load_tune_cache(cache, path.c_str()), 0);
+  const int null = code(Status::NullPointer);
+  EXPECT_EQ(tcq_gemm_load_tune_cache(nullptr, path.c_str()), null);
+  EXPECT_EQ(tcq_gemm_load_tune_cache(cache, nullptr), null);
+  EXPECT_EQ(tcq_gemm_save_tune_cache(nullptr, path.c_str()), null);
+  EXPECT_EQ(tcq_gemm_save_tune_cache(cache, nullptr), null);
+
+  tcq_gemm_problem p;
+  tcq_gemm_defaults(&p);  // empty
+  const tcq_gemm_pointers none = {};
+  tcq_gemm_plan* plan = nullptr;
+  EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), 0);
+  EXPECT_NE(plan, nullptr);
+  tcq_gemm_destroy_plan(plan);
+  for (tcq_gemm_tune_cache* some : {cache, static_cast<tcq_gemm_tune_cache*>(nullptr)}) {
+    EXPECT_EQ(tcq_gemm_tune(&p, &none, nullptr, 0, nullptr, 8, some, &plan), 0);
+    EXPECT_NE(plan, nullptr);
+    tcq_gemm_destroy_plan(plan);
+    EXPECT_EQ(tcq_gemm_tune(&p, &none, nullptr, 0, nullptr, 0, some, &plan),
+              code(Status::BadTuneOptions));
+    EXPECT_EQ(plan, nullptr);
+    EXPECT_EQ(tcq_gemm_tune(nullptr, &none, nullptr, 0, nullptr, 8, some, &plan), null);
+    EXPECT_EQ(tcq_gemm_tune(&p, nullptr, nullptr, 0, nullptr, 8, some, &plan), null);
+    EXPECT_EQ(tcq_gemm_tune(&p, &none, nullptr, 0, nullptr, 8, some, nullptr), null);
+  }
+  EXPECT_EQ(tcq_gemm_make_plan_cached(nullptr, cache, &plan), null);
+  EXPECT_EQ(tcq_gemm_make_plan_cached(&p, nullptr, &plan), null);
+  EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, nullptr), null);
+  p.m = -1;
+  EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), code(Status::NegativeSize));
+  tcq_gemm_destroy_tune_cache(cache);
+  tcq_gemm_destroy_tune_cache(nullptr);
 }
 
 }  // namespace

@@ -158,7 +158,9 @@ std::size_t chosen(const std::vector<double>& times) {
   return static_cast<std::size_t>(first - times.begin());
 }
 
+// Asked before the planner asks CUDA for anything: that could end the capture.
 Status capture_of(Stream stream) {
+  if (cuda::device_count() == 0) return Status::Ok;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &status);
   if (error == cudaSuccess)
@@ -250,6 +252,7 @@ Status tune(const Problem& problem, const Pointers& pointers, const Workspace& w
             Stream stream, const TuneOptions& options, Plan& plan) {
   plan = {};
   if (!is_sound(options)) return Status::BadTuneOptions;
+  if (const Status status = capture_of(stream); status != Status::Ok) return status;
   Plan estimated;
   if (const Status status = make_plan(problem, estimated); status != Status::Ok) return status;
   if (const Status status = check(estimated, pointers, workspace); status != Status::Ok)
@@ -260,7 +263,6 @@ Status tune(const Problem& problem, const Pointers& pointers, const Workspace& w
   }
   if (!uses_aligned(estimated, pointers)) return Status::NothingToTune;
   if (cudaPeekAtLastError() != cudaSuccess) return Status::EarlierError;
-  if (const Status status = capture_of(stream); status != Status::Ok) return status;
   std::vector<Plan> plans = candidates(
       options, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
   std::erase_if(plans, [&](const Plan& p) {

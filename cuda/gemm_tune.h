@@ -38,7 +38,8 @@ struct TuneOptions {
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
             Stream stream, const TuneOptions& options, Plan& plan);
 
-// Takes the cache's choice and then runs nothing, or tunes and remembers.
+// Takes the cache's choice, and then neither runs anything nor looks at the pointers; or tunes and
+// remembers.
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
             Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan);
 

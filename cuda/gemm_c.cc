@@ -6,9 +6,14 @@
 #include <string>
 
 #include "cuda/gemm.h"
+#include "cuda/gemm_tune.h"
 
 struct tcq_gemm_plan {
   tcq::gemm::Plan plan;
+};
+
+struct tcq_gemm_tune_cache {
+  tcq::gemm::TuneCache cache;
 };
 
 namespace tcq::gemm {
@@ -54,7 +59,16 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .batch_invariant = p.batch_invariant != 0};
 }
 
+Pointers pointers_of(const tcq_gemm_pointers& x) { return {x.a, x.b, x.c, x.d, x.bias}; }
+
 int code(Status status) { return static_cast<int>(status); }
+
+// What a plan was made with, and the plan if that is Ok.
+int hand_over(Status status, const Plan& made, tcq_gemm_plan** plan) {
+  if (status != Status::Ok) return code(status);
+  *plan = new (std::nothrow) tcq_gemm_plan{made};
+  return code(*plan == nullptr ? Status::NoPlan : Status::Ok);
+}
 
 }  // namespace
 }  // namespace tcq::gemm
@@ -85,10 +99,7 @@ int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
   if (problem == nullptr || plan == nullptr) return gemm::code(gemm::Status::NullPointer);
   *plan = nullptr;
   gemm::Plan made;
-  const gemm::Status status = gemm::make_plan(gemm::problem_of(*problem), made);
-  if (status != gemm::Status::Ok) return gemm::code(status);
-  *plan = new (std::nothrow) tcq_gemm_plan{made};
-  return gemm::code(*plan == nullptr ? gemm::Status::NoPlan : gemm::Status::Ok);
+  return gemm::hand_over(gemm::make_plan(gemm::problem_of(*problem), made), made, plan);
 }
 
 void tcq_gemm_destroy_plan(tcq_gemm_plan* plan) { delete plan; }
@@ -111,7 +122,50 @@ int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers, v
                  size_t workspace_bytes, void* stream) {
   if (plan == nullptr) return gemm::code(gemm::Status::NoPlan);
   if (pointers == nullptr) return gemm::code(gemm::Status::NullPointer);
-  return gemm::code(gemm::run(plan->plan,
-                              {pointers->a, pointers->b, pointers->c, pointers->d, pointers->bias},
+  return gemm::code(gemm::run(plan->plan, gemm::pointers_of(*pointers),
                               {workspace, workspace_bytes}, static_cast<gemm::Stream>(stream)));
+}
+
+tcq_gemm_tune_cache* tcq_gemm_create_tune_cache(void) {
+  return new (std::nothrow) tcq_gemm_tune_cache;
+}
+
+void tcq_gemm_destroy_tune_cache(tcq_gemm_tune_cache* cache) { delete cache; }
+
+int tcq_gemm_load_tune_cache(tcq_gemm_tune_cache* cache, const char* path) {
+  if (cache == nullptr || path == nullptr) return gemm::code(gemm::Status::NullPointer);
+  return gemm::code(cache->cache.load(path));
+}
+
+int tcq_gemm_save_tune_cache(const tcq_gemm_tune_cache* cache, const char* path) {
+  if (cache == nullptr || path == nullptr) return gemm::code(gemm::Status::NullPointer);
+  return gemm::code(cache->cache.save(path));
+}
+
+int tcq_gemm_make_plan_cached(const tcq_gemm_problem* problem, const tcq_gemm_tune_cache* cache,
+                              tcq_gemm_plan** plan) {
+  if (plan == nullptr) return gemm::code(gemm::Status::NullPointer);
+  *plan = nullptr;
+  if (problem == nullptr || cache == nullptr) return gemm::code(gemm::Status::NullPointer);
+  gemm::Plan made;
+  const gemm::Problem p = gemm::problem_of(*problem);
+  return gemm::hand_over(gemm::make_plan(p, cache->cache, made), made, plan);
+}
+
+int tcq_gemm_tune(const tcq_gemm_problem* problem, const tcq_gemm_pointers* pointers,
+                  void* workspace, size_t workspace_bytes, void* stream, int kernels,
+                  tcq_gemm_tune_cache* cache, tcq_gemm_plan** plan) {
+  if (plan == nullptr) return gemm::code(gemm::Status::NullPointer);
+  *plan = nullptr;
+  if (problem == nullptr || pointers == nullptr) return gemm::code(gemm::Status::NullPointer);
+  const gemm::Problem p = gemm::problem_of(*problem);
+  const gemm::Pointers x = gemm::pointers_of(*pointers);
+  const gemm::Workspace space = {workspace, workspace_bytes};
+  const auto on = static_cast<gemm::Stream>(stream);
+  const gemm::TuneOptions options = {.kernels = kernels};
+  gemm::Plan made;
+  const gemm::Status status = cache == nullptr
+                                  ? gemm::tune(p, x, space, on, options, made)
+                                  : gemm::tune(p, x, space, on, options, cache->cache, made);
+  return gemm::hand_over(status, made, plan);
 }

@@ -86,6 +86,24 @@ size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size);
 int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers, void* workspace,
                  size_t workspace_bytes, void* stream);
 
+/* Choices of the tuner, gemm_tune.h: usable from several threads at a time. */
+typedef struct tcq_gemm_tune_cache tcq_gemm_tune_cache;
+
+tcq_gemm_tune_cache* tcq_gemm_create_tune_cache(void); /* null: no memory */
+void tcq_gemm_destroy_tune_cache(tcq_gemm_tune_cache* cache);
+int tcq_gemm_load_tune_cache(tcq_gemm_tune_cache* cache, const char* path);
+int tcq_gemm_save_tune_cache(const tcq_gemm_tune_cache* cache, const char* path);
+
+/* With the cache's choice if it has one. On failure *plan is null. */
+int tcq_gemm_make_plan_cached(const tcq_gemm_problem* problem, const tcq_gemm_tune_cache* cache,
+                              tcq_gemm_plan** plan);
+
+/* Without a choice in the cache, which may be null, times at most `kernels` kernels on the pointers:
+ * waits, and overwrites D. On failure *plan is null. */
+int tcq_gemm_tune(const tcq_gemm_problem* problem, const tcq_gemm_pointers* pointers,
+                  void* workspace, size_t workspace_bytes, void* stream, int kernels,
+                  tcq_gemm_tune_cache* cache, tcq_gemm_plan** plan);
+
 #ifdef __cplusplus
 }
 #endif

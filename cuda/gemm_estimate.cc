@@ -93,6 +93,11 @@ int ctas_per_sm(const Kernel& k) {
   return k.skinny == Skinny::No ? 1 : std::min(room, most);
 }
 
+bool suits(const Kernel& k, const Problem& p) {
+  if (k.skinny == Skinny::Rows) return p.m <= p.n;
+  return k.skinny != Skinny::Columns || p.n < p.m;
+}
+
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {
   const auto tiles = static_cast<double>(tiles_of(schedule_of(k, p)));
   const double waves = std::ceil(tiles / resident);

@@ -19,6 +19,10 @@ std::int64_t tiles_of(const Schedule& schedule);
 // CTAs that fit an SM.
 int ctas_per_sm(const Kernel& kernel);
 
+// Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
+// at a time.
+bool suits(const Kernel& kernel, const Problem& problem);
+
 // `resident`: clusters that run at one time.
 double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
                     int resident);

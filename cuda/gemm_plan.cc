@@ -53,12 +53,6 @@ int resident_by_driver(const Kernel& k, const Device& device) {
   return at->second;
 }
 
-// A kernel for few columns would do for few rows as well, but stores D a line at a time.
-bool suits(const Kernel& k, const Problem& p) {
-  if (k.skinny == Skinny::Rows) return p.m <= p.n;
-  return k.skinny != Skinny::Columns || p.n < p.m;
-}
-
 Status launch_of(const Problem& p, const Device& device, const std::vector<const Kernel*>& kernels,
                  Resident resident, Launch& launch) {
   double least = std::numeric_limits<double>::max();
@@ -74,7 +68,7 @@ Status launch_of(const Problem& p, const Device& device, const std::vector<const
     const bool persistent = k->skinny == Skinny::No;
     const auto clusters =
         static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
-    launch = {k, clusters, schedule, k_blocks(*k, p)};
+    launch = {k, clusters, schedule, k_blocks(*k, p), time};
   }
   return launch.kernel == nullptr ? Status::CudaFailed : Status::Ok;
 }
@@ -111,6 +105,11 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
 
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) {
   return plan_with(problem, device, resident_by_count, nullptr, plan);
+}
+
+Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
+                     Plan& plan) {
+  return plan_with(problem, device, resident_by_count, &kernel, plan);
 }
 
 namespace {

@@ -23,6 +23,15 @@ const char* name(Status status) {
     case Status::WrongDevice: return "WrongDevice";
     case Status::EarlierError: return "EarlierError";
     case Status::CudaFailed: return "CudaFailed";
+    case Status::BadTuneOptions: return "BadTuneOptions";
+    case Status::StreamCaptured: return "StreamCaptured";
+    case Status::NothingToTune: return "NothingToTune";
+    case Status::TuneFileMissing: return "TuneFileMissing";
+    case Status::TuneFileUnreadable: return "TuneFileUnreadable";
+    case Status::TuneFileDamaged: return "TuneFileDamaged";
+    case Status::TuneFileForeign: return "TuneFileForeign";
+    case Status::TuneFileNewer: return "TuneFileNewer";
+    case Status::TuneFileNotWritten: return "TuneFileNotWritten";
   }
   return "?";
 }
@@ -62,6 +71,26 @@ const char* sentence(Status status) {
     case Status::EarlierError:
       return "an earlier CUDA call failed and nobody asked why: cudaGetLastError says it";
     case Status::CudaFailed: return "a CUDA call failed, nothing was launched";
+    case Status::BadTuneOptions: return "a tuner times at least one kernel in at least one round";
+    case Status::StreamCaptured:
+      return "the stream is being captured: a tuner has to wait for what it launches";
+    case Status::NothingToTune:
+      return "A, B or D is not a multiple of 16: such pointers always get the plan's own kernel, "
+             "make_plan knows it without a measurement";
+    case Status::TuneFileMissing: return "there is no such file of tuned kernels";
+    case Status::TuneFileUnreadable:
+      return "the file of tuned kernels cannot be read, is no regular file, or has more than 256 "
+             "MiB";
+    case Status::TuneFileDamaged:
+      return "the file of tuned kernels is not JSON, or a field is missing, unknown or wrong, or a "
+             "problem occurs twice; nothing was read or written";
+    case Status::TuneFileForeign:
+      return "the file is JSON, but not of tuned kernels; nothing was read or written";
+    case Status::TuneFileNewer:
+      return "a newer version of the library wrote the file of tuned kernels; nothing was read or "
+             "written";
+    case Status::TuneFileNotWritten:
+      return "the file of tuned kernels cannot be written; the old one, if any, is as it was";
   }
   return "?";
 }

@@ -14,6 +14,7 @@
 
 #include "cuda/gemm.h"
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_tune.h"
 #include "cuda/launch.h"
 #include "tests/gemm_case.h"
 #include "tests/live_device.h"
@@ -363,6 +364,111 @@ TEST_F(LiveGemm, ARowsBitsDoNotDependOnMIfBatchInvariant) {
     const auto bytes = static_cast<std::size_t>(m * n * 2);
     EXPECT_EQ(std::memcmp(&whole[x.d.first], &d[x.d.first], bytes), 0) << m;
   }
+}
+
+// --- the tuner -------------------------------------------------------------------------------------
+
+// Zeros to tune a packed problem of one batch on.
+struct Zeros {
+  explicit Zeros(const Problem& p)
+      : a(zeros(p.m * p.k)), b(zeros(p.n * p.k)), c(zeros(p.m * p.n)), d(zeros(p.m * p.n)) {}
+
+  static cuda::DeviceBuffer<std::uint8_t> zeros(std::int64_t elements) {
+    constexpr std::int64_t widest = 4;
+    const std::vector<std::uint8_t> bytes(static_cast<std::size_t>(elements * widest));
+    return cuda::DeviceBuffer<std::uint8_t>(bytes);
+  }
+  gemm::Pointers pointers() const { return {a.data(), b.data(), c.data(), d.data()}; }
+
+  cuda::DeviceBuffer<std::uint8_t> a;
+  cuda::DeviceBuffer<std::uint8_t> b;
+  cuda::DeviceBuffer<std::uint8_t> c;
+  cuda::DeviceBuffer<std::uint8_t> d;
+};
+
+TEST_F(LiveGemm, TunedPlansGiveThePredictedBitsAndTheCacheIsTakenTheSecondTime) {
+  gemm::TuneCache cache;
+  std::size_t problems = 0;
+  const auto tuned = [&](const Problem& p, Plan& plan) {
+    const Status status = tune(p, Zeros(p).pointers(), {}, nullptr, {}, cache, plan);
+    if (status != Status::Ok) return status;
+    EXPECT_EQ(cache.size(), ++problems);
+    Plan again;
+    EXPECT_EQ(tune(p, {}, {}, nullptr, {}, cache, again), Status::Ok);  // no pointer is needed
+    EXPECT_EQ(describe(again), describe(plan));
+    EXPECT_EQ(make_plan(p, cache, again), Status::Ok);
+    EXPECT_EQ(describe(again), describe(plan));
+    Plan estimated;
+    EXPECT_EQ(make_plan(p, estimated), Status::Ok);
+    fmt::print("{}x{}x{}: tuned {}, estimated {}\n", p.m, p.n, p.k, name(*plan.aligned.kernel),
+               name(*estimated.aligned.kernel));
+    if (p.batch_invariant) {
+      EXPECT_EQ(k_segments(plan).size(), 1u);
+    }
+    return status;
+  };
+  compare(shape(256, 512, 1024), {}, tuned);
+  compare(shape(16, 2112, 7168), {}, tuned);
+  compare(shape(16, 2112, 7168), {.batch_invariant = true}, tuned);
+  compare(shape(2112, 16, 4096, Type::f16, Type::f16), {}, tuned);
+  compare(shape(1000, 1000, 520, Type::f16, Type::f32), {}, tuned);
+  compare(shape(300, 264, 128, Type::tf32, Type::f32), {}, tuned);
+  compare(shape(300, 272, 128, Type::s8, Type::s32), {}, tuned);
+  compare(shape(77, 99, 55), {}, tuned);  // TMA cannot address it
+  oracle::Gemm g = shape(300, 264, 128);
+  g.beta = 0.5f;
+  compare(g, {}, tuned);
+}
+
+TEST_F(LiveGemm, TheTunerTimesEveryKernelInAStreamOfTheUser) {
+  const Problem p{.m = 130, .n = 264, .k = 512};
+  const Zeros x(p);
+  cudaStream_t stream = nullptr;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  Plan plan;
+  EXPECT_EQ(tune(p, x.pointers(), {}, stream, {.rounds = 2, .every_kernel = true}, plan),
+            Status::Ok);
+  EXPECT_EQ(run(plan, x.pointers(), {}, stream), Status::Ok);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+TEST_F(LiveGemm, TheTunerRefusesAndLeavesDAndTheCaptureAsTheyAre) {
+  const Problem p{.m = 64, .n = 64, .k = 64};
+  Zeros x(p);
+  const std::vector<std::uint8_t> poison(x.d.size(), 0xa5);
+  x.d.upload(poison);
+  const gemm::Pointers good = x.pointers();
+  Plan plan;
+  gemm::Pointers wrong = good;
+  wrong.a = nullptr;
+  EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::NullPointer);
+  wrong.a = x.a.data() + 1;
+  EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::Misaligned);
+  wrong.a = x.a.data() + 2;
+  EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::NothingToTune);
+  EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
+  EXPECT_EQ(tune(p, good, {}, nullptr, {}, plan), Status::EarlierError);
+  EXPECT_NE(cudaGetLastError(), cudaSuccess);
+
+  for (const unsigned flags : {cudaStreamDefault, cudaStreamNonBlocking}) {
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, flags));
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    EXPECT_EQ(tune(p, good, {}, stream, {}, plan), Status::StreamCaptured);
+    if (flags == cudaStreamDefault) {
+      EXPECT_EQ(tune(p, good, {}, nullptr, {}, plan), Status::StreamCaptured);
+    }
+    EXPECT_FALSE(plan.made);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    CUDA_CHECK(cudaStreamDestroy(stream));
+  }
+  std::vector<std::uint8_t> after(poison.size());
+  x.d.download(after);
+  EXPECT_EQ(after, poison);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 // --- errors ----------------------------------------------------------------------------------------

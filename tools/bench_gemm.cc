@@ -15,6 +15,7 @@
 
 #include "cuda/bench_sm90.h"
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_tune.h"
 #include "oracle/svg.h"
 #include "tools/bench_cublas.h"
 #include "tools/bench_report.h"
@@ -36,9 +37,11 @@ struct Arguments {
   std::string cublas;
   std::string json;
   std::string svg;
+  std::string tune_cache;
   double seconds = 0.6;
   std::uint64_t seed = 1;
   bool every_kernel = false;
+  bool tune = false;
   bool no_cublas = false;
 };
 
@@ -60,6 +63,8 @@ class Bench {
     run_.device = facts.at("device");
     run_.driver = facts.at("driver");
     run_.runtime = facts.at("cuda");
+    run_.tuned = args.tune;
+    load_choices();
   }
 
   Run& result() { return run_; }
@@ -90,7 +95,7 @@ class Bench {
     const gemm::Problem p = problem(shape, in);
     const OperandSets sets(p, args_.seed, stream_);
     if (args_.every_kernel) return measure_kernels(p, sets, burst);
-    measure_plan(p, sets, plan(p), burst);
+    measure_plan(p, sets, args_.tune ? tuned(p, sets) : plan(p), burst);
   }
 
  private:
@@ -111,6 +116,25 @@ class Bench {
   static gemm::Plan plan(const gemm::Problem& p) {
     gemm::Plan plan;
     require(gemm::make_plan(p, plan));
+    return plan;
+  }
+
+  void load_choices() {
+    if (args_.tune_cache.empty()) return;
+    const gemm::Status status = choices_.load(args_.tune_cache);
+    if (status != gemm::Status::TuneFileMissing) require_file(status);
+  }
+
+  void require_file(gemm::Status status) const {
+    if (status != gemm::Status::Ok)
+      throw std::runtime_error(fmt::format("{}: {}", args_.tune_cache, gemm::sentence(status)));
+  }
+
+  // Choices are saved at once: what was measured outlives an interruption.
+  gemm::Plan tuned(const gemm::Problem& p, const OperandSets& sets) {
+    gemm::Plan plan;
+    require(gemm::tune(p, sets.at(0), {}, stream_, {}, choices_, plan));
+    if (!args_.tune_cache.empty()) require_file(choices_.save(args_.tune_cache));
     return plan;
   }
 
@@ -228,6 +252,7 @@ class Bench {
   std::unique_ptr<Clocks> clocks_;
   std::shared_ptr<CublasLt> cublas_;
   std::map<std::pair<Type, bool>, double> ceilings_;
+  gemm::TuneCache choices_;
   Run run_;
 };
 
@@ -249,6 +274,10 @@ void write_results(const Arguments& args, const Run& run) {
 }
 
 int run(const Arguments& args) {
+  if (!args.tune_cache.empty() && !args.tune)
+    throw oracle::UsageError("--tune-cache says where the choices of --tune are: give both");
+  if (args.tune && args.every_kernel)
+    throw oracle::UsageError("--tune measures one kernel, --every-kernel all: give one of them");
   std::vector<Shape> shapes;
   for (const std::string& text : args.shapes) shapes.push_back(parse_shape(text));
   if (shapes.empty()) shapes = suite();
@@ -296,6 +325,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "of the operands (default 1)");
   app.add_flag("--every-kernel", args.every_kernel,
                "each kernel that can compute the shape, not only the planned one");
+  app.add_flag("--tune", args.tune, "the plan of the tuner instead of the estimated one");
+  app.add_option("--tune-cache", args.tune_cache,
+                 "load and save the tuner's choices; the file need not be there");
   app.add_option("--cublaslt", args.cublas, "the library's file, if it is not found");
   app.add_flag("--no-cublaslt", args.no_cublas, "ours alone");
   app.add_option("--json", args.json, "write the results as JSON");

@@ -177,6 +177,7 @@ std::string json(const Run& run) {
               {"driver", run.driver},
               {"cuda_runtime", run.runtime},
               {"cublaslt", run.cublas},
+              {"tuned", run.tuned},
               {"control_ratio", json_of(run.control)}};
   out["results"] = Json::array();
   for (const Measured& m : run.rows) out["results"].push_back(json_of(m));

@@ -36,6 +36,7 @@ struct Run {
   std::string runtime;
   std::string cublas;                // version, or why there is none
   std::optional<Quartiles> control;  // ours by ours
+  bool tuned = false;                // ours are the tuner's kernels, not the estimate's
   std::vector<Measured> rows;
 };
 

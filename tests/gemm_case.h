@@ -2,8 +2,10 @@
 // poisoned, so that whatever reads or writes there is seen in D.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "oracle/gemm_epilogue.h"
@@ -11,6 +13,19 @@
 #include "sim/num/draw.h"
 
 namespace tcq {
+
+// Operands and results that the library computes.
+inline constexpr std::array<std::pair<Type, Type>, 11> gemm_types = {{{Type::f16, Type::f16},
+                                                                      {Type::f16, Type::f32},
+                                                                      {Type::bf16, Type::bf16},
+                                                                      {Type::bf16, Type::f32},
+                                                                      {Type::tf32, Type::f32},
+                                                                      {Type::s8, Type::s32},
+                                                                      {Type::s8, Type::f32},
+                                                                      {Type::s8, Type::bf16},
+                                                                      {Type::u8, Type::s32},
+                                                                      {Type::u8, Type::f32},
+                                                                      {Type::u8, Type::bf16}}};
 
 enum class Values : std::uint8_t {
   Near,      // exponents within a few of 0

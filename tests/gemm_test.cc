@@ -10,6 +10,7 @@
 
 #include "cuda/gemm_c.h"
 #include "cuda/gemm_kernels.h"
+#include "tests/gemm_case.h"
 
 namespace tcq::gemm {
 namespace {
@@ -229,17 +230,7 @@ TEST(Gemm_Plan, ADThatTmaCannotStoreNeedsAFullKernel) {
 
 TEST(Gemm_Plan, EveryTypeMajorAndEpilogueHasAKernel) {
   int plans = 0;
-  for (const auto& [in, out] : {std::pair{Type::f16, Type::f16},
-                                {Type::f16, Type::f32},
-                                {Type::bf16, Type::bf16},
-                                {Type::bf16, Type::f32},
-                                {Type::tf32, Type::f32},
-                                {Type::s8, Type::s32},
-                                {Type::s8, Type::f32},
-                                {Type::s8, Type::bf16},
-                                {Type::u8, Type::s32},
-                                {Type::u8, Type::f32},
-                                {Type::u8, Type::bf16}}) {
+  for (const auto& [in, out] : gemm_types) {
     for (const Major a : {Major::K, Major::MN}) {
       for (const Major b : {Major::K, Major::MN}) {
         for (const bool has_bias : {false, true}) {

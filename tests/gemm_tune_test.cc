@@ -17,6 +17,7 @@
 
 #include "cuda/gemm_c.h"
 #include "cuda/gemm_kernels.h"
+#include "tests/temporary_folder.h"
 
 namespace tcq::gemm {
 namespace {
@@ -29,26 +30,6 @@ constexpr const char* h200_name = "NVIDIA H200";
 Problem bf16(std::int64_t m, std::int64_t n, std::int64_t k) { return {.m = m, .n = n, .k = k}; }
 
 TuneKey key_here(const Problem& p) { return tune_key(p, h200, h200_name); }
-
-// A folder of this test alone, removed at its end.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tcq_tune_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
-  }
-
- private:
-  fs::path path_;
-};
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -271,7 +252,7 @@ TEST(Gemm_TuneCache, WrongProblemsAndDevicesAreRefusedAsWithoutIt) {
 // --- the file --------------------------------------------------------------------------------------
 
 TEST(Gemm_TuneFile, EveryFieldComesBack) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::vector<TuneKey> keys = keys_that_differ();
   TuneCache cache;
   for (std::size_t i = 0; i < keys.size(); ++i) cache.remember(keys[i], std::to_string(i));
@@ -286,7 +267,7 @@ TEST(Gemm_TuneFile, EveryFieldComesBack) {
 }
 
 TEST(Gemm_TuneFile, UnknownKernelsAreKept) {
-  const Folder folder;
+  const TemporaryFolder folder;
   TuneCache cache;
   cache.remember(key_here(usual), "64x64x64 of a library to come");
   ASSERT_EQ(cache.save(folder.file("choices")), Status::Ok);
@@ -300,7 +281,7 @@ TEST(Gemm_TuneFile, UnknownKernelsAreKept) {
 }
 
 TEST(Gemm_TuneFile, LoadingPrefersTheFileAndSavingTheCache) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   const TuneKey both = key_here(usual);
   const TuneKey only_file = key_here(bf16(1, 2, 3));
@@ -325,7 +306,7 @@ TEST(Gemm_TuneFile, LoadingPrefersTheFileAndSavingTheCache) {
 }
 
 TEST(Gemm_TuneFile, SeveralThreadsShareACacheAndAFile) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   constexpr int threads = 4;
   constexpr int rounds = 10;
@@ -349,7 +330,7 @@ TEST(Gemm_TuneFile, SeveralThreadsShareACacheAndAFile) {
 
 // A text that load() and save() refuse, and both leave everything as it was.
 void expect_refused(const std::string& text, Status want) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   write(path, text);
   TuneCache cache;
@@ -363,7 +344,7 @@ void expect_refused(const std::string& text, Status want) {
 }
 
 std::string good_text() {
-  const Folder folder;
+  const TemporaryFolder folder;
   TuneCache cache;
   cache.remember(key_here(usual), "kernel one");
   EXPECT_EQ(cache.save(folder.file("choices")), Status::Ok);
@@ -446,7 +427,7 @@ TEST(Gemm_TuneFile, OtherFilesAndVersionsAreLeftAlone) {
 
 TEST(Gemm_TuneFile, AnyChangedByteIsReadOrRefused) {
   const std::string good = good_text();
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   for (std::size_t i = 0; i < good.size(); ++i) {
     std::string text = good;
@@ -459,7 +440,7 @@ TEST(Gemm_TuneFile, AnyChangedByteIsReadOrRefused) {
 }
 
 TEST(Gemm_TuneFile, PathsThatCannotBeReadOrWritten) {
-  const Folder folder;
+  const TemporaryFolder folder;
   TuneCache cache;
   EXPECT_EQ(cache.load(folder.file("none")), Status::TuneFileMissing);
   EXPECT_EQ(cache.load(""), Status::TuneFileMissing);
@@ -475,7 +456,7 @@ TEST(Gemm_TuneFile, PathsThatCannotBeReadOrWritten) {
 }
 
 TEST(Gemm_TuneFile, ALinkStaysALink) {
-  const Folder folder;
+  const TemporaryFolder folder;
   TuneCache cache;
   ASSERT_EQ(cache.save(folder.file("choices")), Status::Ok);
   fs::create_symlink(folder.file("choices"), folder.file("link"));
@@ -490,7 +471,7 @@ TEST(Gemm_TuneFile, ALinkStaysALink) {
 // --- C ---------------------------------------------------------------------------------------------
 
 TEST(Gemm_TuneC, SaysWhatTheCppInterfaceSays) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   const auto code = [](Status status) { return static_cast<int>(status); };
   tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();

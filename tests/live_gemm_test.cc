@@ -26,18 +26,6 @@ using gemm::Plan;
 using gemm::Problem;
 using gemm::Status;
 
-constexpr std::array<std::pair<Type, Type>, 11> all_types = {{{Type::f16, Type::f16},
-                                                              {Type::f16, Type::f32},
-                                                              {Type::bf16, Type::bf16},
-                                                              {Type::bf16, Type::f32},
-                                                              {Type::tf32, Type::f32},
-                                                              {Type::s8, Type::s32},
-                                                              {Type::s8, Type::f32},
-                                                              {Type::s8, Type::bf16},
-                                                              {Type::u8, Type::s32},
-                                                              {Type::u8, Type::f32},
-                                                              {Type::u8, Type::bf16}}};
-
 struct Totals {
   int runs = 0;
   std::uint64_t outputs = 0;
@@ -200,7 +188,7 @@ void choose_epilogue(Draw& draw, oracle::Gemm& g, Options& options) {
 // Random types, majors, strides, epilogue for a shape.
 std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, std::int64_t n,
                                              std::int64_t k) {
-  const auto& [in, out] = all_types[static_cast<std::size_t>(draw.below(11))];
+  const auto& [in, out] = gemm_types[static_cast<std::size_t>(draw.below(11))];
   oracle::Gemm g{.m = m, .n = n, .k = k, .in = in, .out = out};
   Options options;
   g.major_a = draw.one_in(2) ? Major::K : Major::MN;
@@ -221,7 +209,7 @@ std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, std::in
 
 TEST_F(LiveGemm, SmallRaggedShapesOfEveryTypeMajorAndLoader) {
   Draw draw(chosen_seed());
-  for (const auto& [in, out] : all_types) {
+  for (const auto& [in, out] : gemm_types) {
     for (const Major a : {Major::K, Major::MN}) {
       for (const Major b : {Major::K, Major::MN}) {
         oracle::Gemm g{.m = 131, .n = 144, .k = 80, .in = in, .out = out};
@@ -288,11 +276,11 @@ TEST_F(LiveGemm, LargerShapesOfSeveralWaves) {
     if (options.values == Values::Specials) options.values = Values::Wide;  // slow to predict
     compare(g, options);
   }
-  for (const auto& [in, out] : all_types) compare(shape(2048, 2304, 256, in, out));
+  for (const auto& [in, out] : gemm_types) compare(shape(2048, 2304, 256, in, out));
 }
 
 TEST_F(LiveGemm, HugeK) {
-  for (const auto& [in, out] : all_types) {
+  for (const auto& [in, out] : gemm_types) {
     compare(shape(129, 136, 16384, in, out), {.values = Values::Wide});
     compare(shape(5, 3, 100003, in, out));
   }
@@ -335,7 +323,7 @@ TEST_F(LiveGemm, Batches) {
 }
 
 TEST_F(LiveGemm, CMayBeD) {
-  for (const auto& [in, out] : all_types) {
+  for (const auto& [in, out] : gemm_types) {
     if (out == Type::s32) continue;
     for (const int shift : {0, 1}) {
       oracle::Gemm g = shape(300, 264, 128, in, out);

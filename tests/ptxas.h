@@ -15,23 +15,9 @@
 #include <vector>
 
 #include "sim/isa/shape.h"
+#include "tests/temporary_folder.h"
 
 namespace tcq::oracle {
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ptxas_test_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct PtxasRun {
   int status = 0;
@@ -39,7 +25,7 @@ struct PtxasRun {
 };
 
 inline PtxasRun run_ptxas(const std::string& ptx, Target target) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("in.ptx")) << ptx;
   const std::string command = std::string("\"") + TCQ_PTXAS + "\" -arch=" + name(target) + " \"" +
                               folder.file("in.ptx") + "\" -o \"" + folder.file("out") + "\" > \"" +

@@ -11,26 +11,12 @@
 
 #include "cuda/probe_sm100_text.h"
 #include "tests/tcgen05_forms.h"
+#include "tests/temporary_folder.h"
 
 namespace tcq::tests {
 namespace {
 
 using namespace tcgen05;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tcgen05_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 bool have_ptxas() { return std::filesystem::exists(TCQ_PTXAS); }
 constexpr const char* kNoPtxas = "**** NOT RUN: no ptxas was found when the build was configured";
@@ -48,7 +34,7 @@ class Module {
   int count() const { return count_; }
 
   void expect_assembles(Target target) const {
-    const Folder folder;
+    const TemporaryFolder folder;
     std::ofstream(folder.file("in.ptx")) << text_;
     const std::string command = std::string("\"") + TCQ_PTXAS + "\" -Werror -arch=" + name(target) +
                                 " \"" + folder.file("in.ptx") + "\" -o \"" + folder.file("out") +
@@ -92,7 +78,7 @@ TEST(Tcgen05_Probe, TextsAssembleForEveryInstruction) {
 // Preprocessing is enough: the guard is an #error.
 TEST(Tcgen05_Wrappers, DoNotCompileForOtherTargets) {
   const auto preprocesses = [](const std::string& arch) {
-    const Folder folder;
+    const TemporaryFolder folder;
     std::ofstream(folder.file("in.cu")) << "#include \"cuda/ptx_tmem.cuh\"\n";
     const std::string command = std::string("\"") + TCQ_NVCC + "\" -std=c++20 -I \"" +
                                 TCQ_SOURCE_DIR + "\" -gencode arch=compute_" + arch + ",code=sm_" +

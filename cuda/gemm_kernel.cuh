@@ -8,7 +8,7 @@
 // D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, and then the
 // epilogue: neither tile nor cluster nor stages enter (oracle/gemm_reference.h computes the bits).
 //
-// Shapes: gemm_config.h. The epilogue: gemm_epilogue.cuh. Launching: gemm_launch.cuh.
+// Shapes: gemm_config.h. The epilogue: gemm_epilogue.cuh. Launching: gemm_launch.h.
 #pragma once
 
 #include <cuda.h>

@@ -1,6 +1,6 @@
 // Launches one GEMM kernel of the table: tensor maps, cluster, grid.
 //
-// Decides nothing about which kernel or schedule; gemm_plan.h does.
+// Decides nothing about which kernel or schedule; gemm_plan.cc does.
 #pragma once
 
 #include <cuda.h>

@@ -5,7 +5,6 @@
 // a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit.
 // Example: bench_gemm 4096x4096x4096 --regime both --json gemm.json
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>

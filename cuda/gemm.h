@@ -3,9 +3,11 @@
 //
 // A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
 // transpose: exchange A and B). Nothing is thrown: every call answers a Status, and sentence() says
-// what it means. A call that does not answer Ok launches nothing. Kernels are chosen on the device
-// that is current in make_plan(); run() allocates nothing and may be captured in a graph. A C
-// interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
+// what it means. A run() that does not answer Ok leaves D as it was. Kernels are chosen on the device
+// that is current in make_plan(); run() allocates nothing and may be captured in a graph. Operands
+// that TMA cannot address (lines or pointers at no multiple of 16 bytes) are copied into the
+// workspace, of workspace_bytes(plan), if run() gets one; without it, run() is several times slower.
+// A C interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
 // oracle/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
@@ -119,7 +121,7 @@ struct Launch {
   int clusters = 0;
   Schedule schedule;
   int k_blocks = 0;
-  double microseconds = 0;  // estimated
+  double microseconds = 0;  // estimated, without copies of operands
 };
 
 struct Plan {
@@ -130,6 +132,7 @@ struct Plan {
   bool empty = false;     // no output: run() does nothing
   Launch aligned;         // every pointer a multiple of 16
   Launch unaligned;       // any pointers
+  Launch realigned;       // operands that TMA cannot address are copied first; may have no kernel
   std::size_t workspace_bytes = 0;
 };
 
@@ -137,15 +140,44 @@ Status make_plan(const Problem& problem, Plan& plan);
 // For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
 Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
 
-// With this kernel of gemm_kernels.h instead of the one that make_plan() would choose: for the tuner
-// (gemm_tune.h), benchmarks and tests. KernelDoesNotFit if it computes something else.
+// With this kernel of gemm_kernels.h instead of those that make_plan() would choose, in every launch
+// that it can compute but `unaligned`: for the tuner (gemm_tune.h), benchmarks and tests.
+// KernelDoesNotFit if there is none.
 Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
 Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
                      Plan& plan);
 
-std::size_t workspace_bytes(const Plan& plan);
+struct Pointers {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;  // may be d
+  void* d = nullptr;
+  const void* bias = nullptr;
+};
 
-// Several lines: the problem, both launches, the order of accumulation.
+// At any address. Two runs that may overlap in time need two of them.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+// For copies of the operands whose strides TMA cannot address; 0 if there are none, or if no kernel
+// could read the copies.
+std::size_t workspace_bytes(const Plan& plan);
+// With these pointers: more, if one is no multiple of 16 although its operand's strides are.
+std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers);
+
+// Which of the plan's launches run() takes.
+enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
+
+// Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
+// Aligned if the pointers are multiples of 16, or Unaligned. D's pointer counts if the kernel stores
+// by TMA alone.
+Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace);
+
+const Launch& launch_of(const Plan& plan, Path path);
+
+// Several lines: the problem, all launches, the order of accumulation, the workspace.
 std::string describe(const Plan& plan);
 
 // A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K. The chains'
@@ -157,30 +189,15 @@ struct KSegment {
   friend constexpr bool operator==(const KSegment&, const KSegment&) = default;
 };
 
-// The order of accumulation of every output; the same for both launches unless K is split.
-std::vector<KSegment> k_segments(const Plan& plan, bool aligned = true);
+// The order of accumulation of every output on this path; the same for all paths unless K is split.
+// Empty if the plan has no such launch.
+std::vector<KSegment> k_segments(const Plan& plan, Path path);
 
-struct Pointers {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  const void* c = nullptr;  // may be d
-  void* d = nullptr;
-  const void* bias = nullptr;
-};
-
-struct Workspace {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-};
-
-// Are all pointers multiples of 16, so that run() takes the plan's first launch?
-bool uses_aligned(const Plan& plan, const Pointers& pointers);
-
-// What run() says before it asks CUDA for anything.
+// What run() says before it asks CUDA for anything. A workspace that is null is never too small.
 Status check(const Plan& plan, const Pointers& pointers, const Workspace& workspace);
 
 // Asks the driver whose memory each pointer is: NotDeviceMemory, MixedDevices. run() does not.
-Status check_memory(const Plan& plan, const Pointers& pointers);
+Status check_memory(const Plan& plan, const Pointers& pointers, const Workspace& workspace = {});
 
 // Asynchronous in `stream`, a stream of the plan's device, which must be current.
 Status run(const Plan& plan, const Pointers& pointers, const Workspace& workspace, Stream stream);

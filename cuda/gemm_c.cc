@@ -108,6 +108,11 @@ size_t tcq_gemm_workspace_bytes(const tcq_gemm_plan* plan) {
   return plan == nullptr ? 0 : gemm::workspace_bytes(plan->plan);
 }
 
+size_t tcq_gemm_workspace_bytes_for(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers) {
+  if (plan == nullptr || pointers == nullptr) return 0;
+  return gemm::workspace_bytes(plan->plan, gemm::pointers_of(*pointers));
+}
+
 size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size) {
   const std::string whole = gemm::describe(plan == nullptr ? gemm::Plan{} : plan->plan);
   if (text != nullptr && size > 0) {

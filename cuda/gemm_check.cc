@@ -23,16 +23,15 @@ bool strides_hold(const Strides& s, const View& v) { return s.ld == packed || s.
 
 bool batch_stride_exists(const Strides& s) { return s.batch == packed || s.batch >= 0; }
 
-// Does the last element lie below `max_bytes`?
+// Does the last element lie below `max_matrix_bytes`?
 bool reaches_too_far(const Strides& s, const View& v, std::int64_t batch) {
-  constexpr std::int64_t max_bytes = std::int64_t{1} * 1024 * 1024 * 1024 * 1024 * 1024 * 1024;
   std::int64_t rows = 0;
   std::int64_t matrices = 0;
   std::int64_t end = 0;
   return __builtin_mul_overflow(v.outer, s.ld, &rows) ||
          __builtin_mul_overflow(batch, s.batch, &matrices) ||
          __builtin_add_overflow(rows, matrices, &end) ||
-         __builtin_mul_overflow(end, bits(v.type) / 8, &end) || end > max_bytes;
+         __builtin_mul_overflow(end, element_bytes(v.type), &end) || end > max_matrix_bytes;
 }
 
 Strides resolved(const Strides& s, const View& v) {
@@ -44,7 +43,8 @@ Strides resolved(const Strides& s, const View& v) {
 }
 
 bool misaligned(const void* pointer, Type type) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % static_cast<std::uintptr_t>(bits(type) / 8) !=
+  return reinterpret_cast<std::uintptr_t>(pointer) %
+             static_cast<std::uintptr_t>(element_bytes(type)) !=
          0;
 }
 
@@ -72,7 +72,7 @@ bool is_plain(const Problem& p) {
 }
 
 bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
-  const std::int64_t bytes = bits(v.type) / 8;
+  const std::int64_t bytes = element_bytes(v.type);
   const auto fits = [&](std::int64_t stride) {
     return stride * bytes % tma::global_unit_bytes == 0 &&
            static_cast<std::uint64_t>(stride * bytes) < tma::stride_limit;
@@ -82,7 +82,7 @@ bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
 
 bool tma_stores(const Problem& p) {
   const View d = view_d(p);
-  const std::int64_t row_bytes = d.inner * (bits(d.type) / 8);
+  const std::int64_t row_bytes = d.inner * element_bytes(d.type);
   return tma_addresses(p.d, d, p.batch) && row_bytes % tma::global_unit_bytes == 0;
 }
 
@@ -124,8 +124,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) {
   if (misaligned(x.a, p.in) || misaligned(x.b, p.in) || misaligned(x.d, p.out) ||
       (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
     return Status::Misaligned;
-  if (workspace.bytes < plan.workspace_bytes ||
-      (plan.workspace_bytes > 0 && workspace.data == nullptr))
+  if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
   return Status::Ok;
 }

@@ -8,6 +8,14 @@
 
 namespace tcq::gemm {
 
+inline constexpr std::int64_t max_matrix_bytes =
+    std::int64_t{1024} * 1024 * 1024 * 1024 * 1024 * 1024;
+
+// Of a line of L2: a matrix whose lines begin within one takes more of them.
+inline constexpr std::int64_t l2_line_bytes = 128;
+
+constexpr std::int64_t element_bytes(Type type) { return bits(type) / 8; }
+
 // A matrix in memory: `inner` elements are contiguous, `outer` of these are ld apart.
 struct View {
   Type type;

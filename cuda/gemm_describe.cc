@@ -4,6 +4,7 @@
 #include "cuda/gemm.h"
 #include "cuda/gemm_check.h"
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_path.h"
 #include "sim/isa/shape.h"
 
 namespace tcq::gemm {
@@ -51,11 +52,11 @@ std::string launch_text(const char* title, const Launch& l) {
          " tiles of clusters in groups of " + number(s.group) + " rows\n";
 }
 
-std::string order_text(const Plan& plan, bool aligned) {
+std::string order_text(const Plan& plan, Path path) {
   const Problem& p = plan.problem;
   if (p.k == 0) return "the sum is 0";
   const std::string step = number(wgmma::stored_k(p.in));
-  const auto segments = k_segments(plan, aligned);
+  const auto segments = k_segments(plan, path);
   if (segments.size() == 1) return "one chain of wgmmas over ascending k, " + step + " at a time";
   std::string text = number(static_cast<std::int64_t>(segments.size())) +
                      " chains of wgmmas, each over ascending k, " + step + " at a time, from k =";
@@ -63,9 +64,17 @@ std::string order_text(const Plan& plan, bool aligned) {
   return text + "; their results added in this order, each step rounded to f32";
 }
 
-// Integers are added modulo 2^32, in any order.
-bool is_split(const Plan& plan) {
-  return plan.aligned.kernel->split > 1 && is_float(plan.problem.in);
+// Do the bits depend on how K is split? Integers are added modulo 2^32, in any order.
+bool splits(const Plan& plan, Path path) { return k_segments(plan, path).size() > 1; }
+
+std::string realigned_text(const Plan& plan) {
+  if (plan.realigned.kernel == nullptr) return "";
+  const Copies copied = copies_of(plan.problem);
+  const char* what = copied.a && copied.b ? "A and B are copied"
+                     : copied.a           ? "A is copied"
+                     : copied.b           ? "B is copied"
+                                          : "unaligned operands are copied";
+  return launch_text(("realigned, " + std::string(what)).c_str(), plan.realigned);
 }
 
 }  // namespace
@@ -88,11 +97,15 @@ std::string describe(const Plan& plan) {
   if (!plan.made) return "no plan\n";
   std::string text = problem_text(plan.problem) + epilogue_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
-  text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned);
-  text += "order: " + order_text(plan, true) + "\n";
-  if (is_split(plan)) text += "order if unaligned: " + order_text(plan, false) + "\n";
-  text += is_split(plan) ? "bits: depend on the split, which depends on M\n"
-                         : "bits: depend on neither M, tile nor alignment\n";
+  text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
+          realigned_text(plan);
+  text += "order: " + order_text(plan, Path::Aligned) + "\n";
+  const bool depends = splits(plan, Path::Aligned) || splits(plan, Path::Realigned);
+  if (depends) text += "order if unaligned: " + order_text(plan, Path::Unaligned) + "\n";
+  if (depends && plan.realigned.kernel != nullptr)
+    text += "order if realigned: " + order_text(plan, Path::Realigned) + "\n";
+  text += depends ? "bits: depend on the split, which depends on M\n"
+                  : "bits: depend on neither M, tile nor alignment\n";
   return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
          " bytes; device " + number(plan.device) + "\n";
 }

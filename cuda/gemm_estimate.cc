@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/gemm_check.h"
+
 namespace tcq::gemm {
 namespace {
 
@@ -106,8 +108,10 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
   const double k_total = k_blocks(k, p);
   const double blocks = std::ceil(k_total / k.split);
   const double stage = bytes_of(k.in, std::int64_t{k.block_m + k.block_n} * k.block_k);
-  const bool crosses_lines = static_cast<std::int64_t>(bytes_of(k.in, p.k)) % 128 != 0;
-  const double lines = crosses_lines ? fitted::unaligned : 1;
+  const auto crosses_lines = [&](const Strides& s) {
+    return s.ld * element_bytes(p.in) % l2_line_bytes != 0;
+  };
+  const double lines = crosses_lines(p.a) || crosses_lines(p.b) ? fitted::unaligned : 1;
   const double copies = k.loader == Loader::Copy ? fitted::copying : 1;
 
   const double multiply = waves * blocks * 4 * step_clocks(k) * together / fitted::clocks;

@@ -23,7 +23,7 @@ int ctas_per_sm(const Kernel& kernel);
 // at a time.
 bool suits(const Kernel& kernel, const Problem& problem);
 
-// `resident`: clusters that run at one time.
+// `resident`: clusters that run at one time. Requires: strides are numbers.
 double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
                     int resident);
 

@@ -49,9 +49,7 @@ cudaLaunchConfig_t config_of(const Kernel& kernel, int clusters, cudaStream_t st
   cluster.val.clusterDim.x = static_cast<unsigned>(cluster_size(kernel));
   cluster.val.clusterDim.y = 1;
   cluster.val.clusterDim.z = 1;
-  // May start before the kernel ahead in the stream ends; gemm_kernel.cuh waits for it.
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1] = starts_early();
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(clusters) * cluster.val.clusterDim.x);
   config.blockDim = dim3(static_cast<unsigned>(kernel.threads));
@@ -94,6 +92,13 @@ int resident_clusters(const Kernel& kernel) {
   int clusters = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel.function, &config));
   return clusters;
+}
+
+cudaLaunchAttribute starts_early() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
 }
 
 cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,

@@ -41,6 +41,10 @@ Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, 
 // How many clusters of this kernel the device runs at one time.
 int resident_clusters(const Kernel& kernel);
 
+// A kernel may start before the one ahead in the stream ends: every kernel of the library waits for
+// it before it touches global memory.
+cudaLaunchAttribute starts_early();
+
 cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,
                    cudaStream_t stream);
 

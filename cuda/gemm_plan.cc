@@ -14,6 +14,8 @@
 #include "cuda/gemm_estimate.h"
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_launch.h"
+#include "cuda/gemm_path.h"
+#include "cuda/gemm_realign.h"
 #include "cuda/launch.h"
 #include "cuda/tensor_map.h"
 
@@ -53,8 +55,10 @@ int resident_by_driver(const Kernel& k, const Device& device) {
   return at->second;
 }
 
-Status launch_of(const Problem& p, const Device& device, const std::vector<const Kernel*>& kernels,
-                 Resident resident, Launch& launch) {
+using Kernels = std::vector<const Kernel*>;
+
+Status choose(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
+              Launch& launch) {
   double least = std::numeric_limits<double>::max();
   for (const Kernel* k : kernels) {
     const Schedule schedule = schedule_of(*k, p);
@@ -73,7 +77,18 @@ Status launch_of(const Problem& p, const Device& device, const std::vector<const
   return launch.kernel == nullptr ? Status::CudaFailed : Status::Ok;
 }
 
-// `only`: null, or the one kernel that aligned pointers may get.
+// Those that can compute it: `only`, if it is one of them, or else all that suit it.
+template <class Condition>
+Kernels kernels_for(const Problem& p, const Kernel* only, Condition condition) {
+  const auto can = [&](const Kernel& k) { return computes(k, p) && condition(k); };
+  if (only != nullptr && can(*only)) return {only};
+  Kernels found;
+  for (const Kernel& k : kernels())
+    if (can(k) && suits(k, p)) found.push_back(&k);
+  return found;
+}
+
+// `only`: null, or the one kernel that plans are made with where it can be.
 Status plan_with(const Problem& problem, const Device& device, Resident resident,
                  const Kernel* only, Plan& plan) {
   plan = {};
@@ -85,16 +100,24 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   made.device = device.id;
   if (!made.empty) {
     if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
-    std::vector<const Kernel*> any;
-    std::vector<const Kernel*> copying;
-    for (const Kernel& k : kernels()) {
-      if (computes(k, p) && (only == nullptr ? suits(k, p) : only == &k)) any.push_back(&k);
-      if (computes(k, p) && k.loader == Loader::Copy) copying.push_back(&k);
-    }
-    if (any.empty()) return Status::KernelDoesNotFit;
-    Status status = launch_of(p, device, any, resident, made.aligned);
-    if (status == Status::Ok) status = launch_of(p, device, copying, resident, made.unaligned);
+    const Problem copied = with_copies(p, copies_of(p));
+    const auto by_tma = [](const Kernel& k) { return k.loader == Loader::Tma; };
+    const auto by_threads = [](const Kernel& k) { return k.loader == Loader::Copy; };
+    const Kernels any = kernels_for(p, only, [](const Kernel&) { return true; });
+    const Kernels copying = kernels_for(p, nullptr, by_threads);
+    const Kernels reading_copies = kernels_for(copied, only, by_tma);
+    if (only != nullptr && any != Kernels{only} && reading_copies != Kernels{only})
+      return Status::KernelDoesNotFit;
+    Status status = choose(p, device, any, resident, made.aligned);
+    if (status == Status::Ok) status = choose(p, device, copying, resident, made.unaligned);
     if (status != Status::Ok) return status;
+    const std::size_t bytes = workspace_bytes(p, copies_of(p));
+    const bool fits = bytes < std::size_t{max_matrix_bytes};
+    Launch realigned;
+    if (fits && choose(copied, device, reading_copies, resident, realigned) == Status::Ok) {
+      made.realigned = realigned;
+      made.workspace_bytes = bytes;
+    }
   }
   made.made = true;
   plan = made;
@@ -129,6 +152,7 @@ Status plan_here(const Problem& problem, const Kernel* only, Plan& plan) {
       device.sm_count = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device.id);
     }
     const Status status = plan_with(problem, device, resident_by_driver, only, plan);
+    if (plan.realigned.kernel != nullptr) CUDA_CHECK(prepare_realign());
     plan.runnable = status == Status::Ok;
     return status;
   } catch (const std::exception&) {
@@ -145,16 +169,8 @@ Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) 
   return plan_here(problem, &kernel, plan);
 }
 
-std::size_t workspace_bytes(const Plan& plan) { return plan.workspace_bytes; }
-
-bool uses_aligned(const Plan& plan, const Pointers& x) {
-  const bool d =
-      tma_addresses(x.d) || (plan.aligned.kernel != nullptr && plan.aligned.kernel->full);
-  return tma_addresses(x.a) && tma_addresses(x.b) && d;
-}
-
-std::vector<KSegment> k_segments(const Plan& plan, bool aligned) {
-  const Launch& launch = aligned ? plan.aligned : plan.unaligned;
+std::vector<KSegment> k_segments(const Plan& plan, Path path) {
+  const Launch& launch = launch_of(plan, path);
   if (launch.kernel == nullptr) return {};
   if (!is_float(plan.problem.in)) return {{0, plan.problem.k}};  // modulo 2^32: order is nothing
   std::vector<KSegment> segments;

@@ -60,7 +60,7 @@ const char* sentence(Status status) {
       return "A, B or D is null, or C with a beta other than 0, or a bias that the problem has";
     case Status::Misaligned: return "an address is not a multiple of its element's size";
     case Status::WorkspaceTooSmall:
-      return "the workspace is smaller than workspace_bytes of the plan, or null";
+      return "the workspace is not null and smaller than workspace_bytes of the plan";
     case Status::NotDeviceMemory: return "a pointer is not to the memory of a device";
     case Status::MixedDevices:
       return "a pointer is to the memory of another device than the plan's";
@@ -70,13 +70,13 @@ const char* sentence(Status status) {
     case Status::WrongDevice: return "the current device is not the one the plan was made for";
     case Status::EarlierError:
       return "an earlier CUDA call failed and nobody asked why: cudaGetLastError says it";
-    case Status::CudaFailed: return "a CUDA call failed, nothing was launched";
+    case Status::CudaFailed: return "a CUDA call failed; run() launched nothing that writes D";
     case Status::BadTuneOptions: return "a tuner times at least one kernel in at least one round";
     case Status::StreamCaptured:
       return "the stream is being captured: a tuner has to wait for what it launches";
     case Status::NothingToTune:
-      return "A, B or D is not a multiple of 16: such pointers always get the plan's own kernel, "
-             "make_plan knows it without a measurement";
+      return "A, B or D is not a multiple of 16 and no workspace helps: such pointers always get "
+             "the plan's own kernel, make_plan knows it without a measurement";
     case Status::TuneFileMissing: return "there is no such file of tuned kernels";
     case Status::TuneFileUnreadable:
       return "the file of tuned kernels cannot be read, is no regular file, or has more than 256 "

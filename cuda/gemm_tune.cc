@@ -16,6 +16,7 @@
 
 #include "cuda/gemm_estimate.h"
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_path.h"
 #include "cuda/launch.h"
 
 namespace tcq::gemm {
@@ -29,15 +30,16 @@ constexpr double as_fast = 1.01;
 
 using PlanWith = std::function<Status(const Kernel&, Plan&)>;
 
-// The most promising first.
-std::vector<Plan> candidates(const TuneOptions& options, const PlanWith& plan_with) {
+// With each kernel that run() launches on this path; the most promising first.
+std::vector<Plan> candidates(const TuneOptions& options, Path path, const PlanWith& plan_with) {
   std::vector<Plan> plans;
   for (const Kernel& kernel : kernels()) {
     Plan plan;
-    if (plan_with(kernel, plan) != Status::Ok || plan.empty) continue;
+    if (plan_with(kernel, plan) != Status::Ok || launch_of(plan, path).kernel != &kernel) continue;
     if (options.every_kernel || suits(kernel, plan.problem)) plans.push_back(plan);
   }
-  std::ranges::stable_sort(plans, {}, [](const Plan& p) { return p.aligned.microseconds; });
+  std::ranges::stable_sort(plans, {},
+                           [&](const Plan& p) { return launch_of(p, path).microseconds; });
   const auto most = static_cast<std::size_t>(std::max(options.kernels, 0));
   if (!options.every_kernel && plans.size() > most) plans.resize(most);
   return plans;
@@ -189,6 +191,12 @@ NamedDevice device_here() {
   return known[id] = {{id, x.major, x.minor, x.sm_count}, x.name};
 }
 
+// As the kernels read the operands of run() with a workspace or without one.
+Problem as_read(const Problem& problem, bool has_workspace) {
+  const Problem p = resolved(problem);
+  return has_workspace ? with_copies(p, copies_of(p)) : p;
+}
+
 // KernelDoesNotFit: there is none, or not one for this problem.
 Status plan_remembered(const Problem& problem, const TuneKey& key, const TuneCache& cache,
                        const PlanWith& plan_with, Plan& plan) {
@@ -206,7 +214,8 @@ bool is_sound(const TuneOptions& options) { return options.kernels >= 1 && optio
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
-Status plan_remembered_here(const Problem& problem, const TuneCache& cache, Plan& plan) {
+Status plan_remembered_here(const Problem& problem, bool has_workspace, const TuneCache& cache,
+                            Plan& plan) {
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
   if (is_empty(problem)) return make_plan(problem, plan);
@@ -214,7 +223,7 @@ Status plan_remembered_here(const Problem& problem, const TuneCache& cache, Plan
   try {
     const NamedDevice here = device_here();
     return plan_remembered(
-        problem, tune_key(problem, here.device, here.name), cache,
+        problem, tune_key(as_read(problem, has_workspace), here.device, here.name), cache,
         [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); }, plan);
   } catch (const std::exception&) {
     return Status::CudaFailed;
@@ -224,12 +233,12 @@ Status plan_remembered_here(const Problem& problem, const TuneCache& cache, Plan
 }  // namespace
 
 std::vector<const Kernel*> promising_kernels(const Problem& problem, const Device& device,
-                                             const TuneOptions& options) {
+                                             const TuneOptions& options, Path path) {
   std::vector<const Kernel*> kernels;
-  for (const Plan& plan : candidates(options, [&](const Kernel&k, Plan&made) {
+  for (const Plan& plan : candidates(options, path, [&](const Kernel&k, Plan&made) {
          return make_plan_for(problem, device, k, made);
        }))
-    kernels.push_back(plan.aligned.kernel);
+    kernels.push_back(launch_of(plan, path).kernel);
   return kernels;
 }
 
@@ -237,15 +246,21 @@ Status make_plan_for(const Problem& problem, const Device& device, const std::st
                      const TuneCache& cache, Plan& plan) {
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
-  const Status status = plan_remembered(
-      problem, tune_key(problem, device, device_name), cache,
-      [&](const Kernel& k, Plan& made) { return make_plan_for(problem, device, k, made); }, plan);
-  return status == Status::KernelDoesNotFit ? make_plan_for(problem, device, plan) : status;
+  for (const bool has_workspace : {true, false}) {
+    const Status status = plan_remembered(
+        problem, tune_key(as_read(problem, has_workspace), device, device_name), cache,
+        [&](const Kernel& k, Plan& made) { return make_plan_for(problem, device, k, made); }, plan);
+    if (status != Status::KernelDoesNotFit) return status;
+  }
+  return make_plan_for(problem, device, plan);
 }
 
 Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan) {
-  const Status status = plan_remembered_here(problem, cache, plan);
-  return status == Status::KernelDoesNotFit ? make_plan(problem, plan) : status;
+  for (const bool has_workspace : {true, false}) {
+    const Status status = plan_remembered_here(problem, has_workspace, cache, plan);
+    if (status != Status::KernelDoesNotFit) return status;
+  }
+  return make_plan(problem, plan);
 }
 
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
@@ -261,13 +276,12 @@ Status tune(const Problem& problem, const Pointers& pointers, const Workspace& w
     plan = estimated;
     return Status::Ok;
   }
-  if (!uses_aligned(estimated, pointers)) return Status::NothingToTune;
+  const Path path = path_of(estimated, pointers, workspace);
+  if (path == Path::Unaligned) return Status::NothingToTune;
   if (cudaPeekAtLastError() != cudaSuccess) return Status::EarlierError;
   std::vector<Plan> plans = candidates(
-      options, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
-  std::erase_if(plans, [&](const Plan& p) {
-    return !uses_aligned(p, pointers) || check(p, pointers, workspace) != Status::Ok;
-  });
+      options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
+  std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });
   if (plans.empty()) return Status::NothingToTune;
   try {
     plan = plans[chosen(times_of(plans, {pointers, workspace}, stream, options.rounds))];
@@ -281,13 +295,16 @@ Status tune(const Problem& problem, const Pointers& pointers, const Workspace& w
             Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan) {
   plan = {};
   if (!is_sound(options)) return Status::BadTuneOptions;
-  const Status found = plan_remembered_here(problem, cache, plan);
+  const bool has_workspace = workspace.data != nullptr;
+  const Status found = plan_remembered_here(problem, has_workspace, cache, plan);
   if (found != Status::KernelDoesNotFit) return found;
   const Status status = tune(problem, pointers, workspace, stream, options, plan);
   if (status != Status::Ok) return status;
   try {
     const NamedDevice here = device_here();
-    cache.remember(tune_key(problem, here.device, here.name), name(*plan.aligned.kernel));
+    const Path path = path_of(plan, pointers, workspace);
+    cache.remember(tune_key(as_read(problem, has_workspace), here.device, here.name),
+                   name(*launch_of(plan, path).kernel));
   } catch (const std::exception&) {
     return Status::CudaFailed;
   }

@@ -30,29 +30,31 @@ struct TuneOptions {
 
 // Plans `problem` with the fastest kernel; of kernels within 1 % the one that the estimate prefers.
 //
-// Runs them on `pointers` in `stream`, waits, and overwrites D. If C is D and beta is not 0, D is
-// undefined afterwards. The operands are as much in L2 as one run after the other leaves them. Other
-// work on the device disturbs the times: tune one problem at a time. Refuses a stream that is being
-// captured, and pointers for which no choice is left (NothingToTune). After CudaFailed D may be
-// overwritten.
+// Runs them on `pointers` in `stream`, with the copies that run() makes if there is a workspace,
+// waits, and overwrites D. If C is D and beta is not 0, D is undefined afterwards. The operands are
+// as much in L2 as one run after the other leaves them. Other work on the device disturbs the times:
+// tune one problem at a time. Refuses a stream that is being captured, and pointers for which no
+// choice is left (NothingToTune). After CudaFailed D may be overwritten.
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
             Stream stream, const TuneOptions& options, Plan& plan);
 
 // Takes the cache's choice, and then neither runs anything nor looks at the pointers; or tunes and
-// remembers.
+// remembers. What was tuned with a workspace and what was tuned without one are two choices if TMA
+// can address the copies alone.
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
             Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan);
 
 // With the cache's choice for this device if there is one that this library has and that computes
-// the problem; else the plan of make_plan(problem, plan).
+// the problem, rather one for run() with a workspace; else the plan of make_plan(problem, plan).
 Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan);
 
 // For a device that need not be there, as in gemm.h.
 Status make_plan_for(const Problem& problem, const Device& device, const std::string& device_name,
                      const TuneCache& cache, Plan& plan);
 
-// What tune() would time there, the most promising first. Empty if check(problem) is not Ok.
+// What tune() would time there on this path, the most promising first. Empty if check(problem) is
+// not Ok.
 std::vector<const Kernel*> promising_kernels(const Problem& problem, const Device& device,
-                                             const TuneOptions& options);
+                                             const TuneOptions& options, Path path = Path::Aligned);
 
 }  // namespace tcq::gemm

@@ -30,7 +30,7 @@ struct TuneKey {
   Type out = Type::bf16;
   Major major_a = Major::K;
   Major major_b = Major::K;
-  bool tma_loads = false;   // the strides of A and B are such that TMA addresses both
+  bool tma_loads = false;   // strides of A and B, or of copies, are such that TMA addresses both
   bool tma_stores = false;  // and those of D
   bool scales = false;      // alpha is not 1
   bool reads_c = false;

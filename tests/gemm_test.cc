@@ -159,7 +159,7 @@ TEST(Gemm_Check, Workspace) {
   EXPECT_EQ(check(plan, aligned, {}), Status::Ok);
   plan.workspace_bytes = 100;
   EXPECT_EQ(check(plan, aligned, {at(16), 99}), Status::WorkspaceTooSmall);
-  EXPECT_EQ(check(plan, aligned, {nullptr, 100}), Status::WorkspaceTooSmall);
+  EXPECT_EQ(check(plan, aligned, {nullptr, 0}), Status::Ok);  // takes the slower path
   EXPECT_EQ(check(plan, aligned, {at(16), 100}), Status::Ok);
 }
 
@@ -192,7 +192,7 @@ TEST(Gemm_Plan, OnlyHopperHasKernels) {
 
 // --- plans -----------------------------------------------------------------------------------------
 
-TEST(Gemm_Plan, WhatTmaCannotAddressIsCopied) {
+TEST(Gemm_Plan, WhatTmaCannotAddressIsLoadedByThreads) {
   const auto loader = [](const Problem& p) { return planned(p).aligned.kernel->loader; };
   Problem p = bf16(256, 256, 256);
   EXPECT_EQ(loader(p), Loader::Tma);
@@ -221,11 +221,135 @@ TEST(Gemm_Plan, ADThatTmaCannotStoreNeedsAFullKernel) {
   const Plan plan = planned(p);
   EXPECT_TRUE(plan.aligned.kernel->full);
   EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
-  EXPECT_TRUE(uses_aligned(plan, {at(16), at(16), nullptr, at(18)}));
-  EXPECT_FALSE(uses_aligned(plan, {at(18), at(16), nullptr, at(16)}));
+  EXPECT_EQ(path_of(plan, {at(16), at(16), nullptr, at(18)}, {}), Path::Aligned);
+  EXPECT_EQ(path_of(plan, {at(18), at(16), nullptr, at(16)}, {}), Path::Unaligned);
   const Plan plain = planned(bf16(256, 256, 256));
-  EXPECT_TRUE(uses_aligned(plain, aligned));
-  EXPECT_FALSE(uses_aligned(plain, {at(16), at(16), nullptr, at(18)}));
+  EXPECT_EQ(path_of(plain, aligned, {}), Path::Aligned);
+  EXPECT_EQ(path_of(plain, {at(16), at(16), nullptr, at(18)}, {}), Path::Unaligned);
+}
+
+TEST(Gemm_Path, TheWorkspaceHoldsCopiesAtAPitchOf128Bytes) {
+  Problem p = bf16(100, 200, 300);  // 600 bytes become 640
+  EXPECT_EQ(workspace_bytes(planned(p)), 64000u + 128000u + 128u);
+  p.major_b = Major::MN;  // 400 bytes: TMA can address B
+  Plan plan = planned(p);
+  EXPECT_EQ(workspace_bytes(plan), 64000u + 128u);
+  EXPECT_EQ(workspace_bytes(plan, {at(16), at(18), nullptr, at(16)}), 64000u + 300 * 512 + 128u);
+  p.batch = 3;
+  EXPECT_EQ(workspace_bytes(planned(p)), 3 * 64000u + 128u);
+  p.a.batch = 0;
+  EXPECT_EQ(workspace_bytes(planned(p)), 64000u + 128u);
+  p = bf16(1, 1, 300);
+  EXPECT_EQ(workspace_bytes(planned(p)), 2 * 640u + 128u);
+  p = bf16(100, 200, 304);
+  EXPECT_EQ(workspace_bytes(planned(p)), 0u);
+  EXPECT_EQ(workspace_bytes(planned(p), aligned), 0u);
+}
+
+TEST(Gemm_Path, NothingIsCopiedThatNoKernelCouldRead) {
+  EXPECT_EQ(planned(bf16(100, 200, 0)).realigned.kernel, nullptr);
+  EXPECT_EQ(workspace_bytes(planned(bf16(101, 203, 0))), 0u);
+  Problem p = bf16(101, 203, 301);
+  p.in = Type::s8;
+  p.out = Type::s32;
+  EXPECT_NE(planned(p).realigned.kernel, nullptr);
+  p.major_a = Major::MN;  // wgmma takes no such s8
+  const Plan plan = planned(p);
+  EXPECT_EQ(plan.realigned.kernel, nullptr);
+  EXPECT_EQ(workspace_bytes(plan), 0u);
+  EXPECT_EQ(workspace_bytes(plan, {at(17), at(17), nullptr, at(16)}), 0u);
+  EXPECT_TRUE(k_segments(plan, Path::Realigned).empty());
+  EXPECT_EQ(path_of(plan, aligned, {at(256), 100000000}), Path::Aligned);
+  p = bf16(128, 8, 1 << 30);  // windows that overlap: copies of them would exceed every memory
+  p.batch = 1 << 28;
+  p.a = {(1 << 30) + 1, 1};
+  p.b.batch = 0;
+  EXPECT_EQ(planned(p).realigned.kernel, nullptr);
+  p.batch = 1;
+  EXPECT_NE(planned(p).realigned.kernel, nullptr);
+}
+
+TEST(Gemm_Path, ThePathFollowsFromPointersAndWorkspace) {
+  const Plan plan = planned(bf16(256, 256, 300));
+  const std::size_t bytes = workspace_bytes(plan);
+  EXPECT_EQ(plan.aligned.kernel->loader, Loader::Copy);
+  EXPECT_EQ(plan.realigned.kernel->loader, Loader::Tma);
+  EXPECT_EQ(path_of(plan, aligned, {}), Path::Aligned);
+  EXPECT_EQ(path_of(plan, aligned, {nullptr, bytes}), Path::Aligned);
+  EXPECT_EQ(path_of(plan, aligned, {at(1), bytes}), Path::Realigned);
+  EXPECT_EQ(path_of(plan, {at(18), at(22), nullptr, at(16)}, {at(256), bytes}), Path::Realigned);
+  EXPECT_EQ(check(plan, aligned, {at(256), bytes - 1}), Status::WorkspaceTooSmall);
+  EXPECT_EQ(check(plan, aligned, {nullptr, 0}), Status::Ok);
+  EXPECT_EQ(check(plan, aligned, {at(256), bytes}), Status::Ok);
+}
+
+TEST(Gemm_Path, OnlyAFullKernelStoresAnUnalignedD) {
+  Problem p = bf16(256, 256, 300);
+  const Pointers unaligned_d = {at(16), at(16), nullptr, at(18)};
+  const Plan plain = planned(p);
+  EXPECT_FALSE(plain.realigned.kernel->full);
+  EXPECT_EQ(path_of(plain, unaligned_d, {at(256), workspace_bytes(plain)}), Path::Aligned);
+  for (int what = 0; what < 2; ++what) {
+    Problem q = p;
+    if (what == 0) q.has_bias = true;
+    if (what == 1) q.d.ld = 257;
+    const Plan full = planned(q);
+    EXPECT_TRUE(full.realigned.kernel->full);
+    EXPECT_EQ(path_of(full, unaligned_d, {at(256), workspace_bytes(full)}), Path::Realigned);
+  }
+}
+
+TEST(Gemm_Path, UnalignedPointersAreRealignedIfTheWorkspaceHoldsThem) {
+  const Plan plan = planned(bf16(256, 256, 256));
+  const Pointers x = {at(18), at(16), nullptr, at(16)};
+  const std::size_t bytes = workspace_bytes(plan, x);
+  EXPECT_EQ(bytes, 256u * 512 + 128);
+  EXPECT_EQ(path_of(plan, x, {at(256), bytes}), Path::Realigned);
+  EXPECT_EQ(path_of(plan, x, {at(256), bytes - 1}), Path::Unaligned);
+  EXPECT_EQ(check(plan, x, {at(256), bytes - 1}), Status::Ok);
+  EXPECT_EQ(path_of(plan, aligned, {at(256), bytes}), Path::Aligned);
+}
+
+TEST(Gemm_Path, ARealignedLaunchMaySplitKAndSaysSo) {
+  const Plan plan = planned(bf16(16, 576, 7162));
+  EXPECT_EQ(k_segments(plan, Path::Aligned).size(), 1u);
+  EXPECT_GT(k_segments(plan, Path::Realigned).size(), 1u);
+  EXPECT_NE(describe(plan).find("order if realigned: "), std::string::npos);
+  EXPECT_NE(describe(plan).find("bits: depend on the split"), std::string::npos);
+}
+
+TEST(Gemm_Path, TheWorkspaceDoesNotDependOnTheKernel) {
+  for (Problem p : {bf16(16, 576, 7162), bf16(300, 200, 100)}) {
+    const Plan usual = planned(p);
+    int kernels_of_copies = 0;
+    for (const Kernel& k : kernels()) {
+      Plan plan;
+      if (make_plan_for(p, {}, k, plan) != Status::Ok) continue;
+      EXPECT_EQ(workspace_bytes(plan), workspace_bytes(usual)) << name(k);
+      EXPECT_EQ(plan.aligned.kernel, usual.aligned.kernel) << name(k);
+      EXPECT_EQ(plan.realigned.kernel, k.loader == Loader::Tma ? &k : usual.realigned.kernel)
+          << name(k);
+      ++kernels_of_copies;
+    }
+    EXPECT_GT(kernels_of_copies, 2);
+  }
+}
+
+TEST(Gemm_Path, CopiesAreAsFastToReadAsTheBestStrides) {
+  Problem p = bf16(4096, 4096, 4100);
+  const double copies = planned(p).realigned.microseconds;
+  p.a.ld = p.b.ld = 4104;  // TMA can address it, and lines begin within lines of L2
+  const Plan crossing = planned(p);
+  p.a.ld = p.b.ld = 4160;
+  const Plan best = planned(p);
+  EXPECT_EQ(crossing.aligned.kernel->loader, Loader::Tma);
+  EXPECT_LT(best.aligned.microseconds, crossing.aligned.microseconds);
+  EXPECT_EQ(copies, best.aligned.microseconds);
+  for (Strides* s : {&p.a, &p.b}) {
+    p.a.ld = p.b.ld = 4160;
+    s->ld = 4104;  // one of them is enough
+    EXPECT_EQ(planned(p).aligned.microseconds, crossing.aligned.microseconds);
+  }
 }
 
 TEST(Gemm_Plan, EveryTypeMajorAndEpilogueHasAKernel) {
@@ -257,10 +381,11 @@ TEST(Gemm_Plan, BatchInvariantPlansNeverSplitK) {
   bool some_split = false;
   for (const std::int64_t m : {1, 16, 100, 128, 500}) {
     Problem p = bf16(m, 2112, 7168);
-    some_split = some_split || k_segments(planned(p)).size() > 1;
+    some_split = some_split || k_segments(planned(p), Path::Aligned).size() > 1;
     p.batch_invariant = true;
     const Plan plan = planned(p);
-    EXPECT_EQ(k_segments(plan), (std::vector<KSegment>{{0, 7168}})) << describe(plan);
+    for (const Path path : {Path::Aligned, Path::Unaligned, Path::Realigned})
+      EXPECT_EQ(k_segments(plan, path), (std::vector<KSegment>{{0, 7168}})) << describe(plan);
   }
   EXPECT_TRUE(some_split);
 }
@@ -269,9 +394,9 @@ TEST(Gemm_Plan, SegmentsCoverKInOrder) {
   for (const std::int64_t k : {1, 63, 64, 65, 4096, 7168, 16380}) {
     for (const std::int64_t m : {1, 16, 64, 128, 4096}) {
       const Plan plan = planned(bf16(m, 576, k));
-      for (const bool is_aligned : {true, false}) {
+      for (const Path path : {Path::Aligned, Path::Unaligned, Path::Realigned}) {
         std::int64_t next = 0;
-        for (const KSegment& s : k_segments(plan, is_aligned)) {
+        for (const KSegment& s : k_segments(plan, path)) {
           EXPECT_EQ(s.first, next);
           EXPECT_GT(s.count, 0);
           next += s.count;
@@ -289,7 +414,7 @@ TEST(Gemm_Plan, CoversDWithTilesAndFitsTheDevice) {
         Problem p = bf16(m, n, 512);
         p.batch = batch;
         const Plan plan = planned(p);
-        for (const Launch& l : {plan.aligned, plan.unaligned}) {
+        for (const Launch& l : {plan.aligned, plan.unaligned, plan.realigned}) {
           const Kernel& k = *l.kernel;
           const Schedule& s = l.schedule;
           const int rows = k.skinny == gemm::Skinny::Rows ? s.cols : s.rows;
@@ -329,9 +454,12 @@ TEST(Gemm_Plan, IsTheSameEveryTimeAndPrintsItself) {
       "shared memory, any epilogue; 2 CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups "
       "of "
       "8 rows\n"
+      "realigned, A and B are copied: 128x128x64 together cluster 2x1 6 stages full, loads by TMA, "
+      "229472 bytes of shared memory, any epilogue; 4 CTAs of 384 threads, 1 x 2 x 1 tiles of "
+      "clusters in groups of 4 rows\n"
       "order: one chain of wgmmas over ascending k, 16 at a time\n"
       "bits: depend on neither M, tile nor alignment\n"
-      "workspace: 0 bytes; device 0\n");
+      "workspace: 192128 bytes; device 0\n");
   EXPECT_EQ(describe({}), "no plan\n");
 }
 
@@ -391,6 +519,10 @@ TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
   EXPECT_EQ(tcq_gemm_check(&p), 0);
   ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);  // m is 0: empty
   EXPECT_EQ(tcq_gemm_workspace_bytes(plan), 0u);
+  const tcq_gemm_pointers odd = {at(18), at(18), nullptr, at(16), nullptr};
+  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &odd), 0u);
+  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, nullptr), 0u);
+  EXPECT_EQ(tcq_gemm_workspace_bytes_for(nullptr, &odd), 0u);
   char text[24];
   const std::size_t length = tcq_gemm_describe(plan, text, sizeof text);
   EXPECT_GT(length, sizeof text);

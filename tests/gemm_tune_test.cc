@@ -94,6 +94,11 @@ TEST(Gemm_Tune, TheMostPromisingKernelIsTheOneThatMakePlanChooses) {
         const auto kernels = promising_kernels(bf16(m, n, k), h200, {});
         ASSERT_FALSE(kernels.empty());
         EXPECT_EQ(kernels[0], plan.aligned.kernel) << describe(plan);
+        const auto realigned = promising_kernels(bf16(m, n, k), h200, {}, Path::Realigned);
+        ASSERT_EQ(realigned.empty(), k == 0);
+        if (k > 0) {
+          EXPECT_EQ(realigned[0], plan.realigned.kernel) << describe(plan);
+        }
       }
     }
   }
@@ -134,6 +139,18 @@ TEST(Gemm_Tune, BatchInvariantProblemsAreNotTimedOnKernelsThatSplitK) {
   EXPECT_GT(splits(), 0);
   p.batch_invariant = true;
   EXPECT_EQ(splits(), 0);
+}
+
+TEST(Gemm_Tune, WithAWorkspaceForCopiesTheKernelsThatReadThemAreTimed) {
+  const Problem p = bf16(300, 200, 301);
+  const auto loads = [](Loader loader) {
+    return [loader](const Kernel* k) { return k->loader == loader; };
+  };
+  const auto without = promising_kernels(p, h200, {.every_kernel = true});
+  EXPECT_TRUE(std::ranges::all_of(without, loads(Loader::Copy)));
+  const auto with = promising_kernels(p, h200, {.every_kernel = true}, Path::Realigned);
+  EXPECT_GT(with.size(), 2u);
+  EXPECT_TRUE(std::ranges::all_of(with, loads(Loader::Tma)));
 }
 
 TEST(Gemm_Tune, NothingIsTimedForAProblemThatIsWrong) {
@@ -199,6 +216,30 @@ TEST(Gemm_TuneCache, EveryPromisingChoiceIsThePlansKernel) {
       EXPECT_NE(plan.unaligned.kernel, nullptr);
     }
   }
+}
+
+// What was tuned on copies is found by its strides as the kernel reads them.
+TEST(Gemm_TuneCache, TheChoiceForCopiesIsTheChoiceForAlignedStrides) {
+  const Problem p = bf16(300, 200, 301);
+  Problem aligned = p;
+  aligned.a.ld = aligned.b.ld = 304;
+  EXPECT_NE(key_here(p), key_here(aligned));
+  const auto kernels = promising_kernels(p, h200, {}, Path::Realigned);
+  for (const Kernel* kernel : kernels) {
+    TuneCache cache;
+    cache.remember(key_here(aligned), name(*kernel));
+    Plan plan;
+    ASSERT_EQ(make_plan_for(p, h200, h200_name, cache, plan), Status::Ok);
+    EXPECT_EQ(plan.realigned.kernel, kernel);
+    EXPECT_EQ(plan.aligned.kernel->loader, Loader::Copy);
+    ASSERT_EQ(make_plan_for(aligned, h200, h200_name, cache, plan), Status::Ok);
+    EXPECT_EQ(plan.aligned.kernel, kernel);
+  }
+  TuneCache cache;  // without a workspace
+  Plan plan;
+  cache.remember(key_here(p), name(*promising_kernels(p, h200, {})[0]));
+  ASSERT_EQ(make_plan_for(p, h200, h200_name, cache, plan), Status::Ok);
+  EXPECT_EQ(plan.realigned.kernel, kernels[0]);
 }
 
 TEST(Gemm_TuneCache, WithoutAChoiceForThisProblemAndDeviceTheEstimateChooses) {

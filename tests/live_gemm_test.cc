@@ -1,12 +1,14 @@
 // Whole results of the GEMM library on a real sm_90 GPU against oracle/gemm_reference: every bit of
 // D, its guards and the gaps between its rows. Skips loudly without one.
 //
-// Every case runs twice into poisoned memory, once captured in a graph. Small* are the cases for compute-sanitizer:
+// Every case runs twice into poisoned memory, once captured in a graph; if operands have to be
+// copied, without a workspace and with one. Small* are the cases for compute-sanitizer:
 //   compute-sanitizer --tool TOOL --error-exitcode 1 build/tests/live_gemm_test
 //   --gtest_filter=LiveGemm.Small*, with TOOL memcheck, racecheck, synccheck, initcheck.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -28,8 +30,15 @@ using gemm::Status;
 
 struct Totals {
   int runs = 0;
+  int realigned = 0;  // of these
   std::uint64_t outputs = 0;
   std::uint64_t differing_bits = 0;
+};
+
+// All bytes of D, for one order of accumulation.
+struct Prediction {
+  std::vector<gemm::KSegment> segments;
+  std::vector<std::uint8_t> bytes;
 };
 
 // Everything about a case but its shape.
@@ -59,13 +68,14 @@ Problem problem_of(const oracle::Gemm& g, const Options& o) {
 }
 
 // run() in a graph that is launched and waited for.
-Status run_captured(const Plan& plan, const gemm::Pointers& pointers) {
+Status run_captured(const Plan& plan, const gemm::Pointers& pointers,
+                    const gemm::Workspace& workspace) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  const Status status = run(plan, pointers, {}, stream);
+  const Status status = run(plan, pointers, workspace, stream);
   CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
   CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
   CUDA_CHECK(cudaGraphLaunch(exec, stream));
@@ -80,8 +90,8 @@ class LiveGemm : public Live {
  protected:
   void TearDown() override {
     if (totals_.runs == 0) return;
-    fmt::print("{} runs, {} outputs, {} differing bits\n", totals_.runs, totals_.outputs,
-               totals_.differing_bits);
+    fmt::print("{} runs, {} realigned, {} outputs, {} differing bits\n", totals_.runs,
+               totals_.realigned, totals_.outputs, totals_.differing_bits);
   }
 
   // Plans the case, runs it twice and compares all bytes of D. Returns them.
@@ -119,16 +129,47 @@ class LiveGemm : public Live {
     const gemm::Pointers pointers = {at(a, x.a), at(b, x.b),
                                      options.c_is_d ? at(d, x.d) : at(c, x.c), at(d, x.d),
                                      at(bias, x.bias)};
-    EXPECT_EQ(check_memory(plan, pointers), Status::Ok);
+    const std::size_t bytes = workspace_bytes(plan, pointers);
+    Prediction prediction;
+    if (bytes == 0) return compare(x, plan, pointers, {}, d, seed, prediction);
+    // Whatever the copies do not fill is poison; the workspace begins anywhere.
+    constexpr std::size_t shift = 3;
+    const cuda::DeviceBuffer<std::uint8_t> memory(
+        std::vector<std::uint8_t>(shift + bytes + guard_bytes, 0xff));
+    compare(x, plan, pointers, {}, d, seed, prediction);
+    const auto with =
+        compare(x, plan, pointers, {memory.data() + shift, bytes}, d, seed, prediction);
+    std::vector<std::uint8_t> after(memory.size());
+    memory.download(after);
+    EXPECT_TRUE(std::all_of(after.end() - guard_bytes, after.end(),
+                            [](std::uint8_t byte) { return byte == 0xff; }));
+    EXPECT_TRUE(std::all_of(after.begin(), after.begin() + shift,
+                            [](std::uint8_t byte) { return byte == 0xff; }));
+    return with;
+  }
+
+  // Runs so far that took this path.
+  int realigned() const { return totals_.realigned; }
+
+ private:
+  std::vector<std::uint8_t> compare(GemmCase& x, const Plan& plan, const gemm::Pointers& pointers,
+                                    const gemm::Workspace& workspace,
+                                    cuda::DeviceBuffer<std::uint8_t>& d, std::uint64_t seed,
+                                    Prediction& prediction) {
+    EXPECT_EQ(check_memory(plan, pointers, workspace), Status::Ok);
+    const gemm::Path path = path_of(plan, pointers, workspace);
+    if (path == gemm::Path::Realigned) totals_.realigned += 2;
     x.gemm.segments.clear();
-    for (const gemm::KSegment& s : k_segments(plan, uses_aligned(plan, pointers)))
-      x.gemm.segments.push_back({s.first, s.count});
-    const std::vector<std::uint8_t> want = x.expected();
+    const std::vector<gemm::KSegment> segments = k_segments(plan, path);
+    for (const gemm::KSegment& s : segments) x.gemm.segments.push_back({s.first, s.count});
+    if (prediction.bytes.empty() || segments != prediction.segments)
+      prediction = {segments, x.expected()};
+    const std::vector<std::uint8_t>& want = prediction.bytes;
     std::vector<std::uint8_t> got(want.size());
     for (int repeat = 0; repeat < 2; ++repeat) {
       d.upload(x.d.bytes);
-      const Status status =
-          repeat == 0 ? run_captured(plan, pointers) : run(plan, pointers, {}, nullptr);
+      const Status status = repeat == 0 ? run_captured(plan, pointers, workspace)
+                                        : run(plan, pointers, workspace, nullptr);
       EXPECT_EQ(status, Status::Ok) << sentence(status);
       d.download(got);
       count(x, plan, want, got, seed);
@@ -136,7 +177,6 @@ class LiveGemm : public Live {
     return got;
   }
 
- private:
   void count(const GemmCase& x, const Plan& plan, const std::vector<std::uint8_t>& want,
              const std::vector<std::uint8_t>& got, std::uint64_t seed) {
     const oracle::Gemm& g = x.gemm;
@@ -250,6 +290,31 @@ TEST_F(LiveGemm, SmallProblemsOnEveryKernel) {
   fmt::print("{} kernels\n", kernels);
 }
 
+TEST_F(LiveGemm, SmallRealignedOperandsOfEveryTypeAndMajor) {
+  Draw draw(chosen_seed() + 4);
+  for (const auto& [in, out] : gemm_types) {
+    for (const Major a : {Major::K, Major::MN}) {
+      for (const Major b : {Major::K, Major::MN}) {
+        for (const int pad : {0, 1, 2, 4}) {
+          oracle::Gemm g{.m = 129, .n = 144, .k = 81, .batch = pad == 2 ? 3 : 1};
+          g.in = in;
+          g.out = out;
+          g.major_a = a;
+          g.major_b = b;
+          Options options;
+          if (pad != 0) choose_epilogue(draw, g, options);
+          if (pad == 4) options.shifts = {2, 4, 1};
+          g = with_strides(g, pad, pad, pad == 1 ? 1 : 0);
+          if (pad == 2) g.b.batch = 0;
+          compare(g, options);
+        }
+      }
+    }
+  }
+  // All majors of 4 pairs of 16-bit types, K-major only of 7 others; D is unaligned if pad is 4.
+  EXPECT_GE(realigned(), 2 * 3 * (4 * 4 + 7));
+}
+
 // --- shapes ----------------------------------------------------------------------------------------
 
 TEST_F(LiveGemm, RaggedPrimeAndTinyShapes) {
@@ -284,6 +349,17 @@ TEST_F(LiveGemm, HugeK) {
     compare(shape(129, 136, 16384, in, out), {.values = Values::Wide});
     compare(shape(5, 3, 100003, in, out));
   }
+}
+
+TEST_F(LiveGemm, LargerRealignedOperands) {
+  for (const auto& [in, out] : gemm_types) {
+    compare(shape(1000, 1496, 1003, in, out));
+    compare(shape(520, 520, 5000, in, out), {.shifts = {1, 3, 0}});
+    compare(shape(300, 264, 256, in, out), {.shifts = {1, 0, 0}});  // only the pointer is unaligned
+  }
+  compare(shape(16, 576, 7162));
+  compare(shape(16, 576, 7162), {.batch_invariant = true});
+  compare(shape(4096, 24, 3001, Type::f16, Type::f16));
 }
 
 TEST_F(LiveGemm, NoK) {
@@ -377,23 +453,29 @@ struct Zeros {
 TEST_F(LiveGemm, TunedPlansGiveThePredictedBitsAndTheCacheIsTakenTheSecondTime) {
   gemm::TuneCache cache;
   std::size_t problems = 0;
-  const auto tuned = [&](const Problem& p, Plan& plan) {
-    const Status status = tune(p, Zeros(p).pointers(), {}, nullptr, {}, cache, plan);
+  const auto tuned_with = [&](const Problem& p, bool has_workspace, Plan& plan) {
+    const Zeros x(p);
+    Plan estimated;
+    EXPECT_EQ(make_plan(p, estimated), Status::Ok);
+    const cuda::DeviceBuffer<std::uint8_t> memory(has_workspace ? workspace_bytes(estimated) : 0);
+    const gemm::Workspace workspace = {memory.data(), memory.size()};
+    const gemm::Path path = path_of(estimated, x.pointers(), workspace);
+    const Status status = tune(p, x.pointers(), workspace, nullptr, {}, cache, plan);
     if (status != Status::Ok) return status;
     EXPECT_EQ(cache.size(), ++problems);
     Plan again;
-    EXPECT_EQ(tune(p, {}, {}, nullptr, {}, cache, again), Status::Ok);  // no pointer is needed
+    EXPECT_EQ(tune(p, {}, workspace, nullptr, {}, cache, again), Status::Ok);  // needs no pointer
     EXPECT_EQ(describe(again), describe(plan));
     EXPECT_EQ(make_plan(p, cache, again), Status::Ok);
     EXPECT_EQ(describe(again), describe(plan));
-    Plan estimated;
-    EXPECT_EQ(make_plan(p, estimated), Status::Ok);
-    fmt::print("{}x{}x{}: tuned {}, estimated {}\n", p.m, p.n, p.k, name(*plan.aligned.kernel),
-               name(*estimated.aligned.kernel));
-    if (p.batch_invariant) {
-      EXPECT_EQ(k_segments(plan).size(), 1u);
-    }
+    fmt::print("{}x{}x{}: tuned {}, estimated {}\n", p.m, p.n, p.k,
+               name(*launch_of(plan, path).kernel), name(*launch_of(estimated, path).kernel));
+    EXPECT_TRUE(!p.batch_invariant || k_segments(plan, path).size() == 1);
     return status;
+  };
+  const auto tuned = [&](const Problem& p, Plan& plan) { return tuned_with(p, false, plan); };
+  const auto tuned_on_copies = [&](const Problem& p, Plan& plan) {
+    return tuned_with(p, true, plan);
   };
   compare(shape(256, 512, 1024), {}, tuned);
   compare(shape(16, 2112, 7168), {}, tuned);
@@ -403,6 +485,8 @@ TEST_F(LiveGemm, TunedPlansGiveThePredictedBitsAndTheCacheIsTakenTheSecondTime) 
   compare(shape(300, 264, 128, Type::tf32, Type::f32), {}, tuned);
   compare(shape(300, 272, 128, Type::s8, Type::s32), {}, tuned);
   compare(shape(77, 99, 55), {}, tuned);  // TMA cannot address it
+  compare(shape(77, 99, 55), {}, tuned_on_copies);
+  compare(shape(300, 280, 1001, Type::s8, Type::s32), {}, tuned_on_copies);
   oracle::Gemm g = shape(300, 264, 128);
   g.beta = 0.5f;
   compare(g, {}, tuned);
@@ -435,6 +519,8 @@ TEST_F(LiveGemm, TheTunerRefusesAndLeavesDAndTheCaptureAsTheyAre) {
   EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::Misaligned);
   wrong.a = x.a.data() + 2;
   EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::NothingToTune);
+  const gemm::Workspace small = {x.c.data(), 64};  // no copy of A fits
+  EXPECT_EQ(tune(p, wrong, small, nullptr, {}, plan), Status::NothingToTune);
   EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
   EXPECT_EQ(tune(p, good, {}, nullptr, {}, plan), Status::EarlierError);
   EXPECT_NE(cudaGetLastError(), cudaSuccess);
@@ -479,6 +565,12 @@ TEST_F(LiveGemm, ErrorsLaunchNothing) {
   elsewhere.device = plan.device + 1;
   EXPECT_EQ(run(elsewhere, good, {}, nullptr), Status::WrongDevice);
   EXPECT_EQ(check_memory(elsewhere, good), Status::MixedDevices);
+  Plan copying;
+  ASSERT_EQ(make_plan({.m = 64, .n = 64, .k = 60}, copying), Status::Ok);
+  const std::size_t bytes = workspace_bytes(copying);
+  EXPECT_EQ(run(copying, good, {memory.data() + 49152, bytes - 1}, nullptr),
+            Status::WorkspaceTooSmall);
+  EXPECT_EQ(check_memory(copying, good, {poison.data(), bytes}), Status::NotDeviceMemory);
   EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
   EXPECT_EQ(run(plan, good, {}, nullptr), Status::EarlierError);
   EXPECT_NE(cudaGetLastError(), cudaSuccess);

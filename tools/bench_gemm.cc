@@ -41,6 +41,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   bool every_kernel = false;
   bool tune = false;
+  bool no_workspace = false;
   bool no_cublas = false;
 };
 
@@ -132,14 +133,23 @@ class Bench {
   // Choices are saved at once: what was measured outlives an interruption.
   gemm::Plan tuned(const gemm::Problem& p, const OperandSets& sets) {
     gemm::Plan plan;
-    require(gemm::tune(p, sets.at(0), {}, stream_, {}, choices_, plan));
+    require(gemm::tune(p, sets.at(0), workspace(Bench::plan(p)), stream_, {}, choices_, plan));
     if (!args_.tune_cache.empty()) require_file(choices_.save(args_.tune_cache));
     return plan;
   }
 
-  static Launcher launcher(const gemm::Plan& plan, const OperandSets& sets) {
-    return [plan, &sets](std::size_t set, cudaStream_t stream) {
-      require(gemm::run(plan, sets.at(set), {}, stream));
+  // What the plan asks for; the same for all plans of a problem, kept from shape to shape.
+  gemm::Workspace workspace(const gemm::Plan& plan) {
+    const std::size_t bytes = gemm::workspace_bytes(plan);
+    if (bytes == 0 || args_.no_workspace) return {};
+    if (workspace_.size() < bytes) workspace_ = cuda::DeviceBuffer<std::uint8_t>(bytes);
+    return {workspace_.data(), bytes};
+  }
+
+  Launcher launcher(const gemm::Plan& plan, const OperandSets& sets) {
+    const gemm::Workspace space = workspace(plan);
+    return [plan, space, &sets](std::size_t set, cudaStream_t stream) {
+      require(gemm::run(plan, sets.at(set), space, stream));
     };
   }
 
@@ -169,22 +179,28 @@ class Bench {
     return theirs[best];
   }
 
-  Measured describe(const gemm::Problem& p, const gemm::Plan& plan, bool burst) const {
+  gemm::Path path(const gemm::Plan& plan, const OperandSets& sets) {
+    return gemm::path_of(plan, sets.at(0), workspace(plan));
+  }
+
+  Measured describe(const gemm::Plan& plan, gemm::Path path, bool burst) const {
+    const gemm::Problem& p = plan.problem;
     Measured m;
     m.shape = {p.m, p.n, p.k};
     m.in = p.in;
     m.burst = burst;
-    m.kernel = gemm::name(*plan.aligned.kernel);
+    m.kernel = path == gemm::Path::Realigned ? "realigned, " : "";
+    m.kernel += gemm::name(*gemm::launch_of(plan, path).kernel);
     m.operations = operations(p);
     m.bytes = bytes(p);
     return m;
   }
 
-  void check(const gemm::Plan& plan, const OperandSets& sets, Measured& m) const {
+  void check(const gemm::Plan& plan, const OperandSets& sets, Measured& m) {
     sets.poison_result();
-    require(gemm::run(plan, sets.at(0), {}, stream_));
+    require(gemm::run(plan, sets.at(0), workspace(plan), stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    std::tie(m.differing, m.checked) = sets.check(gemm::k_segments(plan));
+    std::tie(m.differing, m.checked) = sets.check(gemm::k_segments(plan, path(plan, sets)));
   }
 
   void add(const Measured& m) {
@@ -195,7 +211,7 @@ class Bench {
 
   void measure_plan(const gemm::Problem& p, const OperandSets& sets, const gemm::Plan& plan,
                     bool burst) {
-    Measured m = describe(p, plan, burst);
+    Measured m = describe(plan, path(plan, sets), burst);
     check(plan, sets, m);
     m.ceiling = ceiling(p.in, burst);
     std::vector<Launcher> contenders = {launcher(plan, sets)};
@@ -225,10 +241,12 @@ class Bench {
     for (const gemm::Kernel& kernel : gemm::kernels()) {
       gemm::Plan plan;
       if (gemm::make_plan_with(p, kernel, plan) != gemm::Status::Ok) continue;
+      const gemm::Path taken = path(plan, sets);
+      if (gemm::launch_of(plan, taken).kernel != &kernel) continue;
       const double us = Block(launcher(plan, sets), sets.count(), 3, stream_).microseconds();
       fastest = std::min(fastest, us);
       if (us > 2 * fastest) continue;
-      rows.push_back(describe(p, plan, burst));
+      rows.push_back(describe(plan, taken, burst));
       check(plan, sets, rows.back());
       contenders.push_back(launcher(plan, sets));
     }
@@ -252,6 +270,7 @@ class Bench {
   std::shared_ptr<CublasLt> cublas_;
   std::map<std::pair<Type, bool>, double> ceilings_;
   gemm::TuneCache choices_;
+  cuda::DeviceBuffer<std::uint8_t> workspace_;
   Run run_;
 };
 
@@ -327,6 +346,8 @@ int main(int argc, char** argv) {
   app.add_flag("--tune", args.tune, "the plan of the tuner instead of the estimated one");
   app.add_option("--tune-cache", args.tune_cache,
                  "load and save the tuner's choices; the file need not be there");
+  app.add_flag("--no-workspace", args.no_workspace,
+               "operands that TMA cannot address are not copied first");
   app.add_option("--cublaslt", args.cublas, "the library's file, if it is not found");
   app.add_flag("--no-cublaslt", args.no_cublas, "ours alone");
   app.add_option("--json", args.json, "write the results as JSON");

@@ -1,0 +1,36 @@
+// The kernel that copies operands to where TMA can address them.
+//
+// One launch copies up to two operands, whose lines may begin anywhere. It reads in aligned words of
+// 16 bytes, gaps between lines among them, but nothing before an operand's first byte or behind its
+// last. What follows a line in its last 16 bytes is anything. Sizes and strides of copies:
+// gemm_path.h. Example: lines of 600 bytes, 600 apart, become lines of 600 bytes, 640 apart.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+
+namespace tcq::gemm {
+
+struct RealignJob {
+  const std::uint8_t* source = nullptr;
+  std::uint8_t* target = nullptr;  // and its strides: multiples of 16
+  std::int64_t line_bytes = 0;     // above 0
+  std::int64_t lines = 0;          // of a matrix, below 2^31
+  std::int64_t matrices = 1;
+  std::int64_t source_pitch = 0;  // bytes
+  std::int64_t source_batch = 0;
+  std::int64_t target_pitch = 0;
+  std::int64_t target_batch = 0;
+};
+
+// Loads the kernel, which launching it would not do while a stream is captured.
+cudaError_t prepare_realign();
+
+inline constexpr int max_realign_jobs = 2;
+
+// Nothing is launched if this is not cudaSuccess, nor for no job.
+cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream);
+
+}  // namespace tcq::gemm

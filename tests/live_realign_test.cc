@@ -1,0 +1,156 @@
+// Copies of operands on a real sm_90 GPU: every byte of them, and runs that share a workspace. The
+// sources fill their memory to the last byte, for compute-sanitizer's memcheck. Skips loudly without
+// a GPU.
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "cuda/gemm.h"
+#include "cuda/gemm_realign.h"
+#include "sim/num/draw.h"
+#include "tests/live_device.h"
+
+namespace tcq {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using DeviceBytes = cuda::DeviceBuffer<std::uint8_t>;
+
+constexpr std::uint8_t poison = 0xa5;
+
+Bytes random_bytes(std::int64_t count, Draw& draw) {
+  Bytes bytes(static_cast<std::size_t>(count));
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(draw.below(256));
+  return bytes;
+}
+
+// Where the lines are, in bytes; the target's pitch follows.
+struct Lines {
+  std::int64_t lead = 0;  // of the first one behind a multiple of 256
+  std::int64_t bytes = 0;
+  std::int64_t gap = 0;
+  std::int64_t lines = 1;
+  std::int64_t matrices = 1;
+
+  std::int64_t pitch() const { return bytes + gap; }
+  std::int64_t batch() const { return lines * pitch() + 3; }
+  std::int64_t end() const {
+    return lead + (matrices - 1) * batch() + (lines - 1) * pitch() + bytes;
+  }
+  std::int64_t target_pitch() const { return (bytes + 127) / 128 * 128; }
+  std::int64_t target_bytes() const { return matrices * lines * target_pitch(); }
+};
+
+struct Copy {
+  Copy(const Lines& at, Draw& draw)
+      : where(at),
+        host(random_bytes(at.end(), draw)),
+        source(host),
+        target(Bytes(static_cast<std::size_t>(at.target_bytes()), poison)) {}
+
+  gemm::RealignJob job() const {
+    return {.source = source.data() + where.lead,
+            .target = target.data(),
+            .line_bytes = where.bytes,
+            .lines = where.lines,
+            .matrices = where.matrices,
+            .source_pitch = where.pitch(),
+            .source_batch = where.batch(),
+            .target_pitch = where.target_pitch(),
+            .target_batch = where.lines * where.target_pitch()};
+  }
+
+  // Lines are copied, and behind their last units of 16 bytes nothing is written.
+  bool is_right() const {
+    Bytes got(target.size());
+    target.download(got);
+    bool right = true;
+    for (std::int64_t i = 0; i < where.matrices * where.lines; ++i) {
+      const std::int64_t from =
+          where.lead + i / where.lines * where.batch() + i % where.lines * where.pitch();
+      const std::uint8_t* line = &got[static_cast<std::size_t>(i * where.target_pitch())];
+      right = right && std::memcmp(line, &host[static_cast<std::size_t>(from)],
+                                   static_cast<std::size_t>(where.bytes)) == 0;
+      for (std::int64_t j = (where.bytes + 15) / 16 * 16; j < where.target_pitch(); ++j)
+        right = right && line[j] == poison;
+    }
+    return right;
+  }
+
+  Lines where;
+  Bytes host;
+  DeviceBytes source;
+  DeviceBytes target;
+};
+
+class LiveRealign : public Live {};
+
+TEST_F(LiveRealign, SmallLinesOfEveryLeadLengthAndGap) {
+  Draw draw(chosen_seed());
+  int copies = 0;
+  for (std::int64_t lead = 0; lead < 16; ++lead) {
+    for (const std::int64_t bytes : {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 47, 64, 65, 130}) {
+      for (const std::int64_t gap : {0, 1, 4, 21}) {
+        for (const auto& [lines, matrices] : {std::pair<int, int>{1, 1}, {2, 1}, {9, 3}, {1, 5}}) {
+          const Copy copy({lead, bytes, gap, lines, matrices}, draw);
+          const std::array jobs = {copy.job()};
+          ASSERT_EQ(launch_realign(jobs, nullptr), cudaSuccess);
+          ASSERT_TRUE(copy.is_right()) << lead << " " << bytes << " " << gap << " " << lines;
+          ++copies;
+        }
+      }
+    }
+  }
+  fmt::print("{} copies\n", copies);
+}
+
+TEST_F(LiveRealign, LargerLinesOfTwoOperandsAtOnce) {
+  Draw draw(chosen_seed() + 1);
+  for (const std::int64_t lead : {0, 1, 6, 12}) {
+    const Copy a({lead, 5000, 0, 1000, 1}, draw);
+    const Copy b({15 - lead, 1041, 7, 333, 3}, draw);
+    const Copy none({lead, 34, 0, 70001, 1}, draw);
+    const std::array both = {a.job(), b.job()};
+    const std::array one = {none.job()};
+    ASSERT_EQ(launch_realign(both, nullptr), cudaSuccess);
+    ASSERT_EQ(launch_realign(one, nullptr), cudaSuccess);
+    ASSERT_EQ(gemm::launch_realign({}, nullptr), cudaSuccess);
+    EXPECT_TRUE(a.is_right() && b.is_right() && none.is_right()) << lead;
+  }
+}
+
+// Kernels start before the ones ahead of them end: none may write copies that are still read.
+TEST_F(LiveRealign, RunsOneAfterTheOtherMayShareAWorkspace) {
+  Draw draw(chosen_seed() + 2);
+  const gemm::Problem p{.m = 700, .n = 520, .k = 1001, .in = Type::s8, .out = Type::s32};
+  gemm::Plan plan;
+  ASSERT_EQ(make_plan(p, plan), gemm::Status::Ok);
+  const DeviceBytes memory(workspace_bytes(plan));
+  const gemm::Workspace workspace = {memory.data(), memory.size()};
+  constexpr int sets = 3;
+  const auto d_bytes = static_cast<std::size_t>(p.m * p.n * 4);
+  std::vector<DeviceBytes> a, b, d;
+  std::vector<Bytes> want(sets, Bytes(d_bytes));
+  const auto run_set = [&](int i) {
+    const auto set = static_cast<std::size_t>(i);
+    return run(plan, {a[set].data(), b[set].data(), nullptr, d[set].data()}, workspace, nullptr);
+  };
+  for (int i = 0; i < sets; ++i) {
+    a.emplace_back(random_bytes(p.m * p.k, draw));
+    b.emplace_back(random_bytes(p.n * p.k, draw));
+    d.emplace_back(d_bytes);
+    ASSERT_EQ(run_set(i), gemm::Status::Ok);
+    d.back().download(want[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_NE(want[0], want[1]);
+  for (DeviceBytes& each : d) each.upload(Bytes(d_bytes, poison));
+  for (int i = 0; i < 100 * sets; ++i) ASSERT_EQ(run_set(i % sets), gemm::Status::Ok);
+  for (std::size_t i = 0; i < sets; ++i) {
+    Bytes got(d_bytes);
+    d[i].download(got);
+    EXPECT_EQ(got, want[i]) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tcq

@@ -122,6 +122,7 @@ struct Launch {
   Schedule schedule;
   int k_blocks = 0;
   double microseconds = 0;  // estimated, without copies of operands
+  bool overlaps = false;    // its neighbours in the stream: gemm_skinny.cuh
 };
 
 struct Plan {

@@ -66,6 +66,7 @@ struct Arguments {
   int k = 0;
   int k_blocks = 0;
   bool stores_elements = false;  // TMA cannot address D
+  bool overlaps = false;         // gemm_skinny.cuh: its neighbours in the stream
   Schedule schedule;
   Epilogue epilogue;
   Source a;  // Loader::Copy only

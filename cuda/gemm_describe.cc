@@ -49,7 +49,8 @@ std::string launch_text(const char* title, const Launch& l) {
   return std::string(title) + ": " + kernel_text(*l.kernel) + "; " +
          number(l.clusters * cluster_size(*l.kernel)) + " CTAs of " + number(l.kernel->threads) +
          " threads, " + number(s.rows) + " x " + number(s.cols) + " x " + number(s.batch) +
-         " tiles of clusters in groups of " + number(s.group) + " rows\n";
+         " tiles of clusters in groups of " + number(s.group) + " rows" +
+         (l.overlaps ? ", overlaps its neighbours in the stream\n" : "\n");
 }
 
 std::string order_text(const Plan& plan, Path path) {

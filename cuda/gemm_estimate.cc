@@ -31,6 +31,7 @@ constexpr double epilogue = 0.27;          // clocks for an output
 constexpr double hidden_epilogue = 0.023;  // behind the other consumer's products
 constexpr double full_epilogue = 0.6;
 constexpr double copying = 8;   // threads load that much slower than TMA
+constexpr double longest_overlap = 20;  // microseconds
 constexpr double blend = 3.07;  // the larger of the bounds, and a little of the others
 }  // namespace fitted
 
@@ -98,6 +99,10 @@ int ctas_per_sm(const Kernel& k) {
 bool suits(const Kernel& k, const Problem& p) {
   if (k.skinny == Skinny::Rows) return p.m <= p.n;
   return k.skinny != Skinny::Columns || p.n < p.m;
+}
+
+bool overlaps(const Kernel& k, double microseconds) {
+  return k.skinny != Skinny::No && microseconds < fitted::longest_overlap;
 }
 
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {

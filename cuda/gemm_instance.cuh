@@ -47,11 +47,15 @@ Kernel large_one() {
 template <Type In, Type Out>
 auto large() {
   using enum Turns;
-  return std::array{large_one<In, Out, 128, 128, PingPong, 1, 2, 6>(),
-                    large_one<In, Out, 128, 64, Together, 1, 2, 8>(),
+  return std::array{large_one<In, Out, 128, 96, PingPong, 1, 2, 6>(),
+                    large_one<In, Out, 128, 128, PingPong, 1, 2, 6>(),
+                    large_one<In, Out, 128, 144, PingPong, 2, 1, 5>(),
+                    large_one<In, Out, 128, 160, PingPong, 2, 1, 5>(),
+                    large_one<In, Out, 128, 176, PingPong, 2, 1, 5>(),
+                    large_one<In, Out, 128, 192, PingPong, 2, 1, 4>(),
+                    large_one<In, Out, 128, 112, Together, 2, 1, 6>(),
                     large_one<In, Out, 128, 144, Together, 2, 1, 5>(),
-                    large_one<In, Out, 128, 176, Together, 2, 1, 5>(),
-                    large_one<In, Out, 128, 192, Together, 2, 1, 4>()};
+                    large_one<In, Out, 128, 256, Together, 2, 1, 4>()};
 }
 
 template <Type In, Type Out, Skinny Few, int Consumers, int Tokens, int Split, int Peers,
@@ -70,21 +74,23 @@ auto few_rows() {
       skinny_one<In, Out, rows, 1, 32, 1, 1, 8>(),  skinny_one<In, Out, rows, 1, 32, 2, 1, 8>(),
       skinny_one<In, Out, rows, 1, 32, 8, 1, 7>(),  skinny_one<In, Out, rows, 2, 32, 1, 1, 5>(),
       skinny_one<In, Out, rows, 1, 64, 1, 1, 4>(),  skinny_one<In, Out, rows, 1, 64, 1, 1, 6>(),
-      skinny_one<In, Out, rows, 1, 64, 3, 1, 7>(),  skinny_one<In, Out, rows, 1, 64, 5, 1, 6>(),
-      skinny_one<In, Out, rows, 1, 64, 2, 4, 6>(),  skinny_one<In, Out, rows, 2, 64, 1, 2, 8>(),
-      skinny_one<In, Out, rows, 2, 64, 2, 1, 8>(),  skinny_one<In, Out, rows, 1, 128, 3, 1, 6>(),
+      skinny_one<In, Out, rows, 1, 64, 2, 1, 6>(),  skinny_one<In, Out, rows, 1, 64, 3, 1, 7>(),
+      skinny_one<In, Out, rows, 1, 64, 5, 1, 6>(),  skinny_one<In, Out, rows, 1, 64, 2, 4, 6>(),
+      skinny_one<In, Out, rows, 2, 64, 1, 1, 8>(),  skinny_one<In, Out, rows, 2, 64, 2, 1, 8>(),
+      skinny_one<In, Out, rows, 2, 96, 2, 1, 6>(),  skinny_one<In, Out, rows, 2, 112, 2, 1, 5>(),
+      skinny_one<In, Out, rows, 1, 128, 2, 1, 8>(), skinny_one<In, Out, rows, 1, 128, 3, 1, 6>(),
       skinny_one<In, Out, rows, 1, 128, 8, 1, 6>(), skinny_one<In, Out, rows, 1, 128, 1, 4, 8>(),
-      skinny_one<In, Out, rows, 2, 128, 3, 1, 5>()};
+      skinny_one<In, Out, rows, 2, 128, 1, 1, 6>(), skinny_one<In, Out, rows, 2, 128, 2, 1, 5>()};
 }
 
 template <Type In, Type Out>
 auto few_columns() {
   constexpr Skinny columns = Skinny::Columns;
-  return std::array{skinny_one<In, Out, columns, 1, 16, 1, 1, 7>(),
-                    skinny_one<In, Out, columns, 1, 32, 1, 1, 5>(),
+  return std::array{skinny_one<In, Out, columns, 1, 32, 1, 1, 5>(),
                     skinny_one<In, Out, columns, 1, 32, 2, 1, 8>(),
                     skinny_one<In, Out, columns, 1, 64, 1, 1, 6>(),
-                    skinny_one<In, Out, columns, 1, 64, 3, 1, 7>()};
+                    skinny_one<In, Out, columns, 1, 64, 3, 1, 7>(),
+                    skinny_one<In, Out, columns, 1, 128, 2, 1, 8>()};
 }
 
 }  // namespace tcq::gemm

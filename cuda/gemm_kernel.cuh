@@ -54,7 +54,7 @@ __device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
 template <class C>
 __device__ __forceinline__ void sync_all() {
   if constexpr (C::cluster > 1) {
-    ptx::cluster_arrive();
+    ptx::cluster_arrive_relaxed();  // what start_barriers() fenced is all that peers need
     ptx::cluster_wait();
   } else {
     __syncthreads();
@@ -133,8 +133,9 @@ __device__ __forceinline__ void release(std::uint32_t empty) {
   }
 }
 
-// One stage; the consumer's rows of A begin `rows_at` bytes behind it.
-template <class C>
+// The first Steps instructions along K of one stage; the consumer's rows of A begin `rows_at` bytes
+// behind it.
+template <class C, int Steps = C::steps>
 __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage,
                                          std::uint32_t rows_at, bool first) {
   constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
@@ -142,7 +143,7 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
   const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
   const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
 #pragma unroll
-  for (int step = 0; step < C::steps; ++step) {
+  for (int step = 0; step < Steps; ++step) {
 #pragma unroll
     for (int wave = 0; wave < C::waves; ++wave)
       ptx::mma<C::form>(d[wave], wgmma::advance(a, C::A::offset(wave * warpgroup_rows, step)),
@@ -150,18 +151,38 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
   }
 }
 
+// Instructions along K of a tile's last stage: the others would add zeros.
+template <class C>
+__device__ __forceinline__ int last_steps(const Arguments& arguments) {
+  constexpr int step = wgmma::stored_k(C::in);
+  return (arguments.k - (arguments.k_blocks - 1) * C::block_k + step - 1) / step;
+}
+
+// multiply() for a number of steps that the kernel is told; at least one.
+template <class C, int Steps = C::steps>
+__device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t stage,
+                                               std::uint32_t rows_at, bool first, int steps) {
+  if constexpr (Steps > 1) {
+    if (steps < Steps) return multiply_steps<C, Steps - 1>(d, stage, rows_at, first, steps);
+  }
+  ptx::wgmma_fence();
+  multiply<C, Steps>(d, stage, rows_at, first);
+  ptx::wgmma_commit_group();
+}
+
 // The product of one tile. `issued` is called when the last wgmma is on its way.
 template <class C, class Issued>
-__device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring, int blocks,
-                                           std::uint32_t shared, const Barriers<C>& barriers,
-                                           std::uint32_t rows_at, Issued issued) {
+__device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring,
+                                           const Arguments& arguments, std::uint32_t shared,
+                                           const Barriers<C>& barriers, std::uint32_t rows_at,
+                                           Issued issued) {
+  const int blocks = arguments.k_blocks;
+  const int steps = last_steps<C>(arguments);
   int last = 0;
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
-    ptx::wgmma_fence();
-    multiply<C>(d, shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes, rows_at,
-                block == 0);
-    ptx::wgmma_commit_group();
+    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+    multiply_steps<C>(d, stage, rows_at, block == 0, block + 1 < blocks ? C::steps : steps);
     ptx::wgmma_wait_group<1>();
     if (block > 0) release<C>(barriers.empty(last));
     last = ring.stage;
@@ -206,7 +227,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       Accumulators<C> d;
       wait(barriers.turn(consumer), parity);
       parity = 1 - parity;
-      accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, 0, [&] {
+      accumulate<C>(d, ring, arguments, shared, barriers, 0, [&] {
         if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
       });
       ring.advance(arguments.k_blocks);
@@ -218,7 +239,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
         static_cast<std::uint32_t>(consumer) * C::A::offset(C::consumer_rows, 0);
     for (int index = cluster; index < tiles; index += clusters) {
       Accumulators<C> d;
-      accumulate<C>(d, ring, arguments.k_blocks, shared, barriers, rows_at, [] {});
+      accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
       store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
                           tile_at(arguments.schedule, index), consumer * C::consumer_rows);
     }

@@ -72,7 +72,7 @@ Status choose(const Problem& p, const Device& device, const Kernels& kernels, Re
     const bool persistent = k->skinny == Skinny::No;
     const auto clusters =
         static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
-    launch = {k, clusters, schedule, k_blocks(*k, p), time};
+    launch = {k, clusters, schedule, k_blocks(*k, p), time, overlaps(*k, time)};
   }
   return launch.kernel == nullptr ? Status::CudaFailed : Status::Ok;
 }

@@ -29,6 +29,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   out.k = static_cast<int>(p.k);
   out.k_blocks = launch.k_blocks;
   out.stores_elements = !tma_stores(p, x.d);
+  out.overlaps = launch.overlaps;
   out.schedule = launch.schedule;
   out.epilogue = {.alpha = p.alpha,
                   .beta = p.beta,

@@ -114,11 +114,26 @@ __device__ __forceinline__ std::uint32_t owner_of(SkinnyRank rank, std::uint32_t
   return split + static_cast<std::uint32_t>(rank.peer * C::split);
 }
 
+// Half a ring of weights for L2, which may read memory that the kernel ahead still writes. Not where
+// several CTAs read the same ones: the requests would only delay the loads.
+template <class C>
+__device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const TileAt& tile,
+                                                 BlockRange range, const Arguments& arguments) {
+  if (!arguments.overlaps || arguments.schedule.cols > 1) return;
+  const int ready = range.first + C::stages / 2;
+  for (int block = range.first; block < range.end && block < ready; ++block)
+    ptx::tma_prefetch(&map_w, {{block * C::block_k, tile.row * C::weights, tile.batch}});
+}
+
+// A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
+// before that load: the next one's CTAs take room, and load while this one does.
 template <class C>
 __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const CUtensorMap& map_x,
                                                std::uint32_t shared, const Barriers<C>& barriers,
                                                const TileAt& tile, BlockRange range,
-                                               SkinnyRank rank) {
+                                               SkinnyRank rank, bool overlaps) {
+  const int last_alone = overlaps ? range.end - C::stages : range.end - 1;
+  const int lets_in = last_alone > range.first ? last_alone : range.first;
   const std::uint16_t mask = multicast_mask(rank.split, C::split, C::peers);
   const int rows_at = rank.peer * static_cast<int>(C::B::box_rows);  // this CTA's share
   Ring<C::stages> ring;
@@ -136,6 +151,7 @@ __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const C
     else
       ptx::tma_load<3>(rows, &map_x, start, full);
     ring.advance();
+    if (block == lets_in) ptx::grid_launch_dependents();
   }
 }
 
@@ -177,7 +193,8 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
                         wgmma::advance(b, C::B::offset(0, step)), block > 0 || step > 0);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();
-    if (block > 0) release_skinny<C>(barriers.empty(last), rank);
+    // Only what is loaded to again: nobody waits for other arrivals before a CTA exits.
+    if (block > 0 && block + C::stages <= blocks) release_skinny<C>(barriers.empty(last), rank);
     last = ring.stage;
     ring.advance();
   }
@@ -222,8 +239,9 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std:
     ptx::bulk_send(ptx::map_shared(receive + place * C::slice_bytes, owner),
                    send + thread * C::slice_bytes, C::slice_bytes, ptx::map_shared(barrier, owner));
   }
+  if (rank.split < C::owners) wait(barrier, 0);
+  ptx::cluster_arrive_relaxed();  // what was sent here has arrived
   if (rank.split >= C::owners) return;
-  wait(barrier, 0);
   const std::uint32_t own = send + static_cast<std::uint32_t>(rank.split) * C::slice_bytes;
 #pragma unroll
   for (int r = 0; r < C::slice_registers; ++r) {
@@ -321,7 +339,10 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, std::ui
   if constexpr (C::split > 1) {
     exchange<C>(d, total, shared, barriers, consumer, rank);
   } else {
-    if constexpr (C::peers > 1) ptx::cluster_wait();
+    if constexpr (C::peers > 1) {
+      ptx::cluster_wait();
+      ptx::cluster_arrive_relaxed();
+    }
     ptx::bar_sync(1, C::consumer_threads);
 #pragma unroll
     for (int r = 0; r < C::slice_registers; ++r) total[r] = d[r];
@@ -362,7 +383,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  if constexpr (C::cluster > 1) ptx::cluster_arrive();
+  if constexpr (C::cluster > 1) ptx::cluster_arrive_relaxed();
   if (threadIdx.x < C::consumer_threads) {
     ptx::grid_wait();
     consume_skinny<C>(map_d, shared, barriers, tile, range.end - range.first, rank);
@@ -370,19 +391,18 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     // Nothing is sent to a peer before its mbarriers are ready.
     if constexpr (C::peers > 1) ptx::cluster_wait();
     if (threadIdx.x == C::consumer_threads) {
+      prefetch_weights<C>(map_w, tile, range, arguments);
       ptx::grid_wait();
-      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank);
-      // Not before: the next kernel's CTAs would take room and load while this one still does.
-      ptx::grid_launch_dependents();
+      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments.overlaps);
     }
     __syncwarp();
-    if constexpr (C::cluster > 1 && C::peers == 1) ptx::cluster_wait();
+    if constexpr (C::cluster > 1) {
+      if constexpr (C::peers == 1) ptx::cluster_wait();
+      ptx::cluster_arrive_relaxed();
+    }
   }
-  if constexpr (C::cluster > 1) {
-    // What this CTA sends is read from here until it has arrived, and peers write and arrive here.
-    ptx::cluster_arrive();
-    ptx::cluster_wait();
-  }
+  // What this CTA sends is read from here until it has arrived.
+  if constexpr (C::cluster > 1) ptx::cluster_wait();
 }
 
 }  // namespace tcq::gemm

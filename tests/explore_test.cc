@@ -324,6 +324,31 @@ TEST(Explore, ARemoteUseThatTheOwnerDoesNotKnowOfIsAnExitTooEarly) {
   EXPECT_EQ(report.finding->fault, Fault::CtaExited);
 }
 
+// Both CTAs write a word, initialise an mbarrier and meet relaxed; then CTA 1 arrives at CTA 0's.
+Program meets_relaxed(bool fences, bool reads) {
+  Program p({.cluster = 2, .threads = 64});
+  const Address done = p.mbarrier("done");
+  const std::uint32_t data = p.shared("data", 4);
+  p.warps("maker", 0, 1).elect().move({0, 1}, 5).store_shared(data, 0).mbarrier_init(done, 1);
+  if (fences) p.warps("maker", 0, 1).elect().fence_mbarrier_init();
+  p.warps("all", 0, 2).add(ClusterArrive{true}).cluster_wait();
+  Role peer = p.warps("peer", 1, 1, 1).elect();
+  if (reads) peer.load_shared(Address(data).in(0), 0);
+  peer.mbarrier_arrive(done.in(0), Scope::Cluster);
+  p.warps("owner", 1, 1, 0).mbarrier_try_wait(done, 0, Scope::Cluster);
+  return p;
+}
+
+TEST(Explore, ARelaxedClusterBarrierPublishesFencedInitsAndNothingElse) {
+  EXPECT_EQ(explore(meets_relaxed(true, false), {}).outcome, Outcome::Right);
+  const Report unfenced = explore(meets_relaxed(false, false), {});
+  ASSERT_TRUE(unfenced.finding);
+  EXPECT_EQ(unfenced.finding->fault, Fault::MbarrierNotInitialized);
+  const Report reading = explore(meets_relaxed(true, true), {});
+  ASSERT_TRUE(reading.finding);
+  EXPECT_EQ(reading.finding->fault, Fault::DataRace);
+}
+
 // --- bounds and bad input --------------------------------------------------------------------------
 
 TEST(Explore, AProgramWithoutEndHitsTheBound) {

@@ -101,7 +101,7 @@ class ClusterGemm {
     }
     all.elect().fence_mbarrier_init();
     if (steps_.meets_at_start)
-      all.cluster_arrive().cluster_wait();
+      all.add(ClusterArrive{true}).cluster_wait();
     else
       all.barrier_sync();
     program_.warps("producers", 0, 4).setmaxnreg_dec(40);

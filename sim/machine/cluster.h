@@ -72,7 +72,7 @@ struct MbarrierSlot {
   Clock done_own, done_cluster, done_narrow;
   AccessId init = 0;
   int init_warp = 0;
-  Tick init_fence = never;  // epoch of its thread at the first fence.mbarrier_init behind it
+  Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
   Place narrow_arrive;
 };
 
@@ -147,8 +147,9 @@ struct Warp {
   wgmma::Order order;
   std::array<bool, 8> predicates{};
   Clock clock;
-  Clock at_fence;  // its clock at its last fence.proxy.async
-  Clock narrow;    // what it would know, were scopes wide enough
+  Clock at_fence;      // its clock at its last fence.proxy.async
+  Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
+  Clock narrow;        // what it would know, were scopes wide enough
   std::uint32_t fences = 0;
   std::uint32_t copies = 0;        // issued
   std::uint32_t waits_passed = 0;  // on mbarriers

@@ -71,10 +71,9 @@ void Executor::execute(const ClusterArrive& i) {
   warp_.cluster_arrivals = 1;
   warp_.cluster_awaited = c_.cluster_barrier_.uses;
   ++c_.cluster_barrier_.arrived;
-  if (!i.relaxed) {
-    c_.cluster_barrier_.pending.join(warp_.clock);
-    next_epoch();
-  }
+  // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
+  c_.cluster_barrier_.pending.join(i.relaxed ? warp_.fenced_inits : warp_.clock);
+  if (!i.relaxed) next_epoch();
   const std::uint32_t use = c_.cluster_barrier_.uses;
   const bool completes = c_.complete_cluster_barrier();
   c_.touches_.push_back({.object = cluster_object, .phase = use, .completes = completes});

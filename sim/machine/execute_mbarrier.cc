@@ -22,10 +22,10 @@ bool Executor::is_initialized_for(const MbarrierSlot& slot, Place& init, Fault& 
   const Access& made = c_.log_[slot.init];
   init = {made.statement, made.warp, made.lane};
   fault = Fault::MbarrierNotInitialized;
+  if (warp_.clock.at(slot.fenced) > 0) return true;
   if (made.tick > warp_.clock.at(made.stream)) return false;
   fault = Fault::MbarrierNotVisible;
-  return slot.cta == warp_.cta ||
-         slot.init_fence <= warp_.clock.at(c_.streams_.epochs(slot.init_warp));
+  return slot.cta == warp_.cta;
 }
 
 MbarrierSlot* Executor::usable_slot(const Address& barrier, int lane) {
@@ -114,6 +114,7 @@ void Executor::execute(const MbarrierInit& i) {
     slot.phases = c_.streams_.make();
     slot.init = id;
     slot.init_warp = warp_.number;
+    slot.fenced = c_.streams_.make();
     const auto [entry, fresh] =
         c_.slot_of_.try_emplace(mbarrier_object(warp_.cta, address), c_.slots_.size());
     if (fresh)
@@ -229,9 +230,11 @@ void Executor::execute(const MbarrierTestWait& i) {
 }
 
 void Executor::execute(const FenceMbarrierInit&) {
-  const Tick epoch = warp_.clock.at(c_.streams_.epochs(warp_.number));
-  for (MbarrierSlot& slot : c_.slots_)
-    if (slot.init_warp == warp_.number && slot.init_fence == never) slot.init_fence = epoch;
+  for (const MbarrierSlot& slot : c_.slots_) {
+    if (slot.init_warp != warp_.number) continue;
+    warp_.clock.raise(slot.fenced, 1);
+    warp_.fenced_inits.raise(slot.fenced, 1);
+  }
 }
 
 }  // namespace tcq::machine

@@ -52,20 +52,26 @@ inline wgmma::Instruction mma_rs(std::uint64_t b, bool accumulate) {
   return op;
 }
 
-// A tensor of f16, `rows` x `cols`, in boxes of box_rows x 64, and its data.
-inline int f16_tensor(Program& program, std::uint64_t rows, std::uint64_t cols,
-                      std::uint32_t box_rows, tma::Swizzle swizzle = tma::Swizzle::B128) {
+// A tensor of f16 with `cols` columns, in boxes of box_rows x 64.
+inline int f16_tensor_of(Program& program, const std::vector<std::uint8_t>& data,
+                         std::uint64_t cols, std::uint32_t box_rows,
+                         tma::Swizzle swizzle = tma::Swizzle::B128) {
   tma::TensorMap map;
   map.type = tma::DataType::Float16;
   map.rank = 2;
-  map.address = program.global(small_numbers(rows * cols * 2, rows));
+  map.address = program.global(data);
   map.dims[0] = cols;
-  map.dims[1] = rows;
+  map.dims[1] = data.size() / (2 * cols);
   map.stride_bytes[0] = cols * 2;
   map.box[0] = 64;
   map.box[1] = box_rows;
   map.swizzle = swizzle;
   return program.tensor(map);
+}
+
+inline int f16_tensor(Program& program, std::uint64_t rows, std::uint64_t cols,
+                      std::uint32_t box_rows, tma::Swizzle swizzle = tma::Swizzle::B128) {
+  return f16_tensor_of(program, small_numbers(rows * cols * 2, rows), cols, box_rows, swizzle);
 }
 
 inline std::uint64_t result_buffer(Program& program, std::size_t bytes = 128 * 16) {

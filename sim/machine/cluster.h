@@ -9,7 +9,9 @@
 //
 // Source: PTX ISA 9.2, 8.9 "Memory consistency model", 9.7.13, 9.7.15.7.
 // Inferred: the lanes of a warp take each instruction together, so that races between lanes of one
-// warp are not seen; wgmma_wait is where the warps of a warpgroup wait for each other's issue.
+// warp are not seen; wgmma_wait is where the warps of a warpgroup wait for each other's issue; a
+// fence.mbarrier_init.release.cluster and a relaxed arrival at the cluster barrier behind it publish
+// the inits, to the own CTA as well, and nothing else.
 #pragma once
 
 #include <array>

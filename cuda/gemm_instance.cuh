@@ -54,8 +54,7 @@ auto large() {
                     large_one<In, Out, 128, 176, PingPong, 2, 1, 5>(),
                     large_one<In, Out, 128, 192, PingPong, 2, 1, 4>(),
                     large_one<In, Out, 128, 112, Together, 2, 1, 6>(),
-                    large_one<In, Out, 128, 144, Together, 2, 1, 5>(),
-                    large_one<In, Out, 128, 256, Together, 2, 1, 4>()};
+                    large_one<In, Out, 128, 144, Together, 2, 1, 5>()};
 }
 
 template <Type In, Type Out, Skinny Few, int Consumers, int Tokens, int Split, int Peers,

@@ -1,11 +1,14 @@
 // The GEMM kernel for few rows or few columns of D, here called tokens: the larger operand, the
 // weights, is wgmma's A, the other one its B, so that wgmma's 64 rows are filled.
 //
-// With few rows it computes the transpose of D's tile and writes it transposed back. K is split among the Split CTAs of a cluster;
-// each sends the sums of all but its own slice of rows to their owners, who add them in ascending
-// order of K. One tile for each cluster: a small problem is over after one wave, and two CTAs of an SM
-// hide each other's beginning and end. Peers tiles side by side share a cluster and their rows of D,
-// of which each CTA loads a part for all.
+// With few rows it computes the transpose of D's tile and writes it transposed back. K is split among
+// the Split CTAs of a cluster; each sends the sums of all but its own slice of rows to their owners,
+// who add them in ascending order of K. One tile for each cluster: a small problem is over after one
+// wave, and two CTAs of an SM hide each other's beginning and end. Peers tiles side by side share a
+// cluster and their rows of D, of which each CTA loads a part for all.
+//
+// Short kernels overlap: the next one in the stream starts while this one still loads, and brings its
+// first weights to L2. Whether a cluster's CTAs may exit: tests/gemm_split_program_test.cc.
 //
 // D[i][j] is the sum, in ascending order and f32, of Split chains of wgmmas (gemm_kernel.cuh), and
 // then the epilogue.

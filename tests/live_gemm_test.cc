@@ -4,7 +4,7 @@
 // Every case runs twice into poisoned memory, once captured in a graph; if operands have to be
 // copied, without a workspace and with one. Small* are the cases for compute-sanitizer:
 //   compute-sanitizer --tool TOOL --error-exitcode 1 build/tests/live_gemm_test
-//   --gtest_filter=LiveGemm.Small*, with TOOL memcheck, racecheck, synccheck, initcheck.
+//   --gtest_filter=*.Small*, with TOOL memcheck, racecheck, synccheck, initcheck.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -267,9 +267,16 @@ TEST_F(LiveGemm, SmallRaggedShapesOfEveryTypeMajorAndLoader) {
   }
 }
 
-TEST_F(LiveGemm, SmallProblemsOnEveryKernel) {
+class LiveGemmKernels : public LiveGemm, public testing::WithParamInterface<Type> {};
+
+INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
+                         testing::Values(Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8),
+                         [](const auto& in) { return std::string(name(in.param)); });
+
+TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
   int kernels = 0;
   for (const gemm::Kernel& k : gemm::kernels()) {
+    if (k.in != GetParam()) continue;
     oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
     g.k = k.block_k * std::max(k.split, 3) + 32;
     g.in = k.in;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "sim/isa/fault.h"
-#include "sim/machine/explore.h"
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
+#include "tests/some_orders.h"
 
 namespace tcq {
 namespace {
@@ -222,33 +222,17 @@ std::vector<std::uint32_t> chain(const Program& program, int map_a, int map_b, i
   return state.registers.d;
 }
 
-// The orders that matter are too many for all of them.
-ExploreOptions some_orders() { return {.max_executions = 1, .random_executions = 30}; }
-
-std::string said(const Program& program, const Report& report) {
-  if (report.refused.fault != Fault::None)
-    return std::string("refused: ") + info(report.refused.fault).name + " " + report.refused.what;
-  if (!report.finding) return "no finding";
-  const auto line = [&](const Place& place) {
-    if (place.statement < 0) return std::string("none");
-    return std::to_string(program.statement(static_cast<std::size_t>(place.statement)).where.line);
-  };
-  return std::string(info(report.finding->fault).name) + " at line " + line(report.finding->at) +
-         ", earlier " + line(report.finding->earlier);
-}
-
 Fault fault_of(const Steps& steps, int blocks = 3) {
   const ClusterGemm gemm(blocks, steps);
-  const Report report = explore(gemm.program(), some_orders());
-  EXPECT_NE(report.outcome, Outcome::Refused) << said(gemm.program(), report);
-  return report.finding ? report.finding->fault : Fault::None;
+  return fault_in(gemm.program());
 }
 
 TEST(Gemm_Program, AClusterThatMulticastsIsRightToTheBit) {
   for (const int blocks : {1, 2, 3}) {
     const ClusterGemm gemm(blocks);
-    const Report report = explore(gemm.program(), some_orders());
-    ASSERT_EQ(report.outcome, Outcome::Right) << blocks << ": " << said(gemm.program(), report);
+    const Report report = explore_some(gemm.program());
+    ASSERT_EQ(report.outcome, Outcome::Right)
+        << blocks << ": " << oracle::report_text(gemm.program(), report);
     for (int cta = 0; cta < ctas; ++cta) {
       for (int c = 0; c < consumers; ++c) {
         for (int column = 0; column < 2 * ClusterGemm::tiles; ++column) {

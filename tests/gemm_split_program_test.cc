@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "sim/isa/fault.h"
-#include "sim/machine/explore.h"
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
+#include "tests/some_orders.h"
 
 namespace tcq {
 namespace {
@@ -343,32 +343,15 @@ class SkinnyGemm {
   std::uint64_t out_ = 0;
 };
 
-// The orders that matter are too many for all of them.
-ExploreOptions some_orders() { return {.max_executions = 1, .random_executions = 30}; }
-
-std::string said(const Program& program, const Report& report) {
-  if (report.refused.fault != Fault::None)
-    return std::string("refused: ") + info(report.refused.fault).name + " " + report.refused.what;
-  if (!report.finding) return "no finding";
-  const auto line = [&](const Place& place) {
-    if (place.statement < 0) return std::string("none");
-    return std::to_string(program.statement(static_cast<std::size_t>(place.statement)).where.line);
-  };
-  return std::string(info(report.finding->fault).name) + " at line " + line(report.finding->at) +
-         ", earlier " + line(report.finding->earlier);
-}
-
 Fault fault_of(const Cut& cut, const Steps& steps) {
   const SkinnyGemm gemm(cut, steps);
-  const Report report = explore(gemm.program(), some_orders());
-  EXPECT_NE(report.outcome, Outcome::Refused) << said(gemm.program(), report);
-  return report.finding ? report.finding->fault : Fault::None;
+  return fault_in(gemm.program());
 }
 
 void expect_right(const Cut& cut, const Steps& steps = {}) {
   const SkinnyGemm gemm(cut, steps);
-  const Report report = explore(gemm.program(), some_orders());
-  ASSERT_EQ(report.outcome, Outcome::Right) << said(gemm.program(), report);
+  const Report report = explore_some(gemm.program());
+  ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(gemm.program(), report);
   for (int cta = 0; cta < cut.ctas(); ++cta)
     for (int c = 0; cut.owns(cta) && c < cut.consumers; ++c)
       ASSERT_EQ(gemm.stored(report, cta, c), gemm.chains(cta, c)) << cta << " " << c;

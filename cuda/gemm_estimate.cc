@@ -9,8 +9,6 @@
 namespace tcq::gemm {
 namespace {
 
-std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 struct Rates {
   double clocks;          // of an SM in a microsecond
   double into_sm;         // bytes in a microsecond from L2 to one SM
@@ -26,7 +24,8 @@ struct Rates {
 
 // Inferred: fitted to 4346 times of 179 problems (bf16, tf32, s8) on an H200 so that the kernel
 // chosen is 1.2 % slower than the best one in the mean; no constant is a measurement of what it is
-// named for. Another chip wants another fit; the results stay right.
+// named for. The times of the fastest kernels of the benchmark's suite are kept: tests/gemm_times.txt.
+// Another chip wants another fit; the results stay right.
 namespace fitted {
 constexpr Rates large = {.clocks = 1431,
                          .into_sm = 248e3,
@@ -58,8 +57,10 @@ constexpr double again = 1.222;        // if several columns of tiles read the w
 constexpr double next_beside = 0.461;  // less if the next kernel's CTAs find room beside this one's
 constexpr double next_cta = 1.49;      // the start of every further CTA
 constexpr double exchange = 0.866;     // of sums, if K is split
-constexpr double longest_overlap = 20;
 }  // namespace fitted
+
+// What a timeline showed, not fitted: longer kernels lose by it (NOTES.md).
+constexpr double longest_overlap_microseconds = 20;
 
 // Clocks of the wgmmas of one CTA for one of the four steps of a block: the tensor cores', or those
 // of reading both operands at 128 bytes in a clock.
@@ -135,8 +136,8 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const double together = std::min<double>(ctas_per_sm(k), std::ceil(ctas / device.sm_count));
   const double k_total = k_blocks(k, p);
   const double blocks = std::ceil(k_total / k.split);
-  const double steps =
-      few ? blocks * 4 : std::ceil(static_cast<double>(p.k) / wgmma::stored_k(k.in));
+  const double steps = few ? blocks * (k.block_k / wgmma::stored_k(k.in))
+                           : std::ceil(static_cast<double>(p.k) / wgmma::stored_k(k.in));
   const double stage = bytes_of(k.in, std::int64_t{k.block_m + k.block_n} * k.block_k);
   const auto crosses_lines = [&](const Strides& s) {
     return s.ld * element_bytes(p.in) % l2_line_bytes != 0;
@@ -162,7 +163,7 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
 bool suits(const Kernel& k, const Problem& p) { return k.skinny != Skinny::Columns || p.n < p.m; }
 
 bool overlaps(const Kernel& k, double microseconds) {
-  return k.skinny != Skinny::No && microseconds < fitted::longest_overlap;
+  return k.skinny != Skinny::No && microseconds < longest_overlap_microseconds;
 }
 
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {

@@ -42,7 +42,7 @@ Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, 
 int resident_clusters(const Kernel& kernel);
 
 // A kernel may start before the one ahead in the stream ends: every kernel of the library waits for
-// it before it touches global memory.
+// it before it reads or writes global memory, though it may bring some to L2 (gemm_skinny.cuh).
 cudaLaunchAttribute starts_early();
 
 cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,

@@ -23,8 +23,7 @@ Copies copies_of(const Problem& problem, const Pointers& pointers = {});
 // The same problem with the copies' strides. One matrix for the whole batch stays one.
 Problem with_copies(const Problem& problem, const Copies& copies);
 
-// Of one copy, whose strides these are; max_copy_bytes if it is that or more.
-inline constexpr std::int64_t max_copy_bytes = max_matrix_bytes;
+// Of one copy, whose strides these are; max_matrix_bytes if it is that or more.
 std::int64_t copy_bytes(const Strides& copy, const View& view, std::int64_t batch);
 
 // How many matrices such strides tell apart.

@@ -22,7 +22,8 @@
 namespace tcq::gemm {
 namespace {
 
-constexpr std::int64_t max_tiles = 1024 * 1024 * 1024;
+// Of a launch; grids have no more.
+constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
 bool computes(const Kernel& k, const Problem& p) {
   if (k.in != p.in || k.out != p.out) return false;
@@ -60,10 +61,14 @@ using Kernels = std::vector<const Kernel*>;
 Status choose(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
               Launch& launch) {
   double least = std::numeric_limits<double>::max();
+  bool too_many = false;
   for (const Kernel* k : kernels) {
     const Schedule schedule = schedule_of(*k, p);
     const std::int64_t tiles = tiles_of(schedule);
-    if (tiles >= max_tiles) return Status::SizeTooLarge;
+    if (tiles > max_ctas / cluster_size(*k)) {
+      too_many = true;
+      continue;
+    }
     const int room = resident(*k, device);
     if (room == 0) continue;
     const double time = microseconds(*k, p, device, room);
@@ -74,7 +79,8 @@ Status choose(const Problem& p, const Device& device, const Kernels& kernels, Re
         static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
     launch = {k, clusters, schedule, k_blocks(*k, p), time, overlaps(*k, time)};
   }
-  return launch.kernel == nullptr ? Status::CudaFailed : Status::Ok;
+  if (launch.kernel != nullptr) return Status::Ok;
+  return too_many ? Status::SizeTooLarge : Status::CudaFailed;
 }
 
 // Those that can compute it: `only`, if it is one of them, or else all that suit it.

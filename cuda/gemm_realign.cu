@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cuda/gemm_check.h"
 #include "cuda/gemm_launch.h"
 #include "cuda/gemm_realign.h"
 #include "cuda/ptx_async.cuh"
@@ -119,8 +120,6 @@ __global__ void __launch_bounds__(threads) realign_kernel(const __grid_constant_
   const bool second = blockIdx.x >= blocks;
   copy_units(tasks.task[second ? 1 : 0], blockIdx.x - (second ? blocks : 0));
 }
-
-std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // INT32_MAX blocks are more than the units of any memory.
 Task task_of(const RealignJob& job) {

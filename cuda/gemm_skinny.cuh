@@ -190,6 +190,7 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
     const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
     const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
     ptx::wgmma_fence();
+    // Behind the end of K all of them: to add zeros changes no bit (sim/num/round.h).
 #pragma unroll
     for (int step = 0; step < C::steps; ++step)
       ptx::mma<C::form>(d, wgmma::advance(a, C::A::offset(0, step)),
@@ -404,7 +405,8 @@ __global__ void __launch_bounds__(C::threads, C::resident)
       ptx::cluster_arrive_relaxed();
     }
   }
-  // What this CTA sends is read from here until it has arrived.
+  // What this CTA sends is read from here until it has arrived. Peers that do not split have seen all
+  // that comes to them; whether hardware minds the exit of a CTA that multicasts was not asked.
   if constexpr (C::cluster > 1) ptx::cluster_wait();
 }
 

@@ -11,7 +11,7 @@
 // What the machine does not see: the cluster barrier at the end of peers that do not split. Without
 // it nothing is found, for each CTA waits for all copies and arrivals that come to it, and a multicast
 // in flight uses nothing of the CTA that issued it. Whether hardware needs it was not asked.
-// griddepcontrol and prefetches are not in the program.
+// griddepcontrol and prefetches are not in the program, and all CTAs have equally many blocks of K.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -391,6 +391,7 @@ TEST(Gemm_SplitProgram, WhatPeersLeaveOutIsMissed) {
   EXPECT_EQ(fault_of(peers, {.meets_before_loading = false}), Fault::MbarrierNotInitialized);
   EXPECT_EQ(fault_of(peers, {.fences_store = false}), Fault::ProxyFenceMissing);
   EXPECT_EQ(fault_of(peers, {.waits_for_store = false}), Fault::ExitInFlight);
+  EXPECT_EQ(fault_of(peers, {.meets_at_end = false}), Fault::None);  // see the head
   EXPECT_EQ(fault_of({.peers = 2, .consumers = 2}, {.leaves_stages = false}),
             Fault::SourceInFlight);
 }

@@ -432,6 +432,23 @@ TEST(Gemm_Plan, CoversDWithTilesAndFitsTheDevice) {
   }
 }
 
+// A kernel that would need more is passed over for one with larger tiles.
+TEST(Gemm_Plan, HasNoMoreCtasThanAGrid) {
+  Problem p = bf16(1, 8, 512);
+  p.batch = (1 << 29) + 1;
+  p.a.batch = p.b.batch = 0;
+  int too_many = 0;
+  for (const Kernel& kernel : kernels()) {
+    Plan plan;
+    const Status status = make_plan_for(p, h200, kernel, plan);
+    if (status == Status::SizeTooLarge) ++too_many;
+    if (status != Status::Ok) continue;
+    EXPECT_LE(std::int64_t{plan.aligned.clusters} * cluster_size(kernel), INT32_MAX);
+  }
+  EXPECT_GT(too_many, 0);
+  EXPECT_NE(planned(p).aligned.kernel, nullptr);
+}
+
 TEST(Gemm_Plan, IsTheSameEveryTimeAndPrintsItself) {
   Problem p = bf16(100, 200, 300);
   p.a.ld = 301;

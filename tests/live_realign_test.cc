@@ -1,11 +1,16 @@
 // Copies of operands on a real sm_90 GPU: every byte of them, and runs that share a workspace. The
 // sources fill their memory to the last byte, for compute-sanitizer's memcheck. Skips loudly without
 // a GPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cuda/gemm.h"
+#include "cuda/gemm_c.h"
 #include "cuda/gemm_realign.h"
 #include "sim/num/draw.h"
 #include "tests/live_device.h"
@@ -127,29 +132,65 @@ TEST_F(LiveRealign, RunsOneAfterTheOtherMayShareAWorkspace) {
   ASSERT_EQ(make_plan(p, plan), gemm::Status::Ok);
   const DeviceBytes memory(workspace_bytes(plan));
   const gemm::Workspace workspace = {memory.data(), memory.size()};
-  constexpr int sets = 3;
+  constexpr std::size_t sets = 3;
   const auto d_bytes = static_cast<std::size_t>(p.m * p.n * 4);
-  std::vector<DeviceBytes> a, b, d;
+  std::vector<DeviceBytes> a, b;
   std::vector<Bytes> want(sets, Bytes(d_bytes));
-  const auto run_set = [&](int i) {
-    const auto set = static_cast<std::size_t>(i);
-    return run(plan, {a[set].data(), b[set].data(), nullptr, d[set].data()}, workspace, nullptr);
+  const auto run_set = [&](std::size_t set, const DeviceBytes& result) {
+    return run(plan, {a[set].data(), b[set].data(), nullptr, result.data()}, workspace, nullptr);
   };
-  for (int i = 0; i < sets; ++i) {
+  for (std::size_t i = 0; i < sets; ++i) {
     a.emplace_back(random_bytes(p.m * p.k, draw));
     b.emplace_back(random_bytes(p.n * p.k, draw));
-    d.emplace_back(d_bytes);
-    ASSERT_EQ(run_set(i), gemm::Status::Ok);
-    d.back().download(want[static_cast<std::size_t>(i)]);
+    const DeviceBytes d(d_bytes);
+    ASSERT_EQ(run_set(i, d), gemm::Status::Ok);
+    d.download(want[i]);
   }
   EXPECT_NE(want[0], want[1]);
-  for (DeviceBytes& each : d) each.upload(Bytes(d_bytes, poison));
-  for (int i = 0; i < 100 * sets; ++i) ASSERT_EQ(run_set(i % sets), gemm::Status::Ok);
-  for (std::size_t i = 0; i < sets; ++i) {
-    Bytes got(d_bytes);
-    d[i].download(got);
-    EXPECT_EQ(got, want[i]) << i;
+  std::vector<DeviceBytes> results;
+  for (int i = 0; i < 100 * static_cast<int>(sets); ++i)
+    results.emplace_back(Bytes(d_bytes, poison));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    ASSERT_EQ(run_set(i % sets, results[i]), gemm::Status::Ok);
+  Bytes got(d_bytes);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].download(got);
+    EXPECT_EQ(got, want[i % sets]) << i;
   }
+}
+
+TEST_F(LiveRealign, TheCInterfaceRunsWithAWorkspace) {
+  tcq_gemm_problem p;
+  tcq_gemm_defaults(&p);
+  p.m = 70;
+  p.n = 136;
+  p.k = 301;
+  Draw draw(chosen_seed() + 3);
+  const DeviceBytes a(random_bytes(2 * p.m * p.k, draw));
+  const DeviceBytes b(random_bytes(2 * p.n * p.k, draw));
+  Bytes want(static_cast<std::size_t>(2 * p.m * p.n));
+  Bytes got(want.size());
+  const DeviceBytes d(Bytes(want.size(), poison));
+  const DeviceBytes d_c(Bytes(want.size(), poison));
+
+  gemm::Plan plan;
+  ASSERT_EQ(make_plan({.m = p.m, .n = p.n, .k = p.k}, plan), gemm::Status::Ok);
+  const DeviceBytes memory(workspace_bytes(plan));
+  ASSERT_GT(memory.size(), 0u);
+  ASSERT_EQ(
+      run(plan, {a.data(), b.data(), nullptr, d.data()}, {memory.data(), memory.size()}, nullptr),
+      gemm::Status::Ok);
+  d.download(want);
+
+  tcq_gemm_plan* plan_c = nullptr;
+  ASSERT_EQ(tcq_gemm_make_plan(&p, &plan_c), 0);
+  const tcq_gemm_pointers pointers = {a.data(), b.data(), nullptr, d_c.data(), nullptr};
+  EXPECT_EQ(tcq_gemm_workspace_bytes(plan_c), memory.size());
+  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan_c, &pointers), memory.size());
+  EXPECT_EQ(tcq_gemm_run(plan_c, &pointers, memory.data(), memory.size(), nullptr), 0);
+  tcq_gemm_destroy_plan(plan_c);
+  d_c.download(got);
+  EXPECT_EQ(got, want);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ constexpr double next_cta = 1.49;      // the start of every further CTA
 constexpr double exchange = 0.866;     // of sums, if K is split
 }  // namespace fitted
 
-// What a timeline showed, not fitted: longer kernels lose by it (NOTES.md).
+// From runs with and without, not fitted: longer kernels lose by it (NOTES.md).
 constexpr double longest_overlap_microseconds = 20;
 
 // Clocks of the wgmmas of one CTA for one of the four steps of a block: the tensor cores', or those

@@ -75,10 +75,8 @@ const char* sentence(Status status) {
     case Status::StreamCaptured:
       return "the stream is being captured: a tuner has to wait for what it launches";
     case Status::NothingToTune:
-      return "A, B or D is not a multiple of 16 and is not copied, for want of a workspace or "
-             "because "
-             "D cannot be: such pointers always get the plan's own kernel, make_plan knows it "
-             "without a measurement";
+      return "A or B is no multiple of 16 and is not copied to a workspace, or D is none: such "
+             "pointers always get the plan's own kernel, make_plan knows it without a measurement";
     case Status::TuneFileMissing: return "there is no such file of tuned kernels";
     case Status::TuneFileUnreadable:
       return "the file of tuned kernels cannot be read, is no regular file, or has more than 256 "

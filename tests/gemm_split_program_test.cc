@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/isa/cluster.h"
 #include "sim/isa/fault.h"
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
@@ -215,9 +216,8 @@ class SkinnyGemm {
       producer.tensor_load(map_w_, {{k, weights * (peer_of(cta) * cut_.consumers + c)}},
                            weights_at(s, c), full_[index(s)]);
     const std::uint32_t row = static_cast<std::uint32_t>(peer_of(cta)) * share();
-    std::uint16_t mask = 0;
-    for (int peer = 0; cut_.peers > 1 && peer < cut_.peers; ++peer)
-      mask = static_cast<std::uint16_t>(mask | 1 << rank(part_of(cta), peer));
+    const std::uint16_t mask =
+        cut_.peers == 1 ? std::uint16_t{0} : multicast_mask(part_of(cta), cut_.split, cut_.peers);
     producer.tensor_load(map_x_, {{k, static_cast<int>(row)}}, tokens_at(s) + row * row_bytes,
                          full_[index(s)], mask);
   }

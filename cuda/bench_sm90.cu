@@ -51,7 +51,7 @@ __global__ void fill(void* data, std::size_t count, std::uint64_t seed) {
 }
 
 template <Type In>
-using Ceiling = gemm::Config<In, is_float(In) ? Type::f32 : Type::s32, Major::K, Major::K, 128, 256,
+using Ceiling = gemm::Config<In, wgmma::widest_d(In), Major::K, Major::K, 128, 256,
                              gemm::Turns::Together, 1, 1, 3>;
 
 template <Type In>

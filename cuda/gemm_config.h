@@ -8,8 +8,7 @@
 // (wgmma_tile.h, tma_box.h); the kernel is gemm_kernel.cuh, the choice between shapes
 // gemm_plan.cc. Example: 128 x 256 bf16 with 2 x 1 CTAs and 4 stages takes 48 KiB a stage.
 //
-// Source: facts on limits: 227 KiB of shared memory and 65536 registers of an SM (CUDA C++
-// Programming Guide, compute capability 9.0).
+// Source: 65536 registers of an SM (CUDA C++ Programming Guide, compute capability 9.0).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "sim/isa/element.h"
 #include "sim/isa/host_device.h"
 #include "sim/isa/shape.h"
+#include "sim/isa/shared_limits.h"
 #include "sim/isa/tma_box.h"
 #include "sim/isa/wgmma_tile.h"
 
@@ -25,7 +25,6 @@ namespace tcq::gemm {
 
 inline constexpr std::uint32_t swizzle_bytes = 128;        // of every operand in shared memory
 inline constexpr std::uint32_t swizzle_atom_bytes = 1024;  // all tiles start at multiples
-inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
 inline constexpr int warpgroup_threads = 128;
 inline constexpr int warpgroup_rows = wgmma::m;
 inline constexpr int store_buffers = 2;  // of D's staging, for each consumer
@@ -83,7 +82,7 @@ template <Type In, Type Out, Major MajorA, Major MajorB, int BlockM, int BlockN,
 struct Config {
   static constexpr Type in = In;
   static constexpr Type out = Out;
-  static constexpr Type accumulator = is_float(In) ? Type::f32 : Type::s32;
+  static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr int block_m = BlockM;
   static constexpr int block_n = BlockN;
   static constexpr int consumers = 2;
@@ -121,7 +120,8 @@ struct Config {
   static constexpr int barriers = 2 * Stages + (ping_pong ? consumers : 0);
   static constexpr std::uint32_t shared_bytes =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
-  static_assert(shared_bytes <= max_shared_bytes);
+  static_assert(shared_bytes <= max_cta_shared_bytes);
+  static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
   // The pool of 65536 registers, shared out at run time: 40 + 2 * 232 = 504 = 3 * 168.
   static constexpr int producer_registers = 40;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cuda/gemm_check.h"
+#include "sim/isa/wgmma_rate.h"
 
 namespace tcq::gemm {
 namespace {
@@ -59,16 +60,21 @@ constexpr double next_cta = 1.49;      // the start of every further CTA
 constexpr double exchange = 0.866;     // of sums, if K is split
 }  // namespace fitted
 
-// From runs with and without, not fitted: longer kernels lose by it (NOTES.md).
+// Measured: longer kernels lose by it (cuda/NOTES.md, the row of launch_dependents a ring ahead).
 constexpr double longest_overlap_microseconds = 20;
 
-// Clocks of the wgmmas of one CTA for one of the four steps of a block: the tensor cores', or those
-// of reading both operands at 128 bytes in a clock.
+// Source: CUDA C++ Programming Guide, compute capability 9.0: 32 banks of 32 bits, in a clock.
+constexpr double shared_bytes_per_clock = 128;
+
+// Clocks of the wgmmas of one CTA for one step along K: the tensor cores', or those of reading both
+// operands.
 double step_clocks(const Kernel& k) {
   const bool swaps = k.skinny == Skinny::Rows;
   const int rows = swaps ? k.block_n : k.block_m;
-  const double n = swaps ? k.block_m : k.block_n;
-  return rows / warpgroup_rows * std::max(n / 2, (warpgroup_rows + n) / 4);
+  const wgmma::Form form = {
+      .d = wgmma::widest_d(k.in), .a = k.in, .b = k.in, .n = swaps ? k.block_m : k.block_n};
+  const double reading = (wgmma::a_bytes(form) + wgmma::b_bytes(form)) / shared_bytes_per_clock;
+  return rows / warpgroup_rows * std::max<double>(wgmma::tensor_clocks(form), reading);
 }
 
 // Of all tiles of a CTA.
@@ -86,7 +92,7 @@ double blended(const Rates& rates, std::initializer_list<double> bounds) {
 }
 
 double bytes_of(Type type, std::int64_t elements) {
-  return static_cast<double>(elements) * bits(type) / 8;
+  return static_cast<double>(elements) * static_cast<double>(element_bytes(type));
 }
 
 }  // namespace
@@ -117,13 +123,6 @@ std::int64_t tiles_of(const Schedule& s) {
   return tiles;
 }
 
-int ctas_per_sm(const Kernel& k) {
-  constexpr int reserved = 1024;  // bytes of every CTA
-  constexpr int most = 4;         // skinny kernels are compiled for
-  const int room = static_cast<int>(228 * 1024 / (k.shared_bytes + reserved));
-  return k.skinny == Skinny::No ? 1 : std::min(room, most);
-}
-
 namespace {
 
 // From the first load to the last wgmma of all waves.
@@ -133,7 +132,7 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const Schedule schedule = schedule_of(k, p);
   const auto tiles = static_cast<double>(tiles_of(schedule));
   const double ctas = tiles * cluster_size(k);
-  const double together = std::min<double>(ctas_per_sm(k), std::ceil(ctas / device.sm_count));
+  const double together = std::min<double>(k.ctas_per_sm, std::ceil(ctas / device.sm_count));
   const double k_total = k_blocks(k, p);
   const double blocks = std::ceil(k_total / k.split);
   const double steps = few ? blocks * (k.block_k / wgmma::stored_k(k.in))
@@ -150,7 +149,7 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const double shared_rows = k.block_m * k.cluster_m + k.block_n * k.cluster_n;
   const double leave_l2 = tiles * k_total * shared_rows * swizzle_bytes * lines / rates.out_of_l2;
   const double in_flight =
-      std::min(ctas, static_cast<double>(device.sm_count) * ctas_per_sm(k)) * k.stages * stage;
+      std::min(ctas, static_cast<double>(device.sm_count) * k.ctas_per_sm) * k.stages * stage;
   const double matrices = static_cast<double>(p.batch) *
                           (bytes_of(p.in, (p.m + p.n) * p.k) + bytes_of(p.out, p.m * p.n));
   const double again = few && schedule.cols > 1 ? fitted::again : 1;

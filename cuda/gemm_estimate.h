@@ -16,9 +16,6 @@ int k_blocks(const Kernel& kernel, const Problem& problem);
 Schedule schedule_of(const Kernel& kernel, const Problem& problem);
 std::int64_t tiles_of(const Schedule& schedule);
 
-// CTAs that fit an SM.
-int ctas_per_sm(const Kernel& kernel);
-
 // Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
 // at a time.
 bool suits(const Kernel& kernel, const Problem& problem);

@@ -44,6 +44,7 @@ struct Kernel {
   int tail_columns;
   int threads;
   std::uint32_t shared_bytes;
+  int ctas_per_sm;  // that fit one
   const void* function;
 };
 
@@ -72,6 +73,7 @@ constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Load
           .tail_columns = C::tail_columns,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
+          .ctas_per_sm = C::resident,
           .function = function};
 }
 
@@ -100,6 +102,7 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .tail_columns = 0,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
+          .ctas_per_sm = C::resident,
           .function = function};
 }
 

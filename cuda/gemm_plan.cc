@@ -42,7 +42,7 @@ using Resident = int (*)(const Kernel&, const Device&);
 
 // A GPC's SMs are seldom a multiple of a larger cluster's: a tenth stays idle.
 int resident_by_count(const Kernel& k, const Device& device) {
-  const int clusters = device.sm_count * ctas_per_sm(k) / cluster_size(k);
+  const int clusters = device.sm_count * k.ctas_per_sm / cluster_size(k);
   return cluster_size(k) > 2 ? clusters * 10 / 11 : clusters;
 }
 
@@ -106,7 +106,8 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   made.device = device.id;
   if (!made.empty) {
     if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
-    const Problem copied = with_copies(p, copies_of(p));
+    const Copies copies = copies_of(p);
+    const Problem copied = with_copies(p, copies);
     const auto by_tma = [](const Kernel& k) { return k.loader == Loader::Tma; };
     const auto by_threads = [](const Kernel& k) { return k.loader == Loader::Copy; };
     const Kernels any = kernels_for(p, only, [](const Kernel&) { return true; });
@@ -117,7 +118,7 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     Status status = choose(p, device, any, resident, made.aligned);
     if (status == Status::Ok) status = choose(p, device, copying, resident, made.unaligned);
     if (status != Status::Ok) return status;
-    const std::size_t bytes = workspace_bytes(p, copies_of(p));
+    const std::size_t bytes = workspace_bytes(p, copies);
     const bool fits = bytes < std::size_t{max_matrix_bytes};
     Launch realigned;
     if (fits && choose(copied, device, reading_copies, resident, realigned) == Status::Ok) {

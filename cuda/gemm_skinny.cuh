@@ -29,6 +29,7 @@
 #include "cuda/ptx_bulk.cuh"
 #include "cuda/wgmma.cuh"
 #include "sim/isa/cluster.h"
+#include "sim/isa/shared_limits.h"
 #include "sim/isa/wgmma_store.h"
 
 namespace tcq::gemm {
@@ -44,7 +45,7 @@ template <Type In, Type Out, Skinny Few, int Consumers, int Tokens, int Split, i
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type out = Out;
-  static constexpr Type accumulator = is_float(In) ? Type::f32 : Type::s32;
+  static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr Skinny few = Few;
   static constexpr bool transposes = Few == Skinny::Rows;
   static constexpr int tokens = Tokens;
@@ -93,10 +94,10 @@ struct SkinnyConfig {
   static constexpr int barriers = 2 * Stages + consumers;
   static constexpr std::uint32_t shared_bytes =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
-  static_assert(shared_bytes <= max_shared_bytes);
-  // CTAs of an SM; each takes 1 KiB more than it asks for.
-  static constexpr int room = static_cast<int>(228 * 1024 / (shared_bytes + 1024));
-  static constexpr int resident = room < 4 ? room : 4;
+  static_assert(shared_bytes <= max_cta_shared_bytes);
+  static constexpr int room =
+      static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
+  static constexpr int resident = room < 4 ? room : 4;  // CTAs of an SM
 };
 
 // Of a CTA in its cluster: which part of K, and which of the neighbouring tiles.

@@ -45,7 +45,7 @@ std::uint32_t segment_sum(const Gemm& g, const GemmData& data, const GemmSegment
                           std::int64_t batch, std::int64_t row, std::int64_t col) {
   std::array<std::uint32_t, max_products> a{};
   std::array<std::uint32_t, max_products> b{};
-  const Type accumulator = is_float(g.in) ? Type::f32 : Type::s32;
+  const Type accumulator = wgmma::widest_d(g.in);
   const int step = wgmma::stored_k(g.in);
   std::uint32_t sum = 0;
   for (std::int64_t k = 0; k < segment.count; k += step) {

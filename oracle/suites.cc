@@ -6,6 +6,7 @@
 #include <array>
 
 #include "oracle/mnemonic.h"
+#include "sim/isa/shared_limits.h"
 #include "sim/isa/wgmma_operand.h"
 
 namespace tcq::oracle {
@@ -143,7 +144,7 @@ std::vector<Case> numeric(std::uint64_t seed) {
 
 // A random descriptor all of whose bytes lie inside the CTA's memory; ignored bits random.
 std::uint64_t random_descriptor(Draw& draw, const Form& f, Major major, bool is_b) {
-  const std::uint32_t limit = shared_base_sm90 + max_dynamic_shared_sm90;
+  const std::uint32_t limit = shared_base_sm90 + max_cta_shared_bytes;
   const auto units = [&draw](int max) { return static_cast<std::uint32_t>(draw.below(max)) * 16; };
   for (;;) {
     wgmma::MatrixDescriptor d;
@@ -184,7 +185,7 @@ void add_descriptor_cases(Suite& suite, const Form& form, int count) {
     Case& c = suite.add(form);
     c.content = Content::RandomImage;
     c.keep = Keep::Diagonal;
-    c.shared_bytes = max_dynamic_shared_sm90;
+    c.shared_bytes = max_cta_shared_bytes;
     c.instruction.selector = form.sparse ? suite.draw().below(wgmma::max_selector(form.a) + 1) : 0;
     if (form.a_place == Place::Smem)
       c.instruction.desc_a = random_descriptor(suite.draw(), form, form.major_a, false);
@@ -232,7 +233,7 @@ std::vector<Case> range(std::uint64_t seed) {
     wgmma::MatrixDescriptor desc;
   };
   constexpr std::uint32_t base = shared_base_sm90;
-  constexpr std::uint32_t full = max_dynamic_shared_sm90;
+  constexpr std::uint32_t full = max_cta_shared_bytes;
   constexpr auto largest = static_cast<std::uint32_t>(wgmma::StrideByteOffset::max_value);
   const std::array reaches = {
       Reach{16384, {base, 8192, 256, 0, Swizzle::None}},          // inside

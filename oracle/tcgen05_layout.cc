@@ -18,6 +18,7 @@
 #include "oracle/tcgen05_places.h"
 #include "oracle/tcgen05_plan.h"
 #include "oracle/tcgen05_tiling.h"
+#include "sim/isa/shared_limits.h"
 
 namespace tcq::oracle {
 namespace {
@@ -27,7 +28,6 @@ using Facts = std::vector<std::pair<std::string_view, std::string>>;
 
 constexpr std::uint64_t longest_extent = 16384;
 constexpr int descriptor_bits = 64;
-constexpr std::uint32_t most_shared_bytes = 227 * 1024;  // of one CTA, on every target of tcgen05
 constexpr int idesc_bits = 32;
 
 std::string word_of(const SmemDescriptor& d) { return hex_word(encode(d), descriptor_bits); }
@@ -255,8 +255,8 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
   if (plan.a) add(container_text({plan.a->opcode, plan.a->idesc, false, {}}));
   add(container_text({plan.b.opcode, plan.b.idesc, true, {}}));
   const SmemRegion& last = plan.shared.back();
-  if (last.start + last.bytes > most_shared_bytes)
-    add(fmt::format("a CTA has at most {} bytes of shared memory", most_shared_bytes));
+  if (last.start + last.bytes > max_cta_shared_bytes)
+    add(fmt::format("a CTA has at most {} bytes of shared memory", max_cta_shared_bytes));
   add("columns count from the address that tcgen05.alloc returns");
   return notes;
 }

@@ -26,8 +26,6 @@ using oracle::Gemm;
 constexpr int tile_n = 8;
 constexpr std::array<Type, 5> all_in = {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8};
 
-Type accumulator_of(Type in) { return is_float(in) ? Type::f32 : Type::s32; }
-
 // Writes one operand of an instruction where the descriptor reads it; zeros outside.
 void place(SharedMemory& shared, const wgmma::MatrixDescriptor& desc, Type type, int rows, int k,
            const std::function<std::uint32_t(int, int)>& element) {
@@ -43,7 +41,7 @@ void place(SharedMemory& shared, const wgmma::MatrixDescriptor& desc, Type type,
 // The sum of one output, by executing whole instructions: a 64 x 8 tile that holds it.
 std::uint32_t executed_sum(const GemmCase& x, std::int64_t row, std::int64_t col) {
   const Gemm& g = x.gemm;
-  const wgmma::Form form{accumulator_of(g.in), g.in, g.in, tile_n};
+  const wgmma::Form form{wgmma::widest_d(g.in), g.in, g.in, tile_n};
   const int step = wgmma::stored_k(g.in);
   const wgmma::MatrixDescriptor desc_a{1024, 0, 256, 0, wgmma::Swizzle::B32};
   const wgmma::MatrixDescriptor desc_b{8192, 0, 256, 0, wgmma::Swizzle::B32};
@@ -83,7 +81,7 @@ Gemm small(Type in, Type out, std::int64_t m, std::int64_t n, std::int64_t k) {
 TEST(Gemm_Reference, EqualsAChainOfExecutedInstructions) {
   for (const Type in : all_in) {
     for (const Values values : {Values::Near, Values::Wide, Values::Specials}) {
-      const Type out = accumulator_of(in);
+      const Type out = wgmma::widest_d(in);
       const GemmCase x = make_case(small(in, out, 70, 19, 77), false, values, 7);
       const auto d = x.expected();
       for (const std::int64_t row : {0, 5, 31, 64, 69}) {
@@ -100,7 +98,7 @@ TEST(Gemm_Reference, EqualsAChainOfExecutedInstructions) {
 TEST(Gemm_Reference, VectorsOfSumsEqualTheDefinitionInEveryBit) {
   for (const Type in : all_in) {
     for (const Values values : {Values::Near, Values::Wide, Values::Specials}) {
-      const Type out = accumulator_of(in);
+      const Type out = wgmma::widest_d(in);
       const GemmCase x = make_case(small(in, out, 9, 37, 131), false, values, 11);
       const auto d = x.expected(2);
       for (std::int64_t row = 0; row < x.gemm.m; ++row) {
@@ -140,7 +138,7 @@ TEST(Gemm_Reference, ARowDoesNotDependOnM) {
 
 TEST(Gemm_Reference, MajorAndStridesMoveBytesOnly) {
   for (const Type in : all_in) {
-    const Type out = accumulator_of(in);
+    const Type out = wgmma::widest_d(in);
     const Gemm k_major = small(in, out, 33, 21, 50);
     Gemm mn_major = k_major;
     mn_major.major_a = mn_major.major_b = Major::MN;
@@ -301,7 +299,7 @@ TEST(Gemm_Errors, AreSmallForARightResultAndLargeForAWrongOne) {
 
 TEST(Gemm_Reference, SaysItsRate) {
   for (const Type in : {Type::bf16, Type::s8}) {
-    const Gemm g = small(in, accumulator_of(in), 64, 256, 2048);
+    const Gemm g = small(in, wgmma::widest_d(in), 64, 256, 2048);
     const GemmCase x = make_case(g, false, Values::Near, 4);
     const auto start = std::chrono::steady_clock::now();
     const auto d = x.expected(1);

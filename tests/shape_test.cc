@@ -70,6 +70,13 @@ TEST(Wgmma_Shape, TypeTuplesAreThoseOfTheManual) {
   EXPECT_EQ(found, want);
 }
 
+TEST(Wgmma_Shape, NoDIsWiderThanTheWidest) {
+  for (const Form& f : type_tuples(false)) {
+    EXPECT_TRUE(wgmma::types_exist(wgmma::widest_d(f.a), f.a, f.b));
+    EXPECT_LE(bits(f.d), bits(wgmma::widest_d(f.a)));
+  }
+}
+
 TEST(Wgmma_Shape, NStepsBy8ForFloatsAndBy16AboveThirtyTwoOtherwise) {
   std::set<int> coarse = {8, 16, 24, 32};
   for (int n = 48; n <= 256; n += 16) coarse.insert(n);

@@ -103,6 +103,9 @@ HOST_DEVICE constexpr bool types_exist(Type d, Type a, Type b) {
   }
 }
 
+// The widest D that products of this type go to.
+HOST_DEVICE constexpr Type widest_d(Type a) { return is_float(a) ? Type::f32 : Type::s32; }
+
 // Floating types: multiples of 8 up to 256. Integers and b1: above 32, multiples of 16.
 HOST_DEVICE constexpr bool n_exists(Type a, int n) {
   if (n < 8 || n > 256 || n % 8 != 0) return false;

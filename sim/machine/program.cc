@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/isa/matrix_fragment.h"
+#include "sim/isa/shared_limits.h"
 #include "sim/isa/tcgen05_shape.h"
 
 namespace tcq::machine {
@@ -118,10 +119,10 @@ ProgramFault check_allocations(const Program& program) {
   std::vector<Allocation> sorted = program.allocations();
   std::sort(sorted.begin(), sorted.end(),
             [](const Allocation& x, const Allocation& y) { return x.address < y.address; });
-  constexpr std::uint64_t end = shared_base_sm90 + max_dynamic_shared_sm90;
+  constexpr std::uint64_t end = shared_base_sm90 + max_cta_shared_bytes;
   for (const Allocation& a : sorted) {
     if (a.address < shared_base_sm90) return malformed(a.name + " begins in reserved memory");
-    if (a.bytes > max_dynamic_shared_sm90 || a.address > end - a.bytes)
+    if (a.bytes > max_cta_shared_bytes || a.address > end - a.bytes)
       return too_large(a.name + " ends behind the shared memory of a CTA");
   }
   for (std::size_t i = 1; i < sorted.size(); ++i)

@@ -1,9 +1,7 @@
 // The shared memory of one CTA as bytes at absolute addresses of its shared window.
 //
-// A CTA's own bytes start at `base`: the first 1024 bytes of the window are reserved by the system
-// on Hopper. Reads outside are refused, never invented.
-//
-// Measured: tests/vectors/wgmma_descriptors.tcqv (header field shared_base: dynamic memory at 1024)
+// A CTA's own bytes start at `base`, behind those that the system keeps. Reads outside are refused,
+// never invented.
 #pragma once
 
 #include <cassert>
@@ -11,10 +9,11 @@
 #include <cstring>
 #include <vector>
 
+#include "sim/isa/shared_limits.h"
+
 namespace tcq {
 
-inline constexpr std::uint32_t shared_base_sm90 = 1024;
-inline constexpr std::uint32_t max_dynamic_shared_sm90 = 227 * 1024;
+inline constexpr std::uint32_t shared_base_sm90 = reserved_shared_bytes;
 
 class SharedMemory {
  public:

@@ -16,7 +16,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int units_at_once = 4;  // of a thread
 constexpr int block_units = threads * units_at_once;
-constexpr int unit = sizeof(uint4);
+constexpr int unit_bytes = sizeof(uint4);
 
 struct Task {
   RealignJob job;
@@ -71,11 +71,11 @@ __device__ __forceinline__ UnitAt ahead(const Task& task, UnitAt at, std::uint32
 }
 
 __device__ __forceinline__ UnitAt first_of(const Task& task, std::int64_t block) {
-  const std::int64_t unit = block * block_units;
-  const std::int64_t line = unit / task.units;
-  const std::int64_t matrix = line / task.lines;
-  return {matrix, static_cast<std::uint32_t>(line - matrix * task.lines),
-          static_cast<std::uint32_t>(unit - line * task.units)};
+  const std::int64_t units = block * block_units;
+  const std::int64_t lines = units / task.units;
+  const std::int64_t matrices = lines / task.lines;
+  return {matrices, static_cast<std::uint32_t>(lines - matrices * task.lines),
+          static_cast<std::uint32_t>(units - lines * task.units)};
 }
 
 // All loads of a thread are on their way before its first store.
@@ -89,18 +89,18 @@ __device__ __forceinline__ void copy_units(const Task& task, std::int64_t block)
     if (i > 0) at = ahead(task, at, threads);
     targets[i] = nullptr;
     if (at.matrix >= job.matrices) continue;
-    const std::int64_t in_line = std::int64_t{at.unit} * unit;
+    const std::int64_t in_line = std::int64_t{at.unit} * unit_bytes;
     const std::uint8_t* from =
         job.source + at.matrix * job.source_batch + at.line * job.source_pitch + in_line;
     std::uint8_t* to =
         job.target + at.matrix * job.target_batch + at.line * job.target_pitch + in_line;
-    const int bytes = at.unit + 1 == task.units ? task.last_bytes : unit;
-    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % unit);
-    const int span = lead + bytes > unit ? 2 * unit : unit;
+    const int bytes = at.unit + 1 == task.units ? task.last_bytes : unit_bytes;
+    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % unit_bytes);
+    const int span = lead + bytes > unit_bytes ? 2 * unit_bytes : unit_bytes;
     const std::uint8_t* word = from - lead;
     if (word >= job.source && word + span <= task.source_end) {
       const auto* words = reinterpret_cast<const uint4*>(word);
-      loaded[i] = {words[0], span > unit ? words[1] : uint4{}, lead};
+      loaded[i] = {words[0], span > unit_bytes ? words[1] : uint4{}, lead};
       targets[i] = to;
     } else {
 #pragma unroll 1
@@ -124,14 +124,14 @@ __global__ void __launch_bounds__(threads) realign_kernel(const __grid_constant_
 // INT32_MAX blocks are more than the units of any memory.
 Task task_of(const RealignJob& job) {
   Task task{.job = job};
-  const std::int64_t units = round_up_quotient(job.line_bytes, unit);
+  const std::int64_t units = round_up_quotient(job.line_bytes, unit_bytes);
   std::int64_t total = 0;
   const bool overflows = __builtin_mul_overflow(units * job.lines, job.matrices, &total);
   task.source_end = job.source + (job.matrices - 1) * job.source_batch +
                     (job.lines - 1) * job.source_pitch + job.line_bytes;
   task.lines = static_cast<std::uint32_t>(job.lines);
   task.units = static_cast<std::uint32_t>(units);
-  task.last_bytes = static_cast<int>(job.line_bytes - (units - 1) * unit);
+  task.last_bytes = static_cast<int>(job.line_bytes - (units - 1) * unit_bytes);
   task.blocks =
       overflows ? INT32_MAX : std::min<std::int64_t>((total - 1) / block_units + 1, INT32_MAX);
   return task;

@@ -210,6 +210,13 @@ Status plan_remembered(const Problem& problem, const TuneKey& key, const TuneCac
   return Status::KernelDoesNotFit;
 }
 
+// `remembered`: (has_workspace) -> Status. The choice for run() with a workspace, or else without.
+template <class Remembered>
+Status either_remembered(Remembered remembered) {
+  const Status with = remembered(true);
+  return with == Status::KernelDoesNotFit ? remembered(false) : with;
+}
+
 bool is_sound(const TuneOptions& options) { return options.kernels >= 1 && options.rounds >= 1; }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
@@ -246,21 +253,19 @@ Status make_plan_for(const Problem& problem, const Device& device, const std::st
                      const TuneCache& cache, Plan& plan) {
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
-  for (const bool has_workspace : {true, false}) {
-    const Status status = plan_remembered(
+  const Status status = either_remembered([&](bool has_workspace) {
+    return plan_remembered(
         problem, tune_key(as_read(problem, has_workspace), device, device_name), cache,
         [&](const Kernel& k, Plan& made) { return make_plan_for(problem, device, k, made); }, plan);
-    if (status != Status::KernelDoesNotFit) return status;
-  }
-  return make_plan_for(problem, device, plan);
+  });
+  return status == Status::KernelDoesNotFit ? make_plan_for(problem, device, plan) : status;
 }
 
 Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan) {
-  for (const bool has_workspace : {true, false}) {
-    const Status status = plan_remembered_here(problem, has_workspace, cache, plan);
-    if (status != Status::KernelDoesNotFit) return status;
-  }
-  return make_plan(problem, plan);
+  const Status status = either_remembered([&](bool has_workspace) {
+    return plan_remembered_here(problem, has_workspace, cache, plan);
+  });
+  return status == Status::KernelDoesNotFit ? make_plan(problem, plan) : status;
 }
 
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,

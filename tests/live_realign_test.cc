@@ -114,13 +114,13 @@ TEST_F(LiveRealign, LargerLinesOfTwoOperandsAtOnce) {
   for (const std::int64_t lead : {0, 1, 6, 12}) {
     const Copy a({lead, 5000, 0, 1000, 1}, draw);
     const Copy b({15 - lead, 1041, 7, 333, 3}, draw);
-    const Copy none({lead, 34, 0, 70001, 1}, draw);
+    const Copy narrow({lead, 34, 0, 70001, 1}, draw);
     const std::array both = {a.job(), b.job()};
-    const std::array one = {none.job()};
+    const std::array one = {narrow.job()};
     ASSERT_EQ(launch_realign(both, nullptr), cudaSuccess);
     ASSERT_EQ(launch_realign(one, nullptr), cudaSuccess);
     ASSERT_EQ(gemm::launch_realign({}, nullptr), cudaSuccess);
-    EXPECT_TRUE(a.is_right() && b.is_right() && none.is_right()) << lead;
+    EXPECT_TRUE(a.is_right() && b.is_right() && narrow.is_right()) << lead;
   }
 }
 

@@ -189,8 +189,8 @@ class Bench {
     m.shape = {p.m, p.n, p.k};
     m.in = p.in;
     m.burst = burst;
-    m.kernel = path == gemm::Path::Realigned ? "realigned, " : "";
-    m.kernel += gemm::name(*gemm::launch_of(plan, path).kernel);
+    m.realigned = path == gemm::Path::Realigned;
+    m.kernel = gemm::name(*gemm::launch_of(plan, path).kernel);
     m.operations = operations(p);
     m.bytes = bytes(p);
     return m;

@@ -35,6 +35,7 @@ Json json_of(const Measured& m) {
               {"type", name(m.in)},
               {"regime", regime(m.burst)},
               {"kernel", m.kernel},
+              {"realigned", m.realigned},
               {"ours_us", json_of(m.ours)},
               {"cublaslt_default_us", json_of(m.theirs)},
               {"cublaslt_best_us", json_of(m.best)},
@@ -142,11 +143,11 @@ std::string line(const Measured& m) {
   const std::string watts = m.reading ? fmt::format("{:.0f}", m.reading->watts) : "-";
   return fmt::format(
       "{:<18} {:<5} {:<9} {:>10.2f} {:>10} {:>10} {:>7} {:>15} {:>7} {:>7.1f} {:>6.2f} {:>6.1f}% "
-      "{:>5} {:>5}  {}{}\n",
+      "{:>5} {:>5}  {}{}{}\n",
       name(m.shape), name(m.in), regime(m.burst), m.ours.median, number(m.theirs, 2),
       number(m.best, 2), number(m.ratio, 3), spread, number(m.best_ratio, 3),
       tera(m.operations, m.ours.median), tera(m.bytes, m.ours.median), 100 * share(m), mhz, watts,
-      m.kernel,
+      m.realigned ? "realigned, " : "", m.kernel,
       m.differing == 0 ? "" : fmt::format("  {} OF {} OUTPUTS DIFFER", m.differing, m.checked));
 }
 
@@ -173,12 +174,9 @@ std::string summary(const Run& run) {
 }
 
 std::string json(const Run& run) {
-  Json out = {{"device", run.device},
-              {"driver", run.driver},
-              {"cuda_runtime", run.runtime},
-              {"cublaslt", run.cublas},
-              {"tuned", run.tuned},
-              {"control_ratio", json_of(run.control)}};
+  Json out = {{"device", run.device},        {"driver", run.driver},
+              {"cuda_runtime", run.runtime}, {"cublaslt", run.cublas},
+              {"tuned", run.tuned},          {"control_ratio", json_of(run.control)}};
   out["results"] = Json::array();
   for (const Measured& m : run.rows) out["results"].push_back(json_of(m));
   return out.dump(1) + "\n";

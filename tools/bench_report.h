@@ -17,6 +17,7 @@ struct Measured {
   Type in = Type::bf16;
   bool burst = false;
   std::string kernel;
+  bool realigned = false;           // operands are copied to the workspace first
   Quartiles ours;                   // microseconds of one launch
   std::optional<Quartiles> theirs;  // cuBLASLt's default
   std::optional<Quartiles> best;    // the best of its offers

@@ -24,12 +24,13 @@ struct PtxasRun {
   std::vector<std::string> lines;  // of both streams
 };
 
-inline PtxasRun run_ptxas(const std::string& ptx, Target target) {
+inline PtxasRun run_ptxas(const std::string& ptx, Target target, const std::string& options = "") {
   const TemporaryFolder folder;
   std::ofstream(folder.file("in.ptx")) << ptx;
-  const std::string command = std::string("\"") + TCQ_PTXAS + "\" -arch=" + name(target) + " \"" +
-                              folder.file("in.ptx") + "\" -o \"" + folder.file("out") + "\" > \"" +
-                              folder.file("log") + "\" 2>&1";
+  const std::string command = std::string("\"") + TCQ_PTXAS + "\" " + options +
+                              " -arch=" + name(target) + " \"" + folder.file("in.ptx") +
+                              "\" -o \"" + folder.file("out") + "\" > \"" + folder.file("log") +
+                              "\" 2>&1";
   PtxasRun run{std::system(command.c_str()), {}};
   std::ifstream in(folder.file("log"));
   for (std::string line; std::getline(in, line);) run.lines.push_back(line);

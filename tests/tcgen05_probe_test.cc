@@ -4,12 +4,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "cuda/probe_sm100_text.h"
+#include "tests/ptxas.h"
 #include "tests/tcgen05_forms.h"
 #include "tests/temporary_folder.h"
 
@@ -17,9 +16,8 @@ namespace tcq::tests {
 namespace {
 
 using namespace tcgen05;
-
-bool have_ptxas() { return std::filesystem::exists(TCQ_PTXAS); }
-constexpr const char* kNoPtxas = "**** NOT RUN: no ptxas was found when the build was configured";
+using oracle::have_ptxas;
+using oracle::kNoPtxas;
 
 // Kernels of several probes as one module: the header once, the entries numbered.
 class Module {
@@ -34,14 +32,8 @@ class Module {
   int count() const { return count_; }
 
   void expect_assembles(Target target) const {
-    const TemporaryFolder folder;
-    std::ofstream(folder.file("in.ptx")) << text_;
-    const std::string command = std::string("\"") + TCQ_PTXAS + "\" -Werror -arch=" + name(target) +
-                                " \"" + folder.file("in.ptx") + "\" -o \"" + folder.file("out") +
-                                "\" > \"" + folder.file("log") + "\" 2>&1";
-    const int status = std::system(command.c_str());
-    std::ifstream log(folder.file("log"));
-    EXPECT_EQ(status, 0) << std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 2000);
+    const oracle::PtxasRun run = oracle::run_ptxas(text_, target, "-Werror");
+    EXPECT_EQ(run.status, 0) << (run.lines.empty() ? "no message" : run.lines.front());
     std::printf("%s: %d kernels\n", name(target), count_);
   }
 

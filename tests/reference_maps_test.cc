@@ -1,6 +1,7 @@
 // tcgen05's maps against a second formulation: files that list where CuTe's layout code puts every
-// element. TCQ_REFERENCE_MAPS names their folder; without it every test is skipped. Written as strides,
-// the same maps are tested everywhere: tcgen05_fragment_test, tmem_layout_test, scale_layout_test.
+// element. TCQ_REFERENCE_MAPS names their folder; without it every test is skipped. Written as
+// strides, the same maps are tested everywhere: tcgen05_fragment_test, tmem_layout_test,
+// scale_layout_test.
 //
 // Each test prints how many elements it compared, and fails with the first ones that differ. The
 // files say what CUTLASS assumes, not what a chip does.

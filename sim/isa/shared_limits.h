@@ -1,6 +1,7 @@
 // How much shared memory an SM has, and what of it one CTA can get.
 //
-// The system keeps the first bytes of each CTA's window. The bytes themselves: sim/machine/shared_memory.h.
+// The system keeps the first bytes of each CTA's window. The bytes themselves:
+// sim/machine/shared_memory.h.
 // Example: two CTAs of 113 KiB fit an SM, two of 114 KiB do not.
 //
 // Source: CUDA C++ Programming Guide, compute capabilities 9.0 and 10.0: 228 KiB an SM, 227 KiB a

@@ -1,116 +1,38 @@
-// A line is cut into units of 16 bytes. A thread copies a few, each from the two aligned words that
-// hold it, shifted into place: two loads and a store of 16 bytes for a unit. Units whose words reach
-// outside the operand are copied byte by byte.
-#include <algorithm>
+// Launching the kernel whose threads are gemm_realign_units.h.
 #include <array>
 
-#include "cuda/gemm_check.h"
 #include "cuda/gemm_launch.h"
 #include "cuda/gemm_realign.h"
+#include "cuda/gemm_realign_units.h"
 #include "cuda/ptx_async.cuh"
-#include "sim/isa/element.h"
 
 namespace tcq::gemm {
 namespace {
 
-constexpr int threads = 256;
-constexpr int units_at_once = 4;  // of a thread
-constexpr int block_units = threads * units_at_once;
-constexpr int unit_bytes = sizeof(uint4);
-
-struct Task {
-  RealignJob job;
-  const std::uint8_t* source_end = nullptr;
-  std::uint32_t lines = 1;  // of a matrix
-  std::uint32_t units = 1;  // of a line
-  int last_bytes = 0;       // of a line's last unit
-  std::int64_t blocks = 0;
-};
+using realign::Task;
+using realign::threads;
 
 struct Tasks {
   Task task[max_realign_jobs];
 };
 
-// Two neighbouring words; the unit begins `lead` bytes behind the first one's beginning.
-struct Loaded {
-  uint4 low;
-  uint4 high;
-  int lead;
-};
-
-__device__ __forceinline__ uint4 shifted(const Loaded& x) {
-  std::uint32_t w[] = {x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w};
-  const int words = x.lead / 4;
-#pragma unroll
-  for (int i = 0; i < 6; ++i) w[i] = words >= 2 ? w[i + 2] : w[i];
-#pragma unroll
-  for (int i = 0; i < 5; ++i) w[i] = words % 2 == 1 ? w[i + 1] : w[i];
-  const auto rest = static_cast<unsigned>(x.lead % 4 * bits(Type::u8));
-  return make_uint4(__funnelshift_r(w[0], w[1], rest), __funnelshift_r(w[1], w[2], rest),
-                    __funnelshift_r(w[2], w[3], rest), __funnelshift_r(w[3], w[4], rest));
-}
-
-struct UnitAt {
-  std::int64_t matrix;
-  std::uint32_t line;
-  std::uint32_t unit;
-};
-
-// `units` ahead, in the order of units, lines, matrices.
-__device__ __forceinline__ UnitAt ahead(const Task& task, UnitAt at, std::uint32_t units) {
-  at.unit += units;
-  if (at.unit >= task.units) {
-    at.line += at.unit / task.units;
-    at.unit %= task.units;
+struct Global {
+  static __device__ __forceinline__ uint4 load(const std::uint8_t* from) {
+    return *reinterpret_cast<const uint4*>(from);
   }
-  if (at.line >= task.lines) {
-    at.matrix += at.line / task.lines;
-    at.line %= task.lines;
+  static __device__ __forceinline__ void store(std::uint8_t* to, uint4 word) {
+    *reinterpret_cast<uint4*>(to) = word;
   }
-  return at;
-}
-
-__device__ __forceinline__ UnitAt first_of(const Task& task, std::int64_t block) {
-  const std::int64_t units = block * block_units;
-  const std::int64_t lines = units / task.units;
-  const std::int64_t matrices = lines / task.lines;
-  return {matrices, static_cast<std::uint32_t>(lines - matrices * task.lines),
-          static_cast<std::uint32_t>(units - lines * task.units)};
-}
-
-// All loads of a thread are on their way before its first store.
-__device__ __forceinline__ void copy_units(const Task& task, std::int64_t block) {
-  const RealignJob& job = task.job;
-  UnitAt at = ahead(task, first_of(task, block), threadIdx.x);
-  Loaded loaded[units_at_once];
-  std::uint8_t* targets[units_at_once];
-#pragma unroll
-  for (int i = 0; i < units_at_once; ++i) {
-    if (i > 0) at = ahead(task, at, threads);
-    targets[i] = nullptr;
-    if (at.matrix >= job.matrices) continue;
-    const std::int64_t in_line = std::int64_t{at.unit} * unit_bytes;
-    const std::uint8_t* from =
-        job.source + at.matrix * job.source_batch + at.line * job.source_pitch + in_line;
-    std::uint8_t* to =
-        job.target + at.matrix * job.target_batch + at.line * job.target_pitch + in_line;
-    const int bytes = at.unit + 1 == task.units ? task.last_bytes : unit_bytes;
-    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % unit_bytes);
-    const int span = lead + bytes > unit_bytes ? 2 * unit_bytes : unit_bytes;
-    const std::uint8_t* word = from - lead;
-    if (word >= job.source && word + span <= task.source_end) {
-      const auto* words = reinterpret_cast<const uint4*>(word);
-      loaded[i] = {words[0], span > unit_bytes ? words[1] : uint4{}, lead};
-      targets[i] = to;
-    } else {
+  static __device__ __forceinline__ void copy(std::uint8_t* to, const std::uint8_t* from,
+                                              int bytes) {
 #pragma unroll 1
-      for (int byte = 0; byte < bytes; ++byte) to[byte] = from[byte];
-    }
+    for (int i = 0; i < bytes; ++i) to[i] = from[i];
   }
-#pragma unroll
-  for (int i = 0; i < units_at_once; ++i)
-    if (targets[i] != nullptr) *reinterpret_cast<uint4*>(targets[i]) = shifted(loaded[i]);
-}
+  static __device__ __forceinline__ std::uint32_t behind(std::uint32_t low, std::uint32_t high,
+                                                         unsigned bits) {
+    return __funnelshift_r(low, high, bits);
+  }
+};
 
 // The kernel ahead may still write the operands or read the copies.
 __global__ void __launch_bounds__(threads) realign_kernel(const __grid_constant__ Tasks tasks) {
@@ -118,23 +40,8 @@ __global__ void __launch_bounds__(threads) realign_kernel(const __grid_constant_
   ptx::grid_launch_dependents();
   const std::int64_t blocks = tasks.task[0].blocks;
   const bool second = blockIdx.x >= blocks;
-  copy_units(tasks.task[second ? 1 : 0], blockIdx.x - (second ? blocks : 0));
-}
-
-// INT32_MAX blocks are more than the units of any memory.
-Task task_of(const RealignJob& job) {
-  Task task{.job = job};
-  const std::int64_t units = round_up_quotient(job.line_bytes, unit_bytes);
-  std::int64_t total = 0;
-  const bool overflows = __builtin_mul_overflow(units * job.lines, job.matrices, &total);
-  task.source_end = job.source + (job.matrices - 1) * job.source_batch +
-                    (job.lines - 1) * job.source_pitch + job.line_bytes;
-  task.lines = static_cast<std::uint32_t>(job.lines);
-  task.units = static_cast<std::uint32_t>(units);
-  task.last_bytes = static_cast<int>(job.line_bytes - (units - 1) * unit_bytes);
-  task.blocks =
-      overflows ? INT32_MAX : std::min<std::int64_t>((total - 1) / block_units + 1, INT32_MAX);
-  return task;
+  realign::copy_units<Global>(tasks.task[second ? 1 : 0], blockIdx.x - (second ? blocks : 0),
+                              threadIdx.x);
 }
 
 }  // namespace
@@ -150,7 +57,7 @@ cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream
   Tasks tasks;
   std::int64_t blocks = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    tasks.task[i] = task_of(jobs[i]);
+    tasks.task[i] = realign::task_of(jobs[i]);
     blocks += tasks.task[i].blocks;
   }
   if (blocks >= INT32_MAX) return cudaErrorInvalidValue;

@@ -5,46 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
-#include <utility>
 #include <vector>
 
 #include "cuda/gemm.h"
 #include "cuda/gemm_c.h"
 #include "cuda/gemm_realign.h"
-#include "sim/num/draw.h"
 #include "tests/live_device.h"
+#include "tests/realign_case.h"
 
 namespace tcq {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
 using DeviceBytes = cuda::DeviceBuffer<std::uint8_t>;
-
-constexpr std::uint8_t poison = 0xa5;
-
-Bytes random_bytes(std::int64_t count, Draw& draw) {
-  Bytes bytes(static_cast<std::size_t>(count));
-  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(draw.below(256));
-  return bytes;
-}
-
-// Where the lines are, in bytes; the target's pitch follows.
-struct Lines {
-  std::int64_t lead = 0;  // of the first one behind a multiple of 256
-  std::int64_t bytes = 0;
-  std::int64_t gap = 0;
-  std::int64_t lines = 1;
-  std::int64_t matrices = 1;
-
-  std::int64_t pitch() const { return bytes + gap; }
-  std::int64_t batch() const { return lines * pitch() + 3; }
-  std::int64_t end() const {
-    return lead + (matrices - 1) * batch() + (lines - 1) * pitch() + bytes;
-  }
-  std::int64_t target_pitch() const { return (bytes + 127) / 128 * 128; }
-  std::int64_t target_bytes() const { return matrices * lines * target_pitch(); }
-};
 
 struct Copy {
   Copy(const Lines& at, Draw& draw)
@@ -53,33 +25,12 @@ struct Copy {
         source(host),
         target(Bytes(static_cast<std::size_t>(at.target_bytes()), poison)) {}
 
-  gemm::RealignJob job() const {
-    return {.source = source.data() + where.lead,
-            .target = target.data(),
-            .line_bytes = where.bytes,
-            .lines = where.lines,
-            .matrices = where.matrices,
-            .source_pitch = where.pitch(),
-            .source_batch = where.batch(),
-            .target_pitch = where.target_pitch(),
-            .target_batch = where.lines * where.target_pitch()};
-  }
+  gemm::RealignJob job() const { return job_of(where, source.data(), target.data()); }
 
-  // Lines are copied, and behind their last units of 16 bytes nothing is written.
   bool is_right() const {
     Bytes got(target.size());
     target.download(got);
-    bool right = true;
-    for (std::int64_t i = 0; i < where.matrices * where.lines; ++i) {
-      const std::int64_t from =
-          where.lead + i / where.lines * where.batch() + i % where.lines * where.pitch();
-      const std::uint8_t* line = &got[static_cast<std::size_t>(i * where.target_pitch())];
-      right = right && std::memcmp(line, &host[static_cast<std::size_t>(from)],
-                                   static_cast<std::size_t>(where.bytes)) == 0;
-      for (std::int64_t j = (where.bytes + 15) / 16 * 16; j < where.target_pitch(); ++j)
-        right = right && line[j] == poison;
-    }
-    return right;
+    return is_copied(where, host, got);
   }
 
   Lines where;
@@ -92,21 +43,15 @@ class LiveRealign : public Live {};
 
 TEST_F(LiveRealign, SmallLinesOfEveryLeadLengthAndGap) {
   Draw draw(chosen_seed());
-  int copies = 0;
-  for (std::int64_t lead = 0; lead < 16; ++lead) {
-    for (const std::int64_t bytes : {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 47, 64, 65, 130}) {
-      for (const std::int64_t gap : {0, 1, 4, 21}) {
-        for (const auto& [lines, matrices] : {std::pair<int, int>{1, 1}, {2, 1}, {9, 3}, {1, 5}}) {
-          const Copy copy({lead, bytes, gap, lines, matrices}, draw);
-          const std::array jobs = {copy.job()};
-          ASSERT_EQ(launch_realign(jobs, nullptr), cudaSuccess);
-          ASSERT_TRUE(copy.is_right()) << lead << " " << bytes << " " << gap << " " << lines;
-          ++copies;
-        }
-      }
-    }
+  const std::vector<Lines> all = small_lines();
+  for (const Lines& where : all) {
+    const Copy copy(where, draw);
+    const std::array jobs = {copy.job()};
+    ASSERT_EQ(launch_realign(jobs, nullptr), cudaSuccess);
+    ASSERT_TRUE(copy.is_right()) << where.lead << " " << where.bytes << " " << where.gap << " "
+                                 << where.lines;
   }
-  fmt::print("{} copies\n", copies);
+  fmt::print("{} copies\n", all.size());
 }
 
 TEST_F(LiveRealign, LargerLinesOfTwoOperandsAtOnce) {

@@ -3,7 +3,8 @@
 // One launch copies up to two operands, whose lines may begin anywhere. It reads in aligned words of
 // 16 bytes, gaps between lines among them, but nothing before an operand's first byte or behind its
 // last. What follows a line in its last 16 bytes is anything. What one thread does:
-// gemm_realign_units.h. Sizes and strides of copies: gemm_path.h. Example: lines of 600 bytes, 600 apart, become lines of 600 bytes, 640 apart.
+// gemm_realign_units.h. Sizes and strides of copies: gemm_path.h. Example: lines of 600 bytes, 600
+// apart, become lines of 600 bytes, 640 apart.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -216,6 +216,20 @@ TEST(Explore, SlowWaitsAndFencesAreNamed) {
   EXPECT_EQ(found, std::set<Fault>{Fault::FenceUnneeded});
 }
 
+TEST(Explore, TheCallerChoosesWhichSeveritiesFail) {
+  Program p({.threads = 128});  // no .maxntid: setmaxnreg is ignored, which is suspect
+  p.warps("all", 0, 4).setmaxnreg_dec(24);
+  const Report mild = explore(p, {});
+  EXPECT_EQ(mild.outcome, Outcome::Right);
+  ASSERT_EQ(mild.suspicions.size(), 1u);
+  EXPECT_EQ(mild.suspicions[0].fault, Fault::SetmaxnregIgnored);
+  EXPECT_EQ(explore(p, {.fails = {.disputed = true, .slow = true}}).outcome, Outcome::Right);
+  const Report strict = explore(p, {.fails = {.suspect = true}});
+  EXPECT_EQ(strict.outcome, Outcome::Wrong);
+  ASSERT_TRUE(strict.finding);
+  EXPECT_EQ(strict.finding->fault, Fault::SetmaxnregIgnored);
+}
+
 TEST(Explore, AWaitThatCouldLeaveAGroupInFlightIsNamed) {
   Program p({.threads = 128});
   const std::uint32_t b = p.shared("B", b_bytes, 1024);

@@ -283,6 +283,7 @@ TEST(Fault, KindsAreNotMixed) {
   }
   EXPECT_EQ(std::string_view(name(FaultKind::Illegal)), "illegal");
   EXPECT_EQ(std::string_view(name(FaultKind::Undefined)), "undefined");
+  EXPECT_EQ(std::string_view(name(FaultKind::Disputed)), "disputed");
   EXPECT_EQ(std::string_view(name(FaultKind::Unmodelled)), "unmodelled");
   EXPECT_EQ(std::string_view(name(FaultKind::Suspect)), "suspect");
   EXPECT_EQ(std::string_view(name(FaultKind::Slow)), "slow");

@@ -226,8 +226,35 @@ enum class Fault : std::uint8_t {
 };
 inline constexpr int fault_count = static_cast<int>(Fault::WgmmaSerialized) + 1;
 
-// Suspect and Slow are no verdicts: the program is right as far as the manual goes.
-enum class FaultKind : std::uint8_t { None, Illegal, Undefined, Unmodelled, Suspect, Slow };
+// Disputed: undefined by the letter of the manual, but published kernels rely on it; the Fault's source
+// says which. Suspect and Slow are no verdicts: the program is right as far as the manual goes.
+enum class FaultKind : std::uint8_t {
+  None,
+  Illegal,
+  Undefined,
+  Disputed,
+  Unmodelled,
+  Suspect,
+  Slow,
+};
+
+// What ends an execution and makes a program wrong; illegal, undefined and unmodelled always do. The
+// rest is remembered and reported beside the outcome.
+struct Severities {
+  bool disputed = false;
+  bool suspect = false;
+  bool slow = false;
+};
+
+HOST_DEVICE constexpr bool fails(FaultKind kind, Severities severities) {
+  switch (kind) {
+    case FaultKind::None: return false;
+    case FaultKind::Disputed: return severities.disputed;
+    case FaultKind::Suspect: return severities.suspect;
+    case FaultKind::Slow: return severities.slow;
+    default: return true;
+  }
+}
 
 struct FaultInfo {
   FaultKind kind;
@@ -241,6 +268,7 @@ HOST_DEVICE constexpr const char* name(FaultKind kind) {
     case FaultKind::None: return "none";
     case FaultKind::Illegal: return "illegal";
     case FaultKind::Undefined: return "undefined";
+    case FaultKind::Disputed: return "disputed";
     case FaultKind::Unmodelled: return "unmodelled";
     case FaultKind::Suspect: return "suspect";
     case FaultKind::Slow: return "slow";

@@ -457,16 +457,16 @@ void Cluster::end_cta(int cta) {
                  .tmem = {0, tcgen05::tmem_lanes, left.first_column, left.columns}});
 }
 
-void Cluster::fail(Finding finding) {
-  const FaultKind kind = info(finding.fault).kind;
-  if (kind == FaultKind::Suspect || kind == FaultKind::Slow) {
-    const bool known = std::any_of(suspicions_.begin(), suspicions_.end(), [&](const Finding& f) {
-      return f.fault == finding.fault && f.at.statement == finding.at.statement;
-    });
-    if (!known) suspicions_.push_back(std::move(finding));
-  } else if (!finding_) {
-    finding_ = std::move(finding);
+bool Cluster::stops_at(Finding finding) {
+  if (fails(info(finding.fault).kind, fails_)) {
+    if (!finding_) finding_ = std::move(finding);
+    return true;
   }
+  const bool known = std::any_of(suspicions_.begin(), suspicions_.end(), [&](const Finding& f) {
+    return f.fault == finding.fault && f.at.statement == finding.at.statement;
+  });
+  if (!known) suspicions_.push_back(std::move(finding));
+  return false;
 }
 
 // --- deadlocks -------------------------------------------------------------------------------------

@@ -222,6 +222,7 @@ class Cluster {
   const Program& program() const { return program_; }
 
   void limit_instructions(std::uint64_t limit) { instruction_limit_ = limit; }
+  void fail_on(Severities severities) { fails_ = severities; }
 
  private:
   friend class Executor;
@@ -254,7 +255,9 @@ class Cluster {
   Waiting waiting_of(const Warp& warp) const;
   void note_tensor_memory(Finding& deadlock) const;  // what a deadlock has to do with it
 
-  void fail(Finding finding);
+  // Does it end the execution? If not (Severities), it is remembered and the warp goes on.
+  bool stops_at(Finding finding);
+  void fail(Finding finding) { stops_at(std::move(finding)); }
 
   const Program& program_;
   MmaCache& cache_;
@@ -278,6 +281,7 @@ class Cluster {
   std::uint64_t instruction_limit_ = 0;
   std::vector<Touch> touches_;
   std::optional<Finding> finding_;
+  Severities fails_;
   std::vector<Finding> suspicions_;
   std::vector<UnwrittenRead> unwritten_reads_;
   Tcgen05State tcgen05_;

@@ -123,8 +123,7 @@ bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
   finding.fault = fault_of(conflict, next, cta, finding.hint);
   finding.earlier = {earlier.statement, earlier.warp, lane_of(earlier, conflict.bytes.begin)};
   finding.earlier_kind = earlier.kind;
-  c_.fail(std::move(finding));
-  return false;
+  return !c_.stops_at(std::move(finding));
 }
 
 bool Executor::check_order(const wgmma::OrderFault& found, RegisterRange range) {
@@ -132,13 +131,11 @@ bool Executor::check_order(const wgmma::OrderFault& found, RegisterRange range) 
   Finding finding;
   finding.fault = found.fault;
   finding.at = place();
-  const FaultKind kind = info(found.fault).kind;
   if (found.fault != Fault::RegisterUninitialized && found.has_earlier)
     finding.earlier = {found.earlier, warp_.number, -1};
   finding.registers = found.reg >= 0 ? RegisterRange{found.reg, 1} : range;
   finding.number = found.group;
-  c_.fail(std::move(finding));
-  return kind == FaultKind::Suspect || kind == FaultKind::Slow;
+  return !c_.stops_at(std::move(finding));
 }
 
 // --- registers -------------------------------------------------------------------------------------

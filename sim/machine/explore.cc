@@ -107,6 +107,7 @@ class Explorer {
   std::unique_ptr<Cluster> start(Timing timing) {
     auto cluster = std::make_unique<Cluster>(program_, cache_, timing);
     cluster->limit_instructions(options_.max_instructions);
+    cluster->fail_on(options_.fails);
     schedule_.clear();
     return cluster;
   }

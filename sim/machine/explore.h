@@ -30,6 +30,7 @@ struct ExploreOptions {
   std::uint64_t max_instructions = 10'000'000;  // of one execution
   std::uint64_t max_total_instructions = 200'000'000;
   std::uint64_t seed = 1;
+  Severities fails = {};   // what makes a program wrong beside the undefined
   bool find_slow = false;  // also ask which waits and fences could go: costs a run for each
 };
 
@@ -39,7 +40,7 @@ struct Report {
   Outcome outcome = Outcome::Right;
   ProgramFault refused;              // of a program that was not run
   std::optional<Finding> finding;    // the first Fault; none if only the bits differ
-  std::vector<Finding> suspicions;   // Suspect and Slow
+  std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
   std::vector<std::uint8_t> global;  // after the first execution
   std::uint64_t executions = 0;
   std::uint64_t instructions = 0;

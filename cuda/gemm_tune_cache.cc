@@ -9,10 +9,13 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "cuda/gemm_check.h"
+#include "cuda/gemm_guard.h"
 
 namespace tcq::gemm {
 namespace {
@@ -118,6 +121,8 @@ Status parse_choices(const Json& json, Choices& choices) {
       const bool is_new = choices.emplace(key, kernel).second;
       if (has_more || kernel.empty() || !is_new) return Status::TuneFileDamaged;
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return Status::TuneFileDamaged;
   }
@@ -208,9 +213,13 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   return key;
 }
 
-void TuneCache::remember(const TuneKey& key, const std::string& kernel) {
-  const std::lock_guard lock(mutex_);
-  choices_[key] = kernel;
+Status TuneCache::remember(const TuneKey& key, const std::string& kernel) noexcept {
+  return guarded(Status::NoMemory, [&] {
+    std::string name = kernel;  // before there is a place for it, which else would stay empty
+    const std::lock_guard lock(mutex_);
+    choices_.insert_or_assign(key, std::move(name));
+    return Status::Ok;
+  });
 }
 
 std::string TuneCache::find(const TuneKey& key) const {
@@ -224,21 +233,19 @@ std::size_t TuneCache::size() const {
   return choices_.size();
 }
 
-Status TuneCache::load(const std::string& path) {
-  try {
+Status TuneCache::load(const std::string& path) noexcept {
+  return guarded(Status::TuneFileUnreadable, [&] {
     Choices choices;
     if (const Status status = read(path, choices); status != Status::Ok) return status;
     const std::lock_guard lock(mutex_);
     choices.merge(choices_);
     choices_.swap(choices);
     return Status::Ok;
-  } catch (const std::exception&) {
-    return Status::TuneFileUnreadable;
-  }
+  });
 }
 
-Status TuneCache::save(const std::string& path) const {
-  try {
+Status TuneCache::save(const std::string& path) const noexcept {
+  return guarded(Status::TuneFileNotWritten, [&] {
     std::error_code error;
     const fs::path target = fs::weakly_canonical(path, error);  // a link stays a link
     if (error || target.empty()) return Status::TuneFileNotWritten;
@@ -252,9 +259,7 @@ Status TuneCache::save(const std::string& path) const {
     }
     choices.merge(of_file);
     return replace(target, text_of(choices));
-  } catch (const std::exception&) {
-    return Status::TuneFileNotWritten;
-  }
+  });
 }
 
 }  // namespace tcq::gemm

@@ -528,10 +528,6 @@ TEST_F(LiveGemm, TheTunerRefusesAndLeavesDAndTheCaptureAsTheyAre) {
   EXPECT_EQ(tune(p, wrong, {}, nullptr, {}, plan), Status::NothingToTune);
   const gemm::Workspace small = {x.c.data(), 64};  // no copy of A fits
   EXPECT_EQ(tune(p, wrong, small, nullptr, {}, plan), Status::NothingToTune);
-  EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
-  EXPECT_EQ(tune(p, good, {}, nullptr, {}, plan), Status::EarlierError);
-  EXPECT_NE(cudaGetLastError(), cudaSuccess);
-
   for (const unsigned flags : {cudaStreamDefault, cudaStreamNonBlocking}) {
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
@@ -578,15 +574,71 @@ TEST_F(LiveGemm, ErrorsLaunchNothing) {
   EXPECT_EQ(run(copying, good, {memory.data() + 49152, bytes - 1}, nullptr),
             Status::WorkspaceTooSmall);
   EXPECT_EQ(check_memory(copying, good, {poison.data(), bytes}), Status::NotDeviceMemory);
-  EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
-  EXPECT_EQ(run(plan, good, {}, nullptr), Status::EarlierError);
-  EXPECT_NE(cudaGetLastError(), cudaSuccess);
   std::vector<std::uint8_t> after(65536);
   memory.download(after);
   EXPECT_EQ(after, poison);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_EQ(run(plan, good, {}, nullptr), Status::Ok);
   memory.download(after);
   EXPECT_NE(after, poison);
+}
+
+// What another library's call leaves behind: here an invalid device.
+struct StaleError {
+  StaleError() { EXPECT_EQ(cudaSetDevice(9999), cudaErrorInvalidDevice); }
+  StaleError(const StaleError&) = delete;
+  StaleError& operator=(const StaleError&) = delete;
+  ~StaleError() { EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice); }
+};
+
+// Planned, run, captured and tuned beside it, with copies of operands and without: D is right to the
+// bit, and the error is still there.
+TEST_F(LiveGemm, AnotherCallsErrorIsNeitherOursNorTakenAway) {
+  const auto with_stale_error = [](const Problem& p, Plan& plan) {
+    const StaleError error;
+    return make_plan(p, plan);
+  };
+  for (const std::int64_t k : {64, 60}) {
+    const Problem p{.m = 64, .n = 72, .k = k};
+    const Zeros x(p);
+    Plan plan;
+    EXPECT_EQ(with_stale_error(p, plan), Status::Ok);
+    const cuda::DeviceBuffer<std::uint8_t> memory(workspace_bytes(plan));
+    const gemm::Workspace workspace = {memory.data(), memory.size()};
+    EXPECT_EQ(memory.size() > 0, k == 60);
+    const StaleError error;
+    EXPECT_EQ(check_memory(plan, x.pointers(), workspace), Status::Ok);
+    EXPECT_EQ(run(plan, x.pointers(), {}, nullptr), Status::Ok);
+    EXPECT_EQ(run(plan, x.pointers(), workspace, nullptr), Status::Ok);
+    gemm::TuneCache cache;
+    EXPECT_EQ(tune(p, x.pointers(), workspace, nullptr, {}, plan), Status::Ok);
+    EXPECT_EQ(tune(p, x.pointers(), workspace, nullptr, {}, cache, plan), Status::Ok);
+    EXPECT_EQ(tune(p, x.pointers(), workspace, nullptr, {}, cache, plan), Status::Ok);
+    EXPECT_EQ(make_plan(p, cache, plan), Status::Ok);
+  }
+  const std::uint64_t seed = chosen_seed() + 5;
+  GemmCase x = make_case(shape(300, 264, 128), false, Values::Wide, seed);
+  Plan plan;
+  ASSERT_EQ(with_stale_error(problem_of(x.gemm, {}), plan), Status::Ok);
+  const auto runs = [&] { return compare(x, plan, {}, seed); };
+  ASSERT_NE(cudaSetDevice(9999), cudaSuccess);
+  const auto beside = runs();
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(beside, runs());
+}
+
+// By the launch's own status: nothing is pending that would say it later.
+TEST_F(LiveGemm, ALaunchThatIsRefusedIsSaidAtOnce) {
+  Plan plan;
+  const Problem p{.m = 64, .n = 64, .k = 64};
+  ASSERT_EQ(make_plan(p, plan), Status::Ok);
+  const Zeros x(p);
+  Plan refused = plan;
+  refused.aligned.clusters = 0;  // CUDA launches no empty grid
+  EXPECT_EQ(run(refused, x.pointers(), {}, nullptr), Status::CudaFailed);
+  EXPECT_NE(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(run(plan, x.pointers(), {}, nullptr), Status::Ok);
+  CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 }  // namespace

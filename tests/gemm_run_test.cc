@@ -1,0 +1,277 @@
+// What the GEMM library decides whoever makes the calls to CUDA, without kernels and without a GPU:
+// run() on a driver that answers what a test wants, what is kept of the driver's answers, and what
+// becomes of exceptions.
+#include "cuda/gemm_run.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cuda/gemm_kernels.h"
+#include "cuda/gemm_path.h"
+#include "cuda/gemm_resident.h"
+#include "sim/num/draw.h"
+#include "tests/scarce_memory.h"
+
+namespace tcq::gemm {
+namespace {
+
+// An address that is never followed.
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+const Pointers aligned = {at(4096), at(8192), at(12288), at(16384), at(20480)};
+
+// --- run() -----------------------------------------------------------------------------------------
+
+// Every call is written down and answers what the test wants. It has nothing that could be asked for
+// an error of the past.
+struct FakeDriver {
+  enum class Throws { No, NoMemory, Refused };
+
+  bool has_device = true;
+  int device = 0;
+  bool realigns = true;
+  bool launches = true;
+  Throws maps = Throws::No;
+  mutable std::string calls = {};
+  mutable std::size_t copies = 0;
+  mutable const Launch* launched = nullptr;
+
+  bool current_device(int& id) const {
+    calls += "device ";
+    id = device;
+    return has_device;
+  }
+  int make_maps(const Kernel&, const Work&) const {
+    calls += "maps ";
+    if (maps == Throws::NoMemory) throw std::bad_alloc();
+    if (maps == Throws::Refused) throw std::runtime_error("refused");
+    return 0;
+  }
+  bool realign(std::span<const RealignJob> jobs, Stream) const {
+    calls += "realign ";
+    copies = jobs.size();
+    return realigns;
+  }
+  bool launch(const Launch& chosen, int, const Arguments&, Stream) const {
+    calls += "launch ";
+    launched = &chosen;
+    return launches;
+  }
+};
+
+// Two addresses are not of this device.
+struct FakeMemory {
+  Memory memory_of(const void* pointer, int) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    return address == 1   ? Memory::NotOfADevice
+           : address == 3 ? Memory::OfAnother
+                          : Memory::OfThisDevice;
+  }
+};
+
+// As make_plan() leaves it, for kernels that need not exist.
+struct Planned {
+  explicit Planned(const Problem& p) {
+    kernel.full = true;
+    plan.problem = resolved(p);
+    plan.made = plan.runnable = true;
+    plan.aligned.kernel = plan.unaligned.kernel = plan.realigned.kernel = &kernel;
+    plan.workspace_bytes = workspace_bytes(plan.problem, copies_of(plan.problem));
+  }
+  Status run(const FakeDriver& driver, const Workspace& workspace = {}) const {
+    return run_on(driver, plan, aligned, workspace, nullptr);
+  }
+
+  Kernel kernel{};
+  Plan plan;
+};
+
+const Problem usual{.m = 64, .n = 64, .k = 64};
+const Problem copied{.m = 64, .n = 64, .k = 60};
+
+TEST(Gemm_Run, TheAnswerIsTheLaunchsOwn) {
+  const Planned x(usual);
+  FakeDriver driver;
+  EXPECT_EQ(x.run(driver), Status::Ok);
+  EXPECT_EQ(driver.calls, "device maps realign launch ");
+  EXPECT_EQ(driver.launched, &x.plan.aligned);
+  driver.launches = false;
+  EXPECT_EQ(x.run(driver), Status::CudaFailed);
+}
+
+TEST(Gemm_Run, NothingIsLaunchedBehindACallThatFails) {
+  const Planned x(copied);
+  const Workspace workspace = {at(65536), x.plan.workspace_bytes};
+  const auto calls = [&](const FakeDriver& driver, Status want) {
+    EXPECT_EQ(x.run(driver, workspace), want);
+    return driver.calls;
+  };
+  EXPECT_EQ(calls({.has_device = false}, Status::NoDevice), "device ");
+  EXPECT_EQ(calls({.device = 1}, Status::WrongDevice), "device ");
+  EXPECT_EQ(calls({.maps = FakeDriver::Throws::NoMemory}, Status::NoMemory), "device maps ");
+  EXPECT_EQ(calls({.maps = FakeDriver::Throws::Refused}, Status::CudaFailed), "device maps ");
+  EXPECT_EQ(calls({.realigns = false}, Status::CudaFailed), "device maps realign ");
+  EXPECT_EQ(calls({.launches = false}, Status::CudaFailed), "device maps realign launch ");
+  EXPECT_EQ(calls({}, Status::Ok), "device maps realign launch ");
+}
+
+TEST(Gemm_Run, OperandsAreCopiedIfTheWorkspaceHoldsThem) {
+  const Planned x(copied);
+  const FakeDriver without;
+  EXPECT_EQ(x.run(without), Status::Ok);
+  EXPECT_EQ(without.copies, 0u);
+  const FakeDriver with;
+  EXPECT_EQ(x.run(with, {at(65536), x.plan.workspace_bytes}), Status::Ok);
+  EXPECT_EQ(with.copies, 2u);
+  EXPECT_EQ(with.launched, &x.plan.realigned);
+}
+
+TEST(Gemm_Run, WhatIsNoPlanAsksNobody) {
+  const FakeDriver driver;
+  Plan plan;
+  EXPECT_EQ(run_on(driver, plan, aligned, {}, nullptr), Status::NoPlan);
+  plan.made = plan.runnable = true;  // and no kernel
+  EXPECT_EQ(run_on(driver, plan, aligned, {}, nullptr), Status::NoPlan);
+  EXPECT_EQ(check_memory_on(FakeMemory{}, plan, aligned, {}), Status::NoPlan);
+  Plan elsewhere = Planned(usual).plan;
+  elsewhere.runnable = false;
+  EXPECT_EQ(run_on(driver, elsewhere, aligned, {}, nullptr), Status::NoPlan);
+  plan.empty = true;
+  EXPECT_EQ(run_on(driver, plan, {}, {}, nullptr), Status::Ok);
+  EXPECT_EQ(driver.calls, "");
+}
+
+// Of all ways to have wrong pointers: the first that run() would follow decides.
+TEST(Gemm_Run, OnlyPointersThatAreFollowedHaveToBeTheDevices) {
+  const auto said = [](const Problem& p, const Pointers& x, const Workspace& w = {}) {
+    return check_memory_on(FakeMemory{}, Planned(p).plan, x, w);
+  };
+  for (const auto& [wrong, want] :
+       {std::pair{at(1), Status::NotDeviceMemory}, std::pair{at(3), Status::MixedDevices}}) {
+    for (int flags = 0; flags < 8; ++flags) {
+      Problem p = usual;
+      if (flags % 2 == 1) p.k = 0;
+      if (flags / 2 % 2 == 1) p.beta = 1;
+      if (flags / 4 == 1) p.has_bias = true;
+      EXPECT_EQ(said(p, aligned), Status::Ok);
+      const auto one_wrong = [&](const void* Pointers::*member) {
+        Pointers x = aligned;
+        x.*member = wrong;
+        return said(p, x);
+      };
+      EXPECT_EQ(one_wrong(&Pointers::a), p.k > 0 ? want : Status::Ok);
+      EXPECT_EQ(one_wrong(&Pointers::b), p.k > 0 ? want : Status::Ok);
+      EXPECT_EQ(one_wrong(&Pointers::c), p.beta != 0 ? want : Status::Ok);
+      EXPECT_EQ(one_wrong(&Pointers::bias), p.has_bias ? want : Status::Ok);
+      Pointers x = aligned;
+      x.d = wrong;
+      EXPECT_EQ(said(p, x), want);
+      EXPECT_EQ(said(p, aligned, {wrong, 1}), want);
+    }
+  }
+}
+
+// --- the driver's answers --------------------------------------------------------------------------
+
+TEST(Gemm_Resident, AQuestionThatFailsIsAskedAnew) {
+  ResidentCache cache;
+  const Kernel one{};
+  const Kernel other{};
+  int asked = 0;
+  const auto failing = [&]() -> int {
+    ++asked;
+    throw std::runtime_error("the attribute call failed");
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(cache.of(one, 0, failing), std::runtime_error);
+  EXPECT_EQ(asked, 3);
+  const auto answer = [&](int clusters) {
+    return [&asked, clusters] {
+      ++asked;
+      return clusters;
+    };
+  };
+  EXPECT_EQ(cache.of(one, 0, answer(66)), 66);
+  EXPECT_EQ(cache.of(one, 0, answer(7)), 66);  // asked once
+  EXPECT_EQ(cache.of(one, 0, failing), 66);
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(cache.of(one, 1, answer(5)), 5);
+  EXPECT_EQ(cache.of(other, 0, answer(0)), 0);  // the device cannot run it: an answer
+  EXPECT_EQ(cache.of(other, 0, answer(9)), 0);
+}
+
+TEST(Gemm_Resident, WithoutMemoryNothingIsKept) {
+  ResidentCache cache;
+  const Kernel kernel{};
+  const auto ask = [] { return 3; };
+  EXPECT_THROW(with_memory_for(0, [&] { return cache.of(kernel, 0, ask); }), std::bad_alloc);
+  EXPECT_EQ(cache.of(kernel, 0, [] { return 4; }), 4);
+}
+
+// --- exceptions ------------------------------------------------------------------------------------
+
+TEST(Gemm_Guard, EveryExceptionIsAStatus) {
+  const auto said = [](auto thrown) {
+    return guarded(Status::CudaFailed, [&]() -> Status { throw thrown; });
+  };
+  EXPECT_EQ(said(std::bad_alloc()), Status::NoMemory);
+  EXPECT_EQ(said(std::bad_array_new_length()), Status::NoMemory);
+  EXPECT_EQ(said(std::runtime_error("x")), Status::CudaFailed);
+  EXPECT_EQ(said(7), Status::CudaFailed);
+  EXPECT_EQ(said(Status::WrongDevice), Status::WrongDevice);
+  EXPECT_EQ(guarded(Status::CudaFailed, [] { return Status::Ok; }), Status::Ok);
+}
+
+TEST(Gemm_Guard, APlanThatIsNotOkIsNone) {
+  Plan plan = Planned(usual).plan;
+  const auto made = [](Status status) {
+    return [status](const Problem& p, Plan& out) {
+      out.problem = p;
+      out.made = true;
+      return status;
+    };
+  };
+  EXPECT_EQ(plan_anew(plan.problem, plan, made(Status::Ok)), Status::Ok);
+  EXPECT_TRUE(plan.made);
+  EXPECT_EQ(plan.problem, resolved(usual));  // the problem was the plan's own
+  EXPECT_EQ(plan_anew(plan.problem, plan, made(Status::CudaFailed)), Status::CudaFailed);
+  EXPECT_FALSE(plan.made);
+}
+
+// --- what can be said without a device -------------------------------------------------------------
+
+TEST(Gemm_Check, AMajorIsKOrMn) {
+  for (int code = 0; code < 256; ++code) {
+    for (Major Problem::*member : {&Problem::major_a, &Problem::major_b}) {
+      Problem p = usual;
+      p.*member = static_cast<Major>(code);
+      EXPECT_EQ(check(p), code < 2 ? Status::Ok : Status::UnsupportedMajor) << code;
+    }
+  }
+}
+
+TEST(Gemm_Check, CMayBeDWithItsStridesAlone) {
+  for (const std::int64_t m : {1, 2}) {
+    for (const std::int64_t batch : {1, 2}) {
+      for (int what = 0; what < 3; ++what) {
+        Problem p{.m = m, .n = 8, .k = 8, .batch = batch};
+        p.beta = 1;
+        p.c = p.d = {16, 64};
+        if (what == 1) p.c.ld = 24;
+        if (what == 2) p.c.batch = 72;
+        const bool same = what == 0 || (what == 1 && m == 1) || (what == 2 && batch == 1);
+        Pointers x = aligned;
+        x.c = x.d;
+        EXPECT_EQ(check(Planned(p).plan, x, {}), same ? Status::Ok : Status::CIsNotD);
+        EXPECT_EQ(check(Planned(p).plan, aligned, {}), Status::Ok);
+        p.beta = 0;  // C is not read
+        EXPECT_EQ(check(Planned(p).plan, x, {}), Status::Ok);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tcq::gemm

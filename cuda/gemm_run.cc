@@ -86,10 +86,12 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
 std::array<const void*, 6> followed(const Plan& plan, const Pointers& x,
                                     const Workspace& workspace) {
   const Problem& p = plan.problem;
-  const bool reads_operands = p.k > 0;
-  return {reads_operands ? x.a : nullptr, reads_operands ? x.b : nullptr,
-          p.beta != 0 ? x.c : nullptr,    x.d,
-          p.has_bias ? x.bias : nullptr,  workspace.data};
+  std::array<const void*, 6> out = {x.d, workspace.data};
+  if (p.k > 0) out[2] = x.a;
+  if (p.k > 0) out[3] = x.b;
+  if (p.beta != 0) out[4] = x.c;
+  if (p.has_bias) out[5] = x.bias;
+  return out;
 }
 
 }  // namespace tcq::gemm

@@ -12,8 +12,10 @@
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_path.h"
 #include "cuda/gemm_resident.h"
+#include "cuda/gemm_tune_cache.h"
 #include "sim/num/draw.h"
 #include "tests/scarce_memory.h"
+#include "tests/temporary_folder.h"
 
 namespace tcq::gemm {
 namespace {
@@ -238,6 +240,41 @@ TEST(Gemm_Guard, APlanThatIsNotOkIsNone) {
   EXPECT_EQ(plan.problem, resolved(usual));  // the problem was the plan's own
   EXPECT_EQ(plan_anew(plan.problem, plan, made(Status::CudaFailed)), Status::CudaFailed);
   EXPECT_FALSE(plan.made);
+}
+
+// Each allocation is the first that fails, once.
+TEST(Gemm_Guard, WithoutMemoryACacheOfChoicesAndItsFileStayAsTheyAre) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("choices");
+  const std::string long_name(100, 'k');
+  TuneKey key;
+  key.device = std::string(100, 'd');
+  TuneKey other = key;
+  other.m = 1;
+  TuneCache file;
+  ASSERT_EQ(file.remember(other, long_name), Status::Ok);
+  ASSERT_EQ(file.save(path), Status::Ok);
+  int failed = 0;
+  const auto until_ok = [&](auto call, auto unchanged) {
+    for (int n = 0;; ++n) {
+      const Status status = with_memory_for(n, call);
+      if (status == Status::Ok) return;
+      ASSERT_EQ(status, Status::NoMemory) << n << ": " << sentence(status);
+      ASSERT_TRUE(unchanged()) << n;
+      ++failed;
+    }
+  };
+  TuneCache cache;
+  until_ok([&] { return cache.remember(key, long_name); }, [&] { return cache.size() == 0; });
+  EXPECT_EQ(cache.find(key), long_name);
+  until_ok([&] { return cache.load(path); }, [&] { return cache.size() == 1; });
+  EXPECT_EQ(cache.size(), 2u);
+  until_ok([&] { return cache.save(path); },
+           [&] {
+             TuneCache again;
+             return again.load(path) == Status::Ok && again.size() == 1 && folder.files() == 1;
+           });
+  EXPECT_GT(failed, 100);
 }
 
 // --- what can be said without a device -------------------------------------------------------------

@@ -75,7 +75,8 @@ const char* sentence(Status status) noexcept;
 inline constexpr std::int64_t packed = -1;
 
 // Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
-// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all.
+// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all; those of
+// a batch may overlap but for D's.
 struct Strides {
   std::int64_t ld = packed;
   std::int64_t batch = packed;

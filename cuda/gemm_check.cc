@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cuda/gemm_overlap.h"
 #include "sim/isa/tensor_map.h"
 
 namespace tcq::gemm {
@@ -118,6 +119,8 @@ Status check(const Problem& p) noexcept {
       reaches_too_far(r.d, view_d(r), r.batch) ||
       (reads_c && reaches_too_far(r.c, view_d(r), r.batch)))
     return Status::SizeTooLarge;
+  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, r.n, r.d.ld, r.d.batch}, r.batch))
+    return Status::BadBatchStride;
   return Status::Ok;
 }
 

@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_overlap.h"
 #include "cuda/gemm_path.h"
 #include "cuda/gemm_resident.h"
 #include "cuda/gemm_tune_cache.h"
@@ -287,6 +289,102 @@ TEST(Gemm_Check, AMajorIsKOrMn) {
       EXPECT_EQ(check(p), code < 2 ? Status::Ok : Status::UnsupportedMajor) << code;
     }
   }
+}
+
+// Every small D against a memory in which each element is written once.
+TEST(Gemm_Check, MatricesOfDShareNoElement) {
+  int overlapping = 0;
+  int apart = 0;
+  for (std::int64_t m = 1; m <= 4; ++m) {
+    for (std::int64_t n = 1; n <= 4; ++n) {
+      for (std::int64_t ld = n; ld <= n + 9; ++ld) {
+        for (std::int64_t stride = 1; stride <= 40; ++stride) {
+          std::vector<bool> written(1000);
+          bool twice = false;
+          for (std::int64_t batch = 1; batch <= 7; ++batch) {
+            for (std::int64_t r = 0; r < m; ++r) {
+              for (std::int64_t c = 0; c < n; ++c) {
+                const auto at = static_cast<std::size_t>((batch - 1) * stride + r * ld + c);
+                twice = twice || written[at];
+                written[at] = true;
+              }
+            }
+            Problem p{.m = m, .n = n, .k = 8, .batch = batch};
+            p.d = {ld, stride};
+            ASSERT_EQ(check(p), twice ? Status::BadBatchStride : Status::Ok)
+                << m << "x" << n << " x " << batch << ", " << ld << ", " << stride;
+            ++(twice ? overlapping : apart);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(overlapping, 5000);
+  EXPECT_GT(apart, 5000);
+}
+
+// Larger ones against every remainder, one by one.
+TEST(Gemm_Check, TheFirstRemainderInARangeIsTheFirst) {
+  Draw draw(2);
+  for (int i = 0; i < 20000; ++i) {
+    const std::int64_t m = draw.in(1, 1 << draw.in(1, 12));
+    const std::int64_t a = draw.below(static_cast<int>(m));
+    const std::int64_t low = draw.below(static_cast<int>(m));
+    const std::int64_t high = draw.in(static_cast<int>(low), static_cast<int>(m) - 1);
+    std::int64_t want = 0;
+    while (want < m && !(a * want % m >= low && a * want % m <= high)) ++want;
+    ASSERT_EQ(static_cast<std::int64_t>(first_remainder_in(a, m, low, high)), want == m ? -1 : want)
+        << a << " " << m << " " << low << " " << high;
+  }
+}
+
+// Sizes and strides of every magnitude, also where two of them meet: what is admitted is what a wider
+// arithmetic admits, and nothing that is computed from it overflows (for UBSan).
+TEST(Gemm_Check, NothingThatIsAdmittedOverflows) {
+  constexpr std::int64_t limit = 2147418112;
+  const std::vector<std::int64_t> edges = {0, 1, 2, 7, 8, 64, 65536, limit - 1, limit, limit + 1};
+  Draw draw(3);
+  const auto edge = [&] { return edges[static_cast<std::size_t>(draw.below(10))]; };
+  const auto stride = [&](std::int64_t least) {
+    const std::int64_t far = std::int64_t{1} << draw.in(0, 62);
+    const std::int64_t any[] = {packed,    packed,        0,         least, least + 1, far, far - 1,
+                                INT64_MAX, INT64_MAX / 2, INT64_MIN, -2};
+    return any[draw.below(11)];
+  };
+  const auto end = [](const Strides& s, const View& v, std::int64_t batch) {
+    const Wide ld = s.ld == packed ? std::max<std::int64_t>(v.inner, 1) : s.ld;
+    const Wide matrix = s.batch == packed ? v.outer * ld : Wide{s.batch};
+    const Wide elements =
+        std::max<std::int64_t>(v.outer, 1) * ld + std::max<std::int64_t>(batch, 1) * matrix;
+    return elements * element_bytes(v.type);
+  };
+  int admitted = 0;
+  int too_large = 0;
+  for (int i = 0; i < 200000; ++i) {
+    Problem p{.m = edge(), .n = edge(), .k = edge(), .batch = draw.one_in(2) ? 1 : edge()};
+    if (draw.one_in(3)) p.in = Type::s8, p.out = Type::f32;
+    if (draw.one_in(3)) p.major_a = Major::MN;
+    if (draw.one_in(3)) p.major_b = Major::MN;
+    p.a = {stride(view_a(p).inner), stride(0)};
+    p.b = {stride(view_b(p).inner), stride(0)};
+    if (draw.one_in(2)) p.d = {stride(p.n), stride(p.n)};
+    const Status status = check(p);
+    if (status != Status::Ok && status != Status::SizeTooLarge) continue;
+    const bool fits = std::max({p.m, p.n, p.k, p.batch}) <= limit &&
+                      end(p.a, view_a(p), p.batch) <= max_matrix_bytes &&
+                      end(p.b, view_b(p), p.batch) <= max_matrix_bytes &&
+                      end(p.d, view_d(p), p.batch) <= max_matrix_bytes;
+    ASSERT_EQ(status == Status::Ok, fits) << i;
+    ++(fits ? admitted : too_large);
+    if (!fits) continue;
+    const Problem r = resolved(p);
+    const Copies copies = copies_of(r, {at(18), at(18), nullptr, at(16)});
+    EXPECT_GE(workspace_bytes(r, copies), 0u);
+    EXPECT_GE(copies_of(with_copies(r, copies)).a + tma_stores(r), 0);
+    (void)tune_key(p, {}, "");
+  }
+  EXPECT_GT(admitted, 5000);
+  EXPECT_GT(too_large, 5000);
 }
 
 TEST(Gemm_Check, CMayBeDWithItsStridesAlone) {

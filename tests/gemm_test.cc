@@ -1,4 +1,4 @@
-// The GEMM library without a GPU: errors, plans, the order of tiles, the C interface.
+// The GEMM library without a GPU: errors, plans, the order of tiles.
 #include "cuda/gemm.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "cuda/gemm_c.h"
 #include "cuda/gemm_kernels.h"
 #include "tests/gemm_case.h"
 
@@ -584,47 +583,6 @@ TEST(Gemm_Schedule, SplitRangesPartitionTheBlocks) {
       EXPECT_EQ(next, blocks);
     }
   }
-}
-
-// --- C ---------------------------------------------------------------------------------------------
-
-TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
-  tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
-  p.n = p.k = 8;
-  tcq_gemm_plan* plan = nullptr;
-  EXPECT_EQ(tcq_gemm_check(&p), 0);
-  ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);  // m is 0: empty
-  EXPECT_EQ(tcq_gemm_workspace_bytes(plan), 0u);
-  const tcq_gemm_pointers odd = {at(18), at(18), nullptr, at(16), nullptr};
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &odd), 0u);
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, nullptr), 0u);
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(nullptr, &odd), 0u);
-  char text[24];
-  const std::size_t length = tcq_gemm_describe(plan, text, sizeof text);
-  EXPECT_GT(length, sizeof text);
-  EXPECT_EQ(std::string(text), "problem: 0x8x8, bf16 ->");
-  const tcq_gemm_pointers none = {};
-  EXPECT_EQ(tcq_gemm_run(plan, &none, nullptr, 0, nullptr), 0);
-  tcq_gemm_destroy_plan(plan);
-  p.m = -1;
-  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::NegativeSize));
-  EXPECT_STREQ(tcq_gemm_sentence(tcq_gemm_check(&p)), sentence(Status::NegativeSize));
-  EXPECT_EQ(tcq_gemm_make_plan(&p, &plan), static_cast<int>(Status::NegativeSize));
-  EXPECT_EQ(plan, nullptr);
-  EXPECT_EQ(tcq_gemm_run(nullptr, &none, nullptr, 0, nullptr), static_cast<int>(Status::NoPlan));
-  EXPECT_STREQ(tcq_gemm_sentence(-1), "?");
-  p.m = 8;
-  for (const int code : {INT32_MIN, -1, 2, 3, 255, 256, 65536, INT32_MAX}) {
-    for (std::int32_t tcq_gemm_problem::*major :
-         {&tcq_gemm_problem::major_a, &tcq_gemm_problem::major_b}) {
-      tcq_gemm_problem q = p;
-      q.*major = code;
-      EXPECT_EQ(tcq_gemm_check(&q), static_cast<int>(Status::UnsupportedMajor)) << code;
-    }
-  }
-  p.in = 77;
-  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedTypes));
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 // A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
 // transpose: exchange A and B). Nothing is thrown but by k_segments(): every call that can fail
 // answers a Status, and sentence() says what it means. A run() that does not answer Ok leaves D as
-// it was. Errors that other calls have left in CUDA are neither taken for ours nor taken away. D may
-// share memory with nothing that is read, but C may be D; nobody looks. Kernels are chosen on the
-// device that is current in make_plan(); run() allocates nothing and may be captured. Operands
-// that TMA cannot address (lines or pointers at no multiple of 16 bytes) are copied into the
-// workspace, of workspace_bytes(plan), if run() gets one; without it, run() is up to 25 times slower.
-// A C interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
+// it was. Errors that other calls have left in CUDA are neither taken for ours nor taken away. C may
+// be D with D's strides; D may share memory with nothing else that is read, and nobody looks for
+// that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
+// may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
+// 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
+// run() is up to 25 times slower. A C interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
 // oracle/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major

@@ -5,7 +5,9 @@
 #include "cuda/bench_sm90.h"
 #include "cuda/gemm_config.h"
 #include "cuda/ptx.cuh"
+#include "cuda/ptx_timer.cuh"
 #include "cuda/wgmma.cuh"
+#include "sim/isa/wgmma_rate.h"
 
 namespace tcq::cuda {
 namespace {
@@ -54,22 +56,26 @@ template <Type In>
 using Ceiling = gemm::Config<In, wgmma::widest_d(In), Major::K, Major::K, 128, 256,
                              gemm::Turns::Together, 1, 1, 3>;
 
+// The prologue copies the SM's operands to shared memory; the clock runs from there on.
 template <Type In>
 __global__ void __launch_bounds__(2 * gemm::warpgroup_threads, 1)
-    multiply(int rounds, std::uint32_t* sink) {
+    multiply(int rounds, const uint4* operands, CeilingLoop* loops, std::uint32_t* sink) {
   using C = Ceiling<In>;
   extern __shared__ __align__(gemm::swizzle_atom_bytes) std::uint8_t memory[];
-  constexpr int elements = static_cast<int>(C::stages * C::stage_bytes / sizeof(Element<In>));
-  for (int i = static_cast<int>(threadIdx.x); i < elements; i += static_cast<int>(blockDim.x))
-    reinterpret_cast<Element<In>*>(memory)[i] =
-        element<In>(normal(static_cast<std::uint64_t>(i), blockIdx.x));
+  constexpr int words = static_cast<int>(ceiling_operand_bytes / sizeof(uint4));
+  for (int i = static_cast<int>(threadIdx.x); i < words; i += static_cast<int>(blockDim.x))
+    reinterpret_cast<uint4*>(memory)[i] =
+        operands[static_cast<std::size_t>(blockIdx.x) * words + i];
   ptx::fence_proxy_async_shared();
   __syncthreads();
 
   constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
   constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
-  const int row = static_cast<int>(threadIdx.x) / gemm::warpgroup_threads * wgmma::m;
+  const unsigned warpgroup = threadIdx.x / gemm::warpgroup_threads;
+  const int row = static_cast<int>(warpgroup) * wgmma::m;
   std::uint32_t d[wgmma::accumulator_registers(C::accumulator, C::block_n)];
+  const std::uint64_t begin_ns = ptx::global_nanoseconds();
+  const std::uint64_t begin_clock = ptx::sm_clocks();
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
     for (int s = 0; s < C::stages; ++s) {
@@ -88,20 +94,33 @@ __global__ void __launch_bounds__(2 * gemm::warpgroup_threads, 1)
   }
   ptx::wgmma_wait_group<0>();
   ptx::pin(d);
+  const std::uint64_t end_clock = ptx::sm_clocks();
+  const std::uint64_t end_ns = ptx::global_nanoseconds();
+  if (threadIdx.x % gemm::warpgroup_threads == 0)
+    loops[blockIdx.x * ceiling_warpgroups + warpgroup] = {begin_ns, end_ns,
+                                                          end_clock - begin_clock};
   std::uint32_t folded = 0;
 #pragma unroll
   for (const std::uint32_t word : d) folded ^= word;
   if (rounds < 0) *sink = folded;  // never: the sums must not be optimised away
 }
 
+// The launch's own status, not cudaGetLastError(): that may be another call's.
 template <Type In>
-cudaError_t launch(int sm_count, int rounds, std::uint32_t* sink, cudaStream_t stream) {
-  constexpr std::uint32_t bytes = Ceiling<In>::stages * Ceiling<In>::stage_bytes;
-  const cudaError_t status = cudaFuncSetAttribute(
-      multiply<In>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+cudaError_t launch(int sm_count, int rounds, const void* operands, CeilingLoop* loops,
+                   cudaStream_t stream) {
+  static_assert(ceiling_operand_bytes == Ceiling<In>::stages * Ceiling<In>::stage_bytes);
+  const cudaError_t status =
+      cudaFuncSetAttribute(multiply<In>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(ceiling_operand_bytes));
   if (status != cudaSuccess) return status;
-  multiply<In><<<sm_count, 2 * gemm::warpgroup_threads, bytes, stream>>>(rounds, sink);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(sm_count));
+  config.blockDim = dim3(ceiling_warpgroups * gemm::warpgroup_threads);
+  config.dynamicSmemBytes = ceiling_operand_bytes;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, multiply<In>, rounds, static_cast<const uint4*>(operands),
+                            loops, static_cast<std::uint32_t*>(nullptr));
 }
 
 template <Type T>
@@ -128,14 +147,20 @@ double ceiling_operations(Type in, int sm_count, int rounds) {
   return 2.0 * C::block_m * C::block_n * k * sm_count;
 }
 
-cudaError_t launch_ceiling(Type in, int sm_count, int rounds, std::uint32_t* sink,
-                           cudaStream_t stream) {
+double ceiling_tensor_clocks(int rounds) {
+  using C = Ceiling<Type::bf16>;  // of 32 stored bytes of K, as every type's
+  return static_cast<double>(wgmma::tensor_clocks(C::form)) * ceiling_warpgroups * C::steps *
+         C::stages * rounds;
+}
+
+cudaError_t launch_ceiling(Type in, int sm_count, int rounds, const void* operands,
+                           CeilingLoop* loops, cudaStream_t stream) {
   switch (in) {
-    case Type::f16: return launch<Type::f16>(sm_count, rounds, sink, stream);
-    case Type::bf16: return launch<Type::bf16>(sm_count, rounds, sink, stream);
-    case Type::s8: return launch<Type::s8>(sm_count, rounds, sink, stream);
-    case Type::u8: return launch<Type::u8>(sm_count, rounds, sink, stream);
-    default: return launch<Type::tf32>(sm_count, rounds, sink, stream);
+    case Type::f16: return launch<Type::f16>(sm_count, rounds, operands, loops, stream);
+    case Type::bf16: return launch<Type::bf16>(sm_count, rounds, operands, loops, stream);
+    case Type::s8: return launch<Type::s8>(sm_count, rounds, operands, loops, stream);
+    case Type::u8: return launch<Type::u8>(sm_count, rounds, operands, loops, stream);
+    default: return launch<Type::tf32>(sm_count, rounds, operands, loops, stream);
   }
 }
 

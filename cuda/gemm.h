@@ -2,12 +2,14 @@
 // the plan as often as needed.
 //
 // A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
-// transpose: exchange A and B). Nothing is thrown: every call answers a Status, and sentence() says
-// what it means. A run() that does not answer Ok leaves D as it was. Kernels are chosen on the device
-// that is current in make_plan(); run() allocates nothing and may be captured in a graph. Operands
-// that TMA cannot address (lines or pointers at no multiple of 16 bytes) are copied into the
-// workspace, of workspace_bytes(plan), if run() gets one; without it, run() is up to 25 times slower.
-// A C interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
+// transpose: exchange A and B). Nothing is thrown but by k_segments(): every call that can fail
+// answers a Status, and sentence() says what it means. A run() that does not answer Ok leaves D as
+// it was. Errors that other calls have left in CUDA are neither taken for ours nor taken away. C may
+// be D with D's strides; D may share memory with nothing else that is read, and nobody looks for
+// that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
+// may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
+// 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
+// run() is up to 25 times slower. A C interface: gemm_c.h. Plans from measurements: gemm_tune.h. The bits of D, predicted:
 // oracle/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
@@ -51,7 +53,7 @@ enum class Status : std::uint8_t {
   NoDevice,
   WrongArchitecture,
   WrongDevice,
-  EarlierError,
+  NoMemory,
   CudaFailed,
   BadTuneOptions,
   StreamCaptured,
@@ -62,16 +64,19 @@ enum class Status : std::uint8_t {
   TuneFileForeign,
   TuneFileNewer,
   TuneFileNotWritten,
+  UnsupportedMajor,
+  CIsNotD,
 };
-inline constexpr int status_count = 28;
+inline constexpr int status_count = 30;
 
-const char* name(Status status);
-const char* sentence(Status status);
+const char* name(Status status) noexcept;
+const char* sentence(Status status) noexcept;
 
 inline constexpr std::int64_t packed = -1;
 
 // Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
-// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all.
+// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all; those of
+// a batch may overlap but for D's.
 struct Strides {
   std::int64_t ld = packed;
   std::int64_t batch = packed;
@@ -104,7 +109,7 @@ struct Problem {
 };
 
 // What can be said without a device and without pointers.
-Status check(const Problem& problem);
+Status check(const Problem& problem) noexcept;
 
 // Whom to ask for how many clusters fit: facts on the device that a plan depends on.
 struct Device {
@@ -137,21 +142,22 @@ struct Plan {
   std::size_t workspace_bytes = 0;
 };
 
-Status make_plan(const Problem& problem, Plan& plan);
+// `problem` may be plan.problem. If the answer is not Ok the plan is none.
+Status make_plan(const Problem& problem, Plan& plan) noexcept;
 // For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
-Status make_plan_for(const Problem& problem, const Device& device, Plan& plan);
+Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) noexcept;
 
 // With this kernel of gemm_kernels.h instead of those that make_plan() would choose, in every launch
 // that it can compute but `unaligned`: for the tuner (gemm_tune.h), benchmarks and tests.
 // KernelDoesNotFit if there is none.
-Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan);
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) noexcept;
 Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
-                     Plan& plan);
+                     Plan& plan) noexcept;
 
 struct Pointers {
   const void* a = nullptr;
   const void* b = nullptr;
-  const void* c = nullptr;  // may be d
+  const void* c = nullptr;  // may be d, with d's strides
   void* d = nullptr;
   const void* bias = nullptr;
 };
@@ -164,9 +170,9 @@ struct Workspace {
 
 // For copies of the operands whose strides TMA cannot address; 0 if there are none, or if no kernel
 // could read the copies.
-std::size_t workspace_bytes(const Plan& plan);
+std::size_t workspace_bytes(const Plan& plan) noexcept;
 // With these pointers: more, if one is no multiple of 16 although its operand's strides are.
-std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers);
+std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept;
 
 // Which of the plan's launches run() takes.
 enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
@@ -174,12 +180,13 @@ enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
 // Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
 // Aligned if the pointers are multiples of 16, or Unaligned. D's pointer counts if the kernel stores
 // by TMA alone.
-Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace);
+Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 
-const Launch& launch_of(const Plan& plan, Path path);
+const Launch& launch_of(const Plan& plan, Path path) noexcept;
 
-// Several lines: the problem, all launches, the order of accumulation, the workspace.
-std::string describe(const Plan& plan);
+// Several lines: the problem, all launches, the order of accumulation, the workspace. "no memory\n"
+// if there is none for them.
+std::string describe(const Plan& plan) noexcept;
 
 // A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K. The chains'
 // results are added in f32 in the order given.
@@ -191,16 +198,20 @@ struct KSegment {
 };
 
 // The order of accumulation of every output on this path; the same for all paths unless K is split.
-// Empty if the plan has no such launch.
+// Empty if the plan has no such launch. Throws std::bad_alloc, which no shorter answer can stand for.
 std::vector<KSegment> k_segments(const Plan& plan, Path path);
 
 // What run() says before it asks CUDA for anything. A workspace that is null is never too small.
-Status check(const Plan& plan, const Pointers& pointers, const Workspace& workspace);
+Status check(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 
-// Asks the driver whose memory each pointer is: NotDeviceMemory, MixedDevices. run() does not.
-Status check_memory(const Plan& plan, const Pointers& pointers, const Workspace& workspace = {});
+// Asks the driver whose memory it is that run() would follow each pointer to: NotDeviceMemory,
+// MixedDevices. run() does not.
+Status check_memory(const Plan& plan, const Pointers& pointers,
+                    const Workspace& workspace = {}) noexcept;
 
-// Asynchronous in `stream`, a stream of the plan's device, which must be current.
-Status run(const Plan& plan, const Pointers& pointers, const Workspace& workspace, Stream stream);
+// Asynchronous in `stream`, a stream of the plan's device, which must be current. Errors of kernels
+// that run later are CUDA's to report; one that has broken the context fails every call: CudaFailed.
+Status run(const Plan& plan, const Pointers& pointers, const Workspace& workspace,
+           Stream stream) noexcept;
 
 }  // namespace tcq::gemm

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/gemm.h"
+#include "cuda/gemm_guard.h"
 #include "cuda/gemm_tune.h"
 
 struct tcq_gemm_plan {
@@ -19,7 +20,9 @@ struct tcq_gemm_tune_cache {
 namespace tcq::gemm {
 namespace {
 
-// Codes that do not exist become a type that no kernel takes.
+constexpr std::uint8_t no_code = 0xff;
+
+// Codes that do not exist become what no kernel takes, and check() refuses.
 Type type_of(std::int32_t type) {
   switch (type) {
     case TCQ_GEMM_F16: return Type::f16;
@@ -33,7 +36,13 @@ Type type_of(std::int32_t type) {
   return Type::b1;
 }
 
-Major major_of(std::int32_t major) { return major == TCQ_GEMM_MN_MAJOR ? Major::MN : Major::K; }
+Major major_of(std::int32_t major) {
+  switch (major) {
+    case TCQ_GEMM_K_MAJOR: return Major::K;
+    case TCQ_GEMM_MN_MAJOR: return Major::MN;
+  }
+  return static_cast<Major>(no_code);
+}
 
 Strides strides_of(const tcq_gemm_strides& s) { return {s.ld, s.batch}; }
 
@@ -67,7 +76,7 @@ int code(Status status) { return static_cast<int>(status); }
 int hand_over(Status status, const Plan& made, tcq_gemm_plan** plan) {
   if (status != Status::Ok) return code(status);
   *plan = new (std::nothrow) tcq_gemm_plan{made};
-  return code(*plan == nullptr ? Status::NoPlan : Status::Ok);
+  return code(*plan == nullptr ? Status::NoMemory : Status::Ok);
 }
 
 }  // namespace
@@ -139,12 +148,14 @@ void tcq_gemm_destroy_tune_cache(tcq_gemm_tune_cache* cache) { delete cache; }
 
 int tcq_gemm_load_tune_cache(tcq_gemm_tune_cache* cache, const char* path) {
   if (cache == nullptr || path == nullptr) return gemm::code(gemm::Status::NullPointer);
-  return gemm::code(cache->cache.load(path));
+  return gemm::code(
+      gemm::guarded(gemm::Status::TuneFileUnreadable, [&] { return cache->cache.load(path); }));
 }
 
 int tcq_gemm_save_tune_cache(const tcq_gemm_tune_cache* cache, const char* path) {
   if (cache == nullptr || path == nullptr) return gemm::code(gemm::Status::NullPointer);
-  return gemm::code(cache->cache.save(path));
+  return gemm::code(
+      gemm::guarded(gemm::Status::TuneFileNotWritten, [&] { return cache->cache.save(path); }));
 }
 
 int tcq_gemm_make_plan_cached(const tcq_gemm_problem* problem, const tcq_gemm_tune_cache* cache,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cuda/gemm_overlap.h"
 #include "sim/isa/tensor_map.h"
 
 namespace tcq::gemm {
@@ -21,15 +22,18 @@ bool outputs_exist(Type in, Type out) {
 
 bool strides_hold(const Strides& s, const View& v) { return s.ld == packed || s.ld >= v.inner; }
 
+bool major_exists(Major major) { return major == Major::K || major == Major::MN; }
+
 bool batch_stride_exists(const Strides& s) { return s.batch == packed || s.batch >= 0; }
 
-// Does the last element lie below `max_matrix_bytes`?
+// Does the last element lie below `max_matrix_bytes`? The strides themselves, too, where there is
+// nothing to step over: what is computed from them must not overflow.
 bool reaches_too_far(const Strides& s, const View& v, std::int64_t batch) {
   std::int64_t rows = 0;
   std::int64_t matrices = 0;
   std::int64_t end = 0;
-  return __builtin_mul_overflow(v.outer, s.ld, &rows) ||
-         __builtin_mul_overflow(batch, s.batch, &matrices) ||
+  return __builtin_mul_overflow(std::max<std::int64_t>(v.outer, 1), s.ld, &rows) ||
+         __builtin_mul_overflow(std::max<std::int64_t>(batch, 1), s.batch, &matrices) ||
          __builtin_add_overflow(rows, matrices, &end) ||
          __builtin_mul_overflow(end, element_bytes(v.type), &end) || end > max_matrix_bytes;
 }
@@ -40,6 +44,11 @@ Strides resolved(const Strides& s, const View& v) {
   if (out.batch == packed && __builtin_mul_overflow(v.outer, out.ld, &out.batch))
     out.batch = INT64_MAX;
   return out;
+}
+
+// Strides that step over nothing do not count.
+bool same_elements(const Strides& c, const Strides& d, const Problem& p) {
+  return (p.m == 1 || c.ld == d.ld) && (p.batch == 1 || c.batch == d.batch);
 }
 
 bool misaligned(const void* pointer, Type type) {
@@ -90,11 +99,12 @@ bool tma_addresses(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % tma::global_unit_bytes == 0;
 }
 
-Status check(const Problem& p) {
+Status check(const Problem& p) noexcept {
   constexpr std::int64_t max_extent = 2147418112;
   if (std::min({p.m, p.n, p.k, p.batch}) < 0) return Status::NegativeSize;
   if (std::max({p.m, p.n, p.k, p.batch}) > max_extent) return Status::SizeTooLarge;
   if (!outputs_exist(p.in, p.out)) return Status::UnsupportedTypes;
+  if (!major_exists(p.major_a) || !major_exists(p.major_b)) return Status::UnsupportedMajor;
   if (static_cast<int>(p.activation) >= activation_count) return Status::UnsupportedEpilogue;
   if (p.out == Type::s32 && !is_plain(p)) return Status::UnsupportedEpilogue;
   const bool reads_c = p.beta != 0;
@@ -109,12 +119,19 @@ Status check(const Problem& p) {
       reaches_too_far(r.d, view_d(r), r.batch) ||
       (reads_c && reaches_too_far(r.c, view_d(r), r.batch)))
     return Status::SizeTooLarge;
+  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, r.n, r.d.ld, r.d.batch}, r.batch))
+    return Status::BadBatchStride;
   return Status::Ok;
 }
 
-Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) {
+bool is_whole(const Plan& plan) noexcept {
+  const bool launches = plan.aligned.kernel != nullptr && plan.unaligned.kernel != nullptr;
+  return plan.made && (plan.empty || launches);
+}
+
+Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
   const Problem& p = plan.problem;
-  if (!plan.made) return Status::NoPlan;
+  if (!is_whole(plan)) return Status::NoPlan;
   if (plan.empty) return Status::Ok;
   const bool reads_operands = p.k > 0;
   if ((reads_operands && (x.a == nullptr || x.b == nullptr)) || x.d == nullptr)
@@ -124,6 +141,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) {
   if (misaligned(x.a, p.in) || misaligned(x.b, p.in) || misaligned(x.d, p.out) ||
       (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
     return Status::Misaligned;
+  if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
   return Status::Ok;

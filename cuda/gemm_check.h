@@ -40,6 +40,9 @@ bool is_plain(const Problem& problem);
 bool tma_addresses(const Strides& strides, const View& view, std::int64_t batch);
 bool tma_addresses(const void* address);
 
+// Is it a plan that one of the make_plan functions has made?
+bool is_whole(const Plan& plan) noexcept;
+
 // Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
 // the next row (sim/isa/tma_tile.h).
 bool tma_stores(const Problem& problem);

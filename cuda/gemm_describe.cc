@@ -94,8 +94,9 @@ std::string name(const Kernel& k) {
   return text + (k.full ? " full" : "");
 }
 
-std::string describe(const Plan& plan) {
-  if (!plan.made) return "no plan\n";
+namespace {
+
+std::string whole_text(const Plan& plan) {
   std::string text = problem_text(plan.problem) + epilogue_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
   text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
@@ -109,6 +110,18 @@ std::string describe(const Plan& plan) {
                   : "bits: depend on neither M, tile nor alignment\n";
   return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
          " bytes; device " + number(plan.device) + "\n";
+}
+
+}  // namespace
+
+// Short texts need no memory.
+std::string describe(const Plan& plan) noexcept {
+  if (!is_whole(plan)) return "no plan\n";
+  try {
+    return whole_text(plan);
+  } catch (...) {
+    return "no memory\n";
+  }
 }
 
 }  // namespace tcq::gemm

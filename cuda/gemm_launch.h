@@ -6,32 +6,17 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-
 #include "cuda/gemm_arguments.h"
 #include "cuda/gemm_kernels.h"
+#include "cuda/gemm_operands.h"
 
 namespace tcq::gemm {
-
-// A matrix in global memory. `ld` steps rows of the contiguous direction's other index (elements).
-struct MatrixAt {
-  const void* data = nullptr;
-  std::int64_t ld = 0;
-  std::int64_t batch_stride = 0;
-};
 
 struct Maps {
   CUtensorMap a;
   CUtensorMap b;
   CUtensorMap d;
   CUtensorMap tail;
-};
-
-struct Extents {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  std::int64_t batch = 1;
 };
 
 // Throws cuda::MapRefused if TMA cannot address one of them.

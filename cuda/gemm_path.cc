@@ -49,14 +49,14 @@ std::size_t workspace_bytes(const Problem& problem, const Copies& copied) {
   return static_cast<std::size_t>(a + b + l2_line_bytes);
 }
 
-std::size_t workspace_bytes(const Plan& plan) { return plan.workspace_bytes; }
+std::size_t workspace_bytes(const Plan& plan) noexcept { return plan.workspace_bytes; }
 
-std::size_t workspace_bytes(const Plan& plan, const Pointers& x) {
+std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
   if (plan.realigned.kernel == nullptr) return 0;
   return workspace_bytes(plan.problem, copies_of(plan.problem, x));
 }
 
-Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) {
+Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
   const auto stores = [&](const Launch& launch) {
     return tma_addresses(x.d) || (launch.kernel != nullptr && launch.kernel->full);
   };
@@ -68,7 +68,7 @@ Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) {
   return aligned ? Path::Aligned : Path::Unaligned;
 }
 
-const Launch& launch_of(const Plan& plan, Path path) {
+const Launch& launch_of(const Plan& plan, Path path) noexcept {
   if (path == Path::Realigned) return plan.realigned;
   return path == Path::Aligned ? plan.aligned : plan.unaligned;
 }

@@ -3,19 +3,17 @@
 // Of the kernels that can compute it the one that gemm_estimate.h finds the fastest.
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <mutex>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "cuda/gemm.h"
 #include "cuda/gemm_check.h"
 #include "cuda/gemm_estimate.h"
+#include "cuda/gemm_guard.h"
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_launch.h"
 #include "cuda/gemm_path.h"
 #include "cuda/gemm_realign.h"
+#include "cuda/gemm_resident.h"
 #include "cuda/launch.h"
 #include "cuda/tensor_map.h"
 
@@ -42,18 +40,14 @@ using Resident = int (*)(const Kernel&, const Device&);
 
 // A GPC's SMs are seldom a multiple of a larger cluster's: a tenth stays idle.
 int resident_by_count(const Kernel& k, const Device& device) {
-  const int clusters = device.sm_count * k.ctas_per_sm / cluster_size(k);
-  return cluster_size(k) > 2 ? clusters * 10 / 11 : clusters;
+  const std::int64_t all = std::int64_t{device.sm_count} * k.ctas_per_sm / cluster_size(k);
+  const std::int64_t clusters = cluster_size(k) > 2 ? all * 10 / 11 : all;
+  return static_cast<int>(std::min(clusters, max_ctas));
 }
 
-// The driver's answers do not change.
 int resident_by_driver(const Kernel& k, const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::pair<const Kernel*, int>, int> known;
-  const std::lock_guard lock(mutex);
-  const auto [at, is_new] = known.try_emplace({&k, device.id}, 0);
-  if (is_new) at->second = resident_clusters(k);
-  return at->second;
+  static ResidentCache known;
+  return known.of(k, device.id, [&] { return resident_clusters(k); });
 }
 
 using Kernels = std::vector<const Kernel*>;
@@ -106,6 +100,7 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   made.device = device.id;
   if (!made.empty) {
     if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
+    if (device.sm_count < 1) return Status::NoDevice;
     const Copies copies = copies_of(p);
     const Problem copied = with_copies(p, copies);
     const auto by_tma = [](const Kernel& k) { return k.loader == Loader::Tma; };
@@ -131,49 +126,52 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   return Status::Ok;
 }
 
+Device device_here() {
+  Device device;
+  device.id = cuda::current_device();
+  device.major = cuda::device_attribute(cudaDevAttrComputeCapabilityMajor, device.id);
+  device.minor = cuda::device_attribute(cudaDevAttrComputeCapabilityMinor, device.id);
+  device.sm_count = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device.id);
+  return device;
+}
+
+Status plan_here(const Problem& problem, const Kernel* only, Plan& plan) {
+  if (const Status status = check(problem); status != Status::Ok) return status;
+  Device device;
+  if (problem.m != 0 && problem.n != 0 && problem.batch != 0) {
+    if (cuda::device_count() == 0) return Status::NoDevice;
+    cuda::prepare_tensor_maps();
+    device = device_here();
+  }
+  const Status status = plan_with(problem, device, resident_by_driver, only, plan);
+  if (plan.realigned.kernel != nullptr) CUDA_CHECK(prepare_realign());
+  plan.runnable = status == Status::Ok;
+  return status;
+}
+
 }  // namespace
 
-Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) {
-  return plan_with(problem, device, resident_by_count, nullptr, plan);
+Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    return plan_with(p, device, resident_by_count, nullptr, made);
+  });
 }
 
 Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
-                     Plan& plan) {
-  return plan_with(problem, device, resident_by_count, &kernel, plan);
+                     Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    return plan_with(p, device, resident_by_count, &kernel, made);
+  });
 }
 
-namespace {
-
-Status plan_here(const Problem& problem, const Kernel* only, Plan& plan) {
-  Device device;
-  plan = {};
-  if (const Status status = check(problem); status != Status::Ok) return status;
-  const bool empty = problem.m == 0 || problem.n == 0 || problem.batch == 0;
-  try {
-    if (!empty) {
-      if (cuda::device_count() == 0) return Status::NoDevice;
-      cuda::prepare_tensor_maps();
-      device.id = cuda::current_device();
-      device.major = cuda::device_attribute(cudaDevAttrComputeCapabilityMajor, device.id);
-      device.minor = cuda::device_attribute(cudaDevAttrComputeCapabilityMinor, device.id);
-      device.sm_count = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device.id);
-    }
-    const Status status = plan_with(problem, device, resident_by_driver, only, plan);
-    if (plan.realigned.kernel != nullptr) CUDA_CHECK(prepare_realign());
-    plan.runnable = status == Status::Ok;
-    return status;
-  } catch (const std::exception&) {
-    plan = {};
-    return Status::CudaFailed;
-  }
+Status make_plan(const Problem& problem, Plan& plan) noexcept {
+  return plan_anew(problem, plan,
+                   [](const Problem& p, Plan& made) { return plan_here(p, nullptr, made); });
 }
 
-}  // namespace
-
-Status make_plan(const Problem& problem, Plan& plan) { return plan_here(problem, nullptr, plan); }
-
-Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) {
-  return plan_here(problem, &kernel, plan);
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) noexcept {
+  return plan_anew(problem, plan,
+                   [&](const Problem& p, Plan& made) { return plan_here(p, &kernel, made); });
 }
 
 std::vector<KSegment> k_segments(const Plan& plan, Path path) {

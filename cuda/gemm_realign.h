@@ -9,27 +9,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
 #include <span>
+
+#include "cuda/gemm_operands.h"
 
 namespace tcq::gemm {
 
-struct RealignJob {
-  const std::uint8_t* source = nullptr;
-  std::uint8_t* target = nullptr;  // and its strides: multiples of 16
-  std::int64_t line_bytes = 0;     // above 0
-  std::int64_t lines = 0;          // of a matrix, below 2^31
-  std::int64_t matrices = 1;
-  std::int64_t source_pitch = 0;  // bytes
-  std::int64_t source_batch = 0;
-  std::int64_t target_pitch = 0;
-  std::int64_t target_batch = 0;
-};
-
 // Loads the kernel, which launching it would not do while a stream is captured.
 cudaError_t prepare_realign();
-
-inline constexpr int max_realign_jobs = 2;
 
 // Nothing is launched if this is not cudaSuccess, nor for no job.
 cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream);

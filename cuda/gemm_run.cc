@@ -1,16 +1,7 @@
-// Running a plan: everything that run() and check_memory() ask of CUDA.
-#include <cuda_runtime_api.h>
+// What one run() hands to the kernels; gemm_run.h decides when.
+#include "cuda/gemm_run.h"
 
-#include <array>
-#include <cstdint>
-#include <exception>
-
-#include "cuda/gemm.h"
-#include "cuda/gemm_check.h"
-#include "cuda/gemm_kernels.h"
-#include "cuda/gemm_launch.h"
 #include "cuda/gemm_path.h"
-#include "cuda/gemm_realign.h"
 
 namespace tcq::gemm {
 namespace {
@@ -46,14 +37,6 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   return out;
 }
 
-// The operands where the kernel reads them, and what has to be copied to get them there.
-struct Operands {
-  MatrixAt a;
-  MatrixAt b;
-  std::array<RealignJob, max_realign_jobs> jobs;
-  std::size_t job_count = 0;
-};
-
 RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const MatrixAt& to,
                   std::uint8_t* target) {
   const std::int64_t bytes = element_bytes(v.type);
@@ -73,70 +56,42 @@ std::uint8_t* first_line(void* workspace) {
   return static_cast<std::uint8_t*>(workspace) + (past == 0 ? 0 : l2_line_bytes - past);
 }
 
-Operands operands_of(const Problem& p, const Pointers& x, const Copies& copied, void* workspace) {
+void copy_operands(const Problem& p, const Copies& copied, void* workspace, Work& work) {
   const Problem q = with_copies(p, copied);
-  Operands out = {{x.a, p.a.ld, p.a.batch}, {x.b, p.b.ld, p.b.batch}, {}};
   std::uint8_t* next = first_line(workspace);
   const auto copy = [&](const View& v, const Strides& s, MatrixAt& matrix) {
     const MatrixAt to = {next, s.ld, s.batch};
-    out.jobs[out.job_count++] = job_of(v, p.batch, matrix, to, next);
+    work.jobs[work.job_count++] = job_of(v, p.batch, matrix, to, next);
     matrix = to;
     next += copy_bytes(s, v, p.batch);
   };
-  if (copied.a) copy(view_a(p), q.a, out.a);
-  if (copied.b) copy(view_b(p), q.b, out.b);
-  return out;
-}
-
-Status memory_of(const void* pointer, int device) {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return Status::NotDeviceMemory;
-  }
-  if (attributes.type == cudaMemoryTypeManaged) return Status::Ok;
-  if (attributes.type != cudaMemoryTypeDevice) return Status::NotDeviceMemory;
-  return attributes.device == device ? Status::Ok : Status::MixedDevices;
+  if (copied.a) copy(view_a(p), q.a, work.a);
+  if (copied.b) copy(view_b(p), q.b, work.b);
 }
 
 }  // namespace
 
-Status check_memory(const Plan& plan, const Pointers& x, const Workspace& workspace) {
-  if (!plan.made) return Status::NoPlan;
-  if (plan.empty) return Status::Ok;
-  for (const void* pointer : {x.a, x.b, x.c, static_cast<const void*>(x.d), x.bias,
-                              static_cast<const void*>(workspace.data)}) {
-    if (pointer == nullptr) continue;
-    if (const Status status = memory_of(pointer, plan.device); status != Status::Ok) return status;
-  }
-  return Status::Ok;
+Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& workspace) {
+  const Problem& p = plan.problem;
+  Work work;
+  work.extents = {p.m, p.n, p.k, p.batch};
+  work.a = {x.a, p.a.ld, p.a.batch};
+  work.b = {x.b, p.b.ld, p.b.batch};
+  work.d = {x.d, p.d.ld, p.d.batch};
+  work.arguments = arguments_of(p, launch_of(plan, path), x);
+  if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
+  return work;
 }
 
-Status run(const Plan& plan, const Pointers& x, const Workspace& workspace, Stream stream) {
-  if (const Status status = check(plan, x, workspace); status != Status::Ok) return status;
-  if (!plan.runnable) return Status::NoPlan;
-  if (plan.empty) return Status::Ok;
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return Status::NoDevice;
-  if (device != plan.device) return Status::WrongDevice;
-  if (cudaPeekAtLastError() != cudaSuccess) return Status::EarlierError;
+std::array<const void*, 6> followed(const Plan& plan, const Pointers& x,
+                                    const Workspace& workspace) {
   const Problem& p = plan.problem;
-  const Path path = path_of(plan, x, workspace);
-  const Launch& chosen = launch_of(plan, path);
-  const Arguments arguments = arguments_of(p, chosen, x);
-  try {
-    const Copies copied = path == Path::Realigned ? copies_of(p, x) : Copies{};
-    const Operands operands = operands_of(p, x, copied, workspace.data);
-    const Maps maps = make_maps(*chosen.kernel, {p.m, p.n, p.k, p.batch}, operands.a, operands.b,
-                                {x.d, p.d.ld, p.d.batch}, arguments.stores_elements);
-    if (launch_realign({operands.jobs.data(), operands.job_count}, stream) != cudaSuccess)
-      return Status::CudaFailed;
-    return launch(*chosen.kernel, chosen.clusters, maps, arguments, stream) == cudaSuccess
-               ? Status::Ok
-               : Status::CudaFailed;
-  } catch (const std::exception&) {
-    return Status::CudaFailed;
-  }
+  std::array<const void*, 6> out = {x.d, workspace.data};
+  if (p.k > 0) out[2] = x.a;
+  if (p.k > 0) out[3] = x.b;
+  if (p.beta != 0) out[4] = x.c;
+  if (p.has_bias) out[5] = x.bias;
+  return out;
 }
 
 }  // namespace tcq::gemm

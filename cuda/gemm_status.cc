@@ -2,7 +2,7 @@
 
 namespace tcq::gemm {
 
-const char* name(Status status) {
+const char* name(Status status) noexcept {
   switch (status) {
     case Status::Ok: return "Ok";
     case Status::NegativeSize: return "NegativeSize";
@@ -21,7 +21,7 @@ const char* name(Status status) {
     case Status::NoDevice: return "NoDevice";
     case Status::WrongArchitecture: return "WrongArchitecture";
     case Status::WrongDevice: return "WrongDevice";
-    case Status::EarlierError: return "EarlierError";
+    case Status::NoMemory: return "NoMemory";
     case Status::CudaFailed: return "CudaFailed";
     case Status::BadTuneOptions: return "BadTuneOptions";
     case Status::StreamCaptured: return "StreamCaptured";
@@ -32,11 +32,13 @@ const char* name(Status status) {
     case Status::TuneFileForeign: return "TuneFileForeign";
     case Status::TuneFileNewer: return "TuneFileNewer";
     case Status::TuneFileNotWritten: return "TuneFileNotWritten";
+    case Status::UnsupportedMajor: return "UnsupportedMajor";
+    case Status::CIsNotD: return "CIsNotD";
   }
   return "?";
 }
 
-const char* sentence(Status status) {
+const char* sentence(Status status) noexcept {
   switch (status) {
     case Status::Ok: return "all is well";
     case Status::NegativeSize: return "m, n, k or the batch is negative";
@@ -54,7 +56,7 @@ const char* sentence(Status status) {
     case Status::LeadingDimensionTooSmall:
       return "a leading dimension is smaller than the extent it steps over";
     case Status::BadBatchStride:
-      return "a batch stride is negative, or that of D is 0 and the batch has several matrices";
+      return "a batch stride is negative, or that of D lets matrices of the batch overlap";
     case Status::NoPlan: return "the plan was not made by make_plan on a device";
     case Status::NullPointer:
       return "A, B or D is null, or C with a beta other than 0, or a bias that the problem has";
@@ -64,12 +66,11 @@ const char* sentence(Status status) {
     case Status::NotDeviceMemory: return "a pointer is not to the memory of a device";
     case Status::MixedDevices:
       return "a pointer is to the memory of another device than the plan's";
-    case Status::NoDevice: return "there is no CUDA device, or no driver";
+    case Status::NoDevice: return "there is no CUDA device, or no driver, or the device has no SM";
     case Status::WrongArchitecture:
       return "the device has not compute capability 9.0, for which the kernels are compiled";
     case Status::WrongDevice: return "the current device is not the one the plan was made for";
-    case Status::EarlierError:
-      return "an earlier CUDA call failed and nobody asked why: cudaGetLastError says it";
+    case Status::NoMemory: return "the host has no memory left; nothing that writes D was launched";
     case Status::CudaFailed: return "a CUDA call failed; run() launched nothing that writes D";
     case Status::BadTuneOptions: return "a tuner times at least one kernel in at least one round";
     case Status::StreamCaptured:
@@ -91,6 +92,9 @@ const char* sentence(Status status) {
              "written";
     case Status::TuneFileNotWritten:
       return "the file of tuned kernels cannot be written; the old one, if any, is as it was";
+    case Status::UnsupportedMajor: return "a major is neither K nor MN";
+    case Status::CIsNotD:
+      return "C is where D is, but not with D's strides: what is read would be overwritten before";
   }
   return "?";
 }

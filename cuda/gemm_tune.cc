@@ -7,14 +7,13 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 
 #include "cuda/gemm_estimate.h"
+#include "cuda/gemm_guard.h"
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_path.h"
 #include "cuda/launch.h"
@@ -64,7 +63,7 @@ struct Operands {
 };
 
 void require(Status status) {
-  if (status != Status::Ok) throw std::runtime_error(sentence(status));
+  if (status != Status::Ok) throw status;  // guarded() answers it
 }
 
 Event new_event() {
@@ -163,11 +162,12 @@ std::size_t chosen(const std::vector<double>& times) {
 // Asked before the planner asks CUDA for anything: that could end the capture.
 Status capture_of(Stream stream) {
   if (cuda::device_count() == 0) return Status::Ok;
+  const bool had_error = cudaPeekAtLastError() != cudaSuccess;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &status);
   if (error == cudaSuccess)
     return status == cudaStreamCaptureStatusNone ? Status::Ok : Status::StreamCaptured;
-  (void)cudaGetLastError();
+  if (!had_error) (void)cudaGetLastError();
   // The default stream waits for a stream that is being captured.
   return error == cudaErrorStreamCaptureImplicit ? Status::StreamCaptured : Status::CudaFailed;
 }
@@ -223,18 +223,47 @@ bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 Status plan_remembered_here(const Problem& problem, bool has_workspace, const TuneCache& cache,
                             Plan& plan) {
-  plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
   if (is_empty(problem)) return make_plan(problem, plan);
   if (cuda::device_count() == 0) return Status::NoDevice;
-  try {
-    const NamedDevice here = device_here();
-    return plan_remembered(
-        problem, tune_key(as_read(problem, has_workspace), here.device, here.name), cache,
-        [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); }, plan);
-  } catch (const std::exception&) {
-    return Status::CudaFailed;
+  const NamedDevice here = device_here();
+  return plan_remembered(
+      problem, tune_key(as_read(problem, has_workspace), here.device, here.name), cache,
+      [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); }, plan);
+}
+
+Status tune_here(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
+                 Stream stream, const TuneOptions& options, Plan& plan) {
+  if (const Status status = capture_of(stream); status != Status::Ok) return status;
+  Plan estimated;
+  if (const Status status = make_plan(problem, estimated); status != Status::Ok) return status;
+  if (const Status status = check(estimated, pointers, workspace); status != Status::Ok)
+    return status;
+  if (estimated.empty) {
+    plan = estimated;
+    return Status::Ok;
   }
+  const Path path = path_of(estimated, pointers, workspace);
+  if (path == Path::Unaligned) return Status::NothingToTune;
+  std::vector<Plan> plans = candidates(
+      options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
+  std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });
+  if (plans.empty()) return Status::NothingToTune;
+  plan = plans[chosen(times_of(plans, {pointers, workspace}, stream, options.rounds))];
+  return Status::Ok;
+}
+
+Status tune_and_remember(const Problem& problem, const Pointers& pointers,
+                         const Workspace& workspace, Stream stream, const TuneOptions& options,
+                         TuneCache& cache, Plan& plan) {
+  const bool has_workspace = workspace.data != nullptr;
+  const Status found = plan_remembered_here(problem, has_workspace, cache, plan);
+  if (found != Status::KernelDoesNotFit) return found;
+  require(tune_here(problem, pointers, workspace, stream, options, plan));
+  const NamedDevice here = device_here();
+  const Path path = path_of(plan, pointers, workspace);
+  return cache.remember(tune_key(as_read(problem, has_workspace), here.device, here.name),
+                        name(*launch_of(plan, path).kernel));
 }
 
 }  // namespace
@@ -250,70 +279,40 @@ std::vector<const Kernel*> promising_kernels(const Problem& problem, const Devic
 }
 
 Status make_plan_for(const Problem& problem, const Device& device, const std::string& device_name,
-                     const TuneCache& cache, Plan& plan) {
-  plan = {};
-  if (const Status status = check(problem); status != Status::Ok) return status;
-  const Status status = either_remembered([&](bool has_workspace) {
-    return plan_remembered(
-        problem, tune_key(as_read(problem, has_workspace), device, device_name), cache,
-        [&](const Kernel& k, Plan& made) { return make_plan_for(problem, device, k, made); }, plan);
+                     const TuneCache& cache, Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    require(check(p));
+    const Status status = either_remembered([&](bool has_workspace) {
+      return plan_remembered(
+          p, tune_key(as_read(p, has_workspace), device, device_name), cache,
+          [&](const Kernel& k, Plan& with) { return make_plan_for(p, device, k, with); }, made);
+    });
+    return status == Status::KernelDoesNotFit ? make_plan_for(p, device, made) : status;
   });
-  return status == Status::KernelDoesNotFit ? make_plan_for(problem, device, plan) : status;
 }
 
-Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan) {
-  const Status status = either_remembered([&](bool has_workspace) {
-    return plan_remembered_here(problem, has_workspace, cache, plan);
+Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    const Status status = either_remembered(
+        [&](bool has_workspace) { return plan_remembered_here(p, has_workspace, cache, made); });
+    return status == Status::KernelDoesNotFit ? make_plan(p, made) : status;
   });
-  return status == Status::KernelDoesNotFit ? make_plan(problem, plan) : status;
 }
 
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
-            Stream stream, const TuneOptions& options, Plan& plan) {
-  plan = {};
-  if (!is_sound(options)) return Status::BadTuneOptions;
-  if (const Status status = capture_of(stream); status != Status::Ok) return status;
-  Plan estimated;
-  if (const Status status = make_plan(problem, estimated); status != Status::Ok) return status;
-  if (const Status status = check(estimated, pointers, workspace); status != Status::Ok)
-    return status;
-  if (estimated.empty) {
-    plan = estimated;
-    return Status::Ok;
-  }
-  const Path path = path_of(estimated, pointers, workspace);
-  if (path == Path::Unaligned) return Status::NothingToTune;
-  if (cudaPeekAtLastError() != cudaSuccess) return Status::EarlierError;
-  std::vector<Plan> plans = candidates(
-      options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
-  std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });
-  if (plans.empty()) return Status::NothingToTune;
-  try {
-    plan = plans[chosen(times_of(plans, {pointers, workspace}, stream, options.rounds))];
-    return Status::Ok;
-  } catch (const std::exception&) {
-    return Status::CudaFailed;
-  }
+            Stream stream, const TuneOptions& options, Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    if (!is_sound(options)) return Status::BadTuneOptions;
+    return tune_here(p, pointers, workspace, stream, options, made);
+  });
 }
 
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
-            Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan) {
-  plan = {};
-  if (!is_sound(options)) return Status::BadTuneOptions;
-  const bool has_workspace = workspace.data != nullptr;
-  const Status found = plan_remembered_here(problem, has_workspace, cache, plan);
-  if (found != Status::KernelDoesNotFit) return found;
-  const Status status = tune(problem, pointers, workspace, stream, options, plan);
-  if (status != Status::Ok) return status;
-  try {
-    const NamedDevice here = device_here();
-    const Path path = path_of(plan, pointers, workspace);
-    cache.remember(tune_key(as_read(problem, has_workspace), here.device, here.name),
-                   name(*launch_of(plan, path).kernel));
-  } catch (const std::exception&) {
-    return Status::CudaFailed;
-  }
-  return Status::Ok;
+            Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan) noexcept {
+  return plan_anew(problem, plan, [&](const Problem& p, Plan& made) {
+    if (!is_sound(options)) return Status::BadTuneOptions;
+    return tune_and_remember(p, pointers, workspace, stream, options, cache, made);
+  });
 }
 
 }  // namespace tcq::gemm

@@ -34,26 +34,26 @@ struct TuneOptions {
 // waits, and overwrites D. If C is D and beta is not 0, D is undefined afterwards. The operands are
 // as much in L2 as one run after the other leaves them. Other work on the device disturbs the times:
 // tune one problem at a time. Refuses a stream that is being captured, and pointers for which no
-// choice is left (NothingToTune). After CudaFailed D may be overwritten.
+// choice is left (NothingToTune). After CudaFailed and NoMemory D may be overwritten.
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
-            Stream stream, const TuneOptions& options, Plan& plan);
+            Stream stream, const TuneOptions& options, Plan& plan) noexcept;
 
 // Takes the cache's choice, and then neither runs anything nor looks at the pointers; or tunes and
 // remembers. What was tuned with a workspace and what was tuned without one are two choices if TMA
 // can address the copies alone.
 Status tune(const Problem& problem, const Pointers& pointers, const Workspace& workspace,
-            Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan);
+            Stream stream, const TuneOptions& options, TuneCache& cache, Plan& plan) noexcept;
 
 // With the cache's choice for this device if there is one that this library has and that computes
 // the problem, rather one for run() with a workspace; else the plan of make_plan(problem, plan).
-Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan);
+Status make_plan(const Problem& problem, const TuneCache& cache, Plan& plan) noexcept;
 
 // For a device that need not be there, as in gemm.h.
 Status make_plan_for(const Problem& problem, const Device& device, const std::string& device_name,
-                     const TuneCache& cache, Plan& plan);
+                     const TuneCache& cache, Plan& plan) noexcept;
 
 // What tune() would time there on this path, the most promising first. Empty if check(problem) is
-// not Ok.
+// not Ok. Throws std::bad_alloc.
 std::vector<const Kernel*> promising_kernels(const Problem& problem, const Device& device,
                                              const TuneOptions& options, Path path = Path::Aligned);
 

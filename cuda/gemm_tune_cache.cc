@@ -4,136 +4,164 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <exception>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <utility>
 
 #include "cuda/gemm_check.h"
+#include "cuda/gemm_guard.h"
+#include "cuda/gemm_json.h"
 
 namespace tcq::gemm {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Choices = std::map<TuneKey, std::string>;
 
 constexpr const char* format_name = "tcq gemm choices";
-constexpr int format_version = 1;
+constexpr std::uint64_t format_version = 1;
 constexpr std::uintmax_t max_file_bytes = 256 * 1024 * 1024;
 
 // --- a choice as JSON ------------------------------------------------------------------------------
 
 const char* word(Major major) { return major == Major::K ? "K" : "MN"; }
+const char* word(bool flag) { return flag ? "true" : "false"; }
 
-Json choice_json(const TuneKey& key, const std::string& kernel) {
-  return {{"device", key.device},
-          {"major", key.major},
-          {"minor", key.minor},
-          {"sm_count", key.sm_count},
-          {"m", key.m},
-          {"n", key.n},
-          {"k", key.k},
-          {"batch", key.batch},
-          {"in", name(key.in)},
-          {"out", name(key.out)},
-          {"major_a", word(key.major_a)},
-          {"major_b", word(key.major_b)},
-          {"tma_loads", key.tma_loads},
-          {"tma_stores", key.tma_stores},
-          {"scales", key.scales},
-          {"reads_c", key.reads_c},
-          {"has_bias", key.has_bias},
-          {"activation", name(key.activation)},
-          {"batch_invariant", key.batch_invariant},
-          {"kernel", kernel}};
+// One line for each field.
+class ChoiceText {
+ public:
+  void text(const char* field, const std::string& value) { add(field, json_string(value)); }
+  void number(const char* field, std::int64_t value) { add(field, std::to_string(value)); }
+  void flag(const char* field, bool value) { add(field, word(value)); }
+  std::string whole() const { return "  {\n" + fields_ + "\n  }"; }
+
+ private:
+  void add(const char* field, const std::string& value) {
+    fields_ += (fields_.empty() ? "   " : ",\n   ") + json_string(field) + ": " + value;
+  }
+
+  std::string fields_;
+};
+
+constexpr std::size_t field_count = 20;
+
+std::string choice_text(const TuneKey& key, const std::string& kernel) {
+  ChoiceText out;
+  out.text("device", key.device);
+  out.number("major", key.major);
+  out.number("minor", key.minor);
+  out.number("sm_count", key.sm_count);
+  out.number("m", key.m);
+  out.number("n", key.n);
+  out.number("k", key.k);
+  out.number("batch", key.batch);
+  out.text("in", name(key.in));
+  out.text("out", name(key.out));
+  out.text("major_a", word(key.major_a));
+  out.text("major_b", word(key.major_b));
+  out.flag("tma_loads", key.tma_loads);
+  out.flag("tma_stores", key.tma_stores);
+  out.flag("scales", key.scales);
+  out.flag("reads_c", key.reads_c);
+  out.flag("has_bias", key.has_bias);
+  out.text("activation", name(key.activation));
+  out.flag("batch_invariant", key.batch_invariant);
+  out.text("kernel", kernel);
+  return out.whole();
 }
 
-// The readers throw a std::exception if the field is not there or not what it should be.
+// The readers throw TuneFileDamaged if the field is not there or not what it should be.
+
+const JsonValue& field(const JsonValue& choice, const char* name, JsonValue::Kind kind) {
+  const JsonValue* value = choice.find(name);
+  if (value == nullptr || value->kind != kind) throw Status::TuneFileDamaged;
+  return *value;
+}
 
 template <class Number>
-Number number(const Json& json, const char* field) {
-  const Json& value = json.at(field);
+Number number(const JsonValue& choice, const char* name) {
+  const std::uint64_t value = field(choice, name, JsonValue::Kind::Unsigned).number;
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
-  const bool in_range = value.is_number_unsigned() && value.get<std::uint64_t>() <= most;
-  if (!in_range) throw std::invalid_argument(field);
-  return value.get<Number>();
+  if (value > most) throw Status::TuneFileDamaged;
+  return static_cast<Number>(value);
+}
+
+bool flag(const JsonValue& choice, const char* name) {
+  return field(choice, name, JsonValue::Kind::Boolean).boolean;
+}
+
+const std::string& text(const JsonValue& choice, const char* name) {
+  return field(choice, name, JsonValue::Kind::String).text;
 }
 
 template <class Enum, class Word>
-Enum one_of(const Json& json, const char* field, int count, Word word_of) {
-  const auto& text = json.at(field).get_ref<const std::string&>();
+Enum one_of(const JsonValue& choice, const char* name, int count, Word word_of) {
+  const std::string& value = text(choice, name);
   for (int i = 0; i < count; ++i)
-    if (text == word_of(static_cast<Enum>(i))) return static_cast<Enum>(i);
-  throw std::invalid_argument(field);
+    if (value == word_of(static_cast<Enum>(i))) return static_cast<Enum>(i);
+  throw Status::TuneFileDamaged;
 }
 
-Type type(const Json& json, const char* field) {
-  return one_of<Type>(json, field, type_count, [](Type t) { return name(t); });
+Type type(const JsonValue& choice, const char* name) {
+  return one_of<Type>(choice, name, type_count, [](Type t) { return tcq::name(t); });
 }
 
-Major major(const Json& json, const char* field) {
-  const auto& text = json.at(field).get_ref<const std::string&>();
-  if (text == word(Major::K)) return Major::K;
-  if (text == word(Major::MN)) return Major::MN;
-  throw std::invalid_argument(field);
+Major major(const JsonValue& choice, const char* name) {
+  return one_of<Major>(choice, name, 2, [](Major m) { return word(m); });
 }
 
-TuneKey key_of(const Json& json) {
+TuneKey key_of(const JsonValue& choice) {
   TuneKey key;
-  key.device = json.at("device").get<std::string>();
-  key.major = number<int>(json, "major");
-  key.minor = number<int>(json, "minor");
-  key.sm_count = number<int>(json, "sm_count");
-  key.m = number<std::int64_t>(json, "m");
-  key.n = number<std::int64_t>(json, "n");
-  key.k = number<std::int64_t>(json, "k");
-  key.batch = number<std::int64_t>(json, "batch");
-  key.in = type(json, "in");
-  key.out = type(json, "out");
-  key.major_a = major(json, "major_a");
-  key.major_b = major(json, "major_b");
-  key.tma_loads = json.at("tma_loads").get<bool>();
-  key.tma_stores = json.at("tma_stores").get<bool>();
-  key.scales = json.at("scales").get<bool>();
-  key.reads_c = json.at("reads_c").get<bool>();
-  key.has_bias = json.at("has_bias").get<bool>();
-  key.activation = one_of<Activation>(json, "activation", activation_count,
+  key.device = text(choice, "device");
+  key.major = number<int>(choice, "major");
+  key.minor = number<int>(choice, "minor");
+  key.sm_count = number<int>(choice, "sm_count");
+  key.m = number<std::int64_t>(choice, "m");
+  key.n = number<std::int64_t>(choice, "n");
+  key.k = number<std::int64_t>(choice, "k");
+  key.batch = number<std::int64_t>(choice, "batch");
+  key.in = type(choice, "in");
+  key.out = type(choice, "out");
+  key.major_a = major(choice, "major_a");
+  key.major_b = major(choice, "major_b");
+  key.tma_loads = flag(choice, "tma_loads");
+  key.tma_stores = flag(choice, "tma_stores");
+  key.scales = flag(choice, "scales");
+  key.reads_c = flag(choice, "reads_c");
+  key.has_bias = flag(choice, "has_bias");
+  key.activation = one_of<Activation>(choice, "activation", activation_count,
                                       [](Activation a) { return name(a); });
-  key.batch_invariant = json.at("batch_invariant").get<bool>();
+  key.batch_invariant = flag(choice, "batch_invariant");
   return key;
 }
 
 // --- the file --------------------------------------------------------------------------------------
 
-Status parse_choices(const Json& json, Choices& choices) {
-  try {
-    for (const Json& one : json.at("choices")) {
-      const TuneKey key = key_of(one);
-      const auto kernel = one.at("kernel").get<std::string>();
-      const bool has_more = one.size() != choice_json(key, kernel).size();
-      const bool is_new = choices.emplace(key, kernel).second;
-      if (has_more || kernel.empty() || !is_new) return Status::TuneFileDamaged;
-    }
-  } catch (const std::exception&) {
-    return Status::TuneFileDamaged;
+Status parse_choices(const JsonValue& list, Choices& choices) {
+  if (list.kind != JsonValue::Kind::Array) return Status::TuneFileDamaged;
+  for (const JsonValue& choice : list.items) {
+    const std::string& kernel = text(choice, "kernel");
+    const bool is_new = choices.emplace(key_of(choice), kernel).second;
+    if (choice.items.size() != field_count || kernel.empty() || !is_new)
+      return Status::TuneFileDamaged;
   }
-  return json.at("choices").is_array() ? Status::Ok : Status::TuneFileDamaged;
+  return Status::Ok;
 }
 
-Status parse(const std::string& text, Choices& choices) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Status::TuneFileDamaged;
-  if (!json.is_object() || json.value("format", Json()) != format_name)
-    return Status::TuneFileForeign;
-  const Json version = json.value("version", Json());
-  if (!version.is_number_integer() || version < 1) return Status::TuneFileDamaged;
-  if (version > format_version) return Status::TuneFileNewer;
-  if (!json.contains("choices") || json.size() != 3) return Status::TuneFileDamaged;
-  return parse_choices(json, choices);
+Status parse(const std::string& file, Choices& choices) {
+  JsonValue json;
+  if (!parse_json(file, json)) return Status::TuneFileDamaged;
+  const JsonValue* format = json.find("format");
+  if (format == nullptr || format->text != format_name) return Status::TuneFileForeign;
+  const JsonValue* version = json.find("version");
+  if (version == nullptr || version->number < 1) return Status::TuneFileDamaged;
+  if (version->number > format_version) return Status::TuneFileNewer;
+  const JsonValue* list = json.find("choices");
+  if (list == nullptr || json.items.size() != 3) return Status::TuneFileDamaged;
+  return parse_choices(*list, choices);
 }
 
 Status read(const fs::path& path, Choices& choices) {
@@ -151,10 +179,13 @@ Status read(const fs::path& path, Choices& choices) {
 }
 
 std::string text_of(const Choices& choices) {
-  Json list = Json::array();
-  for (const auto& [key, kernel] : choices) list.push_back(choice_json(key, kernel));
-  const Json whole = {{"format", format_name}, {"version", format_version}, {"choices", list}};
-  return whole.dump(1) + "\n";
+  std::string list;
+  for (const auto& [key, kernel] : choices)
+    list += (list.empty() ? "\n" : ",\n") + choice_text(key, kernel);
+  if (!list.empty()) list += "\n ";
+  return "{\n \"format\": " + json_string(format_name) +
+         ",\n \"version\": " + std::to_string(format_version) + ",\n \"choices\": [" + list +
+         "]\n}\n";
 }
 
 bool write_all(int file, const std::string& text) {
@@ -208,9 +239,13 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   return key;
 }
 
-void TuneCache::remember(const TuneKey& key, const std::string& kernel) {
-  const std::lock_guard lock(mutex_);
-  choices_[key] = kernel;
+Status TuneCache::remember(const TuneKey& key, const std::string& kernel) noexcept {
+  return guarded(Status::NoMemory, [&] {
+    std::string name = kernel;  // before there is a place for it, which else would stay empty
+    const std::lock_guard lock(mutex_);
+    choices_.insert_or_assign(key, std::move(name));
+    return Status::Ok;
+  });
 }
 
 std::string TuneCache::find(const TuneKey& key) const {
@@ -224,21 +259,19 @@ std::size_t TuneCache::size() const {
   return choices_.size();
 }
 
-Status TuneCache::load(const std::string& path) {
-  try {
+Status TuneCache::load(const std::string& path) noexcept {
+  return guarded(Status::TuneFileUnreadable, [&] {
     Choices choices;
     if (const Status status = read(path, choices); status != Status::Ok) return status;
     const std::lock_guard lock(mutex_);
     choices.merge(choices_);
     choices_.swap(choices);
     return Status::Ok;
-  } catch (const std::exception&) {
-    return Status::TuneFileUnreadable;
-  }
+  });
 }
 
-Status TuneCache::save(const std::string& path) const {
-  try {
+Status TuneCache::save(const std::string& path) const noexcept {
+  return guarded(Status::TuneFileNotWritten, [&] {
     std::error_code error;
     const fs::path target = fs::weakly_canonical(path, error);  // a link stays a link
     if (error || target.empty()) return Status::TuneFileNotWritten;
@@ -252,9 +285,7 @@ Status TuneCache::save(const std::string& path) const {
     }
     choices.merge(of_file);
     return replace(target, text_of(choices));
-  } catch (const std::exception&) {
-    return Status::TuneFileNotWritten;
-  }
+  });
 }
 
 }  // namespace tcq::gemm

@@ -41,26 +41,27 @@ struct TuneKey {
   friend auto operator<=>(const TuneKey&, const TuneKey&) = default;
 };
 
-// Requires: check(problem) is Ok.
+// Requires: check(problem) is Ok. Throws std::bad_alloc.
 TuneKey tune_key(const Problem& problem, const Device& device, const std::string& device_name);
 
 // Every member may be called from several threads at a time.
 class TuneCache {
  public:
-  void remember(const TuneKey& key, const std::string& kernel);
+  // Ok or NoMemory, and then nothing changes.
+  Status remember(const TuneKey& key, const std::string& kernel) noexcept;
 
-  // Empty: there is none.
+  // Empty: there is none. Throws std::bad_alloc.
   std::string find(const TuneKey& key) const;
   std::size_t size() const;
 
   // Adds the file's choices; those of the file win. Names of kernels that this library has not are
   // kept. If the answer is not Ok, nothing changes.
-  Status load(const std::string& path);
+  Status load(const std::string& path) noexcept;
 
   // Adds the choices to those of the file, or makes it; ours win. What is not a file of choices
   // that load() takes is not written to. The file is replaced whole: a reader finds the old one or
   // the new one. Of two programs that save at one moment the later one's choices stay.
-  Status save(const std::string& path) const;
+  Status save(const std::string& path) const noexcept;
 
  private:
   mutable std::mutex mutex_;

@@ -1,14 +1,14 @@
-// The GEMM library without a GPU: errors, plans, the order of tiles, the C interface.
+// The GEMM library without a GPU: errors, plans, the order of tiles.
 #include "cuda/gemm.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "cuda/gemm_c.h"
 #include "cuda/gemm_kernels.h"
 #include "tests/gemm_case.h"
 
@@ -188,6 +188,65 @@ TEST(Gemm_Plan, OnlyHopperHasKernels) {
     EXPECT_EQ(make_plan_for(bf16(8, 8, 8), {0, major, minor, 132}, plan),
               Status::WrongArchitecture);
   EXPECT_FALSE(plan.made);
+}
+
+TEST(Gemm_Plan, ADeviceHasSms) {
+  for (const int sm_count : {INT32_MIN, -132, -1, 0, 1, 2, 7, 132, 1 << 20, INT32_MAX}) {
+    for (const Problem& p : {bf16(16, 7168, 4096), bf16(4096, 4096, 512), bf16(77, 99, 55)}) {
+      Plan plan;
+      const Status status = make_plan_for(p, {0, 9, 0, sm_count}, plan);
+      EXPECT_EQ(status, sm_count > 0 ? Status::Ok : Status::NoDevice) << sm_count;
+      EXPECT_EQ(plan.made, sm_count > 0);
+      if (!plan.made) continue;
+      for (const Launch& l : {plan.aligned, plan.unaligned, plan.realigned}) {
+        if (l.kernel == nullptr) continue;
+        EXPECT_GT(l.clusters, 0) << sm_count;
+        EXPECT_LE(l.clusters, tile_count(l.schedule)) << sm_count;
+      }
+    }
+  }
+}
+
+// As whoever plans anew after a change of one field.
+TEST(Gemm_Plan, TheProblemMayBeThePlansOwn) {
+  Plan plan = planned(bf16(100, 200, 300));
+  const std::string before = describe(plan);
+  plan.problem.alpha = 2;
+  ASSERT_EQ(make_plan_for(plan.problem, h200, plan), Status::Ok);
+  EXPECT_NE(describe(plan), before);
+  plan.problem.alpha = 1;
+  ASSERT_EQ(make_plan_for(plan.problem, h200, plan), Status::Ok);
+  EXPECT_EQ(describe(plan), before);
+  const Kernel& kernel = *plan.unaligned.kernel;
+  ASSERT_EQ(make_plan_for(plan.problem, h200, kernel, plan), Status::Ok);
+  EXPECT_EQ(plan.problem.m, 100);
+}
+
+TEST(Gemm_Plan, NaNFactorsAreFactors) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const bool in_alpha : {false, true}) {
+    Problem p = bf16(64, 64, 64);
+    (in_alpha ? p.alpha : p.beta) = nan;
+    const Plan plan = planned(p);
+    EXPECT_TRUE(plan.aligned.kernel->full);
+    EXPECT_EQ(check(plan, {at(16), at(32), nullptr, at(64)}, {}),
+              in_alpha ? Status::Ok : Status::NullPointer);  // C is read
+    p.in = Type::s8;
+    p.out = Type::s32;
+    EXPECT_EQ(check(p), Status::UnsupportedEpilogue);
+  }
+}
+
+TEST(Gemm_Plan, WhatIsNoPlanIsCalledSo) {
+  Plan plan;
+  plan.made = plan.runnable = true;  // by nobody who makes plans
+  plan.problem = bf16(8, 8, 8);
+  EXPECT_EQ(describe(plan), "no plan\n");
+  EXPECT_EQ(check(plan, aligned, {}), Status::NoPlan);
+  EXPECT_EQ(run(plan, aligned, {}, nullptr), Status::NoPlan);
+  EXPECT_EQ(check_memory(plan, aligned), Status::NoPlan);
+  EXPECT_EQ(workspace_bytes(plan, aligned), 0u);
+  EXPECT_TRUE(k_segments(plan, Path::Realigned).empty());
 }
 
 // --- plans -----------------------------------------------------------------------------------------
@@ -524,39 +583,6 @@ TEST(Gemm_Schedule, SplitRangesPartitionTheBlocks) {
       EXPECT_EQ(next, blocks);
     }
   }
-}
-
-// --- C ---------------------------------------------------------------------------------------------
-
-TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
-  tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
-  p.n = p.k = 8;
-  tcq_gemm_plan* plan = nullptr;
-  EXPECT_EQ(tcq_gemm_check(&p), 0);
-  ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);  // m is 0: empty
-  EXPECT_EQ(tcq_gemm_workspace_bytes(plan), 0u);
-  const tcq_gemm_pointers odd = {at(18), at(18), nullptr, at(16), nullptr};
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &odd), 0u);
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, nullptr), 0u);
-  EXPECT_EQ(tcq_gemm_workspace_bytes_for(nullptr, &odd), 0u);
-  char text[24];
-  const std::size_t length = tcq_gemm_describe(plan, text, sizeof text);
-  EXPECT_GT(length, sizeof text);
-  EXPECT_EQ(std::string(text), "problem: 0x8x8, bf16 ->");
-  const tcq_gemm_pointers none = {};
-  EXPECT_EQ(tcq_gemm_run(plan, &none, nullptr, 0, nullptr), 0);
-  tcq_gemm_destroy_plan(plan);
-  p.m = -1;
-  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::NegativeSize));
-  EXPECT_STREQ(tcq_gemm_sentence(tcq_gemm_check(&p)), sentence(Status::NegativeSize));
-  EXPECT_EQ(tcq_gemm_make_plan(&p, &plan), static_cast<int>(Status::NegativeSize));
-  EXPECT_EQ(plan, nullptr);
-  EXPECT_EQ(tcq_gemm_run(nullptr, &none, nullptr, 0, nullptr), static_cast<int>(Status::NoPlan));
-  EXPECT_STREQ(tcq_gemm_sentence(-1), "?");
-  p.m = 8;
-  p.in = 77;
-  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedTypes));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
@@ -307,6 +308,33 @@ TEST(Gemm_TuneFile, EveryFieldComesBack) {
   EXPECT_EQ(folder.files(), 2);  // no temporary one is left
 }
 
+// Another writer of JSON agrees, whatever is in the names.
+TEST(Gemm_TuneFile, IsWrittenAsALibraryWritesIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("choices");
+  TuneCache cache;
+  const auto expect_same = [&] {
+    ASSERT_EQ(cache.save(path), Status::Ok);
+    EXPECT_EQ(nlohmann::ordered_json::parse(read(path)).dump(1) + "\n", read(path));
+  };
+  expect_same();
+  int i = 0;
+  for (TuneKey key : keys_that_differ()) {
+    key.device += " \"\\\n\x01\xc3\xbc/" + std::string(1, static_cast<char>(' ' + i));
+    ASSERT_EQ(cache.remember(key, "\t\"" + std::to_string(i++)), Status::Ok);
+    expect_same();
+  }
+  TuneCache again;
+  ASSERT_EQ(again.load(path), Status::Ok);
+  EXPECT_EQ(again.size(), cache.size());
+  TuneKey wrong = key_here(usual);
+  wrong.device = "\xff";  // no UTF-8
+  ASSERT_EQ(again.remember(wrong, "x"), Status::Ok);
+  const std::string before = read(path);
+  EXPECT_EQ(again.save(path), Status::TuneFileNotWritten);
+  EXPECT_EQ(read(path), before);
+}
+
 TEST(Gemm_TuneFile, UnknownKernelsAreKept) {
   const TemporaryFolder folder;
   TuneCache cache;
@@ -434,6 +462,7 @@ TEST(Gemm_TuneFile, EveryFieldIsNeededAndHasItsRange) {
   expect_refused(replaced(good, "\"major_a\": \"K\"", "\"major_a\": \"N\""),
                  Status::TuneFileDamaged);
   expect_refused(replaced(good, "\"kernel one\"", "\"\""), Status::TuneFileDamaged);
+  expect_refused(replaced(good, "\"m\": 256", "\"m\": 256, \"m\": 256"), Status::TuneFileDamaged);
 }
 
 TEST(Gemm_TuneFile, AProblemTwiceIsDamaged) {
@@ -461,6 +490,11 @@ TEST(Gemm_TuneFile, OtherFilesAndVersionsAreLeftAlone) {
     expect_refused(std::string("{\"format\": \"tcq gemm choices\", \"version\": 1, \"choices\": ") +
                        choices + "}",
                    Status::TuneFileDamaged);
+  const std::string deep = std::string(50, '[') + std::string(50, ']');
+  expect_refused("{\"a\": " + deep + "}", Status::TuneFileForeign);
+  expect_refused("{\"format\": \"tcq gemm choices\", \"version\": 7, \"x\": " + deep + "}",
+                 Status::TuneFileNewer);
+  expect_refused(replaced(good, "\"m\": 256", "\"m\": [{\"m\": 256}]"), Status::TuneFileDamaged);
   expect_refused("not JSON", Status::TuneFileDamaged);
   expect_refused(std::string(100000, '['), Status::TuneFileDamaged);
   expect_refused("{\"format\": \"\xff\"}", Status::TuneFileDamaged);

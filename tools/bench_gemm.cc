@@ -2,7 +2,9 @@
 //
 // Both sides run in turns, in one process, on the same normal random operands, of which there are
 // more than L2 holds. The figures are medians of the rounds; a ratio is taken within a round. Before
-// a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit.
+// a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit. The
+// ceiling is wgmma alone (bench_ceiling.h). With --ceiling it and the GEMM run one after the other,
+// each at its own clock: the share that is worth quoting.
 // Example: bench_gemm 4096x4096x4096 --regime both --json gemm.json
 #include <fmt/format.h>
 
@@ -16,6 +18,7 @@
 #include "cuda/gemm_kernels.h"
 #include "cuda/gemm_tune.h"
 #include "oracle/svg.h"
+#include "tools/bench_ceiling.h"
 #include "tools/bench_cublas.h"
 #include "tools/bench_report.h"
 #include "tools/device_jobs.h"
@@ -43,6 +46,7 @@ struct Arguments {
   bool tune = false;
   bool no_workspace = false;
   bool no_cublas = false;
+  bool ceiling = false;
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -69,18 +73,16 @@ class Bench {
 
   Run& result() { return run_; }
 
-  double ceiling(Type in, bool burst) {
-    const auto [at, is_new] = ceilings_.try_emplace({in, burst}, 0.0);
-    if (!is_new) return at->second;
-    cuda::DeviceBuffer<std::uint32_t> sink(1);
-    constexpr int rounds = 200;
-    const Launcher launcher = [&](std::size_t, cudaStream_t stream) {
-      CUDA_CHECK(cuda::launch_ceiling(in, sm_count_, rounds, sink.data(), stream));
-    };
-    Regime r = regime(burst);
-    r.warm_seconds = 1;
-    const double us = quartiles(take_turns({launcher}, 1, r, stream_)[0]).median;
-    return at->second = cuda::ceiling_operations(in, sm_count_, rounds) / (us * 1e-6);
+  // Of wgmma alone. Once for each type and regime: it takes some seconds.
+  const Ceiling& ceiling(Type in, bool burst) {
+    const auto [at, is_new] = ceilings_.try_emplace({in, burst});
+    if (is_new) {
+      Regime r = regime(burst);
+      r.warm_seconds = settling_seconds;
+      at->second = ceiling_bench(in).measure(r, block_microseconds);
+      fmt::print("{}", line(at->second, in, burst));
+    }
+    return at->second;
   }
 
   void control(Type in) {
@@ -98,7 +100,45 @@ class Bench {
     measure_plan(p, sets, args_.tune ? tuned(p, sets) : plan(p), burst);
   }
 
+  // Wgmma alone, our GEMM alone, and wgmma alone again, in turns of many seconds: each at the clock
+  // that its own heat allows. The ceiling is the mean of the two, so that a drift does not count.
+  void measure_beside_ceiling(const Shape& shape, Type in, bool burst) {
+    const gemm::Problem p = problem(shape, in);
+    const OperandSets sets(p, args_.seed, stream_);
+    const gemm::Plan made = plan(p);
+    Measured m = describe(made, path(made, sets), burst);
+    check(made, sets, m);
+    const Launcher ours = launcher(made, sets);
+    Regime r = regime(burst);
+    r.warm_seconds = settling_seconds;
+    r.block_seconds = block_microseconds * 1e-6;
+    const double once = Block(ours, sets.count(), 3, stream_).microseconds();
+    const double microseconds =
+        burst ? std::max(once * r.burst_launches, least_microseconds) : block_microseconds;
+    CeilingBench alone = ceiling_bench(in);
+    m.ceiling = alone.measure(r, microseconds);
+    fmt::print("{}", line(*m.ceiling, in, burst));
+    const auto times = timed({ours}, sets, r, m);
+    m.sm_mhz_behind = alone.sm_mhz();
+    m.ours = quartiles(times[0]);
+    const Ceiling again = alone.measure(r, microseconds);
+    fmt::print("{}", line(again, in, burst));
+    m.ceiling->operations_per_second =
+        (m.ceiling->operations_per_second + again.operations_per_second) / 2;
+    add(m);
+    fmt::print("right behind it the SMs ran at {:.0f} MHz\n", *m.sm_mhz_behind);
+  }
+
  private:
+  // What power and clocks need to settle, and a block that is long beside the gap behind it.
+  static constexpr double settling_seconds = 3;
+  static constexpr double block_microseconds = 50000;
+  static constexpr double least_microseconds = 5000;  // in which CTAs do not all begin at once
+
+  CeilingBench ceiling_bench(Type in) {
+    return {in, sm_count_, args_.seed, stream_, clocks_.get()};
+  }
+
   gemm::Problem problem(const Shape& s, Type in) const {
     const auto major = [](char c) { return c == 'K' ? Major::K : Major::MN; };
     gemm::Problem p{.m = s.m, .n = s.n, .k = s.k, .in = in, .out = result_of(in)};
@@ -203,6 +243,16 @@ class Bench {
     std::tie(m.differing, m.checked) = sets.check(gemm::k_segments(plan, path(plan, sets)));
   }
 
+  // Between bursts the device idles, and so would a reading.
+  std::vector<std::vector<double>> timed(const std::vector<Launcher>& contenders,
+                                         const OperandSets& sets, const Regime& r, Measured& m) {
+    const bool reads = clocks_ != nullptr && !r.burst;
+    if (reads) clocks_->start();
+    auto times = take_turns(contenders, sets.count(), r, stream_);
+    if (reads) m.reading = clocks_->stop();
+    return times;
+  }
+
   void add(const Measured& m) {
     fmt::print("{}", line(m));
     std::fflush(stdout);
@@ -220,9 +270,7 @@ class Bench {
       contenders.push_back(theirs[0]);
       contenders.push_back(best_of(theirs, sets, burst));
     }
-    if (clocks_ != nullptr) clocks_->start();
-    const auto times = take_turns(contenders, sets.count(), regime(burst), stream_);
-    if (clocks_ != nullptr) m.reading = clocks_->stop();
+    const auto times = timed(contenders, sets, regime(burst), m);
     m.ours = quartiles(times[0]);
     if (!theirs.empty()) {
       m.theirs = quartiles(times[1]);
@@ -268,7 +316,7 @@ class Bench {
   int sm_count_ = 0;
   std::unique_ptr<Clocks> clocks_;
   std::shared_ptr<CublasLt> cublas_;
-  std::map<std::pair<Type, bool>, double> ceilings_;
+  std::map<std::pair<Type, bool>, Ceiling> ceilings_;
   gemm::TuneCache choices_;
   cuda::DeviceBuffer<std::uint8_t> workspace_;
   Run run_;
@@ -291,6 +339,11 @@ void write_results(const Arguments& args, const Run& run) {
   if (!args.svg.empty()) oracle::write_whole_file(args.svg, picture(run));
 }
 
+void measure(Bench& bench, const Arguments& args, const Shape& shape, Type type, bool burst) {
+  if (args.ceiling) return bench.measure_beside_ceiling(shape, type, burst);
+  bench.measure(shape, type, burst);
+}
+
 int run(const Arguments& args) {
   if (!args.tune_cache.empty() && !args.tune)
     throw oracle::UsageError("--tune-cache says where the choices of --tune are: give both");
@@ -301,12 +354,15 @@ int run(const Arguments& args) {
   if (shapes.empty()) shapes = suite();
   std::vector<Type> types;
   for (const std::string& word : args.types) types.push_back(parse_type(word));
+  if (args.ceiling && (args.tune || args.every_kernel))
+    throw oracle::UsageError(
+        "--ceiling measures the planned kernel: give no --tune, --every-kernel");
   require_sm90();
   Bench bench(args);
   const Run& result = bench.result();
   fmt::print("{}, driver {}, CUDA {}, cuBLASLt: {}\n", result.device, result.driver, result.runtime,
              result.cublas);
-  if (!args.every_kernel) {
+  if (!args.every_kernel && !args.ceiling) {
     bench.control(types[0]);
     fmt::print("control, ours by ours at 4096x4096x4096: {:.4f} ({:.4f} to {:.4f})\n",
                result.control->median, result.control->first, result.control->third);
@@ -315,7 +371,7 @@ int run(const Arguments& args) {
   for (const bool burst : regimes(args.regime))
     for (const Type type : types)
       for (const Shape& shape : shapes)
-        if (interrupted == 0) bench.measure(shape, type, burst);
+        if (interrupted == 0) measure(bench, args, shape, type, burst);
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
   if (interrupted != 0) {
@@ -343,6 +399,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "of the operands (default 1)");
   app.add_flag("--every-kernel", args.every_kernel,
                "each kernel that can compute the shape, not only the planned one");
+  app.add_flag("--ceiling", args.ceiling,
+               "our GEMM alone beside wgmma alone, each settled: its share of what power allows");
   app.add_flag("--tune", args.tune, "the plan of the tuner instead of the estimated one");
   app.add_option("--tune-cache", args.tune_cache,
                  "load and save the tuner's choices; the file need not be there");

@@ -19,7 +19,7 @@ const char* regime(bool burst) { return burst ? "burst" : "sustained"; }
 double tera(double amount, double microseconds) { return amount / microseconds * 1e-6; }
 
 double share(const Measured& m) {
-  return m.ceiling == 0 ? 0 : m.operations / (m.ours.median * 1e-6) / m.ceiling;
+  return m.ceiling ? m.operations / (m.ours.median * 1e-6) / m.ceiling->operations_per_second : 0;
 }
 
 Json json_of(const Quartiles& q) {
@@ -27,6 +27,18 @@ Json json_of(const Quartiles& q) {
 }
 
 Json json_of(const std::optional<Quartiles>& q) { return q ? json_of(*q) : Json(); }
+
+Json json_of(const std::optional<Ceiling>& c) {
+  if (!c) return {};
+  Json out = {{"tera_operations_per_s", c->operations_per_second * 1e-12},
+              {"sm_mhz_in_loop", c->sm_mhz},
+              {"tensor_share_of_clocks", c->tensor_share},
+              {"loop_us", c->loop_microseconds},
+              {"launch_us", c->launch_microseconds}};
+  out["sm_mhz"] = c->reading ? Json(c->reading->sm_mhz) : Json();
+  out["watts"] = c->reading ? Json(c->reading->watts) : Json();
+  return out;
+}
 
 Json json_of(const Measured& m) {
   Json row = {{"m", m.shape.m},
@@ -43,12 +55,13 @@ Json json_of(const Measured& m) {
               {"ratio_best", json_of(m.best_ratio)},
               {"tera_operations_per_s", tera(m.operations, m.ours.median)},
               {"terabytes_per_s", tera(m.bytes, m.ours.median)},
-              {"ceiling_tera_operations_per_s", m.ceiling * 1e-12},
-              {"share_of_ceiling", share(m)},
+              {"ceiling", json_of(m.ceiling)},
+              {"share_of_ceiling", m.ceiling ? Json(share(m)) : Json()},
               {"checked_outputs", m.checked},
               {"differing_outputs", m.differing}};
   row["sm_mhz"] = m.reading ? Json(m.reading->sm_mhz) : Json();
   row["watts"] = m.reading ? Json(m.reading->watts) : Json();
+  row["sm_mhz_behind"] = m.sm_mhz_behind ? Json(*m.sm_mhz_behind) : Json();
   return row;
 }
 
@@ -133,20 +146,32 @@ std::string header_line() {
       "to best", "T op/s", "TB/s", "ceiling", "MHz", "W", "kernel");
 }
 
+std::string line(const Ceiling& c, Type in, bool burst) {
+  const std::string read =
+      c.reading ? fmt::format("NVML {:.0f} MHz, {:.0f} W", c.reading->sm_mhz, c.reading->watts)
+                : "no reading of NVML";
+  return fmt::format(
+      "{:<18} {:<5} {:<9} {:.1f} T op/s, SMs at {:.0f} MHz, tensor cores busy {:.1f} %; {}; loop "
+      "{:.1f} of {:.1f} us\n",
+      "wgmma alone", name(in), regime(burst), c.operations_per_second * 1e-12, c.sm_mhz,
+      100 * c.tensor_share, read, c.loop_microseconds, c.launch_microseconds);
+}
+
 std::string line(const Measured& m) {
   const auto number = [](const std::optional<Quartiles>& q, int digits) {
     return q ? fmt::format("{:.{}f}", q->median, digits) : std::string("-");
   };
   const std::string spread =
       m.ratio ? fmt::format("{:.3f} to {:.3f}", m.ratio->first, m.ratio->third) : "-";
+  const std::string of_ceiling = m.ceiling ? fmt::format("{:.1f}%", 100 * share(m)) : "-";
   const std::string mhz = m.reading ? fmt::format("{:.0f}", m.reading->sm_mhz) : "-";
   const std::string watts = m.reading ? fmt::format("{:.0f}", m.reading->watts) : "-";
   return fmt::format(
-      "{:<18} {:<5} {:<9} {:>10.2f} {:>10} {:>10} {:>7} {:>15} {:>7} {:>7.1f} {:>6.2f} {:>6.1f}% "
+      "{:<18} {:<5} {:<9} {:>10.2f} {:>10} {:>10} {:>7} {:>15} {:>7} {:>7.1f} {:>6.2f} {:>7} "
       "{:>5} {:>5}  {}{}{}\n",
       name(m.shape), name(m.in), regime(m.burst), m.ours.median, number(m.theirs, 2),
       number(m.best, 2), number(m.ratio, 3), spread, number(m.best_ratio, 3),
-      tera(m.operations, m.ours.median), tera(m.bytes, m.ours.median), 100 * share(m), mhz, watts,
+      tera(m.operations, m.ours.median), tera(m.bytes, m.ours.median), of_ceiling, mhz, watts,
       m.realigned ? "realigned, " : "", m.kernel,
       m.differing == 0 ? "" : fmt::format("  {} OF {} OUTPUTS DIFFER", m.differing, m.checked));
 }

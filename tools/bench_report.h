@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/isa/element.h"
+#include "tools/bench_ceiling.h"
 #include "tools/bench_clocks.h"
 #include "tools/bench_problem.h"
 #include "tools/bench_timing.h"
@@ -25,8 +26,9 @@ struct Measured {
   std::optional<Quartiles> best_ratio;
   double operations = 0;  // of one launch
   double bytes = 0;
-  double ceiling = 0;  // operations in a second of wgmma alone, in this regime
+  std::optional<Ceiling> ceiling;  // wgmma alone in this regime
   std::optional<Reading> reading;
+  std::optional<double> sm_mhz_behind;  // by the SMs' own counters, right behind the last block
   int checked = 0;
   int differing = 0;
 };
@@ -43,6 +45,7 @@ struct Run {
 
 std::string header_line();
 std::string line(const Measured& row);
+std::string line(const Ceiling& ceiling, Type in, bool burst);
 // Geometric means of the ratios, and the least, for every group, type and regime.
 std::string summary(const Run& run);
 std::string json(const Run& run);

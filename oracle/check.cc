@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -287,8 +288,25 @@ Verdict check_wgmma(const PtxStatement& statement) {
 
 }  // namespace
 
+namespace {
+
+// Whether a blank divides the name: wgmma.fence, tcgen05.mma.ws, tcgen05.ld.red.
+// Measured against ptxas 13.0.88, which takes blanks before every other qualifier.
+bool is_divided(const PtxStatement& statement) {
+  const auto& words = statement.qualifiers;
+  const bool three =
+      statement.opcode == "tcgen05" && words.size() > 1 &&
+      ((words[0] == "mma" && words[1] == "ws") || (words[0] == "ld" && words[1] == "red"));
+  return statement.joined < std::min<std::size_t>(words.size(), three ? 2 : 1);
+}
+
+}  // namespace
+
 Verdict check_statement(const PtxStatement& statement, std::optional<Target> asked) {
   if (statement.opcode.empty()) return unmodelled("there is no statement on this line");
+  const bool is_ours = statement.opcode == "tcgen05" || statement.opcode == "wgmma";
+  if (is_ours && is_divided(statement))
+    return illegal(Fault::InstructionUnknown, "a blank divides its name");
   if (statement.opcode == "tcgen05")
     return check_tcgen05(statement, asked.value_or(Target::sm_100a));
   if (statement.opcode != "wgmma")

@@ -224,7 +224,7 @@ class Run {
   }
 
   void end(const ListOrder& order, std::size_t i) {
-    if (!order.owns_registers()) return;
+    if (!order.owns_registers() || (i != none && steps_[i].aborts)) return;
     const char* text = order.uncommitted()
                            ? "the stream ends with wgmmas that are in no group: not followed"
                            : "the stream ends with groups in flight: not followed";

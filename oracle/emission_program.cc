@@ -293,12 +293,14 @@ class Builder {
       case PtxEffect::Jumps: return add_jump(item);
       case PtxEffect::JumpsAnywhere: return add_any_jump(item);
       case PtxEffect::Calls: return add_unknown(item, "a call");
-      case PtxEffect::Ends:
-        if (statement.opcode != "trap" || !statement.guard) add_step(Kind::End, item);
-        program_.is_straight = program_.is_straight && !statement.guard;
-        return;
+      case PtxEffect::Ends: return add_end(item);
       default: add_access(item, *effect == PtxEffect::Writes);
     }
+  }
+
+  void add_end(const Item& item) {
+    add_step(Kind::End, item).aborts = item.statement->opcode == "trap";
+    program_.is_straight = program_.is_straight && !item.statement->guard;
   }
 
   void add_wgmma(const Item& item, const PtxStatement& statement) {

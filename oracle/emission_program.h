@@ -23,6 +23,7 @@ struct EmissionStep {
   std::size_t line = 0;
   bool guarded = false;   // may be stepped over
   bool releases = false;  // shared memory
+  bool aborts = false;    // End: trap, behind which nothing matters
   int pending = 0;        // Wait
   wgmma::Form form{};     // Mma
   bool accumulate = true;

@@ -77,6 +77,14 @@ bool begins_statement(std::string_view line) {
                       : next == ";" && word == "ret";
 }
 
+// Nothing but a guard: its instruction follows.
+bool is_guard(std::string_view text) {
+  if (!text.starts_with('@')) return false;
+  text = trimmed(text.substr(1));
+  if (text.starts_with('!')) text = trimmed(text.substr(1));
+  return first_word(text).size() == text.size();
+}
+
 constexpr std::size_t longest_piece = std::size_t{4} << 20;
 
 }  // namespace
@@ -214,7 +222,7 @@ void PtxSource::add_line(std::string_view line) {
   const std::string text = without_comments(line);
   const bool header = is_directive_ && is_header(text_);
   const bool next = begins_statement(text) || trimmed(text).starts_with(".reg");
-  if (!text_.empty() && !header && depth_ == 0 && next) finish();
+  if (next && !text_.empty() && !header && depth_ == 0 && !is_guard(text_)) finish();
   add_text(text);
   end_of_line();
 }

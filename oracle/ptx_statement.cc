@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 
 #include "oracle/ptx_scopes.h"
 #include "oracle/words.h"
@@ -64,6 +63,8 @@ RegisterClass class_of(const RegisterName& name, std::string_view text, Register
   return RegisterClass::Unknown;
 }
 
+// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers are
+// none.
 std::optional<std::int64_t> immediate_value(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);
@@ -80,11 +81,8 @@ std::optional<std::int64_t> immediate_value(std::string_view text) {
   std::uint64_t magnitude = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, magnitude, base);
-  if (text.empty() || rest != end || error == std::errc::invalid_argument) return std::nullopt;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  if (error == std::errc::result_out_of_range || magnitude > static_cast<std::uint64_t>(most))
-    return minus ? -most : most;
-  return minus ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+  if (text.empty() || rest != end || error != std::errc()) return std::nullopt;
+  return static_cast<std::int64_t>(minus ? 0 - magnitude : magnitude);
 }
 
 // ---- Operands -----------------------------------------------------------------------------------
@@ -197,8 +195,8 @@ bool parse_operands(std::string_view text, std::vector<PtxOperand>& operands,
   return true;
 }
 
-// The opcode and its qualifiers, which blanks may precede; returns what follows.
-std::string_view take_opcode(std::string_view text, PtxStatement& statement) {
+// The opcode and its qualifiers, which blanks may precede; takes them off the text.
+bool take_opcode(std::string_view& text, PtxStatement& statement, std::string& malformed) {
   const auto end_of_word = [](std::string_view word) {
     const auto end = std::find_if(word.begin(), word.end(),
                                   [](char c) { return is_blank(c) || c == '{' || c == '.'; });
@@ -206,12 +204,19 @@ std::string_view take_opcode(std::string_view text, PtxStatement& statement) {
   };
   statement.opcode = text.substr(0, end_of_word(text));
   text.remove_prefix(statement.opcode.size());
+  bool joined = true;
   for (std::string_view rest = trimmed(text); rest.starts_with('.'); rest = trimmed(text)) {
+    joined = joined && text.starts_with('.');
     rest.remove_prefix(1);
     statement.qualifiers.push_back(rest.substr(0, end_of_word(rest)));
+    if (statement.qualifiers.back().empty()) {
+      malformed = "a qualifier is empty";
+      return false;
+    }
+    if (joined) ++statement.joined;
     text = rest.substr(statement.qualifiers.back().size());
   }
-  return text;
+  return true;
 }
 
 // @%p0, @!%p0, @ ! %p0.
@@ -260,7 +265,7 @@ std::optional<PtxStatement> parse_statement(std::string_view text, std::string& 
   }
   text = trimmed(text.substr(0, end));
   if (!take_guard(text, statement, malformed, scope)) return std::nullopt;
-  text = take_opcode(text, statement);
+  if (!take_opcode(text, statement, malformed)) return std::nullopt;
   if (statement.guard && statement.opcode.empty()) {
     malformed = "a guard without an instruction";
     return std::nullopt;

@@ -46,7 +46,7 @@ struct PtxOperand {
   std::string_view text;
   bool negated = false;                                   // !%p0
   RegisterClass register_class = RegisterClass::Unknown;  // Register; Address: of its base
-  std::int64_t value = 0;                                 // Immediate, saturated; Address: offset
+  std::int64_t value = 0;                                 // Immediate; Address: offset
   bool has_base = false;                                  // Address: [7] has none
   std::uint64_t count = 0;                                // Vector: registers in it
   std::array<bool, register_class_count> holds = {};      // Vector: classes in it
@@ -58,6 +58,7 @@ struct PtxStatement {
   std::optional<PtxOperand> guard;
   std::string_view opcode;  // up to the first dot
   std::vector<std::string_view> qualifiers;
+  std::size_t joined = 0;  // that many qualifiers follow the opcode without a blank
   std::vector<PtxOperand> operands;
 };
 

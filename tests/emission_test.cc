@@ -343,6 +343,12 @@ TEST(Emission, EitherWayOfABranchIsTaken) {
             Status::Yes);
 }
 
+TEST(Emission, ATrapEndsWithoutAWait) {
+  EXPECT_EQ(status_of({fence, mma(0, false), commit, "@%p1 trap;", "@%p2 bra on;", "trap;",
+                       "on:", wait(0)}),
+            Status::Yes);
+}
+
 TEST(Emission, WritingUnderAGuardMayHaveHappened) {
   EXPECT_EQ(faults({fence, "@%p1 mov.f32 %f0, %f9;", mma(0, false), commit, wait(0)}),
             (Found{{3, Fault::WgmmaFenceMissing}}));

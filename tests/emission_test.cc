@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -365,10 +367,103 @@ TEST(Emission, JoinedStatesAllowForEveryPath) {
   for (const bool fenced_first : {false, true}) {
     const std::string a = fenced_first ? fence : "";
     const std::string b = fenced_first ? "" : fence;
-    EXPECT_EQ(faults({"@%p1 bra other;", a, "bra over;", "other:", b, "over:", mma(0, false),
-                      commit, wait(0)}),
-              (Found{{7, Fault::WgmmaFenceMissing}}));
+    EXPECT_EQ(faults({"@%p1 bra other;", commit, a, "bra over;", "other:", commit, b,
+                      "over:", mma(0, false), commit, wait(0)}),
+              (Found{{9, Fault::WgmmaFenceMissing}}));
   }
+}
+
+// A random program of straight steps and jumps; step i may be followed by next[i].
+struct RandomProgram {
+  Lines steps;  // empty: only a jump
+  std::vector<std::vector<std::size_t>> next;
+  Lines text() const {
+    Lines lines = {kWritten};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      lines.push_back("L" + std::to_string(i) + ": " + steps[i]);
+      for (std::size_t k = 0; k + 1 < next[i].size(); ++k)
+        lines.push_back("@%p1 bra L" + std::to_string(next[i][k]) + ";");
+      lines.push_back("bra L" + std::to_string(next[i].back()) + ";");
+    }
+    lines.push_back("L" + std::to_string(steps.size()) + ": ret;");
+    return lines;
+  }
+  static constexpr const char* kWritten =
+      "mov.b32 {%f0,%f1,%f2,%f3}, 0; mov.b32 {%f4,%f5,%f6,%f7}, 0;";
+};
+
+// A loop that is right, with up to three of its steps changed and up to three jumps more.
+RandomProgram random_program(std::mt19937& random) {
+  const Lines kinds = {fence,
+                       mma(0, true),
+                       mma(4, true),
+                       mma(0, true, "m64n8k32"),
+                       commit,
+                       wait(0),
+                       wait(1),
+                       wait(2),
+                       "",
+                       "mov.f32 %f0, %f9;",
+                       "mov.f32 %f9, %f5;"};
+  RandomProgram program;
+  program.steps = {fence,   mma(0, true),        commit,  mma(4, true),        commit,
+                   wait(1), "mov.f32 %f9, %f0;", wait(0), "mov.f32 %f9, %f5;", ""};
+  if (random() % 2 == 0)
+    program.steps = {fence,   mma(4, true),        commit,  fence, mma(0, true), commit,
+                     wait(1), "mov.f32 %f4, %f8;", wait(0), ""};
+  const std::size_t size = program.steps.size();
+  for (std::size_t edits = random() % 4; edits > 0; --edits) {
+    std::string& step = program.steps[random() % size];
+    if (random() % 2 == 0)
+      step = kinds[random() % kinds.size()];
+    else
+      std::swap(step, program.steps[random() % size]);
+  }
+  for (std::size_t i = 0; i < size; ++i) program.next.push_back({i + 1});
+  for (std::size_t jumps = random() % 4; jumps > 0; --jumps) {
+    auto& next = program.next[random() % size];
+    if (next.size() == 1) next.insert(next.begin(), random() % (size + 1));
+  }
+  return program;
+}
+
+bool is_wrong(const Lines& lines) {
+  for (const EmissionFinding& f : check(lines))
+    if (f.kind == FaultKind::Undefined) return true;
+  return false;
+}
+
+// Whether some path of at most `most` steps from `at` on is wrong, read as straight-line code.
+bool some_path_is_wrong(const RandomProgram& program, std::size_t at, Lines& path,
+                        std::size_t most) {
+  if (at == program.steps.size() || path.size() > most) return is_wrong(path);
+  path.push_back(program.steps[at]);
+  bool wrong = false;
+  for (const std::size_t next : program.next[at])
+    wrong = wrong || some_path_is_wrong(program, next, path, most);
+  path.pop_back();
+  return wrong;
+}
+
+// The fixed point over all paths says what every path says that is walked step by step.
+TEST(Emission, AProgramIsWrongIfAndOnlyIfSomePathIs) {
+  const char* const seed = std::getenv("TCQ_SEED");
+  std::mt19937 random(seed == nullptr ? 1u : static_cast<unsigned>(std::atoi(seed)));
+  int wrong = 0;
+  for (int i = 0; i < 400; ++i) {
+    const RandomProgram program = random_program(random);
+    Lines path = {RandomProgram::kWritten};
+    const bool expected = some_path_is_wrong(program, 0, path, 24);
+    const Lines text = program.text();
+    ASSERT_EQ(is_wrong(text), expected) << [&] {
+      std::string all;
+      for (const std::string& line : text) all += line + "\n";
+      return all;
+    }();
+    wrong += expected ? 1 : 0;
+  }
+  EXPECT_GT(wrong, 40);
+  EXPECT_LT(wrong, 360);
 }
 
 TEST(Emission, TheEndOfTheStreamIsLookedAt) {

@@ -141,8 +141,8 @@ Verdict check_vector(Operand operand, const PtxOperand& given, std::uint64_t exp
                                                        name(operand), quoted(given.text), types));
 }
 
-// Measured against ptxas 13.0.88: every type that .reg takes, in every operand. One type more passes
-// where integers are expected as A, and as sp-meta: .pred, on which ptxas crashes.
+// Measured against ptxas 13.0.88: every type that .reg takes, in every operand. One type more
+// passes where integers are expected as A, and as sp-meta: .pred, on which ptxas crashes.
 Verdict check_d(const Form& form, const PtxOperand& given) {
   using enum RegisterClass;
   const auto count = static_cast<std::uint64_t>(wgmma::accumulator_registers(form.d, form.n));

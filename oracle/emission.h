@@ -33,7 +33,8 @@ struct EmissionFinding {
 
 inline constexpr std::size_t max_emission_lines = 1'000'000;
 
-// Without a target that of the text's .target, or sm_90a. Throws UsageError for more lines than that.
+// Without a target that of the text's .target, or sm_90a. Throws UsageError for more lines than
+// that.
 // Whatever could matter and is not followed is a finding of kind Unmodelled: none at all means that
 // every wgmma was followed and every rule kept.
 std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,

@@ -63,8 +63,8 @@ RegisterClass class_of(const RegisterName& name, std::string_view text, Register
   return RegisterClass::Unknown;
 }
 
-// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers are
-// none.
+// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers
+// are none.
 std::optional<std::int64_t> immediate_value(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);

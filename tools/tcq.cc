@@ -2,7 +2,7 @@
 //
 // Decides options, where answers go and the exit status; every answer is oracle/answer.h's. Three
 // ways to run: one question in the words of the command line, one question per line of stdin (`-`),
-// or one data line per line of stdin (`mma`, `check`).
+// or stdin as data: a line each (`mma`), a statement each (`check`), all at once (`emission`).
 #include <fmt/format.h>
 #include <unistd.h>
 

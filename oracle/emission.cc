@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 #include <map>
-#include <optional>
+#include <set>
 #include <utility>
 
+#include "oracle/emission_program.h"
 #include "oracle/json.h"
 #include "oracle/mnemonic.h"
-#include "oracle/ptx_statement.h"
 #include "oracle/verbs.h"
 #include "oracle/words.h"
 #include "sim/machine/wgmma_order.h"
@@ -18,130 +18,9 @@
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxOperand::Kind;
-using wgmma::RegisterRange;
-
-// --- registers -------------------------------------------------------------------------------------
-
-bool is_name(char c) {
-  return c == '%' || c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
-// "%f12" -> {"%f", 12}; names without a number as people write it ("%f012", "%f99999999999") stay
-// whole, with -1.
-std::pair<std::string, int> split_number(std::string_view name) {
-  std::size_t digits = name.size();
-  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-  int number = -1;
-  std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  const bool is_plain = number >= 0 && std::to_string(number) == name.substr(digits);
-  return is_plain ? std::pair{std::string(name.substr(0, digits)), number}
-                  : std::pair{std::string(name), -1};
-}
-
-// Every register named in an operand; "{%f0..%f3}" stands for four.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  bool range = false;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.substr(i, 2) == "..") range = true;
-    if (text[i] != '%') {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < text.size() && is_name(text[end])) ++end;
-    const std::string name(text.substr(i, end - i));
-    if (range && !names.empty()) {
-      const auto [prefix, first] = split_number(names.back());
-      const int last = split_number(name).second;
-      for (int n = first + 1; n <= last && n - first < 1024; ++n)
-        names.push_back(prefix + std::to_string(n));
-    } else {
-      names.push_back(name);
-    }
-    range = false;
-    i = end;
-  }
-  return names;
-}
-
-// --- statements ------------------------------------------------------------------------------------
-
-struct Step {
-  std::size_t line = 0;
-  std::string text;  // outlives the statement
-  PtxStatement statement;
-  std::string_view which;  // of wgmma: mma_async, fence, ...
-};
-
-bool is_wgmma(const Step& step, std::string_view which) {
-  return step.statement.opcode == "wgmma" && step.which == which;
-}
-
-// The form of an mma_async that check found legal.
-wgmma::Form form_of(const Step& step) {
-  wgmma::Form form{};
-  std::vector<Type> types;
-  for (const std::string_view word : step.statement.qualifiers) {
-    if (word == "sp") form.sparse = true;
-    if (const auto shape = parse_shape(word)) form.n = shape->n;
-    if (const auto type = parse_type(word)) types.push_back(*type);
-  }
-  form.d = types[0];
-  form.a = types[1];
-  form.b = types[2];
-  if (step.statement.operands[1].kind == Kind::Vector) form.a_place = wgmma::Place::Registers;
-  return form;
-}
-
-// Registers of wgmmas get consecutive numbers in the order of their names.
-class Numbering {
- public:
-  explicit Numbering(const std::vector<Step>& steps) {
-    std::map<std::pair<std::string, int>, int> sorted;
-    for (const Step& step : steps) {
-      if (!is_wgmma(step, "mma_async")) continue;
-      for (const PtxOperand& operand : step.statement.operands)
-        if (operand.kind == Kind::Vector)
-          for (const std::string& name : names_in(operand.text)) sorted[split_number(name)] = 0;
-    }
-    if (sorted.size() > 256)
-      throw UnmodelledError(fmt::format(
-          "the wgmmas of this stream use {} registers: only 256 are modelled", sorted.size()));
-    int next = 0;
-    for (auto& [key, number] : sorted) {
-      number = next++;
-      const std::string digits = key.second < 0 ? "" : std::to_string(key.second);
-      numbers_[key.first + digits] = number;
-      names_.push_back(key.first + digits);
-    }
-  }
-
-  // The range of a vector; nothing if its registers are not numbered one after the other.
-  std::optional<RegisterRange> range(const PtxOperand& vector) const {
-    RegisterRange range;
-    for (const std::string& name : names_in(vector.text)) {
-      const int number = numbers_.at(name);
-      if (range.count == 0) range.first = number;
-      if (number != range.first + range.count) return std::nullopt;
-      ++range.count;
-    }
-    return range;
-  }
-  int number(const std::string& name) const {
-    const auto found = numbers_.find(name);
-    return found == numbers_.end() ? -1 : found->second;
-  }
-  const std::string& name(int number) const { return names_[static_cast<std::size_t>(number)]; }
-
- private:
-  std::map<std::string, int> numbers_;
-  std::vector<std::string> names_;
-};
-
-// --- the run ---------------------------------------------------------------------------------------
+using Kind = EmissionStep::Kind;
+using Steps = std::vector<EmissionStep>;
+using wgmma::ListOrder;
 
 const char* cure(Fault fault) {
   switch (fault) {
@@ -161,209 +40,320 @@ const char* cure(Fault fault) {
   }
 }
 
+// --- paths -----------------------------------------------------------------------------------------
+
+// Steps [first, last) that follow each other, and the blocks that may come next.
+struct Block {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::vector<std::size_t> next;
+  std::size_t arrivals = 0;  // of the others, and of the start
+};
+
+std::vector<Block> blocks_of(const Steps& steps) {
+  std::set<std::size_t> starts = {0, steps.size()};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    starts.insert(steps[i].targets.begin(), steps[i].targets.end());
+    const bool leaves = !steps[i].targets.empty() || steps[i].kind == Kind::End;
+    if (leaves) starts.insert(i + 1);
+  }
+  std::map<std::size_t, std::size_t> index;
+  for (const std::size_t start : starts) index.emplace(start, index.size());
+  std::vector<Block> blocks(index.size());  // the last one is empty: behind the last step
+  for (auto at = index.begin(); at != index.end(); ++at) {
+    Block& block = blocks[at->second];
+    block.first = at->first;
+    block.last = std::next(at) == index.end() ? at->first : std::next(at)->first;
+    if (block.first == block.last) continue;
+    const EmissionStep& end = steps[block.last - 1];
+    for (const std::size_t target : end.targets) block.next.push_back(index.at(target));
+    const bool goes_on =
+        end.guarded || (end.kind != Kind::End && (end.kind != Kind::Jump || end.targets.empty()));
+    if (goes_on) block.next.push_back(index.at(block.last));
+  }
+  blocks[0].arrivals = 1;
+  for (const Block& block : blocks)
+    for (const std::size_t next : block.next) ++blocks[next].arrivals;
+  return blocks;
+}
+
+// --- the run ---------------------------------------------------------------------------------------
+
 class Run {
  public:
-  Run(const std::vector<Step>& steps, const Numbering& numbers)
-      : steps_(steps), numbers_(numbers) {}
-
-  // `skip` leaves a fence out, `weaker` lets a wait leave one group more in flight.
-  std::vector<EmissionFinding> run(std::size_t skip = none, std::size_t weaker = none) {
-    for (std::size_t i = 0; i < steps_.size(); ++i)
-      if (i != skip) step(i, i == weaker ? 1 : 0);
-    end();
-    return std::move(findings_);
+  explicit Run(const EmissionProgram& program)
+      : program_(program), steps_(program.steps), blocks_(blocks_of(program.steps)) {
+    for (const EmissionStep& step : steps_) oldest_ = std::max(oldest_, step.pending + 1);
   }
   static constexpr std::size_t none = ~std::size_t{0};
 
- private:
-  void step(std::size_t i, int more_pending) {
-    const Step& s = steps_[i];
-    const auto at = static_cast<std::uint32_t>(i);
-    if (is_wgmma(s, "fence")) return note(i, order_.fence(at));
-    if (is_wgmma(s, "commit_group")) return note(i, order_.commit(at));
-    if (is_wgmma(s, "wait_group"))
-      return note(i, order_.wait(static_cast<int>(std::min<std::int64_t>(
-                                     s.statement.operands[0].value, 1 << 20)) +
-                                     more_pending,
-                                 at));
-    if (is_wgmma(s, "mma_async")) return mma(i);
-    other(i);
-  }
-
-  void mma(std::size_t i) {
-    const PtxStatement& statement = steps_[i].statement;
-    wgmma::MmaRegisters registers{form_of(steps_[i]), {}, {}, {}, true};
-    const auto d = numbers_.range(statement.operands[0]);
-    const bool a_in_registers = statement.operands[1].kind == Kind::Vector;
-    const auto a = a_in_registers ? numbers_.range(statement.operands[1])
-                                  : std::optional<RegisterRange>(RegisterRange{});
-    if (!d || !a) {
-      add(i, Fault::None, "registers of a vector that are not numbered upwards are not followed");
-      return;
+  // `skip` leaves a fence out, `weaker` lets a wait leave one group more in flight.
+  std::vector<EmissionFinding> run(std::size_t skip = none, std::size_t weaker = none) {
+    skip_ = skip;
+    weaker_ = weaker;
+    if (too_large())
+      return {{program_.last_line, Fault::None, FaultKind::Unmodelled,
+               "too many paths for so many registers: not followed"}};
+    arrive(0, program_.is_called ? unknown() : begin());
+    while (!pending_.empty()) {
+      auto next = pending_.extract(pending_.begin());
+      follow(next.key(), std::move(next.mapped()));
     }
-    registers.d = *d;
-    registers.a = *a;
-    const PtxOperand& scale_d = statement.operands[registers.form.sparse ? 5 : 3];
-    // An unknown predicate may well be false: nothing is said about the first step then.
-    registers.accumulate = scale_d.kind == Kind::Immediate && scale_d.value != 0;
-    note(i, order_.mma(registers, static_cast<std::uint32_t>(i)));
+    return std::move(findings_);
   }
 
-  // First operand written, the others read; stores and the like only read.
-  void other(std::size_t i) {
-    const PtxStatement& statement = steps_[i].statement;
-    static constexpr std::string_view readers[] = {
-        "st", "red", "bar", "barrier", "cp", "bra", "mbarrier", "fence", "ret", "stmatrix"};
-    const bool only_reads =
-        std::find(std::begin(readers), std::end(readers), statement.opcode) != std::end(readers);
-    for (std::size_t k = statement.operands.size(); k-- > 0;) {
-      const bool writes = k == 0 && !only_reads && statement.operands[0].text.front() != '[';
-      for (const std::string& name : names_in(statement.operands[k].text)) {
-        const int number = numbers_.number(name);
-        if (number < 0) continue;
-        const RegisterRange range{number, 1};
-        const auto at = static_cast<std::uint32_t>(i);
-        note(i, writes ? order_.write(range, at) : order_.read(range, at));
+ private:
+  ListOrder begin() const {
+    ListOrder order(std::vector<wgmma::RegisterState>(program_.registers.size()));
+    if (!program_.is_straight) order.normalise(oldest_);
+    return order;
+  }
+  // Anything may have happened: nothing is concluded until the next wgmma.
+  ListOrder unknown() const {
+    std::vector<wgmma::RegisterState> registers(program_.registers.size());
+    for (wgmma::RegisterState& r : registers) r.written = true;
+    ListOrder order(std::move(registers));
+    order.fence(0);
+    order.normalise(oldest_);
+    return order;
+  }
+
+  bool too_large() const {
+    constexpr std::size_t most_states = 8'000'000;  // of registers, at the blocks where paths meet
+    const auto meet = static_cast<std::size_t>(std::count_if(
+        blocks_.begin(), blocks_.end(), [](const Block& block) { return block.arrivals > 1; }));
+    return meet > most_states / std::max<std::size_t>(program_.registers.size(), 1);
+  }
+
+  // Where paths meet, the state allows for all of them.
+  void arrive(std::size_t block, ListOrder order) {
+    if (blocks_[block].arrivals > 1) {
+      const auto met = met_.find(block);
+      if (met == met_.end()) {
+        met_.emplace(block, order);
+      } else {
+        if (!met->second.join(order)) return;
+        order = met->second;
       }
     }
+    pending_.insert_or_assign(block, std::move(order));
   }
 
-  void end() {
-    if (steps_.empty() || !order_.uncommitted()) {
-      if (!steps_.empty() && order_.completed() < order_.committed())
-        add(steps_.size() - 1, Fault::None, "the stream ends with groups in flight");
-      return;
+  void follow(std::size_t index, ListOrder order) {
+    const Block& block = blocks_[index];
+    for (std::size_t i = block.first; i < block.last; ++i)
+      if (i != skip_) step(order, i);
+    const bool at_end = block.first == block.last || steps_[block.last - 1].kind == Kind::End;
+    if (at_end) end(order, block.first == block.last ? none : block.last - 1);
+    if (block.next.empty()) return;
+    if (!program_.is_straight) order.normalise(oldest_);
+    for (std::size_t i = 0; i + 1 < block.next.size(); ++i) arrive(block.next[i], order);
+    arrive(block.next.back(), std::move(order));
+  }
+
+  void step(ListOrder& order, std::size_t i) {
+    const EmissionStep& s = steps_[i];
+    const auto at = static_cast<std::uint32_t>(i);
+    switch (s.kind) {
+      case Kind::Fence: note(i, order.fence(at)); return;
+      case Kind::Commit: note(i, order.commit(at)); return;
+      case Kind::Wait: note(i, order.wait(s.pending + (i == weaker_ ? 1 : 0), at)); return;
+      case Kind::Mma: return mma(order, i);
+      case Kind::Access: return s.guarded ? maybe_access(order, i) : access(order, i);
+      case Kind::Unknown: order = unknown(); return;
+      default: return;
     }
-    add(steps_.size() - 1, Fault::None, "the stream ends with wgmmas that are in no group");
+  }
+
+  // Behind a fault the cure is taken as done, so that each is told once.
+  void mma(ListOrder& order, std::size_t i) {
+    const EmissionStep& s = steps_[i];
+    wgmma::MmaLists lists{s.form, s.d, s.a, s.metadata, s.accumulate};
+    for (int tries = 0; tries < 4; ++tries) {
+      const wgmma::OrderFault found = order.mma(lists, static_cast<std::uint32_t>(i));
+      note(i, found);
+      if (found.fault == Fault::None || found.fault == Fault::WgmmaSerialized) return;
+      if (is_metadata(found)) {
+        lists.metadata = {};
+        continue;
+      }
+      if (found.fault == Fault::RegisterUninitialized) lists.accumulate = false;
+      cure_state(order, found.fault);
+    }
+  }
+
+  static void cure_state(ListOrder& order, Fault fault) {
+    if (fault == Fault::WgmmaUncommitted) order.commit(0);
+    if (fault == Fault::WgmmaFenceMissing || fault == Fault::WgmmaShapeChange)
+      order.fence(0);
+    else if (fault != Fault::RegisterUninitialized)
+      order.wait(0, 0);
+  }
+
+  void access(ListOrder& order, std::size_t i) {
+    const EmissionStep& s = steps_[i];
+    const auto at = static_cast<std::uint32_t>(i);
+    for (const bool writes : {false, true}) {
+      for (int tries = 0; tries < 3; ++tries) {
+        const auto& registers = writes ? s.writes : s.reads;
+        const auto found = writes ? order.write(registers, at) : order.read(registers, at);
+        note(i, found);
+        const bool stays = found.fault == Fault::RegisterUninitialized || is_metadata(found);
+        if (found.fault == Fault::None || stays) break;
+        cure_state(order, found.fault);
+      }
+    }
+    if (s.releases && order.owns_registers())
+      add(i, Fault::None,
+          "shared memory that a wgmma in flight may still read: not followed, here it may be "
+          "written or handed on");
+  }
+
+  // Of what fence and wait promise the manual speaks of accumulators and fragments of A only.
+  bool is_metadata(const wgmma::OrderFault& found) const {
+    return found.reg >= 0 && found.fault != Fault::RegisterUninitialized &&
+           program_.is_metadata[static_cast<std::size_t>(found.reg)];
+  }
+
+  void maybe_access(ListOrder& order, std::size_t i) {
+    order.normalise(oldest_);
+    ListOrder other = order;
+    access(other, i);
+    other.normalise(oldest_);
+    order.join(other);
+  }
+
+  void end(const ListOrder& order, std::size_t i) {
+    if (!order.owns_registers() || (i != none && steps_[i].aborts)) return;
+    const char* text = order.uncommitted()
+                           ? "the stream ends with wgmmas that are in no group: not followed"
+                           : "the stream ends with groups in flight: not followed";
+    const std::size_t line = i == none ? program_.last_line : steps_[i].line;
+    if (seen_.emplace(line, Fault::None).second)
+      findings_.push_back({line, Fault::None, FaultKind::Unmodelled, text});
   }
 
   void note(std::size_t i, const wgmma::OrderFault& found) {
     if (found.fault == Fault::None) return;
+    if (is_metadata(found))
+      return add(i, Fault::None,
+                 fmt::format("whether wgmma.fence and wait_group order sp-meta ({}): not followed",
+                             program_.registers[static_cast<std::size_t>(found.reg)]));
     std::string text = info(found.fault).sentence;
-    if (found.reg >= 0) text += fmt::format("; {}", numbers_.name(found.reg));
+    if (found.reg >= 0)
+      text += fmt::format("; {}", program_.registers[static_cast<std::size_t>(found.reg)]);
     if (found.has_earlier) text += fmt::format("; line {}", steps_[found.earlier].line);
     add(i, found.fault, text + "; " + cure(found.fault));
   }
 
   void add(std::size_t i, Fault fault, std::string text) {
-    const bool known = std::any_of(findings_.begin(), findings_.end(), [&](const auto& f) {
-      return f.line == steps_[i].line && f.fault == fault;
-    });
-    if (!known) findings_.push_back({steps_[i].line, fault, std::move(text)});
+    const FaultKind kind = fault == Fault::None ? FaultKind::Unmodelled : info(fault).kind;
+    if (seen_.emplace(steps_[i].line, fault).second)
+      findings_.push_back({steps_[i].line, fault, kind, std::move(text)});
   }
 
-  const std::vector<Step>& steps_;
-  const Numbering& numbers_;
-  wgmma::Order order_;
+  const EmissionProgram& program_;
+  const Steps& steps_;
+  const std::vector<Block> blocks_;
+  int oldest_ = 1;
+  std::size_t skip_ = none;
+  std::size_t weaker_ = none;
+  std::map<std::size_t, ListOrder> met_;
+  std::map<std::size_t, ListOrder> pending_;
+  std::set<std::pair<std::size_t, Fault>> seen_;
   std::vector<EmissionFinding> findings_;
 };
 
 // --- what could go ---------------------------------------------------------------------------------
 
-bool touches_memory(const Step& step) {
-  const std::string_view opcode = step.statement.opcode;
-  return opcode == "mbarrier" || opcode == "st" || opcode == "cp" || opcode == "bar" ||
-         opcode == "barrier" || opcode == "stmatrix";
-}
-
 // Only where registers alone decide: shared memory may be what a wait protects.
-void find_slow(const std::vector<Step>& steps, const Numbering& numbers,
-               std::vector<EmissionFinding>& findings) {
+void find_slow(const EmissionProgram& program, std::vector<EmissionFinding>& findings) {
   constexpr std::size_t most_tries = 200;
-  if (!findings.empty() || std::any_of(steps.begin(), steps.end(), touches_memory)) return;
+  constexpr std::size_t most_steps = 20'000'000;
+  const Steps& steps = program.steps;
+  if (!program.has_wgmma || !program.is_straight ||
+      std::any_of(steps.begin(), steps.end(),
+                  [](const EmissionStep& s) { return s.releases || s.guarded; }))
+    return;
   std::size_t tries = 0;
   for (std::size_t i = 0; i < steps.size() && tries < most_tries; ++i) {
-    const bool fence = is_wgmma(steps[i], "fence");
-    if (!fence && !is_wgmma(steps[i], "wait_group")) continue;
-    ++tries;
-    Run run(steps, numbers);
+    const bool fence = steps[i].kind == Kind::Fence;
+    if (!fence && steps[i].kind != Kind::Wait) continue;
+    if (++tries * steps.size() > most_steps) return;
+    Run run(program);
     const bool right = fence ? run.run(i).empty() : run.run(Run::none, i).empty();
     const Fault fault = fence ? Fault::FenceUnneeded : Fault::WaitTooStrong;
     if (right)
-      findings.push_back(
-          {steps[i].line, fault, fmt::format("{}; {}", info(fault).sentence, cure(fault))});
+      findings.push_back({steps[i].line, fault, info(fault).kind,
+                          fmt::format("{}; {}", info(fault).sentence, cure(fault))});
   }
 }
 
-bool is_directive(std::string_view text) {
-  return text.starts_with('.') || text == "{" || text == "}" || text.ends_with(':');
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+void check_program(const EmissionProgram& program, bool whole,
+                   std::vector<EmissionFinding>& findings) {
+  if (program.steps.empty()) return;
+  if (program.is_called && program.has_wgmma)
+    findings.push_back({program.steps.front().line, Fault::None, FaultKind::Unmodelled,
+                        "wgmma in a .func, behind what its callers did: not followed"});
+  std::vector<EmissionFinding> order = Run(program).run();
+  if (whole && order.empty()) find_slow(program, order);
+  findings.insert(findings.end(), order.begin(), order.end());
 }
 
 }  // namespace
 
-std::vector<EmissionFinding> check_emission(std::span<const std::string> lines, Target target) {
+std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
+                                            std::optional<Target> target) {
   if (lines.size() > max_emission_lines)
     throw UsageError(fmt::format("the stream has {} lines: expected at most {}", lines.size(),
                                  max_emission_lines));
   std::vector<EmissionFinding> findings;
-  std::vector<Step> steps;
-  steps.reserve(lines.size());
-  bool branched = false;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    steps.push_back({i + 1, std::string(trimmed(without_comments(lines[i]))), {}, {}});
-    Step& step = steps.back();
-    std::string why;
-    const bool skipped = step.text.empty() || is_directive(step.text);
-    const auto statement = skipped ? std::nullopt : parse_statement(step.text, why);
-    const bool legal = statement && (statement->opcode != "wgmma" || [&] {
-                         const Refusal found = check_statement(step.text, target);
-                         if (found.refused) findings.push_back({i + 1, found.fault, found.text});
-                         return !found.refused;
-                       }());
-    if (!skipped && !statement) findings.push_back({i + 1, Fault::StatementMalformed, why});
-    if (!legal || statement->opcode.empty()) {
-      branched = branched || (skipped && step.text.ends_with(':'));
-      steps.pop_back();
-      continue;
-    }
-    branched = branched || statement->opcode == "bra";
-    step.statement = *statement;
-    if (!step.statement.qualifiers.empty()) step.which = step.statement.qualifiers[0];
-  }
-  const Numbering numbers(steps);
-  std::vector<EmissionFinding> order = Run(steps, numbers).run();
-  if (!branched && findings.empty()) find_slow(steps, numbers, order);
-  findings.insert(findings.end(), order.begin(), order.end());
+  const std::vector<EmissionProgram> programs = read_programs(lines, target, findings);
+  const bool whole = findings.empty();
+  for (const EmissionProgram& program : programs) check_program(program, whole, findings);
+  const bool any = std::any_of(programs.begin(), programs.end(),
+                               [](const EmissionProgram& p) { return p.has_wgmma; });
+  if (!any)
+    findings.push_back({std::max<std::size_t>(lines.size(), 1), Fault::None, FaultKind::Unmodelled,
+                        "there is no wgmma.mma_async that could be followed"});
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& x, const auto& y) { return x.line < y.line; });
-  if (branched)
-    findings.push_back({lines.size(), Fault::None, "branches were read as straight-line code"});
   return findings;
 }
 
 namespace {
 
-std::string kind_of(const EmissionFinding& f) {
-  return f.fault == Fault::None ? "note" : name(info(f.fault).kind);
-}
-
 std::string name_of(const EmissionFinding& f) {
   return f.fault == Fault::None ? "" : fmt::format("{}: ", info(f.fault).name);
+}
+
+// A fault wins over what is not followed.
+Status status_of(const std::vector<EmissionFinding>& findings) {
+  Status status = Status::Yes;
+  for (const EmissionFinding& f : findings) {
+    if (f.kind == FaultKind::Illegal || f.kind == FaultKind::Undefined) return Status::No;
+    if (f.kind == FaultKind::Unmodelled) status = Status::Unmodelled;
+  }
+  return status;
 }
 
 }  // namespace
 
 Answer emission_stream(const Question& question, std::span<const std::string> lines) {
-  const auto findings = check_emission(lines, target_of(question));
+  const std::string& arch = question.options.arch;
+  const auto findings =
+      check_emission(lines, arch.empty() ? std::nullopt : std::optional(parse_target(arch)));
   Answer answer;
+  answer.status = status_of(findings);
   std::vector<std::string> parts;
   for (const EmissionFinding& f : findings) {
-    const FaultKind kind = info(f.fault).kind;
-    if (kind == FaultKind::Illegal || kind == FaultKind::Undefined) answer.status = Status::No;
     parts.push_back(
         json_object({{"line", std::to_string(f.line)},
-                     {"kind", json_string(kind_of(f))},
+                     {"kind", json_string(name(f.kind))},
                      {"fault", json_string(f.fault == Fault::None ? "" : info(f.fault).name)},
                      {"text", json_string(f.text)}}));
     if (!answer.text.empty()) answer.text += "\n";
-    answer.text += fmt::format("{}\t{}\t{}{}", f.line, kind_of(f), name_of(f), f.text);
+    answer.text += fmt::format("{}\t{}\t{}{}", f.line, name(f.kind), name_of(f), f.text);
   }
   if (question.options.style == Style::Json) answer.text = json_array(parts);
   return answer;

@@ -1,9 +1,10 @@
-// The emission protocol of wgmma as a checker over a stream of PTX statements: legality of each, and
-// fence, commit and wait against the registers that the wgmmas own.
+// The emission protocol of wgmma as a checker over PTX: legality of each statement, and fence, commit
+// and wait against the registers that the wgmmas own, on every path.
 //
-// Rules and their state are sim/machine/wgmma_order.h; which statement is legal says check.cc. The
-// stream is straight-line code: a branch or a label is stepped over, and a note says so. Only
-// registers that some wgmma uses are followed. Example: without a wait between the second line and
+// Rules and their state are sim/machine/wgmma_order.h; which statement is legal says check.cc; what
+// of a text is followed, and what the paths are, says emission_program.h. Only registers that some
+// wgmma uses are followed. A branch may go either way, so that a finding holds on some path; which
+// predicate belongs to which is not followed. Example: without a wait between the second line and
 // the third,
 //
 //   wgmma.fence.sync.aligned;
@@ -13,6 +14,7 @@
 // gives "3  undefined  WgmmaUncommitted: ...".
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +26,18 @@ namespace tcq::oracle {
 
 struct EmissionFinding {
   std::size_t line = 0;       // from 1
-  Fault fault = Fault::None;  // None: a note
-  std::string text;           // with the register, the earlier line and the cure
+  Fault fault = Fault::None;  // None: not followed
+  FaultKind kind = FaultKind::Unmodelled;
+  std::string text;  // with the register, the earlier line and the cure
 };
 
-inline constexpr std::size_t max_emission_lines = 100'000;
+inline constexpr std::size_t max_emission_lines = 1'000'000;
 
-// Throws UsageError for more lines than that, UnmodelledError for more than 256 registers.
-std::vector<EmissionFinding> check_emission(std::span<const std::string> lines, Target target);
+// Without a target that of the text's .target, or sm_90a. Throws UsageError for more lines than
+// that.
+// Whatever could matter and is not followed is a finding of kind Unmodelled: none at all means that
+// every wgmma was followed and every rule kept.
+std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
+                                            std::optional<Target> target);
 
 }  // namespace tcq::oracle

@@ -171,20 +171,30 @@ constexpr std::array<Page, 18> pages = {{
      "where the hardware places an allocation is not documented.\n",
      "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",
-     "Reads PTX statements of wgmma and tcgen05 from stdin, one per line; {%f0..%f63} abbreviates "
-     "a "
-     "register\n"
-     "vector. Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
-     "line.\n"
-     "An immediate instruction descriptor is read, too. Without --arch wgmma is checked for "
-     "sm_90a, "
-     "tcgen05\n"
-     "for sm_100a.\n",
+     "Reads PTX from stdin: statements of wgmma and tcgen05, or whole files. A statement ends at "
+     "its\n"
+     "semicolon, on whatever line; without one, where the next line begins a statement.\n"
+     "{%f0..%f63} abbreviates a register vector; registers are what .reg declares them to be.\n"
+     "Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
+     "statement,\n"
+     "with its line where there is not one statement per line. Other opcodes and directives are\n"
+     "unmodelled; labels, braces, comments and blank lines are no statements.\n"
+     "Status: 1 if anything is illegal or undefined, else 3 if anything is unmodelled, else 0: a\n"
+     "build may fail on 1. An immediate instruction descriptor is read, too. Without --arch the\n"
+     "target is that of the last .target, or else sm_90a for wgmma and sm_100a for tcgen05.\n",
      "check --arch sm_90a", "wgmma.fence.sync.aligned;"},
     {"emission", "[--arch A]", "are fence, commit and wait of this PTX stream right",
-     "Straight-line PTX on stdin. Per finding: line, kind, fault and cure, separated by tabs; "
-     "notes\n"
-     "and what is merely slow as well. Status 1 if anything is illegal or undefined.\n",
+     "PTX on stdin: a few statements, or whole files. Every path is followed, loops to a fixed "
+     "point;\n"
+     "a branch may go either way. Per finding: line, kind, fault and cure, separated by tabs, what "
+     "is\n"
+     "merely slow as well. What is not followed is named, too (kind unmodelled), and nothing is\n"
+     "concluded from it: calls, branches by a table, unknown opcodes, wgmma with a guard, "
+     "tcgen05,\n"
+     "groups in flight at the end, and shared memory that a wgmma in flight may still read.\n"
+     "Status: 1 if anything is illegal or undefined, else 3 if anything is not followed, 0 only "
+     "if\n"
+     "every wgmma was followed and every rule kept.\n",
      "emission",
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, 1, 1, 0, 0;"},
     {"mma", "MNEMONIC [accumulate=0|1] [negate_a=0|1] [negate_b=0|1]", "what are the bits",

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 
+#include "oracle/ptx_scopes.h"
 #include "oracle/words.h"
 
 namespace tcq::oracle {
@@ -45,7 +45,9 @@ std::optional<RegisterName> register_name(std::string_view text) {
   return name;
 }
 
-RegisterClass class_of(const RegisterName& name) {
+RegisterClass class_of(const RegisterName& name, std::string_view text, RegisterScope scope) {
+  if (scope.scopes != nullptr)
+    if (const auto declared = scope.scopes->find(scope.scope, text)) return declared->type;
   struct Convention {
     std::string_view prefix;
     RegisterClass register_class;
@@ -61,6 +63,8 @@ RegisterClass class_of(const RegisterName& name) {
   return RegisterClass::Unknown;
 }
 
+// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers
+// are none.
 std::optional<std::int64_t> immediate_value(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);
@@ -77,11 +81,8 @@ std::optional<std::int64_t> immediate_value(std::string_view text) {
   std::uint64_t magnitude = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, magnitude, base);
-  if (text.empty() || rest != end || error == std::errc::invalid_argument) return std::nullopt;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  if (error == std::errc::result_out_of_range || magnitude > static_cast<std::uint64_t>(most))
-    return minus ? -most : most;
-  return minus ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+  if (text.empty() || rest != end || error != std::errc()) return std::nullopt;
+  return static_cast<std::int64_t>(minus ? 0 - magnitude : magnitude);
 }
 
 // ---- Operands -----------------------------------------------------------------------------------
@@ -92,7 +93,8 @@ void add_to_vector(PtxOperand& vector, RegisterClass register_class, std::uint64
 }
 
 // One element of a vector: a register, or first..last.
-bool add_element(PtxOperand& vector, std::string_view text, std::string& malformed) {
+bool add_element(PtxOperand& vector, std::string_view text, std::string& malformed,
+                 RegisterScope scope) {
   const std::size_t dots = text.find("..");
   const auto first = register_name(trimmed(text.substr(0, dots)));
   if (dots == std::string_view::npos) {
@@ -100,56 +102,59 @@ bool add_element(PtxOperand& vector, std::string_view text, std::string& malform
       malformed = "a vector has an empty element";
       return false;
     }
-    add_to_vector(vector, first ? class_of(*first) : RegisterClass::Unknown, 1);
+    add_to_vector(vector, first ? class_of(*first, text, scope) : RegisterClass::Unknown, 1);
     vector.has_sink = vector.has_sink || text == "_";
     vector.only_registers = vector.only_registers && first.has_value();
     return true;
   }
-  const auto last = register_name(trimmed(text.substr(dots + 2)));
+  const std::string_view last_text = trimmed(text.substr(dots + 2));
+  const auto last = register_name(last_text);
   if (!first || !last || !first->numbered || !last->numbered || first->prefix != last->prefix ||
       first->number > last->number || last->number - first->number > 0xffffffff) {
     malformed = fmt::format("{} is no range of registers such as %f0..%f63", quoted(text));
     return false;
   }
-  add_to_vector(vector, class_of(*first), last->number - first->number + 1);
+  add_to_vector(vector, class_of(*first, last_text, scope), last->number - first->number + 1);
   return true;
 }
 
-bool parse_vector(PtxOperand& vector, std::string& malformed) {
+bool parse_vector(PtxOperand& vector, std::string& malformed, RegisterScope scope) {
   vector.kind = PtxOperand::Kind::Vector;
   std::string_view inside = vector.text.substr(1, vector.text.size() - 2);
   while (true) {
     const std::size_t comma = inside.find(',');
-    if (!add_element(vector, trimmed(inside.substr(0, comma)), malformed)) return false;
+    if (!add_element(vector, trimmed(inside.substr(0, comma)), malformed, scope)) return false;
     if (comma == std::string_view::npos) return true;
     inside.remove_prefix(comma + 1);
   }
 }
 
 // [%r0], [%r0+4] and [4]; anything else stays Kind::Other.
-void parse_address(std::string_view text, PtxOperand& operand) {
+void parse_address(std::string_view text, PtxOperand& operand, RegisterScope scope) {
   const std::string_view inside = trimmed(text.substr(1, text.size() - 2));
   const std::size_t plus = inside.find('+');
-  const auto base = register_name(trimmed(inside.substr(0, plus)));
+  const std::string_view base_text = trimmed(inside.substr(0, plus));
+  const auto base = register_name(base_text);
   const auto number =
       immediate_value(plus == std::string_view::npos ? inside : trimmed(inside.substr(plus + 1)));
   const bool plain_base = base && plus == std::string_view::npos;
   if (!plain_base && (!number || (plus != std::string_view::npos && !base))) return;
   operand.kind = PtxOperand::Kind::Address;
   operand.has_base = base.has_value();
-  operand.register_class = base ? class_of(*base) : RegisterClass::Unknown;
+  operand.register_class = base ? class_of(*base, base_text, scope) : RegisterClass::Unknown;
   operand.value = plain_base ? 0 : *number;
 }
 
-bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malformed) {
+bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malformed,
+                   RegisterScope scope) {
   operand.text = text;
   if (text.empty()) {
     malformed = "an operand is empty";
     return false;
   }
-  if (text.front() == '{' && text.back() == '}') return parse_vector(operand, malformed);
+  if (text.front() == '{' && text.back() == '}') return parse_vector(operand, malformed, scope);
   if (text.front() == '[' && text.back() == ']') {
-    parse_address(text, operand);
+    parse_address(text, operand, scope);
     return true;
   }
   if (text.front() == '!') {
@@ -161,14 +166,14 @@ bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malf
     operand.value = *value;
   } else if (const auto name = register_name(text)) {
     operand.kind = PtxOperand::Kind::Register;
-    operand.register_class = class_of(*name);
+    operand.register_class = class_of(*name, text, scope);
   }
   return true;
 }
 
 // Splits at commas outside braces and parentheses.
 bool parse_operands(std::string_view text, std::vector<PtxOperand>& operands,
-                    std::string& malformed) {
+                    std::string& malformed, RegisterScope scope) {
   if (trimmed(text).empty()) return true;
   int braces = 0;
   std::size_t begin = 0;
@@ -182,29 +187,50 @@ bool parse_operands(std::string_view text, std::vector<PtxOperand>& operands,
     }
     if (c != ',' || braces != 0) continue;
     PtxOperand operand;
-    if (!parse_operand(trimmed(text.substr(begin, i - begin)), operand, malformed)) return false;
+    if (!parse_operand(trimmed(text.substr(begin, i - begin)), operand, malformed, scope))
+      return false;
     operands.push_back(operand);
     begin = i + 1;
   }
   return true;
 }
 
-void split_opcode(std::string_view text, PtxStatement& statement) {
-  const std::size_t first = text.find('.');
-  statement.opcode = text.substr(0, first);
-  while (text.find('.') != std::string_view::npos) {
-    text.remove_prefix(text.find('.') + 1);
-    statement.qualifiers.push_back(text.substr(0, text.find('.')));
+// The opcode and its qualifiers, which blanks may precede; takes them off the text.
+bool take_opcode(std::string_view& text, PtxStatement& statement, std::string& malformed) {
+  const auto end_of_word = [](std::string_view word) {
+    const auto end = std::find_if(word.begin(), word.end(),
+                                  [](char c) { return is_blank(c) || c == '{' || c == '.'; });
+    return static_cast<std::size_t>(end - word.begin());
+  };
+  statement.opcode = text.substr(0, end_of_word(text));
+  text.remove_prefix(statement.opcode.size());
+  bool joined = true;
+  for (std::string_view rest = trimmed(text); rest.starts_with('.'); rest = trimmed(text)) {
+    joined = joined && text.starts_with('.');
+    rest.remove_prefix(1);
+    statement.qualifiers.push_back(rest.substr(0, end_of_word(rest)));
+    if (statement.qualifiers.back().empty()) {
+      malformed = "a qualifier is empty";
+      return false;
+    }
+    if (joined) ++statement.joined;
+    text = rest.substr(statement.qualifiers.back().size());
   }
+  return true;
 }
 
-bool take_guard(std::string_view& text, PtxStatement& statement, std::string& malformed) {
+// @%p0, @!%p0, @ ! %p0.
+bool take_guard(std::string_view& text, PtxStatement& statement, std::string& malformed,
+                RegisterScope scope) {
   if (!text.starts_with('@')) return true;
-  text.remove_prefix(1);
+  text = trimmed(text.substr(1));
+  const bool negated = text.starts_with('!');
+  if (negated) text = trimmed(text.substr(1));
   const auto end = std::find_if(text.begin(), text.end(), is_blank);
   const auto length = static_cast<std::size_t>(end - text.begin());
   PtxOperand guard;
-  if (!parse_operand(text.substr(0, length), guard, malformed)) return false;
+  if (!parse_operand(text.substr(0, length), guard, malformed, scope)) return false;
+  guard.negated = negated;
   statement.guard = guard;
   text = trimmed(text.substr(length));
   return true;
@@ -229,24 +255,8 @@ bool is_vector_of(const PtxOperand& operand, std::initializer_list<RegisterClass
   return true;
 }
 
-std::string without_comments(std::string_view line) {
-  std::string text;
-  text.reserve(line.size());
-  for (std::size_t i = 0; i < line.size();) {
-    if (line.substr(i, 2) == "//") break;
-    if (line.substr(i, 2) == "/*") {
-      const std::size_t end = line.find("*/", i + 2);
-      text += ' ';
-      if (end == std::string_view::npos) break;
-      i = end + 2;
-    } else {
-      text += line[i++];
-    }
-  }
-  return text;
-}
-
-std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed) {
+std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed,
+                                            RegisterScope scope) {
   PtxStatement statement;
   const std::size_t end = text.find(';');
   if (end != std::string_view::npos && !trimmed(text.substr(end + 1)).empty()) {
@@ -254,12 +264,13 @@ std::optional<PtxStatement> parse_statement(std::string_view text, std::string& 
     return std::nullopt;
   }
   text = trimmed(text.substr(0, end));
-  if (!take_guard(text, statement, malformed)) return std::nullopt;
-  const auto blank =
-      std::find_if(text.begin(), text.end(), [](char c) { return is_blank(c) || c == '{'; });
-  const auto length = static_cast<std::size_t>(blank - text.begin());
-  split_opcode(text.substr(0, length), statement);
-  if (!parse_operands(text.substr(length), statement.operands, malformed)) return std::nullopt;
+  if (!take_guard(text, statement, malformed, scope)) return std::nullopt;
+  if (!take_opcode(text, statement, malformed)) return std::nullopt;
+  if (statement.guard && statement.opcode.empty()) {
+    malformed = "a guard without an instruction";
+    return std::nullopt;
+  }
+  if (!parse_operands(text, statement.operands, malformed, scope)) return std::nullopt;
   return statement;
 }
 

@@ -1,8 +1,8 @@
 // One PTX statement, taken apart: guard, opcode, qualifiers, operands. No opinion on what is legal.
 //
-// Registers are known by their conventional names only (%f: .f32, %r: .b32, %rd: .b64, %p: .pred,
-// ...); other names may be anything. `{%f0..%f63}` abbreviates a vector; an address is [base],
-// [base+offset] or [number]. Example: "@%p1
+// Registers are what their declaration says (ptx_scopes.h), or else known by their conventional names
+// (%f: .f32, %r: .b32, %rd: .b64, %p: .pred, ...); other names may be anything. `{%f0..%f63}`
+// abbreviates a vector; an address is [base], [base+offset] or [number]. Example: "@%p1
 // wgmma.fence.sync;" has guard %p1 (Pred), opcode "wgmma" and qualifiers "fence", "sync".
 #pragma once
 
@@ -17,8 +17,28 @@
 
 namespace tcq::oracle {
 
-enum class RegisterClass : std::uint8_t { Unknown, Pred, B16, B32, F32, B64, F64 };
-inline constexpr std::size_t register_class_count = 7;
+// B16, I32 and I64 are signed or unsigned integers, too; Other: declared, and of no use here.
+enum class RegisterClass : std::uint8_t {
+  Unknown,
+  Pred,
+  B16,
+  B32,
+  I32,
+  F16x2,
+  F32,
+  B64,
+  I64,
+  F64,
+  Other
+};
+inline constexpr std::size_t register_class_count = 11;
+
+// Where a name is looked up (ptx_scopes.h); without scopes nothing is declared.
+class PtxScopes;
+struct RegisterScope {
+  const PtxScopes* scopes = nullptr;
+  int scope = 0;
+};
 
 struct PtxOperand {
   enum class Kind : std::uint8_t { Register, Immediate, Vector, Address, Other };
@@ -26,7 +46,7 @@ struct PtxOperand {
   std::string_view text;
   bool negated = false;                                   // !%p0
   RegisterClass register_class = RegisterClass::Unknown;  // Register; Address: of its base
-  std::int64_t value = 0;                                 // Immediate, saturated; Address: offset
+  std::int64_t value = 0;                                 // Immediate; Address: offset
   bool has_base = false;                                  // Address: [7] has none
   std::uint64_t count = 0;                                // Vector: registers in it
   std::array<bool, register_class_count> holds = {};      // Vector: classes in it
@@ -38,20 +58,19 @@ struct PtxStatement {
   std::optional<PtxOperand> guard;
   std::string_view opcode;  // up to the first dot
   std::vector<std::string_view> qualifiers;
+  std::size_t joined = 0;  // that many qualifiers follow the opcode without a blank
   std::vector<PtxOperand> operands;
 };
 
 // `text` must not hold comments and must outlive the result. Empty text (or only `;`) has no
 // opcode. std::nullopt, and why in `malformed`, for text that is not one statement.
-std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed);
+std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed,
+                                            RegisterScope scope = {});
 
 // A register of one of these classes, or a name that may be anything.
 bool is_register(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed);
 
 // A vector of nothing but such registers.
 bool is_vector_of(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed);
-
-// The line with comments replaced by blanks.
-std::string without_comments(std::string_view line);
 
 }  // namespace tcq::oracle

@@ -41,17 +41,9 @@ Answer errata(const Question& question);
 Answer explain(const Question& question);
 
 // Verbs that read lines from stdin answer one line at a time; question.words are the words after
-// the verb, `line` is the input line. mma.cc, check.cc.
+// the verb, `line` is the input line. mma.cc, check_stream.cc.
 Answer mma_line(const Question& question, std::string_view line);
 Answer check_line(const Question& question, std::string_view line);
-
-// check.cc: what is wrong with one statement of wgmma or tcgen05, for other verbs.
-struct Refusal {
-  bool refused = false;
-  Fault fault = Fault::None;  // None: unmodelled
-  std::string text;
-};
-Refusal check_statement(std::string_view text, Target target);
 
 // Verbs that read all of stdin at once. emission.cc.
 Answer emission_stream(const Question& question, std::span<const std::string> lines);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/check_stream.h"
 #include "oracle/mnemonic.h"
 #include "sim/isa/ptx_operands.h"
 #include "sim/isa/ptx_text.h"
@@ -245,6 +246,206 @@ TEST(Check, StatusIsTheVerdict) {
   EXPECT_EQ(answer_line(question, "wgmma.fence.sync.aligned;").status, Status::Yes);
   EXPECT_EQ(answer_line(question, "wgmma.fence;").status, Status::No);
   EXPECT_EQ(answer_line(question, "ret;").status, Status::Unmodelled);
+}
+
+// ---- Streams ------------------------------------------------------------------------------------
+
+struct Stream {
+  std::vector<std::string> answers;
+  Status status;
+};
+
+Stream stream(const std::vector<std::string>& lines, const std::string& arch = "",
+              Style style = Style::Text) {
+  Question question{"check", {}, styled(style)};
+  question.options.arch = arch;
+  Stream result;
+  CheckStream check(question, [&](const Answer& a) { result.answers.push_back(a.text); });
+  for (const std::string& line : lines) check.add_line(line);
+  check.end();
+  result.status = check.status();
+  return result;
+}
+
+using Answers = std::vector<std::string>;
+
+// Wherever a statement may be broken, it is the same statement.
+TEST(CheckStream, AStatementMayStandOnAnyLines) {
+  const std::vector<std::string> words = {"@",
+                                          "!",
+                                          "%p1",
+                                          "wgmma.mma_async",
+                                          ".sync.aligned",
+                                          ".m64n8k16.f32",
+                                          ".f16.f16",
+                                          "{",
+                                          "%f0",
+                                          ",",
+                                          "%f1",
+                                          ",",
+                                          "%f2",
+                                          ",%f3",
+                                          "}",
+                                          ",",
+                                          "%rd1,",
+                                          "%rd2",
+                                          ", 1",
+                                          ", -",
+                                          "1, 1",
+                                          ",",
+                                          "0, 0",
+                                          ";"};
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    for (std::size_t second = first; second < words.size(); ++second) {
+      std::vector<std::string> lines(1);
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        lines.back() += words[i] + " ";
+        if (i == first) lines.insert(lines.end(), {"// ; {", ""});
+        if (i == second) lines.push_back("/* } */");
+      }
+      EXPECT_EQ(stream(lines).answers, Answers{"legal"}) << first << " " << second;
+      EXPECT_EQ(stream(lines).status, Status::Yes);
+    }
+  }
+}
+
+// Blanks may precede a qualifier, but not divide the name of an instruction.
+TEST(Check, BlanksInsideAnOpcode) {
+  expect_legal("wgmma.mma_async .sp.sync .aligned.m64n8k32.f32 .f16.f16 " + kD +
+               "%rd1, %rd2, %r9, 1, %p0, 1, 1, 0, 0;");
+  expect_legal("tcgen05.mma.ws .cta_group::1 .kind::f16 [%r0], %rd1, %rd2, %r3, %p1;");
+  expect_legal("tcgen05.mma .sp.cta_group::1.kind::f16 [%r0], %rd1, %rd2, [%r5], %r3, %p1;");
+  expect_legal("@ ! %p2 wgmma.fence .sync\t.aligned ;");
+  for (const char* line :
+       {"wgmma .fence.sync.aligned;", "tcgen05 .wait::ld.sync.aligned;",
+        "tcgen05.mma .ws.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r3, %p1;",
+        "tcgen05.ld .red.sync.aligned.32x32b.x2.min.f32 {%f0, %f1}, %f2, [%r1];"})
+    expect_illegal(line, "InstructionUnknown: ");
+  expect_illegal("wgmma.fence. sync.aligned;", "StatementMalformed: ");
+}
+
+TEST(CheckStream, StatementsMayShareALine) {
+  EXPECT_EQ(stream({"wgmma.fence.sync.aligned; wgmma.commit_group.sync.aligned;",
+                    "{ wgmma.fence.sync.aligned; } L: wgmma.fence.sync.aligned;"})
+                .answers,
+            (Answers{"legal", "legal", "legal", "legal"}));
+}
+
+// Without semicolons a line that begins a statement ends the one before.
+TEST(CheckStream, OneStatementPerLineNeedsNoSemicolon) {
+  const Stream found =
+      stream({"wgmma.fence.sync.aligned", "@%p0 wgmma.fence.sync.aligned",
+              kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, 0", "wgmma.fence.aligned",
+              "L: wgmma.commit_group.sync.aligned", "ret", "wgmma.wait_group.sync.aligned 0"});
+  ASSERT_EQ(found.answers.size(), 7u);
+  for (const std::size_t legal : {0u, 1u, 2u, 4u, 6u}) EXPECT_EQ(found.answers[legal], "legal");
+  EXPECT_EQ(found.answers[3], "illegal\tSyncMissing: .sync is mandatory");
+  EXPECT_EQ(found.status, Status::No);
+}
+
+// A line is named where answers and lines do not go together.
+TEST(CheckStream, TheLineIsNamedWhereItIsNeeded) {
+  EXPECT_EQ(stream({"wgmma.fence.sync.aligned;", "wgmma.fence.aligned;"}).answers[1],
+            "illegal\tSyncMissing: .sync is mandatory");
+  EXPECT_EQ(stream({"wgmma.fence.sync.aligned;", "", "wgmma.fence", ".aligned;"}).answers[1],
+            "illegal\tSyncMissing: .sync is mandatory; line 3");
+  EXPECT_EQ(stream({"", "wgmma.fence.sync.aligned;"}, "", Style::Json).answers[0],
+            R"({"verdict":"legal","line":2})");
+}
+
+// A build that fails on 1 fails on what is illegal, whatever else is there.
+TEST(CheckStream, IllegalWinsOverUnmodelledWhichWinsOverLegal) {
+  const std::string legal = "wgmma.fence.sync.aligned;";
+  const std::string illegal = "wgmma.fence;";
+  EXPECT_EQ(stream({legal}).status, Status::Yes);
+  EXPECT_EQ(stream({legal, "ret;"}).status, Status::Unmodelled);
+  EXPECT_EQ(stream({"ret;", illegal, "ret;", legal}).status, Status::No);
+  EXPECT_EQ(stream({illegal, "add.s32 %r0, %r1, %r2;"}).status, Status::No);
+}
+
+TEST(CheckStream, AStreamWithoutAStatementIsNotLegal) {
+  for (const std::vector<std::string>& lines :
+       std::vector<std::vector<std::string>>{{},
+                                             {""},
+                                             {"// wgmma.fence.sync.aligned;"},
+                                             {"/*", "wgmma.fence.sync.aligned;", "*/"},
+                                             {"{", "L:", "}"}}) {
+    EXPECT_EQ(stream(lines).answers, Answers{"unmodelled\tthere is no statement"});
+    EXPECT_EQ(stream(lines).status, Status::Unmodelled);
+  }
+}
+
+TEST(CheckStream, WhatIsNoStatementOfTheseFamiliesIsUnmodelledByName) {
+  const Stream found = stream({".version 9.0", ".target sm_90a", ".visible .entry f(.param .u64 x)",
+                               "{", ".reg .b32 %r<8>;", "ret;", "}"});
+  ASSERT_EQ(found.answers.size(), 5u);
+  for (const std::string& answer : found.answers)
+    EXPECT_TRUE(answer.starts_with("unmodelled\t")) << answer;
+  EXPECT_NE(found.answers[0].find("'.version'"), std::string::npos) << found.answers[0];
+  EXPECT_NE(found.answers[4].find("'ret'"), std::string::npos) << found.answers[4];
+}
+
+// Names are what the text declares, in the block of the statement.
+TEST(CheckStream, RegistersAreWhatIsDeclared) {
+  const auto last = [](const std::string& declaration, const std::string& statement) {
+    return stream({declaration, statement}).answers.back();
+  };
+  const std::string named = kF16 + "{d0,d1,d2,d3}, %rd1, %rd2, 1, 1, 1, 0, 0;";
+  EXPECT_EQ(last(".reg .f32 d<4>;", named), "legal");
+  EXPECT_EQ(last(".reg .b32 d0, d1, d2, d3;", named), "legal");
+  EXPECT_TRUE(last(".reg .f64 d<4>;", named).starts_with("illegal\tOperandKind"));
+  EXPECT_TRUE(last(".reg .s32 d<4>;", named).starts_with("illegal\tOperandKind"));
+  EXPECT_EQ(last(".reg .f64 d<3>;", kF16 + "{d3,d4,d5,d6}, %rd1, %rd2, 1, 1, 1, 0, 0;"), "legal");
+  EXPECT_EQ(last(".reg .b32 %f<4>;", kF16 + kD + "{%f0..%f3}, %rd2, 1, 1, 1, 0;"), "legal");
+  EXPECT_TRUE(last("{ .reg .f64 %f<4>; ", kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, 0; }")
+                  .starts_with("illegal\tOperandKind"));
+  EXPECT_EQ(last("{ .reg .f64 %f<4>; }", kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;"), "legal");
+}
+
+TEST(CheckStream, TheTextsTargetIsTaken) {
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  const auto last = [&](const std::string& target, const std::string& arch = "") {
+    return stream({".target " + target, fence}, arch).answers.back();
+  };
+  EXPECT_EQ(last("sm_90a"), "legal");
+  EXPECT_EQ(last("sm_90a, debug"), "legal");
+  EXPECT_TRUE(last("sm_90").starts_with("illegal\tTargetLacksWgmma"));
+  EXPECT_EQ(last("sm_90", "sm_90a"), "legal") << "--arch is asked";
+  EXPECT_TRUE(last("sm_80").starts_with("unmodelled\ttarget 'sm_80'"));
+}
+
+// A reader that waits for its answer gets it before the semicolon, which changes nothing.
+TEST(CheckStream, APauseAnswersWhatIsLegalAsItStands) {
+  Answers answers;
+  CheckStream check({"check", {}, {}}, [&](const Answer& a) { answers.push_back(a.text); });
+  check.add_line("wgmma.fence.sync.aligned");
+  check.pause();
+  EXPECT_EQ(answers, Answers{"legal"});
+  check.add_line(";");
+  check.add_line(kF16 + "{%f0, %f1,");
+  check.pause();
+  EXPECT_EQ(answers.size(), 1u);
+  check.add_line("%f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0");
+  check.pause();
+  check.end();
+  EXPECT_EQ(answers, (Answers{"legal", "legal"}));
+  EXPECT_EQ(check.status(), Status::Yes);
+}
+
+// 64 bits that wrap, as ptxas reads them.
+TEST(Check, ImmediatesHave64Bits) {
+  expect_legal(kF16 + kD + "%rd1, %rd2, 1, 18446744073709551615, -1, 0, 0;");
+  expect_legal("wgmma.wait_group.sync.aligned 9223372036854775807;");
+  for (const char* count : {"9223372036854775808", "18446744073709551615", "0xffffffffffffffff",
+                            "99999999999999999999999"})
+    expect_illegal("wgmma.wait_group.sync.aligned " + std::string(count) + ";",
+                   "ImmediateWaitGroup: ");
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 4294967295, 1, 0, 0;", "ImmediateScale: ");
+}
+
+TEST(Check, ASinkIsNoAccumulator) {
+  expect_illegal(kF16 + "{%f0, %f1, %f2, _}, %rd1, %rd2, 1, 1, 1, 0, 0;", "OperandKind: ");
+  expect_illegal(kF16 + kD + "{%r0, _, %r2, %r3}, %rd2, 1, 1, 1, 0;", "OperandKind: ");
 }
 
 }  // namespace

@@ -331,6 +331,27 @@ TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
 
 // ---- stdin --------------------------------------------------------------------------------------
 
+// A build can be gated: what is illegal wins over what is not modelled, which wins over silence.
+TEST(Cli, TheStatusOfStatementsIsThatOfTheWorstKindOfNo) {
+  const std::string legal = "wgmma.fence\n.sync // more\n.aligned;\n";
+  EXPECT_EQ(tcq("check", legal).out, "legal\n");
+  EXPECT_EQ(tcq("check", legal).status, 0);
+  EXPECT_EQ(tcq("check", legal + "ret;\n").status, 3);
+  EXPECT_EQ(tcq("check", legal + "wgmma.fence;\nret;\n").status, 1);
+  EXPECT_EQ(tcq("check", "").status, 3);
+  EXPECT_EQ(tcq("emission", "hello world\n").status, 3);
+  EXPECT_EQ(tcq("emission", "").status, 3);
+  const std::string mma =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f3,%f1,%f0,%f2}, %rd1, %rd2, 0, 1, 1, "
+      "0, "
+      "0;\n";
+  EXPECT_EQ(tcq("emission", mma + "frobnicate;\n").status, 1);
+  EXPECT_EQ(tcq("emission", legal + mma + "wgmma.commit_group.sync.aligned;\n" +
+                                "wgmma.wait_group.sync.aligned 0;\n")
+                .status,
+            0);
+}
+
 TEST(Stdin, EveryLineHasOneAnswerAndTheStatusIsTheWorst) {
   const std::string good = "where " + mnemonic + " D row=9 col=13";
   const std::string answer = "D[9][13] = thread 6, register 7 (warp 0, lane 6)\n";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "oracle/answer.h"
+#include "oracle/check_stream.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/wgmma_desc.h"
 #include "sim/machine/wgmma.h"
@@ -323,6 +324,29 @@ TEST_F(Fuzz, StreamsAreJudged) {
     remember(text);
     expect_sensible(oracle::answer_stream({"emission", {}, {}}, lines), text);
     if (HasFatalFailure()) return;
+  }
+}
+
+// A statement is the same however its lines are broken; a damaged one has an answer.
+TEST_F(Fuzz, LinesMayBreakAtAnyBlank) {
+  while (another_round()) {
+    std::string text(pick(random_, statements));
+    const bool damaged = random_() % 2 == 0;
+    if (damaged) text = mutated(random_, text);
+    if (!damaged && text.back() != ';') text += ';';
+    for (char& c : text)
+      if (c == ' ' && random_() % 3 == 0) c = '\n';
+    remember(text);
+    std::vector<std::string> found;
+    oracle::CheckStream check({"check", {}, {}},
+                              [&](const oracle::Answer& a) { found.push_back(a.text); });
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) check.add_line(line);
+    check.end();
+    ASSERT_FALSE(found.empty()) << text;
+    if (!damaged) {
+      ASSERT_EQ(found, std::vector<std::string>{"legal"}) << text;
+    }
   }
 }
 

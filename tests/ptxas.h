@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,10 +48,15 @@ inline std::string kernel(const std::string& body, Target target) {
 }
 inline constexpr std::size_t kHeaderLines = 5;
 
-// Indices of the statements that ptxas reports an error for.
+// Indices of the statements that ptxas reports an error for; they may stand on several lines.
 inline std::set<std::size_t> rejected(const std::vector<std::string>& statements, Target target) {
   std::string body;
-  for (const std::string& statement : statements) body += statement + "\n";
+  std::vector<std::size_t> of_line;  // the statement
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const auto ends = std::count(statements[i].begin(), statements[i].end(), '\n');
+    of_line.insert(of_line.end(), static_cast<std::size_t>(ends) + 1, i);
+    body += statements[i] + "\n";
+  }
   const PtxasRun run = run_ptxas(kernel(body + "wgmma.fence;\n", target), target);
   EXPECT_NE(run.status, 0) << "the last line is always an error";
   std::set<std::size_t> found;
@@ -59,8 +65,8 @@ inline std::set<std::size_t> rejected(const std::vector<std::string>& statements
     const std::size_t at = line.find(", line ");
     if (at == std::string::npos || line.find("error", at) == std::string::npos) continue;
     const std::size_t number = std::stoul(line.substr(at + 7)) - kHeaderLines - 1;
-    if (number < statements.size())
-      found.insert(number);
+    if (number < of_line.size())
+      found.insert(of_line[number]);
     else
       last = true;
   }

@@ -2,7 +2,7 @@
 //
 // Decides options, where answers go and the exit status; every answer is oracle/answer.h's. Three
 // ways to run: one question in the words of the command line, one question per line of stdin (`-`),
-// or one data line per line of stdin (`mma`, `check`).
+// or stdin as data: a line each (`mma`), a statement each (`check`), all at once (`emission`).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "oracle/answer.h"
+#include "oracle/check_stream.h"
 #include "oracle/help.h"
 #include "oracle/json.h"
 #include "oracle/line_reader.h"
@@ -26,6 +27,7 @@
 namespace {
 
 using tcq::oracle::Answer;
+using tcq::oracle::CheckStream;
 using tcq::oracle::LineReader;
 using tcq::oracle::Options;
 using tcq::oracle::Question;
@@ -152,6 +154,11 @@ bool is_page(std::string_view verb) {
 
 Answer refused(std::string sentence) { return {Status::Usage, "", std::move(sentence)}; }
 
+Answer line_too_long(std::size_t characters) {
+  return refused(fmt::format("the line has {} characters: expected at most {}", characters,
+                             LineReader::longest_line));
+}
+
 // One line for one answer: lines of text become columns, complaints become `error<TAB>sentence`.
 void print_line(const Answer& answer, Style style) {
   if (answer.text.empty()) {
@@ -207,16 +214,31 @@ int answer_lines(Style style, Reply&& reply) {
   Status worst = Status::Yes;
   LineReader reader(STDIN_FILENO, [] { std::fflush(stdout); });
   for (std::string_view line; std::ferror(stdout) == 0 && reader.next(line);) {
-    const Answer answer =
-        reader.too_long() == 0
-            ? reply(line)
-            : refused(fmt::format("the line has {} characters: expected at most {}",
-                                  reader.too_long(), LineReader::longest_line));
+    const Answer answer = reader.too_long() == 0 ? reply(line) : line_too_long(reader.too_long());
     worst = std::max(worst, answer.status);
     print_line(answer, style);
   }
   if (reader.failed()) return complain(fmt::format("cannot read stdin: {}", std::strerror(errno)));
   return finished(static_cast<int>(worst));
+}
+
+// Statements of stdin, which may stand on several lines: an answer each.
+int answer_statements(const Question& question) {
+  CheckStream stream(question,
+                     [&](const Answer& answer) { print_line(answer, question.options.style); });
+  LineReader reader(STDIN_FILENO, [&] {
+    stream.pause();
+    std::fflush(stdout);
+  });
+  for (std::string_view line; std::ferror(stdout) == 0 && reader.next(line);) {
+    if (reader.too_long() == 0)
+      stream.add_line(line);
+    else
+      stream.add_refused(line_too_long(reader.too_long()));
+  }
+  if (reader.failed()) return complain(fmt::format("cannot read stdin: {}", std::strerror(errno)));
+  stream.end();
+  return finished(static_cast<int>(stream.status()));
 }
 
 // ---- The three ways to run ----------------------------------------------------------------------
@@ -256,6 +278,7 @@ int run_question(const CommandLine& line) {
   const Answer answer = tcq::oracle::answer(question);
   if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb)) {
     if (!answer.complaint.empty()) complain(answer.complaint);
+    if (question.verb == "check") return answer_statements(question);
     return answer_lines(line.options.style, [&](std::string_view text) {
       return tcq::oracle::answer_line(question, text);
     });

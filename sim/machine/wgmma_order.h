@@ -14,6 +14,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/isa/fault.h"
@@ -21,20 +23,35 @@
 
 namespace tcq::wgmma {
 
-// Register numbers in [0, 256).
+// Register numbers in [0, 256), one after the other.
 struct RegisterRange {
   int first = 0;
   int count = 0;
+
+  struct Iterator {
+    int number;
+    int operator*() const { return number; }
+    Iterator& operator++() { return ++number, *this; }
+    friend bool operator==(Iterator, Iterator) = default;
+  };
+  Iterator begin() const { return {first}; }
+  Iterator end() const { return {first + count}; }
   friend bool operator==(const RegisterRange&, const RegisterRange&) = default;
 };
 
-struct MmaRegisters {
+// Register numbers in any order, as a compiler hands them out.
+using RegisterList = std::span<const int>;
+
+template <class Numbers>
+struct MmaOperands {
   Form form;
-  RegisterRange d;
-  RegisterRange a;         // empty: A in shared memory
-  RegisterRange metadata;  // empty: dense
+  Numbers d;
+  Numbers a;         // empty: A in shared memory
+  Numbers metadata;  // empty: dense
   bool accumulate = true;
 };
+using MmaRegisters = MmaOperands<RegisterRange>;
+using MmaLists = MmaOperands<RegisterList>;
 
 struct OrderFault {
   Fault fault = Fault::None;
@@ -44,46 +61,60 @@ struct OrderFault {
   int group = -1;             // of the wgmma in flight; -1: it is in none
 };
 
-class Order {
+// What is known of one register. Numbers of wgmmas count from 1; 0 is none.
+struct RegisterState {
+  std::uint32_t accumulator_of = 0;
+  std::uint32_t accumulator_at = 0;
+  std::uint32_t fragment_of = 0;
+  std::uint32_t fragment_at = 0;
+  std::uint32_t touched_at = 0;
+  std::uint32_t touched_epoch = 0;      // of fences; equal to the present one: not fenced since
+  std::uint32_t accumulator_epoch = 0;  // likewise
+  std::uint16_t shape = 0;
+  std::uint16_t accumulator_first = 0;
+  bool written = false;
+};
+
+// `Registers` is the file, `Numbers` how an instruction names some of them.
+template <class Registers, class Numbers>
+class BasicOrder {
  public:
+  BasicOrder() = default;
+  explicit BasicOrder(Registers registers) : registers_(std::move(registers)) {}
+
   OrderFault fence(std::uint32_t at);
-  OrderFault mma(const MmaRegisters& mma, std::uint32_t at);
+  OrderFault mma(const MmaOperands<Numbers>& mma, std::uint32_t at);
   OrderFault commit(std::uint32_t at);
   OrderFault wait(int pending, std::uint32_t at);
   // By any other instruction.
-  OrderFault read(RegisterRange range, std::uint32_t at);
-  OrderFault write(RegisterRange range, std::uint32_t at);
+  OrderFault read(Numbers numbers, std::uint32_t at);
+  OrderFault write(Numbers numbers, std::uint32_t at);
 
   int committed() const { return static_cast<int>(group_end_.size()); }
   int completed() const { return completed_groups_; }
   bool uncommitted() const { return issued_ > committed_mmas(); }
+  bool owns_registers() const;  // some wgmma is in flight
+
+  // For a checker of code with loops. normalise() forgets what no later step can ask for: absolute
+  // numbers, and which of the groups that are at least `oldest` groups old it was (no wait may
+  // leave more than `oldest` groups in flight). join() makes this state allow for what `other`
+  // allows for: a register was touched, written or is in flight if it is in either, and a fence
+  // counts if it is in both. Both states normalised; true if this one changed.
+  void normalise(int oldest);
+  bool join(const BasicOrder& other);
 
  private:
-  static constexpr int register_count = 256;
-  // Numbers of wgmmas count from 1; 0 is none.
-  struct Register {
-    std::uint32_t accumulator_of = 0;
-    std::uint32_t accumulator_at = 0;
-    std::uint32_t fragment_of = 0;
-    std::uint32_t fragment_at = 0;
-    std::uint32_t touched_at = 0;
-    std::uint32_t touched_epoch = 0;      // of fences; equal to the present one: not fenced since
-    std::uint32_t accumulator_epoch = 0;  // likewise
-    std::uint16_t shape = 0;
-    std::uint16_t accumulator_first = 0;
-    bool written = false;
-  };
-
-  Register& at(int number) { return registers_[static_cast<std::size_t>(number)]; }
+  RegisterState& at(int number) { return registers_[static_cast<std::size_t>(number)]; }
   std::uint32_t committed_mmas() const { return group_end_.empty() ? 0 : group_end_.back(); }
   bool in_flight(std::uint32_t mma) const { return mma > completed_mmas_; }
   int group_of(std::uint32_t mma) const;
   OrderFault owned(Fault fault, int number, std::uint32_t mma, std::uint32_t earlier) const;
-  OrderFault touch(RegisterRange range, bool writes, std::uint32_t at);
-  OrderFault check_fragment(RegisterRange range);
-  OrderFault check_accumulator(const MmaRegisters& mma, std::uint16_t shape);
+  std::uint32_t age_number(std::uint32_t mma, std::uint32_t oldest) const;
+  OrderFault touch(Numbers numbers, bool writes, std::uint32_t at);
+  OrderFault check_fragment(Numbers numbers);
+  OrderFault check_accumulator(const MmaOperands<Numbers>& mma, std::uint16_t shape);
 
-  std::array<Register, register_count> registers_{};
+  Registers registers_{};
   std::vector<std::uint32_t> group_end_;  // last wgmma of each group
   std::uint32_t issued_ = 0;
   std::uint32_t completed_mmas_ = 0;
@@ -91,5 +122,9 @@ class Order {
   std::uint32_t epoch_ = 1;
   bool fenced_ = false;
 };
+
+// One warp of the simulator, and a program of any number of registers.
+using Order = BasicOrder<std::array<RegisterState, 256>, RegisterRange>;
+using ListOrder = BasicOrder<std::vector<RegisterState>, RegisterList>;
 
 }  // namespace tcq::wgmma

@@ -84,6 +84,10 @@ bool has_size(const Tcgen05Case& c, const Tcgen05Prediction& p) {
 }
 
 void compare_case(const Tcgen05Case& c, std::size_t index, Comparison& total) {
+  if (!is_answer(c.outcome)) {
+    leave_out(c, index, std::string(name(c.outcome)) + ": it says nothing about the device", total);
+    return;
+  }
   const Tcgen05State before = build_state(c);
   if (hash_inputs(before) != c.input_hash)
     throw BadFile(fmt::format(
@@ -102,9 +106,10 @@ void compare_case(const Tcgen05Case& c, std::size_t index, Comparison& total) {
   }
   ++total.cases;
   if (!completed) {
+    const std::string error = c.error == 0 ? "" : fmt::format(" with CUDA's error {}", c.error);
     add_difference(total, 1,
-                   fmt::format("{}: the device {}, the simulator executes it", beginning(c, index),
-                               c.outcome == Tcgen05Outcome::Trap ? "trapped" : "did not complete"));
+                   fmt::format("{}: the device {}{}, the simulator executes it",
+                               beginning(c, index), name(c.outcome), error));
     return;
   }
   if (!has_size(c, p))

@@ -32,6 +32,7 @@ std::string inputs_of(const Tcgen05Case& c) {
   Tcgen05Case inputs = c;
   inputs.outcome = Tcgen05Outcome::NotRun;
   inputs.error = 0;
+  inputs.input_hash = 0;  // compare() demands it
   inputs.output.clear();
   inputs.hashes.clear();
   return oracle::serialize({{}, {inputs}});
@@ -105,9 +106,7 @@ Tcgen05Recorder::Tcgen05Recorder(std::span<SuiteRun> suites, Tcgen05Device devic
               options.limits) {
   for (std::size_t suite = 0; suite < suites.size(); ++suite)
     for (std::size_t index = 0; index < suites[suite].cases.size(); ++index) {
-      Tcgen05Case& c = suites[suite].cases[index];
-      c.input_hash = hash_inputs(build_state(c));
-      c.outcome = Tcgen05Outcome::NotRun;
+      suites[suite].cases[index].outcome = Tcgen05Outcome::NotRun;
       order_.push_back({suite, index});
     }
 }
@@ -144,6 +143,7 @@ void Tcgen05Recorder::finish(std::size_t place, Attempt attempt, StageResult& re
   if (attempt.ending == Ending::Answered && attempt.answer.size() != wanted)
     attempt = {Ending::Failed, 0,
                fmt::format("an answer of {} bytes, not {}", attempt.answer.size(), wanted), ""};
+  c.input_hash = hash_inputs(build_state(c));
   c.outcome = outcome_of(attempt.ending);
   c.error = static_cast<std::uint32_t>(attempt.error);
   c.output.resize(c.outcome == Tcgen05Outcome::Completed ? output_words(c) : 0);

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -18,6 +21,7 @@
 #include "sim/num/draw.h"
 #include "tests/temporary_folder.h"
 #include "tools/journal.h"
+#include "tools/tcgen05_task.h"
 
 namespace tcq::tools {
 namespace {
@@ -342,6 +346,92 @@ TEST(Tcgen05_Recorder, AnEntryOfAnotherCaseIsRefused) {
   EXPECT_THROW(recorder.restore(whole.entries[0]), oracle::BadFile);
   EXPECT_THROW(recorder.restore("short"), oracle::BadFile);
   EXPECT_THROW(recorder.restore(std::string(8, '\x7f')), oracle::BadFile);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+RecordingTask task_in(const TemporaryFolder& folder, std::size_t stride = 397) {
+  RecordingTask task;
+  task.suites = suites(stride);
+  for (const SuiteRun& suite : task.suites) task.paths.push_back(folder.file(suite.name));
+  task.journal = folder.file("journal");
+  task.run = "device: made up";
+  task.header = {{"device", "made up"}, {"seed", "5"}};
+  return task;
+}
+
+TaskResult carried_out(const TemporaryFolder& folder, const Script& script, bool keep_going,
+                       int* cases = nullptr) {
+  RecordingTask task = task_in(folder);
+  return carry_out(task, made_up(script), options(keep_going), [cases](Tcgen05Recorder& r) {
+    if (cases != nullptr) r.on_progress = [cases](std::size_t, Stage) { ++*cases; };
+  });
+}
+
+TEST(Tcgen05_Task, WritesEverySuiteAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  const TaskResult result = carried_out(folder, right, false);
+  EXPECT_TRUE(result.whole);
+  EXPECT_EQ(folder.files(), 5) << "no journal, no temporary file";
+  for (const SuiteRun& suite : suites(397)) {
+    const auto recording = oracle::parse_tcgen05_recording(read(folder.file(suite.name)));
+    EXPECT_EQ(recording.header.at("suite"), suite.name);
+    EXPECT_EQ(recording.cases.size(), suite.cases.size());
+    EXPECT_EQ(oracle::compare(recording).differing_bits, 0u);
+  }
+}
+
+TEST(Tcgen05_Task, WhatHasNoAnswerIsNotWrittenAndTheSameCommandTriesIt) {
+  const TemporaryFolder folder;
+  const auto script = [](const Tcgen05Case& c) {
+    return stage_of(c) == Stage::Cp ? Attempt{Ending::Failed, 0, "no memory", ""} : right(c);
+  };
+  int cases = 0;
+  EXPECT_FALSE(carried_out(folder, script, false, &cases).whole);
+  EXPECT_TRUE(std::filesystem::exists(folder.file("ldst")));
+  EXPECT_TRUE(std::filesystem::exists(folder.file("journal")));
+  for (const char* name : {"cp", "mma", "alloc"})
+    EXPECT_FALSE(std::filesystem::exists(folder.file(name))) << name;
+  int more = 0;
+  const TaskResult second = carried_out(folder, right, false, &more);
+  EXPECT_TRUE(second.whole);
+  EXPECT_LT(more, static_cast<int>(total(suites(397)))) << "ld and st are not repeated";
+  EXPECT_EQ(folder.files(), 5);
+}
+
+TEST(Tcgen05_Task, WithKeepGoingAFailedProbeIsWrittenAsOne) {
+  const TemporaryFolder folder;
+  const auto script = [](const Tcgen05Case& c) {
+    return stage_of(c) == Stage::Alloc ? Attempt{Ending::Failed, 0, "no memory", ""} : right(c);
+  };
+  EXPECT_TRUE(carried_out(folder, script, true).whole);
+  for (const Tcgen05Case& c : oracle::parse_tcgen05_recording(read(folder.file("alloc"))).cases)
+    EXPECT_EQ(c.outcome, Tcgen05Outcome::ProbeFailed);
+}
+
+// A process that is killed wherever: the next ones end with the same files.
+TEST(Tcgen05_Task, AKilledProcessIsGoneOnFrom) {
+  const TemporaryFolder whole, folder;
+  (void)carried_out(whole, mixed, true);
+  int killed = 0;
+  for (int status = 1; status != 0; ++killed) {
+    ASSERT_LT(killed, 100);
+    const pid_t child = fork();
+    if (child == 0) {
+      RecordingTask task = task_in(folder);
+      int ended = 0;
+      (void)carry_out(task, made_up(mixed), options(true), [&](Tcgen05Recorder& r) {
+        r.on_progress = [&](std::size_t, Stage) {
+          if (++ended == 3) raise(SIGKILL);
+        };
+      });
+      _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+  }
+  EXPECT_GT(killed, 2);
+  for (const SuiteRun& suite : suites(397))
+    EXPECT_EQ(read(folder.file(suite.name)), read(whole.file(suite.name))) << suite.name;
 }
 
 TEST(Tcgen05_Recorder, ProgressSaysWhatIsLeft) {

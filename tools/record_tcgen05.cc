@@ -10,21 +10,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 
 #include "oracle/tcgen05_suites.h"
-#include "oracle/vectors.h"
-#include "tools/journal.h"
 #include "tools/tcgen05_jobs.h"
+#include "tools/tcgen05_task.h"
 #include "tools/tool_main.h"
 
 namespace {
 
 using namespace tcq;
-using oracle::Tcgen05Outcome;
 
 constexpr int exit_no_device = 3;
 constexpr int exit_interrupted = 130;
@@ -41,7 +38,7 @@ struct Arguments {
   bool restart = false;
 };
 
-// The suites of one command, and where each goes; no path: nowhere.
+// The suites of one command, and where each goes; no paths: nowhere.
 struct Task {
   std::vector<std::string> suites;
   std::vector<std::string> paths;
@@ -56,8 +53,8 @@ Task task_of(const Arguments& args) {
     for (const std::string_view name : oracle::tcgen05_suite_names()) {
       if (args.suite == "check" && !args.only.empty() && args.only != name) continue;
       task.suites.emplace_back(name);
-      task.paths.push_back(args.suite == "all" ? fmt::format("{}/tcgen05_{}.tcqv", args.out, name)
-                                               : "");
+      if (args.suite == "all")
+        task.paths.push_back(fmt::format("{}/tcgen05_{}.tcqv", args.out, name));
     }
     if (args.suite == "all") task.journal = args.out + "/tcgen05.journal";
   }
@@ -66,7 +63,7 @@ Task task_of(const Arguments& args) {
   const std::string& named = args.suite == "check" ? args.only : task.suites.front();
   if (!named.empty()) (void)oracle::tcgen05_suite(named, args.seed, Target::sm_100a);
   for (const std::string& path : task.paths)
-    if (!path.empty() && std::filesystem::exists(path) && !args.force)
+    if (std::filesystem::exists(path) && !args.force)
       throw oracle::UsageError(
           fmt::format("{} exists; a recording is replaced with --force only", path));
   return task;
@@ -109,71 +106,52 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Writes the recordings that are whole; false if one is not.
-bool write_recordings(const Arguments& args, const Task& task, const oracle::Header& header,
-                      std::vector<tools::SuiteRun>& suites) {
-  bool whole = true;
-  for (std::size_t i = 0; i < suites.size(); ++i) {
-    const auto open = std::ranges::count_if(
-        suites[i].cases, [](const oracle::Tcgen05Case& c) { return !is_answer(c.outcome); });
-    if (open != 0 && !args.keep_going) {
-      whole = false;
-      fmt::print("{}: not written, {} of {} cases have no answer; the same command tries those\n",
-                 task.paths[i], open, suites[i].cases.size());
-      continue;
-    }
-    oracle::Tcgen05Recording recording{header, std::move(suites[i].cases)};
-    recording.header["suite"] = suites[i].name;
-    recording.header["seed"] = std::to_string(args.seed);
-    oracle::write_file(task.paths[i], oracle::serialize(recording));
-    tools::sync_folder(task.paths[i]);
-    fmt::print("{}: {} cases, {} without an answer\n", task.paths[i], recording.cases.size(), open);
+tools::RecordingTask recording_task(const Arguments& args, const Task& task,
+                                    const tools::FoundDevice& device) {
+  tools::RecordingTask t;
+  for (const std::string& name : task.suites) {
+    t.suites.push_back({name, oracle::tcgen05_suite(name, args.seed, device.target)});
+    for (oracle::Tcgen05Case& c : t.suites.back().cases) c.keep_words = args.all_words;
   }
-  return whole;
+  t.paths = task.paths;
+  t.journal = task.journal;
+  t.run = identity_of(args, device);
+  t.header = device.header;
+  t.header["seed"] = std::to_string(args.seed);
+  t.header["target"] = name(device.target);
+  return t;
 }
 
-int run_task(const Arguments& args, const Task& task, const tools::FoundDevice& device) {
-  std::vector<tools::SuiteRun> suites;
-  for (const std::string& name : task.suites) {
-    suites.push_back({name, oracle::tcgen05_suite(name, args.seed, device.target)});
-    for (oracle::Tcgen05Case& c : suites.back().cases) c.keep_words = args.all_words;
-  }
+tools::TaskResult carry_out(const Arguments& args, const Task& task,
+                            const tools::FoundDevice& device) {
+  tools::RecordingTask recording = recording_task(args, task, device);
   tools::RecorderOptions options;
   options.keep_going = args.keep_going;
   options.limits.one = std::chrono::milliseconds(static_cast<long>(1000 * args.limit_s));
-  tools::Tcgen05Recorder recorder(suites, tools::sm100_device(), options);
-  std::optional<tools::Journal> journal;
-  if (!task.journal.empty()) {
-    if (args.restart) std::filesystem::remove(task.journal);
-    std::vector<std::string> entries;
-    journal.emplace(task.journal, identity_of(args, device), entries);
-    for (const std::string& entry : entries) recorder.restore(entry);
-    recorder.on_entry = [&](std::string_view entry) { journal->append(entry); };
-    if (recorder.restored() != 0)
-      fmt::print("{}: {} of {} cases have ended before\n", task.journal, recorder.restored(),
-                 recorder.cases());
-  }
-  std::vector<tools::StageResult> results;
-  {
-    const Progress progress(recorder.cases(), recorder.restored());
-    recorder.on_progress = [&](std::size_t done, tools::Stage stage) { progress(done, stage); };
+  if (args.restart && !task.journal.empty()) std::filesystem::remove(task.journal);
+  std::optional<Progress> progress;
+  return tools::carry_out(recording, tools::sm100_device(), options, [&](auto& recorder) {
+    progress.emplace(recorder.cases(), recorder.restored());
+    recorder.on_progress = [&](std::size_t done, tools::Stage stage) { (*progress)(done, stage); };
     recorder.on_trouble = [&](const std::string& sentence) {
-      progress.wipe();
+      progress->wipe();
       fmt::print(stderr, "  {}\n", sentence);
     };
-    results = recorder.run();
-  }
+  });
+}
+
+int run_task(const Arguments& args, const Task& task, const tools::FoundDevice& device) {
+  const tools::TaskResult result = carry_out(args, task, device);
   bool differs = false, compared = false;
-  for (const tools::StageResult& result : results) {
-    fmt::print("{}", describe(result));
-    differs = differs || !result.holds();
-    compared = compared || result.comparison.cases != 0;
+  for (const tools::StageResult& stage : result.stages) {
+    fmt::print("{}", describe(stage));
+    differs = differs || !stage.holds();
+    compared = compared || stage.comparison.cases != 0;
   }
-  fmt::print("{} contexts\n", recorder.contexts());
-  if (!journal) return differs ? tools::exit_mismatch : compared ? 0 : exit_no_device;
-  if (!write_recordings(args, task, device.header, suites)) return tools::exit_mismatch;
-  journal->remove();
-  return 0;
+  fmt::print("{} contexts\n", result.contexts);
+  for (const std::string& sentence : result.sentences) fmt::print("{}\n", sentence);
+  if (task.journal.empty()) return differs ? tools::exit_mismatch : compared ? 0 : exit_no_device;
+  return result.whole ? 0 : tools::exit_mismatch;
 }
 
 int run(const Arguments& args) {

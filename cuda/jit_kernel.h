@@ -1,9 +1,9 @@
 // Kernels whose PTX is written while the program runs: assembled by the driver, kept as long as the
-// process; and the pieces of text that such kernels share.
+// process. The pieces of text that they share: probe_text.h.
 //
-// Decides nothing about instructions: probe_sm90.cc and probe_groups_sm90.cc write those. The entry
-// of every text is `tcq_probe`, its parameters are named NAME_parameter; the pieces use the
-// registers that their comments name. Host code; every failure is a std::runtime_error.
+// Decides nothing about instructions: probe_sm90.cc, probe_groups_sm90.cc and probe_sm100_text.cc
+// write those. The entry of every text is `tcq_probe`. Host code; every failure is a
+// std::runtime_error.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,6 +12,8 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+
+#include "cuda/launch.h"
 
 namespace tcq::cuda {
 
@@ -31,18 +33,24 @@ struct JitKernel {
   }
 };
 
-// Runs `action`; whatever it throws gets `name` in front and the assembler's log behind.
+// Runs `action`; whatever it throws gets `name` in front and the assembler's log behind. A
+// KernelError stays one.
 template <class Action>
 void explain(const std::string& name, const JitKernel* kernel, Action action) {
+  const auto sentence = [&](const std::exception& error) {
+    std::string text = name + ": " + error.what();
+    if (kernel != nullptr && kernel->log[0] != 0) {
+      text += "; the driver's assembler says: ";
+      text += kernel->log.data();
+    }
+    return text;
+  };
   try {
     action();
+  } catch (const KernelError& error) {
+    throw KernelError(error.status(), sentence(error));
   } catch (const std::exception& error) {
-    std::string sentence = name + ": " + error.what();
-    if (kernel != nullptr && kernel->log[0] != 0) {
-      sentence += "; the driver's assembler says: ";
-      sentence += kernel->log.data();
-    }
-    throw std::runtime_error(sentence);
+    throw std::runtime_error(sentence(error));
   }
 }
 
@@ -52,17 +60,5 @@ const JitKernel* jit_kernel(const std::string& name, const std::string& ptx);
 
 // Lets one CTA of the kernel have `shared_bytes` of dynamic shared memory.
 void allow_shared_bytes(const JitKernel& kernel, std::uint32_t shared_bytes);
-
-// "{d0, d1, ..., d<count - 1>}"
-std::string register_list(const std::string& name, int first, int count);
-
-// at = parameter + index * bytes, an address in global memory. Registers: at, step.
-std::string address_text(const std::string& parameter, const std::string& index,
-                         const std::string& bytes);
-
-// 128 threads copy `bytes` bytes from `at` to the dynamic shared memory `image`, whose address
-// becomes `base`; fence and barrier follow. Registers: at, from, bytes, base, offset, to, thread,
-// v0 to v3, predicate done.
-std::string copy_image_text();
 
 }  // namespace tcq::cuda

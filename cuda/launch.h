@@ -24,6 +24,43 @@ inline void check(cudaError_t status, const char* expression, const char* file, 
                            ": " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status));
 }
 
+// A kernel that had begun did not end well: what waiting for it returned.
+class KernelError : public std::runtime_error {
+ public:
+  KernelError(cudaError_t status, const std::string& sentence)
+      : std::runtime_error(sentence), status_(status) {}
+  cudaError_t status() const { return status_; }
+
+ private:
+  cudaError_t status_;
+};
+
+// Is this what an instruction of a kernel may cause? Everything else that waiting returns (memory
+// errors of the chip, a server that went away) says nothing about the kernel. Afterwards the
+// process can not use the device any more.
+constexpr bool is_exception(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+  }
+}
+
+// Waits for the kernel that was just launched; throws KernelError.
+// Requires: calls before the launch have returned what earlier kernels did.
+inline void wait_for_kernel() {
+  const cudaError_t status = cudaDeviceSynchronize();
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw KernelError(status, std::string("the kernel ended with ") + cudaGetErrorName(status) +
+                                ", " + cudaGetErrorString(status));
+}
+
 #define CUDA_CHECK(expression) ::tcq::cuda::check((expression), #expression, __FILE__, __LINE__)
 
 // `size` elements of device memory; a buffer of size 0 is legal and has no address.

@@ -80,50 +80,56 @@ __device__ AllocResult execute(Shared& shared, const AllocStep& step, std::uint3
 }
 
 template <int CtaGroup>
-__device__ void execute_all(Shared& shared, const Arguments& arguments) {
-  AllocResult* results = arguments.results + blockIdx.x * arguments.count;
-  for (std::uint32_t i = 0; i < arguments.count; ++i) {
-    AllocResult result = execute<CtaGroup>(shared, arguments.steps[i], i);
-    __syncwarp();
-    if (is_lane_0()) {
-      __threadfence_block();
-      atomicExch(&shared.done, i + 1);
-      result.blocked = read(shared.blocked[i]);
-      results[i] = result;
-    }
-    __syncwarp();
+__device__ void execute_step(Shared& shared, const Arguments& arguments, std::uint32_t index) {
+  AllocResult result = execute<CtaGroup>(shared, arguments.steps[index], index);
+  __syncwarp();
+  if (is_lane_0()) {
+    __threadfence_block();
+    atomicExch(&shared.done, index + 1);
+    result.blocked = read(shared.blocked[index]);
+    arguments.results[blockIdx.x * arguments.count + index] = result;
   }
-  for (std::uint32_t i = 0; i < arguments.count; ++i) free_allocation<CtaGroup>(shared, i);
 }
 
-// Frees the oldest live allocation; false if there is none.
+// Frees the oldest allocation that a step before `end` left; false if there is none.
 template <int CtaGroup>
-__device__ bool free_oldest(Shared& shared, std::uint32_t count) {
-  for (std::uint32_t i = 0; i < count; ++i)
+__device__ bool free_oldest(Shared& shared, std::uint32_t end) {
+  for (std::uint32_t i = 0; i < end; ++i)
     if (free_allocation<CtaGroup>(shared, i)) return true;
   return false;
 }
 
+// Returns when the step is done, or when nothing can help it: who started the kernel then ends it.
+// The watching warps of a pair see the same allocations and the same step, which is blocked in both
+// CTAs or in none, and so they free the same one together.
 template <int CtaGroup>
-__device__ void watch(Shared& shared, std::uint32_t count) {
-  std::uint32_t seen = 0;
+__device__ void watch_step(Shared& shared, std::uint32_t index) {
   long long start = clock64();
-  while (true) {
-    const std::uint32_t done = broadcast(read(shared.done));
-    if (done == count) return;
-    const long long now = clock64();
-    if (done != seen) {
-      seen = done;
-      start = now;
-    }
-    if (broadcast(now - start > kPatience ? 1 : 0) == 0) continue;
-    if (is_lane_0()) atomicAdd(&shared.blocked[done], 1u);
+  while (broadcast(read(shared.done)) == index) {
+    const bool late = clock64() - start > kPatience;
+    if (broadcast(late ? 1 : 0) == 0) continue;
+    if (is_lane_0()) atomicAdd(&shared.blocked[index], 1u);
     __syncwarp();
-    if (!free_oldest<CtaGroup>(shared, done)) __trap();
+    if (!free_oldest<CtaGroup>(shared, index)) return;
     start = clock64();
   }
 }
 
+// All threads of the CTA, or of both CTAs of the pair: what stands before it is over in each of them.
+template <int CtaGroup>
+__device__ void meet() {
+  ptx::tcgen05_fence_before_thread_sync();
+  __syncwarp();
+  if constexpr (CtaGroup == 2) {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+  } else {
+    __syncthreads();
+  }
+  ptx::tcgen05_fence_after_thread_sync();
+}
+
+// The first meeting says that the peer runs, the last one that it may end.
 template <int CtaGroup>
 __global__ void __launch_bounds__(2 * kWarpThreads) alloc_kernel(Arguments arguments) {
   __shared__ Shared shared;
@@ -131,18 +137,18 @@ __global__ void __launch_bounds__(2 * kWarpThreads) alloc_kernel(Arguments argum
     shared.live_columns[i] = shared.blocked[i] = 0;
   if (threadIdx.x == 0) shared.done = 0;
   __syncthreads();
-  if constexpr (CtaGroup == 2) {
-    ptx::cluster_arrive();
-    ptx::cluster_wait();
+  const bool executes = threadIdx.x < kWarpThreads;
+  meet<CtaGroup>();
+  for (std::uint32_t i = 0; i < arguments.count; ++i) {
+    if (executes)
+      execute_step<CtaGroup>(shared, arguments, i);
+    else
+      watch_step<CtaGroup>(shared, i);
+    meet<CtaGroup>();
   }
-  if (threadIdx.x < kWarpThreads)
-    execute_all<CtaGroup>(shared, arguments);
-  else
-    watch<CtaGroup>(shared, arguments.count);
-  __syncthreads();
-  if constexpr (CtaGroup == 2) {
-    ptx::cluster_arrive();
-    ptx::cluster_wait();
+  for (std::uint32_t i = 0; i < arguments.count; ++i) {
+    if (executes) free_allocation<CtaGroup>(shared, i);
+    meet<CtaGroup>();
   }
 }
 
@@ -159,7 +165,7 @@ void launch(const void* kernel, int ctas, Arguments& arguments) {
   config.numAttrs = 1;
   void* pointers[] = {&arguments};
   CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, pointers));
-  CUDA_CHECK(cudaDeviceSynchronize());
+  wait_for_kernel();
 }
 
 }  // namespace

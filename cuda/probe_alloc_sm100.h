@@ -2,11 +2,12 @@
 // to wait.
 //
 // One warp of a CTA executes the steps in order; with cta_group::2 one warp of each CTA of a pair
-// does. alloc blocks until its columns are free, which nobody else would ever make true: a second
-// warp watches the clock, and when a step takes too long it frees the oldest live allocation and
-// reports the step as blocked. If nothing is left to free, it traps. In the end everything is
-// freed. Example: {alloc 256}, {alloc 512} blocks in its second step until the first 256 columns
-// are freed.
+// does. Between two steps, before the first and behind the last stands a barrier of all threads of
+// both CTAs. alloc blocks until its columns are free, which nobody else would ever make true: a
+// second warp watches the clock, and when a step takes too long it frees the oldest live allocation
+// and reports the step as blocked. If nothing is left to free, the kernel does not end: a trap of its
+// own would look like one of the instruction. In the end everything is freed. Example: {alloc 256},
+// {alloc 512} blocks in its second step until the first 256 columns are freed.
 //
 // Host code; failures as in probe_sm100.h. No device of compute capability 10 was at hand: this has
 // been compiled, not run.

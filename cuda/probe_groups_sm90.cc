@@ -12,6 +12,7 @@
 
 #include "cuda/jit_kernel.h"
 #include "cuda/launch.h"
+#include "cuda/probe_text.h"
 #include "cuda/probe_tma_sm90.h"
 #include "cuda/wgmma_text.h"
 #include "sim/isa/ptx_text.h"
@@ -110,7 +111,7 @@ std::string groups_ptx(const GroupsProgram& program) {
   text += declarations(program);
   text += "\n  mov.u32 thread, %tid.x;\n  ld.param.u32 bytes, [bytes_parameter];\n";
   text += address_text("image", "0", "0");
-  text += copy_image_text();
+  text += copy_image_text() + "  bar.sync 0;\n";
   text += address_text("descriptors", "0", "0");
   text += load_descriptors(program);
   text += address_text("d", "thread", std::to_string(4 * registers_of_d(program.form)));

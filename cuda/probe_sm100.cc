@@ -34,7 +34,7 @@ std::string fault_text(Fault fault) {
 }
 
 template <class Form>
-LoadedProbe load(const Form& form, int immediate) {
+LoadedProbe load(const Form& form, int immediate, Probed probed) {
   LoadedProbe probe;
   probe.opcode = tcgen05::opcode(form).chars;
   explain(probe.opcode, nullptr, [&] {
@@ -52,7 +52,8 @@ LoadedProbe load(const Form& form, int immediate) {
                                  cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) -
                              probe_tail_bytes;
   });
-  probe.kernel = jit_kernel(probe.opcode, probe_ptx(form, immediate, sm100_target()));
+  if (probed == Probed::Nothing) probe.opcode = "the probe without " + probe.opcode;
+  probe.kernel = jit_kernel(probe.opcode, probe_ptx(form, immediate, sm100_target(), probed));
   return probe;
 }
 
@@ -96,12 +97,14 @@ void run_launch(const LoadedProbe& probe, Launch& launch) {
   std::uint64_t patience = kPatience;
   void* arguments[] = {&pointers[0], &pointers[1], &pointers[2],         &pointers[3], &pointers[4],
                        &pointers[5], &pointers[6], &launch.shared_bytes, &patience};
-  const std::uint32_t dynamic = launch.shared_bytes + probe_tail_bytes;
+  // More than half of an SM's: a second CTA there would wait for Tensor Memory.
+  const std::uint32_t dynamic =
+      std::max(launch.shared_bytes, probe.max_shared_bytes / 2 + kCopyBytes) + probe_tail_bytes;
   allow_shared_bytes(*probe.kernel, dynamic);
   CUDA_CHECK(cudaLaunchKernel(static_cast<const void*>(probe.kernel->kernel),
                               dim3(static_cast<unsigned>(launch.reports.size())),
                               dim3(probe_threads), arguments, dynamic, nullptr));
-  CUDA_CHECK(cudaDeviceSynchronize());
+  wait_for_kernel();
 
   reports.download(launch.reports);
   tmem_out.download(launch.tmem);
@@ -202,16 +205,17 @@ Target sm100_target() {
   return minor == 0 ? Target::sm_100a : Target::sm_103a;
 }
 
-IssueProbe::IssueProbe(const tcgen05::MmaForm& form, int scale_input_d)
-    : probe_(load(form, scale_input_d)) {
+IssueProbe::IssueProbe(const tcgen05::MmaForm& form, int scale_input_d, Probed probed)
+    : probe_(load(form, scale_input_d, probed)) {
   probe_.cta_group = form.opcode.cta_group;
 }
 
-IssueProbe::IssueProbe(const tcgen05::CpForm& form) : probe_(load(form, 0)) {
+IssueProbe::IssueProbe(const tcgen05::CpForm& form, Probed probed) : probe_(load(form, 0, probed)) {
   probe_.cta_group = form.cta_group;
 }
 
-IssueProbe::IssueProbe(const tcgen05::ShiftForm& form) : probe_(load(form, 0)) {
+IssueProbe::IssueProbe(const tcgen05::ShiftForm& form, Probed probed)
+    : probe_(load(form, 0, probed)) {
   probe_.cta_group = form.cta_group;
 }
 
@@ -228,14 +232,14 @@ void IssueProbe::run(std::span<const IssueCase> cases, std::uint32_t shared_byte
   });
 }
 
-RegisterProbe::RegisterProbe(const tcgen05::LdForm& form, int half_split)
-    : probe_(load(form, half_split)) {}
+RegisterProbe::RegisterProbe(const tcgen05::LdForm& form, int half_split, Probed probed)
+    : probe_(load(form, half_split, probed)) {}
 
-RegisterProbe::RegisterProbe(const tcgen05::StForm& form, int half_split)
-    : probe_(load(form, half_split)) {}
+RegisterProbe::RegisterProbe(const tcgen05::StForm& form, int half_split, Probed probed)
+    : probe_(load(form, half_split, probed)) {}
 
-RegisterProbe::RegisterProbe(const tcgen05::LdRedForm& form, int half_split)
-    : probe_(load(form, half_split)) {
+RegisterProbe::RegisterProbe(const tcgen05::LdRedForm& form, int half_split, Probed probed)
+    : probe_(load(form, half_split, probed)) {
   probe_.reduces = true;
 }
 

@@ -11,14 +11,16 @@
 //   byte i of an image lies at shared address probe.shared_base() + i
 //   probe.run(cases, image_bytes);
 //
-// Host code; every failure is a std::runtime_error that begins with the opcode. Needs a device of
-// compute capability 10.0 or 10.3. None was at hand: this has been compiled, not run.
+// Host code; every failure is a std::runtime_error that begins with the opcode; that of a kernel
+// which had begun is a KernelError. Needs a device of compute capability 10.0 or 10.3. None was at
+// hand: this has been compiled, not run.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "cuda/probe_sm100_text.h"
 #include "cuda/tcgen05_text.h"
 #include "sim/isa/shape.h"
 #include "sim/isa/tcgen05_instruction.h"
@@ -82,18 +84,21 @@ struct LoadedProbe {
 
 class IssueProbe {
  public:
-  // Throws if the form does not exist on the current device, or if there is none.
-  explicit IssueProbe(const tcgen05::MmaForm& form, int scale_input_d = 0);
-  explicit IssueProbe(const tcgen05::CpForm& form);
-  explicit IssueProbe(const tcgen05::ShiftForm& form);
+  // Throws if the form does not exist on the current device, or if there is none. With
+  // Probed::Nothing a run gives Tensor Memory back as it was.
+  explicit IssueProbe(const tcgen05::MmaForm& form, int scale_input_d = 0,
+                      Probed probed = Probed::Instruction);
+  explicit IssueProbe(const tcgen05::CpForm& form, Probed probed = Probed::Instruction);
+  explicit IssueProbe(const tcgen05::ShiftForm& form, Probed probed = Probed::Instruction);
 
   // Address of the first byte of every image; all below belongs to the driver.
   std::uint32_t shared_base() const { return probe_.shared_base; }
   // The largest image.
   std::uint32_t max_shared_bytes() const { return probe_.max_shared_bytes; }
 
-  // Runs all cases on the current device and waits. shared_bytes is a multiple of 16. Throws if the
-  // device reports an error; the process can then not use the device any more.
+  // Runs all cases on the current device and waits; no two CTAs share an SM. shared_bytes is a
+  // multiple of 16. Throws KernelError (launch.h) if the kernel began and did not end well: the
+  // process can then not use the device any more.
   void run(std::span<const IssueCase> cases, std::uint32_t shared_bytes) const;
 
  private:
@@ -102,10 +107,13 @@ class IssueProbe {
 
 class RegisterProbe {
  public:
-  // As above.
-  explicit RegisterProbe(const tcgen05::LdForm& form, int half_split = 0);
-  explicit RegisterProbe(const tcgen05::StForm& form, int half_split = 0);
-  explicit RegisterProbe(const tcgen05::LdRedForm& form, int half_split = 0);
+  // As above; with Probed::Nothing the registers come back as well.
+  explicit RegisterProbe(const tcgen05::LdForm& form, int half_split = 0,
+                         Probed probed = Probed::Instruction);
+  explicit RegisterProbe(const tcgen05::StForm& form, int half_split = 0,
+                         Probed probed = Probed::Instruction);
+  explicit RegisterProbe(const tcgen05::LdRedForm& form, int half_split = 0,
+                         Probed probed = Probed::Instruction);
 
   void run(std::span<const RegisterCase> cases) const;
 

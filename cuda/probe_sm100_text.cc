@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "cuda/jit_kernel.h"
+#include "cuda/probe_text.h"
 #include "cuda/tcgen05_text.h"
 #include "sim/isa/tcgen05_text.h"
 #include "sim/isa/tmem_address.h"
@@ -25,7 +25,7 @@ struct Instruction {
 };
 
 template <class Form>
-Instruction instruction(const Form& form, int immediate) {
+Instruction instruction(const Form& form, int immediate, Probed probed = Probed::Instruction) {
   Instruction i;
   i.statement = std::string("  ") + tcgen05::opcode(form).chars +
                 ptx::operands_before_vector(form, immediate).chars;
@@ -35,6 +35,7 @@ Instruction instruction(const Form& form, int immediate) {
         register_list("v", 0, i.registers) + ptx::operands_after_vector(form, immediate).chars;
   }
   i.statement += "\n";
+  if (probed == Probed::Nothing) i.statement.clear();
   return i;
 }
 
@@ -89,18 +90,29 @@ std::string barrier(int cta_group) {
          simple_statement(tcgen05::FenceForm{true});
 }
 
+// Statements of the first warp of each CTA.
+std::string by_first_warp(const std::string& label, const std::string& statements) {
+  return "  setp.ge.u32 skip, thread, 32;\n  @skip bra " + label + ";\n" + statements + label +
+         ":\n";
+}
+
+// The peer must run before a statement of cta_group::2: only this barrier says that it does.
+std::string meet_peer(int cta_group) { return cta_group == 2 ? "\n" + barrier(cta_group) : ""; }
+
+// Between what both CTAs of a pair do together stands a barrier of both.
 std::string allocate(int cta_group) {
-  return R"(
-  setp.ge.u32 skip, thread, 32;
-  @skip bra allocated;
-)" + simple_statement(tcgen05::AllocForm{cta_group}) +
-         simple_statement(tcgen05::RelinquishForm{cta_group}) + R"(allocated:
-  setp.ne.u32 skip, thread, 0;
+  return meet_peer(cta_group) +
+         by_first_warp("allocated", simple_statement(tcgen05::AllocForm{cta_group})) +
+         R"(  setp.ne.u32 skip, thread, 0;
   @skip bra initialised;
   mbarrier.init.shared::cta.b64 [mbar], 1;
   fence.mbarrier_init.release.cluster;
 initialised:
 )";
+}
+
+std::string relinquish(int cta_group) {
+  return by_first_warp("relinquished", simple_statement(tcgen05::RelinquishForm{cta_group}));
 }
 
 std::string copy_image() {
@@ -161,12 +173,10 @@ std::string drain_tmem() {
 }
 
 std::string finish(int cta_group) {
-  return barrier(cta_group) + R"(  setp.ge.u32 skip, thread, 32;
-  @skip bra freed;
-  mov.b32 taddr, tmem_base;
-)" + simple_statement(tcgen05::DeallocForm{cta_group}) +
-         "freed:\n" + barrier(cta_group) +
-         address_text("reports", "cta", std::to_string(sizeof(ProbeReport))) +
+  return barrier(cta_group) +
+         by_first_warp("freed", "  mov.b32 taddr, tmem_base;\n" +
+                                    simple_statement(tcgen05::DeallocForm{cta_group})) +
+         barrier(cta_group) + address_text("reports", "cta", std::to_string(sizeof(ProbeReport))) +
          R"(  setp.ne.u32 skip, thread, 0;
   @skip bra finished;
   st.global.v4.b32 [at], {base, tmem_base, completed, cycles};
@@ -221,8 +231,9 @@ waited:
 
 std::string issue_kernel(const Instruction& i, Target target) {
   return entry(target, i.cta_group) + allocate(i.cta_group) + copy_image() + barrier(i.cta_group) +
-         find_lanes() + fill_tmem() + barrier(i.cta_group) + load_record() + issue_and_wait(i) +
-         barrier(i.cta_group) + drain_tmem() + finish(i.cta_group);
+         relinquish(i.cta_group) + find_lanes() + fill_tmem() + barrier(i.cta_group) +
+         load_record() + issue_and_wait(i) + barrier(i.cta_group) + drain_tmem() +
+         finish(i.cta_group);
 }
 
 // ---- ld, st -------------------------------------------------------------------------------------
@@ -246,45 +257,45 @@ std::string move_registers(const Instruction& i, bool in) {
 }
 
 std::string register_kernel(const Instruction& i, Target target) {
-  return entry(target, 1) + allocate(1) + copy_image() + barrier(1) + find_lanes() + fill_tmem() +
-         barrier(1) + load_address() + move_registers(i, true) +
-         "\n  mov.u32 completed, 1;\n  mov.u32 cycles, 0;\n" + i.statement +
+  return entry(target, 1) + allocate(1) + copy_image() + barrier(1) + relinquish(1) + find_lanes() +
+         fill_tmem() + barrier(1) + load_address() + move_registers(i, true) +
+         "\n  mov.u32 completed, 1;\n  mov.u32 cycles, 0;\n  mov.b32 reduced, 0;\n" + i.statement +
          simple_statement(tcgen05::WaitForm{!i.loads}) + move_registers(i, false) + barrier(1) +
          drain_tmem() + finish(1);
 }
 
 }  // namespace
 
-std::string probe_ptx(const tcgen05::MmaForm& form, int immediate, Target target) {
-  Instruction i = instruction(form, immediate);
+std::string probe_ptx(const tcgen05::MmaForm& form, int immediate, Target target, Probed probed) {
+  Instruction i = instruction(form, immediate, probed);
   i.cta_group = form.opcode.cta_group;
   return issue_kernel(i, target);
 }
 
-std::string probe_ptx(const tcgen05::CpForm& form, int immediate, Target target) {
-  Instruction i = instruction(form, immediate);
+std::string probe_ptx(const tcgen05::CpForm& form, int immediate, Target target, Probed probed) {
+  Instruction i = instruction(form, immediate, probed);
   i.cta_group = form.cta_group;
   return issue_kernel(i, target);
 }
 
-std::string probe_ptx(const tcgen05::ShiftForm& form, int immediate, Target target) {
-  Instruction i = instruction(form, immediate);
+std::string probe_ptx(const tcgen05::ShiftForm& form, int immediate, Target target, Probed probed) {
+  Instruction i = instruction(form, immediate, probed);
   i.cta_group = form.cta_group;
   return issue_kernel(i, target);
 }
 
-std::string probe_ptx(const tcgen05::LdForm& form, int immediate, Target target) {
-  Instruction i = instruction(form, immediate);
+std::string probe_ptx(const tcgen05::LdForm& form, int immediate, Target target, Probed probed) {
+  Instruction i = instruction(form, immediate, probed);
   i.loads = true;
   return register_kernel(i, target);
 }
 
-std::string probe_ptx(const tcgen05::StForm& form, int immediate, Target target) {
-  return register_kernel(instruction(form, immediate), target);
+std::string probe_ptx(const tcgen05::StForm& form, int immediate, Target target, Probed probed) {
+  return register_kernel(instruction(form, immediate, probed), target);
 }
 
-std::string probe_ptx(const tcgen05::LdRedForm& form, int immediate, Target target) {
-  Instruction i = instruction(form, immediate);
+std::string probe_ptx(const tcgen05::LdRedForm& form, int immediate, Target target, Probed probed) {
+  Instruction i = instruction(form, immediate, probed);
   i.loads = i.reduces = true;
   return register_kernel(i, target);
 }

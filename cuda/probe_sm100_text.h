@@ -1,10 +1,15 @@
 // The text of the kernels of probe_sm100.h: one tcgen05 instruction on given state.
 //
-// Order in every kernel: all of Tensor Memory allocated, shared image in, Tensor Memory filled by
-// tcgen05.st, barrier, the one instruction, its completion, Tensor Memory read by tcgen05.ld,
-// deallocated. An instruction of one thread is issued by thread 0 of CTA 0 of the pair and
-// completes at an mbarrier; waiting is bounded, and a timeout is reported. Whatever happens, the
-// kernel frees what it allocated.
+// Order in every kernel: all of Tensor Memory allocated, shared image in, the right to allocate
+// given back, Tensor Memory filled by tcgen05.st, the one instruction, its completion, Tensor Memory
+// read by tcgen05.ld, deallocated; a barrier of all threads between any two of these. With
+// cta_group::2 it is one of both CTAs, and two more stand before the allocation, as the peer must
+// run by then, and behind the deallocation, as it must not have ended. An instruction of one thread
+// is issued by thread 0 of CTA 0 of the pair and completes at an mbarrier; waiting is bounded, and a
+// timeout is reported. Whatever happens, the kernel frees what it allocated. These rules are tested
+// on every text (tests/tcgen05_protocol_test.cc).
+// Source: PTX ISA 9.2, 9.7.16.5 (issue granularity, CTA pair), 9.7.16.6 (which accesses are ordered),
+// 9.7.16.7.1 "tcgen05.alloc, dealloc, relinquish_alloc_permit".
 //
 // No device of compute capability 10 was at hand: these texts have been assembled, not run.
 #pragma once
@@ -48,13 +53,23 @@ struct ProbeReport {
 };
 static_assert(sizeof(ProbeReport) == 16);
 
+// Does the kernel execute its instruction? Without, all else is the same, and what comes back is
+// what went in: a control, which tells a failure of the kernel from one of the instruction.
+enum class Probed : bool { Nothing, Instruction };
+
 // ptxas -arch=TARGET accepts each text. The immediate is scale-input-d or immHalfSplitoff.
 // Requires: check(form, target) == Fault::None, ptx::immediate_exists(form, immediate).
-std::string probe_ptx(const tcgen05::MmaForm& form, int immediate, Target target);
-std::string probe_ptx(const tcgen05::CpForm& form, int immediate, Target target);
-std::string probe_ptx(const tcgen05::ShiftForm& form, int immediate, Target target);
-std::string probe_ptx(const tcgen05::LdForm& form, int immediate, Target target);
-std::string probe_ptx(const tcgen05::StForm& form, int immediate, Target target);
-std::string probe_ptx(const tcgen05::LdRedForm& form, int immediate, Target target);
+std::string probe_ptx(const tcgen05::MmaForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
+std::string probe_ptx(const tcgen05::CpForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
+std::string probe_ptx(const tcgen05::ShiftForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
+std::string probe_ptx(const tcgen05::LdForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
+std::string probe_ptx(const tcgen05::StForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
+std::string probe_ptx(const tcgen05::LdRedForm& form, int immediate, Target target,
+                      Probed probed = Probed::Instruction);
 
 }  // namespace tcq::cuda

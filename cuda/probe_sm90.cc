@@ -16,6 +16,7 @@
 
 #include "cuda/jit_kernel.h"
 #include "cuda/launch.h"
+#include "cuda/probe_text.h"
 #include "cuda/wgmma_text.h"
 #include "sim/isa/fault.h"
 #include "sim/isa/ptx_text.h"
@@ -190,7 +191,7 @@ std::string probe_ptx(const wgmma::Form& form, int selector) {
   });
   text += "\n  ld.param.u32 bytes, [bytes_parameter];\n";
   text += address_text("images", "index", "bytes");
-  text += copy_image_text();
+  text += copy_image_text() + "  bar.sync 0;\n";
   text += R"(
   wgmma.fence.sync.aligned;
 )";

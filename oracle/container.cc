@@ -5,6 +5,16 @@
 namespace tcq::oracle {
 namespace {
 
+void expect(const Header& header, const std::string& key, const std::string& found) {
+  const auto it = header.find(key);
+  if (it == header.end()) throw BadFile(fmt::format("header has no '{}' line", key));
+  if (it->second != found)
+    throw BadFile(fmt::format("{} is {}, the header says {}: truncated or corrupted", key, found,
+                              it->second));
+}
+
+}  // namespace
+
 Header parse_header(std::string_view text) {
   Header header;
   while (!text.empty()) {
@@ -18,16 +28,6 @@ Header parse_header(std::string_view text) {
   }
   return header;
 }
-
-void expect(const Header& header, const std::string& key, const std::string& found) {
-  const auto it = header.find(key);
-  if (it == header.end()) throw BadFile(fmt::format("header has no '{}' line", key));
-  if (it->second != found)
-    throw BadFile(fmt::format("{} is {}, the header says {}: truncated or corrupted", key, found,
-                              it->second));
-}
-
-}  // namespace
 
 std::uint64_t fnv1a64(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;

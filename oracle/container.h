@@ -22,6 +22,9 @@ class BadFile : public std::runtime_error {
 
 using Header = std::map<std::string, std::string>;  // device, driver, date, seed, ...
 
+// Of `key: value` lines. Throws BadFile.
+Header parse_header(std::string_view text);
+
 // The checksum of recordings: FNV-1a, 64 bits.
 std::uint64_t fnv1a64(std::string_view bytes);
 

@@ -242,6 +242,29 @@ std::vector<std::uint64_t> hash_lanes(const std::vector<std::uint32_t>& output) 
   return hashes;
 }
 
+std::size_t output_words(const Tcgen05Case& c) {
+  const auto ctas = static_cast<std::size_t>(cta_group(c.form));
+  if (const auto* alloc = std::get_if<AllocSequence>(&c.form))
+    return 3 * alloc->steps.size() * ctas;
+  std::size_t words = ctas * tmem_words;
+  if (!std::holds_alternative<tcgen05::StForm>(c.form))
+    words += static_cast<std::size_t>(threads * register_count(c.form));
+  return words + (std::holds_alternative<tcgen05::LdRedForm>(c.form) ? threads : 0);
+}
+
+const char* name(Tcgen05Outcome outcome) {
+  switch (outcome) {
+    case Tcgen05Outcome::Completed: return "completed";
+    case Tcgen05Outcome::Timeout: return "did not complete";
+    case Tcgen05Outcome::Trap: return "trapped";
+    case Tcgen05Outcome::Leak: return "leaked Tensor Memory";
+    case Tcgen05Outcome::Hang: return "hung";
+    case Tcgen05Outcome::ProbeFailed: return "probe failed";
+    case Tcgen05Outcome::NotRun: return "not run";
+  }
+  return "";
+}
+
 std::string describe(const Tcgen05Case& c) {
   const Tcgen05Operands& o = c.operands;
   if (const auto* alloc = std::get_if<AllocSequence>(&c.form)) return describe_steps(*alloc);

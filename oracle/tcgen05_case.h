@@ -65,12 +65,24 @@ struct Tcgen05Operands {
   friend constexpr bool operator==(const Tcgen05Operands&, const Tcgen05Operands&) = default;
 };
 
+// How a case ended. The first five are the device's answer; the others say nothing about it.
 enum class Tcgen05Outcome : std::uint8_t {
   Completed,
-  Timeout,  // the mbarrier did not complete
-  Trap,     // the device reported an error; no output
+  Timeout,      // the mbarrier did not complete
+  Trap,         // the instruction raised `error`; no output, here and below
+  Leak,         // Tensor Memory was still allocated at the end: cudaErrorTensorMemoryLeak
+  Hang,         // the kernel did not end within the recorder's limit
+  ProbeFailed,  // the recorder's own kernel, the driver or the context
+  NotRun,
 };
-inline constexpr int tcgen05_outcome_count = 3;
+inline constexpr int tcgen05_outcome_count = 7;
+
+constexpr bool is_answer(Tcgen05Outcome outcome) {
+  return outcome != Tcgen05Outcome::ProbeFailed && outcome != Tcgen05Outcome::NotRun;
+}
+
+// "trapped", "hung", ...
+const char* name(Tcgen05Outcome outcome);
 
 struct Tcgen05Case {
   Tcgen05CaseForm form;
@@ -81,6 +93,7 @@ struct Tcgen05Case {
 
   std::uint64_t input_hash = 0;
   Tcgen05Outcome outcome = Tcgen05Outcome::Completed;
+  std::uint32_t error = 0;            // of a trap: CUDA's number, the same in runtime and driver
   std::vector<std::uint32_t> output;  // empty if the file holds hashes only, or after a trap
   std::vector<std::uint64_t> hashes;  // one per 512 words of the output
 };
@@ -116,6 +129,8 @@ int register_count(const Tcgen05CaseForm& form);
 Tcgen05State build_state(const Tcgen05Case& c);
 std::uint64_t hash_inputs(const Tcgen05State& state);
 std::vector<std::uint64_t> hash_lanes(const std::vector<std::uint32_t>& output);
+// Size of the output of a case that completed or timed out.
+std::size_t output_words(const Tcgen05Case& c);
 
 // One line: opcode and operands.
 std::string describe(const Tcgen05Case& c);

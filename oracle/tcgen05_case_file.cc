@@ -126,6 +126,7 @@ void put_case(PayloadWriter& w, const Tcgen05Case& c) {
   w.put(c.keep_words ? 1 : 0, 1);
   w.put(c.input_hash, 8);
   w.put(static_cast<std::uint64_t>(c.outcome), 1);
+  w.put(c.error, 2);
   w.put(c.hashes.size(), 4);
   for (const std::uint64_t hash : c.hashes) w.put(hash, 8);
   w.put(c.keep_words ? c.output.size() : 0, 4);
@@ -156,6 +157,7 @@ Tcgen05Case get_case(PayloadReader& r) {
   c.keep_words = r.get_flag();
   c.input_hash = r.get(8);
   c.outcome = static_cast<Tcgen05Outcome>(r.get_below(1, tcgen05_outcome_count, "outcome"));
+  c.error = static_cast<std::uint32_t>(r.get(2));
   get_output(r, c);
   return c;
 }

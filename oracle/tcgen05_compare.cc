@@ -14,10 +14,11 @@ namespace {
 constexpr std::size_t block_words = tcgen05::tmem_columns;  // under one hash
 constexpr std::uint32_t whole_word = 0xffffffff;
 
-void add_difference(Comparison& total, std::size_t bits, std::string sentence) {
+// `sentence` is called for the first difference only: there may be millions.
+void add_difference(Comparison& total, std::size_t bits, auto&& sentence) {
   ++total.differing_outputs;
   total.differing_bits += bits;
-  if (total.first_mismatch.empty()) total.first_mismatch = std::move(sentence);
+  if (total.first_mismatch.empty()) total.first_mismatch = sentence();
 }
 
 std::string beginning(const Tcgen05Case& c, std::size_t index) {
@@ -31,10 +32,10 @@ void compare_words(const Tcgen05Case& c, std::size_t index, const Tcgen05Predict
     ++total.outputs;
     const std::uint32_t wrong = (p.output[i] ^ c.output[i]) & p.known[i];
     if (wrong == 0) continue;
-    add_difference(
-        total, static_cast<std::size_t>(std::popcount(wrong)),
-        fmt::format("{}: {}: got {:08x}, want {:08x} in the bits {:08x}", beginning(c, index),
-                    output_name(c, i), p.output[i], c.output[i], p.known[i]));
+    add_difference(total, static_cast<std::size_t>(std::popcount(wrong)), [&] {
+      return fmt::format("{}: {}: got {:08x}, want {:08x} in the bits {:08x}", beginning(c, index),
+                         output_name(c, i), p.output[i], c.output[i], p.known[i]);
+    });
   }
 }
 
@@ -64,11 +65,11 @@ void compare_hashes(const Tcgen05Case& c, std::size_t index, const Tcgen05Predic
     total.outputs += block.end - block.first;
     const std::size_t which = block.first / block_words;
     if (hashes[which] == c.hashes[which]) continue;
-    add_difference(
-        total, 1,
-        fmt::format("{}: the {} words from {} on have another hash; record with "
-                    "--all-words to see the words",
-                    beginning(c, index), block.end - block.first, output_name(c, block.first)));
+    add_difference(total, 1, [&] {
+      return fmt::format(
+          "{}: the {} words from {} on have another hash; record with --all-words to see the words",
+          beginning(c, index), block.end - block.first, output_name(c, block.first));
+    });
   }
 }
 
@@ -84,6 +85,10 @@ bool has_size(const Tcgen05Case& c, const Tcgen05Prediction& p) {
 }
 
 void compare_case(const Tcgen05Case& c, std::size_t index, Comparison& total) {
+  if (!is_answer(c.outcome)) {
+    leave_out(c, index, std::string(name(c.outcome)) + ": it says nothing about the device", total);
+    return;
+  }
   const Tcgen05State before = build_state(c);
   if (hash_inputs(before) != c.input_hash)
     throw BadFile(fmt::format(
@@ -102,9 +107,11 @@ void compare_case(const Tcgen05Case& c, std::size_t index, Comparison& total) {
   }
   ++total.cases;
   if (!completed) {
-    add_difference(total, 1,
-                   fmt::format("{}: the device {}, the simulator executes it", beginning(c, index),
-                               c.outcome == Tcgen05Outcome::Trap ? "trapped" : "did not complete"));
+    const std::string error = c.error == 0 ? "" : fmt::format(" with CUDA's error {}", c.error);
+    add_difference(total, 1, [&] {
+      return fmt::format("{}: the device {}{}, the simulator executes it", beginning(c, index),
+                         name(c.outcome), error);
+    });
     return;
   }
   if (!has_size(c, p))

@@ -1,5 +1,6 @@
 // The bytes of a wgmma case, in the file of container.h; and files as such (vectors.h).
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -132,7 +133,8 @@ void write_file(const std::string& path, std::string_view bytes) {
   };
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) fail("cannot be written");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+                       std::fflush(file) == 0 && fsync(fileno(file)) == 0;
   if (std::fclose(file) != 0 || !written) fail("write error");
   std::error_code error;
   std::filesystem::rename(temporary, path, error);

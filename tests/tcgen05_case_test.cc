@@ -30,7 +30,7 @@ bool same_inputs(const Tcgen05Case& x, const Tcgen05Case& y) {
 
 bool same(const Tcgen05Case& x, const Tcgen05Case& y) {
   return same_inputs(x, y) && x.input_hash == y.input_hash && x.outcome == y.outcome &&
-         x.output == y.output && x.hashes == y.hashes;
+         x.error == y.error && x.output == y.output && x.hashes == y.hashes;
 }
 
 TEST(Tcgen05_Suite, IsAPureFunctionOfItsSeed) {
@@ -216,6 +216,7 @@ Tcgen05Recording made_up() {
       c.keep_words = draw.one_in(2);
       c.input_hash = mix(i);
       c.outcome = static_cast<Tcgen05Outcome>(draw.below(tcgen05_outcome_count));
+      c.error = c.outcome == Tcgen05Outcome::Trap ? 719 : 0;
       c.output.resize(static_cast<std::size_t>(draw.below(2000)));
       for (std::uint32_t& word : c.output) word = draw.word();
       c.hashes = hash_lanes(c.output);

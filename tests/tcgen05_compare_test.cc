@@ -118,12 +118,30 @@ TEST(Tcgen05_Compare, AWrongHashIsOneLane) {
 }
 
 TEST(Tcgen05_Compare, TrapsAndTimeoutsOfWhatTheModelExecutesDiffer) {
-  for (const Tcgen05Outcome outcome : {Tcgen05Outcome::Trap, Tcgen05Outcome::Timeout}) {
+  for (const Tcgen05Outcome outcome : {Tcgen05Outcome::Trap, Tcgen05Outcome::Timeout,
+                                       Tcgen05Outcome::Leak, Tcgen05Outcome::Hang}) {
     Tcgen05Recording r = first_modelled("cp");
     r.cases[0].outcome = outcome;
+    r.cases[0].error = outcome == Tcgen05Outcome::Trap ? 719 : 0;
     const Comparison c = compare(r);
     EXPECT_EQ(c.differing_outputs, 1u);
-    EXPECT_NE(c.first_mismatch.find("the device "), std::string::npos) << c.first_mismatch;
+    EXPECT_NE(c.first_mismatch.find(std::string("the device ") + name(outcome)), std::string::npos)
+        << c.first_mismatch;
+    EXPECT_EQ(c.first_mismatch.find("719") != std::string::npos, outcome == Tcgen05Outcome::Trap);
+  }
+}
+
+// Silence about the device: no yes, and no no either.
+TEST(Tcgen05_Compare, AProbeThatFailedIsNotTheDevicesAnswer) {
+  for (const Tcgen05Outcome outcome : {Tcgen05Outcome::ProbeFailed, Tcgen05Outcome::NotRun}) {
+    Tcgen05Recording r = first_modelled("cp");
+    r.cases[0].outcome = outcome;
+    r.cases[0].output.clear();
+    const Comparison c = compare(r);
+    EXPECT_EQ(c.cases, 0u);
+    EXPECT_EQ(c.differing_outputs, 0u);
+    EXPECT_EQ(c.unmodelled, 1u);
+    EXPECT_NE(c.first_unmodelled.find(name(outcome)), std::string::npos) << c.first_unmodelled;
   }
 }
 

@@ -83,6 +83,8 @@ TEST_F(RecordTcgen05, BadArgumentsAreUsageErrors) {
         {"shift"},
         {"shift", "--frobnicate"},
         {"shfit", "--out", path("x")},
+        {"all"},
+        {"shift", "--out", path("x"), "--limit", "0"},
         {"check", "--only", "shfit"},
         {"shift", "--out", path("x"), "--seed", "many"}}) {
     const Finished f = run(TCQ_RECORD_TCGEN05, arguments);
@@ -90,6 +92,13 @@ TEST_F(RecordTcgen05, BadArgumentsAreUsageErrors) {
     EXPECT_FALSE(f.err.empty() && f.out.empty());
     EXPECT_FALSE(std::filesystem::exists(path("x")));
   }
+}
+
+TEST_F(RecordTcgen05, AllRefusesToOverwriteAnyOfItsFiles) {
+  write("tcgen05_cp.tcqv", "precious");
+  const Finished f = run(TCQ_RECORD_TCGEN05, {"all", "--out", path("")});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("tcgen05_cp.tcqv"), std::string::npos) << f.err;
 }
 
 // With such a device the suite is recorded instead.
@@ -101,6 +110,7 @@ TEST_F(RecordTcgen05, WithoutADeviceItSaysSoInOneSentenceAndWritesNothing) {
     EXPECT_EQ(f.out, "");
     EXPECT_NE(f.err.find("compute capability 10"), std::string::npos) << f.err;
     EXPECT_EQ(std::ranges::count(f.err, '\n'), 1) << f.err;
+    EXPECT_FALSE(std::filesystem::exists(path("x.journal")));
   }
 }
 

@@ -1,8 +1,6 @@
 #include "tools/async_jobs.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -164,34 +162,10 @@ void run_case(AsyncCase& c) {
 }
 
 // The outcome as one byte, then the output.
-[[noreturn]] void run_child(AsyncCase& c, int pipe_end) {
-  try {
-    run_case(c);
-  } catch (const std::exception& error) {
-    const std::string_view sentence = error.what();
-    fmt::print(stderr, "  {}: {}\n", oracle::describe(c), sentence);
-    if (!is_trap(sentence)) _exit(1);
-    c.outcome = Outcome::Trap;
-    c.output.clear();
-  }
-  std::vector<std::uint8_t> bytes = {static_cast<std::uint8_t>(c.outcome)};
-  bytes.insert(bytes.end(), c.output.begin(), c.output.end());
-  std::size_t sent = 0;
-  while (sent < bytes.size()) {
-    const ssize_t count = write(pipe_end, bytes.data() + sent, bytes.size() - sent);
-    if (count <= 0) _exit(1);
-    sent += static_cast<std::size_t>(count);
-  }
-  _exit(0);
-}
-
-std::vector<std::uint8_t> read_all(int pipe_end) {
-  std::vector<std::uint8_t> bytes;
-  std::uint8_t buffer[4096];
-  for (ssize_t got = read(pipe_end, buffer, sizeof buffer); got > 0;
-       got = read(pipe_end, buffer, sizeof buffer))
-    bytes.insert(bytes.end(), buffer, buffer + got);
-  return bytes;
+std::string outcome_and_output(AsyncCase& c) {
+  run_case(c);
+  std::string bytes(1, static_cast<char>(c.outcome));
+  return bytes.append(c.output.begin(), c.output.end());
 }
 
 }  // namespace
@@ -212,26 +186,19 @@ void record_async_cases(std::span<AsyncCase> cases, void (*progress)(std::size_t
 }
 
 void record_async_edge_cases(std::span<AsyncCase> cases, void (*progress)(std::size_t done)) {
-  std::size_t done = 0;
-  for (AsyncCase& c : cases) {
+  const auto run = [cases](std::size_t index) {
+    return attempt_to([&] { return outcome_and_output(cases[index]); });
+  };
+  run_alone(cases.size(), run, [&](std::size_t index, const Attempt& a) {
+    AsyncCase& c = cases[index];
     c.input_hash = oracle::hash_inputs(oracle::build_state(c));
-    int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("no pipe to the child process");
-    const pid_t child = fork();
-    if (child < 0) throw std::runtime_error("no child process");
-    if (child == 0) run_child(c, ends[1]);
-    close(ends[1]);
-    const std::vector<std::uint8_t> bytes = read_all(ends[0]);
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
-      throw std::runtime_error(fmt::format("case {} of an edge suite failed", done));
-    c.outcome = static_cast<Outcome>(bytes[0]);
-    c.output.assign(bytes.begin() + 1, bytes.end());
+    if (a.ending == Ending::Trapped)
+      fmt::print(stderr, "  {}: {}\n", oracle::describe(c), a.sentence);
+    c.outcome = a.ending == Ending::Trapped ? Outcome::Trap : static_cast<Outcome>(a.answer.at(0));
+    c.output.assign(a.answer.begin() + (a.answer.empty() ? 0 : 1), a.answer.end());
     c.hashes = oracle::hash_blocks(c.output);
-    progress(++done);
-  }
+    progress(index + 1);
+  });
 }
 
 }  // namespace tcq::tools

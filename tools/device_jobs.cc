@@ -2,12 +2,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <ctime>
+#include <numeric>
 
 #include "cuda/launch.h"
 #include "cuda/probe_sm90.h"
@@ -113,59 +114,46 @@ void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t do
   }
 }
 
-namespace {
-
-constexpr int child_trapped = 3;
-
-// In a child: runs one case and sends its outputs through the pipe.
-[[noreturn]] void run_child(const oracle::Case& c, int pipe_end) {
-  int status = 0;
-  try {
-    std::array<Job, 1> jobs{Job{c.instruction, oracle::build_state(c)}};
-    run_on_device(jobs);
-    const std::vector<std::uint32_t> outputs = oracle::kept_outputs(c, jobs[0].state);
-    const std::size_t bytes = outputs.size() * sizeof outputs[0];
-    if (write(pipe_end, outputs.data(), bytes) != static_cast<ssize_t>(bytes)) status = 1;
-  } catch (const std::exception& error) {
-    const bool trap =
-        std::string_view(error.what()).find("cudaErrorIllegalAddress") != std::string_view::npos;
-    status = trap ? child_trapped : 1;
-    if (!trap) fmt::print(stderr, "{}\n", error.what());
-  }
-  _exit(status);
-}
-
-std::vector<std::uint32_t> read_outputs(int pipe_end, std::size_t count) {
-  std::vector<std::uint32_t> outputs(count);
-  auto* bytes = reinterpret_cast<char*>(outputs.data());
-  std::size_t size = 0;
-  for (ssize_t got = 1; got > 0; size += static_cast<std::size_t>(got > 0 ? got : 0))
-    got = read(pipe_end, bytes + size, count * sizeof outputs[0] - size);
-  outputs.resize(size / sizeof outputs[0]);
-  return outputs;
-}
-
-}  // namespace
-
 void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
-  std::size_t done = 0;
-  for (oracle::Case& c : cases) {
+  const auto run = [cases](std::size_t index) {
+    std::array<Job, 1> jobs{Job{cases[index].instruction, oracle::build_state(cases[index])}};
+    return attempt_to([&] {
+      run_on_device(jobs);
+      const std::vector<std::uint32_t> outputs = oracle::kept_outputs(cases[index], jobs[0].state);
+      return std::string(reinterpret_cast<const char*>(outputs.data()),
+                         outputs.size() * sizeof outputs[0]);
+    });
+  };
+  run_alone(cases.size(), run, [&](std::size_t index, const Attempt& a) {
+    oracle::Case& c = cases[index];
     c.input_hash = oracle::hash_inputs(oracle::build_state(c));
-    int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("no pipe to the child process");
-    const pid_t child = fork();
-    if (child < 0) throw std::runtime_error("no child process");
-    if (child == 0) run_child(c, ends[1]);
-    close(ends[1]);
-    c.outputs = read_outputs(ends[0], oracle::kept_elements(c).size());
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != child_trapped))
-      throw std::runtime_error(fmt::format("case {} of the range suite failed", done));
-    if (WEXITSTATUS(status) == child_trapped) c.keep = oracle::Keep::Trap;
-    progress(++done);
+    c.outputs.resize(a.answer.size() / sizeof c.outputs[0]);
+    if (!c.outputs.empty()) std::memcpy(c.outputs.data(), a.answer.data(), a.answer.size());
+    if (a.ending == Ending::Trapped) c.keep = oracle::Keep::Trap;
+    progress(index + 1);
+  });
+}
+
+Attempt attempt_to(const std::function<std::string()>& work) {
+  try {
+    return {Ending::Answered, 0, "", work()};
+  } catch (const std::exception& error) {
+    return {is_trap(error.what()) ? Ending::Trapped : Ending::Failed, 0, error.what(), ""};
   }
+}
+
+void run_alone(std::size_t cases, const std::function<Attempt(std::size_t)>& run,
+               const std::function<void(std::size_t, const Attempt&)>& keep) {
+  std::vector<std::size_t> all(cases);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  CaseRunner runner({[] {}, run, {}}, Limits{});
+  const std::string why = runner.run(all, false, [&](std::size_t index, Attempt a) {
+    if (a.ending != Ending::Answered && a.ending != Ending::Trapped)
+      throw std::runtime_error(fmt::format("case {} failed: {}", index, a.sentence));
+    keep(index, a);
+    return true;
+  });
+  if (!why.empty()) throw std::runtime_error(why);
 }
 
 Job job_of(const oracle::Probe& p) {

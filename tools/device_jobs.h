@@ -3,6 +3,7 @@
 // record writes what comes back, the live test compares it with execute().
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "oracle/suites.h"
 #include "oracle/vectors.h"
 #include "sim/machine/wgmma.h"
+#include "tools/case_runner.h"
 
 namespace tcq::tools {
 
@@ -36,6 +38,15 @@ void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::
 // A state whose output (row 0, column 0) is the probe's; every other operand is 0.
 Job job_of(const oracle::Probe& probe);
 void record_probes(std::span<oracle::Probe> probes);
+
+// Cases each in a context of its own, as some are expected to trap; `keep` gets what answered or
+// trapped. Throws std::runtime_error for everything else. Requires: this process has not used the
+// device.
+void run_alone(std::size_t cases, const std::function<Attempt(std::size_t)>& run,
+               const std::function<void(std::size_t index, const Attempt&)>& keep);
+
+// What `work` returns is an answer, what it throws a trap or a failure.
+Attempt attempt_to(const std::function<std::string()>& work);
 
 // Is this an error that the instruction itself causes, in the words of CUDA_CHECK? The process can
 // not use the device any more.

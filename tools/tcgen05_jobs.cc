@@ -1,16 +1,14 @@
 #include "tools/tcgen05_jobs.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cuda/launch.h"
 #include "cuda/probe_alloc_sm100.h"
 #include "cuda/probe_sm100.h"
 #include "tools/device_jobs.h"
@@ -18,17 +16,20 @@
 namespace tcq::tools {
 namespace {
 
+using cuda::Probed;
 using oracle::Tcgen05Case;
-using oracle::Tcgen05Outcome;
 using oracle::Tcgen05State;
-using Group = std::vector<Tcgen05Case*>;
 
 static_assert(oracle::tmem_words == cuda::tmem_image_words);
 
-constexpr std::size_t group_cases = 64;  // bounds memory: up to 1 MiB of images each
-constexpr int child_trapped = 3;
+using Words = std::vector<std::uint32_t>;
 
-// ---- In a child ---------------------------------------------------------------------------------
+// What came back from a kernel that ended.
+struct Returned {
+  bool completed = true;
+  Words output;      // as in Tcgen05Case
+  bool same = true;  // all state is what went in
+};
 
 ptx::Tcgen05MmaOperands mma_operands(const oracle::Tcgen05Operands& o) {
   ptx::Tcgen05MmaOperands operands;
@@ -46,211 +47,162 @@ ptx::Tcgen05MmaOperands mma_operands(const oracle::Tcgen05Operands& o) {
   return operands;
 }
 
-// Tensor Memory of all CTAs of a case becomes its output.
-void run_issue(const cuda::IssueProbe& probe, const Group& group) {
+// Tensor Memory of all CTAs.
+Returned run_issue(const cuda::IssueProbe& probe, const Tcgen05Case& c) {
   if (probe.shared_base() != oracle::tcgen05_shared_base)
     throw std::runtime_error(fmt::format("dynamic shared memory starts at {}, not at {}",
                                          probe.shared_base(), oracle::tcgen05_shared_base));
-  std::vector<Tcgen05State> states;
-  for (const Tcgen05Case* c : group) states.push_back(build_state(*c));
-  const auto completed = std::make_unique<bool[]>(group.size());
-  std::vector<cuda::IssueCase> cases;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const oracle::Tcgen05Operands& o = group[i]->operands;
-    const Tcgen05State& state = states[i];
-    group[i]->output.resize(state.tmem.size() * oracle::tmem_words);
-    cuda::IssueCase c;
-    c.mma = mma_operands(o);
-    c.taddr = o.taddr[0];
-    c.desc = o.desc;
-    for (std::size_t rank = 0; rank < state.tmem.size(); ++rank)
-      c.cta[rank] = {state.shared[rank].data(), state.tmem[rank].data(),
-                     group[i]->output.data() + rank * oracle::tmem_words};
-    c.completed = &completed[i];
-    cases.push_back(c);
-  }
-  probe.run(cases, static_cast<std::uint32_t>(states.front().shared.front().size()));
-  for (std::size_t i = 0; i < group.size(); ++i)
-    group[i]->outcome = completed[i] ? Tcgen05Outcome::Completed : Tcgen05Outcome::Timeout;
+  const Tcgen05State state = build_state(c);
+  Returned r;
+  r.output.resize(state.tmem.size() * oracle::tmem_words);
+  cuda::IssueCase one;
+  one.mma = mma_operands(c.operands);
+  one.taddr = c.operands.taddr[0];
+  one.desc = c.operands.desc;
+  for (std::size_t rank = 0; rank < state.tmem.size(); ++rank)
+    one.cta[rank] = {state.shared[rank].data(), state.tmem[rank].data(),
+                     r.output.data() + rank * oracle::tmem_words};
+  one.completed = &r.completed;
+  probe.run({&one, 1}, static_cast<std::uint32_t>(state.shared.front().size()));
+  for (std::size_t rank = 0; rank < state.tmem.size(); ++rank)
+    r.same = r.same && std::ranges::equal(state.tmem[rank],
+                                          std::span(r.output).subspan(rank * oracle::tmem_words,
+                                                                      oracle::tmem_words));
+  return r;
 }
 
-// st: Tensor Memory; ld and ld.red: registers, reduced words, Tensor Memory.
-void run_registers(const cuda::RegisterProbe& probe, const Group& group, bool loads, bool reduces) {
+// ld and ld.red: registers, reduced words; all: Tensor Memory.
+Returned run_registers(const cuda::RegisterProbe& probe, const Tcgen05Case& c, bool loads,
+                       bool reduces) {
   constexpr std::size_t threads = 128;
-  for (Tcgen05Case* c : group) {
-    const Tcgen05State state = build_state(*c);
-    std::vector<std::uint32_t> registers(state.registers.size());
-    std::vector<std::uint32_t> reduced(reduces ? threads : 0);
-    std::vector<std::uint32_t> tmem(oracle::tmem_words);
-    cuda::RegisterCase one;
-    std::ranges::copy(c->operands.taddr, one.taddr);
-    one.cta = {nullptr, state.tmem.front().data(), tmem.data()};
-    one.registers_in = state.registers.data();
-    one.registers_out = registers.data();
-    one.reduced = reduces ? reduced.data() : nullptr;
-    probe.run({&one, 1});
-    c->output.clear();
-    if (loads) c->output.insert(c->output.end(), registers.begin(), registers.end());
-    c->output.insert(c->output.end(), reduced.begin(), reduced.end());
-    c->output.insert(c->output.end(), tmem.begin(), tmem.end());
-  }
+  const Tcgen05State state = build_state(c);
+  Words registers(state.registers.size());
+  Words reduced(reduces ? threads : 0);
+  Words tmem(oracle::tmem_words);
+  cuda::RegisterCase one;
+  std::ranges::copy(c.operands.taddr, one.taddr);
+  one.cta = {nullptr, state.tmem.front().data(), tmem.data()};
+  one.registers_in = state.registers.data();
+  one.registers_out = registers.data();
+  one.reduced = reduces ? reduced.data() : nullptr;
+  probe.run({&one, 1});
+  Returned r;
+  if (loads) r.output.insert(r.output.end(), registers.begin(), registers.end());
+  r.output.insert(r.output.end(), reduced.begin(), reduced.end());
+  r.output.insert(r.output.end(), tmem.begin(), tmem.end());
+  r.same = tmem == state.tmem.front() && registers == state.registers;
+  return r;
 }
 
 // Three words for each step of each CTA; how long it took is no output.
-void run_alloc(const oracle::AllocSequence& sequence, Tcgen05Case& c) {
+Returned run_alloc(const oracle::AllocSequence& sequence) {
   std::vector<cuda::AllocStep> steps;
   for (const oracle::AllocStep& step : sequence.steps)
     steps.push_back(
         {static_cast<cuda::AllocStep::Action>(step.action), step.columns, step.allocation});
-  c.output.clear();
-  for (const cuda::AllocResult& r : cuda::probe_alloc(sequence.cta_group, steps))
-    c.output.insert(c.output.end(), {r.address, r.blocked, r.skipped});
-}
-
-void run_form(const tcgen05::MmaForm& form, const Group& group) {
-  run_issue(cuda::IssueProbe(form, group.front()->immediate), group);
-}
-void run_form(const tcgen05::CpForm& form, const Group& group) {
-  run_issue(cuda::IssueProbe(form), group);
-}
-void run_form(const tcgen05::ShiftForm& form, const Group& group) {
-  run_issue(cuda::IssueProbe(form), group);
-}
-void run_form(const tcgen05::LdForm& form, const Group& group) {
-  run_registers(cuda::RegisterProbe(form, group.front()->immediate), group, true, false);
-}
-void run_form(const tcgen05::StForm& form, const Group& group) {
-  run_registers(cuda::RegisterProbe(form, group.front()->immediate), group, false, false);
-}
-void run_form(const tcgen05::LdRedForm& form, const Group& group) {
-  run_registers(cuda::RegisterProbe(form, group.front()->immediate), group, true, true);
-}
-void run_form(const oracle::AllocSequence& sequence, const Group& group) {
-  for (Tcgen05Case* c : group) run_alloc(sequence, *c);
-}
-
-bool write_all(int pipe_end, const void* data, std::size_t size) {
-  const auto* bytes = static_cast<const char*>(data);
-  while (size != 0) {
-    const ssize_t count = write(pipe_end, bytes, size);
-    if (count <= 0) return false;
-    bytes += count;
-    size -= static_cast<std::size_t>(count);
+  Returned r;
+  for (const cuda::AllocResult& result : cuda::probe_alloc(sequence.cta_group, steps)) {
+    r.output.insert(r.output.end(), {result.address, result.blocked, result.skipped});
+    r.same = r.same && result.blocked == 0 && result.skipped == 0;
   }
-  return true;
+  return r;
 }
 
-// Outcome, number of words and words of every case.
-[[noreturn]] void run_child(const Group& group, int pipe_end) {
+Returned run_form(const tcgen05::MmaForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_issue(cuda::IssueProbe(form, c.immediate, probed), c);
+}
+Returned run_form(const tcgen05::CpForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_issue(cuda::IssueProbe(form, probed), c);
+}
+Returned run_form(const tcgen05::ShiftForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_issue(cuda::IssueProbe(form, probed), c);
+}
+Returned run_form(const tcgen05::LdForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_registers(cuda::RegisterProbe(form, c.immediate, probed), c, true, false);
+}
+Returned run_form(const tcgen05::StForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_registers(cuda::RegisterProbe(form, c.immediate, probed), c, false, false);
+}
+Returned run_form(const tcgen05::LdRedForm& form, const Tcgen05Case& c, Probed probed) {
+  return run_registers(cuda::RegisterProbe(form, c.immediate, probed), c, true, true);
+}
+// Without its steps nothing of the kernel is left: the control is the least that allocates.
+Returned run_form(const oracle::AllocSequence& sequence, const Tcgen05Case&, Probed probed) {
+  using Action = oracle::AllocStep::Action;
+  if (probed == Probed::Instruction) return run_alloc(sequence);
+  return run_alloc({sequence.cta_group,
+                    {{Action::Alloc, 32, 0}, {Action::Dealloc, 0, 0}, {Action::Relinquish, 0, 0}}});
+}
+
+Returned execute(const Tcgen05Case& c, Probed probed) {
+  return std::visit([&](const auto& form) { return run_form(form, c, probed); }, c.form);
+}
+
+// What an error of a kernel that had begun says about it.
+Attempt attempt_of(const cuda::KernelError& error) {
+  Attempt a{Ending::Failed, static_cast<int>(error.status()), error.what(), ""};
+  if (cuda::is_exception(error.status())) a.ending = Ending::Trapped;
+  if (error.status() == cudaErrorTensorMemoryLeak) a.ending = Ending::Leaked;
+  if (error.status() == cudaErrorLaunchTimeout)
+    a.ending = Ending::Hung;  // a watchdog of the driver
+  return a;
+}
+
+template <class Work>
+Attempt attempt(Work work) {
   try {
-    std::visit([&group](const auto& form) { run_form(form, group); }, group.front()->form);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "  {}: {}\n", describe(*group.front()), error.what());
-    _exit(is_trap(error.what()) ? child_trapped : 1);
-  }
-  bool sent = true;
-  for (const Tcgen05Case* c : group) {
-    const std::uint32_t head[] = {static_cast<std::uint32_t>(c->outcome),
-                                  static_cast<std::uint32_t>(c->output.size())};
-    sent = sent && write_all(pipe_end, head, sizeof head) &&
-           write_all(pipe_end, c->output.data(), c->output.size() * sizeof c->output[0]);
-  }
-  _exit(sent ? 0 : 1);
-}
-
-// ---- In this process ----------------------------------------------------------------------------
-
-bool read_all(int pipe_end, void* data, std::size_t size) {
-  auto* bytes = static_cast<char*>(data);
-  while (size != 0) {
-    const ssize_t count = read(pipe_end, bytes, size);
-    if (count <= 0) return false;
-    bytes += count;
-    size -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
-void receive(const Group& group, int pipe_end) {
-  for (Tcgen05Case* c : group) {
-    std::uint32_t head[2];
-    if (!read_all(pipe_end, head, sizeof head)) return;  // the exit status says why
-    c->outcome = static_cast<Tcgen05Outcome>(head[0]);
-    c->output.resize(head[1]);
-    if (!read_all(pipe_end, c->output.data(), c->output.size() * sizeof c->output[0])) return;
+    return work();
+  } catch (const cuda::KernelError& error) {
+    return attempt_of(error);
   }
 }
 
-// Exit status of a child that executes `work`; its end of the pipe goes to both.
-template <class Child, class Parent>
-int in_child(Child work, Parent meanwhile) {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe to the child process");
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("no child process");
-  if (child == 0) work(ends[1]);
-  close(ends[1]);
-  meanwhile(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+Attempt run_case(const Tcgen05Case& c) {
+  return attempt([&] {
+    const Returned r = execute(c, Probed::Instruction);
+    if (!r.completed) return Attempt{Ending::TimedOut, 0, "the mbarrier did not complete", ""};
+    return Attempt{
+        Ending::Answered,
+        0,
+        "",
+        {reinterpret_cast<const char*>(r.output.data()), r.output.size() * sizeof r.output[0]}};
+  });
 }
 
-// All cases of a group have one form. After a trap each runs alone.
-void run_group(const Group& group) {
-  const int status = in_child([&group](int end) { run_child(group, end); },
-                              [&group](int end) { receive(group, end); });
-  if (status == 0) return;
-  if (status != child_trapped)
-    throw std::runtime_error("a case failed: " + describe(*group.front()));
-  if (group.size() == 1) {
-    group.front()->outcome = Tcgen05Outcome::Trap;
-    group.front()->output.clear();
-    return;
-  }
-  for (Tcgen05Case* c : group) run_group({c});
+Attempt run_control(const Tcgen05Case& c) {
+  return attempt([&] {
+    const Returned r = execute(c, Probed::Nothing);
+    if (!r.completed) return Attempt{Ending::Failed, 0, "an empty commit does not arrive", ""};
+    if (!r.same) return Attempt{Ending::Failed, 0, "what went in does not come back", ""};
+    return Attempt{};
+  });
+}
+
+// The target, then the header as lines of a file.
+std::string identify() {
+  std::string text = fmt::format("{}\n", static_cast<int>(cuda::sm100_target()));
+  for (const auto& [key, value] : provenance()) text += fmt::format("{}: {}\n", key, value);
+  return text;
 }
 
 }  // namespace
 
-std::optional<Target> find_sm100() {
-  constexpr int absent = 100;  // any other status is a target
-  const auto ask = [](int) {
-    int status = absent;
-    try {
-      status = static_cast<int>(cuda::sm100_target());
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "record_tcgen05: {}\n", error.what());
-    }
-    std::fflush(nullptr);
-    _exit(status);
-  };
-  const int status = in_child(ask, [](int) {});
-  if (status != static_cast<int>(Target::sm_100a) && status != static_cast<int>(Target::sm_103a))
+std::optional<FoundDevice> find_sm100() {
+  try {
+    const std::string text = ask_child(identify, Limits{}.open);
+    const std::size_t end = text.find('\n');
+    return FoundDevice{static_cast<Target>(std::stoi(text.substr(0, end))),
+                       oracle::parse_header(std::string_view(text).substr(end + 1))};
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "record_tcgen05: {}\n", error.what());
     return std::nullopt;
-  return static_cast<Target>(status);
+  }
 }
 
-void record_tcgen05_cases(std::span<Tcgen05Case> cases, void (*progress)(std::size_t done)) {
-  Group open;
-  for (Tcgen05Case& c : cases) {
-    c.input_hash = hash_inputs(build_state(c));
-    open.push_back(&c);
-  }
-  while (!open.empty()) {
-    const auto like_first = [first = open.front()](const Tcgen05Case* c) {
-      return c->form == first->form && c->immediate == first->immediate;
-    };
-    const auto rest = std::stable_partition(open.begin(), open.end(), like_first);
-    const auto count = std::min(group_cases, static_cast<std::size_t>(rest - open.begin()));
-    const auto end = open.begin() + static_cast<std::ptrdiff_t>(count);
-    run_group({open.begin(), end});
-    for (auto c = open.begin(); c != end; ++c) (*c)->hashes = oracle::hash_lanes((*c)->output);
-    open.erase(open.begin(), end);
-    progress(cases.size() - open.size());
-  }
+Tcgen05Device sm100_device() {
+  return {[] { CUDA_CHECK(cudaFree(nullptr)); }, run_case, run_control};
 }
 
 }  // namespace tcq::tools

@@ -129,6 +129,15 @@ std::uint32_t Cluster::statement_number(const Warp& warp) const {
   return static_cast<std::uint32_t>(segment_base_[warp.path[warp.segment]] + warp.pc);
 }
 
+std::int64_t Cluster::next_statement_number(AgentId agent) const {
+  return next_instruction(agent) == nullptr ? -1 : statement_number(warps_[agent]);
+}
+
+const Instruction* Cluster::next_instruction(AgentId agent) const {
+  const Statement* next = agent < warps_.size() ? next_statement(warps_[agent]) : nullptr;
+  return next == nullptr ? nullptr : &next->what;
+}
+
 namespace {
 
 // Is the warp among those that execute the statement?
@@ -193,7 +202,7 @@ std::vector<AgentId> Cluster::runnable() const {
 
 bool Cluster::is_runnable(AgentId agent) const {
   if (finding_) return false;
-  if (!is_copy(agent)) return can_run(warps_[agent]);
+  if (!is_copy(agent)) return agent < warps_.size() && can_run(warps_[agent]);
   if (is_commit(agent))
     return std::any_of(tcgen05_.commits.begin(), tcgen05_.commits.end(),
                        [&](const CommitInFlight& commit) { return commit.id == agent; });

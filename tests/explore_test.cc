@@ -13,6 +13,7 @@
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
 #include "tests/every_order.h"
+#include "tests/main_loop.h"
 
 namespace tcq {
 namespace {
@@ -117,56 +118,6 @@ TEST(Explore, OneExecutionCoversAPipeline) {
 
 // --- a GEMM ----------------------------------------------------------------------------------------
 
-// D = A * B of 64 x 8 x (64 * blocks), a producer warp and a consumer warpgroup over a ring of slots.
-struct Gemm {
-  int blocks = 5;
-  int stages = 2;
-  std::uint64_t out = 0;
-
-  Program program() {
-    Program p({.threads = 160, .registers = 128});
-    const auto full = p.mbarriers("full", stages);
-    const auto empty = p.mbarriers("empty", stages);
-    std::vector<std::uint32_t> a;
-    std::vector<std::uint32_t> b;
-    for (int s = 0; s < stages; ++s) {
-      a.push_back(p.shared("A[" + std::to_string(s) + "]", a_bytes, 1024));
-      b.push_back(p.shared("B[" + std::to_string(s) + "]", b_bytes, 1024));
-    }
-    const auto columns = static_cast<std::uint64_t>(64 * blocks);
-    const int map_a = f16_tensor(p, 64, columns, 64);
-    const int map_b = f16_tensor(p, mma_n, columns, mma_n);
-    out = catalogue::result_buffer(p);
-
-    Role all = p.warps("all", 0, 5);
-    for (std::size_t s = 0; s < full.size(); ++s)
-      all.elect().mbarrier_init(full[s], 1).mbarrier_init(empty[s], 4);
-    all.elect().fence_mbarrier_init();
-    all.barrier_sync();
-
-    Role producer = p.warps("producer", 4, 1).elect();
-    Role consumer = p.warps("consumer", 0, 4);
-    for (int k = 0; k < blocks; ++k) {
-      const auto s = static_cast<std::size_t>(k % stages);
-      const int turn = k / stages;
-      producer.mbarrier_try_wait(empty[s], turn + 1);
-      producer.mbarrier_arrive_expect_tx(full[s], a_bytes + b_bytes);
-      producer.tensor_load(map_a, {{64 * k, 0}}, a[s], full[s]);
-      producer.tensor_load(map_b, {{64 * k, 0}}, b[s], full[s]);
-
-      consumer.mbarrier_try_wait(full[s], turn).wgmma_fence();
-      for (std::uint32_t step = 0; step < 4; ++step)
-        consumer.wgmma(
-            mma(descriptor(a[s] + 32 * step), descriptor(b[s] + 32 * step), k > 0 || step > 0),
-            d_registers);
-      consumer.wgmma_commit().wgmma_wait(0);
-      consumer.elect_per_warp().mbarrier_arrive(empty[s]);
-    }
-    catalogue::store_result(consumer, out);
-    return p;
-  }
-};
-
 // The same sum as a chain of wgmmas, each executed at once.
 std::vector<std::uint32_t> chain(const Program& program, int blocks) {
   wgmma::State state;
@@ -185,7 +136,7 @@ std::vector<std::uint32_t> chain(const Program& program, int blocks) {
 }
 
 TEST(Explore, APipelinedGemmIsRightToTheBit) {
-  Gemm gemm;
+  catalogue::MainLoop gemm;
   const Program program = gemm.program();
   const Report report = explore(program, {});
   ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(program, report);
@@ -197,7 +148,7 @@ TEST(Explore, APipelinedGemmIsRightToTheBit) {
 }
 
 TEST(Explore, BookkeepingStaysBelow64BytesPerByteOfSharedMemory) {
-  Gemm gemm{.blocks = 200};
+  catalogue::MainLoop gemm{.blocks = 200};
   const Program program = gemm.program();
   const Report report = explore(program, {.random_executions = 1});
   ASSERT_EQ(report.outcome, Outcome::Right);
@@ -205,7 +156,7 @@ TEST(Explore, BookkeepingStaysBelow64BytesPerByteOfSharedMemory) {
 }
 
 TEST(Explore, SlowWaitsAndFencesAreNamed) {
-  Gemm gemm{.blocks = 2};
+  catalogue::MainLoop gemm{.blocks = 2};
   const Program program = gemm.program();
   const Report report = explore(program, {.random_executions = 2, .find_slow = true});
   ASSERT_EQ(report.outcome, Outcome::Right);
@@ -234,7 +185,7 @@ TEST(Explore, AWaitThatCouldLeaveAGroupInFlightIsNamed) {
 }
 
 TEST(Explore, TheSameSeedGivesTheSameReport) {
-  const Program program = Gemm{.blocks = 3}.program();
+  const Program program = catalogue::MainLoop{.blocks = 3}.program();
   const Report first = explore(program, {.seed = 5});
   const Report second = explore(program, {.seed = 5});
   EXPECT_EQ(first.instructions, second.instructions);

@@ -107,6 +107,7 @@ struct BulkThread {
   Stream read = 0;
   Stream done = 0;
   std::uint32_t committed = 0;
+  std::uint32_t groups_read = 0;  // forced by waits: the first ones
   Place last_store;
   std::vector<AgentId> uncommitted;         // copies
   std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
@@ -260,7 +261,8 @@ class Cluster {
   std::vector<Cta> ctas_;
   std::vector<Warp> warps_;
   std::vector<Warpgroup> warpgroups_;
-  std::vector<Copy> copies_;  // in flight
+  std::vector<Copy> copies_;    // in flight
+  std::vector<AgentId> loads_;  // those of them that complete bytes of an mbarrier
   std::vector<MbarrierSlot> slots_;
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;

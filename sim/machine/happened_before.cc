@@ -24,14 +24,11 @@ void raise_all(std::vector<std::uint32_t>& values, const std::vector<std::uint32
 
 // --- what is known ---------------------------------------------------------------------------------
 
-HappenedBefore::Past HappenedBefore::past_of(AgentId agent) const {
-  std::uint32_t behind = 0;
-  if (!is_copy(agent)) {
-    behind = last_step_[agent];
-  } else if (const auto found = issued_.find(agent); found != issued_.end()) {
-    behind = found->second;
-  }
-  return behind == 0 ? Past{} : steps_[behind - 1].past;
+HappenedBefore::Looker HappenedBefore::looker_of(AgentId agent) const {
+  const auto warp = static_cast<std::size_t>(decode(agent).warp);
+  if (!is_copy(agent)) return {warp, last_step_[warp]};
+  const auto issued = issued_.find(agent);
+  return {warp, issued == issued_.end() ? 0 : issued->second};
 }
 
 bool HappenedBefore::knows(const Past& past, std::size_t step) const {
@@ -77,35 +74,34 @@ void HappenedBefore::note_enabled(const std::vector<AgentId>& enabled) {
 }
 
 std::vector<std::size_t> HappenedBefore::take(AgentId agent, const std::vector<Touch>& touches) {
-  before_ = past_of(agent);
+  const Looker looker = looker_of(agent);
+  before_ = looker.behind == 0 ? Past{} : steps_[looker.behind - 1].past;
   Step step{agent, touches, 0, before_};
   std::vector<std::size_t> exchangeable;
-  for (const Touch& touch : touches) look_back(touch, step.past, exchangeable);
+  for (const Touch& touch : touches)
+    look_back(objects_[touch.object], touch, looker, step.past, exchangeable);
   std::sort(exchangeable.begin(), exchangeable.end());
   exchangeable.erase(std::unique(exchangeable.begin(), exchangeable.end()), exchangeable.end());
   enter(step);
   return exchangeable;
 }
 
-// Earlier steps that the touch depends on, the latest first. What the agent knew is in order; so is
-// all that has touched the object in the phases before one of which it knew a count.
-void HappenedBefore::look_back(const Touch& touch, Past& past,
+// Earlier steps that the touch depends on, the latest first; those that were known are in order.
+void HappenedBefore::look_back(Object& object, const Touch& touch, const Looker& looker, Past& past,
                                std::vector<std::size_t>& exchangeable) const {
-  const auto found = objects_.find(touch.object);
-  if (found == objects_.end()) return;
-  const Object& object = found->second;
-  std::uint32_t over = 0;
-  for (auto t = object.touches.rbegin(); t != object.touches.rend(); ++t) {
-    const Touch& earlier = touch_of(*t);
-    if (earlier.phase < over && !object.reborn) return;
-    if (knows(before_, t->step)) {
-      if (earlier.kind == TouchKind::Count) over = std::max(over, earlier.phase);
-      continue;
-    }
-    if (!depends(earlier, touch)) continue;
-    if (may_be_exchanged(earlier, touch)) exchangeable.push_back(t->step);
-    if (!knows(past, t->step)) join(past, steps_[t->step].past);
+  if (looker.warp >= object.looked.size()) object.looked.resize(looker.warp + 1);
+  Looked& looked = object.looked[looker.warp];
+  const bool is_later = looked.behind <= looker.behind;  // a copy may look for its warp as it was
+  std::size_t known = is_later ? looked.known : 0;
+  for (std::size_t i = object.touches.size(); i-- > known;) {
+    const std::uint32_t earlier = object.touches[i].step;
+    if (knows(before_, earlier) || !depends(touch_of(object.touches[i]), touch)) continue;
+    if (may_be_exchanged(touch_of(object.touches[i]), touch)) exchangeable.push_back(earlier);
+    if (!knows(past, earlier)) join(past, steps_[earlier].past);
   }
+  if (!is_later) return;
+  while (known < object.touches.size() && knows(before_, object.touches[known].step)) ++known;
+  looked = {looker.behind, known};
 }
 
 // The step becomes part of what it knows itself, and of the history of what it touched.
@@ -113,10 +109,8 @@ void HappenedBefore::enter(Step& step) {
   const auto number = static_cast<std::uint32_t>(steps_.size());
   for (std::uint32_t i = 0; i < step.touches.size(); ++i) {
     const Touch& touch = step.touches[i];
-    const auto [entry, fresh] = objects_.try_emplace(touch.object);
-    Object& object = entry->second;
-    object.reborn = object.reborn || touch.phase < object.phase;
-    if (fresh || touch.phase < object.phase) object.life = lives_++;
+    Object& object = objects_[touch.object];
+    if (object.touches.empty() || touch.phase < object.phase) object.life = lives_++;
     object.phase = touch.phase;
     object.touches.push_back({number, i});
     step.life = object.life;

@@ -5,9 +5,10 @@
 // (touch_order.h). What a step knows (Past) is one count per warp; of copies, each of which takes one
 // step only, those are listed one by one that counted in an mbarrier's present phase: whoever knows a
 // step on an mbarrier in phase p knows all counts of the phases before p, because they depend on it.
-// So a Past stays small however long the execution is, and the search for earlier steps ends at the
-// first phase that is known to be over. Example: a consumer that waits for phase 7 of `full` knew
-// phase 5 of it; the search looks at the steps of phases 5, 6 and 7, not at those of 0 to 4.
+// So a Past stays small however long the execution is. Of every object and warp it is kept how many
+// of the first steps on the object the warp knew when it last looked, so that the search for earlier
+// steps need not begin at the first. Example: a consumer waits for phase 7 of `full` and knew all
+// steps on it up to the end of phase 5: only those behind are looked at.
 //
 // Used by explore.h, which decides what is tried.
 #pragma once
@@ -57,19 +58,30 @@ class HappenedBefore {
     std::uint32_t step = 0;
     std::uint32_t touch = 0;  // which one of the step's
   };
+  // Whose knowledge is asked: a warp's, for copies that of the warp that issued it, `behind` a step.
+  struct Looker {
+    std::size_t warp = 0;
+    std::uint32_t behind = 0;  // 0: none yet
+  };
+  // How many of an object's first touches the warp knew then.
+  struct Looked {
+    std::uint32_t behind = 0;
+    std::size_t known = 0;
+  };
   // An object's touches in order. Initialised again, an mbarrier counts its phases from 0: a new life.
   struct Object {
     std::vector<Touched> touches;
     std::uint32_t life = 0;
     std::uint32_t phase = 0;
-    bool reborn = false;
+    std::vector<Looked> looked;  // per warp
   };
 
   const Touch& touch_of(const Touched& t) const { return steps_[t.step].touches[t.touch]; }
-  Past past_of(AgentId agent) const;
+  Looker looker_of(AgentId agent) const;
   bool knows(const Past& past, std::size_t step) const;
   void join(Past& into, const Past& from) const;
-  void look_back(const Touch& touch, Past& past, std::vector<std::size_t>& exchangeable) const;
+  void look_back(Object& object, const Touch& touch, const Looker& looker, Past& past,
+                 std::vector<std::size_t>& exchangeable) const;
   void enter(Step& step);
   static void know_phases(Past& past, std::uint32_t life, std::uint32_t phase);
   static void forget_covered(Past& past);

@@ -130,7 +130,8 @@ std::uint32_t Cluster::statement_number(const Warp& warp) const {
 }
 
 std::int64_t Cluster::next_statement_number(AgentId agent) const {
-  return next_instruction(agent) == nullptr ? -1 : statement_number(warps_[agent]);
+  if (next_instruction(agent) == nullptr) return -1;
+  return statement_number(warps_[agent]);
 }
 
 const Instruction* Cluster::next_instruction(AgentId agent) const {

@@ -6,7 +6,7 @@
 //   // report.global
 //
 // A schedule that does not belong to the program, or is no whole execution, is refused with the step
-// that does not fit; the sentences are in oracle/schedule_text.h.
+// that does not fit; the sentences: oracle/schedule_text.h.
 #pragma once
 
 #include <cstdint>

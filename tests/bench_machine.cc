@@ -1,5 +1,5 @@
 // How fast the asynchronous machine is: simulated instructions per second, one instruction being one
-// warp's, with provenance on; and the whole bug catalogue explored.
+// warp's, with provenance on; the whole bug catalogue explored; and main loops of 16 to 1024 K steps.
 //
 // Wanted on one core: 5 M instructions per second; the catalogue in 20 s on two cores. Counters:
 // bookkeeping bytes per byte of shared memory, wanted at most 64. The GEMM's time is that of its exact
@@ -9,6 +9,7 @@
 #include "sim/machine/explore.h"
 #include "tests/catalogue.h"
 #include "tests/catalogue_kit.h"
+#include "tests/main_loop.h"
 
 namespace tcq::catalogue {
 namespace {
@@ -64,46 +65,9 @@ Program ring_of_words() {
   return p;
 }
 
-// The mainloop of a GEMM: a producer warp copies tiles of A and B, a warpgroup multiplies them, over
-// a ring of four slots; the wgmmas of one k block stay in flight while the next are issued.
-Program gemm_mainloop() {
-  constexpr int stages = 4;
-  constexpr int blocks = 400;
-  Program p({.threads = 160});
-  const auto full = p.mbarriers("full", stages);
-  const auto empty = p.mbarriers("empty", stages);
-  const std::uint32_t a = p.shared("A", stages * a_bytes, 1024);
-  const std::uint32_t b = p.shared("B", stages * b_bytes, 1024);
-  const int map_a = f16_tensor(p, 64, 64 * blocks, 64);
-  const int map_b = f16_tensor(p, mma_n, 64 * blocks, mma_n);
-  const std::uint64_t out = result_buffer(p);
-  Role all = p.warps("all", 0, 5);
-  for (std::size_t s = 0; s < stages; ++s)
-    all.elect().mbarrier_init(full[s], 1).mbarrier_init(empty[s], 4);
-  all.elect().fence_mbarrier_init();
-  all.barrier_sync();
-  Role producer = p.warps("producer", 4, 1).elect();
-  Role consumer = p.warps("consumer", 0, 4);
-  for (int k = 0; k < blocks; ++k) {
-    const auto s = static_cast<std::size_t>(k % stages);
-    const auto slot = static_cast<std::uint32_t>(s);
-    producer.mbarrier_try_wait(empty[s], k / stages + 1);
-    producer.mbarrier_arrive_expect_tx(full[s], a_bytes + b_bytes);
-    producer.tensor_load(map_a, {{64 * k, 0}}, a + slot * a_bytes, full[s]);
-    producer.tensor_load(map_b, {{64 * k, 0}}, b + slot * b_bytes, full[s]);
-    consumer.mbarrier_try_wait(full[s], k / stages).wgmma_fence();
-    for (std::uint32_t step = 0; step < 4; ++step)
-      consumer.wgmma(mma(descriptor(a + slot * a_bytes + 32 * step),
-                         descriptor(b + slot * b_bytes + 32 * step), k > 0 || step > 0),
-                     d_registers);
-    consumer.wgmma_commit().wgmma_wait(1);
-    if (k > 0)
-      consumer.elect_per_warp().mbarrier_arrive(empty[static_cast<std::size_t>((k - 1) % stages)]);
-  }
-  consumer.wgmma_wait(0);
-  store_result(consumer, out);
-  return p;
-}
+// A producer warp and a warpgroup over a ring of four slots; the wgmmas of one k block stay in flight
+// while the next are issued.
+Program gemm_mainloop() { return MainLoop{.blocks = 400, .stages = 4, .in_flight = 1}.program(); }
 
 enum class Results { Computed, Cached };
 
@@ -149,6 +113,27 @@ void explore_catalogue(benchmark::State& state) {
   state.SetItemsProcessed(programs);
 }
 BENCHMARK(explore_catalogue)->Unit(benchmark::kMillisecond);
+
+// Three warpgroups, four stages, K of 64 * range: every order that matters, and 21 more executions.
+// Wanted: linear in K.
+void explore_main_loop(benchmark::State& state) {
+  const auto blocks = static_cast<int>(state.range(0));
+  const Program program =
+      MainLoop{
+          .blocks = blocks, .stages = 4, .consumers = 2, .producer_threads = 128, .in_flight = 1}
+          .program();
+  for (auto _ : state) {
+    const Report report = explore(program, {});
+    if (report.outcome != Outcome::Right || !report.exhaustive)
+      state.SkipWithError("the program is wrong");
+  }
+  state.SetComplexityN(blocks);
+}
+BENCHMARK(explore_main_loop)
+    ->RangeMultiplier(4)
+    ->Range(16, 1024)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity(benchmark::oN);
 
 }  // namespace
 }  // namespace tcq::catalogue

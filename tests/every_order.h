@@ -12,6 +12,7 @@
 #include "oracle/instruction_text.h"
 #include "sim/machine/cluster.h"
 #include "sim/machine/explore.h"
+#include "sim/machine/replay.h"
 
 namespace tcq {
 
@@ -28,9 +29,7 @@ inline void try_everything(const Cluster& cluster, Outcomes& out) {
   const std::vector<AgentId> agents = cluster.runnable();
   if (agents.empty()) {
     Cluster end = cluster;
-    if (!end.finding() && !end.finished()) end.report_deadlock();
-    if (!end.finding()) end.report_unwritten_reads();
-    if (!end.finding()) end.finish_stores();
+    end_execution(end);
     ++out.executions;
     out.faults = out.faults || end.finding();
     if (!end.finding()) out.results.emplace(end.global().begin(), end.global().end());

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <set>
 #include <string>
@@ -13,6 +15,8 @@
 #include "sim/machine/tma.h"
 #include "tests/catalogue_kit.h"
 #include "tests/every_order.h"
+#include "tests/main_loop.h"
+#include "tests/random_programs.h"
 
 namespace tcq {
 namespace {
@@ -27,44 +31,6 @@ using catalogue::mma;
 using catalogue::mma_n;
 
 // --- every order -------------------------------------------------------------------------------
-
-// Three warps that arrive, wait, copy, load and store at random; most are wrong, many subtly.
-Program random_program(std::mt19937& random) {
-  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-  Program p({.threads = 96});
-  const auto barriers = p.mbarriers("b", 2);
-  const std::uint32_t data = p.shared("data", 16);
-  const std::uint64_t in = p.global(std::vector<std::uint8_t>(16, 9));
-  const std::uint64_t out = p.global(std::vector<std::uint8_t>(64));
-  Role all = p.warps("all", 0, 3);
-  all.elect().mbarrier_init(barriers[0], 1 + below(2)).mbarrier_init(barriers[1], 1 + below(2));
-  all.elect().move({0, 1}, 1).store_shared(data, 0);
-  all.barrier_sync();
-  for (int warp = 0; warp < 3; ++warp) {
-    Role one = p.warps("w" + std::to_string(warp), warp, 1).elect();
-    const unsigned steps = 1 + below(3);
-    for (unsigned i = 0; i < steps; ++i) {
-      const Address barrier = barriers[below(2)];
-      switch (below(6)) {
-        case 0:
-        case 1: one.mbarrier_arrive(barrier); break;
-        case 2:
-        case 3: one.mbarrier_try_wait(barrier, static_cast<int>(below(2))); break;
-        case 4:
-          one.load_shared(data, 1).store_global(out + 16 * static_cast<unsigned>(warp), 4, {1, 1});
-          break;
-        default:
-          if (below(2) == 0)
-            one.move({0, 1}, 10 + static_cast<unsigned>(warp)).store_shared(data, 0);
-          else
-            one.mbarrier_arrive_expect_tx(barrier, 16)
-                .fence_proxy_async()
-                .bulk_load(in, data, 16, barrier);
-      }
-    }
-  }
-  return p;
-}
 
 TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
   std::mt19937 random(20);
@@ -86,28 +52,33 @@ TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
   EXPECT_GT(all, 20 * reduced);  // and with far fewer executions
 }
 
+// Nothing in a ring of mbarriers depends on who comes first.
+Program ring(int blocks) {
+  Program p({.threads = 64});
+  const auto full = p.mbarriers("full", 2);
+  const auto empty = p.mbarriers("empty", 2);
+  const std::uint32_t slot = p.shared("slot", 256);
+  Role all = p.warps("all", 0, 2);
+  for (std::size_t s = 0; s < 2; ++s)
+    all.elect().mbarrier_init(full[s], 32).mbarrier_init(empty[s], 32);
+  all.barrier_sync();
+  for (int k = 0; k < blocks; ++k) {
+    const auto s = static_cast<std::size_t>(k % 2);
+    const auto at = slot + 128 * static_cast<std::uint32_t>(s);
+    p.warps("producer", 0, 1)
+        .mbarrier_try_wait(empty[s], k / 2 + 1)
+        .move({0, 1}, 5)
+        .store_shared({at, 4}, 0);
+    p.warps("producer", 0, 1).mbarrier_arrive(full[s]);
+    p.warps("consumer", 1, 1).mbarrier_try_wait(full[s], k / 2).load_shared({at, 4}, 0);
+    p.warps("consumer", 1, 1).mbarrier_arrive(empty[s]);
+  }
+  return p;
+}
+
 TEST(Explore, OneExecutionCoversAPipeline) {
-  // Nothing in a ring of mbarriers depends on who comes first.
-  for (const int blocks : {1, 4}) {
-    Program p({.threads = 64});
-    const auto full = p.mbarriers("full", 2);
-    const auto empty = p.mbarriers("empty", 2);
-    const std::uint32_t slot = p.shared("slot", 256);
-    Role all = p.warps("all", 0, 2);
-    for (std::size_t s = 0; s < 2; ++s)
-      all.elect().mbarrier_init(full[s], 32).mbarrier_init(empty[s], 32);
-    all.barrier_sync();
-    for (int k = 0; k < blocks; ++k) {
-      const auto s = static_cast<std::size_t>(k % 2);
-      const auto at = slot + 128 * static_cast<std::uint32_t>(s);
-      p.warps("producer", 0, 1)
-          .mbarrier_try_wait(empty[s], k / 2 + 1)
-          .move({0, 1}, 5)
-          .store_shared({at, 4}, 0);
-      p.warps("producer", 0, 1).mbarrier_arrive(full[s]);
-      p.warps("consumer", 1, 1).mbarrier_try_wait(full[s], k / 2).load_shared({at, 4}, 0);
-      p.warps("consumer", 1, 1).mbarrier_arrive(empty[s]);
-    }
+  for (const int blocks : {1, 4, 1000}) {
+    const Program p = ring(blocks);
     const Report report = explore(p, {.random_executions = 0});
     EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
     EXPECT_TRUE(report.exhaustive);
@@ -115,57 +86,62 @@ TEST(Explore, OneExecutionCoversAPipeline) {
   }
 }
 
-// --- a GEMM ----------------------------------------------------------------------------------------
-
-// D = A * B of 64 x 8 x (64 * blocks), a producer warp and a consumer warpgroup over a ring of slots.
-struct Gemm {
-  int blocks = 5;
-  int stages = 2;
-  std::uint64_t out = 0;
-
-  Program program() {
-    Program p({.threads = 160, .registers = 128});
-    const auto full = p.mbarriers("full", stages);
-    const auto empty = p.mbarriers("empty", stages);
-    std::vector<std::uint32_t> a;
-    std::vector<std::uint32_t> b;
-    for (int s = 0; s < stages; ++s) {
-      a.push_back(p.shared("A[" + std::to_string(s) + "]", a_bytes, 1024));
-      b.push_back(p.shared("B[" + std::to_string(s) + "]", b_bytes, 1024));
-    }
-    const auto columns = static_cast<std::uint64_t>(64 * blocks);
-    const int map_a = f16_tensor(p, 64, columns, 64);
-    const int map_b = f16_tensor(p, mma_n, columns, mma_n);
-    out = catalogue::result_buffer(p);
-
-    Role all = p.warps("all", 0, 5);
-    for (std::size_t s = 0; s < full.size(); ++s)
-      all.elect().mbarrier_init(full[s], 1).mbarrier_init(empty[s], 4);
-    all.elect().fence_mbarrier_init();
-    all.barrier_sync();
-
-    Role producer = p.warps("producer", 4, 1).elect();
-    Role consumer = p.warps("consumer", 0, 4);
-    for (int k = 0; k < blocks; ++k) {
-      const auto s = static_cast<std::size_t>(k % stages);
-      const int turn = k / stages;
-      producer.mbarrier_try_wait(empty[s], turn + 1);
-      producer.mbarrier_arrive_expect_tx(full[s], a_bytes + b_bytes);
-      producer.tensor_load(map_a, {{64 * k, 0}}, a[s], full[s]);
-      producer.tensor_load(map_b, {{64 * k, 0}}, b[s], full[s]);
-
-      consumer.mbarrier_try_wait(full[s], turn).wgmma_fence();
-      for (std::uint32_t step = 0; step < 4; ++step)
-        consumer.wgmma(
-            mma(descriptor(a[s] + 32 * step), descriptor(b[s] + 32 * step), k > 0 || step > 0),
-            d_registers);
-      consumer.wgmma_commit().wgmma_wait(0);
-      consumer.elect_per_warp().mbarrier_arrive(empty[s]);
-    }
-    catalogue::store_result(consumer, out);
-    return p;
+double seconds_of(const Program& program) {
+  double least = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t start = std::clock();  // of this process, whatever else the machine does
+    explore(program, {.max_executions = 1, .random_executions = 0});
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
-};
+  return least;
+}
+
+// The same in a loop of copies and in one whose register pool changes hands in every round.
+Program copies(int blocks) {
+  return catalogue::MainLoop{.blocks = blocks, .stages = 4, .in_flight = 1}.program();
+}
+Program pools(int blocks) {
+  Program p({.threads = 256, .registers = 128});
+  for (int k = 0; k < blocks; ++k)
+    for (const int first : {0, 4}) {
+      p.warps("gives", first, 4).setmaxnreg_dec(104);
+      p.warps("takes", 4 - first, 4).setmaxnreg_inc(152);
+      p.warps("all", 0, 8).barrier_sync();
+      p.warps("takes", 4 - first, 4).setmaxnreg_dec(128);
+      p.warps("gives", first, 4).setmaxnreg_inc(128);
+      p.warps("all", 0, 8).barrier_sync();
+    }
+  return p;
+}
+// Stores of which only the reading is waited for, as an epilogue does.
+Program stores(int blocks) {
+  Program p({.threads = 32});
+  const std::uint32_t data = p.shared("data", 256);
+  const std::uint64_t out =
+      p.global(std::vector<std::uint8_t>(128 * static_cast<std::size_t>(blocks)));
+  Role all = p.warps("all", 0, 1);
+  for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(blocks); ++k) {
+    const std::uint32_t slot = data + 128 * (k % 2);
+    if (k > 0) all.elect().bulk_wait_read(1);
+    all.warp_sync().move({0, 1}, k).store_shared({slot, 4}, 0).fence_proxy_async().warp_sync();
+    all.elect().bulk_store(slot, out + 128 * k, 128).bulk_commit();
+  }
+  all.elect().bulk_wait_read(0);
+  return p;
+}
+
+// Eight times as long a loop takes eight times as long; by the square it would be 64 times.
+TEST(Explore, TimeGrowsWithTheLengthOfALoopNotWithItsSquare) {
+  const auto ratio = [](Program (*make)(int), int blocks) {
+    return seconds_of(make(8 * blocks)) / std::max(seconds_of(make(blocks)), 1e-4);
+  };
+  EXPECT_LT(ratio(ring, 200), 24);
+  EXPECT_LT(ratio(copies, 24), 24);
+  EXPECT_LT(ratio(pools, 12), 24);
+  EXPECT_LT(ratio(stores, 200), 24);
+}
+
+// --- a GEMM ----------------------------------------------------------------------------------------
 
 // The same sum as a chain of wgmmas, each executed at once.
 std::vector<std::uint32_t> chain(const Program& program, int blocks) {
@@ -185,7 +161,7 @@ std::vector<std::uint32_t> chain(const Program& program, int blocks) {
 }
 
 TEST(Explore, APipelinedGemmIsRightToTheBit) {
-  Gemm gemm;
+  catalogue::MainLoop gemm;
   const Program program = gemm.program();
   const Report report = explore(program, {});
   ASSERT_EQ(report.outcome, Outcome::Right) << oracle::report_text(program, report);
@@ -197,7 +173,7 @@ TEST(Explore, APipelinedGemmIsRightToTheBit) {
 }
 
 TEST(Explore, BookkeepingStaysBelow64BytesPerByteOfSharedMemory) {
-  Gemm gemm{.blocks = 200};
+  catalogue::MainLoop gemm{.blocks = 200};
   const Program program = gemm.program();
   const Report report = explore(program, {.random_executions = 1});
   ASSERT_EQ(report.outcome, Outcome::Right);
@@ -205,7 +181,7 @@ TEST(Explore, BookkeepingStaysBelow64BytesPerByteOfSharedMemory) {
 }
 
 TEST(Explore, SlowWaitsAndFencesAreNamed) {
-  Gemm gemm{.blocks = 2};
+  catalogue::MainLoop gemm{.blocks = 2};
   const Program program = gemm.program();
   const Report report = explore(program, {.random_executions = 2, .find_slow = true});
   ASSERT_EQ(report.outcome, Outcome::Right);
@@ -248,7 +224,7 @@ TEST(Explore, AWaitThatCouldLeaveAGroupInFlightIsNamed) {
 }
 
 TEST(Explore, TheSameSeedGivesTheSameReport) {
-  const Program program = Gemm{.blocks = 3}.program();
+  const Program program = catalogue::MainLoop{.blocks = 3}.program();
   const Report first = explore(program, {.seed = 5});
   const Report second = explore(program, {.seed = 5});
   EXPECT_EQ(first.instructions, second.instructions);

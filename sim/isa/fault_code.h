@@ -244,6 +244,7 @@ struct Severities {
   bool disputed = false;
   bool suspect = false;
   bool slow = false;
+  friend constexpr bool operator==(const Severities&, const Severities&) = default;
 };
 
 HOST_DEVICE constexpr bool fails(FaultKind kind, Severities severities) {

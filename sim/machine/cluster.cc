@@ -129,6 +129,16 @@ std::uint32_t Cluster::statement_number(const Warp& warp) const {
   return static_cast<std::uint32_t>(segment_base_[warp.path[warp.segment]] + warp.pc);
 }
 
+std::int64_t Cluster::next_statement_number(AgentId agent) const {
+  if (next_instruction(agent) == nullptr) return -1;
+  return statement_number(warps_[agent]);
+}
+
+const Instruction* Cluster::next_instruction(AgentId agent) const {
+  const Statement* next = agent < warps_.size() ? next_statement(warps_[agent]) : nullptr;
+  return next == nullptr ? nullptr : &next->what;
+}
+
 namespace {
 
 // Is the warp among those that execute the statement?
@@ -185,26 +195,22 @@ std::vector<AgentId> Cluster::runnable() const {
   if (finding_) return agents;
   for (const Warp& warp : warps_)
     if (can_run(warp)) agents.push_back(warp_agent(warp.number));
-  for (const Copy& copy : copies_)
-    if (copy.slot >= 0) agents.push_back(copy.id);
+  agents.insert(agents.end(), loads_.begin(), loads_.end());
   for (const CommitInFlight& commit : tcgen05_.commits) agents.push_back(commit.id);
   return agents;
 }
 
 bool Cluster::is_runnable(AgentId agent) const {
   if (finding_) return false;
-  if (!is_copy(agent)) return can_run(warps_[agent]);
+  if (!is_copy(agent)) return agent < warps_.size() && can_run(warps_[agent]);
   if (is_commit(agent))
     return std::any_of(tcgen05_.commits.begin(), tcgen05_.commits.end(),
                        [&](const CommitInFlight& commit) { return commit.id == agent; });
-  return std::any_of(copies_.begin(), copies_.end(),
-                     [&](const Copy& copy) { return copy.id == agent && copy.slot >= 0; });
+  return std::find(loads_.begin(), loads_.end(), agent) != loads_.end();
 }
 
 bool Cluster::finished() const {
-  return running_ == 0 && tcgen05_.commits.empty() &&
-         std::none_of(copies_.begin(), copies_.end(),
-                      [](const Copy& copy) { return copy.slot >= 0; });
+  return running_ == 0 && tcgen05_.commits.empty() && loads_.empty();
 }
 
 void Cluster::finish_stores() {
@@ -217,14 +223,16 @@ void Cluster::finish_stores() {
   }
 }
 
+// From the youngest: stores that no wait has completed may be many, and old.
 Copy* Cluster::find_copy(AgentId agent) {
-  for (Copy& copy : copies_)
-    if (copy.id == agent) return &copy;
-  return nullptr;
+  const auto found = std::find_if(copies_.rbegin(), copies_.rend(),
+                                  [&](const Copy& copy) { return copy.id == agent; });
+  return found == copies_.rend() ? nullptr : &*found;
 }
 
 void Cluster::drop_copy(AgentId agent) {
-  std::erase_if(copies_, [&](const Copy& copy) { return copy.id == agent; });
+  copies_.erase(copies_.begin() + (find_copy(agent) - copies_.data()));
+  std::erase(loads_, agent);
 }
 
 namespace {
@@ -302,9 +310,9 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
     return touches;
   }
   if (is_copy(agent)) {
-    const auto copy =
-        std::find_if(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.id == agent; });
-    if (copy == copies_.end()) return touches;
+    const auto copy = std::find_if(copies_.rbegin(), copies_.rend(),
+                                   [&](const Copy& c) { return c.id == agent; });
+    if (copy == copies_.rend()) return touches;
     const MbarrierSlot& slot = slots_[static_cast<std::size_t>(copy->slot)];
     touches.push_back(
         {.object = Executor::mbarrier_object(slot.cta, slot.address), .copied = copy->bytes});

@@ -23,20 +23,19 @@
 #include <vector>
 
 #include "sim/isa/mbarrier.h"
+#include "sim/machine/agent.h"
 #include "sim/machine/clock.h"
 #include "sim/machine/finding.h"
 #include "sim/machine/mma_cache.h"
 #include "sim/machine/program.h"
 #include "sim/machine/provenance.h"
+#include "sim/machine/schedule.h"
 #include "sim/machine/shared_memory.h"
 #include "sim/machine/tcgen05_state.h"
 #include "sim/machine/tensor_maps.h"
 #include "sim/machine/wgmma_order.h"
 
 namespace tcq::machine {
-
-// When data of stores and wgmmas moves, if nothing forces it: as soon or as late as possible.
-enum class Timing : std::uint8_t { Earliest, Latest };
 
 // What a step did to an object that other steps may use, for the explorer: whether two steps commute.
 enum class TouchKind : std::uint8_t { Count, Wait, Take };
@@ -54,9 +53,6 @@ struct Touch {
   std::int64_t free_before = 0;  // Take: registers in the pool
   std::int64_t taken = 0;        // Take: positive if taken
 };
-
-// A warp, or a copy in flight. Stable over executions of the same program.
-using AgentId = std::uint64_t;
 
 struct Registers {
   std::vector<std::array<std::uint32_t, warp_threads>> of_reg;
@@ -111,6 +107,7 @@ struct BulkThread {
   Stream read = 0;
   Stream done = 0;
   std::uint32_t committed = 0;
+  std::uint32_t groups_read = 0;  // forced by waits: the first ones
   Place last_store;
   std::vector<AgentId> uncommitted;         // copies
   std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
@@ -201,7 +198,10 @@ class Cluster {
   // All objects that the agent's next step will touch first; empty if none.
   std::vector<Touch> next_touches(AgentId agent) const;
   const std::vector<Touch>& step(AgentId agent);
-  bool is_runnable(AgentId agent) const;
+  bool is_runnable(AgentId agent) const;  // of any number: false if nobody has it
+  // What a warp stands before; -1 and null: nothing, or the agent is no warp.
+  std::int64_t next_statement_number(AgentId agent) const;
+  const Instruction* next_instruction(AgentId agent) const;
   // Random timing: lets one store or wgmma in flight move its data. False if there is none.
   bool advance_data(std::uint64_t choice);
   // All warps have ended and all loads have landed.
@@ -226,16 +226,13 @@ class Cluster {
 
  private:
   friend class Executor;
-  static AgentId warp_agent(int warp) { return static_cast<AgentId>(warp); }
+  static AgentId warp_agent(int warp) { return encode({AgentKind::Warp, warp}); }
   static AgentId copy_agent(int warp, std::uint32_t sequence, int cta) {
-    return (AgentId{1} << 62) | static_cast<AgentId>(warp) << 40 |
-           static_cast<AgentId>(sequence) << 8 | static_cast<AgentId>(cta);
+    return encode({AgentKind::Copy, warp, sequence, cta});
   }
   static AgentId commit_agent(int warp, std::uint32_t sequence, int cta) {
-    return copy_agent(warp, sequence, cta) | AgentId{1} << 63;
+    return encode({AgentKind::Commit, warp, sequence, cta});
   }
-  static bool is_copy(AgentId agent) { return agent >> 62 != 0; }  // or a commit
-  static bool is_commit(AgentId agent) { return agent >> 63 != 0; }
 
   const Statement* next_statement(const Warp& warp) const;
   std::uint32_t statement_number(const Warp& warp) const;
@@ -267,7 +264,8 @@ class Cluster {
   std::vector<Cta> ctas_;
   std::vector<Warp> warps_;
   std::vector<Warpgroup> warpgroups_;
-  std::vector<Copy> copies_;  // in flight
+  std::vector<Copy> copies_;    // in flight
+  std::vector<AgentId> loads_;  // those of them that complete bytes of an mbarrier
   std::vector<MbarrierSlot> slots_;
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;

@@ -62,6 +62,7 @@ Copy* Executor::add_load(int cta, const Address& barrier, ByteRange box, std::ui
   copy.bytes = bytes;
   copy.write = write;
   copy.box = box;
+  c_.loads_.push_back(copy.id);
   c_.copies_.push_back(std::move(copy));
   return &c_.copies_.back();
 }
@@ -205,16 +206,17 @@ void Executor::execute(const BulkCommit&) {
 void Executor::wait_for_groups(BulkThread& thread, const BulkWait& i) {
   const auto pending = static_cast<std::uint32_t>(i.pending);
   const std::uint32_t last = thread.committed > pending ? thread.committed - pending : 0;
-  std::uint32_t number = thread.committed - static_cast<std::uint32_t>(thread.groups.size());
-  for (const auto& group : thread.groups) {
-    if (++number > last) break;
-    for (const AgentId id : group) {
+  const auto popped = thread.committed - static_cast<std::uint32_t>(thread.groups.size());
+  const std::uint32_t first = i.read ? std::max(popped, thread.groups_read) : popped;
+  for (std::uint32_t number = first; number < last; ++number) {
+    for (const AgentId id : thread.groups[number - popped]) {
       read_source(c_, id);
       if (i.read) continue;
       write_destination(c_, id);
       c_.drop_copy(id);
     }
   }
+  thread.groups_read = std::max(thread.groups_read, last);
   warp_.clock.raise(thread.read, last);
   if (i.read) return;
   warp_.clock.raise(thread.done, last);

@@ -8,7 +8,9 @@
 // executions follow. Example:
 //
 //   const Report report = explore(program, {});
-//   if (report.verdict != Verdict::Right) print(oracle::text(report, program));
+//   if (report.outcome != Outcome::Right) print(oracle::report_text(program, report));
+//
+// Which steps may be exchanged: touch_order.h, happened_before.h; a finding once more: replay.h.
 //
 // Source: Flanagan and Godefroid, "Dynamic partial-order reduction for model checking software",
 // POPL 2005; sleep sets: Godefroid, LNCS 1032.
@@ -21,6 +23,7 @@
 #include "sim/machine/cluster.h"
 #include "sim/machine/finding.h"
 #include "sim/machine/program.h"
+#include "sim/machine/schedule.h"
 
 namespace tcq::machine {
 
@@ -46,7 +49,7 @@ struct Report {
   std::uint64_t instructions = 0;
   bool exhaustive = false;  // every order that matters was executed
   std::size_t bookkeeping_bytes = 0;
-  std::vector<AgentId> schedule;  // steps of the execution that showed the finding
+  Schedule schedule;  // of the execution that showed the finding; without one: of the first
 };
 
 Report explore(const Program& program, const ExploreOptions& options);

@@ -44,6 +44,7 @@ struct Waiting {
   std::int64_t expected = 0;
   std::int64_t tx_bytes = 0;          // expected and not yet copied; negative: copied in excess
   std::int64_t copies_in_flight = 0;  // that would complete bytes of this mbarrier
+  friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
 // Cells of Tensor Memory; no columns: none.
@@ -52,6 +53,7 @@ struct TmemCells {
   int lanes = 0;
   int first_column = 0;
   int columns = 0;
+  friend bool operator==(const TmemCells&, const TmemCells&) = default;
 };
 
 // Columns that are allocated while somebody waits for more.
@@ -60,6 +62,7 @@ struct TmemHolding {
   int first_column = 0;
   int columns = 0;
   Place alloc;
+  friend bool operator==(const TmemHolding&, const TmemHolding&) = default;
 };
 
 struct Finding {
@@ -80,6 +83,7 @@ struct Finding {
   TmemCells tmem = {};
   std::vector<TmemHolding> holdings = {};  // TmemAllocBlocks
   std::vector<Place> uncommitted = {};  // deadlocks: an mma, cp or shift with no commit behind it
+  friend bool operator==(const Finding&, const Finding&) = default;
 };
 
 }  // namespace tcq::machine

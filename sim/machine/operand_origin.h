@@ -37,6 +37,7 @@ struct Scrambled {
   TensorElement found;
   TensorElement expected;
   bool other_major_fits = false;  // read with the other major-ness all elements are in their places
+  friend bool operator==(const Scrambled&, const Scrambled&) = default;
 };
 
 // Follows an operand chunk by chunk.

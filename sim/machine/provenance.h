@@ -133,6 +133,7 @@ enum class Verdict : std::uint8_t { Ordered, Unwritten, Unordered, Unfenced, Liv
 struct ByteRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
 struct Conflict {

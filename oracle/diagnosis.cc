@@ -70,7 +70,7 @@ class Story {
     if (f_.registers.count > 0) return registers();
     std::string text = at() + ": " + info(f_.fault).sentence;
     if (f_.bytes.end != 0) text += "; " + bytes();
-    return text + number();
+    return text + number() + why();
   }
 
  private:
@@ -130,10 +130,12 @@ class Story {
         return fmt::format("; {} passed, but on a phase that tells nothing of it",
                            place_text(p_, f_.hint));
       case Fault::ScopeTooNarrow:
-        return f_.hint.statement >= 0
-                   ? fmt::format("; {} released at scope .cta, which does not reach another CTA",
-                                 place_text(p_, f_.hint))
-                   : std::string("; the wait between them acquires at scope .cta only");
+        return fmt::format("; {} has scope .cta, which does not reach another CTA",
+                           place_text(p_, f_.hint));
+      case Fault::ReleaseMissing:
+        return fmt::format("; {} counts, but releases nothing", place_text(p_, f_.hint));
+      case Fault::AcquireMissing:
+        return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
       case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";
       default: return "";
     }
@@ -368,7 +370,16 @@ std::string what_to_do(const Program& program, const Finding& f) {
           earlier, at);
     case Fault::ScopeTooNarrow:
       if (f.map >= 0) return fix_of_tensor_map(program, f);
-      return "give the remote arrive .release.cluster and the wait .acquire.cluster";
+      return fmt::format(
+          "give the remote arrive .release.cluster and the wait .acquire.cluster: {} has scope "
+          ".cta",
+          line_of(program, f.hint));
+    case Fault::ReleaseMissing:
+      return fmt::format("write .release at {}: that arrival hands the bytes on",
+                         line_of(program, f.hint));
+    case Fault::AcquireMissing:
+      return fmt::format("write .acquire at {}: that wait takes the bytes over",
+                         line_of(program, f.hint));
     case Fault::MbarrierNotInitialized:
       return fmt::format("put a barrier behind mbarrier.init, before {}", at);
     case Fault::MbarrierNotVisible:

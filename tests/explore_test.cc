@@ -335,7 +335,7 @@ TEST(Explore, ARemoteUseThatTheOwnerDoesNotKnowOfIsAnExitTooEarly) {
   p.warps("owner", 0, 1, 0).mbarrier_try_wait(done, 0, Scope::Cluster);
   const Report report = explore(p, {});
   ASSERT_TRUE(report.finding);
-  EXPECT_EQ(report.finding->fault, Fault::CtaExited);
+  EXPECT_EQ(report.finding->fault, Fault::ReleaseMissing);
 }
 
 // Both CTAs write a word, initialise an mbarrier and meet relaxed; then CTA 1 arrives at CTA 0's.
@@ -360,7 +360,7 @@ TEST(Explore, ARelaxedClusterBarrierPublishesFencedInitsAndNothingElse) {
   EXPECT_EQ(unfenced.finding->fault, Fault::MbarrierNotInitialized);
   const Report reading = explore(meets_relaxed(true, true), {});
   ASSERT_TRUE(reading.finding);
-  EXPECT_EQ(reading.finding->fault, Fault::DataRace);
+  EXPECT_EQ(reading.finding->fault, Fault::ReleaseMissing);
 }
 
 // --- bounds and bad input --------------------------------------------------------------------------

@@ -155,6 +155,8 @@ enum class Fault : std::uint8_t {
   CopyInFlight,
   SourceInFlight,
   ScopeTooNarrow,
+  ReleaseMissing,
+  AcquireMissing,
   CtaRankOutOfRange,
   CtaExited,
   ExitInFlight,

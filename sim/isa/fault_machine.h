@@ -80,6 +80,14 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Undefined, "ScopeTooNarrow",
               "accesses of two CTAs are ordered by a release or an acquire of scope .cta only",
               "8.5; 9.7.13.15"};
+    case Fault::ReleaseMissing:
+      return {Undefined, "ReleaseMissing",
+              "an arrival is .relaxed: whoever waits for it knows nothing of what came before it",
+              "8.9; 9.7.13.15"};
+    case Fault::AcquireMissing:
+      return {Undefined, "AcquireMissing",
+              "a wait is .relaxed: what was released by the arrivals it waited for stays unknown",
+              "8.9; 9.7.13.15"};
     case Fault::CtaRankOutOfRange:
       return {Illegal, "CtaRankOutOfRange", "the cluster has no CTA of this rank", "9.7.9.27.1.2"};
     case Fault::CtaExited:

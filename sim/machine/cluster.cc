@@ -88,6 +88,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
                      warps,
                      0,
                      {},
+                     {},
                      {}});
     for (int first = 0; first < warps; first += warps_per_warpgroup) {
       Warpgroup group;
@@ -398,6 +399,7 @@ void Cluster::finish(Warp& warp) {
   --running_;
   Cta& cta = ctas_[static_cast<std::size_t>(warp.cta)];
   cta.exit.join(warp.clock);
+  cta.exit_lost.join(warp.lost);
   complete_cluster_barrier();
   const Warpgroup& group = Executor::warpgroup_of(*this, warp);
   const std::uint64_t executed =
@@ -437,8 +439,13 @@ void Cluster::end_cta(int cta) {
     if (slots_[static_cast<std::size_t>(commit.slot)].cta == cta &&
         warps_[static_cast<std::size_t>(commit.warp)].cta != cta)
       return fail_at(Fault::CtaExited, {commit.statement, commit.warp, commit.lane}, {});
-  for (const ExitUse& use : ending.exit_uses)
-    if (use.tick > ending.exit.at(use.stream)) return fail_at(exit_fault(use), use.at, use.bytes);
+  for (const ExitUse& use : ending.exit_uses) {
+    if (use.tick <= ending.exit.at(use.stream)) continue;
+    const WeakSync* weak = Executor::find_weak(*this, ending.exit_lost, -1, use.stream, use.tick);
+    if (weak == nullptr) return fail_at(exit_fault(use), use.at, use.bytes);
+    return fail(
+        {.fault = weak->fault, .at = use.at, .cta = cta, .bytes = use.bytes, .hint = weak->at});
+  }
   for (const Warp& warp : warps_) {
     if (warp.cta != cta) continue;
     for (const BulkThread& thread : warp.bulk)

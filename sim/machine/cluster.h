@@ -69,13 +69,22 @@ struct MbarrierSlot {
   bool live = false;
   Stream phases = 0;
   // Released by arrivals so far, and up to the last completed phase: by threads of the barrier's own
-  // CTA at any scope, by others at cluster scope, by others at a scope that is too narrow.
-  Clock own, cluster, narrow;
-  Clock done_own, done_cluster, done_narrow;
+  // CTA at any scope, by others at cluster scope, and what arrivals were too weak to release.
+  Clock own, cluster, lost;
+  Clock done_own, done_cluster, done_lost;
   AccessId init = 0;
   int init_warp = 0;
   Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
-  Place narrow_arrive;
+};
+
+// An arrival that released nothing, or a wait that acquired nothing: relaxed, or at a scope that does
+// not reach the other CTA. Places of one statement are one.
+struct WeakSync {
+  Fault fault = Fault::None;  // ReleaseMissing, AcquireMissing, ScopeTooNarrow
+  Place at;
+  bool waits = false;
+  std::uint64_t object = 0;  // Touch::object of the barrier
+  Clock lost;                // what it would have handed on
 };
 
 struct NamedBarrier {
@@ -83,6 +92,7 @@ struct NamedBarrier {
   int arrived = 0;
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
+  Clock pending_lost, done_lost;
 };
 
 struct Copy {
@@ -151,7 +161,7 @@ struct Warp {
   Clock clock;
   Clock at_fence;      // its clock at its last fence.proxy.async
   Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
-  Clock narrow;        // what it would know, were scopes wide enough
+  Clock lost;          // what it would know, were no arrival or wait too weak (WeakSync)
   std::uint32_t fences = 0;
   std::uint32_t copies = 0;        // issued
   std::uint32_t waits_passed = 0;  // on mbarriers
@@ -187,7 +197,7 @@ struct Cta {
   std::array<NamedBarrier, 16> barriers;
   int running_warps = 0;
   std::int64_t free_registers = 0;  // in the pool of setmaxnreg
-  Clock exit;                       // what its finished warps knew
+  Clock exit, exit_lost;            // what its finished warps knew, and would have known
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
@@ -269,6 +279,7 @@ class Cluster {
   std::vector<Warpgroup> warpgroups_;
   std::vector<Copy> copies_;  // in flight
   std::vector<MbarrierSlot> slots_;
+  std::vector<WeakSync> weak_syncs_;
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;
   std::vector<std::uint8_t> global_;

@@ -33,16 +33,18 @@ bool Executor::all_lanes_take_part() {
   return lanes_ == all_lanes;
 }
 
-// Threads of two CTAs whose release or acquire had scope .cta only.
-bool Executor::is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const {
-  if (tick == never || warp_.narrow.at(stream) < tick) return false;
-  for (const MbarrierSlot& slot : c_.slots_)
-    if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
+// An arrival or a wait between the two was relaxed, or its scope too narrow.
+bool Executor::is_known_too_weakly(Stream stream, Tick tick, Fault& fault, Place& hint) const {
+  const WeakSync* weak = find_weak(c_, warp_.lost, warp_.number, stream, tick);
+  if (weak == nullptr) return false;
+  fault = weak->fault;
+  hint = weak->at;
   return true;
 }
 
 Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
-  if (is_known_too_narrowly(earlier.stream, earlier.tick, hint)) return Fault::ScopeTooNarrow;
+  Fault weak = Fault::None;
+  if (is_known_too_weakly(earlier.stream, earlier.tick, weak, hint)) return weak;
   if (!is_async(earlier.kind)) return Fault::DataRace;
   const bool writes = earlier.kind == AccessKind::CopyWrite;
   if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {

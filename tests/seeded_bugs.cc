@@ -147,7 +147,8 @@ class Rules {
     edit<MbarrierInit>("count one more", {Deadlock}, [](auto& x) { ++x.count; });
     edit<MbarrierInit>("count doubled", {Deadlock}, [](auto& x) { x.count *= 2; });
     if (i.count > 1)
-      edit<MbarrierInit>("count one less", {MbarrierArrivals}, [](auto& x) { --x.count; });
+      edit<MbarrierInit>("count one less", {MbarrierArrivals, PhaseOverrun},
+                         [](auto& x) { --x.count; });
   }
   void change(const MbarrierArrive& i) {
     leave_out("arrival", {Deadlock});
@@ -155,7 +156,7 @@ class Rules {
       edit<MbarrierArrive>("scope .cta", {ScopeTooNarrow}, [](auto& x) { x.scope = Scope::Cta; });
     edit<MbarrierArrive>("arrival relaxed", {ReleaseMissing}, [](auto& x) { x.relaxed = true; });
     other_stage<MbarrierArrive>("arrival on the next stage", {});
-    by_all_lanes({MbarrierArrivals});
+    by_all_lanes({MbarrierArrivals, PhaseOverrun});
   }
   void change(const MbarrierArriveExpectTx& i) {
     leave_out("expect_tx", {Deadlock});
@@ -166,12 +167,12 @@ class Rules {
     edit<I>("twice the bytes expected", {Deadlock}, [](auto& x) { x.bytes *= 2; });
     edit<I>("16 bytes more expected", {Deadlock}, [](auto& x) { x.bytes += 16; });
     other_stage<I>("expect_tx on the next stage", {});
-    by_all_lanes({MbarrierArrivals, MbarrierTxCount});
+    by_all_lanes({MbarrierArrivals, MbarrierTxCount, PhaseOverrun});
   }
   void change(const MbarrierTryWait&) {
     using I = MbarrierTryWait;
     leave_out("wait", {CopyInFlight, SourceInFlight, DataRace, CtaExited, SharedUninitialized,
-                       ProxyFenceMissing, ProxyFenceMissingAfterRead});
+                       ProxyFenceMissing, ProxyFenceMissingAfterRead, PhaseOverrun});
     edit<I>("wait relaxed", {AcquireMissing}, [](auto& x) { x.relaxed = true; });
     edit<I>("parity flipped", {PhaseStale, Deadlock}, [](auto& x) { x.parity ^= 1; });
     edit<I>("parity always 0", {PhaseStale, Deadlock}, [](auto& x) { x.parity = 0; });

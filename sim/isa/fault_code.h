@@ -173,6 +173,7 @@ enum class Fault : std::uint8_t {
   MbarrierTxCount,
   MbarrierRemote,
   PhaseStale,
+  PhaseOverrun,
   ExpectTxTooSmall,
   // Bulk copies.
   BulkUnaligned,

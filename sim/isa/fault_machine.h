@@ -145,6 +145,11 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "a wait asks for the parity of a wrong phase: it passes on one this warp had already "
               "seen complete, or waits for one that does not come",
               "9.7.13.15.16"};
+    case Fault::PhaseOverrun:
+      return {
+          Undefined, "PhaseOverrun",
+          "an mbarrier completed two phases or more while a warp still waits for the first of them",
+          "9.7.13.15.16"};
     case Fault::ExpectTxTooSmall:
       return {Undefined, "ExpectTxTooSmall",
               "a phase completed before all the bytes it stands for have landed: fewer were "

@@ -522,6 +522,27 @@ Waiting Cluster::waiting_of(const Warp& warp) const {
   return w;
 }
 
+// A deadlock of mbarriers has a cause with a name where bytes or phases say so.
+void Cluster::judge_phases(Finding& finding) const {
+  for (const Waiting& w : finding.waiting) {
+    const int index =
+        w.what == WaitFor::Mbarrier ? Executor::find_slot(*this, w.cta, w.object) : -1;
+    if (index < 0 || finding.fault != Fault::Deadlock) continue;
+    const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
+    const Stream phases = slots_[static_cast<std::size_t>(index)].phases;
+    const Tick seen = std::max(warp.clock.at(phases), warp.lost.at(phases));
+    if (w.missing == 0 && w.tx_bytes < 0) {
+      finding.fault = Fault::ExpectTxTooSmall;
+    } else if (seen < w.phase) {  // it waits for a parity while a phase it has not seen is over
+      finding.fault = w.phase - seen > 1 ? Fault::PhaseOverrun : Fault::PhaseStale;
+    } else {
+      continue;
+    }
+    finding.at = finding.hint = w.at;
+    finding.cta = w.cta;
+  }
+}
+
 void Cluster::report_deadlock() {
   Finding finding;
   finding.fault = Fault::Deadlock;
@@ -542,15 +563,7 @@ void Cluster::report_deadlock() {
       break;
     }
   note_tensor_memory(finding);
-  // A warp that waits for the parity of a phase while a later one, which it has not seen, is over.
-  for (const Waiting& w : finding.waiting) {
-    const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
-    const int slot = w.what == WaitFor::Mbarrier ? Executor::find_slot(*this, w.cta, w.object) : -1;
-    if (slot < 0 || finding.fault != Fault::Deadlock) continue;
-    if (warp.clock.at(slots_[static_cast<std::size_t>(slot)].phases) >= w.phase) continue;
-    finding.fault = Fault::PhaseStale;
-    finding.at = finding.hint = w.at;
-  }
+  judge_phases(finding);
   fail(std::move(finding));
 }
 

@@ -168,7 +168,8 @@ struct Warp {
   int max_registers = 0;
   int cluster_arrivals = 0;
   std::uint32_t cluster_awaited = 0;
-  Place stale_wait;             // its last wait, if that told it nothing new
+  Place last_wait;              // on an mbarrier
+  Place stale_wait;             // the same, if that told it nothing new
   bool stale_is_fresh = false;  // ... because no phase had completed at all
   std::vector<BulkThread> bulk;
   WarpTmem tmem;
@@ -263,6 +264,7 @@ class Cluster {
     return use.from_outside ? Fault::CtaExited : Fault::ExitInFlight;
   }
   Waiting waiting_of(const Warp& warp) const;
+  void judge_phases(Finding& deadlock) const;
   void note_tensor_memory(Finding& deadlock) const;  // what a deadlock has to do with it
 
   // Does it end the execution? If not (Severities), it is remembered and the warp goes on.

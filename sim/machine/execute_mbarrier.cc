@@ -243,6 +243,7 @@ void Executor::execute(const MbarrierTryWait& i) {
   c_.touches_.push_back(
       {.object = object, .kind = TouchKind::Wait, .phase = phase, .parity = i.parity});
   ++warp_.waits_passed;
+  warp_.last_wait = place();
   const bool seen = std::max(warp_.clock.at(slot->phases), warp_.lost.at(slot->phases)) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
   warp_.stale_is_fresh = phase == 0;
@@ -260,7 +261,9 @@ void Executor::execute(const MbarrierTestWait& i) {
       {.object = object, .kind = TouchKind::Wait, .phase = slot->state.phase, .parity = i.parity});
   const bool passed = mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
-  if (passed) acquire(*slot, i.scope, i.relaxed);
+  if (!passed) return;
+  warp_.last_wait = place();
+  acquire(*slot, i.scope, i.relaxed);
 }
 
 void Executor::execute(const FenceMbarrierInit&) {

@@ -45,12 +45,20 @@ bool Executor::is_known_too_weakly(Stream stream, Tick tick, Fault& fault, Place
 Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
   Fault weak = Fault::None;
   if (is_known_too_weakly(earlier.stream, earlier.tick, weak, hint)) return weak;
-  if (!is_async(earlier.kind)) return Fault::DataRace;
-  const bool writes = earlier.kind == AccessKind::CopyWrite;
-  if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {
+  const bool writes = is_write(earlier.kind);
+  // The other warp was let through too early, and this one rightly takes its bytes.
+  const Warp& other = c_.warps_[earlier.warp];
+  if (!writes && other.stale_wait.statement >= 0 && warp_.stale_wait.statement < 0) {
+    hint = other.stale_wait;
+    return Fault::PhaseStale;
+  }
+  // A producer's first wait on a fresh mbarrier rightly passes; a reader's does not.
+  const bool reads_written = writes && !is_write(next.kind);
+  if (warp_.stale_wait.statement >= 0 && (reads_written || !warp_.stale_is_fresh)) {
     hint = warp_.stale_wait;
     return Fault::PhaseStale;
   }
+  if (!is_async(earlier.kind)) return Fault::DataRace;
   // `operation` of a load is the phase of its mbarrier when it was issued.
   if (writes && !is_async(next.kind) && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
@@ -111,6 +119,7 @@ bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
   finding.at_kind = next.kind;
   finding.cta = cta;
   finding.bytes = conflict.bytes;
+  finding.wait = warp_.last_wait;
   if (conflict.verdict == Verdict::Unwritten) {
     c_.unwritten_reads_.push_back(
         {access, std::move(finding), warp_.stale_wait, warp_.waits_passed > 0});

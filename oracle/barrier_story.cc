@@ -72,7 +72,8 @@ std::string warps_text(const Program& program, const std::vector<int>& warps) {
   const std::string cta =
       program.launch().cluster > 1 ? fmt::format("CTA {} ", warps.front() / per_cta) : "";
   if (warps.size() == 1) return fmt::format("{}warp {}", cta, warps.front() % per_cta);
-  const bool adjacent = warps.back() - warps.front() + 1 == static_cast<int>(warps.size());
+  const bool adjacent =
+      warps.size() > 2 && warps.back() - warps.front() + 1 == static_cast<int>(warps.size());
   if (adjacent)
     return fmt::format("{}warps {} to {}", cta, warps.front() % per_cta, warps.back() % per_cta);
   std::string text = cta + "warps ";
@@ -203,11 +204,19 @@ bool is_wgmma_wait(const Statement& s) { return std::holds_alternative<WgmmaWait
 bool is_bulk_wait(const Statement& s) { return std::holds_alternative<BulkWait>(s.what); }
 bool never_ends(const Statement&) { return false; }
 
+// Is it a wait_group that can cover what was issued: of wgmmas, or of the issuing thread's copies?
+Question waits_for(const Program& program, const Place& issued) {
+  const Statement& issue = statement_of(program, issued);
+  if (std::holds_alternative<WgmmaMma>(issue.what)) return is_wgmma_wait;
+  return [guard = issue.guard](const Statement& s) {
+    return is_bulk_wait(s) && s.guard.lanes == guard.lanes && s.guard.warps == guard.warps;
+  };
+}
+
 // The wait_group that stands behind a wgmma or a store and leaves it in flight, if one does.
 std::string weak_wait(const Program& program, const Place& issued) {
-  const bool is_wgmma = std::holds_alternative<WgmmaMma>(statement_of(program, issued).what);
-  return text_at(program, next_in_role(program, issued.statement,
-                                       is_wgmma ? is_wgmma_wait : is_bulk_wait, hands_on));
+  return text_at(program,
+                 next_in_role(program, issued.statement, waits_for(program, issued), hands_on));
 }
 
 std::string hand_on_line(const Program& program, const Place& issued) {
@@ -324,10 +333,8 @@ std::string weak_wait_before(const Program& program, const Place& issued, const 
 }
 
 std::string weak_wait_behind(const Program& program, const Place& issued) {
-  const Question is = std::holds_alternative<WgmmaMma>(statement_of(program, issued).what)
-                          ? is_wgmma_wait
-                          : is_bulk_wait;
-  return text_at(program, next_in_role(program, issued.statement, is, never_ends));
+  return text_at(program,
+                 next_in_role(program, issued.statement, waits_for(program, issued), never_ends));
 }
 
 std::string waiting_text(const Program& program, const Finding& f) {

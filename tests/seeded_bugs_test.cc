@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -47,6 +48,7 @@ TEST(SeededBugs, DiagnosesNameTheFaultAndTheLine) {
       const bool flagged = report.outcome == machine::Outcome::Wrong && report.finding;
       const bool is_right =
           flagged && (bug.right.empty() || bug.right.contains(report.finding->fault));
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14) << text;  // warps wait alike
       bool named = false;
       for (const std::string& line : bug.named)
         named = named || (flagged && (text + "\n").find(line) != text.npos);
@@ -66,9 +68,11 @@ TEST(SeededBugs, DiagnosesNameTheFaultAndTheLine) {
                s.flagged, s.right, s.named);
   fmt::print("{:<42} {:>4} bugs {:>4} flagged {:>4} right Fault {:>4} line named\n", "all",
              all.bugs, all.flagged, all.right, all.named);
-  // A fence that nothing needs may go; one arrival too few shows in longer loops only.
+  // A fence or a barrier of one warp that nothing needs may go; one arrival too few shows in longer
+  // loops only.
   for (const auto& [rule, s] : scores) {
-    const bool may_be_right = rule.starts_with("proxy fence") || rule == "count one less";
+    const bool may_be_right = rule.starts_with("proxy fence") || rule == "barrier.sync left out" ||
+                              rule == "count one less";
     EXPECT_TRUE(may_be_right || s.flagged == s.bugs) << rule;
   }
   EXPECT_GE(100 * all.right, 95 * all.flagged);

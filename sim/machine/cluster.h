@@ -168,9 +168,10 @@ struct Warp {
   int max_registers = 0;
   int cluster_arrivals = 0;
   std::uint32_t cluster_awaited = 0;
-  Place last_wait;              // on an mbarrier
-  Place stale_wait;             // the same, if that told it nothing new
-  bool stale_is_fresh = false;  // ... because no phase had completed at all
+  Place last_wait;                  // on an mbarrier
+  Place stale_wait;                 // the same, if that told it nothing new
+  bool stale_is_fresh = false;      // ... because no phase had completed at all, for the first time
+  std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
   std::vector<BulkThread> bulk;
   WarpTmem tmem;
 };

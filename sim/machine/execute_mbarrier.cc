@@ -246,7 +246,10 @@ void Executor::execute(const MbarrierTryWait& i) {
   warp_.last_wait = place();
   const bool seen = std::max(warp_.clock.at(slot->phases), warp_.lost.at(slot->phases)) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
-  warp_.stale_is_fresh = phase == 0;
+  const bool waited_fresh =
+      std::count(warp_.fresh_waits.begin(), warp_.fresh_waits.end(), slot->phases) != 0;
+  warp_.stale_is_fresh = phase == 0 && !waited_fresh;
+  if (warp_.stale_is_fresh) warp_.fresh_waits.push_back(slot->phases);
   warp_.tmem.observed.join(slot->done_own);
   warp_.tmem.observed.join(slot->done_cluster);
   acquire(*slot, i.scope, i.relaxed);

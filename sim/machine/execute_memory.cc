@@ -99,10 +99,10 @@ void Executor::fail_unwritten_read(const Conflict& conflict, const UnwrittenRead
                                    AccessId write) {
   const Access& writer = c_.log_[write];
   Finding finding = read.finding;
-  finding.fault = !is_async(writer.kind)           ? Fault::DataRace
-                  : read.stale_wait.statement >= 0 ? Fault::PhaseStale
-                  : read.waited                    ? Fault::ExpectTxTooSmall
-                                                   : Fault::CopyInFlight;
+  finding.fault = read.stale_wait.statement >= 0 ? Fault::PhaseStale
+                  : !is_async(writer.kind)       ? Fault::DataRace
+                  : read.waited                  ? Fault::ExpectTxTooSmall
+                                                 : Fault::CopyInFlight;
   finding.hint = read.stale_wait;
   finding.earlier = {writer.statement, writer.warp, lane_of(writer, conflict.bytes.begin)};
   finding.earlier_kind = writer.kind;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "oracle/barrier_story.h"
 #include "oracle/instruction_text.h"
 #include "oracle/tensor_memory_story.h"
 
@@ -70,7 +71,7 @@ class Story {
     if (f_.registers.count > 0) return registers();
     std::string text = at() + ": " + info(f_.fault).sentence;
     if (f_.bytes.end != 0) text += "; " + bytes();
-    return text + number();
+    return text + number() + why();
   }
 
  private:
@@ -130,10 +131,12 @@ class Story {
         return fmt::format("; {} passed, but on a phase that tells nothing of it",
                            place_text(p_, f_.hint));
       case Fault::ScopeTooNarrow:
-        return f_.hint.statement >= 0
-                   ? fmt::format("; {} released at scope .cta, which does not reach another CTA",
-                                 place_text(p_, f_.hint))
-                   : std::string("; the wait between them acquires at scope .cta only");
+        return fmt::format("; {} has scope .cta, which does not reach another CTA",
+                           place_text(p_, f_.hint));
+      case Fault::ReleaseMissing:
+        return fmt::format("; {} counts, but releases nothing", place_text(p_, f_.hint));
+      case Fault::AcquireMissing:
+        return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
       case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";
       default: return "";
     }
@@ -208,45 +211,7 @@ class Story {
   }
 
   std::string waiting() const {
-    std::string text = info(f_.fault).sentence;
-    for (const Waiting& w : f_.waiting) text += "\n  " + waits(w);
-    return text + tensor_memory_of_deadlock(p_, f_);
-  }
-
-  std::string waits(const Waiting& w) const {
-    const std::string who = place_text(p_, w.at);
-    switch (w.what) {
-      case WaitFor::Mbarrier: return who + mbarrier(w);
-      case WaitFor::Barrier:
-        return fmt::format("{}: barrier {} has {} of {} threads; {} never arrive", who, w.object,
-                           w.expected - w.missing, w.expected, w.missing);
-      case WaitFor::ClusterBarrier:
-        return fmt::format("{}: {} warps of the cluster have not arrived", who, w.missing);
-      case WaitFor::Registers:
-        return fmt::format("{}: asks for {} registers, the pool lacks {}", who, w.expected,
-                           w.missing);
-      case WaitFor::Warpgroup:
-        return fmt::format("{}: its wgmmas wait for warps of the warpgroup that do not issue them",
-                           who);
-      case WaitFor::TensorMemory:
-        return fmt::format("{}: asks for {} columns of Tensor Memory, {} are free", who, w.expected,
-                           w.missing);
-      case WaitFor::PairedCta:
-        return fmt::format("{}: the other CTA of the pair does not execute it", who);
-    }
-    return who;
-  }
-
-  std::string mbarrier(const Waiting& w) const {
-    std::string text = fmt::format(": {} is in phase {}, the wait is for parity {}",
-                                   address_text(p_, w.object), w.phase, w.parity);
-    if (w.missing > 0) text += fmt::format("; {} of {} arrivals missing", w.missing, w.expected);
-    if (w.tx_bytes > 0)
-      text +=
-          fmt::format("; short of {} bytes, {} copies in flight", w.tx_bytes, w.copies_in_flight);
-    if (w.tx_bytes < 0)
-      text += fmt::format("; {} bytes more were copied than expected", -w.tx_bytes);
-    return text;
+    return info(f_.fault).sentence + waiting_text(p_, f_) + tensor_memory_of_deadlock(p_, f_);
   }
 
   const Program& p_;
@@ -276,32 +241,6 @@ std::string fix_of_tensor_map(const Program& program, const Finding& f) {
       program.map_name(f.map), at, earlier);
 }
 
-std::string fix_of_deadlock(const Program& program, const Finding& f) {
-  for (const Waiting& w : f.waiting) {
-    if (w.what == WaitFor::Mbarrier) {
-      const std::string name = address_text(program, w.object);
-      if (w.tx_bytes > 0 && w.copies_in_flight == 0)
-        return fmt::format("{} expects {} bytes that no copy brings: expect what is copied", name,
-                           w.tx_bytes);
-      if (w.tx_bytes < 0)
-        return fmt::format("{} gets {} bytes that nothing expects: expect what is copied", name,
-                           -w.tx_bytes);
-    }
-  }
-  for (const Waiting& w : f.waiting) {
-    if (w.what == WaitFor::Barrier)
-      return fmt::format("let all {} threads execute barrier {}, or give it the count that does",
-                         w.expected, w.object);
-    if (w.what == WaitFor::Mbarrier && w.missing > 0)
-      return fmt::format(
-          "{} {} of {} would release the waiting warps: add them, or initialise it with the "
-          "count that arrives",
-          w.missing, w.missing == 1 ? "more arrival" : "more arrivals",
-          address_text(program, w.object));
-  }
-  return "break the circle: one of the waits above must not depend on the others";
-}
-
 }  // namespace
 
 std::string what_happened(const Program& program, const Finding& finding) {
@@ -314,11 +253,17 @@ std::string what_to_do(const Program& program, const Finding& f) {
   if (const std::string fix = tensor_memory_fix(program, f); !fix.empty()) return fix;
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
+      if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
+        return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
+                           earlier, fence);
       return fmt::format(
           "put fence.proxy.async behind {}, in every thread that writes, before the "
           "barrier that orders it before {}",
           earlier, at);
     case Fault::ProxyFenceMissingAfterRead:
+      if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
+        return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
+                           earlier, fence);
       return fmt::format(
           "put fence.proxy.async behind {}, before the arrival that hands the bytes "
           "on (or before {}, in its thread)",
@@ -331,29 +276,24 @@ std::string what_to_do(const Program& program, const Finding& f) {
                          at);
     case Fault::AccumulatorInFlight:
     case Fault::FragmentInFlight:
+      if (const std::string wait = weak_wait_before(program, f.earlier, f.at); !wait.empty())
+        return fmt::format("{} leaves {} in flight: wait for a group fewer there, before {}", wait,
+                           earlier, at);
       return fmt::format(
           "put a wgmma.wait_group that covers {} before {} (wait_group N leaves the "
           "N youngest groups in flight)",
           earlier, at);
     case Fault::CopyInFlight:
-      return fmt::format("wait before {} on the mbarrier that {} completes", at, earlier);
+    case Fault::PhaseStale:
+    case Fault::PhaseOverrun: return fix_of_hand_over(program, f);
     case Fault::SourceInFlight:
       if (f.earlier_kind == AccessKind::Tcgen05Read)
         return fmt::format(
             "put tcgen05.commit behind {}, and wait on its mbarrier before the bytes are handed to "
             "{}",
             earlier, at);
-      return fmt::format(
-          "let the thread that issued {} wait for it (wgmma.wait_group, or "
-          "cp.async.bulk.wait_group.read) before it hands the bytes to {}",
-          earlier, at);
-    case Fault::ExpectTxTooSmall:
-      return "expect the bytes of all copies that complete on this mbarrier";
-    case Fault::PhaseStale:
-      return fmt::format(
-          "{} must ask for the other parity: flip it each time the ring wraps, and "
-          "do not reset it per tile",
-          line_of(program, f.hint));
+      return fix_of_hand_over(program, f);
+    case Fault::ExpectTxTooSmall: return fix_of_hand_over(program, f);
     case Fault::DataRace:
       return fmt::format(
           "order {} behind {}: a barrier, or an mbarrier that the one arrives on and "
@@ -368,9 +308,18 @@ std::string what_to_do(const Program& program, const Finding& f) {
           earlier, at);
     case Fault::ScopeTooNarrow:
       if (f.map >= 0) return fix_of_tensor_map(program, f);
-      return "give the remote arrive .release.cluster and the wait .acquire.cluster";
-    case Fault::MbarrierNotInitialized:
-      return fmt::format("put a barrier behind mbarrier.init, before {}", at);
+      return fmt::format(
+          "give the remote arrive .release.cluster and the wait .acquire.cluster: {} has scope "
+          ".cta",
+          line_of(program, f.hint));
+    case Fault::ReleaseMissing:
+      return fmt::format("write .release at {}: that arrival hands the bytes on",
+                         line_of(program, f.hint));
+    case Fault::AcquireMissing:
+      return fmt::format("write .acquire at {}: that wait takes the bytes over",
+                         line_of(program, f.hint));
+    case Fault::MbarrierArrivals:
+    case Fault::MbarrierNotInitialized: return fix_of_barrier(program, f);
     case Fault::MbarrierNotVisible:
       return fmt::format(
           "put fence.mbarrier_init.release.cluster behind {}, then the cluster "
@@ -378,15 +327,16 @@ std::string what_to_do(const Program& program, const Finding& f) {
           earlier);
     case Fault::MbarrierReinitialized: return "initialise once, or mbarrier.inval it before";
     case Fault::MbarrierOverwritten: return "move the data: the 8 bytes of an mbarrier are its own";
-    case Fault::MbarrierArrivals:
-      return "initialise the mbarrier with the number of arrivals per phase";
     case Fault::CopyRepeated: return fmt::format("let one elected thread execute {}", at);
     case Fault::WarpgroupDivergent:
       return fmt::format("let all four warps of the warpgroup execute {}", at);
     case Fault::WarpDivergent: return fmt::format("let all 32 lanes execute {}", at);
     case Fault::CtaExited:
       return "let the CTAs of the cluster meet at a cluster barrier before exit";
-    case Fault::ExitInFlight: return fmt::format("wait for {} before the CTA exits", at);
+    case Fault::ExitInFlight:
+      if (const std::string wait = weak_wait_behind(program, f.at); !wait.empty())
+        return fmt::format("{} leaves {} in flight: wait for it before the CTA exits", wait, at);
+      return fmt::format("wait for {} before the CTA exits", at);
     case Fault::RegisterPoolExhausted:
       return "the counts of all warpgroups together must not exceed what the launch gave them";
     case Fault::SharedUninitialized: return "write the bytes first, or correct the address";
@@ -410,6 +360,8 @@ std::string diagnosis(const Program& program, const Finding& finding) {
   const FaultInfo about = info(finding.fault);
   std::string text =
       fmt::format("{} {}\n{}\n", name(about.kind), about.name, what_happened(program, finding));
+  for (const std::string& line : barrier_lines(program, finding))
+    text += fmt::format("mbarrier {}\n", line);
   if (const std::string fix = what_to_do(program, finding); !fix.empty())
     text += fmt::format("fix: {}\n", fix);
   return text + fmt::format("source: {}", section(finding.fault));
@@ -445,6 +397,8 @@ nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
                                  {"source", section(finding.fault)}};
   if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
   if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
+  if (finding.hint.statement >= 0) json["hint"] = place_text(program, finding.hint);
+  json["mbarriers"] = barrier_lines(program, finding);
   return json;
 }
 

@@ -84,6 +84,17 @@ constexpr Explanation mbarriers[] = {
      "and.b32 %r2, %r1, 1;  // %r1: rounds through this slot\n"
      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], %r2;",
      "tilelang #374, #2674, #3087"},
+    {Fault::PhaseOverrun,
+     "A wait can tell the current phase from the one before, no more. Arrivals that come oftener "
+     "than the count of init, or without the wait that keeps them in step, complete further phases "
+     "before the slow thread has looked, and it waits for ever or passes on the wrong one.",
+     "Count the arrivals of one phase: init with that number, one elected lane where one is meant, "
+     "and behind each round's wait.",
+     Ptx,
+     "mbarrier.init.shared::cta.b64 [empty], 1;\n"
+     "mbarrier.arrive.shared::cta.b64 _, [empty];  // all 32 lanes: 32 phases",
+     "mbarrier.init.shared::cta.b64 [empty], 1;\nelect.sync _|%p1, 0xffffffff;\n"
+     "@%p1 mbarrier.arrive.shared::cta.b64 _, [empty];"},
     {Fault::ExpectTxTooSmall,
      "A phase completes when no arrival is pending and the tx-count is 0. If fewer bytes are "
      "expected than are copied, the first copies complete it and the others land later.",

@@ -144,6 +144,19 @@ constexpr Explanation shared_memory[] = {
      "Write .release.cluster on the remote arrive and .acquire.cluster on the wait.", Ptx,
      "mbarrier.arrive.shared::cluster.b64 _, [%r1];",
      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];", "cutlass #3643"},
+    {Fault::ReleaseMissing,
+     "A .relaxed arrival counts, but publishes nothing: neither the stores before it nor that the "
+     "reads before it have ended. Only inits behind fence.mbarrier_init may follow a relaxed "
+     "barrier.cluster.arrive.",
+     "Write .release on the arrival, or nothing: release is the default.", Ptx,
+     "st.shared.b32 [tile], %r0;\nmbarrier.arrive.relaxed.cta.shared::cta.b64 _, [full];",
+     "st.shared.b32 [tile], %r0;\nmbarrier.arrive.release.cta.shared::cta.b64 _, [full];"},
+    {Fault::AcquireMissing,
+     "A .relaxed wait says that a phase is over and nothing else: accesses behind it may see memory "
+     "as it was before the arrivals, and copied bytes need not be there.",
+     "Write .acquire on the wait, or nothing: acquire is the default.", Ptx,
+     "mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p1, [full], 0;",
+     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [full], 0;"},
     {Fault::CtaRankOutOfRange,
      "mapa and shared::cluster addresses take %cluster_ctarank, which counts the CTAs of this "
      "cluster from 0. %ctaid counts those of the grid.",

@@ -76,8 +76,8 @@ class Text {
                        i.relaxed ? ".relaxed" : ".release", scope(i.scope), at(i.barrier));
   }
   std::string operator()(const MbarrierArriveExpectTx& i) const {
-    return fmt::format("mbarrier.arrive.expect_tx.release{} [{}], {}", scope(i.scope),
-                       at(i.barrier), i.bytes);
+    return fmt::format("mbarrier.arrive.expect_tx{}{} [{}], {}",
+                       i.relaxed ? ".relaxed" : ".release", scope(i.scope), at(i.barrier), i.bytes);
   }
   std::string operator()(const MbarrierExpectTx& i) const {
     return fmt::format("mbarrier.expect_tx [{}], {}", at(i.barrier), i.bytes);
@@ -90,8 +90,9 @@ class Text {
                        scope(i.scope), at(i.barrier), i.parity);
   }
   std::string operator()(const MbarrierTestWait& i) const {
-    return fmt::format("mbarrier.test_wait.parity p{}, [{}], {}", i.predicate, at(i.barrier),
-                       i.parity);
+    return fmt::format("mbarrier.test_wait.parity{}{} p{}, [{}], {}",
+                       i.relaxed ? ".relaxed" : ".acquire", scope(i.scope), i.predicate,
+                       at(i.barrier), i.parity);
   }
   std::string operator()(const FenceProxyAsync&) const { return "fence.proxy.async"; }
   std::string operator()(const FenceMbarrierInit&) const {

@@ -11,6 +11,8 @@ struct RemoteOptions {
   Scope arrive = Scope::Cluster;
   Scope wait = Scope::Cluster;
   bool meet_at_end = true;
+  bool releases = true;
+  bool acquires = true;
 };
 
 // CTA 1 writes into CTA 0's memory and arrives on CTA 0's mbarrier; CTA 0 waits and reads.
@@ -24,9 +26,9 @@ Program remote(const RemoteOptions& o) {
   all.cluster_arrive().cluster_wait();
   Role sender = p.warps("sender", 0, 1, 1);
   sender.move({0, 1}, 5).store_shared(Address(data, 4).in(0), 0);
-  sender.mbarrier_arrive(done.in(0), o.arrive);
+  sender.add(MbarrierArrive{done.in(0), 1, o.arrive, !o.releases, false});
   Role receiver = p.warps("receiver", 0, 1, 0);
-  receiver.mbarrier_try_wait(done, 0, o.wait).load_shared({data, 4}, 0);
+  receiver.add(MbarrierTryWait{done, 0, o.wait, !o.acquires}).load_shared({data, 4}, 0);
   receiver.store_global(out, 4, {0, 1});
   if (o.meet_at_end) p.warps("end", 0, 1).cluster_arrive().cluster_wait();
   return p;
@@ -34,6 +36,8 @@ Program remote(const RemoteOptions& o) {
 
 Program b9a(bool mutant) { return remote({.arrive = mutant ? Scope::Cta : Scope::Cluster}); }
 Program b9b(bool mutant) { return remote({.wait = mutant ? Scope::Cta : Scope::Cluster}); }
+Program b9c(bool mutant) { return remote({.releases = !mutant}); }
+Program b9d(bool mutant) { return remote({.acquires = !mutant}); }
 
 // CTA 0 has nothing to wait for: only the barrier at the end keeps it alive.
 Program b7a(bool mutant) {
@@ -136,6 +140,10 @@ constexpr Entry entries[] = {
      "cluster barrier before exit"},
     {"B8", "empty counts the consumers of the own CTA only", Fault::CopyInFlight, b8, "of CTA 1"},
     {"B9a", "the remote arrive has scope .cta", Fault::ScopeTooNarrow, b9a, ".release.cluster"},
+    {"B9c", "the remote arrive is relaxed", Fault::ReleaseMissing, b9c,
+     "write .release at catalogue_cluster.cc"},
+    {"B9d", "the wait for a remote arrive is relaxed", Fault::AcquireMissing, b9d,
+     "write .acquire at catalogue_cluster.cc"},
     {"B9b", "the wait for a remote arrive has scope .cta", Fault::ScopeTooNarrow, b9b,
      ".acquire.cluster"},
     {"B13", "barrier.cluster.arrive twice without a wait", Fault::ClusterBarrierOrder, b13,

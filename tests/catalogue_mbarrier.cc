@@ -186,12 +186,12 @@ Program b11(bool mutant) {
 
 constexpr Entry entries[] = {
     {"B1a", "expect_tx of more bytes than are copied", Fault::Deadlock, b1a,
-     "expects 128 bytes that no copy brings"},
+     "expects 128 bytes at catalogue_mbarrier.cc"},
     {"B1b", "expect_tx of the first copy's bytes only", Fault::ExpectTxTooSmall, b1b,
      "expect the bytes of all copies"},
     {"B2a", "one arrival per warp where 64 are expected", Fault::Deadlock, b2a,
      "62 of 64 arrivals missing"},
-    {"B2b", "count 1 where 64 threads arrive", Fault::PhaseStale, b2b, "empty"},
+    {"B2b", "count 1 where 64 threads arrive", Fault::PhaseOverrun, b2b, "empty"},
     {"B3a", "the parity is not flipped when the ring wraps", Fault::PhaseStale, b3a,
      "must ask for the other parity"},
     {"B3b", "the parity begins anew with every tile", Fault::PhaseStale, b3b,

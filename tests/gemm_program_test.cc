@@ -261,10 +261,10 @@ TEST(Gemm_Program, WhatIsLeftOutIsMissed) {
 // With arrivals that release nothing, or waits of the CTA only, PTX's memory model orders neither the
 // next copy into a stage nor the end of a CTA.
 TEST(Gemm_Program, WhatTheKernelLeavesToTheHardwareIsNamed) {
-  EXPECT_EQ(fault_of({.releases = false}), Fault::CopyInFlight);
-  EXPECT_EQ(fault_of({.releases = false}, 1), Fault::CtaExited);
+  EXPECT_EQ(fault_of({.releases = false}), Fault::ReleaseMissing);
+  EXPECT_EQ(fault_of({.releases = false}, 1), Fault::ReleaseMissing);
   EXPECT_EQ(fault_of({.cluster_wait = false}), Fault::ScopeTooNarrow);
-  EXPECT_EQ(fault_of({.cluster_wait = false}, 1), Fault::CtaExited);
+  EXPECT_EQ(fault_of({.cluster_wait = false}, 1), Fault::ScopeTooNarrow);
 }
 
 }  // namespace

@@ -401,17 +401,17 @@ TEST(Gemm_SplitProgram, WhatPeersLeaveOutIsMissed) {
 TEST(Gemm_SplitProgram, TheLastBlocksAreNotReleased) {
   for (const int blocks : {1, 3}) {
     const Cut cut = {.peers = 2, .blocks = blocks};
-    EXPECT_EQ(fault_of(cut, {.releases_end = false, .keeps_last = false}), Fault::CtaExited);
+    EXPECT_EQ(fault_of(cut, {.releases_end = false, .keeps_last = false}), Fault::ReleaseMissing);
     EXPECT_EQ(fault_of(cut, {.keeps_last = false}), Fault::None);
   }
   const Steps relaxed = {.releases = false, .releases_end = false, .keeps_last = false};
-  EXPECT_EQ(fault_of({.peers = 2, .blocks = 1}, relaxed), Fault::CtaExited);
+  EXPECT_EQ(fault_of({.peers = 2, .blocks = 1}, relaxed), Fault::ReleaseMissing);
 }
 
 TEST(Gemm_SplitProgram, WhatTheKernelLeavesToTheHardwareIsNamed) {
-  EXPECT_EQ(fault_of(peers, {.releases = false}), Fault::CopyInFlight);
+  EXPECT_EQ(fault_of(peers, {.releases = false}), Fault::ReleaseMissing);
   EXPECT_EQ(fault_of(peers, {.cluster_wait = false}), Fault::ScopeTooNarrow);
-  EXPECT_EQ(fault_of(splits, {.releases_end = false}), Fault::ExitInFlight);
+  EXPECT_EQ(fault_of(splits, {.releases_end = false}), Fault::ReleaseMissing);
 }
 
 // Else the kernel needs nothing that PTX does not promise: not while no stage is loaded again, nor

@@ -329,6 +329,7 @@ TEST(Replay, AScheduleWrittenByHandIsReadOrRefusedWithItsLine) {
       4));
   const Schedule want{0xaa,
                       5,
+                      {},
                       {Timing::Earliest,
                        {{StepKind::Agent, 3, 14, TestResult::True},
                         {StepKind::Agent, encode({AgentKind::Copy, 2, 5, 1})},

@@ -155,6 +155,8 @@ enum class Fault : std::uint8_t {
   CopyInFlight,
   SourceInFlight,
   ScopeTooNarrow,
+  ReleaseMissing,
+  AcquireMissing,
   CtaRankOutOfRange,
   CtaExited,
   ExitInFlight,
@@ -171,6 +173,7 @@ enum class Fault : std::uint8_t {
   MbarrierTxCount,
   MbarrierRemote,
   PhaseStale,
+  PhaseOverrun,
   ExpectTxTooSmall,
   // Bulk copies.
   BulkUnaligned,

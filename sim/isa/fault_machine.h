@@ -80,6 +80,14 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Undefined, "ScopeTooNarrow",
               "accesses of two CTAs are ordered by a release or an acquire of scope .cta only",
               "8.5; 9.7.13.15"};
+    case Fault::ReleaseMissing:
+      return {Undefined, "ReleaseMissing",
+              "an arrival is .relaxed: whoever waits for it knows nothing of what came before it",
+              "8.9; 9.7.13.15"};
+    case Fault::AcquireMissing:
+      return {Undefined, "AcquireMissing",
+              "a wait is .relaxed: what was released by the arrivals it waited for stays unknown",
+              "8.9; 9.7.13.15"};
     case Fault::CtaRankOutOfRange:
       return {Illegal, "CtaRankOutOfRange", "the cluster has no CTA of this rank", "9.7.9.27.1.2"};
     case Fault::CtaExited:
@@ -137,6 +145,11 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
               "a wait asks for the parity of a wrong phase: it passes on one this warp had already "
               "seen complete, or waits for one that does not come",
               "9.7.13.15.16"};
+    case Fault::PhaseOverrun:
+      return {
+          Undefined, "PhaseOverrun",
+          "an mbarrier completed two phases or more while a warp still waits for the first of them",
+          "9.7.13.15.16"};
     case Fault::ExpectTxTooSmall:
       return {Undefined, "ExpectTxTooSmall",
               "a phase completed before all the bytes it stands for have landed: fewer were "

@@ -88,6 +88,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
                      warps,
                      0,
                      {},
+                     {},
                      {}});
     for (int first = 0; first < warps; first += warps_per_warpgroup) {
       Warpgroup group;
@@ -406,6 +407,7 @@ void Cluster::finish(Warp& warp) {
   --running_;
   Cta& cta = ctas_[static_cast<std::size_t>(warp.cta)];
   cta.exit.join(warp.clock);
+  cta.exit_lost.join(warp.lost);
   complete_cluster_barrier();
   const Warpgroup& group = Executor::warpgroup_of(*this, warp);
   const std::uint64_t executed =
@@ -445,8 +447,13 @@ void Cluster::end_cta(int cta) {
     if (slots_[static_cast<std::size_t>(commit.slot)].cta == cta &&
         warps_[static_cast<std::size_t>(commit.warp)].cta != cta)
       return fail_at(Fault::CtaExited, {commit.statement, commit.warp, commit.lane}, {});
-  for (const ExitUse& use : ending.exit_uses)
-    if (use.tick > ending.exit.at(use.stream)) return fail_at(exit_fault(use), use.at, use.bytes);
+  for (const ExitUse& use : ending.exit_uses) {
+    if (use.tick <= ending.exit.at(use.stream)) continue;
+    const WeakSync* weak = Executor::find_weak(*this, ending.exit_lost, -1, use.stream, use.tick);
+    if (weak == nullptr) return fail_at(exit_fault(use), use.at, use.bytes);
+    return fail(
+        {.fault = weak->fault, .at = use.at, .cta = cta, .bytes = use.bytes, .hint = weak->at});
+  }
   for (const Warp& warp : warps_) {
     if (warp.cta != cta) continue;
     for (const BulkThread& thread : warp.bulk)
@@ -523,6 +530,27 @@ Waiting Cluster::waiting_of(const Warp& warp) const {
   return w;
 }
 
+// A deadlock of mbarriers has a cause with a name where bytes or phases say so.
+void Cluster::judge_phases(Finding& finding) const {
+  for (const Waiting& w : finding.waiting) {
+    const int index =
+        w.what == WaitFor::Mbarrier ? Executor::find_slot(*this, w.cta, w.object) : -1;
+    if (index < 0 || finding.fault != Fault::Deadlock) continue;
+    const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
+    const Stream phases = slots_[static_cast<std::size_t>(index)].phases;
+    const Tick seen = std::max(warp.clock.at(phases), warp.lost.at(phases));
+    if (w.missing == 0 && w.tx_bytes < 0) {
+      finding.fault = Fault::ExpectTxTooSmall;
+    } else if (seen < w.phase) {  // it waits for a parity while a phase it has not seen is over
+      finding.fault = w.phase - seen > 1 ? Fault::PhaseOverrun : Fault::PhaseStale;
+    } else {
+      continue;
+    }
+    finding.at = finding.hint = w.at;
+    finding.cta = w.cta;
+  }
+}
+
 void Cluster::report_deadlock() {
   Finding finding;
   finding.fault = Fault::Deadlock;
@@ -543,15 +571,7 @@ void Cluster::report_deadlock() {
       break;
     }
   note_tensor_memory(finding);
-  // A warp that waits for the parity of a phase while a later one, which it has not seen, is over.
-  for (const Waiting& w : finding.waiting) {
-    const Warp& warp = warps_[static_cast<std::size_t>(w.at.warp)];
-    const int slot = w.what == WaitFor::Mbarrier ? Executor::find_slot(*this, w.cta, w.object) : -1;
-    if (slot < 0 || finding.fault != Fault::Deadlock) continue;
-    if (warp.clock.at(slots_[static_cast<std::size_t>(slot)].phases) >= w.phase) continue;
-    finding.fault = Fault::PhaseStale;
-    finding.at = finding.hint = w.at;
-  }
+  judge_phases(finding);
   fail(std::move(finding));
 }
 

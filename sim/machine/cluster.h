@@ -65,13 +65,22 @@ struct MbarrierSlot {
   bool live = false;
   Stream phases = 0;
   // Released by arrivals so far, and up to the last completed phase: by threads of the barrier's own
-  // CTA at any scope, by others at cluster scope, by others at a scope that is too narrow.
-  Clock own, cluster, narrow;
-  Clock done_own, done_cluster, done_narrow;
+  // CTA at any scope, by others at cluster scope, and what arrivals were too weak to release.
+  Clock own, cluster, lost;
+  Clock done_own, done_cluster, done_lost;
   AccessId init = 0;
   int init_warp = 0;
   Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
-  Place narrow_arrive;
+};
+
+// An arrival that released nothing, or a wait that acquired nothing: relaxed, or at a scope that does
+// not reach the other CTA. Places of one statement are one.
+struct WeakSync {
+  Fault fault = Fault::None;  // ReleaseMissing, AcquireMissing, ScopeTooNarrow
+  Place at;
+  bool waits = false;
+  std::uint64_t object = 0;  // Touch::object of the barrier
+  Clock lost;                // what it would have handed on
 };
 
 struct NamedBarrier {
@@ -79,6 +88,7 @@ struct NamedBarrier {
   int arrived = 0;
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
+  Clock pending_lost, done_lost;
 };
 
 struct Copy {
@@ -148,15 +158,17 @@ struct Warp {
   Clock clock;
   Clock at_fence;      // its clock at its last fence.proxy.async
   Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
-  Clock narrow;        // what it would know, were scopes wide enough
+  Clock lost;          // what it would know, were no arrival or wait too weak (WeakSync)
   std::uint32_t fences = 0;
   std::uint32_t copies = 0;        // issued
   std::uint32_t waits_passed = 0;  // on mbarriers
   int max_registers = 0;
   int cluster_arrivals = 0;
   std::uint32_t cluster_awaited = 0;
-  Place stale_wait;             // its last wait, if that told it nothing new
-  bool stale_is_fresh = false;  // ... because no phase had completed at all
+  Place last_wait;                  // on an mbarrier
+  Place stale_wait;                 // the same, if that told it nothing new
+  bool stale_is_fresh = false;      // ... because no phase had completed at all, for the first time
+  std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
   std::vector<BulkThread> bulk;
   WarpTmem tmem;
 };
@@ -184,7 +196,7 @@ struct Cta {
   std::array<NamedBarrier, 16> barriers;
   int running_warps = 0;
   std::int64_t free_registers = 0;  // in the pool of setmaxnreg
-  Clock exit;                       // what its finished warps knew
+  Clock exit, exit_lost;            // what its finished warps knew, and would have known
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
@@ -250,6 +262,7 @@ class Cluster {
     return use.from_outside ? Fault::CtaExited : Fault::ExitInFlight;
   }
   Waiting waiting_of(const Warp& warp) const;
+  void judge_phases(Finding& deadlock) const;
   void note_tensor_memory(Finding& deadlock) const;  // what a deadlock has to do with it
 
   // Does it end the execution? If not (Severities), it is remembered and the warp goes on.
@@ -267,6 +280,7 @@ class Cluster {
   std::vector<Copy> copies_;    // in flight
   std::vector<AgentId> loads_;  // those of them that complete bytes of an mbarrier
   std::vector<MbarrierSlot> slots_;
+  std::vector<WeakSync> weak_syncs_;
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;
   std::vector<std::uint8_t> global_;

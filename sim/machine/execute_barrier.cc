@@ -1,5 +1,6 @@
 // Barriers of the CTA and of the cluster, register pools, branches.
 #include <algorithm>
+#include <utility>
 
 #include "sim/machine/executor.h"
 
@@ -13,13 +14,14 @@ void Executor::arrive_at(NamedBarrier& barrier, int threads, std::uint64_t objec
   barrier.expected = threads;
   barrier.arrived += warp_threads;
   barrier.pending.join(warp_.clock);
+  barrier.pending_lost.join(warp_.lost);
   next_epoch();
   warp_.awaited_use = barrier.uses;
   const bool completes = barrier.arrived >= barrier.expected;
   c_.touches_.push_back({.object = object, .phase = barrier.uses, .completes = completes});
   if (!completes) return;
-  barrier.done = std::move(barrier.pending);
-  barrier.pending = {};
+  barrier.done = std::exchange(barrier.pending, {});
+  barrier.done_lost = std::exchange(barrier.pending_lost, {});
   barrier.arrived = 0;
   barrier.expected = 0;
   ++barrier.uses;
@@ -38,6 +40,7 @@ void Executor::execute(const BarrierSync& i) {
   }
   warp_.arrived = false;
   warp_.clock.join(barrier.done);
+  warp_.lost.join(barrier.done_lost);
   c_.touches_.push_back({.object = object, .kind = TouchKind::Wait, .phase = barrier.uses});
 }
 
@@ -58,8 +61,8 @@ bool Cluster::complete_cluster_barrier() {
            (warp.cluster_arrivals == 1 && warp.cluster_awaited == cluster_barrier_.uses);
   });
   if (!all || cluster_barrier_.arrived == 0) return false;
-  cluster_barrier_.done.join(cluster_barrier_.pending);
-  cluster_barrier_.pending = {};
+  cluster_barrier_.done.join(std::exchange(cluster_barrier_.pending, {}));
+  cluster_barrier_.done_lost.join(std::exchange(cluster_barrier_.pending_lost, {}));
   cluster_barrier_.arrived = 0;
   ++cluster_barrier_.uses;
   return true;
@@ -73,7 +76,12 @@ void Executor::execute(const ClusterArrive& i) {
   ++c_.cluster_barrier_.arrived;
   // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
   c_.cluster_barrier_.pending.join(i.relaxed ? warp_.fenced_inits : warp_.clock);
-  if (!i.relaxed) next_epoch();
+  c_.cluster_barrier_.pending_lost.join(warp_.lost);
+  if (i.relaxed) {
+    c_.cluster_barrier_.pending_lost.join(warp_.clock);
+    note_weak(Fault::ReleaseMissing, false, cluster_object, warp_.clock);
+  }
+  next_epoch();
   const std::uint32_t use = c_.cluster_barrier_.uses;
   const bool completes = c_.complete_cluster_barrier();
   c_.touches_.push_back({.object = cluster_object, .phase = use, .completes = completes});
@@ -84,6 +92,7 @@ void Executor::execute(const ClusterWait&) {
   if (warp_.cluster_arrivals == 0) return fail(Fault::ClusterBarrierOrder);
   warp_.cluster_arrivals = 0;
   warp_.clock.join(c_.cluster_barrier_.done);
+  warp_.lost.join(c_.cluster_barrier_.done_lost);
   c_.touches_.push_back(
       {.object = cluster_object, .kind = TouchKind::Wait, .phase = c_.cluster_barrier_.uses});
 }

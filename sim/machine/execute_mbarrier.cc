@@ -1,4 +1,6 @@
 // mbarriers: who may use one, what arrivals release, what waits acquire.
+#include <algorithm>
+
 #include "sim/machine/executor.h"
 
 namespace tcq::machine {
@@ -59,7 +61,7 @@ MbarrierSlot* Executor::usable_slot(const Address& barrier, int lane) {
 void Executor::note_completion(MbarrierSlot& slot) {
   slot.done_own = slot.own;
   slot.done_cluster = slot.cluster;
-  slot.done_narrow = slot.narrow;
+  slot.done_lost = slot.lost;
 }
 
 // --- release and acquire ---------------------------------------------------------------------------
@@ -69,22 +71,53 @@ void Executor::next_epoch() {
   warp_.clock.raise(stream, warp_.clock.at(stream) + 1);
 }
 
-void Executor::release(MbarrierSlot& slot, Scope scope) {
-  if (slot.cta == warp_.cta) {
-    slot.own.join(warp_.clock);
-  } else if (scope == Scope::Cluster) {
-    slot.cluster.join(warp_.clock);
-  } else {
-    slot.narrow.join(warp_.clock);
-    slot.narrow_arrive = place();
-  }
+void Executor::note_weak(Fault fault, bool waits, std::uint64_t object, const Clock& lost) {
+  for (WeakSync& weak : c_.weak_syncs_)
+    if (weak.at.statement == number_ && weak.at.warp == warp_.number && weak.object == object)
+      return weak.lost.join(lost);
+  c_.weak_syncs_.push_back({fault, place(), waits, object, lost});
 }
 
-void Executor::acquire(MbarrierSlot& slot, Scope scope) {
+void Executor::release(MbarrierSlot& slot, Scope scope, bool relaxed) {
+  slot.lost.join(warp_.lost);
+  const bool reaches = slot.cta == warp_.cta || scope == Scope::Cluster;
+  if (!relaxed && reaches)
+    return (slot.cta == warp_.cta ? slot.own : slot.cluster).join(warp_.clock);
+  slot.lost.join(warp_.clock);
+  note_weak(relaxed ? Fault::ReleaseMissing : Fault::ScopeTooNarrow, false,
+            mbarrier_object(slot.cta, slot.address), warp_.clock);
+}
+
+void Executor::acquire(MbarrierSlot& slot, Scope scope, bool relaxed) {
+  const std::uint64_t object = mbarrier_object(slot.cta, slot.address);
+  warp_.lost.join(slot.done_lost);
+  if (relaxed) {
+    Clock lost = slot.done_own;
+    lost.join(slot.done_cluster);
+    lost.raise(slot.phases, slot.state.phase);
+    warp_.lost.join(lost);
+    return note_weak(Fault::AcquireMissing, true, object, lost);
+  }
   warp_.clock.join(slot.done_own);
   warp_.clock.raise(slot.phases, slot.state.phase);
-  (scope == Scope::Cluster ? warp_.clock : warp_.narrow).join(slot.done_cluster);
-  warp_.narrow.join(slot.done_narrow);
+  if (scope == Scope::Cluster) return warp_.clock.join(slot.done_cluster);
+  if (slot.done_cluster.size() == 0) return;
+  warp_.lost.join(slot.done_cluster);
+  note_weak(Fault::ScopeTooNarrow, true, object, slot.done_cluster);
+}
+
+// Which weak arrival or wait kept (stream, tick) from somebody who lost it: the own wait before the
+// arrivals of others, and those before the waits of others. None: nothing weak did.
+const WeakSync* Executor::find_weak(const Cluster& cluster, const Clock& lost, int warp,
+                                    Stream stream, Tick tick) {
+  if (tick == never || lost.at(stream) < tick) return nullptr;
+  const WeakSync* other = nullptr;
+  for (const WeakSync& weak : cluster.weak_syncs_) {
+    if (weak.lost.at(stream) < tick) continue;
+    if (weak.waits && weak.at.warp == warp) return &weak;
+    if (other == nullptr || !weak.waits) other = &weak;
+  }
+  return other;
 }
 
 // --- instructions ----------------------------------------------------------------------------------
@@ -149,7 +182,7 @@ void Executor::note_touch(Cluster& cluster, const Touch& touch, const mbarrier::
 
 // One operation per lane; `touch` says of what kind. `operation` counts on the state and says what is wrong with that.
 template <class Operation>
-void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
+void Executor::count_on(const Address& barrier, Scope scope, Order order, Touch touch,
                         Operation operation) {
   MbarrierSlot* slot = nullptr;
   for_each_lane([&](int lane) {
@@ -157,7 +190,7 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touc
     if (slot == nullptr || !barrier.is_uniform()) {
       slot = reach_cta(cta_of(barrier), lane) ? usable_slot(barrier, lane) : nullptr;
       if (slot == nullptr) return;
-      if (releases) release(*slot, scope);
+      if (order != Order::None) release(*slot, scope, order == Order::Relaxed);
     }
     const std::uint32_t phase = slot->state.phase;
     if (const Fault fault = operation(slot->state); fault != Fault::None) {
@@ -176,27 +209,28 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touc
     touch.phase = phase;
     note_touch(c_, touch, slot->state);
   });
-  if (releases) next_epoch();
+  if (order != Order::None) next_epoch();
 }
 
 void Executor::execute(const MbarrierArrive& i) {
-  count_on(i.barrier, i.scope, !i.relaxed, {.arrives = true}, [&](mbarrier::Mbarrier& state) {
-    return i.drop ? mbarrier::arrive_drop(state, i.count) : mbarrier::arrive(state, i.count);
-  });
+  count_on(
+      i.barrier, i.scope, order_of(i.relaxed), {.arrives = true}, [&](mbarrier::Mbarrier& state) {
+        return i.drop ? mbarrier::arrive_drop(state, i.count) : mbarrier::arrive(state, i.count);
+      });
 }
 
 void Executor::execute(const MbarrierArriveExpectTx& i) {
-  count_on(i.barrier, i.scope, true, {.arrives = true, .expects = true},
+  count_on(i.barrier, i.scope, order_of(i.relaxed), {.arrives = true, .expects = true},
            [&](mbarrier::Mbarrier& state) { return mbarrier::arrive_expect_tx(state, i.bytes); });
 }
 
 void Executor::execute(const MbarrierExpectTx& i) {
-  count_on(i.barrier, Scope::Cluster, false, {.expects = true},
+  count_on(i.barrier, Scope::Cluster, Order::None, {.expects = true},
            [&](mbarrier::Mbarrier& state) { return mbarrier::expect_tx(state, i.bytes); });
 }
 
 void Executor::execute(const MbarrierCompleteTx& i) {
-  count_on(i.barrier, Scope::Cluster, false, {.copied = i.bytes},
+  count_on(i.barrier, Scope::Cluster, Order::None, {.copied = i.bytes},
            [&](mbarrier::Mbarrier& state) { return mbarrier::complete_tx(state, i.bytes); });
 }
 
@@ -209,12 +243,16 @@ void Executor::execute(const MbarrierTryWait& i) {
   c_.touches_.push_back(
       {.object = object, .kind = TouchKind::Wait, .phase = phase, .parity = i.parity});
   ++warp_.waits_passed;
-  const bool seen = warp_.clock.at(slot->phases) >= phase;
+  warp_.last_wait = place();
+  const bool seen = std::max(warp_.clock.at(slot->phases), warp_.lost.at(slot->phases)) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
-  warp_.stale_is_fresh = phase == 0;
+  const bool waited_fresh =
+      std::count(warp_.fresh_waits.begin(), warp_.fresh_waits.end(), slot->phases) != 0;
+  warp_.stale_is_fresh = phase == 0 && !waited_fresh;
+  if (warp_.stale_is_fresh) warp_.fresh_waits.push_back(slot->phases);
   warp_.tmem.observed.join(slot->done_own);
   warp_.tmem.observed.join(slot->done_cluster);
-  if (!i.relaxed) acquire(*slot, i.scope);
+  acquire(*slot, i.scope, i.relaxed);
 }
 
 void Executor::execute(const MbarrierTestWait& i) {
@@ -226,7 +264,9 @@ void Executor::execute(const MbarrierTestWait& i) {
       {.object = object, .kind = TouchKind::Wait, .phase = slot->state.phase, .parity = i.parity});
   const bool passed = mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
-  if (passed) acquire(*slot, i.scope);
+  if (!passed) return;
+  warp_.last_wait = place();
+  acquire(*slot, i.scope, i.relaxed);
 }
 
 void Executor::execute(const FenceMbarrierInit&) {

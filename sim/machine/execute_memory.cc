@@ -33,22 +33,32 @@ bool Executor::all_lanes_take_part() {
   return lanes_ == all_lanes;
 }
 
-// Threads of two CTAs whose release or acquire had scope .cta only.
-bool Executor::is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const {
-  if (tick == never || warp_.narrow.at(stream) < tick) return false;
-  for (const MbarrierSlot& slot : c_.slots_)
-    if (slot.narrow_arrive.statement >= 0) hint = slot.narrow_arrive;
+// An arrival or a wait between the two was relaxed, or its scope too narrow.
+bool Executor::is_known_too_weakly(Stream stream, Tick tick, Fault& fault, Place& hint) const {
+  const WeakSync* weak = find_weak(c_, warp_.lost, warp_.number, stream, tick);
+  if (weak == nullptr) return false;
+  fault = weak->fault;
+  hint = weak->at;
   return true;
 }
 
 Fault Executor::fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const {
-  if (is_known_too_narrowly(earlier.stream, earlier.tick, hint)) return Fault::ScopeTooNarrow;
-  if (!is_async(earlier.kind)) return Fault::DataRace;
-  const bool writes = earlier.kind == AccessKind::CopyWrite;
-  if (warp_.stale_wait.statement >= 0 && (writes || !warp_.stale_is_fresh)) {
+  Fault weak = Fault::None;
+  if (is_known_too_weakly(earlier.stream, earlier.tick, weak, hint)) return weak;
+  const bool writes = is_write(earlier.kind);
+  // The other warp was let through too early, and this one rightly takes its bytes.
+  const Warp& other = c_.warps_[earlier.warp];
+  if (!writes && other.stale_wait.statement >= 0 && warp_.stale_wait.statement < 0) {
+    hint = other.stale_wait;
+    return Fault::PhaseStale;
+  }
+  // A producer's first wait on a fresh mbarrier rightly passes; a reader's does not.
+  const bool reads_written = writes && !is_write(next.kind);
+  if (warp_.stale_wait.statement >= 0 && (reads_written || !warp_.stale_is_fresh)) {
     hint = warp_.stale_wait;
     return Fault::PhaseStale;
   }
+  if (!is_async(earlier.kind)) return Fault::DataRace;
   // `operation` of a load is the phase of its mbarrier when it was issued.
   if (writes && !is_async(next.kind) && warp_.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
@@ -89,10 +99,10 @@ void Executor::fail_unwritten_read(const Conflict& conflict, const UnwrittenRead
                                    AccessId write) {
   const Access& writer = c_.log_[write];
   Finding finding = read.finding;
-  finding.fault = !is_async(writer.kind)           ? Fault::DataRace
-                  : read.stale_wait.statement >= 0 ? Fault::PhaseStale
-                  : read.waited                    ? Fault::ExpectTxTooSmall
-                                                   : Fault::CopyInFlight;
+  finding.fault = read.stale_wait.statement >= 0 ? Fault::PhaseStale
+                  : !is_async(writer.kind)       ? Fault::DataRace
+                  : read.waited                  ? Fault::ExpectTxTooSmall
+                                                 : Fault::CopyInFlight;
   finding.hint = read.stale_wait;
   finding.earlier = {writer.statement, writer.warp, lane_of(writer, conflict.bytes.begin)};
   finding.earlier_kind = writer.kind;
@@ -109,6 +119,7 @@ bool Executor::settle(const Conflict& conflict, AccessId access, int cta) {
   finding.at_kind = next.kind;
   finding.cta = cta;
   finding.bytes = conflict.bytes;
+  finding.wait = warp_.last_wait;
   if (conflict.verdict == Verdict::Unwritten) {
     c_.unwritten_reads_.push_back(
         {access, std::move(finding), warp_.stale_wait, warp_.waits_passed > 0});

@@ -27,9 +27,8 @@ bool Executor::settle(const MapVerdict& verdict, int map) {
   switch (verdict.gap) {
     case MapGap::None: return true;
     case MapGap::Unordered:
-      finding.fault = is_known_too_narrowly(verdict.stream, verdict.tick, finding.hint)
-                          ? Fault::ScopeTooNarrow
-                          : Fault::DataRace;
+      finding.fault = Fault::DataRace;
+      is_known_too_weakly(verdict.stream, verdict.tick, finding.fault, finding.hint);
       break;
     case MapGap::Release:
     case MapGap::Acquire:

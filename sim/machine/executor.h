@@ -92,6 +92,9 @@ class Executor {
   static void write_destination(Cluster& cluster, AgentId copy);
   static void execute_mmas(Cluster& cluster, Warpgroup& warpgroup, std::uint64_t end);
 
+  static const WeakSync* find_weak(const Cluster& cluster, const Clock& lost, int warp,
+                                   Stream stream, Tick tick);
+
   static void complete_commit(Cluster& cluster, AgentId commit);
   static void move_tmem(Cluster& cluster, std::uint32_t operation);  // and what comes before it
 
@@ -133,7 +136,7 @@ class Executor {
   bool settle(const Conflict& conflict, AccessId access, int cta);
   void fail_unwritten_read(const Conflict& conflict, const UnwrittenRead& read, AccessId write);
   Fault fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const;
-  bool is_known_too_narrowly(Stream stream, Tick tick, Place& hint) const;
+  bool is_known_too_weakly(Stream stream, Tick tick, Fault& fault, Place& hint) const;
   Fault fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const;
   bool check_order(const wgmma::OrderFault& fault, RegisterRange range);
   bool stopped() const { return c_.finding_.has_value(); }
@@ -172,12 +175,14 @@ class Executor {
   // --- mbarriers ---
   MbarrierSlot* usable_slot(const Address& barrier, int lane);
   bool is_initialized_for(const MbarrierSlot& slot, Place& hint, Fault& fault) const;
+  enum class Order : std::uint8_t { None, Relaxed, Release };  // what an operation may publish
+  static Order order_of(bool relaxed) { return relaxed ? Order::Relaxed : Order::Release; }
   template <class Operation>
-  void count_on(const Address& barrier, Scope scope, bool releases, Touch touch,
-                Operation operation);
+  void count_on(const Address& barrier, Scope scope, Order order, Touch touch, Operation operation);
   static void note_touch(Cluster& cluster, const Touch& touch, const mbarrier::Mbarrier& after);
-  void release(MbarrierSlot& slot, Scope scope);
-  void acquire(MbarrierSlot& slot, Scope scope);
+  void release(MbarrierSlot& slot, Scope scope, bool relaxed);
+  void acquire(MbarrierSlot& slot, Scope scope, bool relaxed);
+  void note_weak(Fault fault, bool waits, std::uint64_t object, const Clock& lost);
   static void note_completion(MbarrierSlot& slot);
 
   // --- copies ---

@@ -75,6 +75,7 @@ struct Finding {
   ByteRange bytes = {};                 // empty: none
   wgmma::RegisterRange registers = {};  // empty: none
   Place hint = {};                    // a statement that is to blame: a stale wait, a narrow arrive
+  Place wait = {};                    // the last mbarrier that the warp had waited for before `at`
   int map = -1;                       // a tensor map
   TensormapFence missing = {};        // TensormapFenceMissing
   std::int64_t number = 0;            // of the operand in question: a count, a group, an address

@@ -121,6 +121,7 @@ struct MbarrierArriveExpectTx {
   Address barrier;
   std::uint32_t bytes = 0;
   Scope scope = Scope::Cta;
+  bool relaxed = false;
 };
 struct MbarrierExpectTx {
   Address barrier;
@@ -143,6 +144,7 @@ struct MbarrierTestWait {
   int parity = 0;
   int predicate = 0;
   Scope scope = Scope::Cta;
+  bool relaxed = false;
 };
 
 // --- fences ----------------------------------------------------------------------------------------

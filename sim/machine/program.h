@@ -137,10 +137,10 @@ class Role {
   Role& mbarrier_init(Address b, std::uint32_t count, At at = At::current()) { return add(MbarrierInit{b, count}, at); }
   Role& mbarrier_inval(Address b, At at = At::current()) { return add(MbarrierInval{b}, at); }
   Role& mbarrier_arrive(Address b, Scope scope = Scope::Cta, At at = At::current()) { return add(MbarrierArrive{b, 1, scope, false, false}, at); }
-  Role& mbarrier_arrive_expect_tx(Address b, std::uint32_t bytes, Scope scope = Scope::Cta, At at = At::current()) { return add(MbarrierArriveExpectTx{b, bytes, scope}, at); }
+  Role& mbarrier_arrive_expect_tx(Address b, std::uint32_t bytes, Scope scope = Scope::Cta, At at = At::current()) { return add(MbarrierArriveExpectTx{b, bytes, scope, false}, at); }
   Role& mbarrier_expect_tx(Address b, std::uint32_t bytes, At at = At::current()) { return add(MbarrierExpectTx{b, bytes}, at); }
   Role& mbarrier_try_wait(Address b, int parity, Scope scope = Scope::Cta, At at = At::current()) { return add(MbarrierTryWait{b, parity & 1, scope, false}, at); }
-  Role& mbarrier_test_wait(Address b, int parity, int predicate, At at = At::current()) { return add(MbarrierTestWait{b, parity & 1, predicate, Scope::Cta}, at); }
+  Role& mbarrier_test_wait(Address b, int parity, int predicate, At at = At::current()) { return add(MbarrierTestWait{b, parity & 1, predicate, Scope::Cta, false}, at); }
   Role& fence_proxy_async(At at = At::current()) { return add(FenceProxyAsync{}, at); }
   Role& fence_mbarrier_init(At at = At::current()) { return add(FenceMbarrierInit{}, at); }
 

@@ -19,6 +19,7 @@
 #include "oracle/tcgen05_plan.h"
 #include "oracle/tcgen05_tiling.h"
 #include "sim/isa/shared_limits.h"
+#include "sim/isa/tmem_operand.h"
 
 namespace tcq::oracle {
 namespace {
@@ -176,10 +177,19 @@ std::string operand_json(const OperandRequest& request) {
 const std::initializer_list<std::string_view> tile_keys = {"swizzle", "swizzle_a", "swizzle_b",
                                                            "order", "start"};
 
+// What a plan decides for every step.
+void refuse_planned(const Keys& keys) {
+  for (const std::string_view key : {"selector", "scale_a_id", "scale_b_id"})
+    if (keys.has(key))
+      throw UsageError(fmt::format(
+          "{0}= is what the plan chooses for every step along K: expected no {0}=", key));
+}
+
 TilePlan plan_from(const Question& question) {
   const std::span<const std::string_view> words = words_from(question, 1);
   const Keys keys(words, tcgen05_keys, tile_keys);
   const Tcgen05Instruction instruction = instruction_without_k(question, tile_keys, words);
+  refuse_planned(keys);
   const auto& op = std::get<tcgen05::MmaForm>(instruction.form).opcode;
   const auto one = static_cast<std::uint64_t>(k(op, instruction.idesc));
   const int k = static_cast<int>(keys.number_or("k", 1, longest_extent, one));
@@ -230,11 +240,19 @@ std::string copy_text(const TilePlan& plan, const ScaleCopy& copy) {
                      word_of(copy.source));
 }
 
+bool chooses_selector(const TilePlan& plan) {
+  const tcgen05::MmaOpcode& op = plan.b.opcode;
+  return op.sparse && tcgen05::metadata_selectors(op.kind, op.ws) > 1;
+}
+
 std::string step_text(const TilePlan& plan, const PlanStep& step) {
   std::string text =
       step.a ? "desc_a " + word_of(*step.a) : fmt::format("A column {}", step.a_column);
   text += fmt::format(", desc_b {}, idesc {}", word_of(step.b), word_of(step.idesc, kind_of(plan)));
-  if (plan.b.opcode.sparse) text += fmt::format(", metadata column {}", step.metadata_column);
+  if (plan.b.opcode.sparse) {
+    text += fmt::format(", metadata column {}", step.metadata_column);
+    if (chooses_selector(plan)) text += fmt::format(" selector {}", step.idesc.selector);
+  }
   if (plan.sfa)
     text += fmt::format(", scale_a column {} id {}, scale_b column {} id {}", step.scale_a_column,
                         step.idesc.scale_a_id, step.scale_b_column, step.idesc.scale_b_id);
@@ -252,6 +270,9 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
     add(doubt(tmem_view(plan.instruction, TmemMatrix::SFA)));
     add(doubt(tmem_view(plan.instruction, TmemMatrix::SFB)));
   }
+  if (chooses_selector(plan))
+    add("metadata: even columns and selectors as CuTe issues them; no Blackwell device has "
+        "confirmed them");
   if (plan.a) add(container_text({plan.a->opcode, plan.a->idesc, false, {}}));
   add(container_text({plan.b.opcode, plan.b.idesc, true, {}}));
   const SmemRegion& last = plan.shared.back();
@@ -299,6 +320,7 @@ std::string step_json(const TilePlan& plan, const PlanStep& step) {
   members.push_back({"desc_b", json_string(word_of(step.b))});
   members.push_back({"idesc", json_string(word_of(step.idesc, kind_of(plan)))});
   if (plan.b.opcode.sparse) members.push_back({"metadata_column", number(step.metadata_column)});
+  if (chooses_selector(plan)) members.push_back({"selector", number(step.idesc.selector)});
   if (plan.sfa) {
     members.push_back({"scale_a_column", number(step.scale_a_column)});
     members.push_back({"scale_a_id", number(step.idesc.scale_a_id)});

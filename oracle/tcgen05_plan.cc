@@ -67,7 +67,7 @@ class Planner {
     else
       add_tmem("A", columns_of_matrix(TmemMatrix::A) * steps());
     plan_.b = add_operand(true, "swizzle_b");
-    if (op_.sparse) add_tmem("E", columns_of_matrix(TmemMatrix::E) * steps());
+    if (op_.sparse) add_metadata();
     if (is_block_scaled(op_.kind)) add_scales();
     allocate();
     for (int step = 0; step < steps(); ++step) add_step(step);
@@ -106,6 +106,19 @@ class Planner {
     const TmemView view = tmem_view(plan_.instruction, matrix);
     require(view);
     return columns(view);
+  }
+
+  // Whole copies of metadata: what follows begins behind them.
+  void add_metadata() {
+    require(tmem_view(plan_.instruction, TmemMatrix::E));
+    const int columns = steps() * metadata_columns(op_.kind);
+    if (columns > metadata_columns(op_.kind) && metadata_pairs_rows(op_.kind) && op_.ws)
+      throw UnmodelledError(
+          fmt::format("not modelled: metadata of {} blocks of K with .ws, for which no source says "
+                      "how the second is named; expected k={}",
+                      steps(), tcgen05::k(op_, d_)));
+    add_tmem("E", static_cast<int>(aligned(static_cast<std::uint32_t>(columns),
+                                           static_cast<std::uint32_t>(metadata_column_unit))));
   }
 
   Tcgen05Tile add_operand(bool is_b, std::string_view swizzle_key) {
@@ -185,7 +198,12 @@ class Planner {
     s.b = descriptor_at(plan_.b, plan_.shared[plan_.a ? 1 : 0].start, 0,
                         static_cast<std::uint32_t>(s.k));
     if (!plan_.a) s.a_column = column_of("A") + step * columns_of_matrix(TmemMatrix::A);
-    if (op_.sparse) s.metadata_column = column_of("E") + step * metadata_columns(op_.kind);
+    if (op_.sparse) {
+      const MetadataAddress e =
+          metadata_address(op_.kind, column_of("E") + step * metadata_columns(op_.kind));
+      s.metadata_column = e.tmem_column;
+      s.idesc.selector = e.selector;
+    }
     if (plan_.sfa) {
       const int first = step * scale_factors(op_, d_);
       const ScaleStart a = scale_start(plan_.sfa->buffer, first);

@@ -18,6 +18,7 @@
 #include "oracle/tcgen05_places.h"
 #include "oracle/tcgen05_plan.h"
 #include "oracle/tcgen05_tiling.h"
+#include "oracle/tiling.h"
 #include "sim/isa/shared_limits.h"
 #include "sim/isa/tmem_operand.h"
 
@@ -88,7 +89,7 @@ bool is_b(std::string_view word) {
 void set_major(Tcgen05Tile& tile, const Keys& keys) {
   if (!keys.has("major")) return;
   Major& major = tile.is_b ? tile.idesc.major_b : tile.idesc.major_a;
-  major = keys.choice("major", {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
+  major = keys.major("major");
 }
 
 OperandRequest operand_request(const Question& question) {
@@ -108,9 +109,7 @@ OperandRequest operand_request(const Question& question) {
   tile.mn =
       static_cast<std::uint32_t>(keys.number_or("rows", 1, longest_extent, instruction_mn(tile)));
   tile.k = static_cast<std::uint32_t>(keys.number_or("k", 1, longest_extent, instruction_k(tile)));
-  const int usual = major_of(tile) == Major::K ? 0 : 1;
-  tile.order = keys.choice("order", {"mn-first", "k-first"}, usual) == 0 ? AtomOrder::MnFirst
-                                                                         : AtomOrder::KFirst;
+  tile.order = keys.order(usual_order(major_of(tile)));
   tile.swizzle = swizzle_from(keys, "swizzle", tile);
   const auto start =
       static_cast<std::uint32_t>(keys.number_or("start", 0, tcgen05::address_space_bytes - 1, 0));
@@ -124,6 +123,8 @@ Facts facts_of(const OperandRequest& request) {
   Facts facts = {{"tile", tile_text(tile)},
                  {"descriptor", word_of(first)},
                  {"fields", fields_text(first)},
+                 {"order", std::string(name(tile.order))},
+                 {"order note", std::string(layout_order_note)},
                  {"tile_bytes", fmt::format("{}", compact(tile).bytes())},
                  {"alignment_bytes", fmt::format("{}", compact(tile).atom_bytes())},
                  {"tma", tma_text(tile)},
@@ -154,7 +155,11 @@ std::string operand_text(const OperandRequest& request) {
 
 std::string operand_json(const OperandRequest& request) {
   Facts members;
-  for (const auto& [key, value] : facts_of(request)) members.push_back({key, json_value(value)});
+  const Facts facts = facts_of(request);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    members.push_back({keys[i], json_value(facts[i].second)});
   const SmemDescriptor first = descriptor_at(request.tile, request.start, 0, 0);
   members.push_back({"start_bytes", fmt::format("{}", first.start_bytes)});
   members.push_back({"lbo_bytes", fmt::format("{}", first.lbo_bytes)});
@@ -278,6 +283,8 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
   const SmemRegion& last = plan.shared.back();
   if (last.start + last.bytes > max_cta_shared_bytes)
     add(fmt::format("a CTA has at most {} bytes of shared memory", max_cta_shared_bytes));
+  if ((plan.a && plan.a->order != cute_order) || plan.b.order != cute_order)
+    add(fmt::format("order: {}", layout_order_note));
   add("columns count from the address that tcgen05.alloc returns");
   return notes;
 }
@@ -341,6 +348,8 @@ std::string plan_json(const TilePlan& plan) {
   return json_object(
       {{"instruction", json_string(mnemonic_with_keys(plan.instruction))},
        {"k", number(plan.k)},
+       {"order_a", plan.a ? json_string(name(plan.a->order)) : "null"},
+       {"order_b", json_string(name(plan.b.order))},
        {"shared", array_of(plan.shared,
                            [](const SmemRegion& region) {
                              return json_object({{"name", json_string(region.name)},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oracle/tcgen05_places.h"
+#include "oracle/tiling.h"
 #include "sim/isa/tmem_allocation.h"
 #include "sim/isa/tmem_operand.h"
 
@@ -125,10 +126,7 @@ class Planner {
     Tcgen05Tile tile{op_, d_, is_b};
     tile.mn = instruction_mn(tile);
     tile.k = static_cast<std::uint32_t>(steps()) * instruction_k(tile);
-    tile.order =
-        keys_.choice("order", {"mn-first", "k-first"}, major_of(tile) == Major::K ? 0 : 1) == 0
-            ? AtomOrder::MnFirst
-            : AtomOrder::KFirst;
+    tile.order = keys_.order(usual_order(major_of(tile)));
     tile.swizzle = oracle::swizzle_from(keys_, swizzle_key, tile);
     const Tile t = compact(tile);
     // The first region lies where it was asked for; require_fit() says if that is wrong.

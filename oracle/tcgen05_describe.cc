@@ -13,6 +13,7 @@
 #include "oracle/mnemonic.h"
 #include "oracle/tcgen05_arithmetic.h"
 #include "oracle/tcgen05_mnemonic.h"
+#include "oracle/tcgen05_view.h"
 #include "sim/isa/tcgen05_operands.h"
 #include "sim/isa/tcgen05_text.h"
 #include "sim/isa/tmem_allocation.h"
@@ -83,7 +84,8 @@ void add_mma_operands(Facts& facts, const MmaOpcode& op, const InstructionDescri
                         majors_text(op, d.b), op.cta_group == 2 ? ", half of N in each CTA" : "")});
   facts.push_back({"D", fmt::format("{} x {} {}, Tensor Memory{}", d.m, d.n, name(d.d), per_cta)});
   if (op.sparse)
-    facts.push_back({"metadata", fmt::format("Tensor Memory, selector {}", d.selector)});
+    facts.push_back({"metadata", fmt::format("Tensor Memory, selector {}: {}", d.selector,
+                                             selector_text(op, d.selector))});
   if (const int factors = scale_factors(op, d); factors > 0)
     facts.push_back(
         {"scale factors",

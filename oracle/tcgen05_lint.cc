@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/tcgen05_view.h"
 #include "sim/isa/fault.h"
 #include "sim/isa/field_gaps.h"
 #include "sim/isa/tcgen05_instr_desc.h"
@@ -176,6 +177,9 @@ void remark_instruction(Kind kind, const InstructionDescriptor& d, const OpcodeC
     out.lints.push_back(verdict_text(verdict, d));
     return;
   }
+  if (d.sparse && d.selector != 0)
+    out.notes.push_back(fmt::format("metadata, selector {}: {}", d.selector,
+                                    selector_text(verdict.opcode, d.selector)));
   for (int i = 0; i < dispute_count; ++i)
     if (const auto dispute = static_cast<Dispute>(i); is_disputed(dispute, verdict.opcode, d))
       out.notes.push_back(fmt::format("disputed: {}", sentence(dispute)));

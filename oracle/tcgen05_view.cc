@@ -234,6 +234,14 @@ std::string doubt(const TmemView& view) {
   return "";
 }
 
+std::string selector_text(const tcgen05::MmaOpcode& op, int selector) {
+  if (selector >= tcgen05::metadata_selectors(op.kind, op.ws))
+    return "no source says in which column they begin";
+  return selector == 0
+             ? "they begin in the even column that their address names"
+             : "they begin in the odd column behind the even one that their address names";
+}
+
 std::vector<TmemPlace> places_of(const TmemView& view, Element element) {
   const Owner owner = owner_of(view, element);
   std::vector<TmemPlace> places;

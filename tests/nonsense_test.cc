@@ -196,7 +196,7 @@ TEST(Nonsense, NoVerbAnswersAnInstructionThatTheTablesReject) {
   Random random(11);
   const std::vector<MmaForm> forms = mma_forms();
   int answered = 0, illegal = 0, unmodelled = 0;
-  for (int round = 0; round < 12000; ++round) {
+  for (int round = 0; round < 4000; ++round) {
     MmaForm form = forms[random() % forms.size()];
     Drawn drawn = Draw(random, form, plain(form.opcode))();
     if (one_in(random, 6)) {
@@ -225,12 +225,14 @@ TEST(Nonsense, NoVerbAnswersAnInstructionThatTheTablesReject) {
     } else if (verb == 0) {
       EXPECT_EQ(reply.status, Status::Yes) << question << "\n" << reply.complaint;
     }
+    const Answer sum = ask("mma " + short_opcode(form) + drawn.keys);  // its words, without a line
+    EXPECT_EQ(sum.status == Status::Yes && fault != Fault::None, false) << question;
     answered += reply.status == Status::Yes ? 1 : 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 1000);
-  EXPECT_GT(illegal, 5000);
-  EXPECT_GT(unmodelled, 50);
+  EXPECT_GT(answered, 300);
+  EXPECT_GT(illegal, 1500);
+  EXPECT_GT(unmodelled, 15);
 }
 
 // The nearest legal values that a refusal names are legal.
@@ -366,7 +368,7 @@ bool format_has(Kind kind, const std::string& key) {
 TEST(Nonsense, EncodeGivesAnInstructionDescriptorExactlyIfAnInstructionTakesIt) {
   Random random(15);
   int words = 0, refused = 0, unmodelled = 0;
-  for (int round = 0; round < 12000; ++round) {
+  for (int round = 0; round < 6000; ++round) {
     const auto kind = static_cast<Kind>(random() % tcgen05::kind_count);
     InstructionDescriptor d = plain({kind});
     Drawn drawn = Draw(random, {{kind}}, d)();
@@ -401,9 +403,9 @@ TEST(Nonsense, EncodeGivesAnInstructionDescriptorExactlyIfAnInstructionTakesIt) 
     if (reply.status == Status::Yes) expect_same_lints(format, reply, use);
     if (HasFailure()) return;
   }
-  EXPECT_GT(words, 1000);
-  EXPECT_GT(refused, 1000);
-  EXPECT_GT(unmodelled, 5);
+  EXPECT_GT(words, 300);
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(unmodelled, 2);
 }
 
 std::uint32_t offset(Random& random) {

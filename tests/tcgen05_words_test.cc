@@ -78,6 +78,10 @@ TEST(Tcgen05_Decode, ExplainsEveryKindInItsOwnFormat) {
   expect_note("kind mxf4: D f32 128 x 128 = A sparse e2m1 K-major x B e2m1 K-major",
               "tcgen05.idesc.mxf4 0x08a00484");
   expect_note("k96: K is 96", "tcgen05.idesc.mxf4 0x88a00480");
+  expect_note("disputed: K = 96 with 128 rows", "tcgen05.idesc.mxf4nvf4 0x88a00480 cta_group=1");
+  expect_note("metadata, selector 1: they begin in the odd column behind the even one",
+              "tcgen05.idesc.f16 0x08200015");
+  expect_note("metadata, selector 2: no source says", "tcgen05.idesc.tf32 0x08200916");
 }
 
 TEST(Tcgen05_Decode, NamesReservedBitsThatAreSet) {

@@ -93,10 +93,9 @@ TEST(Partition, TheOrderIsSaidAndChosenByTheSameKeyAsInLayout) {
     EXPECT_EQ(fact(laid(" order=" + order), "order"), order);
     EXPECT_EQ(fact(cut, "descriptor A").substr(0, 18), fact(laid(" order=" + order), "descriptor"));
   }
-  for (const std::string question :
-       {"partition " + form + tile,
-        std::string("layout wgmma.m64n64k16.f16.f16.f16 A rows=128 k=64"),
-        std::string("layout tcgen05.mma.cta_group::1.kind::f16 B k=64")})
+  for (const std::string& question : std::vector<std::string>{
+           "partition " + form + tile, "layout wgmma.m64n64k16.f16.f16.f16 A rows=128 k=64",
+           "layout tcgen05.mma.cta_group::1.kind::f16 B k=64"})
     EXPECT_NE(text_of(question, styled(Style::Json)).find("\"order\":\"mn-first\""),
               std::string::npos);
 }

@@ -117,7 +117,7 @@ void expect_descriptors_read_the_tile(const Tile& t, const std::string& text,
       for (int j = 0; j < tile.size(2); ++j) {
         d.start_bytes = static_cast<std::uint32_t>(4096 + 16 * descriptors({0, i, j, stage}));
         ASSERT_EQ(tcgen05::check_operand(d, t.kind, t.type, t.major), Fault::None) << t.question;
-        for (int row = 0; row < mn; row += 3)
+        for (int row = 0; row < mn; row += 7)
           for (int e = 0; e < k; e += padded ? 16 : 1) {
             const int at = tile({row + mn * e, i, j, stage});
             const auto linear = static_cast<std::uint32_t>(4096 + at * t.container_bits / 8);
@@ -167,7 +167,7 @@ TEST(Tcgen05_Partition, PrintedLayoutsAreWhatTheDescriptorsReadAndWhereDLies) {
         Types{Kind::f8f6f4, Type::e5m2, "f16", 8}, Types{Kind::f8f6f4, Type::e2m1, "f32", 8}})
     for (const int cta_group : {1, 2})
       for (const int m : {64 * cta_group, 128 * cta_group})
-        for (const int n : {32, 64, 128})
+        for (const int n : {32, 128})
           for (const Major major : {Major::K, Major::MN})
             for (const std::string order : {"mn-first", "k-first"})
               for (const std::string swizzle : {"none", "32B", "64B", "128B", "128B_ATOM_32B"}) {
@@ -193,7 +193,8 @@ TEST(Tcgen05_Partition, PrintedLayoutsAreWhatTheDescriptorsReadAndWhereDLies) {
                                               std::string(c.d) == "f16" ? Type::f16 : Type::f32);
                 if (HasFatalFailure()) return;
               }
-  EXPECT_GE(tiles, 500);
+  EXPECT_GE(tiles, 400);
+  RecordProperty("tiles", tiles);
 }
 
 // ---- Order, refusals ----------------------------------------------------------------------------

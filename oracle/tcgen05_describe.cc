@@ -31,6 +31,11 @@ constexpr std::string_view descriptor_evidence =
     "Documented PTX ISA 9.2, 9.7.16.2.1 (table 39) and 9.7.16.4.2; ptxas does not read the "
     "instruction descriptor";
 
+constexpr std::string_view k96_evidence =
+    "Inferred from CUTLASS, which issues it on sm_103a (cute/arch/mma_sm100_umma.hpp); PTX ISA "
+    "9.2, "
+    "9.7.16.2.1 (table 39) does not list it";
+
 // ---- list ---------------------------------------------------------------------------------------
 
 std::string family_of(const Tcgen05Form& form) {
@@ -315,7 +320,8 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
     facts.push_back({"manual and ptxas", note});
   facts.push_back({"evidence, form", std::string(form_evidence)});
   if (mma != nullptr) {
-    facts.push_back({"evidence, M N K", std::string(descriptor_evidence)});
+    const bool cutlass = is_disputed(Dispute::K96M128, mma->opcode, instruction.idesc);
+    facts.push_back({"evidence, M N K", std::string(cutlass ? k96_evidence : descriptor_evidence)});
     add_arithmetic_evidence(facts, dot_form_of(instruction));
   }
   facts.push_back({"evidence, silicon", std::string(silicon)});

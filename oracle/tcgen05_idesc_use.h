@@ -1,7 +1,7 @@
 // Which tcgen05.mma takes an instruction descriptor, and what the nearest legal one is.
 //
-// The word alone does not say it: cta_group, .ws, .sp and .scale_vec are the opcode's. Decides which
-// opcodes are tried and which verdict is told if none takes it; what is legal is
+// The word alone does not say it: cta_group, .ws, .sp and .scale_vec are the opcode's. Decides
+// which opcodes are tried and which verdict is told if none takes it; what is legal is
 // sim/isa/tcgen05_shape.h. Example: M = 256 with N = 8 fits the format of kind f16, and no
 // instruction: cta_group::2 wants N in steps of 16; nearest legal are n=16 and m=128.
 #pragma once

@@ -1,9 +1,10 @@
 // The verb tmem: draws a plan for Tensor Memory and names what is wrong with it.
 //
 // Decides the words of a plan, how it is drawn and how much of it is printed; sizes, places and
-// Faults are sim/machine/tmem_plan.h. The work grows with the words as their number does. Words in the order of time: NAME=COLUMNS allocates, NAME=START+COLUMNS
-// is an allocation that the program was given at START, NAME/PART=... is a part of one, and
-// free=NAME deallocates. Example: d0=256 d1=256 free=d0 d2=128.
+// Faults are sim/machine/tmem_plan.h. The work grows with the words as their number does. Words in
+// the order of time: NAME=COLUMNS allocates, NAME=START+COLUMNS is an allocation that the program
+// was given at START, NAME/PART=... is a part of one, and free=NAME deallocates. Example: d0=256
+// d1=256 free=d0 d2=128.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ struct Printed {
   std::string s_a, s_b, r_a, r_b, t_c;
 };
 
-// Source: partition_shape_A/B, tile_to_mma_shape, make_fragment_A/B and partition_fragment_C of CuTe
+// Source: partition_shape_A/B, tile_to_mma_shape, make_fragment_A/B, partition_fragment_C of CuTe
 // (cute/atom/mma_atom.hpp, mma_traits_sm100.hpp), compiled for the host and printed, two stages.
 const std::vector<Printed> printed = {
     {"tcgen05.mma.cta_group::1.kind::f16 m=128 n=256 bM=128 bN=256 bK=64",

@@ -50,6 +50,19 @@ std::string decoded_text(const DecodedWord& decoded) {
   return text;
 }
 
+std::string encoded_json(std::string_view format, const EncodedWord& encoded) {
+  return json_object({{"format", json_string(format)},
+                      {"word", json_string(encoded.word)},
+                      {"lints", sentences_json(encoded.lints)}});
+}
+
+std::string lint_lines(const EncodedWord& encoded) {
+  std::string text;
+  for (const std::string& lint : encoded.lints)
+    text += fmt::format("{}lint: {}", text.empty() ? "" : "\n", lint);
+  return text;
+}
+
 std::string decoded_json(const DecodedWord& decoded) {
   return json_object({{"format", json_string(decoded.format)},
                       {"word", json_string(decoded.word)},

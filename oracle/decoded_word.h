@@ -37,6 +37,16 @@ struct DecodedWord {
   DescriptorRemarks remarks;
 };
 
+// A word that was put together, and what decode would find suspicious about it.
+struct EncodedWord {
+  std::string word;  // hex
+  std::vector<std::string> lints;
+};
+
+// The word; lints are an array in JSON, else lines of the complaint.
+std::string encoded_json(std::string_view format, const EncodedWord& encoded);
+std::string lint_lines(const EncodedWord& encoded);
+
 std::string decoded_text(const DecodedWord& decoded);
 std::string decoded_json(const DecodedWord& decoded);
 

@@ -6,6 +6,7 @@
 // "bits [62,64)  swizzle  1  128B".
 #include <fmt/format.h>
 
+#include <array>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "oracle/json.h"
 #include "oracle/lint.h"
 #include "oracle/mnemonic.h"
+#include "oracle/nearest_field.h"
 #include "oracle/table.h"
 #include "oracle/tcgen05_fragments.h"
 #include "oracle/tcgen05_mnemonic.h"
@@ -68,23 +70,27 @@ DecodedWord decode_wgmma(std::uint64_t word, const DescriptorRemarks& remarks) {
 // job.
 wgmma::Form form_from(const Question& question, const Keys& keys) {
   std::vector<std::string_view> words;
-  for (const std::string_view word : words_from(question, 2))
+  for (const std::string_view word : words_from(question, 1))
     if (word.starts_with("a=")) words.push_back(word);
   const Keys own(words, instruction_keys);
   return parse_instruction(keys.text("mnemonic", ""), own).form;
 }
+
+// The keys that say how an instruction uses the word, for decode and encode.
+constexpr std::array<std::string_view, 9> use_keys = {"mnemonic", "matrix", "a", "major", "major_a",
+                                                      "major_b",  "rows",   "k", "from"};
 
 DescriptorUse use_from(const Question& question, const Keys& keys) {
   constexpr std::uint64_t longest = 16384;
   DescriptorUse use;
   use.operand = parse_multiplicand(keys.text("matrix", "A"));
   const char* major_key = use.operand == Multiplicand::A ? "major_a" : "major_b";
-  const int major = keys.choice("major", {"K", "MN"}, keys.choice(major_key, {"K", "MN"}, -1));
-  if (major >= 0) use.major = major == 1 ? Major::MN : Major::K;
+  if (keys.has("major") || keys.has(major_key))
+    use.major = keys.major("major", keys.major(major_key));
   if (keys.has("from")) use.advanced_from = parse_number(keys.text("from", ""), "from=");
   const bool tile = keys.has("rows") || keys.has("k");
   if (!keys.has("mnemonic")) {
-    if (tile || keys.has("matrix") || keys.has("from") || major >= 0)
+    if (tile || keys.has("matrix") || keys.has("from") || use.major)
       throw UsageError(
           "matrix=, major=, rows=, k= and from= say how an instruction uses the word: "
           "expected mnemonic= as well");
@@ -117,14 +123,28 @@ MatrixDescriptor descriptor_from(const Keys& keys) {
   return d;
 }
 
-std::string encode_wgmma(const Question& question) {
+std::string nearest_wgmma(MatrixDescriptor d) {
+  Rounded rounded;
+  rounded.to_field(wgmma::StartAddress{}, d.start_bytes);
+  rounded.to_field(wgmma::LeadingByteOffset{}, d.lbo_bytes);
+  rounded.to_field(wgmma::StrideByteOffset{}, d.sbo_bytes);
+  rounded.to_field(wgmma::BaseOffset{}, d.base_offset);
+  return rounded.words(check(d) == Fault::None);
+}
+
+EncodedWord encode_wgmma(const Question& question) {
   const Keys keys(
-      words_from(question, 1), {},
+      words_from(question, 1), use_keys,
       {"start", "lbo", "sbo", wgmma::BaseOffset::name, wgmma::SwizzleMode::name,
        wgmma::StartAddress::name, wgmma::LeadingByteOffset::name, wgmma::StrideByteOffset::name});
   const MatrixDescriptor d = descriptor_from(keys);
-  if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault);
-  return hex_word(wgmma::encode(d), wgmma_word_bits);
+  if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault, nearest_wgmma(d));
+  const DescriptorUse use = use_from(question, keys);
+  if (use.form && use.major == Major::MN &&
+      !wgmma::has_major(wgmma::operand_type(*use.form, use.operand)))
+    throw FaultError(Fault::MnMajorNeeds16Bit, "; nearest legal: major=K");
+  const std::uint64_t word = wgmma::encode(d);
+  return {hex_word(word, wgmma_word_bits), remarks_on(word, use).lints};
 }
 
 // ---- bytes --------------------------------------------------------------------------------------
@@ -176,21 +196,18 @@ Answer decode(const Question& question) {
   }
   const std::uint64_t word =
       parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
-  const Keys keys(words_from(question, 2), {},
-                  {"mnemonic", "matrix", "a", "major", "major_a", "major_b", "rows", "k", "from"});
+  const Keys keys(words_from(question, 2), use_keys);
   const DecodedWord decoded = decode_wgmma(word, remarks_on(word, use_from(question, keys)));
   return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
 }
 
 Answer encode(const Question& question) {
   const std::string_view format = word_at(question, 0, "a format such as wgmma.desc");
-  const std::string word =
+  const EncodedWord encoded =
       is_tcgen05_word(format) ? encode_tcgen05(question) : encode_wgmma(question);
-  return {Status::Yes,
-          question.options.style == Style::Json
-              ? json_object({{"format", json_string(lowered(format))}, {"word", json_string(word)}})
-              : word,
-          ""};
+  if (question.options.style == Style::Json)
+    return {Status::Yes, encoded_json(lowered(format), encoded), ""};
+  return {Status::Yes, encoded.word, lint_lines(encoded)};
 }
 
 Answer bytes(const Question& question) {

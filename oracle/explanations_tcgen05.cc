@@ -193,10 +193,12 @@ constexpr Explanation descriptors[] = {
      "tcq describe tcgen05.mma.cta_group::1.kind::f16 saturate=1",
      "tcq describe tcgen05.mma.cta_group::1.kind::i8 saturate=1"},
     {Fault::MetadataSelector,
-     "The selector chooses sub-columns of the metadata of f16 and tf32. For 8-bit types it must be "
-     "0, and the mx kinds have no such field.",
-     "Write 0, unless the instruction is a sparse f16 or tf32.", Shell,
-     "tcq describe tcgen05.mma.sp.cta_group::1.kind::i8 selector=1",
+     "The selector says in which column of a pair the metadata of a sparse f16 or tf32 block of K "
+     "begins. Other kinds take two columns per block and have no use for it.",
+     "For sparse f16 and tf32 give the address the even column and the selector the column's last "
+     "bit: block 1 of K behind column 128 is column 128 with selector 1 ('tcq layout' prints both; "
+     "source: CuTe, 128 rows per CTA; no chip has confirmed it). In all other kinds leave it out.",
+     Shell, "tcq describe tcgen05.mma.sp.cta_group::1.kind::i8 selector=1",
      "tcq describe tcgen05.mma.sp.cta_group::1.kind::f16 selector=1"},
     {Fault::MaxShiftB,
      "The field bounds how far B is reused with a shift, a feature of the weight-stationary forms. "
@@ -223,9 +225,11 @@ constexpr Explanation descriptors[] = {
      "tcq describe tcgen05.mma.cta_group::1.kind::f16 a=tmem major_a=MN",
      "tcq describe tcgen05.mma.cta_group::1.kind::f16 a=tmem"},
     {Fault::UnmodelledK96,
-     "Table 39 has K = 96 with pairs of CTAs and M = 256. CUTLASS also issues it with one CTA and "
-     "with M = 128, but no text says how these lie in memory.",
-     "Use cta_group::2 and M = 256, or K = 64.", Shell,
+     "Table 39 has K = 96 with pairs of CTAs and M = 256. CUTLASS also issues it with M = 128, "
+     "with "
+     "one CTA or two, always as kind mxf4nvf4 with N a multiple of 16. How its operands lie in "
+     "shared memory no text says.",
+     "Use cta_group::2 and M = 256, or kind mxf4nvf4 with M = 128 (disputed), or K = 64.", Shell,
      "tcq describe tcgen05.mma.cta_group::1.kind::mxf4.block_scale k96=1",
      "tcq describe tcgen05.mma.cta_group::2.kind::mxf4.block_scale k96=1"},
 };

@@ -10,7 +10,9 @@ constexpr Explanation tensor_memory[] = {
     {Fault::UnmodelledTmemOperand,
      "The manual shows these layouts in figures only, and CuTe has none for them. Without a "
      "Blackwell device nothing here can decide how the rows lie.",
-     "Take A from shared memory, or M = 128 (without .ws also 64 for a dense A), with selector 0.",
+     "Take A from shared memory, or M = 128 (without .ws also 64 for a dense A). Name metadata by "
+     "an "
+     "even column, and by selector 1 where it begins in the odd one behind it.",
      Cuda, "mma_ws_a_in_tmem(d, tmem_a, desc_b, idesc);  // M = 64",
      "mma_ws_a_in_smem(d, desc_a, desc_b, idesc);  // M = 64"},
     {Fault::UnmodelledShiftEdge,

@@ -125,7 +125,11 @@ constexpr std::array<Page, 18> pages = {{
      "non_zero=1\n"
      "skip_columns (a zeroed run) use_columns start_count_I first_span_I=0|1 (1: zeroed) "
      "column_shift.\n"
-     "tmem.addr: tmem_lane tmem_column.\n",
+     "tmem.addr: tmem_lane tmem_column. The keys by which decode learns of the use may be given, "
+     "too.\n"
+     "Lints of decode go to stderr, or into JSON; what no instruction takes is refused with the "
+     "nearest\n"
+     "legal value.\n",
      "encode tcgen05.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
     {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
@@ -156,7 +160,11 @@ constexpr std::array<Page, 18> pages = {{
      "layouts and partitions of a CTA tile in CuTe notation",
      "For a CTA tile: shared-memory layouts, their partitions, descriptor iterators and steps. "
      "swizzle_a=\n"
-     "and swizzle_b= differ per operand; atoms=2x1x1 are two warpgroups along M.\n",
+     "and swizzle_b= differ per operand; atoms=2x1x1 are two warpgroups along M. tcgen05.mma "
+     "(dense,\n"
+     "without scale factors and .ws): bM bN bK are the tile of the CTA, or of the pair; tCtC is "
+     "the\n"
+     "accumulators in Tensor Memory. order= as for layout; the default is mn-first, as in CuTe.\n",
      "partition wgmma.m64n64k16.f16.f16.f16 bM=64 bN=64 bK=64", ""},
     {"tmem", "PLAN [--svg FILE]", "does this plan fit Tensor Memory",
      "PLAN in the order of time: NAME=COLUMNS allocates (tcgen05.alloc), NAME=START+COLUMNS is an\n"

@@ -32,15 +32,7 @@ constexpr std::uint64_t longest_extent = 16384;
 std::string hex_word(std::uint64_t word) { return fmt::format("0x{:016x}", word); }
 
 Major major_from(const Keys& keys, const wgmma::Form& form, Multiplicand operand) {
-  const Major asked = wgmma::operand_major(form, operand);
-  return keys.choice("major", {"K", "MN"}, asked == Major::MN ? 1 : 0) == 1 ? Major::MN : Major::K;
-}
-
-// The order in which one TMA box writes the most: CUTLASS's collectives choose it, too.
-AtomOrder order_from(const Keys& keys, Major major) {
-  const int usual = major == Major::K ? 0 : 1;
-  return keys.choice("order", {"mn-first", "k-first"}, usual) == 0 ? AtomOrder::MnFirst
-                                                                   : AtomOrder::KFirst;
+  return keys.major("major", wgmma::operand_major(form, operand));
 }
 
 struct Request {
@@ -67,7 +59,7 @@ Request request_from(const Question& question) {
                    AtomOrder::MnFirst,
                    {static_cast<std::uint32_t>(keys.number_or("rows", 1, longest_extent, one.mn)),
                     static_cast<std::uint32_t>(keys.number_or("k", 1, longest_extent, one.k))}};
-  tile.order = order_from(keys, tile.major);
+  tile.order = keys.order(usual_order(tile.major));
   tile.swizzle = swizzle_from(keys, "swizzle", tile);
   const auto start =
       static_cast<std::uint32_t>(keys.number_or("start", 0, wgmma::address_space_bytes - 1, 0));
@@ -195,9 +187,11 @@ std::vector<std::pair<std::string_view, std::string>> facts_of(const Request& re
       {"tile",
        fmt::format("{} {} x {} {}, {}-major, swizzle {}, {}", name(tile.operand), tile.extent.mn,
                    tile.extent.k, tcq::name(type_of(tile)), tile.major == Major::K ? "K" : "MN",
-                   name(tile.swizzle), tile.order == AtomOrder::MnFirst ? "mn-first" : "k-first")},
+                   name(tile.swizzle), name(tile.order))},
       {"descriptor", hex_word(encode(first))},
-      {"fields", fields_text(first)}};
+      {"fields", fields_text(first)},
+      {"order", std::string(name(tile.order))},
+      {"order note", std::string(layout_order_note)}};
   if (const std::string unread = unread_text(tile); !unread.empty())
     facts.push_back({"note", unread});
   facts.insert(facts.end(),
@@ -227,7 +221,11 @@ std::string text_answer(const Request& request) {
 
 std::string json_answer(const Request& request) {
   std::vector<std::pair<std::string_view, std::string>> members;
-  for (const auto& [key, value] : facts_of(request)) members.push_back({key, json_value(value)});
+  const std::vector<std::pair<std::string_view, std::string>> facts = facts_of(request);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    members.push_back({keys[i], json_value(facts[i].second)});
   const MatrixDescriptor first = first_descriptor(request.tile, request.start);
   members.push_back({"start_bytes", fmt::format("{}", first.start_bytes)});
   members.push_back({"lbo_bytes", fmt::format("{}", first.lbo_bytes)});

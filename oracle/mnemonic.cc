@@ -190,11 +190,11 @@ Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   form = parse_mnemonic(mnemonic);
   form.a_place =
       keys.choice("a", {"smem", "regs"}, 0) == 1 ? wgmma::Place::Registers : wgmma::Place::Smem;
-  form.major_a = keys.choice("major_a", {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
-  form.major_b = keys.choice("major_b", {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
-  form.negate_a = keys.number_or("negate_a", 0, 1, 0) == 1;
-  form.negate_b = keys.number_or("negate_b", 0, 1, 0) == 1;
-  result.accumulate = keys.number_or("accumulate", 0, 1, 1) == 1;
+  form.major_a = keys.major("major_a");
+  form.major_b = keys.major("major_b");
+  form.negate_a = keys.flag("negate_a");
+  form.negate_b = keys.flag("negate_b");
+  result.accumulate = keys.flag("accumulate", true);
   Fault fault = check(form);
   if (keys.has("selector")) {
     if (!form.sparse)

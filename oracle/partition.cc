@@ -17,6 +17,8 @@
 
 #include "oracle/json.h"
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_mnemonic.h"
+#include "oracle/tcgen05_partition.h"
 #include "oracle/tiling.h"
 #include "oracle/verbs.h"
 #include "oracle/words.h"
@@ -76,12 +78,11 @@ std::uint32_t extent_from(const Keys& keys, std::string_view key) {
 
 OperandTile operand_tile(const Keys& keys, const Request& request, Multiplicand operand) {
   const bool is_a = operand == Multiplicand::A;
-  const int order = keys.choice("order", {"mn-first", "k-first"}, 0);
   OperandTile tile{request.form,
                    operand,
                    wgmma::operand_major(request.form, operand),
                    Swizzle::None,
-                   order == 0 ? AtomOrder::MnFirst : AtomOrder::KFirst,
+                   keys.order(cute_order),
                    {is_a ? request.m : request.n, request.k},
                    {is_a ? request.atoms.m : request.atoms.n, request.atoms.k}};
   const std::string_view own = is_a ? "swizzle_a" : "swizzle_b";
@@ -282,6 +283,8 @@ Facts facts_of(const Request& r) {
     facts.push_back({"tCrA", to_string(register_a(r))});
   }
   add_operand(r.b, r.stages, facts);
+  facts.push_back({"order", std::string(name(r.b.order))});
+  facts.push_back({"order note", std::string(partition_order_note)});
   facts.push_back({"tCrC", to_string(compacted(accumulator_shape(r)))});
   if (r.ldc) facts.push_back({"tCgC", to_string(global_c(r))});
   facts.push_back(
@@ -299,6 +302,7 @@ Facts facts_of(const Request& r) {
 }  // namespace
 
 Answer partition(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, "a mnemonic"))) return partition_tcgen05(question);
   const Request request = request_from(question);
   require_fit(request);
   const Facts facts = facts_of(request);

@@ -13,6 +13,7 @@
 #include "oracle/mnemonic.h"
 #include "oracle/tcgen05_arithmetic.h"
 #include "oracle/tcgen05_mnemonic.h"
+#include "oracle/tcgen05_view.h"
 #include "sim/isa/tcgen05_operands.h"
 #include "sim/isa/tcgen05_text.h"
 #include "sim/isa/tmem_allocation.h"
@@ -29,6 +30,11 @@ constexpr std::string_view form_evidence =
 constexpr std::string_view descriptor_evidence =
     "Documented PTX ISA 9.2, 9.7.16.2.1 (table 39) and 9.7.16.4.2; ptxas does not read the "
     "instruction descriptor";
+
+constexpr std::string_view k96_evidence =
+    "Inferred from CUTLASS, which issues it on sm_103a (cute/arch/mma_sm100_umma.hpp); PTX ISA "
+    "9.2, "
+    "9.7.16.2.1 (table 39) does not list it";
 
 // ---- list ---------------------------------------------------------------------------------------
 
@@ -83,7 +89,8 @@ void add_mma_operands(Facts& facts, const MmaOpcode& op, const InstructionDescri
                         majors_text(op, d.b), op.cta_group == 2 ? ", half of N in each CTA" : "")});
   facts.push_back({"D", fmt::format("{} x {} {}, Tensor Memory{}", d.m, d.n, name(d.d), per_cta)});
   if (op.sparse)
-    facts.push_back({"metadata", fmt::format("Tensor Memory, selector {}", d.selector)});
+    facts.push_back({"metadata", fmt::format("Tensor Memory, selector {}: {}", d.selector,
+                                             selector_text(op, d.selector))});
   if (const int factors = scale_factors(op, d); factors > 0)
     facts.push_back(
         {"scale factors",
@@ -313,7 +320,8 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
     facts.push_back({"manual and ptxas", note});
   facts.push_back({"evidence, form", std::string(form_evidence)});
   if (mma != nullptr) {
-    facts.push_back({"evidence, M N K", std::string(descriptor_evidence)});
+    const bool cutlass = is_disputed(Dispute::K96M128, mma->opcode, instruction.idesc);
+    facts.push_back({"evidence, M N K", std::string(cutlass ? k96_evidence : descriptor_evidence)});
     add_arithmetic_evidence(facts, dot_form_of(instruction));
   }
   facts.push_back({"evidence, silicon", std::string(silicon)});

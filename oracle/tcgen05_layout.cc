@@ -18,7 +18,9 @@
 #include "oracle/tcgen05_places.h"
 #include "oracle/tcgen05_plan.h"
 #include "oracle/tcgen05_tiling.h"
+#include "oracle/tiling.h"
 #include "sim/isa/shared_limits.h"
+#include "sim/isa/tmem_operand.h"
 
 namespace tcq::oracle {
 namespace {
@@ -87,7 +89,7 @@ bool is_b(std::string_view word) {
 void set_major(Tcgen05Tile& tile, const Keys& keys) {
   if (!keys.has("major")) return;
   Major& major = tile.is_b ? tile.idesc.major_b : tile.idesc.major_a;
-  major = keys.choice("major", {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
+  major = keys.major("major");
 }
 
 OperandRequest operand_request(const Question& question) {
@@ -107,9 +109,7 @@ OperandRequest operand_request(const Question& question) {
   tile.mn =
       static_cast<std::uint32_t>(keys.number_or("rows", 1, longest_extent, instruction_mn(tile)));
   tile.k = static_cast<std::uint32_t>(keys.number_or("k", 1, longest_extent, instruction_k(tile)));
-  const int usual = major_of(tile) == Major::K ? 0 : 1;
-  tile.order = keys.choice("order", {"mn-first", "k-first"}, usual) == 0 ? AtomOrder::MnFirst
-                                                                         : AtomOrder::KFirst;
+  tile.order = keys.order(usual_order(major_of(tile)));
   tile.swizzle = swizzle_from(keys, "swizzle", tile);
   const auto start =
       static_cast<std::uint32_t>(keys.number_or("start", 0, tcgen05::address_space_bytes - 1, 0));
@@ -123,6 +123,8 @@ Facts facts_of(const OperandRequest& request) {
   Facts facts = {{"tile", tile_text(tile)},
                  {"descriptor", word_of(first)},
                  {"fields", fields_text(first)},
+                 {"order", std::string(name(tile.order))},
+                 {"order note", std::string(layout_order_note)},
                  {"tile_bytes", fmt::format("{}", compact(tile).bytes())},
                  {"alignment_bytes", fmt::format("{}", compact(tile).atom_bytes())},
                  {"tma", tma_text(tile)},
@@ -153,7 +155,11 @@ std::string operand_text(const OperandRequest& request) {
 
 std::string operand_json(const OperandRequest& request) {
   Facts members;
-  for (const auto& [key, value] : facts_of(request)) members.push_back({key, json_value(value)});
+  const Facts facts = facts_of(request);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    members.push_back({keys[i], json_value(facts[i].second)});
   const SmemDescriptor first = descriptor_at(request.tile, request.start, 0, 0);
   members.push_back({"start_bytes", fmt::format("{}", first.start_bytes)});
   members.push_back({"lbo_bytes", fmt::format("{}", first.lbo_bytes)});
@@ -176,10 +182,19 @@ std::string operand_json(const OperandRequest& request) {
 const std::initializer_list<std::string_view> tile_keys = {"swizzle", "swizzle_a", "swizzle_b",
                                                            "order", "start"};
 
+// What a plan decides for every step.
+void refuse_planned(const Keys& keys) {
+  for (const std::string_view key : {"selector", "scale_a_id", "scale_b_id"})
+    if (keys.has(key))
+      throw UsageError(fmt::format(
+          "{0}= is what the plan chooses for every step along K: expected no {0}=", key));
+}
+
 TilePlan plan_from(const Question& question) {
   const std::span<const std::string_view> words = words_from(question, 1);
   const Keys keys(words, tcgen05_keys, tile_keys);
   const Tcgen05Instruction instruction = instruction_without_k(question, tile_keys, words);
+  refuse_planned(keys);
   const auto& op = std::get<tcgen05::MmaForm>(instruction.form).opcode;
   const auto one = static_cast<std::uint64_t>(k(op, instruction.idesc));
   const int k = static_cast<int>(keys.number_or("k", 1, longest_extent, one));
@@ -230,11 +245,19 @@ std::string copy_text(const TilePlan& plan, const ScaleCopy& copy) {
                      word_of(copy.source));
 }
 
+bool chooses_selector(const TilePlan& plan) {
+  const tcgen05::MmaOpcode& op = plan.b.opcode;
+  return op.sparse && tcgen05::metadata_selectors(op.kind, op.ws) > 1;
+}
+
 std::string step_text(const TilePlan& plan, const PlanStep& step) {
   std::string text =
       step.a ? "desc_a " + word_of(*step.a) : fmt::format("A column {}", step.a_column);
   text += fmt::format(", desc_b {}, idesc {}", word_of(step.b), word_of(step.idesc, kind_of(plan)));
-  if (plan.b.opcode.sparse) text += fmt::format(", metadata column {}", step.metadata_column);
+  if (plan.b.opcode.sparse) {
+    text += fmt::format(", metadata column {}", step.metadata_column);
+    if (chooses_selector(plan)) text += fmt::format(" selector {}", step.idesc.selector);
+  }
   if (plan.sfa)
     text += fmt::format(", scale_a column {} id {}, scale_b column {} id {}", step.scale_a_column,
                         step.idesc.scale_a_id, step.scale_b_column, step.idesc.scale_b_id);
@@ -252,11 +275,16 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
     add(doubt(tmem_view(plan.instruction, TmemMatrix::SFA)));
     add(doubt(tmem_view(plan.instruction, TmemMatrix::SFB)));
   }
+  if (chooses_selector(plan))
+    add("metadata: even columns and selectors as CuTe issues them; no Blackwell device has "
+        "confirmed them");
   if (plan.a) add(container_text({plan.a->opcode, plan.a->idesc, false, {}}));
   add(container_text({plan.b.opcode, plan.b.idesc, true, {}}));
   const SmemRegion& last = plan.shared.back();
   if (last.start + last.bytes > max_cta_shared_bytes)
     add(fmt::format("a CTA has at most {} bytes of shared memory", max_cta_shared_bytes));
+  if ((plan.a && plan.a->order != cute_order) || plan.b.order != cute_order)
+    add(fmt::format("order: {}", layout_order_note));
   add("columns count from the address that tcgen05.alloc returns");
   return notes;
 }
@@ -299,6 +327,7 @@ std::string step_json(const TilePlan& plan, const PlanStep& step) {
   members.push_back({"desc_b", json_string(word_of(step.b))});
   members.push_back({"idesc", json_string(word_of(step.idesc, kind_of(plan)))});
   if (plan.b.opcode.sparse) members.push_back({"metadata_column", number(step.metadata_column)});
+  if (chooses_selector(plan)) members.push_back({"selector", number(step.idesc.selector)});
   if (plan.sfa) {
     members.push_back({"scale_a_column", number(step.scale_a_column)});
     members.push_back({"scale_a_id", number(step.idesc.scale_a_id)});
@@ -319,6 +348,8 @@ std::string plan_json(const TilePlan& plan) {
   return json_object(
       {{"instruction", json_string(mnemonic_with_keys(plan.instruction))},
        {"k", number(plan.k)},
+       {"order_a", plan.a ? json_string(name(plan.a->order)) : "null"},
+       {"order_b", json_string(name(plan.b.order))},
        {"shared", array_of(plan.shared,
                            [](const SmemRegion& region) {
                              return json_object({{"name", json_string(region.name)},

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/tcgen05_view.h"
 #include "sim/isa/fault.h"
 #include "sim/isa/field_gaps.h"
 #include "sim/isa/tcgen05_instr_desc.h"
@@ -168,17 +169,20 @@ void lint_other_kind(std::uint32_t word, Kind kind, Sentences& out) {
   if (!kinds.empty()) out.push_back(fmt::format("the word fits kind {}", kinds));
 }
 
-// "tcgen05.mma.ws.sp.cta_group::1.kind::f16".
-std::string opcode_text(const MmaOpcode& op) {
-  return fmt::format("tcgen05.mma{}{}.cta_group::{}.kind::{}", op.ws ? ".ws" : "",
-                     op.sparse ? ".sp" : "", op.cta_group, name(op.kind));
-}
-
-void lint_instruction(const MmaOpcode& op, const InstructionDescriptor& d, Sentences& out) {
-  const Fault fault = check(op, d);
-  if (fault == Fault::None) return;
-  out.push_back(fmt::format("{} with M {}, N {}, {}: {}", opcode_text(op), d.m, d.n,
-                            name(info(fault).kind), info(fault).sentence));
+// What the instructions make of a word that its format can hold.
+void remark_instruction(Kind kind, const InstructionDescriptor& d, const OpcodeChoice& opcode,
+                        DescriptorRemarks& out) {
+  const IdescVerdict verdict = verdict_on(d, kind, opcode);
+  if (verdict.fault != Fault::None) {
+    out.lints.push_back(verdict_text(verdict, d));
+    return;
+  }
+  if (d.sparse && d.selector != 0)
+    out.notes.push_back(fmt::format("metadata, selector {}: {}", d.selector,
+                                    selector_text(verdict.opcode, d.selector)));
+  for (int i = 0; i < dispute_count; ++i)
+    if (const auto dispute = static_cast<Dispute>(i); is_disputed(dispute, verdict.opcode, d))
+      out.notes.push_back(fmt::format("disputed: {}", sentence(dispute)));
 }
 
 // "f16 K-major".
@@ -217,19 +221,19 @@ std::string zeroed_columns(const ZeroColumnMask& z, const MaskUse& use) {
 
 }  // namespace
 
-DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind,
-                                   const std::optional<MmaOpcode>& op) {
+DescriptorRemarks remarks_on_idesc(std::uint32_t word, Kind kind, const OpcodeChoice& opcode) {
   DescriptorRemarks out;
   const InstructionDescriptor d = decode(word, kind);
   lint_types(word, kind, out.lints);
   lint_shape(word, kind, d, out.lints);
   lint_members(kind, d, out.lints);
   lint_idesc_reserved(word, kind, out.lints);
-  if (check_word(word, kind) == Fault::None)
+  if (check_word(word, kind) == Fault::None) {
     note_meaning(kind, d, out.notes);
-  else
+    remark_instruction(kind, d, opcode, out);
+  } else {
     lint_other_kind(word, kind, out.lints);
-  if (op && check_word(word, kind) == Fault::None) lint_instruction(*op, d, out.lints);
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "oracle/decoded_word.h"
+#include "oracle/tcgen05_idesc_use.h"
 #include "sim/isa/canonical_layout.h"
 #include "sim/isa/element.h"
 #include "sim/isa/tcgen05_kind.h"
@@ -27,9 +28,9 @@ struct SmemUse {
 
 DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUse>& use);
 
-// With the opcode of the instruction, if it is known: op->kind is `kind`.
+// With what is known of the instruction's opcode.
 DescriptorRemarks remarks_on_idesc(std::uint32_t word, tcgen05::Kind kind,
-                                   const std::optional<tcgen05::MmaOpcode>& op = std::nullopt);
+                                   const OpcodeChoice& opcode = {});
 
 // M and N of the .ws instruction whose B is masked.
 struct MaskUse {

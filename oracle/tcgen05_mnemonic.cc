@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oracle/mnemonic.h"
+#include "oracle/tcgen05_idesc_use.h"
 
 namespace tcq::oracle {
 namespace {
@@ -74,30 +75,8 @@ Tcgen05Form parse_opcode(std::string_view word) {
 
 // ---- Keys ---------------------------------------------------------------------------------------
 
-Type parse_type_key(const Keys& keys, std::string_view key, Type fallback) {
-  if (!keys.has(key)) return fallback;
-  const std::string text = lowered(keys.text(key, ""));
-  std::vector<std::string_view> known;
-  for (int i = 0; i < type_count; ++i) {
-    const auto type = static_cast<Type>(i);
-    if (text == name(type)) return type;
-    known.push_back(name(type));
-  }
-  throw_unknown(fmt::format("element type in {}=", key), keys.text(key, ""), known);
-}
-
 InstructionDescriptor default_descriptor(const MmaOpcode& op) {
-  InstructionDescriptor d;
-  switch (op.kind) {
-    case Kind::f16: d.a = d.b = Type::f16; break;
-    case Kind::tf32: d.a = d.b = Type::tf32; break;
-    case Kind::f8f6f4:
-    case Kind::mxf8f6f4: d.a = d.b = Type::e4m3; break;
-    case Kind::i8: d.a = d.b = Type::s8; break;
-    case Kind::mxf4:
-    case Kind::mxf4nvf4: d.a = d.b = Type::e2m1; break;
-  }
-  d.d = op.kind == Kind::i8 ? Type::s32 : Type::f32;
+  InstructionDescriptor d = default_types(op.kind);
   d.m = 128 * op.cta_group;
   d.n = 128;
   d.sparse = op.sparse;
@@ -105,42 +84,36 @@ InstructionDescriptor default_descriptor(const MmaOpcode& op) {
   return d;
 }
 
+// immHalfSplitoff and K: any number that could be meant is understood, whether it exists or not.
+constexpr int any_number = 4096;
+
 int number(const Keys& keys, std::string_view key, int high, int fallback) {
   return static_cast<int>(keys.number_or(key, 0, static_cast<std::uint64_t>(high),
                                          static_cast<std::uint64_t>(fallback)));
 }
 
-bool flag(const Keys& keys, std::string_view key, bool fallback = false) {
-  return number(keys, key, 1, fallback ? 1 : 0) == 1;
+// Scale factors of a kind that has none: whatever the keys say, it is not so.
+void require_scales(const MmaOpcode& op, const Keys& keys) {
+  if (is_block_scaled(op.kind)) return;
+  if (keys.has(idesc::ScaleFormat::name))
+    throw FaultError(
+        Fault::ScaleTypeOfKind,
+        fmt::format("; kind {} has no scale factors: expected no scale_type=", name(op.kind)));
+  for (const std::string_view key : {idesc::ScaleAId::name, idesc::ScaleBId::name})
+    if (keys.has(key))
+      throw FaultError(
+          Fault::ScaleId,
+          fmt::format("; kind {} has no scale factors: expected no {}=", name(op.kind), key));
 }
-
-Major major_key(const Keys& keys, std::string_view key) {
-  return keys.choice(key, {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
-}
-
-// Any number is understood, whether the chip has it or not: check() says that.
-constexpr int any_number = 4096;
 
 InstructionDescriptor parse_descriptor(const MmaOpcode& op, const Keys& keys) {
+  require_scales(op, keys);
+  if (keys.has("d") && keys.has(idesc::TypeD::name))
+    throw UsageError("d= and type_d= are the same: expected one of them");
   InstructionDescriptor d = default_descriptor(op);
-  d.a = parse_type_key(keys, "type_a", d.a);
-  d.b = parse_type_key(keys, "type_b", d.b);
-  d.d = parse_type_key(keys, "type_d", parse_type_key(keys, "d", d.d));
-  d.m = number(keys, "m", any_number, d.m);
-  d.n = number(keys, "n", any_number, d.n);
-  d.major_a = major_key(keys, "major_a");
-  d.major_b = major_key(keys, "major_b");
-  d.negate_a = flag(keys, "negate_a");
-  d.negate_b = flag(keys, "negate_b");
-  d.sparse = flag(keys, "sparse", op.sparse);
-  d.selector = number(keys, "selector", any_number, 0);
-  d.saturate = flag(keys, "saturate");
-  d.max_shift_b = number(keys, "max_shift_b", any_number, 0);
-  d.scale_type = static_cast<ScaleType>(
-      keys.choice("scale_type", {"ue4m3", "ue8m0"}, static_cast<int>(d.scale_type)));
-  d.scale_a_id = number(keys, "scale_a_id", any_number, 0);
-  d.scale_b_id = number(keys, "scale_b_id", any_number, 0);
-  d.k96 = flag(keys, "k96") || number(keys, "k", any_number, 0) == 96;
+  d.d = keys.type("d", d.d);
+  d = read_descriptor(keys, d);
+  d.k96 = d.k96 || number(keys, "k", any_number, 0) == 96;
   return d;
 }
 
@@ -155,12 +128,12 @@ void parse_mma_keys(Tcgen05Instruction& instruction, const Keys& keys) {
   MmaForm& form = std::get<MmaForm>(instruction.form);
   const int place = keys.choice("a", {"smem", "tmem"}, form.opcode.ashift ? 1 : 0);
   form.opcode.a_place = static_cast<Place>(place);
-  form.disable_output_lane = flag(keys, "disable_output_lane");
+  form.disable_output_lane = keys.flag("disable_output_lane");
   instruction.scale_input_d = number(keys, "scale_input_d", max_scale_input_d, 0);
   form.scale_input_d = instruction.scale_input_d != 0;
-  form.zero_column_mask = flag(keys, "zero_column_mask");
+  form.zero_column_mask = keys.flag("zero_column_mask");
   instruction.idesc = parse_descriptor(form.opcode, keys);
-  instruction.accumulate = flag(keys, "accumulate", true);
+  instruction.accumulate = keys.flag("accumulate", true);
   check_k(form, instruction.idesc, keys);
 }
 
@@ -177,6 +150,15 @@ void refuse_half_split(const Keys& keys) {
 void parse_other_keys(Tcgen05Instruction& instruction, const Keys& keys, bool split) {
   refuse_keys(keys, instruction_name(instruction.form), split ? "half_split" : "");
   instruction.half_split = number(keys, "half_split", any_number, 0);
+}
+
+// What the instruction descriptor could say instead; "" if the opcode is at fault.
+std::string nearest_to(const Tcgen05Instruction& instruction) {
+  const auto* mma = std::get_if<MmaForm>(&instruction.form);
+  if (mma == nullptr || check_form(instruction.form) != Fault::None) return "";
+  return nearest_legal(instruction.idesc, [&](const InstructionDescriptor& d) {
+    return check(mma->opcode, d) == Fault::None;
+  });
 }
 
 struct HasHalfSplit {
@@ -246,8 +228,46 @@ Tcgen05Instruction parse_tcgen05(std::string_view mnemonic, const Keys& keys) {
     parse_other_keys(instruction, keys, std::visit(HasHalfSplit{}, instruction.form));
   }
   if (const Fault fault = check_instruction(instruction); fault != Fault::None)
-    throw_fault(fault, fmt::format("; {}", quoted(mnemonic)));
+    throw_fault(fault, fmt::format("; {}{}", quoted(mnemonic), nearest_to(instruction)));
   return instruction;
+}
+
+InstructionDescriptor default_types(Kind kind) {
+  InstructionDescriptor d;
+  switch (kind) {
+    case Kind::f16: d.a = d.b = Type::f16; break;
+    case Kind::tf32: d.a = d.b = Type::tf32; break;
+    case Kind::f8f6f4:
+    case Kind::mxf8f6f4: d.a = d.b = Type::e4m3; break;
+    case Kind::i8: d.a = d.b = Type::s8; break;
+    case Kind::mxf4:
+    case Kind::mxf4nvf4: d.a = d.b = Type::e2m1; break;
+  }
+  d.d = kind == Kind::i8 ? Type::s32 : Type::f32;
+  return d;
+}
+
+InstructionDescriptor read_descriptor(const Keys& keys, InstructionDescriptor d) {
+  d.m = keys.integer(idesc::M::name, d.m);
+  d.n = keys.integer(idesc::N::name, d.n);
+  d.d = keys.type(idesc::TypeD::name, d.d);
+  d.a = keys.type(idesc::TypeA::name, d.a);
+  d.b = keys.type(idesc::TypeB::name, d.b);
+  d.major_a = keys.major(idesc::MajorA::name, d.major_a);
+  d.major_b = keys.major(idesc::MajorB::name, d.major_b);
+  d.negate_a = keys.flag(idesc::NegateA::name, d.negate_a);
+  d.negate_b = keys.flag(idesc::NegateB::name, d.negate_b);
+  d.sparse = keys.flag(idesc::Sparse::name, d.sparse);
+  d.selector = keys.integer(idesc::Selector::name, d.selector);
+  d.saturate = keys.flag(idesc::Saturate::name, d.saturate);
+  d.max_shift_b = keys.integer(idesc::MaxShiftB::name, d.max_shift_b);
+  d.scale_type = static_cast<ScaleType>(
+      keys.choice(idesc::ScaleFormat::name, {name(ScaleType::ue4m3), name(ScaleType::ue8m0)},
+                  static_cast<int>(d.scale_type)));
+  d.scale_a_id = keys.integer(idesc::ScaleAId::name, d.scale_a_id);
+  d.scale_b_id = keys.integer(idesc::ScaleBId::name, d.scale_b_id);
+  d.k96 = keys.flag(idesc::K96::name, d.k96);
+  return d;
 }
 
 std::string mnemonic_with_keys(const Tcgen05Instruction& instruction) {

@@ -61,6 +61,12 @@ bool is_tcgen05(std::string_view mnemonic);
 // the nearest spelling), UnmodelledError for one that no source describes.
 Tcgen05Instruction parse_tcgen05(std::string_view mnemonic, const Keys& keys);
 
+// What an instruction descriptor of a kind says if no key does: types.
+tcgen05::InstructionDescriptor default_types(tcgen05::Kind kind);
+
+// The keys of the members of an instruction descriptor; `d` is what those not given say.
+tcgen05::InstructionDescriptor read_descriptor(const Keys& keys, tcgen05::InstructionDescriptor d);
+
 // "tcgen05.mma.cta_group::1.kind::f16 m=128 n=64 ...", as it can be typed back.
 std::string mnemonic_with_keys(const Tcgen05Instruction& instruction);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oracle/tcgen05_places.h"
+#include "oracle/tiling.h"
 #include "sim/isa/tmem_allocation.h"
 #include "sim/isa/tmem_operand.h"
 
@@ -67,7 +68,7 @@ class Planner {
     else
       add_tmem("A", columns_of_matrix(TmemMatrix::A) * steps());
     plan_.b = add_operand(true, "swizzle_b");
-    if (op_.sparse) add_tmem("E", columns_of_matrix(TmemMatrix::E) * steps());
+    if (op_.sparse) add_metadata();
     if (is_block_scaled(op_.kind)) add_scales();
     allocate();
     for (int step = 0; step < steps(); ++step) add_step(step);
@@ -108,14 +109,24 @@ class Planner {
     return columns(view);
   }
 
+  // Whole copies of metadata: what follows begins behind them.
+  void add_metadata() {
+    require(tmem_view(plan_.instruction, TmemMatrix::E));
+    const int columns = steps() * metadata_columns(op_.kind);
+    if (columns > metadata_columns(op_.kind) && metadata_pairs_rows(op_.kind) && op_.ws)
+      throw UnmodelledError(
+          fmt::format("not modelled: metadata of {} blocks of K with .ws, for which no source says "
+                      "how the second is named; expected k={}",
+                      steps(), tcgen05::k(op_, d_)));
+    add_tmem("E", static_cast<int>(aligned(static_cast<std::uint32_t>(columns),
+                                           static_cast<std::uint32_t>(metadata_column_unit))));
+  }
+
   Tcgen05Tile add_operand(bool is_b, std::string_view swizzle_key) {
     Tcgen05Tile tile{op_, d_, is_b};
     tile.mn = instruction_mn(tile);
     tile.k = static_cast<std::uint32_t>(steps()) * instruction_k(tile);
-    tile.order =
-        keys_.choice("order", {"mn-first", "k-first"}, major_of(tile) == Major::K ? 0 : 1) == 0
-            ? AtomOrder::MnFirst
-            : AtomOrder::KFirst;
+    tile.order = keys_.order(usual_order(major_of(tile)));
     tile.swizzle = oracle::swizzle_from(keys_, swizzle_key, tile);
     const Tile t = compact(tile);
     // The first region lies where it was asked for; require_fit() says if that is wrong.
@@ -185,7 +196,12 @@ class Planner {
     s.b = descriptor_at(plan_.b, plan_.shared[plan_.a ? 1 : 0].start, 0,
                         static_cast<std::uint32_t>(s.k));
     if (!plan_.a) s.a_column = column_of("A") + step * columns_of_matrix(TmemMatrix::A);
-    if (op_.sparse) s.metadata_column = column_of("E") + step * metadata_columns(op_.kind);
+    if (op_.sparse) {
+      const MetadataAddress e =
+          metadata_address(op_.kind, column_of("E") + step * metadata_columns(op_.kind));
+      s.metadata_column = e.tmem_column;
+      s.idesc.selector = e.selector;
+    }
     if (plan_.sfa) {
       const int first = step * scale_factors(op_, d_);
       const ScaleStart a = scale_start(plan_.sfa->buffer, first);

@@ -68,7 +68,10 @@ class Gatherer {
     require_words();
     require(!op_.ashift, "what .ashift reads at the edges of 32 lanes is open");
     if (op_.a_place == Place::Tmem) require(check(a_of_tmem()));
-    if (op_.sparse) require(check(TmemMetadata{path_, op_.kind, d_.selector}));
+    if (op_.sparse) {
+      require(check(metadata()));
+      require(check_metadata_column(decode_tmem_address(o_.metadata).tmem_column));
+    }
     if (form_.zero_column_mask) require(check(decode_zero_mask(o_.zero_column_mask), d_.m));
     require(is_lane_base(path_, d_at().tmem_lane), "the address of D names a lane in its middle");
     require(d_at().tmem_column + columns(accumulator()) <= tmem_columns,
@@ -180,8 +183,10 @@ class Gatherer {
 
   // ---- Metadata, scale factors ------------------------------------------------------------------
 
+  TmemMetadata metadata() const { return {path_, op_.kind, d_.selector, op_.ws}; }
+
   int selected(int row, int stored) const {
-    const TmemMetadata e = {path_, op_.kind, d_.selector};
+    const TmemMetadata e = metadata();
     const Type law = op_.kind == Kind::tf32 ? Type::tf32 : Type::f16;  // 1:2 or 2:4
     const int unit = is_packed_4bit(op_.kind) ? 2 : 1;                 // elements chosen together
     const int per_chunk = unit * (law == Type::tf32 ? 1 : 2);

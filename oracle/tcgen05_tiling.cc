@@ -90,12 +90,6 @@ tma::DataType data_type_of(const Tcgen05Tile& tile) {
   }
 }
 
-std::int64_t element_offset(const Tcgen05Tile& tile, std::int64_t mn, std::int64_t k) {
-  const auto at = byte_of(tile, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k));
-  const std::int64_t in_byte = container_bits(tile) == 4 ? k % 2 : 0;  // 4 bits: K-major only
-  return std::int64_t{8} * tile_offset_bytes(compact(tile), at) / container_bits(tile) + in_byte;
-}
-
 }  // namespace
 
 Type type_of(const Tcgen05Tile& tile) { return tile.is_b ? tile.idesc.b : tile.idesc.a; }
@@ -178,6 +172,17 @@ tcgen05::SmemDescriptor descriptor_at(const Tcgen05Tile& tile, std::uint32_t sta
   return tile_descriptor(t, tile.swizzle, at, bytes_of(tile, instruction_k(tile)));
 }
 
+std::int64_t element_offset(const Tcgen05Tile& tile, std::int64_t mn, std::int64_t k) {
+  const auto at = byte_of(tile, static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k));
+  const std::int64_t in_byte = container_bits(tile) == 4 ? k % 2 : 0;  // 4 bits: K-major only
+  return std::int64_t{8} * tile_offset_bytes(compact(tile), at) / container_bits(tile) + in_byte;
+}
+
+std::string swizzle_prefix(Swizzle swizzle) {
+  const SwizzleFunction f = swizzle_function(swizzle);
+  return fmt::format("Sw<{},{},{}> o smem_ptr o ", f.bits, f.base, f.shift);
+}
+
 std::string tma_text(const Tcgen05Tile& tile) {
   const Tile t = compact(tile);
   const TmaBoxes boxes = tma_boxes(t);
@@ -202,17 +207,14 @@ std::string tma_text(const Tcgen05Tile& tile) {
 std::string cute_text(const Tcgen05Tile& tile) {
   const CuteLayout mn = probe(tile.mn, [&](std::int64_t i) { return element_offset(tile, i, 0); });
   const CuteLayout k = probe(tile.k, [&](std::int64_t i) { return element_offset(tile, 0, i); });
-  const SwizzleFunction f = swizzle_function(tile.swizzle);
-  return fmt::format("Sw<{},{},{}> o smem_ptr o {}", f.bits, f.base, f.shift,
-                     to_string(cute_tuple({mn, k})));
+  return swizzle_prefix(tile.swizzle) + to_string(cute_tuple({mn, k}));
 }
 
 std::string tile_text(const Tcgen05Tile& tile) {
   return fmt::format("{} {} x {} {}{}, {}-major, swizzle {}, {}", matrix_letter(tile), tile.mn,
                      tile.k, tcq::name(type_of(tile)),
                      tile.opcode.cta_group == 2 ? " in each CTA" : "",
-                     major_of(tile) == Major::K ? "K" : "MN", name(tile.swizzle),
-                     tile.order == AtomOrder::MnFirst ? "mn-first" : "k-first");
+                     major_of(tile) == Major::K ? "K" : "MN", name(tile.swizzle), name(tile.order));
 }
 
 }  // namespace tcq::oracle

@@ -52,6 +52,13 @@ tcgen05::Swizzle swizzle_from(const Keys& keys, std::string_view key, Tcgen05Til
 tcgen05::SmemDescriptor descriptor_at(const Tcgen05Tile& tile, std::uint32_t start,
                                       std::uint32_t mn, std::uint32_t k);
 
+// Offset of element (mn, k) from the tile's start, before swizzling. Unit: elements as they lie in
+// shared memory. Requires: the tile fits.
+std::int64_t element_offset(const Tcgen05Tile& tile, std::int64_t mn, std::int64_t k);
+
+// "Sw<3,4,3> o smem_ptr o ".
+std::string swizzle_prefix(tcgen05::Swizzle swizzle);
+
 // "1 box {64, 128} of CU_TENSOR_MAP_DATA_TYPE_FLOAT16 along {K, MN}, CU_TENSOR_MAP_SWIZZLE_128B".
 std::string tma_text(const Tcgen05Tile& tile);
 

@@ -42,7 +42,7 @@ tcgen05::TmemA a_of(const TmemView& view) {
 }
 
 tcgen05::TmemMetadata metadata_of(const TmemView& view) {
-  return {datapath_of(view), view.opcode.kind, view.selector};
+  return {datapath_of(view), view.opcode.kind, view.selector, view.opcode.ws};
 }
 
 tcgen05::ScaleBuffer scales_of(const TmemView& view) {
@@ -205,15 +205,16 @@ int cols(const TmemView& view) { return view.matrix == TmemMatrix::D ? view.n : 
 
 Fault check(const TmemView& view) {
   if (view.matrix == TmemMatrix::A) return check(a_of(view));
-  if (view.matrix == TmemMatrix::E) return check(metadata_of(view));
-  return Fault::None;
+  if (view.matrix != TmemMatrix::E) return Fault::None;
+  const Fault fault = check(metadata_of(view));
+  return fault != Fault::None ? fault : tcgen05::check_metadata_column(view.base.tmem_column);
 }
 
 int columns(const TmemView& view) {
   switch (view.matrix) {
     case TmemMatrix::D: return columns(accumulator_of(view));
     case TmemMatrix::A: return a_columns(a_of(view), view.k_extent);
-    case TmemMatrix::E: return tcgen05::metadata_columns(view.opcode.kind);
+    case TmemMatrix::E: return metadata_reach(metadata_of(view));
     case TmemMatrix::SFA:
     case TmemMatrix::SFB: break;
   }
@@ -226,9 +227,19 @@ std::string doubt(const TmemView& view) {
   if (view.matrix == TmemMatrix::SFB && is_inferred(scales_of(view)))
     return "inferred: no source says how SFB lies when N/2 is no multiple of 32; padding N avoids "
            "it";
+  if (view.matrix == TmemMatrix::E && view.selector != 0)
+    return "CuTe's code is the only source: selector 1 means the column behind the address's";
   if (!is_scale(view.matrix) && is_disputed(datapath_of(view)))
     return disputed("the manual's layout C", "layout B");
   return "";
+}
+
+std::string selector_text(const tcgen05::MmaOpcode& op, int selector) {
+  if (selector >= tcgen05::metadata_selectors(op.kind, op.ws))
+    return "no source says in which column they begin";
+  return selector == 0
+             ? "they begin in the even column that their address names"
+             : "they begin in the odd column behind the even one that their address names";
 }
 
 std::vector<TmemPlace> places_of(const TmemView& view, Element element) {

@@ -52,6 +52,10 @@ int columns(const TmemView& view);
 // What makes the answer doubtful: a sentence, or "" if all sources agree.
 std::string doubt(const TmemView& view);
 
+// What a selector says about the metadata of a sparse instruction: "they begin in the even column
+// that their address names".
+std::string selector_text(const tcgen05::MmaOpcode& op, int selector);
+
 // Bits [low_bit, low_bit + bits) of one cell; columns and lanes count from (0, 0) of the CTA.
 struct TmemPlace {
   int cta;  // of the pair; the same place in both CTAs is listed once, with cta = both_ctas

@@ -10,9 +10,13 @@
 #include <type_traits>
 
 #include "oracle/mnemonic.h"
+#include "oracle/nearest_field.h"
+#include "oracle/tcgen05_idesc_use.h"
 #include "oracle/tcgen05_lint.h"
+#include "oracle/tcgen05_mnemonic.h"
 #include "oracle/words.h"
 #include "sim/isa/tcgen05_instr_desc.h"
+#include "sim/isa/tcgen05_operand.h"
 #include "sim/isa/tcgen05_smem_desc.h"
 #include "sim/isa/tcgen05_zero_mask.h"
 #include "sim/isa/tmem_address.h"
@@ -54,25 +58,6 @@ std::uint32_t narrow_word_of(const Question& question, std::string_view example)
           : ""));
 }
 
-int int_from(const Keys& keys, std::string_view key, int fallback) {
-  constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max();
-  return static_cast<int>(keys.number_or(key, 0, largest, static_cast<std::uint64_t>(fallback)));
-}
-
-bool flag_from(const Keys& keys, std::string_view key) { return keys.number_or(key, 0, 1, 0) != 0; }
-
-Major major_from(const Keys& keys, std::string_view key) {
-  return keys.choice(key, {"K", "MN"}, 0) == 1 ? Major::MN : Major::K;
-}
-
-Type type_from(const Keys& keys, std::string_view key, Type fallback) {
-  const std::string_view word = keys.text(key, name(fallback));
-  if (const std::optional<Type> type = parse_type(word)) return *type;
-  std::vector<std::string_view> known;
-  for (int i = 0; i < type_count; ++i) known.push_back(name(static_cast<Type>(i)));
-  throw_unknown(fmt::format("value of {}=", key), word, known);
-}
-
 Kind kind_named(std::string_view word) {
   std::vector<std::string_view> known;
   for (int i = 0; i < kind_count; ++i) {
@@ -82,8 +67,12 @@ Kind kind_named(std::string_view word) {
   throw_unknown("kind", word, known);
 }
 
-void require(Fault fault) {
-  if (fault != Fault::None) throw FaultError(fault);
+// Throws what the Fault deserves, with `rest` behind its sentence.
+void require(Fault fault, const std::string& rest) {
+  if (fault == Fault::None) return;
+  if (info(fault).kind == FaultKind::Unmodelled)
+    throw UnmodelledError(fmt::format("not modelled: {}{}", info(fault).sentence, rest));
+  throw FaultError(fault, rest);
 }
 
 // ---- Shared memory descriptors ------------------------------------------------------------------
@@ -113,6 +102,9 @@ Kind kind_of(Type type) {
                   name(type)));
 }
 
+// How an instruction reads the word, for decode and encode.
+constexpr std::array<std::string_view, 4> smem_use_keys = {"type", "kind", "major", "mn"};
+
 std::optional<SmemUse> smem_use_from(const Keys& keys) {
   if (!keys.has("type")) {
     if (keys.has("kind") || keys.has("major") || keys.has("mn"))
@@ -120,11 +112,11 @@ std::optional<SmemUse> smem_use_from(const Keys& keys) {
           "kind=, major= and mn= say how an instruction reads the word: expected type= as well");
     return std::nullopt;
   }
-  const Type type = type_from(keys, "type", Type::f16);
+  const Type type = keys.type("type", Type::f16);
   const Kind kind = keys.has("kind") ? kind_named(keys.text("kind", "")) : kind_of(type);
   if (type_code(kind, type) == no_code)
     throw UsageError(fmt::format("kind={} has no operands of type={}", name(kind), name(type)));
-  SmemUse use{kind, type, major_from(keys, "major"), std::nullopt};
+  SmemUse use{kind, type, keys.major("major"), std::nullopt};
   constexpr int most_rows = 256;
   if (keys.has("mn")) use.mn = static_cast<std::uint32_t>(keys.number("mn", 8, most_rows));
   return use;
@@ -132,7 +124,7 @@ std::optional<SmemUse> smem_use_from(const Keys& keys) {
 
 DecodedWord decode_smem(const Question& question) {
   const std::uint64_t word = word_of(question, "0x4000404000010040");
-  const Keys keys(words_from(question, 2), {}, {"type", "kind", "major", "mn"});
+  const Keys keys(words_from(question, 2), smem_use_keys);
   return {std::string(smem_format),
           hex_word(word, smem_bits),
           field_lines(SmemDescriptorFormat{}, word,
@@ -142,20 +134,17 @@ DecodedWord decode_smem(const Question& question) {
           remarks_on_smem(word, smem_use_from(keys))};
 }
 
+constexpr Swizzle swizzles[] = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128,
+                                Swizzle::B128Atom32};
+
 Swizzle swizzle_from(const Keys& keys) {
-  constexpr Swizzle all[] = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128,
-                             Swizzle::B128Atom32};
-  return all[keys.choice(SwizzleMode::name,
-                         {name(all[0]), name(all[1]), name(all[2]), name(all[3]), name(all[4])},
-                         0)];
+  return swizzles[keys.choice(SwizzleMode::name,
+                              {name(swizzles[0]), name(swizzles[1]), name(swizzles[2]),
+                               name(swizzles[3]), name(swizzles[4])},
+                              0)];
 }
 
-std::string encode_smem(const Question& question) {
-  const Keys keys(
-      words_from(question, 1), {},
-      {StartAddress::name, LeadingByteOffset::name, StrideByteOffset::name, BaseOffset::name,
-       LboMode::name, SwizzleMode::name, "start", "lbo", "sbo", DescriptorConstant::name});
-  keys.choice(DescriptorConstant::name, {"001"}, 0);  // may be given, as decode prints it
+SmemDescriptor smem_from(const Keys& keys) {
   SmemDescriptor d;
   d.start_bytes = keys.either_number("start", StartAddress::name);
   d.lbo_bytes = keys.either_number("lbo", LeadingByteOffset::name);
@@ -164,8 +153,42 @@ std::string encode_smem(const Question& question) {
       keys.number_or(BaseOffset::name, 0, std::numeric_limits<std::uint32_t>::max(), 0));
   d.lbo_absolute = keys.choice(LboMode::name, {"relative", "absolute"}, 0) == 1;
   d.swizzle = swizzle_from(keys);
-  require(check(d));
-  return hex_word(encode(d), smem_bits);
+  return d;
+}
+
+Fault check_use(const SmemDescriptor& d, const std::optional<SmemUse>& use) {
+  return use ? check_operand(d, use->kind, use->type, use->major) : check(d);
+}
+
+// Offsets that fit, then another mode of the LBO, then another swizzle.
+std::string nearest_smem(SmemDescriptor d, const std::optional<SmemUse>& use) {
+  Rounded rounded;
+  rounded.to_field(StartAddress{}, d.start_bytes);
+  rounded.to_field(LeadingByteOffset{}, d.lbo_bytes);
+  rounded.to_field(StrideByteOffset{}, d.sbo_bytes);
+  rounded.to_field(BaseOffset{}, d.base_offset);
+  if (check_use(d, use) != Fault::None)
+    rounded.set(LboMode::name, d.lbo_absolute, false, "relative");
+  for (const Swizzle swizzle : swizzles)
+    if (check_use(d, use) != Fault::None) {
+      SmemDescriptor other = d;
+      other.swizzle = swizzle;
+      if (check_use(other, use) == Fault::None)
+        rounded.set(SwizzleMode::name, d.swizzle, swizzle, name(swizzle));
+    }
+  return rounded.words(check_use(d, use) == Fault::None);
+}
+
+EncodedWord encode_smem(const Question& question) {
+  const Keys keys(
+      words_from(question, 1), smem_use_keys,
+      {StartAddress::name, LeadingByteOffset::name, StrideByteOffset::name, BaseOffset::name,
+       LboMode::name, SwizzleMode::name, "start", "lbo", "sbo", DescriptorConstant::name});
+  keys.choice(DescriptorConstant::name, {"001"}, 0);  // may be given, as decode prints it
+  const SmemDescriptor d = smem_from(keys);
+  const std::optional<SmemUse> use = smem_use_from(keys);
+  require(check_use(d, use), nearest_smem(d, use));
+  return {hex_word(encode(d), smem_bits), remarks_on_smem(encode(d), use).lints};
 }
 
 // ---- Instruction descriptors --------------------------------------------------------------------
@@ -194,27 +217,25 @@ std::string idesc_value(F, std::uint32_t word, const InstructionDescriptor& d) {
     return fmt::format("{}", F::decode(word));
 }
 
-// cta_group= and the like: what the instruction's opcode says.
-std::optional<MmaOpcode> opcode_from(const Keys& keys, Kind kind) {
-  constexpr std::array names = {"cta_group", "ws", "sparse", "scale_vec", "a"};
-  if (std::none_of(names.begin(), names.end(), [&](const char* key) { return keys.has(key); }))
-    return std::nullopt;
-  MmaOpcode op;
-  op.kind = kind;
-  op.cta_group = static_cast<int>(keys.number_or("cta_group", 1, 2, 1));
-  op.ws = flag_from(keys, "ws");
-  op.sparse = flag_from(keys, "sparse");
-  op.a_place = keys.choice("a", {"smem", "tmem"}, 0) == 1 ? Place::Tmem : Place::Smem;
+// What the instruction's opcode says, for decode and encode; encode has sparse as a field.
+constexpr std::array<std::string_view, 4> opcode_keys = {"cta_group", "ws", "scale_vec", "a"};
+
+OpcodeChoice opcode_from(const Keys& keys) {
+  OpcodeChoice choice;
+  if (keys.has("cta_group")) choice.cta_group = static_cast<int>(keys.number("cta_group", 1, 2));
+  if (keys.has("ws")) choice.ws = keys.flag("ws");
+  if (keys.has(idesc::Sparse::name)) choice.sparse = keys.flag(idesc::Sparse::name);
+  choice.a_place = keys.choice("a", {"smem", "tmem"}, 0) == 1 ? Place::Tmem : Place::Smem;
   constexpr ScaleVec all[] = {ScaleVec::X1, ScaleVec::X2, ScaleVec::X4, ScaleVec::Block16,
                               ScaleVec::Block32};
   const int chosen = keys.choice("scale_vec", {"1X", "2X", "4X", "block16", "block32"}, -1);
-  if (chosen >= 0) op.scale_vec = all[chosen];
-  return op;
+  if (chosen >= 0) choice.scale_vec = all[chosen];
+  return choice;
 }
 
 DecodedWord decode_idesc(const Question& question, Kind kind) {
   const std::uint32_t word = narrow_word_of(question, "0x08400010");
-  const Keys keys(words_from(question, 2), {}, {"cta_group", "ws", "sparse", "scale_vec", "a"});
+  const Keys keys(words_from(question, 2), opcode_keys, {idesc::Sparse::name});
   const InstructionDescriptor d = decode(word, kind);
   return with_idesc_format(kind, [&](auto format) {
     return DecodedWord{
@@ -223,49 +244,38 @@ DecodedWord decode_idesc(const Question& question, Kind kind) {
         field_lines(format, word, [&](auto field) { return idesc_value(field, word, d); }),
         rest_lines<idesc::word_bits>(format, word, "reserved", "must be 0"),
         "reserved",
-        remarks_on_idesc(word, kind, opcode_from(keys, kind))};
+        remarks_on_idesc(word, kind, opcode_from(keys))};
   });
 }
 
-// The types of an encode question that names none.
-InstructionDescriptor default_types(Kind kind) {
-  InstructionDescriptor d;
-  while (type_code(kind, d.a) == no_code) d.a = static_cast<Type>(static_cast<int>(d.a) + 1);
-  d.b = d.a;
-  if (kind == Kind::i8) d.d = Type::s32;
-  return d;
+// Throws unless the kind's format holds d and an instruction takes it.
+void require_idesc(const InstructionDescriptor& d, Kind kind, const OpcodeChoice& opcode) {
+  const IdescIsLegal is_legal = [&](const InstructionDescriptor& other) {
+    return check(other, kind) == Fault::None &&
+           verdict_on(other, kind, opcode).fault == Fault::None;
+  };
+  if (is_legal(d)) return;
+  if (const Fault fault = check(d, kind); fault != Fault::None)
+    require(fault, nearest_legal(d, is_legal));
+  const IdescVerdict verdict = verdict_on(d, kind, opcode);
+  require(verdict.fault, "; " + subject_text(verdict, d) + nearest_legal(d, is_legal));
 }
 
-std::string encode_idesc(const Question& question, Kind kind) {
-  std::vector<std::string_view> names;
+EncodedWord encode_idesc(const Question& question, Kind kind) {
+  std::vector<std::string_view> names(opcode_keys.begin(), opcode_keys.end());
   with_idesc_format(kind, [&](auto format) {
     decltype(format)::for_each([&](auto field) { names.push_back(decltype(field)::name); });
     return 0;
   });
   const Keys keys(words_from(question, 1), names);
   constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max();
-  InstructionDescriptor d = default_types(kind);
-  d.m = static_cast<int>(keys.number(idesc::M::name, 0, largest));
-  d.n = static_cast<int>(keys.number(idesc::N::name, 0, largest));
-  d.d = type_from(keys, idesc::TypeD::name, d.d);
-  d.a = type_from(keys, idesc::TypeA::name, d.a);
-  d.b = type_from(keys, idesc::TypeB::name, d.b);
-  d.major_a = major_from(keys, idesc::MajorA::name);
-  d.major_b = major_from(keys, idesc::MajorB::name);
-  d.negate_a = flag_from(keys, idesc::NegateA::name);
-  d.negate_b = flag_from(keys, idesc::NegateB::name);
-  d.sparse = flag_from(keys, idesc::Sparse::name);
-  d.selector = int_from(keys, idesc::Selector::name, 0);
-  d.saturate = flag_from(keys, idesc::Saturate::name);
-  d.max_shift_b = int_from(keys, idesc::MaxShiftB::name, 0);
-  d.scale_type = static_cast<ScaleType>(
-      keys.choice(idesc::ScaleFormat::name, {name(ScaleType::ue4m3), name(ScaleType::ue8m0)},
-                  static_cast<int>(ScaleType::ue8m0)));
-  d.scale_a_id = int_from(keys, idesc::ScaleAId::name, 0);
-  d.scale_b_id = int_from(keys, idesc::ScaleBId::name, 0);
-  d.k96 = flag_from(keys, idesc::K96::name);
-  require(check(d, kind));
-  return hex_word(encode(d, kind), idesc::word_bits);
+  for (const std::string_view needed : {idesc::M::name, idesc::N::name})
+    keys.number(needed, 0, largest);
+  const InstructionDescriptor d = read_descriptor(keys, default_types(kind));
+  const OpcodeChoice opcode = opcode_from(keys);
+  require_idesc(d, kind, opcode);
+  const std::uint32_t word = encode(d, kind);
+  return {hex_word(word, idesc::word_bits), remarks_on_idesc(word, kind, opcode).lints};
 }
 
 // ---- Zero-column masks --------------------------------------------------------------------------
@@ -304,28 +314,52 @@ DecodedWord decode_mask(const Question& question) {
           remarks_on_zero_mask(word, mask_use_from(keys))};
 }
 
-std::string encode_mask(const Question& question) {
-  constexpr std::array counts = {zero_mask::StartCount0::name, zero_mask::StartCount1::name,
-                                 zero_mask::StartCount2::name, zero_mask::StartCount3::name};
-  constexpr std::array spans = {zero_mask::FirstSpan0::name, zero_mask::FirstSpan1::name,
-                                zero_mask::FirstSpan2::name, zero_mask::FirstSpan3::name};
-  std::vector<std::string_view> names;
-  ZeroColumnMaskFormat::for_each([&](auto field) { names.push_back(decltype(field)::name); });
-  const Keys keys(words_from(question, 1), names);
+Fault check_use(const ZeroColumnMask& z, const std::optional<MaskUse>& use) {
+  return use ? check(z, use->m) : check(z);
+}
+
+constexpr std::array mask_counts = {zero_mask::StartCount0::name, zero_mask::StartCount1::name,
+                                    zero_mask::StartCount2::name, zero_mask::StartCount3::name};
+constexpr std::array mask_spans = {zero_mask::FirstSpan0::name, zero_mask::FirstSpan1::name,
+                                   zero_mask::FirstSpan2::name, zero_mask::FirstSpan3::name};
+
+ZeroColumnMask mask_from(const Keys& keys) {
   const auto number = [&](std::string_view key, int fallback) {
-    return static_cast<std::uint32_t>(int_from(keys, key, fallback));
+    return static_cast<std::uint32_t>(keys.integer(key, fallback));
   };
   ZeroColumnMask z;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    z.start_count[i] = number(counts[i], 0);
-    z.first_zeroed[i] = flag_from(keys, spans[i]);
+  for (std::size_t i = 0; i < mask_counts.size(); ++i) {
+    z.start_count[i] = number(mask_counts[i], 0);
+    z.first_zeroed[i] = keys.flag(mask_spans[i]);
   }
-  z.non_zero = flag_from(keys, zero_mask::NonZero::name);
+  z.non_zero = keys.flag(zero_mask::NonZero::name);
   z.skip_columns = number(zero_mask::SkipSpan::name, 1);
   z.use_columns = number(zero_mask::UseSpan::name, 1);
   z.column_shift = number(zero_mask::ColumnShift::name, 0);
-  require(check(z));
-  return hex_word(encode(z), mask_bits);
+  return z;
+}
+
+std::string nearest_mask(ZeroColumnMask z, const std::optional<MaskUse>& use) {
+  Rounded rounded;
+  for (std::size_t i = 0; i < mask_counts.size(); ++i)
+    rounded.to_range<std::uint32_t>(mask_counts[i], z.start_count[i], 0,
+                                    zero_mask::StartCount0::max_code);
+  constexpr std::uint32_t longest = zero_mask::SkipSpan::max_code + 1;
+  rounded.to_range<std::uint32_t>(zero_mask::SkipSpan::name, z.skip_columns, 1, longest);
+  rounded.to_range<std::uint32_t>(zero_mask::UseSpan::name, z.use_columns, 1, longest);
+  rounded.to_range<std::uint32_t>(zero_mask::ColumnShift::name, z.column_shift, 0,
+                                  use ? 0 : max_column_shift);
+  return rounded.words(check_use(z, use) == Fault::None);
+}
+
+EncodedWord encode_mask(const Question& question) {
+  std::vector<std::string_view> names = {"m", "n"};
+  ZeroColumnMaskFormat::for_each([&](auto field) { names.push_back(decltype(field)::name); });
+  const Keys keys(words_from(question, 1), names);
+  const ZeroColumnMask z = mask_from(keys);
+  const std::optional<MaskUse> use = mask_use_from(keys);
+  require(check_use(z, use), nearest_mask(z, use));
+  return {hex_word(encode(z), mask_bits), remarks_on_zero_mask(encode(z), use).lints};
 }
 
 // ---- Tensor Memory addresses --------------------------------------------------------------------
@@ -344,12 +378,18 @@ DecodedWord decode_tmem(const Question& question) {
           remarks_on_tmem_address(word)};
 }
 
-std::string encode_tmem(const Question& question) {
+std::string nearest_tmem(TmemAddress a) {
+  Rounded rounded;
+  rounded.to_range(TmemLaneField::name, a.tmem_lane, 0, TmemAddress::lanes - 1);
+  rounded.to_range(TmemColumnField::name, a.tmem_column, 0, TmemAddress::columns - 1);
+  return rounded.words(check(a) == Fault::None);
+}
+
+EncodedWord encode_tmem(const Question& question) {
   const Keys keys(words_from(question, 1), {}, {TmemLaneField::name, TmemColumnField::name});
-  const TmemAddress a{int_from(keys, TmemLaneField::name, 0),
-                      int_from(keys, TmemColumnField::name, 0)};
-  require(check(a));
-  return hex_word(encode(a), tmem_bits);
+  const TmemAddress a{keys.integer(TmemLaneField::name, 0), keys.integer(TmemColumnField::name, 0)};
+  require(check(a), nearest_tmem(a));
+  return {hex_word(encode(a), tmem_bits), remarks_on_tmem_address(encode(a)).lints};
 }
 
 }  // namespace
@@ -369,7 +409,7 @@ DecodedWord decode_tcgen05(const Question& question) {
   return decode_idesc(question, kind_named(format.substr(idesc_formats.size())));
 }
 
-std::string encode_tcgen05(const Question& question) {
+EncodedWord encode_tcgen05(const Question& question) {
   const std::string format = lowered(word_at(question, 0, "a format"));
   if (format == smem_format) return encode_smem(question);
   if (format == mask_format) return encode_mask(question);

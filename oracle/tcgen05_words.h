@@ -22,7 +22,9 @@ bool is_tcgen05_format(std::string_view format);
 // Words of the question: format, word, keys. Requires: is_tcgen05_format(first word).
 DecodedWord decode_tcgen05(const Question& question);
 
-// Words of the question: format, keys; throws FaultError for a word that the format cannot hold.
-std::string encode_tcgen05(const Question& question);
+// Words of the question: format, keys, and the keys by which decode learns of the word's use.
+// Throws FaultError, with the nearest legal values, for a word that the format cannot hold or no
+// instruction takes, UnmodelledError for one that no source describes.
+EncodedWord encode_tcgen05(const Question& question);
 
 }  // namespace tcq::oracle

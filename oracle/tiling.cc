@@ -83,6 +83,10 @@ OperandTile with_swizzle(OperandTile tile, Swizzle swizzle) {
 
 }  // namespace
 
+AtomOrder usual_order(Major major) {
+  return major == Major::K ? AtomOrder::MnFirst : AtomOrder::KFirst;
+}
+
 Type type_of(const OperandTile& tile) { return wgmma::operand_type(tile.form, tile.operand); }
 
 Extent instruction_extent(const OperandTile& tile) {

@@ -33,6 +33,20 @@ struct OperandTile {
 inline constexpr wgmma::Swizzle swizzles_by_width[] = {wgmma::Swizzle::B128, wgmma::Swizzle::B64,
                                                        wgmma::Swizzle::B32, wgmma::Swizzle::None};
 
+// The order of a tile for which none is asked: that in which one TMA box writes the most, as
+// CUTLASS's collectives have it. partition takes cute_order, the one of CuTe's tile_to_shape.
+AtomOrder usual_order(Major major);
+inline constexpr AtomOrder cute_order = AtomOrder::MnFirst;
+
+// The other verb's default, for those who compare their answers.
+inline constexpr std::string_view layout_order_note =
+    "the default is mn-first for K-major and k-first for MN-major tiles, so that one TMA box "
+    "writes "
+    "the most; partition takes mn-first for both, as CuTe's tile_to_shape does";
+inline constexpr std::string_view partition_order_note =
+    "the default is mn-first, as in CuTe's tile_to_shape; layout takes k-first for MN-major tiles, "
+    "so that one TMA box writes the most";
+
 Type type_of(const OperandTile& tile);
 wgmma::Extent instruction_extent(const OperandTile& tile);
 Tile compact(const OperandTile& tile);

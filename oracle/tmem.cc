@@ -1,13 +1,16 @@
 // The verb tmem: draws a plan for Tensor Memory and names what is wrong with it.
 //
-// Decides the words of a plan and how it is drawn; sizes, places and Faults are
-// sim/machine/tmem_plan.h. Words in the order of time: NAME=COLUMNS allocates, NAME=START+COLUMNS
-// is an allocation that the program was given at START, NAME/PART=... is a part of one, and
-// free=NAME deallocates. Example: d0=256 d1=256 free=d0 d2=128.
+// Decides the words of a plan, how it is drawn and how much of it is printed; sizes, places and
+// Faults are sim/machine/tmem_plan.h. The work grows with the words as their number does. Words in
+// the order of time: NAME=COLUMNS allocates, NAME=START+COLUMNS is an allocation that the program
+// was given at START, NAME/PART=... is a part of one, and free=NAME deallocates. Example: d0=256
+// d1=256 free=d0 d2=128.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,13 @@ constexpr std::string_view expected =
     "NAME=COLUMNS, NAME=START+COLUMNS, NAME/PART=COLUMNS, NAME/PART=START+COLUMNS or free=NAME";
 constexpr std::string_view free_word = "free";
 
+// However long the line, its answer can be read: this is all that is printed of a name, of the
+// Faults, and of the allocations that were freed.
+constexpr std::size_t longest_name = 64;
+constexpr std::size_t most_faults = 64;
+constexpr std::size_t most_freed = 1024;  // regions
+constexpr std::size_t most_title_words = 64;
+
 // One character of the bar, one cell of the picture.
 constexpr int columns_per_mark = 8;
 constexpr int marks = tmem_columns / columns_per_mark;
@@ -54,6 +64,9 @@ void check_name(std::string_view word, std::string_view name) {
            c == '.' || c == '-';
   };
   if (name.empty()) throw_word(word, "a name is missing");
+  if (name.size() > longest_name)
+    throw_word(word, fmt::format("a name has {} characters, at most {} are read", name.size(),
+                                 longest_name));
   if (!std::all_of(name.begin(), name.end(), fine))
     throw_word(word, "names have letters, digits, '_', '.' and '-'");
 }
@@ -94,20 +107,21 @@ TmemStep step_from(std::string_view word) {
 
 // A name may come back after it was freed; before that it would be ambiguous.
 void check_names_are_free(const Question& question, const std::vector<TmemStep>& steps) {
-  std::vector<std::string> live;
+  std::unordered_map<std::string, std::unordered_set<std::string>> live;  // parts of allocations
+  std::unordered_set<std::string> allocated;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TmemStep& step = steps[i];
     if (step.action == TmemStep::Action::Free) {
-      std::erase(live, step.allocation);
-      std::erase_if(
-          live, [&](const std::string& name) { return name.starts_with(step.allocation + "/"); });
+      live.erase(step.allocation);
+      allocated.erase(step.allocation);
       continue;
     }
+    const bool fresh = step.part.empty() ? allocated.insert(step.allocation).second
+                                         : live[step.allocation].insert(step.part).second;
+    if (fresh) continue;
     const std::string name =
         step.part.empty() ? step.allocation : step.allocation + "/" + step.part;
-    if (std::find(live.begin(), live.end(), name) != live.end())
-      throw_word(question.words[i], fmt::format("{} is in use already", quoted(name)));
-    live.push_back(name);
+    throw_word(question.words[i], fmt::format("{} is in use already", quoted(name)));
   }
 }
 
@@ -239,10 +253,15 @@ std::string left_text(const TmemPlan& plan) {
   return fmt::format("\nnot freed: {}: the kernel must free it before it ends", names);
 }
 
+// A word of the plan; numbers with thousands of zeros in front are cut.
+std::string_view short_word(const Question& question, std::size_t step) {
+  return question.words[step].substr(0, 2 * longest_name + 16);
+}
+
 // "d1=256: illegal TmemAllocGrows: SENTENCE (PTX ISA 9.2, SECTION)".
 std::string finding_text(const Question& question, const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
-  return fmt::format("{}: {} {}: {} (PTX ISA 9.2, {})", question.words[finding.step],
+  return fmt::format("{}: {} {}: {} (PTX ISA 9.2, {})", short_word(question, finding.step),
                      name(about.kind), about.name, about.sentence, about.source);
 }
 
@@ -251,8 +270,13 @@ std::string text_answer(const Question& question, const TmemPlan& plan) {
   text += fmt::format("\n{}\n{}\npeak: {} of {} columns", free_text(plan), next_text(plan),
                       plan.peak_columns, tmem_columns);
   text += left_text(plan);
-  for (const tcgen05::TmemFinding& finding : plan.findings)
-    text += "\nfault: " + finding_text(question, finding);
+  for (std::size_t i = 0; i < std::min(plan.findings.size(), most_faults); ++i)
+    text += "\nfault: " + finding_text(question, plan.findings[i]);
+  if (plan.findings.size() > most_faults)
+    text += fmt::format(
+        "\nfault: and {} more, which are not printed: cut the plan where the first "
+        "one is",
+        plan.findings.size() - most_faults);
   return text;
 }
 
@@ -278,7 +302,7 @@ std::string allocation_json(const TmemAllocation& allocation) {
 
 std::string finding_json(const Question& question, const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
-  return json_object({{"word", json_string(question.words[finding.step])},
+  return json_object({{"word", json_string(short_word(question, finding.step))},
                       {"kind", json_string(name(about.kind))},
                       {"name", json_string(about.name)},
                       {"what", json_string(about.sentence)}});
@@ -286,23 +310,30 @@ std::string finding_json(const Question& question, const tcgen05::TmemFinding& f
 
 std::string json_answer(const Question& question, const TmemPlan& plan) {
   std::vector<std::string> allocations;
-  for (const TmemAllocation& a : plan.allocations) allocations.push_back(allocation_json(a));
+  std::size_t freed = 0;  // regions
+  for (const TmemAllocation& a : plan.allocations) {
+    freed += a.freed ? 1 + a.parts.size() : 0;
+    if (!a.freed || freed <= most_freed) allocations.push_back(allocation_json(a));
+  }
   std::vector<std::string> runs;
   for (const TmemColumns& run : free_columns(plan))
     runs.push_back(
         json_object({{"start", number_text(run.start)}, {"columns", number_text(run.columns)}}));
   std::vector<std::string> faults;
-  for (const auto& finding : plan.findings) faults.push_back(finding_json(question, finding));
+  for (std::size_t i = 0; i < std::min(plan.findings.size(), most_faults); ++i)
+    faults.push_back(finding_json(question, plan.findings[i]));
   const int free = total(free_columns(plan));
   return json_object({{"bar", json_string(bar(plan))},
                       {"columns_per_mark", number_text(columns_per_mark)},
                       {"allocations", json_array(allocations)},
+                      {"allocation_count", std::to_string(plan.allocations.size())},
                       {"free", json_array(runs)},
                       {"free_columns", number_text(free)},
                       {"largest_free", number_text(largest(free_columns(plan)))},
                       {"next_at_most", number_text(plan.next_at_most)},
                       {"peak_columns", number_text(plan.peak_columns)},
-                      {"faults", json_array(faults)}});
+                      {"faults", json_array(faults)},
+                      {"fault_count", std::to_string(plan.findings.size())}});
 }
 
 // ---- Picture ------------------------------------------------------------------------------------
@@ -313,7 +344,9 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
   const std::vector<Region> regions = regions_of(plan);
   Picture picture;
   picture.title = "Tensor Memory:";
-  for (const std::string_view word : question.words) picture.title += " " + std::string(word);
+  for (std::size_t i = 0; i < std::min(question.words.size(), most_title_words); ++i)
+    picture.title += " " + std::string(short_word(question, i));
+  if (question.words.size() > most_title_words) picture.title += " ...";
   picture.legend = fmt::format("cell: {} columns; its label: what lies there", columns_per_mark);
   picture.hue_word = "region";
   picture.shade_word = "in use";

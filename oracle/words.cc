@@ -101,6 +101,10 @@ std::uint32_t parse_hex(std::string_view word, int digits, std::string_view what
   return value;
 }
 
+std::string_view name(AtomOrder order) {
+  return order == AtomOrder::MnFirst ? "mn-first" : "k-first";
+}
+
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   word = word.substr(0, longest_compared);
   std::string_view best;
@@ -179,6 +183,36 @@ std::uint32_t Keys::either_number(std::string_view key, std::string_view long_ke
     throw UsageError(fmt::format("{}= and {}= are the same: expected one of them", key, long_key));
   return static_cast<std::uint32_t>(
       number_or(has(long_key) ? long_key : key, 0, std::numeric_limits<std::uint32_t>::max(), 0));
+}
+
+int Keys::integer(std::string_view key, int fallback) const {
+  constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max();
+  return static_cast<int>(number_or(key, 0, largest, static_cast<std::uint64_t>(fallback)));
+}
+
+bool Keys::flag(std::string_view key, bool fallback) const {
+  return number_or(key, 0, 1, fallback ? 1 : 0) == 1;
+}
+
+Major Keys::major(std::string_view key, Major fallback) const {
+  return choice(key, {"K", "MN"}, fallback == Major::MN ? 1 : 0) == 1 ? Major::MN : Major::K;
+}
+
+AtomOrder Keys::order(AtomOrder fallback) const {
+  constexpr AtomOrder all[] = {AtomOrder::MnFirst, AtomOrder::KFirst};
+  const int chosen = choice("order", {name(all[0]), name(all[1])}, -1);
+  return chosen < 0 ? fallback : all[chosen];
+}
+
+Type Keys::type(std::string_view key, Type fallback) const {
+  const Pair* pair = find(key);
+  if (pair == nullptr) return fallback;
+  std::vector<std::string_view> known;
+  for (int i = 0; i < type_count; ++i) {
+    known.push_back(name(static_cast<Type>(i)));
+    if (same_word(known.back(), pair->value)) return static_cast<Type>(i);
+  }
+  throw_unknown(fmt::format("value of {}=", key), pair->value, known);
 }
 
 int Keys::choice(std::string_view key, std::initializer_list<std::string_view> choices,

@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/isa/canonical_layout.h"
+#include "sim/isa/element.h"
+
 namespace tcq::oracle {
 
 // Decimal or 0x hex, no sign, no rest; `what` names the argument in the complaint.
@@ -33,6 +36,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 [[noreturn]] void throw_unknown(std::string_view what, std::string_view word,
                                 std::span<const std::string_view> candidates);
 
+// "mn-first", "k-first".
+std::string_view name(AtomOrder order);
+
 // The key=value words of one question. Unknown, repeated and malformed ones are refused at once.
 class Keys {
  public:
@@ -49,6 +55,16 @@ class Keys {
                           std::uint64_t fallback) const;
   // A 32-bit number under one of two spellings of a key, 0 if neither is given.
   std::uint32_t either_number(std::string_view key, std::string_view long_key) const;
+  // A number in [0, 2^31), for checks that say themselves what exists.
+  int integer(std::string_view key, int fallback) const;
+  // 0 or 1.
+  bool flag(std::string_view key, bool fallback = false) const;
+  // K or MN.
+  Major major(std::string_view key, Major fallback = Major::K) const;
+  // order=mn-first|k-first.
+  AtomOrder order(AtomOrder fallback) const;
+  // An element type of any instruction.
+  Type type(std::string_view key, Type fallback) const;
   // Index of the value in `choices`, or `fallback` if the key is missing.
   int choice(std::string_view key, std::initializer_list<std::string_view> choices,
              int fallback) const;

@@ -74,6 +74,32 @@ TEST(Partition, AInRegistersHasAFragmentInsteadOfDescriptors) {
   EXPECT_EQ(text.find("tCsA:"), std::string::npos);
 }
 
+// layout and partition have different defaults on MN-major tiles, say so, and agree when told.
+TEST(Partition, TheOrderIsSaidAndChosenByTheSameKeyAsInLayout) {
+  const std::string form = "wgmma.m64n64k16.f16.f16.f16 major_a=MN major_b=MN";
+  const std::string tile = " bM=128 bN=128 bK=64 swizzle=128B";
+  const auto laid = [&](const std::string& keys) {
+    return text_of("layout wgmma.m64n64k16.f16.f16.f16 A rows=128 k=64 swizzle=128B major_a=MN" +
+                   keys);
+  };
+  EXPECT_EQ(fact(text_of("partition " + form + tile), "order"), "mn-first");
+  EXPECT_EQ(fact(laid(""), "order"), "k-first");
+  EXPECT_NE(fact(text_of("partition " + form + tile), "order note").find("layout takes k-first"),
+            std::string::npos);
+  EXPECT_NE(fact(laid(""), "order note").find("partition takes mn-first"), std::string::npos);
+  for (const std::string order : {"mn-first", "k-first"}) {
+    const std::string cut = text_of("partition " + form + tile + " order=" + order);
+    EXPECT_EQ(fact(cut, "order"), order);
+    EXPECT_EQ(fact(laid(" order=" + order), "order"), order);
+    EXPECT_EQ(fact(cut, "descriptor A").substr(0, 18), fact(laid(" order=" + order), "descriptor"));
+  }
+  for (const std::string& question : std::vector<std::string>{
+           "partition " + form + tile, "layout wgmma.m64n64k16.f16.f16.f16 A rows=128 k=64",
+           "layout tcgen05.mma.cta_group::1.kind::f16 B k=64"})
+    EXPECT_NE(text_of(question, styled(Style::Json)).find("\"order\":\"mn-first\""),
+              std::string::npos);
+}
+
 // ---- Refusals -----------------------------------------------------------------------------------
 
 TEST(Partition, InstructionAndSwizzleAtomAreCheckedIndependently) {

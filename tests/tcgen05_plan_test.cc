@@ -37,6 +37,8 @@ const std::string mxf4_pair = "tcgen05.mma.cta_group::2.kind::mxf4.block_scale";
 const std::string nvf4_pair = "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16";
 const std::string f16 = "tcgen05.mma.cta_group::1.kind::f16";
 
+std::string str(int value) { return std::to_string(value); }
+
 struct PlanCase {
   std::string question;
   int k;
@@ -177,6 +179,69 @@ TEST(Tcgen05_Plan, RegionsFollowEachOtherAndFitTheAllocation) {
       EXPECT_GE(plan.shared[i].start, plan.shared[i - 1].start + plan.shared[i - 1].bytes);
     EXPECT_EQ(plan.steps.size(), static_cast<std::size_t>(c.k / k(plan.b.opcode, plan.b.idesc)));
   }
+}
+
+// ---- Metadata -----------------------------------------------------------------------------------
+
+// CuTe's rule, spelt anew: the column of a block is split into the even one and its last bit.
+TEST(Tcgen05_Plan, MetadataIsNamedByEvenColumnsAndSelectors) {
+  int steps = 0;
+  for (const std::string kind : {"f16", "tf32", "f8f6f4", "i8", "mxf8f6f4.block_scale",
+                                 "mxf4.block_scale", "mxf4nvf4.block_scale.block16"}) {
+    for (const int cta_group : {1, 2}) {
+      for (const int n : {16, 48, 96, 128, 208}) {
+        for (const int blocks : {1, 2, 3, 4, 5, 8}) {
+          if (kind == "i8" && n % 32 != 0) continue;
+          const std::string question = "tcgen05.mma.sp.cta_group::" + str(cta_group) +
+                                       ".kind::" + kind + " m=" + str(128 * cta_group) +
+                                       " n=" + str(n);
+          const bool paired = kind == "f16" || kind == "tf32";
+          const int k = kind == "tf32" ? 16 : paired ? 32 : kind.starts_with("mxf4") ? 128 : 64;
+          const TilePlan plan = plan_of(question, k * blocks);
+          const TmemRegion& e = plan.tmem[1];
+          ASSERT_EQ(e.name, "E");
+          ASSERT_EQ(e.column % 4, 0) << question;
+          ASSERT_EQ(e.columns % 4, 0) << question << ": what follows is out of the copies' reach";
+          for (int i = 0; i < blocks; ++i, ++steps) {
+            const PlanStep& step = plan.steps[static_cast<std::size_t>(i)];
+            const int column = e.column + i * (paired ? 1 : 2);
+            ASSERT_LT(column, e.column + e.columns);
+            ASSERT_EQ(step.metadata_column, paired ? column & ~1 : column) << question;
+            ASSERT_EQ(step.idesc.selector, paired ? column & 1 : 0) << question;
+            ASSERT_EQ(check(plan.b.opcode, step.idesc), Fault::None) << question;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(steps, 23 * 2 * (6 * 5 + 2));
+}
+
+TEST(Tcgen05_Plan, BlockOneOfASparseTileIsSelectorOneOfTheSameColumn) {
+  const std::string text =
+      text_of("layout tcgen05.mma.sp.cta_group::1.kind::f16 m=128 n=128 k=128 swizzle=128B");
+  for (const std::string line :
+       {"idesc 0x08200014, metadata column 128 selector 0\n",
+        "idesc 0x08200015, metadata column 128 selector 1\n",
+        "idesc 0x08200014, metadata column 130 selector 0\n",
+        "idesc 0x08200015, metadata column 130 selector 1\n", "as CuTe issues them"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  const std::string json =
+      text_of("layout tcgen05.mma.sp.cta_group::2.kind::tf32 m=256 n=64 k=32", styled(Style::Json));
+  EXPECT_NE(json.find("\"metadata_column\":64,\"selector\":1"), std::string::npos) << json;
+}
+
+TEST(Tcgen05_Plan, WhatNoSourceSaysOfMetadataIsUnmodelled) {
+  for (const char* question : {"tcgen05.mma.sp.cta_group::1.kind::f16 m=64 n=64 k=32",
+                               "tcgen05.mma.sp.cta_group::2.kind::f16 m=128 n=64 k=32",
+                               "tcgen05.mma.sp.cta_group::2.kind::i8 m=128 n=64 k=64",
+                               "tcgen05.mma.ws.sp.cta_group::1.kind::f16 m=64 n=64 k=64",
+                               "tcgen05.mma.ws.sp.cta_group::1.kind::tf32 m=128 n=64 k=32"})
+    EXPECT_EQ(ask(std::string("layout ") + question).status, Status::Unmodelled) << question;
+  EXPECT_EQ(ask("layout tcgen05.mma.ws.sp.cta_group::1.kind::f16 m=64 n=64 k=32").status,
+            Status::Yes);
+  EXPECT_EQ(ask("layout tcgen05.mma.ws.sp.cta_group::1.kind::i8 m=64 n=64 k=256").status,
+            Status::Yes);
 }
 
 // ---- The verb -----------------------------------------------------------------------------------

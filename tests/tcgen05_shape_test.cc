@@ -357,7 +357,7 @@ TEST(Tcgen05_Descriptor, ScaleIdsFollowTheNumberOfFactors) {
   EXPECT_EQ(ids({Kind::mxf4nvf4, 2, false, false, ScaleVec::Block16}, true), "02");
 }
 
-TEST(Tcgen05_Descriptor, K96IsOfSm103aAndDocumentedForPairsOf256Only) {
+TEST(Tcgen05_Descriptor, K96IsOfSm103aWhereTheManualOrCutlassHasIt) {
   InstructionDescriptor d = plain(kMx4Pair);
   d.k96 = true;
   EXPECT_EQ(check(kMx4Pair, d), Fault::None);
@@ -372,6 +372,21 @@ TEST(Tcgen05_Descriptor, K96IsOfSm103aAndDocumentedForPairsOf256Only) {
   EXPECT_EQ(check(kMx4Pair, d), Fault::UnmodelledK96);
   EXPECT_EQ(check(kMx4Pair, d, Target::sm_100a), Fault::TargetLacksK96) << "illegal goes first";
   EXPECT_EQ(check(kMx4, d), Fault::UnmodelledK96);
+  // CUTLASS: 128 rows for one CTA, 128 or 256 for two, kind mxf4nvf4 only, N % 16 == 0.
+  for (int i = 0; i < 2 * 3 * 2 * 32; ++i) {
+    const auto scale_vec = static_cast<ScaleVec>(static_cast<int>(ScaleVec::X4) + i / 2 % 3);
+    const MmaOpcode op = {Kind::mxf4nvf4, i % 2 + 1, false, false, scale_vec};
+    d.m = i / 6 % 2 == 0 ? 128 : 256;
+    d.n = 8 * (i / 12 + 1);
+    const bool exists = d.m <= 128 * op.cta_group && d.n % (8 * op.cta_group) == 0;
+    const bool known = d.n % 16 == 0 && scale_vec != ScaleVec::X4;
+    const Fault fault = check(op, d, Target::sm_103a);
+    EXPECT_EQ(fault == Fault::None, exists && known) << name_of(op) << d.m << "x" << d.n;
+    EXPECT_EQ(fault == Fault::UnmodelledK96, exists && !known) << name_of(op) << d.m << "x" << d.n;
+    EXPECT_EQ(is_disputed(Dispute::K96M128, op, d), !(op.cta_group == 2 && d.m == 256));
+  }
+  d.m = 128;
+  d.n = 128;
   d.sparse = true;
   EXPECT_EQ(check({Kind::mxf4, 2, false, true}, d), Fault::Tcgen05ShapeM);
   d.m = 256;

@@ -68,7 +68,15 @@ TEST(Tcgen05_Verbs, MetadataIsAskedByChunkOfLogicalK) {
   EXPECT_EQ(text_of("where " + sp + " E row=77 chunk=5"),
             "E[77][20..23] = tmem_lane 77, tmem_column 0, bits [20,24)");
   EXPECT_TRUE(ask("where " + sp + " E row=77 col=5").complaint.starts_with("col= does not apply"));
-  EXPECT_EQ(ask("where " + sp + " E row=1 chunk=1 selector=1").status, Status::Unmodelled);
+  EXPECT_EQ(text_of("where " + sp + " E row=77 chunk=5 selector=1"),
+            "E[77][20..23] = tmem_lane 77, tmem_column 1, bits [20,24)\nnote: CuTe's code is the "
+            "only source: selector 1 means the column behind the address's");
+  EXPECT_TRUE(text_of("what " + sp + " E tmem_lane=77 tmem_column=129 address=128 selector=1")
+                  .starts_with("tmem_lane 77, tmem_column 129 = E[69][16..19]"));
+  EXPECT_EQ(ask("what " + sp + " E tmem_lane=77 tmem_column=128 address=128 selector=1").status,
+            Status::No);
+  EXPECT_EQ(ask("where " + sp + " E row=1 chunk=1 selector=2").status, Status::Unmodelled);
+  EXPECT_EQ(ask("where " + sp + " E row=1 chunk=1 address=129").status, Status::Unmodelled);
 }
 
 TEST(Tcgen05_Verbs, ScaleIdsMoveTheFactorsOfTheInstruction) {

@@ -78,6 +78,10 @@ TEST(Tcgen05_Decode, ExplainsEveryKindInItsOwnFormat) {
   expect_note("kind mxf4: D f32 128 x 128 = A sparse e2m1 K-major x B e2m1 K-major",
               "tcgen05.idesc.mxf4 0x08a00484");
   expect_note("k96: K is 96", "tcgen05.idesc.mxf4 0x88a00480");
+  expect_note("disputed: K = 96 with 128 rows", "tcgen05.idesc.mxf4nvf4 0x88a00480 cta_group=1");
+  expect_note("metadata, selector 1: they begin in the odd column behind the even one",
+              "tcgen05.idesc.f16 0x08200015");
+  expect_note("metadata, selector 2: no source says", "tcgen05.idesc.tf32 0x08200916");
 }
 
 TEST(Tcgen05_Decode, NamesReservedBitsThatAreSet) {
@@ -96,7 +100,7 @@ TEST(Tcgen05_Decode, JsonHasTheSameParts) {
                            R"("reserved":[])", R"("lints":["bits [46,49) must be 001: )"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   EXPECT_EQ(text_of("encode tmem.addr tmem_lane=1", styled(Style::Json)),
-            R"({"format":"tmem.addr","word":"0x00010000"})");
+            R"({"format":"tmem.addr","word":"0x00010000","lints":[]})");
 }
 
 // The keys of encode are the names and values that decode prints.
@@ -114,6 +118,12 @@ void expect_round_trip(const std::string& format, const std::string& word) {
   ASSERT_EQ(text_of(question), word) << question;
 }
 
+// A right word that an instruction takes; whether one does is nonsense_test.cc's concern.
+bool is_taken(std::uint32_t word, Kind kind) {
+  return tcgen05::check_word(word, kind) == Fault::None &&
+         verdict_on(tcgen05::decode(word, kind), kind, {}).fault == Fault::None;
+}
+
 TEST(Tcgen05_Encode, InvertsDecodeForRandomRightWords) {
   std::mt19937_64 random(1);
   int tried[4] = {};
@@ -126,7 +136,7 @@ TEST(Tcgen05_Encode, InvertsDecodeForRandomRightWords) {
       expect_round_trip("tcgen05.desc", hex_word(desc, 64));
     const auto kind = static_cast<Kind>(random() % tcgen05::kind_count);
     const auto idesc = static_cast<std::uint32_t>(random() & random() & tcgen05::idesc_mask(kind));
-    if (tcgen05::check_word(idesc, kind) == Fault::None && ++tried[1] <= 700)
+    if (is_taken(idesc, kind) && ++tried[1] <= 700)
       expect_round_trip(std::string("tcgen05.idesc.") + name(kind), hex_word(idesc, 32));
     const std::uint64_t mask = word & tcgen05::ZeroColumnMaskFormat::mask;
     if (tcgen05::check_zero_mask_word(mask) == Fault::None && ++tried[2] <= 300)
@@ -360,7 +370,7 @@ TEST(Tcgen05_IdescLints, MembersThatAKindDoesNotHave) {
   expect_lint("scale_type 0 is ue4m3: the scale factors of kind mxf4 are ue8m0, 1",
               "tcgen05.idesc.mxf4 0x08200480");
   expect_lint("scale_b_id 1: with K = 64 kind mxf4 takes 0 or 2", "tcgen05.idesc.mxf4 0x08a00490");
-  EXPECT_EQ(lints("tcgen05.idesc.mxf4 0x88a00490"), "");
+  EXPECT_EQ(lints("tcgen05.idesc.mxf4 0x90a00490"), "");
 }
 
 TEST(Tcgen05_IdescLints, ReservedBitsSayWhatTheyAreElsewhere) {
@@ -391,7 +401,7 @@ TEST(Tcgen05_IdescLints, AgainstTheInstruction) {
   EXPECT_EQ(lints("tcgen05.idesc.f16 0x08120010 a=tmem"), "");
 }
 
-// A word is without lints exactly if sim/isa finds nothing wrong, narrow operands apart.
+// A word is without lints exactly if sim/isa finds nothing wrong and an instruction takes it.
 TEST(Tcgen05_IdescLints, EveryWrongWordHasOneAndNoRightWordHas) {
   std::mt19937_64 random(2);
   int right = 0;
@@ -399,17 +409,14 @@ TEST(Tcgen05_IdescLints, EveryWrongWordHasOneAndNoRightWordHas) {
     const auto kind = static_cast<Kind>(random() % tcgen05::kind_count);
     auto word = static_cast<std::uint32_t>(random() & random() & tcgen05::idesc_mask(kind));
     if (i % 8 == 0) word |= 1u << random() % 32;
-    const bool is_right = tcgen05::check_word(word, kind) == Fault::None;
+    const bool is_right = is_taken(word, kind);
     right += is_right ? 1 : 0;
     const DescriptorRemarks remarks = remarks_on_idesc(word, kind);
-    const tcgen05::InstructionDescriptor d = tcgen05::decode(word, kind);
-    const bool narrow = (d.major_a == Major::MN && !tcgen05::can_be_mn_major(d.a)) ||
-                        (d.major_b == Major::MN && !tcgen05::can_be_mn_major(d.b));
-    if (is_right && narrow) continue;
     ASSERT_EQ(remarks.lints.empty(), is_right) << name(kind) << " " << hex_word(word, 32);
-    ASSERT_EQ(remarks.notes.empty(), !is_right) << name(kind) << " " << hex_word(word, 32);
+    ASSERT_EQ(remarks.notes.empty(), tcgen05::check_word(word, kind) != Fault::None)
+        << name(kind) << " " << hex_word(word, 32);
   }
-  EXPECT_GT(right, 500);
+  EXPECT_GT(right, 100);
 }
 
 // ---- Lints of masks and addresses ---------------------------------------------------------------

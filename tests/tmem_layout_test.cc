@@ -362,11 +362,57 @@ TEST(Tmem_Metadata, EqualsItsCuteLayoutForEveryRowCount) {
   }
 }
 
-TEST(Tmem_Metadata, SixtyFourRowsWithoutWsAndSelectorsAreUnmodelled) {
+// Blocks of K side by side, as CuTe's tmem_e_frg tiles them: (row, k in the block, block) -> lane +
+// 128 * unit, 4096 or 2048 units to a column. The instruction of a block names its column by an
+// even one and a selector.
+TEST(Tmem_Metadata, TheSelectorNamesTheColumnOfItsBlock) {
+  struct Row {
+    Kind kind;
+    const char* cute;
+    int half_bits;  // of a code per unit of k
+    int units;      // of a column
+  };
+  for (const Row& c : {Row{Kind::tf32, "((8,2,8),(8,2),16):((1,1024,16),(128,8),2048)", 4, 16},
+                       Row{Kind::f16, "((8,2,8),(16,2),16):((1,2048,16),(128,8),4096)", 2, 32},
+                       Row{Kind::i8, "(128,64,8):(1,128,8192)", 2, 32},
+                       Row{Kind::f8f6f4, "(128,64,8):(1,128,8192)", 2, 32},
+                       Row{Kind::mxf4, "(128,128,8):(1,128,16384)", 1, 64}}) {
+    const cute::Layout layout{c.cute};
+    for (int block = 0; block < layout.size(2); ++block) {
+      const int begin = layout({0, 0, block}) / 128 / c.units;
+      const MetadataAddress address = metadata_address(c.kind, begin);
+      ASSERT_EQ(check_metadata_column(address.tmem_column), Fault::None) << name(c.kind);
+      const TmemMetadata e = {D, c.kind, address.selector};
+      ASSERT_EQ(check(e), Fault::None) << name(c.kind) << block;
+      for (int row = 0; row < 128; ++row) {
+        for (int k = 0; k < layout.size(1); k += metadata_chunk_elements(c.kind)) {
+          const MetadataChunk chunk = {row, k / metadata_chunk_elements(c.kind)};
+          CellBit at = metadata_place(e, chunk);
+          ASSERT_LT(at.tmem_column, metadata_reach(e));
+          ASSERT_EQ(metadata_chunk(e, at), chunk);
+          at.tmem_column += address.tmem_column;
+          const int unit = (32 * at.tmem_column + at.low_bit) * 2 / c.half_bits;
+          ASSERT_EQ(at.tmem_lane + 128 * unit, layout({row, k, block})) << name(c.kind) << block;
+        }
+      }
+    }
+  }
+}
+
+TEST(Tmem_Metadata, WhatCuteNeitherLaysOutNorIssuesIsUnmodelled) {
   for (const Datapath datapath : {B, C, F})
     EXPECT_EQ(check(TmemMetadata{datapath, Kind::f16}), Fault::UnmodelledTmemOperand);
-  for (int selector = 1; selector < 4; ++selector)
-    EXPECT_EQ(check(TmemMetadata{D, Kind::f16, selector}), Fault::UnmodelledTmemOperand);
+  for (const Kind kind : all_kinds) {
+    for (int selector = 1; selector < 4; ++selector) {
+      const bool issued = selector == 1 && (kind == Kind::f16 || kind == Kind::tf32);
+      EXPECT_EQ(check(TmemMetadata{D, kind, selector}) == Fault::None, issued) << name(kind);
+      for (const Datapath datapath : {D, E, G})
+        EXPECT_EQ(check(TmemMetadata{datapath, kind, selector, true}),
+                  Fault::UnmodelledTmemOperand);
+    }
+  }
+  for (int column = 0; column < 512; ++column)
+    EXPECT_EQ(check_metadata_column(column) == Fault::None, column % 2 == 0);
 }
 
 TEST(Tmem_Metadata, WorkedExamples) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -84,6 +85,50 @@ TEST(Tmem, ThePictureHasACellPerEightColumnsAndAllNames) {
     ++labels;
   EXPECT_EQ(labels, 16u);
   EXPECT_NE(svg.find(">scales<"), std::string::npos);
+}
+
+// ---- Long plans ---------------------------------------------------------------------------------
+
+std::string repeated(const std::string& words, int times) {
+  std::string text = "tmem";
+  for (int i = 0; i < times; ++i) text += " " + words;
+  return text;
+}
+
+// However many words there are: the answer stays short, and its work grows as they do. A plan of
+// two million characters is read in the time that a quadratic one needs for some thousand words.
+TEST(Tmem, AnAnswerStaysShortAndIsLinearInItsPlan) {
+  struct Plan {
+    const char* words;
+    Status status;
+  };
+  constexpr int times = 100000;
+  constexpr std::size_t longest = 200000;
+  for (const Plan& plan : {Plan{"a=32 free=a", Status::Yes}, Plan{"a=32 a/b=8 free=a", Status::Yes},
+                           Plan{"free=a a/b=8 free=a", Status::No}, Plan{"a=48 free=a", Status::No},
+                           Plan{"a=512 b=32 free=b free=a", Status::No}}) {
+    const std::string question = repeated(plan.words, times);
+    for (const Style style : {Style::Text, Style::Json}) {
+      const auto begin = std::chrono::steady_clock::now();
+      const Answer reply = ask(question, styled(style));
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      EXPECT_EQ(reply.status, plan.status) << plan.words << reply.complaint;
+      EXPECT_LT(reply.text.size() + reply.complaint.size(), longest) << plan.words;
+      EXPECT_LT(took.count(), 30) << plan.words;
+    }
+  }
+}
+
+TEST(Tmem, WhatIsNotPrintedIsCounted) {
+  const Answer reply = ask(repeated("a=48", 1));
+  EXPECT_EQ(reply.text.find("more, which are not printed"), std::string::npos);
+  std::string question = "tmem";
+  for (int i = 0; i < 100; ++i) question += " a" + std::to_string(i) + "=48";
+  EXPECT_NE(ask(question).text.find("\nfault: and 36 more, which are not printed"),
+            std::string::npos);
+  EXPECT_NE(ask(question, styled(Style::Json)).text.find("\"fault_count\":100"), std::string::npos);
+  EXPECT_EQ(ask("tmem " + std::string(65, 'a') + "=32").status, Status::Usage);
+  EXPECT_EQ(ask("tmem " + std::string(64, 'a') + "=32").status, Status::Yes);
 }
 
 TEST(Tmem, ExamplesOfExplainAreWhatTheyClaim) {

@@ -141,10 +141,11 @@ HOST_DEVICE constexpr FaultInfo tcgen05_info(Fault fault) {
       return {Unmodelled, "UnmodelledTransposedTmemA",
               "no source says how an MN-major A lies in Tensor Memory", "9.7.16.10.5"};
     case Fault::UnmodelledK96:
-      return {Unmodelled, "UnmodelledK96",
-              "K = 96 is documented with cta_group::2, M = 256 and .block16 or .block32; CUTLASS "
-              "uses other shapes, which nobody has described",
-              "9.7.16.2.1.1"};
+      return {
+          Unmodelled, "UnmodelledK96",
+          "K = 96 is documented with cta_group::2, M = 256 and .block16 or .block32; CUTLASS has "
+          "M = 128, too, as kind mxf4nvf4 with N a multiple of 16; nobody has described more",
+          "9.7.16.2.1.1"};
     case Fault::Tcgen05Unknown:
       return {Illegal, "Tcgen05Unknown",
               "tcgen05 has mma, ld, ld.red, st, cp, shift, alloc, dealloc, "

@@ -15,10 +15,12 @@ HOST_DEVICE constexpr FaultInfo tmem_info(Fault fault) {
   using enum FaultKind;
   switch (fault) {
     case Fault::UnmodelledTmemOperand:
-      return {Unmodelled, "UnmodelledTmemOperand",
-              "no source says how this operand lies in Tensor Memory: A of .ws with M of 64 or 32, "
-              "metadata of 64 rows without .ws or with a selector other than 0",
-              "9.7.16.10.5; 9.7.16.10.8"};
+      return {
+          Unmodelled, "UnmodelledTmemOperand",
+          "no source says how this operand lies in Tensor Memory: A of .ws with M of 64 or 32, "
+          "metadata of 64 rows without .ws, at an odd column, with selector 2 or 3, or of .ws with "
+          "selector 1",
+          "9.7.16.10.5; 9.7.16.10.8"};
     case Fault::UnmodelledShiftEdge:
       return {Unmodelled, "UnmodelledShiftEdge",
               "sources disagree on what a shift writes into lanes 31, 63 and 95", "9.7.16.9.3"};

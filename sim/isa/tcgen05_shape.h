@@ -236,13 +236,26 @@ HOST_DEVICE constexpr Fault check_modifiers(const MmaOpcode& op,
   return Fault::None;
 }
 
+// K = 96 with this M and N. The manual has pairs of CTAs with M = 256 only.
+// Source: PTX ISA 9.2, 9.7.16.2.1, table 39.
+HOST_DEVICE constexpr bool k96_documented(const MmaOpcode& op, const InstructionDescriptor& idesc) {
+  return op.cta_group == 2 && idesc.m == 256;
+}
+
+// Source: CUTLASS's SM103_MXF4_ULTRA_SS_VS and SM103_MXF4_ULTRA_2x1SM_SS_VS
+// (cute/arch/mma_sm100_umma.hpp), which its sm_103 builders choose for tiles of 128 rows, too.
+// Inferred: that a chip agrees; CUTLASS runs its tests on one, its results are not published.
+HOST_DEVICE constexpr bool k96_in_cutlass(const MmaOpcode& op, const InstructionDescriptor& idesc) {
+  return op.kind == Kind::mxf4nvf4 && idesc.m <= 128 * op.cta_group && idesc.n % 16 == 0;
+}
+
 // Legal as far as anybody says, but what it does no source settles.
 HOST_DEVICE constexpr Fault check_modelled(const MmaOpcode& op,
                                            const InstructionDescriptor& idesc) {
   if (idesc.major_a == Major::MN && op.a_place == Place::Tmem)
     return Fault::UnmodelledTransposedTmemA;
-  if (idesc.k96 && (op.cta_group != 2 || idesc.m != 256 || is_scale_vec_x(op.scale_vec)))
-    return Fault::UnmodelledK96;
+  const bool k96_known = k96_documented(op, idesc) || k96_in_cutlass(op, idesc);
+  if (idesc.k96 && (!k96_known || is_scale_vec_x(op.scale_vec))) return Fault::UnmodelledK96;
   return Fault::None;
 }
 
@@ -269,9 +282,10 @@ HOST_DEVICE constexpr Fault check(const MmaOpcode& op, const InstructionDescript
 
 // ---- Disputes -----------------------------------------------------------------------------------
 
-// Legal per the manual, but another source of NVIDIA is stricter or says otherwise.
-enum class Dispute : std::uint8_t { LayoutC, Mxf8f6f4M128, I8N24, TmemASmallN };
-inline constexpr int dispute_count = 4;
+// Legal per the manual, but another source of NVIDIA is stricter or says otherwise; or the other
+// way round.
+enum class Dispute : std::uint8_t { LayoutC, Mxf8f6f4M128, I8N24, TmemASmallN, K96M128 };
+inline constexpr int dispute_count = 5;
 
 HOST_DEVICE constexpr const char* sentence(Dispute dispute) {
   switch (dispute) {
@@ -287,6 +301,9 @@ HOST_DEVICE constexpr const char* sentence(Dispute dispute) {
       return "A in Tensor Memory with this N: in table 39 of the manual; CUTLASS asks for "
              "multiples "
              "of 16 with M = 128, of 32 with cta_group::2";
+    case Dispute::K96M128:
+      return "K = 96 with 128 rows: not in table 39 of the manual, which has cta_group::2 with M = "
+             "256 only; CUTLASS issues it on sm_103a";
   }
   return "?";
 }
@@ -302,6 +319,7 @@ HOST_DEVICE constexpr bool is_disputed(Dispute dispute, const MmaOpcode& op,
     case Dispute::TmemASmallN:
       return op.a_place == Place::Tmem && (op.cta_group == 2 || idesc.m == 128) &&
              idesc.n % (16 * op.cta_group) != 0;
+    case Dispute::K96M128: return idesc.k96 && !k96_documented(op, idesc);
   }
   return false;
 }

@@ -8,7 +8,7 @@
 //
 // Source: PTX ISA 9.2, 9.7.16.10.4 "Packing", 9.7.16.10.5, 9.7.16.10.8 "Sparse matrices".
 // Source: CuTe layouts tmem_frg and tmem_e_frg (cute/atom/mma_traits_sm100_frag.hpp): equal for A of
-// f16, tf32 and 8-bit kinds, and for metadata of 128 rows and of .ws, selector 0.
+// f16, tf32 and 8-bit kinds, and for metadata of 128 rows and of .ws.
 // Inferred: sparse A is its compressed row in the same cells; 4-bit elements lie in bits 2 to 5 of
 // an 8-bit container and 6-bit ones in bits 1 to 6, after an example of NVIDIA's; the even one of two
 // 4-bit elements is the low half of a byte. One mma on one-hot data refutes each.
@@ -116,19 +116,60 @@ HOST_DEVICE constexpr int metadata_chunks(Kind kind) { return metadata_pairs_row
 // Columns that the metadata of one instruction occupies.
 HOST_DEVICE constexpr int metadata_columns(Kind kind) { return metadata_pairs_rows(kind) ? 1 : 2; }
 
+// Columns that one copy of metadata fills: an allocation for it is a multiple of them.
+// Source: CuTe's tmem_e_frg (cute/atom/mma_traits_sm100_frag.hpp) assumes that metadata begins at
+// a multiple of 4 columns; its memory atoms (sm1xx_sparse_config.inl) have 16 bytes per lane.
+inline constexpr int metadata_column_unit = 4;
+
+// What an instruction is told about the metadata of one block of K.
+struct MetadataAddress {
+  int tmem_column;  // of the address
+  int selector;     // of the instruction descriptor
+  friend constexpr bool operator==(const MetadataAddress&, const MetadataAddress&) = default;
+};
+
+// The selectors that are understood: [0, this).
+HOST_DEVICE constexpr int metadata_selectors(Kind kind, bool ws) {
+  return metadata_pairs_rows(kind) && !ws ? 2 : 1;
+}
+
+// The metadata of a block of K that begins in a column -> how the instruction names that column.
+// 16- and 32-bit kinds never name an odd one: it is the even one before it, with selector 1.
+// Shape: a bijection; metadata_place() goes the other way.
+// Source: CuTe splits the column in mma_unpack of SM100_MMA_{F16BF16,TF32}_SS_SPARSE and of their
+// 2x1SM forms (cute/atom/mma_traits_sm100.hpp); its other sparse forms leave the selector 0. It
+// has layouts for 128 rows per CTA only, and issues no sparse .ws.
+// Inferred: that a chip follows CuTe; two blocks of different metadata side by side refute it.
+HOST_DEVICE constexpr MetadataAddress metadata_address(Kind kind, int column) {
+  const int selector = metadata_pairs_rows(kind) ? column % 2 : 0;
+  return {column - selector, selector};
+}
+
+// Faults: UnmodelledTmemOperand for an odd column, which CuTe never names in any kind.
+HOST_DEVICE constexpr Fault check_metadata_column(int column) {
+  return column % 2 != 0 ? Fault::UnmodelledTmemOperand : Fault::None;
+}
+
 // Metadata of one CTA.
 struct TmemMetadata {
   Datapath datapath;
   Kind kind;
   int selector = 0;  // of the instruction descriptor
+  bool ws = false;
 };
 
-// Faults: UnmodelledTmemOperand for 64 rows per CTA without .ws and for selectors other than 0:
-// the manual shows them in figures only, CuTe has no layout for them.
+// Faults: UnmodelledTmemOperand for 64 rows per CTA without .ws, for selectors 2 and 3, and for 1
+// with .ws: the manual shows them in figures only, CuTe neither lays them out nor issues them.
 HOST_DEVICE constexpr Fault check(const TmemMetadata& e) {
   const bool unknown = e.datapath == Datapath::B || e.datapath == Datapath::C ||
-                       e.datapath == Datapath::F || e.selector != 0;
+                       e.datapath == Datapath::F || e.selector < 0 ||
+                       e.selector >= metadata_selectors(e.kind, e.ws);
   return unknown ? Fault::UnmodelledTmemOperand : Fault::None;
+}
+
+// Columns from the address up to the last one that the instruction reads.
+HOST_DEVICE constexpr int metadata_reach(const TmemMetadata& e) {
+  return e.selector + metadata_columns(e.kind);
 }
 
 // .ws with fewer than 128 rows reads a copy per group of rows(datapath) lanes.
@@ -137,13 +178,14 @@ HOST_DEVICE constexpr int metadata_copies(const TmemMetadata& e) {
 }
 
 // First bit of a code. Shape: row [0, rows(datapath)), chunk [0, metadata_chunks()), copy
-// [0, metadata_copies()) -> every nibble of 128 lanes and metadata_columns(): a bijection.
+// [0, metadata_copies()) -> every nibble of 128 lanes and metadata_columns() columns from the
+// selector on: a bijection.
 // Requires: check(e) == Fault::None.
 HOST_DEVICE constexpr CellBit metadata_place(const TmemMetadata& e, MetadataChunk c, int copy = 0) {
   const int first_lane = rows(e.datapath) * copy;
   if (!metadata_pairs_rows(e.kind))
     return {first_lane + c.row, c.chunk / 8, metadata_code_bits * (c.chunk % 8)};
-  return {first_lane + c.row % 8 + 16 * (c.row / 16) + 8 * (c.chunk / 4), 0,
+  return {first_lane + c.row % 8 + 16 * (c.row / 16) + 8 * (c.chunk / 4), e.selector,
           metadata_code_bits * (4 * (c.row / 8 % 2) + c.chunk % 4)};
 }
 

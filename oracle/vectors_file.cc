@@ -12,7 +12,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "tcq recording 1\n";
+constexpr std::string_view magic = "tcq recording 2\n";
 constexpr std::size_t max_outputs = 64 * 256;
 constexpr std::uint32_t max_shared_bytes = 256 * 1024;
 

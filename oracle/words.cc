@@ -49,16 +49,28 @@ std::string joined_with_or(std::span<const std::string_view> words) {
   return text;
 }
 
+// The one place that decides what a terminal is not shown: everything but printable ASCII and what
+// is `kept`.
+std::string escaped(std::string_view text, std::string_view kept) {
+  const auto harmless = [kept](char c) {
+    return (c >= ' ' && c <= '~') || kept.find(c) != std::string_view::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), harmless)) return std::string(text);
+  std::string result;
+  for (const char c : text)
+    result +=
+        harmless(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return result;
+}
+
 }  // namespace
 
+std::string printable(std::string_view text) { return escaped(text, ""); }
+
+std::string terminal_text(std::string_view text) { return escaped(text, "\n\t"); }
+
 std::string quoted(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word.substr(0, longest_quoted)) {
-    if (c >= ' ' && c <= '~')
-      text += c;
-    else
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  }
+  std::string text = "'" + printable(word.substr(0, longest_quoted));
   if (word.size() > longest_quoted)
     text += fmt::format("...' ({} characters)", word.size());
   else

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/process.h"
+#include "tests/source_tree.h"
 
 namespace tcq::tests {
 namespace {
@@ -317,7 +318,7 @@ TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
 }
 
 TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
-  const std::string good = std::string(TCQ_SOURCE_DIR) + "/tests/vectors/wgmma_range.tcqv";
+  const std::string good = source_file("tests/vectors/wgmma_range.tcqv").string();
   const Finished r = run(TCQ_BINARY, {"verify", "/no/such/file", good, "/", "--csv"});
   EXPECT_EQ(r.status, 2);
   EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 2) << r.out;

@@ -13,18 +13,21 @@
 #include "oracle/directed.h"
 #include "oracle/suites.h"
 #include "sim/isa/wgmma_desc.h"
+#include "tests/source_tree.h"
 
 namespace tcq::oracle {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(TCQ_SOURCE_DIR) / "tests/vectors";
+std::string vector_file(const std::string& name) {
+  return source_file("tests/vectors/" + name).string();
+}
 
 std::string path_of(std::string_view suite) {
-  return (folder / ("wgmma_" + std::string(suite) + ".tcqv")).string();
+  return vector_file("wgmma_" + std::string(suite) + ".tcqv");
 }
 Recording load(std::string_view suite) { return parse_recording(read_file(path_of(suite))); }
 DirectedFile load_directed() {
-  return parse_directed(read_file((folder / "wgmma_directed.txt").string()));
+  return parse_directed(read_file(vector_file("wgmma_directed.txt")));
 }
 
 class Vectors : public testing::TestWithParam<const char*> {};
@@ -67,9 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Wgmma, Vectors,
 
 class AsyncVectors : public testing::TestWithParam<const char*> {
  protected:
-  static std::string bytes() {
-    return read_file((folder / (std::string(GetParam()) + ".tcqv")).string());
-  }
+  static std::string bytes() { return read_file(vector_file(std::string(GetParam()) + ".tcqv")); }
 };
 
 TEST_P(AsyncVectors, SimulatorEqualsTheDeviceByteForByte) {
@@ -110,13 +111,14 @@ TEST(Directed, SimulatorEqualsTheDeviceBitForBit) {
 }
 
 TEST(Directed, SerializeIsTheInverseOfParse) {
-  const std::string bytes = read_file((folder / "wgmma_directed.txt").string());
+  const std::string bytes = read_file(vector_file("wgmma_directed.txt"));
   EXPECT_EQ(serialize(parse_directed(bytes)), bytes);
 }
 
 TEST(Coverage, AllRecordingsTogetherStayBelow8MiB) {
   std::uintmax_t total = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) total += entry.file_size();
+  for (const auto& entry : std::filesystem::directory_iterator(source_file("tests/vectors")))
+    total += entry.file_size();
   EXPECT_LE(total, std::uintmax_t{8} << 20);
 }
 
@@ -228,7 +230,7 @@ TEST(BadFiles, AChangedSeedIsAnInputMismatchNotAnOutputMismatch) {
 }
 
 TEST(BadFiles, AChangedHexDigitOfADirectedProbeIsRefused) {
-  std::string bytes = read_file((folder / "wgmma_directed.txt").string());
+  std::string bytes = read_file(vector_file("wgmma_directed.txt"));
   const std::size_t digit = bytes.find("A=0:5800") + 4;
   bytes[digit] = '4';
   EXPECT_THROW(parse_directed(bytes), BadFile);
@@ -241,7 +243,7 @@ TEST(BadFiles, DirectedLinesNameTheirLine) {
                            "id wgmma.m64n8k16.f32.f16.f16 A=0:3c00 B= C=0 D=?",
                            "id wgmma.m64n8k16.f32.f16.f16 A=5-3:3c00 B= C=00000000 D=?"}) {
     try {
-      parse_directed(std::string("# tcq directed 1\n") + line + "\n");
+      parse_directed(std::string("# tcq directed 2\n") + line + "\n");
       ADD_FAILURE() << line;
     } catch (const BadFile& error) {
       EXPECT_NE(std::string(error.what()).find("line 2"), std::string::npos) << error.what();
@@ -250,7 +252,7 @@ TEST(BadFiles, DirectedLinesNameTheirLine) {
 }
 
 TEST(WriteFile, LeavesNothingBehindWhenItFails) {
-  const std::string missing = (folder / "no such folder" / "x").string();
+  const std::string missing = (source_tree() / "no such folder" / "x").string();
   EXPECT_THROW(write_file(missing, "x"), BadFile);
   EXPECT_FALSE(std::filesystem::exists(missing + ".partial"));
 }

@@ -7,7 +7,7 @@
 //   device: NVIDIA H200
 //   payload_bytes: 275702
 //   payload_fnv1a64: 9ce97c1e21ec9e6a
-//   header_fnv1a64: 22f0...           the last line: the checksum of every byte before it
+//   header_fnv1a64: 477958a9c64d2782           the last line: the checksum of every byte before it
 //
 // Decides framing and damage detection: every byte is under one of the two checksums, and a header
 // has one spelling only, so that no changed file is read. Format 1 had no checksum of the header;

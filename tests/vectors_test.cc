@@ -99,8 +99,8 @@ TEST_P(AsyncVectors, DamagedOnesAreRefused) {
 INSTANTIATE_TEST_SUITE_P(Hopper, AsyncVectors,
                          testing::Values("tma_load", "tma_store", "tma_reduce", "tma_reduce_float",
                                          "tma_multicast", "tma_convert", "tma_encode", "tma_edge",
-                                         "matrix", "bulk", "bulk_edge", "mbarrier", "mbarrier_edge",
-                                         "wgmma_groups"),
+                                         "tma_interleave", "matrix", "bulk", "bulk_edge",
+                                         "mbarrier", "mbarrier_edge", "wgmma_groups"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
 TEST(Directed, SimulatorEqualsTheDeviceBitForBit) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "oracle/async_case.h"
 #include "oracle/directed.h"
@@ -114,8 +115,11 @@ Row verify_file(const std::string& path, std::int64_t only) {
           compare(recording, only)};
 }
 
-std::string base_name(const std::string& path) {
-  return printable(path.substr(path.find_last_of('/') + 1));
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::int64_t case_number(std::string_view word) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(parse_number(word, "case"), most));
 }
 
 // Progress for eyes only: a line that is wiped again.
@@ -140,7 +144,7 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   std::vector<std::string> files;
   for (const std::string& word : words) {
     if (word.starts_with("case="))
-      only = static_cast<std::int64_t>(parse_number(std::string_view(word).substr(5), "case"));
+      only = case_number(std::string_view(word).substr(5));
     else
       files.push_back(word);
   }
@@ -151,32 +155,33 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   bool nothing_compared = false;
   std::string unreadable;  // these files keep no other from being verified
   for (const std::string& path : files) {
-    show_progress(err, fmt::format("verifying {}", base_name(path)));
+    const std::string shown = shown_path(path);
+    show_progress(err, fmt::format("verifying {}", base_name(shown)));
     Row row;
     try {
       row = verify_file(path, only);
+      if (only < 0 && row.comparison.cases + row.comparison.unmodelled == 0)
+        throw BadFile("holds no case");
     } catch (const BadFile& error) {
       const std::string sentence = error.what();
       if (!unreadable.empty()) unreadable += "; ";
-      unreadable += sentence.starts_with(path) ? sentence : path + ": " + sentence;
+      unreadable += sentence.starts_with(shown) ? sentence : shown + ": " + sentence;
       continue;
     }
     const Comparison& c = row.comparison;
     if (only >= 0 && c.cases + c.unmodelled == 0)
-      throw UsageError(fmt::format("{}: has no case {}", path, only));
-    table.rows.push_back({base_name(path), row.device, row.date, std::to_string(c.cases),
+      throw UsageError(fmt::format("{}: has no case {}", shown, only));
+    table.rows.push_back({base_name(shown), row.device, row.date, std::to_string(c.cases),
                           std::to_string(c.outputs), std::to_string(c.differing_bits)});
     if (c.unmodelled != 0)
-      notes += fmt::format(
-          "{}: {} cases were not compared; the first: "
-          "{}\n",
-          path, c.unmodelled, c.first_unmodelled);
+      notes += fmt::format("{}: {} cases were not compared; the first: {}\n", shown, c.unmodelled,
+                           c.first_unmodelled);
     nothing_compared = nothing_compared || (c.cases == 0 && c.unmodelled != 0);
     if (c.differing_outputs != 0) {
       const std::string index = c.first_mismatch.substr(5, c.first_mismatch.find(':') - 5);
       mismatches +=
-          fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n", path,
-                      c.differing_outputs, c.outputs, c.first_mismatch, path, index);
+          fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n", shown,
+                      c.differing_outputs, c.outputs, c.first_mismatch, shown, index);
     }
   }
   show_progress(err, "");

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t longest_quoted = 80;
 constexpr std::size_t longest_compared = 120;
+constexpr std::size_t longest_path = 400;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -68,6 +69,11 @@ std::string escaped(std::string_view text, std::string_view kept) {
 std::string printable(std::string_view text) { return escaped(text, ""); }
 
 std::string terminal_text(std::string_view text) { return escaped(text, "\n\t"); }
+
+std::string shown_path(std::string_view path) {
+  if (path.size() <= longest_path) return printable(path);
+  return "..." + printable(path.substr(path.size() - longest_path));
+}
 
 std::string quoted(std::string_view word) {
   std::string text = "'" + printable(word.substr(0, longest_quoted));

@@ -27,6 +27,9 @@ std::string quoted(std::string_view word);
 std::string printable(std::string_view text);
 std::string terminal_text(std::string_view text);
 
+// printable(), and of a very long text its end: the name of a file in a sentence.
+std::string shown_path(std::string_view path);
+
 // Equal without regard to ASCII case. Values are not case sensitive, keys and options are.
 bool same_word(std::string_view a, std::string_view b);
 std::string lowered(std::string_view word);

@@ -236,6 +236,13 @@ TEST(BadFiles, AChangedHexDigitOfADirectedProbeIsRefused) {
   EXPECT_THROW(parse_directed(bytes), BadFile);
 }
 
+// Without checksums a file may ask, and not answer.
+TEST(BadFiles, ARecordedProbeWithoutAChecksumIsRefused) {
+  const std::string probe = "id wgmma.m64n8k16.f32.f16.f16 A=0:3c00 B= C=00000000 D=";
+  EXPECT_FALSE(parse_directed("# tcq directed 2\n" + probe + "?\n").probes.at(0).recorded);
+  EXPECT_THROW(parse_directed("# tcq directed 2\n" + probe + "00000000\n"), BadFile);
+}
+
 TEST(BadFiles, DirectedLinesNameTheirLine) {
   for (const char* line : {"x", "id wgmma.m64n8k16.f32.f16.f16", "id nonsense A= B= C=00000000 D=?",
                            "id wgmma.m64n8k16.f32.f16.f16 A=16:3c00 B= C=00000000 D=?",

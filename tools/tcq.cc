@@ -126,7 +126,7 @@ CommandLine parse(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    throw UsageError(tcq::oracle::printable(error.what()));
   }
   refuse_unknown_options(app);
   refuse_empty_values(app);

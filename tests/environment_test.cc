@@ -1,5 +1,5 @@
-// What tests take from where they run: the folder of the recordings, also of a build that has moved,
-// and the seed.
+// What tests take from where they run: the folder of the recordings, also of a build that has
+// moved, and the seed.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -364,6 +364,18 @@ TEST(Lint, NoPathsOfOneMachine) {
   }
 }
 
+// Elsewhere it would be wrong as soon as the build has moved.
+TEST(Lint, OneHeaderKnowsWhereTheTestsWereCompiled) {
+  static const std::regex macro(R"(\bTCQ_SOURCE_DIR\b)");
+  Violations bad;
+  for (const File& file : tree()) {
+    if (file.path == "tests/source_tree.h") continue;
+    for (size_t i = 0; i < file.code.size(); ++i) {
+      if (finds(file.code[i], macro)) bad.add(file, i, "ask source_tree() of tests/source_tree.h");
+    }
+  }
+}
+
 TEST(Lint, HeadersBeginWithTheirPurpose) {
   Violations bad;
   for (const File& file : tree()) {

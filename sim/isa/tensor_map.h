@@ -12,9 +12,9 @@
 // swizzle, too).
 // Measured: tests/vectors/tma_edge.tcqv (a box of 228 KiB is accepted, one of 229 KiB is not;
 // interleave 32B is accepted with every swizzle)
-// Measured: tests/vectors/tma_interleave.tcqv (interleaved or not, the inner box is a multiple of 16
-// bytes, also with 32B, and the box at most 228 KiB, divided by all element strides; only the span
-// of the swizzle is not looked at if the map is interleaved)
+// Measured: tests/vectors/tma_interleave.tcqv (interleaved or not, the inner box is a multiple of
+// 16 bytes, also with 32B, and the box at most 228 KiB, divided by all element strides; only the
+// span of the swizzle is not looked at if the map is interleaved)
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "tcq async recording 1\n";
+constexpr std::string_view magic = "tcq async recording 2\n";
 constexpr std::uint32_t max_shared_bytes = 256 * 1024;
 constexpr std::uint32_t max_global_bytes = 64 * 1024 * 1024;
 constexpr std::uint64_t max_output_bytes = 64 * 1024 * 1024;

@@ -7,6 +7,7 @@
 #include "oracle/async_bulk_suites.h"
 #include "oracle/async_draw.h"
 #include "oracle/async_groups.h"
+#include "oracle/async_interleave_suite.h"
 #include "oracle/async_mbarrier.h"
 #include "oracle/words.h"
 #include "sim/num/draw.h"
@@ -409,8 +410,8 @@ std::vector<AsyncCase> edges(std::uint64_t seed) {
 }  // namespace
 
 std::vector<std::string_view> async_suite_names() {
-  return {"tma_load", "tma_convert", "tma_store",    "tma_reduce", "tma_multicast", "matrix",
-          "encode",   "bulk",        "reduce_float", "mbarrier",   "groups"};
+  return {"tma_load", "tma_convert", "tma_store", "tma_reduce",   "tma_multicast", "matrix",
+          "encode",   "interleave",  "bulk",      "reduce_float", "mbarrier",      "groups"};
 }
 
 std::vector<std::string_view> async_edge_suite_names() {
@@ -425,6 +426,7 @@ std::vector<AsyncCase> async_suite(std::string_view name, std::uint64_t seed) {
   if (name == "tma_multicast") return multicasts(seed);
   if (name == "matrix") return matrices(seed);
   if (name == "encode") return encodings(seed);
+  if (name == "interleave") return interleaved_maps(seed);
   if (name == "bulk") return bulk_copies(seed);
   if (name == "reduce_float") return float_reductions(seed);
   if (name == "mbarrier") return mbarriers(seed);

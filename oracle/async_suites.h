@@ -15,7 +15,8 @@ namespace tcq::oracle {
 // tma_load: every swizzle, element size, rank, box class and out-of-bounds side, both fills,
 // element strides, every phase of the destination. tma_convert: every element type on special
 // values, both directions. tma_store, tma_reduce: the same outwards. tma_multicast: clusters of 2
-// and 4. matrix: ldmatrix and stmatrix. encode: does the driver accept a tensor map. bulk: copies
+// and 4. matrix: ldmatrix and stmatrix. encode: does the driver accept a tensor map. interleave:
+// the same of interleaved ones, at every limit. bulk: copies
 // and integer reductions without a tensor map, every direction, clusters of 2 and 4. reduce_float:
 // every reduction of floats on every pair of special values and on drawn pairs. mbarrier:
 // random sequences of operations on one mbarrier, from its own CTA and from another. groups: wgmmas

@@ -1,9 +1,19 @@
-// The file that every kind of recording lives in: a first line that names the kind, `key: value`
-// lines, an empty line, then packed little-endian cases whose size and checksum the header states.
+// The file that every kind of recording lives in: a first line that names kind and format,
+// `key: value` lines, and the cases, called the payload: packed little-endian behind an empty line,
+// or, where the first line begins with "# ", lines of text. In such a file every header line does.
 //
-// Decides framing and damage detection; what a case is belongs to vectors.h (wgmma) and
-// async_case.h (TMA, ldmatrix) and tcgen05_case.h. Only tools/record, tools/record_async and
-// tools/record_tcgen05 write such files.
+//   tcq async recording 2
+//   cases: 330
+//   device: NVIDIA H200
+//   payload_bytes: 275702
+//   payload_fnv1a64: 9ce97c1e21ec9e6a
+//   header_fnv1a64: 477958a9c64d2782           the last line: the checksum of every byte before it
+//
+// Decides framing and damage detection: every byte is under one of the two checksums, and a header
+// has one spelling only, so that no changed file is read. Format 1 had no checksum of the header;
+// such files are refused, container_upgrade.h rewrites them. What a case is belongs to vectors.h
+// (wgmma), directed.h (text), async_case.h (TMA, ldmatrix) and tcgen05_case.h. Only tools/record,
+// record_async, record_tcgen05 and provoke write such files.
 #pragma once
 
 #include <cstdint>
@@ -54,16 +64,22 @@ class PayloadReader {
 };
 
 struct Container {
-  Header header;
+  Header header;  // with the number of cases, size and checksum of the payload
   std::string_view payload;
+  int first_line = 1;  // of the payload, in the file
 };
 
-// `magic` is the first line with its end. The header gains the number of cases, size and checksum.
+// `magic` is the first line with its end. The header gains the number of cases, sizes and
+// checksums; what a terminal cannot print of its values is escaped.
 std::string pack(std::string_view magic, Header header, std::size_t cases,
                  std::string_view payload);
 
-// The inverse, without the number of cases: check_cases() when they are counted. Throws BadFile.
+// The inverse, without the number of cases: check_cases() when they are counted. Keys, values and
+// lines of text are printable ASCII. Throws BadFile.
 Container unpack(std::string_view magic, std::string_view bytes);
 void check_cases(const Header& header, std::size_t cases);
+
+// Does the header end with its checksum? Text without it was written by hand.
+bool is_sealed(std::string_view bytes);
 
 }  // namespace tcq::oracle

@@ -4,7 +4,8 @@
 //
 // A and B list the non-zero elements as k:hex or first-last:hex (A.sp: stored elements, and a codes
 // key), C is the input of D, D the bits a device returned (`?` before it was recorded). Other keys:
-// mnemonic.h. Lines starting with # are the header.
+// mnemonic.h. Lines starting with # are the header, with the checksums of container.h; a file of
+// questions needs none.
 #pragma once
 
 #include <map>
@@ -34,7 +35,8 @@ struct DirectedFile {
 };
 
 bool is_directed(std::string_view bytes);
-DirectedFile parse_directed(std::string_view bytes);  // throws BadFile with the line number
+// Throws BadFile, with the line number where there is one.
+DirectedFile parse_directed(std::string_view bytes);
 std::string serialize(const DirectedFile& file);
 
 // The simulator's answer to one probe.

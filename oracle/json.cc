@@ -28,7 +28,8 @@ std::string json_string(std::string_view text) {
     return plain;
   }
   using nlohmann::json;
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  constexpr bool ascii_only = true;  // 0x80 to 0x9f are control characters to terminals, too
+  return json(text).dump(-1, ' ', ascii_only, json::error_handler_t::replace);
 }
 
 std::string json_key(std::string_view heading) {

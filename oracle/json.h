@@ -10,7 +10,7 @@
 
 namespace tcq::oracle {
 
-// A quoted string; bytes that are not UTF-8 are replaced.
+// A quoted string of printable ASCII; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
 // The key for a heading in words: "evidence, registers" -> evidence_registers.

@@ -6,7 +6,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "tcq tcgen05 recording 1\n";
+constexpr std::string_view magic = "tcq tcgen05 recording 2\n";
 constexpr std::uint64_t max_output_words = 1024 * 1024;
 constexpr std::uint64_t max_steps = 64;
 

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "oracle/async_case.h"
 #include "oracle/directed.h"
 #include "oracle/mnemonic.h"
+#include "oracle/provoked.h"
 #include "oracle/table.h"
 #include "oracle/tcgen05_compare.h"
 #include "oracle/vectors.h"
+#include "oracle/words.h"
 
 namespace tcq::oracle {
 namespace {
@@ -79,11 +82,25 @@ std::string field(const std::map<std::string, std::string>& header, const char* 
   return it == header.end() ? "?" : it->second;
 }
 
+// Counts of provoked bugs: read whole, and nothing the simulator could answer.
+Comparison uncomparable(const ProvokedFile& file) {
+  Comparison c;
+  c.unmodelled = file.lines.size();
+  c.first_unmodelled = "how often a provoked bug shows is no question to the simulator";
+  return c;
+}
+
 Row verify_file(const std::string& path, std::int64_t only) {
   const std::string bytes = read_file(path);
   if (is_directed(bytes)) {
     const DirectedFile file = parse_directed(bytes);
+    if (std::ranges::none_of(file.probes, &Probe::recorded))
+      throw BadFile("holds questions and no recorded answer");
     return {field(file.header, "device"), field(file.header, "date"), compare(file, only)};
+  }
+  if (is_provoked(bytes)) {
+    const ProvokedFile file = parse_provoked(bytes);
+    return {field(file.header, "device"), field(file.header, "date"), uncomparable(file)};
   }
   if (is_async_recording(bytes)) {
     const AsyncRecording file = parse_async_recording(bytes);
@@ -99,6 +116,11 @@ Row verify_file(const std::string& path, std::int64_t only) {
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::int64_t case_number(std::string_view word) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(parse_number(word, "case"), most));
+}
 
 // Progress for eyes only: a line that is wiped again.
 void show_progress(std::FILE* err, std::string_view text) {
@@ -122,7 +144,7 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   std::vector<std::string> files;
   for (const std::string& word : words) {
     if (word.starts_with("case="))
-      only = static_cast<std::int64_t>(parse_number(std::string_view(word).substr(5), "case"));
+      only = case_number(std::string_view(word).substr(5));
     else
       files.push_back(word);
   }
@@ -133,38 +155,39 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   bool nothing_compared = false;
   std::string unreadable;  // these files keep no other from being verified
   for (const std::string& path : files) {
-    show_progress(err, fmt::format("verifying {}", base_name(path)));
+    const std::string shown = shown_path(path);
+    show_progress(err, fmt::format("verifying {}", base_name(shown)));
     Row row;
     try {
       row = verify_file(path, only);
+      if (only < 0 && row.comparison.cases + row.comparison.unmodelled == 0)
+        throw BadFile("holds no case");
     } catch (const BadFile& error) {
       const std::string sentence = error.what();
       if (!unreadable.empty()) unreadable += "; ";
-      unreadable += sentence.starts_with(path) ? sentence : path + ": " + sentence;
+      unreadable += sentence.starts_with(shown) ? sentence : shown + ": " + sentence;
       continue;
     }
     const Comparison& c = row.comparison;
     if (only >= 0 && c.cases + c.unmodelled == 0)
-      throw UsageError(fmt::format("{}: has no case {}", path, only));
-    table.rows.push_back({base_name(path), row.device, row.date, std::to_string(c.cases),
+      throw UsageError(fmt::format("{}: has no case {}", shown, only));
+    table.rows.push_back({base_name(shown), row.device, row.date, std::to_string(c.cases),
                           std::to_string(c.outputs), std::to_string(c.differing_bits)});
     if (c.unmodelled != 0)
-      notes += fmt::format(
-          "{}: {} cases were not compared, nobody knows what they do; the first: "
-          "{}\n",
-          path, c.unmodelled, c.first_unmodelled);
+      notes += fmt::format("{}: {} cases were not compared; the first: {}\n", shown, c.unmodelled,
+                           c.first_unmodelled);
     nothing_compared = nothing_compared || (c.cases == 0 && c.unmodelled != 0);
     if (c.differing_outputs != 0) {
       const std::string index = c.first_mismatch.substr(5, c.first_mismatch.find(':') - 5);
       mismatches +=
-          fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n", path,
-                      c.differing_outputs, c.outputs, c.first_mismatch, path, index);
+          fmt::format("{}: {} of {} outputs differ\n  {}\n  rerun: tcq verify {} case={}\n", shown,
+                      c.differing_outputs, c.outputs, c.first_mismatch, shown, index);
     }
   }
   show_progress(err, "");
-  if (!table.rows.empty()) fmt::print(out, "{}\n", render(table, options.style));
-  if (!notes.empty()) fmt::print(err, "{}", notes);
-  if (!mismatches.empty()) fmt::print(err, "{}", mismatches);
+  const std::string answer = table.rows.empty() ? "" : render(table, options.style) + "\n";
+  fmt::print(out, "{}", terminal_text(answer));
+  fmt::print(err, "{}", terminal_text(notes + mismatches));
   if (!unreadable.empty()) throw UsageError(unreadable);
   if (!mismatches.empty()) return Status::No;
   return nothing_compared ? Status::Unmodelled : Status::Yes;

@@ -9,11 +9,12 @@
 #include <system_error>
 
 #include "oracle/vectors.h"
+#include "oracle/words.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "tcq recording 1\n";
+constexpr std::string_view magic = "tcq recording 2\n";
 constexpr std::size_t max_outputs = 64 * 256;
 constexpr std::uint32_t max_shared_bytes = 256 * 1024;
 
@@ -99,37 +100,39 @@ Recording parse_recording(std::string_view bytes) {
 }
 
 std::string read_file(const std::string& path) {
+  const std::string shown = shown_path(path);
   constexpr std::uintmax_t limit = 256 << 20;
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    throw BadFile(fmt::format("{}: is a directory", path));
+    throw BadFile(fmt::format("{}: is a directory", shown));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
-  if (!file) throw BadFile(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file) throw BadFile(fmt::format("{}: {}", shown, std::strerror(errno)));
   std::string bytes;
   char buffer[1 << 16];
   for (;;) {
     const std::size_t count = std::fread(buffer, 1, sizeof buffer, file.get());
     bytes.append(buffer, count);
-    if (bytes.size() > limit) throw BadFile(fmt::format("{}: larger than any recording", path));
+    if (bytes.size() > limit) throw BadFile(fmt::format("{}: larger than any recording", shown));
     if (count < sizeof buffer) break;
   }
-  if (std::ferror(file.get()) != 0) throw BadFile(fmt::format("{}: read error", path));
+  if (std::ferror(file.get()) != 0) throw BadFile(fmt::format("{}: read error", shown));
   return bytes;
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
+  const std::string shown = shown_path(path);
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(path, unknown);
   // The rename would replace a device or a pipe by a file.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw BadFile(fmt::format("{}: cannot be written: it is no regular file", path));
+    throw BadFile(fmt::format("{}: cannot be written: it is no regular file", shown));
   const std::string temporary = path + ".partial";
   const auto fail = [&](const char* what) {
     const int code = errno;
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);
-    throw BadFile(fmt::format("{}: {}: {}", path, what, std::strerror(code)));
+    throw BadFile(fmt::format("{}: {}: {}", shown, what, std::strerror(code)));
   };
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) fail("cannot be written");

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t longest_quoted = 80;
 constexpr std::size_t longest_compared = 120;
+constexpr std::size_t longest_path = 400;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -49,16 +50,33 @@ std::string joined_with_or(std::span<const std::string_view> words) {
   return text;
 }
 
+// The one place that decides what a terminal is not shown: everything but printable ASCII and what
+// is `kept`.
+std::string escaped(std::string_view text, std::string_view kept) {
+  const auto harmless = [kept](char c) {
+    return (c >= ' ' && c <= '~') || kept.find(c) != std::string_view::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), harmless)) return std::string(text);
+  std::string result;
+  for (const char c : text)
+    result +=
+        harmless(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return result;
+}
+
 }  // namespace
 
+std::string printable(std::string_view text) { return escaped(text, ""); }
+
+std::string terminal_text(std::string_view text) { return escaped(text, "\n\t"); }
+
+std::string shown_path(std::string_view path) {
+  if (path.size() <= longest_path) return printable(path);
+  return "..." + printable(path.substr(path.size() - longest_path));
+}
+
 std::string quoted(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word.substr(0, longest_quoted)) {
-    if (c >= ' ' && c <= '~')
-      text += c;
-    else
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  }
+  std::string text = "'" + printable(word.substr(0, longest_quoted));
   if (word.size() > longest_quoted)
     text += fmt::format("...' ({} characters)", word.size());
   else

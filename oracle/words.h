@@ -25,6 +25,14 @@ std::uint32_t parse_hex(std::string_view word, int digits, std::string_view what
 // 'word' for a complaint: control characters escaped, long words cut.
 std::string quoted(std::string_view word);
 
+// Text from outside as a terminal may see it: bytes that are not printable ASCII become \xNN, also
+// newlines. terminal_text() keeps newlines and tabs: the last step of everything that is printed.
+std::string printable(std::string_view text);
+std::string terminal_text(std::string_view text);
+
+// printable(), and of a very long text its end: the name of a file in a sentence.
+std::string shown_path(std::string_view path);
+
 // Equal without regard to ASCII case. Values are not case sensitive, keys and options are.
 bool same_word(std::string_view a, std::string_view b);
 std::string lowered(std::string_view word);

@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "oracle/answer.h"
 #include "tests/process.h"
+#include "tests/sealed_file.h"
+#include "tests/source_tree.h"
+#include "tests/temporary_folder.h"
 
 namespace tcq::tests {
 namespace {
@@ -317,7 +322,7 @@ TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
 }
 
 TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
-  const std::string good = std::string(TCQ_SOURCE_DIR) + "/tests/vectors/wgmma_range.tcqv";
+  const std::string good = source_file("tests/vectors/wgmma_range.tcqv").string();
   const Finished r = run(TCQ_BINARY, {"verify", "/no/such/file", good, "/", "--csv"});
   EXPECT_EQ(r.status, 2);
   EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 2) << r.out;
@@ -327,6 +332,90 @@ TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
   const std::string json = run(TCQ_BINARY, {"verify", good, "--json"}).out;
   EXPECT_NE(json.find("\"differing_bits\":0"), std::string::npos) << json;
+}
+
+// ---- Nothing from outside acts on a terminal ----------------------------------------------------
+
+const std::string evil[] = {"\x1b[31mX",
+                            "\x1b]0;title\x07",
+                            "\x9b"
+                            "31m",
+                            "\xc2\x9b"
+                            "31m",
+                            "\x7f\x08",
+                            "\nX: spoofed",
+                            "\xe2\x80\xae",
+                            "\r"};
+
+// Printable ASCII, tabs, and lines that do not begin with what `word` holds behind a newline.
+void expect_harmless(const Finished& r, const std::string& what) {
+  for (const std::string& text : {r.out, r.err}) {
+    EXPECT_TRUE(
+        std::all_of(text.begin(), text.end(),
+                    [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; }))
+        << what << ": " << text.substr(0, 300);
+    EXPECT_EQ(text.find("\nX: spoofed"), std::string::npos) << what << ": " << text;
+  }
+  EXPECT_LT(r.err.size(), 3000u) << what;
+}
+
+TEST(Terminal, NoArgumentReachesItRaw) {
+  for (const std::string_view name : oracle::verb_names()) {
+    const std::string verb(name);
+    for (const std::string& word : evil) {
+      expect_harmless(run(TCQ_BINARY, {verb, word, "--arch", word}), verb);
+      expect_harmless(run(TCQ_BINARY, {verb, mnemonic, "D", "row=" + word, "k" + word + "=1"}),
+                      verb);
+      expect_harmless(run(TCQ_BINARY, {verb, mnemonic + word, "--json"}), verb);
+      expect_harmless(run(TCQ_BINARY, {verb, mnemonic, "--json=" + word}), verb);
+    }
+  }
+  for (const std::string& word : evil) {
+    expect_harmless(run(TCQ_BINARY, {word}), "verb");
+    expect_harmless(run(TCQ_BINARY, {"list", "--" + word}), "option");
+    expect_harmless(run(TCQ_BINARY, {"table", mnemonic, "D", "--svg", "/no/" + word + "/x"}),
+                    "path");
+  }
+}
+
+TEST(Terminal, NoLineOfStdinReachesItRaw) {
+  const std::string statement = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 ";
+  for (const std::string& word : evil) {
+    if (word.find('\n') != std::string::npos) continue;
+    const std::string lines = word + "\n" + statement + word + ";\nwhere " + mnemonic +
+                              " D row=" + word + "\n" + word + " " + word + " 00000000\nlist --" +
+                              word + "\n";
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"-"}, std::vector<std::string>{"-", "--json"},
+          std::vector<std::string>{"check"}, std::vector<std::string>{"check", "--json"},
+          std::vector<std::string>{"emission"}, std::vector<std::string>{"mma", mnemonic},
+          std::vector<std::string>{"mma", mnemonic, "--json"}})
+      expect_harmless(run(TCQ_BINARY, words, lines), words[0]);
+  }
+}
+
+TEST(Terminal, NoFileReachesItRaw) {
+  const TemporaryFolder folder;
+  const std::string probe =
+      "wgmma.m64n8k16.f32.f16.f16 A=0:5800 B=0-1:5800 C=00000000 D=3a800001\n";
+  for (const std::string& word : evil) {
+    const std::string path = folder.file("name" + word);
+    for (const std::string& bytes :
+         {word, "tcq recording 2\ndevice: " + word + "\n\n", "# tcq directed " + word,
+          "# tcq directed 2\n" + word + " " + probe, "tcq " + word + " 1\n",
+          sealed("tcq recording 2\ndevice: " + word + "\n", "", 0),
+          sealed("# tcq directed 2\n# device: " + word + "\n", "a " + probe, 1),
+          sealed("# tcq directed 2\n", "a" + word + " " + probe, 1),
+          sealed("# tcq directed 2\n", "a " + probe, 1),
+          sealed("# tcq provoked 2\n", "a\t" + word + "\n", 1)}) {
+      std::ofstream(path, std::ios::binary) << bytes;
+      for (const char* style : {"--csv", "--json", "--markdown"}) {
+        const Finished r = run(TCQ_BINARY, {"verify", path, style});
+        EXPECT_NE(r.status, 0) << bytes;
+        expect_harmless(r, bytes);
+      }
+    }
+  }
 }
 
 // ---- stdin --------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "sim/isa/wgmma_tile.h"
 #include "sim/num/dot.h"
 #include "tests/ask.h"
+#include "tests/source_tree.h"
 
 namespace tcq::oracle {
 namespace {
@@ -39,7 +40,7 @@ std::string verdict(const std::string& line) { return answer_line({"check", {}, 
 std::set<std::string> existing_tests() {
   static const std::regex declared(R"(TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
   std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(fs::path(TCQ_SOURCE_DIR) / "tests")) {
+  for (const auto& entry : fs::directory_iterator(source_tree() / "tests")) {
     if (entry.path().extension() != ".cc") continue;
     std::ifstream in(entry.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -68,8 +69,7 @@ TEST(ErrataList, EveryNamedRecordingExists) {
   for (const Erratum& erratum : all_errata()) {
     for (const std::string_view evidence : erratum.evidence) {
       if (!evidence.starts_with("tests/")) continue;
-      EXPECT_TRUE(fs::exists(fs::path(TCQ_SOURCE_DIR) / evidence))
-          << erratum.key << ": " << evidence;
+      EXPECT_TRUE(fs::exists(source_tree() / evidence)) << erratum.key << ": " << evidence;
     }
   }
 }

@@ -2,7 +2,6 @@
 //
 // Time and seed: fuzz_kit.h.
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -12,6 +11,8 @@
 #include "oracle/tcgen05_suites.h"
 #include "oracle/vectors.h"
 #include "tests/fuzz_kit.h"
+#include "tests/sealed_file.h"
+#include "tests/source_tree.h"
 
 namespace tcq {
 namespace {
@@ -25,22 +26,17 @@ constexpr std::string_view probes[] = {
 
 // What the mutations start from must be understood, or they would all die at the first word.
 TEST_F(Fuzz, DirectedSeedsAreUnderstood) {
-  std::string bytes = "# tcq directed 1\n";
-  for (const std::string_view probe : probes)
-    if (!probe.starts_with("#")) bytes += probe;
-  EXPECT_EQ(oracle::parse_directed(bytes).probes.size(), std::size(probes) - 1);
+  std::string lines;
+  for (const std::string_view probe : probes) lines += probe;
+  const std::size_t count = std::size(probes) - 1;
+  EXPECT_EQ(oracle::parse_directed(sealed("# tcq directed 2\n", lines, count)).probes.size(),
+            count);
 }
 
 // --- recordings ----------------------------------------------------------------------------------
 
 std::string with_checksum(std::string_view payload, std::size_t cases) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : payload) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return "tcq recording 1\ncases: " + std::to_string(cases) +
-         "\npayload_bytes: " + std::to_string(payload.size()) + "\npayload_fnv1a64: " + digits +
-         "\n\n" + std::string(payload);
+  return sealed("tcq recording 2\n", payload, cases);
 }
 
 oracle::Case random_case(Random& random) {
@@ -106,14 +102,9 @@ TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
 
 TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
   std::vector<std::string> files;
-  const std::filesystem::path folder = std::filesystem::path(TCQ_SOURCE_DIR) / "tests" / "vectors";
-  if (std::filesystem::exists(folder)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      files.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    }
-  }
+  const std::filesystem::path folder = source_file("tests/vectors");
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(oracle::read_file(entry.path().string()));
   ASSERT_FALSE(files.empty()) << "no recordings in " << folder;
   while (another_round()) {
     std::string bytes = pick(random_, files);
@@ -168,9 +159,12 @@ TEST_F(Fuzz, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
 
 TEST_F(Fuzz, DamagedDirectedFilesAreRefusedWithASentence) {
   while (another_round()) {
-    std::string bytes = "# tcq directed 1\n# device: none\n";
+    std::string lines;
     for (std::uint64_t left = random_() % 3 + 1; left != 0; --left)
-      bytes += mutated(random_, std::string(pick(random_, probes)));
+      lines += mutated(random_, std::string(pick(random_, probes)));
+    const std::string header = "# tcq directed 2\n# device: none\n";
+    const std::size_t cases = 1 + random_() % 3;
+    const std::string bytes = random_() % 4 == 0 ? header + lines : sealed(header, lines, cases);
     remember(bytes);
     try {
       const oracle::DirectedFile file = oracle::parse_directed(bytes);

@@ -16,6 +16,7 @@
 
 #include "cuda/gemm.h"
 #include "cuda/gemm_kernels.h"
+#include "tests/source_tree.h"
 
 namespace tcq::gemm {
 namespace {
@@ -33,7 +34,7 @@ using Times = std::map<std::string, double>;  // of kernels
 
 std::map<Key, Times> recorded() {
   std::map<Key, Times> all;
-  std::ifstream file(std::string(TCQ_SOURCE_DIR) + "/tests/gemm_times.txt");
+  std::ifstream file(source_file("tests/gemm_times.txt"));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
     std::istringstream words(line);

@@ -1,6 +1,6 @@
 // The design's rules that a compiler cannot check: who may include whom, what a layer never
 // contains, evidence lines that name existing recordings, and plain hygiene. It reads the project's
-// folders at TCQ_SOURCE_DIR as text and reports `file:line: rule: the line`. Start at layers().
+// folders at source_tree() as text and reports `file:line: rule: the line`. Start at layers().
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/source_tree.h"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = TCQ_SOURCE_DIR;
+const fs::path kRoot = tcq::source_tree();
 
 // One file, split into lines three ways; line i of every view is line i of the file.
 struct File {
@@ -335,7 +337,7 @@ TEST(Lint, EveryIsaHeaderCarriesEvidence) {
       bad.add(file, 0, "a fact needs a Source:, Measured: or Inferred: line");
     }
   }
-  EXPECT_GT(headers, 0) << "no headers in sim/isa: is TCQ_SOURCE_DIR the source tree? " << kRoot;
+  EXPECT_GT(headers, 0) << "no headers in sim/isa: is this the source tree? " << kRoot;
 }
 
 // ---- Hygiene ------------------------------------------------------------------------------------
@@ -358,6 +360,18 @@ TEST(Lint, NoPathsOfOneMachine) {
     for (size_t i = 0; i < file.lines.size(); ++i) {
       if (finds(file.lines[i], path))
         bad.add(file, i, "a path of one machine; ask for a temporary folder");
+    }
+  }
+}
+
+// Elsewhere it would be wrong as soon as the build has moved.
+TEST(Lint, OneHeaderKnowsWhereTheTestsWereCompiled) {
+  static const std::regex macro(R"(\bTCQ_SOURCE_DIR\b)");
+  Violations bad;
+  for (const File& file : tree()) {
+    if (file.path == "tests/source_tree.h") continue;
+    for (size_t i = 0; i < file.code.size(); ++i) {
+      if (finds(file.code[i], macro)) bad.add(file, i, "ask source_tree() of tests/source_tree.h");
     }
   }
 }

@@ -4,22 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdlib>
-
 #include "cuda/launch.h"
+#include "tests/chosen_seed.h"
 
 namespace tcq {
-
-// TCQ_SEED, or the clock's choice; the same for the whole process.
-inline std::uint64_t chosen_seed() {
-  static const std::uint64_t seed = [] {
-    const char* text = std::getenv("TCQ_SEED");
-    if (text != nullptr) return static_cast<std::uint64_t>(std::strtoull(text, nullptr, 0));
-    return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  }();
-  return seed;
-}
 
 class Live : public testing::Test {
  protected:

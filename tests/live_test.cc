@@ -10,6 +10,7 @@
 #include "cuda/sweep_sm90.h"
 #include "oracle/mnemonic.h"
 #include "tests/live_device.h"
+#include "tests/source_tree.h"
 #include "tools/device_jobs.h"
 
 namespace tcq {
@@ -32,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Wgmma, LiveSuite,
                          [](const auto& param_info) { return std::string(param_info.param); });
 
 TEST_F(Live, DirectedProbesGiveTheRecordedBits) {
-  const auto path = std::filesystem::path(TCQ_SOURCE_DIR) / "tests/vectors/wgmma_directed.txt";
+  const auto path = source_file("tests/vectors/wgmma_directed.txt");
   const oracle::DirectedFile recorded = oracle::parse_directed(oracle::read_file(path.string()));
   std::vector<oracle::Probe> probes = recorded.probes;
   tools::record_probes(probes);

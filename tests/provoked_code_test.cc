@@ -16,6 +16,7 @@
 #include <string>
 
 #include "tests/process.h"
+#include "tests/source_tree.h"
 
 namespace tcq {
 namespace {
@@ -64,7 +65,7 @@ std::map<std::string, std::string> code_of(const std::string& cubin) {
 
 std::string compiled(const std::string& family) {
   const std::filesystem::path out = std::filesystem::path(testing::TempDir()) / (family + ".cubin");
-  const std::string root = TCQ_SOURCE_DIR;
+  const std::string root = source_tree().string();
   const tests::Finished nvcc = tests::run(
       TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=sm_90a",
                  "-I" + root, "-cubin", "-o", out.string(), root + "/cuda/" + family + ".cu"});

@@ -1,17 +1,21 @@
 // The recording of provoked bugs (tools/provoke): correct programs misbehaved never.
 //
 // What the mutants did is evidence and not a law: it is read and counted, and printed by the tool.
-// A recording that is not there leaves the laws of the format, held by a small sample.
+// The laws themselves are held by a small sample. The file: oracle/provoked.h.
+#include "oracle/provoked.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "oracle/vectors.h"
+#include "tests/sealed_file.h"
+#include "tests/source_tree.h"
 
 namespace tcq {
 namespace {
@@ -23,34 +27,17 @@ struct Line {
 };
 
 struct Recording {
-  std::map<std::string, std::string> header;
+  oracle::Header header;
   std::vector<Line> lines;
 };
 
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  std::istringstream stream(line);
-  for (std::string field; std::getline(stream, field, '\t');) fields.push_back(field);
-  return fields;
-}
-
-// Throws std::runtime_error or std::invalid_argument for text that is no recording.
-Recording parse(std::istream& in) {
-  Recording recording;
-  std::string line;
-  if (!std::getline(in, line) || line != "# tcq provoked 1") throw std::runtime_error("no magic");
-  while (std::getline(in, line)) {
-    if (line.starts_with("# ")) {
-      const std::size_t colon = line.find(": ");
-      if (colon == std::string::npos) throw std::runtime_error("no header line: " + line);
-      recording.header[line.substr(2, colon - 2)] = line.substr(colon + 2);
-      continue;
-    }
-    const std::vector<std::string> f = fields_of(line);
-    if (f.size() != 7) throw std::runtime_error("no line of 7 fields: " + line);
+// Throws oracle::BadFile or std::invalid_argument for text that is no recording.
+Recording parse(const std::string& text) {
+  const oracle::ProvokedFile file = oracle::parse_provoked(text);
+  Recording recording{file.header, {}};
+  for (const std::vector<std::string>& f : file.lines)
     recording.lines.push_back(
         {f[0], f[1], f[2], std::stoull(f[3]), std::stoull(f[4]), std::stoull(f[5]), f[6]});
-  }
   return recording;
 }
 
@@ -78,17 +65,17 @@ std::string broken_law(const Recording& recording) {
   return "";
 }
 
-Recording parse_text(const std::string& text) {
-  std::istringstream stream(text);
-  return parse(stream);
-}
-
 const std::string sample =
-    "# tcq provoked 1\n# device: a sample\n"
     "W5\tearly release\tcorrect\t10\t0\t0\tcompleted\n"
     "W5\tearly release\tmutant\t10\t7\t0\tcompleted\n"
     "R1\tpool exceeded\tcorrect\t10\t0\t0\tcompleted\n"
     "R1\tpool exceeded\tmutant\t0\t0\t0\tkilled\n";
+
+// A recording of these lines, with checksums that are right.
+Recording parse_lines(const std::string& lines) {
+  const auto count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  return parse(sealed("# tcq provoked 2\n# device: a sample\n", lines, count));
+}
 
 std::string replaced(const std::string& from, const std::string& to) {
   std::string text = sample;
@@ -96,7 +83,7 @@ std::string replaced(const std::string& from, const std::string& to) {
 }
 
 TEST(Provoked, ARecordingIsReadWhole) {
-  const Recording recording = parse_text(sample);
+  const Recording recording = parse_lines(sample);
   ASSERT_EQ(recording.lines.size(), 4u);
   EXPECT_EQ(recording.header.at("device"), "a sample");
   EXPECT_EQ(recording.lines[1].wrong, 7u);
@@ -106,7 +93,7 @@ TEST(Provoked, ARecordingIsReadWhole) {
 
 TEST(Provoked, EveryBrokenLawIsNoticed) {
   const auto law_of = [](const std::string& from, const std::string& to) {
-    return broken_law(parse_text(replaced(from, to)));
+    return broken_law(parse_lines(replaced(from, to)));
   };
   EXPECT_NE(law_of("correct\t10\t0\t0", "correct\t10\t1\t0"), "");
   EXPECT_NE(law_of("correct\t10\t0\t0", "correct\t10\t0\t1"), "");
@@ -119,24 +106,26 @@ TEST(Provoked, EveryBrokenLawIsNoticed) {
 }
 
 TEST(Provoked, DamagedTextIsRefused) {
-  EXPECT_ANY_THROW(parse_text(""));
-  EXPECT_ANY_THROW(parse_text(replaced("# tcq provoked 1", "# tcq provoked 2")));
-  EXPECT_ANY_THROW(parse_text(replaced("\tkilled", "")));
-  EXPECT_ANY_THROW(parse_text(replaced("# device: a", "# device a")));
-  EXPECT_ANY_THROW(parse_text(replaced("\t7\t", "\tseven\t")));
+  EXPECT_ANY_THROW(parse(""));
+  EXPECT_ANY_THROW(parse(sealed("# tcq provoked 2\n", sample, 3)));
+  EXPECT_ANY_THROW(parse_lines(replaced("\tkilled", "")));
+  EXPECT_ANY_THROW(parse_lines(replaced("\t7\t", "\tseven\t")));
 }
 
 TEST(Provoked, CorrectProgramsNeverMisbehavedOnTheDevice) {
-  const auto path = std::filesystem::path(TCQ_SOURCE_DIR) / "tests/vectors/provoked.txt";
-  std::ifstream file(path);
-  if (!file) return;  // the sample holds the laws until a device has been recorded
-  const Recording recording = parse(file);
+  const Recording recording =
+      parse(oracle::read_file(source_file("tests/vectors/provoked.txt").string()));
   EXPECT_EQ(broken_law(recording), "");
   std::set<std::string> rows;
   for (const Line& line : recording.lines) rows.insert(line.row);
   EXPECT_EQ(rows, known_rows());
   for (const char* key : {"device", "driver", "cuda", "date"})
     EXPECT_TRUE(recording.header.contains(key)) << key;
+}
+
+TEST(Provoked, SerializeIsTheInverseOfParse) {
+  const std::string bytes = oracle::read_file(source_file("tests/vectors/provoked.txt").string());
+  EXPECT_EQ(oracle::serialize(oracle::parse_provoked(bytes)), bytes);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/process.h"
+#include "tests/source_tree.h"
 
 namespace tcq {
 namespace {
@@ -23,7 +24,7 @@ struct Example {
 };
 
 std::vector<Example> examples() {
-  std::ifstream file(std::filesystem::path(TCQ_SOURCE_DIR) / "README.md");
+  std::ifstream file(source_tree() / "README.md");
   std::vector<Example> found;
   bool in_block = false;
   int number = 0;
@@ -61,8 +62,8 @@ bool matches(const std::vector<std::string>& want, const std::vector<std::string
 
 // The README says `tcq`; the shell runs the binary under test, from the top of the source tree.
 std::string shell_line(const std::string& command) {
-  return std::string("cd '") + TCQ_SOURCE_DIR + "' && tcq() { '" + TCQ_BINARY + "' \"$@\"; }; " +
-         command;
+  return std::string("cd '") + source_tree().string() + "' && tcq() { '" + TCQ_BINARY +
+         "' \"$@\"; }; " + command;
 }
 
 TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
@@ -71,8 +72,7 @@ TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
   for (const Example& example : all) {
     if (example.command.find("tcq ") == std::string::npos) {
       const std::string script = example.command.substr(0, example.command.find(' '));
-      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(TCQ_SOURCE_DIR) / script))
-          << "README.md:" << example.line;
+      EXPECT_TRUE(std::filesystem::exists(source_tree() / script)) << "README.md:" << example.line;
       continue;
     }
     ++ran;

@@ -15,6 +15,7 @@
 #include "cuda/launch.h"
 #include "cuda/probe_sm100_text.h"
 #include "tests/ptxas.h"
+#include "tests/source_tree.h"
 #include "tests/tcgen05_forms.h"
 #include "tests/tcgen05_protocol.h"
 #include "tests/temporary_folder.h"
@@ -153,8 +154,8 @@ TEST(Tcgen05_Wrappers, DoNotCompileForOtherTargets) {
     const TemporaryFolder folder;
     std::ofstream(folder.file("in.cu")) << "#include \"cuda/ptx_tmem.cuh\"\n";
     const std::string command = std::string("\"") + TCQ_NVCC + "\" -std=c++20 -I \"" +
-                                TCQ_SOURCE_DIR + "\" -gencode arch=compute_" + arch + ",code=sm_" +
-                                arch + " -E \"" + folder.file("in.cu") + "\" > \"" +
+                                source_tree().string() + "\" -gencode arch=compute_" + arch +
+                                ",code=sm_" + arch + " -E \"" + folder.file("in.cu") + "\" > \"" +
                                 folder.file("log") + "\" 2>&1";
     return std::system(command.c_str()) == 0;
   };

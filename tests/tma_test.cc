@@ -161,6 +161,14 @@ TEST(TensorMap, CheckNamesEveryLimit) {
          m.element_strides[2] = 7;
          m.rank = 3;
        }},
+      // So does the element stride of dimension 0, which moves nothing less.
+      {Fault::None,
+       [](TensorMap& m) {
+         m.swizzle = Swizzle::None;
+         m.box[0] = m.box[1] = 256;
+         m.dims[2] = m.box[2] = m.element_strides[0] = 2;
+         m.rank = 3;
+       }},
       {Fault::None, [](TensorMap& m) { m.fill = Fill::NaN; }},
       {Fault::TargetLacksSwizzleAtoms, [](TensorMap& m) { m.swizzle = Swizzle::B128Atom32; }},
       {Fault::TargetLacksSwizzleAtoms, [](TensorMap& m) { m.swizzle = Swizzle::B128Atom64; }},
@@ -183,6 +191,23 @@ TEST(TensorMap, InterleavedOnesAreCheckedButNotModelled) {
   EXPECT_EQ(info(check(map)).kind, FaultKind::Unmodelled);
   map.stride_bytes[0] = 48;
   EXPECT_EQ(check(map), Fault::TensorMapStride);
+}
+
+TEST(TensorMap, AnInterleavedBoxHasEveryLimitButTheSpan) {
+  for (const Interleave interleave : {Interleave::B16, Interleave::B32}) {
+    TensorMap map{DataType::UInt64, 3, 0, {21, 15, 2}, {192, 2656}, {255, 12, 1}};
+    map.interleave = interleave;
+    map.swizzle = Swizzle::B32;
+    EXPECT_EQ(check(map), Fault::TensorMapInnerBox) << "2040 bytes";
+    map.box[0] = 254;
+    EXPECT_EQ(check(map), Fault::UnmodelledInterleave) << "127 times 16 bytes, far over the span";
+    map.box[1] = 114;
+    EXPECT_EQ(check(map), Fault::UnmodelledInterleave) << "226.2 KiB";
+    map.box[1] = 115;
+    EXPECT_EQ(check(map), Fault::TensorMapBoxBytes) << "228.2 KiB";
+    map.element_strides[0] = 2;
+    EXPECT_EQ(check(map), Fault::UnmodelledInterleave) << "counts as half of it";
+  }
 }
 
 // --- the box in shared memory --------------------------------------------------------------------

@@ -13,18 +13,21 @@
 #include "oracle/directed.h"
 #include "oracle/suites.h"
 #include "sim/isa/wgmma_desc.h"
+#include "tests/source_tree.h"
 
 namespace tcq::oracle {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(TCQ_SOURCE_DIR) / "tests/vectors";
+std::string vector_file(const std::string& name) {
+  return source_file("tests/vectors/" + name).string();
+}
 
 std::string path_of(std::string_view suite) {
-  return (folder / ("wgmma_" + std::string(suite) + ".tcqv")).string();
+  return vector_file("wgmma_" + std::string(suite) + ".tcqv");
 }
 Recording load(std::string_view suite) { return parse_recording(read_file(path_of(suite))); }
 DirectedFile load_directed() {
-  return parse_directed(read_file((folder / "wgmma_directed.txt").string()));
+  return parse_directed(read_file(vector_file("wgmma_directed.txt")));
 }
 
 class Vectors : public testing::TestWithParam<const char*> {};
@@ -67,9 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Wgmma, Vectors,
 
 class AsyncVectors : public testing::TestWithParam<const char*> {
  protected:
-  static std::string bytes() {
-    return read_file((folder / (std::string(GetParam()) + ".tcqv")).string());
-  }
+  static std::string bytes() { return read_file(vector_file(std::string(GetParam()) + ".tcqv")); }
 };
 
 TEST_P(AsyncVectors, SimulatorEqualsTheDeviceByteForByte) {
@@ -98,8 +99,8 @@ TEST_P(AsyncVectors, DamagedOnesAreRefused) {
 INSTANTIATE_TEST_SUITE_P(Hopper, AsyncVectors,
                          testing::Values("tma_load", "tma_store", "tma_reduce", "tma_reduce_float",
                                          "tma_multicast", "tma_convert", "tma_encode", "tma_edge",
-                                         "matrix", "bulk", "bulk_edge", "mbarrier", "mbarrier_edge",
-                                         "wgmma_groups"),
+                                         "tma_interleave", "matrix", "bulk", "bulk_edge",
+                                         "mbarrier", "mbarrier_edge", "wgmma_groups"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
 TEST(Directed, SimulatorEqualsTheDeviceBitForBit) {
@@ -110,13 +111,14 @@ TEST(Directed, SimulatorEqualsTheDeviceBitForBit) {
 }
 
 TEST(Directed, SerializeIsTheInverseOfParse) {
-  const std::string bytes = read_file((folder / "wgmma_directed.txt").string());
+  const std::string bytes = read_file(vector_file("wgmma_directed.txt"));
   EXPECT_EQ(serialize(parse_directed(bytes)), bytes);
 }
 
 TEST(Coverage, AllRecordingsTogetherStayBelow8MiB) {
   std::uintmax_t total = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) total += entry.file_size();
+  for (const auto& entry : std::filesystem::directory_iterator(source_file("tests/vectors")))
+    total += entry.file_size();
   EXPECT_LE(total, std::uintmax_t{8} << 20);
 }
 
@@ -228,10 +230,17 @@ TEST(BadFiles, AChangedSeedIsAnInputMismatchNotAnOutputMismatch) {
 }
 
 TEST(BadFiles, AChangedHexDigitOfADirectedProbeIsRefused) {
-  std::string bytes = read_file((folder / "wgmma_directed.txt").string());
+  std::string bytes = read_file(vector_file("wgmma_directed.txt"));
   const std::size_t digit = bytes.find("A=0:5800") + 4;
   bytes[digit] = '4';
   EXPECT_THROW(parse_directed(bytes), BadFile);
+}
+
+// Without checksums a file may ask, and not answer.
+TEST(BadFiles, ARecordedProbeWithoutAChecksumIsRefused) {
+  const std::string probe = "id wgmma.m64n8k16.f32.f16.f16 A=0:3c00 B= C=00000000 D=";
+  EXPECT_FALSE(parse_directed("# tcq directed 2\n" + probe + "?\n").probes.at(0).recorded);
+  EXPECT_THROW(parse_directed("# tcq directed 2\n" + probe + "00000000\n"), BadFile);
 }
 
 TEST(BadFiles, DirectedLinesNameTheirLine) {
@@ -241,7 +250,7 @@ TEST(BadFiles, DirectedLinesNameTheirLine) {
                            "id wgmma.m64n8k16.f32.f16.f16 A=0:3c00 B= C=0 D=?",
                            "id wgmma.m64n8k16.f32.f16.f16 A=5-3:3c00 B= C=00000000 D=?"}) {
     try {
-      parse_directed(std::string("# tcq directed 1\n") + line + "\n");
+      parse_directed(std::string("# tcq directed 2\n") + line + "\n");
       ADD_FAILURE() << line;
     } catch (const BadFile& error) {
       EXPECT_NE(std::string(error.what()).find("line 2"), std::string::npos) << error.what();
@@ -250,7 +259,7 @@ TEST(BadFiles, DirectedLinesNameTheirLine) {
 }
 
 TEST(WriteFile, LeavesNothingBehindWhenItFails) {
-  const std::string missing = (folder / "no such folder" / "x").string();
+  const std::string missing = (source_tree() / "no such folder" / "x").string();
   EXPECT_THROW(write_file(missing, "x"), BadFile);
   EXPECT_FALSE(std::filesystem::exists(missing + ".partial"));
 }

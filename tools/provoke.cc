@@ -5,7 +5,6 @@
 // other recordings have, then row, program, version, runs, wrong, timeouts and end, separated by
 // tabs. Exit status 1 if a correct version showed anything. The programs: cuda/provoke_sm90.h.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <functional>
 
 #include "cuda/provoke_sm90.h"
+#include "oracle/provoked.h"
 #include "oracle/vectors.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
@@ -98,7 +98,7 @@ std::string error_name(const std::string& sentence) {
 }
 
 // Row, program, version, runs, wrong, timeouts; and the end: completed, killed, or a CUDA error.
-using Line = std::array<std::string, 7>;
+using Line = std::array<std::string, oracle::provoked_fields>;
 
 bool as_a_correct_one(const Line& line) {
   return line[4] == "0" && line[5] == "0" && line[6] == "completed";
@@ -139,24 +139,17 @@ void print_line(const Line& line) {
   std::fflush(stdout);
 }
 
-std::string header_lines() {
-  std::string text = "# tcq provoked 1\n";
-  for (const auto& [key, value] : tools::provenance())
-    text += fmt::format("# {}: {}\n", key, value);
-  return text;
-}
-
 int run(const Arguments& args) {
   if (!args.out.empty() && std::filesystem::exists(args.out) && !args.force)
     throw oracle::UsageError(
         fmt::format("{} exists; a recording is replaced with --force only", args.out));
   const Ended device = in_child(args.limit_s, [] {
     tools::require_sm90();
-    return header_lines();
+    return oracle::serialize(oracle::ProvokedFile{tools::provenance(), {}});
   });
   if (device.how != Ended::Well) throw oracle::UsageError(device.text);
 
-  std::string recording = device.text;
+  oracle::ProvokedFile recording = oracle::parse_provoked(device.text);
   bool good = true;
   print_line({"row", "program", "version", "runs", "wrong", "timeouts", "end"});
   for (const cuda::Provocation& about : cuda::provocations()) {
@@ -164,8 +157,9 @@ int run(const Arguments& args) {
     for (const cuda::Version version : {cuda::Version::Correct, cuda::Version::Mutant}) {
       const Line line = run_one(args, about, version);
       print_line(line);
-      recording += fmt::format("{}\n", fmt::join(line, "\t"));
-      if (!args.out.empty()) oracle::write_file(args.out, recording);  // whatever comes next
+      recording.lines.emplace_back(line.begin(), line.end());
+      if (!args.out.empty())  // whatever comes next
+        oracle::write_file(args.out, oracle::serialize(recording));
       good = good && (version == cuda::Version::Mutant || as_a_correct_one(line));
     }
   }

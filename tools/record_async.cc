@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
       "of an sm_90 GPU do.");
   app.add_option(
          "suite", args.suite,
-         "tma_load, tma_convert, tma_store, tma_reduce, tma_multicast, matrix, encode, bulk, "
-         "reduce_float, mbarrier, groups, edge, bulk_edge, mbarrier_edge; "
+         "tma_load, tma_convert, tma_store, tma_reduce, tma_multicast, matrix, encode, interleave, "
+         "bulk, reduce_float, mbarrier, groups, edge, bulk_edge, mbarrier_edge; "
          "check (all suites against the simulator, nothing is written); explain (--in FILE)")
       ->required();
   app.add_option("--in", args.in, "explain: a recording with all bytes");

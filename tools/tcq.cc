@@ -33,6 +33,7 @@ using tcq::oracle::Options;
 using tcq::oracle::Question;
 using tcq::oracle::Status;
 using tcq::oracle::Style;
+using tcq::oracle::terminal_text;
 using tcq::oracle::throw_unknown;
 using tcq::oracle::UsageError;
 
@@ -47,11 +48,15 @@ struct CommandLine {
 };
 
 int complain(std::string_view sentence) {
-  fmt::print(stderr, "tcq: {}\n", sentence);
+  fmt::print(stderr, "tcq: {}\n", terminal_text(sentence));
   return exit_usage;
 }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// Whatever the answer quotes, a terminal shows it as text.
+void print(std::string_view answer) {
+  const std::string text = terminal_text(answer);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 // The exit status, unless stdout could not be written. A reader that went away is no news.
 int finished(int status) {
@@ -123,7 +128,7 @@ CommandLine parse(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    throw UsageError(tcq::oracle::printable(error.what()));
   }
   refuse_unknown_options(app);
   refuse_empty_values(app);

@@ -39,7 +39,8 @@ constexpr Explanation mbarriers[] = {
      "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
      "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"},
     {Fault::MbarrierInitUnfenced,
-     "mbarrier.init writes through the generic proxy; a copy's complete_tx and tcgen05.commit count "
+     "mbarrier.init writes through the generic proxy; a copy's complete_tx and tcgen05.commit "
+     "count "
      "through the async proxy. A barrier orders threads, not proxies. Within one CTA published "
      "compilers leave the fence out; for another CTA's mbarrier nobody does.",
      "The initialising thread executes fence.mbarrier_init.release.cluster (or "

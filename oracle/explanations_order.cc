@@ -151,13 +151,17 @@ constexpr Explanation shared_memory[] = {
      "facebookexperimental/triton #1278; tilelang #2613, #2668; Fuser #3446"},
     {Fault::ReductionOrder,
      "Reductions are atomic each and race with nobody among themselves, but nothing orders them. A "
-     "sum of floats is rounded after each, and add, min and inc do not commute with one another, so "
+     "sum of floats is rounded after each, and add, min and inc do not commute with one another, "
+     "so "
      "that two runs of one kernel may differ in bits.",
-     "Reduce integers, or order the reductions: by a barrier behind cp.async.bulk.wait_group, or by "
+     "Reduce integers, or order the reductions: by a barrier behind cp.async.bulk.wait_group, or "
+     "by "
      "one thread that waits for each. Or accept that runs differ.",
      Ptx,
-     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd3], [tile], 4096;  // two CTAs",
-     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd3], [tile], 4096;  // two CTAs"},
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd3], [tile], 4096;  // two "
+     "CTAs",
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd3], [tile], 4096;  // two "
+     "CTAs"},
     {Fault::ScopeTooNarrow,
      "mbarrier.arrive releases and try_wait acquires at scope .cta unless they say otherwise. The "
      "arrival of another CTA is counted, but its writes need not be visible.",

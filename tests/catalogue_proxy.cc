@@ -125,6 +125,18 @@ Program p6c(bool mutant) {
   return p;
 }
 
+// The same with a commit, of nothing.
+Program p6d(bool mutant) {
+  Program p({.threads = 32});
+  const Address done = p.mbarrier("done");
+  Role one = p.warps("one", 0, 1);
+  one.elect().mbarrier_init(done, 1);
+  if (!mutant) one.elect().fence_mbarrier_init();
+  one.elect().tcgen05_commit(done);
+  one.mbarrier_try_wait(done, 0);
+  return p;
+}
+
 constexpr Entry entries[] = {
     {"P1", "no fence.proxy.async between st.shared and wgmma", Fault::ProxyFenceMissing, p1,
      "executed no fence.proxy.async since"},
@@ -143,6 +155,8 @@ constexpr Entry entries[] = {
      Fault::MbarrierNotInitialized, p6b, "mbarrier.init"},
     {"P6c", "no fence behind mbarrier.init for the async proxy", Fault::MbarrierInitUnfenced, p6c,
      "fence.mbarrier_init.release.cluster"},
+    {"P6d", "no fence behind mbarrier.init before tcgen05.commit", Fault::MbarrierInitUnfenced, p6d,
+     "tcgen05.commit"},
 };
 
 }  // namespace

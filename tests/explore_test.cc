@@ -240,8 +240,10 @@ Program fences_inits(std::uint32_t lanes, bool by_proxy_fence) {
   Role some = all.in_warps(1).lanes(lanes);
   by_proxy_fence ? some.fence_proxy_async() : some.fence_mbarrier_init();
   all.barrier_sync();
-  p.warps("producer", 1, 1).elect().mbarrier_arrive_expect_tx(full[1], 128).bulk_load(in, slot, 128,
-                                                                                    full[1]);
+  p.warps("producer", 1, 1)
+      .elect()
+      .mbarrier_arrive_expect_tx(full[1], 128)
+      .bulk_load(in, slot, 128, full[1]);
   p.warps("consumer", 0, 2).mbarrier_try_wait(full[1], 0);
   return p;
 }

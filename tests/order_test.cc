@@ -304,9 +304,7 @@ class Drawing {
     }
     add(warp, op);
     if (reads_memory(what) && below(2) == 0)
-      add(warp, {.what = Do::Use,
-                 .lanes = below(4) == 0 ? 0xffffu : all_lanes,
-                 .reg = op.reg});
+      add(warp, {.what = Do::Use, .lanes = below(4) == 0 ? 0xffffu : all_lanes, .reg = op.reg});
     for (const auto& [place, past] : new_) past_[place].push_back(past);
   }
 
@@ -415,8 +413,8 @@ class Graph {
       if (bulk_store) edge(shared.end, global.begin);
     }
     shared.place = {cta, op.shared};
-    shared.writes = op.what == Do::StoreShared || op.what == Do::StoreMatrix ||
-                    op.what == Do::BulkLoad;
+    shared.writes =
+        op.what == Do::StoreShared || op.what == Do::StoreMatrix || op.what == Do::BulkLoad;
     global.place = {-1, op.global};
     global.writes = op.what == Do::StoreGlobal || bulk_store;
     global.reduces = op.what == Do::BulkReduce;
@@ -454,8 +452,7 @@ class Graph {
         if (a.what == Do::CtaSync && b.what == Do::CtaSync && !remote)
           joined = use_of(w, i, Do::CtaSync) == use_of(v, k, Do::CtaSync);
         if (a.what == Do::ClusterArrive && b.what == Do::ClusterWait)
-          joined = !a.relaxed &&
-                   use_of(w, i, Do::ClusterArrive) == use_of(v, k, Do::ClusterWait);
+          joined = !a.relaxed && use_of(w, i, Do::ClusterArrive) == use_of(v, k, Do::ClusterWait);
         if (joined) found.push_back({an.in, bn.out});
       });
     });
@@ -614,9 +611,9 @@ void weaken_one(const Plan& plan, int warp, std::size_t i, std::mt19937& random,
   const auto drop = [&](auto& ops) { ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i)); };
   const auto earlier = [&](auto& ops) { std::swap(ops[i - 1], ops[i]); };
   const auto later = [&](auto& ops) { std::swap(ops[i], ops[i + 1]); };
-  const bool behind_access = i > 0 && (is_access(plan.ops[w][i - 1].what) ||
-                                       plan.ops[w][i - 1].what == Do::Fence ||
-                                       plan.ops[w][i - 1].what == Do::Use);
+  const bool behind_access =
+      i > 0 && (is_access(plan.ops[w][i - 1].what) || plan.ops[w][i - 1].what == Do::Fence ||
+                plan.ops[w][i - 1].what == Do::Use);
   const bool before_access = i + 1 < plan.ops[w].size() && is_access(plan.ops[w][i + 1].what);
   switch (op.what) {
     case Do::Arrive:
@@ -695,7 +692,7 @@ std::vector<Weakened> weakened(const Plan& plan, std::mt19937& random) {
 }
 
 TEST(Order, ProgramsAreWrongExactlyWhereAPathOrAFenceIsMissing) {
-  const unsigned programs = from_environment("TCQ_ORDER_PROGRAMS", 120);
+  const unsigned programs = from_environment("TCQ_ORDER_PROGRAMS", 600);
   std::mt19937 random(from_environment("TCQ_SEED", 11));
   Score right;
   Score weaker;
@@ -709,14 +706,12 @@ TEST(Order, ProgramsAreWrongExactlyWhereAPathOrAFenceIsMissing) {
       ASSERT_FALSE(HasFailure());
     }
   }
-  RecordProperty("right", right.silent);
-  RecordProperty("right_disputed", right.disputed);
-  EXPECT_EQ(right.undefined, 0);
+  EXPECT_EQ(right.silent, static_cast<int>(programs));
   EXPECT_GT(weaker.undefined, static_cast<int>(2 * programs));
+  EXPECT_GT(weaker.disputed, static_cast<int>(programs / 100));
   EXPECT_GT(weaker.silent, static_cast<int>(programs));
-  std::printf("%d programs right, of them %d disputed; weakened: %d silent, %d disputed, %d wrong\n",
-              right.silent + right.disputed, right.disputed, weaker.silent, weaker.disputed,
-              weaker.undefined);
+  std::printf("%d programs silent; weakened: %d silent, %d disputed, %d wrong\n", right.silent,
+              weaker.silent, weaker.disputed, weaker.undefined);
   for (const auto& [name, count] : weaker.faults) std::printf("  %s %d\n", name.c_str(), count);
 }
 
@@ -760,9 +755,11 @@ LaneCase draw_lane_case(std::mt19937& random) {
     c.to = Address(512);
     c.to.table = std::make_shared<const std::vector<std::uint32_t>>(std::move(table));
   }
-  if (!c.is_matrix() && below(3) != 0) c.lanes = static_cast<std::uint32_t>(random()) | 1u << below(32);
+  if (!c.is_matrix() && below(3) != 0)
+    c.lanes = static_cast<std::uint32_t>(random()) | 1u << below(32);
   for (unsigned n = below(4); n > 0; --n) {
-    const std::uint32_t mask = static_cast<std::uint32_t>(random()) | static_cast<std::uint32_t>(random());
+    const std::uint32_t mask =
+        static_cast<std::uint32_t>(random()) | static_cast<std::uint32_t>(random());
     c.fences.push_back(below(5) == 0 ? 1u : below(4) == 0 ? all_lanes : mask);
   }
   if (below(3) == 0) c.fences.push_back(c.lanes);
@@ -814,7 +811,9 @@ Program program_of(const LaneCase& c) {
     case LaneCase::Load: some.load_shared(at, 0, c.bytes); break;
     case LaneCase::MatrixStore: one.stmatrix(at, 0, c.count, c.transposed); break;
     case LaneCase::MatrixLoad: one.ldmatrix(at, 0, c.count, c.transposed); break;
-    case LaneCase::GlobalStore: some.store_global(global + c.to.base, c.to.stride_bytes, regs); break;
+    case LaneCase::GlobalStore:
+      some.store_global(global + c.to.base, c.to.stride_bytes, regs);
+      break;
     case LaneCase::GlobalLoad: some.load_global(global + c.to.base, c.to.stride_bytes, regs); break;
   }
   for (const std::uint32_t mask : c.fences) one.lanes(mask).fence_proxy_async();
@@ -846,9 +845,8 @@ TEST(Order, EveryLaneThatTouchedAByteHasToFence) {
     wrong += lacks ? 1 : 0;
     const Fault fault = c.is_read() ? Fault::ProxyFenceMissingAfterRead : Fault::ProxyFenceMissing;
     const Fault found = report.finding ? report.finding->fault : Fault::None;
-    ASSERT_EQ(found, lacks ? fault : Fault::None)
-        << "case " << n << "\n"
-        << oracle::report_text(p, report);
+    ASSERT_EQ(found, lacks ? fault : Fault::None) << "case " << n << "\n"
+                                                  << oracle::report_text(p, report);
   }
   std::printf("%u cases, %d without a fence\n", cases, wrong);
   EXPECT_GT(wrong, static_cast<int>(cases / 8));

@@ -102,9 +102,9 @@ struct Copy {
   std::uint32_t bytes = 0;
   int source_cta = 0;  // between CTAs
   std::uint32_t source_address = 0;
-  AccessId write = 0;        // loads: of shared memory; stores: of global memory
-  AccessId read = 0;         // of shared memory
-  AccessId global_read = 0;  // 0: no bytes that the program writes
+  AccessId write = 0;                   // loads: of shared memory; stores: of global memory
+  AccessId read = 0;                    // of shared memory
+  AccessId global_read = 0;             // 0: no bytes that the program writes
   const tma::TensorMap* map = nullptr;  // as the copy found it
   int map_number = -1;
   ByteRange box;                       // of shared memory

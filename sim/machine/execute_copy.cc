@@ -187,7 +187,8 @@ void Executor::execute(const TensorReduce& i) {
   if (!one_lane_issues() || !may_use_map(i.map)) return;
   const tma::Reduce reduction{tile_of(map_at(i.map), i.start, i.from.of(thread_of(first_lane()))),
                               i.op};
-  execute_store(reduction, box_of(reduction.tile), {{}, true, i.op, reduction.tile.map.type}, i.map);
+  execute_store(reduction, box_of(reduction.tile), {{}, true, i.op, reduction.tile.map.type},
+                i.map);
 }
 
 void Executor::execute(const BulkStore& i) {

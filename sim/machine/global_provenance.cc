@@ -105,8 +105,8 @@ Conflict GlobalProvenance::record(ByteRange range, AccessId access, const Knowle
   for (std::uint32_t begin = range.begin; begin < range.end;) {
     const std::uint32_t number = begin / page_bytes;
     const std::uint32_t end = std::min(range.end, (number + 1) * page_bytes);
-    const auto [page, fresh] = pages_.try_emplace(number, number * page_bytes, page_bytes,
-                                                  Provenance::AtLaunch::Data);
+    const auto [page, fresh] =
+        pages_.try_emplace(number, number * page_bytes, page_bytes, Provenance::AtLaunch::Data);
     const Conflict conflict = page->second.record({begin, end}, access, knows, log, streams);
     if (!is_recorded(conflict.verdict)) return conflict;
     if (conflict.verdict > mild.verdict) mild = conflict;

@@ -79,7 +79,8 @@ bool is_fenced_by_next(const Access& earlier, const Knowledge& knows) {
 }
 
 bool is_used(const Access& load, const Clock& clock) {
-  return load.loaded == Loaded::Used && !load.covers_lost && clock.at(load.stream) >= load.operation;
+  return load.loaded == Loaded::Used && !load.covers_lost &&
+         clock.at(load.stream) >= load.operation;
 }
 
 Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, const Knowledge& knows,

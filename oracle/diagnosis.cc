@@ -130,7 +130,7 @@ class Story {
         return " and its thread has executed no fence.proxy.async since";
       case Fault::ProxyFenceMissingAfterRead:
         return ", and no fence.proxy.async stands between the two";
-      case Fault::ProxyFenceMissingAfterUse:
+      case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace: return ", and nothing orders the two";
@@ -335,7 +335,7 @@ std::string what_to_do(const Program& program, const Finding& f) {
                          earlier);
     case Fault::ReductionOrder:
       return fmt::format("order {} behind {}, or reduce integers", at, earlier);
-    case Fault::ProxyFenceMissingAfterUse:
+    case Fault::ProxyFenceMissingUsed:
     case Fault::ProxyFenceMissingAfterRead:
       return fmt::format(
           "put fence.proxy.async behind {}, before the arrival that hands the bytes "

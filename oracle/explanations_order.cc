@@ -117,7 +117,7 @@ constexpr Explanation shared_memory[] = {
      "ld.shared.b32 %r0, [tile];\nfence.proxy.async.shared::cta;\n"
      "mbarrier.arrive.shared::cta.b64 _, [empty];",
      "DeepEP #642"},
-    {Fault::ProxyFenceMissingAfterUse,
+    {Fault::ProxyFenceMissingUsed,
      "As ProxyFenceMissingAfterRead, but every lane had used every value that it read before it "
      "arrived: the loads had ended. The manual still asks for a proxy fence; published kernels do "
      "without, and on an H200 no run was wrong.",

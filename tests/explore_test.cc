@@ -229,40 +229,6 @@ TEST(Explore, AFenceOfInitsThatOnlyThreadsArriveOnIsUnneeded) {
   EXPECT_EQ(report.suspicions[0].fault, Fault::FenceUnneeded);
 }
 
-// Lanes 0 and 1 initialise a barrier each, `lanes` fence, and a copy completes on the second.
-Program fences_inits(std::uint32_t lanes, bool by_proxy_fence) {
-  Program p({.threads = 64});
-  const auto full = p.mbarriers("full", 2);
-  const std::uint32_t slot = p.shared("slot", 128);
-  const std::uint64_t in = p.global(std::vector<std::uint8_t>(128));
-  Role all = p.warps("all", 0, 2);
-  all.in_warps(1).lanes(3).mbarrier_init({full[0].base, 8}, 1);
-  Role some = all.in_warps(1).lanes(lanes);
-  by_proxy_fence ? some.fence_proxy_async() : some.fence_mbarrier_init();
-  all.barrier_sync();
-  p.warps("producer", 1, 1)
-      .elect()
-      .mbarrier_arrive_expect_tx(full[1], 128)
-      .bulk_load(in, slot, 128, full[1]);
-  p.warps("consumer", 0, 2).mbarrier_try_wait(full[1], 0);
-  return p;
-}
-
-TEST(Explore, TheLaneThatInitialisesHasToFence) {
-  for (const bool by_proxy_fence : {false, true})
-    for (const std::uint32_t lanes : {1u, 2u, 3u, all_lanes}) {
-      const Report report = explore(fences_inits(lanes, by_proxy_fence), {});
-      EXPECT_EQ(report.outcome, Outcome::Right);
-      const bool fenced = (lanes & 2) != 0;
-      ASSERT_EQ(report.suspicions.size(), fenced ? 0u : 1u) << lanes << by_proxy_fence;
-      if (fenced) continue;
-      EXPECT_EQ(report.suspicions[0].fault, Fault::MbarrierInitUnfenced);
-      EXPECT_EQ(report.suspicions[0].earlier.lane, 1);
-      EXPECT_EQ(explore(fences_inits(lanes, by_proxy_fence), {.fails = {.disputed = true}}).outcome,
-                Outcome::Wrong);
-    }
-}
-
 TEST(Explore, TheCallerChoosesWhichSeveritiesFail) {
   Program p({.threads = 128});  // no .maxntid: setmaxnreg is ignored, which is suspect
   p.warps("all", 0, 4).setmaxnreg_dec(24);

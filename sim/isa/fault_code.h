@@ -152,7 +152,7 @@ enum class Fault : std::uint8_t {
   DataRace,
   ProxyFenceMissing,
   ProxyFenceMissingAfterRead,
-  ProxyFenceMissingAfterUse,
+  ProxyFenceMissingUsed,
   CopyInFlight,
   SourceInFlight,
   ReductionOrder,

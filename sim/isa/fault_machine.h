@@ -69,8 +69,8 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
           "bytes read through the generic proxy are overwritten through the async proxy with no "
           "fence.proxy.async in between",
           "8.6; 9.7.13.4"};
-    case Fault::ProxyFenceMissingAfterUse:
-      return {Disputed, "ProxyFenceMissingAfterUse",
+    case Fault::ProxyFenceMissingUsed:
+      return {Disputed, "ProxyFenceMissingUsed",
               "bytes that a thread read and whose values it used are overwritten through the async "
               "proxy with no fence.proxy.async in between",
               "8.6; 9.7.13.4; relied on by CUTLASS, sm90_mma_tma_gmma_rs_warpspecialized.hpp (A is "

@@ -68,7 +68,7 @@ Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta, 
       const bool same = find_slot(c_, cta, conflict.bytes.begin & ~7u) >= 0 && initialises;
       return same ? Fault::MbarrierReinitialized : Fault::MbarrierOverwritten;
     }
-    case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingAfterUse;
+    case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;

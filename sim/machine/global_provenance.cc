@@ -8,6 +8,8 @@ namespace tcq::machine {
 namespace {
 
 constexpr std::int64_t word_bytes = 4;
+// An offset that no stride of a thread brings back into memory.
+constexpr std::int64_t far = std::int64_t{1} << 41;
 
 // Collects what the statements of one segment may write.
 class Writes {
@@ -18,7 +20,7 @@ class Writes {
   void enter(const Segment& segment) { last_thread_ = segment.warps * warp_threads - 1; }
 
   void operator()(const StoreGlobal& i) {
-    const std::int64_t first = static_cast<std::int64_t>(i.offset);
+    const std::int64_t first = std::clamp(static_cast<std::int64_t>(i.offset), -far, far);
     const std::int64_t last = saturated(first, i.stride_bytes);
     add(std::min(first, last), std::max(first, last) + word_bytes * i.regs.count);
   }

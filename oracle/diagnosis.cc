@@ -28,6 +28,7 @@ const char* verb_of(AccessKind kind) {
     case AccessKind::BarrierInit: return "initialises";
     case AccessKind::CopyRead: return "reads";
     case AccessKind::CopyWrite: return "writes";
+    case AccessKind::CopyReduce: return "reduces";
     case AccessKind::WgmmaRead: return "reads";
     case AccessKind::Tcgen05Read: return "reads";
   }
@@ -79,6 +80,8 @@ class Story {
   std::string earlier() const { return place_text(p_, f_.earlier); }
 
   std::string bytes() const {
+    if (f_.cta == global_memory)
+      return fmt::format("global memory [{:#x},{:#x})", f_.bytes.begin, f_.bytes.end);
     const std::string text = bytes_text(p_, f_.bytes);
     return p_.launch().cluster > 1 ? fmt::format("{} of CTA {}", text, f_.cta) : text;
   }
@@ -108,6 +111,12 @@ class Story {
             "{} uses mbarrier {} of another CTA; {} was followed by no "
             "fence.mbarrier_init before its thread synchronised with this one",
             at(), what, earlier());
+      case Fault::MbarrierInitUnfenced:
+        return fmt::format(
+            "{} completes on mbarrier {} through the async proxy; {} initialised it through the "
+            "generic proxy, and neither fence.mbarrier_init nor fence.proxy.async follows in its "
+            "thread",
+            at(), what, earlier());
       default: break;
     }
     std::string text = fmt::format("{} {} {} through the {} proxy; {} {} it through the {} proxy",
@@ -122,6 +131,9 @@ class Story {
         return " and its thread has executed no fence.proxy.async since";
       case Fault::ProxyFenceMissingAfterRead:
         return ", and no fence.proxy.async stands between the two";
+      case Fault::ProxyFenceMissingUsed:
+        return " and has used the values, but no fence.proxy.async stands between the two";
+      case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace: return ", and nothing orders the two";
       case Fault::CopyInFlight: return " and may still be writing";
       case Fault::SourceInFlight: return " and may still be reading";
@@ -260,6 +272,12 @@ std::string what_to_do(const Program& program, const Finding& f) {
           "put fence.proxy.async behind {}, in every thread that writes, before the "
           "barrier that orders it before {}",
           earlier, at);
+    case Fault::MbarrierInitUnfenced:
+      return fmt::format("put fence.mbarrier_init.release.cluster behind {}, before the barrier",
+                         earlier);
+    case Fault::ReductionOrder:
+      return fmt::format("order {} behind {}, or reduce integers", at, earlier);
+    case Fault::ProxyFenceMissingUsed:
     case Fault::ProxyFenceMissingAfterRead:
       if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
         return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
@@ -284,9 +302,18 @@ std::string what_to_do(const Program& program, const Finding& f) {
           "N youngest groups in flight)",
           earlier, at);
     case Fault::CopyInFlight:
+      if (f.cta == global_memory)
+        return fmt::format(
+            "let the thread that issued {} wait for it with cp.async.bulk.wait_group, without "
+            ".read, and order {} behind that wait",
+            earlier, at);
+      return fix_of_hand_over(program, f);
     case Fault::PhaseStale:
     case Fault::PhaseOverrun: return fix_of_hand_over(program, f);
     case Fault::SourceInFlight:
+      if (f.cta == global_memory)
+        return fmt::format("wait for the mbarrier that {} completes, and order {} behind that wait",
+                           earlier, at);
       if (f.earlier_kind == AccessKind::Tcgen05Read)
         return fmt::format(
             "put tcgen05.commit behind {}, and wait on its mbarrier before the bytes are handed to "

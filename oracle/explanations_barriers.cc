@@ -38,6 +38,16 @@ constexpr Explanation mbarriers[] = {
      "barrier.cluster.wait.aligned;",
      "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
      "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"},
+    {Fault::MbarrierInitUnfenced,
+     "mbarrier.init writes through the generic proxy; a copy's complete_tx and tcgen05.commit "
+     "count "
+     "through the async proxy. A barrier orders threads, not proxies. Within one CTA published "
+     "compilers leave the fence out; for another CTA's mbarrier nobody does.",
+     "The initialising thread executes fence.mbarrier_init.release.cluster (or "
+     "fence.proxy.async.shared::cta) behind its inits and before the barrier.",
+     Ptx, "mbarrier.init.shared::cta.b64 [full], 1;\nbar.sync 0;  // then a copy completes on it",
+     "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
+     "bar.sync 0;  // then a copy completes on it"},
     {Fault::MbarrierReinitialized,
      "mbarrier.init on a live mbarrier is undefined: threads and copies may still count on the old "
      "one. A persistent kernel needs no second init, as phases go on from tile to tile.",

@@ -117,6 +117,17 @@ constexpr Explanation shared_memory[] = {
      "ld.shared.b32 %r0, [tile];\nfence.proxy.async.shared::cta;\n"
      "mbarrier.arrive.shared::cta.b64 _, [empty];",
      "DeepEP #642"},
+    {Fault::ProxyFenceMissingUsed,
+     "As ProxyFenceMissingAfterRead, but every lane had used every value that it read before it "
+     "arrived: the loads had ended. The manual still asks for a proxy fence; published kernels do "
+     "without, and on an H200 no run was wrong.",
+     "To follow the manual, every reading thread executes fence.proxy.async.shared::cta behind its "
+     "last read and before the arrival. Do not let the compiler move the uses behind the arrival.",
+     Ptx,
+     "ld.shared.b32 %r0, [tile];\nadd.u32 %r1, %r1, %r0;\n"
+     "mbarrier.arrive.shared::cta.b64 _, [empty];",
+     "ld.shared.b32 %r0, [tile];\nadd.u32 %r1, %r1, %r0;\nfence.proxy.async.shared::cta;\n"
+     "mbarrier.arrive.shared::cta.b64 _, [empty];"},
     {Fault::CopyInFlight,
      "cp.async.bulk returns at once, and its bytes land at any time before the phase of its "
      "mbarrier completes. A barrier of threads does not wait for them. With multicast the copy may "
@@ -138,6 +149,19 @@ constexpr Explanation shared_memory[] = {
      "cp.async.bulk.global.shared::cta.bulk_group [%rd3], [tile], 4096;\n"
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nst.shared.b32 [tile], %r0;",
      "facebookexperimental/triton #1278; tilelang #2613, #2668; Fuser #3446"},
+    {Fault::ReductionOrder,
+     "Reductions are atomic each and race with nobody among themselves, but nothing orders them. A "
+     "sum of floats is rounded after each, and add, min and inc do not commute with one another, "
+     "so "
+     "that two runs of one kernel may differ in bits.",
+     "Reduce integers, or order the reductions: by a barrier behind cp.async.bulk.wait_group, or "
+     "by "
+     "one thread that waits for each. Or accept that runs differ.",
+     Ptx,
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd3], [tile], 4096;  // two "
+     "CTAs",
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd3], [tile], 4096;  // two "
+     "CTAs"},
     {Fault::ScopeTooNarrow,
      "mbarrier.arrive releases and try_wait acquires at scope .cta unless they say otherwise. The "
      "arrival of another CTA is counted, but its writes need not be visible.",

@@ -3,7 +3,7 @@
 //
 // The simulator must report the named Fault for the mutant and nothing at all for the original
 // (catalogue_test.cc). Rows P proxies, D descriptors, W wgmma order, B barriers and copies, R
-// registers, T tcgen05. What the mutants do on silicon: tests/vectors/provoked.txt, where it was tried.
+// registers, G global memory, T tcgen05. What the mutants do on silicon: tests/vectors/provoked.txt, where it was tried.
 #pragma once
 
 #include <span>
@@ -31,6 +31,7 @@ std::span<const Entry> wgmma_entries();
 std::span<const Entry> mbarrier_entries();
 std::span<const Entry> cluster_entries();
 std::span<const Entry> register_entries();
+std::span<const Entry> global_entries();
 std::span<const Entry> tcgen05_entries();
 std::span<const Entry> tcgen05_pair_entries();
 

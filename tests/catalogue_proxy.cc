@@ -53,7 +53,7 @@ Program p2(bool mutant) {
 }
 
 // A consumer reads its slot through the generic proxy, then the producer's copy refills it.
-Program p3(bool mutant) {
+Program refilled(bool fenced, bool used) {
   Program p({.threads = 64});
   const Address full = p.mbarrier("full");
   const Address empty = p.mbarrier("empty");
@@ -69,12 +69,16 @@ Program p3(bool mutant) {
     producer.mbarrier_try_wait(empty, k + 1).mbarrier_arrive_expect_tx(full, 128);
     producer.bulk_load(in + 128 * static_cast<unsigned>(k), slot, 128, full);
     consumer.mbarrier_try_wait(full, k).load_shared({slot, 4}, 0);
-    if (!mutant) consumer.fence_proxy_async();
+    if (used) consumer.copy({1, 1}, 0);
+    if (fenced) consumer.fence_proxy_async();
     consumer.mbarrier_arrive(empty).store_global(out + 128 * static_cast<unsigned>(k), 4, {0, 1});
   }
   producer.mbarrier_try_wait(empty, 1);
   return p;
 }
+
+Program p3a(bool mutant) { return refilled(!mutant, false); }
+Program p3b(bool mutant) { return refilled(!mutant, true); }
 
 // An mbarrier of another CTA is used before its init is visible there.
 Program p6a(bool mutant) {
@@ -105,13 +109,43 @@ Program p6b(bool mutant) {
   return p;
 }
 
+// A copy of the own CTA completes on an mbarrier whose init stayed in the generic proxy.
+Program p6c(bool mutant) {
+  Program p({.threads = 64});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t slot = p.shared("slot", 128);
+  const std::uint64_t in = p.global(small_numbers(128));
+  Role all = p.warps("all", 0, 2);
+  all.elect().mbarrier_init(full, 1);
+  if (!mutant) all.elect().fence_proxy_async();
+  all.barrier_sync();
+  Role producer = p.warps("producer", 1, 1).elect();
+  producer.mbarrier_arrive_expect_tx(full, 128).bulk_load(in, slot, 128, full);
+  p.warps("consumer", 0, 2).mbarrier_try_wait(full, 0).load_shared(slot, 0);
+  return p;
+}
+
+// The same with a commit, of nothing.
+Program p6d(bool mutant) {
+  Program p({.threads = 32});
+  const Address done = p.mbarrier("done");
+  Role one = p.warps("one", 0, 1);
+  one.elect().mbarrier_init(done, 1);
+  if (!mutant) one.elect().fence_mbarrier_init();
+  one.elect().tcgen05_commit(done);
+  one.mbarrier_try_wait(done, 0);
+  return p;
+}
+
 constexpr Entry entries[] = {
     {"P1", "no fence.proxy.async between st.shared and wgmma", Fault::ProxyFenceMissing, p1,
      "executed no fence.proxy.async since"},
     {"P2", "no fence.proxy.async between stmatrix and the TMA store", Fault::ProxyFenceMissing, p2,
      "stmatrix"},
     {"P3", "no fence.proxy.async between ld.shared and the refill",
-     Fault::ProxyFenceMissingAfterRead, p3, "before the arrival that hands the bytes on"},
+     Fault::ProxyFenceMissingAfterRead, p3a, "before the arrival that hands the bytes on"},
+    {"P3b", "the same, but the values are used before the arrival", Fault::ProxyFenceMissingUsed,
+     p3b, "has used the values"},
     {"P4", "only one thread executes the fence", Fault::ProxyFenceMissing, p4,
      "in every thread that writes"},
     {"P5", "the fence sits in a loop of no rounds", Fault::ProxyFenceMissing, p5, "st.shared"},
@@ -119,6 +153,10 @@ constexpr Entry entries[] = {
      "fence.mbarrier_init"},
     {"P6b", "no barrier between mbarrier.init and the copy that uses it",
      Fault::MbarrierNotInitialized, p6b, "mbarrier.init"},
+    {"P6c", "no fence behind mbarrier.init for the async proxy", Fault::MbarrierInitUnfenced, p6c,
+     "fence.mbarrier_init.release.cluster"},
+    {"P6d", "no fence behind mbarrier.init before tcgen05.commit", Fault::MbarrierInitUnfenced, p6d,
+     "tcgen05.commit"},
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ Program pair_of_ctas(const Slip& slip) {
   Role start = t.p.warps("start", 0, 2);
   Role load = t.p.warps("load", 0, 1).elect();
   Role issue = t.p.warps("issue", 0, 1, 0).elect();
-  Role read = t.p.warps("read", 1, 1);
+  Role read = t.p.warps("read", 1, 1, 0);
+  Role read_peer = t.p.warps("read", 1, 1, 1);
   Role last = t.p.warps("last", 0, 2);
 
   start.elect().mbarrier_init(t.full, 1).mbarrier_init(t.done, 1).mbarrier_init(ready, 2);
@@ -46,9 +47,12 @@ Program pair_of_ctas(const Slip& slip) {
   issue.tcgen05_mma(mma);
   issue.tcgen05_commit(slip.commit_to_peer_only ? t.done.in(1) : t.done, 2, slip.commit_to);
 
-  read.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
-  read.tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld().tcgen05_fence_before();
-  read.store_global(t.out, 4 * tmem_n, {0, tmem_n});
+  const std::uint64_t out_of_peer = result_buffer(t.p, 2 * 64 * 4 * tmem_n);
+  for (Role* role : {&read, &read_peer}) {
+    role->mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+    role->tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld().tcgen05_fence_before();
+    role->store_global(role == &read ? t.out : out_of_peer, 4 * tmem_n, {0, tmem_n});
+  }
   if (slip.sync_before_dealloc) cluster_sync(last);
   if (slip.peer_deallocs)
     last.in_warps(1).tcgen05_dealloc(tmem_base, 32, 2);

@@ -69,6 +69,13 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
           "bytes read through the generic proxy are overwritten through the async proxy with no "
           "fence.proxy.async in between",
           "8.6; 9.7.13.4"};
+    case Fault::ProxyFenceMissingUsed:
+      return {Disputed, "ProxyFenceMissingUsed",
+              "bytes that a thread read and whose values it used are overwritten through the async "
+              "proxy with no fence.proxy.async in between",
+              "8.6; 9.7.13.4; relied on by CUTLASS, sm90_mma_tma_gmma_rs_warpspecialized.hpp (A is "
+              "copied to registers and its slot released); tests/vectors/provoked.txt, row P3: 0 "
+              "wrong of 202752 runs"};
     case Fault::CopyInFlight:
       return {Undefined, "CopyInFlight",
               "bytes are accessed that an asynchronous copy may still be writing", "9.7.9.27.1.2"};
@@ -76,6 +83,12 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
       return {Undefined, "SourceInFlight",
               "bytes are overwritten that an asynchronous operation may still read",
               "9.7.9.27.2.2; 9.7.15.7.3"};
+    case Fault::ReductionOrder:
+      return {Disputed, "ReductionOrder",
+              "two reductions of the same bytes come in any order, and their result can depend on "
+              "it: a rounded sum, or two different operations",
+              "8.9; 9.7.9.25.4.2; relied on by FlashAttention-3's backward pass (dQ is summed by "
+              "f32 reductions unless deterministic)"};
     case Fault::ScopeTooNarrow:
       return {Undefined, "ScopeTooNarrow",
               "accesses of two CTAs are ordered by a release or an acquire of scope .cta only",
@@ -124,6 +137,14 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
           "a CTA uses an mbarrier of another one with no fence.mbarrier_init and cluster barrier "
           "since its init",
           "9.7.13.4"};
+    case Fault::MbarrierInitUnfenced:
+      return {
+          Disputed, "MbarrierInitUnfenced",
+          "a copy or a commit completes on an mbarrier of its CTA whose init was followed by "
+          "neither fence.mbarrier_init nor fence.proxy.async",
+          "8.6; 9.7.13.4; relied on by Triton (ProxyFenceInsertion.cpp leaves InitBarrierOp out; "
+          "fence.mbarrier_init for several CTAs only) and ThunderKittens (init_semaphore, then "
+          "__syncthreads)"};
     case Fault::MbarrierReinitialized:
       return {Undefined, "MbarrierReinitialized",
               "a live mbarrier is initialised again without mbarrier.inval", "9.7.13.15.9"};

@@ -65,6 +65,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
       cache_(cache),
       timing_(timing),
       global_(program.initial_global()),
+      global_provenance_(global_writes(program)),
       maps_(maps_of(program)),
       streams_(program.launch().cluster * program.warps_per_cta(),
                program.launch().cluster *
@@ -107,6 +108,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
         if (mine && !segment.statements.empty()) warp.path.push_back(s);
       }
       warp.registers.of_reg.resize(registers);
+      warp.loaded.resize(registers);
       warp.max_registers = launch.registers;
       warp.clock.raise(streams_.epochs(warp.number), 1);
       warps_.push_back(std::move(warp));
@@ -585,26 +587,32 @@ void Cluster::report_unwritten_reads() {
 void Cluster::compact_log() {
   Compaction compaction(log_);
   for (Cta& cta : ctas_) compaction.keep(cta.provenance);
+  global_provenance_.for_each_page([&](Provenance& page) { compaction.keep(page); });
   for (const MbarrierSlot& slot : slots_) compaction.keep(slot.init);
   for (const UnwrittenRead& read : unwritten_reads_) compaction.keep(read.access);
-  for (const Copy& copy : copies_) compaction.keep(copy.write), compaction.keep(copy.read);
+  for (const Copy& copy : copies_)
+    for (const AccessId id : {copy.write, copy.read, copy.global_read}) compaction.keep(id);
   for (const Warpgroup& group : warpgroups_)
     for (const Mma& mma : group.mmas) compaction.keep(mma.read);
   compaction.run();
   for (Cta& cta : ctas_) compaction.renumber(cta.provenance);
+  global_provenance_.for_each_page([&](Provenance& page) { compaction.renumber(page); });
   for (MbarrierSlot& slot : slots_) slot.init = compaction.renumber(slot.init);
   for (UnwrittenRead& read : unwritten_reads_) read.access = compaction.renumber(read.access);
   for (Copy& copy : copies_) {
     copy.write = compaction.renumber(copy.write);
     copy.read = compaction.renumber(copy.read);
+    copy.global_read = compaction.renumber(copy.global_read);
   }
   for (Warpgroup& group : warpgroups_)
     for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+  for (Warp& warp : warps_)
+    for (LoadedRegister& loaded : warp.loaded) loaded.load = compaction.renumber(loaded.load);
   log_limit_ = std::max(log_limit_, log_.size() + log_.size() / 2);
 }
 
 std::size_t Cluster::bookkeeping_bytes() const {
-  std::size_t bytes = log_.bytes() + tcgen05_.history.bytes();
+  std::size_t bytes = log_.bytes() + tcgen05_.history.bytes() + global_provenance_.bytes();
   for (const Cta& cta : ctas_) bytes += cta.provenance.bytes();
   return bytes;
 }

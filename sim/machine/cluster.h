@@ -4,7 +4,7 @@
 // completes it, and who chooses the steps (explore.h) may choose any allowed order. A step is either
 // one warp executing up to its next synchronising instruction, or one copy completing. What warps
 // know of each other is kept as vector clocks (clock.h); shared memory remembers who touched each
-// byte (provenance.h), registers which wgmma owns them (wgmma_order.h). The first Fault stops the
+// byte (provenance.h), and so does global memory (global_provenance.h), registers which wgmma owns them (wgmma_order.h). The first Fault stops the
 // cluster. Instructions are executed in execute_*.cc, one file per family.
 //
 // Source: PTX ISA 9.2, 8.9 "Memory consistency model", 9.7.13, 9.7.15.7.
@@ -26,6 +26,7 @@
 #include "sim/machine/agent.h"
 #include "sim/machine/clock.h"
 #include "sim/machine/finding.h"
+#include "sim/machine/global_provenance.h"
 #include "sim/machine/mma_cache.h"
 #include "sim/machine/program.h"
 #include "sim/machine/provenance.h"
@@ -52,6 +53,12 @@ struct Touch {
   int parity = -1;               // of a wait on an mbarrier
   std::int64_t free_before = 0;  // Take: registers in the pool
   std::int64_t taken = 0;        // Take: positive if taken
+};
+
+// Lanes that have not used what a load brought into a register.
+struct LoadedRegister {
+  AccessId load = 0;
+  std::uint32_t lanes = 0;
 };
 
 struct Registers {
@@ -101,8 +108,9 @@ struct Copy {
   std::uint32_t bytes = 0;
   int source_cta = 0;  // between CTAs
   std::uint32_t source_address = 0;
-  AccessId write = 0;
-  AccessId read = 0;
+  AccessId write = 0;                   // loads: of shared memory; stores: of global memory
+  AccessId read = 0;                    // of shared memory
+  AccessId global_read = 0;             // 0: no bytes that the program writes
   const tma::TensorMap* map = nullptr;  // as the copy found it
   int map_number = -1;
   ByteRange box;                       // of shared memory
@@ -156,7 +164,8 @@ struct Warp {
   wgmma::Order order;
   std::array<bool, 8> predicates{};
   Clock clock;
-  Clock at_fence;      // its clock at its last fence.proxy.async
+  std::vector<FenceClock> at_fence;  // its clock when lanes last executed fence.proxy.async
+  std::vector<LoadedRegister> loaded;
   Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
   Clock lost;          // what it would know, were no arrival or wait too weak (WeakSync)
   std::uint32_t fences = 0;
@@ -284,6 +293,7 @@ class Cluster {
   std::unordered_map<std::uint64_t, int> slot_of_;
   NamedBarrier cluster_barrier_;
   std::vector<std::uint8_t> global_;
+  GlobalProvenance global_provenance_;
   std::vector<PatchableMap> maps_;
   AccessLog log_;
   Streams streams_;

@@ -21,6 +21,15 @@ ByteRange box_of(const tma::Tile& tile) {
   return {tile.shared_address, tile.shared_address + tma::box_bytes(tile.map)};
 }
 
+// Of global memory.
+std::vector<tma::GlobalRun> runs_of(const bulk::Range& range) {
+  return {{range.global, range.global + range.bytes}};
+}
+std::vector<tma::GlobalRun> runs_written(const tma::Store& i) { return runs_written(i.tile); }
+std::vector<tma::GlobalRun> runs_written(const tma::Reduce& i) { return runs_written(i.tile); }
+std::vector<tma::GlobalRun> runs_written(const bulk::Store& i) { return runs_of(i.range); }
+std::vector<tma::GlobalRun> runs_written(const bulk::Reduce& i) { return runs_of(i.range); }
+
 }  // namespace
 
 // --- issue -----------------------------------------------------------------------------------------
@@ -46,7 +55,7 @@ bool Executor::record_copy(AccessId access, int cta, ByteRange box) {
 
 // One copy into one CTA, which completes `bytes` on an mbarrier there.
 Copy* Executor::add_load(int cta, const Address& barrier, ByteRange box, std::uint32_t bytes) {
-  MbarrierSlot* slot = usable_slot(barrier.in(cta), first_lane());
+  MbarrierSlot* slot = slot_to_complete(barrier.in(cta), first_lane());
   if (slot == nullptr) return nullptr;
   const AccessId write = add_copy_access(AccessKind::CopyWrite, slot->phases);
   c_.log_[write].operation = slot->state.phase;
@@ -90,6 +99,9 @@ void Executor::execute(const TensorLoad& i) {
   const std::size_t first = c_.copies_.size();
   issue_load(i.to, i.barrier, i.multicast, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
              [&](const SharedMemory& shared) { return tma::check(load, shared, c_.global_); });
+  if (stopped()) return;
+  if (may_be_written(tma::hull(load.tile.map, c_.global_.size())))
+    note_global_reads(first, tma::runs_read(load.tile));
   for (std::size_t n = first; n < c_.copies_.size(); ++n) note_map(c_.copies_[n], i.map);
 }
 
@@ -97,8 +109,10 @@ void Executor::execute(const BulkLoad& i) {
   if (!one_lane_issues()) return;
   const std::uint32_t to = i.to.of(thread_of(first_lane()));
   const bulk::Load load{{i.from, to, i.bytes}};
+  const std::size_t first = c_.copies_.size();
   issue_load(i.to, i.barrier, i.multicast, {to, to + i.bytes}, i.bytes,
              [&](const SharedMemory& shared) { return bulk::check(load, shared, c_.global_); });
+  if (!stopped()) note_global_reads(first, runs_of(load.range));
 }
 
 void Executor::execute(const BulkSend& i) {
@@ -132,7 +146,7 @@ BulkThread& Executor::bulk_thread(int lane) {
   return warp_.bulk.back();
 }
 
-void Executor::issue_store(ByteRange source, int map) {
+void Executor::issue_store(ByteRange source, const GlobalWrite& write, int map) {
   BulkThread& thread = bulk_thread(first_lane());
   Copy copy;
   copy.id = Cluster::copy_agent(warp_.number, ++warp_.copies, warp_.cta);
@@ -143,6 +157,7 @@ void Executor::issue_store(ByteRange source, int map) {
   copy.read = add_copy_access(AccessKind::CopyRead, thread.read);
   copy.box = source;
   if (!record_copy(copy.read, warp_.cta, source)) return;
+  if (!note_global_writes(copy, write, thread.done)) return;
   if (map >= 0) note_map(copy, map);
   thread.uncommitted.push_back(copy.id);
   thread.last_store = place(first_lane());
@@ -155,36 +170,39 @@ void Executor::issue_store(ByteRange source, int map) {
 }
 
 template <class Store>
-void Executor::execute_store(const Store& store, ByteRange source, int map) {
+void Executor::execute_store(const Store& store, ByteRange source, GlobalWrite write, int map) {
   const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(warp_.cta)].shared;
   const Fault fault = check(store, shared, c_.global_);
   if (fault != Fault::None) return fail(fault, first_lane(), source.begin);
-  issue_store(source, map);
+  write.runs = runs_written(store);
+  issue_store(source, write, map);
 }
 
 void Executor::execute(const TensorStore& i) {
   if (!one_lane_issues() || !may_use_map(i.map)) return;
   const tma::Store store{tile_of(map_at(i.map), i.start, i.from.of(thread_of(first_lane())))};
-  execute_store(store, box_of(store.tile), i.map);
+  execute_store(store, box_of(store.tile), {}, i.map);
 }
 
 void Executor::execute(const TensorReduce& i) {
   if (!one_lane_issues() || !may_use_map(i.map)) return;
   const tma::Reduce reduction{tile_of(map_at(i.map), i.start, i.from.of(thread_of(first_lane()))),
                               i.op};
-  execute_store(reduction, box_of(reduction.tile), i.map);
+  execute_store(reduction, box_of(reduction.tile), {{}, true, i.op, reduction.tile.map.type},
+                i.map);
 }
 
 void Executor::execute(const BulkStore& i) {
   if (!one_lane_issues()) return;
   const std::uint32_t from = i.from.of(thread_of(first_lane()));
-  execute_store(bulk::Store{{i.to, from, i.bytes}}, {from, from + i.bytes});
+  execute_store(bulk::Store{{i.to, from, i.bytes}}, {from, from + i.bytes}, {});
 }
 
 void Executor::execute(const BulkReduce& i) {
   if (!one_lane_issues()) return;
   const std::uint32_t from = i.from.of(thread_of(first_lane()));
-  execute_store(bulk::Reduce{{i.to, from, i.bytes}, i.op, i.type}, {from, from + i.bytes});
+  execute_store(bulk::Reduce{{i.to, from, i.bytes}, i.op, i.type}, {from, from + i.bytes},
+                {{}, true, i.op, i.type});
 }
 
 // --- groups ----------------------------------------------------------------------------------------
@@ -196,6 +214,7 @@ void Executor::execute(const BulkCommit&) {
     for (const AgentId id : thread.uncommitted) {
       const Copy& copy = *c_.find_copy(id);
       c_.log_[copy.read].tick = thread.committed;
+      c_.log_[copy.write].tick = thread.committed;
       end_map_use(c_, copy, thread.committed);
     }
     thread.groups.push_back(std::move(thread.uncommitted));
@@ -301,6 +320,7 @@ void Executor::complete_load(Cluster& c, AgentId id) {
               .copied = copy.bytes},
              slot.state);
   c.log_[copy.write].tick = tick;
+  if (copy.global_read != 0) c.log_[copy.global_read].tick = tick;
   end_map_use(c, copy, tick);
   const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
   c.note_exit_use(copy.cta, {slot.phases, tick, at, copy.box, issuer != copy.cta});

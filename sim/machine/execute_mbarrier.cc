@@ -58,6 +58,20 @@ MbarrierSlot* Executor::usable_slot(const Address& barrier, int lane) {
   return nullptr;
 }
 
+MbarrierSlot* Executor::slot_to_complete(const Address& barrier, int lane) {
+  MbarrierSlot* slot = usable_slot(barrier, lane);
+  if (slot == nullptr || warp_.clock.at(slot->fenced) > 0) return slot;
+  const Access& init = c_.log_[slot->init];
+  const ByteRange bytes = {slot->address, slot->address + mbarrier::size_bytes};
+  if (is_fenced(init, bytes, warp_.clock, c_.streams_)) return slot;
+  const bool stops = c_.stops_at({.fault = Fault::MbarrierInitUnfenced,
+                                  .at = place(lane),
+                                  .earlier = {init.statement, init.warp, init.lane},
+                                  .cta = slot->cta,
+                                  .bytes = bytes});
+  return stops ? nullptr : slot;
+}
+
 void Executor::note_completion(MbarrierSlot& slot) {
   slot.done_own = slot.own;
   slot.done_cluster = slot.cluster;
@@ -137,6 +151,7 @@ void Executor::execute(const MbarrierInit& i) {
       return fail(fault, lane, i.count);
     Access access = generic_access(AccessKind::BarrierInit);
     access.lane = static_cast<std::uint8_t>(lane);
+    access.lanes = 1u << lane;
     const AccessId id = c_.log_.add(access);
     const Conflict conflict = cta.provenance.record({address, address + mbarrier::size_bytes}, id,
                                                     knowledge(), c_.log_, c_.streams_);
@@ -164,7 +179,10 @@ void Executor::execute(const MbarrierInval& i) {
     MbarrierSlot* slot = usable_slot(i.barrier, lane);
     if (slot == nullptr) return;
     slot->live = false;
-    const AccessId id = c_.log_.add(generic_access(AccessKind::Store));
+    Access access = generic_access(AccessKind::Store);
+    access.lane = static_cast<std::uint8_t>(lane);
+    access.lanes = 1u << lane;
+    const AccessId id = c_.log_.add(access);
     c_.ctas_[static_cast<std::size_t>(warp_.cta)].provenance.overwrite(
         {slot->address, slot->address + mbarrier::size_bytes}, id);
   });
@@ -271,7 +289,7 @@ void Executor::execute(const MbarrierTestWait& i) {
 
 void Executor::execute(const FenceMbarrierInit&) {
   for (const MbarrierSlot& slot : c_.slots_) {
-    if (slot.init_warp != warp_.number) continue;
+    if (slot.init_warp != warp_.number || (lanes_ >> c_.log_[slot.init].lane & 1) == 0) continue;
     warp_.clock.raise(slot.fenced, 1);
     warp_.fenced_inits.raise(slot.fenced, 1);
   }

@@ -1,6 +1,6 @@
 // Registers, loads and stores through the generic proxy, ldmatrix and stmatrix, and how an access
 // that is not ordered becomes a Fault.
-#include <cstring>
+#include <algorithm>
 
 #include "sim/machine/executor.h"
 #include "sim/machine/matrix.h"
@@ -78,9 +78,13 @@ Fault Executor::fault_of(const Conflict& conflict, const Access& next, int cta, 
       const bool same = find_slot(c_, cta, conflict.bytes.begin & ~7u) >= 0 && initialises;
       return same ? Fault::MbarrierReinitialized : Fault::MbarrierOverwritten;
     }
+    case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
+    case Verdict::OpenOrder: return Fault::ReductionOrder;
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;
-    case Verdict::Unordered: return fault_of_unordered(earlier, next, hint);
+    case Verdict::Unordered:
+      return cta == global_memory ? fault_of_global(conflict, hint)
+                                  : fault_of_unordered(earlier, next, hint);
   }
   return Fault::None;
 }
@@ -157,6 +161,7 @@ std::array<std::uint32_t, warp_threads>& Executor::reg(int number) {
 
 bool Executor::reads(RegisterRange range) {
   use_registers(range, true);
+  note_used(range);
   return check_order(warp_.order.read(range, number_), range);
 }
 
@@ -167,7 +172,38 @@ bool Executor::writes(RegisterRange range) {
     return false;
   }
   use_registers(range, false);
+  note_lost(range);
   return check_order(warp_.order.write(range, number_), range);
+}
+
+void Executor::note_loaded(AccessId load, RegisterRange range) {
+  for (int r = range.first; r < range.first + range.count; ++r)
+    warp_.loaded[static_cast<std::size_t>(r)] = {load, lanes_};
+  c_.log_[load].operation = static_cast<std::uint32_t>(range.count);
+}
+
+// A load is over once every lane has used every register that it brought.
+void Executor::note_used(RegisterRange range) {
+  const int end = std::min(range.first + range.count, static_cast<int>(warp_.loaded.size()));
+  for (int r = range.first; r < end; ++r) {
+    LoadedRegister& loaded = warp_.loaded[static_cast<std::size_t>(r)];
+    if ((loaded.lanes & lanes_) == 0) continue;
+    loaded.lanes &= ~lanes_;
+    Access& load = c_.log_[loaded.load];
+    if (loaded.lanes != 0 || load.loaded != Loaded::Waiting || --load.operation != 0) continue;
+    load.loaded = Loaded::Used;
+    load.operation = warp_.clock.at(load.stream);
+  }
+}
+
+void Executor::note_lost(RegisterRange range) {
+  for (int r = range.first; r < range.first + range.count; ++r) {
+    LoadedRegister& loaded = warp_.loaded[static_cast<std::size_t>(r)];
+    if ((loaded.lanes & lanes_) == 0) continue;
+    loaded.lanes &= ~lanes_;
+    Access& load = c_.log_[loaded.load];
+    if (load.loaded == Loaded::Waiting) load.loaded = Loaded::Lost;
+  }
 }
 
 void Executor::execute(const Move& i) {
@@ -192,6 +228,7 @@ Access Executor::generic_access(AccessKind kind) const {
   access.tick = warp_.clock.at(access.stream);
   access.fences = warp_.fences;
   access.lanes = lanes_;
+  if (kind == AccessKind::Load) access.loaded = Loaded::Waiting;
   return access;
 }
 
@@ -240,7 +277,7 @@ bool Executor::addresses_exist(const SharedMemory& shared, const Address& addres
 }
 
 // All lanes' bytes, in one range where they are adjacent.
-bool Executor::shared_access(AccessKind kind, const Address& address, int bytes) {
+bool Executor::shared_access(AccessKind kind, const Address& address, int bytes, AccessId& id) {
   const int cta_number = cta_of(address);
   if (!reach_cta(cta_number, first_lane())) return false;
   Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
@@ -250,8 +287,12 @@ bool Executor::shared_access(AccessKind kind, const Address& address, int bytes)
   Access access = generic_access(kind);
   access.base = address.of(thread_of(0));
   access.stride_bytes = address.stride_bytes;
-  access.width = address.table ? 0 : width;
-  const AccessId id = c_.log_.add(access);
+  access.width = static_cast<std::uint16_t>(width);
+  if (address.table) {
+    access.base = address.base;
+    access.table = address.table->data() + thread_of(0);
+  }
+  id = c_.log_.add(access);
   const auto record = [&](std::uint32_t begin, std::uint32_t end) {
     return settle(cta.provenance.record({begin, end}, id, knowledge(), c_.log_, c_.streams_), id,
                   cta_number);
@@ -285,7 +326,10 @@ void Executor::for_each_word(const Address& address, int bytes, Visit visit) {
 }
 
 void Executor::execute(const LoadShared& i) {
-  if (!shared_access(AccessKind::Load, i.from, i.bytes) || !writes({i.reg, i.bytes / 4})) return;
+  AccessId id = 0;
+  const RegisterRange regs = {i.reg, i.bytes / 4};
+  if (!shared_access(AccessKind::Load, i.from, i.bytes, id) || !writes(regs)) return;
+  note_loaded(id, regs);
   const SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.from))].shared;
   if (i.bytes == 4 && is_contiguous(i.from, i.bytes)) {
     reg(i.reg) = shared.load<std::array<std::uint32_t, warp_threads>>(i.from.of(thread_of(0)));
@@ -297,51 +341,13 @@ void Executor::execute(const LoadShared& i) {
 }
 
 void Executor::execute(const StoreShared& i) {
-  if (!reads({i.reg, i.bytes / 4}) || !shared_access(AccessKind::Store, i.to, i.bytes)) return;
+  AccessId id = 0;
+  if (!reads({i.reg, i.bytes / 4}) || !shared_access(AccessKind::Store, i.to, i.bytes, id)) return;
   SharedMemory& shared = c_.ctas_[static_cast<std::size_t>(cta_of(i.to))].shared;
   if (i.bytes == 4 && is_contiguous(i.to, i.bytes))
     return shared.store(i.to.of(thread_of(0)), reg(i.reg));
   for_each_word(i.to, i.bytes, [&](std::size_t lane, int word, std::uint32_t at) {
     shared.store(at, reg(i.reg + word)[lane]);
-  });
-}
-
-// --- global memory ---------------------------------------------------------------------------------
-
-namespace {
-
-// Byte offset of register r of thread t; nothing if it lies outside.
-bool global_offset(std::uint64_t offset, std::int64_t stride, int thread, int r, std::size_t size,
-                   std::size_t& out) {
-  const std::int64_t at = static_cast<std::int64_t>(offset) + stride * thread + std::int64_t{4} * r;
-  if (at < 0 || static_cast<std::uint64_t>(at) + 4 > size) return false;
-  out = static_cast<std::size_t>(at);
-  return true;
-}
-
-}  // namespace
-
-void Executor::execute(const LoadGlobal& i) {
-  if (!writes(i.regs)) return;
-  for_each_lane([&](int lane) {
-    for (int r = 0; r < i.regs.count && !stopped(); ++r) {
-      std::size_t at = 0;
-      if (!global_offset(i.offset, i.stride_bytes, thread_of(lane), r, c_.global_.size(), at))
-        return fail(Fault::GlobalOutOfRange, lane);
-      std::memcpy(&reg(i.regs.first + r)[static_cast<std::size_t>(lane)], &c_.global_[at], 4);
-    }
-  });
-}
-
-void Executor::execute(const StoreGlobal& i) {
-  if (!reads(i.regs)) return;
-  for_each_lane([&](int lane) {
-    for (int r = 0; r < i.regs.count && !stopped(); ++r) {
-      std::size_t at = 0;
-      if (!global_offset(i.offset, i.stride_bytes, thread_of(lane), r, c_.global_.size(), at))
-        return fail(Fault::GlobalOutOfRange, lane);
-      std::memcpy(&c_.global_[at], &reg(i.regs.first + r)[static_cast<std::size_t>(lane)], 4);
-    }
   });
 }
 
@@ -380,6 +386,7 @@ void Executor::matrices(const Address& rows, int first, int count, bool transpos
       registers[lane][static_cast<std::size_t>(r)] = reg(first + r)[lane];
   matrix::execute(cta.shared, registers, op);
   if (kind != AccessKind::Load) return;
+  note_loaded(access, {first, count});
   for (std::size_t lane = 0; lane < warp_threads; ++lane)
     for (int r = 0; r < count; ++r)
       reg(first + r)[lane] = registers[lane][static_cast<std::size_t>(r)];
@@ -406,7 +413,9 @@ void Executor::execute(const FenceProxyAsync&) {
       warp_.clock.raise(c_.streams_.make_lane_fences(warp_.number, lane), warp_.fences);
     });
   }
-  warp_.at_fence = warp_.clock;
+  for (FenceClock& fence : warp_.at_fence) fence.lanes &= ~lanes_;
+  std::erase_if(warp_.at_fence, [](const FenceClock& fence) { return fence.lanes == 0; });
+  warp_.at_fence.push_back({lanes_, warp_.clock});
 }
 
 }  // namespace tcq::machine

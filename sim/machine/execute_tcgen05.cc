@@ -343,7 +343,7 @@ void Executor::execute(const Tcgen05Commit& i) {
   for (int cta = 0; cta < std::max(ctas, single + 1); ++cta) {
     const bool takes = i.multicast == 0 ? cta == single : (i.multicast >> cta & 1) != 0;
     if (!takes) continue;
-    MbarrierSlot* slot = usable_slot(i.barrier.in(cta), first_lane());
+    MbarrierSlot* slot = slot_to_complete(i.barrier.in(cta), first_lane());
     if (slot == nullptr) return;
     commit.id = Cluster::commit_agent(warp_.number, warp_.copies, cta);
     commit.slot = static_cast<int>(slot - c_.slots_.data());

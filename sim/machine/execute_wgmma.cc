@@ -67,6 +67,8 @@ void Executor::execute(const WgmmaMma& i) {
   if (!check_order(warp_.order.mma({i.op.form, i.d, i.a, i.metadata, i.op.accumulate}, number_),
                    i.d))
     return;
+  note_used(i.a);
+  note_used(i.metadata);
   Warpgroup& group = warpgroup_of(c_, warp_);
   const int in_group = warp_.index % warps_per_warpgroup;
   const std::uint64_t number = group.mma_count[static_cast<std::size_t>(in_group)]++;

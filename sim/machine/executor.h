@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "sim/machine/cluster.h"
+#include "sim/machine/tma.h"
 
 namespace tcq::machine {
 
@@ -21,11 +22,12 @@ class Executor {
   void execute(const Move& i);
   void execute(const LoadShared& i);
   void execute(const StoreShared& i);
-  void execute(const LoadGlobal& i);
-  void execute(const StoreGlobal& i);
   void execute(const LoadMatrices& i);
   void execute(const StoreMatrices& i);
   void execute(const FenceProxyAsync& i);
+  // execute_global.cc
+  void execute(const LoadGlobal& i);
+  void execute(const StoreGlobal& i);
   // execute_tensormap.cc
   void execute(const TensormapReplace& i);
   void execute(const FenceProxyTensormap& i);
@@ -138,6 +140,7 @@ class Executor {
   Fault fault_of(const Conflict& conflict, const Access& next, int cta, Place& hint) const;
   bool is_known_too_weakly(Stream stream, Tick tick, Fault& fault, Place& hint) const;
   Fault fault_of_unordered(const Access& earlier, const Access& next, Place& hint) const;
+  Fault fault_of_global(const Conflict& conflict, Place& hint) const;
   bool check_order(const wgmma::OrderFault& fault, RegisterRange range);
   bool stopped() const { return c_.finding_.has_value(); }
 
@@ -150,9 +153,13 @@ class Executor {
   std::array<std::uint32_t, warp_threads>& reg(int number);
   bool reads(RegisterRange range);
   bool writes(RegisterRange range);
+  // Values of loads: brought, used by lanes that read the registers, or lost.
+  void note_loaded(AccessId load, RegisterRange range);
+  void note_used(RegisterRange range);
+  void note_lost(RegisterRange range);
 
   // --- memory ---
-  Knowledge knowledge() const { return {warp_.clock, warp_.at_fence}; }
+  Knowledge knowledge() const { return {warp_.clock, warp_.at_fence, lanes_}; }
   Access generic_access(AccessKind kind) const;
   int cta_of(const Address& address) const {
     return address.cta == own_cta ? warp_.cta : address.cta;
@@ -164,7 +171,7 @@ class Executor {
   bool reach_cta(int cta, int lane);
   bool is_contiguous(const Address& address, int bytes) const;
   bool addresses_exist(const SharedMemory& shared, const Address& address, int bytes);
-  bool shared_access(AccessKind kind, const Address& address, int bytes);
+  bool shared_access(AccessKind kind, const Address& address, int bytes, AccessId& id);
   bool matrix_access(AccessKind kind, const Address& rows, int count);
   bool touch_rows(AccessId access, int cta, const std::array<std::uint32_t, 32>& rows, int count);
   template <class Visit>
@@ -172,9 +179,28 @@ class Executor {
   template <class MatrixOp>
   void matrices(const Address& rows, int reg, int count, bool transposed, AccessKind kind);
 
+  // --- global memory ---
+  bool may_be_written(const tma::GlobalRun& run) const;
+  bool record_global(AccessId access, ByteRange range);
+  bool global_access(AccessKind kind, std::uint64_t offset, std::int64_t stride, RegisterRange regs,
+                     AccessId& id);
+  template <class Visit>
+  void for_each_global_word(std::uint64_t offset, std::int64_t stride, RegisterRange regs,
+                            Visit visit);
+  struct GlobalWrite {
+    std::vector<tma::GlobalRun> runs;
+    bool reduces = false;
+    tma::Reduction op = tma::Reduction::Add;
+    tma::DataType type = tma::DataType::UInt32;
+  };
+  void note_global_reads(std::size_t first_copy, const std::vector<tma::GlobalRun>& runs);
+  bool note_global_writes(Copy& copy, const GlobalWrite& write, Stream done);
+
   // --- mbarriers ---
   MbarrierSlot* usable_slot(const Address& barrier, int lane);
   bool is_initialized_for(const MbarrierSlot& slot, Place& hint, Fault& fault) const;
+  // One that a copy or a commit completes. Warns where nothing brought its init to the async proxy.
+  MbarrierSlot* slot_to_complete(const Address& barrier, int lane);
   enum class Order : std::uint8_t { None, Relaxed, Release };  // what an operation may publish
   static Order order_of(bool relaxed) { return relaxed ? Order::Relaxed : Order::Release; }
   template <class Operation>
@@ -193,9 +219,9 @@ class Executor {
   template <class Check>
   void issue_load(const Address& to, const Address& barrier, std::uint16_t multicast, ByteRange box,
                   std::uint32_t bytes, Check check);
-  void issue_store(ByteRange source, int map);
+  void issue_store(ByteRange source, const GlobalWrite& write, int map);
   template <class Store>
-  void execute_store(const Store& store, ByteRange source, int map = -1);
+  void execute_store(const Store& store, ByteRange source, GlobalWrite write, int map = -1);
   void wait_for_groups(BulkThread& thread, const BulkWait& i);
   BulkThread& bulk_thread(int lane);
 

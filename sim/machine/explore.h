@@ -3,8 +3,9 @@
 // A program is right only if every execution ends, without a Fault, with the same bits in global
 // memory. Small programs are explored exhaustively: two steps are exchanged only where that can
 // matter (dynamic partial-order reduction with sleep sets, on the mbarriers, barriers and register
-// pools that steps touch; data needs no exchange, because unordered accesses are Faults whatever
-// order they were executed in). Beyond the bound on executions, and on request, seeded random
+// pools that steps touch; data of shared and of global memory needs no exchange, because unordered
+// accesses are Faults whatever order they were executed in; only reductions that do not commute are
+// not, and get ReductionOrder). Beyond the bound on executions, and on request, seeded random
 // executions follow. Example:
 //
 //   const Report report = explore(program, {});

@@ -65,13 +65,15 @@ struct TmemHolding {
   friend bool operator==(const TmemHolding&, const TmemHolding&) = default;
 };
 
+inline constexpr int global_memory = -1;
+
 struct Finding {
   Fault fault = Fault::None;
   Place at = {};
   Place earlier = {};
   AccessKind at_kind = AccessKind::Load;  // both only where `earlier` names an access to memory
   AccessKind earlier_kind = AccessKind::Load;
-  int cta = 0;                          // whose shared memory
+  int cta = 0;                          // whose shared memory, or global_memory
   ByteRange bytes = {};                 // empty: none
   wgmma::RegisterRange registers = {};  // empty: none
   Place hint = {};                    // a statement that is to blame: a stale wait, a narrow arrive

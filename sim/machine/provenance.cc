@@ -1,19 +1,27 @@
 #include "sim/machine/provenance.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace tcq::machine {
 
-int lane_at(const Access& access, std::uint32_t address) {
-  if (access.width == 0) return access.lane;
-  for (int lane = 0; lane < 32; ++lane) {
-    if ((access.lanes >> lane & 1) == 0) continue;
-    const std::uint32_t first =
-        access.base + static_cast<std::uint32_t>(access.stride_bytes * lane);
-    if (address >= first && address - first < access.width) return lane;
+std::uint32_t lanes_at(const Access& access, std::uint32_t address) {
+  if (access.width == 0) return access.lanes;
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rest = access.lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint32_t offset = access.table != nullptr
+                                     ? access.table[lane]
+                                     : static_cast<std::uint32_t>(access.stride_bytes * lane);
+    if (address - (access.base + offset) < access.width) lanes |= 1u << lane;
   }
-  return access.lane;
+  return lanes;
+}
+
+int lane_at(const Access& access, std::uint32_t address) {
+  const std::uint32_t lanes = lanes_at(access, address);
+  return lanes == 0 ? access.lane : std::countr_zero(lanes);
 }
 
 // --- the log ---------------------------------------------------------------------------------------
@@ -24,16 +32,22 @@ std::size_t AccessLog::bytes() const {
   return bytes;
 }
 
-// Whoever knows `next` knows `old`, and its fences fence `old`.
-bool AccessLog::is_covered_by(const Access& old, const Access& next) const {
+// Whoever knows `next` knows `old`, and its fences fence `old`. A load whose values may still be used
+// stands for itself.
+bool AccessLog::is_covered_by(const Access& old, const Access& next) {
   return old.stream == next.stream && old.kind == next.kind && old.tick <= next.tick &&
-         (old.lanes & ~next.lanes) == 0;
+         (old.lanes & ~next.lanes) == 0 &&
+         (old.kind != AccessKind::CopyReduce || old.operation == next.operation) &&
+         (old.kind != AccessKind::Load || old.loaded != Loaded::Waiting);
 }
 
 ReaderSet AccessLog::make_set(ReaderSet readers, AccessId access) {
   std::vector<AccessId> members;
+  Access& next = entries_[access];
   for_each(readers, [&](AccessId id) {
-    if (!is_covered_by(entries_[id], entries_[access])) members.push_back(id);
+    const Access& old = entries_[id];
+    if (!is_covered_by(old, next)) return members.push_back(id);
+    next.covers_lost = next.covers_lost || old.covers_lost || old.loaded == Loaded::Lost;
   });
   if (members.empty()) return access;
   members.push_back(access);
@@ -56,50 +70,72 @@ ReaderSet AccessLog::with_reader(ReaderSet readers, AccessId access) {
 
 namespace {
 
-bool is_fenced_by_lane(const Access& earlier, std::uint32_t address, const Clock& clock,
-                       const Streams& streams) {
-  const Stream stream = streams.lane_fences(earlier.warp, lane_at(earlier, address));
-  return stream != 0 && clock.at(stream) > earlier.fences;
+// By all lanes that are about to access.
+bool is_fenced_by_next(const Access& earlier, const Knowledge& knows) {
+  std::uint32_t missing = knows.lanes;
+  for (const FenceClock& fence : knows.at_fence)
+    if (fence.clock.at(earlier.stream) >= earlier.tick) missing &= ~fence.lanes;
+  return missing == 0;
 }
 
-bool is_fenced(const Access& earlier, ByteRange run, const Knowledge& knows,
-               const Streams& streams) {
-  if (knows.clock.at(streams.fences(earlier.warp)) > earlier.fences) return true;
-  // A read may also be fenced by the thread that is about to overwrite.
-  if (!is_write(earlier.kind) && knows.at_fence.at(earlier.stream) >= earlier.tick) return true;
-  for (std::uint32_t address = run.begin; address < run.end; ++address)
-    if (!is_fenced_by_lane(earlier, address, knows.clock, streams)) return false;
-  return true;
+bool is_used(const Access& load, const Clock& clock) {
+  return load.loaded == Loaded::Used && !load.covers_lost &&
+         clock.at(load.stream) >= load.operation;
 }
 
 Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, const Knowledge& knows,
                    const Streams& streams) {
-  if (earlier.tick > knows.clock.at(earlier.stream)) return Verdict::Unordered;
-  if (!is_async(earlier.kind) && is_async(next.kind) && !is_fenced(earlier, run, knows, streams))
-    return Verdict::Unfenced;
-  return Verdict::Ordered;
+  if (earlier.tick > knows.clock.at(earlier.stream)) {
+    if (earlier.kind != AccessKind::CopyReduce || next.kind != AccessKind::CopyReduce)
+      return Verdict::Unordered;
+    return commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder;
+  }
+  if (is_async(earlier.kind) || !is_async(next.kind)) return Verdict::Ordered;
+  if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
+  if (is_write(earlier.kind)) return Verdict::Unfenced;
+  // A read may also be fenced by the threads that are about to overwrite.
+  if (is_fenced_by_next(earlier, knows)) return Verdict::Ordered;
+  return is_used(earlier, knows.clock) ? Verdict::UnfencedAfterUse : Verdict::Unfenced;
 }
 
 }  // namespace
+
+bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
+  if (clock.at(streams.fences(access.warp)) > access.fences) return true;
+  std::uint32_t unfenced = 0;
+  for (std::uint32_t rest = access.lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const Stream stream = streams.lane_fences(access.warp, lane);
+    if (stream == 0 || clock.at(stream) <= access.fences) unfenced |= 1u << lane;
+  }
+  if (unfenced == 0 || access.width == 0) return unfenced == 0;
+  for (std::uint32_t address = range.begin; address < range.end; ++address)
+    if ((lanes_at(access, address) & unfenced) != 0) return false;
+  return true;
+}
 
 Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access,
                                 const Knowledge& knows, const AccessLog& log,
                                 const Streams& streams) const {
   const Access& next = log[access];
   const bool writes = is_write(next.kind);
-  if (cell.writer == 0 && !writes) return {Verdict::Unwritten, 0, run};
+  if (cell.writer == 0 && !writes && at_launch_ == AtLaunch::Arbitrary)
+    return {Verdict::Unwritten, 0, run};
   Conflict conflict;
   const auto meet = [&](AccessId id) {
-    if (conflict.verdict != Verdict::Ordered || id == access) return;
+    if (!is_recorded(conflict.verdict) || id == access) return;
     const Verdict verdict = verdict_on(log[id], next, run, knows, streams);
-    if (verdict != Verdict::Ordered) conflict = {verdict, id, run};
+    if (verdict > conflict.verdict) conflict = {verdict, id, run};
   };
   if (cell.writer != 0) {
     if (log[cell.writer].kind == AccessKind::BarrierInit)
       return {Verdict::LiveBarrier, cell.writer, run};
     meet(cell.writer);
   }
-  if (writes) log.for_each(cell.readers, meet);
+  if (writes || has_reductions_)
+    log.for_each(cell.readers, [&](AccessId id) {
+      if (writes || log[id].kind == AccessKind::CopyReduce) meet(id);
+    });
   return conflict;
 }
 
@@ -107,27 +143,26 @@ Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& kn
                            const AccessLog& log, const Streams& streams) const {
   assert(range.begin >= base_ && range.end - base_ <= cells_.size());
   const std::uint32_t end = range.end - base_;
-  Conflict unwritten;
+  Conflict mild;
   for (std::uint32_t i = range.begin - base_; i < end;) {
     const Cell cell = cells_.at(i);
     const std::uint32_t run_end = cells_.end_of_run(i, end);
     const ByteRange run{base_ + i, base_ + run_end};
     const Conflict conflict = check_cell(cell, run, access, knows, log, streams);
-    if (conflict.verdict == Verdict::Unwritten)
-      unwritten = conflict;
-    else if (conflict.verdict != Verdict::Ordered)
-      return conflict;
+    if (!is_recorded(conflict.verdict)) return conflict;
+    if (conflict.verdict > mild.verdict) mild = conflict;
     i = run_end;
   }
-  return unwritten;
+  return mild;
 }
 
 Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& knows,
                             AccessLog& log, const Streams& streams) {
   const Conflict conflict = check(range, access, knows, log, streams);
-  if (conflict.verdict != Verdict::Ordered && conflict.verdict != Verdict::Unwritten)
-    return conflict;
-  if (is_write(log[access].kind)) {
+  if (!is_recorded(conflict.verdict)) return conflict;
+  const bool reduces = log[access].kind == AccessKind::CopyReduce;
+  has_reductions_ = has_reductions_ || reduces;
+  if (is_write(log[access].kind) && !reduces) {
     overwrite(range, access);
     return conflict;
   }

@@ -1,5 +1,5 @@
-// Who wrote and read each byte of shared memory, through which proxy, and what of it another thread
-// may rely on.
+// Who wrote and read each byte of a memory, through which proxy, and what of it another thread may
+// rely on. Of shared memory here, of global memory in pieces of this (global_provenance.h).
 //
 // Every byte has a cell (byte_cells.h): its last writer and those who have read it since, as numbers of accesses in
 // a log. An access is checked against the cells it touches before it becomes their newest entry; the
@@ -12,7 +12,10 @@
 // Source: PTX ISA 9.2, 8.6 "Proxies", 8.9 "Ordering of memory operations", 9.7.13.4
 // "fence.proxy.async".
 // Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
-// on; the manual's causality order alone would accept the reader's fence as well.
+// on; the manual's causality order alone would accept the reader's fence as well. ldmatrix and
+// stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
+// row. Where several lanes of a store write one byte, each of them has to fence. A load whose value
+// its thread has used is over; refuted by a published kernel that shows the new bytes.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,7 @@ enum class AccessKind : std::uint8_t {
   BarrierInit,
   CopyRead,
   CopyWrite,
+  CopyReduce,
   WgmmaRead,
   Tcgen05Read,  // by mma or cp
 };
@@ -40,13 +44,17 @@ enum class AccessKind : std::uint8_t {
 constexpr bool is_async(AccessKind kind) { return kind >= AccessKind::CopyRead; }
 constexpr bool is_write(AccessKind kind) {
   return kind == AccessKind::Store || kind == AccessKind::BarrierInit ||
-         kind == AccessKind::CopyWrite;
+         kind == AccessKind::CopyWrite || kind == AccessKind::CopyReduce;
 }
 
-// Lane l of the warp accesses `width` bytes at base + l * stride; width 0: one thread, or unknown.
+// What has become of the values that a load brought. Lost: overwritten before they were used.
+enum class Loaded : std::uint8_t { Waiting, Used, Lost };
+
+// Lane l of the warp accesses `width` bytes at base + l * stride, or at base + table[l]; width 0: each
+// of `lanes` accesses all of the bytes.
 struct Access {
   AccessKind kind = AccessKind::Load;
-  std::uint8_t lane = 0;
+  std::uint8_t lane = 0;   // the first
   std::uint16_t warp = 0;  // in the cluster
   std::uint32_t statement = 0;
   Stream stream = 0;
@@ -55,10 +63,22 @@ struct Access {
   std::uint32_t lanes = 0;
   std::uint32_t base = 0;
   std::int32_t stride_bytes = 0;
-  std::uint32_t width = 0;
-  std::uint32_t operation = 0;  // of asynchronous ones: the caller's number
+  std::uint16_t width = 0;
+  Loaded loaded = Loaded::Lost;
+  bool covers_lost = false;  // stands for a load of the same bytes whose value was lost, too
+  // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
+  // Other copies: the caller's.
+  std::uint32_t operation = 0;
+  const std::uint32_t* table = nullptr;  // the program's
 };
+// Lanes that access the byte; the first of them, or the access's first.
+std::uint32_t lanes_at(const Access& access, std::uint32_t address);
 int lane_at(const Access& access, std::uint32_t address);
+
+// Do two reductions give the same bits in either order? `operation` says which they are; 0: never.
+constexpr bool commute(const Access& a, const Access& b) {
+  return a.operation == b.operation && a.operation != 0;
+}
 
 // Numbers of the streams of a cluster's warps and warpgroups; others are made on demand.
 class Streams {
@@ -115,7 +135,7 @@ class AccessLog {
   friend class Compaction;
   static constexpr ReaderSet set_bit = 0x80000000u;
   static bool is_set(ReaderSet readers) { return (readers & set_bit) != 0; }
-  bool is_covered_by(const Access& old, const Access& next) const;
+  static bool is_covered_by(const Access& old, const Access& next);
   ReaderSet make_set(ReaderSet readers, AccessId access);
 
   std::vector<Access> entries_;
@@ -126,8 +146,19 @@ class AccessLog {
 };
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
-// or at the end.
-enum class Verdict : std::uint8_t { Ordered, Unwritten, Unordered, Unfenced, LiveBarrier };
+// or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
+// were handed on. OpenOrder: two reductions whose order shows and is open. These three leave the
+// access recorded; the others are worse.
+enum class Verdict : std::uint8_t {
+  Ordered,
+  Unwritten,
+  UnfencedAfterUse,
+  OpenOrder,
+  Unordered,
+  Unfenced,
+  LiveBarrier
+};
+constexpr bool is_recorded(Verdict verdict) { return verdict <= Verdict::OpenOrder; }
 
 // Half open, absolute addresses.
 struct ByteRange {
@@ -142,16 +173,29 @@ struct Conflict {
   ByteRange bytes;
 };
 
-// What the accessing thread knows: its clock, and its clock at its last proxy fence.
+// What some lanes of a warp knew at their last proxy fence; no lane is in two.
+struct FenceClock {
+  std::uint32_t lanes = 0;
+  Clock clock;
+};
+
+// What the accessing lanes know: their clock, and the warp's clocks at proxy fences.
 struct Knowledge {
   const Clock& clock;
-  const Clock& at_fence;
+  const std::vector<FenceClock>& at_fence;
+  std::uint32_t lanes = 0;
 };
+
+// Has a fence.proxy.async behind it that is known, in every lane that accesses bytes of the range.
+bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
 
 class Provenance {
  public:
+  enum class AtLaunch : std::uint8_t { Arbitrary, Data };  // what the bytes hold
+
   Provenance() = default;
-  Provenance(std::uint32_t base, std::uint32_t bytes) : base_(base), cells_(bytes) {}
+  Provenance(std::uint32_t base, std::uint32_t bytes, AtLaunch at_launch = AtLaunch::Arbitrary)
+      : base_(base), at_launch_(at_launch), cells_(bytes) {}
 
   // Checks the access against the bytes; if it is ordered, or reads what is unwritten, it becomes
   // their newest entry. Requires: the range lies inside; `access` is in the log.
@@ -170,7 +214,7 @@ class Provenance {
   friend class Compaction;
   struct Cell {
     AccessId writer = 0;
-    ReaderSet readers = 0;
+    ReaderSet readers = 0;  // and reductions, which overwrite nothing
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
@@ -178,6 +222,8 @@ class Provenance {
                       const AccessLog& log, const Streams& streams) const;
 
   std::uint32_t base_ = 0;
+  AtLaunch at_launch_ = AtLaunch::Arbitrary;
+  bool has_reductions_ = false;
   ByteCells<Cell> cells_;
 };
 
@@ -187,6 +233,7 @@ class Compaction {
   explicit Compaction(AccessLog& log) : log_(log), kept_(log.size()) {}
   void keep(Provenance& memory);
   void keep(AccessId root) { kept_[root] = true; }
+  bool keeps(AccessId id) const { return kept_[id]; }
   // Requires: everything that is to stay was kept. Renumbers what renumber() is then called with.
   void run();
   void renumber(Provenance& memory) const;

@@ -1,5 +1,6 @@
 #include "sim/machine/tma.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -87,6 +88,39 @@ void for_each_pair(const Tile& tile, const SharedMemory& shared, Global& global,
 }
 
 }  // namespace
+
+namespace {
+
+std::vector<GlobalRun> runs_of(const Tile& tile, Touches touches) {
+  const std::uint32_t width = element_bytes(tile.map.type);
+  std::vector<GlobalRun> runs;
+  all_elements(tile.map, [&](const BoxElement& e) {
+    if (!touches(tile.map, tile.start, e)) return true;
+    const std::uint64_t at = global_address(tile.map, tile.start, e);
+    if (!runs.empty() && runs.back().end == at)
+      runs.back().end += width;
+    else
+      runs.push_back({at, at + width});
+    return true;
+  });
+  return runs;
+}
+
+}  // namespace
+
+std::vector<GlobalRun> runs_read(const Tile& tile) { return runs_of(tile, in_bounds); }
+std::vector<GlobalRun> runs_written(const Tile& tile) { return runs_of(tile, is_written); }
+
+// Any map, also one that check() refuses.
+GlobalRun hull(const TensorMap& map, std::uint64_t memory_bytes) {
+  if (map.address >= memory_bytes) return {};
+  std::uint64_t end = map.address + start_alignment_bytes;
+  for (int d = 0; d < std::clamp(map.rank, 0, max_rank); ++d) {
+    const std::uint64_t step = d == 0 ? element_bytes(map.type) : map.stride_bytes[d - 1];
+    end += std::min<std::uint64_t>(map.dims[d], memory_bytes) * std::min(step, memory_bytes);
+  }
+  return {map.address, std::min(end, memory_bytes)};
+}
 
 Fault check(const Load& load, const SharedMemory& shared, const Global& global) {
   return check_tile(load.tile, shared, global.size());

@@ -80,4 +80,18 @@ void execute(const Load& load, SharedMemory& shared, const Global& global);
 void execute(const Store& store, const SharedMemory& shared, Global& global);
 void execute(const Reduce& reduction, const SharedMemory& shared, Global& global);
 
+// Bytes of global memory, half open.
+struct GlobalRun {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Those that a load of the tile reads, or a store or reduction writes; neighbours are one run.
+// Requires: check() found nothing.
+std::vector<GlobalRun> runs_read(const Tile& tile);
+std::vector<GlobalRun> runs_written(const Tile& tile);
+
+// From the tensor's first to its last byte, padding included, as far as `memory_bytes` go.
+GlobalRun hull(const TensorMap& map, std::uint64_t memory_bytes);
+
 }  // namespace tcq::tma

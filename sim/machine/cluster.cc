@@ -88,6 +88,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
                      warps,
                      0,
                      {},
+                     streams_.make(),
                      {}});
     for (int first = 0; first < warps; first += warps_per_warpgroup) {
       Warpgroup group;
@@ -108,6 +109,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
       warp.registers.of_reg.resize(registers);
       warp.max_registers = launch.registers;
       warp.clock.raise(streams_.epochs(warp.number), 1);
+      warp.clock.raise(ctas_.back().start, 1);
       warps_.push_back(std::move(warp));
     }
   }
@@ -420,6 +422,16 @@ void Cluster::note_exit_use(int cta, const ExitUse& use) {
     *same = use;
 }
 
+// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
+bool Cluster::may_end_before_commit(int cta, const ExitUse& arrival) {
+  const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
+  const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
+  return !stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
+                    .at = arrival.at,
+                    .cta = cta,
+                    .bytes = arrival.bytes});
+}
+
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
 void Cluster::end_cta(int cta) {
   const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
@@ -433,12 +445,19 @@ void Cluster::end_cta(int cta) {
     return fail_at(issuer == cta ? Fault::ExitInFlight : Fault::CtaExited,
                    {copy.statement, copy.warp, copy.lane}, copy.box);
   }
-  for (const CommitInFlight& commit : tcgen05_.commits)
-    if (slots_[static_cast<std::size_t>(commit.slot)].cta == cta &&
-        warps_[static_cast<std::size_t>(commit.warp)].cta != cta)
-      return fail_at(Fault::CtaExited, {commit.statement, commit.warp, commit.lane}, {});
-  for (const ExitUse& use : ending.exit_uses)
-    if (use.tick > ending.exit.at(use.stream)) return fail_at(exit_fault(use), use.at, use.bytes);
+  for (const CommitInFlight& commit : tcgen05_.commits) {
+    const Warp& issuer = warps_[static_cast<std::size_t>(commit.warp)];
+    if (slots_[static_cast<std::size_t>(commit.slot)].cta != cta || issuer.cta == cta) continue;
+    const Place at = {commit.statement, commit.warp, commit.lane};
+    const Stream commits = issuer.tmem.commits;
+    if (!may_end_before_commit(cta, {0, 0, at, {}, true, commits, commit.carried.at(commits)}))
+      return;
+  }
+  for (const ExitUse& use : ending.exit_uses) {
+    if (use.tick <= ending.exit.at(use.stream)) continue;
+    if (use.commits == 0) return fail_at(exit_fault(use), use.at, use.bytes);
+    if (!may_end_before_commit(cta, use)) return;
+  }
   for (const Warp& warp : warps_) {
     if (warp.cta != cta) continue;
     for (const BulkThread& thread : warp.bulk)

@@ -72,6 +72,7 @@ struct MbarrierSlot {
   // CTA at any scope, by others at cluster scope, by others at a scope that is too narrow.
   Clock own, cluster, narrow;
   Clock done_own, done_cluster, done_narrow;
+  Clock seen, done_seen;  // what arriving threads knew, whatever they released: tcgen05, CTA starts
   AccessId init = 0;
   int init_warp = 0;
   Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
@@ -83,6 +84,7 @@ struct NamedBarrier {
   int arrived = 0;
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
+  Clock seen, done_seen;  // of relaxed arrivals
 };
 
 struct Copy {
@@ -179,6 +181,8 @@ struct ExitUse {
   Place at;
   ByteRange bytes;
   bool from_outside = false;
+  Stream commits = 0;  // an arrival of a tcgen05.commit: of its warp, and the how many-th
+  Tick commit = 0;
 };
 
 struct Cta {
@@ -188,6 +192,7 @@ struct Cta {
   int running_warps = 0;
   std::int64_t free_registers = 0;  // in the pool of setmaxnreg
   Clock exit;                       // what its finished warps knew
+  Stream start = 0;                 // tick 1: the CTA runs
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
@@ -244,6 +249,7 @@ class Cluster {
   void run_warp(Warp& warp);
   void finish(Warp& warp);
   void end_cta(int cta);
+  bool may_end_before_commit(int cta, const ExitUse& arrival);
   bool complete_cluster_barrier();
   void compact_log();
   Copy* find_copy(AgentId agent);

@@ -60,6 +60,7 @@ bool Cluster::complete_cluster_barrier() {
   if (!all || cluster_barrier_.arrived == 0) return false;
   cluster_barrier_.done.join(cluster_barrier_.pending);
   cluster_barrier_.pending = {};
+  cluster_barrier_.done_seen = cluster_barrier_.seen;
   cluster_barrier_.arrived = 0;
   ++cluster_barrier_.uses;
   return true;
@@ -73,7 +74,8 @@ void Executor::execute(const ClusterArrive& i) {
   ++c_.cluster_barrier_.arrived;
   // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
   c_.cluster_barrier_.pending.join(i.relaxed ? warp_.fenced_inits : warp_.clock);
-  if (!i.relaxed) next_epoch();
+  if (i.relaxed) c_.cluster_barrier_.seen.join(warp_.clock);
+  next_epoch();
   const std::uint32_t use = c_.cluster_barrier_.uses;
   const bool completes = c_.complete_cluster_barrier();
   c_.touches_.push_back({.object = cluster_object, .phase = use, .completes = completes});
@@ -84,6 +86,8 @@ void Executor::execute(const ClusterWait&) {
   if (warp_.cluster_arrivals == 0) return fail(Fault::ClusterBarrierOrder);
   warp_.cluster_arrivals = 0;
   warp_.clock.join(c_.cluster_barrier_.done);
+  warp_.tmem.observed.join(c_.cluster_barrier_.done_seen);
+  learn_starts();
   c_.touches_.push_back(
       {.object = cluster_object, .kind = TouchKind::Wait, .phase = c_.cluster_barrier_.uses});
 }

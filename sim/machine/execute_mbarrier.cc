@@ -60,6 +60,7 @@ void Executor::note_completion(MbarrierSlot& slot) {
   slot.done_own = slot.own;
   slot.done_cluster = slot.cluster;
   slot.done_narrow = slot.narrow;
+  slot.done_seen = slot.seen;
 }
 
 // --- release and acquire ---------------------------------------------------------------------------
@@ -85,6 +86,15 @@ void Executor::acquire(MbarrierSlot& slot, Scope scope) {
   warp_.clock.raise(slot.phases, slot.state.phase);
   (scope == Scope::Cluster ? warp_.clock : warp_.narrow).join(slot.done_cluster);
   warp_.narrow.join(slot.done_narrow);
+}
+
+// What a wait shows of execution, whatever it acquires: enough for tcgen05 fences and CTA starts.
+void Executor::observe(const MbarrierSlot& slot) {
+  warp_.tmem.observed.join(slot.done_own);
+  warp_.tmem.observed.join(slot.done_cluster);
+  warp_.tmem.observed.join(slot.done_narrow);
+  warp_.tmem.observed.join(slot.done_seen);
+  learn_starts();
 }
 
 // --- instructions ----------------------------------------------------------------------------------
@@ -158,6 +168,7 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touc
       slot = reach_cta(cta_of(barrier), lane) ? usable_slot(barrier, lane) : nullptr;
       if (slot == nullptr) return;
       if (releases) release(*slot, scope);
+      if (!releases && touch.arrives) slot->seen.join(warp_.clock);
     }
     const std::uint32_t phase = slot->state.phase;
     if (const Fault fault = operation(slot->state); fault != Fault::None) {
@@ -176,7 +187,7 @@ void Executor::count_on(const Address& barrier, Scope scope, bool releases, Touc
     touch.phase = phase;
     note_touch(c_, touch, slot->state);
   });
-  if (releases) next_epoch();
+  if (releases || touch.arrives) next_epoch();
 }
 
 void Executor::execute(const MbarrierArrive& i) {
@@ -212,8 +223,7 @@ void Executor::execute(const MbarrierTryWait& i) {
   const bool seen = warp_.clock.at(slot->phases) >= phase;
   warp_.stale_wait = seen ? place() : Place{};
   warp_.stale_is_fresh = phase == 0;
-  warp_.tmem.observed.join(slot->done_own);
-  warp_.tmem.observed.join(slot->done_cluster);
+  observe(*slot);
   if (!i.relaxed) acquire(*slot, i.scope);
 }
 
@@ -226,7 +236,9 @@ void Executor::execute(const MbarrierTestWait& i) {
       {.object = object, .kind = TouchKind::Wait, .phase = slot->state.phase, .parity = i.parity});
   const bool passed = mbarrier::test_parity(slot->state, static_cast<std::uint32_t>(i.parity));
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
-  if (passed) acquire(*slot, i.scope);
+  if (!passed) return;
+  observe(*slot);
+  acquire(*slot, i.scope);
 }
 
 void Executor::execute(const FenceMbarrierInit&) {

@@ -1,8 +1,8 @@
 // The synchronisation of published Blackwell kernels, each as a program of a few tiles.
 //
 // The published form keeps their order of loads, copies, multiplications, waits and arrivals, with
-// what they leave out; the strict one adds what the manual asks for. Nothing may be called undefined
-// in either, and nothing be reported at all in the strict one (published_kernels_test.cc).
+// what they leave out; the strict one adds what the manual asks for. Nothing may be called
+// undefined in either, nothing be reported at all in the strict one (published_kernels_test.cc).
 #pragma once
 
 #include <set>

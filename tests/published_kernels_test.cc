@@ -3,8 +3,8 @@
 // are deleted, moved and narrowed.
 //
 // TCQ_SEED draws others, TCQ_ALL_MUTANTS takes all. The score and what is not flagged are printed.
-// That is harmless where another wait or arrival says the same: one of two waits or fences of a warp
-// in a row, the waits of the tails, a relaxed wait with its tcgen05 fences; most moves exchange two
+// That is harmless where another wait or arrival says the same: one of two waits or fences of a
+// warp in a row, the waits of the tails, a relaxed wait with its tcgen05 fences; most moves exchange two
 // statements that have nothing to do with each other.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -422,16 +422,6 @@ void Cluster::note_exit_use(int cta, const ExitUse& use) {
     *same = use;
 }
 
-// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
-bool Cluster::may_end_before_commit(int cta, const ExitUse& arrival) {
-  const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
-  const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
-  return !stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
-                    .at = arrival.at,
-                    .cta = cta,
-                    .bytes = arrival.bytes});
-}
-
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
 void Cluster::end_cta(int cta) {
   const Cta& ending = ctas_[static_cast<std::size_t>(cta)];

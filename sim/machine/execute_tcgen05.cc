@@ -438,6 +438,16 @@ void Executor::complete_commit(Cluster& c, AgentId id) {
     c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true, numbers, number});
 }
 
+// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
+bool Cluster::may_end_before_commit(int cta, const ExitUse& arrival) {
+  const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
+  const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
+  return !stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
+                    .at = arrival.at,
+                    .cta = cta,
+                    .bytes = arrival.bytes});
+}
+
 // --- deadlock -------------------------------------------------------------------------------------
 
 // Who holds the columns, and which commits are missing or went elsewhere.

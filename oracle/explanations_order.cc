@@ -195,6 +195,16 @@ constexpr Explanation shared_memory[] = {
      Ptx, "st.shared::cluster.b32 [%r1], %r0;\nret;",
      "st.shared::cluster.b32 [%r1], %r0;\nbarrier.cluster.arrive.aligned;\n"
      "barrier.cluster.wait.aligned;\nret;"},
+    {Fault::CtaNotStarted,
+     "The CTAs of a cluster are launched together, but need not run yet when the first one does. "
+     "alloc, dealloc and mma with cta_group::2, and every access to the shared memory of another "
+     "CTA, are for a CTA that is known to run.",
+     "Put barrier.cluster.arrive and barrier.cluster.wait in front, executed by all threads of the "
+     "cluster; the arrival may be .relaxed, as it only has to show that its CTA runs.",
+     Ptx, "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r1], 512;",
+     "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n"
+     "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r1], 512;",
+     "NVIDIA/cutlass #3316"},
     {Fault::ExitInFlight,
      "The CTA ends while its own bulk copies or wgmmas still use its shared memory: no thread has "
      "waited for them.",

@@ -76,6 +76,49 @@ constexpr Explanation running[] = {
      "tcgen05.fence::after_thread_sync keeps them behind, also after the wait for an own commit.",
      "Put the fence directly behind the wait, before the first tcgen05 instruction.", Cuda,
      "wait(tmem_full);\nld(regs, d);", "wait(tmem_full); fence_after();\nld(regs, d);"},
+    {Fault::TmemAllocAssumed,
+     "alloc.cta_group::2 allocates in both CTAs when a warp of each has come. CUTLASS multiplies "
+     "for "
+     "both as soon as it has returned in one; the manual does not say that it has in the other.",
+     "Let the CTAs meet at a cluster barrier behind the alloc, as DeepGEMM does.", Cuda,
+     "alloc_2cta(slot, 64);\nmma_2cta(d, a, b, idesc);",
+     "alloc_2cta(slot, 64);\ncluster_sync();\nmma_2cta(d, a, b, idesc);"},
+    {Fault::TmemFenceOmitted,
+     "The manual's patterns have fence::before_thread_sync in front of the arrival and "
+     "fence::after_thread_sync behind the wait. CUTLASS has neither in its pipelines, where the "
+     "arrival releases and the wait acquires; behind relaxed ones they are needed in any case.",
+     "Put both fences there: they cost next to nothing and end the question.", Cuda,
+     "wait_ld();\narrive_release(tmem_empty);",
+     "wait_ld(); fence_before();\narrive_release(tmem_empty);", "NVIDIA/cutlass #2974"},
+    {Fault::TmemWaitOmitted,
+     "A value that was used has been read, so that its cells seem free. The manual lets such a use "
+     "order the value only; CUTLASS's attention example and FlashAttention-4 store P over the S "
+     "that they have read.",
+     "Put wait::ld behind the last ld, before its columns are handed on or written again.", Cuda,
+     "ld(s, d); p = exp(s);\nst(d, p);", "ld(s, d); wait_ld(); p = exp(s);\nst(d, p);",
+     "NVIDIA/cutlass #2525"},
+    {Fault::TmemOrderAssumed,
+     "mma -> cp and mma -> mma on another accumulator are no pairs that the manual keeps in order, "
+     "not even in one thread. Block-scaled main loops copy the next scale factors over those that "
+     "the last mma reads, and attention kernels let S overwrite P, with no commit between.",
+     "Give each stage its own columns, or commit and wait before they are written again.", Cuda,
+     "mma(d, a, b, scales);\ncp(scales, next_desc);",
+     "mma(d, a, b, scales[0]);\ncp(scales[1], next_desc);"},
+    {Fault::TmemLaneIgnored,
+     "The manual lets warp w reach lanes 32 * (w % 4) to 32 * (w % 4) + 31 only, and the address "
+     "to "
+     "name them. DeepGEMM names lane 0 (16 for half the lanes) in every warp and gets the warp's "
+     "own "
+     "lanes; builds with -G are known to trap.",
+     "Put the warp's own lanes into the address.", Cuda, "ld(regs, column);  // in every warp",
+     "ld(regs, column | (warp % 4 * 32) << 16);", "deepseek-ai/DeepGEMM #368"},
+    {Fault::CommitOrderAssumed,
+     "A multicast commit arrives on an mbarrier of every CTA of its mask. The last arrivals of a "
+     "ring are waited for by nobody, and a CTA that has gone has no mbarrier; that a later commit "
+     "was seen does not say that the earlier one has arrived.",
+     "Let the producer wait for every stage once more before it ends, as CUTLASS's load_tail does.",
+     Cuda, "commit_multicast(empty); commit_multicast(done);\nwait(done); exit();",
+     "commit_multicast(empty); commit_multicast(done);\nwait(done); wait(empty); exit();"},
     {Fault::Tcgen05Repeated,
      "mma, cp, shift and commit are instructions of one thread. A whole warp that reaches one "
      "issues it 32 times: sums come out 32 times too large, mbarriers get 32 arrivals.",

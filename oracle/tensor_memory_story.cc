@@ -73,6 +73,17 @@ std::string lacking(const Program& program, const Finding& f) {
     case Fault::TmemFenceAfterMissing:
       return ", and no tcgen05.fence::after_thread_sync stands behind the synchronisation of the "
              "two";
+    case Fault::TmemFenceOmitted:
+      return ", and not both tcgen05 fences stand at the release and the acquire between them: "
+             "CUTLASS's pipelines do without";
+    case Fault::TmemWaitOmitted:
+      return ", and no tcgen05.wait::ld stands between: every value was used, which CUTLASS and "
+             "FlashAttention-4 rely on";
+    case Fault::TmemOrderAssumed:
+      return fmt::format(
+          "; {} -> {} is not an ordered pair, and the first may still be under way. CUTLASS, "
+          "DeepGEMM and FlashAttention-4 rely on the order of one thread",
+          action_text(program, f.earlier), action_text(program, f.at));
     default: return "";
   }
 }
@@ -88,6 +99,9 @@ std::string allocation_story(const Program& program, const Finding& f) {
       return earlier.empty()
                  ? fmt::format("{} uses {}, which no alloc covers", at, cells)
                  : fmt::format("{} uses {}, and nothing orders it behind {}", at, cells, earlier);
+    case Fault::TmemAllocAssumed:
+      return fmt::format("{} uses {}; its warp knows of the alloc of its own CTA, not of {}", at,
+                         cells, earlier);
     case Fault::TmemDeallocAddress:
       return earlier.empty()
                  ? fmt::format("{} frees {}, which no alloc has returned", at, cells)
@@ -121,6 +135,13 @@ bool is_about_tensor_memory(const Finding& f) {
     case Fault::TmemNotComplete:
     case Fault::TmemFenceBeforeMissing:
     case Fault::TmemFenceAfterMissing:
+    case Fault::TmemAllocAssumed:
+    case Fault::TmemFenceOmitted:
+    case Fault::TmemWaitOmitted:
+    case Fault::TmemOrderAssumed:
+    case Fault::TmemLaneIgnored:
+    case Fault::CommitOrderAssumed:
+    case Fault::CtaNotStarted:
     case Fault::Tcgen05Repeated: return f.at.statement >= 0;
     default: return false;
   }
@@ -135,6 +156,23 @@ std::string tensor_memory_story(const Program& program, const Finding& f) {
                          f.tmem.first_lane, f.number, first, first + tcgen05::lanes_per_warp - 1,
                          f.number % 4);
     }
+    case Fault::TmemLaneIgnored: {
+      const int own = tcgen05::first_tmem_lane(static_cast<int>(f.number));
+      return fmt::format(
+          "{} names lane {}, which is warp 0's: the manual leaves that open, DeepGEMM relies on "
+          "hardware that takes lane {}, as it is done here",
+          at, f.tmem.first_lane, f.tmem.first_lane + own);
+    }
+    case Fault::CommitOrderAssumed:
+      return fmt::format(
+          "{} arrives in CTA {}, which has seen a later commit of that thread and exits: DeepGEMM "
+          "relies on commits arriving in order",
+          at, f.cta);
+    case Fault::CtaNotStarted:
+      return fmt::format(
+          "{} reaches CTA {}, which may not have started: its warp has seen nothing that CTA {} "
+          "did",
+          at, f.cta, f.cta);
     case Fault::TmemLaneAlignment:
       return fmt::format("{}: lane {} does not suit it", at, f.tmem.first_lane);
     case Fault::TmemUninitialized:
@@ -155,6 +193,9 @@ std::string tensor_memory_story(const Program& program, const Finding& f) {
     case Fault::TmemNotComplete:
     case Fault::TmemFenceBeforeMissing:
     case Fault::TmemFenceAfterMissing:
+    case Fault::TmemFenceOmitted:
+    case Fault::TmemWaitOmitted:
+    case Fault::TmemOrderAssumed:
       return fmt::format("{} touches {} behind {}{}", at, cells_text(program, f),
                          place_text(program, f.earlier), lacking(program, f));
     default: return allocation_story(program, f);
@@ -201,7 +242,27 @@ std::string tensor_memory_fix(const Program& program, const Finding& f) {
           "put tcgen05.fence::after_thread_sync behind the wait or barrier, before {}", at);
     case Fault::TmemLaneNotOwned:
       return "let the warp with that quarter of the lanes do it, or name the warp's own lanes";
+    case Fault::CommitOrderAssumed:
+      return fmt::format("let a warp of CTA {} wait for {} before the CTA ends", f.cta, at);
+    case Fault::TmemLaneIgnored: return "add 32 * (warp % 4) to the lane of the address";
+    case Fault::CtaNotStarted:
+      return fmt::format(
+          "put barrier.cluster.arrive (.relaxed is enough) and barrier.cluster.wait before {}, in "
+          "all threads of the cluster",
+          at);
+    case Fault::TmemFenceOmitted:
+      return fmt::format(
+          "put tcgen05.fence::before_thread_sync behind {} and tcgen05.fence::after_thread_sync "
+          "before {}",
+          earlier, at);
+    case Fault::TmemWaitOmitted:
+      return fmt::format("put tcgen05.wait::ld behind {}, before {}", earlier, at);
+    case Fault::TmemOrderAssumed:
+      return fmt::format("give {} columns of its own, or commit {} and wait for it before", at,
+                         earlier);
     case Fault::TmemFreed: return "free the columns behind their last use";
+    case Fault::TmemAllocAssumed:
+      return fmt::format("let {} and a cluster barrier come before {}", earlier, at);
     case Fault::TmemNotAllocated:
       return f.earlier.statement >= 0
                  ? fmt::format("let the alloc at {} and a barrier come before {}", earlier, at)

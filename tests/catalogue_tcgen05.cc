@@ -10,6 +10,8 @@ struct Slip {
   int lane = 32;
   bool accumulate_first = false;
   bool wait_ld = true;
+  bool use_first = true;  // the registers, before the columns are handed back
+  bool relaxed_hand_back = false;
   bool before = true;       // fence of the epilogue
   bool after_done = true;   // fence of the epilogue
   bool after_empty = true;  // fence of the mma thread
@@ -36,23 +38,28 @@ Program two_tiles(const Slip& slip) {
     epilogue.mbarrier_try_wait(t.done, tile);
     if (slip.after_done) epilogue.tcgen05_fence_after();
     epilogue.tcgen05_ld(all_of_d, at_column(0, slip.lane), 0);
-    t.store_tile(tile);  // the registers are enough for the value
+    if (slip.use_first) t.store_tile(tile);  // the registers are enough for the value
     if (slip.wait_ld) epilogue.tcgen05_wait_ld();
     if (slip.before) epilogue.tcgen05_fence_before();
-    epilogue.mbarrier_arrive(t.empty);
+    epilogue.add(MbarrierArrive{t.empty, 1, Scope::Cta, slip.relaxed_hand_back});
+    if (!slip.use_first) t.store_tile(tile);
   }
   t.mma_warp.mbarrier_try_wait(t.empty, 1);
   if (slip.dealloc) t.mma_warp.tcgen05_dealloc(tmem_base, slip.dealloc_columns);
   return t.p;
 }
 
-Program t1(bool mutant) { return two_tiles({.lane = mutant ? 0 : 32}); }
+Program t1a(bool mutant) { return two_tiles({.lane = mutant ? 64 : 32}); }
+Program t1b(bool mutant) { return two_tiles({.lane = mutant ? 0 : 32}); }
 Program t3a(bool mutant) { return two_tiles({.dealloc = !mutant}); }
 Program t3b(bool mutant) { return two_tiles({.dealloc_columns = mutant ? 64 : 32}); }
-Program t4(bool mutant) { return two_tiles({.wait_ld = !mutant}); }
+Program t4a(bool mutant) { return two_tiles({.wait_ld = !mutant, .use_first = false}); }
+Program t4b(bool mutant) { return two_tiles({.wait_ld = !mutant}); }
 Program t5a(bool mutant) { return two_tiles({.after_done = !mutant}); }
 Program t5b(bool mutant) { return two_tiles({.before = !mutant}); }
 Program t5c(bool mutant) { return two_tiles({.after_empty = !mutant}); }
+// A relaxed arrival is enough, with the fences; the arrival itself releases nothing.
+Program t5f(bool mutant) { return two_tiles({.relaxed_hand_back = true, .before = !mutant}); }
 Program t8a(bool mutant) { return two_tiles({.commit = !mutant}); }
 Program t8b(bool mutant) { return two_tiles({.commit_group = mutant ? 2 : 1}); }
 Program t10(bool mutant) { return two_tiles({.accumulate_first = mutant}); }
@@ -380,20 +387,26 @@ Program t15(bool mutant) {
 }
 
 constexpr Entry entries[] = {
-    {"T1", "the epilogue warp names lanes of another warp", Fault::TmemLaneNotOwned, t1,
+    {"T1a", "the epilogue warp names lanes of another warp", Fault::TmemLaneNotOwned, t1a,
      "warp 1 reaches lanes 32-63 only (warp % 4 = 1)"},
+    {"T1b", "the epilogue warp names the lanes of warp 0", Fault::TmemLaneIgnored, t1b,
+     "hardware that takes lane 32"},
     {"T3a", "no dealloc before exit", Fault::TmemLeaked, t3a,
      "columns 0-31 still allocated at exit"},
     {"T3b", "dealloc of more columns than alloc returned", Fault::TmemDeallocAddress, t3b,
      "was allocated otherwise by tcgen05.alloc"},
-    {"T4", "no wait::ld before the columns are handed back", Fault::TmemWaitMissing, t4,
+    {"T4a", "no wait::ld before the columns are handed back", Fault::TmemWaitMissing, t4a,
      "orders the value, not the release"},
-    {"T5a", "no fence::after_thread_sync between the wait and the ld", Fault::TmemFenceAfterMissing,
-     t5a, "put tcgen05.fence::after_thread_sync behind the wait"},
-    {"T5b", "no fence::before_thread_sync before the arrival", Fault::TmemFenceBeforeMissing, t5b,
+    {"T4b", "no wait::ld, but all values used before the columns are handed back",
+     Fault::TmemWaitOmitted, t4b, "put tcgen05.wait::ld behind"},
+    {"T5a", "no fence::after_thread_sync between the wait and the ld", Fault::TmemFenceOmitted, t5a,
+     "CUTLASS's pipelines do without"},
+    {"T5b", "no fence::before_thread_sync before the arrival", Fault::TmemFenceOmitted, t5b,
      "put tcgen05.fence::before_thread_sync behind"},
-    {"T5c", "no fence::after_thread_sync between the wait and the mma",
-     Fault::TmemFenceAfterMissing, t5c, "tcgen05.ld.32x32b.x16"},
+    {"T5c", "no fence::after_thread_sync between the wait and the mma", Fault::TmemFenceOmitted,
+     t5c, "tcgen05.ld.32x32b.x16"},
+    {"T5f", "no fence::before_thread_sync before a relaxed arrival", Fault::TmemFenceBeforeMissing,
+     t5f, "put tcgen05.fence::before_thread_sync behind"},
     {"T5d", "no fence::before_thread_sync between cp and the barrier",
      Fault::TmemFenceBeforeMissing, t5d, "tcgen05.cp.cta_group::1.32x128b.warpx4"},
     {"T5e", "no fence::after_thread_sync between the barrier and the mma",
@@ -419,7 +432,7 @@ constexpr Entry entries[] = {
     {"T3f", "a fixed address with no barrier behind alloc", Fault::TmemNotAllocated, t3f, "alloc"},
     {"T6", "mma and ld in one thread, the wait behind the ld", Fault::TmemNotComplete, t6,
      "mma -> ld is not an ordered pair"},
-    {"T7a", "scale factors copied anew with no commit behind the mma", Fault::TmemNotComplete, t7a,
+    {"T7a", "scale factors copied anew with no commit behind the mma", Fault::TmemOrderAssumed, t7a,
      "mma -> cp is not an ordered pair"},
     {"T7b", "no wait::st between the stores of A and the mma", Fault::TmemWaitMissing, t7b,
      "no tcgen05.wait::st stands between"},

@@ -61,19 +61,46 @@ Program pair_of_ctas(const Slip& slip) {
   return t.p;
 }
 
+struct Order {
+  bool started = true;         // a cluster barrier before alloc, of relaxed arrivals
+  bool before_arrive = false;  // alloc between the arrival and the wait
+  bool synced = true;          // one before dealloc
+  bool relinquish_last = false;
+};
+
 // Allocation alone: nothing but the hardware makes the two CTAs meet.
-Program allocation(bool synced) {
+Program allocation(const Order& order) {
   Program p({.cluster = 2, .threads = 32});
   const std::uint32_t slot = p.shared("tmem_address", 4);
   Role all = p.warps("all", 0, 1);
-  cluster_sync(all);
+  if (order.started) all.add(ClusterArrive{true});
+  if (order.started && !order.before_arrive) all.cluster_wait();
   all.tcgen05_alloc(slot, 64, 2).load_shared({slot, 0}, address_register);
-  if (synced) cluster_sync(all);
+  if (order.before_arrive) all.cluster_wait();
+  if (!order.relinquish_last) all.tcgen05_relinquish(2);
+  if (order.synced) cluster_sync(all);
   all.tcgen05_dealloc(tmem_base, 64, 2);
+  if (order.relinquish_last) all.tcgen05_relinquish(2);
   return p;
 }
 
-Program t3g(bool mutant) { return allocation(!mutant); }
+// CTA 0 stores to CTA 1, which has nothing to do but to be there.
+Program remote_store(bool started) {
+  Program p({.cluster = 2, .threads = 32});
+  const std::uint32_t data = p.shared("data", 128);
+  Role all = p.warps("all", 0, 1);
+  if (started) all.add(ClusterArrive{true}).cluster_wait();
+  p.warps("writer", 0, 1, 0).move({0, 1}, 7).store_shared(Address(data, 4).in(1), 0);
+  Role end = p.warps("end", 0, 1);
+  cluster_sync(end);
+  return p;
+}
+
+Program t3g(bool mutant) { return allocation({.synced = !mutant}); }
+Program t16a(bool mutant) { return allocation({.started = !mutant}); }
+Program t16b(bool mutant) { return allocation({.before_arrive = mutant}); }
+Program t16c(bool mutant) { return allocation({.relinquish_last = mutant}); }
+Program t16d(bool mutant) { return remote_store(!mutant); }
 Program t3h(bool mutant) { return pair_of_ctas({.sync_before_dealloc = !mutant}); }
 Program t3i(bool mutant) { return pair_of_ctas({.peer_deallocs = !mutant}); }
 Program t8c(bool mutant) {
@@ -92,6 +119,14 @@ constexpr Entry entries[] = {
      "mma -> dealloc is not an ordered pair"},
     {"T3i", "dealloc.cta_group::2 by one CTA only", Fault::TmemLeaked, t3i,
      "columns 0-31 of CTA 1 still allocated at exit"},
+    {"T16a", "alloc.cta_group::2 with no cluster barrier before it", Fault::CtaNotStarted, t16a,
+     "which may not have started"},
+    {"T16b", "alloc.cta_group::2 between arrive and wait of the cluster barrier",
+     Fault::CtaNotStarted, t16b, "put barrier.cluster.arrive (.relaxed is enough)"},
+    {"T16c", "relinquish.cta_group::2 behind dealloc, when the peer may have left",
+     Fault::CtaExited, t16c, "tcgen05.relinquish_alloc_permit"},
+    {"T16d", "a store into a CTA that may not have started", Fault::CtaNotStarted, t16d,
+     "its warp has seen nothing that CTA 1 did"},
     {"T8c", "a commit that is not multicast to the peer", Fault::Deadlock, t8c,
      "arrives on it in other CTAs only"},
     {"T8d", "a commit to the wrong CTA's barrier", Fault::Deadlock, t8d, ".multicast::cluster"},

@@ -59,6 +59,72 @@ TEST(Tcgen05_Order, APairNeedsOneCtaGroupAndOneAccumulator) {
   }
 }
 
+// Streams of one access, and who knows of it by what.
+struct Knows {
+  bool done, waited, used;  // by a release
+  bool observed;            // everything, by a relaxed wait
+};
+
+TmemVerdict verdict(TmemAction first, TmemAction second, bool writes, bool one_thread,
+                    const Knows& knows) {
+  TmemAccess earlier;
+  earlier.action = first;
+  earlier.writes = writes;
+  earlier.done = 1;
+  earlier.waited = is_issued_by_thread(first) ? 1 : 2;
+  earlier.used = first == TmemAction::Ld ? 3 : 0;
+  earlier.issue = 4;
+  earlier.tick = 1;
+  TmemAccess later;
+  later.action = second;
+  later.writes = true;
+  later.warp = one_thread ? 0 : 1;
+  later.accumulator.tmem_column = 64;
+  Clock clock, fenced, observed;
+  if (knows.done) clock.raise(1, 1);
+  if (knows.waited) clock.raise(2, 1);
+  if (knows.used) clock.raise(3, 1);
+  for (Stream s = 1; s < 5 && knows.observed; ++s) observed.raise(s, 1);
+  return verdict_on(earlier, later, {clock, fenced, observed});
+}
+
+// What is written here is the list of what published kernels do, a second time.
+TEST(Tcgen05_Order, WhatPublishedKernelsRelyOnIsDisputedAndNothingElse) {
+  using enum TmemAction;
+  for (const TmemAction first : {Mma, Cp, Cp4x256b, Shift, Ld, St})
+    for (const TmemAction second : {Mma, Cp, Cp4x256b, Shift, Ld, St})
+      for (int bits = 0; bits < 64; ++bits) {
+        const bool writes = (bits & 1) != 0;
+        const bool one_thread = (bits & 2) != 0;
+        const Knows knows = {(bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0, (bits & 32) != 0};
+        const bool pair = one_thread && is_ordered_pair(first, second, false);
+        const bool cp_first = first == Cp || first == Cp4x256b;
+        const bool cp_second = second == Cp || second == Cp4x256b;
+        const bool by_order =
+            one_thread &&
+            ((first == Mma && !writes && (cp_second || second == Mma)) || (cp_first && cp_second));
+        const bool transfer = first == Ld || first == St;
+        const bool disputed =
+            by_order || knows.done || (transfer && knows.waited) || (first == Ld && knows.used);
+        EXPECT_EQ(verdict(first, second, writes, one_thread, knows), pair ? TmemVerdict::Pipelined
+                                                                     : disputed
+                                                                         ? TmemVerdict::Disputed
+                                                                         : TmemVerdict::Unordered)
+            << static_cast<int>(first) << " " << static_cast<int>(second) << " " << bits;
+      }
+}
+
+TEST(Tcgen05_Order, NothingIsAssumedOfTwoCtaGroups) {
+  TmemAccess first;
+  first.action = TmemAction::Mma;
+  TmemAccess second = first;
+  second.action = TmemAction::Cp;
+  const Clock none;
+  EXPECT_EQ(dispute_of(first, second, {none, none, none}), TmemDispute::Order);
+  second.cta_group = 2;
+  EXPECT_EQ(dispute_of(first, second, {none, none, none}), TmemDispute::None);
+}
+
 // --- allocation ------------------------------------------------------------------------------------
 
 TEST(Tmem_Pool, HoldsWhatANaiveModelHolds) {
@@ -202,6 +268,113 @@ TEST(Tmem_Data, WhatOneShapeStoresAnotherLoads) {
                     stored[static_cast<std::size_t>(8 * from.lane + from.reg)]);
         }
     }
+}
+
+// One warp stores 5 to its own lanes and loads from the lanes that `lane` names.
+Report loaded_at(LdShape shape, int warp, int lane) {
+  Program p({.threads = 128});
+  const std::uint32_t slot = p.shared("slot", 4);
+  const std::uint64_t out = p.global(std::vector<std::uint8_t>(128));
+  Role all = p.warps("all", 0, 4);
+  all.in_warps(1).tcgen05_alloc(slot, 32);
+  all.barrier_sync().load_shared({slot, 0}, address_register).move({0, 32}, 5);
+  Role one = p.warps("one", warp, 1);
+  const tcgen05::Fragment words{LdShape::S32x32b, 32};
+  one.tcgen05_st(words, at_column(0, 32 * warp), 0).tcgen05_wait_st();
+  tcgen05::Fragment some{shape, 1};
+  some.half_split = shape == LdShape::S16x32bx2 ? 1 : 0;
+  one.tcgen05_ld(some, at_column(0, lane), 0).tcgen05_wait_ld().store_global(out, 4, {0, 1});
+  all = p.warps("last", 0, 4);
+  all.barrier_sync();
+  all.in_warps(1).tcgen05_dealloc(tmem_base, 32);
+  return explore(p, {});
+}
+
+// Every shape, warp and lane of an address.
+TEST(Tmem_Lanes, ThoseOfWarpZeroAreTheWarpsOwnButDisputedAndOthersAreNot) {
+  int own = 0, ignored = 0, foreign = 0;
+  for (const LdShape shape : {LdShape::S32x32b, LdShape::S16x64b, LdShape::S16x128b,
+                              LdShape::S16x256b, LdShape::S16x32bx2})
+    for (int warp = 0; warp < 4; ++warp)
+      for (int lane = 0; lane < 128; ++lane) {
+        const Report report = loaded_at(shape, warp, lane);
+        const bool suits = lane % 32 == 0 || (shape != LdShape::S32x32b && lane % 32 == 16);
+        if (suits && (lane / 32 == warp || lane / 32 == 0)) {
+          ASSERT_EQ(report.outcome, Outcome::Right) << warp << " " << lane;
+          ASSERT_EQ(report.suspicions.size(), lane / 32 == warp ? 0u : 1u);
+          ++(lane / 32 == warp ? own : ignored);
+          for (std::size_t i = 0; i < 128; i += 4) ASSERT_EQ(report.global[i], 5);
+          if (lane / 32 != warp) {
+            ASSERT_EQ(report.suspicions[0].fault, Fault::TmemLaneIgnored);
+          }
+          continue;
+        }
+        ++foreign;
+        ASSERT_EQ(report.outcome, Outcome::Wrong) << warp << " " << lane;
+        const bool in_own = lane / 32 == warp;
+        ASSERT_EQ(report.finding->fault,
+                  in_own ? Fault::TmemLaneAlignment : Fault::TmemLaneNotOwned);
+      }
+  EXPECT_EQ(own, 4 * (1 + 2 * 4));
+  EXPECT_EQ(ignored, 3 * (1 + 2 * 4));
+  EXPECT_EQ(own + ignored + foreign, 5 * 4 * 128);
+}
+
+// Warp 1 of each CTA allocates for the pair. It knows that the peer runs if it has waited at the
+// cluster barrier, or if a warp that has waited has told it since; how the arrivals release is all
+// the same, and an arrival alone shows nothing.
+TEST(Tcgen05_Pairs, WhoHasWaitedOrWasToldKnowsThatThePeerRuns) {
+  for (int bits = 0; bits < 16; ++bits) {
+    const bool relaxed = (bits & 1) != 0, arrives = (bits & 2) != 0;
+    const bool waits = arrives && (bits & 4) != 0, told = arrives && (bits & 8) != 0;
+    Program p({.cluster = 2, .threads = 64});
+    const std::uint32_t slot = p.shared("slot", 4);
+    Role first = p.warps("first", 0, 1);
+    Role second = p.warps("second", 1, 1);
+    first.add(ClusterArrive{relaxed}).cluster_wait();
+    if (arrives) second.add(ClusterArrive{relaxed});
+    if (waits) second.cluster_wait();
+    if (told) {
+      first.barrier_sync();
+      second.barrier_sync();
+    }
+    second.tcgen05_alloc(slot, 32, 2).load_shared({slot, 0}, address_register);
+    if (!arrives) second.add(ClusterArrive{relaxed});
+    if (!waits) second.cluster_wait();
+    for (Role* role : {&first, &second}) role->cluster_arrive().cluster_wait();
+    second.tcgen05_dealloc(tmem_base, 32, 2);
+    const Report report = explore(p, {});
+    if (waits || told) {
+      EXPECT_EQ(report.outcome, Outcome::Right) << bits << oracle::report_text(p, report);
+    } else {
+      ASSERT_EQ(report.outcome, Outcome::Wrong) << bits;
+      EXPECT_EQ(report.finding->fault, Fault::CtaNotStarted) << bits;
+    }
+  }
+}
+
+// A value that only some lanes use has not been read by all.
+TEST(Tmem_Values, AreUsedOnceEveryLaneHasUsedEveryRegister) {
+  for (int mask = 0; mask < 4; ++mask) {
+    Program p({.threads = 32});
+    const std::uint32_t slot = p.shared("slot", 4);
+    Role warp = p.warps("warp", 0, 1);
+    const tcgen05::Fragment two{LdShape::S32x32b, 2};
+    warp.tcgen05_alloc(slot, 32).load_shared({slot, 0}, address_register).move({0, 4}, 5);
+    warp.tcgen05_st(two, tmem_base, 0).tcgen05_wait_st().tcgen05_ld(two, tmem_base, 0);
+    warp.copy({2, 1}, 0);
+    warp.lanes((mask & 1) != 0 ? all_lanes : 0xffffu).copy({3, (mask & 2) != 0 ? 1 : 0}, 1);
+    warp.tcgen05_st(two, tmem_base, 2).tcgen05_wait_st().tcgen05_dealloc(tmem_base, 32);
+    const Report report = explore(p, {});
+    if (mask == 3) {
+      EXPECT_EQ(report.outcome, Outcome::Right);
+      ASSERT_EQ(report.suspicions.size(), 1u);
+      EXPECT_EQ(report.suspicions[0].fault, Fault::TmemWaitOmitted);
+    } else {
+      ASSERT_EQ(report.outcome, Outcome::Wrong) << mask;
+      EXPECT_EQ(report.finding->fault, Fault::TmemWaitMissing) << mask;
+    }
+  }
 }
 
 TEST(Tmem_Data, UnpackedHalvesComeBackPacked) {

@@ -106,6 +106,11 @@ HOST_DEVICE constexpr FaultInfo machine_info(Fault fault) {
     case Fault::CtaExited:
       return {Undefined, "CtaExited", "shared memory of a CTA is accessed that may have exited",
               "9.7.13.3"};
+    case Fault::CtaNotStarted:
+      return {Undefined, "CtaNotStarted",
+              "a statement reaches another CTA of the cluster that may not have started: its warp "
+              "has seen nothing that the CTA did",
+              "9.7.16.7.1; 9.7.13.3; CUDA C++ Programming Guide, Distributed Shared Memory"};
     case Fault::ExitInFlight:
       return {Undefined, "ExitInFlight",
               "a CTA exits while asynchronous operations still use its shared memory",

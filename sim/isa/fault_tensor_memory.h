@@ -66,6 +66,37 @@ HOST_DEVICE constexpr FaultInfo tensor_memory_info(Fault fault) {
               "threads synchronise about Tensor Memory with no tcgen05.fence::after_thread_sync "
               "behind",
               "9.7.16.11"};
+    case Fault::TmemAllocAssumed:
+      return {Disputed, "TmemAllocAssumed",
+              "a warp of a pair uses the peer's columns and knows of its own CTA's alloc only: "
+              "CUTLASS relies on alloc.cta_group::2 having allocated in both when it returns",
+              "9.7.16.7.1"};
+    case Fault::TmemFenceOmitted:
+      return {Disputed, "TmemFenceOmitted",
+              "threads that release and acquire hand Tensor Memory on with a tcgen05 fence left "
+              "out: the manual's patterns have both, the pipelines of CUTLASS have none",
+              "9.7.16.6.4; 9.7.16.11"};
+    case Fault::TmemWaitOmitted:
+      return {Disputed, "TmemWaitOmitted",
+              "columns are handed on or overwritten behind a tcgen05.ld with no wait::ld; every "
+              "value that it loads was used before, which CUTLASS and FlashAttention-4 rely on",
+              "9.7.16.8.5; 9.7.16.6.4"};
+    case Fault::TmemOrderAssumed:
+      return {Disputed, "TmemOrderAssumed",
+              "a tcgen05.cp or mma overwrites cells that an earlier mma or cp of its thread may "
+              "still use: no pair that the manual orders, but CUTLASS, DeepGEMM and "
+              "FlashAttention-4 rely on it",
+              "9.7.16.6.2"};
+    case Fault::TmemLaneIgnored:
+      return {Disputed, "TmemLaneIgnored",
+              "a tcgen05.ld or st names lanes of the first 32 for those of its warp: DeepGEMM "
+              "relies on hardware that ignores these bits",
+              "9.7.16.8.1"};
+    case Fault::CommitOrderAssumed:
+      return {Disputed, "CommitOrderAssumed",
+              "a CTA exits and has seen a later tcgen05.commit of its peer, not this one: DeepGEMM "
+              "relies on the commits of a thread arriving in order",
+              "9.7.16.12.1; 9.7.13.3"};
     case Fault::Tcgen05Repeated:
       return {Undefined, "Tcgen05Repeated",
               "several lanes of a warp issue a tcgen05 instruction that one thread is to issue",

@@ -90,6 +90,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
                      0,
                      {},
                      {},
+                     streams_.make(),
                      {}});
     for (int first = 0; first < warps; first += warps_per_warpgroup) {
       Warpgroup group;
@@ -111,6 +112,7 @@ Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
       warp.loaded.resize(registers);
       warp.max_registers = launch.registers;
       warp.clock.raise(streams_.epochs(warp.number), 1);
+      warp.clock.raise(ctas_.back().start, 1);
       warps_.push_back(std::move(warp));
     }
   }
@@ -445,12 +447,20 @@ void Cluster::end_cta(int cta) {
     return fail_at(issuer == cta ? Fault::ExitInFlight : Fault::CtaExited,
                    {copy.statement, copy.warp, copy.lane}, copy.box);
   }
-  for (const CommitInFlight& commit : tcgen05_.commits)
-    if (slots_[static_cast<std::size_t>(commit.slot)].cta == cta &&
-        warps_[static_cast<std::size_t>(commit.warp)].cta != cta)
-      return fail_at(Fault::CtaExited, {commit.statement, commit.warp, commit.lane}, {});
+  for (const CommitInFlight& commit : tcgen05_.commits) {
+    const Warp& issuer = warps_[static_cast<std::size_t>(commit.warp)];
+    if (slots_[static_cast<std::size_t>(commit.slot)].cta != cta || issuer.cta == cta) continue;
+    const Place at = {commit.statement, commit.warp, commit.lane};
+    const Stream commits = issuer.tmem.commits;
+    if (!may_end_before_commit(cta, {0, 0, at, {}, true, commits, commit.carried.at(commits)}))
+      return;
+  }
   for (const ExitUse& use : ending.exit_uses) {
     if (use.tick <= ending.exit.at(use.stream)) continue;
+    if (use.commits != 0) {
+      if (!may_end_before_commit(cta, use)) return;
+      continue;
+    }
     const WeakSync* weak = Executor::find_weak(*this, ending.exit_lost, -1, use.stream, use.tick);
     if (weak == nullptr) return fail_at(exit_fault(use), use.at, use.bytes);
     return fail(

@@ -72,7 +72,8 @@ struct MbarrierSlot {
   bool live = false;
   Stream phases = 0;
   // Released by arrivals so far, and up to the last completed phase: by threads of the barrier's own
-  // CTA at any scope, by others at cluster scope, and what arrivals were too weak to release.
+  // CTA at any scope, by others at cluster scope, and what arrivals were too weak to release: enough
+  // for tcgen05 fences and to know that a CTA has started.
   Clock own, cluster, lost;
   Clock done_own, done_cluster, done_lost;
   AccessId init = 0;
@@ -197,6 +198,8 @@ struct ExitUse {
   Place at;
   ByteRange bytes;
   bool from_outside = false;
+  Stream commits = 0;  // an arrival of a tcgen05.commit: of its warp, and the how many-th
+  Tick commit = 0;
 };
 
 struct Cta {
@@ -206,6 +209,7 @@ struct Cta {
   int running_warps = 0;
   std::int64_t free_registers = 0;  // in the pool of setmaxnreg
   Clock exit, exit_lost;            // what its finished warps knew, and would have known
+  Stream start = 0;                 // tick 1: the CTA runs
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
@@ -262,6 +266,7 @@ class Cluster {
   void run_warp(Warp& warp);
   void finish(Warp& warp);
   void end_cta(int cta);
+  bool may_end_before_commit(int cta, const ExitUse& arrival);
   bool complete_cluster_barrier();
   void compact_log();
   Copy* find_copy(AgentId agent);

@@ -93,6 +93,8 @@ void Executor::execute(const ClusterWait&) {
   warp_.cluster_arrivals = 0;
   warp_.clock.join(c_.cluster_barrier_.done);
   warp_.lost.join(c_.cluster_barrier_.done_lost);
+  warp_.tmem.observed.join(c_.cluster_barrier_.done_lost);
+  learn_starts();
   c_.touches_.push_back(
       {.object = cluster_object, .kind = TouchKind::Wait, .phase = c_.cluster_barrier_.uses});
 }

@@ -312,6 +312,8 @@ void Executor::complete_load(Cluster& c, AgentId id) {
         {.fault = fault, .at = at, .cta = slot.cta, .bytes = barrier, .number = slot.state.tx});
   const Tick tick = phase + 1;
   const bool completes = slot.state.phase != phase;
+  const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
+  slot.lost.raise(c.ctas_[static_cast<std::size_t>(issuer)].start, 1);
   if (completes) note_completion(slot);
   note_touch(c,
              {.object = mbarrier_object(slot.cta, slot.address),
@@ -322,7 +324,6 @@ void Executor::complete_load(Cluster& c, AgentId id) {
   c.log_[copy.write].tick = tick;
   if (copy.global_read != 0) c.log_[copy.global_read].tick = tick;
   end_map_use(c, copy, tick);
-  const int issuer = c.warps_[static_cast<std::size_t>(copy.warp)].cta;
   c.note_exit_use(copy.cta, {slot.phases, tick, at, copy.box, issuer != copy.cta});
   if (copy.read != 0) {
     c.log_[copy.read].tick = tick;

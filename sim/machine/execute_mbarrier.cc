@@ -134,6 +134,14 @@ const WeakSync* Executor::find_weak(const Cluster& cluster, const Clock& lost, i
   return other;
 }
 
+// What a wait shows of execution, whatever it acquires: enough for tcgen05 fences and CTA starts.
+void Executor::observe(const MbarrierSlot& slot) {
+  warp_.tmem.observed.join(slot.done_own);
+  warp_.tmem.observed.join(slot.done_cluster);
+  warp_.tmem.observed.join(slot.done_lost);
+  learn_starts();
+}
+
 // --- instructions ----------------------------------------------------------------------------------
 
 void Executor::execute(const MbarrierInit& i) {
@@ -268,8 +276,7 @@ void Executor::execute(const MbarrierTryWait& i) {
       std::count(warp_.fresh_waits.begin(), warp_.fresh_waits.end(), slot->phases) != 0;
   warp_.stale_is_fresh = phase == 0 && !waited_fresh;
   if (warp_.stale_is_fresh) warp_.fresh_waits.push_back(slot->phases);
-  warp_.tmem.observed.join(slot->done_own);
-  warp_.tmem.observed.join(slot->done_cluster);
+  observe(*slot);
   acquire(*slot, i.scope, i.relaxed);
 }
 
@@ -284,6 +291,7 @@ void Executor::execute(const MbarrierTestWait& i) {
   warp_.predicates[static_cast<std::size_t>(i.predicate)] = passed;
   if (!passed) return;
   warp_.last_wait = place();
+  observe(*slot);
   acquire(*slot, i.scope, i.relaxed);
 }
 

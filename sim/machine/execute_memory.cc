@@ -252,6 +252,20 @@ bool Executor::reach_cta(int cta, int lane) {
   return true;
 }
 
+// Source: PTX ISA 9.2, 9.7.16.7.1 (the warp makes sure that the peer CTA is launched); CUDA C++
+// Programming Guide, Distributed Shared Memory (cluster.sync() says that all CTAs have started).
+bool Executor::has_started(int cta, int lane) {
+  if (warp_.clock.at(c_.ctas_[static_cast<std::size_t>(cta)].start) > 0) return true;
+  c_.fail({.fault = Fault::CtaNotStarted, .at = place(lane), .cta = cta, .number = cta});
+  return false;
+}
+
+// Whoever has arrived has started, whatever the arrival released.
+void Executor::learn_starts() {
+  for (const Cta& cta : c_.ctas_)
+    if (warp_.tmem.observed.at(cta.start) > 0) warp_.clock.raise(cta.start, 1);
+}
+
 // Do the lanes' bytes follow each other without a gap?
 bool Executor::is_contiguous(const Address& address, int bytes) const {
   return !address.table && lanes_ == all_lanes && address.stride_bytes == bytes;
@@ -279,7 +293,7 @@ bool Executor::addresses_exist(const SharedMemory& shared, const Address& addres
 // All lanes' bytes, in one range where they are adjacent.
 bool Executor::shared_access(AccessKind kind, const Address& address, int bytes, AccessId& id) {
   const int cta_number = cta_of(address);
-  if (!reach_cta(cta_number, first_lane())) return false;
+  if (!reach_cta(cta_number, first_lane()) || !has_started(cta_number, first_lane())) return false;
   Cta& cta = c_.ctas_[static_cast<std::size_t>(cta_number)];
   if (!addresses_exist(cta.shared, address, bytes)) return false;
 

@@ -27,7 +27,8 @@ bool Executor::one_lane_issues_tcgen05() {
 std::vector<int> Executor::ctas_of(int cta_group) {
   if (cta_group == 1) return {warp_.cta};
   const int even = warp_.cta / 2 * 2;
-  if (!reach_cta(even, first_lane()) || !reach_cta(even + 1, first_lane())) return {};
+  for (const int cta : {even, even + 1})
+    if (!cta_runs(cta, first_lane()) || !has_started(cta, first_lane())) return {};
   return {even, even + 1};
 }
 
@@ -43,6 +44,7 @@ std::vector<int> Executor::ctas_that_meet(int cta_group) {
     c_.fail({.fault = Fault::CtaExited, .at = place(), .cta = peer});
     return {};
   }
+  if (!has_started(peer, -1)) return {};
   return {warp_.cta, peer};
 }
 
@@ -89,8 +91,14 @@ void Executor::fail_at_cells(Fault fault, int cta, const TmemCells& cells, const
            .tmem = cells});
 }
 
+// An alloc is synchronous: whoever has seen an arrival behind it, also a relaxed one, knows of it.
+bool Executor::knows_epoch(int warp, Tick epoch) const {
+  const Stream epochs = c_.streams_.epochs(warp);
+  return std::max(warp_.clock.at(epochs), warp_.tmem.observed.at(epochs)) >= epoch;
+}
+
 bool Executor::knows_alloc(const TmemAllocated& allocated) const {
-  return warp_.clock.at(c_.streams_.epochs(allocated.alloc.warp)) >= allocated.epoch;
+  return knows_epoch(allocated.alloc.warp, allocated.epoch);
 }
 
 // Allocated, and this warp knows it.
@@ -109,10 +117,15 @@ bool Executor::columns_usable(int cta, const TmemRegion& region) {
       fail_at_cells(fault, cta, {0, tcgen05::tmem_lanes, column, 1}, freed);
       return false;
     }
-    if (!knows_alloc(*holder)) {
-      fail_at_cells(Fault::TmemNotAllocated, cta, cells, holder->alloc);
+    if (knows_alloc(*holder)) continue;
+    const bool knows_peers =
+        holder->peer_warp >= 0 && knows_epoch(holder->peer_warp, holder->peer_epoch);
+    if (c_.stops_at({.fault = knows_peers ? Fault::TmemAllocAssumed : Fault::TmemNotAllocated,
+                     .at = place(std::popcount(lanes_) == 1 ? first_lane() : -1),
+                     .earlier = holder->alloc,
+                     .cta = cta,
+                     .tmem = cells}))
       return false;
-    }
   }
   return true;
 }
@@ -181,18 +194,21 @@ void Executor::execute(const Tcgen05Alloc& i) {
                     .at = place(),
                     .cta = warp_.cta,
                     .number = fault == Fault::TmemAllocSize ? i.columns : pool.smallest()});
-  const auto allocate = [&](int cta, int first_column, const Place& at) {
-    const Warp& owner = c_.warps_[static_cast<std::size_t>(at.warp)];
-    const Tick epoch = owner.clock.at(c_.streams_.epochs(at.warp));
-    state.pools[static_cast<std::size_t>(cta)].allocate(
-        {first_column, i.columns, i.cta_group, at, epoch});
+  const auto epoch_of = [&](int warp) {
+    return warp < 0 ? Tick{0}
+                    : c_.warps_[static_cast<std::size_t>(warp)].clock.at(c_.streams_.epochs(warp));
+  };
+  const auto allocate = [&](int cta, int first_column, const Place& at, int peer_warp) {
+    state.pools[static_cast<std::size_t>(cta)].allocate({first_column, i.columns, i.cta_group, at,
+                                                         epoch_of(at.warp), peer_warp,
+                                                         epoch_of(peer_warp)});
     TensorMemory& memory = state.memory[static_cast<std::size_t>(cta)];
     memory.forget(first_column, i.columns);
     state.history.forget(cta, first_column, i.columns);
   };
   if (i.cta_group == 1) {
     const int first_column = *pool.first_fit(i.columns);
-    allocate(warp_.cta, first_column, place());
+    allocate(warp_.cta, first_column, place(), -1);
     return grant(i, first_column);
   }
   PairedStep& pair = state.pairs[static_cast<std::size_t>(warp_.cta / 2)];
@@ -209,8 +225,8 @@ void Executor::execute(const Tcgen05Alloc& i) {
                     .number = i.columns});
   const TmemPool& peer = state.pools[static_cast<std::size_t>(pair.cta)];
   pair.granted_column = *pool.first_fit(i.columns, &peer);
-  allocate(warp_.cta, pair.granted_column, place());
-  allocate(pair.cta, pair.granted_column, pair.at);
+  allocate(warp_.cta, pair.granted_column, place(), pair.at.warp);
+  allocate(pair.cta, pair.granted_column, pair.at, warp_.number);
   pair.waits = false;
   ++pair.done;
   grant(i, pair.granted_column);
@@ -274,8 +290,11 @@ void Executor::execute(const Tcgen05Dealloc& i) {
 
 void Executor::execute(const Tcgen05Relinquish& i) {
   if (!all_lanes_take_part()) return;
-  for (const int cta : ctas_that_meet(i.cta_group))
+  for (const int cta : ctas_that_meet(i.cta_group)) {
+    if (!reach_cta(cta, -1)) return;
     c_.touches_.push_back(pool_touch(cta, c_.tcgen05_.pools[static_cast<std::size_t>(cta)]));
+  }
+  if (stopped()) return;
   c_.tcgen05_.pools[static_cast<std::size_t>(warp_.cta)].relinquish(place());
 }
 
@@ -295,16 +314,31 @@ void Executor::wait_for(TmemAction action, const TmemTransfers& transfers) {
   move_transfers(action);
   warp_.tmem.fenced.raise(transfers.done, transfers.issued);
   warp_.clock.raise(transfers.waited, transfers.issued);
+  if (action == TmemAction::Ld) warp_.tmem.unused.clear();
 }
 
 void Executor::execute(const Tcgen05WaitLd&) { wait_for(TmemAction::Ld, warp_.tmem.loads); }
 void Executor::execute(const Tcgen05WaitSt&) { wait_for(TmemAction::St, warp_.tmem.stores); }
 
+// Of Tensor Memory only: relaxed waits have shown more, which must not order other memory.
 void Executor::execute(const Tcgen05FenceBefore&) {
-  warp_.clock.join(warp_.tmem.fenced);
-  for (const Tcgen05Thread& thread : c_.tcgen05_.threads)
+  const auto hand_on = [&](Stream stream) {
+    if (const Tick tick = warp_.tmem.fenced.at(stream); stream != 0 && tick != 0)
+      warp_.clock.raise(stream, tick);
+  };
+  for (const Tcgen05Thread& thread : c_.tcgen05_.threads) {
+    hand_on(thread.issue);
+    hand_on(thread.done);
     if (thread.warp == warp_.number && (lanes_ >> thread.lane & 1) != 0)
       warp_.clock.raise(thread.issue, thread.issued);
+  }
+  for (const Warp& warp : c_.warps_) {
+    hand_on(warp.tmem.commits);
+    for (const TmemTransfers* transfers : {&warp.tmem.loads, &warp.tmem.stores}) {
+      hand_on(transfers->done);
+      hand_on(transfers->waited);
+    }
+  }
 }
 
 void Executor::execute(const Tcgen05FenceAfter&) {
@@ -397,8 +431,21 @@ void Executor::complete_commit(Cluster& c, AgentId id) {
               .completes = completes,
               .arrives = true},
              slot.state);
-  const int issuer = c.warps_[static_cast<std::size_t>(commit.warp)].cta;
-  if (issuer != slot.cta) c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true});
+  const Warp& issuer = c.warps_[static_cast<std::size_t>(commit.warp)];
+  const Stream numbers = issuer.tmem.commits;
+  const Tick number = commit.carried.at(numbers);
+  if (issuer.cta != slot.cta)
+    c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true, numbers, number});
+}
+
+// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
+bool Cluster::may_end_before_commit(int cta, const ExitUse& arrival) {
+  const Cta& ending = ctas_[static_cast<std::size_t>(cta)];
+  const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
+  return !stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
+                    .at = arrival.at,
+                    .cta = cta,
+                    .bytes = arrival.bytes});
 }
 
 // --- deadlock -------------------------------------------------------------------------------------

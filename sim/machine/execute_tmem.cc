@@ -5,7 +5,10 @@
 //
 // Source: PTX ISA 9.2, 9.7.16.6, 9.7.16.8, 9.7.16.9, 9.7.16.10.9.
 // Inferred: a use of a register that a ld fills waits for its value and orders nothing else; st
-// takes its registers when it is issued; shift moves all lanes from its address on.
+// takes its registers when it is issued; shift moves all lanes from its address on. An address of ld
+// or st with the lane bits of warp 0 is taken as the warp's own, which is disputed: DeepGEMM 54e22612
+// passes lane 0, and lane 16 for 16x256b, in every warp of its epilogues ("the hardware will ignore
+// the warp index bits", sm100_store_cd.cuh, sm100_store_cd_swap_ab.cuh). Other foreign lanes are not.
 #include <algorithm>
 
 #include "sim/isa/tmem_operand.h"
@@ -90,11 +93,13 @@ TmemAccess Executor::transfer_access(TmemAction action, TmemTransfers& transfers
   if (transfers.done == 0) {
     transfers.done = c_.streams_.make();
     transfers.waited = c_.streams_.make();
+    transfers.used = c_.streams_.make();
   }
   TmemAccess access = tmem_access(action, action == TmemAction::St);
   access.operation = c_.tcgen05_.next_number;
   access.issue = access.done = transfers.done;
   access.waited = transfers.waited;
+  access.used = transfers.used;
   access.tick = transfers.issued + 1;
   return access;
 }
@@ -106,9 +111,24 @@ bool Executor::touch_tmem(int cta, const TmemRegion& region, const TmemAccess& a
   history.compact();
   const TmemAccessId id = history.add(access);
   const TmemConflict conflict = history.record(cta, region, id, tmem_knowledge(), before);
+  if (conflict.verdict == TmemVerdict::Disputed) return !is_refused(cta, conflict, access);
   if (conflict.verdict != TmemVerdict::Unordered) return true;
   fail_unordered(cta, conflict, access);
   return false;
+}
+
+// Reported; the access goes on as published kernels rely on, unless the caller lets it fail.
+bool Executor::is_refused(int cta, const TmemConflict& conflict, const TmemAccess& next) {
+  const TmemAccess& first = c_.tcgen05_.history[conflict.earlier];
+  const TmemDispute dispute = dispute_of(first, next, tmem_knowledge());
+  const Fault fault = dispute == TmemDispute::Fence   ? Fault::TmemFenceOmitted
+                      : dispute == TmemDispute::Value ? Fault::TmemWaitOmitted
+                                                      : Fault::TmemOrderAssumed;
+  return c_.stops_at({.fault = fault,
+                      .at = place(std::popcount(lanes_) == 1 ? first_lane() : -1),
+                      .earlier = {first.statement, first.warp, first.lane},
+                      .cta = cta,
+                      .tmem = cells_of(conflict.where)});
 }
 
 namespace {
@@ -163,6 +183,22 @@ void Executor::start_operation(Tcgen05Operation operation) {
 
 // --- ld and st -------------------------------------------------------------------------------------
 
+// A ld whose every value was used has read its cells; an older one that was not keeps it back.
+void Executor::note_used(RegisterRange range) {
+  auto& unused = warp_.tmem.unused;
+  for (UnusedLoad& load : unused)
+    for (std::size_t r = 0; r < load.lanes.size(); ++r) {
+      const int reg = load.reg + static_cast<int>(r);
+      if (reg >= range.first && reg < range.first + range.count) load.lanes[r] &= ~lanes_;
+    }
+  const auto open = std::find_if(unused.begin(), unused.end(), [](const UnusedLoad& load) {
+    return std::any_of(load.lanes.begin(), load.lanes.end(), [](auto lanes) { return lanes != 0; });
+  });
+  if (open == unused.begin()) return;
+  warp_.clock.raise(warp_.tmem.loads.used, std::prev(open)->tick);
+  unused.erase(unused.begin(), open);
+}
+
 // Before anything else touches registers: what a ld in flight fills must be there.
 void Executor::use_registers(RegisterRange range, bool reads) {
   std::vector<std::uint32_t> numbers;
@@ -173,6 +209,7 @@ void Executor::use_registers(RegisterRange range, bool reads) {
       numbers.push_back(operation.number);
   }
   for (const std::uint32_t number : numbers) move_tmem(c_, number);
+  if (reads) note_used(range);
   auto& poison = warp_.tmem.poison;
   for (int r = range.first; r < range.first + range.count; ++r) {
     if (static_cast<std::size_t>(r) >= poison.size()) break;
@@ -203,8 +240,19 @@ std::vector<TmemRegion> regions_of(const tcgen05::Fragment& f, tcgen05::TmemAddr
 bool Executor::transfer(TmemAction action, const tcgen05::Fragment& f, const TmemOperand& operand,
                         TmemTransfers& transfers, Tcgen05Operation& operation) {
   if (!all_lanes_take_part() || !resolve(operand, operation.at)) return false;
-  const tcgen05::TmemAddress at = operation.at;
+  tcgen05::TmemAddress& at = operation.at;
   const int lanes = tcgen05::fragment_lanes(f.shape);
+  const int first_lanes = tcgen05::first_tmem_lane(warp_.index);
+  // As if the bits of the warp's quarter, which are all 0, were ignored.
+  if (first_lanes != 0 && tcgen05::is_lane_base(f.shape, 0, at.tmem_lane)) {
+    if (c_.stops_at({.fault = Fault::TmemLaneIgnored,
+                     .at = place(),
+                     .cta = warp_.cta,
+                     .number = warp_.index,
+                     .tmem = {at.tmem_lane, lanes, at.tmem_column, footprint_columns(f)}}))
+      return false;
+    at.tmem_lane += first_lanes;
+  }
   if (!tcgen05::is_lane_base(f.shape, warp_.index, at.tmem_lane)) {
     const bool own = at.tmem_lane >= 0 && at.tmem_lane < tcgen05::tmem_lanes &&
                      tcgen05::warp_of_tmem_lane(at.tmem_lane) == warp_.index % 4;
@@ -243,6 +291,9 @@ void Executor::execute(const Tcgen05Ld& i) {
       }
       found.lanes |= 1u << lane;
     }
+  warp_.tmem.unused.push_back(
+      {operation.tick, i.reg,
+       std::vector<std::uint32_t>(static_cast<std::size_t>(range.count), all_lanes)});
   start_operation(std::move(operation));
 }
 

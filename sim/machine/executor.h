@@ -169,6 +169,8 @@ class Executor {
   // And the remote use is remembered: the CTA's end has to be ordered behind it. A copy needs no
   // memory of its issue: it is remembered while in flight and when it has landed.
   bool reach_cta(int cta, int lane);
+  bool has_started(int cta, int lane);  // and the warp knows. Else a Fault
+  void learn_starts();                  // from what its waits showed
   bool is_contiguous(const Address& address, int bytes) const;
   bool addresses_exist(const SharedMemory& shared, const Address& address, int bytes);
   bool shared_access(AccessKind kind, const Address& address, int bytes, AccessId& id);
@@ -208,6 +210,7 @@ class Executor {
   static void note_touch(Cluster& cluster, const Touch& touch, const mbarrier::Mbarrier& after);
   void release(MbarrierSlot& slot, Scope scope, bool relaxed);
   void acquire(MbarrierSlot& slot, Scope scope, bool relaxed);
+  void observe(const MbarrierSlot& slot);
   void note_weak(Fault fault, bool waits, std::uint64_t object, const Clock& lost);
   static void note_completion(MbarrierSlot& slot);
 
@@ -230,6 +233,7 @@ class Executor {
   std::vector<int> ctas_of(int cta_group);  // empty: a Fault
   std::vector<int> ctas_that_meet(int cta_group);
   bool resolve(const TmemOperand& operand, tcgen05::TmemAddress& address);
+  bool knows_epoch(int warp, Tick epoch) const;
   bool knows_alloc(const TmemAllocated& allocated) const;
   bool columns_usable(int cta, const TmemRegion& region);
   Tcgen05Thread& tcgen05_thread(int cta_group);
@@ -245,6 +249,7 @@ class Executor {
   TmemAccess transfer_access(TmemAction action, TmemTransfers& transfers);
   bool touch_tmem(int cta, const TmemRegion& region, const TmemAccess& access,
                   std::vector<std::uint32_t>& before);
+  bool is_refused(int cta, const TmemConflict& conflict, const TmemAccess& next);
   void fail_unordered(int cta, const TmemConflict& conflict, const TmemAccess& next);
   struct OperandExtent {
     int rows;
@@ -264,6 +269,7 @@ class Executor {
   bool touch_mma_tmem(const Tcgen05Mma& i, int cta, Tcgen05Operation& operation,
                       const Tcgen05Thread& thread);
   void use_registers(RegisterRange range, bool reads);
+  void note_used(RegisterRange range);
   void wait_for_peer(PairedStep& pair, int columns);
   void note_target(const CommitTarget& target);
   void grant(const Tcgen05Alloc& i, int first_column);

@@ -11,8 +11,9 @@
 // inter-thread synchronization", 9.7.16.6.4 "Canonical synchronization patterns", 9.7.16.11.
 // Inferred: "same accumulator and shape" means equal address, M, N, kind and cta_group; dealloc
 // needs its predecessors complete and known, but no fence, as it is synchronous. The fences are
-// asked for also where an arrive releases and a wait acquires, as the canonical patterns have them;
-// some published kernels leave them out there.
+// asked for also where an arrive releases and a wait acquires, as the canonical patterns have them.
+// Where published kernels do without, an access is Disputed instead of Unordered: it is reported,
+// and taken to come behind the first, as they rely on. Which kernels: fault_tensor_memory.h.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,10 @@
 namespace tcq::machine {
 
 enum class TmemAction : std::uint8_t { Mma, Cp, Cp4x256b, Shift, Ld, St, Dealloc };
+
+constexpr bool is_cp(TmemAction action) {
+  return action == TmemAction::Cp || action == TmemAction::Cp4x256b;
+}
 
 // Issued by one thread, complete only for a commit; the others are the warp's, and waited for.
 constexpr bool is_issued_by_thread(TmemAction action) {
@@ -51,6 +56,7 @@ struct TmemAccess {
   Stream issue = 0;             // of its thread and cta_group
   Stream done = 0;              // completions: mma, cp and shift of a thread, ld or st of a warp
   Stream waited = 0;            // the same, as threads that synchronise hand it on; ld and st
+  Stream used = 0;              // ld: every value was used; 0: not known of anybody
   Tick tick = 0;                // in all three
   Tick epoch = 0;               // of its warp when it was issued
   Stream commits = 0;           // of its warp; 0: none so far
@@ -82,17 +88,48 @@ struct TmemKnowledge {
   const Clock& observed;  // by relaxed waits
 };
 
+// What published kernels rely on where the manual does not say so.
+// Source: NVIDIA/cutlass 7107b055, include/cutlass/pipeline/sm100_pipeline.hpp (no tcgen05 fence),
+// sm100_blockscaled_mma_warpspecialized.hpp (cp of the next scale factors behind mma; behind cp
+// where N < 128, of which mma reads a part),
+// examples/77_blackwell_fmha (S = Q K over P behind O = P V; P over S with no wait::ld);
+// deepseek-ai/DeepGEMM 54e22612, sm100_fp8_fp4_gemm_1d1d.cuh (cp); NVIDIA/cutlass #2525, #2974.
+enum class TmemDispute : std::uint8_t { None, Fence, Value, Order };
+
+inline TmemDispute dispute_of(const TmemAccess& first, const TmemAccess& second,
+                              const TmemKnowledge& knows) {
+  const auto knows_by_release = [&](Stream stream) {
+    return stream != 0 && knows.clock.at(stream) >= first.tick;
+  };
+  const bool one_thread =
+      first.warp == second.warp && first.lane == second.lane && first.cta_group == second.cta_group;
+  const bool read_by_mma = first.action == TmemAction::Mma && !first.writes;
+  if (one_thread && ((read_by_mma && (is_cp(second.action) || second.action == TmemAction::Mma)) ||
+                     (is_cp(first.action) && is_cp(second.action))))
+    return TmemDispute::Order;
+  if (knows_by_release(first.done)) return TmemDispute::Fence;
+  if (is_issued_by_thread(first.action)) return TmemDispute::None;
+  if (knows_by_release(first.waited)) return TmemDispute::Fence;
+  return knows_by_release(first.used) ? TmemDispute::Value : TmemDispute::None;
+}
+
 // Pipelined: the first need not be complete, but comes first.
-enum class TmemVerdict : std::uint8_t { Ordered, Pipelined, Unordered };
+enum class TmemVerdict : std::uint8_t { Ordered, Pipelined, Disputed, Unordered };
 
 inline TmemVerdict verdict_on(const TmemAccess& first, const TmemAccess& second,
                               const TmemKnowledge& knows) {
   const bool synchronous = second.action == TmemAction::Dealloc;
   if (knows.fenced.at(first.done) >= first.tick) return TmemVerdict::Ordered;
-  if (synchronous && knows.clock.at(first.waited) >= first.tick) return TmemVerdict::Ordered;
+  const auto has_happened = [&](const Clock& clock) {
+    return clock.at(first.waited) >= first.tick;
+  };
+  if (synchronous && (has_happened(knows.clock) || has_happened(knows.observed)))
+    return TmemVerdict::Ordered;
   const bool one_thread = first.warp == second.warp && first.lane == second.lane;
   const bool in_order = one_thread || knows.fenced.at(first.issue) >= first.tick;
-  return in_order && is_pair(first, second) ? TmemVerdict::Pipelined : TmemVerdict::Unordered;
+  if (in_order && is_pair(first, second)) return TmemVerdict::Pipelined;
+  return dispute_of(first, second, knows) == TmemDispute::None ? TmemVerdict::Unordered
+                                                               : TmemVerdict::Disputed;
 }
 
 // What an unordered pair lacks.

@@ -98,7 +98,15 @@ struct PoisonedRegister {
 struct TmemTransfers {
   Stream done = 0;
   Stream waited = 0;
+  Stream used = 0;  // ld: all values up to here
   Tick issued = 0;
+};
+
+// A ld with no wait::ld behind it yet: which lanes have not used which of its registers.
+struct UnusedLoad {
+  Tick tick = 0;
+  int reg = 0;
+  std::vector<std::uint32_t> lanes;
 };
 
 struct WarpTmem {
@@ -106,6 +114,7 @@ struct WarpTmem {
   Clock observed;  // by relaxed waits: fence::after_thread_sync makes it known
   TmemTransfers loads;
   TmemTransfers stores;
+  std::vector<UnusedLoad> unused;  // in order
   Stream commits = 0;
   Tick commits_issued = 0;
   Place last_commit;

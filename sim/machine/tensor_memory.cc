@@ -44,15 +44,18 @@ TmemConflict TmemHistory::check(const Slot& slot, TmemAccessId access, const Tme
   const auto meet = [&](TmemAccessId id) {
     if (id == 0 || id == access || conflict.verdict == TmemVerdict::Unordered) return;
     const TmemVerdict verdict = verdict_on(log_[id], log_[access], knows);
-    if (verdict == TmemVerdict::Unordered) conflict = {verdict, id, {}};
+    if (verdict > TmemVerdict::Pipelined) conflict = {verdict, id, {}};
     const std::uint32_t operation = log_[id].operation;
-    if (verdict == TmemVerdict::Pipelined &&
-        std::find(before.begin(), before.end(), operation) == before.end())
+    const bool comes_first = verdict == TmemVerdict::Pipelined || verdict == TmemVerdict::Disputed;
+    if (comes_first && std::find(before.begin(), before.end(), operation) == before.end())
       before.push_back(operation);
   };
-  if (log_[access].writes)
-    for (std::uint32_t r = slot.readers; r != 0; r = readers_[r].next) meet(readers_[r].access);
-  meet(slot.writer);
+  if (!log_[access].writes || slot.readers == 0) {
+    meet(slot.writer);
+    return conflict;
+  }
+  // Behind a reader is behind what it read.
+  for (std::uint32_t r = slot.readers; r != 0; r = readers_[r].next) meet(readers_[r].access);
   return conflict;
 }
 
@@ -92,7 +95,7 @@ TmemConflict TmemHistory::record(int cta, const TmemRegion& region, TmemAccessId
     if (found.verdict == TmemVerdict::Unordered || slot == last) return;
     last = slot;
     const TmemConflict conflict = check(slot, access, knows, before);
-    if (conflict.verdict != TmemVerdict::Unordered) return;
+    if (conflict.verdict <= TmemVerdict::Pipelined || conflict.verdict <= found.verdict) return;
     found = conflict;
     found.where = like(slots, region, group, column);
   });

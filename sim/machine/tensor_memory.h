@@ -81,7 +81,8 @@ class TmemHistory {
   const TmemAccess& operator[](TmemAccessId id) const { return log_[id]; }
 
   // Checks the access against a region of a CTA and makes it the newest there, unless it is
-  // unordered. Operations that only come first, without being complete, are added to `before`.
+  // unordered. Operations that only come first, without being complete, are added to `before`. The
+  // answer is the worst pair, if it is Disputed or Unordered.
   TmemConflict record(int cta, const TmemRegion& region, TmemAccessId access,
                       const TmemKnowledge& knows, std::vector<std::uint32_t>& before);
   TmemAccessId writer(int cta, tcgen05::Cell cell) const;
@@ -127,7 +128,9 @@ struct TmemAllocated {
   int columns = 0;
   int cta_group = 1;
   Place alloc;
-  Tick epoch = 0;  // of its warp
+  Tick epoch = 0;      // of its warp
+  int peer_warp = -1;  // cta_group 2: who allocated with it, in the other CTA
+  Tick peer_epoch = 0;
 
   int end() const { return first_column + columns; }
 };

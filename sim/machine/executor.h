@@ -269,7 +269,7 @@ class Executor {
   bool touch_mma_tmem(const Tcgen05Mma& i, int cta, Tcgen05Operation& operation,
                       const Tcgen05Thread& thread);
   void use_registers(RegisterRange range, bool reads);
-  void note_used(RegisterRange range);
+  void note_ld_used(RegisterRange range);
   void wait_for_peer(PairedStep& pair, int columns);
   void note_target(const CommitTarget& target);
   void grant(const Tcgen05Alloc& i, int first_column);

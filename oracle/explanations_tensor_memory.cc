@@ -92,8 +92,7 @@ constexpr Explanation running[] = {
      "wait_ld(); fence_before();\narrive_release(tmem_empty);", "NVIDIA/cutlass #2974"},
     {Fault::TmemWaitOmitted,
      "A value that was used has been read, so that its cells seem free. The manual lets such a use "
-     "order the value only; CUTLASS's attention example and FlashAttention-4 store P over the S "
-     "that they have read.",
+     "order the value only; CUTLASS's attention example stores P over the S that it has read.",
      "Put wait::ld behind the last ld, before its columns are handed on or written again.", Cuda,
      "ld(s, d); p = exp(s);\nst(d, p);", "ld(s, d); wait_ld(); p = exp(s);\nst(d, p);",
      "NVIDIA/cutlass #2525"},
@@ -111,7 +110,7 @@ constexpr Explanation running[] = {
      "own "
      "lanes; builds with -G are known to trap.",
      "Put the warp's own lanes into the address.", Cuda, "ld(regs, column);  // in every warp",
-     "ld(regs, column | (warp % 4 * 32) << 16);", "deepseek-ai/DeepGEMM #368"},
+     "ld(regs, column | (warp % 4 * 32) << 16);"},
     {Fault::CommitOrderAssumed,
      "A multicast commit arrives on an mbarrier of every CTA of its mask. The last arrivals of a "
      "ring are waited for by nobody, and a CTA that has gone has no mbarrier; that a later commit "

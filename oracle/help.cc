@@ -197,7 +197,7 @@ constexpr std::array<Page, 18> pages = {{
      "a branch may go either way. Per finding: line, kind, fault and cure, separated by tabs, what "
      "is\n"
      "merely slow as well. What is not followed is named, too (kind unmodelled), and nothing is\n"
-     "concluded from it: calls, branches by a table, unknown opcodes, wgmma with a guard, "
+     "concluded from it: calls, branches by a table, other opcodes, wgmma with a guard, "
      "tcgen05,\n"
      "groups in flight at the end, and shared memory that a wgmma in flight may still read.\n"
      "Status: 1 if anything is illegal or undefined, else 3 if anything is not followed, 0 only "

@@ -77,8 +77,8 @@ std::string lacking(const Program& program, const Finding& f) {
       return ", and not both tcgen05 fences stand at the release and the acquire between them: "
              "CUTLASS's pipelines do without";
     case Fault::TmemWaitOmitted:
-      return ", and no tcgen05.wait::ld stands between: every value was used, which CUTLASS and "
-             "FlashAttention-4 rely on";
+      return ", and no tcgen05.wait::ld stands between: every value was used, which CUTLASS's "
+             "attention example relies on";
     case Fault::TmemOrderAssumed:
       return fmt::format(
           "; {} -> {} is not an ordered pair, and the first may still be under way. CUTLASS, "

@@ -106,7 +106,7 @@ constexpr Entry entries[] = {
     {"G1a", "no wait between st.global and ld.global", Fault::DataRace, g1a,
      "nothing orders the two"},
     {"G1b", "the writer arrives before its st.global", Fault::DataRace, g1b, "st.global"},
-    {"G1c", "the writer's arrival is relaxed", Fault::DataRace, g1c, "global memory ["},
+    {"G1c", "the writer's arrival is relaxed", Fault::ReleaseMissing, g1c, "global memory ["},
     {"G2", "no fence.proxy.async between st.global and the copy", Fault::ProxyFenceMissing, g2,
      "in every thread that writes"},
     {"G3", "wait_group.read before others read what was stored", Fault::CopyInFlight, g3,

@@ -37,7 +37,7 @@ struct Pipeline {
         tmem_empty(p.mbarriers("tmem_empty", buffers)),
         slot(p.shared("tmem_address", 4)),
         in(p.global(small_numbers(tcgen05_a_bytes))),
-        out(result_buffer(p, 128 * 4 * tmem_n)) {
+        out(result_buffer(p, 2 * 128 * 4 * tmem_n)) {
     for (int s = 0; s < stages; ++s) {
       a.push_back(p.shared("A" + std::to_string(s), tcgen05_a_bytes));
       b.push_back(p.shared("B" + std::to_string(s), tcgen05_b_bytes));
@@ -79,7 +79,8 @@ struct Pipeline {
     mma.d.tmem_column += tmem_n * (use / blocks % buffers);
     return mma;
   }
-  void read(Role& epilogue, int tile, TmemOperand base, Address hand_back, Scope scope) const {
+  void read(Role& epilogue, int tile, TmemOperand base, Address hand_back, Scope scope,
+            int cta = 0) const {
     epilogue.mbarrier_try_wait(element(tmem_full, tile), parity(tile, buffers));
     after(epilogue);
     base.tmem_column += tmem_n * (tile % buffers);
@@ -89,8 +90,8 @@ struct Pipeline {
     epilogue.tcgen05_wait_ld();
     before(epilogue);
     epilogue.mbarrier_arrive(hand_back, scope);
-    epilogue.store_global(out + static_cast<unsigned>(tile * 32 * 4 * tmem_n), 4 * tmem_n,
-                          {0, tmem_n});
+    epilogue.store_global(out + static_cast<unsigned>((cta * tiles + tile) * 32 * 4 * tmem_n),
+                          4 * tmem_n, {0, tmem_n});
   }
 };
 
@@ -288,7 +289,7 @@ Program relaxed_pair(bool strict) {
   Role load = t.p.warps("load", 0, 1);
   Role mma_warp = t.p.warps("mma", 1, 1, 0);
   Role relaying = t.p.warps("relay", 2, 1);
-  Role epilogue = t.p.warps("epilogue", 3, 1);
+  Role epilogues[] = {t.p.warps("epilogue", 3, 1, 0), t.p.warps("epilogue", 3, 1, 1)};
   Role last = t.p.warps("last", 0, 4);
   meet(start);
   for (const Address& barrier : ready) start.elect().mbarrier_init(barrier, 64);
@@ -302,9 +303,10 @@ Program relaxed_pair(bool strict) {
     mma_warp.mbarrier_try_wait(element(t.tmem_empty, tile), parity(tile, buffers) ^ 1,
                                Scope::Cluster);
   relay(t, relaying, ready);
-  for (int tile = 0; tile < tiles; ++tile)
-    t.read(epilogue, tile, {-1, strict ? 96 : 0, 0}, element(t.tmem_empty, tile).in(0),
-           Scope::Cluster);
+  for (int cta = 0; cta < 2; ++cta)
+    for (int tile = 0; tile < tiles; ++tile)
+      t.read(epilogues[cta], tile, {-1, strict ? 96 : 0, 0}, element(t.tmem_empty, tile).in(0),
+             Scope::Cluster, cta);
   meet(last);
   last.in_warps(1).tcgen05_dealloc(column_zero, 32, 2);
   return t.p;
@@ -319,7 +321,7 @@ Program handshaking_pair(bool strict) {
   Role start = t.p.warps("start", 0, 4);
   Role load = t.p.warps("load", 0, 1);
   Role relaying = t.p.warps("relay", 2, 1);
-  Role epilogue = t.p.warps("epilogue", 3, 1);
+  Role epilogues[] = {t.p.warps("epilogue", 3, 1, 0), t.p.warps("epilogue", 3, 1, 1)};
   Role both = t.p.warps("mma", 1, 1);
   Role leader = t.p.warps("leader", 1, 1, 0);
   Role follower = t.p.warps("follower", 1, 1, 1);
@@ -334,10 +336,13 @@ Program handshaking_pair(bool strict) {
   both.load_shared({t.slot, 0}, address_register);
   if (strict) follower.mbarrier_arrive(allocated.in(0), Scope::Cluster);
   if (strict) leader.mbarrier_try_wait(allocated, 0, Scope::Cluster);
-  epilogue.barrier_sync(1, 64).load_shared({t.slot, 0}, address_register);
+  for (Role& epilogue : epilogues)
+    epilogue.barrier_sync(1, 64).load_shared({t.slot, 0}, address_register);
   multiply_paired(t, leader, ready, tmem_base);
-  for (int tile = 0; tile < tiles; ++tile)
-    t.read(epilogue, tile, at_column(0, 96), element(t.tmem_empty, tile).in(0), Scope::Cluster);
+  for (int cta = 0; cta < 2; ++cta)
+    for (int tile = 0; tile < tiles; ++tile)
+      t.read(epilogues[cta], tile, at_column(0, 96), element(t.tmem_empty, tile).in(0),
+             Scope::Cluster, cta);
   leader.tcgen05_relinquish(2);
   follower.tcgen05_relinquish(2);
   for (int tile = tiles; tile < tiles + buffers; ++tile)

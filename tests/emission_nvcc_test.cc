@@ -16,6 +16,7 @@
 #include "oracle/emission.h"
 #include "tests/ask.h"
 #include "tests/process.h"
+#include "tests/source_tree.h"
 
 namespace tcq::oracle {
 namespace {
@@ -25,7 +26,7 @@ using Lines = std::vector<std::string>;
 Lines ptx_of(const std::string& source) {
   const std::filesystem::path out =
       std::filesystem::path(testing::TempDir()) / (std::to_string(getpid()) + ".ptx");
-  const std::string root = TCQ_SOURCE_DIR;
+  const std::string root = source_tree().string();
   const tests::Finished nvcc = tests::run(
       TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
                  "-I" + root, "-ptx", "-o", out.string(), root + "/" + source});

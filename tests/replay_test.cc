@@ -362,7 +362,7 @@ TEST(Replay, AScheduleWrittenByHandIsReadOrRefusedWithItsLine) {
     const std::string text =
         packed(head + "execution latest\nw0@0\n" + std::string(line) + "\n", 2);
     const std::string sentence = sentence_of(text);
-    EXPECT_NE(sentence.find("line 5 of the schedule"), sentence.npos) << line << ": " << sentence;
+    EXPECT_NE(sentence.find("line 6 of the schedule"), sentence.npos) << line << ": " << sentence;
   }
   EXPECT_NE(sentence_of(packed(head + "execution latest\nw0@0\n", 2)), "");  // 1 step, not 2
   EXPECT_NE(sentence_of(packed(head + "execution latest\nw0@0", 1)), "");
@@ -394,7 +394,7 @@ TEST(Replay, DamagedSchedulesEndWithASentence) {
       }
     }
     const auto steps = static_cast<std::size_t>(
-        std::count_if(payload.begin(), payload.end(), [](char c) { return c == '\n'; }) - 3);
+        std::count_if(payload.begin(), payload.end(), [](char c) { return c == '\n'; }) - 4);
     try {
       const Schedule schedule = oracle::parse_schedule(packed(payload, steps));
       ++read;

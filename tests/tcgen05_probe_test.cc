@@ -82,10 +82,11 @@ TEST(Tcgen05_Probe, TextsAssembleForEveryInstruction) {
 
 std::string alloc_kernels() {
   const TemporaryFolder folder;
-  const std::string command = std::string("\"") + TCQ_NVCC + "\" -std=c++20 -I \"" +
-                              TCQ_SOURCE_DIR + "\" -arch=sm_100a -ptx -o \"" +
-                              folder.file("out.ptx") + "\" \"" + TCQ_SOURCE_DIR +
-                              "/cuda/probe_alloc_sm100.cu\" > \"" + folder.file("log") + "\" 2>&1";
+  const std::string root = source_tree().string();
+  const std::string command = std::string("\"") + TCQ_NVCC + "\" -std=c++20 -I \"" + root +
+                              "\" -arch=sm_100a -ptx -o \"" + folder.file("out.ptx") + "\" \"" +
+                              root + "/cuda/probe_alloc_sm100.cu\" > \"" + folder.file("log") +
+                              "\" 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   std::stringstream text;
   text << std::ifstream(folder.file("out.ptx")).rdbuf();

@@ -79,7 +79,7 @@ HOST_DEVICE constexpr FaultInfo tensor_memory_info(Fault fault) {
     case Fault::TmemWaitOmitted:
       return {Disputed, "TmemWaitOmitted",
               "columns are handed on or overwritten behind a tcgen05.ld with no wait::ld; every "
-              "value that it loads was used before, which CUTLASS and FlashAttention-4 rely on",
+              "value that it loads was used before, which CUTLASS's attention example relies on",
               "9.7.16.8.5; 9.7.16.6.4"};
     case Fault::TmemOrderAssumed:
       return {Disputed, "TmemOrderAssumed",

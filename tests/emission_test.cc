@@ -165,6 +165,7 @@ TEST(Emission, SilenceIsNotYes) {
            {fence, legal_mma},
            {fence, legal_mma, commit},
            {fence, legal_mma, commit, wait(256)},
+           {fence, legal_mma, commit, wait(256), wait(0)},
            {fence, legal_mma, commit, wait(0), "frobnicate.b32 %r1, %r2;"},
            {fence, legal_mma, commit, wait(0), "call.uni f, ();"},
            {fence, legal_mma, commit, wait(0), "@%p1 bra nowhere;"},

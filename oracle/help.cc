@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "oracle/answer.h"
-#include "oracle/words.h"
+#include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
 
 namespace tcq::oracle {
 namespace {

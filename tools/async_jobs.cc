@@ -8,13 +8,13 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cuda/probe_bulk_sm90.h"
-#include "cuda/probe_groups_sm90.h"
-#include "cuda/probe_mbarrier_sm90.h"
-#include "cuda/probe_tma_sm90.h"
-#include "cuda/tensor_map.h"
-#include "oracle/async_groups.h"
-#include "oracle/async_mbarrier.h"
+#include "cuda/probe/bulk_sm90.h"
+#include "cuda/probe/groups_sm90.h"
+#include "cuda/probe/mbarrier_sm90.h"
+#include "cuda/probe/tma_sm90.h"
+#include "cuda/runtime/tensor_map.h"
+#include "oracle/recording/async_groups.h"
+#include "oracle/recording/async_mbarrier.h"
 #include "tools/device_jobs.h"
 
 namespace tcq::tools {

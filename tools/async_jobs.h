@@ -1,10 +1,10 @@
-// Running the cases of oracle/async_case.h on a GPU: the glue to cuda/probe_tma_sm90.h,
-// probe_bulk_sm90.h, probe_mbarrier_sm90.h and probe_groups_sm90.h.
+// Running the cases of oracle/recording/async_case.h on a GPU: the glue to cuda/probe/tma_sm90.h,
+// cuda/probe/bulk_sm90.h, cuda/probe/mbarrier_sm90.h and cuda/probe/groups_sm90.h.
 #pragma once
 
 #include <span>
 
-#include "oracle/async_case.h"
+#include "oracle/recording/async_case.h"
 
 namespace tcq::tools {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "cuda/bench_sm90.h"
-#include "cuda/launch.h"
+#include "cuda/gemm/bench_sm90.h"
+#include "cuda/runtime/launch.h"
 #include "tools/bench_clocks.h"
 #include "tools/bench_timing.h"
 

@@ -9,7 +9,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "cuda/launch.h"
+#include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/gemm.h"
+#include "cuda/gemm/gemm.h"
 #include "tools/bench_timing.h"
 
 namespace tcq::tools {

@@ -14,10 +14,10 @@
 #include <limits>
 #include <map>
 
-#include "cuda/bench_sm90.h"
-#include "cuda/gemm_kernels.h"
-#include "cuda/gemm_tune.h"
-#include "oracle/svg.h"
+#include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/tune.h"
+#include "oracle/answer/svg.h"
 #include "tools/bench_ceiling.h"
 #include "tools/bench_cublas.h"
 #include "tools/bench_report.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cuda/bench_sm90.h"
-#include "oracle/answer.h"
-#include "oracle/gemm_reference.h"
+#include "cuda/gemm/bench_sm90.h"
+#include "oracle/answer/answer.h"
+#include "oracle/sum/gemm_reference.h"
 
 namespace tcq::tools {
 namespace {

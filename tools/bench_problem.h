@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cuda/gemm.h"
-#include "cuda/launch.h"
+#include "cuda/gemm/gemm.h"
+#include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/isa/element.h"
+#include "sim/isa/base/element.h"
 #include "tools/bench_ceiling.h"
 #include "tools/bench_clocks.h"
 #include "tools/bench_problem.h"

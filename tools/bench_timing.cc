@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "cuda/launch.h"
+#include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
 namespace {

@@ -10,11 +10,11 @@
 #include <ctime>
 #include <numeric>
 
-#include "cuda/launch.h"
-#include "cuda/probe_sm90.h"
-#include "sim/isa/wgmma_operand.h"
-#include "sim/isa/wgmma_place.h"
-#include "sim/isa/wgmma_sparse.h"
+#include "cuda/probe/wgmma_sm90.h"
+#include "cuda/runtime/launch.h"
+#include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/place.h"
+#include "sim/isa/wgmma/sparse.h"
 
 namespace tcq::tools {
 namespace {

@@ -1,4 +1,4 @@
-// Running states of the simulator on a GPU: the glue between sim/machine and cuda/probe_sm90.h.
+// Running states of the simulator on a GPU: the glue between sim/machine and cuda/probe/wgmma_sm90.h.
 //
 // record writes what comes back, the live test compares it with execute().
 #pragma once
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oracle/directed.h"
-#include "oracle/suites.h"
-#include "oracle/vectors.h"
+#include "oracle/recording/directed.h"
+#include "oracle/recording/suites.h"
+#include "oracle/recording/vectors.h"
 #include "sim/machine/wgmma.h"
 #include "tools/case_runner.h"
 

@@ -12,9 +12,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "oracle/answer.h"
-#include "oracle/container.h"
-#include "oracle/vectors.h"
+#include "oracle/answer/answer.h"
+#include "oracle/recording/container.h"
+#include "oracle/recording/vectors.h"
 
 namespace tcq::tools {
 namespace {

@@ -3,7 +3,7 @@
 // Each version runs in a child process of its own: a trap ends no other, and a kernel that never
 // returns is killed with its process. `--out FILE` writes the recording provoked.txt: a header as
 // other recordings have, then row, program, version, runs, wrong, timeouts and end, separated by
-// tabs. Exit status 1 if a correct version showed anything. The programs: cuda/provoke_sm90.h.
+// tabs. Exit status 1 if a correct version showed anything. The programs: cuda/litmus/litmus.h.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,9 +15,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "cuda/provoke_sm90.h"
-#include "oracle/provoked.h"
-#include "oracle/vectors.h"
+#include "cuda/litmus/litmus.h"
+#include "oracle/recording/provoked.h"
+#include "oracle/recording/vectors.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
 

@@ -15,10 +15,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cuda/launch.h"
-#include "oracle/async_float.h"
-#include "oracle/async_mbarrier.h"
-#include "oracle/async_suites.h"
+#include "cuda/runtime/launch.h"
+#include "oracle/recording/async_float.h"
+#include "oracle/recording/async_mbarrier.h"
+#include "oracle/recording/async_suites.h"
 #include "tools/async_jobs.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "oracle/tcgen05_suites.h"
+#include "oracle/recording/tcgen05_suites.h"
 #include "tools/tcgen05_jobs.h"
 #include "tools/tcgen05_task.h"
 #include "tools/tool_main.h"

@@ -2,7 +2,7 @@
 //
 // Work is cut into units: one form, a fixed number of tiles. A shard takes every n-th unit;
 // finished units are appended to a state file, so that an interrupted run resumes where it stopped,
-// and the states of many shards add up in one report. The kernels are cuda/sweep_sm90.h.
+// and the states of many shards add up in one report. The kernels are cuda/probe/sweep_sm90.h.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cuda/launch.h"
-#include "cuda/sweep_sm90.h"
-#include "oracle/mnemonic.h"
-#include "oracle/table.h"
+#include "cuda/probe/sweep_sm90.h"
+#include "cuda/runtime/launch.h"
+#include "oracle/answer/table.h"
+#include "oracle/ptx/mnemonic.h"
 #include "tools/tool_main.h"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/launch.h"
-#include "cuda/probe_alloc_sm100.h"
-#include "cuda/probe_sm100.h"
+#include "cuda/probe/alloc_sm100.h"
+#include "cuda/probe/tcgen05_sm100.h"
+#include "cuda/runtime/launch.h"
 #include "tools/device_jobs.h"
 
 namespace tcq::tools {

@@ -1,5 +1,5 @@
-// Running one case of oracle/tcgen05_case.h on a GPU: the glue to cuda/probe_sm100.h and
-// probe_alloc_sm100.h, and what their errors mean.
+// Running one case of oracle/recording/tcgen05_case.h on a GPU: the glue to cuda/probe/tcgen05_sm100.h and
+// cuda/probe/alloc_sm100.h, and what their errors mean.
 //
 // Everything here works in child processes (case_runner.h): the process that calls must not have
 // used the device itself. No device of compute capability 10 was at hand: this has been compiled,
@@ -8,8 +8,8 @@
 
 #include <optional>
 
-#include "oracle/container.h"
-#include "sim/isa/shape.h"
+#include "oracle/recording/container.h"
+#include "sim/isa/wgmma/shape.h"
 #include "tools/tcgen05_recorder.h"
 
 namespace tcq::tools {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "oracle/container.h"
-#include "oracle/tcgen05_compare.h"
+#include "oracle/recording/container.h"
+#include "oracle/recording/tcgen05_compare.h"
 
 namespace tcq::tools {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "oracle/tcgen05_case.h"
-#include "oracle/vectors.h"
+#include "oracle/recording/tcgen05_case.h"
+#include "oracle/recording/vectors.h"
 #include "tools/case_runner.h"
 
 namespace tcq::tools {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "oracle/vectors.h"
+#include "oracle/recording/vectors.h"
 #include "tools/journal.h"
 
 namespace tcq::tools {

@@ -1,6 +1,6 @@
 // tcq: questions about tensor-core instructions on the command line.
 //
-// Decides options, where answers go and the exit status; every answer is oracle/answer.h's. Three
+// Decides options, where answers go and the exit status; every answer is oracle/answer/answer.h's. Three
 // ways to run: one question in the words of the command line, one question per line of stdin (`-`),
 // or stdin as data: a line each (`mma`), a statement each (`check`), all at once (`emission`).
 #include <fmt/format.h>
@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "oracle/answer.h"
-#include "oracle/check_stream.h"
+#include "oracle/answer/answer.h"
+#include "oracle/answer/json.h"
+#include "oracle/answer/line_reader.h"
+#include "oracle/answer/words.h"
 #include "oracle/help.h"
-#include "oracle/json.h"
-#include "oracle/line_reader.h"
-#include "oracle/vectors.h"
-#include "oracle/words.h"
+#include "oracle/ptx/check_stream.h"
+#include "oracle/recording/vectors.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "oracle/answer.h"
-#include "oracle/words.h"
+#include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
 
 namespace tcq::tools {
 

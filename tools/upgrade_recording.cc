@@ -1,14 +1,14 @@
 // upgrade_recording: rewrites a recording of format 1 in the format that `tcq verify` reads.
 //
 // It decides nothing and needs no device: the cases stay as they are, byte for byte
-// (oracle/container_upgrade.h).
+// (oracle/recording/container_upgrade.h).
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "oracle/container_upgrade.h"
-#include "oracle/vectors.h"
-#include "oracle/words.h"
+#include "oracle/answer/words.h"
+#include "oracle/recording/container_upgrade.h"
+#include "oracle/recording/vectors.h"
 #include "tools/tool_main.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Executing one bulk copy or reduction without a tensor map: contiguous bytes between global memory
 // and shared memory, and between the shared memories of a cluster.
 //
-// Which sizes, addresses and reductions exist: sim/isa/bulk_copy.h. A copy completes at once; when
+// Which sizes, addresses and reductions exist: sim/isa/copy/bulk_copy.h. A copy completes at once; when
 // its results become visible is not decided here. States are those of tma.h. Shared addresses are
 // relative to the CTA's own window, and a rank names the CTA. Example: Load{2048, 1024, 64} copies
 // global bytes [2048, 2112) to the first 64 bytes of dynamic shared memory.
@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "sim/isa/bulk_copy.h"
+#include "sim/isa/copy/bulk_copy.h"
 #include "sim/machine/tma.h"
 
 namespace tcq::bulk {

@@ -1,7 +1,7 @@
 // Executing one ldmatrix or stmatrix: 8 x 8 matrices of 16-bit elements between shared memory and
 // the registers of one warp.
 //
-// Which element sits in which register is sim/isa/matrix_fragment.h. Rows may be read twice; where
+// Which element sits in which register is sim/isa/base/matrix_fragment.h. Rows may be read twice; where
 // the rows of a store overlap, PTX names no winner and here the last matrix and row wins.
 //
 // Measured: tests/vectors/matrix.tcqv
@@ -10,8 +10,8 @@
 #include <array>
 #include <cstdint>
 
-#include "sim/isa/fault.h"
-#include "sim/isa/matrix_fragment.h"
+#include "sim/isa/base/matrix_fragment.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/machine/shared_memory.h"
 
 namespace tcq::matrix {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/isa/shape.h"
+#include "sim/isa/wgmma/shape.h"
 #include "sim/num/dot.h"
 
 // Compiled twice, with and without wide vectors; the loader chooses.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/isa/element.h"
+#include "sim/isa/base/element.h"
 
 namespace tcq::sums {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "sim/isa/shared_limits.h"
+#include "sim/isa/base/shared_limits.h"
 
 namespace tcq {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/isa/fault.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/num/tcgen05_dot.h"
 
 namespace tcq::tcgen05 {

@@ -1,16 +1,16 @@
 // Executing one bulk tensor copy: every byte that a TMA load, store or reduction moves between
 // global and shared memory.
 //
-// Which byte goes where is sim/isa/tma_tile.h. A copy completes at once; when its results become
+// Which byte goes where is sim/isa/copy/tma_tile.h. A copy completes at once; when its results become
 // visible is not decided here. Global memory is an array of bytes whose addresses begin at 0.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sim/isa/fault.h"
-#include "sim/isa/tma_reduction.h"
-#include "sim/isa/tma_tile.h"
+#include "sim/isa/copy/tma_reduction.h"
+#include "sim/isa/copy/tma_tile.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/machine/shared_memory.h"
 
 namespace tcq::tma {

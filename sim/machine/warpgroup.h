@@ -1,14 +1,14 @@
 // The registers of one warpgroup that a wgmma reads and writes, thread by thread.
 //
 // Each array is thread-major: register r of thread t is at t * count + r. What a register means is
-// sim/isa/wgmma_fragment.h.
+// sim/isa/wgmma/fragment.h.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "sim/isa/wgmma_fragment.h"
+#include "sim/isa/wgmma/fragment.h"
 
 namespace tcq {
 

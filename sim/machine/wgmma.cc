@@ -5,8 +5,8 @@
 #include <cassert>
 #include <vector>
 
-#include "sim/isa/wgmma_operand.h"
-#include "sim/isa/wgmma_sparse.h"
+#include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/sparse.h"
 #include "sim/num/dot.h"
 
 namespace tcq::wgmma {

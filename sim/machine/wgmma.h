@@ -1,14 +1,14 @@
 // Executing one wgmma on shared memory and registers: every bit of D in all 128 threads.
 //
-// Operands are read as the hardware reads them (wgmma_operand.h, wgmma_fragment.h, wgmma_sparse.h),
+// Operands are read as the hardware reads them (sim/isa/wgmma/operand.h, sim/isa/wgmma/fragment.h, sim/isa/wgmma/sparse.h),
 // each output is one sum (sim/num/fused_sum.h). The instruction completes at once; when results
 // become visible is not decided here.
 #pragma once
 
 #include <cstdint>
 
-#include "sim/isa/fault.h"
-#include "sim/isa/shape.h"
+#include "sim/isa/fault/fault.h"
+#include "sim/isa/wgmma/shape.h"
 #include "sim/machine/shared_memory.h"
 #include "sim/machine/warpgroup.h"
 

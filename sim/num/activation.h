@@ -3,7 +3,7 @@
 // relu, gelu (the tanh form) and silu of an f32, with the same bits on every host and device: each
 // step is one IEEE operation (add, multiply, divide, fused multiply-add), and nothing may contract
 // two of them. Not the reference of any instruction: wgmma knows none of this. Errors against the
-// real functions are a few units in the last place; see tests/activation_test.cc. Example: silu(1)
+// real functions are a few units in the last place; see tests/num/activation_test.cc. Example: silu(1)
 // = 0x3f3b26a8.
 //
 // Source: gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), silu(x) = x / (1 +
@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/isa/host_device.h"
+#include "sim/isa/base/host_device.h"
 
 namespace tcq {
 

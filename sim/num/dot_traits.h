@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-#include "sim/isa/element.h"
-#include "sim/isa/host_device.h"
-#include "sim/isa/tcgen05_kind.h"
+#include "sim/isa/base/element.h"
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/tcgen05_kind.h"
 
 namespace tcq {
 

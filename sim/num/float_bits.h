@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "sim/isa/element.h"
-#include "sim/isa/host_device.h"
+#include "sim/isa/base/element.h"
+#include "sim/isa/base/host_device.h"
 
 namespace tcq {
 

@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
-#include "sim/isa/element.h"
-#include "sim/isa/host_device.h"
+#include "sim/isa/base/element.h"
+#include "sim/isa/base/host_device.h"
 #include "sim/num/dot_traits.h"
 #include "sim/num/float_bits.h"
 #include "sim/num/round.h"

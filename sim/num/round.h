@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "sim/isa/host_device.h"
+#include "sim/isa/base/host_device.h"
 #include "sim/num/dot_traits.h"
 
 namespace tcq {

@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
-#include "sim/isa/host_device.h"
-#include "sim/isa/tcgen05_kind.h"
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/tcgen05_kind.h"
 #include "sim/num/dot_traits.h"
 #include "sim/num/float_bits.h"
 

@@ -15,11 +15,11 @@
 
 #include <cstdint>
 
-#include "sim/isa/fault.h"
-#include "sim/isa/host_device.h"
-#include "sim/isa/tcgen05_instr_desc.h"
-#include "sim/isa/tcgen05_kind.h"
-#include "sim/isa/tcgen05_shape.h"
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/tcgen05_kind.h"
+#include "sim/isa/fault/fault.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "sim/isa/tcgen05/shape.h"
 #include "sim/num/block_scaled_sum.h"
 #include "sim/num/dot.h"
 #include "sim/num/dot_traits.h"

@@ -1,0 +1,150 @@
+// What is wrong with a problem or with pointers, as far as that is known without a device.
+#include "cuda/gemm/check.h"
+
+#include <algorithm>
+
+#include "cuda/gemm/overlap.h"
+#include "sim/isa/copy/tensor_map.h"
+
+namespace tcq::gemm {
+namespace {
+
+bool outputs_exist(Type in, Type out) {
+  switch (in) {
+    case Type::f16: return out == Type::f16 || out == Type::f32;
+    case Type::bf16: return out == Type::bf16 || out == Type::f32;
+    case Type::tf32: return out == Type::f32;
+    case Type::s8:
+    case Type::u8: return out == Type::s32 || out == Type::f32 || out == Type::bf16;
+    default: return false;
+  }
+}
+
+bool strides_hold(const Strides& s, const View& v) { return s.ld == packed || s.ld >= v.inner; }
+
+bool major_exists(Major major) { return major == Major::K || major == Major::MN; }
+
+bool batch_stride_exists(const Strides& s) { return s.batch == packed || s.batch >= 0; }
+
+// Does the last element lie below `max_matrix_bytes`? The strides themselves, too, where there is
+// nothing to step over: what is computed from them must not overflow.
+bool reaches_too_far(const Strides& s, const View& v, std::int64_t batch) {
+  std::int64_t rows = 0;
+  std::int64_t matrices = 0;
+  std::int64_t end = 0;
+  return __builtin_mul_overflow(std::max<std::int64_t>(v.outer, 1), s.ld, &rows) ||
+         __builtin_mul_overflow(std::max<std::int64_t>(batch, 1), s.batch, &matrices) ||
+         __builtin_add_overflow(rows, matrices, &end) ||
+         __builtin_mul_overflow(end, element_bytes(v.type), &end) || end > max_matrix_bytes;
+}
+
+Strides resolved(const Strides& s, const View& v) {
+  Strides out = s;
+  if (out.ld == packed) out.ld = std::max<std::int64_t>(v.inner, 1);
+  if (out.batch == packed && __builtin_mul_overflow(v.outer, out.ld, &out.batch))
+    out.batch = INT64_MAX;
+  return out;
+}
+
+// Strides that step over nothing do not count.
+bool same_elements(const Strides& c, const Strides& d, const Problem& p) {
+  return (p.m == 1 || c.ld == d.ld) && (p.batch == 1 || c.batch == d.batch);
+}
+
+bool misaligned(const void* pointer, Type type) {
+  return reinterpret_cast<std::uintptr_t>(pointer) %
+             static_cast<std::uintptr_t>(element_bytes(type)) !=
+         0;
+}
+
+}  // namespace
+
+View view_a(const Problem& p) {
+  return p.major_a == Major::K ? View{p.in, p.k, p.m} : View{p.in, p.m, p.k};
+}
+View view_b(const Problem& p) {
+  return p.major_b == Major::K ? View{p.in, p.k, p.n} : View{p.in, p.n, p.k};
+}
+View view_d(const Problem& p) { return {p.out, p.n, p.m}; }
+
+Problem resolved(const Problem& problem) {
+  Problem p = problem;
+  p.a = resolved(problem.a, view_a(p));
+  p.b = resolved(problem.b, view_b(p));
+  p.c = resolved(problem.c, view_d(p));
+  p.d = resolved(problem.d, view_d(p));
+  return p;
+}
+
+bool is_plain(const Problem& p) {
+  return p.alpha == 1 && p.beta == 0 && !p.has_bias && p.activation == Activation::None;
+}
+
+bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
+  const std::int64_t bytes = element_bytes(v.type);
+  const auto fits = [&](std::int64_t stride) {
+    return stride * bytes % tma::global_unit_bytes == 0 &&
+           static_cast<std::uint64_t>(stride * bytes) < tma::stride_limit;
+  };
+  return v.inner > 0 && fits(s.ld) && (batch == 1 || fits(s.batch));
+}
+
+bool tma_stores(const Problem& p) {
+  const View d = view_d(p);
+  const std::int64_t row_bytes = d.inner * element_bytes(d.type);
+  return tma_addresses(p.d, d, p.batch) && row_bytes % tma::global_unit_bytes == 0;
+}
+
+bool tma_addresses(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % tma::global_unit_bytes == 0;
+}
+
+Status check(const Problem& p) noexcept {
+  constexpr std::int64_t max_extent = 2147418112;
+  if (std::min({p.m, p.n, p.k, p.batch}) < 0) return Status::NegativeSize;
+  if (std::max({p.m, p.n, p.k, p.batch}) > max_extent) return Status::SizeTooLarge;
+  if (!outputs_exist(p.in, p.out)) return Status::UnsupportedTypes;
+  if (!major_exists(p.major_a) || !major_exists(p.major_b)) return Status::UnsupportedMajor;
+  if (static_cast<int>(p.activation) >= activation_count) return Status::UnsupportedEpilogue;
+  if (p.out == Type::s32 && !is_plain(p)) return Status::UnsupportedEpilogue;
+  const bool reads_c = p.beta != 0;
+  if (!strides_hold(p.a, view_a(p)) || !strides_hold(p.b, view_b(p)) ||
+      !strides_hold(p.d, view_d(p)) || (reads_c && !strides_hold(p.c, view_d(p))))
+    return Status::LeadingDimensionTooSmall;
+  if (!batch_stride_exists(p.a) || !batch_stride_exists(p.b) || !batch_stride_exists(p.d) ||
+      (reads_c && !batch_stride_exists(p.c)) || (p.d.batch == 0 && p.batch > 1))
+    return Status::BadBatchStride;
+  const Problem r = resolved(p);
+  if (reaches_too_far(r.a, view_a(r), r.batch) || reaches_too_far(r.b, view_b(r), r.batch) ||
+      reaches_too_far(r.d, view_d(r), r.batch) ||
+      (reads_c && reaches_too_far(r.c, view_d(r), r.batch)))
+    return Status::SizeTooLarge;
+  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, r.n, r.d.ld, r.d.batch}, r.batch))
+    return Status::BadBatchStride;
+  return Status::Ok;
+}
+
+bool is_whole(const Plan& plan) noexcept {
+  const bool launches = plan.aligned.kernel != nullptr && plan.unaligned.kernel != nullptr;
+  return plan.made && (plan.empty || launches);
+}
+
+Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
+  const Problem& p = plan.problem;
+  if (!is_whole(plan)) return Status::NoPlan;
+  if (plan.empty) return Status::Ok;
+  const bool reads_operands = p.k > 0;
+  if ((reads_operands && (x.a == nullptr || x.b == nullptr)) || x.d == nullptr)
+    return Status::NullPointer;
+  if ((p.beta != 0 && x.c == nullptr) || (p.has_bias && x.bias == nullptr))
+    return Status::NullPointer;
+  if (misaligned(x.a, p.in) || misaligned(x.b, p.in) || misaligned(x.d, p.out) ||
+      (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
+    return Status::Misaligned;
+  if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
+  if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
+    return Status::WorkspaceTooSmall;
+  return Status::Ok;
+}
+
+}  // namespace tcq::gemm

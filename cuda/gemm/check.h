@@ -1,0 +1,50 @@
+// A problem's matrices, its strides as numbers, and whether it has an epilogue: what the parts of
+// the library share about it. Users read gemm.h.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/gemm/gemm.h"
+
+namespace tcq::gemm {
+
+inline constexpr std::int64_t max_matrix_bytes =
+    std::int64_t{1024} * 1024 * 1024 * 1024 * 1024 * 1024;
+
+// Of a line of L2: a matrix whose lines begin within one takes more of them.
+// Source: CUDA C++ Programming Guide, compute capability 9.0: lines of 128 bytes.
+inline constexpr std::int64_t l2_line_bytes = 128;
+
+constexpr std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+constexpr std::int64_t element_bytes(Type type) { return bits(type) / 8; }
+
+// A matrix in memory: `inner` elements are contiguous, `outer` of these are ld apart.
+struct View {
+  Type type;
+  std::int64_t inner;
+  std::int64_t outer;
+};
+
+View view_a(const Problem& problem);
+View view_b(const Problem& problem);
+View view_d(const Problem& problem);  // and of C
+
+// The same problem without `packed`.
+Problem resolved(const Problem& problem);
+
+// Is D the product, without arithmetic after it?
+bool is_plain(const Problem& problem);
+
+// Can a tensor map have these strides? And this address?
+bool tma_addresses(const Strides& strides, const View& view, std::int64_t batch);
+bool tma_addresses(const void* address);
+
+// Is it a plan that one of the make_plan functions has made?
+bool is_whole(const Plan& plan) noexcept;
+
+// Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
+// the next row (sim/isa/copy/tma_tile.h).
+bool tma_stores(const Problem& problem);
+
+}  // namespace tcq::gemm

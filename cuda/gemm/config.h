@@ -1,0 +1,131 @@
+// One shape of the GEMM kernel: tile, cluster, pipeline stages, and what follows from them.
+//
+// A CTA computes BlockM x BlockN of D at a time with one warpgroup that loads and two that multiply:
+// together, each half of the rows, or in turns, each whole tiles (Turns::PingPong: one stores while
+// the other multiplies). The CTAs of a cluster share operands: ClusterM of
+// them stand below each other and read the same part of B, ClusterN stand side by side and read the
+// same part of A; each loads its share and multicasts it. Where bytes lie is sim/isa's
+// (sim/isa/wgmma/tile.h, tma_box.h); the kernel is cuda/gemm/kernel.cuh, the choice between shapes
+// cuda/gemm/plan.cc. Example: 128 x 256 bf16 with 2 x 1 CTAs and 4 stages takes 48 KiB a stage.
+//
+// Source: 65536 registers of an SM (CUDA C++ Programming Guide, compute capability 9.0).
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/element.h"
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/shared_limits.h"
+#include "sim/isa/copy/tma_box.h"
+#include "sim/isa/wgmma/shape.h"
+#include "sim/isa/wgmma/tile.h"
+
+namespace tcq::gemm {
+
+inline constexpr std::uint32_t swizzle_bytes = 128;        // of every operand in shared memory
+inline constexpr std::uint32_t swizzle_atom_bytes = 1024;  // all tiles start at multiples
+inline constexpr int warpgroup_threads = 128;
+inline constexpr int warpgroup_rows = wgmma::m;
+inline constexpr int store_buffers = 2;  // of D's staging, for each consumer
+inline constexpr wgmma::Swizzle operand_swizzle = wgmma::Swizzle::B128;
+
+// One operand's tile of a stage. `peers` CTAs of the cluster read the same tile.
+template <Type Element, Major OperandMajor, int Rows, int Peers>
+struct OperandTile {
+  static constexpr Type type = Element;
+  static constexpr Major major = OperandMajor;
+  static constexpr int peers = Peers;
+  static constexpr int block_k = elements_in(Element, static_cast<int>(swizzle_bytes));
+  // A function: device code may not name a constexpr object.
+  HOST_DEVICE static constexpr Tile tile() {
+    return wgmma::compact_tile(Element, OperandMajor, operand_swizzle, AtomOrder::KFirst,
+                               {Rows, static_cast<std::uint32_t>(block_k)});
+  }
+  static constexpr TmaBoxes boxes = tma_boxes(tile());
+  static constexpr std::uint32_t bytes = tile().bytes();
+
+  // What one CTA loads for all its peers: its part of the rows of one box if K-major, whole boxes if
+  // MN-major.
+  static constexpr bool splits_rows = OperandMajor == Major::K;
+  static constexpr std::uint32_t box_rows = splits_rows ? boxes.box.rows / Peers : boxes.box.rows;
+  static constexpr std::uint32_t boxes_per_cta =
+      splits_rows ? boxes.count_rows : boxes.count_contiguous / Peers;
+  // Rows of A, or columns of B, that one box brings.
+  static constexpr std::uint32_t rows_per_cta_box =
+      splits_rows ? box_rows : static_cast<std::uint32_t>(block_k);
+  static_assert(tile().is_whole());
+  static_assert(splits_rows ? boxes.count_contiguous == 1 && boxes.count_rows == 1
+                            : boxes.count_rows == 1);
+  static_assert(splits_rows ? boxes.box.rows % (8 * Peers) == 0
+                            : boxes.count_contiguous % Peers == 0,
+                "the peers' shares are whole atoms");
+
+  // The descriptor of what one instruction reads of rows from `row` on and of the `step`-th K of
+  // one instruction, in a tile at shared address 0.
+  HOST_DEVICE static constexpr std::uint32_t offset(int row, int step) {
+    const auto k = static_cast<std::uint32_t>(step * wgmma::stored_k(Element));
+    const std::uint32_t mn = static_cast<std::uint32_t>(row);
+    const bool k_major = OperandMajor == Major::K;
+    return mn_advance_bytes(tile(), k_major ? mn : wgmma::bytes_of(Element, mn)) +
+           k_advance_bytes(tile(), k_major ? wgmma::bytes_of(Element, k) : k);
+  }
+  HOST_DEVICE static constexpr std::uint64_t descriptor(wgmma::Extent instruction) {
+    return encode(wgmma::tile_descriptor(tile(), Element, operand_swizzle, instruction, 0));
+  }
+};
+
+enum class Turns : std::uint8_t { Together, PingPong };
+
+template <Type In, Type Out, Major MajorA, Major MajorB, int BlockM, int BlockN,
+          Turns ConsumerTurns, int ClusterM, int ClusterN, int Stages>
+struct Config {
+  static constexpr Type in = In;
+  static constexpr Type out = Out;
+  static constexpr Type accumulator = wgmma::widest_d(In);
+  static constexpr int block_m = BlockM;
+  static constexpr int block_n = BlockN;
+  static constexpr int consumers = 2;
+  static constexpr Turns turns = ConsumerTurns;
+  static constexpr bool ping_pong = ConsumerTurns == Turns::PingPong;
+  static constexpr int cluster_m = ClusterM;
+  static constexpr int cluster_n = ClusterN;
+  static constexpr int cluster = ClusterM * ClusterN;
+  static constexpr int stages = Stages;
+  static constexpr int threads = (consumers + 1) * warpgroup_threads;
+
+  using A = OperandTile<In, MajorA, BlockM, ClusterN>;
+  using B = OperandTile<In, MajorB, BlockN, ClusterM>;
+  static constexpr int block_k = A::block_k;
+  static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
+  static constexpr int consumer_rows = ping_pong ? BlockM : BlockM / consumers;
+  static constexpr int waves = consumer_rows / warpgroup_rows;
+  static_assert(waves * warpgroup_rows == consumer_rows);
+  // Consumers that read one stage.
+  static constexpr int readers = ping_pong ? 1 : consumers;
+  static constexpr wgmma::Form form = {
+      .d = accumulator, .a = In, .b = In, .n = BlockN, .major_a = MajorA, .major_b = MajorB};
+  static_assert(check(form) == Fault::None);
+
+  // D leaves through buffers of 64 rows and one swizzle span.
+  static constexpr int store_columns = elements_in(Out, static_cast<int>(swizzle_bytes));
+  static constexpr int stores = (BlockN + store_columns - 1) / store_columns;
+  static constexpr int tail_columns = BlockN % store_columns;  // of the last one; 0: it is whole
+  static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
+
+  static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
+  static constexpr std::uint32_t store_offset = Stages * stage_bytes;
+  static constexpr std::uint32_t barrier_offset =
+      store_offset + consumers * store_buffers * store_bytes;
+  static constexpr int barriers = 2 * Stages + (ping_pong ? consumers : 0);
+  static constexpr std::uint32_t shared_bytes =
+      barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static_assert(shared_bytes <= max_cta_shared_bytes);
+  static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
+
+  // The pool of 65536 registers, shared out at run time: 40 + 2 * 232 = 504 = 3 * 168.
+  static constexpr int producer_registers = 40;
+  static constexpr int consumer_registers = 232;
+};
+
+}  // namespace tcq::gemm

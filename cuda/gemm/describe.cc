@@ -1,0 +1,127 @@
+// A plan in words.
+#include <string>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/path.h"
+#include "sim/isa/wgmma/shape.h"
+
+namespace tcq::gemm {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+const char* major_name(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
+
+std::string decimal(float value) {
+  std::string text = std::to_string(value);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string problem_text(const Problem& p) {
+  std::string text = "problem: " + number(p.m) + "x" + number(p.n) + "x" + number(p.k);
+  if (p.batch != 1) text += ", batch " + number(p.batch);
+  text += ", " + std::string(name(p.in)) + " -> " + name(p.out) + ", A " + major_name(p.major_a) +
+          ", B " + major_name(p.major_b);
+  return text + "\n";
+}
+
+std::string epilogue_text(const Problem& p) {
+  if (is_plain(p)) return "epilogue: none\n";
+  std::string text = "epilogue: " + decimal(p.alpha) + " * sum";
+  if (p.beta != 0) text += " + " + decimal(p.beta) + " * C";
+  if (p.has_bias) text += " + bias";
+  if (p.activation != Activation::None) text += std::string(", ") + name(p.activation);
+  return text + "; every step rounded to f32\n";
+}
+
+std::string kernel_text(const Kernel& k) {
+  return name(k) + ", loads by " + (k.loader == Loader::Tma ? "TMA" : "threads") + ", " +
+         number(k.shared_bytes) + " bytes of shared memory" +
+         (k.full ? ", any epilogue" : ", product only");
+}
+
+std::string launch_text(const char* title, const Launch& l) {
+  const Schedule& s = l.schedule;
+  return std::string(title) + ": " + kernel_text(*l.kernel) + "; " +
+         number(l.clusters * cluster_size(*l.kernel)) + " CTAs of " + number(l.kernel->threads) +
+         " threads, " + number(s.rows) + " x " + number(s.cols) + " x " + number(s.batch) +
+         " tiles of clusters in groups of " + number(s.group) + " rows" +
+         (l.overlaps ? ", overlaps its neighbours in the stream\n" : "\n");
+}
+
+std::string order_text(const Plan& plan, Path path) {
+  const Problem& p = plan.problem;
+  if (p.k == 0) return "the sum is 0";
+  const std::string step = number(wgmma::stored_k(p.in));
+  const auto segments = k_segments(plan, path);
+  if (segments.size() == 1) return "one chain of wgmmas over ascending k, " + step + " at a time";
+  std::string text = number(static_cast<std::int64_t>(segments.size())) +
+                     " chains of wgmmas, each over ascending k, " + step + " at a time, from k =";
+  for (const KSegment& s : segments) text += " " + number(s.first);
+  return text + "; their results added in this order, each step rounded to f32";
+}
+
+// Do the bits depend on how K is split? Integers are added modulo 2^32, in any order.
+bool splits(const Plan& plan, Path path) { return k_segments(plan, path).size() > 1; }
+
+std::string realigned_text(const Plan& plan) {
+  if (plan.realigned.kernel == nullptr) return "";
+  const Copies copied = copies_of(plan.problem);
+  const char* what = copied.a && copied.b ? "A and B are copied"
+                     : copied.a           ? "A is copied"
+                     : copied.b           ? "B is copied"
+                                          : "unaligned operands are copied";
+  return launch_text(("realigned, " + std::string(what)).c_str(), plan.realigned);
+}
+
+}  // namespace
+
+std::string name(const Kernel& k) {
+  std::string text = number(k.block_m) + "x" + number(k.block_n) + "x" + number(k.block_k);
+  if (k.skinny != Skinny::No)
+    text += k.skinny == Skinny::Rows ? " few rows" : " few columns";
+  else
+    text += k.turns == Turns::PingPong ? " ping-pong" : " together";
+  if (k.split > 1) text += " split " + number(k.split);
+  if (k.cluster_m * k.cluster_n > 1)
+    text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
+  text += " " + number(k.stages) + " stages";
+  if (k.loader == Loader::Copy) text += " copying";
+  return text + (k.full ? " full" : "");
+}
+
+namespace {
+
+std::string whole_text(const Plan& plan) {
+  std::string text = problem_text(plan.problem) + epilogue_text(plan.problem);
+  if (plan.empty) return text + "nothing to do\n";
+  text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
+          realigned_text(plan);
+  text += "order: " + order_text(plan, Path::Aligned) + "\n";
+  const bool depends = splits(plan, Path::Aligned) || splits(plan, Path::Realigned);
+  if (depends) text += "order if unaligned: " + order_text(plan, Path::Unaligned) + "\n";
+  if (depends && plan.realigned.kernel != nullptr)
+    text += "order if realigned: " + order_text(plan, Path::Realigned) + "\n";
+  text += depends ? "bits: depend on the split, which depends on M\n"
+                  : "bits: depend on neither M, tile nor alignment\n";
+  return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
+         " bytes; device " + number(plan.device) + "\n";
+}
+
+}  // namespace
+
+// Short texts need no memory.
+std::string describe(const Plan& plan) noexcept {
+  if (!is_whole(plan)) return "no plan\n";
+  try {
+    return whole_text(plan);
+  } catch (...) {
+    return "no memory\n";
+  }
+}
+
+}  // namespace tcq::gemm

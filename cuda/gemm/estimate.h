@@ -1,0 +1,31 @@
+// How long a kernel takes for a problem, estimated: what cuda/gemm/plan.cc compares kernels by.
+//
+// The estimate never decides about bits other than by the choice of a kernel that splits K. Its
+// constants are fitted to runs of all kernels on an H200 (cuda/gemm/estimate.cc).
+#pragma once
+
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/kernels.h"
+
+namespace tcq::gemm {
+
+// Blocks of K that the kernel's loop runs over, at least one.
+int k_blocks(const Kernel& kernel, const Problem& problem);
+
+// The tiles of all clusters, and the order they are taken in.
+Schedule schedule_of(const Kernel& kernel, const Problem& problem);
+std::int64_t tiles_of(const Schedule& schedule);
+
+// Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
+// at a time.
+bool suits(const Kernel& kernel, const Problem& problem);
+
+// `resident`: clusters that run at one time. Requires: strides are numbers.
+double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
+                    int resident);
+
+// Should the kernel overlap its neighbours in the stream? It gains about a microsecond, but its CTAs
+// are then spread less evenly over the SMs.
+bool overlaps(const Kernel& kernel, double microseconds);
+
+}  // namespace tcq::gemm

@@ -1,0 +1,217 @@
+// D = activation(alpha * A * B + beta * C + bias) on Hopper: describe a problem, plan it once, run
+// the plan as often as needed.
+//
+// A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
+// transpose: exchange A and B). Nothing is thrown but by k_segments(): every call that can fail
+// answers a Status, and sentence() says what it means. A run() that does not answer Ok leaves D as
+// it was. Errors that other calls have left in CUDA are neither taken for ours nor taken away. C may
+// be D with D's strides; D may share memory with nothing else that is read, and nobody looks for
+// that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
+// may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
+// 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
+// run() is up to 25 times slower. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// oracle/sum/gemm_reference.h. Example:
+//
+//   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
+//   gemm::Plan plan;
+//   gemm::Status status = gemm::make_plan(problem, plan);
+//   if (status == gemm::Status::Ok) status = gemm::run(plan, {a, b, nullptr, d}, {}, stream);
+//   if (status != gemm::Status::Ok) std::puts(gemm::sentence(status));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/gemm/arguments.h"
+#include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/element.h"
+#include "sim/num/activation.h"
+
+struct CUstream_st;
+
+namespace tcq::gemm {
+
+using Stream = CUstream_st*;  // cudaStream_t
+
+enum class Status : std::uint8_t {
+  Ok,
+  NegativeSize,
+  SizeTooLarge,
+  UnsupportedTypes,
+  UnsupportedEpilogue,
+  KernelDoesNotFit,
+  LeadingDimensionTooSmall,
+  BadBatchStride,
+  NoPlan,
+  NullPointer,
+  Misaligned,
+  WorkspaceTooSmall,
+  NotDeviceMemory,
+  MixedDevices,
+  NoDevice,
+  WrongArchitecture,
+  WrongDevice,
+  NoMemory,
+  CudaFailed,
+  BadTuneOptions,
+  StreamCaptured,
+  NothingToTune,
+  TuneFileMissing,
+  TuneFileUnreadable,
+  TuneFileDamaged,
+  TuneFileForeign,
+  TuneFileNewer,
+  TuneFileNotWritten,
+  UnsupportedMajor,
+  CIsNotD,
+};
+inline constexpr int status_count = 30;
+
+const char* name(Status status) noexcept;
+const char* sentence(Status status) noexcept;
+
+inline constexpr std::int64_t packed = -1;
+
+// Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
+// `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all; those of
+// a batch may overlap but for D's.
+struct Strides {
+  std::int64_t ld = packed;
+  std::int64_t batch = packed;
+
+  friend constexpr bool operator==(const Strides&, const Strides&) = default;
+};
+
+struct Problem {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;  // 0: the product is 0
+  std::int64_t batch = 1;
+  Type in = Type::bf16;  // f16, bf16, tf32 (any f32: the low 13 bits do not count), s8, u8
+  // f16: f16, f32; bf16: bf16, f32; tf32: f32; s8 and u8: s32, f32, bf16.
+  Type out = Type::bf16;
+  Major major_a = Major::K;  // K: A is row-major
+  Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
+  Strides a = {};
+  Strides b = {};
+  Strides c = {};  // c and d have type `out`
+  Strides d = {};
+  // s32 has no epilogue: alpha 1, beta 0, no bias, no activation.
+  float alpha = 1;
+  float beta = 0;         // 0: C is not read
+  bool has_bias = false;  // one element of type `out` for each column of D
+  Activation activation = Activation::None;
+  bool batch_invariant = false;  // the bits of a row of D may not depend on M
+
+  friend constexpr bool operator==(const Problem&, const Problem&) = default;
+};
+
+// What can be said without a device and without pointers.
+Status check(const Problem& problem) noexcept;
+
+// Whom to ask for how many clusters fit: facts on the device that a plan depends on.
+struct Device {
+  int id = 0;
+  int major = 9;  // compute capability
+  int minor = 0;
+  int sm_count = 132;
+};
+
+struct Kernel;  // cuda/gemm/kernels.h
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  int clusters = 0;
+  Schedule schedule;
+  int k_blocks = 0;
+  double microseconds = 0;  // estimated, without copies of operands
+  bool overlaps = false;    // its neighbours in the stream: cuda/gemm/skinny.cuh
+};
+
+struct Plan {
+  Problem problem;  // strides are numbers
+  int device = 0;
+  bool made = false;
+  bool runnable = false;  // the device was asked
+  bool empty = false;     // no output: run() does nothing
+  Launch aligned;         // every pointer a multiple of 16
+  Launch unaligned;       // any pointers
+  Launch realigned;       // operands that TMA cannot address are copied first; may have no kernel
+  std::size_t workspace_bytes = 0;
+};
+
+// `problem` may be plan.problem. If the answer is not Ok the plan is none.
+Status make_plan(const Problem& problem, Plan& plan) noexcept;
+// For a device that need not be there: nothing is asked of CUDA, and run() refuses the plan.
+Status make_plan_for(const Problem& problem, const Device& device, Plan& plan) noexcept;
+
+// With this kernel of cuda/gemm/kernels.h instead of those that make_plan() would choose, in every launch
+// that it can compute but `unaligned`: for the tuner (cuda/gemm/tune.h), benchmarks and tests.
+// KernelDoesNotFit if there is none.
+Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) noexcept;
+Status make_plan_for(const Problem& problem, const Device& device, const Kernel& kernel,
+                     Plan& plan) noexcept;
+
+struct Pointers {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;  // may be d, with d's strides
+  void* d = nullptr;
+  const void* bias = nullptr;
+};
+
+// At any address. Two runs that may overlap in time need two of them.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+// For copies of the operands whose strides TMA cannot address; 0 if there are none, or if no kernel
+// could read the copies.
+std::size_t workspace_bytes(const Plan& plan) noexcept;
+// With these pointers: more, if one is no multiple of 16 although its operand's strides are.
+std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept;
+
+// Which of the plan's launches run() takes.
+enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
+
+// Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
+// Aligned if the pointers are multiples of 16, or Unaligned. D's pointer counts if the kernel stores
+// by TMA alone.
+Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
+
+const Launch& launch_of(const Plan& plan, Path path) noexcept;
+
+// Several lines: the problem, all launches, the order of accumulation, the workspace. "no memory\n"
+// if there is none for them.
+std::string describe(const Plan& plan) noexcept;
+
+// A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K. The chains'
+// results are added in f32 in the order given.
+struct KSegment {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  friend constexpr bool operator==(const KSegment&, const KSegment&) = default;
+};
+
+// The order of accumulation of every output on this path; the same for all paths unless K is split.
+// Empty if the plan has no such launch. Throws std::bad_alloc, which no shorter answer can stand for.
+std::vector<KSegment> k_segments(const Plan& plan, Path path);
+
+// What run() says before it asks CUDA for anything. A workspace that is null is never too small.
+Status check(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
+
+// Asks the driver whose memory it is that run() would follow each pointer to: NotDeviceMemory,
+// MixedDevices. run() does not.
+Status check_memory(const Plan& plan, const Pointers& pointers,
+                    const Workspace& workspace = {}) noexcept;
+
+// Asynchronous in `stream`, a stream of the plan's device, which must be current. Errors of kernels
+// that run later are CUDA's to report; one that has broken the context fails every call: CudaFailed.
+Status run(const Plan& plan, const Pointers& pointers, const Workspace& workspace,
+           Stream stream) noexcept;
+
+}  // namespace tcq::gemm

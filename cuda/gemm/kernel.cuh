@@ -1,0 +1,282 @@
+// The GEMM kernel: one warpgroup loads tiles with TMA, the others multiply them and store D.
+//
+// Persistent: a cluster walks the tiles of cuda/gemm/arguments.h. Stages go round in a ring; full[s] says
+// that a stage's bytes have landed in this CTA, empty[s] that every consumer of the cluster is done
+// with it (a stage may be refilled by any CTA that shares the operand). The consumers never meet:
+// each waits for stages and stores its own rows, so that one stores while the other multiplies.
+//
+// D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, and then the
+// epilogue: neither tile nor cluster nor stages enter (oracle/sum/gemm_reference.h computes the bits).
+//
+// Shapes: cuda/gemm/config.h. The epilogue: cuda/gemm/epilogue.cuh. Launching: cuda/gemm/launch.h.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/gemm/ring.cuh"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
+#include "cuda/ptx/wgmma.cuh"
+#include "sim/isa/base/cluster.h"
+
+namespace tcq::gemm {
+
+struct Rank {
+  int row;  // of the CTA in its cluster
+  int col;
+};
+
+template <class C>
+__device__ __forceinline__ Rank own_rank() {
+  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+  return {rank % C::cluster_m, rank / C::cluster_m};
+}
+
+template <class C>
+__device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
+  constexpr std::uint32_t warps = C::readers * warpgroup_threads / 32;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < C::stages; ++s) {
+      ptx::mbarrier_init(barriers.full(s), 1);
+      ptx::mbarrier_init(barriers.empty(s), warps * C::cluster);
+    }
+    for (int c = 0; C::ping_pong && c < C::consumers; ++c) ptx::mbarrier_init(barriers.turn(c), 1);
+    ptx::fence_mbarrier_init();
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void sync_all() {
+  if constexpr (C::cluster > 1) {
+    ptx::cluster_arrive_relaxed();  // what start_barriers() fenced is all that peers need
+    ptx::cluster_wait();
+  } else {
+    __syncthreads();
+  }
+}
+
+// --- the producer ----------------------------------------------------------------------------------
+
+// Loads this CTA's share of a tile whose first row is `mn`, for all peers.
+template <class Op>
+__device__ __forceinline__ void load_tile(const CUtensorMap& map, std::uint32_t shared, int mn,
+                                          int k, int batch, int share, std::uint16_t mask,
+                                          std::uint32_t barrier) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
+    const std::uint32_t first = static_cast<std::uint32_t>(share) * Op::boxes_per_cta + i;
+    const std::uint32_t row = first * Op::rows_per_cta_box;
+    const int at = mn + static_cast<int>(row);
+    const tma::Coordinates start =
+        Op::major == Major::K ? tma::Coordinates{{k, at, batch}} : tma::Coordinates{{at, k, batch}};
+    const std::uint32_t target = shared + Op::offset(static_cast<int>(row), 0);
+    if constexpr (Op::peers > 1)
+      ptx::tma_load_multicast<3>(target, &map, start, barrier, mask);
+    else
+      ptx::tma_load<3>(target, &map, start, barrier);
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                        const Arguments& arguments, std::uint32_t shared,
+                                        const Barriers<C>& barriers, int cluster, int clusters) {
+  const Rank rank = own_rank<C>();
+  const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
+  const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
+  Ring<C::stages> ring;
+  for (int index = cluster; index < tile_count(arguments.schedule); index += clusters) {
+    const TileAt tile = tile_at(arguments.schedule, index);
+    const int m = (tile.row * C::cluster_m + rank.row) * C::block_m;
+    const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
+    for (int block = 0; block < arguments.k_blocks; ++block) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      const std::uint32_t full = barriers.full(ring.stage);
+      ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
+      const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+      const int k = block * C::block_k;
+      load_tile<typename C::A>(map_a, a, m, k, tile.batch, rank.col, mask_a, full);
+      load_tile<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch, rank.row, mask_b, full);
+      ring.advance();
+    }
+  }
+  if constexpr (C::cluster > 1) {
+    // Nobody leaves while a peer may still write to this CTA or arrive here.
+    for (int i = 0; i < C::stages; ++i) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      ring.advance();
+    }
+  }
+}
+
+// --- the consumers ---------------------------------------------------------------------------------
+
+template <class C>
+using Accumulators =
+    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
+
+// Every warp tells every CTA of the cluster. Relaxed: to release costs 1000 clocks and no run has
+// shown a need for it, though PTX's memory model wants it (NOTES.md, "the protocol").
+template <class C>
+__device__ __forceinline__ void release(std::uint32_t empty) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  if constexpr (C::cluster == 1) {
+    if (lane == 0) ptx::mbarrier_arrive(empty);
+  } else {
+    if (lane < C::cluster) ptx::mbarrier_arrive_cluster_relaxed(ptx::map_shared(empty, lane));
+  }
+}
+
+// The first Steps instructions along K of one stage; the consumer's rows of A begin `rows_at` bytes
+// behind it.
+template <class C, int Steps = C::steps>
+__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage,
+                                         std::uint32_t rows_at, bool first) {
+  constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
+  constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
+  const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
+  const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
+#pragma unroll
+  for (int step = 0; step < Steps; ++step) {
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      ptx::mma<C::form>(d[wave], wgmma::advance(a, C::A::offset(wave * warpgroup_rows, step)),
+                        wgmma::advance(b, C::B::offset(0, step)), !first || step > 0);
+  }
+}
+
+// Instructions along K of a tile's last stage: the others would add zeros.
+template <class C>
+__device__ __forceinline__ int last_steps(const Arguments& arguments) {
+  constexpr int step = wgmma::stored_k(C::in);
+  return (arguments.k - (arguments.k_blocks - 1) * C::block_k + step - 1) / step;
+}
+
+// multiply() for a number of steps that the kernel is told; at least one.
+template <class C, int Steps = C::steps>
+__device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t stage,
+                                               std::uint32_t rows_at, bool first, int steps) {
+  if constexpr (Steps > 1) {
+    if (steps < Steps) return multiply_steps<C, Steps - 1>(d, stage, rows_at, first, steps);
+  }
+  ptx::wgmma_fence();
+  multiply<C, Steps>(d, stage, rows_at, first);
+  ptx::wgmma_commit_group();
+}
+
+// The product of one tile. `issued` is called when the last wgmma is on its way.
+template <class C, class Issued>
+__device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring,
+                                           const Arguments& arguments, std::uint32_t shared,
+                                           const Barriers<C>& barriers, std::uint32_t rows_at,
+                                           Issued issued) {
+  const int blocks = arguments.k_blocks;
+  const int steps = last_steps<C>(arguments);
+  int last = 0;
+  for (int block = 0; block < blocks; ++block) {
+    wait(barriers.full(ring.stage), ring.parity);
+    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+    multiply_steps<C>(d, stage, rows_at, block == 0, block + 1 < blocks ? C::steps : steps);
+    ptx::wgmma_wait_group<1>();
+    if (block > 0) release<C>(barriers.empty(last));
+    last = ring.stage;
+    ring.advance();
+  }
+  issued();
+  ptx::wgmma_wait_group<0>();
+  release<C>(barriers.empty(last));
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
+}
+
+template <class C, bool Full>
+__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
+                                           const CUtensorMap& map_tail, const Arguments& arguments,
+                                           Staging<C>& staging, const TileAt& tile, int row) {
+  const Rank rank = own_rank<C>();
+  const int m = (tile.row * C::cluster_m + rank.row) * C::block_m + row;
+  const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    store<C, Full>(d[wave], map_d, map_tail, arguments, staging,
+                   {m + wave * warpgroup_rows, n, tile.batch});
+}
+
+template <class C, bool Full>
+__device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
+                                        const Arguments& arguments, std::uint32_t shared,
+                                        const Barriers<C>& barriers, int consumer, int cluster,
+                                        int clusters) {
+  Ring<C::stages> ring;
+  Staging<C> staging(shared + C::store_offset +
+                         static_cast<std::uint32_t>(consumer * store_buffers) * C::store_bytes,
+                     consumer);
+  const int tiles = tile_count(arguments.schedule);
+  if constexpr (C::ping_pong) {
+    const bool leads = threadIdx.x % warpgroup_threads == 0;
+    // The first turn is consumer 0's: the phase before the first counts as complete.
+    std::uint32_t parity = consumer == 0 ? 1 : 0;
+    ring.advance(consumer * arguments.k_blocks);
+    for (int index = cluster + consumer * clusters; index < tiles; index += 2 * clusters) {
+      Accumulators<C> d;
+      wait(barriers.turn(consumer), parity);
+      parity = 1 - parity;
+      accumulate<C>(d, ring, arguments, shared, barriers, 0, [&] {
+        if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
+      });
+      ring.advance(arguments.k_blocks);
+      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
+                          tile_at(arguments.schedule, index), 0);
+    }
+  } else {
+    const std::uint32_t rows_at =
+        static_cast<std::uint32_t>(consumer) * C::A::offset(C::consumer_rows, 0);
+    for (int index = cluster; index < tiles; index += clusters) {
+      Accumulators<C> d;
+      accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
+      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
+                          tile_at(arguments.schedule, index), consumer * C::consumer_rows);
+    }
+  }
+  staging.drain();
+}
+
+// --- the kernel ------------------------------------------------------------------------------------
+
+template <class C, bool Full>
+__global__ void __launch_bounds__(C::threads, 1)
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+           const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
+           const __grid_constant__ Arguments arguments) {
+  extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
+  const std::uint32_t shared = ptx::shared_address(memory);
+  const Barriers<C> barriers{shared + C::barrier_offset};
+  const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
+  const int clusters = static_cast<int>(gridDim.x) / C::cluster;
+  const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  if (threadIdx.x == 0) {
+    ptx::prefetch_map(&map_a);
+    ptx::prefetch_map(&map_b);
+    ptx::prefetch_map(&map_d);
+  }
+  start_barriers<C>(barriers);
+  sync_all<C>();
+  ptx::grid_launch_dependents();
+  ptx::grid_wait();
+  if (warpgroup == 0) {
+    ptx::setmaxnreg_dec<C::producer_registers>();
+    if (threadIdx.x == 0) produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters);
+  } else {
+    ptx::setmaxnreg_inc<C::consumer_registers>();
+    consume<C, Full>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster,
+                     clusters);
+  }
+}
+
+}  // namespace tcq::gemm

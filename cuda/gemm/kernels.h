@@ -1,0 +1,137 @@
+// The compiled GEMM kernels as data: what each computes and how it is launched.
+//
+// A row of the table is one instance of cuda/gemm/kernel.cuh; cuda/gemm/plan.cc chooses among the rows,
+// cuda/gemm/launch.cc launches one. The instances are compiled in gemm_instances_*.cu.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "cuda/gemm/config.h"
+#include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/element.h"
+
+namespace tcq::gemm {
+
+// Who brings the operands to shared memory: TMA, or the threads of a warpgroup, which can address
+// anything (cuda/gemm/copy.cuh).
+enum class Loader : std::uint8_t { Tma, Copy };
+
+// cuda/gemm/skinny.cuh: D has few rows, which take the place of wgmma's columns, or few columns.
+enum class Skinny : std::uint8_t { No, Rows, Columns };
+
+struct Kernel {
+  Type in;
+  Type out;
+  Major major_a;
+  Major major_b;
+  bool full;  // any epilogue and any D; else D is the product and TMA stores it
+  Loader loader;
+  Skinny skinny;
+  int split;    // CTAs that share a tile, each with a part of K
+  int block_m;  // of D
+  int block_n;
+  int block_k;
+  Turns turns;
+  int cluster_m;
+  int cluster_n;
+  int stages;
+  std::uint32_t box_rows_a;  // of the TMA boxes; all are one swizzle span wide
+  std::uint32_t box_rows_b;
+  int store_rows;  // of the box that stores D
+  int store_columns;
+  int tail_columns;
+  int threads;
+  std::uint32_t shared_bytes;
+  int ctas_per_sm;  // that fit one
+  const void* function;
+};
+
+// `function` is what the CUDA runtime calls the kernel.
+template <class C>
+constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Loader::Tma) {
+  return {.in = C::in,
+          .out = C::out,
+          .major_a = C::A::major,
+          .major_b = C::B::major,
+          .full = full,
+          .loader = loader,
+          .skinny = Skinny::No,
+          .split = 1,
+          .block_m = C::block_m,
+          .block_n = C::block_n,
+          .block_k = C::block_k,
+          .turns = C::turns,
+          .cluster_m = C::cluster_m,
+          .cluster_n = C::cluster_n,
+          .stages = C::stages,
+          .box_rows_a = C::A::box_rows,
+          .box_rows_b = C::B::box_rows,
+          .store_rows = warpgroup_rows,
+          .store_columns = C::store_columns,
+          .tail_columns = C::tail_columns,
+          .threads = C::threads,
+          .shared_bytes = C::shared_bytes,
+          .ctas_per_sm = C::resident,
+          .function = function};
+}
+
+template <class C>
+constexpr Kernel skinny_kernel_of(const void* function) {
+  constexpr bool rows = C::few == Skinny::Rows;
+  return {.in = C::in,
+          .out = C::out,
+          .major_a = Major::K,
+          .major_b = Major::K,
+          .full = false,
+          .loader = Loader::Tma,
+          .skinny = C::few,
+          .split = C::split,
+          .block_m = rows ? C::tokens : C::weights,
+          .block_n = rows ? C::weights : C::tokens,
+          .block_k = C::block_k,
+          .turns = Turns::Together,
+          .cluster_m = rows ? 1 : C::peers,
+          .cluster_n = rows ? C::peers : 1,
+          .stages = C::stages,
+          .box_rows_a = rows ? C::B::box_rows : C::A::box_rows,
+          .box_rows_b = rows ? C::A::box_rows : C::B::box_rows,
+          .store_rows = C::store_rows,
+          .store_columns = C::store_columns,
+          .tail_columns = 0,
+          .threads = C::threads,
+          .shared_bytes = C::shared_bytes,
+          .ctas_per_sm = C::resident,
+          .function = function};
+}
+
+// CTAs that work on one tile together, or on neighbouring ones.
+constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
+
+// Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
+std::string name(const Kernel& kernel);
+
+// The instances of one file each.
+std::span<const Kernel> bf16_large_kernels();
+std::span<const Kernel> bf16_few_rows_kernels();
+std::span<const Kernel> bf16_few_columns_kernels();
+std::span<const Kernel> bf16_kernels();
+std::span<const Kernel> f16_large_kernels();
+std::span<const Kernel> f16_few_rows_kernels();
+std::span<const Kernel> f16_few_columns_kernels();
+std::span<const Kernel> f16_kernels();
+std::span<const Kernel> tf32_large_kernels();
+std::span<const Kernel> tf32_few_rows_kernels();
+std::span<const Kernel> tf32_few_columns_kernels();
+std::span<const Kernel> tf32_kernels();
+std::span<const Kernel> s8_large_kernels();
+std::span<const Kernel> s8_few_rows_kernels();
+std::span<const Kernel> s8_few_columns_kernels();
+std::span<const Kernel> s8_kernels();
+std::span<const Kernel> u8_kernels();
+
+// Every instance, in a fixed order.
+std::span<const Kernel> kernels();
+
+}  // namespace tcq::gemm

@@ -1,0 +1,76 @@
+#include "cuda/gemm/path.h"
+
+#include <algorithm>
+
+#include "cuda/gemm/kernels.h"
+
+namespace tcq::gemm {
+namespace {
+
+bool copies(const Strides& s, const View& v, std::int64_t batch, const void* data) {
+  return !tma_addresses(s, v, batch) || !tma_addresses(data);
+}
+
+Strides copy_strides(const Strides& s, const View& v, std::int64_t batch) {
+  const std::int64_t line = v.inner * element_bytes(v.type);
+  const std::int64_t pitch = round_up_quotient(line, l2_line_bytes) * l2_line_bytes;
+  const std::int64_t ld = pitch / element_bytes(v.type);
+  return {ld, matrices_of(s, batch) == 1 ? 0 : v.outer * ld};
+}
+
+}  // namespace
+
+std::int64_t matrices_of(const Strides& s, std::int64_t batch) { return s.batch == 0 ? 1 : batch; }
+
+Copies copies_of(const Problem& p, const Pointers& x) {
+  return {copies(p.a, view_a(p), p.batch, x.a), copies(p.b, view_b(p), p.batch, x.b)};
+}
+
+Problem with_copies(const Problem& problem, const Copies& copied) {
+  Problem p = problem;
+  if (copied.a) p.a = copy_strides(p.a, view_a(p), p.batch);
+  if (copied.b) p.b = copy_strides(p.b, view_b(p), p.batch);
+  return p;
+}
+
+// One matrix cannot overflow: it has at most 128 bytes a line more than one that check() admits.
+std::int64_t copy_bytes(const Strides& copy, const View& v, std::int64_t batch) {
+  const std::int64_t matrix = v.outer * copy.ld * element_bytes(v.type);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(matrix, matrices_of(copy, batch), &bytes)) return max_matrix_bytes;
+  return std::min(bytes, max_matrix_bytes);
+}
+
+std::size_t workspace_bytes(const Problem& problem, const Copies& copied) {
+  if (!copied.a && !copied.b) return 0;
+  const Problem p = with_copies(problem, copied);
+  const std::int64_t a = copied.a ? copy_bytes(p.a, view_a(p), p.batch) : 0;
+  const std::int64_t b = copied.b ? copy_bytes(p.b, view_b(p), p.batch) : 0;
+  return static_cast<std::size_t>(a + b + l2_line_bytes);
+}
+
+std::size_t workspace_bytes(const Plan& plan) noexcept { return plan.workspace_bytes; }
+
+std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
+  if (plan.realigned.kernel == nullptr) return 0;
+  return workspace_bytes(plan.problem, copies_of(plan.problem, x));
+}
+
+Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
+  const auto stores = [&](const Launch& launch) {
+    return tma_addresses(x.d) || (launch.kernel != nullptr && launch.kernel->full);
+  };
+  const std::size_t needed = workspace_bytes(plan, x);
+  if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed &&
+      stores(plan.realigned))
+    return Path::Realigned;
+  const bool aligned = tma_addresses(x.a) && tma_addresses(x.b) && stores(plan.aligned);
+  return aligned ? Path::Aligned : Path::Unaligned;
+}
+
+const Launch& launch_of(const Plan& plan, Path path) noexcept {
+  if (path == Path::Realigned) return plan.realigned;
+  return path == Path::Aligned ? plan.aligned : plan.unaligned;
+}
+
+}  // namespace tcq::gemm

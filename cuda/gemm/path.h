@@ -1,0 +1,35 @@
+// Which launch of a plan run() takes, and the copies of operands that one of them reads.
+//
+// A copy keeps the operand's major; its lines begin at lines of L2, where TMA can address them. The
+// copies lie in the workspace one behind the other, A's first. The kernel that writes them:
+// cuda/gemm/realign.h. Example: s8, K-major, K = 5000: lines of 5000 bytes get a pitch of 5120.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/gemm.h"
+
+namespace tcq::gemm {
+
+struct Copies {
+  bool a = false;
+  bool b = false;
+};
+
+// What TMA cannot address: by its strides, or by its pointer; one that is null counts as aligned.
+Copies copies_of(const Problem& problem, const Pointers& pointers = {});
+
+// The same problem with the copies' strides. One matrix for the whole batch stays one.
+Problem with_copies(const Problem& problem, const Copies& copies);
+
+// Of one copy, whose strides these are; max_matrix_bytes if it is that or more.
+std::int64_t copy_bytes(const Strides& copy, const View& view, std::int64_t batch);
+
+// How many matrices such strides tell apart.
+std::int64_t matrices_of(const Strides& strides, std::int64_t batch);
+
+// Of the workspace, with room for aligning it; 0 for none.
+std::size_t workspace_bytes(const Problem& problem, const Copies& copies);
+
+}  // namespace tcq::gemm

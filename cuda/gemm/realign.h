@@ -1,0 +1,24 @@
+// The kernel that copies operands to where TMA can address them.
+//
+// One launch copies up to two operands, whose lines may begin anywhere. It reads in aligned words of
+// 16 bytes, gaps between lines among them, but nothing before an operand's first byte or behind its
+// last. What follows a line in its last 16 bytes is anything. What one thread does:
+// cuda/gemm/realign_units.h. Sizes and strides of copies: cuda/gemm/path.h. Example: lines of 600 bytes, 600
+// apart, become lines of 600 bytes, 640 apart.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <span>
+
+#include "cuda/gemm/operands.h"
+
+namespace tcq::gemm {
+
+// Loads the kernel, which launching it would not do while a stream is captured.
+cudaError_t prepare_realign();
+
+// Nothing is launched if this is not cudaSuccess, nor for no job.
+cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream);
+
+}  // namespace tcq::gemm

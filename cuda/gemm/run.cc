@@ -1,0 +1,97 @@
+// What one run() hands to the kernels; cuda/gemm/run.h decides when.
+#include "cuda/gemm/run.h"
+
+#include "cuda/gemm/path.h"
+
+namespace tcq::gemm {
+namespace {
+
+Source source_of(const void* data, const Strides& s, Major major) {
+  const bool k_major = major == Major::K;
+  return {data, k_major ? s.ld : 1, k_major ? 1 : s.ld, s.batch};
+}
+
+bool tma_stores(const Problem& p, const void* d) { return tma_addresses(d) && tma_stores(p); }
+
+Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
+  Arguments out;
+  out.m = static_cast<int>(p.m);
+  out.n = static_cast<int>(p.n);
+  out.k = static_cast<int>(p.k);
+  out.k_blocks = launch.k_blocks;
+  out.stores_elements = !tma_stores(p, x.d);
+  out.overlaps = launch.overlaps;
+  out.schedule = launch.schedule;
+  out.epilogue = {.alpha = p.alpha,
+                  .beta = p.beta,
+                  .activation = p.activation,
+                  .bias = p.has_bias ? x.bias : nullptr,
+                  .c = x.c,
+                  .ld_c = p.c.ld,
+                  .batch_c = p.c.batch,
+                  .d = x.d,
+                  .ld_d = p.d.ld,
+                  .batch_d = p.d.batch};
+  out.a = source_of(x.a, p.a, p.major_a);
+  out.b = source_of(x.b, p.b, p.major_b);
+  return out;
+}
+
+RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const MatrixAt& to,
+                  std::uint8_t* target) {
+  const std::int64_t bytes = element_bytes(v.type);
+  return {.source = static_cast<const std::uint8_t*>(from.data),
+          .target = target,
+          .line_bytes = v.inner * bytes,
+          .lines = v.outer,
+          .matrices = matrices_of({to.ld, to.batch_stride}, batch),
+          .source_pitch = from.ld * bytes,
+          .source_batch = from.batch_stride * bytes,
+          .target_pitch = to.ld * bytes,
+          .target_batch = to.batch_stride * bytes};
+}
+
+std::uint8_t* first_line(void* workspace) {
+  const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(workspace) % l2_line_bytes;
+  return static_cast<std::uint8_t*>(workspace) + (past == 0 ? 0 : l2_line_bytes - past);
+}
+
+void copy_operands(const Problem& p, const Copies& copied, void* workspace, Work& work) {
+  const Problem q = with_copies(p, copied);
+  std::uint8_t* next = first_line(workspace);
+  const auto copy = [&](const View& v, const Strides& s, MatrixAt& matrix) {
+    const MatrixAt to = {next, s.ld, s.batch};
+    work.jobs[work.job_count++] = job_of(v, p.batch, matrix, to, next);
+    matrix = to;
+    next += copy_bytes(s, v, p.batch);
+  };
+  if (copied.a) copy(view_a(p), q.a, work.a);
+  if (copied.b) copy(view_b(p), q.b, work.b);
+}
+
+}  // namespace
+
+Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& workspace) {
+  const Problem& p = plan.problem;
+  Work work;
+  work.extents = {p.m, p.n, p.k, p.batch};
+  work.a = {x.a, p.a.ld, p.a.batch};
+  work.b = {x.b, p.b.ld, p.b.batch};
+  work.d = {x.d, p.d.ld, p.d.batch};
+  work.arguments = arguments_of(p, launch_of(plan, path), x);
+  if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
+  return work;
+}
+
+std::array<const void*, 6> followed(const Plan& plan, const Pointers& x,
+                                    const Workspace& workspace) {
+  const Problem& p = plan.problem;
+  std::array<const void*, 6> out = {x.d, workspace.data};
+  if (p.k > 0) out[2] = x.a;
+  if (p.k > 0) out[3] = x.b;
+  if (p.beta != 0) out[4] = x.c;
+  if (p.has_bias) out[5] = x.bias;
+  return out;
+}
+
+}  // namespace tcq::gemm

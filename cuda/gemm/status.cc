@@ -1,0 +1,102 @@
+#include "cuda/gemm/gemm.h"
+
+namespace tcq::gemm {
+
+const char* name(Status status) noexcept {
+  switch (status) {
+    case Status::Ok: return "Ok";
+    case Status::NegativeSize: return "NegativeSize";
+    case Status::SizeTooLarge: return "SizeTooLarge";
+    case Status::UnsupportedTypes: return "UnsupportedTypes";
+    case Status::UnsupportedEpilogue: return "UnsupportedEpilogue";
+    case Status::KernelDoesNotFit: return "KernelDoesNotFit";
+    case Status::LeadingDimensionTooSmall: return "LeadingDimensionTooSmall";
+    case Status::BadBatchStride: return "BadBatchStride";
+    case Status::NoPlan: return "NoPlan";
+    case Status::NullPointer: return "NullPointer";
+    case Status::Misaligned: return "Misaligned";
+    case Status::WorkspaceTooSmall: return "WorkspaceTooSmall";
+    case Status::NotDeviceMemory: return "NotDeviceMemory";
+    case Status::MixedDevices: return "MixedDevices";
+    case Status::NoDevice: return "NoDevice";
+    case Status::WrongArchitecture: return "WrongArchitecture";
+    case Status::WrongDevice: return "WrongDevice";
+    case Status::NoMemory: return "NoMemory";
+    case Status::CudaFailed: return "CudaFailed";
+    case Status::BadTuneOptions: return "BadTuneOptions";
+    case Status::StreamCaptured: return "StreamCaptured";
+    case Status::NothingToTune: return "NothingToTune";
+    case Status::TuneFileMissing: return "TuneFileMissing";
+    case Status::TuneFileUnreadable: return "TuneFileUnreadable";
+    case Status::TuneFileDamaged: return "TuneFileDamaged";
+    case Status::TuneFileForeign: return "TuneFileForeign";
+    case Status::TuneFileNewer: return "TuneFileNewer";
+    case Status::TuneFileNotWritten: return "TuneFileNotWritten";
+    case Status::UnsupportedMajor: return "UnsupportedMajor";
+    case Status::CIsNotD: return "CIsNotD";
+  }
+  return "?";
+}
+
+const char* sentence(Status status) noexcept {
+  switch (status) {
+    case Status::Ok: return "all is well";
+    case Status::NegativeSize: return "m, n, k or the batch is negative";
+    case Status::SizeTooLarge:
+      return "m, n or k is above 2147418112, there are 2^30 tiles or more, or a matrix reaches "
+             "beyond 2^60 bytes";
+    case Status::UnsupportedTypes:
+      return "no kernel multiplies these types: f16 gives f16 or f32; bf16 gives bf16 or f32; tf32 "
+             "gives f32; s8 and u8 give s32, f32 or bf16";
+    case Status::UnsupportedEpilogue:
+      return "an s32 result takes no alpha, beta, bias or activation, or the activation does not "
+             "exist";
+    case Status::KernelDoesNotFit:
+      return "this kernel computes other types, majors, strides or epilogues than the problem's";
+    case Status::LeadingDimensionTooSmall:
+      return "a leading dimension is smaller than the extent it steps over";
+    case Status::BadBatchStride:
+      return "a batch stride is negative, or that of D lets matrices of the batch overlap";
+    case Status::NoPlan: return "the plan was not made by make_plan on a device";
+    case Status::NullPointer:
+      return "A, B or D is null, or C with a beta other than 0, or a bias that the problem has";
+    case Status::Misaligned: return "an address is not a multiple of its element's size";
+    case Status::WorkspaceTooSmall:
+      return "the workspace is not null and smaller than workspace_bytes of the plan";
+    case Status::NotDeviceMemory: return "a pointer is not to the memory of a device";
+    case Status::MixedDevices:
+      return "a pointer is to the memory of another device than the plan's";
+    case Status::NoDevice: return "there is no CUDA device, or no driver, or the device has no SM";
+    case Status::WrongArchitecture:
+      return "the device has not compute capability 9.0, for which the kernels are compiled";
+    case Status::WrongDevice: return "the current device is not the one the plan was made for";
+    case Status::NoMemory: return "the host has no memory left; nothing that writes D was launched";
+    case Status::CudaFailed: return "a CUDA call failed; run() launched nothing that writes D";
+    case Status::BadTuneOptions: return "a tuner times at least one kernel in at least one round";
+    case Status::StreamCaptured:
+      return "the stream is being captured: a tuner has to wait for what it launches";
+    case Status::NothingToTune:
+      return "A or B is no multiple of 16 and is not copied to a workspace, or D is none: such "
+             "pointers always get the plan's own kernel, make_plan knows it without a measurement";
+    case Status::TuneFileMissing: return "there is no such file of tuned kernels";
+    case Status::TuneFileUnreadable:
+      return "the file of tuned kernels cannot be read, is no regular file, or has more than 256 "
+             "MiB";
+    case Status::TuneFileDamaged:
+      return "the file of tuned kernels is not JSON, or a field is missing, unknown or wrong, or a "
+             "problem occurs twice; nothing was read or written";
+    case Status::TuneFileForeign:
+      return "the file is JSON, but not of tuned kernels; nothing was read or written";
+    case Status::TuneFileNewer:
+      return "a newer version of the library wrote the file of tuned kernels; nothing was read or "
+             "written";
+    case Status::TuneFileNotWritten:
+      return "the file of tuned kernels cannot be written; the old one, if any, is as it was";
+    case Status::UnsupportedMajor: return "a major is neither K nor MN";
+    case Status::CIsNotD:
+      return "C is where D is, but not with D's strides: what is read would be overwritten before";
+  }
+  return "?";
+}
+
+}  // namespace tcq::gemm

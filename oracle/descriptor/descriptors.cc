@@ -1,0 +1,224 @@
+// `decode`, `encode` and `bytes`: matrix descriptors as words, as fields, and as shared-memory
+// bytes.
+//
+// Decides formats of questions and answers; fields are sim/isa/wgmma/descriptor.h, addresses
+// sim/isa/wgmma/operand.h, lints lint.h; words of tcgen05 are tcgen05_words.cc. Example: decode wgmma.desc 0x4000004000010040 ends in
+// "bits [62,64)  swizzle  1  128B".
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "oracle/answer/decoded_word.h"
+#include "oracle/answer/json.h"
+#include "oracle/answer/nearest_field.h"
+#include "oracle/answer/table.h"
+#include "oracle/answer/verbs.h"
+#include "oracle/answer/words.h"
+#include "oracle/descriptor/lint.h"
+#include "oracle/descriptor/tcgen05_words.h"
+#include "oracle/map/tcgen05_fragments.h"
+#include "oracle/ptx/mnemonic.h"
+#include "oracle/ptx/tcgen05_mnemonic.h"
+#include "oracle/tile/tiling.h"
+#include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/place.h"
+
+namespace tcq::oracle {
+namespace {
+
+using wgmma::Extent;
+using wgmma::MatrixDescriptor;
+using wgmma::MatrixDescriptorFormat;
+using wgmma::Multiplicand;
+
+// ---- Formats ------------------------------------------------------------------------------------
+
+constexpr std::string_view wgmma_format = "wgmma.desc";
+constexpr int wgmma_word_bits = 64;
+
+// True for a format of tcgen05, false for wgmma's; throws UsageError for other words.
+bool is_tcgen05_word(std::string_view format) {
+  if (same_word(format, wgmma_format)) return false;
+  if (is_tcgen05_format(format)) return true;
+  std::vector<std::string_view> known = {wgmma_format};
+  known.insert(known.end(), tcgen05_formats().begin(), tcgen05_formats().end());
+  throw_unknown("format", format, known);
+}
+
+// ---- decode -------------------------------------------------------------------------------------
+
+DecodedWord decode_wgmma(std::uint64_t word, const DescriptorRemarks& remarks) {
+  const auto value = [&](auto field) {
+    using F = decltype(field);
+    if constexpr (std::is_same_v<F, wgmma::SwizzleMode>)
+      return std::string(name(wgmma::decode(word).swizzle));
+    else
+      return fmt::format("{}", F::decode(word));
+  };
+  return {std::string(wgmma_format),
+          hex_word(word, wgmma_word_bits),
+          field_lines(MatrixDescriptorFormat{}, word, value),
+          rest_lines(MatrixDescriptorFormat{}, word, "ignored", "no effect"),
+          "ignored",
+          remarks};
+}
+
+// The instruction of mnemonic=, without its major-ness: asking for an impossible one is a lint's
+// job.
+wgmma::Form form_from(const Question& question, const Keys& keys) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : words_from(question, 1))
+    if (word.starts_with("a=")) words.push_back(word);
+  const Keys own(words, instruction_keys);
+  return parse_instruction(keys.text("mnemonic", ""), own).form;
+}
+
+// The keys that say how an instruction uses the word, for decode and encode.
+constexpr std::array<std::string_view, 9> use_keys = {"mnemonic", "matrix", "a", "major", "major_a",
+                                                      "major_b",  "rows",   "k", "from"};
+
+DescriptorUse use_from(const Question& question, const Keys& keys) {
+  constexpr std::uint64_t longest = 16384;
+  DescriptorUse use;
+  use.operand = parse_multiplicand(keys.text("matrix", "A"));
+  const char* major_key = use.operand == Multiplicand::A ? "major_a" : "major_b";
+  if (keys.has("major") || keys.has(major_key))
+    use.major = keys.major("major", keys.major(major_key));
+  if (keys.has("from")) use.advanced_from = parse_number(keys.text("from", ""), "from=");
+  const bool tile = keys.has("rows") || keys.has("k");
+  if (!keys.has("mnemonic")) {
+    if (tile || keys.has("matrix") || keys.has("from") || use.major)
+      throw UsageError(
+          "matrix=, major=, rows=, k= and from= say how an instruction uses the word: "
+          "expected mnemonic= as well");
+    return use;
+  }
+  use.form = form_from(question, keys);
+  if (!use.major) use.major = Major::K;
+  if (tile) {
+    const Extent one = wgmma::operand_extent(*use.form, use.operand);
+    use.tile = Extent{static_cast<std::uint32_t>(keys.number_or("rows", 1, longest, one.mn)),
+                      static_cast<std::uint32_t>(keys.number_or("k", 1, longest, one.k))};
+  }
+  return use;
+}
+
+// ---- encode -------------------------------------------------------------------------------------
+
+MatrixDescriptor descriptor_from(const Keys& keys) {
+  MatrixDescriptor d;
+  d.start_bytes = keys.either_number("start", wgmma::StartAddress::name);
+  d.lbo_bytes = keys.either_number("lbo", wgmma::LeadingByteOffset::name);
+  d.sbo_bytes = keys.either_number("sbo", wgmma::StrideByteOffset::name);
+  d.base_offset =
+      static_cast<std::uint32_t>(keys.number_or(wgmma::BaseOffset::name, 0, 0xffffffff, 0));
+  const int swizzle = keys.choice(wgmma::SwizzleMode::name,
+                                  {name(swizzles_by_width[0]), name(swizzles_by_width[1]),
+                                   name(swizzles_by_width[2]), name(swizzles_by_width[3])},
+                                  3);
+  d.swizzle = swizzles_by_width[swizzle];
+  return d;
+}
+
+std::string nearest_wgmma(MatrixDescriptor d) {
+  Rounded rounded;
+  rounded.to_field(wgmma::StartAddress{}, d.start_bytes);
+  rounded.to_field(wgmma::LeadingByteOffset{}, d.lbo_bytes);
+  rounded.to_field(wgmma::StrideByteOffset{}, d.sbo_bytes);
+  rounded.to_field(wgmma::BaseOffset{}, d.base_offset);
+  return rounded.words(check(d) == Fault::None);
+}
+
+EncodedWord encode_wgmma(const Question& question) {
+  const Keys keys(
+      words_from(question, 1), use_keys,
+      {"start", "lbo", "sbo", wgmma::BaseOffset::name, wgmma::SwizzleMode::name,
+       wgmma::StartAddress::name, wgmma::LeadingByteOffset::name, wgmma::StrideByteOffset::name});
+  const MatrixDescriptor d = descriptor_from(keys);
+  if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault, nearest_wgmma(d));
+  const DescriptorUse use = use_from(question, keys);
+  if (use.form && use.major == Major::MN &&
+      !wgmma::has_major(wgmma::operand_type(*use.form, use.operand)))
+    throw FaultError(Fault::MnMajorNeeds16Bit, "; nearest legal: major=K");
+  const std::uint64_t word = wgmma::encode(d);
+  return {hex_word(word, wgmma_word_bits), remarks_on(word, use).lints};
+}
+
+// ---- bytes --------------------------------------------------------------------------------------
+
+struct BytesQuestion {
+  wgmma::Form form;
+  Multiplicand operand;
+  MatrixDescriptor descriptor;
+};
+
+BytesQuestion bytes_question(const Question& question) {
+  const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
+  BytesQuestion q{
+      instruction_of(question, keys).form, parse_multiplicand(word_at(question, 1, "A or B")), {}};
+  if (!keys.has("desc"))
+    throw UsageError("desc= is missing: expected desc= with a 64-bit descriptor word");
+  q.descriptor = wgmma::decode(parse_number(keys.text("desc", ""), "desc="));
+  if (q.operand == Multiplicand::A && q.form.a_place == wgmma::Place::Registers)
+    throw UsageError("a=regs: A in registers has no descriptor; expected B, or a=smem");
+  return q;
+}
+
+Table bytes_table(const BytesQuestion& q, bool with_bit) {
+  const Type type = wgmma::operand_type(q.form, q.operand);
+  const Major major = wgmma::operand_major(q.form, q.operand);
+  const Extent extent = wgmma::operand_extent(q.form, q.operand);
+  Table table{{"mn", "k", "byte"}, {}};
+  if (with_bit) table.header.push_back("bit");
+  table.rows.reserve(std::size_t{extent.mn} * extent.k);
+  for (std::uint32_t mn = 0; mn < extent.mn; ++mn) {
+    for (std::uint32_t k = 0; k < extent.k; ++k) {
+      const std::uint32_t byte = wgmma::element_address(q.descriptor, major, type, {mn, k});
+      table.rows.push_back({fmt::format("{}", mn), fmt::format("{}", k), fmt::format("{}", byte)});
+      if (with_bit)
+        table.rows.back().push_back(
+            fmt::format("{}", wgmma::bit_in_byte(type, static_cast<int>(k))));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Answer decode(const Question& question) {
+  const bool json = question.options.style == Style::Json;
+  if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc"))) {
+    const DecodedWord decoded = decode_tcgen05(question);
+    return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
+  }
+  const std::uint64_t word =
+      parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
+  const Keys keys(words_from(question, 2), use_keys);
+  const DecodedWord decoded = decode_wgmma(word, remarks_on(word, use_from(question, keys)));
+  return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
+}
+
+Answer encode(const Question& question) {
+  const std::string_view format = word_at(question, 0, "a format such as wgmma.desc");
+  const EncodedWord encoded =
+      is_tcgen05_word(format) ? encode_tcgen05(question) : encode_wgmma(question);
+  if (question.options.style == Style::Json)
+    return {Status::Yes, encoded_json(lowered(format), encoded), ""};
+  return {Status::Yes, encoded.word, lint_lines(encoded)};
+}
+
+Answer bytes(const Question& question) {
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B desc=WORD"))) return bytes_tcgen05(question);
+  const BytesQuestion q = bytes_question(question);
+  const bool bit =
+      question.options.style == Style::Text && bits(wgmma::operand_type(q.form, q.operand)) < 8;
+  const Table table = bytes_table(q, bit);
+  return {Status::Yes,
+          render(question.options.transpose ? transposed(table) : table, question.options.style),
+          ""};
+}
+
+}  // namespace tcq::oracle

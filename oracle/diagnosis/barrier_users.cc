@@ -1,0 +1,122 @@
+#include "oracle/diagnosis/barrier_users.h"
+
+#include <fmt/format.h>
+
+#include "oracle/diagnosis/instruction_text.h"
+
+namespace tcq::oracle {
+
+using namespace machine;
+
+namespace {
+
+// Which of the lists an instruction belongs to, with its barrier and its number.
+struct Use {
+  std::vector<BarrierUse> BarrierUsers::*list = nullptr;
+  const Address* barrier = nullptr;
+  std::int64_t number = 0;
+  std::uint16_t multicast = 0;
+};
+
+std::int64_t bytes_of(const Program& program, const TensorLoad& i) {
+  return tma::complete_tx_bytes(program.maps()[static_cast<std::size_t>(i.map)]);
+}
+
+struct UseOf {
+  const Program& program;
+
+  Use operator()(const MbarrierInit& i) const {
+    return {&BarrierUsers::inits, &i.barrier, i.count};
+  }
+  Use operator()(const MbarrierArrive& i) const { return {&BarrierUsers::arrivals, &i.barrier}; }
+  Use operator()(const MbarrierArriveExpectTx& i) const {
+    return {&BarrierUsers::expects, &i.barrier, i.bytes};
+  }
+  Use operator()(const MbarrierExpectTx& i) const {
+    return {&BarrierUsers::expects, &i.barrier, i.bytes};
+  }
+  Use operator()(const MbarrierTryWait& i) const {
+    return {&BarrierUsers::waits, &i.barrier, i.parity};
+  }
+  Use operator()(const MbarrierTestWait& i) const {
+    return {&BarrierUsers::waits, &i.barrier, i.parity};
+  }
+  Use operator()(const TensorLoad& i) const {
+    return {&BarrierUsers::copies, &i.barrier, bytes_of(program, i), i.multicast};
+  }
+  Use operator()(const BulkLoad& i) const {
+    return {&BarrierUsers::copies, &i.barrier, i.bytes, i.multicast};
+  }
+  Use operator()(const BulkSend& i) const { return {&BarrierUsers::copies, &i.barrier, i.bytes}; }
+  Use operator()(const Tcgen05Commit& i) const {
+    return {&BarrierUsers::arrivals, &i.barrier, 0, i.multicast};
+  }
+  Use operator()(const auto&) const { return {}; }
+};
+
+// Does the statement, executed by this segment, use the mbarrier of this CTA?
+bool uses(const Use& use, const Segment& segment, int cta, std::uint32_t address) {
+  if (use.barrier == nullptr || use.barrier->of(0) != address) return false;
+  if (use.multicast != 0) return (use.multicast >> cta & 1) != 0;
+  if (use.barrier->cta != own_cta) return use.barrier->cta == cta;
+  return segment.cta == every_cta || segment.cta == cta;
+}
+
+void note(std::vector<BarrierUse>& list, BarrierUse use) {
+  for (const BarrierUse& known : list)
+    if (known.line == use.line && known.role == use.role) return;
+  list.push_back(std::move(use));
+}
+
+std::string with_roles(const std::vector<BarrierUse>& list) {
+  std::string text;
+  for (const BarrierUse& use : list)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", use.line, use.role);
+  return text.empty() ? "nowhere" : text;
+}
+
+}  // namespace
+
+BarrierUsers users_of_barrier(const Program& program, int cta, std::uint32_t address) {
+  BarrierUsers users;
+  std::size_t number = 0;
+  for (const Segment& segment : program.segments())
+    for (const Statement& statement : segment.statements) {
+      const Use use = std::visit(UseOf{program}, statement.what);
+      if (uses(use, segment, cta, address))
+        note(users.*use.list, {number, line_text(statement), segment.name, use.number});
+      ++number;
+    }
+  return users;
+}
+
+std::int64_t barrier_of(const Statement& statement) {
+  static const Program none({});
+  if (std::holds_alternative<TensorLoad>(statement.what))
+    return std::get<TensorLoad>(statement.what).barrier.of(0);
+  const Use use = std::visit(UseOf{none}, statement.what);
+  return use.barrier == nullptr ? -1 : std::int64_t{use.barrier->of(0)};
+}
+
+std::string lines_text(const std::vector<BarrierUse>& uses) {
+  std::string text;
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == uses.size() ? " and " : ", ") + uses[i].line;
+  return text;
+}
+
+std::string users_text(const Program& program, int cta, std::uint32_t address) {
+  const BarrierUsers users = users_of_barrier(program, cta, address);
+  std::string text = address_text(program, address) + ": ";
+  if (users.inits.empty())
+    text += "initialised nowhere";
+  else
+    text += fmt::format("count {} from {}", users.inits.front().number, lines_text(users.inits));
+  if (!users.expects.empty()) text += "; expect_tx at " + with_roles(users.expects);
+  if (!users.copies.empty()) text += "; copies at " + with_roles(users.copies);
+  if (!users.arrivals.empty() || users.expects.empty())
+    text += "; arrivals at " + with_roles(users.arrivals);
+  return text + "; waits at " + with_roles(users.waits);
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,454 @@
+#include "oracle/diagnosis/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "oracle/diagnosis/barrier_story.h"
+#include "oracle/diagnosis/instruction_text.h"
+#include "oracle/diagnosis/tensor_memory_story.h"
+
+namespace tcq::oracle {
+
+using namespace machine;
+
+namespace {
+
+std::string section(Fault fault) {
+  const std::string source = info(fault).source;
+  const bool is_section = source.size() > 1 && (source[1] == '.');
+  return is_section ? "PTX ISA 9.2, " + source : source;
+}
+
+const char* verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::Load: return "reads";
+    case AccessKind::Store: return "writes";
+    case AccessKind::BarrierInit: return "initialises";
+    case AccessKind::CopyRead: return "reads";
+    case AccessKind::CopyWrite: return "writes";
+    case AccessKind::CopyReduce: return "reduces";
+    case AccessKind::WgmmaRead: return "reads";
+    case AccessKind::Tcgen05Read: return "reads";
+  }
+  return "?";
+}
+
+const char* past_of(AccessKind kind) {
+  return is_write(kind) ? (kind == AccessKind::BarrierInit ? "initialised" : "wrote") : "read";
+}
+
+const char* proxy_of(AccessKind kind) { return is_async(kind) ? "async" : "generic"; }
+
+std::string registers_text(wgmma::RegisterRange r) {
+  return r.count == 1 ? fmt::format("register {}", r.first)
+                      : fmt::format("registers {} to {}", r.first, r.first + r.count - 1);
+}
+
+// What the wgmma that found a scrambled operand says of it.
+Major major_of(const Program& program, const Finding& f) {
+  const Statement& statement = program.statement(static_cast<std::size_t>(f.at.statement));
+  const wgmma::Form& form = std::get<WgmmaMma>(statement.what).op.form;
+  return f.number == 0 ? form.major_a : form.major_b;
+}
+
+// --- what happened ---------------------------------------------------------------------------------
+
+class Story {
+ public:
+  Story(const Program& program, const Finding& finding) : p_(program), f_(finding) {}
+
+  std::string text() const {
+    if (!f_.waiting.empty()) return waiting();
+    if (f_.fault == Fault::ResultsDiffer)
+      return fmt::format(
+          "two executions leave different bytes in global memory, the first at {:#x}", f_.number);
+    if (f_.at.statement < 0) return info(f_.fault).sentence;
+    if (f_.map >= 0) return tensor_map();
+    if (f_.fault == Fault::OperandScrambled) return scrambled();
+    if (is_about_tensor_memory(f_)) return tensor_memory_story(p_, f_);
+    if (f_.earlier.statement >= 0 && f_.bytes.end != 0) return conflict();
+    if (f_.registers.count > 0) return registers();
+    std::string text = at() + ": " + info(f_.fault).sentence;
+    if (f_.bytes.end != 0) text += "; " + bytes();
+    return text + number() + why();
+  }
+
+ private:
+  std::string at() const { return place_text(p_, f_.at); }
+  std::string earlier() const { return place_text(p_, f_.earlier); }
+
+  std::string bytes() const {
+    if (f_.cta == global_memory)
+      return fmt::format("global memory [{:#x},{:#x})", f_.bytes.begin, f_.bytes.end);
+    const std::string text = bytes_text(p_, f_.bytes);
+    return p_.launch().cluster > 1 ? fmt::format("{} of CTA {}", text, f_.cta) : text;
+  }
+
+  std::string number() const {
+    switch (f_.fault) {
+      case Fault::MbarrierArrivals: return fmt::format("; a phase expects {}", f_.number);
+      case Fault::CopyRepeated: return fmt::format("; {} lanes issue it", f_.number);
+      case Fault::BarrierMismatch: return fmt::format("; it is in use for {} threads", f_.number);
+      case Fault::SetmaxnregDirection:
+        return fmt::format("; the warp holds {} registers", f_.number);
+      case Fault::MbarrierTxCount: return fmt::format("; tx-count was {}", f_.number);
+      case Fault::WarpgroupDivergent:
+        return f_.number > 0 ? fmt::format("; warp {} does not", f_.number) : "";
+      default: return "";
+    }
+  }
+
+  std::string conflict() const {
+    const std::string what = bytes();
+    switch (f_.fault) {
+      case Fault::MbarrierNotInitialized:
+        return fmt::format("{} uses mbarrier {}, and nothing orders it behind {}", at(), what,
+                           earlier());
+      case Fault::MbarrierNotVisible:
+        return fmt::format(
+            "{} uses mbarrier {} of another CTA; {} was followed by no "
+            "fence.mbarrier_init before its thread synchronised with this one",
+            at(), what, earlier());
+      case Fault::MbarrierInitUnfenced:
+        return fmt::format(
+            "{} completes on mbarrier {} through the async proxy; {} initialised it through the "
+            "generic proxy, and neither fence.mbarrier_init nor fence.proxy.async follows in its "
+            "thread",
+            at(), what, earlier());
+      default: break;
+    }
+    std::string text = fmt::format("{} {} {} through the {} proxy; {} {} it through the {} proxy",
+                                   at(), verb_of(f_.at_kind), what, proxy_of(f_.at_kind), earlier(),
+                                   past_of(f_.earlier_kind), proxy_of(f_.earlier_kind));
+    return text + why();
+  }
+
+  std::string why() const {
+    switch (f_.fault) {
+      case Fault::ProxyFenceMissing:
+        return " and its thread has executed no fence.proxy.async since";
+      case Fault::ProxyFenceMissingAfterRead:
+        return ", and no fence.proxy.async stands between the two";
+      case Fault::ProxyFenceMissingUsed:
+        return " and has used the values, but no fence.proxy.async stands between the two";
+      case Fault::ReductionOrder: return ", and the result depends on which comes first";
+      case Fault::DataRace: return ", and nothing orders the two";
+      case Fault::CopyInFlight: return " and may still be writing";
+      case Fault::SourceInFlight: return " and may still be reading";
+      case Fault::ExpectTxTooSmall:
+        return "; the phase its bytes belong to completed before they had landed";
+      case Fault::PhaseStale:
+        return fmt::format("; {} passed, but on a phase that tells nothing of it",
+                           place_text(p_, f_.hint));
+      case Fault::ScopeTooNarrow:
+        return fmt::format("; {} has scope .cta, which does not reach another CTA",
+                           place_text(p_, f_.hint));
+      case Fault::ReleaseMissing:
+        return fmt::format("; {} counts, but releases nothing", place_text(p_, f_.hint));
+      case Fault::AcquireMissing:
+        return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
+      case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";
+      default: return "";
+    }
+  }
+
+  std::string tensor_map() const {
+    const Statement& statement = p_.statement(static_cast<std::size_t>(f_.at.statement));
+    const bool patches = std::holds_alternative<TensormapReplace>(statement.what);
+    const std::string& map = p_.map_name(f_.map);
+    if (f_.fault == Fault::TensormapInUse)
+      return fmt::format(
+          "{} patches {}, and {} may still read it: the patching thread knows of no wait for that "
+          "copy",
+          at(), map, earlier());
+    return fmt::format("{} {} {}; {} patched it{}", at(), patches ? "patches" : "uses", map,
+                       earlier(), why_not_patched(map));
+  }
+
+  std::string why_not_patched(const std::string& map) const {
+    if (f_.fault == Fault::DataRace) return ", and nothing orders the two";
+    if (f_.fault == Fault::ScopeTooNarrow)
+      return f_.hint.statement >= 0
+                 ? fmt::format("; {} has scope .cta, which does not reach another CTA",
+                               place_text(p_, f_.hint))
+                 : std::string("; the wait between them acquires at scope .cta only");
+    if (f_.missing == TensormapFence::Release)
+      return " and its thread has executed no fence.proxy.tensormap::generic.release since";
+    return fmt::format(
+        ", and the thread that copies has executed no fence.proxy.tensormap::generic.acquire [{}] "
+        "since it was ordered behind the release",
+        map);
+  }
+
+  std::string scrambled() const {
+    const Scrambled& s = f_.scrambled;
+    return fmt::format(
+               "{}: element ({}, {}) of {} is read from byte {:#x}, which holds row {}, column {} "
+               "of the "
+               "tensor; its neighbours say row {}, column {}",
+               at(), s.mn, s.k, f_.number == 0 ? 'A' : 'B', s.address, s.found.row, s.found.col,
+               s.expected.row, s.expected.col) +
+           major();
+  }
+
+  std::string major() const {
+    if (!f_.scrambled.other_major_fits) return "";
+    const bool says_k = major_of(p_, f_) == Major::K;
+    return fmt::format("; operand is stored {}-major but the immediate says {}-major",
+                       says_k ? "MN" : "K", says_k ? "K" : "MN");
+  }
+
+  std::string registers() const {
+    const std::string which = registers_text(f_.registers);
+    if (f_.earlier.statement < 0)
+      return fmt::format("{}: {} ({})", at(), info(f_.fault).sentence, which);
+    const char* relation = f_.fault == Fault::WgmmaFenceMissing  ? "was touched by"
+                           : f_.fault == Fault::WgmmaShapeChange ? "is the accumulator of"
+                                                                 : "belongs to";
+    std::string text = fmt::format("{}: {} {} {}", at(), which, relation, earlier());
+    switch (f_.fault) {
+      case Fault::WgmmaFenceMissing: return text + ", with no wgmma.fence in between";
+      case Fault::WgmmaShapeChange:
+        return text + ", whose shape is another, with no wgmma.fence in between";
+      case Fault::WgmmaUncommitted:
+        return text + ", which no wgmma.commit_group has put into a group: no wait covers it";
+      case Fault::WgmmaSerialized:
+        return text + ", which overlaps it in part: ptxas serialises them (C7511)";
+      default:
+        return text +
+               fmt::format(", in flight in group {}: no wait_group has covered it", f_.number + 1);
+    }
+  }
+
+  std::string waiting() const {
+    return info(f_.fault).sentence + waiting_text(p_, f_) + tensor_memory_of_deadlock(p_, f_);
+  }
+
+  const Program& p_;
+  const Finding& f_;
+};
+
+// --- what to do ------------------------------------------------------------------------------------
+
+std::string line_of(const Program& program, const Place& place) {
+  if (place.statement < 0) return "it";
+  return line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
+std::string fix_of_tensor_map(const Program& program, const Finding& f) {
+  const std::string at = line_of(program, f.at);
+  const std::string earlier = line_of(program, f.earlier);
+  if (f.fault == Fault::ScopeTooNarrow)
+    return "give both tensormap fences, and what orders them, a scope that reaches both CTAs";
+  if (f.missing == TensormapFence::Release)
+    return fmt::format(
+        "put fence.proxy.tensormap::generic.release.gpu behind {}, in every thread that patches, "
+        "before what orders it before {}",
+        earlier, at);
+  return fmt::format(
+      "put fence.proxy.tensormap::generic.acquire.gpu [{}], 128 before {}, in its thread, behind "
+      "what orders it behind {}",
+      program.map_name(f.map), at, earlier);
+}
+
+}  // namespace
+
+std::string what_happened(const Program& program, const Finding& finding) {
+  return Story(program, finding).text();
+}
+
+std::string what_to_do(const Program& program, const Finding& f) {
+  const std::string at = line_of(program, f.at);
+  const std::string earlier = line_of(program, f.earlier);
+  if (const std::string fix = tensor_memory_fix(program, f); !fix.empty()) return fix;
+  switch (f.fault) {
+    case Fault::ProxyFenceMissing:
+      if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
+        return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
+                           earlier, fence);
+      return fmt::format(
+          "put fence.proxy.async behind {}, in every thread that writes, before the "
+          "barrier that orders it before {}",
+          earlier, at);
+    case Fault::MbarrierInitUnfenced:
+      return fmt::format("put fence.mbarrier_init.release.cluster behind {}, before the barrier",
+                         earlier);
+    case Fault::ReductionOrder:
+      return fmt::format("order {} behind {}, or reduce integers", at, earlier);
+    case Fault::ProxyFenceMissingUsed:
+    case Fault::ProxyFenceMissingAfterRead:
+      if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
+        return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
+                           earlier, fence);
+      return fmt::format(
+          "put fence.proxy.async behind {}, before the arrival that hands the bytes "
+          "on (or before {}, in its thread)",
+          earlier, at);
+    case Fault::WgmmaFenceMissing:
+      return fmt::format("put wgmma.fence before {}, behind the last access to its registers", at);
+    case Fault::WgmmaShapeChange: return fmt::format("put wgmma.fence before {}", at);
+    case Fault::WgmmaUncommitted:
+      return fmt::format("put wgmma.commit_group behind {} and wgmma.wait_group before {}", earlier,
+                         at);
+    case Fault::AccumulatorInFlight:
+    case Fault::FragmentInFlight:
+      if (const std::string wait = weak_wait_before(program, f.earlier, f.at); !wait.empty())
+        return fmt::format("{} leaves {} in flight: wait for a group fewer there, before {}", wait,
+                           earlier, at);
+      return fmt::format(
+          "put a wgmma.wait_group that covers {} before {} (wait_group N leaves the "
+          "N youngest groups in flight)",
+          earlier, at);
+    case Fault::CopyInFlight:
+      if (f.cta == global_memory)
+        return fmt::format(
+            "let the thread that issued {} wait for it with cp.async.bulk.wait_group, without "
+            ".read, and order {} behind that wait",
+            earlier, at);
+      return fix_of_hand_over(program, f);
+    case Fault::PhaseStale:
+    case Fault::PhaseOverrun: return fix_of_hand_over(program, f);
+    case Fault::SourceInFlight:
+      if (f.cta == global_memory)
+        return fmt::format("wait for the mbarrier that {} completes, and order {} behind that wait",
+                           earlier, at);
+      if (f.earlier_kind == AccessKind::Tcgen05Read)
+        return fmt::format(
+            "put tcgen05.commit behind {}, and wait on its mbarrier before the bytes are handed to "
+            "{}",
+            earlier, at);
+      return fix_of_hand_over(program, f);
+    case Fault::ExpectTxTooSmall: return fix_of_hand_over(program, f);
+    case Fault::DataRace:
+      return fmt::format(
+          "order {} behind {}: a barrier, or an mbarrier that the one arrives on and "
+          "the other waits for",
+          at, earlier);
+    case Fault::TensormapFenceMissing: return fix_of_tensor_map(program, f);
+    case Fault::TensormapInUse:
+      return fmt::format(
+          "wait for {} before {} (its mbarrier, or cp.async.bulk.wait_group.read in its thread), "
+          "or "
+          "give each its own map",
+          earlier, at);
+    case Fault::ScopeTooNarrow:
+      if (f.map >= 0) return fix_of_tensor_map(program, f);
+      return fmt::format(
+          "give the remote arrive .release.cluster and the wait .acquire.cluster: {} has scope "
+          ".cta",
+          line_of(program, f.hint));
+    case Fault::ReleaseMissing:
+      return fmt::format("write .release at {}: that arrival hands the bytes on",
+                         line_of(program, f.hint));
+    case Fault::AcquireMissing:
+      return fmt::format("write .acquire at {}: that wait takes the bytes over",
+                         line_of(program, f.hint));
+    case Fault::MbarrierArrivals:
+    case Fault::MbarrierNotInitialized: return fix_of_barrier(program, f);
+    case Fault::MbarrierNotVisible:
+      return fmt::format(
+          "put fence.mbarrier_init.release.cluster behind {}, then the cluster "
+          "barrier",
+          earlier);
+    case Fault::MbarrierReinitialized: return "initialise once, or mbarrier.inval it before";
+    case Fault::MbarrierOverwritten: return "move the data: the 8 bytes of an mbarrier are its own";
+    case Fault::CopyRepeated: return fmt::format("let one elected thread execute {}", at);
+    case Fault::WarpgroupDivergent:
+      return fmt::format("let all four warps of the warpgroup execute {}", at);
+    case Fault::WarpDivergent: return fmt::format("let all 32 lanes execute {}", at);
+    case Fault::CtaExited:
+      return "let the CTAs of the cluster meet at a cluster barrier before exit";
+    case Fault::ExitInFlight:
+      if (const std::string wait = weak_wait_behind(program, f.at); !wait.empty())
+        return fmt::format("{} leaves {} in flight: wait for it before the CTA exits", wait, at);
+      return fmt::format("wait for {} before the CTA exits", at);
+    case Fault::RegisterPoolExhausted:
+      return "the counts of all warpgroups together must not exceed what the launch gave them";
+    case Fault::SharedUninitialized: return "write the bytes first, or correct the address";
+    case Fault::RegisterUninitialized:
+      return "write the register first; a wgmma that begins a tile takes scale-d 0";
+    case Fault::Deadlock: return fix_of_deadlock(program, f);
+    case Fault::OperandScrambled:
+      if (f.scrambled.other_major_fits)
+        return fmt::format("write {} for imm-trans-{} of {}",
+                           major_of(program, f) == Major::K ? 1 : 0, f.number == 0 ? 'a' : 'b', at);
+      return "compare LBO, SBO, swizzle, base offset and start of the descriptor with the tensor "
+             "map "
+             "(tcq layout, tcq decode wgmma.desc)";
+    case Fault::WaitTooStrong: return "allow one group more to be pending";
+    case Fault::FenceUnneeded: return fmt::format("delete {}", at);
+    default: return "";
+  }
+}
+
+std::string diagnosis(const Program& program, const Finding& finding) {
+  const FaultInfo about = info(finding.fault);
+  std::string text =
+      fmt::format("{} {}\n{}\n", name(about.kind), about.name, what_happened(program, finding));
+  for (const std::string& line : barrier_lines(program, finding))
+    text += fmt::format("mbarrier {}\n", line);
+  if (const std::string fix = what_to_do(program, finding); !fix.empty())
+    text += fmt::format("fix: {}\n", fix);
+  return text + fmt::format("source: {}", section(finding.fault));
+}
+
+namespace {
+
+const char* outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Right: return "right";
+    case Outcome::Wrong: return "wrong";
+    case Outcome::Refused: return "refused";
+  }
+  return "?";
+}
+
+std::string coverage(const Report& report) {
+  const std::string counts =
+      fmt::format("{} executions, {} instructions", report.executions, report.instructions);
+  return report.exhaustive ? counts + ", every order that matters" : counts;
+}
+
+std::string refusal(const Report& report) {
+  return fmt::format("{}: {}", info(report.refused.fault).sentence, report.refused.what);
+}
+
+nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
+  const FaultInfo about = info(finding.fault);
+  nlohmann::ordered_json json = {{"fault", about.name},
+                                 {"kind", name(about.kind)},
+                                 {"what", what_happened(program, finding)},
+                                 {"fix", what_to_do(program, finding)},
+                                 {"source", section(finding.fault)}};
+  if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
+  if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
+  if (finding.hint.statement >= 0) json["hint"] = place_text(program, finding.hint);
+  json["mbarriers"] = barrier_lines(program, finding);
+  return json;
+}
+
+}  // namespace
+
+std::string report_text(const Program& program, const Report& report) {
+  if (report.outcome == Outcome::Refused) return "refused: " + refusal(report);
+  std::string text = fmt::format("{}: {}", outcome_name(report.outcome), coverage(report));
+  if (report.finding) text += "\n" + diagnosis(program, *report.finding);
+  for (const Finding& f : report.suspicions) text += "\n" + diagnosis(program, f);
+  return text;
+}
+
+std::string report_json(const Program& program, const Report& report) {
+  nlohmann::ordered_json json = {{"outcome", outcome_name(report.outcome)},
+                                 {"executions", report.executions},
+                                 {"instructions", report.instructions},
+                                 {"exhaustive", report.exhaustive}};
+  if (report.outcome == Outcome::Refused) json["refused"] = refusal(report);
+  if (report.finding) json["finding"] = json_of(program, *report.finding);
+  json["suspicions"] = nlohmann::ordered_json::array();
+  for (const Finding& f : report.suspicions) json["suspicions"].push_back(json_of(program, f));
+  return json.dump();
+}
+
+}  // namespace tcq::oracle

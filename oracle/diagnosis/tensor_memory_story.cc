@@ -1,0 +1,298 @@
+#include "oracle/diagnosis/tensor_memory_story.h"
+
+#include <fmt/format.h>
+
+#include "oracle/diagnosis/instruction_text.h"
+
+namespace tcq::oracle {
+
+using namespace machine;
+
+namespace {
+
+std::string range_text(const char* what, int first, int count) {
+  return count == 1 ? fmt::format("{} {}", what, first)
+                    : fmt::format("{}s {}-{}", what, first, first + count - 1);
+}
+
+std::string cells_text(const Program& program, const Finding& f) {
+  const std::string lanes = range_text("lane", f.tmem.first_lane, f.tmem.lanes);
+  const std::string columns = range_text("column", f.tmem.first_column, f.tmem.columns);
+  const std::string cells = f.tmem.lanes == tcgen05::tmem_lanes ? columns : lanes + ", " + columns;
+  return program.launch().cluster > 1 ? fmt::format("{} of CTA {}", cells, f.cta) : cells;
+}
+
+const Instruction& instruction(const Program& program, const Place& place) {
+  return program.statement(static_cast<std::size_t>(place.statement)).what;
+}
+
+template <class What>
+bool is(const Program& program, const Place& place) {
+  return place.statement >= 0 && std::holds_alternative<What>(instruction(program, place));
+}
+
+std::string line_at(const Program& program, const Place& place) {
+  return place.statement < 0
+             ? std::string("it")
+             : line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
+const char* wait_for(const Program& program, const Place& transfer) {
+  return is<Tcgen05Ld>(program, transfer) ? "tcgen05.wait::ld" : "tcgen05.wait::st";
+}
+
+// The word for the pair, `mma -> ld`.
+const char* action_text(const Program& program, const Place& place) {
+  if (is<Tcgen05Mma>(program, place)) return "mma";
+  if (is<Tcgen05Cp>(program, place)) return "cp";
+  if (is<Tcgen05Shift>(program, place)) return "shift";
+  if (is<Tcgen05Ld>(program, place)) return "ld";
+  return is<Tcgen05St>(program, place) ? "st" : "dealloc";
+}
+
+std::string not_complete(const Program& program, const Finding& f) {
+  if (f.hint.statement >= 0)
+    return fmt::format("; {} does not track it: a commit tracks its own thread and cta_group only",
+                       place_text(program, f.hint));
+  return fmt::format(
+      "; {} -> {} is not an ordered pair, and nothing says that the first is complete",
+      action_text(program, f.earlier), action_text(program, f.at));
+}
+
+std::string lacking(const Program& program, const Finding& f) {
+  switch (f.fault) {
+    case Fault::TmemRace: return ", and nothing orders the two";
+    case Fault::TmemWaitMissing:
+      return fmt::format(
+          " and may still be under way: no {} stands between. A use of its registers orders "
+          "the value, not the release",
+          wait_for(program, f.earlier));
+    case Fault::TmemNotComplete: return not_complete(program, f);
+    case Fault::TmemFenceBeforeMissing:
+      return ", and its thread synchronised with no tcgen05.fence::before_thread_sync in front";
+    case Fault::TmemFenceAfterMissing:
+      return ", and no tcgen05.fence::after_thread_sync stands behind the synchronisation of the "
+             "two";
+    case Fault::TmemFenceOmitted:
+      return ", and not both tcgen05 fences stand at the release and the acquire between them: "
+             "CUTLASS's pipelines do without";
+    case Fault::TmemWaitOmitted:
+      return ", and no tcgen05.wait::ld stands between: every value was used, which CUTLASS's "
+             "attention example relies on";
+    case Fault::TmemOrderAssumed:
+      return fmt::format(
+          "; {} -> {} is not an ordered pair, and the first may still be under way. CUTLASS, "
+          "DeepGEMM and FlashAttention-4 rely on the order of one thread",
+          action_text(program, f.earlier), action_text(program, f.at));
+    default: return "";
+  }
+}
+
+std::string allocation_story(const Program& program, const Finding& f) {
+  const std::string at = place_text(program, f.at);
+  const std::string cells = cells_text(program, f);
+  const std::string earlier =
+      f.earlier.statement >= 0 ? place_text(program, f.earlier) : std::string();
+  switch (f.fault) {
+    case Fault::TmemFreed: return fmt::format("{} uses {}, which {} freed", at, cells, earlier);
+    case Fault::TmemNotAllocated:
+      return earlier.empty()
+                 ? fmt::format("{} uses {}, which no alloc covers", at, cells)
+                 : fmt::format("{} uses {}, and nothing orders it behind {}", at, cells, earlier);
+    case Fault::TmemAllocAssumed:
+      return fmt::format("{} uses {}; its warp knows of the alloc of its own CTA, not of {}", at,
+                         cells, earlier);
+    case Fault::TmemDeallocAddress:
+      return earlier.empty()
+                 ? fmt::format("{} frees {}, which no alloc has returned", at, cells)
+                 : fmt::format("{} frees {}; what lies there was allocated otherwise by {}", at,
+                               cells, earlier);
+    case Fault::TmemLeaked: return fmt::format("{}: {} still allocated at exit", at, cells);
+    case Fault::TmemAllocAfterRelinquish:
+      return fmt::format("{} comes behind {}: no allocation may follow", at, earlier);
+    default: return at + ": " + info(f.fault).sentence;
+  }
+}
+
+}  // namespace
+
+bool is_about_tensor_memory(const Finding& f) {
+  switch (f.fault) {
+    case Fault::TmemFreed:
+    case Fault::TmemNotAllocated:
+    case Fault::TmemDeallocAddress:
+    case Fault::TmemLeaked:
+    case Fault::TmemAllocAfterRelinquish:
+    case Fault::TmemAllocSize:
+    case Fault::TmemAllocGrows:
+    case Fault::TmemOverlap:
+    case Fault::TmemLaneNotOwned:
+    case Fault::TmemLaneAlignment:
+    case Fault::TmemUninitialized:
+    case Fault::UnmodelledShiftEdge:
+    case Fault::TmemRace:
+    case Fault::TmemWaitMissing:
+    case Fault::TmemNotComplete:
+    case Fault::TmemFenceBeforeMissing:
+    case Fault::TmemFenceAfterMissing:
+    case Fault::TmemAllocAssumed:
+    case Fault::TmemFenceOmitted:
+    case Fault::TmemWaitOmitted:
+    case Fault::TmemOrderAssumed:
+    case Fault::TmemLaneIgnored:
+    case Fault::CommitOrderAssumed:
+    case Fault::CtaNotStarted:
+    case Fault::Tcgen05Repeated: return f.at.statement >= 0;
+    default: return false;
+  }
+}
+
+std::string tensor_memory_story(const Program& program, const Finding& f) {
+  const std::string at = place_text(program, f.at);
+  switch (f.fault) {
+    case Fault::TmemLaneNotOwned: {
+      const int first = tcgen05::first_tmem_lane(static_cast<int>(f.number));
+      return fmt::format("{} names lane {}; warp {} reaches lanes {}-{} only (warp % 4 = {})", at,
+                         f.tmem.first_lane, f.number, first, first + tcgen05::lanes_per_warp - 1,
+                         f.number % 4);
+    }
+    case Fault::TmemLaneIgnored: {
+      const int own = tcgen05::first_tmem_lane(static_cast<int>(f.number));
+      return fmt::format(
+          "{} names lane {}, which is warp 0's: the manual leaves that open, DeepGEMM relies on "
+          "hardware that takes lane {}, as it is done here",
+          at, f.tmem.first_lane, f.tmem.first_lane + own);
+    }
+    case Fault::CommitOrderAssumed:
+      return fmt::format(
+          "{} arrives in CTA {}, which has seen a later commit of that thread and exits: DeepGEMM "
+          "relies on commits arriving in order",
+          at, f.cta);
+    case Fault::CtaNotStarted:
+      return fmt::format(
+          "{} reaches CTA {}, which may not have started: its warp has seen nothing that CTA {} "
+          "did",
+          at, f.cta, f.cta);
+    case Fault::TmemLaneAlignment:
+      return fmt::format("{}: lane {} does not suit it", at, f.tmem.first_lane);
+    case Fault::TmemUninitialized:
+    case Fault::UnmodelledShiftEdge:
+      if (f.earlier.statement < 0)
+        return fmt::format("{} reads {}: nothing has written them since their alloc", at,
+                           cells_text(program, f));
+      return fmt::format("{} uses what {} read from {}: {}", at, place_text(program, f.earlier),
+                         cells_text(program, f), info(f.fault).sentence);
+    case Fault::TmemOverlap:
+      return fmt::format("{}: {} belong to D and to another operand", at, cells_text(program, f));
+    case Fault::TmemAllocSize: return fmt::format("{}: {}", at, info(f.fault).sentence);
+    case Fault::TmemAllocGrows:
+      return fmt::format("{}: an earlier alloc of the CTA asked for {} columns only", at, f.number);
+    case Fault::Tcgen05Repeated: return fmt::format("{}: {} lanes issue it", at, f.number);
+    case Fault::TmemRace:
+    case Fault::TmemWaitMissing:
+    case Fault::TmemNotComplete:
+    case Fault::TmemFenceBeforeMissing:
+    case Fault::TmemFenceAfterMissing:
+    case Fault::TmemFenceOmitted:
+    case Fault::TmemWaitOmitted:
+    case Fault::TmemOrderAssumed:
+      return fmt::format("{} touches {} behind {}{}", at, cells_text(program, f),
+                         place_text(program, f.earlier), lacking(program, f));
+    default: return allocation_story(program, f);
+  }
+}
+
+std::string tensor_memory_of_deadlock(const Program& program, const Finding& f) {
+  std::string text;
+  for (const TmemHolding& h : f.holdings)
+    text +=
+        fmt::format("\n  CTA {} holds {}: {}", h.cta,
+                    range_text("column", h.first_column, h.columns), place_text(program, h.alloc));
+  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
+    text += fmt::format("\n  {} arrives on it in other CTAs only", place_text(program, f.hint));
+  for (const Place& place : f.uncommitted)
+    text += fmt::format("\n  no commit of its thread and cta_group stands behind {}",
+                        place_text(program, place));
+  return text;
+}
+
+std::string tensor_memory_fix(const Program& program, const Finding& f) {
+  const std::string at = line_at(program, f.at);
+  const std::string earlier = line_at(program, f.earlier);
+  switch (f.fault) {
+    case Fault::TmemRace:
+      return fmt::format(
+          "order {} behind {}: complete the one, fence::before_thread_sync, synchronise the "
+          "threads, fence::after_thread_sync",
+          at, earlier);
+    case Fault::TmemWaitMissing:
+      return fmt::format("put {} behind {}, before the columns are handed on or used again",
+                         wait_for(program, f.earlier), earlier);
+    case Fault::TmemNotComplete:
+      return fmt::format(
+          "put tcgen05.commit with the same cta_group behind {}, in its thread; wait for its "
+          "mbarrier, then tcgen05.fence::after_thread_sync, before {}",
+          earlier, at);
+    case Fault::TmemFenceBeforeMissing:
+      return fmt::format(
+          "put tcgen05.fence::before_thread_sync behind {}, before its thread synchronises",
+          earlier);
+    case Fault::TmemFenceAfterMissing:
+      return fmt::format(
+          "put tcgen05.fence::after_thread_sync behind the wait or barrier, before {}", at);
+    case Fault::TmemLaneNotOwned:
+      return "let the warp with that quarter of the lanes do it, or name the warp's own lanes";
+    case Fault::CommitOrderAssumed:
+      return fmt::format("let a warp of CTA {} wait for {} before the CTA ends", f.cta, at);
+    case Fault::TmemLaneIgnored: return "add 32 * (warp % 4) to the lane of the address";
+    case Fault::CtaNotStarted:
+      return fmt::format(
+          "put barrier.cluster.arrive (.relaxed is enough) and barrier.cluster.wait before {}, in "
+          "all threads of the cluster",
+          at);
+    case Fault::TmemFenceOmitted:
+      return fmt::format(
+          "put tcgen05.fence::before_thread_sync behind {} and tcgen05.fence::after_thread_sync "
+          "before {}",
+          earlier, at);
+    case Fault::TmemWaitOmitted:
+      return fmt::format("put tcgen05.wait::ld behind {}, before {}", earlier, at);
+    case Fault::TmemOrderAssumed:
+      return fmt::format("give {} columns of its own, or commit {} and wait for it before", at,
+                         earlier);
+    case Fault::TmemFreed: return "free the columns behind their last use";
+    case Fault::TmemAllocAssumed:
+      return fmt::format("let {} and a cluster barrier come before {}", earlier, at);
+    case Fault::TmemNotAllocated:
+      return f.earlier.statement >= 0
+                 ? fmt::format("let the alloc at {} and a barrier come before {}", earlier, at)
+                 : std::string("allocate the columns, or correct the address");
+    case Fault::TmemDeallocAddress:
+      return "give dealloc the address, the columns and the cta_group of the alloc";
+    case Fault::TmemLeaked: return fmt::format("free what {} allocated before the CTA exits", at);
+    case Fault::TmemAllocAfterRelinquish: return fmt::format("allocate before {}", earlier);
+    case Fault::TmemAllocSize: return "ask for 32, 64, 128, 256 or 512 columns";
+    case Fault::TmemAllocGrows: return "allocate the largest piece first";
+    case Fault::TmemAllocBlocks:
+      return "plan 512 columns in all, or free some before: nobody who could is still running";
+    case Fault::TmemUninitialized:
+      return is<Tcgen05Mma>(program, f.at)
+                 ? std::string("let the first mma of a tile not accumulate (enable-input-d 0)")
+                 : std::string("write the cells first, or correct lanes and columns");
+    case Fault::TmemOverlap: return "begin each region where the one before it ends";
+    case Fault::Tcgen05Repeated: return fmt::format("let one elected thread execute {}", at);
+    case Fault::Deadlock:
+      if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
+        return fmt::format(
+            "let {} arrive in all CTAs that wait: .multicast::cluster with their "
+            "ranks",
+            line_at(program, f.hint));
+      if (!f.uncommitted.empty())
+        return fmt::format("put tcgen05.commit with the same cta_group behind {}, in its thread",
+                           line_at(program, f.uncommitted.front()));
+      return "";
+    default: return "";
+  }
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,89 @@
+#include "oracle/sum/gemm_epilogue.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "sim/num/float_bits.h"
+#include "sim/num/narrow.h"
+
+namespace tcq::oracle {
+namespace {
+
+template <class Word>
+std::uint32_t load(const void* data, std::int64_t index) {
+  Word word;
+  std::memcpy(&word, static_cast<const Word*>(data) + index, sizeof word);
+  return word;
+}
+
+template <class Word>
+void store(void* data, std::int64_t index, std::uint32_t bits) {
+  const auto word = static_cast<Word>(bits);
+  std::memcpy(static_cast<Word*>(data) + index, &word, sizeof word);
+}
+
+float canonical(float value) {
+  return std::isnan(value) ? std::bit_cast<float>(canonical_nan_f32) : value;
+}
+
+// Exact: f16 and bf16 are f32s.
+float to_f32(Type type, std::uint32_t bits) {
+  if (type == Type::f32) return std::bit_cast<float>(bits);
+  return static_cast<float>(element_value(type, bits));
+}
+
+std::uint32_t from_f32(Type type, float value) {
+  const auto word = std::bit_cast<std::uint32_t>(canonical(value));
+  return type == Type::f32 ? word : narrow(type, word);
+}
+
+}  // namespace
+
+std::uint32_t load_element(Type type, const void* data, std::int64_t index) {
+  switch (bits(type)) {
+    case 8: return load<std::uint8_t>(data, index);
+    case 16: return load<std::uint16_t>(data, index);
+    default: return load<std::uint32_t>(data, index);
+  }
+}
+
+void store_element(Type type, void* data, std::int64_t index, std::uint32_t word) {
+  switch (bits(type)) {
+    case 8: return store<std::uint8_t>(data, index, word);
+    case 16: return store<std::uint16_t>(data, index, word);
+    default: return store<std::uint32_t>(data, index, word);
+  }
+}
+
+double element_value(Type type, std::uint32_t word) {
+  if (!is_float(type)) return static_cast<double>(decode_integer(type, word));
+  const Decoded d = decode_float(type, word);
+  if (d.kind == Class::Nan) return std::nan("");
+  const double sign = d.negative ? -1 : 1;
+  if (d.kind == Class::Infinite) return sign * INFINITY;
+  if (d.kind == Class::Zero) return sign * 0.0;
+  return std::ldexp(d.significand, d.exponent - float_format(type).fraction_bits);
+}
+
+std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
+  return std::bit_cast<std::uint32_t>(
+      canonical(rounded::add(std::bit_cast<float>(a), std::bit_cast<float>(b))));
+}
+
+std::uint32_t finish_output(const Gemm& g, const GemmData& data, std::uint32_t sum,
+                            std::int64_t batch, std::int64_t row, std::int64_t col) {
+  if (g.out == Type::s32) return sum;
+  const float product = is_float(g.in) ? std::bit_cast<float>(sum)
+                                       : static_cast<float>(static_cast<std::int32_t>(sum));
+  float value = canonical(rounded::multiply(g.alpha, product));
+  if (g.beta != 0) {
+    const std::uint32_t c = load_element(g.out, data.c, batch * g.c.batch + row * g.c.ld + col);
+    value = canonical(rounded::multiply_add(g.beta, to_f32(g.out, c), value));
+  }
+  if (data.bias != nullptr)
+    value = canonical(rounded::add(value, to_f32(g.out, load_element(g.out, data.bias, col))));
+  return from_f32(g.out, activate(g.activation, value));
+}
+
+}  // namespace tcq::oracle

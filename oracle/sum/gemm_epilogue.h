@@ -1,0 +1,26 @@
+// From the bits of a sum to the bits of D: a GEMM's epilogue on the CPU, and elements in memory.
+//
+// A NaN that a step makes is the canonical one, as on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "oracle/sum/gemm_reference.h"
+
+namespace tcq::oracle {
+
+// The raw bits of element `index` of an array of `type`.
+std::uint32_t load_element(Type type, const void* data, std::int64_t index);
+void store_element(Type type, void* data, std::int64_t index, std::uint32_t bits);
+
+// f32 addition of two words.
+std::uint32_t add_f32(std::uint32_t a, std::uint32_t b);
+
+// `sum` is an f32, or an s32 for integer operands.
+std::uint32_t finish_output(const Gemm& gemm, const GemmData& data, std::uint32_t sum,
+                            std::int64_t batch, std::int64_t row, std::int64_t col);
+
+// What an element is worth.
+double element_value(Type type, std::uint32_t bits);
+
+}  // namespace tcq::oracle

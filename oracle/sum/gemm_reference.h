@@ -1,0 +1,75 @@
+// Every bit of a GEMM's result, computed on the CPU from the order of accumulation that its plan
+// states.
+//
+// An output is the sum of one chain of wgmmas for each segment of K, added in f32 in the order of
+// the segments; then the epilogue, every step rounded to f32; then one conversion. Tile, cluster and
+// M do not enter, so that a row's bits do not depend on M. The arithmetic of a wgmma is
+// sim/num/fused_sum.h's; here it runs on vectors of outputs, and rows and columns are decoded once.
+// Example: a 1 x 1 x 1 product of bf16 2.0 and 3.0 onto f32 is 0x40c00000.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/element.h"
+#include "sim/num/activation.h"
+
+namespace tcq::oracle {
+
+// Unit: elements. `ld` steps the index that is not contiguous.
+struct GemmStrides {
+  std::int64_t ld = 0;
+  std::int64_t batch = 0;
+};
+
+struct GemmSegment {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+// D = activation(alpha * A * B + beta * C + bias); C and D row-major, of type `out`.
+struct Gemm {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t batch = 1;
+  Type in = Type::bf16;
+  Type out = Type::bf16;
+  Major major_a = Major::K;
+  Major major_b = Major::K;
+  GemmStrides a = {};
+  GemmStrides b = {};
+  GemmStrides c = {};
+  GemmStrides d = {};
+  float alpha = 1;
+  float beta = 0;  // 0: C is not read
+  Activation activation = Activation::None;
+  std::vector<GemmSegment> segments = {};  // of K, in the order of addition; none: one chain
+};
+
+// Host memory; what is not there is null.
+struct GemmData {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  const void* bias = nullptr;
+};
+
+// Writes m x n elements of every matrix of D and nothing between them; `threads` 0: all cores.
+// Requires: integers have one segment; s32 results no epilogue.
+void compute_gemm(const Gemm& gemm, const GemmData& data, void* d, int threads = 0);
+
+// The bits of one output, by the wgmma's arithmetic as it stands in sim/num: slow.
+std::uint32_t gemm_output(const Gemm& gemm, const GemmData& data, std::int64_t batch,
+                          std::int64_t row, std::int64_t col);
+
+// Distance of a result from the same formula in float64, for eyes.
+struct GemmErrors {
+  double max_absolute = 0;
+  double max_relative = 0;      // to the sum of |a| * |b|, the scale that rounding errors have
+  double root_mean_square = 0;  // absolute
+};
+GemmErrors gemm_errors(const Gemm& gemm, const GemmData& data, const void* d);
+
+}  // namespace tcq::oracle

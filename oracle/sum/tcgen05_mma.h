@@ -1,0 +1,26 @@
+// `tcq mma` for tcgen05.mma: data lines -> the bits of D, through sim/num/tcgen05_dot.h.
+//
+// A line is `a b c`, for block-scaled kinds `a b c sfa sfb`: a and b are the K elements of one row
+// of A and one column of B, comma separated, in fixed-width hex (data_line.h); sfa and sfb the scale
+// factors of that row and column, two digits each; c and the answer are fixed-width hex. Sparse: a
+// holds the stored elements and b those that they meet, in the same order. Example, kind mxf8f6f4
+// of e4m3: 38,00,...  38,00,...  00000000  7f  80 gives 40000000. Reading the mnemonic is not done
+// here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "oracle/answer/answer.h"
+#include "sim/num/tcgen05_dot.h"
+
+namespace tcq::oracle {
+
+// One data line. With Style::Json also the evidence. Requires: a form that exists. Throws UsageError
+// and UnmodelledError.
+Answer tcgen05_mma_line(const tcgen05::DotForm& form, std::string_view line, Style style);
+
+// How sure the answers are, for stderr, once: "evidence: published: SENTENCE", one line per reason.
+std::string tcgen05_mma_evidence(const tcgen05::DotForm& form);
+
+}  // namespace tcq::oracle

@@ -1,0 +1,319 @@
+#include "sim/async/explore.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "sim/async/happened_before.h"
+#include "sim/async/replay.h"
+#include "sim/async/touch_order.h"
+
+namespace tcq::machine {
+namespace {
+
+// A state on the path that is being explored.
+struct Node {
+  std::vector<AgentId> enabled;
+  std::set<AgentId> to_do;  // to be tried from here
+  std::set<AgentId> done;
+  std::map<AgentId, std::vector<Touch>> sleeping;
+};
+
+int warps_of(const Program& program) { return program.launch().cluster * program.warps_per_cta(); }
+
+class Explorer {
+ public:
+  Explorer(const Program& program, const ExploreOptions& options)
+      : program_(program), options_(options) {}
+
+  Report run() {
+    report_.refused = check(program_);
+    if (report_.refused.fault != Fault::None) {
+      report_.outcome = Outcome::Refused;
+      return std::move(report_);
+    }
+    report_.schedule.program = fingerprint(program_);
+    report_.schedule.max_instructions = options_.max_instructions;
+    report_.schedule.fails = options_.fails;
+    report_.exhaustive = explore_all() && !stopped_;
+    if (!stopped_) run_eager();
+    for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
+      run_random(options_.seed + i);
+    return std::move(report_);
+  }
+
+ private:
+  // --- one execution -------------------------------------------------------------------------------
+
+  std::unique_ptr<Cluster> start(Timing timing) {
+    auto cluster = std::make_unique<Cluster>(program_, cache_, timing);
+    cluster->limit_instructions(options_.max_instructions);
+    cluster->fail_on(options_.fails);
+    execution_.timing = timing;
+    execution_.steps.clear();
+    return cluster;
+  }
+
+  const std::vector<Touch>& step(Cluster& cluster, AgentId agent) {
+    return record_step(cluster, agent, execution_.steps);
+  }
+
+  void advance_data(Cluster& cluster, std::uint64_t choice) {
+    if (cluster.advance_data(choice))
+      execution_.steps.push_back({.kind = StepKind::Data, .what = choice});
+  }
+
+  // An execution has ended, one way or another.
+  void finish(Cluster& cluster) {
+    end_execution(cluster);
+    ++report_.executions;
+    report_.instructions += cluster.instructions();
+    report_.bookkeeping_bytes = std::max(report_.bookkeeping_bytes, cluster.bookkeeping_bytes());
+    for (const Finding& f : cluster.suspicions()) add_suspicion(f);
+    if (cluster.finding()) return wrong(*cluster.finding());
+    if (report_.executions == 1) {
+      report_.global = cluster.global();
+      report_.schedule.execution = execution_;
+    } else if (cluster.global() != report_.global) {
+      report_.schedule.against = report_.schedule.execution;
+      wrong(results_differ(report_.global, cluster.global()));
+    }
+    if (report_.instructions > options_.max_total_instructions) stopped_ = true;
+  }
+
+  void wrong(const Finding& finding) {
+    report_.outcome = Outcome::Wrong;
+    report_.finding = finding;
+    report_.schedule.execution = execution_;
+    stopped_ = true;
+  }
+
+  void add_suspicion(const Finding& finding) {
+    const bool known =
+        std::any_of(report_.suspicions.begin(), report_.suspicions.end(), [&](const Finding& f) {
+          return f.fault == finding.fault && f.at.statement == finding.at.statement;
+        });
+    if (!known) report_.suspicions.push_back(finding);
+  }
+
+  // --- all orders that matter ----------------------------------------------------------------------
+
+  // False if the bound was reached first.
+  bool explore_all() {
+    std::vector<Node> path;
+    for (;;) {
+      run_along(path);
+      if (stopped_) return false;
+      while (!path.empty() && path.back().to_do.empty()) path.pop_back();
+      if (path.empty()) return true;
+      if (report_.executions >= options_.max_executions) return false;
+    }
+  }
+
+  // Repeats the path up to its last node, takes a new branch there, and goes on to the end.
+  void run_along(std::vector<Node>& path) {
+    const auto cluster = start(Timing::Latest);
+    HappenedBefore order(warps_of(program_));
+    for (std::size_t depth = 0;; ++depth) {
+      if (depth == path.size() && !extend(path, *cluster, order)) break;
+      Node& node = path[depth];
+      AgentId agent = 0;
+      const bool repeats = depth + 1 < path.size();
+      if (repeats) {
+        agent = chosen_[depth];
+      } else {
+        if (node.to_do.empty()) break;  // all that could be tried here sleeps
+        agent = *node.to_do.begin();
+        node.to_do.erase(node.to_do.begin());
+        chosen_.resize(depth);
+        chosen_.push_back(agent);
+      }
+      take(path, depth, agent, *cluster, order);
+      if (cluster->finding()) break;
+    }
+    finish_unless_redundant(*cluster);
+  }
+
+  // An execution that stopped because everything left sleeps was seen before in another order.
+  void finish_unless_redundant(Cluster& cluster) {
+    if (cluster.finding() || cluster.runnable().empty()) return finish(cluster);
+    report_.instructions += cluster.instructions();
+    if (report_.instructions > options_.max_total_instructions) stopped_ = true;
+  }
+
+  // A new node for the state the cluster is in; false if no step is left.
+  bool extend(std::vector<Node>& path, const Cluster& cluster, const HappenedBefore& order) {
+    Node node;
+    node.enabled = cluster.runnable();
+    if (node.enabled.empty()) return false;
+    if (!path.empty()) {
+      const Node& last = path.back();
+      for (const auto& [agent, touches] : last.sleeping)
+        if (agent != chosen_.back() && !wakes(order.last_touches(), touches))
+          node.sleeping.emplace(agent, touches);
+    }
+    choose_first(node, order.size());
+    path.push_back(std::move(node));
+    return true;
+  }
+
+  // Fair: the agent whose last step is longest ago.
+  void choose_first(Node& node, std::size_t steps) {
+    const AgentId* best = nullptr;
+    std::size_t best_age = 0;
+    for (const AgentId& agent : node.enabled) {
+      if (node.sleeping.contains(agent)) continue;
+      const auto last = last_step_.find(agent);
+      const std::size_t at =
+          last == last_step_.end() || last->second >= steps ? 0 : last->second + 1;
+      if (best == nullptr || at < best_age) {
+        best = &agent;
+        best_age = at;
+      }
+    }
+    if (best != nullptr) node.to_do.insert(*best);
+  }
+
+  void take(std::vector<Node>& path, std::size_t depth, AgentId agent, Cluster& cluster,
+            HappenedBefore& order) {
+    Node& node = path[depth];
+    if (node.done.insert(agent).second || !node.sleeping.contains(agent))
+      node.sleeping.emplace(agent, cluster.next_touches(agent));
+    order.note_enabled(node.enabled);
+    for (const std::size_t earlier : order.take(agent, step(cluster, agent)))
+      try_before(path[earlier], earlier, agent, order);
+    last_step_[agent] = depth;
+  }
+
+  // The last step could have come before an earlier one: that order is to be tried, too.
+  void try_before(Node& node, std::size_t at, AgentId agent, const HappenedBefore& order) {
+    const auto can = [&](AgentId a) {
+      return std::find(node.enabled.begin(), node.enabled.end(), a) != node.enabled.end();
+    };
+    const auto add = [&](AgentId a) {
+      if (!node.done.contains(a) && !node.sleeping.contains(a)) node.to_do.insert(a);
+    };
+    if (can(agent)) return add(agent);
+    // Someone enabled there who leads to it: its agent knew of a step of theirs from there on.
+    for (const AgentId candidate : node.enabled)
+      if (order.knew_of(candidate, at)) return add(candidate);
+    for (const AgentId candidate : node.enabled) add(candidate);
+  }
+
+  // --- other executions ----------------------------------------------------------------------------
+
+  // All data moves at once.
+  void run_eager() {
+    const auto cluster = start(Timing::Earliest);
+    for (std::uint64_t turn = 0; !cluster->finding(); ++turn) {
+      const std::vector<AgentId> agents = cluster->runnable();
+      if (agents.empty()) break;
+      step(*cluster, agents[turn % agents.size()]);
+    }
+    finish(*cluster);
+  }
+
+  class Random {
+   public:
+    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+    std::uint64_t below(std::uint64_t n) {
+      state_ ^= state_ << 13;
+      state_ ^= state_ >> 7;
+      state_ ^= state_ << 17;
+      return (state_ >> 16) % n;
+    }
+
+   private:
+    std::uint64_t state_;
+  };
+
+  // Every third execution prefers some agents over others, so that one lags far behind.
+  void run_random(std::uint64_t seed) {
+    Random random(seed);
+    const auto cluster = start(seed % 2 == 0 ? Timing::Earliest : Timing::Latest);
+    const std::uint64_t laggard = seed % 3 == 0 ? random.below(64) : 64;
+    while (!cluster->finding()) {
+      std::vector<AgentId> agents = cluster->runnable();
+      if (agents.empty()) break;
+      if (random.below(4) == 0) advance_data(*cluster, random.below(1u << 20));
+      if (cluster->finding()) break;
+      std::uint64_t pick = random.below(agents.size());
+      if (agents[pick] % 64 == laggard) pick = random.below(agents.size());
+      step(*cluster, agents[pick]);
+    }
+    finish(*cluster);
+  }
+
+  const Program& program_;
+  const ExploreOptions& options_;
+  MmaCache cache_;
+  Report report_;
+  std::vector<AgentId> chosen_;
+  Execution execution_;  // the present one
+  std::unordered_map<AgentId, std::size_t> last_step_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+bool same_line(const Statement& a, const Statement& b) {
+  return a.what.index() == b.what.index() && a.where.line == b.where.line &&
+         std::string_view(a.where.file) == b.where.file;
+}
+
+// What the statement could be weakened to, and what it then is called; nothing if it could not.
+Fault weaken(Instruction& what) {
+  if (auto* wait = std::get_if<WgmmaWait>(&what)) {
+    ++wait->pending;
+    return Fault::WaitTooStrong;
+  }
+  const bool fence = std::holds_alternative<FenceProxyAsync>(what) ||
+                     std::holds_alternative<FenceMbarrierInit>(what) ||
+                     std::holds_alternative<FenceProxyTensormap>(what) ||
+                     std::holds_alternative<WgmmaFence>(what);
+  if (!fence) return Fault::None;
+  what = Move{};
+  return Fault::FenceUnneeded;
+}
+
+// Weakens all statements of one line together, as they stand in one loop, and explores again.
+void find_slow(const Program& program, const ExploreOptions& options, Report& report) {
+  ExploreOptions quick = options;
+  quick.find_slow = false;
+  quick.random_executions = std::min<std::uint64_t>(options.random_executions, 6);
+  std::vector<const Statement*> tried;
+  for (std::size_t number = 0; number < program.statement_count(); ++number) {
+    const Statement& original = program.statement(number);
+    const bool known = std::any_of(tried.begin(), tried.end(),
+                                   [&](const Statement* t) { return same_line(*t, original); });
+    if (known) continue;
+    Program weaker = program;
+    Fault fault = Fault::None;
+    for (Segment& segment : weaker.segments())
+      for (Statement& statement : segment.statements)
+        if (same_line(statement, original)) fault = weaken(statement.what);
+    if (fault == Fault::None) continue;
+    tried.push_back(&original);
+    const Report other = explore(weaker, quick);
+    const bool right = other.outcome == Outcome::Right && other.global == report.global &&
+                       other.suspicions.size() <= report.suspicions.size();
+    if (right)
+      report.suspicions.push_back(
+          {.fault = fault, .at = {static_cast<std::int64_t>(number), 0, -1}});
+  }
+}
+
+}  // namespace
+
+Report explore(const Program& program, const ExploreOptions& options) {
+  Report report = Explorer(program, options).run();
+  if (options.find_slow && report.outcome == Outcome::Right) find_slow(program, options, report);
+  return report;
+}
+
+}  // namespace tcq::machine

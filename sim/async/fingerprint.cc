@@ -1,0 +1,156 @@
+// A program's fingerprint, for schedule.h: one word for all that its executions depend on.
+//
+// Instructions are plain structs (instruction.h), so their members are hashed one after the other
+// whatever they are called: a new instruction or member needs nothing here, and a struct that cannot
+// be taken apart this way does not compile.
+#include <type_traits>
+#include <utility>
+
+#include "sim/async/program.h"
+#include "sim/async/schedule.h"
+
+namespace tcq::machine {
+namespace {
+
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+
+template <class T, std::size_t... I>
+constexpr bool takes(std::index_sequence<I...>) {
+  return requires { T{(static_cast<void>(I), Anything{})...}; };
+}
+
+constexpr std::size_t most_members = 24;
+
+// Of a struct without arrays.
+template <class T, std::size_t N = most_members>
+constexpr std::size_t member_count() {
+  if constexpr (takes<T>(std::make_index_sequence<N>{}))
+    return N;
+  else
+    return member_count<T, N - 1>();
+}
+template <>
+constexpr std::size_t member_count<tma::TensorMap>() {
+  return 10;
+}
+template <>
+constexpr std::size_t member_count<tma::Coordinates>() {
+  return 1;
+}
+
+class Fingerprint {
+ public:
+  template <class T>
+  void add(const T& value) {
+    if constexpr (std::is_enum_v<T> || std::is_integral_v<T>)
+      add_word(static_cast<std::uint64_t>(value));
+    else if constexpr (std::is_array_v<T>)
+      for (const auto& element : value) add(element);
+    else
+      add_members(value);
+  }
+  template <class T>
+  void add(const std::vector<T>& values) {
+    add_word(values.size());
+    for (const T& value : values) add(value);
+  }
+  void add(const Address& address) {
+    add_all(address.base, address.stride_bytes, address.cta, address.table != nullptr);
+    if (address.table) add(*address.table);
+  }
+  void add(const Instruction& what) {
+    add_word(what.index());
+    std::visit([&](const auto& i) { add(i); }, what);
+  }
+  void add(const Statement& s) { add_all(s.what, s.guard); }
+  void add(const Segment& s) { add_all(s.first_warp, s.warps, s.cta, s.statements); }
+  void add(const Allocation& a) { add_all(a.address, a.bytes); }
+
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_word(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
+    value_ ^= value_ >> 29;
+  }
+  void add_all(const auto&... values) { (add(values), ...); }
+
+  template <class T>
+  void add_members(const T& value) {
+    constexpr std::size_t count = member_count<T>();
+    if constexpr (count == 0) {
+      static_assert(std::is_empty_v<T>);
+    } else if constexpr (count <= 5) {
+      add_few<count>(value);
+    } else {
+      add_many<count>(value);
+    }
+  }
+  template <std::size_t Count, class T>
+  void add_few(const T& value) {
+    if constexpr (Count == 1) {
+      const auto& [a] = value;
+      add_all(a);
+    } else if constexpr (Count == 2) {
+      const auto& [a, b] = value;
+      add_all(a, b);
+    } else if constexpr (Count == 3) {
+      const auto& [a, b, c] = value;
+      add_all(a, b, c);
+    } else if constexpr (Count == 4) {
+      const auto& [a, b, c, d] = value;
+      add_all(a, b, c, d);
+    } else if constexpr (Count == 5) {
+      const auto& [a, b, c, d, e] = value;
+      add_all(a, b, c, d, e);
+    } else {
+      static_assert(Count == 0, "a struct of so many members needs a line here");
+    }
+  }
+  template <std::size_t Count, class T>
+  void add_many(const T& value) {
+    if constexpr (Count == 6) {
+      const auto& [a, b, c, d, e, f] = value;
+      add_all(a, b, c, d, e, f);
+    } else if constexpr (Count == 7) {
+      const auto& [a, b, c, d, e, f, g] = value;
+      add_all(a, b, c, d, e, f, g);
+    } else if constexpr (Count == 8) {
+      const auto& [a, b, c, d, e, f, g, h] = value;
+      add_all(a, b, c, d, e, f, g, h);
+    } else if constexpr (Count == 9) {
+      const auto& [a, b, c, d, e, f, g, h, i] = value;
+      add_all(a, b, c, d, e, f, g, h, i);
+    } else if constexpr (Count == 10) {
+      const auto& [a, b, c, d, e, f, g, h, i, j] = value;
+      add_all(a, b, c, d, e, f, g, h, i, j);
+    } else if constexpr (Count == 11) {
+      const auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+      add_all(a, b, c, d, e, f, g, h, i, j, k);
+    } else if constexpr (Count == 17) {
+      const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
+      add_all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+    } else {
+      static_assert(Count == 0, "a struct of so many members needs a line here");
+    }
+  }
+
+  std::uint64_t value_ = 0x243f6a8885a308d3u;
+};
+
+}  // namespace
+
+std::uint64_t fingerprint(const Program& program) {
+  Fingerprint all;
+  all.add(program.launch());
+  all.add(program.segments());
+  all.add(program.allocations());
+  all.add(program.maps());
+  all.add(program.initial_global());
+  return all.value();
+}
+
+}  // namespace tcq::machine

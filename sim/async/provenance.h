@@ -1,0 +1,250 @@
+// Who wrote and read each byte of a memory, through which proxy, and what of it another thread may
+// rely on. Of shared memory here, of global memory in pieces of this (global_provenance.h).
+//
+// Every byte has a cell (byte_cells.h): its last writer and those who have read it since, as numbers of accesses in
+// a log. An access is checked against the cells it touches before it becomes their newest entry; the
+// verdict says whether the earlier access is known to have happened before (clock.h) and, where the
+// two use different proxies, whether a proxy fence stands between them. What the verdict means as a
+// Fault: cluster.h. Example: warp 0 stores through the generic proxy in its epoch 3, having executed
+// no proxy fence (fences 0). A wgmma of warp 4, whose clock knows epoch 3 of warp 0 but no fence of
+// it, gets the verdict Unfenced.
+//
+// Source: PTX ISA 9.2, 8.6 "Proxies", 8.9 "Ordering of memory operations", 9.7.13.4
+// "fence.proxy.async".
+// Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
+// on; the manual's causality order alone would accept the reader's fence as well. ldmatrix and
+// stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
+// row. Where several lanes of a store write one byte, each of them has to fence. A load whose value
+// its thread has used is over; refuted by a published kernel that shows the new bytes.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/async/byte_cells.h"
+#include "sim/async/clock.h"
+
+namespace tcq::machine {
+
+using AccessId = std::uint32_t;   // 0: none
+using ReaderSet = std::uint32_t;  // 0: none; one access, or a set of several
+
+enum class AccessKind : std::uint8_t {
+  Load,
+  Store,
+  BarrierInit,
+  CopyRead,
+  CopyWrite,
+  CopyReduce,
+  WgmmaRead,
+  Tcgen05Read,  // by mma or cp
+};
+
+constexpr bool is_async(AccessKind kind) { return kind >= AccessKind::CopyRead; }
+constexpr bool is_write(AccessKind kind) {
+  return kind == AccessKind::Store || kind == AccessKind::BarrierInit ||
+         kind == AccessKind::CopyWrite || kind == AccessKind::CopyReduce;
+}
+
+// What has become of the values that a load brought. Lost: overwritten before they were used.
+enum class Loaded : std::uint8_t { Waiting, Used, Lost };
+
+// Lane l of the warp accesses `width` bytes at base + l * stride, or at base + table[l]; width 0: each
+// of `lanes` accesses all of the bytes.
+struct Access {
+  AccessKind kind = AccessKind::Load;
+  std::uint8_t lane = 0;   // the first
+  std::uint16_t warp = 0;  // in the cluster
+  std::uint32_t statement = 0;
+  Stream stream = 0;
+  Tick tick = 0;             // happened before all that knows (stream, tick)
+  std::uint32_t fences = 0;  // proxy fences that its thread had executed: generic proxy only
+  std::uint32_t lanes = 0;
+  std::uint32_t base = 0;
+  std::int32_t stride_bytes = 0;
+  std::uint16_t width = 0;
+  Loaded loaded = Loaded::Lost;
+  bool covers_lost = false;  // stands for a load of the same bytes whose value was lost, too
+  // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
+  // Other copies: the caller's.
+  std::uint32_t operation = 0;
+  const std::uint32_t* table = nullptr;  // the program's
+};
+// Lanes that access the byte; the first of them, or the access's first.
+std::uint32_t lanes_at(const Access& access, std::uint32_t address);
+int lane_at(const Access& access, std::uint32_t address);
+
+// Do two reductions give the same bits in either order? `operation` says which they are; 0: never.
+constexpr bool commute(const Access& a, const Access& b) {
+  return a.operation == b.operation && a.operation != 0;
+}
+
+// Numbers of the streams of a cluster's warps and warpgroups; others are made on demand.
+class Streams {
+ public:
+  Streams(int warps, int warpgroups)
+      : warps_(static_cast<Stream>(warps)),
+        next_(2 * warps_ + static_cast<Stream>(warpgroups)),
+        lane_fences_(static_cast<std::size_t>(warps) * 32) {}
+
+  Stream epochs(int warp) const { return static_cast<Stream>(warp); }
+  Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
+  Stream groups(int warpgroup) const { return 2 * warps_ + static_cast<Stream>(warpgroup); }
+  Stream make() { return next_++; }
+  // Fences executed by some lanes of a warp only; 0: none yet.
+  Stream lane_fences(int warp, int lane) const { return lane_fences_[index(warp, lane)]; }
+  Stream make_lane_fences(int warp, int lane) {
+    Stream& stream = lane_fences_[index(warp, lane)];
+    if (stream == 0) stream = make();
+    return stream;
+  }
+
+ private:
+  static std::size_t index(int warp, int lane) {
+    return static_cast<std::size_t>(warp) * 32 + static_cast<std::size_t>(lane);
+  }
+  Stream warps_;
+  Stream next_;
+  std::vector<Stream> lane_fences_;
+};
+
+class AccessLog {
+ public:
+  AccessLog() : entries_(1), sets_(1) {}
+
+  AccessId add(const Access& access) {
+    entries_.push_back(access);
+    return static_cast<AccessId>(entries_.size() - 1);
+  }
+  const Access& operator[](AccessId id) const { return entries_[id]; }
+  Access& operator[](AccessId id) { return entries_[id]; }
+  std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const;
+
+  ReaderSet with_reader(ReaderSet readers, AccessId access);
+
+  template <class Visit>
+  void for_each(ReaderSet readers, Visit visit) const {
+    if (readers == 0) return;
+    if (!is_set(readers)) return visit(readers);
+    for (const AccessId id : sets_[readers & ~set_bit]) visit(id);
+  }
+
+ private:
+  friend class Compaction;
+  static constexpr ReaderSet set_bit = 0x80000000u;
+  static bool is_set(ReaderSet readers) { return (readers & set_bit) != 0; }
+  static bool is_covered_by(const Access& old, const Access& next);
+  ReaderSet make_set(ReaderSet readers, AccessId access);
+
+  std::vector<Access> entries_;
+  std::vector<std::vector<AccessId>> sets_;
+  ReaderSet memo_readers_ = 0;
+  AccessId memo_access_ = 0;
+  ReaderSet memo_result_ = 0;
+};
+
+// Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
+// or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
+// were handed on. OpenOrder: two reductions whose order shows and is open. These three leave the
+// access recorded; the others are worse.
+enum class Verdict : std::uint8_t {
+  Ordered,
+  Unwritten,
+  UnfencedAfterUse,
+  OpenOrder,
+  Unordered,
+  Unfenced,
+  LiveBarrier
+};
+constexpr bool is_recorded(Verdict verdict) { return verdict <= Verdict::OpenOrder; }
+
+// Half open, absolute addresses.
+struct ByteRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+struct Conflict {
+  Verdict verdict = Verdict::Ordered;
+  AccessId earlier = 0;
+  ByteRange bytes;
+};
+
+// What some lanes of a warp knew at their last proxy fence; no lane is in two.
+struct FenceClock {
+  std::uint32_t lanes = 0;
+  Clock clock;
+};
+
+// What the accessing lanes know: their clock, and the warp's clocks at proxy fences.
+struct Knowledge {
+  const Clock& clock;
+  const std::vector<FenceClock>& at_fence;
+  std::uint32_t lanes = 0;
+};
+
+// Has a fence.proxy.async behind it that is known, in every lane that accesses bytes of the range.
+bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
+
+class Provenance {
+ public:
+  enum class AtLaunch : std::uint8_t { Arbitrary, Data };  // what the bytes hold
+
+  Provenance() = default;
+  Provenance(std::uint32_t base, std::uint32_t bytes, AtLaunch at_launch = AtLaunch::Arbitrary)
+      : base_(base), at_launch_(at_launch), cells_(bytes) {}
+
+  // Checks the access against the bytes; if it is ordered, or reads what is unwritten, it becomes
+  // their newest entry. Requires: the range lies inside; `access` is in the log.
+  Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
+                  const Streams& streams);
+  // Checks only.
+  Conflict check(ByteRange range, AccessId access, const Knowledge& knows, const AccessLog& log,
+                 const Streams& streams) const;
+  // The bytes now hold data that `access` wrote, whatever was there.
+  void overwrite(ByteRange range, AccessId access);
+
+  AccessId writer(std::uint32_t address) const { return cells_.at(address - base_).writer; }
+  std::size_t bytes() const { return cells_.memory(); }
+
+ private:
+  friend class Compaction;
+  struct Cell {
+    AccessId writer = 0;
+    ReaderSet readers = 0;  // and reductions, which overwrite nothing
+    friend bool operator==(const Cell&, const Cell&) = default;
+  };
+
+  Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
+                      const AccessLog& log, const Streams& streams) const;
+
+  std::uint32_t base_ = 0;
+  AtLaunch at_launch_ = AtLaunch::Arbitrary;
+  bool has_reductions_ = false;
+  ByteCells<Cell> cells_;
+};
+
+// Drops all accesses from a log that no cell and no root refers to any more.
+class Compaction {
+ public:
+  explicit Compaction(AccessLog& log) : log_(log), kept_(log.size()) {}
+  void keep(Provenance& memory);
+  void keep(AccessId root) { kept_[root] = true; }
+  bool keeps(AccessId id) const { return kept_[id]; }
+  // Requires: everything that is to stay was kept. Renumbers what renumber() is then called with.
+  void run();
+  void renumber(Provenance& memory) const;
+  AccessId renumber(AccessId id) const { return new_id_[id]; }
+
+ private:
+  AccessLog& log_;
+  std::vector<bool> kept_;
+  std::vector<bool> kept_sets_;
+  std::vector<AccessId> new_id_;
+  std::vector<ReaderSet> new_set_;
+};
+
+}  // namespace tcq::machine

@@ -1,0 +1,235 @@
+// A tensor map, as cuTensorMapEncodeTiled takes it: which tensor in global memory, cut into which
+// boxes, swizzled how in shared memory. And which ones the driver refuses.
+//
+// Decides the parameters' codes and limits; which byte of a box goes where is tma_tile.h. Example:
+// bf16, 2D, 1024 x 512 elements, boxes of 64 x 128 with 128B swizzle:
+//   {DataType::BFloat16, 2, 0, {1024, 512}, {2048}, {64, 128}, {1, 1}, Interleave::None,
+//    Swizzle::B128, Fill::Zero}
+//
+// Source: CUDA driver API 13.0, cuTensorMapEncodeTiled; PTX ISA 9.2, 5.5.7 "Swizzling modes".
+// Measured: tests/vectors/tma_encode.tcqv (beyond the driver's text: strides of zero and rows that
+// overlap are accepted, element strides of dimension 0 are checked, interleave 32B goes without
+// swizzle, too).
+// Measured: tests/vectors/tma_edge.tcqv (a box of 228 KiB is accepted, one of 229 KiB is not;
+// interleave 32B is accepted with every swizzle)
+// Measured: tests/vectors/tma_interleave.tcqv (interleaved or not, the inner box is a multiple of
+// 16 bytes, also with 32B, and the box at most 228 KiB, divided by all element strides; only the
+// span of the swizzle is not looked at if the map is interleaved)
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/swizzle.h"
+#include "sim/isa/fault/fault.h"
+
+namespace tcq::tma {
+
+inline constexpr int max_rank = 5;
+inline constexpr std::uint32_t max_box = 256;
+inline constexpr std::uint32_t max_element_stride = 8;
+inline constexpr std::uint32_t global_unit_bytes = 16;  // of addresses, strides and inner boxes
+inline constexpr std::uint32_t max_tile_bytes = 228 * 1024;
+inline constexpr std::uint64_t max_dim = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t stride_limit = std::uint64_t{1} << 40;
+
+// The enumerators' values are the driver's: CUtensorMapDataType.
+enum class DataType : std::uint8_t {
+  UInt8,
+  UInt16,
+  UInt32,
+  Int32,
+  UInt64,
+  Int64,
+  Float16,
+  Float32,
+  Float64,
+  BFloat16,
+  Float32Ftz,
+  TFloat32,
+  TFloat32Ftz,
+  U4Align8,
+  U4Align16,
+  U6Align16,
+};
+inline constexpr int data_type_count = 16;
+
+// CUtensorMapSwizzle.
+enum class Swizzle : std::uint8_t { None, B32, B64, B128, B128Atom32, B128Atom32Flip8, B128Atom64 };
+inline constexpr int swizzle_count = 7;
+
+// CUtensorMapInterleave.
+enum class Interleave : std::uint8_t { None, B16, B32 };
+
+// What elements outside the tensor read as: CUtensorMapFloatOOBfill.
+enum class Fill : std::uint8_t { Zero, NaN };
+
+HOST_DEVICE constexpr bool is_packed(DataType type) { return type >= DataType::U4Align8; }
+
+// 0 for the packed types, whose elements are no whole bytes.
+HOST_DEVICE constexpr std::uint32_t element_bytes(DataType type) {
+  switch (type) {
+    case DataType::UInt8: return 1;
+    case DataType::UInt16:
+    case DataType::Float16:
+    case DataType::BFloat16: return 2;
+    case DataType::UInt32:
+    case DataType::Int32:
+    case DataType::Float32:
+    case DataType::Float32Ftz:
+    case DataType::TFloat32:
+    case DataType::TFloat32Ftz: return 4;
+    case DataType::UInt64:
+    case DataType::Int64:
+    case DataType::Float64: return 8;
+    default: return 0;
+  }
+}
+
+HOST_DEVICE constexpr bool is_float(DataType type) {
+  return type >= DataType::Float16 && type <= DataType::TFloat32Ftz;
+}
+
+HOST_DEVICE constexpr const char* name(DataType type) {
+  switch (type) {
+    case DataType::UInt8: return "UINT8";
+    case DataType::UInt16: return "UINT16";
+    case DataType::UInt32: return "UINT32";
+    case DataType::Int32: return "INT32";
+    case DataType::UInt64: return "UINT64";
+    case DataType::Int64: return "INT64";
+    case DataType::Float16: return "FLOAT16";
+    case DataType::Float32: return "FLOAT32";
+    case DataType::Float64: return "FLOAT64";
+    case DataType::BFloat16: return "BFLOAT16";
+    case DataType::Float32Ftz: return "FLOAT32_FTZ";
+    case DataType::TFloat32: return "TFLOAT32";
+    case DataType::TFloat32Ftz: return "TFLOAT32_FTZ";
+    case DataType::U4Align8: return "16U4_ALIGN8B";
+    case DataType::U4Align16: return "16U4_ALIGN16B";
+    case DataType::U6Align16: return "16U6_ALIGN16B";
+  }
+  return "?";
+}
+
+HOST_DEVICE constexpr const char* name(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::None: return "none";
+    case Swizzle::B32: return "32B";
+    case Swizzle::B64: return "64B";
+    case Swizzle::B128: return "128B";
+    case Swizzle::B128Atom32: return "128B_ATOM_32B";
+    case Swizzle::B128Atom32Flip8: return "128B_ATOM_32B_FLIP_8B";
+    case Swizzle::B128Atom64: return "128B_ATOM_64B";
+  }
+  return "?";
+}
+
+// The longest inner box; 0 if there is no limit. Unit: bytes.
+HOST_DEVICE constexpr std::uint32_t span_bytes(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::None: return 0;
+    case Swizzle::B32: return 32;
+    case Swizzle::B64: return 64;
+    default: return 128;
+  }
+}
+
+HOST_DEVICE constexpr bool needs_capability_10(Swizzle swizzle) { return swizzle > Swizzle::B128; }
+
+// Acts on absolute shared-memory addresses. The 8-byte flip of B128Atom32Flip8 is not in it.
+HOST_DEVICE constexpr SwizzleFunction swizzle_function(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::None: return {0, 4, 3};
+    case Swizzle::B32: return {1, 4, 3};
+    case Swizzle::B64: return {2, 4, 3};
+    case Swizzle::B128: return {3, 4, 3};
+    case Swizzle::B128Atom32:
+    case Swizzle::B128Atom32Flip8: return {2, 5, 2};
+    case Swizzle::B128Atom64: return {1, 6, 1};
+  }
+  return {0, 4, 3};
+}
+
+// Dimension 0 is the contiguous one. Entries from `rank` on mean nothing.
+struct TensorMap {
+  DataType type = DataType::UInt8;
+  int rank = 1;
+  std::uint64_t address = 0;                       // of element 0, in global memory
+  std::uint64_t dims[max_rank] = {1, 1, 1, 1, 1};  // elements
+  std::uint64_t stride_bytes[max_rank - 1] = {};   // of dimension d at d - 1
+  std::uint32_t box[max_rank] = {1, 1, 1, 1, 1};   // elements, before element_strides
+  std::uint32_t element_strides[max_rank] = {1, 1, 1, 1, 1};
+  Interleave interleave = Interleave::None;
+  Swizzle swizzle = Swizzle::None;
+  Fill fill = Fill::Zero;
+
+  friend constexpr bool operator==(const TensorMap&, const TensorMap&) = default;
+};
+
+// Dimension 0 has no stride.
+HOST_DEVICE constexpr std::uint32_t element_stride(const TensorMap& map, int dim) {
+  return dim == 0 ? 1 : map.element_strides[dim];
+}
+
+// Elements that are moved along one dimension. Requires: element strides of at least 1.
+HOST_DEVICE constexpr std::uint32_t extent(const TensorMap& map, int dim) {
+  if (dim >= map.rank) return 1;
+  return (map.box[dim] + element_stride(map, dim) - 1) / element_stride(map, dim);
+}
+
+// Only for types of whole bytes.
+HOST_DEVICE constexpr std::uint32_t inner_box_bytes(const TensorMap& map) {
+  return map.box[0] * element_bytes(map.type);
+}
+
+namespace detail {
+
+// What the encoder compares with the largest tile. It rounds box / element stride down where the
+// copy rounds it up, and divides dimension 0, too, so that it accepts boxes that move more.
+HOST_DEVICE constexpr std::uint64_t counted_box_bytes(const TensorMap& map) {
+  std::uint64_t bytes = element_bytes(map.type);
+  for (int d = 0; d < map.rank; ++d) bytes *= map.box[d] / map.element_strides[d];
+  return bytes;
+}
+
+HOST_DEVICE constexpr Fault check_tensor(const TensorMap& map) {
+  const std::uint64_t unit = map.interleave == Interleave::B32 ? 32 : global_unit_bytes;
+  if (map.address % unit != 0) return Fault::TensorMapAddress;
+  for (int d = 0; d < map.rank; ++d)
+    if (map.dims[d] == 0 || map.dims[d] > max_dim) return Fault::TensorMapDim;
+  for (int d = 0; d + 1 < map.rank; ++d)
+    if (map.stride_bytes[d] % unit != 0 || map.stride_bytes[d] >= stride_limit)
+      return Fault::TensorMapStride;
+  return Fault::None;
+}
+
+HOST_DEVICE constexpr Fault check_box(const TensorMap& map) {
+  for (int d = 0; d < map.rank; ++d) {
+    if (map.box[d] == 0 || map.box[d] > max_box) return Fault::TensorMapBox;
+    const std::uint32_t stride = map.element_strides[d];
+    if (stride == 0 || stride > max_element_stride) return Fault::TensorMapElementStride;
+  }
+  if (inner_box_bytes(map) % global_unit_bytes != 0) return Fault::TensorMapInnerBox;
+  const bool has_span = map.swizzle != Swizzle::None && map.interleave == Interleave::None;
+  if (has_span && inner_box_bytes(map) > span_bytes(map.swizzle)) return Fault::TensorMapSpan;
+  return counted_box_bytes(map) > max_tile_bytes ? Fault::TensorMapBoxBytes : Fault::None;
+}
+
+}  // namespace detail
+
+// Faults: those of group "Tensor maps", for a device of capability 9.0. Unmodelled ones come last:
+// the driver accepts such a map.
+HOST_DEVICE constexpr Fault check(const TensorMap& map) {
+  const bool interleaved = map.interleave != Interleave::None;
+  if (map.rank < 1 || map.rank > max_rank || (interleaved && map.rank < 3))
+    return Fault::TensorMapRank;
+  if (is_packed(map.type)) return Fault::TargetLacksPackedTypes;
+  if (needs_capability_10(map.swizzle)) return Fault::TargetLacksSwizzleAtoms;
+  if (const Fault f = detail::check_tensor(map); f != Fault::None) return f;
+  if (const Fault f = detail::check_box(map); f != Fault::None) return f;
+  if (map.fill == Fill::NaN && !is_float(map.type)) return Fault::TensorMapFill;
+  return interleaved ? Fault::UnmodelledInterleave : Fault::None;
+}
+
+}  // namespace tcq::tma

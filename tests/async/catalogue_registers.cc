@@ -1,0 +1,65 @@
+// Rows R: setmaxnreg.
+#include "tests/async/catalogue.h"
+#include "tests/async/catalogue_kit.h"
+
+namespace tcq::catalogue {
+namespace {
+
+// Two warpgroups give registers back, the others take them.
+Program pool(int warpgroups, int launch_registers, int low, int high) {
+  Program p({.threads = 128 * warpgroups, .registers = launch_registers});
+  const int givers = warpgroups / 2;
+  p.warps("producer", 0, 4 * givers).setmaxnreg_dec(low);
+  p.warps("consumer", 4 * givers, 4 * (warpgroups - givers)).setmaxnreg_inc(high);
+  return p;
+}
+
+Program r1(bool mutant) { return pool(4, 128, 24, mutant ? 240 : 232); }
+
+Program r2a(bool mutant) {
+  Program p({.threads = 256, .registers = 128});
+  Role producer = p.warps("producer", 0, 4);
+  (mutant ? producer.in_warps(1u) : producer).setmaxnreg_dec(40);
+  producer.warp_sync();
+  if (mutant) producer.setmaxnreg_dec(40);
+  p.warps("consumer", 4, 4).setmaxnreg_inc(200);
+  return p;
+}
+
+Program r2b(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  p.warps("all", 0, 4).setmaxnreg_inc(mutant ? 96 : 128);
+  return p;
+}
+
+Program r2c(bool mutant) {
+  Program p({.threads = 256, .registers = mutant ? 0 : 128});
+  p.warps("producer", 0, 4).setmaxnreg_dec(40);
+  p.warps("consumer", 4, 4).setmaxnreg_inc(200);
+  return p;
+}
+
+// A register that the warpgroup has given back.
+Program r3(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  Role all = p.warps("all", 0, 4);
+  all.setmaxnreg_dec(40).move({mutant ? 40 : 39, 1}, 1);
+  return p;
+}
+
+constexpr Entry entries[] = {
+    {"R1", "240 instead of 232 registers for the consumers", Fault::RegisterPoolExhausted, r1,
+     "the pool lacks"},
+    {"R2a", "setmaxnreg executed by one warp", Fault::WarpgroupDivergent, r2a, "all four warps"},
+    {"R2b", "setmaxnreg.inc below the present count", Fault::SetmaxnregDirection, r2b,
+     "holds 128 registers"},
+    {"R2c", "no bound on the registers at launch", Fault::SetmaxnregIgnored, r2c, "C7508"},
+    {"R3", "a register is used that setmaxnreg.dec gave back", Fault::RegisterOutOfRange, r3,
+     "register"},
+};
+
+}  // namespace
+
+std::span<const Entry> register_entries() { return entries; }
+
+}  // namespace tcq::catalogue

@@ -1,0 +1,188 @@
+// Which lanes have to fence, against a model that asks byte by byte and lane by lane: st, ld, stmatrix,
+// ldmatrix of shared memory and st, ld of global memory, every width, strides and tables of
+// addresses, random lanes, random fences. TCQ_ORDER_LANES and TCQ_SEED draw more, or others.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "oracle/diagnosis/diagnosis.h"
+#include "sim/async/explore.h"
+#include "tests/async/order_plan.h"
+
+namespace tcq::order {
+namespace {
+
+// One access by some lanes, then fences by some lanes, then a bulk operation over some of the bytes.
+struct LaneCase {
+  enum Form : std::uint8_t { Store, Load, MatrixStore, MatrixLoad, GlobalStore, GlobalLoad };
+  Form form = Store;
+  int bytes = 4;  // of a lane
+  int count = 1;  // matrices
+  bool transposed = false;
+  Address to;  // relative
+  std::uint32_t lanes = all_lanes;
+  std::vector<std::uint32_t> fences;
+  std::uint32_t begin = 0;  // what the bulk operation accesses
+  std::uint32_t end = 16;
+
+  bool is_matrix() const { return form == MatrixStore || form == MatrixLoad; }
+  bool is_read() const { return form == Load || form == MatrixLoad || form == GlobalLoad; }
+  bool is_global() const { return form == GlobalStore || form == GlobalLoad; }
+};
+
+constexpr std::uint32_t room_bytes = 2048;
+
+LaneCase draw_lane_case(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  LaneCase c;
+  c.form = static_cast<LaneCase::Form>(below(6));
+  c.bytes = 4 << below(3);
+  c.count = 1 << below(3);
+  c.transposed = below(2) == 0;
+  const auto unit = static_cast<std::uint32_t>(c.is_matrix() ? 16 : c.is_global() ? 4 : c.bytes);
+  if (below(2) == 0 || c.is_global()) {
+    const auto stride = static_cast<std::int32_t>(unit * below(4));
+    const bool down = below(4) == 0;
+    c.to = Address(down ? 1536 : 512 + 16 * below(4), down ? -stride : stride);
+  } else {
+    std::vector<std::uint32_t> table(32);
+    for (std::uint32_t& at : table) at = unit * below(1024 / unit);
+    c.to = Address(512);
+    c.to.table = std::make_shared<const std::vector<std::uint32_t>>(std::move(table));
+  }
+  if (!c.is_matrix() && below(3) != 0)
+    c.lanes = static_cast<std::uint32_t>(random()) | 1u << below(32);
+  for (unsigned n = below(4); n > 0; --n) {
+    const std::uint32_t mask =
+        static_cast<std::uint32_t>(random()) | static_cast<std::uint32_t>(random());
+    c.fences.push_back(below(5) == 0 ? 1u : below(4) == 0 ? all_lanes : mask);
+  }
+  if (below(3) == 0) c.fences.push_back(c.lanes);
+  c.begin = 16 * below(room_bytes / 16);
+  c.end = c.begin + 16 * (1 + below((room_bytes - c.begin) / 16));
+  return c;
+}
+
+// Byte by byte and lane by lane; a matrix access is every lane's.
+bool lacks_a_fence(const LaneCase& c) {
+  std::uint32_t fenced = 0;
+  for (const std::uint32_t mask : c.fences) fenced |= mask;
+  for (std::uint32_t byte = c.begin; byte < c.end; ++byte)
+    for (int lane = 0; lane < 32; ++lane) {
+      const std::uint32_t at = c.to.of(lane);
+      if (c.is_matrix()) {
+        const bool row = lane < 8 * c.count && byte >= at && byte < at + 16;
+        if (row && fenced != all_lanes) return true;
+        continue;
+      }
+      const bool touches = byte >= at && byte < at + static_cast<std::uint32_t>(c.bytes);
+      if ((c.lanes >> lane & 1) != 0 && touches && (fenced >> lane & 1) == 0) return true;
+    }
+  return false;
+}
+
+Program program_of(const LaneCase& c) {
+  Program p({.threads = 64});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t room = p.shared("room", room_bytes);
+  const std::uint32_t other = p.shared("other", room_bytes);
+  const std::uint64_t global = p.global(std::vector<std::uint8_t>(room_bytes));
+  const std::uint64_t out = p.global(std::vector<std::uint8_t>(room_bytes));
+  Role setup = p.warps("setup", 1, 1);
+  setup.elect().mbarrier_init(full, 1);
+  setup.move({0, 1}, 0);
+  for (std::uint32_t at = 0; at < room_bytes; at += 128)
+    setup.store_shared({room + at, 4}, 0).store_shared({other + at, 4}, 0);
+  setup.fence_proxy_async();
+  p.warps("all", 0, 2).barrier_sync();
+  Role one = p.warps("one", 0, 1);
+  one.move({0, 4}, 5);
+  Role some = one.lanes(c.lanes);
+  Address at = c.to;
+  at.base += room;
+  const RegisterRange regs{0, c.bytes / 4};
+  switch (c.form) {
+    case LaneCase::Store: some.store_shared(at, 0, c.bytes); break;
+    case LaneCase::Load: some.load_shared(at, 0, c.bytes); break;
+    case LaneCase::MatrixStore: one.stmatrix(at, 0, c.count, c.transposed); break;
+    case LaneCase::MatrixLoad: one.ldmatrix(at, 0, c.count, c.transposed); break;
+    case LaneCase::GlobalStore:
+      some.store_global(global + c.to.base, c.to.stride_bytes, regs);
+      break;
+    case LaneCase::GlobalLoad: some.load_global(global + c.to.base, c.to.stride_bytes, regs); break;
+  }
+  for (const std::uint32_t mask : c.fences) one.lanes(mask).fence_proxy_async();
+  p.warps("all", 0, 2).barrier_sync();
+  Role copier = p.warps("copier", 1, 1).elect();
+  const std::uint32_t bytes = c.end - c.begin;
+  const bool loads = c.is_global() ? !c.is_read() : c.is_read();
+  if (loads) {
+    copier.mbarrier_arrive_expect_tx(full, bytes);
+    copier.bulk_load(global + c.begin, (c.is_global() ? other : room) + c.begin, bytes, full);
+    copier.mbarrier_try_wait(full, 0);
+  } else {
+    copier.bulk_store((c.is_global() ? other : room) + c.begin,
+                      (c.is_global() ? global : out) + c.begin, bytes);
+    copier.bulk_commit().bulk_wait(0);
+  }
+  return p;
+}
+
+TEST(Order, EveryLaneThatTouchedAByteHasToFence) {
+  std::mt19937 random(from_environment("TCQ_SEED", 12));
+  const unsigned cases = from_environment("TCQ_ORDER_LANES", 3000);
+  int wrong = 0;
+  for (unsigned n = 0; n < cases; ++n) {
+    const LaneCase c = draw_lane_case(random);
+    const Program p = program_of(c);
+    const Report report = explore(p, {.max_executions = 1, .random_executions = 0});
+    const bool lacks = lacks_a_fence(c);
+    wrong += lacks ? 1 : 0;
+    const Fault fault = c.is_read() ? Fault::ProxyFenceMissingAfterRead : Fault::ProxyFenceMissing;
+    const Fault found = report.finding ? report.finding->fault : Fault::None;
+    ASSERT_EQ(found, lacks ? fault : Fault::None) << "case " << n << "\n"
+                                                  << oracle::report_text(p, report);
+  }
+  std::printf("%u cases, %d without a fence\n", cases, wrong);
+  EXPECT_GT(wrong, static_cast<int>(cases / 8));
+  EXPECT_LT(wrong, static_cast<int>(cases - cases / 8));
+}
+
+// --- mbarrier.init ---------------------------------------------------------------------------------
+
+// Lanes 0 and 1 initialise a barrier each, `lanes` fence, and a copy completes on the second.
+Program fences_inits(std::uint32_t lanes, bool by_proxy_fence) {
+  Program p({.threads = 64});
+  const auto full = p.mbarriers("full", 2);
+  const std::uint32_t slot = p.shared("slot", 128);
+  const std::uint64_t in = p.global(std::vector<std::uint8_t>(128));
+  Role all = p.warps("all", 0, 2);
+  all.in_warps(1).lanes(3).mbarrier_init({full[0].base, 8}, 1);
+  Role some = all.in_warps(1).lanes(lanes);
+  by_proxy_fence ? some.fence_proxy_async() : some.fence_mbarrier_init();
+  all.barrier_sync();
+  p.warps("producer", 1, 1)
+      .elect()
+      .mbarrier_arrive_expect_tx(full[1], 128)
+      .bulk_load(in, slot, 128, full[1]);
+  p.warps("consumer", 0, 2).mbarrier_try_wait(full[1], 0);
+  return p;
+}
+
+TEST(Order, TheLaneThatInitialisesHasToFence) {
+  for (const bool by_proxy_fence : {false, true})
+    for (const std::uint32_t lanes : {1u, 2u, 3u, all_lanes}) {
+      const Report report = explore(fences_inits(lanes, by_proxy_fence), {});
+      EXPECT_EQ(report.outcome, Outcome::Right);
+      const bool fenced = (lanes & 2) != 0;
+      ASSERT_EQ(report.suspicions.size(), fenced ? 0u : 1u) << lanes << by_proxy_fence;
+      if (fenced) continue;
+      EXPECT_EQ(report.suspicions[0].fault, Fault::MbarrierInitUnfenced);
+      EXPECT_EQ(report.suspicions[0].earlier.lane, 1);
+      EXPECT_EQ(explore(fences_inits(lanes, by_proxy_fence), {.fails = {.disputed = true}}).outcome,
+                Outcome::Wrong);
+    }
+}
+
+}  // namespace
+}  // namespace tcq::order

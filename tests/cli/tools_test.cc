@@ -1,0 +1,167 @@
+// record, record_tcgen05 and sweep without a GPU: arguments, existing files, state files. Their work on a device is
+// live_test.cc.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/process.h"
+
+namespace tcq::tests {
+namespace {
+
+class ToolsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tcq_tools_XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return (folder_ / name).string();
+  }
+  static std::string read(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+using Record = ToolsTest;
+using Sweep = ToolsTest;
+
+TEST_F(Record, RefusesToOverwriteWithoutForceAndLeavesTheFileAlone) {
+  const std::string file = write("old.tcqv", "precious");
+  const Finished f = run(TCQ_RECORD, {"slots", "--out", file});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("--force"), std::string::npos) << f.err;
+  EXPECT_EQ(read(file), "precious");
+}
+
+TEST_F(Record, BadArgumentsAreUsageErrors) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{},
+        {"slots"},
+        {"slots", "--frobnicate"},
+        {"directed", "--out", path("x")},
+        {"slots", "--out", path("x"), "--seed", "many"}}) {
+    const Finished f = run(TCQ_RECORD, arguments);
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_FALSE(f.err.empty() && f.out.empty());
+    EXPECT_FALSE(std::filesystem::exists(path("x")));
+  }
+}
+
+TEST_F(Record, UnknownSuiteNamesTheNearest) {
+  const Finished f = run(TCQ_RECORD, {"slot", "--out", path("x")});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("slots"), std::string::npos) << f.err;
+}
+
+using RecordTcgen05 = ToolsTest;
+
+TEST_F(RecordTcgen05, RefusesToOverwriteWithoutForceAndLeavesTheFileAlone) {
+  const std::string file = write("old.tcqv", "precious");
+  const Finished f = run(TCQ_RECORD_TCGEN05, {"shift", "--out", file});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("--force"), std::string::npos) << f.err;
+  EXPECT_EQ(read(file), "precious");
+}
+
+TEST_F(RecordTcgen05, BadArgumentsAreUsageErrors) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{},
+        {"shift"},
+        {"shift", "--frobnicate"},
+        {"shfit", "--out", path("x")},
+        {"all"},
+        {"shift", "--out", path("x"), "--limit", "0"},
+        {"check", "--only", "shfit"},
+        {"shift", "--out", path("x"), "--seed", "many"}}) {
+    const Finished f = run(TCQ_RECORD_TCGEN05, arguments);
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_FALSE(f.err.empty() && f.out.empty());
+    EXPECT_FALSE(std::filesystem::exists(path("x")));
+  }
+}
+
+TEST_F(RecordTcgen05, AllRefusesToOverwriteAnyOfItsFiles) {
+  write("tcgen05_cp.tcqv", "precious");
+  const Finished f = run(TCQ_RECORD_TCGEN05, {"all", "--out", path("")});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("tcgen05_cp.tcqv"), std::string::npos) << f.err;
+}
+
+// With such a device the suite is recorded instead.
+TEST_F(RecordTcgen05, WithoutADeviceItSaysSoInOneSentenceAndWritesNothing) {
+  for (const char* suite : {"shift", "check"}) {
+    const Finished f = run(TCQ_RECORD_TCGEN05, {suite, "--out", path("x"), "--only", "shift"});
+    if (std::filesystem::exists(path("x"))) GTEST_SKIP() << "recorded: " << f.out;
+    EXPECT_EQ(f.status, 3) << f.err;
+    EXPECT_EQ(f.out, "");
+    EXPECT_NE(f.err.find("compute capability 10"), std::string::npos) << f.err;
+    EXPECT_EQ(std::ranges::count(f.err, '\n'), 1) << f.err;
+    EXPECT_FALSE(std::filesystem::exists(path("x.journal")));
+  }
+}
+
+constexpr const char* header = "{\"tcq sweep\":1,\"seed\":5,\"tiles_per_unit\":4096}\n";
+
+std::string unit(int form, int index, int bits) {
+  std::string line = "{\"form\":" + std::to_string(form) + ",\"unit\":" + std::to_string(index) +
+                     ",\"outputs\":[100,0,0,0,0,0,0,0,0,0,0],\"differing_bits\":[" +
+                     std::to_string(bits) + ",0,0,0,0,0,0,0,0,0,0]}\n";
+  return line;
+}
+
+TEST_F(Sweep, ReportAddsUpTheShards) {
+  const std::string first = write("a", std::string(header) + unit(0, 0, 0) + unit(1, 0, 0));
+  const std::string second = write("b", std::string(header) + unit(0, 1, 0));
+  const Finished f = run(TCQ_SWEEP, {"--report", first, second});
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_NE(f.out.find("300"), std::string::npos) << f.out;
+}
+
+TEST_F(Sweep, OneDifferingBitIsStatusOne) {
+  const std::string file = write("a", std::string(header) + unit(0, 0, 0) + unit(3, 0, 1));
+  EXPECT_EQ(run(TCQ_SWEEP, {"--report", file}).status, 1);
+}
+
+TEST_F(Sweep, ALineThatWasCutOffDoesNotCount) {
+  const std::string file = write("a", std::string(header) + unit(0, 0, 0) + "{\"form\":1,\"uni");
+  const Finished f = run(TCQ_SWEEP, {"--report", file, "--csv"});
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_NE(f.out.find(",100,0,5"), std::string::npos) << f.out;
+}
+
+TEST_F(Sweep, DamagedStateFilesAreUsageErrors) {
+  for (const std::string& text :
+       {std::string(), std::string("nonsense\n"), unit(0, 0, 0), std::string(header) + "[]\n",
+        std::string(header) + unit(9999, 0, 0),
+        std::string(header) + "{\"form\":0,\"unit\":0,\"outputs\":[1],\"differing_bits\":7}\n"}) {
+    const Finished f = run(TCQ_SWEEP, {"--report", write("a", text)});
+    EXPECT_EQ(f.status, 2) << text << f.out;
+    EXPECT_FALSE(f.err.empty());
+  }
+  EXPECT_EQ(run(TCQ_SWEEP, {"--report", path("missing")}).status, 2);
+}
+
+TEST_F(Sweep, BadShardsAreUsageErrors) {
+  for (const char* shard : {"3", "3/3", "a/b", "1/0", "-1/4", "/"}) {
+    const Finished f = run(TCQ_SWEEP, {"--shard", shard, "--state", path("s")});
+    EXPECT_EQ(f.status, 2) << shard;
+    EXPECT_NE(f.err.find("shard"), std::string::npos) << f.err;
+  }
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -1,0 +1,181 @@
+// Damaged recordings, as the readers of files see them: each is refused with a sentence.
+//
+// Time and seed: fuzz_kit.h.
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "oracle/recording/directed.h"
+#include "oracle/recording/tcgen05_predict.h"
+#include "oracle/recording/tcgen05_suites.h"
+#include "oracle/recording/vectors.h"
+#include "tests/fuzz/fuzz_kit.h"
+#include "tests/support/sealed_file.h"
+#include "tests/support/source_tree.h"
+
+namespace tcq {
+namespace {
+
+constexpr std::string_view probes[] = {
+    "A1 wgmma.m64n64k16.f32.f16.f16 A=0:5800,1:d800 B=0-1:5800 C=00000000 D=00000000\n",
+    "T2 wgmma.m64n8k8.f32.tf32.tf32 A=0-7:3f801fff B=0:3f800000 C=7f7fffff D=?\n",
+    "M3 wgmma.sp.m64n8k32.f32.f16.f16 selector=1 A=0-15:3c00 B=0-31:3c00 C=00000000 codes=4c8e9d4e "
+    "D=41800000\n",
+    "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n", "# probes: 2\n"};
+
+// What the mutations start from must be understood, or they would all die at the first word.
+TEST_F(Fuzz, DirectedSeedsAreUnderstood) {
+  std::string lines;
+  for (const std::string_view probe : probes) lines += probe;
+  const std::size_t count = std::size(probes) - 1;
+  EXPECT_EQ(oracle::parse_directed(sealed("# tcq directed 2\n", lines, count)).probes.size(),
+            count);
+}
+
+// --- recordings ----------------------------------------------------------------------------------
+
+std::string with_checksum(std::string_view payload, std::size_t cases) {
+  return sealed("tcq recording 2\n", payload, cases);
+}
+
+oracle::Case random_case(Random& random) {
+  oracle::Case c;
+  wgmma::Form& form = c.instruction.form;
+  do {
+    form = random_form(random);
+    form.n = 8 + 8 * below(random, 3);
+  } while (check(form) != Fault::None);
+  const bool two_selectors = form.sparse && wgmma::max_selector(form.a) == 1;
+  c.instruction.selector = two_selectors ? below(random, 2) : 0;
+  c.instruction.accumulate = random() % 2 == 0;
+  c.instruction.desc_a = random_descriptor(random);
+  c.instruction.desc_b = random_descriptor(random);
+  c.content = random() % 2 == 0 ? oracle::Content::Mixture : oracle::Content::RandomImage;
+  c.mixture = static_cast<MixtureClass>(below(random, mixture_class_count));
+  c.keep = random() % 2 == 0 ? oracle::Keep::All : oracle::Keep::Diagonal;
+  c.shared_bytes = 8 * static_cast<std::uint32_t>(below(random, 4096));
+  c.seed = random();
+  c.input_hash = random();
+  c.outputs.resize(kept_elements(c).size());
+  for (std::uint32_t& word : c.outputs)
+    word = static_cast<std::uint32_t>(random()) >> (32 - bits(form.d));
+  return c;
+}
+
+std::string_view payload_of(std::string_view bytes) { return bytes.substr(bytes.find("\n\n") + 2); }
+
+// Reads and compares. Either the file is refused, or it holds what was read and nothing else.
+void read_recording(std::string_view bytes) {
+  remember("a damaged recording of " + std::to_string(bytes.size()) + " bytes");
+  try {
+    const oracle::Recording recording = oracle::parse_recording(bytes);
+    const std::string again = oracle::serialize(recording);
+    ASSERT_EQ(payload_of(again), payload_of(bytes)) << "what was accepted is not what was read";
+    oracle::compare(recording);
+  } catch (const oracle::BadFile& error) {
+    EXPECT_NE(std::string_view(error.what()), "");
+  }
+}
+
+TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
+  while (another_round()) {
+    oracle::Recording recording;
+    const std::size_t cases = 1 + random_() % 2;
+    for (std::size_t i = 0; i < cases; ++i) recording.cases.push_back(random_case(random_));
+    const std::string bytes = oracle::serialize(recording);
+    const oracle::Recording again = oracle::parse_recording(bytes);
+    ASSERT_EQ(oracle::serialize(again), bytes) << "reading and writing is not the identity";
+    read_recording(bytes);
+    read_recording(mutated(random_, bytes));
+    read_recording(with_checksum(mutated(random_, std::string(payload_of(bytes))), cases));
+    for (int i = 0; i < 8; ++i) {  // the first case's fields: impossible values
+      std::string payload(payload_of(bytes));
+      payload[random_() % 56] = static_cast<char>(random_() % 8);
+      read_recording(with_checksum(payload, cases));
+    }
+    const std::size_t cut = random_() % 8;
+    read_recording(with_checksum(payload_of(bytes.substr(0, bytes.size() - cut)), cases));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
+  std::vector<std::string> files;
+  const std::filesystem::path folder = source_file("tests/vectors");
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(oracle::read_file(entry.path().string()));
+  ASSERT_FALSE(files.empty()) << "no recordings in " << folder;
+  while (another_round()) {
+    std::string bytes = pick(random_, files);
+    mutate(random_, bytes);
+    remember("a damaged copy of a recorded file");
+    try {
+      // Undamaged cases are the vector tests' business: only the reader matters here.
+      if (oracle::is_directed(bytes))
+        oracle::parse_directed(bytes);
+      else
+        oracle::parse_recording(bytes);
+    } catch (const oracle::BadFile& error) {
+      EXPECT_NE(std::string_view(error.what()), "");
+    }
+  }
+}
+
+// --- tcgen05 -------------------------------------------------------------------------------------
+
+std::vector<oracle::Tcgen05Case> tcgen05_cases() {
+  std::vector<oracle::Tcgen05Case> cases;
+  for (const std::string_view suite : oracle::tcgen05_suite_names())
+    for (const oracle::Tcgen05Case& c : oracle::tcgen05_suite(suite, 1, Target::sm_103a))
+      cases.push_back(c);
+  return cases;
+}
+
+// Flips a bit of one operand, or draws one.
+void damage(Random& random, oracle::Tcgen05Operands& o) {
+  std::uint32_t* const words[] = {&o.d,       &o.a,       &o.metadata, &o.idesc,
+                                  &o.scale_a, &o.scale_b, &o.taddr[0], &o.taddr[3]};
+  std::uint64_t* const descriptors[] = {&o.desc_a, &o.desc_b, &o.desc, &o.zero_column_mask};
+  if (random() % 2 == 0)
+    *pick(random, words) ^= 1u << random() % 32;
+  else
+    *pick(random, descriptors) ^= std::uint64_t{1} << random() % 64;
+  if (random() % 8 == 0) *pick(random, words) = static_cast<std::uint32_t>(random());
+}
+
+TEST_F(Fuzz, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
+  const std::vector<oracle::Tcgen05Case> cases = tcgen05_cases();
+  while (another_round()) {
+    oracle::Tcgen05Case c = pick(random_, cases);
+    for (std::uint64_t left = random_() % 3; left != 0; --left) damage(random_, c.operands);
+    if (random_() % 8 == 0) c.immediate = static_cast<int>(random_() % 1024);
+    remember(describe(c));
+    const oracle::Tcgen05Prediction p = predict(c, build_state(c));
+    ASSERT_EQ(p.output.empty(), !p.unmodelled.empty());
+    ASSERT_EQ(p.output.size(), p.known.size());
+  }
+}
+
+TEST_F(Fuzz, DamagedDirectedFilesAreRefusedWithASentence) {
+  while (another_round()) {
+    std::string lines;
+    for (std::uint64_t left = random_() % 3 + 1; left != 0; --left)
+      lines += mutated(random_, std::string(pick(random_, probes)));
+    const std::string header = "# tcq directed 2\n# device: none\n";
+    const std::size_t cases = 1 + random_() % 3;
+    const std::string bytes = random_() % 4 == 0 ? header + lines : sealed(header, lines, cases);
+    remember(bytes);
+    try {
+      const oracle::DirectedFile file = oracle::parse_directed(bytes);
+      oracle::compare(file);
+      const std::string text = oracle::serialize(file);
+      ASSERT_EQ(oracle::serialize(oracle::parse_directed(text)), text) << bytes;
+    } catch (const oracle::BadFile& error) {
+      EXPECT_NE(std::string_view(error.what()), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tcq

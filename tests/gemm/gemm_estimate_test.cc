@@ -1,0 +1,112 @@
+// The kernels that plans choose, held against recorded times of all kernels (tests/gemm/times.txt): an
+// estimate that forgets what was measured is seen without a GPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "cuda/gemm/estimate.h"
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/kernels.h"
+#include "tests/support/source_tree.h"
+
+namespace tcq::gemm {
+namespace {
+
+constexpr Device h200 = {};
+
+struct Key {
+  std::string type;
+  std::int64_t m, n, k;
+
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+using Times = std::map<std::string, double>;  // of kernels
+
+std::map<Key, Times> recorded() {
+  std::map<Key, Times> all;
+  std::ifstream file(source_file("tests/gemm/times.txt"));
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    Key key;
+    double us = 0;
+    std::string kernel;
+    words >> key.type >> key.m >> key.n >> key.k >> us >> std::ws;
+    std::getline(words, kernel);
+    EXPECT_GT(us, 0) << line;
+    all[key][kernel] = us;
+  }
+  EXPECT_GT(all.size(), 100u);
+  return all;
+}
+
+Problem problem_of(const Key& key) {
+  Problem p{.m = key.m, .n = key.n, .k = key.k};
+  bool known = false;
+  for (const Type type : {Type::bf16, Type::tf32, Type::s8}) {
+    if (key.type != name(type)) continue;
+    p.in = type;
+    known = true;
+  }
+  EXPECT_TRUE(known) << key.type;
+  p.out = p.in == Type::tf32 ? Type::f32 : p.in == Type::s8 ? Type::s32 : p.in;
+  return p;
+}
+
+double fastest(const Times& times) {
+  double least = times.begin()->second;
+  for (const auto& [kernel, us] : times) least = std::min(least, us);
+  return least;
+}
+
+TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
+  const std::map<Key, Times> all = recorded();
+  double logs = 0;
+  for (const auto& [key, times] : all) {
+    Plan plan;
+    ASSERT_EQ(make_plan_for(problem_of(key), h200, plan), Status::Ok);
+    const std::string chosen = name(*plan.aligned.kernel);
+    const std::string of = fmt::format("{} {}x{}x{}", key.type, key.m, key.n, key.k);
+    ASSERT_TRUE(times.contains(chosen)) << of << ": " << chosen << " is a quarter slower or more";
+    const double ratio = times.at(chosen) / fastest(times);
+    EXPECT_LT(ratio, 1.1) << of << ": " << chosen;
+    logs += std::log(ratio);
+  }
+  EXPECT_LT(std::exp(logs / static_cast<double>(all.size())), 1.015);
+}
+
+TEST(Gemm_Estimate, EveryKernelOfTheRecordingIsInTheTable) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Kernel& kernel : kernels()) known.insert({name(kernel.in), name(kernel)});
+  for (const auto& [key, times] : recorded())
+    for (const auto& [kernel, us] : times)
+      EXPECT_TRUE(known.contains({key.type, kernel})) << key.type << " " << kernel;
+}
+
+// As measured: they gain until about 20 microseconds and lose from there on.
+TEST(Gemm_Estimate, ShortKernelsForFewRowsOverlap) {
+  const auto overlaps = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    Plan plan;
+    EXPECT_EQ(make_plan_for({.m = m, .n = n, .k = k}, h200, plan), Status::Ok);
+    const bool said = describe(plan).find("overlaps its neighbours") != std::string::npos;
+    EXPECT_EQ(said, plan.aligned.overlaps);
+    return plan.aligned.overlaps;
+  };
+  EXPECT_TRUE(overlaps(16, 2112, 7168));
+  EXPECT_TRUE(overlaps(1, 4096, 7168));
+  EXPECT_TRUE(overlaps(512, 512, 512));
+  EXPECT_FALSE(overlaps(1, 7168, 16384));
+  EXPECT_FALSE(overlaps(2048, 2048, 2048));
+}
+
+}  // namespace
+}  // namespace tcq::gemm

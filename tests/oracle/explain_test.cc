@@ -1,0 +1,413 @@
+// Laws of `explain`: every Fault has an explanation with all its parts, examples are what they
+// claim (the questions and checks of this project say so), and every word gets an answer or a
+// sentence. That ptxas accepts the right examples is ptxas_test.cc.
+#include "oracle/explain/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/isa/copy/tensor_map.h"
+#include "sim/isa/copy/tma_reduction.h"
+#include "sim/isa/fault/fault.h"
+#include "sim/isa/wgmma/sparse.h"
+#include "tests/support/ask.h"
+
+namespace tcq::oracle {
+namespace {
+
+std::vector<Explanation> all_explanations() {
+  std::vector<Explanation> all;
+  for (const ExplanationGroup& group : explanation_groups())
+    all.insert(all.end(), group.explanations.begin(), group.explanations.end());
+  return all;
+}
+
+std::vector<Explanation> group_named(std::string_view title) {
+  for (const ExplanationGroup& group : explanation_groups())
+    if (group.title == title) return {group.explanations.begin(), group.explanations.end()};
+  ADD_FAILURE() << "no group " << title;
+  return {};
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// ---- Completeness -------------------------------------------------------------------------------
+
+TEST(Explanations, EveryFaultHasOneInTheOrderOfTheCodes) {
+  const std::vector<Explanation> all = all_explanations();
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(fault_count - 1));
+  for (int i = 1; i < fault_count; ++i) {
+    const auto fault = static_cast<Fault>(i);
+    EXPECT_EQ(info(all[static_cast<std::size_t>(i - 1)].fault).name, info(fault).name);
+    EXPECT_EQ(explanation(fault).fault, fault);
+  }
+}
+
+int sentences(std::string_view text) {
+  int count = text.ends_with('.') ? 1 : 100;
+  for (std::size_t at = text.find(". "); at != text.npos; at = text.find(". ", at + 1)) ++count;
+  return count;
+}
+
+void expect_tidy_lines(std::string_view lines, const char* fault) {
+  EXPECT_FALSE(lines.empty()) << fault;
+  const std::vector<std::string> parts = split(std::string(lines), '\n');
+  EXPECT_LE(parts.size(), 4u) << fault;
+  for (const std::string& part : parts) {
+    EXPECT_FALSE(part.empty() || part.front() == ' ' || part.back() == ' ') << fault;
+    EXPECT_EQ(part.find('\t'), std::string::npos) << fault;
+  }
+}
+
+TEST(Explanations, HaveAllPartsAndAreShort) {
+  for (const Explanation& e : all_explanations()) {
+    const char* fault = info(e.fault).name;
+    EXPECT_GT(e.cause.size(), 40u) << fault;
+    EXPECT_LE(sentences(e.cause), 3) << fault;
+    EXPECT_GT(e.fix.size(), 10u) << fault;
+    EXPECT_LE(sentences(e.fix), 2) << fault;
+    expect_tidy_lines(e.wrong, fault);
+    expect_tidy_lines(e.right, fault);
+    EXPECT_NE(e.wrong, e.right) << fault;
+    for (const std::string_view text : {e.cause, e.fix}) {
+      EXPECT_EQ(text.find('\n'), text.npos) << fault;
+      EXPECT_EQ(text.find("  "), text.npos) << fault;
+    }
+  }
+}
+
+TEST(Explanations, NoTwoFaultsShareACauseAFixOrAnExample) {
+  std::set<std::string_view> causes;
+  std::set<std::string_view> fixes;
+  std::set<std::pair<std::string_view, std::string_view>> examples;
+  for (const Explanation& e : all_explanations()) {
+    EXPECT_TRUE(causes.insert(e.cause).second) << info(e.fault).name;
+    EXPECT_TRUE(fixes.insert(e.fix).second) << info(e.fault).name;
+    EXPECT_TRUE(examples.insert({e.wrong, e.right}).second) << info(e.fault).name;
+  }
+}
+
+TEST(Explanations, SourcesNameASectionAndThreadsANumber) {
+  static const std::regex section(R"(\nsource: PTX ISA 9\.2, \d+(\.\d+)+)");
+  static const std::regex elsewhere(R"(\nsource: (none: a |CUDA C\+\+ Programming Guide))");
+  static const std::regex thread(R"([\w/-]+ #\d+(, #\d+)*(; [\w/-]+ #\d+(, #\d+)*)*)");
+  int elsewheres = 0;
+  for (const Explanation& e : all_explanations()) {
+    const std::string text = text_of("explain " + std::string(info(e.fault).name));
+    const bool is_section = std::regex_search(text, section);
+    EXPECT_TRUE(is_section || std::regex_search(text, elsewhere)) << text;
+    elsewheres += is_section ? 0 : 1;
+    EXPECT_TRUE(e.seen.empty() || std::regex_match(std::string(e.seen), thread)) << e.seen;
+  }
+  EXPECT_LE(elsewheres, 4);
+}
+
+// ---- Examples -----------------------------------------------------------------------------------
+
+// Statements whose surplus immediates are noticed before the reason that they are surplus.
+const std::set<Fault> kCountedFirst = {Fault::RegisterAIsKMajor, Fault::MnMajorNeeds16Bit,
+                                       Fault::NegateNeedsFloat};
+
+TEST(ExplainExamples, CheckRefusesTheWrongStatementsAndAcceptsTheRightOnes) {
+  int statements = 0;
+  for (const std::string_view title :
+       {"Instruction forms of wgmma", "PTX statements of wgmma", "Instruction forms of tcgen05",
+        "PTX statements of tcgen05"}) {
+    for (const Explanation& e : group_named(title)) {
+      if (e.language != Language::Ptx) continue;
+      ++statements;
+      const Fault named = kCountedFirst.contains(e.fault) ? Fault::OperandCount : e.fault;
+      const std::string verdict = ask_line("check", std::string(e.wrong)).text;
+      EXPECT_TRUE(verdict.starts_with("illegal\t" + std::string(info(named).name) + ": "))
+          << info(e.fault).name << "\n"
+          << e.wrong << "\n"
+          << verdict;
+      EXPECT_EQ(ask_line("check", std::string(e.right)).text, "legal") << e.right;
+    }
+  }
+  EXPECT_GE(statements, 40);
+}
+
+// "tcq describe MNEMONIC keys --arch A" as a question.
+Answer describe_of(std::string_view line) {
+  Options options;
+  std::string words(line.substr(4));
+  const std::size_t at = words.find(" --arch ");
+  if (at != std::string::npos) {
+    options.arch = words.substr(at + 8);
+    words.erase(at);
+  }
+  return ask(words, options);
+}
+
+TEST(ExplainExamples, DescribeRefusesTheWrongInstructionsOfTcgen05AndAcceptsTheRightOnes) {
+  int questions = 0;
+  for (const std::string_view title :
+       {"Instruction forms of tcgen05", "Instruction descriptors of tcgen05"}) {
+    for (const Explanation& e : group_named(title)) {
+      if (!e.wrong.starts_with("tcq describe ")) continue;
+      ++questions;
+      const Answer wrong = describe_of(e.wrong);
+      EXPECT_EQ(wrong.status,
+                info(e.fault).kind == FaultKind::Unmodelled ? Status::Unmodelled : Status::No)
+          << e.wrong;
+      EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << wrong.complaint;
+      const Answer right = describe_of(e.right);
+      EXPECT_EQ(right.status, Status::Yes) << e.right << "\n" << right.complaint;
+    }
+  }
+  EXPECT_GE(questions, 20);
+}
+
+TEST(ExplainExamples, EncodeRefusesTheWrongDescriptorsAndAcceptsTheRightOnes) {
+  for (const Explanation& e : group_named("Matrix descriptors")) {
+    ASSERT_TRUE(e.wrong.starts_with("tcq ") && e.right.starts_with("tcq ")) << e.wrong;
+    const Answer wrong = ask(std::string(e.wrong.substr(4)));
+    EXPECT_EQ(wrong.status, Status::No) << e.wrong;
+    EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << wrong.complaint;
+    text_of(std::string(e.right.substr(4)));
+  }
+}
+
+// A wrong word is refused by encode with the sentence, or gets a lint of decode.
+TEST(ExplainExamples, WordsOfTcgen05AreRefusedOrLintedAndTheRightOnesAreNot) {
+  for (const Explanation& e : group_named("Words of tcgen05")) {
+    ASSERT_TRUE(e.wrong.starts_with("tcq ") && e.right.starts_with("tcq ")) << e.wrong;
+    const Answer wrong = ask(std::string(e.wrong.substr(4)));
+    if (e.wrong.starts_with("tcq encode"))
+      EXPECT_TRUE(contains(wrong.complaint, info(e.fault).sentence)) << e.wrong << wrong.complaint;
+    else
+      EXPECT_TRUE(contains(wrong.text, "\nlint: ")) << e.wrong << "\n" << wrong.text;
+    EXPECT_FALSE(contains(text_of(std::string(e.right.substr(4))), "lint: ")) << e.right;
+  }
+}
+
+std::string hex_in(std::string_view text) {
+  std::smatch found;
+  const std::string copy(text);
+  return std::regex_search(copy, found, std::regex("0x[0-9a-f]+")) ? found.str() : "";
+}
+
+TEST(ExplainExamples, DescriptorWordsSayWhatTheirCommentsSay) {
+  const auto sbo_of = [](std::string_view text) {
+    std::smatch found;
+    const std::string fields = text_of("decode wgmma.desc " + hex_in(text));
+    EXPECT_TRUE(contains(fields, "128B")) << fields;
+    std::regex_search(fields, found, std::regex(R"(sbo_bytes  \d+  (\d+)\n)"));
+    return "SBO " + found[1].str();
+  };
+  for (const Fault fault : {Fault::SharedMemoryOutOfRange, Fault::OperandScrambled})
+    for (const std::string_view text : {explanation(fault).wrong, explanation(fault).right})
+      EXPECT_TRUE(text.ends_with(sbo_of(text))) << text;
+}
+
+bool defined(std::string_view hex) {
+  const auto word = static_cast<std::uint32_t>(std::stoul(std::string(hex), nullptr, 16));
+  return wgmma::check_metadata(Type::f16, word % 16) == Fault::None;
+}
+
+TEST(ExplainExamples, MetadataNibblesAreUndefinedAndDefined) {
+  const Explanation& e = explanation(Fault::UndefinedMetadata);
+  EXPECT_FALSE(defined(hex_in(e.wrong)));
+  EXPECT_TRUE(defined(hex_in(e.right)));
+  const std::string nibbles = "4, 8, c, 9, d, e";
+  EXPECT_TRUE(contains(std::string(e.fix), nibbles + " (tf32: 4, e)"));
+  for (const char* nibble :
+       {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"})
+    EXPECT_EQ(defined(nibble), contains(nibbles, nibble)) << nibble;
+}
+
+// A map that is legal, of f16, and the changes that a line of CUDA makes to it.
+class MapOfExample {
+ public:
+  explicit MapOfExample(std::string_view line) : line_(line) {
+    map_.type = tma::DataType::Float16;
+    map_.rank = 3;
+    const std::uint64_t dims[] = {1024, 512, 16};
+    const std::uint32_t box[] = {64, 256, 1};
+    for (int d = 0; d < 3; ++d) {
+      map_.dims[d] = dims[d];
+      map_.box[d] = box[d];
+    }
+    map_.stride_bytes[0] = 2048;
+    map_.stride_bytes[1] = 2048 * 512;
+    change_numbers();
+    change_codes();
+  }
+  const tma::TensorMap& map() const { return map_; }
+
+ private:
+  bool number(const std::string& before, std::uint64_t& value) const {
+    std::smatch found;
+    if (!std::regex_search(line_, found, std::regex(before + R"((\d+))"))) return false;
+    value = std::stoull(found[1].str());
+    return true;
+  }
+
+  void change_numbers() {
+    std::uint64_t value = 0;
+    if (number("rank = ", value)) map_.rank = static_cast<int>(value);
+    if (number(R"(globalAddress = a \+ )", value)) map_.address = 2 * value;
+    if (number(R"(globalStrides\[0\] = )", value)) map_.stride_bytes[0] = 2 * value;
+    for (int d = 0; d < 3; ++d) {
+      const std::string index = R"(\[)" + std::to_string(d) + R"(\] = )";
+      if (number("globalDim" + index, value)) map_.dims[d] = value;
+      if (number("boxDim" + index, value)) map_.box[d] = static_cast<std::uint32_t>(value);
+    }
+    if (contains(line_, "elementStrides[2] = {}"))
+      map_.element_strides[0] = map_.element_strides[1] = 0;
+  }
+
+  // Names that begin other names come first in the enumerations.
+  void change_codes() {
+    for (int i = 0; i < tma::data_type_count; ++i) {
+      const auto type = static_cast<tma::DataType>(i);
+      if (contains(line_, std::string("DATA_TYPE_") + name(type))) map_.type = type;
+    }
+    for (int i = 0; i < tma::swizzle_count; ++i) {
+      const auto swizzle = static_cast<tma::Swizzle>(i);
+      if (contains(line_, std::string("MAP_SWIZZLE_") + name(swizzle))) map_.swizzle = swizzle;
+    }
+    if (contains(line_, "MAP_INTERLEAVE_16B")) map_.interleave = tma::Interleave::B16;
+    if (contains(line_, "OOB_FILL_NAN")) map_.fill = tma::Fill::NaN;
+  }
+
+  std::string line_;
+  tma::TensorMap map_;
+};
+
+TEST(ExplainExamples, TheDriverRefusesTheWrongTensorMapsAndAcceptsTheRightOnes) {
+  for (const Explanation& e : group_named("Tensor maps")) {
+    EXPECT_EQ(info(check(MapOfExample(e.wrong).map())).name, info(e.fault).name) << e.wrong;
+    EXPECT_EQ(info(check(MapOfExample(e.right).map())).name, info(Fault::None).name) << e.right;
+  }
+}
+
+TEST(ExplainExamples, ReductionsExistOrNotAsTheirTypesSay) {
+  const Explanation& e = explanation(Fault::ReductionType);
+  const auto verdict = [](std::string_view line) {
+    return info(tma::check(tma::Reduction::Add, MapOfExample(line).map().type)).name;
+  };
+  EXPECT_EQ(verdict(e.wrong), info(Fault::ReductionType).name);
+  EXPECT_EQ(verdict(e.right), info(Fault::None).name);
+}
+
+// ---- Messages of ptxas --------------------------------------------------------------------------
+
+TEST(ExplainPtxas, EveryCodeFromC7504ToC7520NamesItsFaultAndIsNamedByIt) {
+  int code = 7504;
+  for (const PtxasMessage& message : ptxas_messages()) {
+    EXPECT_EQ(message.code, "C" + std::to_string(code++));
+    EXPECT_FALSE(message.effect.empty() || message.cause.empty() || message.evidence.empty());
+    EXPECT_TRUE(message.fix.ends_with('.')) << message.code;
+    ASSERT_NE(message.faults[0], Fault::None) << message.code;
+    const std::string answer = text_of("explain " + std::string(message.code));
+    for (const Fault fault : message.faults) {
+      if (fault == Fault::None) continue;
+      EXPECT_TRUE(contains(answer, std::string("\nfault: ") + info(fault).name + ": ")) << answer;
+      const std::string back = text_of("explain " + std::string(info(fault).name));
+      EXPECT_TRUE(contains(back, "\nptxas: " + std::string(message.code) + " ")) << back;
+    }
+  }
+  EXPECT_EQ(code, 7521);
+}
+
+TEST(ExplainPtxas, TheInjectedFenceIsTheMissingFence) {
+  EXPECT_TRUE(contains(text_of("explain c7519"),
+                       "what: ptxas injects warpgroup.arrive\ncause: a wgmma.fence is missing"));
+  EXPECT_TRUE(contains(text_of("explain WgmmaFenceMissing"),
+                       "\nptxas: C7519 injects warpgroup.arrive: a wgmma.fence is missing"));
+  EXPECT_FALSE(contains(text_of("explain ProxyFenceMissing"), "ptxas:"));
+}
+
+// ---- Words --------------------------------------------------------------------------------------
+
+TEST(Explain, AnswersInTheOrderOfQuestions) {
+  const std::string text = text_of("explain ProxyFenceMissing");
+  std::size_t at = 0;
+  for (const char* part : {"ProxyFenceMissing  undefined\nwhat: ", "\ncause: ", "\nfix: ",
+                           "\nexample:\n  wrong   ", "\n          bar.sync 0;", "\n  right   ",
+                           "\nsource: PTX ISA 9.2, 8.6; 9.7.13.4", "\nseen: DeepEP #"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\n" << text;
+    at = found;
+  }
+}
+
+TEST(Explain, NamesHaveNoCaseAndMayBeCutShort) {
+  const std::string whole = text_of("explain ProxyFenceMissing");
+  EXPECT_EQ(text_of("explain PROXYFENCEMISSING"), whole);
+  EXPECT_EQ(text_of("explain proxyfencemissing"), whole);
+  EXPECT_EQ(text_of("explain proxyfencemissinga"), text_of("explain ProxyFenceMissingAfterRead"));
+  EXPECT_EQ(text_of("explain deadl"), text_of("explain Deadlock"));
+  EXPECT_EQ(text_of("explain c7508"), text_of("explain C7508"));
+}
+
+void expect_usage(const std::string& question, std::string_view part) {
+  const Answer reply = ask(question);
+  EXPECT_EQ(reply.status, Status::Usage) << question;
+  EXPECT_TRUE(contains(reply.complaint, part)) << question << "\n" << reply.complaint;
+  EXPECT_LT(reply.complaint.size(), 600u);
+}
+
+TEST(Explain, OtherWordsGetTheNearestSpellingOrTheNamesThatBeginSo) {
+  expect_usage("explain ProxyFenceMising", "did you mean 'ProxyFenceMissing'?");
+  expect_usage("explain C7503", "did you mean 'C75");
+  expect_usage("explain None", "unknown fault 'None'");
+  expect_usage("explain Mbarrier", "expected one of MbarrierUnaligned, MbarrierCount, ");
+  expect_usage("explain C751", "expected one of C7510, C7511");
+  expect_usage("explain Deadlock StepLimit", "unexpected word 'StepLimit'");
+  EXPECT_EQ(answer({"explain", {""}, {}}).status, Status::Usage);
+  EXPECT_EQ(ask("explain", styled(Style::Csv)).status, Status::Usage);
+}
+
+TEST(Explain, WithoutAWordListsEveryNameWithKindAndSentence) {
+  const std::vector<std::string> lines = split(text_of("explain"), '\n');
+  EXPECT_EQ(lines.size(),
+            all_explanations().size() + explanation_groups().size() + ptxas_messages().size() + 1);
+  EXPECT_EQ(lines[0], "Instruction forms of wgmma");
+  for (const Explanation& e : all_explanations()) {
+    const FaultInfo about = info(e.fault);
+    const std::string begin = "  " + std::string(about.name) + " ";
+    const auto line = std::find_if(lines.begin(), lines.end(),
+                                   [&](const std::string& l) { return l.starts_with(begin); });
+    ASSERT_NE(line, lines.end()) << about.name;
+    EXPECT_TRUE(contains(*line, "  " + std::string(tcq::name(about.kind)) + " ")) << *line;
+    EXPECT_TRUE(line->ends_with("  " + std::string(about.sentence))) << *line;
+  }
+}
+
+int occurrences(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Explain, JsonHasTheSameFieldsForOneAndForAll) {
+  const std::string one = text_of("explain shapek", styled(Style::Json));
+  EXPECT_TRUE(one.starts_with(R"({"name":"ShapeK","kind":"illegal","group":"Instruction forms)"))
+      << one;
+  EXPECT_TRUE(contains(one, R"("ptxas":[],"seen":""})")) << one;
+  const std::string all = text_of("explain", styled(Style::Json));
+  EXPECT_TRUE(all.starts_with("[{") && all.ends_with("}]"));
+  EXPECT_TRUE(contains(all, one));
+  const int faults = fault_count - 1;
+  const int messages = static_cast<int>(ptxas_messages().size());
+  for (const char* field : {"name", "kind", "group", "what", "cause", "fix", "source"})
+    EXPECT_EQ(occurrences(all, std::string("\"") + field + "\":"), faults + messages) << field;
+  for (const char* field : {"language", "wrong", "right", "ptxas", "seen"})
+    EXPECT_EQ(occurrences(all, std::string("\"") + field + "\":"), faults) << field;
+  const std::string message = text_of("explain C7513", styled(Style::Json));
+  EXPECT_TRUE(contains(message, R"("faults":["FragmentInFlight","WgmmaSerialized"])")) << message;
+}
+
+}  // namespace
+}  // namespace tcq::oracle

@@ -1,0 +1,121 @@
+// `emission` on what nvcc makes of this project's own kernels: no finding where there is nothing wrong,
+// every wgmma followed, and a finding as soon as a part of the protocol is left out.
+//
+// nvcc writes the PTX when the test runs. What a leftover of one statement means is not decided here:
+// some fences, commits and waits can go. Laws on small streams: emission_test.cc.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "oracle/ptx/emission.h"
+#include "tests/support/ask.h"
+#include "tests/support/process.h"
+#include "tests/support/source_tree.h"
+
+namespace tcq::oracle {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines ptx_of(const std::string& source) {
+  const std::filesystem::path out =
+      std::filesystem::path(testing::TempDir()) / (std::to_string(getpid()) + ".ptx");
+  const std::string root = source_tree().string();
+  const tests::Finished nvcc = tests::run(
+      TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
+                 "-I" + root, "-ptx", "-o", out.string(), root + "/" + source});
+  EXPECT_EQ(nvcc.status, 0) << nvcc.err;
+  std::ifstream in(out);
+  Lines lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::filesystem::remove(out);
+  return lines;
+}
+
+bool has(const std::string& line, const std::string& word) {
+  return line.find(word) != std::string::npos;
+}
+
+// The text of each kernel that has a wgmma, with what stands before the first.
+std::vector<Lines> kernels(const Lines& text) {
+  std::vector<Lines> found;
+  Lines head;
+  bool any = false;
+  const auto keep = [&](Lines& kernel) {
+    const bool mma = std::any_of(kernel.begin(), kernel.end(),
+                                 [](const auto& line) { return has(line, "mma_async"); });
+    if (!mma) found.pop_back();
+  };
+  for (const std::string& line : text) {
+    if (has(line, ".entry ")) {
+      if (any) keep(found.back());
+      found.push_back(head);
+      any = true;
+    }
+    (any ? found.back() : head).push_back(line);
+  }
+  if (any) keep(found.back());
+  return found;
+}
+
+Lines without(const Lines& kernel, const std::function<bool(const std::string&)>& drop) {
+  Lines lines = kernel;
+  for (std::string& line : lines)
+    if (drop(line)) line.clear();
+  return lines;
+}
+
+Status status(const Lines& lines) {
+  return answer_stream(Question{"emission", {}, {}}, lines).status;
+}
+
+class EmissionOfNvcc : public testing::TestWithParam<const char*> {};
+
+TEST_P(EmissionOfNvcc, FindsNothingUntilAPartIsLeftOut) {
+  const std::vector<Lines> all = kernels(ptx_of(GetParam()));
+  ASSERT_GE(all.size(), 5u);
+  std::map<std::string, int> single;
+  for (const Lines& kernel : all) {
+    for (const EmissionFinding& f : check_emission(kernel, std::nullopt)) {
+      EXPECT_EQ(f.kind, FaultKind::Unmodelled) << f.line << ": " << f.text;
+      EXPECT_TRUE(has(f.text, "shared memory that a wgmma in flight may still read")) << f.text;
+    }
+    const std::vector<std::string> parts = {"wgmma.fence", "wgmma.commit_group",
+                                            "wgmma.wait_group"};
+    for (const std::string& part : parts) {
+      EXPECT_EQ(status(without(kernel, [&](const auto& line) { return has(line, part); })),
+                Status::No)
+          << "every " << part;
+      for (std::size_t i = 0; i < kernel.size(); ++i) {
+        if (!has(kernel[i], part)) continue;
+        Lines lines = kernel;
+        lines[i].clear();
+        ++single[part + " deleted: status " + std::to_string(static_cast<int>(status(lines)))];
+      }
+    }
+    EXPECT_EQ(status(without(kernel,
+                             [&](const auto& line) {
+                               return has(line, parts[0]) || has(line, parts[1]) ||
+                                      has(line, parts[2]);
+                             })),
+              Status::No);
+  }
+  for (const auto& [what, count] : single) std::printf("%s: %d\n", what.c_str(), count);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, EmissionOfNvcc,
+                         testing::Values("cuda/gemm/bench_sm90.cu", "cuda/litmus/wgmma.cu",
+                                         "cuda/gemm/instances_s8_skinny.cu"),
+                         [](const auto& source) {
+                           const std::string name = source.param;
+                           return name.substr(5, name.find('.') - 5);
+                         });
+
+}  // namespace
+}  // namespace tcq::oracle

@@ -1,0 +1,231 @@
+// `check` against ptxas: the same verdict on thousands of generated statements, legal ones and ones
+// with one thing wrong. ptxas reports by line, so one file per target holds them all; its last line
+// is always wrong, so that ptxas stops before it compiles. Where the two differ, the difference has
+// a name and a reason below.
+#include "tests/silicon/ptxas.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "oracle/explain/explain.h"
+#include "oracle/ptx/check_stream.h"
+#include "tests/silicon/ptx_random.h"
+#include "tests/silicon/ptx_statements.h"
+#include "tests/support/ask.h"
+
+namespace tcq::oracle {
+namespace {
+
+// What ptxas accepts and the manual does not; the names are those of the Faults.
+const std::map<std::string, std::string> kDifferences = {
+    {"AlignedMissing", "the syntax has .aligned; ptxas does not insist on it"},
+    {"OperandKind",
+     "the front end takes a predicate as sp-meta, on which ptxas 13.0 crashes later, a vector as "
+     "sp-meta, and a vector of several 32-bit types for one of .b32"},
+    {"QualifierOrder", "the syntax fixes the order and each qualifier once; ptxas is lenient"},
+    {"QualifierUnknown", "ptxas skips .row and .col"}};
+
+std::string verdict(const std::string& text, Target target) {
+  Question question{"check", {}, {}};
+  question.options.arch = name(target);
+  return answer_line(question, text).text;
+}
+
+struct Tally {
+  int legal = 0;
+  int illegal = 0;
+  std::map<std::string, int> differences;
+};
+
+void compare(const std::vector<Statement>& statements, Target target, Tally& tally) {
+  std::vector<std::string> texts;
+  for (const Statement& statement : statements) texts.push_back(statement.text);
+  const std::set<std::size_t> wrong = rejected(texts, target);
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Statement& statement = statements[i];
+    const bool accepted = !wrong.contains(i);
+    const std::string ours = verdict(statement.text, target);
+    ASSERT_FALSE(ours.starts_with("unmodelled")) << statement.text;
+    if (!statement.difference.empty() && accepted) {
+      ASSERT_TRUE(kDifferences.contains(statement.difference));
+      EXPECT_TRUE(ours.starts_with("illegal\t" + statement.difference + ": ")) << statement.text;
+      ++tally.differences[statement.difference];
+      continue;
+    }
+    EXPECT_EQ(ours == "legal", accepted)
+        << name(target) << ": " << statement.text
+        << "\nptxas: " << (accepted ? "accepted" : "rejected") << "\ncheck: " << ours;
+    ++(accepted ? tally.legal : tally.illegal);
+  }
+}
+
+TEST(Ptxas, AgreesWithCheckOnEveryGeneratedStatement) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const std::vector<Statement> statements = generate();
+  ASSERT_GE(statements.size(), 4000u);
+  Tally tally;
+  compare(statements, Target::sm_90a, tally);
+  for (const auto& [difference, reason] : kDifferences)
+    EXPECT_GT(tally.differences[difference], 0)
+        << "never happens: " << difference << ": " << reason;
+  std::printf("statements %zu: both legal %d, both illegal %d", statements.size(), tally.legal,
+              tally.illegal);
+  for (const auto& [difference, count] : tally.differences)
+    std::printf(", %s %d", difference.c_str(), count);
+  std::printf("\n");
+}
+
+// What `check` says of a stream of statements, each on any number of lines.
+std::vector<std::string> verdicts(const std::vector<std::string>& texts, Target target) {
+  Question question{"check", {}, {}};
+  question.options.arch = name(target);
+  std::vector<std::string> found;
+  CheckStream check(question, [&](const Answer& a) { found.push_back(a.text); });
+  for (const std::string& text : texts)
+    for (const std::string& line : split(text, '\n')) check.add_line(line);
+  check.end();
+  return found;
+}
+
+// TCQ_SEED draws others, TCQ_STATEMENTS more.
+TEST(Ptxas, AgreesWithCheckOnRandomStatementsOverSeveralLines) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const char* const seed = std::getenv("TCQ_SEED");
+  const char* const count = std::getenv("TCQ_STATEMENTS");
+  Random random(seed == nullptr ? 1 : std::strtoull(seed, nullptr, 0));
+  const std::vector<wgmma::Form> forms = all_forms();
+  std::vector<RandomStatement> statements(count == nullptr ? 4000
+                                                           : std::strtoull(count, nullptr, 0));
+  std::vector<std::string> texts;
+  for (RandomStatement& statement : statements)
+    texts.push_back((statement = random_statement(random, forms)).text);
+  const std::set<std::size_t> wrong = rejected(texts, Target::sm_90a);
+  const std::vector<std::string> ours = verdicts(texts, Target::sm_90a);
+  ASSERT_EQ(ours.size(), texts.size()) << "one answer per statement";
+  int legal = 0;
+  int tolerated = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const bool accepted = !wrong.contains(i);
+    legal += accepted && ours[i] == "legal" ? 1 : 0;
+    if ((ours[i] == "legal") == accepted) continue;
+    const std::string fault = ours[i].substr(0, ours[i].find(':')).substr(ours[i].find('\t') + 1);
+    EXPECT_TRUE(accepted && statements[i].differences.contains(fault))
+        << texts[i] << "\nptxas: " << (accepted ? "accepted" : "rejected")
+        << "\ncheck: " << ours[i];
+    ++tolerated;
+  }
+  EXPECT_GT(legal, static_cast<int>(texts.size() / 10));
+  std::printf("statements %zu: both legal %d, ptxas more lenient %d\n", texts.size(), legal,
+              tolerated);
+}
+
+TEST(Ptxas, NoOtherTargetHasWgmma) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  Generator generated;
+  for (const wgmma::Form& form : kinds()) generated.add(parts_of(form));
+  generated.add("wgmma.fence.sync.aligned;");
+  generated.add("wgmma.commit_group.sync.aligned;");
+  generated.add("wgmma.wait_group.sync.aligned 0;");
+  Tally tally;
+  for (int i = 0; i < target_count; ++i)
+    compare(generated.statements, static_cast<Target>(i), tally);
+  EXPECT_EQ(tally.legal, static_cast<int>(generated.statements.size())) << "sm_90a's only";
+}
+
+const std::string kFence = "wgmma.fence.sync.aligned;\n";
+const std::string kCommit = "wgmma.commit_group.sync.aligned;\n";
+const std::string kWait = "wgmma.wait_group.sync.aligned 0;\n";
+const std::string kLoad =
+    "ld.param.u64 %rd0, [in]; mov.u64 %rd1, %rd0; setp.ne.u64 %p0, %rd0, 0;\n";
+
+// One kernel with a fence, a group and a wait around each of the 1860 forms.
+TEST(Ptxas, EveryLegalFormCompiles) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const std::vector<Statement> statements = legal_statements();
+  EXPECT_EQ(statements.size(), 1860u);
+  std::string body = kLoad;
+  for (const Statement& statement : statements)
+    body += kFence + statement.text + "\n" + kCommit + kWait;
+  const PtxasRun run = run_ptxas(kernel(body + "ret;\n", Target::sm_90a), Target::sm_90a);
+  EXPECT_EQ(run.status, 0) << (run.lines.empty() ? "" : run.lines[0]);
+}
+
+// ---- Examples of explain ------------------------------------------------------------------------
+
+// Vectors of registers written out, and `wgmma.mma_async...` as one form of it.
+std::string assembler_text(std::string text) {
+  static const std::regex any_form(R"re(wgmma\.mma_async\.\.\. ([^;]*);)re");
+  static const std::regex vector(R"re(\{(%[a-z]+)(\d+)\.\.%[a-z]+(\d+)\})re");
+  std::smatch found;
+  while (std::regex_search(text, found, any_form)) {
+    const bool a_in_registers = found[1].str().find("{%r") != std::string::npos;
+    text = found.prefix().str() + "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " +
+           found[1].str() + (a_in_registers ? ", 1, 1, 1, 0;" : ", 1, 1, 1, 0, 0;") +
+           found.suffix().str();
+  }
+  while (std::regex_search(text, found, vector)) {
+    std::string registers;
+    for (int i = std::stoi(found[2].str()); i <= std::stoi(found[3].str()); ++i)
+      registers += (registers.empty() ? "" : ",") + found[1].str() + std::to_string(i);
+    text = found.prefix().str() + "{" + registers + "}" + found.suffix().str();
+  }
+  return text;
+}
+
+// In a block of its own, so that labels do not meet those of the kernel.
+void expect_assembles(std::string_view example, Fault fault) {
+  const std::string memory =
+      ".shared .align 1024 .b8 tile[4096]; .shared .b64 full; .shared .b64 empty;\n";
+  const std::string block = "{\n" + assembler_text(std::string(example)) + "\n}\n";
+  const bool about_tcgen05 = example.find("tcgen05") != std::string_view::npos;
+  const Target target = about_tcgen05 ? Target::sm_100a : Target::sm_90a;
+  const PtxasRun run = run_ptxas(kernel(memory + block + "ret;\n", target), target);
+  EXPECT_EQ(run.status, 0) << info(fault).name << "\n"
+                           << block << (run.lines.empty() ? "" : run.lines[0]);
+}
+
+// What is not illegal assembles as well: that is why these faults need a simulator.
+TEST(Ptxas, AcceptsTheRightExamplesOfExplainAndTheWrongOnesThatAreNotIllegal) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  int examples = 0;
+  for (const ExplanationGroup& group : explanation_groups()) {
+    for (const Explanation& e : group.explanations) {
+      if (e.language != Language::Ptx) continue;
+      ++examples;
+      expect_assembles(e.right, e.fault);
+      if (info(e.fault).kind != FaultKind::Illegal) expect_assembles(e.wrong, e.fault);
+    }
+  }
+  EXPECT_GE(examples, 75);
+}
+
+// Straight-line code with a missing fence or wait is repaired, and ptxas says so.
+TEST(Ptxas, InjectsTheMissingFenceAndWait) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  const auto says = [](const std::string& fence, const std::string& wait, const std::string& code) {
+    const std::string body =
+        kLoad + "ld.param.u64 %rd2, [out];\nmov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; " +
+        "mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n" + fence +
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}, %rd0, %rd1, 1, 1, 1, "
+        "0, 0;\n" +
+        kCommit + wait + "st.global.f32 [%rd2], %f0;\nret;\n";
+    const PtxasRun run = run_ptxas(kernel(body, Target::sm_90a), Target::sm_90a);
+    EXPECT_EQ(run.status, 0);
+    for (const std::string& line : run.lines)
+      if (line.find(code) != std::string::npos) return true;
+    return false;
+  };
+  EXPECT_TRUE(says("", kWait, "(C7519)"));
+  EXPECT_TRUE(says(kFence, "", "(C7517)"));
+  EXPECT_FALSE(says(kFence, kWait, "(C75"));
+}
+
+}  // namespace
+}  // namespace tcq::oracle

@@ -1,4 +1,4 @@
-// Rows of the table of kernels, made from the shapes that gemm_instances_*.cu name.
+// Rows of the table of kernels, for every operand type and Part; instances() at the end puts them together.
 //
 // plain<>: the product only, through TMA. full<>: any epilogue and any D. copying<>: that, and
 // operands that TMA cannot address. Registers limit the tile of the last two: with 128 x 256 the
@@ -6,7 +6,10 @@
 // operands in every shape that was the best for some size; NOTES.md has what was tried besides.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <span>
+#include <tuple>
 
 #include "cuda/gemm/copy.cuh"
 #include "cuda/gemm/kernel.cuh"
@@ -90,6 +93,67 @@ auto few_columns() {
                     skinny_one<In, Out, columns, 1, 64, 1, 1, 6>(),
                     skinny_one<In, Out, columns, 1, 64, 3, 1, 7>(),
                     skinny_one<In, Out, columns, 1, 128, 2, 1, 8>()};
+}
+
+// 16-bit operands of every major, results and epilogues.
+template <Type In>
+auto general_16_bit() {
+  using enum Type;
+  constexpr Major k = Major::K;
+  constexpr Major mn = Major::MN;
+  return std::array{plain<PingPong128<In, In, k, mn>>(),
+                    plain<PingPong128<In, In, mn, k>>(),
+                    plain<PingPong128<In, In, mn, mn>>(),
+                    plain<PingPong128<In, f32>>(),
+                    full<In, In, k, k>(),
+                    full<In, In, k, mn>(),
+                    full<In, In, mn, k>(),
+                    full<In, In, mn, mn>(),
+                    full<In, f32, k, k>(),
+                    full<In, f32, k, mn>(),
+                    full<In, f32, mn, k>(),
+                    full<In, f32, mn, mn>(),
+                    copying<In, In>(),
+                    copying<In, f32>()};
+}
+
+// Others are K-major in shared memory: wgmma takes no others.
+template <Type In>
+auto general_integer() {
+  using enum Type;
+  return std::array{full<In, s32>(),    full<In, f32>(),    full<In, bf16>(),
+                    copying<In, s32>(), copying<In, f32>(), copying<In, bf16>()};
+}
+
+template <class... Arrays>
+auto joined(const Arrays&... arrays) {
+  std::array<Kernel, (std::tuple_size_v<Arrays> + ...)> all;
+  auto* end = all.data();
+  ((end = std::copy(arrays.begin(), arrays.end(), end)), ...);
+  return all;
+}
+
+template <Type In, Part P>
+auto rows_of() {
+  constexpr Type out = bits(In) == 16 ? In : In == Type::tf32 ? Type::f32 : Type::s32;
+  if constexpr (P == Part::Large)
+    return large<In, out>();
+  else if constexpr (P == Part::Skinny)
+    return joined(few_rows<In, out>(), few_columns<In, out>());
+  else if constexpr (bits(In) == 16)
+    return general_16_bit<In>();
+  else if constexpr (In == Type::tf32)
+    return std::array{full<In, out>(), copying<In, out>()};
+  else if constexpr (In == Type::s8)
+    return general_integer<In>();
+  else
+    return joined(std::array{plain<PingPong128<In, out>>()}, general_integer<In>());
+}
+
+template <Type In, Part P>
+std::span<const Kernel> instances() {
+  static const auto all = rows_of<In, P>();
+  return all;
 }
 
 }  // namespace tcq::gemm

@@ -5,14 +5,16 @@
 namespace tcq::gemm {
 
 std::span<const Kernel> kernels() {
+  using enum Type;
+  using enum Part;
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> joined;
     for (const std::span<const Kernel> part :
-         {bf16_large_kernels(), bf16_few_rows_kernels(), bf16_few_columns_kernels(), bf16_kernels(),
-          f16_large_kernels(), f16_few_rows_kernels(), f16_few_columns_kernels(), f16_kernels(),
-          tf32_large_kernels(), tf32_few_rows_kernels(), tf32_few_columns_kernels(), tf32_kernels(),
-          s8_large_kernels(), s8_few_rows_kernels(), s8_few_columns_kernels(), s8_kernels(),
-          u8_kernels()})
+         {instances<bf16, Large>(), instances<bf16, Skinny>(), instances<bf16, General>(),
+          instances<f16, Large>(), instances<f16, Skinny>(), instances<f16, General>(),
+          instances<tf32, Large>(), instances<tf32, Skinny>(), instances<tf32, General>(),
+          instances<s8, Large>(), instances<s8, Skinny>(), instances<s8, General>(),
+          instances<u8, General>()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;
   }();

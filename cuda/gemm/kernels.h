@@ -112,24 +112,11 @@ constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n *
 // Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
 std::string name(const Kernel& kernel);
 
-// The instances of one file each.
-std::span<const Kernel> bf16_large_kernels();
-std::span<const Kernel> bf16_few_rows_kernels();
-std::span<const Kernel> bf16_few_columns_kernels();
-std::span<const Kernel> bf16_kernels();
-std::span<const Kernel> f16_large_kernels();
-std::span<const Kernel> f16_few_rows_kernels();
-std::span<const Kernel> f16_few_columns_kernels();
-std::span<const Kernel> f16_kernels();
-std::span<const Kernel> tf32_large_kernels();
-std::span<const Kernel> tf32_few_rows_kernels();
-std::span<const Kernel> tf32_few_columns_kernels();
-std::span<const Kernel> tf32_kernels();
-std::span<const Kernel> s8_large_kernels();
-std::span<const Kernel> s8_few_rows_kernels();
-std::span<const Kernel> s8_few_columns_kernels();
-std::span<const Kernel> s8_kernels();
-std::span<const Kernel> u8_kernels();
+// The instances of one operand type: what any product of it may need, what is good for large ones, and
+// for few rows or columns of D. Each pair is a source of its own, made from instances.cu.in.
+enum class Part { General, Large, Skinny };
+template <Type In, Part P>
+std::span<const Kernel> instances();
 
 // Every instance, in a fixed order.
 std::span<const Kernel> kernels();

@@ -24,8 +24,10 @@ constexpr std::string_view probes[] = {
     "D=41800000\n",
     "I4 wgmma.m64n8k256.s32.b1.b1 A=0-255:1 B=0-255:1 C=7fffffff D=800000ff\n", "# probes: 2\n"};
 
+class FuzzFiles : public Fuzz {};
+
 // What the mutations start from must be understood, or they would all die at the first word.
-TEST_F(Fuzz, DirectedSeedsAreUnderstood) {
+TEST_F(FuzzFiles, DirectedSeedsAreUnderstood) {
   std::string lines;
   for (const std::string_view probe : probes) lines += probe;
   const std::size_t count = std::size(probes) - 1;
@@ -78,7 +80,7 @@ void read_recording(std::string_view bytes) {
   }
 }
 
-TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
+TEST_F(FuzzFiles, DamagedRecordingsAreRefusedWithASentence) {
   while (another_round()) {
     oracle::Recording recording;
     const std::size_t cases = 1 + random_() % 2;
@@ -100,7 +102,7 @@ TEST_F(Fuzz, DamagedRecordingsAreRefusedWithASentence) {
   }
 }
 
-TEST_F(Fuzz, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
+TEST_F(FuzzFiles, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
   std::vector<std::string> files;
   const std::filesystem::path folder = source_file("tests/vectors");
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -144,7 +146,7 @@ void damage(Random& random, oracle::Tcgen05Operands& o) {
   if (random() % 8 == 0) *pick(random, words) = static_cast<std::uint32_t>(random());
 }
 
-TEST_F(Fuzz, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
+TEST_F(FuzzFiles, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
   const std::vector<oracle::Tcgen05Case> cases = tcgen05_cases();
   while (another_round()) {
     oracle::Tcgen05Case c = pick(random_, cases);
@@ -157,7 +159,7 @@ TEST_F(Fuzz, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
   }
 }
 
-TEST_F(Fuzz, DamagedDirectedFilesAreRefusedWithASentence) {
+TEST_F(FuzzFiles, DamagedDirectedFilesAreRefusedWithASentence) {
   while (another_round()) {
     std::string lines;
     for (std::uint64_t left = random_() % 3 + 1; left != 0; --left)

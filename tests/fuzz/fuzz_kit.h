@@ -48,13 +48,13 @@ inline void print_input() {
   static_cast<void>(written);
 }
 
-extern "C" void on_signal(int signal) {
+extern "C" inline void on_signal(int signal) {
   print_input();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-extern "C" void __asan_on_error() { print_input(); }  // NOLINT: the sanitizer's name
+extern "C" __attribute__((weak)) void __asan_on_error() { print_input(); }  // NOLINT: its name
 
 class Fuzz : public testing::Test {
  protected:

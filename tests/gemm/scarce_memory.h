@@ -1,9 +1,6 @@
 // Memory that runs out: the program's operator new, which fails behind as many calls as a test
-// grants this thread. Include it in one source of a program.
+// grants this thread. The operators are scarce_memory.cc.
 #pragma once
-
-#include <cstdlib>
-#include <new>
 
 namespace tcq {
 
@@ -21,13 +18,3 @@ auto with_memory_for(int allocations, Call call) {
 }
 
 }  // namespace tcq
-
-// Out of line, or the compiler sees free() on what it knows to be of new.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (tcq::allocations_left == 0) throw std::bad_alloc();
-  if (tcq::allocations_left > 0) --tcq::allocations_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

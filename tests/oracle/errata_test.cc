@@ -41,7 +41,7 @@ std::string verdict(const std::string& line) { return answer_line({"check", {}, 
 std::set<std::string> existing_tests() {
   static const std::regex declared(R"(TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
   std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(source_tree() / "tests")) {
+  for (const auto& entry : fs::recursive_directory_iterator(source_tree() / "tests")) {
     if (entry.path().extension() != ".cc") continue;
     std::ifstream in(entry.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};

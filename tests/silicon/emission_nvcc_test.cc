@@ -29,7 +29,7 @@ Lines ptx_of(const std::string& source) {
   const std::string root = source_tree().string();
   const tests::Finished nvcc = tests::run(
       TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
-                 "-I" + root, "-ptx", "-o", out.string(), root + "/" + source});
+                 "-I" + root, "-ptx", "-o", out.string(), (source_tree() / source).string()});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out);
   Lines lines;
@@ -111,10 +111,9 @@ TEST_P(EmissionOfNvcc, FindsNothingUntilAPartIsLeftOut) {
 
 INSTANTIATE_TEST_SUITE_P(Sources, EmissionOfNvcc,
                          testing::Values("cuda/gemm/bench_sm90.cu", "cuda/litmus/wgmma.cu",
-                                         "cuda/gemm/instances_s8_skinny.cu"),
+                                         TCQ_GEMM_INSTANCES "/s8_Skinny.cu"),
                          [](const auto& source) {
-                           const std::string name = source.param;
-                           return name.substr(5, name.find('.') - 5);
+                           return std::filesystem::path(source.param).stem().string();
                          });
 
 }  // namespace

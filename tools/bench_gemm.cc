@@ -5,7 +5,7 @@
 // a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit. The
 // ceiling is wgmma alone (bench_ceiling.h). With --ceiling it and the GEMM run one after the other,
 // each at its own clock: the share that is worth quoting.
-// Example: bench_gemm 4096x4096x4096 --regime both --json gemm.json
+// Examples: bench_gemm 4096x4096x4096 --regime both --json gemm.json; bench_gemm --draw 1 --count 60
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "cuda/gemm/bench_sm90.h"
 #include "cuda/gemm/kernels.h"
@@ -20,6 +21,7 @@
 #include "oracle/answer/svg.h"
 #include "tools/bench_ceiling.h"
 #include "tools/bench_cublas.h"
+#include "tools/bench_draw.h"
 #include "tools/bench_report.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
@@ -42,6 +44,8 @@ struct Arguments {
   std::string tune_cache;
   double seconds = 0.6;
   std::uint64_t seed = 1;
+  std::optional<std::uint64_t> draw;
+  int count = 40;
   bool every_kernel = false;
   bool tune = false;
   bool no_workspace = false;
@@ -351,6 +355,9 @@ int run(const Arguments& args) {
     throw oracle::UsageError("--tune measures one kernel, --every-kernel all: give one of them");
   std::vector<Shape> shapes;
   for (const std::string& text : args.shapes) shapes.push_back(parse_shape(text));
+  if (args.draw && !shapes.empty())
+    throw oracle::UsageError("--draw draws the shapes: give none beside it");
+  if (args.draw) shapes = drawn_shapes(*args.draw, args.count);
   if (shapes.empty()) shapes = suite();
   std::vector<Type> types;
   for (const std::string& word : args.types) types.push_back(parse_type(word));
@@ -389,6 +396,10 @@ int main(int argc, char** argv) {
   Arguments args;
   CLI::App app("The GEMM library beside cuBLASLt on one sm_90 GPU.");
   app.add_option("shapes", args.shapes, "MxNxK ...; none: the suite of 40");
+  CLI::Option* draw = app.add_option("--draw", args.draw, "draw the shapes with this seed instead");
+  app.add_option("--count", args.count, "how many are drawn (default 40)")
+      ->needs(draw)
+      ->check(CLI::Range(1, 10000));
   app.add_option("--type", args.types, "f16, bf16 (default), tf32, s8, u8; several are allowed");
   app.add_option("--regime", args.regime, "sustained (default), burst, both")
       ->check(CLI::IsMember({"sustained", "burst", "both"}));

@@ -125,6 +125,11 @@ const std::vector<Group>& groups() {
        [](const Shape& s) { return s.k <= 512 && s.m >= 4096 && s.n >= 4096; }},
       {"M <= 128", [](const Shape& s) { return s.m <= 128; }},
       {"M, N, K >= 2048", [](const Shape& s) { return s.m >= 2048 && s.n >= 2048 && s.k >= 2048; }},
+      {"K a multiple of 8", [](const Shape& s) { return s.k % 8 == 0; }},
+      {"of these M <= 64", [](const Shape& s) { return s.k % 8 == 0 && s.m <= 64; }},
+      {"of these 64 < M <= 1024",
+       [](const Shape& s) { return s.k % 8 == 0 && s.m > 64 && s.m <= 1024; }},
+      {"of these M > 1024", [](const Shape& s) { return s.k % 8 == 0 && s.m > 1024; }},
   };
   return all;
 }

@@ -1,0 +1,69 @@
+#include "tools/bench_draw.h"
+
+#include <array>
+#include <cmath>
+
+#include "sim/num/inputs/draw.h"
+
+namespace tcq::tools {
+namespace {
+
+// What tensor parallelism divides: the outputs of a layer, or what it sums over.
+enum class Splits : std::uint8_t { N, K };
+
+struct Layer {
+  std::int64_t n;
+  std::int64_t k;
+  Splits splits;
+};
+
+// QKV or latent projections, attention output, gate and up, down. Source: the models' published
+// configurations (hidden, intermediate and head sizes).
+constexpr std::array layers = {
+    // Llama 3 8B, 70B
+    Layer{6144, 4096, Splits::N}, Layer{4096, 4096, Splits::K}, Layer{28672, 4096, Splits::N},
+    Layer{4096, 14336, Splits::K}, Layer{10240, 8192, Splits::N}, Layer{8192, 8192, Splits::K},
+    Layer{57344, 8192, Splits::N}, Layer{8192, 28672, Splits::K},
+    // Qwen2.5 7B, 32B
+    Layer{4608, 3584, Splits::N}, Layer{3584, 3584, Splits::K}, Layer{37888, 3584, Splits::N},
+    Layer{3584, 18944, Splits::K}, Layer{7168, 5120, Splits::N}, Layer{5120, 5120, Splits::K},
+    Layer{55296, 5120, Splits::N}, Layer{5120, 27648, Splits::K},
+    // DeepSeek-V3
+    Layer{2112, 7168, Splits::N}, Layer{24576, 1536, Splits::N}, Layer{32768, 512, Splits::N},
+    Layer{7168, 16384, Splits::K}, Layer{4096, 7168, Splits::N}, Layer{7168, 2048, Splits::K},
+    Layer{36864, 7168, Splits::N}, Layer{7168, 18432, Splits::K},
+    // Gemma 2 9B, GPT-2 XL
+    Layer{8192, 3584, Splits::N}, Layer{3584, 4096, Splits::K}, Layer{28672, 3584, Splits::N},
+    Layer{3584, 14336, Splits::K}, Layer{4800, 1600, Splits::N}, Layer{6400, 1600, Splits::N},
+    Layer{1600, 6400, Splits::K}};
+
+std::int64_t log_uniform(Draw& draw, std::int64_t low, std::int64_t high) {
+  const double share = draw.word() / 4294967296.0;
+  const double ratio = static_cast<double>(high) / static_cast<double>(low);
+  return std::llround(static_cast<double>(low) * std::pow(ratio, share));
+}
+
+Shape drawn(Draw draw) {
+  const std::int64_t m = log_uniform(draw, 1, 16384);
+  if (draw.one_in(5)) {
+    const std::int64_t n = log_uniform(draw, 64, 16384);
+    return {m, n, log_uniform(draw, 64, 16384)};
+  }
+  const Layer& layer =
+      layers[static_cast<std::size_t>(draw.below(static_cast<int>(layers.size())))];
+  const std::int64_t gpus =
+      std::array<std::int64_t, 4>{1, 2, 4, 8}[static_cast<std::size_t>(draw.below(4))];
+  const bool of_n = layer.splits == Splits::N;
+  return {m, of_n ? layer.n / gpus : layer.n, of_n ? layer.k : layer.k / gpus};
+}
+
+}  // namespace
+
+std::vector<Shape> drawn_shapes(std::uint64_t seed, int count) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < count; ++i)
+    shapes.push_back(drawn(Draw(mix(seed) + static_cast<std::uint64_t>(i))));
+  return shapes;
+}
+
+}  // namespace tcq::tools

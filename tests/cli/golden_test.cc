@@ -7,59 +7,22 @@
 //
 // With TCQ_UPDATE_GOLDEN=1 in the environment the test writes the file anew and skips; what changed is
 // then read in review. To add a question, add its line and update.
+#include "tests/cli/golden.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
-
-#include "tests/support/process.h"
-#include "tests/support/source_tree.h"
 
 namespace tcq::tests {
 namespace {
 
-constexpr const char* file_name = "tests/cli/golden.txt";
 constexpr std::size_t kept_lines = 10;
 constexpr std::size_t kept_bytes = 240;
-
-struct Asked {
-  std::string question;
-  std::vector<std::string> input;
-  std::string recorded;  // the lines below it
-};
-
-struct Golden {
-  std::string head;  // comments before the first question
-  std::vector<Asked> questions;
-};
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
-}
-
-Golden read() {
-  Golden golden;
-  std::ifstream file(source_file(file_name));
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("$ "))
-      golden.questions.push_back({line.substr(2), {}, ""});
-    else if (golden.questions.empty())
-      golden.head += line + "\n";
-    else if (line.starts_with("< "))
-      golden.questions.back().input.push_back(line.substr(2));
-    else
-      golden.questions.back().recorded += line + "\n";
-  }
-  return golden;
-}
 
 std::uint64_t fnv(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -83,11 +46,7 @@ std::string marked(const char* mark, const std::string& text) {
 }
 
 std::string answer(const Asked& asked, bool json) {
-  std::vector<std::string> words = split(asked.question, ' ');
-  if (json) words.push_back("--json");
-  std::string input;
-  for (const std::string& line : asked.input) input += line + "\n";
-  const Finished done = run(TCQ_BINARY, words, input);
+  const Finished done = asked_of_tcq(asked, json);
   return marked("> ", done.out) + marked("! ", done.err) +
          (done.status == 0 ? "" : fmt::format("= {}\n", done.status));
 }
@@ -97,7 +56,7 @@ std::string answers(const Asked& asked) {
 }
 
 void write(const Golden& golden) {
-  std::ofstream file(source_file(file_name));
+  std::ofstream file(source_file(golden_file));
   file << golden.head;
   for (const Asked& asked : golden.questions) {
     file << "$ " << asked.question << "\n";
@@ -107,11 +66,11 @@ void write(const Golden& golden) {
 }
 
 TEST(Golden, EveryQuestionAnswersWithTheRecordedBytes) {
-  const Golden golden = read();
+  const Golden golden = read_golden();
   ASSERT_GE(golden.questions.size(), 500u);
   if (std::getenv("TCQ_UPDATE_GOLDEN") != nullptr) {
     write(golden);
-    GTEST_SKIP() << file_name << " is written anew: read its difference";
+    GTEST_SKIP() << golden_file << " is written anew: read its difference";
   }
   for (const Asked& asked : golden.questions)
     EXPECT_EQ(answers(asked), asked.recorded) << "tcq " << asked.question;

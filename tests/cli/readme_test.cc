@@ -1,12 +1,13 @@
-// README.md tells the truth: every `$ tcq ...` line in a console block prints exactly what stands
-// below it.
+// Every README.md of the tree tells the truth: each `$ tcq ...` line in a console block prints exactly
+// what stands below it, and each link to a file or folder of the tree leads somewhere.
 //
-// A line `...` in the README stands for any number of lines. Other `$` lines (the two commands) are
-// checked to exist.
+// A line `...` stands for any number of lines. Other `$` lines (the two commands) are checked to exist.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,14 +18,24 @@
 namespace tcq {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Example {
-  int line;
+  std::string at;  // file:line
   std::string command;
   std::vector<std::string> output;
 };
 
-std::vector<Example> examples() {
-  std::ifstream file(source_tree() / "README.md");
+std::vector<fs::path> readmes() {
+  std::vector<fs::path> found = {source_tree() / "README.md"};
+  for (const char* folder : {"sim", "oracle", "cuda", "tests", "tools"})
+    for (const auto& entry : fs::recursive_directory_iterator(source_tree() / folder))
+      if (entry.path().filename() == "README.md") found.push_back(entry.path());
+  return found;
+}
+
+std::vector<Example> examples_of(const fs::path& readme) {
+  std::ifstream file(readme);
   std::vector<Example> found;
   bool in_block = false;
   int number = 0;
@@ -33,7 +44,7 @@ std::vector<Example> examples() {
     if (line.starts_with("```"))
       in_block = line == "```console";
     else if (in_block && line.starts_with("$ "))
-      found.push_back({number, line.substr(2), {}});
+      found.push_back({readme.string() + ":" + std::to_string(number), line.substr(2), {}});
     else if (in_block && !found.empty())
       found.back().output.push_back(line);
   }
@@ -66,23 +77,41 @@ std::string shell_line(const std::string& command) {
          "' \"$@\"; }; " + command;
 }
 
-TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
-  const std::vector<Example> all = examples();
-  int ran = 0;
-  for (const Example& example : all) {
-    if (example.command.find("tcq ") == std::string::npos) {
-      const std::string script = example.command.substr(0, example.command.find(' '));
-      EXPECT_TRUE(std::filesystem::exists(source_tree() / script)) << "README.md:" << example.line;
-      continue;
-    }
-    ++ran;
-    const std::vector<std::string> got =
-        lines_of(tests::run("/bin/sh", {"-c", shell_line(example.command)}).out);
-    EXPECT_TRUE(matches(example.output, got))
-        << "README.md:" << example.line << ": $ " << example.command << "\nprints\n"
-        << testing::PrintToString(got);
+void expect_true(const Example& example) {
+  if (example.command.find("tcq ") == std::string::npos) {
+    const std::string script = example.command.substr(0, example.command.find(' '));
+    EXPECT_TRUE(fs::exists(source_tree() / script)) << example.at;
+    return;
   }
-  EXPECT_GE(ran, 5);
+  const std::vector<std::string> got =
+      lines_of(tests::run("/bin/sh", {"-c", shell_line(example.command)}).out);
+  EXPECT_TRUE(matches(example.output, got))
+      << example.at << ": $ " << example.command << "\nprints\n"
+      << testing::PrintToString(got);
+}
+
+TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
+  std::size_t ran = 0;
+  for (const fs::path& readme : readmes())
+    for (const Example& example : examples_of(readme)) {
+      expect_true(example);
+      ++ran;
+    }
+  EXPECT_GE(ran, 7u);
+}
+
+TEST(Readme, EveryLinkLeadsSomewhere) {
+  static const std::regex link(R"(\]\(([^)#:]+)\))");
+  std::size_t links = 0;
+  for (const fs::path& readme : readmes()) {
+    std::ifstream file(readme);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      EXPECT_TRUE(fs::exists(readme.parent_path() / (*it)[1].str())) << readme << ": " << (*it)[1];
+      ++links;
+    }
+  }
+  EXPECT_GE(links, 5u);
 }
 
 }  // namespace

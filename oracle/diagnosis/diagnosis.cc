@@ -15,12 +15,6 @@ using namespace machine;
 
 namespace {
 
-std::string section(Fault fault) {
-  const std::string source = info(fault).source;
-  const bool is_section = source.size() > 1 && (source[1] == '.');
-  return is_section ? "PTX ISA 9.2, " + source : source;
-}
-
 const char* verb_of(AccessKind kind) {
   switch (kind) {
     case AccessKind::Load: return "reads";
@@ -391,7 +385,7 @@ std::string diagnosis(const Program& program, const Finding& finding) {
     text += fmt::format("mbarrier {}\n", line);
   if (const std::string fix = what_to_do(program, finding); !fix.empty())
     text += fmt::format("fix: {}\n", fix);
-  return text + fmt::format("source: {}", section(finding.fault));
+  return text + fmt::format("source: {}", about.source);
 }
 
 namespace {
@@ -421,7 +415,7 @@ nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
                                  {"kind", name(about.kind)},
                                  {"what", what_happened(program, finding)},
                                  {"fix", what_to_do(program, finding)},
-                                 {"source", section(finding.fault)}};
+                                 {"source", about.source}};
   if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
   if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
   if (finding.hint.statement >= 0) json["hint"] = place_text(program, finding.hint);

@@ -50,12 +50,6 @@ std::string_view name(Language language) {
   return "?";
 }
 
-std::string source_of(Fault fault) {
-  const std::string_view source = info(fault).source;
-  const bool is_section = source.find('.') == 1;
-  return fmt::format("{}{}", is_section ? "PTX ISA 9.2, " : "", source);
-}
-
 std::string effect_of(const PtxasMessage& message) {
   return fmt::format("{} {}: {}", message.code, message.effect, message.cause);
 }
@@ -82,7 +76,7 @@ std::string full_text(const Explanation& e) {
   std::string text = fmt::format("{}  {}\nwhat: {}\ncause: {}\nfix: {}\nexample:{}{}\nsource: {}",
                                  about.name, tcq::name(about.kind), about.sentence, e.cause, e.fix,
                                  example_lines("wrong", e.wrong), example_lines("right", e.right),
-                                 source_of(e.fault));
+                                 about.source);
   for (const PtxasMessage* message : messages_about(e.fault))
     text += "\nptxas: " + effect_of(*message);
   if (!e.seen.empty()) text += fmt::format("\nseen: {}", e.seen);
@@ -137,7 +131,7 @@ std::string full_json(const Explanation& e) {
                       {"language", json_string(name(e.language))},
                       {"wrong", json_string(e.wrong)},
                       {"right", json_string(e.right)},
-                      {"source", json_string(source_of(e.fault))},
+                      {"source", json_string(about.source)},
                       {"ptxas", json_array(codes)},
                       {"seen", json_string(e.seen)}});
 }

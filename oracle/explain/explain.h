@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 
 namespace tcq::oracle {
 

@@ -111,7 +111,7 @@ Answer caught(Reply&& reply) {
   } catch (const UsageError& error) {
     return {Status::Usage, "", error.what()};
   } catch (const FaultError& error) {
-    return {Status::No, "", error.what()};
+    return {error.status(), "", error.what()};
   } catch (const UnmodelledError& error) {
     return {Status::Unmodelled, "", error.what()};
   } catch (const std::exception& error) {

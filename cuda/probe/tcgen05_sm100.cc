@@ -30,7 +30,7 @@ void demand(bool condition, const std::string& sentence) {
 }
 
 std::string fault_text(Fault fault) {
-  return std::string(info(fault).sentence) + " (PTX ISA " + info(fault).source + ")";
+  return std::string(info(fault).sentence) + " (" + info(fault).source + ")";
 }
 
 template <class Form>

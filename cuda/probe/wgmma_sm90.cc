@@ -53,7 +53,7 @@ std::string wgmma_statement(const wgmma::Form& form, int selector) {
 }
 
 std::string fault_text(Fault fault) {
-  return std::string(info(fault).sentence) + " (PTX ISA " + info(fault).source + ")";
+  return std::string(info(fault).sentence) + " (" + info(fault).source + ")";
 }
 
 // The state of some cases in host memory, as the kernel reads it.

@@ -4,11 +4,18 @@
 #include <fmt/format.h>
 
 namespace tcq::oracle {
+namespace {
 
-FaultError::FaultError(Fault fault) : FaultError(fault, "") {}
+std::string sentence_of(const FaultInfo& about, const std::string& rest) {
+  if (about.kind == FaultKind::Unmodelled)
+    return fmt::format("not modelled: {}{}", about.sentence, rest);
+  return fmt::format("{}: {} ({}){}", name(about.kind), about.sentence, about.source, rest);
+}
+
+}  // namespace
 
 FaultError::FaultError(Fault fault, const std::string& rest)
-    : std::runtime_error(fmt::format("{}: {} (PTX ISA 9.2, {}){}", name(info(fault).kind),
-                                     info(fault).sentence, info(fault).source, rest)) {}
+    : std::runtime_error(sentence_of(info(fault), rest)),
+      status_(info(fault).kind == FaultKind::Unmodelled ? Status::Unmodelled : Status::No) {}
 
 }  // namespace tcq::oracle

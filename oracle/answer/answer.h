@@ -56,12 +56,18 @@ class UnmodelledError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A question about a program that the manual forbids or leaves open: status 1.
+// A question about a program that the manual forbids or leaves open: status 1; about one whose Fault is
+// that it is not modelled: status 3.
 class FaultError : public std::runtime_error {
  public:
-  explicit FaultError(Fault fault);                  // "illegal: SENTENCE (PTX ISA 9.2, SECTION)"
-  FaultError(Fault fault, const std::string& rest);  // the same, and more behind it
+  // "illegal: SENTENCE (SOURCE)" or "not modelled: SENTENCE", and `rest` behind it.
+  explicit FaultError(Fault fault, const std::string& rest = "");
   using std::runtime_error::runtime_error;
+
+  Status status() const { return status_; }
+
+ private:
+  Status status_ = Status::No;
 };
 
 // Every verb but those that read data lines; answers the words of those, too, with an empty text.

@@ -67,12 +67,8 @@ Kind kind_named(std::string_view word) {
   throw_unknown("kind", word, known);
 }
 
-// Throws what the Fault deserves, with `rest` behind its sentence.
 void require(Fault fault, const std::string& rest) {
-  if (fault == Fault::None) return;
-  if (info(fault).kind == FaultKind::Unmodelled)
-    throw UnmodelledError(fmt::format("not modelled: {}{}", info(fault).sentence, rest));
-  throw FaultError(fault, rest);
+  if (fault != Fault::None) throw FaultError(fault, rest);
 }
 
 // ---- Shared memory descriptors ------------------------------------------------------------------

@@ -24,7 +24,7 @@ DecodedWord decode_tcgen05(const Question& question);
 
 // Words of the question: format, keys, and the keys by which decode learns of the word's use.
 // Throws FaultError, with the nearest legal values, for a word that the format cannot hold or no
-// instruction takes, UnmodelledError for one that no source describes.
+// instruction takes, or that no source describes.
 EncodedWord encode_tcgen05(const Question& question);
 
 }  // namespace tcq::oracle

@@ -8,18 +8,13 @@
 #include "oracle/diagnosis/barrier_story.h"
 #include "oracle/diagnosis/instruction_text.h"
 #include "oracle/diagnosis/tensor_memory_story.h"
+#include "oracle/explain/explain.h"
 
 namespace tcq::oracle {
 
 using namespace machine;
 
 namespace {
-
-std::string section(Fault fault) {
-  const std::string source = info(fault).source;
-  const bool is_section = source.size() > 1 && (source[1] == '.');
-  return is_section ? "PTX ISA 9.2, " + source : source;
-}
 
 const char* verb_of(AccessKind kind) {
   switch (kind) {
@@ -232,9 +227,14 @@ class Story {
 
 // --- what to do ------------------------------------------------------------------------------------
 
-std::string line_of(const Program& program, const Place& place) {
-  if (place.statement < 0) return "it";
+// Empty: the finding has no such place.
+std::string known_line(const Program& program, const Place& place) {
+  if (place.statement < 0) return "";
   return line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
+std::string line_of(const Program& program, const Place& place) {
+  return place.statement < 0 ? "it" : known_line(program, place);
 }
 
 std::string fix_of_tensor_map(const Program& program, const Finding& f) {
@@ -253,54 +253,29 @@ std::string fix_of_tensor_map(const Program& program, const Finding& f) {
       program.map_name(f.map), at, earlier);
 }
 
-}  // namespace
-
-std::string what_happened(const Program& program, const Finding& finding) {
-  return Story(program, finding).text();
-}
-
-std::string what_to_do(const Program& program, const Finding& f) {
+// What this program shows beyond the Fix of explain.h: which of its fences, waits and mbarriers it is
+// about. Empty: nothing.
+std::string fix_in_program(const Program& program, const Finding& f) {
   const std::string at = line_of(program, f.at);
   const std::string earlier = line_of(program, f.earlier);
-  if (const std::string fix = tensor_memory_fix(program, f); !fix.empty()) return fix;
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
-      if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
-        return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
-                           earlier, fence);
-      return fmt::format(
-          "put fence.proxy.async behind {}, in every thread that writes, before the "
-          "barrier that orders it before {}",
-          earlier, at);
-    case Fault::MbarrierInitUnfenced:
-      return fmt::format("put fence.mbarrier_init.release.cluster behind {}, before the barrier",
-                         earlier);
-    case Fault::ReductionOrder:
-      return fmt::format("order {} behind {}, or reduce integers", at, earlier);
     case Fault::ProxyFenceMissingUsed:
     case Fault::ProxyFenceMissingAfterRead:
       if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
         return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
                            earlier, fence);
-      return fmt::format(
-          "put fence.proxy.async behind {}, before the arrival that hands the bytes "
-          "on (or before {}, in its thread)",
-          earlier, at);
-    case Fault::WgmmaFenceMissing:
-      return fmt::format("put wgmma.fence before {}, behind the last access to its registers", at);
-    case Fault::WgmmaShapeChange: return fmt::format("put wgmma.fence before {}", at);
-    case Fault::WgmmaUncommitted:
-      return fmt::format("put wgmma.commit_group behind {} and wgmma.wait_group before {}", earlier,
-                         at);
+      return "";
     case Fault::AccumulatorInFlight:
     case Fault::FragmentInFlight:
       if (const std::string wait = weak_wait_before(program, f.earlier, f.at); !wait.empty())
         return fmt::format("{} leaves {} in flight: wait for a group fewer there, before {}", wait,
                            earlier, at);
-      return fmt::format(
-          "put a wgmma.wait_group that covers {} before {} (wait_group N leaves the "
-          "N youngest groups in flight)",
-          earlier, at);
+      return "";
+    case Fault::ExitInFlight:
+      if (const std::string wait = weak_wait_behind(program, f.at); !wait.empty())
+        return fmt::format("{} leaves {} in flight: wait for it before the CTA exits", wait, at);
+      return "";
     case Fault::CopyInFlight:
       if (f.cta == global_memory)
         return fmt::format(
@@ -308,8 +283,6 @@ std::string what_to_do(const Program& program, const Finding& f) {
             ".read, and order {} behind that wait",
             earlier, at);
       return fix_of_hand_over(program, f);
-    case Fault::PhaseStale:
-    case Fault::PhaseOverrun: return fix_of_hand_over(program, f);
     case Fault::SourceInFlight:
       if (f.cta == global_memory)
         return fmt::format("wait for the mbarrier that {} completes, and order {} behind that wait",
@@ -320,67 +293,35 @@ std::string what_to_do(const Program& program, const Finding& f) {
             "{}",
             earlier, at);
       return fix_of_hand_over(program, f);
+    case Fault::PhaseStale:
+    case Fault::PhaseOverrun:
     case Fault::ExpectTxTooSmall: return fix_of_hand_over(program, f);
-    case Fault::DataRace:
-      return fmt::format(
-          "order {} behind {}: a barrier, or an mbarrier that the one arrives on and "
-          "the other waits for",
-          at, earlier);
     case Fault::TensormapFenceMissing: return fix_of_tensor_map(program, f);
-    case Fault::TensormapInUse:
-      return fmt::format(
-          "wait for {} before {} (its mbarrier, or cp.async.bulk.wait_group.read in its thread), "
-          "or "
-          "give each its own map",
-          earlier, at);
-    case Fault::ScopeTooNarrow:
-      if (f.map >= 0) return fix_of_tensor_map(program, f);
-      return fmt::format(
-          "give the remote arrive .release.cluster and the wait .acquire.cluster: {} has scope "
-          ".cta",
-          line_of(program, f.hint));
-    case Fault::ReleaseMissing:
-      return fmt::format("write .release at {}: that arrival hands the bytes on",
-                         line_of(program, f.hint));
-    case Fault::AcquireMissing:
-      return fmt::format("write .acquire at {}: that wait takes the bytes over",
-                         line_of(program, f.hint));
+    case Fault::ScopeTooNarrow: return f.map >= 0 ? fix_of_tensor_map(program, f) : "";
     case Fault::MbarrierArrivals:
     case Fault::MbarrierNotInitialized: return fix_of_barrier(program, f);
-    case Fault::MbarrierNotVisible:
-      return fmt::format(
-          "put fence.mbarrier_init.release.cluster behind {}, then the cluster "
-          "barrier",
-          earlier);
-    case Fault::MbarrierReinitialized: return "initialise once, or mbarrier.inval it before";
-    case Fault::MbarrierOverwritten: return "move the data: the 8 bytes of an mbarrier are its own";
-    case Fault::CopyRepeated: return fmt::format("let one elected thread execute {}", at);
-    case Fault::WarpgroupDivergent:
-      return fmt::format("let all four warps of the warpgroup execute {}", at);
-    case Fault::WarpDivergent: return fmt::format("let all 32 lanes execute {}", at);
-    case Fault::CtaExited:
-      return "let the CTAs of the cluster meet at a cluster barrier before exit";
-    case Fault::ExitInFlight:
-      if (const std::string wait = weak_wait_behind(program, f.at); !wait.empty())
-        return fmt::format("{} leaves {} in flight: wait for it before the CTA exits", wait, at);
-      return fmt::format("wait for {} before the CTA exits", at);
-    case Fault::RegisterPoolExhausted:
-      return "the counts of all warpgroups together must not exceed what the launch gave them";
-    case Fault::SharedUninitialized: return "write the bytes first, or correct the address";
-    case Fault::RegisterUninitialized:
-      return "write the register first; a wgmma that begins a tile takes scale-d 0";
-    case Fault::Deadlock: return fix_of_deadlock(program, f);
+    case Fault::Deadlock: {
+      const std::string commit = fix_of_commit(program, f);
+      return commit.empty() ? fix_of_deadlock(program, f) : commit;
+    }
     case Fault::OperandScrambled:
-      if (f.scrambled.other_major_fits)
-        return fmt::format("write {} for imm-trans-{} of {}",
-                           major_of(program, f) == Major::K ? 1 : 0, f.number == 0 ? 'a' : 'b', at);
-      return "compare LBO, SBO, swizzle, base offset and start of the descriptor with the tensor "
-             "map "
-             "(tcq layout, tcq decode wgmma.desc)";
-    case Fault::WaitTooStrong: return "allow one group more to be pending";
-    case Fault::FenceUnneeded: return fmt::format("delete {}", at);
+      if (!f.scrambled.other_major_fits) return "";
+      return fmt::format("write {} for imm-trans-{} of {}",
+                         major_of(program, f) == Major::K ? 1 : 0, f.number == 0 ? 'a' : 'b', at);
     default: return "";
   }
+}
+
+}  // namespace
+
+std::string what_happened(const Program& program, const Finding& finding) {
+  return Story(program, finding).text();
+}
+
+std::string what_to_do(const Program& program, const Finding& f) {
+  if (const std::string fix = fix_in_program(program, f); !fix.empty()) return fix;
+  return fix_at(f.fault, {known_line(program, f.at), known_line(program, f.earlier),
+                          known_line(program, f.hint), missing_wait(program, f)});
 }
 
 std::string diagnosis(const Program& program, const Finding& finding) {
@@ -391,7 +332,7 @@ std::string diagnosis(const Program& program, const Finding& finding) {
     text += fmt::format("mbarrier {}\n", line);
   if (const std::string fix = what_to_do(program, finding); !fix.empty())
     text += fmt::format("fix: {}\n", fix);
-  return text + fmt::format("source: {}", section(finding.fault));
+  return text + fmt::format("source: {}", about.source);
 }
 
 namespace {
@@ -421,7 +362,7 @@ nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
                                  {"kind", name(about.kind)},
                                  {"what", what_happened(program, finding)},
                                  {"fix", what_to_do(program, finding)},
-                                 {"source", section(finding.fault)}};
+                                 {"source", about.source}};
   if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
   if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
   if (finding.hint.statement >= 0) json["hint"] = place_text(program, finding.hint);

@@ -32,9 +32,7 @@ bool is(const Program& program, const Place& place) {
 }
 
 std::string line_at(const Program& program, const Place& place) {
-  return place.statement < 0
-             ? std::string("it")
-             : line_text(program.statement(static_cast<std::size_t>(place.statement)));
+  return line_text(program.statement(static_cast<std::size_t>(place.statement)));
 }
 
 const char* wait_for(const Program& program, const Place& transfer) {
@@ -216,83 +214,17 @@ std::string tensor_memory_of_deadlock(const Program& program, const Finding& f) 
   return text;
 }
 
-std::string tensor_memory_fix(const Program& program, const Finding& f) {
-  const std::string at = line_at(program, f.at);
-  const std::string earlier = line_at(program, f.earlier);
-  switch (f.fault) {
-    case Fault::TmemRace:
-      return fmt::format(
-          "order {} behind {}: complete the one, fence::before_thread_sync, synchronise the "
-          "threads, fence::after_thread_sync",
-          at, earlier);
-    case Fault::TmemWaitMissing:
-      return fmt::format("put {} behind {}, before the columns are handed on or used again",
-                         wait_for(program, f.earlier), earlier);
-    case Fault::TmemNotComplete:
-      return fmt::format(
-          "put tcgen05.commit with the same cta_group behind {}, in its thread; wait for its "
-          "mbarrier, then tcgen05.fence::after_thread_sync, before {}",
-          earlier, at);
-    case Fault::TmemFenceBeforeMissing:
-      return fmt::format(
-          "put tcgen05.fence::before_thread_sync behind {}, before its thread synchronises",
-          earlier);
-    case Fault::TmemFenceAfterMissing:
-      return fmt::format(
-          "put tcgen05.fence::after_thread_sync behind the wait or barrier, before {}", at);
-    case Fault::TmemLaneNotOwned:
-      return "let the warp with that quarter of the lanes do it, or name the warp's own lanes";
-    case Fault::CommitOrderAssumed:
-      return fmt::format("let a warp of CTA {} wait for {} before the CTA ends", f.cta, at);
-    case Fault::TmemLaneIgnored: return "add 32 * (warp % 4) to the lane of the address";
-    case Fault::CtaNotStarted:
-      return fmt::format(
-          "put barrier.cluster.arrive (.relaxed is enough) and barrier.cluster.wait before {}, in "
-          "all threads of the cluster",
-          at);
-    case Fault::TmemFenceOmitted:
-      return fmt::format(
-          "put tcgen05.fence::before_thread_sync behind {} and tcgen05.fence::after_thread_sync "
-          "before {}",
-          earlier, at);
-    case Fault::TmemWaitOmitted:
-      return fmt::format("put tcgen05.wait::ld behind {}, before {}", earlier, at);
-    case Fault::TmemOrderAssumed:
-      return fmt::format("give {} columns of its own, or commit {} and wait for it before", at,
-                         earlier);
-    case Fault::TmemFreed: return "free the columns behind their last use";
-    case Fault::TmemAllocAssumed:
-      return fmt::format("let {} and a cluster barrier come before {}", earlier, at);
-    case Fault::TmemNotAllocated:
-      return f.earlier.statement >= 0
-                 ? fmt::format("let the alloc at {} and a barrier come before {}", earlier, at)
-                 : std::string("allocate the columns, or correct the address");
-    case Fault::TmemDeallocAddress:
-      return "give dealloc the address, the columns and the cta_group of the alloc";
-    case Fault::TmemLeaked: return fmt::format("free what {} allocated before the CTA exits", at);
-    case Fault::TmemAllocAfterRelinquish: return fmt::format("allocate before {}", earlier);
-    case Fault::TmemAllocSize: return "ask for 32, 64, 128, 256 or 512 columns";
-    case Fault::TmemAllocGrows: return "allocate the largest piece first";
-    case Fault::TmemAllocBlocks:
-      return "plan 512 columns in all, or free some before: nobody who could is still running";
-    case Fault::TmemUninitialized:
-      return is<Tcgen05Mma>(program, f.at)
-                 ? std::string("let the first mma of a tile not accumulate (enable-input-d 0)")
-                 : std::string("write the cells first, or correct lanes and columns");
-    case Fault::TmemOverlap: return "begin each region where the one before it ends";
-    case Fault::Tcgen05Repeated: return fmt::format("let one elected thread execute {}", at);
-    case Fault::Deadlock:
-      if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
-        return fmt::format(
-            "let {} arrive in all CTAs that wait: .multicast::cluster with their "
-            "ranks",
-            line_at(program, f.hint));
-      if (!f.uncommitted.empty())
-        return fmt::format("put tcgen05.commit with the same cta_group behind {}, in its thread",
-                           line_at(program, f.uncommitted.front()));
-      return "";
-    default: return "";
-  }
+std::string fix_of_commit(const Program& program, const Finding& f) {
+  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
+    return fmt::format("let {} arrive in all CTAs that wait: .multicast::cluster with their ranks",
+                       line_at(program, f.hint));
+  if (f.uncommitted.empty()) return "";
+  return fmt::format("put tcgen05.commit with the same cta_group behind {}, in its thread",
+                     line_at(program, f.uncommitted.front()));
+}
+
+std::string missing_wait(const Program& program, const Finding& f) {
+  return f.fault == Fault::TmemWaitMissing ? wait_for(program, f.earlier) : "";
 }
 
 }  // namespace tcq::oracle

@@ -22,7 +22,10 @@ std::string tensor_memory_story(const machine::Program& program, const machine::
 std::string tensor_memory_of_deadlock(const machine::Program& program,
                                       const machine::Finding& finding);
 
-// Empty if the finding is about something else.
-std::string tensor_memory_fix(const machine::Program& program, const machine::Finding& finding);
+// What to do about a deadlock that a commit lacks in; empty if it is about something else.
+std::string fix_of_commit(const machine::Program& program, const machine::Finding& finding);
+
+// `tcgen05.wait::ld` or `wait::st` of a TmemWaitMissing; empty of anything else.
+std::string missing_wait(const machine::Program& program, const machine::Finding& finding);
 
 }  // namespace tcq::oracle

@@ -1,7 +1,9 @@
 // `errata`: the known wrong claims about wgmma and tcgen05, one per line, or one of them with its evidence.
 //
-// The claims themselves are errata_claims.h. Example: `errata 004.1` prints the wrong bit table,
+// The claims themselves are errata.md. Example: `errata 004.1` prints the wrong bit table,
 // the right one, and the test and the recording that decide.
+#include "oracle/explain/errata.h"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -11,39 +13,53 @@
 #include "oracle/answer/table.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
-#include "oracle/explain/errata_claims.h"
 
 namespace tcq::oracle {
 namespace {
 
-std::string_view title_of(const Erratum& erratum) {
-  for (const Document& document : errata_documents())
-    if (erratum.key.starts_with(document.key)) return document.title;
-  return "?";
-}
+// The label of a piece of evidence, and the word for it in answers.
+struct KindName {
+  Evidence::Kind kind;
+  std::string_view label, word;
+};
+constexpr KindName kinds[] = {{Evidence::Kind::Test, "Test", "test"},
+                              {Evidence::Kind::Recording, "Recording", "recording"},
+                              {Evidence::Kind::Document, "Document", "document"}};
 
-std::string_view kind_of(std::string_view evidence) {
-  if (evidence.starts_with("tests/")) return "recording";
-  const bool sentence = evidence.find(' ') != std::string_view::npos;
-  return sentence ? "document" : "test";
+std::string_view word_of(Evidence::Kind kind) { return kinds[static_cast<int>(kind)].word; }
+
+Erratum read_erratum(const Section& section) {
+  Fields fields(section);
+  Erratum e = {
+      section.title, section.group, fields.take("Claim").text, fields.take("Correction").text, {}};
+  for (bool found = true; found;) {
+    found = false;
+    for (const KindName& kind : kinds) {
+      const Field* field = fields.take_if(kind.label);
+      if (field == nullptr) continue;
+      e.evidence.push_back({kind.kind, field->text});
+      found = true;
+    }
+  }
+  fields.end();
+  return e;
 }
 
 std::string full_text(const Erratum& erratum) {
-  std::string text = fmt::format("{}  {}\nclaim: {}\ncorrection: {}", erratum.key,
-                                 title_of(erratum), erratum.claim, erratum.correction);
-  for (const std::string_view evidence : erratum.evidence)
-    if (!evidence.empty()) text += fmt::format("\n{}: {}", kind_of(evidence), evidence);
+  std::string text = fmt::format("{}  {}\nclaim: {}\ncorrection: {}", erratum.key, erratum.document,
+                                 erratum.claim, erratum.correction);
+  for (const Evidence& one : erratum.evidence)
+    text += fmt::format("\n{}: {}", word_of(one.kind), one.name);
   return text;
 }
 
 std::string full_json(const Erratum& erratum) {
   std::vector<std::string> evidence;
-  for (const std::string_view one : erratum.evidence)
-    if (!one.empty())
-      evidence.push_back(
-          json_object({{"kind", json_string(kind_of(one))}, {"name", json_string(one)}}));
+  for (const Evidence& one : erratum.evidence)
+    evidence.push_back(
+        json_object({{"kind", json_string(word_of(one.kind))}, {"name", json_string(one.name)}}));
   return json_object({{"key", json_string(erratum.key)},
-                      {"document", json_string(title_of(erratum))},
+                      {"document", json_string(erratum.document)},
                       {"claim", json_string(erratum.claim)},
                       {"correction", json_string(erratum.correction)},
                       {"evidence", json_array(evidence)}});
@@ -71,7 +87,7 @@ std::string list_all(const Options& options) {
   Table table{{"key", "claim"}, {}};
   std::string text;
   for (const Erratum& erratum : all_errata()) {
-    table.rows.push_back({std::string(erratum.key), std::string(erratum.claim)});
+    table.rows.push_back({erratum.key, erratum.claim});
     text += fmt::format("{}{}  {}", text.empty() ? "" : "\n", erratum.key, erratum.claim);
   }
   if (options.style == Style::Text) return text;
@@ -79,6 +95,17 @@ std::string list_all(const Options& options) {
 }
 
 }  // namespace
+
+std::vector<Erratum> read_errata(const Page& page) {
+  std::vector<Erratum> errata;
+  for (const Section& section : sections_of(page)) errata.push_back(read_erratum(section));
+  return errata;
+}
+
+std::span<const Erratum> all_errata() {
+  static const std::vector<Erratum> errata = read_errata(page("errata.md"));
+  return errata;
+}
 
 Answer errata(const Question& question) {
   if (question.words.size() > 1)

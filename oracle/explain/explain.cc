@@ -7,15 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "oracle/answer/json.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
-#include "oracle/explain/explanations.h"
 #include "sim/isa/fault/fault.h"
 
 namespace tcq::oracle {
@@ -24,23 +21,6 @@ namespace {
 constexpr std::string_view ptxas_title = "Messages of ptxas";
 constexpr std::string_view ptxas_kind = "ptxas";
 
-std::vector<ExplanationGroup> all_groups() {
-  std::vector<ExplanationGroup> groups;
-  const auto append = [&](const auto& part) {
-    std::copy(part.begin(), part.end(), std::back_inserter(groups));
-  };
-  append(statement_explanations());
-  append(tcgen05_explanations());
-  append(tile_explanations());
-  append(word_explanations());
-  append(order_explanations());
-  append(barrier_explanations());
-  append(tmem_explanations());
-  append(tensor_memory_explanations());
-  append(program_explanations());
-  return groups;
-}
-
 std::string_view name(Language language) {
   switch (language) {
     case Language::Ptx: return "ptx";
@@ -48,12 +28,6 @@ std::string_view name(Language language) {
     case Language::Shell: return "shell";
   }
   return "?";
-}
-
-std::string source_of(Fault fault) {
-  const std::string_view source = info(fault).source;
-  const bool is_section = source.find('.') == 1;
-  return fmt::format("{}{}", is_section ? "PTX ISA 9.2, " : "", source);
 }
 
 std::string effect_of(const PtxasMessage& message) {
@@ -79,10 +53,10 @@ std::string example_lines(std::string_view label, std::string_view lines) {
 
 std::string full_text(const Explanation& e) {
   const FaultInfo about = info(e.fault);
-  std::string text = fmt::format("{}  {}\nwhat: {}\ncause: {}\nfix: {}\nexample:{}{}\nsource: {}",
-                                 about.name, tcq::name(about.kind), about.sentence, e.cause, e.fix,
-                                 example_lines("wrong", e.wrong), example_lines("right", e.right),
-                                 source_of(e.fault));
+  std::string text =
+      fmt::format("{}  {}\nwhat: {}\ncause: {}\nfix: {}\nexample:{}{}\nsource: {}", about.name,
+                  tcq::name(about.kind), about.sentence, e.cause, e.fix,
+                  example_lines("wrong", e.wrong), example_lines("right", e.right), about.source);
   for (const PtxasMessage* message : messages_about(e.fault))
     text += "\nptxas: " + effect_of(*message);
   if (!e.seen.empty()) text += fmt::format("\nseen: {}", e.seen);
@@ -93,8 +67,7 @@ std::string full_text(const PtxasMessage& message) {
   std::string text = fmt::format("{}  {}\nwhat: ptxas {}\ncause: {}\nfix: {}", message.code,
                                  ptxas_kind, message.effect, message.cause, message.fix);
   for (const Fault fault : message.faults)
-    if (fault != Fault::None)
-      text += fmt::format("\nfault: {}: {}", info(fault).name, info(fault).sentence);
+    text += fmt::format("\nfault: {}: {}", info(fault).name, info(fault).sentence);
   return text + fmt::format("\nsource: {}", message.evidence);
 }
 
@@ -137,15 +110,14 @@ std::string full_json(const Explanation& e) {
                       {"language", json_string(name(e.language))},
                       {"wrong", json_string(e.wrong)},
                       {"right", json_string(e.right)},
-                      {"source", json_string(source_of(e.fault))},
+                      {"source", json_string(about.source)},
                       {"ptxas", json_array(codes)},
                       {"seen", json_string(e.seen)}});
 }
 
 std::string full_json(const PtxasMessage& message) {
   std::vector<std::string> faults;
-  for (const Fault fault : message.faults)
-    if (fault != Fault::None) faults.push_back(json_string(info(fault).name));
+  for (const Fault fault : message.faults) faults.push_back(json_string(info(fault).name));
   return json_object({{"name", json_string(message.code)},
                       {"kind", json_string(ptxas_kind)},
                       {"group", json_string(ptxas_title)},
@@ -212,18 +184,6 @@ Subject subject_of(std::string_view word) {
 }
 
 }  // namespace
-
-std::span<const ExplanationGroup> explanation_groups() {
-  static const std::vector<ExplanationGroup> groups = all_groups();
-  return groups;
-}
-
-const Explanation& explanation(Fault fault) {
-  for (const ExplanationGroup& group : explanation_groups())
-    for (const Explanation& e : group.explanations)
-      if (e.fault == fault) return e;
-  throw std::logic_error(fmt::format("{} has no explanation", info(fault).name));
-}
 
 Answer explain(const Question& question) {
   if (question.words.size() > 1)

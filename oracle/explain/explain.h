@@ -1,18 +1,20 @@
 // What a kernel engineer can do about a Fault: its cause, its cure, and an example of both; and
 // which Fault a message of ptxas is about.
 //
-// Kind, sentence and source of a Fault are sim/isa/fault/fault.h's; the texts here are apart from the
-// verb, one file per part: explanations_*.cc. The verb is explain.cc. Example: the wrong statement
-// of Fault::ShapeK is one that `tcq check` answers with ShapeK, the right one is legal.
+// The texts are faults/*.md and ptxas.md, read by prose.h; kind, sentence and source of a Fault are
+// sim/isa/fault/fault.h's. The verb is explain.cc. Whoever finds a Fault at a place says its Fix with
+// fix_at(): diagnoses and emission have no wording of their own. Example: the wrong statement of
+// Fault::ShapeK is one that `tcq check` answers with ShapeK, the right one is legal.
 // tests/oracle/explain_test.cc holds the examples against what they claim.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
-#include "sim/isa/fault/fault_code.h"
+#include "oracle/explain/prose.h"
+#include "sim/isa/fault/fault.h"
 
 namespace tcq::oracle {
 
@@ -20,18 +22,19 @@ namespace tcq::oracle {
 enum class Language : std::uint8_t { Ptx, Cuda, Shell };
 
 struct Explanation {
-  Fault fault;
-  std::string_view cause;  // three sentences at most
-  std::string_view fix;    // two sentences at most
-  Language language;
-  std::string_view wrong;  // four lines at most
-  std::string_view right;
-  std::string_view seen = "";  // public threads about it; mostly empty
+  Fault fault = Fault::None;
+  std::string cause;
+  std::string fix;  // general words where a finding has places
+  Language language = Language::Ptx;
+  std::string wrong;
+  std::string right;
+  std::string seen;          // public threads about it; mostly empty
+  std::string fix_template;  // with {at: the general words}
 };
 
 struct ExplanationGroup {
-  std::string_view title;
-  std::span<const Explanation> explanations;
+  std::string title;
+  std::vector<Explanation> explanations;
 };
 
 // All Faults but None, in the order of their codes.
@@ -40,16 +43,31 @@ std::span<const ExplanationGroup> explanation_groups();
 // Requires: not Fault::None.
 const Explanation& explanation(Fault fault);
 
+// Statements by what a reader finds them under: `gemm.cc:40`, `line 3`. Empty: not known.
+struct FixPlaces {
+  std::string at = "";       // where the Fault was found
+  std::string earlier = "";  // what it conflicts with
+  std::string hint = "";     // a third one, which explains it
+  std::string missing = "";  // the instruction that lacks
+};
+
+// The Fix with these places, as what stands behind "fix: ": `put wgmma.fence before gemm.cc:40, ...`.
+std::string fix_at(Fault fault, const FixPlaces& places);
+
 struct PtxasMessage {
-  std::string_view code;
-  std::string_view effect;  // what ptxas does
-  std::string_view cause;   // when it does it
-  std::string_view fix;
-  std::array<Fault, 2> faults;  // None where there is one only
-  std::string_view evidence;
+  std::string code;
+  std::string effect;  // what ptxas does
+  std::string cause;   // when it does it
+  std::string fix;
+  std::vector<Fault> faults;
+  std::string evidence;
 };
 
 // Ordered by code.
 std::span<const PtxasMessage> ptxas_messages();
+
+// Of these pages, for tests. Throw BadProse for a page that does not follow its form.
+std::vector<ExplanationGroup> read_explanations(std::span<const Page> pages);
+std::vector<PtxasMessage> read_ptxas_messages(const Page& page);
 
 }  // namespace tcq::oracle

@@ -29,8 +29,8 @@ std::vector<std::uint32_t> parse_codes(std::string_view word, Type a) {
 void check_codes(const std::vector<std::uint32_t>& codes, Type a) {
   for (std::size_t i = 0; i < codes.size(); ++i)
     if (wgmma::check_metadata(a, codes[i]) != Fault::None)
-      throw FaultError(fmt::format("undefined: code {:#x} of chunk {}: {} (PTX ISA 9.2, {})",
-                                   codes[i], i, info(Fault::UndefinedMetadata).sentence,
+      throw FaultError(fmt::format("undefined: code {:#x} of chunk {}: {} ({})", codes[i], i,
+                                   info(Fault::UndefinedMetadata).sentence,
                                    info(Fault::UndefinedMetadata).source));
 }
 

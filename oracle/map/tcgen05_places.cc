@@ -29,12 +29,6 @@ constexpr std::array<std::string_view, 1> smem_place_keys = {"desc"};
 
 constexpr int most_factors = 1024;
 
-[[noreturn]] void throw_place_fault(Fault fault, const std::string& rest) {
-  if (info(fault).kind == FaultKind::Unmodelled)
-    throw UnmodelledError(fmt::format("not modelled: {}{}", info(fault).sentence, rest));
-  throw FaultError(fault, rest);
-}
-
 // ---- Words --------------------------------------------------------------------------------------
 
 std::string_view matrix_word(const Question& question) {
@@ -255,21 +249,21 @@ SmemView smem_view(const Tcgen05Instruction& instruction, bool is_b, std::string
                    std::string_view key) {
   const std::uint64_t value = parse_number(word, key);
   if (const Fault fault = check_word(value); fault != Fault::None)
-    throw_place_fault(fault, fmt::format("; {}{:#018x}", key, value));
+    throw FaultError(fault, fmt::format("; {}{:#018x}", key, value));
   const SmemView view = {opcode_of(instruction), instruction.idesc, is_b, decode(value)};
   require(view, key);
   return view;
 }
 
 void require(const TmemView& view) {
-  if (const Fault fault = check(view); fault != Fault::None) throw_place_fault(fault, "");
+  if (const Fault fault = check(view); fault != Fault::None) throw FaultError(fault);
   require_lane(view);
   require_columns(view.base.tmem_column, columns(view), name(view.matrix));
 }
 
 void require(const SmemView& view, std::string_view key) {
   if (const Fault fault = check(view); fault != Fault::None)
-    throw_place_fault(fault, fmt::format("; {} of {}", key, view.is_b ? "B" : "A"));
+    throw FaultError(fault, fmt::format("; {} of {}", key, view.is_b ? "B" : "A"));
 }
 
 Tcgen05Places read_places(const Question& question, const PlaceKeys& own) {

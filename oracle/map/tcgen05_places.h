@@ -37,7 +37,7 @@ struct PlaceKeys {
 };
 
 // Reads mnemonic, matrix and keys. Throws UsageError for a matrix that the instruction lacks or a
-// key that does not apply, FaultError and UnmodelledError for places that do not exist.
+// key that does not apply, FaultError for places that do not exist.
 Tcgen05Places read_places(const Question& question, const PlaceKeys& keys);
 
 // The view of one matrix of an mma, with what the keys say about its address if `own` is true.

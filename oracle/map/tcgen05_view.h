@@ -15,7 +15,7 @@
 #include "oracle/map/equation_text.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/tcgen05_kind.h"
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/isa/tmem/layout.h"
 
 namespace tcq::oracle {

@@ -258,11 +258,11 @@ std::string_view short_word(const Question& question, std::size_t step) {
   return question.words[step].substr(0, 2 * longest_name + 16);
 }
 
-// "d1=256: illegal TmemAllocGrows: SENTENCE (PTX ISA 9.2, SECTION)".
+// "d1=256: illegal TmemAllocGrows: SENTENCE (SOURCE)".
 std::string finding_text(const Question& question, const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
-  return fmt::format("{}: {} {}: {} (PTX ISA 9.2, {})", short_word(question, finding.step),
-                     name(about.kind), about.name, about.sentence, about.source);
+  return fmt::format("{}: {} {}: {} ({})", short_word(question, finding.step), name(about.kind),
+                     about.name, about.sentence, about.source);
 }
 
 std::string text_answer(const Question& question, const TmemPlan& plan) {

@@ -11,6 +11,7 @@
 #include "oracle/answer/json.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
+#include "oracle/explain/explain.h"
 #include "oracle/ptx/emission_program.h"
 #include "oracle/ptx/mnemonic.h"
 #include "sim/async/wgmma_order.h"
@@ -21,24 +22,6 @@ namespace {
 using Kind = EmissionStep::Kind;
 using Steps = std::vector<EmissionStep>;
 using wgmma::ListOrder;
-
-const char* cure(Fault fault) {
-  switch (fault) {
-    case Fault::WgmmaFenceMissing:
-    case Fault::WgmmaShapeChange: return "put wgmma.fence.sync.aligned before this line";
-    case Fault::WgmmaUncommitted:
-      return "put wgmma.commit_group.sync.aligned behind the wgmma and a wait before this line";
-    case Fault::AccumulatorInFlight:
-    case Fault::FragmentInFlight:
-      return "put a wgmma.wait_group.sync.aligned that covers it before this line";
-    case Fault::RegisterUninitialized: return "take scale-d 0 on the first step, or zero it first";
-    case Fault::WgmmaSerialized: return "give it registers of its own";
-    case Fault::WaitForNothing: return "delete the wait";
-    case Fault::FenceUnneeded: return "delete the fence";
-    case Fault::WaitTooStrong: return "wait for one group less";
-    default: return "";
-  }
-}
 
 // --- paths -----------------------------------------------------------------------------------------
 
@@ -242,8 +225,10 @@ class Run {
     std::string text = info(found.fault).sentence;
     if (found.reg >= 0)
       text += fmt::format("; {}", program_.registers[static_cast<std::size_t>(found.reg)]);
-    if (found.has_earlier) text += fmt::format("; line {}", steps_[found.earlier].line);
-    add(i, found.fault, text + "; " + cure(found.fault));
+    FixPlaces places = {.at = "this line"};
+    if (found.has_earlier) places.earlier = fmt::format("line {}", steps_[found.earlier].line);
+    if (found.has_earlier) text += "; " + places.earlier;
+    add(i, found.fault, text + "; " + fix_at(found.fault, places));
   }
 
   void add(std::size_t i, Fault fault, std::string text) {
@@ -284,8 +269,9 @@ void find_slow(const EmissionProgram& program, std::vector<EmissionFinding>& fin
     const bool right = fence ? run.run(i).empty() : run.run(Run::none, i).empty();
     const Fault fault = fence ? Fault::FenceUnneeded : Fault::WaitTooStrong;
     if (right)
-      findings.push_back({steps[i].line, fault, info(fault).kind,
-                          fmt::format("{}; {}", info(fault).sentence, cure(fault))});
+      findings.push_back(
+          {steps[i].line, fault, info(fault).kind,
+           fmt::format("{}; {}", info(fault).sentence, fix_at(fault, {.at = "this line"}))});
   }
 }
 

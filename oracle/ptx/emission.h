@@ -28,7 +28,7 @@ struct EmissionFinding {
   std::size_t line = 0;       // from 1
   Fault fault = Fault::None;  // None: not followed
   FaultKind kind = FaultKind::Unmodelled;
-  std::string text;  // with the register, the earlier line and the cure
+  std::string text;  // with the register, the earlier line and the Fix (explain.h)
 };
 
 inline constexpr std::size_t max_emission_lines = 1'000'000;

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "sim/isa/base/tcgen05_kind.h"
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 
 namespace tcq::oracle {

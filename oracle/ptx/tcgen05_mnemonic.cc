@@ -49,12 +49,6 @@ bool is_misspelt(const Verdict& problem) {
          problem.fault == Fault::Tcgen05QualifierMissing || problem.fault == Fault::QualifierOrder;
 }
 
-[[noreturn]] void throw_fault(Fault fault, const std::string& rest) {
-  if (info(fault).kind == FaultKind::Unmodelled)
-    throw UnmodelledError(fmt::format("not modelled: {}{}", info(fault).sentence, rest));
-  throw FaultError(fault, rest);
-}
-
 Tcgen05Form parse_opcode(std::string_view word) {
   const std::vector<std::string_view> words = split_opcode(word);
   if (!same_word(words[0], prefix))
@@ -68,7 +62,7 @@ Tcgen05Form parse_opcode(std::string_view word) {
     if (is_misspelt(verdict))
       throw UsageError(fmt::format("unknown mnemonic {}: {}; {}", quoted(word),
                                    sentence_of(verdict), hint(word)));
-    throw_fault(verdict.fault, fmt::format("; {}: {}", quoted(word), hint(word)));
+    throw FaultError(verdict.fault, fmt::format("; {}: {}", quoted(word), hint(word)));
   }
   return *reading.form;
 }
@@ -228,7 +222,7 @@ Tcgen05Instruction parse_tcgen05(std::string_view mnemonic, const Keys& keys) {
     parse_other_keys(instruction, keys, std::visit(HasHalfSplit{}, instruction.form));
   }
   if (const Fault fault = check_instruction(instruction); fault != Fault::None)
-    throw_fault(fault, fmt::format("; {}{}", quoted(mnemonic), nearest_to(instruction)));
+    throw FaultError(fault, fmt::format("; {}{}", quoted(mnemonic), nearest_to(instruction)));
   return instruction;
 }
 
@@ -299,7 +293,7 @@ Tcgen05Instruction tcgen05_instruction_of(const Question& question, const Keys& 
       word_at(question, 0, "a mnemonic such as tcgen05.mma.cta_group::1.kind::f16"), keys);
   if (question.options.arch.empty()) return instruction;
   const Fault fault = check_instruction(instruction, tcgen05_target_of(question));
-  if (fault != Fault::None) throw_fault(fault, "");
+  if (fault != Fault::None) throw FaultError(fault);
   return instruction;
 }
 

@@ -58,7 +58,7 @@ bool is_tcgen05(std::string_view mnemonic);
 
 // Without keys: A in shared memory, M = 128 per CTA, N = 128, the kind's first types, K-major.
 // Throws UsageError for a word that is no mnemonic, FaultError for an illegal instruction (both with
-// the nearest spelling), UnmodelledError for one that no source describes.
+// the nearest spelling) and for one that no source describes.
 Tcgen05Instruction parse_tcgen05(std::string_view mnemonic, const Keys& keys);
 
 // What an instruction descriptor of a kind says if no key does: types.

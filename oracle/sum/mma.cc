@@ -64,7 +64,7 @@ std::vector<std::uint32_t> select(const Form& form, const std::vector<std::uint3
   return met;
 }
 
-// What the numbers of a tcgen05.mma depend on; throws UnmodelledError where nobody knows them.
+// What the numbers of a tcgen05.mma depend on; throws FaultError where nobody knows them.
 tcgen05::DotForm tcgen05_form_of(const Question& question) {
   const Tcgen05Instruction instruction =
       tcgen05_instruction_of(question, Keys(words_from(question, 1), tcgen05_keys));
@@ -74,8 +74,8 @@ tcgen05::DotForm tcgen05_form_of(const Question& question) {
                                  instruction_name(instruction.form)));
   const tcgen05::DotForm form = {mma->opcode, instruction.idesc, instruction.accumulate,
                                  instruction.scale_input_d};
-  if (check_modelled(form) != Fault::None)
-    throw UnmodelledError(fmt::format("not modelled: {}", sentence(tcgen05::Reason::K96)));
+  if (const Fault fault = check_modelled(form); fault != Fault::None)
+    throw FaultError(fault, fmt::format("; {}", sentence(tcgen05::Reason::K96)));
   return form;
 }
 

@@ -42,8 +42,7 @@ std::string json_answer(const DotForm& form, const std::string& d) {
 }  // namespace
 
 Answer tcgen05_mma_line(const DotForm& form, std::string_view line, Style style) {
-  if (const Fault fault = check_modelled(form); fault != Fault::None)
-    throw UnmodelledError(info(fault).sentence);
+  if (const Fault fault = check_modelled(form); fault != Fault::None) throw FaultError(fault);
   const bool is_scaled = is_block_scaled(form.opcode.kind);
   const std::vector<std::string_view> words =
       split_data_line(line, is_scaled ? 5 : 3, is_scaled ? "'a b c sfa sfb'" : "'a b c'");

@@ -17,7 +17,7 @@
 namespace tcq::oracle {
 
 // One data line. With Style::Json also the evidence. Requires: a form that exists. Throws UsageError
-// and UnmodelledError.
+// and FaultError.
 Answer tcgen05_mma_line(const tcgen05::DotForm& form, std::string_view line, Style style);
 
 // How sure the answers are, for stderr, once: "evidence: published: SENTENCE", one line per reason.

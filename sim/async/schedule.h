@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/async/agent.h"
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 
 namespace tcq::machine {
 

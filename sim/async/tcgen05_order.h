@@ -13,7 +13,7 @@
 // needs its predecessors complete and known, but no fence, as it is synchronous. The fences are
 // asked for also where an arrive releases and a wait acquires, as the canonical patterns have them.
 // Where published kernels do without, an access is Disputed instead of Unordered: it is reported,
-// and taken to come behind the first, as they rely on. Which kernels: fault_tensor_memory.h.
+// and taken to come behind the first, as they rely on. Which kernels: sim/isa/fault/faults.inc.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 
 namespace tcq::tcgen05 {
 

@@ -34,10 +34,11 @@ std::vector<std::uint8_t> rows(int count) {
   return bytes;
 }
 
-std::string fault_of(const Program& program) {
+// None: right.
+Fault fault_of(const Program& program) {
   const Report report = explore(program, {});
-  if (report.outcome == Outcome::Refused) return info(report.refused.fault).name;
-  return report.finding ? info(report.finding->fault).name : "right";
+  if (report.outcome == Outcome::Refused) return report.refused.fault;
+  return report.finding ? report.finding->fault : Fault::None;
 }
 
 std::string missing_fence(const Program& program) {
@@ -142,7 +143,7 @@ TEST(Tensormap, TwoPatchesNeedAnOrder) {
     p.warps("first", 0, 1).elect().tensormap_replace(map, row_map(in + tile_bytes));
     if (ordered) p.warps("all", 0, 2).barrier_sync();
     p.warps("second", 1, 1).elect().tensormap_replace(map, row_map(in + 2 * tile_bytes));
-    EXPECT_EQ(fault_of(p), ordered ? "right" : "DataRace");
+    EXPECT_EQ(fault_of(p), ordered ? Fault::None : Fault::DataRace);
   }
 }
 
@@ -150,10 +151,10 @@ TEST(Tensormap, AMapThatTheProgramLacksIsRefused) {
   for (const int map : {-1, 2}) {
     OneWarp patch;
     patch.all.elect().tensormap_replace(map, patch.row(0));
-    EXPECT_EQ(fault_of(patch.program), "ProgramMalformed");
+    EXPECT_EQ(fault_of(patch.program), Fault::ProgramMalformed);
     OneWarp fence;
     fence.all.fence_tensormap_acquire(map);
-    EXPECT_EQ(fault_of(fence.program), "ProgramMalformed");
+    EXPECT_EQ(fault_of(fence.program), Fault::ProgramMalformed);
   }
 }
 
@@ -164,7 +165,7 @@ TEST(Tensormap, APatchToAMapThatDoesNotExistIsAFaultOfTheCopy) {
   Role one = w.all.elect();
   one.tensormap_replace(w.map, bad).fence_tensormap_release().fence_tensormap_acquire(w.map);
   w.load(one, w.map, 0);
-  EXPECT_EQ(fault_of(w.program), "TensorMapRank");
+  EXPECT_EQ(fault_of(w.program), Fault::TensorMapRank);
 }
 
 // --- until when a copy uses its map ----------------------------------------------------------------
@@ -190,7 +191,7 @@ TEST(Tensormap, AMulticastUsesItsMapUntilItHasLandedEverywhere) {
     Role peer = p.warps("peer", 0, 1, 1);
     peer.mbarrier_try_wait(full, 0).elect().mbarrier_arrive(landed.in(0), Scope::Cluster);
     p.warps("end", 0, 1).cluster_arrive().cluster_wait();
-    EXPECT_EQ(fault_of(p), waits_for_peer ? "right" : "TensormapInUse");
+    EXPECT_EQ(fault_of(p), waits_for_peer ? Fault::None : Fault::TensormapInUse);
   }
 }
 
@@ -202,7 +203,7 @@ TEST(Tensormap, AnOlderGroupMayBePatchedWhileAYoungerOneReads) {
     one.tensor_store(w.map, {}, w.slot).bulk_commit();
     one.tensor_store(w.other, {}, w.slot).bulk_commit().bulk_wait_read(pending);
     one.tensormap_replace(w.map, w.row(2)).bulk_wait(0);
-    EXPECT_EQ(fault_of(w.program), pending < 2 ? "right" : "TensormapInUse");
+    EXPECT_EQ(fault_of(w.program), pending < 2 ? Fault::None : Fault::TensormapInUse);
   }
 }
 

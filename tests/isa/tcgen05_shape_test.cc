@@ -586,11 +586,5 @@ TEST(Tcgen05_Operands, VectorsHaveTheLengthsOfTheForms) {
   EXPECT_EQ(vector_registers(ShiftForm{}), 0);
 }
 
-TEST(Tcgen05_Fault, EveryCodeHasANameOfItsOwn) {
-  std::set<std::string> names;
-  for (int i = 0; i < fault_count; ++i)
-    EXPECT_TRUE(names.insert(info(static_cast<Fault>(i)).name).second) << i;
-}
-
 }  // namespace
 }  // namespace tcq::tcgen05

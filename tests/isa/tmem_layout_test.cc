@@ -422,16 +422,5 @@ TEST(Tmem_Metadata, WorkedExamples) {
   EXPECT_EQ(metadata_place({E, Kind::i8}, {5, 9}, 1), (CellBit{69, 1, 4}));
 }
 
-// --- Faults ----------------------------------------------------------------------------------------
-
-TEST(Tmem_Fault, EveryCodeHasItsSentence) {
-  for (int i = static_cast<int>(Fault::UnmodelledTmemOperand);
-       i <= static_cast<int>(Fault::TmemNotAllocated); ++i) {
-    const FaultInfo about = info(static_cast<Fault>(i));
-    EXPECT_NE(std::string(about.name), "?") << i;
-    EXPECT_NE(about.kind, FaultKind::None) << i;
-  }
-}
-
 }  // namespace
 }  // namespace tcq::tcgen05

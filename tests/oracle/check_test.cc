@@ -1,5 +1,6 @@
 // Laws of `check`: one PTX statement per line -> legal, illegal or unmodelled, with the Fault's
 // name. That ptxas says the same is tests/silicon/ptxas_test.cc.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "oracle/ptx/check_stream.h"
 #include "oracle/ptx/mnemonic.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/opcode.h"
 #include "sim/isa/wgmma/ptx_operands.h"
@@ -25,9 +27,14 @@ std::string verdict(const std::string& line, const std::string& arch = "") {
 
 void expect_legal(const std::string& line) { EXPECT_EQ(verdict(line), "legal") << line; }
 
-void expect_illegal(const std::string& line, const std::string& reason) {
+// The answer names the Fault and says its sentence; behind that, `specifics`.
+void expect_illegal(const std::string& line, Fault fault, const std::string& specifics = "") {
+  const FaultInfo about = info(fault);
   const std::string found = verdict(line);
-  EXPECT_TRUE(found.starts_with("illegal\t" + reason)) << line << "\n" << found;
+  EXPECT_TRUE(found.starts_with(fmt::format("illegal\t{}: {}", about.name, about.sentence)))
+      << line << "\n"
+      << found;
+  EXPECT_TRUE(found.ends_with(specifics)) << line << "\n" << found;
 }
 
 void expect_unmodelled(const std::string& line) {
@@ -92,105 +99,99 @@ TEST(Check, EveryFormIsLegalWithItsOwnOperands) {
 }
 
 TEST(Check, RegisterCountsSayWhatIsExpected) {
-  expect_illegal(
-      kF16 + "{%f0..%f2}, %rd1, %rd2, 1, 1, 1, 0, 0;",
-      "RegisterCountD: D needs N/2 registers (f32, s32) or N/4 packed registers (f16); got "
-      "3, expected 4");
+  expect_illegal(kF16 + "{%f0..%f2}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::RegisterCountD,
+                 "; got 3, expected 4");
   expect_illegal(
       "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%f0..%f31}, %rd1, %rd2, 1, 1, "
       "1, 0, 0;",
-      "RegisterCountD: ");
-  expect_illegal(kF16 + kD + "{%r0..%r2}, %rd2, 1, 1, 1, 0;", "RegisterCountA: ");
-  expect_illegal(kF16 + "{%f0..%f4294967295}, %rd1, %rd2, 1, 1, 1, 0, 0;", "RegisterCountD: ");
+      Fault::RegisterCountD);
+  expect_illegal(kF16 + kD + "{%r0..%r2}, %rd2, 1, 1, 1, 0;", Fault::RegisterCountA);
+  expect_illegal(kF16 + "{%f0..%f4294967295}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::RegisterCountD);
 }
 
 TEST(Check, ShapesAndTypes) {
   const std::string rest = " " + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;";
   const std::string head = "wgmma.mma_async.sync.aligned.";
-  expect_illegal(head + "m128n8k16.f32.f16.f16" + rest, "ShapeM64: ");
-  expect_illegal(head + "m64n12k16.f32.f16.f16" + rest, "ShapeN8: ");
-  expect_illegal(head + "m64n264k16.f32.f16.f16" + rest, "ShapeN8: ");
-  expect_illegal(head + "m64n40k32.s32.s8.s8" + rest, "ShapeN16: ");
-  expect_illegal(
-      head + "m64n8k32.f32.f16.f16" + rest,
-      "ShapeK: K is fixed by the type: 32 bytes of A per row, twice that in logical K with "
-      ".sp; got 32, expected 16");
-  expect_illegal(head + "m64n8k16.f32.f16.bf16" + rest, "TypesDoNotExist: ");
-  expect_illegal(head + "m64n8k16.f16.bf16.bf16" + rest, "TypesDoNotExist: ");
-  expect_illegal(head + "m64n8k64.s32.s4.s4" + rest, "QualifierUnknown: ");
-  expect_illegal(head + "m64n08k16.f32.f16.f16" + rest, "QualifierUnknown: ");
-  expect_illegal(head + "m64n99999999999k16.f32.f16.f16" + rest, "QualifierUnknown: ");
-  expect_illegal(head + "f32.f16.f16" + rest, "QualifierMissing: ");
-  expect_illegal(head + "m64n8k16.f32.f16" + rest, "QualifierMissing: ");
+  expect_illegal(head + "m128n8k16.f32.f16.f16" + rest, Fault::ShapeM64);
+  expect_illegal(head + "m64n12k16.f32.f16.f16" + rest, Fault::ShapeN8);
+  expect_illegal(head + "m64n264k16.f32.f16.f16" + rest, Fault::ShapeN8);
+  expect_illegal(head + "m64n40k32.s32.s8.s8" + rest, Fault::ShapeN16);
+  expect_illegal(head + "m64n8k32.f32.f16.f16" + rest, Fault::ShapeK, "; got 32, expected 16");
+  expect_illegal(head + "m64n8k16.f32.f16.bf16" + rest, Fault::TypesDoNotExist);
+  expect_illegal(head + "m64n8k16.f16.bf16.bf16" + rest, Fault::TypesDoNotExist);
+  expect_illegal(head + "m64n8k64.s32.s4.s4" + rest, Fault::QualifierUnknown);
+  expect_illegal(head + "m64n08k16.f32.f16.f16" + rest, Fault::QualifierUnknown);
+  expect_illegal(head + "m64n99999999999k16.f32.f16.f16" + rest, Fault::QualifierUnknown);
+  expect_illegal(head + "f32.f16.f16" + rest, Fault::QualifierMissing);
+  expect_illegal(head + "m64n8k16.f32.f16" + rest, Fault::QualifierMissing);
   expect_illegal("wgmma.mma_async.sp.sync.aligned.m64n8k512.s32.b1.b1.and.popc" + rest,
-                 "SparseB1: ");
+                 Fault::SparseB1);
 }
 
 TEST(Check, Qualifiers) {
   const std::string rest = " " + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;";
-  expect_illegal("wgmma.mma_async.aligned.m64n8k16.f32.f16.f16" + rest, "SyncMissing: ");
-  expect_illegal("wgmma.mma_async.sync.m64n8k16.f32.f16.f16" + rest, "AlignedMissing: ");
-  expect_illegal("wgmma.mma_async.aligned.sync.m64n8k16.f32.f16.f16" + rest, "QualifierOrder: ");
-  expect_illegal("wgmma.mma_async.sync.aligned.f32.f16.f16.m64n8k16" + rest, "QualifierOrder: ");
+  expect_illegal("wgmma.mma_async.aligned.m64n8k16.f32.f16.f16" + rest, Fault::SyncMissing);
+  expect_illegal("wgmma.mma_async.sync.m64n8k16.f32.f16.f16" + rest, Fault::AlignedMissing);
+  expect_illegal("wgmma.mma_async.aligned.sync.m64n8k16.f32.f16.f16" + rest, Fault::QualifierOrder);
+  expect_illegal("wgmma.mma_async.sync.aligned.f32.f16.f16.m64n8k16" + rest, Fault::QualifierOrder);
   expect_illegal("wgmma.mma_async.sync.sync.aligned.m64n8k16.f32.f16.f16" + rest,
-                 "QualifierOrder: ");
+                 Fault::QualifierOrder);
   expect_illegal("wgmma.mma_async.sync.aligned.m64n8k16.row.col.f32.f16.f16" + rest,
-                 "QualifierUnknown: ");
+                 Fault::QualifierUnknown);
   expect_illegal("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.satfinite" + rest,
-                 "SatfiniteNeedsInt8: ");
+                 Fault::SatfiniteNeedsInt8);
   for (const char* opcode : {"m64n8k32.satfinite.s32.s8.u8", "m64n8k32.s32.s8.u8.satfinite"})
     expect_legal("wgmma.mma_async.sync.aligned." + std::string(opcode) + " " + kR +
                  "%rd1, %rd2, 1;");
   expect_illegal("wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.u8.satfinite " + kR +
                      "%rd1, %rd2, 1;",
-                 "QualifierOrder: ");
-  expect_illegal(kB1 + " " + kR + "%rd1, %rd2, 1;", "B1OperationMissing: ");
-  expect_illegal(kB1 + ".and " + kR + "%rd1, %rd2, 1;", "B1OperationMissing: ");
-  expect_illegal(kB1 + ".popc.and " + kR + "%rd1, %rd2, 1;", "QualifierOrder: ");
-  expect_illegal(kB1 + ".xor.popc " + kR + "%rd1, %rd2, 1;", "QualifierUnknown: ");
+                 Fault::QualifierOrder);
+  expect_illegal(kB1 + " " + kR + "%rd1, %rd2, 1;", Fault::B1OperationMissing);
+  expect_illegal(kB1 + ".and " + kR + "%rd1, %rd2, 1;", Fault::B1OperationMissing);
+  expect_illegal(kB1 + ".popc.and " + kR + "%rd1, %rd2, 1;", Fault::QualifierOrder);
+  expect_illegal(kB1 + ".xor.popc " + kR + "%rd1, %rd2, 1;", Fault::QualifierUnknown);
   expect_illegal(
       "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.and.popc " + kR + "%rd1, %rd2, 1;",
-      "QualifierUnknown: ");
+      Fault::QualifierUnknown);
 }
 
 TEST(Check, OperandsAndImmediates) {
-  expect_illegal(
-      kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0;",
-      "OperandCount: wrong number of operands or immediates for this form; got 7, expected "
-      "8: d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b");
-  expect_illegal(kF16 + kD + "{%r0..%r3}, %rd2, 1, 1, 1, 0, 0;", "OperandCount: ");
-  expect_illegal(kS8 + kR + "%rd1, %rd2, 1, 1, 1;", "OperandCount: ");
-  expect_illegal(kSp + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;", "OperandCount: ");
-  expect_illegal(kF16 + kD + "%r1, %rd2, 1, 1, 1, 0, 0;", "OperandKind: ");
-  expect_illegal(kF16 + kD + "%rd1, {%r0..%r3}, 1, 1, 1, 0, 0;", "OperandKind: ");
-  expect_illegal(kF16 + "%f0, %rd1, %rd2, 1, 1, 1, 0, 0;", "OperandKind: ");
-  expect_illegal(kS8 + "{%f0..%f3}, %rd1, %rd2, 1;", "OperandKind: ");
-  expect_illegal(kF16 + kD + "{%f0..%f3}, %rd2, 1, 1, 1, 0;", "OperandKind: ");
-  expect_illegal("@%r1 " + kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;", "OperandKind: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, %r1, 1, 1, 0, 0;", "ImmediateScaleD: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 2, 1, 1, 0, 0;", "ImmediateScaleD: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 0, 1, 0, 0;", "ImmediateScale: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 0xffffffff, 1, 0, 0;", "ImmediateScale: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 1, 1, 2, 0;", "ImmediateTranspose: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, %p1;", "OperandKind: ");
-  expect_illegal(kSp + kD + "%rd1, %rd2, %r9, 2, 1, 1, 1, 0, 0;", "SelectorOutOfRange: ");
-  expect_illegal(kSp + kD + "%rd1, %rd2, 7, 0, 1, 1, 1, 0, 0;", "OperandKind: ");
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0;", Fault::OperandCount,
+                 "; got 7, expected 8: d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, "
+                 "imm-trans-a, imm-trans-b");
+  expect_illegal(kF16 + kD + "{%r0..%r3}, %rd2, 1, 1, 1, 0, 0;", Fault::OperandCount);
+  expect_illegal(kS8 + kR + "%rd1, %rd2, 1, 1, 1;", Fault::OperandCount);
+  expect_illegal(kSp + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandCount);
+  expect_illegal(kF16 + kD + "%r1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
+  expect_illegal(kF16 + kD + "%rd1, {%r0..%r3}, 1, 1, 1, 0, 0;", Fault::OperandKind);
+  expect_illegal(kF16 + "%f0, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
+  expect_illegal(kS8 + "{%f0..%f3}, %rd1, %rd2, 1;", Fault::OperandKind);
+  expect_illegal(kF16 + kD + "{%f0..%f3}, %rd2, 1, 1, 1, 0;", Fault::OperandKind);
+  expect_illegal("@%r1 " + kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, %r1, 1, 1, 0, 0;", Fault::ImmediateScaleD);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 2, 1, 1, 0, 0;", Fault::ImmediateScaleD);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 0, 1, 0, 0;", Fault::ImmediateScale);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 0xffffffff, 1, 0, 0;", Fault::ImmediateScale);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 1, 1, 2, 0;", Fault::ImmediateTranspose);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 1, 1, 0, %p1;", Fault::OperandKind);
+  expect_illegal(kSp + kD + "%rd1, %rd2, %r9, 2, 1, 1, 1, 0, 0;", Fault::SelectorOutOfRange);
+  expect_illegal(kSp + kD + "%rd1, %rd2, 7, 0, 1, 1, 1, 0, 0;", Fault::OperandKind);
   expect_illegal("wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 " + kD +
                      "%rd1, %rd2, %r9, 1, 1, 1, 1;",
-                 "SelectorOutOfRange: ");
+                 Fault::SelectorOutOfRange);
 }
 
 TEST(Check, GroupsAndFences) {
-  expect_illegal("wgmma.fence.aligned;", "SyncMissing: ");
-  expect_illegal("wgmma.fence.sync;", "AlignedMissing: ");
-  expect_illegal("wgmma.fence.aligned.sync;", "QualifierOrder: ");
-  expect_illegal("wgmma.fence.sync.aligned 0;", "OperandCount: ");
-  expect_illegal("wgmma.commit_group.sync.aligned.satfinite;", "QualifierUnknown: ");
-  expect_illegal("wgmma.wait_group.sync.aligned;", "OperandCount: ");
-  expect_illegal("wgmma.wait_group.sync.aligned -1;", "ImmediateWaitGroup: ");
-  expect_illegal("wgmma.wait_group.sync.aligned %r0;", "ImmediateWaitGroup: ");
-  expect_illegal("wgmma.wait.sync.aligned 0;", "InstructionUnknown: ");
-  expect_illegal("wgmma;", "InstructionUnknown: ");
+  expect_illegal("wgmma.fence.aligned;", Fault::SyncMissing);
+  expect_illegal("wgmma.fence.sync;", Fault::AlignedMissing);
+  expect_illegal("wgmma.fence.aligned.sync;", Fault::QualifierOrder);
+  expect_illegal("wgmma.fence.sync.aligned 0;", Fault::OperandCount);
+  expect_illegal("wgmma.commit_group.sync.aligned.satfinite;", Fault::QualifierUnknown);
+  expect_illegal("wgmma.wait_group.sync.aligned;", Fault::OperandCount);
+  expect_illegal("wgmma.wait_group.sync.aligned -1;", Fault::ImmediateWaitGroup);
+  expect_illegal("wgmma.wait_group.sync.aligned %r0;", Fault::ImmediateWaitGroup);
+  expect_illegal("wgmma.wait.sync.aligned 0;", Fault::InstructionUnknown);
+  expect_illegal("wgmma;", Fault::InstructionUnknown);
 }
 
 TEST(Check, OtherOpcodesAreUnmodelledNotIllegal) {
@@ -218,7 +219,7 @@ TEST(Check, MalformedStatementsHaveASentence) {
         kF16 + "{%f3..%f0}, %rd1, %rd2, 1, 1, 1, 0, 0;", kF16 + "{%f0..%r3}, %rd1;",
         kF16 + kD + "%rd1,, %rd2;", kF16 + kD + ";" + kF16,
         std::string("@ wgmma.fence.sync.aligned;")})
-    expect_illegal(line, "StatementMalformed: ");
+    expect_illegal(line, Fault::StatementMalformed);
 }
 
 TEST(Check, LongLinesAreAnsweredInLinearTime) {
@@ -226,7 +227,7 @@ TEST(Check, LongLinesAreAnsweredInLinearTime) {
   EXPECT_TRUE(verdict(std::string(length, 'x')).starts_with("unmodelled\t"));
   std::string vector = kF16 + "{%f0";
   while (vector.size() < length) vector += ",%f1";
-  expect_illegal(vector + "}, %rd1, %rd2, 1, 1, 1, 0, 0;", "RegisterCountD: ");
+  expect_illegal(vector + "}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::RegisterCountD);
   std::string qualifiers = "wgmma.mma_async";
   while (qualifiers.size() < length) qualifiers += ".sync";
   EXPECT_TRUE(verdict(qualifiers).starts_with("illegal\t"));
@@ -320,8 +321,8 @@ TEST(Check, BlanksInsideAnOpcode) {
        {"wgmma .fence.sync.aligned;", "tcgen05 .wait::ld.sync.aligned;",
         "tcgen05.mma .ws.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r3, %p1;",
         "tcgen05.ld .red.sync.aligned.32x32b.x2.min.f32 {%f0, %f1}, %f2, [%r1];"})
-    expect_illegal(line, "InstructionUnknown: ");
-  expect_illegal("wgmma.fence. sync.aligned;", "StatementMalformed: ");
+    expect_illegal(line, Fault::InstructionUnknown);
+  expect_illegal("wgmma.fence. sync.aligned;", Fault::StatementMalformed);
 }
 
 TEST(CheckStream, StatementsMayShareALine) {
@@ -439,13 +440,13 @@ TEST(Check, ImmediatesHave64Bits) {
   for (const char* count : {"9223372036854775808", "18446744073709551615", "0xffffffffffffffff",
                             "99999999999999999999999"})
     expect_illegal("wgmma.wait_group.sync.aligned " + std::string(count) + ";",
-                   "ImmediateWaitGroup: ");
-  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 4294967295, 1, 0, 0;", "ImmediateScale: ");
+                   Fault::ImmediateWaitGroup);
+  expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 4294967295, 1, 0, 0;", Fault::ImmediateScale);
 }
 
 TEST(Check, ASinkIsNoAccumulator) {
-  expect_illegal(kF16 + "{%f0, %f1, %f2, _}, %rd1, %rd2, 1, 1, 1, 0, 0;", "OperandKind: ");
-  expect_illegal(kF16 + kD + "{%r0, _, %r2, %r3}, %rd2, 1, 1, 1, 0;", "OperandKind: ");
+  expect_illegal(kF16 + "{%f0, %f1, %f2, _}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
+  expect_illegal(kF16 + kD + "{%r0, _, %r2, %r3}, %rd2, 1, 1, 1, 0;", Fault::OperandKind);
 }
 
 }  // namespace

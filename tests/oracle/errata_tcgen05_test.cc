@@ -1,4 +1,4 @@
-// What refutes the wrong claims about tcgen05 in oracle/explain/errata_claims.cc: one assertion per claim
+// What refutes the wrong claims about tcgen05 in oracle/explain/errata.md: one assertion per claim
 // that the model can refute. That every test named there exists, errata_test.cc checks.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
-// What refutes the wrong claims of oracle/explain/errata_claims.cc: one assertion per claim that the model
+// What refutes the wrong claims of oracle/explain/errata.md: one assertion per claim that the model
 // can refute, and that every test and recording named there exists.
+#include "oracle/explain/errata.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "oracle/explain/errata_claims.h"
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/wgmma/descriptor_mistakes.h"
@@ -53,14 +54,12 @@ std::set<std::string> existing_tests() {
 
 TEST(ErrataList, EveryNamedTestExists) {
   const std::set<std::string> tests = existing_tests();
-  static const std::regex test_name(R"(\w+\.\w+)");
   int named = 0;
   for (const Erratum& erratum : all_errata()) {
-    for (const std::string_view evidence : erratum.evidence) {
-      const std::string name(evidence);
-      if (!std::regex_match(name, test_name)) continue;
+    for (const Evidence& evidence : erratum.evidence) {
+      if (evidence.kind != Evidence::Kind::Test) continue;
       ++named;
-      EXPECT_TRUE(tests.contains(name)) << erratum.key << ": " << name;
+      EXPECT_TRUE(tests.contains(evidence.name)) << erratum.key << ": " << evidence.name;
     }
   }
   EXPECT_GE(named, 60);
@@ -68,21 +67,22 @@ TEST(ErrataList, EveryNamedTestExists) {
 
 TEST(ErrataList, EveryNamedRecordingExists) {
   for (const Erratum& erratum : all_errata()) {
-    for (const std::string_view evidence : erratum.evidence) {
-      if (!evidence.starts_with("tests/")) continue;
-      EXPECT_TRUE(fs::exists(source_tree() / evidence)) << erratum.key << ": " << evidence;
+    for (const Evidence& evidence : erratum.evidence) {
+      const bool is_recording = evidence.kind == Evidence::Kind::Recording;
+      EXPECT_EQ(evidence.name.starts_with("tests/"), is_recording) << erratum.key;
+      EXPECT_TRUE(!is_recording || fs::exists(source_tree() / evidence.name))
+          << erratum.key << ": " << evidence.name;
     }
   }
 }
 
 TEST(ErrataList, KeysAscendAndEveryClaimHasEvidence) {
-  const auto order = [](std::string_view key) {
-    return std::pair{key.substr(0, 3), std::stoi(std::string(key.substr(4)))};
+  const auto order = [](const std::string& key) {
+    return std::pair{key.substr(0, 3), std::stoi(key.substr(4))};
   };
   for (std::size_t i = 0; i < all_errata().size(); ++i) {
     const Erratum& erratum = all_errata()[i];
-    EXPECT_FALSE(erratum.claim.empty() || erratum.correction.empty()) << erratum.key;
-    EXPECT_FALSE(erratum.evidence[0].empty()) << erratum.key;
+    EXPECT_FALSE(erratum.evidence.empty()) << erratum.key;
     EXPECT_TRUE(i == 0 || order(all_errata()[i - 1].key) < order(erratum.key)) << erratum.key;
   }
 }

@@ -94,7 +94,7 @@ TEST(Tcgen05MmaLine, UnreadableLinesAreRefusedWithASentence) {
 TEST(Tcgen05MmaLine, K96IsUnmodelled) {
   DotForm form = nvf4;
   form.idesc.k96 = true;
-  EXPECT_THROW(tcgen05_mma_line(form, "", Style::Text), UnmodelledError);
+  EXPECT_THROW(tcgen05_mma_line(form, "", Style::Text), FaultError);
   EXPECT_EQ(tcgen05_mma_evidence(form).rfind("evidence: unmodelled: nobody") != std::string::npos,
             true);
 }

@@ -137,7 +137,7 @@ TEST(Tmem, ExamplesOfExplainAreWhatTheyClaim) {
                             Fault::TmemOverlap, Fault::TmemNotAllocated}) {
     const Explanation& e = explanation(fault);
     ASSERT_TRUE(e.wrong.starts_with("tcq tmem ") && e.right.starts_with("tcq tmem ")) << e.wrong;
-    const Answer wrong = ask(std::string(e.wrong.substr(4)));
+    const Answer wrong = ask(e.wrong.substr(4));
     EXPECT_NE(wrong.complaint.find(info(fault).name), std::string::npos) << wrong.complaint;
     EXPECT_EQ(ask(std::string(e.right.substr(4))).status, Status::Yes) << e.right;
     ++plans;

@@ -26,30 +26,31 @@ const T& any_of(Random& random, const std::vector<T>& values) {
 
 struct RandomStatement {
   std::string text;
-  std::set<std::string> differences;  // Faults that ptxas may tolerate here
+  std::set<Fault> differences;  // Faults that ptxas may tolerate here
 };
 
-inline void change_order(Random& random, Parts& parts, std::set<std::string>& differences) {
+inline void change_order(Random& random, Parts& parts, std::set<Fault>& differences) {
   struct Order {
-    std::string text, difference;
+    std::string text;
+    Fault difference;
   };
-  static const std::vector<Order> orders = {{".aligned", ""},
-                                            {"", ""},
-                                            {".sync", "AlignedMissing"},
-                                            {".aligned.sync", "QualifierOrder"},
-                                            {".sync.sync.aligned", "QualifierOrder"},
-                                            {".sync.aligned.aligned", "QualifierOrder"},
-                                            {".sync.aligned.row.col", "QualifierUnknown"},
-                                            {".sync.aligned.foo", ""}};
+  static const std::vector<Order> orders = {{".aligned", Fault::None},
+                                            {"", Fault::None},
+                                            {".sync", Fault::AlignedMissing},
+                                            {".aligned.sync", Fault::QualifierOrder},
+                                            {".sync.sync.aligned", Fault::QualifierOrder},
+                                            {".sync.aligned.aligned", Fault::QualifierOrder},
+                                            {".sync.aligned.row.col", Fault::QualifierUnknown},
+                                            {".sync.aligned.foo", Fault::None}};
   const Order& order = any_of(random, orders);
   parts.order = order.text;
-  if (!order.difference.empty()) differences.insert(order.difference);
+  if (order.difference != Fault::None) differences.insert(order.difference);
 }
 
 inline const std::string mixed_vector = "{%r0,%f1,%r2,%r3}";
 
 inline void change_operands(Random& random, const wgmma::Form& form, Parts& parts,
-                            std::set<std::string>& differences) {
+                            std::set<Fault>& differences) {
   static const std::vector<std::string> any = {"0",
                                                "1",
                                                "-1",
@@ -91,7 +92,7 @@ inline void change_operands(Random& random, const wgmma::Form& form, Parts& part
                                  parts.operands[3][0] == '!' || parts.operands[3][0] == '{');
   const bool mixed =
       std::find(parts.operands.begin(), parts.operands.end(), mixed_vector) != parts.operands.end();
-  if (meta || mixed) differences.insert("OperandKind");
+  if (meta || mixed) differences.insert(Fault::OperandKind);
 }
 
 inline void change_shape(Random& random, const wgmma::Form& form, Parts& parts) {
@@ -103,7 +104,7 @@ inline void change_shape(Random& random, const wgmma::Form& form, Parts& parts) 
 }
 
 inline void change(Random& random, const wgmma::Form& form, Parts& parts,
-                   std::set<std::string>& differences) {
+                   std::set<Fault>& differences) {
   static const std::vector<std::string> types = {"f32",  "f16", "bf16", "tf32", "e4m3",
                                                  "e5m2", "s8",  "u8",   "b1",   "s32"};
   static const std::vector<std::string> operations = {"", ".and.popc", ".and", ".popc",
@@ -121,7 +122,7 @@ inline void change(Random& random, const wgmma::Form& form, Parts& parts,
     default: change_operands(random, form, parts, differences);
   }
   if (!parts.satfinite.empty() && !parts.late_satfinite.empty())
-    differences.insert("QualifierOrder");
+    differences.insert(Fault::QualifierOrder);
 }
 
 // Blanks become line ends and comments, some appear before qualifiers and around commas.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oracle/ptx/mnemonic.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/shape.h"
@@ -19,7 +20,7 @@ namespace tcq::oracle {
 
 struct Statement {
   std::string text;
-  std::string difference;  // Fault that ptxas tolerates, or empty: both must agree
+  Fault difference = Fault::None;  // what ptxas tolerates; None: both must agree
 };
 
 // At least one: ptxas stops at an empty vector.
@@ -85,10 +86,8 @@ inline Parts parts_of(const wgmma::Form& f) {
 
 class Generator {
  public:
-  void add(const Parts& parts, const std::string& difference = "") {
-    add(parts.text(), difference);
-  }
-  void add(const std::string& text, const std::string& difference = "") {
+  void add(const Parts& parts, Fault difference = Fault::None) { add(parts.text(), difference); }
+  void add(const std::string& text, Fault difference = Fault::None) {
     if (seen_.insert(text).second) statements.push_back({text, difference});
   }
   std::vector<Statement> statements;
@@ -143,7 +142,7 @@ inline void add_operand_errors(const wgmma::Form& f, Generator& out) {
       Parts bad = good;
       bad.operands[i] = other;
       const bool crash = operands[i] == wgmma::Operand::SpMeta && other == "%p0";
-      out.add(bad, crash ? "OperandKind" : "");
+      out.add(bad, crash ? Fault::OperandKind : Fault::None);
     }
   }
   for (const std::string more : {"0", "1", "%p0"}) {
@@ -158,7 +157,7 @@ inline void add_operand_errors(const wgmma::Form& f, Generator& out) {
 
 inline void add_qualifier_errors(const wgmma::Form& f, Generator& out) {
   const Parts good = parts_of(f);
-  const auto with = [&](auto change, const std::string& difference = "") {
+  const auto with = [&](auto change, Fault difference = Fault::None) {
     Parts bad = good;
     change(bad);
     out.add(bad, difference);
@@ -166,11 +165,11 @@ inline void add_qualifier_errors(const wgmma::Form& f, Generator& out) {
   with([](Parts& p) { p.order = ".aligned"; });
   with([](Parts& p) { p.order = ""; });
   with([](Parts& p) { p.order = ".sync.aligned.aligned"; });
-  with([](Parts& p) { p.order = ".sync"; }, "AlignedMissing");
-  with([](Parts& p) { p.order = ".aligned.sync"; }, "QualifierOrder");
-  with([](Parts& p) { p.order = ".sync.sync.aligned"; }, "QualifierOrder");
-  with([](Parts& p) { std::swap(p.shape, p.types); }, "QualifierOrder");
-  with([](Parts& p) { p.order = ".sync.aligned.row.col"; }, "QualifierUnknown");
+  with([](Parts& p) { p.order = ".sync"; }, Fault::AlignedMissing);
+  with([](Parts& p) { p.order = ".aligned.sync"; }, Fault::QualifierOrder);
+  with([](Parts& p) { p.order = ".sync.sync.aligned"; }, Fault::QualifierOrder);
+  with([](Parts& p) { std::swap(p.shape, p.types); }, Fault::QualifierOrder);
+  with([](Parts& p) { p.order = ".sync.aligned.row.col"; }, Fault::QualifierUnknown);
   with([](Parts& p) { p.satfinite = ".satfinite"; });
   with([](Parts& p) { p.late_satfinite = ".satfinite"; });
   with([](Parts& p) { p.operation = ""; });
@@ -273,9 +272,9 @@ inline std::vector<Statement> generate() {
                             "@!%p0 wgmma.wait_group.sync.aligned 0;",
                             "@%r0 wgmma.fence.sync.aligned;"})
     out.add(group);
-  out.add("wgmma.fence.sync;", "AlignedMissing");
-  out.add("wgmma.wait_group.sync 0;", "AlignedMissing");
-  out.add("wgmma.commit_group.aligned.sync;", "QualifierOrder");
+  out.add("wgmma.fence.sync;", Fault::AlignedMissing);
+  out.add("wgmma.wait_group.sync 0;", Fault::AlignedMissing);
+  out.add("wgmma.commit_group.aligned.sync;", Fault::QualifierOrder);
   return out.statements;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/isa/fault/fault.h"
 #include "tests/silicon/ptxas.h"
 #include "tests/silicon/tcgen05_statements.h"
 #include "tests/support/ask.h"
@@ -18,33 +19,35 @@ namespace {
 
 // What ptxas accepts and the manual does not.
 struct Difference {
-  std::string fault;  // empty: any, about the word that the verdict names
+  Fault fault;  // None: any, about the word that the verdict names
   std::string reason;
   Target seen_on = Target::sm_100a;
 };
 const std::map<std::string, Difference> kDifferences = {
     {"aligned",
-     {"AlignedMissing",
+     {Fault::AlignedMissing,
       "ptxas insists on .aligned for wait and allocation, not for ld "
       "and st"}},
     {"order",
-     {"QualifierOrder",
+     {Fault::QualifierOrder,
       "the syntax fixes the order and each qualifier once; ptxas takes "
       "most orders"}},
-    {"scale-input-d of i8", {"ScaleInputDForm", "ptxas takes any number after a kind::i8"}},
-    {"enable", {"ImmediateEnableD", "ptxas takes any number for the predicate enable-input-d"}},
-    {"idesc", {"ImmediateIdesc", "ptxas cuts an immediate idesc to 32 bits"}},
+    {"scale-input-d of i8", {Fault::ScaleInputDForm, "ptxas takes any number after a kind::i8"}},
+    {"enable",
+     {Fault::ImmediateEnableD, "ptxas takes any number for the predicate enable-input-d"}},
+    {"idesc", {Fault::ImmediateIdesc, "ptxas cuts an immediate idesc to 32 bits"}},
     {"idesc value",
-     {"", "ptxas never reads the instruction descriptor: M, N, types and modifiers are words"}},
-    {"columns", {"TmemAllocSize", "ptxas takes any multiple of 32 for dealloc"}},
-    {"address", {"OperandKind", "ptxas looks at the type of few addresses"}},
+     {Fault::None,
+      "ptxas never reads the instruction descriptor: M, N, types and modifiers are words"}},
+    {"columns", {Fault::TmemAllocSize, "ptxas takes any multiple of 32 for dealloc"}},
+    {"address", {Fault::OperandKind, "ptxas looks at the type of few addresses"}},
     {"mask",
-     {"OperandKind",
+     {Fault::OperandKind,
       "with scale-input-d ptxas takes a register for a disable-output-lane "
       "vector"}},
     {"predicate",
-     {"OperandKind", "ptxas takes a predicate as the result of ld.red", Target::sm_103a}},
-    {"vector", {"OperandKind", "ptxas looks at the type of a vector's first element"}}};
+     {Fault::OperandKind, "ptxas takes a predicate as the result of ld.red", Target::sm_103a}},
+    {"vector", {Fault::OperandKind, "ptxas looks at the type of a vector's first element"}}};
 
 struct Tally {
   int legal = 0;
@@ -64,8 +67,8 @@ std::string verdict(const std::string& text, Target target) {
 }
 
 bool is_about(const std::string& verdict, const Difference& difference) {
-  if (difference.fault.empty()) return verdict.find("; idesc is 0x") != std::string::npos;
-  return verdict.starts_with("illegal\t" + difference.fault + ": ");
+  if (difference.fault == Fault::None) return verdict.find("; idesc is 0x") != std::string::npos;
+  return verdict.starts_with(std::string("illegal\t") + info(difference.fault).name + ": ");
 }
 
 void compare_one(const Tcgen05Statement& statement, bool accepted, Target target, Tally& tally) {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "sim/isa/base/host_device.h"
-#include "sim/isa/fault/fault_code.h"
+#include "sim/isa/fault/fault.h"
 #include "sim/isa/tmem/layout.h"
 
 namespace tcq::tcgen05 {

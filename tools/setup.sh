@@ -98,7 +98,7 @@ install_packages() {
   quiet "${root[@]}" "${install[@]}"
 }
 
-# build PRESET DIRECTORY
+# build PRESET DIRECTORY [TARGET]
 build() {
   title "configure ($1)"
   local options=()
@@ -112,7 +112,7 @@ build() {
   quiet cmake --preset "$1" ${options[@]+"${options[@]}"}
   title "build ($1, $jobs jobs)"
   local begin=$SECONDS
-  quiet cmake --build --preset "$1" --parallel "$jobs"
+  quiet cmake --build --preset "$1" --parallel "$jobs" ${3:+--target "$3"}
   note "built in $((SECONDS - begin)) s"
 }
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "oracle/sum/tcgen05_evidence.h"
 #include "sim/num/tcgen05_dot.h"
 #include "tests/num/reference_tcgen05.h"
 #include "tests/num/tcgen05_reference_form.h"
@@ -67,15 +66,6 @@ void expect_all(const DotForm& form, const std::vector<Example>& examples) {
     EXPECT_EQ(reference_of(form, in), hex(e.d)) << "reference: " << text(form) << "\n" << e.why;
   }
 }
-
-DotForm f16_form() { return plain_form(Kind::f16, Type::f32, Type::f16, Type::f16); }
-DotForm bf16_form() { return plain_form(Kind::f16, Type::f32, Type::bf16, Type::bf16); }
-DotForm f16_to_f16() { return plain_form(Kind::f16, Type::f16, Type::f16, Type::f16); }
-DotForm f8_form(Type a, Type b) { return plain_form(Kind::f8f6f4, Type::f32, a, b); }
-DotForm mxf8_form(Type a, Type b) { return plain_form(Kind::mxf8f6f4, Type::f32, a, b); }
-DotForm nvf4_16() { return packed_form(Kind::mxf4nvf4, ScaleVec::X4, ScaleType::ue8m0); }
-DotForm nvf4() { return packed_form(Kind::mxf4nvf4, ScaleVec::Block16, ScaleType::ue4m3); }
-DotForm mxf4() { return packed_form(Kind::mxf4, ScaleVec::Default, ScaleType::ue8m0); }
 
 // Published: MMA-Sim, arXiv 2511.10909, Table 8: 2^23 - 2^23 - 0.5 - 0.25 - 0.125 with C = 2^23, on
 // a B200. The exact answer is -0.875.
@@ -303,57 +293,6 @@ TEST(Tcgen05Dot, TheLargestSumsOfEveryFormDoNotWrap) {
     EXPECT_GE(result.exponent, packed ? 11 : 4) << text(form);
     EXPECT_FALSE(result.negative) << text(form);
   }
-}
-
-// --- evidence ------------------------------------------------------------------------------------
-
-TEST(Tcgen05Evidence, GradesAreTheWeakestOfTheirReasons) {
-  const auto of = [](const DotForm& form) { return evidence(form); };
-  EXPECT_EQ(of(f16_form()), Evidence::Published);
-  EXPECT_EQ(of(bf16_form()), Evidence::Published);
-  EXPECT_EQ(of(f16_to_f16()), Evidence::Inferred);
-  EXPECT_EQ(of(f8_form(Type::e4m3, Type::e4m3)), Evidence::Published);
-  EXPECT_EQ(of(f8_form(Type::e5m2, Type::e5m2)), Evidence::Published);
-  EXPECT_EQ(of(plain_form(Kind::f8f6f4, Type::f16, Type::e4m3, Type::e4m3)), Evidence::Published);
-  EXPECT_EQ(of(mxf8_form(Type::e4m3, Type::e4m3)), Evidence::Published);
-  EXPECT_EQ(of(plain_form(Kind::i8, Type::s32, Type::s8, Type::u8)), Evidence::Documented);
-  for (const DotForm& form : packed_forms()) EXPECT_EQ(of(form), Evidence::Published);
-  for (const Type a : narrow_types()) {
-    for (const Type b : narrow_types()) {
-      const bool measured = a == b && is_fp8(a);
-      EXPECT_EQ(of(f8_form(a, b)), measured ? Evidence::Published : Evidence::Inferred);
-      EXPECT_EQ(of(mxf8_form(a, b)), measured ? Evidence::Published : Evidence::Inferred);
-    }
-  }
-}
-
-TEST(Tcgen05Evidence, EveryOptionNobodyMeasuredLowersTheGrade) {
-  std::vector<DotForm> doubtful(5, bf16_form());
-  doubtful[0].opcode.sparse = true;
-  doubtful[1].opcode.ws = true;
-  doubtful[2].opcode.cta_group = 2;
-  doubtful[3].opcode.a_place = Place::Tmem;
-  doubtful[4].scale_input_d = 1;
-  for (const DotForm& form : doubtful) EXPECT_EQ(evidence(form), Evidence::Inferred);
-  DotForm k96 = mxf4();
-  EXPECT_EQ(check_modelled(k96), Fault::None);
-  k96.idesc.k96 = true;
-  EXPECT_EQ(evidence(k96), Evidence::Unmodelled);
-  EXPECT_EQ(check_modelled(k96), Fault::UnmodelledK96);
-  DotForm negated = bf16_form();
-  negated.idesc.negate_a = true;
-  negated.accumulate = false;
-  EXPECT_EQ(evidence(negated), Evidence::Published);
-}
-
-TEST(Tcgen05Evidence, EveryFormHasAReasonAndEveryReasonASentence) {
-  for (const DotForm& form : all_forms()) {
-    int reasons = 0;
-    for (int i = 0; i < reason_count; ++i) reasons += applies(static_cast<Reason>(i), form);
-    EXPECT_GE(reasons, 1) << text(form);
-  }
-  for (int i = 0; i < reason_count; ++i)
-    EXPECT_GT(std::string(sentence(static_cast<Reason>(i))).size(), 20u);
 }
 
 }  // namespace

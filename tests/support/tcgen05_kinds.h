@@ -26,6 +26,15 @@ inline DotForm packed_form(Kind kind, ScaleVec scale_vec, ScaleType scale_type) 
           {.a = Type::e2m1, .b = Type::e2m1, .scale_type = scale_type}};
 }
 
+inline DotForm f16_form() { return plain_form(Kind::f16, Type::f32, Type::f16, Type::f16); }
+inline DotForm bf16_form() { return plain_form(Kind::f16, Type::f32, Type::bf16, Type::bf16); }
+inline DotForm f16_to_f16() { return plain_form(Kind::f16, Type::f16, Type::f16, Type::f16); }
+inline DotForm f8_form(Type a, Type b) { return plain_form(Kind::f8f6f4, Type::f32, a, b); }
+inline DotForm mxf8_form(Type a, Type b) { return plain_form(Kind::mxf8f6f4, Type::f32, a, b); }
+inline DotForm nvf4_16() { return packed_form(Kind::mxf4nvf4, ScaleVec::X4, ScaleType::ue8m0); }
+inline DotForm nvf4() { return packed_form(Kind::mxf4nvf4, ScaleVec::Block16, ScaleType::ue4m3); }
+inline DotForm mxf4() { return packed_form(Kind::mxf4, ScaleVec::Default, ScaleType::ue8m0); }
+
 inline const std::vector<Type>& narrow_types() {
   static const std::vector<Type> types = {Type::e4m3, Type::e5m2, Type::e2m3, Type::e3m2,
                                           Type::e2m1};

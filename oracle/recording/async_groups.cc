@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "sim/isa/wgmma/descriptor.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/answer/decoded_word.h"
 #include "oracle/answer/json.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
@@ -242,8 +243,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string descriptor_text(const OperandTile& tile) {
   const wgmma::MatrixDescriptor d = first_descriptor(tile, 0);
-  return fmt::format("0x{:016x} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
-                     wgmma::encode(d), StartAddress::unit_log2, d.lbo_bytes, d.sbo_bytes,
+  return fmt::format("{} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
+                     hex_word(encode(d), 64), StartAddress::unit_log2, d.lbo_bytes, d.sbo_bytes,
                      name(d.swizzle));
 }
 

@@ -76,13 +76,6 @@ struct OperandRequest {
   std::uint32_t start;
 };
 
-bool is_b(std::string_view word) {
-  static constexpr std::array<std::string_view, 2> names = {"A", "B"};
-  if (same_word(word, names[0])) return false;
-  if (same_word(word, names[1])) return true;
-  throw_unknown("matrix in shared memory", word, names);
-}
-
 void set_major(Tcgen05Tile& tile, const Keys& keys) {
   if (!keys.has("major")) return;
   Major& major = tile.is_b ? tile.idesc.major_b : tile.idesc.major_a;
@@ -94,7 +87,8 @@ OperandRequest operand_request(const Question& question) {
   const Keys keys(words, tcgen05_keys, operand_keys);
   const Tcgen05Instruction instruction = instruction_without_k(question, operand_keys, words);
   const tcgen05::MmaOpcode& op = std::get<tcgen05::MmaForm>(instruction.form).opcode;
-  Tcgen05Tile tile{op, instruction.idesc, is_b(question.words[1])};
+  Tcgen05Tile tile{op, instruction.idesc,
+                   parse_multiplicand(question.words[1]) == wgmma::Multiplicand::B};
   if (!tile.is_b && op.a_place == tcgen05::Place::Tmem)
     throw UsageError(
         "a=tmem: A in Tensor Memory has no shared-memory layout; expected B, or no a=");

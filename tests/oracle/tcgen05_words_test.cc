@@ -378,7 +378,7 @@ TEST(Tcgen05_IdescLints, AgainstTheInstruction) {
   EXPECT_EQ(lints(m64 + " ws=1"), "");
   expect_lint("tcgen05.mma.ws.cta_group::1.kind::f16 with M 64, N 72, illegal: ",
               "tcgen05.idesc.f16 0x04120010 ws=1");
-  expect_lint("kind::mxf4nvf4 with M 128, N 128, illegal: ",
+  expect_lint("kind::mxf4nvf4.block_scale.scale_vec::4X with M 128, N 128, illegal: ",
               "tcgen05.idesc.mxf4nvf4 0x48200480 scale_vec=4X");
   EXPECT_EQ(lints("tcgen05.idesc.mxf4nvf4 0x48a00480 scale_vec=2X"), "");
   EXPECT_EQ(lints("tcgen05.idesc.f16 0x08120010 a=tmem"), "");

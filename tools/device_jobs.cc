@@ -51,7 +51,7 @@ std::uint32_t element_of(const oracle::Probe& p, bool is_b, int k) {
 // Row 0 of an operand in the canonical layout without swizzle.
 std::uint64_t store_row(wgmma::State& state, const oracle::Probe& p, bool is_b, Type type,
                         Major major, int count, std::uint32_t start) {
-  const wgmma::MatrixDescriptor d{start, 2048, 256, 0, wgmma::Swizzle::None};
+  const wgmma::MatrixDescriptor d{start, 2048, 256, 0, Swizzle::None};
   for (int k = 0; k < count; ++k) {
     const std::uint32_t address =
         wgmma::element_address(d, major, type, {0, static_cast<std::uint32_t>(k)});

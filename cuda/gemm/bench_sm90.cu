@@ -81,13 +81,13 @@ __global__ void __launch_bounds__(2 * gemm::warpgroup_threads, 1)
     for (int s = 0; s < C::stages; ++s) {
       const std::uint32_t at =
           ptx::shared_address(memory) + static_cast<std::uint32_t>(s) * C::stage_bytes;
-      const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), at + C::A::offset(row, 0));
-      const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), at + C::A::bytes);
+      const std::uint64_t a = advance(C::A::descriptor(extent_a), at + C::A::offset(row, 0));
+      const std::uint64_t b = advance(C::B::descriptor(extent_b), at + C::A::bytes);
       ptx::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < C::steps; ++step)
-        ptx::mma<C::form>(d, wgmma::advance(a, C::A::offset(0, step)),
-                          wgmma::advance(b, C::B::offset(0, step)), round > 0 || s > 0 || step > 0);
+        ptx::mma<C::form>(d, advance(a, C::A::offset(0, step)), advance(b, C::B::offset(0, step)),
+                          round > 0 || s > 0 || step > 0);
       ptx::wgmma_commit_group();
       ptx::wgmma_wait_group<1>();
     }

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t swizzle_atom_bytes = 1024;  // all tiles start at
 inline constexpr int warpgroup_threads = 128;
 inline constexpr int warpgroup_rows = wgmma::m;
 inline constexpr int store_buffers = 2;  // of D's staging, for each consumer
-inline constexpr wgmma::Swizzle operand_swizzle = wgmma::Swizzle::B128;
+inline constexpr Swizzle operand_swizzle = Swizzle::B128;
 
 // One operand's tile of a stage. `peers` CTAs of the cluster read the same tile.
 template <Type Element, Major OperandMajor, int Rows, int Peers>

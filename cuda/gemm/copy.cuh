@@ -68,7 +68,7 @@ __device__ __forceinline__ void copy_tile(const Source& source, std::uint32_t sh
     const std::uint32_t offset = tile_offset_bytes(
         Op::tile(),
         {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column * chunk_bytes)});
-    ptx::store_shared(wgmma::swizzle_function(operand_swizzle).apply(shared + offset), chunk);
+    ptx::store_shared(swizzle_function(operand_swizzle).apply(shared + offset), chunk);
   }
 }
 

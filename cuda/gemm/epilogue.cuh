@@ -158,7 +158,7 @@ class Staging {
 };
 
 __device__ __forceinline__ std::uint32_t staged(std::uint32_t buffer, int row, int column_byte) {
-  return wgmma::swizzle_function(operand_swizzle)
+  return swizzle_function(operand_swizzle)
       .apply(buffer + static_cast<std::uint32_t>(row) * swizzle_bytes +
              static_cast<std::uint32_t>(column_byte));
 }

@@ -140,14 +140,14 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
                                          std::uint32_t rows_at, bool first) {
   constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
   constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
-  const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
-  const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
+  const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + rows_at);
+  const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < Steps; ++step) {
 #pragma unroll
     for (int wave = 0; wave < C::waves; ++wave)
-      ptx::mma<C::form>(d[wave], wgmma::advance(a, C::A::offset(wave * warpgroup_rows, step)),
-                        wgmma::advance(b, C::B::offset(0, step)), !first || step > 0);
+      ptx::mma<C::form>(d[wave], advance(a, C::A::offset(wave * warpgroup_rows, step)),
+                        advance(b, C::B::offset(0, step)), !first || step > 0);
   }
 }
 

@@ -35,7 +35,7 @@ CUtensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std::i
   map.box[0] = box_inner;
   map.box[1] = box_outer;
   map.box[2] = 1;
-  map.swizzle = tma::Swizzle::B128;
+  map.swizzle = Swizzle::B128;
   return cuda::encode_tensor_map(map, matrix.data, cuda::L2Promotion::Bytes128);
 }
 

@@ -188,14 +188,14 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    const std::uint64_t a = wgmma::advance(C::A::descriptor(extent_a), stage + rows_at);
-    const std::uint64_t b = wgmma::advance(C::B::descriptor(extent_b), stage + C::A::bytes);
+    const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + rows_at);
+    const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes);
     ptx::wgmma_fence();
     // Behind the end of K all of them: to add zeros changes no bit (sim/num/round.h).
 #pragma unroll
     for (int step = 0; step < C::steps; ++step)
-      ptx::mma<C::form>(d, wgmma::advance(a, C::A::offset(0, step)),
-                        wgmma::advance(b, C::B::offset(0, step)), block > 0 || step > 0);
+      ptx::mma<C::form>(d, advance(a, C::A::offset(0, step)), advance(b, C::B::offset(0, step)),
+                        block > 0 || step > 0);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();
     // Only what is loaded to again: nobody waits for other arrivals before a CTA exits.

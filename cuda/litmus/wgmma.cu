@@ -24,7 +24,7 @@ struct Operands {
 
 // Compact core matrices, K-major, no swizzle: 128 bytes to the next 8 k, 256 to the next 8 rows.
 __device__ std::uint64_t descriptor(const std::uint32_t* tile) {
-  return wgmma::encode({ptx::shared_address(tile), 128, 256, 0, wgmma::Swizzle::None});
+  return wgmma::encode({ptx::shared_address(tile), 128, 256, 0, Swizzle::None});
 }
 
 using Sums = std::uint32_t[registers];

@@ -16,7 +16,7 @@
 #include "cuda/runtime/jit_kernel.h"
 #include "cuda/runtime/launch.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 
 namespace tcq::cuda {
 namespace {

@@ -122,8 +122,8 @@ HOST_DEVICE constexpr std::uint32_t first_k(Type type, int word) {
 // The compact tile of an operand, with a swizzle that changes from tile to tile.
 __device__ wgmma::MatrixDescriptor descriptor_of(Major major, std::uint32_t k_bytes,
                                                  std::uint32_t k, int pick) {
-  const auto swizzle = static_cast<wgmma::Swizzle>(pick);
-  const std::uint32_t pitch = wgmma::pitch_bytes(swizzle);
+  const auto swizzle = wgmma::SwizzleMode::mode(static_cast<std::uint64_t>(pick));
+  const std::uint32_t pitch = pitch_bytes(swizzle);
   const Tile tile = major == Major::K
                         ? Tile{major, pitch, AtomOrder::KFirst, max(k_bytes, pitch), 64}
                         : Tile{major, pitch, AtomOrder::MnFirst, 128, k};
@@ -317,8 +317,8 @@ __global__ void __launch_bounds__(threads)
   ptx::fence_proxy_async_shared();
   __syncthreads();
 
-  const std::uint64_t desc_a = wgmma::advance(tile.desc_a, ptx::shared_address(s.a));
-  const std::uint64_t desc_b = wgmma::advance(tile.desc_b, ptx::shared_address(s.b));
+  const std::uint64_t desc_a = advance(tile.desc_a, ptx::shared_address(s.a));
+  const std::uint64_t desc_b = advance(tile.desc_b, ptx::shared_address(s.b));
   const std::uint32_t metadata = tile.metadata[thread];
   std::uint32_t a[wgmma::a_registers];
   std::uint32_t d[registers];

@@ -12,7 +12,7 @@
 #include "cuda/runtime/jit_kernel.h"
 #include "cuda/runtime/launch.h"
 #include "sim/isa/fault/fault.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 
 namespace tcq::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cuda/probe/kernel_text.h"
 #include "cuda/ptx/tcgen05_text.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "sim/isa/tmem/address.h"
 
 namespace tcq::cuda {

@@ -20,7 +20,7 @@
 #include "cuda/runtime/launch.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 
 namespace tcq::cuda {
 namespace {

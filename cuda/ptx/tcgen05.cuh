@@ -1,7 +1,7 @@
 // tcgen05: every form of every instruction, one function each. No logic, no layout.
 //
-// A Form (sim/isa/tcgen05/instruction.h) is a template argument; its opcode (sim/isa/tcgen05/text.h)
-// and its operands (sim/isa/tcgen05/text.h) are made at compile time and pasted into inline assembly.
+// A Form (sim/isa/tcgen05/instruction.h) is a template argument; its opcode (sim/isa/tcgen05/syntax.h)
+// and its operands (cuda/ptx/tcgen05_text.h) are made at compile time and pasted into inline assembly.
 // Addresses of Tensor Memory are 32-bit words (sim/isa/tmem/address.h), descriptors are 64-bit ones.
 // This file has what all share, and fences; cuda/ptx/tcgen05_mma.cuh has mma, cuda/ptx/tcgen05_ldst.cuh has
 // ld, st, ld.red and their waits, cuda/ptx/tmem.cuh has alloc, cp, shift and commit. The order of one
@@ -22,7 +22,7 @@
 
 #include "cuda/ptx/tcgen05_text.h"
 #include "sim/isa/fault/fault.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 
 #if defined(__CUDA_ARCH__) && \
     !(defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200)

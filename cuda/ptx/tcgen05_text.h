@@ -2,7 +2,7 @@
 //
 // The inline assembly of cuda/ptx/tcgen05_mma.cuh, cuda/ptx/tcgen05_ldst.cuh and cuda/ptx/tmem.cuh and the kernel
 // text of cuda/probe/tcgen05_sm100.cc both declare PTX registers of these names and end their statement with
-// this text, as both begin it with tcgen05::opcode() (sim/isa/tcgen05/text.h). The order is that of
+// this text, as both begin it with tcgen05::opcode() (sim/isa/tcgen05/syntax.h). The order is that of
 // sim/isa/tcgen05/operands.h. A vector of registers splits the text in two. Example: mma of kind
 // f16 has the text " [d], desc_a, desc_b, idesc, accumulate;" and ld.16x32bx2 with the immediate 8
 // has " " before its vector and ", [taddr], 8;" behind it.

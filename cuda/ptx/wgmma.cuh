@@ -26,7 +26,7 @@
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/shape.h"
 
 namespace tcq::ptx {

@@ -9,7 +9,7 @@
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/host_device.h"
 #include "sim/isa/base/ptx_text.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/shape.h"
 
 namespace tcq::ptx {

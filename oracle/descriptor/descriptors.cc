@@ -110,11 +110,10 @@ DescriptorUse use_from(const Question& question, const Keys& keys) {
 
 MatrixDescriptor descriptor_from(const Keys& keys) {
   MatrixDescriptor d;
-  d.start_bytes = keys.either_number("start", wgmma::StartAddress::name);
-  d.lbo_bytes = keys.either_number("lbo", wgmma::LeadingByteOffset::name);
-  d.sbo_bytes = keys.either_number("sbo", wgmma::StrideByteOffset::name);
-  d.base_offset =
-      static_cast<std::uint32_t>(keys.number_or(wgmma::BaseOffset::name, 0, 0xffffffff, 0));
+  d.start_bytes = keys.either_number("start", StartAddress::name);
+  d.lbo_bytes = keys.either_number("lbo", LeadingByteOffset::name);
+  d.sbo_bytes = keys.either_number("sbo", StrideByteOffset::name);
+  d.base_offset = static_cast<std::uint32_t>(keys.number_or(BaseOffset::name, 0, 0xffffffff, 0));
   const int swizzle = keys.choice(wgmma::SwizzleMode::name,
                                   {name(swizzles_by_width[0]), name(swizzles_by_width[1]),
                                    name(swizzles_by_width[2]), name(swizzles_by_width[3])},
@@ -125,18 +124,17 @@ MatrixDescriptor descriptor_from(const Keys& keys) {
 
 std::string nearest_wgmma(MatrixDescriptor d) {
   Rounded rounded;
-  rounded.to_field(wgmma::StartAddress{}, d.start_bytes);
-  rounded.to_field(wgmma::LeadingByteOffset{}, d.lbo_bytes);
-  rounded.to_field(wgmma::StrideByteOffset{}, d.sbo_bytes);
-  rounded.to_field(wgmma::BaseOffset{}, d.base_offset);
+  rounded.to_field(StartAddress{}, d.start_bytes);
+  rounded.to_field(LeadingByteOffset{}, d.lbo_bytes);
+  rounded.to_field(StrideByteOffset{}, d.sbo_bytes);
+  rounded.to_field(BaseOffset{}, d.base_offset);
   return rounded.words(check(d) == Fault::None);
 }
 
 EncodedWord encode_wgmma(const Question& question) {
-  const Keys keys(
-      words_from(question, 1), use_keys,
-      {"start", "lbo", "sbo", wgmma::BaseOffset::name, wgmma::SwizzleMode::name,
-       wgmma::StartAddress::name, wgmma::LeadingByteOffset::name, wgmma::StrideByteOffset::name});
+  const Keys keys(words_from(question, 1), use_keys,
+                  {"start", "lbo", "sbo", BaseOffset::name, wgmma::SwizzleMode::name,
+                   StartAddress::name, LeadingByteOffset::name, StrideByteOffset::name});
   const MatrixDescriptor d = descriptor_from(keys);
   if (const Fault fault = check(d); fault != Fault::None) throw FaultError(fault, nearest_wgmma(d));
   const DescriptorUse use = use_from(question, keys);

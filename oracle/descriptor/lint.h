@@ -2,7 +2,7 @@
 // instruction and a tile, and what it probably should be.
 //
 // A lint is no verdict: the hardware takes any word (sim/isa/wgmma/operand.h). Known wrong packings
-// are in sim/isa/wgmma/descriptor_mistakes.h.
+// are in sim/isa/tcgen05/descriptor_mistakes.h.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,6 @@ using namespace tcgen05;
 
 using Sentences = std::vector<std::string>;
 
-const char* word_for(Major major) { return major == Major::K ? "K-major" : "MN-major"; }
-
 // ---- The instruction descriptor -----------------------------------------------------------------
 
 constexpr std::array<Kind, 7> all_kinds = {Kind::f16,      Kind::tf32, Kind::f8f6f4,  Kind::i8,
@@ -187,7 +185,7 @@ void remark_instruction(Kind kind, const InstructionDescriptor& d, const OpcodeC
 
 // "f16 K-major".
 std::string operand_text(Type type, Major major) {
-  return fmt::format("{} {}", name(type), word_for(major));
+  return fmt::format("{} {}-major", name(type), name(major));
 }
 
 void note_meaning(Kind kind, const InstructionDescriptor& d, Sentences& out) {

@@ -191,8 +191,6 @@ EncodedWord encode_smem(const Question& question) {
 
 std::string type_text(Type type) { return type == no_type ? "no type" : name(type); }
 
-std::string major_text(Major major) { return major == Major::K ? "K" : "MN"; }
-
 template <class F>
 std::string idesc_value(F, std::uint32_t word, const InstructionDescriptor& d) {
   if constexpr (std::is_same_v<F, idesc::TypeD>)
@@ -202,9 +200,9 @@ std::string idesc_value(F, std::uint32_t word, const InstructionDescriptor& d) {
   else if constexpr (std::is_same_v<F, idesc::TypeB> || std::is_same_v<F, idesc::PackedTypeB>)
     return type_text(d.b);
   else if constexpr (std::is_same_v<F, idesc::MajorA>)
-    return major_text(d.major_a);
+    return name(d.major_a);
   else if constexpr (std::is_same_v<F, idesc::MajorB>)
-    return major_text(d.major_b);
+    return name(d.major_b);
   else if constexpr (std::is_same_v<F, idesc::ScaleFormat>)
     return name(d.scale_type);
   else if constexpr (std::is_same_v<F, idesc::MaxShiftB>)

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/ptx/tcgen05_form.h"
+#include "sim/isa/tcgen05/copy.h"
 
 namespace tcq::oracle {
 
@@ -165,51 +167,55 @@ class Text {
                            : fmt::format("@{}p{} bra {}", i.when ? "" : "!", i.predicate, i.target);
   }
   std::string operator()(const Tcgen05Alloc& i) const {
-    return fmt::format("tcgen05.alloc{} [{}], {}", group(i.cta_group), at(i.to), i.columns);
+    return fmt::format("{} [{}], {}", short_opcode(tcgen05::AllocForm{i.cta_group, false}),
+                       at(i.to), i.columns);
   }
   std::string operator()(const Tcgen05Dealloc& i) const {
-    return fmt::format("tcgen05.dealloc{} {}, {}", group(i.cta_group), cell(i.from), i.columns);
+    return fmt::format("{} {}, {}", short_opcode(tcgen05::DeallocForm{i.cta_group}), cell(i.from),
+                       i.columns);
   }
   std::string operator()(const Tcgen05Relinquish& i) const {
-    return "tcgen05.relinquish_alloc_permit" + group(i.cta_group);
+    return short_opcode(tcgen05::RelinquishForm{i.cta_group});
   }
   std::string operator()(const Tcgen05Ld& i) const {
-    return fmt::format("tcgen05.ld{} {}, [{}]", shape(i.fragment, ".pack::16b"),
-                       registers_text({i.reg, registers(i.fragment)}), cell(i.from));
+    const tcgen05::Fragment& f = i.fragment;
+    return fmt::format("{} {}, [{}]", short_opcode(tcgen05::LdForm{f.shape, f.num, f.packed}),
+                       registers_text({i.reg, registers(f)}), cell(i.from));
   }
   std::string operator()(const Tcgen05St& i) const {
-    return fmt::format("tcgen05.st{} [{}], {}", shape(i.fragment, ".unpack::16b"), cell(i.to),
-                       registers_text({i.reg, registers(i.fragment)}));
+    const tcgen05::Fragment& f = i.fragment;
+    return fmt::format("{} [{}], {}", short_opcode(tcgen05::StForm{f.shape, f.num, f.packed}),
+                       cell(i.to), registers_text({i.reg, registers(f)}));
   }
-  std::string operator()(const Tcgen05WaitLd&) const { return "tcgen05.wait::ld"; }
-  std::string operator()(const Tcgen05WaitSt&) const { return "tcgen05.wait::st"; }
+  std::string operator()(const Tcgen05WaitLd&) const {
+    return short_opcode(tcgen05::WaitForm{false});
+  }
+  std::string operator()(const Tcgen05WaitSt&) const {
+    return short_opcode(tcgen05::WaitForm{true});
+  }
   std::string operator()(const Tcgen05Cp& i) const {
-    return fmt::format("tcgen05.cp{}.{} [{}], [{}]", group(i.cta_group), name(i.shape), cell(i.to),
+    return fmt::format("{} [{}], [{}]", short_opcode(cp_form(i.shape, i.cta_group)), cell(i.to),
                        address_text(program_, i.from.start_bytes));
   }
   std::string operator()(const Tcgen05Shift& i) const {
-    return fmt::format("tcgen05.shift{}.down [{}]", group(i.cta_group), cell(i.at));
+    return fmt::format("{} [{}]", short_opcode(tcgen05::ShiftForm{i.cta_group}), cell(i.at));
   }
   std::string operator()(const Tcgen05Mma& i) const {
-    return fmt::format("tcgen05.mma{}.kind::{}.m{}n{} [{}]", group(i.opcode.cta_group),
-                       name(i.opcode.kind), i.idesc.m, i.idesc.n, cell(i.d));
+    return fmt::format("{}.m{}n{} [{}]", short_opcode(tcgen05::MmaForm{i.opcode}), i.idesc.m,
+                       i.idesc.n, cell(i.d));
   }
   std::string operator()(const Tcgen05Commit& i) const {
-    return fmt::format("tcgen05.commit{}{} [{}]", group(i.cta_group),
-                       i.multicast != 0 ? ".multicast::cluster" : "", at(i.barrier));
+    const tcgen05::CommitForm form{i.cta_group, i.multicast != 0, false};
+    return fmt::format("{} [{}]", short_opcode(form), at(i.barrier));
   }
   std::string operator()(const Tcgen05FenceBefore&) const {
-    return "tcgen05.fence::before_thread_sync";
+    return short_opcode(tcgen05::FenceForm{false});
   }
   std::string operator()(const Tcgen05FenceAfter&) const {
-    return "tcgen05.fence::after_thread_sync";
+    return short_opcode(tcgen05::FenceForm{true});
   }
 
  private:
-  static std::string group(int cta_group) { return fmt::format(".cta_group::{}", cta_group); }
-  static std::string shape(const tcgen05::Fragment& f, const char* packed) {
-    return fmt::format(".{}.x{}{}", name(f.shape), f.num, f.packed ? packed : "");
-  }
   static std::string cell(const TmemOperand& o) {
     const std::string offset = fmt::format("lane {}, column {}", o.tmem_lane, o.tmem_column);
     return o.reg < 0 ? offset : fmt::format("r{} + {}", o.reg, offset);

@@ -104,7 +104,7 @@ EquationLines memory_lines(const View& view) {
         const OperandByte byte = wgmma::operand_byte(view.major, view.type, at);
         return Element{static_cast<int>(offset_bytes(layout, byte)), 0};
       });
-  const SwizzleFunction f = wgmma::swizzle_function(view.desc.swizzle);
+  const SwizzleFunction f = swizzle_function(view.desc.swizzle);
   EquationLines lines = {{"x", fmt::format("{} + {}", view.desc.start_bytes,
                                            forward_expression(form, &Element::row))}};
   lines.push_back({"byte", swizzled_expression(f, view.desc.base_offset)});

@@ -21,103 +21,37 @@
 #include "oracle/answer/words.h"
 #include "oracle/ptx/check_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/ptx/opcode_reader.h"
 #include "oracle/ptx/ptx_statement.h"
 #include "oracle/ptx/verdict.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/shape.h"
+#include "sim/isa/wgmma/syntax.h"
 
 namespace tcq::oracle {
 namespace {
 
 using wgmma::Form;
+using wgmma::GroupStep;
 using wgmma::Operand;
 using Kind = PtxOperand::Kind;
 
-// ---- Qualifiers ---------------------------------------------------------------------------------
-
-// The places of the manual's syntax; `satfinite` has two.
-enum class Part { Sparse, Sync, Aligned, Shape, Satfinite, Types, LateSatfinite, And, Popc };
-
-struct Qualifiers {
-  std::vector<Part> parts;  // as written
-  std::optional<OpcodeShape> shape;
-  std::vector<Type> types;
-
-  bool has(Part part) const {
-    for (const Part p : parts)
-      if (p == part) return true;
-    return false;
-  }
-};
-
-std::optional<Part> plain_part(std::string_view word, bool after_types) {
-  if (word == "sp") return Part::Sparse;
-  if (word == "sync") return Part::Sync;
-  if (word == "aligned") return Part::Aligned;
-  if (word == "satfinite") return after_types ? Part::LateSatfinite : Part::Satfinite;
-  if (word == "and") return Part::And;
-  if (word == "popc") return Part::Popc;
-  return std::nullopt;
-}
-
-// False, and the word in `unknown`, at the first qualifier that wgmma does not have.
-bool read_qualifiers(std::span<const std::string_view> words, Qualifiers& q,
-                     std::string_view& unknown) {
-  for (const std::string_view word : words) {
-    if (const auto part = plain_part(word, !q.types.empty())) {
-      q.parts.push_back(*part);
-    } else if (const auto type = parse_type(word)) {
-      if (q.types.empty() || q.parts.back() != Part::Types) q.parts.push_back(Part::Types);
-      q.types.push_back(*type);
-    } else if (const auto shape = parse_shape(word)) {
-      q.parts.push_back(Part::Shape);
-      q.shape = *shape;
-    } else {
-      unknown = word;
-      return false;
-    }
-  }
-  return true;
-}
-
-Verdict check_sync(const Qualifiers& q) {
-  if (!q.has(Part::Sync)) return illegal(Fault::SyncMissing);
-  if (!q.has(Part::Aligned)) return illegal(Fault::AlignedMissing);
-  return legal();
-}
-
-Verdict check_order(const Qualifiers& q) {
-  for (std::size_t i = 1; i < q.parts.size(); ++i)
-    if (q.parts[i] <= q.parts[i - 1])
-      return illegal(Fault::QualifierOrder,
-                     "expected [.sp].sync.aligned.shape[.satfinite].d.a.b[.satfinite][.and.popc]");
-  if (q.has(Part::Satfinite) && q.has(Part::LateSatfinite))
-    return illegal(Fault::QualifierOrder, ".satfinite is given twice");
-  return legal();
-}
-
-Verdict check_b1(const Qualifiers& q, const Form& form) {
-  const bool both = q.has(Part::And) && q.has(Part::Popc);
-  if (form.a == Type::b1) return both ? legal() : illegal(Fault::B1OperationMissing);
-  if (q.has(Part::And) || q.has(Part::Popc))
-    return illegal(Fault::QualifierUnknown, ".and.popc exists for b1 only");
-  return legal();
-}
+// ---- Opcodes ------------------------------------------------------------------------------------
 
 // What sim/isa/wgmma/shape.h says, with the numbers of this statement.
-Verdict check_form(const Qualifiers& q, const Form& form) {
+Verdict check_form(const OpcodeShape& shape, const Form& form) {
   const std::string types =
       fmt::format("{}.{}.{}", tcq::name(form.d), tcq::name(form.a), tcq::name(form.b));
   if (!wgmma::types_exist(form.d, form.a, form.b)) return illegal(Fault::TypesDoNotExist, types);
-  if (q.shape->m != wgmma::m) return illegal(Fault::ShapeM64, fmt::format("got {}", q.shape->m));
+  if (shape.m != wgmma::m) return illegal(Fault::ShapeM64, fmt::format("got {}", shape.m));
   const Fault fault = check(form);
   if (fault == Fault::ShapeN8 || fault == Fault::ShapeN16)
     return illegal(fault, fmt::format("got {}", form.n));
   if (fault != Fault::None) return illegal(fault, types);
-  if (q.shape->k != wgmma::k(form))
-    return illegal(Fault::ShapeK, fmt::format("got {}, expected {}", q.shape->k, wgmma::k(form)));
+  if (shape.k != wgmma::k(form))
+    return illegal(Fault::ShapeK, fmt::format("got {}, expected {}", shape.k, wgmma::k(form)));
   return legal();
 }
 
@@ -233,38 +167,25 @@ Verdict check_operands(const Form& form, const std::vector<PtxOperand>& given) {
 // ---- Statements ---------------------------------------------------------------------------------
 
 Verdict check_mma(const PtxStatement& statement) {
-  Qualifiers q;
-  std::string_view unknown;
-  if (!read_qualifiers(std::span(statement.qualifiers).subspan(1), q, unknown))
-    return illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(unknown)));
-  if (!q.shape) return illegal(Fault::QualifierMissing, "no shape such as .m64n8k16");
-  if (q.types.size() < 3)
-    return illegal(Fault::QualifierMissing, fmt::format("got {} of 3 types", q.types.size()));
-  if (q.types.size() > 3)
-    return illegal(Fault::TypesDoNotExist, fmt::format("got {} types, expected 3", q.types.size()));
-  Form form{q.types[0], q.types[1], q.types[2], q.shape->n};
-  form.sparse = q.has(Part::Sparse);
-  form.satfinite = q.has(Part::Satfinite) || q.has(Part::LateSatfinite);
+  Form form{};
+  OpcodeReading reading = read_wgmma(form, statement.qualifiers, Spelling::Statement);
+  if (!is_legal(reading.problem)) return std::move(reading.problem);
   if (statement.operands.size() > 1 && statement.operands[1].kind == Kind::Vector)
     form.a_place = wgmma::Place::Registers;
-  for (const Verdict& verdict : {check_form(q, form), check_b1(q, form), check_sync(q),
-                                 check_order(q), check_operands(form, statement.operands)})
+  for (const Verdict& verdict :
+       {check_form(*reading.shape, form), reading.disagreement, reading.sync, reading.order,
+        check_operands(form, statement.operands)})
     if (!is_legal(verdict)) return verdict;
   return legal();
 }
 
 // wgmma.fence, .commit_group and .wait_group: .sync.aligned and at most one immediate.
-Verdict check_group(const PtxStatement& statement, bool takes_count) {
-  Qualifiers q;
-  std::string_view unknown;
-  if (!read_qualifiers(std::span(statement.qualifiers).subspan(1), q, unknown))
-    return illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(unknown)));
-  for (const Part part : q.parts)
-    if (part != Part::Sync && part != Part::Aligned)
-      return illegal(Fault::QualifierUnknown, "expected .sync.aligned");
-  if (const Verdict verdict = check_sync(q); !is_legal(verdict)) return verdict;
-  if (const Verdict verdict = check_order(q); !is_legal(verdict))
-    return illegal(Fault::QualifierOrder, "expected .sync.aligned");
+Verdict check_group(const PtxStatement& statement, GroupStep step) {
+  const OpcodeReading reading = read_words(step, std::span(statement.qualifiers).subspan(1),
+                                           Spelling::Statement, Fault::QualifierMissing);
+  for (const Verdict& verdict : {reading.problem, reading.sync, reading.order})
+    if (!is_legal(verdict)) return verdict;
+  const bool takes_count = step == GroupStep::Wait;
   const std::size_t expected = takes_count ? 1 : 0;
   if (statement.operands.size() != expected)
     return illegal(Fault::OperandCount,
@@ -281,8 +202,8 @@ Verdict check_wgmma(const PtxStatement& statement) {
       statement.qualifiers.empty() ? std::string_view() : statement.qualifiers[0];
   if (const Verdict verdict = check_guard(statement); !is_legal(verdict)) return verdict;
   if (which == "mma_async") return check_mma(statement);
-  if (which == "fence" || which == "commit_group") return check_group(statement, false);
-  if (which == "wait_group") return check_group(statement, true);
+  for (const GroupStep step : {GroupStep::Fence, GroupStep::Commit, GroupStep::Wait})
+    if (which == name(step)) return check_group(statement, step);
   return illegal(Fault::InstructionUnknown, fmt::format("got {}", quoted(which)));
 }
 

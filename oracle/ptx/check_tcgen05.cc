@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "oracle/answer/decoded_word.h"
 #include "oracle/answer/words.h"
 #include "oracle/ptx/tcgen05_form.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
@@ -180,7 +181,8 @@ Verdict check_descriptor(const MmaForm& form, std::span<const PtxOperand> given,
   Fault fault = tcgen05::check_word(word, form.opcode.kind);
   if (fault == Fault::None)
     fault = check(form.opcode, tcgen05::decode(word, form.opcode.kind), target);
-  return fault == Fault::None ? legal() : illegal(fault, fmt::format("idesc is {:#010x}", word));
+  return fault == Fault::None ? legal()
+                              : illegal(fault, fmt::format("idesc is {}", hex_word(word, 32)));
 }
 template <class Form>
 Verdict check_descriptor(const Form&, std::span<const PtxOperand>, Target) {

@@ -98,15 +98,7 @@ bool is_wgmma(const Item& item, std::string_view which) {
 // The form of an mma_async that check found legal.
 wgmma::Form form_of(const PtxStatement& statement) {
   wgmma::Form form{};
-  std::vector<Type> types;
-  for (const std::string_view word : statement.qualifiers) {
-    if (word == "sp") form.sparse = true;
-    if (const auto shape = parse_shape(word)) form.n = shape->n;
-    if (const auto type = parse_type(word)) types.push_back(*type);
-  }
-  form.d = types[0];
-  form.a = types[1];
-  form.b = types[2];
+  read_wgmma(form, statement.qualifiers, Spelling::Statement);
   if (statement.operands[1].kind == PtxOperand::Kind::Vector)
     form.a_place = wgmma::Place::Registers;
   return form;

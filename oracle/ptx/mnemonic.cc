@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "oracle/answer/answer.h"
 #include "sim/isa/base/ptx_text.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 
 namespace tcq::oracle {
 namespace {
@@ -21,11 +20,6 @@ constexpr std::string_view example = "wgmma.m64n24k16.f32.bf16.bf16";
 std::string full_mnemonic(const Form& form) {
   const PtxText text = wgmma::opcode(form);
   return {text.chars, static_cast<std::size_t>(text.size)};
-}
-
-void erase_part(std::string& text, std::string_view part) {
-  const std::size_t at = text.find(part);
-  if (at != std::string::npos) text.erase(at, part.size());
 }
 
 // Both spellings of everything legal, for the nearest one to a wrong word.
@@ -62,31 +56,6 @@ std::string_view nearest_mnemonic(std::string_view word) {
                                nearest_mnemonic(word)));
 }
 
-// The dot-separated parts of a mnemonic, taken one by one.
-class Parts {
- public:
-  explicit Parts(std::string_view text) : rest_(text), more_(true) {}
-
-  std::string_view peek() const { return more_ ? rest_.substr(0, rest_.find('.')) : ""; }
-  bool at_end() const { return !more_; }
-  std::string_view take() {
-    const std::string_view part = peek();
-    const std::size_t dot = more_ ? rest_.find('.') : std::string_view::npos;
-    more_ = dot != std::string_view::npos;
-    if (more_) rest_.remove_prefix(dot + 1);
-    return part;
-  }
-  bool take_if(std::string_view part) {
-    if (at_end() || peek() != part) return false;
-    take();
-    return true;
-  }
-
- private:
-  std::string_view rest_;
-  bool more_;
-};
-
 Fault check_opcode(const Form& form, const OpcodeShape& shape) {
   if (shape.m != wgmma::m) return Fault::ShapeM64;
   const Fault fault = check(form);
@@ -105,35 +74,14 @@ Form parse_mnemonic(std::string_view word) {
     if (text.starts_with(known))
       throw UnmodelledError(
           fmt::format("{} is not modelled: only wgmma.mma_async is", quoted(word)));
-  Parts parts(text);
-  Form form{};
-  if (!parts.take_if("wgmma"))
+  const std::vector<std::string_view> words = split_opcode(word);
+  if (!same_word(words[0], "wgmma"))
     throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", example));
-  parts.take_if("mma_async");
-  form.sparse = parts.take_if("sp");
-  parts.take_if("sync");
-  parts.take_if("aligned");
-  const std::string_view shape_part = parts.take();
-  const std::optional<OpcodeShape> shape = parse_shape(shape_part);
-  if (!shape)
-    throw_bad_mnemonic(word, fmt::format("{} is no shape such as m64n24k16", quoted(shape_part)));
-  form.satfinite = parts.take_if("satfinite");
-  for (Type* type : {&form.d, &form.a, &form.b}) {
-    if (parts.at_end())
-      throw_bad_mnemonic(word, "expected the types of D, A and B after the shape");
-    const std::string_view part = parts.take();
-    const std::optional<Type> found = parse_type(part);
-    if (!found) throw_bad_mnemonic(word, fmt::format("{} is no element type", quoted(part)));
-    *type = *found;
-  }
-  if (!form.satfinite) form.satfinite = parts.take_if("satfinite");
-  if (form.a == Type::b1 && parts.take_if("and") && !parts.take_if("popc"))
-    throw_bad_mnemonic(word, "expected .and.popc");
-  if (!parts.at_end())
-    throw_bad_mnemonic(
-        word, fmt::format("nothing may follow the types, but {} does", quoted(parts.peek())));
-  form.n = shape->n;
-  const Fault fault = check_opcode(form, *shape);
+  Form form{};
+  const OpcodeReading reading = read_wgmma(form, std::span(words).subspan(1), Spelling::Mnemonic);
+  for (const Verdict& verdict : {reading.problem, reading.disagreement, reading.order})
+    if (!is_legal(verdict)) throw_bad_mnemonic(word, sentence_of(verdict));
+  const Fault fault = check_opcode(form, *reading.shape);
   if (fault != Fault::None)
     throw FaultError(fault, fmt::format("; {} is no instruction, did you mean '{}'?", quoted(word),
                                         nearest_mnemonic(word)));
@@ -164,25 +112,11 @@ constexpr std::array<Alias, 16> aliases = {{{"hopper", Target::sm_90a},
 
 }  // namespace
 
-std::optional<OpcodeShape> parse_shape(std::string_view part) {
-  OpcodeShape shape{};
-  const char* at = part.data();
-  const char* const end = at + part.size();
-  for (const auto& [letter, value] :
-       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
-    if (at == end || *at++ != letter || at == end || *at < '1' || *at > '9') return std::nullopt;
-    const auto [rest, error] = std::from_chars(at, end, *value);
-    if (error != std::errc()) return std::nullopt;
-    at = rest;
-  }
-  if (at != end) return std::nullopt;
-  return shape;
-}
-
-std::optional<Type> parse_type(std::string_view part) {
-  for (int i = 0; i < type_count; ++i)
-    if (part == name(static_cast<Type>(i))) return static_cast<Type>(i);
-  return std::nullopt;
+OpcodeReading read_wgmma(Form& form, std::span<const std::string_view> words, Spelling spelling) {
+  OpcodeSlots slots;
+  syntax(slots, form);
+  return read_words(form, words.subspan(words_of_name(slots, words, spelling)), spelling,
+                    Fault::QualifierMissing);
 }
 
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
@@ -212,12 +146,7 @@ Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   return result;
 }
 
-std::string short_mnemonic(const Form& form) {
-  std::string text = full_mnemonic(form);
-  erase_part(text, ".mma_async");
-  erase_part(text, ".sync.aligned");
-  return text;
-}
+std::string short_mnemonic(const Form& form) { return shortened(full_mnemonic(form)); }
 
 std::string mnemonic_with_keys(const Instruction& instruction) {
   const Form& form = instruction.form;

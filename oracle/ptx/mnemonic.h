@@ -2,7 +2,7 @@
 //
 // `wgmma.m64n24k16.f32.bf16.bf16` and `wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16` are
 // the same instruction; `a=regs major_b=MN negate_a=1 selector=1` are what PTX writes as operands
-// and immediates. The spelling of the full opcode is sim/isa/base/ptx_text.h, legality is
+// and immediates. The words of the opcode are sim/isa/wgmma/syntax.h, legality is
 // sim/isa/wgmma/shape.h.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/opcode_reader.h"
 #include "sim/isa/wgmma/shape.h"
 
 namespace tcq::oracle {
@@ -26,17 +27,10 @@ struct Instruction {
   bool accumulate = true;  // scale-d
 };
 
-struct OpcodeShape {
-  int m;
-  int n;
-  int k;
-};
-
-// "m64n24k16" -> {64, 24, 16}, legal or not; leading zeros are no PTX.
-std::optional<OpcodeShape> parse_shape(std::string_view part);
-
-// "bf16"; the spelling is sim/isa/base/element.h's.
-std::optional<Type> parse_type(std::string_view part);
+// Reads the words after "wgmma" into `form`, whose A is taken to lie in shared memory: opcodes do not
+// say. If there is no problem, the reading has a shape.
+OpcodeReading read_wgmma(wgmma::Form& form, std::span<const std::string_view> words,
+                         Spelling spelling);
 
 // Keys that parse_instruction() understands; a verb adds its own to them.
 inline constexpr std::array<std::string_view, 7> instruction_keys = {

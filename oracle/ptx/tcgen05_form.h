@@ -1,8 +1,7 @@
 // The opcode of a tcgen05 instruction as text <-> a form of sim/isa/tcgen05/instruction.h.
 //
-// Decides which words stand where in an opcode and what they mean; whether the form exists is
+// The words are those of sim/isa/tcgen05/syntax.h, read by opcode_reader.h; whether the form exists is
 // check() of sim/isa. Example: the words ld, sync, aligned, 32x32b, x16, b32 are LdForm{S32x32b, 16}.
-// In a mnemonic sync, aligned, the type and mbarrier::arrive::one may be left out.
 #pragma once
 
 #include <optional>
@@ -12,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "oracle/ptx/opcode_reader.h"
 #include "oracle/ptx/verdict.h"
 #include "sim/isa/tcgen05/instruction.h"
 #include "sim/isa/wgmma/shape.h"
@@ -22,8 +22,6 @@ using Tcgen05Form = std::variant<tcgen05::MmaForm, tcgen05::LdForm, tcgen05::LdR
                                  tcgen05::StForm, tcgen05::CpForm, tcgen05::ShiftForm,
                                  tcgen05::AllocForm, tcgen05::DeallocForm, tcgen05::RelinquishForm,
                                  tcgen05::CommitForm, tcgen05::WaitForm, tcgen05::FenceForm>;
-
-enum class Spelling { Statement, Mnemonic };
 
 struct Tcgen05Reading {
   std::optional<Tcgen05Form> form;  // none: `problem` says why
@@ -44,7 +42,7 @@ std::string full_opcode(const Tcgen05Form& form);
 std::string short_opcode(const Tcgen05Form& form);
 
 // "mma", "ld", "wait", ...
-std::string_view instruction_name(const Tcgen05Form& form);
+std::string instruction_name(const Tcgen05Form& form);
 
 // Every legal opcode once, without collectors: mma, ld, ld.red, st, cp, shift, alloc, dealloc,
 // relinquish_alloc_permit, commit, wait, fence.

@@ -10,6 +10,7 @@
 
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/tcgen05/shape.h"
+#include "sim/isa/tcgen05/syntax.h"
 
 namespace tcq::oracle {
 namespace {
@@ -168,11 +169,6 @@ std::string two_changes(const InstructionDescriptor& d, const IdescIsLegal& is_l
   return "";
 }
 
-std::string opcode_text(const MmaOpcode& op) {
-  return fmt::format("tcgen05.mma{}{}.cta_group::{}.kind::{}", op.ws ? ".ws" : "",
-                     op.sparse ? ".sp" : "", op.cta_group, name(op.kind));
-}
-
 }  // namespace
 
 IdescVerdict verdict_on(const InstructionDescriptor& d, Kind kind, const OpcodeChoice& choice) {
@@ -201,7 +197,7 @@ std::string nearest_legal(const InstructionDescriptor& d, const IdescIsLegal& is
 }
 
 std::string subject_text(const IdescVerdict& verdict, const InstructionDescriptor& d) {
-  return fmt::format("{} with M {}, N {}", opcode_text(verdict.opcode), d.m, d.n);
+  return fmt::format("{} with M {}, N {}", opcode(verdict.opcode).chars, d.m, d.n);
 }
 
 std::string verdict_text(const IdescVerdict& verdict, const InstructionDescriptor& d) {

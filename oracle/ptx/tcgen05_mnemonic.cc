@@ -16,16 +16,6 @@ using namespace tcgen05;
 
 constexpr std::string_view prefix = "tcgen05";
 
-std::vector<std::string_view> split_opcode(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    words.push_back(text.substr(0, dot));
-    if (dot == std::string_view::npos) return words;
-    text.remove_prefix(dot + 1);
-  }
-}
-
 std::string nearest_opcode(std::string_view word) {
   static const std::vector<std::string> texts = [] {
     std::vector<std::string> all;

@@ -62,7 +62,7 @@ std::string map_text(const tma::TensorMap& map) {
       fmt::format("{} rank {} dims {} strides {} box {}", tma::name(map.type), map.rank,
                   list(map.dims, rank), list(map.stride_bytes, rank - 1), list(map.box, rank));
   text += fmt::format(" element strides {} swizzle {} fill {} address {:#x}",
-                      list(map.element_strides, rank), tma::name(map.swizzle),
+                      list(map.element_strides, rank), name(map.swizzle),
                       map.fill == tma::Fill::NaN ? "NaN" : "zero", map.address);
   if (map.interleave != tma::Interleave::None)
     text += fmt::format(" interleave {}", map.interleave == tma::Interleave::B16 ? "16B" : "32B");
@@ -213,7 +213,7 @@ Properties properties(const AsyncCase& c) {
     return p;
   }
   const tma::TensorMap& map = c.tile.map;
-  p.push_back(fmt::format("swizzle {}", tma::name(map.swizzle)));
+  p.push_back(fmt::format("swizzle {}", name(map.swizzle)));
   p.push_back(fmt::format("type {}", tma::name(map.type)));
   p.push_back(fmt::format("rank {}", map.rank));
   p.push_back(map.fill == tma::Fill::NaN ? "fill NaN" : "fill zero");

@@ -17,8 +17,7 @@
 
 namespace tcq::oracle {
 
-inline constexpr std::array swizzles = {tma::Swizzle::None, tma::Swizzle::B32, tma::Swizzle::B64,
-                                        tma::Swizzle::B128};
+inline constexpr std::array swizzles = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
 inline constexpr std::array widths = {1u, 2u, 4u, 8u};
 inline constexpr std::uint32_t max_tensor_bytes = 256 * 1024;
 inline constexpr std::uint32_t max_drawn_bytes = 48 * 1024;
@@ -35,7 +34,7 @@ inline std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
 
 // What a tile is to be like.
 struct Wish {
-  tma::Swizzle swizzle = tma::Swizzle::None;
+  Swizzle swizzle = Swizzle::None;
   tma::DataType type = tma::DataType::UInt8;
   int rank = 2;
   Inner inner = Inner::Full;

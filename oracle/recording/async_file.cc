@@ -48,7 +48,7 @@ tma::TensorMap get_map(PayloadReader& r) {
   get_all(r, map.box, 4);
   get_all(r, map.element_strides, 4);
   map.interleave = static_cast<tma::Interleave>(r.get_below(1, 3, "interleave"));
-  map.swizzle = static_cast<tma::Swizzle>(r.get_below(1, tma::swizzle_count, "swizzle"));
+  map.swizzle = static_cast<Swizzle>(r.get_below(1, swizzle_count, "swizzle"));
   map.fill = static_cast<tma::Fill>(r.get_below(1, 2, "fill"));
   return map;
 }

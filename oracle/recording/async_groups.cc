@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "sim/isa/wgmma/descriptor.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {
@@ -20,14 +20,14 @@ constexpr std::uint32_t max_tiles = max_accumulators * max_chain;
 constexpr std::uint32_t row_bytes = wgmma::stored_k_bytes;
 
 constexpr Tile tile_of(std::uint32_t rows) {
-  return {Major::K, wgmma::pitch_bytes(wgmma::Swizzle::None), AtomOrder::KFirst, row_bytes, rows};
+  return {Major::K, pitch_bytes(Swizzle::None), AtomOrder::KFirst, row_bytes, rows};
 }
 constexpr Tile tile_a = tile_of(wgmma::m);
 constexpr Tile tile_b = tile_of(n);
 
 std::uint64_t descriptor(const Tile& tile, std::uint32_t start) {
   const CanonicalLayout layout = tcq::canonical_layout(tile, row_bytes);
-  return wgmma::encode({start, layout.lbo_bytes, layout.sbo_bytes, 0, wgmma::Swizzle::None});
+  return wgmma::encode({start, layout.lbo_bytes, layout.sbo_bytes, 0, Swizzle::None});
 }
 
 std::size_t accumulator_words(const AsyncCase& c) {

@@ -13,7 +13,6 @@ namespace {
 
 using tma::DataType;
 using tma::Interleave;
-using tma::Swizzle;
 using tma::TensorMap;
 
 constexpr int map_count = 2000;
@@ -104,7 +103,7 @@ void disturb_kind(Draw& draw, TensorMap& map) {
   switch (draw.below(5)) {
     case 0: map.rank = draw.in(0, tma::max_rank + 1); break;
     case 1: map.fill = tma::Fill::NaN; break;
-    case 2: map.swizzle = static_cast<Swizzle>(draw.below(tma::swizzle_count)); break;
+    case 2: map.swizzle = static_cast<Swizzle>(draw.below(swizzle_count)); break;
     case 3: map.type = static_cast<DataType>(draw.below(tma::data_type_count)); break;
     default: map.interleave = static_cast<Interleave>(draw.below(3)); break;
   }

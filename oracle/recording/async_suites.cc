@@ -18,7 +18,6 @@ namespace {
 using tma::DataType;
 using tma::Fill;
 using tma::Reduction;
-using tma::Swizzle;
 using tma::TensorMap;
 
 // A type of this width whose elements keep their bits on the way.
@@ -211,7 +210,7 @@ void disturb(Draw& draw, TensorMap& map) {
     case 6: map.element_strides[d] = pick(0u, 2u, 3u, 8u, 9u); break;
     case 7: map.element_strides[0] = pick(0u, 2u, 8u, 9u); break;
     case 8: map.fill = Fill::NaN; break;
-    case 9: map.swizzle = static_cast<Swizzle>(draw.below(tma::swizzle_count)); break;
+    case 9: map.swizzle = static_cast<Swizzle>(draw.below(swizzle_count)); break;
     case 10: map.type = static_cast<DataType>(draw.below(tma::data_type_count)); break;
     default: map.interleave = static_cast<tma::Interleave>(draw.below(3)); break;
   }

@@ -14,7 +14,6 @@ namespace {
 
 using wgmma::Form;
 using wgmma::Place;
-using wgmma::Swizzle;
 
 // Enough for any compact operand pair: 64 and 256 rows of 128 bytes are 40 KiB.
 constexpr std::uint32_t small_shared_bytes = 48 * 1024;
@@ -52,7 +51,7 @@ class Suite {
     const std::uint32_t k = k_bytes * 8 / static_cast<std::uint32_t>(bits(type));
     for (;;) {
       const Swizzle swizzle = swizzles[static_cast<std::size_t>(draw_.below(4))];
-      const std::uint32_t pitch = wgmma::pitch_bytes(swizzle);
+      const std::uint32_t pitch = pitch_bytes(swizzle);
       Tile tile{major, pitch, draw_.one_in(2) ? AtomOrder::KFirst : AtomOrder::MnFirst,
                 major == Major::K ? std::max(k_bytes, pitch) : rows * 2,
                 major == Major::K ? rows : k};
@@ -155,7 +154,7 @@ std::uint64_t random_descriptor(Draw& draw, const Form& f, Major major, bool is_
     const auto stride = [&] {
       switch (draw.below(6)) {
         case 0: return 0u;
-        case 1: return static_cast<std::uint32_t>(wgmma::LeadingByteOffset::max_value);
+        case 1: return static_cast<std::uint32_t>(LeadingByteOffset::max_value);
         case 2: return units(16 * 1024);
         default: return units(1 << draw.in(3, 11));
       }
@@ -234,7 +233,7 @@ std::vector<Case> range(std::uint64_t seed) {
   };
   constexpr std::uint32_t base = shared_base_sm90;
   constexpr std::uint32_t full = max_cta_shared_bytes;
-  constexpr auto largest = static_cast<std::uint32_t>(wgmma::StrideByteOffset::max_value);
+  constexpr auto largest = static_cast<std::uint32_t>(StrideByteOffset::max_value);
   const std::array reaches = {
       Reach{16384, {base, 8192, 256, 0, Swizzle::None}},          // inside
       Reach{16384, {base, 16384 - 1920, 256, 0, Swizzle::None}},  // to the last byte

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "sim/isa/tcgen05/instruction_descriptor.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "sim/isa/wgmma/sparse.h"
 #include "sim/num/inputs/draw.h"
 

@@ -137,7 +137,7 @@ std::uint32_t whole(std::uint32_t bytes, std::uint32_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-Tile tile_of(const OperandTile& o, tcgen05::Swizzle swizzle, AtomOrder order) {
+Tile tile_of(const OperandTile& o, Swizzle swizzle, AtomOrder order) {
   const std::uint32_t pitch = pitch_bytes(swizzle);
   const std::uint32_t rows = atom_rows(swizzle);
   if (o.major == Major::K)
@@ -150,8 +150,8 @@ Tile tile_of(const OperandTile& o, tcgen05::Swizzle swizzle, AtomOrder order) {
 // tiles, 128 and 256 rows of 128 bytes, leave room behind them.
 std::uint64_t draw_descriptor(const OperandTile& o, std::uint32_t first, Draw& draw) {
   for (;;) {
-    const auto swizzle = static_cast<tcgen05::Swizzle>(draw.below(8));
-    if (!exists(swizzle) || !may_run(check_swizzle(swizzle, o.type, o.major))) continue;
+    const Swizzle swizzle = tcgen05::SwizzleMode::mode(static_cast<std::uint64_t>(draw.below(8)));
+    if (swizzle == no_swizzle || !may_run(check_swizzle(swizzle, o.type, o.major))) continue;
     const AtomOrder order = draw.one_in(2) ? AtomOrder::KFirst : AtomOrder::MnFirst;
     const Tile tile = tile_of(o, swizzle, order);
     std::uint32_t start = first + 1024 * static_cast<std::uint32_t>(draw.below(8));

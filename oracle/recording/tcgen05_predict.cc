@@ -159,8 +159,7 @@ Tcgen05Prediction predict_copy(const Tcgen05Case& c, const Tcgen05State& before,
   const SmemDescriptor desc = decode(c.operands.desc);
   if (const Fault fault = check_word(c.operands.desc); fault != Fault::None)
     return unknown(info(fault).sentence);
-  if (desc.swizzle == tcgen05::Swizzle::B128Atom32)
-    return unknown(info(Fault::UnmodelledSwizzle).sentence);
+  if (desc.swizzle == Swizzle::B128Atom32) return unknown(info(Fault::UnmodelledSwizzle).sentence);
   if (desc.lbo_absolute) return unknown(info(Fault::DescriptorLboMode).sentence);
   const CpOperand source = {desc.start_bytes, canonical_layout(desc, Major::K),
                             swizzle_function(desc.swizzle), desc.base_offset};

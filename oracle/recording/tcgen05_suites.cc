@@ -117,8 +117,8 @@ std::uint64_t source_descriptor(Draw& draw) {
   constexpr std::uint32_t rows = 128;
   constexpr std::uint32_t row_bytes = 32;
   for (;;) {
-    const auto swizzle = static_cast<tcgen05::Swizzle>(draw.below(8));
-    if (!exists(swizzle)) continue;
+    const Swizzle swizzle = tcgen05::SwizzleMode::mode(static_cast<std::uint64_t>(draw.below(8)));
+    if (swizzle == no_swizzle) continue;
     const std::uint32_t pitch = pitch_bytes(swizzle);
     const Tile tile{Major::K,          pitch, AtomOrder::MnFirst, std::max(row_bytes, pitch), rows,
                     atom_rows(swizzle)};

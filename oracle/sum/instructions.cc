@@ -14,7 +14,7 @@
 #include "oracle/sum/tcgen05_describe.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/place.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/rate.h"

@@ -15,7 +15,7 @@
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/tcgen05_arithmetic.h"
 #include "sim/isa/tcgen05/operands.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "sim/isa/tmem/allocation.h"
 
 namespace tcq::oracle {

@@ -15,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/answer/decoded_word.h"
 #include "oracle/answer/json.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
+#include "oracle/tile/operand_layout.h"
 #include "oracle/tile/tcgen05_partition.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/wgmma/fragment.h"
@@ -30,7 +32,6 @@ namespace {
 
 using wgmma::Extent;
 using wgmma::Multiplicand;
-using wgmma::Swizzle;
 
 constexpr std::uint64_t longest_extent = 16384;
 constexpr std::uint64_t most_stages = 256;
@@ -116,10 +117,10 @@ void require_fit(const Request& r) {
   const bool a_in_smem = r.form.a_place == wgmma::Place::Smem;
   const std::uint64_t needed =
       std::uint64_t{(a_in_smem ? tile_bytes(r.a) : 0) + tile_bytes(r.b)} * r.stages;
-  if (needed > wgmma::address_space_bytes)
+  if (needed > address_space_bytes)
     found.push_back(
         fmt::format("{} bytes of shared memory are more than the {} that a descriptor can address",
-                    needed, wgmma::address_space_bytes));
+                    needed, address_space_bytes));
   if (!found.empty())
     throw FaultError(fmt::format("this tile cannot be partitioned: {}", fmt::join(found, "; ")));
 }
@@ -165,7 +166,7 @@ CuteLayout partitioned(const OperandTile& tile, std::uint32_t stages) {
 
 // Strides of elements -> strides of the start field.
 CuteLayout in_field_units(CuteLayout layout, Type type) {
-  layout.stride /= elements_in(type, 1 << wgmma::StartAddress::unit_log2);
+  layout.stride /= elements_in(type, 1 << StartAddress::unit_log2);
   for (CuteLayout& mode : layout.modes) mode = in_field_units(std::move(mode), type);
   return layout;
 }
@@ -242,8 +243,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string descriptor_text(const OperandTile& tile) {
   const wgmma::MatrixDescriptor d = first_descriptor(tile, 0);
-  return fmt::format("0x{:016x} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
-                     wgmma::encode(d), wgmma::StartAddress::unit_log2, d.lbo_bytes, d.sbo_bytes,
+  return fmt::format("{} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
+                     hex_word(encode(d), 64), StartAddress::unit_log2, d.lbo_bytes, d.sbo_bytes,
                      name(d.swizzle));
 }
 

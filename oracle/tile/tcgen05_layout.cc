@@ -16,10 +16,12 @@
 #include "oracle/answer/json.h"
 #include "oracle/map/tcgen05_places.h"
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/tile/operand_layout.h"
 #include "oracle/tile/tcgen05_plan.h"
 #include "oracle/tile/tcgen05_tiling.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/base/shared_limits.h"
+#include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tmem/operand.h"
 
 namespace tcq::oracle {
@@ -57,11 +59,6 @@ Tcgen05Instruction instruction_without_k(const Question& question,
   return instruction;
 }
 
-std::string fields_text(const SmemDescriptor& d) {
-  return fmt::format("start_bytes {}, lbo_bytes {}, sbo_bytes {}, base_offset {}, swizzle {}",
-                     d.start_bytes, d.lbo_bytes, d.sbo_bytes, d.base_offset, name(d.swizzle));
-}
-
 std::string facts_text(const Facts& facts) {
   std::string text;
   for (const auto& [key, value] : facts)
@@ -79,13 +76,6 @@ struct OperandRequest {
   std::uint32_t start;
 };
 
-bool is_b(std::string_view word) {
-  static constexpr std::array<std::string_view, 2> names = {"A", "B"};
-  if (same_word(word, names[0])) return false;
-  if (same_word(word, names[1])) return true;
-  throw_unknown("matrix in shared memory", word, names);
-}
-
 void set_major(Tcgen05Tile& tile, const Keys& keys) {
   if (!keys.has("major")) return;
   Major& major = tile.is_b ? tile.idesc.major_b : tile.idesc.major_a;
@@ -97,7 +87,8 @@ OperandRequest operand_request(const Question& question) {
   const Keys keys(words, tcgen05_keys, operand_keys);
   const Tcgen05Instruction instruction = instruction_without_k(question, operand_keys, words);
   const tcgen05::MmaOpcode& op = std::get<tcgen05::MmaForm>(instruction.form).opcode;
-  Tcgen05Tile tile{op, instruction.idesc, is_b(question.words[1])};
+  Tcgen05Tile tile{op, instruction.idesc,
+                   parse_multiplicand(question.words[1]) == wgmma::Multiplicand::B};
   if (!tile.is_b && op.a_place == tcgen05::Place::Tmem)
     throw UsageError(
         "a=tmem: A in Tensor Memory has no shared-memory layout; expected B, or no a=");
@@ -112,69 +103,40 @@ OperandRequest operand_request(const Question& question) {
   tile.order = keys.order(usual_order(major_of(tile)));
   tile.swizzle = swizzle_from(keys, "swizzle", tile);
   const auto start =
-      static_cast<std::uint32_t>(keys.number_or("start", 0, tcgen05::address_space_bytes - 1, 0));
+      static_cast<std::uint32_t>(keys.number_or("start", 0, address_space_bytes - 1, 0));
   require_fit(tile, start);
   return {tile, start};
 }
 
-Facts facts_of(const OperandRequest& request) {
+std::vector<OperandBlock> blocks_of(const OperandRequest& request) {
+  const Tcgen05Tile& tile = request.tile;
+  std::vector<OperandBlock> blocks;
+  for (std::uint32_t mn = 0; mn < tile.mn; mn += instruction_mn(tile))
+    for (std::uint32_t k = 0; k < tile.k; k += instruction_k(tile)) {
+      const SmemDescriptor d = descriptor_at(tile, request.start, mn, k);
+      blocks.push_back({mn, k, d.start_bytes, encode(d)});
+    }
+  return blocks;
+}
+
+OperandLayout layout_of(const OperandRequest& request) {
   const Tcgen05Tile& tile = request.tile;
   const SmemDescriptor first = descriptor_at(tile, request.start, 0, 0);
-  Facts facts = {{"tile", tile_text(tile)},
-                 {"descriptor", word_of(first)},
-                 {"fields", fields_text(first)},
-                 {"order", std::string(name(tile.order))},
-                 {"order note", std::string(layout_order_note)},
-                 {"tile_bytes", fmt::format("{}", compact(tile).bytes())},
-                 {"alignment_bytes", fmt::format("{}", compact(tile).atom_bytes())},
-                 {"tma", tma_text(tile)},
-                 {"cute", cute_text(tile)},
-                 {"instruction", fmt::format("{} x {} elements of the tile", instruction_mn(tile),
-                                             instruction_k(tile))}};
-  const std::string container = container_text({tile.opcode, tile.idesc, tile.is_b, first});
-  if (!container.empty()) facts.push_back({"note", container});
-  return facts;
-}
-
-template <class Visit>
-void for_each_block(const OperandRequest& request, Visit&& visit) {
-  const Tcgen05Tile& tile = request.tile;
-  for (std::uint32_t mn = 0; mn < tile.mn; mn += instruction_mn(tile))
-    for (std::uint32_t k = 0; k < tile.k; k += instruction_k(tile))
-      visit(mn, k, descriptor_at(tile, request.start, mn, k));
-}
-
-std::string operand_text(const OperandRequest& request) {
-  std::string text = facts_text(facts_of(request));
-  for_each_block(request, [&](std::uint32_t mn, std::uint32_t k, const SmemDescriptor& d) {
-    text += fmt::format("\nmn {} k {}: start_bytes {}, descriptor {}", mn, k, d.start_bytes,
-                        word_of(d));
-  });
-  return text;
-}
-
-std::string operand_json(const OperandRequest& request) {
-  Facts members;
-  const Facts facts = facts_of(request);
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    members.push_back({keys[i], json_value(facts[i].second)});
-  const SmemDescriptor first = descriptor_at(request.tile, request.start, 0, 0);
-  members.push_back({"start_bytes", fmt::format("{}", first.start_bytes)});
-  members.push_back({"lbo_bytes", fmt::format("{}", first.lbo_bytes)});
-  members.push_back({"sbo_bytes", fmt::format("{}", first.sbo_bytes)});
-  members.push_back({"base_offset", fmt::format("{}", first.base_offset)});
-  members.push_back({"swizzle", json_string(name(first.swizzle))});
-  std::vector<std::string> blocks;
-  for_each_block(request, [&](std::uint32_t mn, std::uint32_t k, const SmemDescriptor& d) {
-    blocks.push_back(json_object({{"mn", fmt::format("{}", mn)},
-                                  {"k", fmt::format("{}", k)},
-                                  {"start_bytes", fmt::format("{}", d.start_bytes)},
-                                  {"descriptor", json_string(word_of(d))}}));
-  });
-  members.push_back({"instructions", json_array(blocks)});
-  return json_object(members);
+  const std::uint32_t mn = instruction_mn(tile), k = instruction_k(tile);
+  return {
+      .title = tile_text(tile),
+      .tile = compact(tile),
+      .swizzle = tile.swizzle,
+      .type = stored_type(tile),
+      .read = offsets_read(canonical_layout(first, major_of(tile)), byte_of(tile, mn - 1, k - 1)),
+      .lbo_bytes = first.lbo_bytes,
+      .sbo_bytes = first.sbo_bytes,
+      .cute = cute_text(tile),
+      .instruction_mn = mn,
+      .instruction_k = k,
+      .instruction_k_bytes = bytes_of(tile, k),
+      .container = container_text({tile.opcode, tile.idesc, tile.is_b, first}),
+      .blocks = blocks_of(request)};
 }
 
 // ---- A whole tile -------------------------------------------------------------------------------
@@ -381,11 +343,9 @@ std::string plan_json(const TilePlan& plan) {
 }  // namespace
 
 Answer layout_tcgen05(const Question& question) {
+  if (has_matrix(question))
+    return layout_answer(layout_of(operand_request(question)), question.options.style);
   const bool json = question.options.style == Style::Json;
-  if (has_matrix(question)) {
-    const OperandRequest request = operand_request(question);
-    return {Status::Yes, json ? operand_json(request) : operand_text(request), ""};
-  }
   const TilePlan plan = plan_from(question);
   return {Status::Yes, json ? plan_json(plan) : plan_text(plan), ""};
 }

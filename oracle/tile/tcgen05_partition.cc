@@ -130,8 +130,7 @@ CuteLayout shared_layout(const Tcgen05Tile& tile, std::uint32_t stages) {
 }
 
 std::int64_t start_code(std::uint32_t bytes) {
-  return static_cast<std::int64_t>(
-      tcgen05::StartAddress::code(tcgen05::StartAddress::encode(bytes)));
+  return static_cast<std::int64_t>(StartAddress::code(StartAddress::encode(bytes)));
 }
 
 CuteLayout descriptors(const Tcgen05Tile& tile, std::uint32_t stages) {
@@ -216,8 +215,8 @@ CuteLayout accumulators(const Request& r) {
 std::string descriptor_text(const Tcgen05Tile& tile) {
   const tcgen05::SmemDescriptor d = descriptor_at(tile, 0, 0, 0);
   return fmt::format("{} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
-                     hex_word(encode(d), 64), tcgen05::StartAddress::unit_log2, d.lbo_bytes,
-                     d.sbo_bytes, name(d.swizzle));
+                     hex_word(encode(d), 64), StartAddress::unit_log2, d.lbo_bytes, d.sbo_bytes,
+                     name(d.swizzle));
 }
 
 void add_operand(const Tcgen05Tile& tile, std::uint32_t stages, Facts& facts) {
@@ -236,11 +235,11 @@ void add_operand(const Tcgen05Tile& tile, std::uint32_t stages, Facts& facts) {
 void require_shared(const Request& r) {
   const std::uint64_t bytes =
       (std::uint64_t{compact(r.a).bytes()} + compact(r.b).bytes()) * r.stages;
-  if (bytes > tcgen05::address_space_bytes)
+  if (bytes > address_space_bytes)
     throw FaultError(fmt::format(
         "this tile cannot be partitioned: {} bytes of shared memory are more than the {} that a "
         "descriptor can address",
-        bytes, tcgen05::address_space_bytes));
+        bytes, address_space_bytes));
 }
 
 Facts facts_of(const Request& r) {

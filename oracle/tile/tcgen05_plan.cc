@@ -170,7 +170,7 @@ class Planner {
         plan_.copies.push_back(
             {name,
              split ? CpShape::S64x128b_01_23 : CpShape::S32x128b,
-             {byte, 16, 128, 0, false, tcgen05::Swizzle::None},
+             {byte, 16, 128, 0, false, Swizzle::None},
              scales.tmem_column + scales.buffer.column_step * group + atom_columns * atom});
       }
     }

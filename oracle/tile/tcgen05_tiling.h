@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "oracle/answer/words.h"
+#include "oracle/tile/operand_layout.h"
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/tcgen05_kind.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
@@ -24,7 +25,7 @@ struct Tcgen05Tile {
   tcgen05::MmaOpcode opcode;
   tcgen05::InstructionDescriptor idesc;
   bool is_b = false;
-  tcgen05::Swizzle swizzle = tcgen05::Swizzle::None;
+  Swizzle swizzle = Swizzle::None;
   AtomOrder order = AtomOrder::MnFirst;
   std::uint32_t mn = 0;
   std::uint32_t k = 0;
@@ -46,7 +47,7 @@ std::vector<std::string> misfits(const Tcgen05Tile& tile);
 void require_fit(const Tcgen05Tile& tile, std::uint32_t start);
 
 // The value of `key`, or of swizzle=, else the widest mode with which the tile fits.
-tcgen05::Swizzle swizzle_from(const Keys& keys, std::string_view key, Tcgen05Tile tile);
+Swizzle swizzle_from(const Keys& keys, std::string_view key, Tcgen05Tile tile);
 
 // The descriptor of the instruction whose first element is (mn, k). Requires: the tile fits.
 tcgen05::SmemDescriptor descriptor_at(const Tcgen05Tile& tile, std::uint32_t start,
@@ -56,13 +57,13 @@ tcgen05::SmemDescriptor descriptor_at(const Tcgen05Tile& tile, std::uint32_t sta
 // shared memory. Requires: the tile fits.
 std::int64_t element_offset(const Tcgen05Tile& tile, std::int64_t mn, std::int64_t k);
 
-// "Sw<3,4,3> o smem_ptr o ".
-std::string swizzle_prefix(tcgen05::Swizzle swizzle);
-
-// "1 box {64, 128} of CU_TENSOR_MAP_DATA_TYPE_FLOAT16 along {K, MN}, CU_TENSOR_MAP_SWIZZLE_128B".
+// Of the tile's elements in shared memory.
+StoredType stored_type(const Tcgen05Tile& tile);
+std::uint32_t bytes_of(const Tcgen05Tile& tile, std::uint32_t elements);
+OperandByte byte_of(const Tcgen05Tile& tile, std::uint32_t mn, std::uint32_t k);
 std::string tma_text(const Tcgen05Tile& tile);
 
-// The CuTe layout of the tile in elements, swizzle first.
+// The CuTe layout of the tile in elements, without the swizzle.
 std::string cute_text(const Tcgen05Tile& tile);
 
 // "A 128 x 64 f16, K-major, swizzle 128B, mn-first".

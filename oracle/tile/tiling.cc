@@ -16,7 +16,6 @@ namespace {
 
 using wgmma::Extent;
 using wgmma::Multiplicand;
-using wgmma::Swizzle;
 
 bool is_a(const OperandTile& tile) { return tile.operand == Multiplicand::A; }
 
@@ -159,11 +158,6 @@ CuteLayout k_mode(const OperandTile& tile, std::uint32_t step, std::uint32_t cou
   return probe(count, [&](std::int64_t i) {
     return element_offset(tile, {0, static_cast<std::uint32_t>(i) * step});
   });
-}
-
-std::string swizzle_prefix(Swizzle swizzle) {
-  const SwizzleFunction f = wgmma::swizzle_function(swizzle);
-  return fmt::format("Sw<{},{},{}> o smem_ptr o ", f.bits, f.base, f.shift);
 }
 
 wgmma::MatrixDescriptor first_descriptor(const OperandTile& tile, std::uint32_t start) {

@@ -23,15 +23,15 @@ struct OperandTile {
   wgmma::Form form;
   wgmma::Multiplicand operand;
   Major major;
-  wgmma::Swizzle swizzle;
+  Swizzle swizzle;
   AtomOrder order;
   wgmma::Extent extent;               // of the whole tile, elements as stored
   wgmma::Extent warpgroups = {1, 1};  // instructions that run side by side along MN and K
 };
 
 // The four swizzle modes, widest first, and their names for Keys::choice().
-inline constexpr wgmma::Swizzle swizzles_by_width[] = {wgmma::Swizzle::B128, wgmma::Swizzle::B64,
-                                                       wgmma::Swizzle::B32, wgmma::Swizzle::None};
+inline constexpr Swizzle swizzles_by_width[] = {Swizzle::B128, Swizzle::B64, Swizzle::B32,
+                                                Swizzle::None};
 
 // The order of a tile for which none is asked: that in which one TMA box writes the most, as
 // CUTLASS's collectives have it. partition takes cute_order, the one of CuTe's tile_to_shape.
@@ -60,7 +60,7 @@ void require_fit(const OperandTile& tile);
 
 // swizzle=none|32B|64B|128B under `key`, else the widest one with which the tile fits (None if
 // there is none).
-wgmma::Swizzle swizzle_from(const Keys& keys, std::string_view key, OperandTile tile);
+Swizzle swizzle_from(const Keys& keys, std::string_view key, OperandTile tile);
 
 // "A" or "B".
 wgmma::Multiplicand parse_multiplicand(std::string_view word);
@@ -72,9 +72,6 @@ std::int64_t element_offset(const OperandTile& tile, wgmma::Extent at);
 // How `count` steps of `step` elements along MN or K move through the tile. Unit: elements.
 CuteLayout mn_mode(const OperandTile& tile, std::uint32_t step, std::uint32_t count);
 CuteLayout k_mode(const OperandTile& tile, std::uint32_t step, std::uint32_t count);
-
-// "Sw<3,4,3> o smem_ptr o ".
-std::string swizzle_prefix(wgmma::Swizzle swizzle);
 
 // Descriptor of the instruction at the tile's start, which lies at byte `start`.
 wgmma::MatrixDescriptor first_descriptor(const OperandTile& tile, std::uint32_t start);

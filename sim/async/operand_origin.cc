@@ -6,7 +6,7 @@ std::optional<TensorElement> element_at(const tma::TensorMap& map, const tma::Co
                                         std::uint32_t tile, std::uint32_t address) {
   if (map.rank != 2) return std::nullopt;
   // The XOR leaves the address bits alone that it depends on: it is its own inverse.
-  const std::uint32_t linear = tma::swizzle_function(map.swizzle).apply(address);
+  const std::uint32_t linear = swizzle_function(map.swizzle).apply(address);
   if (linear < tile) return std::nullopt;
   const std::uint32_t pitch = tma::row_pitch_bytes(map);
   const std::uint32_t offset = linear - tile;

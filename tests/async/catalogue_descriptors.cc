@@ -7,7 +7,7 @@ namespace {
 
 struct Options {
   std::uint32_t sbo_bytes = 1024;
-  wgmma::Swizzle swizzle = wgmma::Swizzle::B128;
+  Swizzle swizzle = Swizzle::B128;
   std::uint32_t base_offset = 0;
   std::uint32_t k_step_bytes = 32;
   std::uint32_t tile_offset = 0;  // behind a multiple of 1024
@@ -43,7 +43,7 @@ Program with(Options options, bool mutant) { return k_major(mutant ? options : O
 Program d1(bool mutant) { return with({.sbo_bytes = 128}, mutant); }
 Program d2(bool mutant) { return with({.sbo_bytes = 1024 * 16}, mutant); }
 Program d3(bool mutant) { return with({.k_step_bytes = 512}, mutant); }
-Program d4(bool mutant) { return with({.swizzle = wgmma::Swizzle::B64}, mutant); }
+Program d4(bool mutant) { return with({.swizzle = Swizzle::B64}, mutant); }
 Program d6(bool mutant) { return k_major({.base_offset = mutant ? 2u : 0u, .tile_offset = 256}); }
 
 // A is MN-major: one atom holds all 64 rows of M, so LBO is not used and SBO steps 8 k.
@@ -62,9 +62,8 @@ Program mn_major(std::uint32_t sbo_bytes, std::uint32_t k_step_bytes) {
   math.elect().tensor_load(map_a, {{0, 0}}, a, full).tensor_load(map_b, {{0, 0}}, b, full);
   math.mbarrier_try_wait(full, 0).wgmma_fence();
   for (std::uint32_t k = 0; k < 4; ++k) {
-    wgmma::Instruction op =
-        mma(descriptor(a + k * k_step_bytes, sbo_bytes, wgmma::Swizzle::B128, 4096),
-            descriptor(b + 32 * k), k > 0);
+    wgmma::Instruction op = mma(descriptor(a + k * k_step_bytes, sbo_bytes, Swizzle::B128, 4096),
+                                descriptor(b + 32 * k), k > 0);
     op.form.major_a = Major::MN;
     math.wgmma(op, d_registers);
   }
@@ -92,7 +91,7 @@ Program d10a(bool mutant) {
   map.dims[0] = n;
   map.dims[1] = map.box[0] = map.box[1] = 16;
   map.stride_bytes[0] = n * 2;
-  map.swizzle = tma::Swizzle::B32;
+  map.swizzle = Swizzle::B32;
   const int map_b = p.tensor(map);
   const std::uint64_t out = result_buffer(p, 128 * 64);
   Role math = p.warps("math", 0, 4);
@@ -103,8 +102,7 @@ Program d10a(bool mutant) {
   one.tensor_load(map_a, {{0, 0}}, a, full).tensor_load(map_b, {{0, 0}}, b, full);
   one.tensor_load(map_b, {{16, 0}}, b + box_bytes, full);
   math.mbarrier_try_wait(full, 0).wgmma_fence();
-  wgmma::Instruction op =
-      mma(descriptor(a), descriptor(b, 8 * 32, wgmma::Swizzle::B32, box_bytes), false);
+  wgmma::Instruction op = mma(descriptor(a), descriptor(b, 8 * 32, Swizzle::B32, box_bytes), false);
   op.form.n = n;
   op.form.major_b = mutant ? Major::K : Major::MN;
   math.wgmma(op, {0, n / 2}).wgmma_commit().wgmma_wait(0);
@@ -149,7 +147,7 @@ Program d8(bool mutant) {
   map.stride_bytes[0] = 192;
   map.box[0] = mutant ? 96 : 64;
   map.box[1] = 8;
-  map.swizzle = tma::Swizzle::B128;
+  map.swizzle = Swizzle::B128;
   const int number = p.tensor(map);
   Role one = p.warps("all", 0, 1).elect();
   one.mbarrier_init(full, 1).fence_mbarrier_init();

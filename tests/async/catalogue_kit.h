@@ -26,8 +26,8 @@ inline std::vector<std::uint8_t> small_numbers(std::size_t bytes, std::size_t ph
 }
 
 inline std::uint64_t descriptor(std::uint32_t start, std::uint32_t sbo_bytes = 1024,
-                                wgmma::Swizzle swizzle = wgmma::Swizzle::B128,
-                                std::uint32_t lbo_bytes = 16, std::uint32_t base_offset = 0) {
+                                Swizzle swizzle = Swizzle::B128, std::uint32_t lbo_bytes = 16,
+                                std::uint32_t base_offset = 0) {
   return wgmma::encode({.start_bytes = start,
                         .lbo_bytes = lbo_bytes,
                         .sbo_bytes = sbo_bytes,
@@ -55,7 +55,7 @@ inline wgmma::Instruction mma_rs(std::uint64_t b, bool accumulate) {
 // A tensor of f16 with `cols` columns, in boxes of box_rows x 64.
 inline int f16_tensor_of(Program& program, const std::vector<std::uint8_t>& data,
                          std::uint64_t cols, std::uint32_t box_rows,
-                         tma::Swizzle swizzle = tma::Swizzle::B128) {
+                         Swizzle swizzle = Swizzle::B128) {
   tma::TensorMap map;
   map.type = tma::DataType::Float16;
   map.rank = 2;
@@ -70,7 +70,7 @@ inline int f16_tensor_of(Program& program, const std::vector<std::uint8_t>& data
 }
 
 inline int f16_tensor(Program& program, std::uint64_t rows, std::uint64_t cols,
-                      std::uint32_t box_rows, tma::Swizzle swizzle = tma::Swizzle::B128) {
+                      std::uint32_t box_rows, Swizzle swizzle = Swizzle::B128) {
   return f16_tensor_of(program, small_numbers(rows * cols * 2, rows), cols, box_rows, swizzle);
 }
 

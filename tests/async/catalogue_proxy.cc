@@ -42,7 +42,7 @@ Program p5(bool mutant) { return written_operands(Fencing::LoopOf, mutant ? 0 : 
 Program p2(bool mutant) {
   Program p({.threads = 128});
   const std::uint32_t tile = p.shared("C", a_bytes, 1024);
-  const int map = f16_tensor(p, 64, 64, 64, tma::Swizzle::None);
+  const int map = f16_tensor(p, 64, 64, 64, Swizzle::None);
   Role math = p.warps("epilogue", 0, 4);
   math.move({0, 4}, f16_ones);
   for (std::uint32_t at = 0; at < a_bytes; at += 128 * 16) math.stmatrix({tile + at, 16}, 0, 4);

@@ -429,7 +429,7 @@ tma::TensorMap random_map(std::mt19937& random) {
   map.type = static_cast<tma::DataType>(random() % tma::data_type_count);
   map.rank = static_cast<int>(random() % 7);
   map.address = random() % 4096;
-  map.swizzle = static_cast<tma::Swizzle>(random() % tma::swizzle_count);
+  map.swizzle = static_cast<Swizzle>(random() % swizzle_count);
   for (int d = 0; d < tma::max_rank; ++d) {
     map.dims[d] = random() % 65;
     map.box[d] = static_cast<std::uint32_t>(random() % 65);

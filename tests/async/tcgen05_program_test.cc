@@ -137,7 +137,7 @@ class OneMma {
   }
 
   static tcgen05::SmemDescriptor mn_major(std::uint32_t start) {
-    return {start, 2048, 1024, 0, false, tcgen05::Swizzle::B128};
+    return {start, 2048, 1024, 0, false, Swizzle::B128};
   }
   SmemOperand operand(std::uint32_t start) const {
     if (!case_.swizzled_mn_major) return catalogue::smem_operand(start);

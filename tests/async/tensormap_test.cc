@@ -275,7 +275,7 @@ TEST(Tensormap, ATileIsNotJudgedByWhatItsMapBecame) {
   math.elect().tensor_load(map_a, {}, a, full).tensor_load(map_b, {}, b, full);
   math.mbarrier_try_wait(full, 0);
   tma::TensorMap narrow = p.maps()[static_cast<std::size_t>(map_a)];
-  narrow.swizzle = tma::Swizzle::B64;
+  narrow.swizzle = Swizzle::B64;
   narrow.box[0] = 32;
   math.elect().tensormap_replace(map_a, narrow);
   math.wgmma_fence().wgmma(mma(descriptor(a), descriptor(b), false), d_registers);

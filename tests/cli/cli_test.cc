@@ -216,7 +216,7 @@ const std::vector<Bad>& bad_questions() {
       {"describe wgmma.m64n128k16", 2, "types"},
       {"describe wgmma.m64n128k16.f32.bf16", 2, "types"},
       {"describe wgmma.m64n128k16.f32.bf16.bf17", 2, "'bf17'"},
-      {"describe wgmma.m64n128k16.f32.bf16.bf16.", 2, "nothing may follow"},
+      {"describe wgmma.m64n128k16.f32.bf16.bf16.", 2, "no such qualifier"},
       {"describe wgmma.m64n128k16.f32.bf16.bf16.relu", 2, "'relu'"},
       {"describe wgmma.m32n128k16.f32.bf16.bf16", 1, "M is always 64"},
       {"describe wgmma.m64n12k16.f32.bf16.bf16", 1, "multiple of 8"},

@@ -23,6 +23,7 @@
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/operand.h"
 #include "sim/isa/wgmma/shape.h"
+#include "tests/support/descriptor_laws.h"
 
 namespace tcq {
 namespace {
@@ -30,7 +31,6 @@ namespace {
 using wgmma::Form;
 using wgmma::MatrixDescriptor;
 using wgmma::Place;
-using wgmma::Swizzle;
 
 constexpr Swizzle swizzles[] = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
 
@@ -59,10 +59,10 @@ void expect_field_laws() {
 }
 
 TEST(Field, EncodeAndDecodeAreInverseAndKeepToTheMask) {
-  expect_field_laws<wgmma::StartAddress>();
-  expect_field_laws<wgmma::LeadingByteOffset>();
-  expect_field_laws<wgmma::StrideByteOffset>();
-  expect_field_laws<wgmma::BaseOffset>();
+  expect_field_laws<StartAddress>();
+  expect_field_laws<LeadingByteOffset>();
+  expect_field_laws<StrideByteOffset>();
+  expect_field_laws<BaseOffset>();
   expect_field_laws<wgmma::SwizzleMode>();
   expect_field_laws<Field<5, 7, 9>>();
   expect_field_laws<Field<63, 1>>();
@@ -126,23 +126,11 @@ TEST(Wgmma_Descriptor, DecodeInvertsEncode) {
 }
 
 TEST(Wgmma_Descriptor, CheckNamesWhatWouldBeLost) {
-  MatrixDescriptor d{1024, 16, 1024, 0, Swizzle::B128};
-  EXPECT_EQ(check(d), Fault::None);
-  for (std::uint32_t MatrixDescriptor::*member :
-       {&MatrixDescriptor::start_bytes, &MatrixDescriptor::lbo_bytes,
-        &MatrixDescriptor::sbo_bytes}) {
-    MatrixDescriptor bad = d;
-    bad.*member = 1032;
-    EXPECT_EQ(check(bad), Fault::DescriptorUnaligned);
-    bad.*member = 0x40000;
-    EXPECT_EQ(check(bad), Fault::DescriptorTooLarge);
-    bad.*member = 0x3fff0;
-    EXPECT_EQ(check(bad), Fault::None);
-  }
-  d.base_offset = 7;
-  EXPECT_EQ(check(d), Fault::None);
-  d.base_offset = 8;
-  EXPECT_EQ(check(d), Fault::DescriptorBaseOffset);
+  const MatrixDescriptor right{1024, 16, 1024, 0, Swizzle::B128};
+  expect_check_names_what_would_be_lost(right);
+  MatrixDescriptor other = right;
+  other.swizzle = Swizzle::B128Atom32;
+  EXPECT_EQ(check(other), Fault::DescriptorSwizzleCode);
 }
 
 TEST(Wgmma_Descriptor, SwizzleCodesPitchesAndFunctions) {
@@ -153,23 +141,14 @@ TEST(Wgmma_Descriptor, SwizzleCodesPitchesAndFunctions) {
       {Swizzle::B32, 3, 32, 1, "32B"}};
   for (const auto& [swizzle, code, pitch, b, text] : rows) {
     EXPECT_EQ(encode(MatrixDescriptor{0, 0, 0, 0, swizzle}), code << 62);
-    EXPECT_EQ(wgmma::pitch_bytes(swizzle), pitch);
-    EXPECT_EQ(wgmma::swizzle_function(swizzle), (SwizzleFunction{b, 4, 3}));
-    EXPECT_EQ(wgmma::name(swizzle), text);
+    EXPECT_EQ(pitch_bytes(swizzle), pitch);
+    EXPECT_EQ(swizzle_function(swizzle), (SwizzleFunction{b, 4, 3}));
+    EXPECT_EQ(name(swizzle), text);
   }
 }
 
 TEST(Wgmma_Descriptor, AdvanceChangesTheStartOnly) {
-  std::mt19937_64 random(2);
-  for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t word = random();
-    const std::uint32_t step = random_multiple_of_16(random);
-    MatrixDescriptor want = wgmma::decode(word);
-    want.start_bytes = (want.start_bytes + step) % wgmma::address_space_bytes;
-    const std::uint64_t moved = wgmma::advance(word, step);
-    ASSERT_EQ(wgmma::decode(moved), want);
-    ASSERT_EQ((moved ^ word) & ~wgmma::StartAddress::mask, 0u);
-  }
+  expect_advance_changes_the_start_only(wgmma::decode);
 }
 
 // Tiles at shared byte 1024: extents in elements, what the descriptor must be, and the start fields
@@ -231,7 +210,7 @@ const std::vector<GoldenTile> golden_tiles = {
 Tile tile_of(const GoldenTile& g) {
   const auto width = static_cast<std::uint32_t>(bits(g.type)) / 8;
   const bool k_major = g.major == Major::K;
-  return {g.major, wgmma::pitch_bytes(g.swizzle), g.order, (k_major ? g.k : g.mn) * width,
+  return {g.major, pitch_bytes(g.swizzle), g.order, (k_major ? g.k : g.mn) * width,
           k_major ? g.mn : g.k};
 }
 // clang-format on
@@ -253,8 +232,8 @@ TEST(Wgmma_Descriptor, GoldenStartFieldsAlongK) {
     const std::uint32_t block = g.major == Major::K ? 32 : 16;  // bytes, or elements
     for (std::uint32_t i = 0; i < g.next_starts.size(); ++i) {
       const std::uint32_t step = k_advance_bytes(tile_of(g), (i + 1) * block);
-      const std::uint64_t moved = wgmma::advance(g.word, step);
-      EXPECT_EQ(wgmma::StartAddress::code(moved), g.next_starts[i]) << g.text << " " << i + 1;
+      const std::uint64_t moved = advance(g.word, step);
+      EXPECT_EQ(StartAddress::code(moved), g.next_starts[i]) << g.text << " " << i + 1;
     }
   }
 }
@@ -263,7 +242,7 @@ TEST(Wgmma_Descriptor, GoldenStartFieldsAlongK) {
 
 TEST(Swizzle, IsAnInvolutionThatKeepsTheLow4BitsAndEverythingAbove7) {
   for (const Swizzle swizzle : swizzles) {
-    const SwizzleFunction f = wgmma::swizzle_function(swizzle);
+    const SwizzleFunction f = swizzle_function(swizzle);
     for (std::uint32_t base = 0; base < 8; ++base) {
       for (std::uint32_t address = 0; address < 8192; ++address) {
         const std::uint32_t moved = f.apply(address, base);
@@ -276,7 +255,7 @@ TEST(Swizzle, IsAnInvolutionThatKeepsTheLow4BitsAndEverythingAbove7) {
 
 TEST(Swizzle, EveryXorOfEveryModeOccursAtOneLineOfAnAtom) {
   for (const Swizzle swizzle : swizzles) {
-    const SwizzleFunction f = wgmma::swizzle_function(swizzle);
+    const SwizzleFunction f = swizzle_function(swizzle);
     for (std::uint32_t base = 0; base < 8; ++base) {
       for (std::uint32_t line = 0; line < 16; ++line) {
         const std::uint32_t period = 1u << f.bits;
@@ -323,8 +302,7 @@ std::uint32_t reference_address(std::uint64_t word, bool mn_major, std::uint32_t
 // A random word in which LBO and SBO are often 0 or as large as they get.
 std::uint64_t random_descriptor(std::mt19937_64& random) {
   std::uint64_t word = random();
-  for (const std::uint64_t field :
-       {wgmma::LeadingByteOffset::mask, wgmma::StrideByteOffset::mask}) {
+  for (const std::uint64_t field : {LeadingByteOffset::mask, StrideByteOffset::mask}) {
     if (random() % 8 == 0) word |= field;
     if (random() % 8 == 0) word &= ~field;
   }
@@ -523,7 +501,7 @@ static_assert(SwizzleFunction{3, 4, 3}.apply(0x5e0) == 0x5d0);
 static_assert(element_address(wgmma::decode(0x4000004000010040), Major::K, Type::bf16, {11, 5}) ==
               2490);
 static_assert(Field<16, 14, 4>::decode(Field<16, 14, 4>::encode(1024)) == 1024);
-static_assert(wgmma::address_space_bytes == 262144);
+static_assert(address_space_bytes == 262144);
 
 }  // namespace
 }  // namespace tcq

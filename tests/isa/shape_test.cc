@@ -13,7 +13,7 @@
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/fault/fault.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 
 namespace tcq {
 namespace {

@@ -1,4 +1,4 @@
-// Laws of sim/isa/tcgen05/shape.h, sim/isa/tcgen05/instruction.h, sim/isa/tcgen05/text.h and sim/isa/tcgen05/operands.h:
+// Laws of sim/isa/tcgen05/shape.h, sim/isa/tcgen05/instruction.h, sim/isa/tcgen05/syntax.h and sim/isa/tcgen05/operands.h:
 // which instructions exist. Expectations are table 39 and the syntax lines of the manual written out
 // here a second time; that ptxas agrees is tests/silicon/tcgen05_ptxas_test.cc.
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "sim/isa/tcgen05/instruction.h"
 #include "sim/isa/tcgen05/operands.h"
 #include "sim/isa/tcgen05/shape.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "sim/isa/tmem/allocation.h"
 
 namespace tcq::tcgen05 {

@@ -14,13 +14,13 @@
 #include "sim/isa/tcgen05/smem_descriptor.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "tests/support/cute_string.h"
+#include "tests/support/descriptor_laws.h"
 
 namespace tcq::tcgen05 {
 namespace {
 
 constexpr Swizzle swizzles[] = {Swizzle::None, Swizzle::B128Atom32, Swizzle::B128, Swizzle::B64,
                                 Swizzle::B32};
-constexpr Swizzle wgmma_like[] = {Swizzle::None, Swizzle::B128, Swizzle::B64, Swizzle::B32};
 
 std::uint32_t multiple_of_16(std::mt19937_64& random, std::uint32_t limit = 16384) {
   return static_cast<std::uint32_t>(random() % limit) * 16;
@@ -134,51 +134,51 @@ TEST(Tcgen05_SmemDescriptor, EveryFieldChangesItsOwnBitsOnly) {
 }
 
 TEST(Tcgen05_SmemDescriptor, CheckNamesWhatCannotBeEncoded) {
-  const SmemDescriptor right = {1024, 16, 1024, 0, false, Swizzle::B128};
-  EXPECT_EQ(check(right), Fault::None);
-  const auto with = [&](auto SmemDescriptor::*member, auto value) {
-    SmemDescriptor d = right;
-    d.*member = value;
-    return check(d);
-  };
-  for (const auto member :
-       {&SmemDescriptor::start_bytes, &SmemDescriptor::lbo_bytes, &SmemDescriptor::sbo_bytes}) {
-    EXPECT_EQ(with(member, 1032u), Fault::DescriptorUnaligned);
-    EXPECT_EQ(with(member, 0x40000u), Fault::DescriptorTooLarge);
-    EXPECT_EQ(with(member, 0x3fff0u), Fault::None);
-  }
-  EXPECT_EQ(with(&SmemDescriptor::base_offset, 8u), Fault::DescriptorBaseOffset);
-  EXPECT_EQ(with(&SmemDescriptor::swizzle, static_cast<Swizzle>(3)), Fault::DescriptorSwizzleCode);
-  EXPECT_EQ(with(&SmemDescriptor::lbo_absolute, true), Fault::None);
+  SmemDescriptor d = {1024, 16, 1024, 0, false, Swizzle::B128};
+  expect_check_names_what_would_be_lost(d);
+  d.lbo_absolute = true;
+  EXPECT_EQ(check(d), Fault::None);
   EXPECT_EQ(check({1024, 16, 1024, 1, true, Swizzle::B128}), Fault::DescriptorLboMode);
   EXPECT_EQ(check({1024, 16, 1024, 0, true, Swizzle::B64}), Fault::DescriptorLboMode);
 }
 
 TEST(Tcgen05_SmemDescriptor, AdvanceChangesTheStartOnly) {
-  std::mt19937_64 random(4);
-  for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t word = random();
-    const std::uint32_t step = multiple_of_16(random);
-    SmemDescriptor want = decode(word);
-    want.start_bytes = (want.start_bytes + step) % address_space_bytes;
-    ASSERT_EQ(decode(advance(word, step)), want);
-    ASSERT_EQ((advance(word, step) ^ word) & ~StartAddress::mask, 0u);
-  }
+  expect_advance_changes_the_start_only([](std::uint64_t word) { return decode(word); });
 }
 
 // The codes of the two architectures differ, but the bits of the four common modes are the same:
 // what a pasted wgmma word lacks is the constant.
 TEST(Tcgen05_SmemDescriptor, SwizzleBitsOfCommonModesAreThoseOfWgmma) {
-  const wgmma::Swizzle other[] = {wgmma::Swizzle::None, wgmma::Swizzle::B128, wgmma::Swizzle::B64,
-                                  wgmma::Swizzle::B32};
-  for (int i = 0; i < 4; ++i) {
-    const wgmma::MatrixDescriptor d{1024, 16, 1024, 3, other[i]};
-    const SmemDescriptor same{1024, 16, 1024, 3, false, wgmma_like[i]};
+  for (const Swizzle swizzle : {Swizzle::None, Swizzle::B128, Swizzle::B64, Swizzle::B32}) {
+    const wgmma::MatrixDescriptor d{1024, 16, 1024, 3, swizzle};
+    const SmemDescriptor same{1024, 16, 1024, 3, false, swizzle};
     EXPECT_EQ(encode(same), wgmma::encode(d) | DescriptorConstant::bits);
-    EXPECT_EQ(pitch_bytes(wgmma_like[i]), wgmma::pitch_bytes(other[i]));
-    EXPECT_EQ(swizzle_function(wgmma_like[i]), wgmma::swizzle_function(other[i]));
-    EXPECT_STREQ(name(wgmma_like[i]), wgmma::name(other[i]));
   }
+}
+
+TEST(Tcgen05_SmemDescriptor, SwizzleCodesPitchesAndFunctions) {
+  struct Row {
+    std::uint64_t code;
+    Swizzle swizzle;
+    std::uint32_t pitch;
+    std::uint32_t rows;
+    SwizzleFunction function;
+    const char* name;
+  };
+  const Row rows[] = {{0, Swizzle::None, 16, 8, {0, 4, 3}, "none"},
+                      {1, Swizzle::B128Atom32, 128, 4, {2, 5, 2}, "128B_ATOM_32B"},
+                      {2, Swizzle::B128, 128, 8, {3, 4, 3}, "128B"},
+                      {4, Swizzle::B64, 64, 8, {2, 4, 3}, "64B"},
+                      {6, Swizzle::B32, 32, 8, {1, 4, 3}, "32B"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(SwizzleMode::mode(row.code), row.swizzle);
+    EXPECT_EQ(swizzle_code<SwizzleMode>(row.swizzle), row.code);
+    EXPECT_EQ(pitch_bytes(row.swizzle), row.pitch);
+    EXPECT_EQ(atom_rows(row.swizzle), row.rows);
+    EXPECT_EQ(swizzle_function(row.swizzle), row.function);
+    EXPECT_STREQ(name(row.swizzle), row.name);
+  }
+  for (const std::uint64_t code : {3, 5, 7}) EXPECT_EQ(SwizzleMode::mode(code), no_swizzle);
 }
 
 // ---- The address law ----------------------------------------------------------------------------
@@ -364,7 +364,7 @@ TEST(Tcgen05_Operand, EveryElementHasItsOwnBits) {
                             {Type::e3m2, Kind::f8f6f4}, {Type::e2m1, Kind::mxf4},
                             {Type::e5m2, Kind::f8f6f4}, {Type::tf32, Kind::tf32}};
   for (const auto& [type, kind] : narrow) {
-    for (const Swizzle swizzle : wgmma_like) {
+    for (const Swizzle swizzle : {Swizzle::None, Swizzle::B128, Swizzle::B64, Swizzle::B32}) {
       const SmemDescriptor d = {1024, 128, 1024, 0, false, swizzle};
       const std::uint32_t per_32_bytes = is_padded(kind, type) ? 32 : 256u / bits(type);
       std::set<std::uint32_t> seen;

@@ -10,8 +10,8 @@
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
 #include "sim/isa/wgmma/ptx_operands.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "tests/support/ask.h"
 
 namespace tcq::oracle {

@@ -10,9 +10,10 @@
 
 #include "oracle/descriptor/lint.h"
 #include "sim/isa/base/field_gaps.h"
-#include "sim/isa/wgmma/descriptor_mistakes.h"
+#include "sim/isa/tcgen05/descriptor_mistakes.h"
 #include "sim/isa/wgmma/operand.h"
 #include "tests/support/ask.h"
+#include "tests/support/lints.h"
 
 namespace tcq::oracle {
 namespace {
@@ -23,19 +24,6 @@ std::string hex(std::uint64_t word) {
   char text[19];
   std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(word));
   return text;
-}
-
-// All lints of a word, joined; `use` are the keys of decode.
-std::string lints(const std::string& word, const std::string& use = "") {
-  std::string found;
-  for (const std::string& line : split(text_of("decode wgmma.desc " + word + use), '\n'))
-    if (line.starts_with("lint: ")) found += line + "\n";
-  return found;
-}
-
-void expect_lint(const std::string& part, const std::string& word, const std::string& use = "") {
-  EXPECT_NE(lints(word, use).find(part), std::string::npos) << "expected: " << part << "\nfound:\n"
-                                                            << lints(word, use);
 }
 
 // ---- decode and encode --------------------------------------------------------------------------
@@ -131,25 +119,26 @@ TEST(Decode, BadInputIsAUsageError) {
 // ---- Lints --------------------------------------------------------------------------------------
 
 TEST(Lints, ARightWordHasNone) {
-  EXPECT_EQ(lints("0x4000004000010040", " mnemonic=" + kBf16 + " rows=64 k=64"), "");
-  EXPECT_EQ(lints("0x4000008000400040", " mnemonic=" + kBf16 + " matrix=B major=MN rows=128 k=64"),
-            "");
+  EXPECT_EQ(lints("wgmma.desc 0x4000004000010040 mnemonic=" + kBf16 + " rows=64 k=64"), "");
+  EXPECT_EQ(
+      lints("wgmma.desc 0x4000008000400040 mnemonic=" + kBf16 + " matrix=B major=MN rows=128 k=64"),
+      "");
 }
 
 TEST(Lints, SboInsideTheAtomNamesTwoElementsOfOneByte) {
   expect_lint(
       "element (mn 8, k 0) is read from byte 0x90, which is (mn 1, k 0) as well; sbo_bytes 128 "
       "lies inside the 1024-byte atom; expected sbo_bytes 1024",
-      "0x4000000800010000", " mnemonic=" + kBf16);
+      "wgmma.desc 0x4000000800010000 mnemonic=" + kBf16);
 }
 
 TEST(Lints, SboZeroRepeatsTheFirstRows) {
-  expect_lint("sbo_bytes 0 repeats the first 8 rows; expected sbo_bytes 1024", "0x4000000000010000",
-              " mnemonic=" + kBf16);
-  expect_lint("sbo_bytes 0 repeats", "0x4000000000010000");
-  EXPECT_EQ(lints("0x4000000000010000", " mnemonic=wgmma.m64n8k16.f32.bf16.bf16 matrix=B")
+  expect_lint("sbo_bytes 0 repeats the first 8 rows; expected sbo_bytes 1024",
+              "wgmma.desc 0x4000000000010000 mnemonic=" + kBf16);
+  expect_lint("sbo_bytes 0 repeats", "wgmma.desc 0x4000000000010000");
+  EXPECT_EQ(lints("wgmma.desc 0x4000000000010000 mnemonic=wgmma.m64n8k16.f32.bf16.bf16 matrix=B")
                 .find("sbo_bytes"),
-            lints("0x4000000000010000", " mnemonic=wgmma.m64n8k16.f32.bf16.bf16 matrix=B")
+            lints("wgmma.desc 0x4000000000010000 mnemonic=wgmma.m64n8k16.f32.bf16.bf16 matrix=B")
                 .rfind("sbo_bytes"));
 }
 
@@ -157,23 +146,23 @@ TEST(Lints, BytesNotDividedBy16) {
   expect_lint(
       "sbo_bytes field 1024 means 16384 bytes: looks like bytes not divided by 16; for 1024 "
       "bytes the field is 64",
-      "0x4000040000010000");
+      "wgmma.desc 0x4000040000010000");
   expect_lint("sbo_bytes field 1024 means 16384 bytes, beyond the 8192-byte tile",
-              "0x4000040000010000", " mnemonic=" + kBf16 + " rows=64 k=64");
+              "wgmma.desc 0x4000040000010000 mnemonic=" + kBf16 + " rows=64 k=64");
 }
 
 TEST(Lints, CarryOutOfTheStartField) {
   expect_lint("bits [14,16) are set: something larger than 262128 was packed into start_bytes",
-              "0x4000004000014040");
-  expect_lint("carried out of it", "0x4000004000014040");
+              "wgmma.desc 0x4000004000014040");
+  expect_lint("carried out of it", "wgmma.desc 0x4000004000014040");
 }
 
 TEST(Lints, AdvanceOf32InsteadOf2) {
   expect_lint(
       "start_bytes moved by 512 bytes, but one step of 16 k with this descriptor is 32 bytes: "
       "looks like bytes added to the field",
-      "0x4000004000010060", " mnemonic=" + kBf16 + " from=0x4000004000010040");
-  EXPECT_EQ(lints("0x4000004000010042", " mnemonic=" + kBf16 + " from=0x4000004000010040")
+      "wgmma.desc 0x4000004000010060 mnemonic=" + kBf16 + " from=0x4000004000010040");
+  EXPECT_EQ(lints("wgmma.desc 0x4000004000010042 mnemonic=" + kBf16 + " from=0x4000004000010040")
                 .find("moved by"),
             std::string::npos);
 }
@@ -182,60 +171,60 @@ TEST(Lints, MnMajorAdvancedLikeKMajor) {
   expect_lint(
       "start_bytes moved by 32 bytes, but one step of 16 k with this descriptor is 4096 bytes: "
       "that is the step of a K-major operand",
-      "0x4000008000400042", " mnemonic=" + kBf16 + " matrix=B major=MN from=0x4000008000400040");
+      "wgmma.desc 0x4000008000400042 mnemonic=" + kBf16 +
+          " matrix=B major=MN from=0x4000008000400040");
 }
 
 TEST(Lints, SwizzleCodeOfTcgen05) {
   expect_lint("swizzle code 2 means 64B here and 128B in a tcgen05 descriptor",
-              "0x8000004000010040", " mnemonic=" + kBf16 + " rows=64 k=64");
-  expect_lint("bits [46,49) hold 1, the constant of a tcgen05", "0x4000404000010040");
+              "wgmma.desc 0x8000004000010040 mnemonic=" + kBf16 + " rows=64 k=64");
+  expect_lint("bits [46,49) hold 1, the constant of a tcgen05", "wgmma.desc 0x4000404000010040");
 }
 
 TEST(Lints, LboAndSboExchangedInMnMajor) {
   expect_lint(
       "lbo_bytes 2048 and sbo_bytes 1024 look exchanged: with swizzle 128B LBO steps 128 bytes "
       "of MN and SBO steps 8 k; without swizzle it is the other way round",
-      "0x4000004000800000", " mnemonic=" + kBf16 + " matrix=B major_b=MN rows=128 k=64");
+      "wgmma.desc 0x4000004000800000 mnemonic=" + kBf16 + " matrix=B major_b=MN rows=128 k=64");
 }
 
 TEST(Lints, AnMnMajorTileReadAsKMajor) {
   const std::string tile = " mnemonic=" + kBf16 + " matrix=B rows=128 k=64";
   expect_lint("fit this tile if it is stored MN-major, but the instruction reads it K-major",
-              "0x4000008000400040", tile);
-  EXPECT_EQ(lints("0x4000008000400040", tile + " major=MN").find("stored MN-major"),
+              "wgmma.desc 0x4000008000400040" + tile);
+  EXPECT_EQ(lints("wgmma.desc 0x4000008000400040" + tile + " major=MN").find("stored MN-major"),
             std::string::npos);
 }
 
 TEST(Lints, StartInsideThePatternNeedsABaseOffset) {
-  expect_lint("base_offset must be 4", "0x4000004000010420");
-  EXPECT_EQ(lints("0x4008004000010420").find("base_offset must"), std::string::npos);
-  EXPECT_EQ(lints("0x4000004000010042").find("base_offset must"), std::string::npos)
+  expect_lint("base_offset must be 4", "wgmma.desc 0x4000004000010420");
+  EXPECT_EQ(lints("wgmma.desc 0x4008004000010420").find("base_offset must"), std::string::npos);
+  EXPECT_EQ(lints("wgmma.desc 0x4000004000010042").find("base_offset must"), std::string::npos)
       << "a step along K inside the first row is fine";
 }
 
 TEST(Lints, MnMajorFp8) {
-  expect_lint("e4m3 operands cannot be MN-major", "0x4000004000010040",
-              " mnemonic=wgmma.m64n64k32.f32.e4m3.e4m3 major=MN");
+  expect_lint("e4m3 operands cannot be MN-major",
+              "wgmma.desc 0x4000004000010040 mnemonic=wgmma.m64n64k32.f32.e4m3.e4m3 major=MN");
 }
 
 TEST(Lints, PublishedPackingIsRecognisedAndPackedRight) {
   expect_lint(
       "the word looks packed with lbo at bit 14, sbo at bit 30, base offset at bit 46 and "
       "swizzle at bit 52",
-      "0x0010000002001000");
-  expect_lint("0x4000000000801000", "0x0010000002001000");
-  wgmma::MatrixDescriptor d{4096, 16, 1024, 0, wgmma::Swizzle::B64};
-  expect_lint(hex(wgmma::encode(d)), hex(wgmma::encode_published(d)));
+      "wgmma.desc 0x0010000002001000");
+  expect_lint("0x4000000000801000", "wgmma.desc 0x0010000002001000");
+  wgmma::MatrixDescriptor d{4096, 16, 1024, 0, Swizzle::B64};
+  expect_lint(hex(wgmma::encode(d)), "wgmma.desc " + hex(published::encode(d)));
 }
 
 TEST(Lints, OperandBeyondTheAddressSpace) {
-  expect_lint("beyond the 262144 bytes", "0x4000004000013fc0", " mnemonic=" + kBf16);
+  expect_lint("beyond the 262144 bytes", "wgmma.desc 0x4000004000013fc0 mnemonic=" + kBf16);
 }
 
 // Every descriptor that sim/isa makes for a compact tile is free of suspicion.
 TEST(Lints, CompactTilesAreNeverSuspicious) {
-  for (const auto swizzle :
-       {wgmma::Swizzle::None, wgmma::Swizzle::B32, wgmma::Swizzle::B64, wgmma::Swizzle::B128}) {
+  for (const auto swizzle : {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128}) {
     for (const Major major : {Major::K, Major::MN}) {
       for (const AtomOrder order : {AtomOrder::MnFirst, AtomOrder::KFirst}) {
         DescriptorUse use;
@@ -248,7 +237,7 @@ TEST(Lints, CompactTilesAreNeverSuspicious) {
             wgmma::encode(wgmma::tile_descriptor(tile, Type::bf16, swizzle, {128, 16}, 1024));
         for (const std::string& lint : remarks_on(word, use).lints) {
           const bool expected =
-              swizzle == wgmma::Swizzle::B64 && lint.find("tcgen05") != std::string::npos;
+              swizzle == Swizzle::B64 && lint.find("tcgen05") != std::string::npos;
           EXPECT_TRUE(expected) << hex(word) << ": " << lint;
         }
       }

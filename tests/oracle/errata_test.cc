@@ -15,10 +15,10 @@
 
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/base/ptx_text.h"
-#include "sim/isa/wgmma/descriptor_mistakes.h"
+#include "sim/isa/tcgen05/descriptor_mistakes.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
 #include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/tile.h"
 #include "sim/num/dot.h"
 #include "tests/support/ask.h"
@@ -29,7 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using wgmma::MatrixDescriptor;
-using wgmma::Swizzle;
 
 constexpr Swizzle kSwizzles[] = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
 
@@ -275,20 +274,20 @@ TEST(Errata, Fp8SumsKeep13FractionBits) {
 
 TEST(Errata, ThePublishedBitTableGivesAnotherWord) {
   const MatrixDescriptor d{0x10000, 2048, 0, 0, Swizzle::B128};
-  EXPECT_EQ(wgmma::encode_published(d), 0x0010000002001000u);
+  EXPECT_EQ(published::encode(d), 0x0010000002001000u);
   EXPECT_EQ(wgmma::encode(d), 0x4000000000801000u);
-  EXPECT_EQ(wgmma::decode(wgmma::encode_published(d)),
+  EXPECT_EQ(wgmma::decode(published::encode(d)),
             (MatrixDescriptor{0x10000, 8192, 0, 0, Swizzle::None}));
 }
 
 TEST(Errata, OffsetsAreStoredDividedBy16) {
   const std::uint64_t word = wgmma::encode({0, 2048, 1024, 0, Swizzle::None});
-  EXPECT_EQ(wgmma::LeadingByteOffset::code(word), 2048u / 16);
-  EXPECT_EQ(wgmma::StrideByteOffset::code(word), 1024u / 16);
+  EXPECT_EQ(LeadingByteOffset::code(word), 2048u / 16);
+  EXPECT_EQ(StrideByteOffset::code(word), 1024u / 16);
 }
 
 TEST(Errata, Bits49To51AreTheBaseOffset) {
-  EXPECT_EQ(wgmma::BaseOffset::mask, std::uint64_t{7} << 49);
+  EXPECT_EQ(BaseOffset::mask, std::uint64_t{7} << 49);
   const MatrixDescriptor zero{1024, 16, 1024, 0, Swizzle::B128};
   MatrixDescriptor two = zero;
   two.base_offset = 2;
@@ -307,17 +306,16 @@ TEST(Errata, TheLowWordHoldsLboToo) {
 }
 
 TEST(Errata, FourteenBitsCoverTheAddressSpace) {
-  EXPECT_EQ(wgmma::address_bits, 18);
-  EXPECT_EQ(wgmma::StartAddress::max_value + 16, 256u * 1024);
-  EXPECT_GE(wgmma::LeadingByteOffset::low,
-            wgmma::StartAddress::low + wgmma::StartAddress::width + 2);
+  EXPECT_EQ(address_bits, 18);
+  EXPECT_EQ(StartAddress::max_value + 16, 256u * 1024);
+  EXPECT_GE(LeadingByteOffset::low, StartAddress::low + StartAddress::width + 2);
 }
 
 // ---- Addresses ----------------------------------------------------------------------------------
 
 // What one step adds to the address: 1 for LBO, 2 for SBO, 0 for neither.
 int adds(Major major, Swizzle swizzle, OperandByte step) {
-  const std::uint32_t pitch = wgmma::pitch_bytes(swizzle);
+  const std::uint32_t pitch = pitch_bytes(swizzle);
   const auto moved = [&](std::uint32_t lbo, std::uint32_t sbo) {
     return offset_bytes({major, pitch, lbo, sbo}, step);
   };
@@ -330,7 +328,7 @@ TEST(Errata, LboStepsWhatMajorAndSwizzleSay) {
   EXPECT_EQ(adds(Major::MN, Swizzle::None, {0, 8}), 1);
   for (const Swizzle swizzle : {Swizzle::B32, Swizzle::B64, Swizzle::B128}) {
     EXPECT_EQ(adds(Major::K, swizzle, {0, 16}), 0);
-    EXPECT_EQ(adds(Major::MN, swizzle, {wgmma::pitch_bytes(swizzle), 0}), 1);
+    EXPECT_EQ(adds(Major::MN, swizzle, {pitch_bytes(swizzle), 0}), 1);
     EXPECT_FALSE(wgmma::offsets_read(Type::f16, Major::K, swizzle, {64, 16}).lbo);
   }
 }
@@ -386,7 +384,7 @@ TEST(Errata, ACoreMatrixTouchesEveryBankOnce) {
 
 // Element offsets of one row, 16 bytes at a time, belong to instructions 0 0 1 1 2 2 3 3.
 TEST(Errata, ARowOfSw128HoldsFourInstructions) {
-  const std::uint32_t chunks = wgmma::pitch_bytes(Swizzle::B128) / 16;
+  const std::uint32_t chunks = pitch_bytes(Swizzle::B128) / 16;
   const std::uint32_t per_instruction = wgmma::stored_k_bytes / 16;
   EXPECT_EQ(chunks - per_instruction, 6u) << "core matrices of others between two rows";
   EXPECT_EQ(chunks / per_instruction - 1, 3u) << "instructions that they belong to";
@@ -394,10 +392,10 @@ TEST(Errata, ARowOfSw128HoldsFourInstructions) {
 
 TEST(Errata, TheSwizzleIsAFunctionOfTheAddressAlone) {
   for (const Swizzle swizzle : kSwizzles) {
-    const MatrixDescriptor d{2048, 16, 8 * wgmma::pitch_bytes(swizzle), 0, swizzle};
+    const MatrixDescriptor d{2048, 16, 8 * pitch_bytes(swizzle), 0, swizzle};
     for (std::uint32_t row = 0; row < 64; ++row) {
       const std::uint32_t linear = 2048 + offset_bytes(canonical_layout(d, Major::K), {row, 0});
-      EXPECT_EQ(wgmma::swizzle_function(swizzle).apply(linear),
+      EXPECT_EQ(swizzle_function(swizzle).apply(linear),
                 wgmma::byte_address(d, Major::K, {row, 0}));
     }
   }
@@ -405,7 +403,7 @@ TEST(Errata, TheSwizzleIsAFunctionOfTheAddressAlone) {
 
 TEST(Errata, TheXorTakesAddressBitsFrom7Up) {
   for (const Swizzle swizzle : kSwizzles) {
-    const SwizzleFunction f = wgmma::swizzle_function(swizzle);
+    const SwizzleFunction f = swizzle_function(swizzle);
     for (std::uint32_t address = 0; address < 128; address += 16)
       EXPECT_EQ(f.apply(address), address);
     EXPECT_EQ(f.apply(128), swizzle == Swizzle::None ? 128u : 128u + 16);

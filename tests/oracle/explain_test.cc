@@ -293,8 +293,8 @@ class MapOfExample {
       const auto type = static_cast<tma::DataType>(i);
       if (contains(line_, std::string("DATA_TYPE_") + name(type))) map_.type = type;
     }
-    for (int i = 0; i < tma::swizzle_count; ++i) {
-      const auto swizzle = static_cast<tma::Swizzle>(i);
+    for (int i = 0; i < swizzle_count; ++i) {
+      const auto swizzle = static_cast<Swizzle>(i);
       if (contains(line_, std::string("MAP_SWIZZLE_") + name(swizzle))) map_.swizzle = swizzle;
     }
     if (contains(line_, "MAP_INTERLEAVE_16B")) map_.interleave = tma::Interleave::B16;

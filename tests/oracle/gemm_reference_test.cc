@@ -43,8 +43,8 @@ std::uint32_t executed_sum(const GemmCase& x, std::int64_t row, std::int64_t col
   const Gemm& g = x.gemm;
   const wgmma::Form form{wgmma::widest_d(g.in), g.in, g.in, tile_n};
   const int step = wgmma::stored_k(g.in);
-  const wgmma::MatrixDescriptor desc_a{1024, 0, 256, 0, wgmma::Swizzle::B32};
-  const wgmma::MatrixDescriptor desc_b{8192, 0, 256, 0, wgmma::Swizzle::B32};
+  const wgmma::MatrixDescriptor desc_a{1024, 0, 256, 0, Swizzle::B32};
+  const wgmma::MatrixDescriptor desc_b{8192, 0, 256, 0, Swizzle::B32};
   wgmma::State state;
   state.shared = SharedMemory(shared_base_sm90, 16384);
   state.registers.d.resize(

@@ -165,17 +165,18 @@ TEST(Layout, TmaBoxesOfTheUsualTiles) {
   const auto tma = [](const std::string& words) {
     return fact(text_of("layout wgmma." + words), "tma");
   };
-  EXPECT_EQ(
-      tma("m64n64k16.f32.bf16.bf16 A rows=128 k=128"),
-      "2 boxes {64, 128} elements along {K, MN}, CU_TENSOR_MAP_SWIZZLE_128B, next K at +16384 "
-      "bytes");
-  EXPECT_EQ(tma("m64n128k16.f32.bf16.bf16 B major=MN k=64"),
-            "2 boxes {64, 64} elements along {MN, K}, CU_TENSOR_MAP_SWIZZLE_128B, next MN at +8192 "
+  EXPECT_EQ(tma("m64n64k16.f32.bf16.bf16 A rows=128 k=128"),
+            "2 boxes {64, 128} of CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 along {K, MN}, "
+            "CU_TENSOR_MAP_SWIZZLE_128B, next K at +16384 "
             "bytes");
-  EXPECT_EQ(
-      tma("m64n64k16.f32.bf16.bf16 A rows=512 k=64"),
-      "2 boxes {64, 256} elements along {K, MN}, CU_TENSOR_MAP_SWIZZLE_128B, next MN at +32768 "
-      "bytes");
+  EXPECT_EQ(tma("m64n128k16.f32.bf16.bf16 B major=MN k=64"),
+            "2 boxes {64, 64} of CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 along {MN, K}, "
+            "CU_TENSOR_MAP_SWIZZLE_128B, next MN at +8192 "
+            "bytes");
+  EXPECT_EQ(tma("m64n64k16.f32.bf16.bf16 A rows=512 k=64"),
+            "2 boxes {64, 256} of CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 along {K, MN}, "
+            "CU_TENSOR_MAP_SWIZZLE_128B, next MN at +32768 "
+            "bytes");
 }
 
 // ---- Refusals -----------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ TEST(Layout, ExplainsWhatCannotBeLaidOut) {
 struct Case {
   Type type;
   Major major;
-  wgmma::Swizzle swizzle;
+  Swizzle swizzle;
   AtomOrder order;
 };
 
@@ -223,8 +224,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Type type : {Type::bf16, Type::tf32, Type::e4m3})
     for (const Major major : {Major::K, Major::MN})
-      for (const auto swizzle :
-           {wgmma::Swizzle::None, wgmma::Swizzle::B32, wgmma::Swizzle::B64, wgmma::Swizzle::B128})
+      for (const auto swizzle : {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128})
         for (const AtomOrder order : {AtomOrder::MnFirst, AtomOrder::KFirst})
           if (major == Major::K || wgmma::has_major(type))
             all.push_back({type, major, swizzle, order});
@@ -262,7 +262,7 @@ TEST(Layout, CuteStringIsWhereTheDescriptorsRead) {
           ASSERT_EQ(wgmma::element_address(
                         d, c.major, c.type,
                         {static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(i)}),
-                    wgmma::swizzle_function(c.swizzle).apply(linear))
+                    swizzle_function(c.swizzle).apply(linear))
               << line << "\n"
               << cute;
         }
@@ -290,7 +290,7 @@ TEST(Layout, SparseBIsReadAsItIsLaidOut) {
             ASSERT_EQ(wgmma::element_address(
                           d, Major::K, Type::f16,
                           {static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k)}),
-                      wgmma::swizzle_function(d.swizzle).apply(static_cast<std::uint32_t>(
+                      swizzle_function(d.swizzle).apply(static_cast<std::uint32_t>(
                           2 * layout({std::stoi(words[1]) + mn, std::stoi(words[3]) + k}))))
                 << line << "\n"
                 << cute;

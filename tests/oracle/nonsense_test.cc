@@ -417,9 +417,8 @@ std::uint32_t offset(Random& random) {
 TEST(Nonsense, EncodeOfDescriptorsSaysWhatDecodeSays) {
   Random random(16);
   constexpr std::array<const char*, 5> swizzles = {"none", "32B", "64B", "128B", "128B_ATOM_32B"};
-  constexpr std::array codes = {tcgen05::Swizzle::None, tcgen05::Swizzle::B32,
-                                tcgen05::Swizzle::B64, tcgen05::Swizzle::B128,
-                                tcgen05::Swizzle::B128Atom32};
+  constexpr std::array codes = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128,
+                                Swizzle::B128Atom32};
   constexpr std::array uses = {Type::f16, Type::tf32, Type::s8, Type::e4m3, Type::e2m1};
   constexpr std::array kinds = {Kind::f16, Kind::tf32, Kind::i8, Kind::f8f6f4, Kind::mxf4};
   int words = 0, refused = 0, with_lints = 0;

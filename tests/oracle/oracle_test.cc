@@ -18,7 +18,7 @@
 #include "oracle/help.h"
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/opcode.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "tests/support/ask.h"
 
 namespace tcq::oracle {

@@ -161,7 +161,7 @@ struct Case {
   Type type;
   int mn;  // of one instruction
   Major major;
-  wgmma::Swizzle swizzle;
+  Swizzle swizzle;
   int stages;
   std::string keys;
 };
@@ -187,7 +187,7 @@ void expect_agreement(const Case& c, const std::string& text, const std::string&
             ASSERT_EQ(wgmma::element_address(
                           d, c.major, c.type,
                           {static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(e)}),
-                      wgmma::swizzle_function(c.swizzle).apply(linear))
+                      swizzle_function(c.swizzle).apply(linear))
                 << c.mnemonic << c.keys << "\n"
                 << text;
           }
@@ -209,8 +209,7 @@ TEST(Partition, PrintedLayoutsAreWhatTheDescriptorsRead) {
     for (const int n : {8, 16, 32, 64}) {
       for (const Major major : {Major::K, Major::MN}) {
         for (const char* order : {"mn-first", "k-first"}) {
-          for (const auto swizzle : {wgmma::Swizzle::None, wgmma::Swizzle::B32, wgmma::Swizzle::B64,
-                                     wgmma::Swizzle::B128}) {
+          for (const auto swizzle : {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128}) {
             if (major == Major::MN && !wgmma::has_major(kind.type)) continue;
             const int k = wgmma::stored_k(kind.type);
             const std::string type = name(kind.type);

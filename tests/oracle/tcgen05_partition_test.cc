@@ -125,7 +125,7 @@ void expect_descriptors_read_the_tile(const Tile& t, const std::string& text,
                           d, t.major, t.kind, t.type,
                           {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(e)})
                           .byte,
-                      tcgen05::swizzle_function(d.swizzle).apply(linear))
+                      swizzle_function(d.swizzle).apply(linear))
                 << t.question << "\n"
                 << text;
           }

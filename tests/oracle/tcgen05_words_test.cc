@@ -9,35 +9,18 @@
 #include <vector>
 
 #include "oracle/descriptor/tcgen05_lint.h"
+#include "sim/isa/tcgen05/descriptor_mistakes.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/operand.h"
-#include "sim/isa/tcgen05/smem_descriptor_mistakes.h"
 #include "sim/isa/tcgen05/zero_mask.h"
 #include "sim/isa/tmem/address.h"
 #include "tests/support/ask.h"
+#include "tests/support/lints.h"
 
 namespace tcq::oracle {
 namespace {
 
 using tcgen05::Kind;
-
-std::string lints(const std::string& question) {
-  std::string found;
-  for (const std::string& line : split(text_of("decode " + question), '\n'))
-    if (line.starts_with("lint: ")) found += line + "\n";
-  return found;
-}
-
-void expect_lint(const std::string& part, const std::string& question) {
-  EXPECT_NE(lints(question).find(part), std::string::npos)
-      << question << "\nexpected: " << part << "\nfound:\n"
-      << lints(question);
-}
-
-void expect_note(const std::string& part, const std::string& question) {
-  EXPECT_NE(text_of("decode " + question).find("\nnote: " + part), std::string::npos)
-      << text_of("decode " + question);
-}
 
 // ---- decode and encode --------------------------------------------------------------------------
 
@@ -259,10 +242,10 @@ TEST(Tcgen05_Lints, BytesNotDividedBy16) {
 TEST(Tcgen05_Lints, PublishedPackingIsRecognisedAndPackedRight) {
   expect_lint("the word looks packed with lbo at bit 14, sbo at bit 30",
               "tcgen05.desc 0x0010000002001000");
-  const wgmma::MatrixDescriptor d{4096, 16, 1024, 0, wgmma::Swizzle::B64};
+  const wgmma::MatrixDescriptor d{4096, 16, 1024, 0, Swizzle::B64};
   expect_lint("swizzle 64B packed right is " +
-                  hex_word(tcgen05::encode({4096, 16, 1024, 0, false, tcgen05::Swizzle::B64}), 64),
-              "tcgen05.desc " + hex_word(wgmma::encode_published(d), 64));
+                  hex_word(tcgen05::encode({4096, 16, 1024, 0, false, Swizzle::B64}), 64),
+              "tcgen05.desc " + hex_word(published::encode(d), 64));
 }
 
 TEST(Tcgen05_Lints, ReservedBitsSayHowTheyMayHaveBeenSet) {
@@ -298,12 +281,13 @@ TEST(Tcgen05_Lints, OverlapNamesTwoElementsOfOneByteAndTheOffsetThatIsRead) {
   const std::string found = lints("tcgen05.desc 0x4000400800010040 type=bf16 mn=128");
   EXPECT_EQ(found,
             "lint: element (mn 8, k 0) is read from byte 0x490, which is (mn 1, k 0) as well; "
-            "sbo_bytes 128 is less than the 1024-byte atom\n");
+            "sbo_bytes 128 lies inside the 1024-byte atom\n");
   expect_lint(
       "element (mn 32, k 0) is read from byte 0x400, which is (mn 0, k 0) as well; "
-      "lbo_bytes 0 is less than the 512-byte atom",
+      "lbo_bytes 0 repeats the first 128 bytes of MN",
       "tcgen05.desc 0x2000408000000040 type=tf32 major=MN mn=128");
-  expect_lint("sbo_bytes 0 repeats the first group of rows", "tcgen05.desc 0x4000400000010040");
+  expect_lint("sbo_bytes 0 repeats the first of all groups of 8 rows (K-major) or 8 k (MN-major)",
+              "tcgen05.desc 0x4000400000010040");
   expect_lint("sbo_bytes 128 lies inside the 1024-byte atom", "tcgen05.desc 0x4000400800010040");
 }
 
@@ -314,18 +298,17 @@ TEST(Tcgen05_Lints, OperandBeyondTheAddressSpace) {
 
 // Every descriptor that sim/isa makes for a compact tile is free of suspicion.
 TEST(Tcgen05_Lints, CompactTilesAreNeverSuspicious) {
-  using tcgen05::Swizzle;
   int tiles = 0;
   for (const Type type : {Type::bf16, Type::tf32, Type::e4m3})
     for (const Swizzle swizzle :
          {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128, Swizzle::B128Atom32})
       for (const Major major : {Major::K, Major::MN})
         for (const AtomOrder order : {AtomOrder::MnFirst, AtomOrder::KFirst}) {
-          if (check_swizzle(swizzle, type, major) != Fault::None) continue;
+          if (tcgen05::check_swizzle(swizzle, type, major) != Fault::None) continue;
           ++tiles;
           const std::uint32_t es = static_cast<std::uint32_t>(bits(type)) / 8;
           const Tile tile{major, pitch_bytes(swizzle), order, 128 * es, 128, atom_rows(swizzle)};
-          const std::uint64_t word = tcgen05::encode(tile_descriptor(tile, swizzle, 1024));
+          const std::uint64_t word = tcgen05::encode(tcgen05::tile_descriptor(tile, swizzle, 1024));
           const SmemUse use{type == Type::bf16   ? Kind::f16
                             : type == Type::tf32 ? Kind::tf32
                                                  : Kind::f8f6f4,
@@ -395,7 +378,7 @@ TEST(Tcgen05_IdescLints, AgainstTheInstruction) {
   EXPECT_EQ(lints(m64 + " ws=1"), "");
   expect_lint("tcgen05.mma.ws.cta_group::1.kind::f16 with M 64, N 72, illegal: ",
               "tcgen05.idesc.f16 0x04120010 ws=1");
-  expect_lint("kind::mxf4nvf4 with M 128, N 128, illegal: ",
+  expect_lint("kind::mxf4nvf4.block_scale.scale_vec::4X with M 128, N 128, illegal: ",
               "tcgen05.idesc.mxf4nvf4 0x48200480 scale_vec=4X");
   EXPECT_EQ(lints("tcgen05.idesc.mxf4nvf4 0x48a00480 scale_vec=2X"), "");
   EXPECT_EQ(lints("tcgen05.idesc.f16 0x08120010 a=tmem"), "");

@@ -14,7 +14,7 @@
 
 #include "cuda/probe/tcgen05_text_sm100.h"
 #include "oracle/recording/tcgen05_suites.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "tests/support/tcgen05_forms.h"
 
 namespace tcq::tests {

@@ -178,7 +178,7 @@ TEST(Coverage, AtLeast1000RandomDescriptorsPerOperandAndMajor) {
       ignored_bits |= word & wgmma::MatrixDescriptorFormat::unused;
       unaligned |= d.start_bytes % 128 != 0;
       zero_stride |= d.sbo_bytes == 0 && d.lbo_bytes == 0;
-      largest_stride |= d.lbo_bytes == wgmma::LeadingByteOffset::max_value;
+      largest_stride |= d.lbo_bytes == LeadingByteOffset::max_value;
     }
   }
   EXPECT_EQ(words.size(), 4u);

@@ -13,7 +13,7 @@
 
 #include "oracle/ptx/tcgen05_form.h"
 #include "sim/isa/tcgen05/operands.h"
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 
 namespace tcq::oracle {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "sim/isa/tcgen05/text.h"
+#include "sim/isa/tcgen05/syntax.h"
 #include "tests/support/tcgen05_forms.h"
 
 namespace tcq::tests {

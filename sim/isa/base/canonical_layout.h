@@ -28,6 +28,8 @@ namespace tcq {
 // Which index runs along contiguous memory. PTX: trans = 0 is K-major, 1 is MN-major.
 enum class Major : std::uint8_t { K, MN };
 
+HOST_DEVICE constexpr const char* name(Major major) { return major == Major::K ? "K" : "MN"; }
+
 struct CanonicalLayout {
   Major major;
   std::uint32_t pitch_bytes;  // 16, 32, 64, 128
@@ -55,6 +57,22 @@ HOST_DEVICE constexpr std::uint32_t offset_bytes(const CanonicalLayout& layout, 
   const std::uint32_t mn_group = swizzled ? layout.lbo_bytes : layout.sbo_bytes;
   return at.k / layout.atom_rows * k_group + at.k % layout.atom_rows * pitch +
          at.mn / pitch * mn_group + at.mn % pitch;
+}
+
+// Which offsets an instruction adds to any address: false where every value reads the same bytes.
+struct OffsetsRead {
+  bool lbo;
+  bool sbo;
+};
+
+// `last` is the last byte that the instruction reads; the values of LBO and SBO do not matter.
+HOST_DEVICE constexpr OffsetsRead offsets_read(CanonicalLayout layout, OperandByte last) {
+  layout.lbo_bytes = layout.sbo_bytes = 0;
+  CanonicalLayout lbo = layout;
+  CanonicalLayout sbo = layout;
+  lbo.lbo_bytes = sbo.sbo_bytes = 16;
+  const std::uint32_t without = offset_bytes(layout, last);
+  return {offset_bytes(lbo, last) != without, offset_bytes(sbo, last) != without};
 }
 
 // In which direction the atoms of a compact tile follow each other in memory.

@@ -1,7 +1,7 @@
 // Text of a PTX statement, built without allocation so that kernels can use it at compile time.
 //
-// Decides only how text grows; which words an opcode has is its family's: sim/isa/wgmma/opcode.h,
-// sim/isa/tcgen05/text.h.
+// Decides only how text grows; which words an opcode has is its family's syntax
+// (sim/isa/base/opcode_writer.h).
 // Source: PTX ISA 9.2, 4.1 (source format is plain ASCII text).
 #pragma once
 

@@ -54,10 +54,6 @@ enum class DataType : std::uint8_t {
 };
 inline constexpr int data_type_count = 16;
 
-// CUtensorMapSwizzle.
-enum class Swizzle : std::uint8_t { None, B32, B64, B128, B128Atom32, B128Atom32Flip8, B128Atom64 };
-inline constexpr int swizzle_count = 7;
-
 // CUtensorMapInterleave.
 enum class Interleave : std::uint8_t { None, B16, B32 };
 
@@ -112,44 +108,12 @@ HOST_DEVICE constexpr const char* name(DataType type) {
   return "?";
 }
 
-HOST_DEVICE constexpr const char* name(Swizzle swizzle) {
-  switch (swizzle) {
-    case Swizzle::None: return "none";
-    case Swizzle::B32: return "32B";
-    case Swizzle::B64: return "64B";
-    case Swizzle::B128: return "128B";
-    case Swizzle::B128Atom32: return "128B_ATOM_32B";
-    case Swizzle::B128Atom32Flip8: return "128B_ATOM_32B_FLIP_8B";
-    case Swizzle::B128Atom64: return "128B_ATOM_64B";
-  }
-  return "?";
-}
-
 // The longest inner box; 0 if there is no limit. Unit: bytes.
 HOST_DEVICE constexpr std::uint32_t span_bytes(Swizzle swizzle) {
-  switch (swizzle) {
-    case Swizzle::None: return 0;
-    case Swizzle::B32: return 32;
-    case Swizzle::B64: return 64;
-    default: return 128;
-  }
+  return swizzle == Swizzle::None ? 0 : pitch_bytes(swizzle);
 }
 
 HOST_DEVICE constexpr bool needs_capability_10(Swizzle swizzle) { return swizzle > Swizzle::B128; }
-
-// Acts on absolute shared-memory addresses. The 8-byte flip of B128Atom32Flip8 is not in it.
-HOST_DEVICE constexpr SwizzleFunction swizzle_function(Swizzle swizzle) {
-  switch (swizzle) {
-    case Swizzle::None: return {0, 4, 3};
-    case Swizzle::B32: return {1, 4, 3};
-    case Swizzle::B64: return {2, 4, 3};
-    case Swizzle::B128: return {3, 4, 3};
-    case Swizzle::B128Atom32:
-    case Swizzle::B128Atom32Flip8: return {2, 5, 2};
-    case Swizzle::B128Atom64: return {1, 6, 1};
-  }
-  return {0, 4, 3};
-}
 
 // Dimension 0 is the contiguous one. Entries from `rank` on mean nothing.
 struct TensorMap {

@@ -14,8 +14,7 @@
 
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/host_device.h"
-#include "sim/isa/tcgen05/smem_descriptor.h"
-#include "sim/isa/wgmma/descriptor.h"
+#include "sim/isa/base/swizzle.h"
 
 namespace tcq {
 
@@ -52,23 +51,16 @@ HOST_DEVICE constexpr TmaBoxes tma_boxes(const Tile& tile) {
           rows / atom * steps.rows};
 }
 
-HOST_DEVICE constexpr const char* tensor_map_swizzle(wgmma::Swizzle swizzle) {
+// The driver's name of a mode of cuTensorMapEncodeTiled.
+HOST_DEVICE constexpr const char* tensor_map_swizzle(Swizzle swizzle) {
   switch (swizzle) {
-    case wgmma::Swizzle::None: return "CU_TENSOR_MAP_SWIZZLE_NONE";
-    case wgmma::Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
-    case wgmma::Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
-    case wgmma::Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
-  }
-  return "?";
-}
-
-HOST_DEVICE constexpr const char* tensor_map_swizzle(tcgen05::Swizzle swizzle) {
-  switch (swizzle) {
-    case tcgen05::Swizzle::None: return "CU_TENSOR_MAP_SWIZZLE_NONE";
-    case tcgen05::Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
-    case tcgen05::Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
-    case tcgen05::Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
-    case tcgen05::Swizzle::B128Atom32: return "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B";
+    case Swizzle::None: return "CU_TENSOR_MAP_SWIZZLE_NONE";
+    case Swizzle::B32: return "CU_TENSOR_MAP_SWIZZLE_32B";
+    case Swizzle::B64: return "CU_TENSOR_MAP_SWIZZLE_64B";
+    case Swizzle::B128: return "CU_TENSOR_MAP_SWIZZLE_128B";
+    case Swizzle::B128Atom32: return "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B";
+    case Swizzle::B128Atom32Flip8: return "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B";
+    case Swizzle::B128Atom64: return "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B";
   }
   return "?";
 }

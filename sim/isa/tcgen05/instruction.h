@@ -2,7 +2,7 @@
 //
 // One struct per instruction, with check(form) and check(form, target) for all. MmaForm adds to
 // MmaOpcode what is no concern of shapes: the collector, and which optional operands are given.
-// Spelling: sim/isa/tcgen05/text.h; operands: sim/isa/tcgen05/operands.h. Example: LdForm{LdShape::S16x256b, 32} is
+// Spelling: sim/isa/tcgen05/syntax.h; operands: sim/isa/tcgen05/operands.h. Example: LdForm{LdShape::S16x256b, 32} is
 // legal and has 128 registers; num = 64 is not.
 //
 // Source: PTX ISA 9.2, 9.7.16.7 "Tensor Memory allocation", 9.7.16.8 "Tensor Memory and register

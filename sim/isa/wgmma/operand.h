@@ -30,11 +30,16 @@ HOST_DEVICE constexpr CanonicalLayout canonical_layout(const MatrixDescriptor& d
   return {major, pitch_bytes(d.swizzle), d.lbo_bytes, d.sbo_bytes};
 }
 
+// The start plus the offset, before swizzling.
+HOST_DEVICE constexpr std::uint32_t linear_address(const MatrixDescriptor& d, Major major,
+                                                   OperandByte at) {
+  return d.start_bytes + offset_bytes(canonical_layout(d, major), at);
+}
+
 // Absolute shared-memory address of one byte of an operand; it may exceed 18 bits.
 HOST_DEVICE constexpr std::uint32_t byte_address(const MatrixDescriptor& d, Major major,
                                                  OperandByte at) {
-  const std::uint32_t linear = d.start_bytes + offset_bytes(canonical_layout(d, major), at);
-  return swizzle_function(d.swizzle).apply(linear, d.base_offset);
+  return swizzle_function(d.swizzle).apply(linear_address(d, major, at), d.base_offset);
 }
 
 // The byte of an operand that holds an element, or its first; the contiguous index is in bytes.

@@ -55,21 +55,10 @@ HOST_DEVICE constexpr Tile compact_tile(Type type, Major major, Swizzle swizzle,
                            : Tile{major, pitch, order, bytes_of(type, extent.mn), extent.k};
 }
 
-// Which offsets the instruction adds to any address: false where every value reads the same bytes.
-struct OffsetsRead {
-  bool lbo;
-  bool sbo;
-};
-
 HOST_DEVICE constexpr OffsetsRead offsets_read(Type type, Major major, Swizzle swizzle,
                                                Extent extent) {
-  const OperandByte last = operand_byte(major, type, {extent.mn - 1, extent.k - 1});
-  const CanonicalLayout none = {major, pitch_bytes(swizzle), 0, 0};
-  CanonicalLayout lbo = none;
-  CanonicalLayout sbo = none;
-  lbo.lbo_bytes = sbo.sbo_bytes = 16;
-  return {offset_bytes(lbo, last) != offset_bytes(none, last),
-          offset_bytes(sbo, last) != offset_bytes(none, last)};
+  return tcq::offsets_read({major, pitch_bytes(swizzle), 0, 0},
+                           operand_byte(major, type, {extent.mn - 1, extent.k - 1}));
 }
 
 // The descriptor of an instruction's operand inside a compact tile. Offsets that are not read are

@@ -1,12 +1,9 @@
-# Writes OUTPUT, the Markdown pages of FOLDER as string literals: what pages() of prose.h gives.
-file(GLOB_RECURSE pages RELATIVE ${FOLDER} ${FOLDER}/*.md)
-list(SORT pages)
+# Writes OUTPUT, the PAGES of FOLDER (separated by commas) as string literals: what pages() of prose.h gives.
+string(REPLACE "," ";" pages "${PAGES}")
 set(rows "")
 foreach(page ${pages})
-  if(NOT page MATCHES "README")
-    file(READ ${FOLDER}/${page} text)
-    string(APPEND rows "    {\"${page}\", R\"md(${text})md\"},\n")
-  endif()
+  file(READ ${FOLDER}/${page} text)
+  string(APPEND rows "    {\"${page}\", R\"md(${text})md\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "#include \"oracle/explain/prose.h\"
 

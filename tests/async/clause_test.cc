@@ -86,6 +86,20 @@ TEST(Clause, AnInstructionEndsAStepExactlyIfItTouchesSomething) {
   static_assert(synchronises<Tcgen05Dealloc> && synchronises<Tcgen05Relinquish>);
 }
 
+TEST(Clause, ARegisterThatHoldsAnAddressIsOneOfTheInstructions) {
+  const TmemOperand outside = {.reg = max_registers};
+  const tcgen05::Fragment fragment{.shape = tcgen05::LdShape::S32x32b, .num = 1};
+  for (const Instruction& what :
+       {Instruction(Tcgen05Dealloc{.from = outside}), Instruction(Tcgen05Ld{fragment, outside, 0}),
+        Instruction(Tcgen05St{fragment, outside, 0}),
+        Instruction(Tcgen05Cp{.to = outside, .from = {}}),
+        Instruction(Tcgen05Shift{.at = outside})}) {
+    Program p({.threads = 32});
+    p.warps("all", 0, 1).add(what);
+    EXPECT_EQ(check(p).fault, Fault::RegisterOutOfRange) << what.index();
+  }
+}
+
 std::vector<std::uint64_t> objects(const std::vector<Touch>& touches) {
   std::vector<std::uint64_t> objects;
   for (const Touch& touch : touches) objects.push_back(touch.object);
@@ -105,9 +119,11 @@ int follow(const Program& program, std::mt19937& random) {
     const std::vector<Touch> said = cluster.next_touches(agent);
     const std::vector<Touch>& done = cluster.step(agent);
     if (cluster.finding()) return touching;
-    EXPECT_EQ(objects(done), objects(said));
+    const auto before = objects(said);
+    const auto after = objects(done);
+    EXPECT_TRUE(std::includes(before.begin(), before.end(), after.begin(), after.end()));
     touching += done.empty() ? 0 : 1;
-    for (std::size_t n = 0; n < std::min(done.size(), said.size()); ++n) {
+    for (std::size_t n = 0; n < done.size() && done.size() == said.size(); ++n) {
       EXPECT_EQ(done[n].kind, said[n].kind);
       EXPECT_EQ(done[n].parity, said[n].parity);
       EXPECT_EQ(done[n].arrives, said[n].arrives);

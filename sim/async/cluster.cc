@@ -45,9 +45,7 @@ bool ends_step_before(const Statement& statement) {
 }
 
 void execute(ClusterState& c, Warp& warp, const Statement& statement) {
-  const Segment& segment = c.program.segments()[warp.path[warp.segment]];
-  Step step = {c, warp, c.statement_number(warp), statement.guard.lanes,
-               (warp.index - segment.first_warp) * warp_threads};
+  Step step = {c, warp, c.statement_number(warp), statement.guard.lanes, role_thread(c, warp)};
   ++warp.pc;
   std::visit([&](const auto& i) { i.execute(step); }, statement.what);
 }
@@ -60,9 +58,9 @@ bool Cluster::can_run(const Warp& warp) const {
   const Statement* statement = state_.next_statement(warp);
   if (statement == nullptr) return false;
   if (!takes_part(state_.program, warp, *statement)) return true;
-  return std::visit(
-      [at = Standing{state_, warp}](const auto& i) -> bool { return !i.is_blocked(at); },
-      statement->what);
+  return std::visit([at = Standing{state_, warp, statement->guard.lanes}](
+                        const auto& i) -> bool { return !i.is_blocked(at); },
+                    statement->what);
 }
 
 std::vector<AgentId> Cluster::runnable() const {
@@ -114,9 +112,9 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
   const Warp& warp = state_.warps[agent];
   const Statement* statement = state_.next_statement(warp);
   if (statement == nullptr || !takes_part(state_.program, warp, *statement)) return {};
-  return std::visit(
-      [at = Standing{state_, warp}](const auto& i) -> std::vector<Touch> { return i.touches(at); },
-      statement->what);
+  return std::visit([at = Standing{state_, warp, statement->guard.lanes}](
+                        const auto& i) -> std::vector<Touch> { return i.touches(at); },
+                    statement->what);
 }
 
 // --- taking steps ----------------------------------------------------------------------------------

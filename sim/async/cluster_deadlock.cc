@@ -10,8 +10,9 @@ namespace tcq::machine {
 namespace {
 
 Waiting waiting_of(const ClusterState& c, const Warp& warp) {
-  return std::visit([at = Standing{c, warp}](const auto& i) -> Waiting { return i.waiting(at); },
-                    c.next_statement(warp)->what);
+  const Statement& next = *c.next_statement(warp);
+  const Standing at = {c, warp, next.guard.lanes};
+  return std::visit([&](const auto& i) -> Waiting { return i.waiting(at); }, next.what);
 }
 
 // Who holds the columns, and which commits are missing or went elsewhere.

@@ -14,15 +14,27 @@
 
 namespace tcq::machine {
 
+// Of the warp's lane 0, in the role that it stands in.
+inline int role_thread(const ClusterState& c, const Warp& warp) {
+  const Segment& segment = c.program.segments()[warp.path[warp.segment]];
+  return (warp.index - segment.first_warp) * warp_threads;
+}
+
 // A warp before a statement.
 struct Standing {
   const ClusterState& c;
   const Warp& warp;
+  std::uint32_t lanes = all_lanes;  // that are to execute it
 
   const Cta& cta() const { return c.cta(warp.cta); }
-  std::uint64_t mbarrier(const Address& barrier) const {
-    return mbarrier_object(barrier.cta == own_cta ? warp.cta : barrier.cta, barrier.of(0));
+  int cta_of(const Address& address) const {
+    return address.cta == own_cta ? warp.cta : address.cta;
   }
+  // Where the lane's mbarrier is; a wait is for that of the first lane.
+  std::uint32_t address(const Address& barrier, int lane) const {
+    return barrier.of(role_thread(c, warp) + lane);
+  }
+  int first_lane() const { return std::countr_zero(lanes); }
   // What it waits for; the caller fills in the rest.
   Waiting waits_for(WaitFor what) const {
     return {.at = {c.statement_number(warp), warp.number, -1}, .what = what, .cta = warp.cta};
@@ -34,10 +46,10 @@ struct Step {
   Warp& warp;
   std::uint32_t number = 0;  // of the statement
   std::uint32_t lanes = 0;
-  int role_thread = 0;  // of lane 0
+  int first_thread = 0;  // of lane 0, in the role
 
   // --- who executes ---
-  int thread_of(int lane) const { return role_thread + lane; }
+  int thread_of(int lane) const { return first_thread + lane; }
   Place place(int lane = -1) const {
     return {static_cast<std::int64_t>(number), warp.number, lane};
   }
@@ -60,7 +72,7 @@ struct Step {
     return warp.registers.of_reg[static_cast<std::size_t>(index)];
   }
   Knowledge knowledge() const { return {warp.clock, warp.at_fence, lanes}; }
-  Standing standing() const { return {c, warp}; }
+  Standing standing() const { return {c, warp, lanes}; }
 
   // --- findings ---
   bool stopped() const { return c.finding.has_value(); }

@@ -134,6 +134,17 @@ int follow(const Program& program, std::mt19937& random) {
   }
 }
 
+// Two lanes that count on two mbarriers.
+Program lanes_on_two_barriers() {
+  Program p({.threads = 64});
+  const auto done = p.mbarriers("done", 2);
+  Role all = p.warps("all", 0, 2);
+  for (const Address& barrier : done) all.elect().mbarrier_init(barrier, 1);
+  all.barrier_sync();
+  p.warps("a", 0, 1).lanes(0b11).mbarrier_arrive({done[0].base, 8});
+  return p;
+}
+
 // The explorer puts steps to sleep by what is said of them: one that touches more would be lost.
 TEST(Clause, AStepTouchesWhatWasSaidOfIt) {
   std::mt19937 random(1);
@@ -144,6 +155,7 @@ TEST(Clause, AStepTouchesWhatWasSaidOfIt) {
       touching += follow(entry.make(mutant), random);
     }
   for (int i = 0; i < 300; ++i) touching += follow(random_program(random), random);
+  touching += follow(lanes_on_two_barriers(), random);
   EXPECT_GT(touching, 1000);
 }
 

@@ -1,6 +1,7 @@
 #include "sim/async/instructions/mbarrier.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "sim/async/access.h"
@@ -111,17 +112,32 @@ void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch t
 
 }  // namespace
 
+namespace {
+
+// One for each mbarrier that the lanes count on, in their order.
+std::vector<Touch> counts_on(const Standing& at, const Address& barrier, Touch touch) {
+  std::vector<Touch> touches;
+  for (std::uint32_t rest = at.lanes; rest != 0; rest &= rest - 1) {
+    touch.object = mbarrier_object(at.cta_of(barrier), at.address(barrier, std::countr_zero(rest)));
+    if (touches.empty() || touches.back().object != touch.object) touches.push_back(touch);
+    if (barrier.is_uniform()) break;
+  }
+  return touches;
+}
+
+}  // namespace
+
 std::vector<Touch> MbarrierArrive::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .arrives = true}};
+  return counts_on(at, barrier, {.arrives = true});
 }
 std::vector<Touch> MbarrierArriveExpectTx::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .arrives = true, .expects = true}};
+  return counts_on(at, barrier, {.arrives = true, .expects = true});
 }
 std::vector<Touch> MbarrierExpectTx::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .expects = true}};
+  return counts_on(at, barrier, {.expects = true});
 }
 std::vector<Touch> MbarrierCompleteTx::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .copied = bytes}};
+  return counts_on(at, barrier, {.copied = bytes});
 }
 
 std::string MbarrierArrive::text(const Names& names) const {
@@ -162,16 +178,26 @@ void MbarrierCompleteTx::execute(Step& s) const {
 
 // --- waits -----------------------------------------------------------------------------------------
 
+namespace {
+
+Touch wait_on(const Standing& at, const Address& barrier, int parity) {
+  const std::uint32_t address = at.address(barrier, at.first_lane());
+  return {.object = mbarrier_object(at.cta_of(barrier), address),
+          .kind = TouchKind::Wait,
+          .parity = parity};
+}
+
+}  // namespace
+
 std::vector<Touch> MbarrierTryWait::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .kind = TouchKind::Wait, .parity = parity}};
+  return {wait_on(at, barrier, parity)};
 }
 std::vector<Touch> MbarrierTestWait::touches(const Standing& at) const {
-  return {{.object = at.mbarrier(barrier), .kind = TouchKind::Wait, .parity = parity}};
+  return {wait_on(at, barrier, parity)};
 }
 
 bool MbarrierTryWait::is_blocked(const Standing& at) const {
-  const int cta = barrier.cta == own_cta ? at.warp.cta : barrier.cta;
-  const int index = at.c.find_slot(cta, barrier.of(0));
+  const int index = at.c.find_slot(at.cta_of(barrier), at.address(barrier, at.first_lane()));
   if (index < 0) return false;  // to fault
   const MbarrierSlot& slot = at.c.slot(index);
   return slot.live && !mbarrier::test_parity(slot.state, static_cast<std::uint32_t>(parity));
@@ -179,7 +205,7 @@ bool MbarrierTryWait::is_blocked(const Standing& at) const {
 
 Waiting MbarrierTryWait::waiting(const Standing& at) const {
   Waiting w = at.waits_for(WaitFor::Mbarrier);
-  w.object = barrier.of(0);
+  w.object = at.address(barrier, at.first_lane());
   w.parity = parity;
   const int index = at.c.find_slot(at.warp.cta, w.object);
   if (index < 0) return w;

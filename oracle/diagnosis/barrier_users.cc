@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "oracle/diagnosis/instruction_text.h"
 
 namespace tcq::oracle {
@@ -22,37 +24,51 @@ std::int64_t bytes_of(const Program& program, const TensorLoad& i) {
   return tma::complete_tx_bytes(program.maps()[static_cast<std::size_t>(i.map)]);
 }
 
-struct UseOf {
-  const Program& program;
+Use use_of(const Program&, const MbarrierInit& i) {
+  return {&BarrierUsers::inits, &i.barrier, i.count};
+}
+Use use_of(const Program&, const MbarrierArrive& i) {
+  return {&BarrierUsers::arrivals, &i.barrier};
+}
+Use use_of(const Program&, const MbarrierArriveExpectTx& i) {
+  return {&BarrierUsers::expects, &i.barrier, i.bytes};
+}
+Use use_of(const Program&, const MbarrierExpectTx& i) {
+  return {&BarrierUsers::expects, &i.barrier, i.bytes};
+}
+Use use_of(const Program&, const MbarrierTryWait& i) {
+  return {&BarrierUsers::waits, &i.barrier, i.parity};
+}
+Use use_of(const Program&, const MbarrierTestWait& i) {
+  return {&BarrierUsers::waits, &i.barrier, i.parity};
+}
+Use use_of(const Program& program, const TensorLoad& i) {
+  return {&BarrierUsers::copies, &i.barrier, bytes_of(program, i), i.multicast};
+}
+Use use_of(const Program&, const BulkLoad& i) {
+  return {&BarrierUsers::copies, &i.barrier, i.bytes, i.multicast};
+}
+Use use_of(const Program&, const BulkSend& i) {
+  return {&BarrierUsers::copies, &i.barrier, i.bytes};
+}
+Use use_of(const Program&, const Tcgen05Commit& i) {
+  return {&BarrierUsers::arrivals, &i.barrier, 0, i.multicast};
+}
+// In none of the lists.
+Use use_of(const Program&, const MbarrierInval&) { return {}; }
+Use use_of(const Program&, const MbarrierCompleteTx&) { return {}; }
 
-  Use operator()(const MbarrierInit& i) const {
-    return {&BarrierUsers::inits, &i.barrier, i.count};
-  }
-  Use operator()(const MbarrierArrive& i) const { return {&BarrierUsers::arrivals, &i.barrier}; }
-  Use operator()(const MbarrierArriveExpectTx& i) const {
-    return {&BarrierUsers::expects, &i.barrier, i.bytes};
-  }
-  Use operator()(const MbarrierExpectTx& i) const {
-    return {&BarrierUsers::expects, &i.barrier, i.bytes};
-  }
-  Use operator()(const MbarrierTryWait& i) const {
-    return {&BarrierUsers::waits, &i.barrier, i.parity};
-  }
-  Use operator()(const MbarrierTestWait& i) const {
-    return {&BarrierUsers::waits, &i.barrier, i.parity};
-  }
-  Use operator()(const TensorLoad& i) const {
-    return {&BarrierUsers::copies, &i.barrier, bytes_of(program, i), i.multicast};
-  }
-  Use operator()(const BulkLoad& i) const {
-    return {&BarrierUsers::copies, &i.barrier, i.bytes, i.multicast};
-  }
-  Use operator()(const BulkSend& i) const { return {&BarrierUsers::copies, &i.barrier, i.bytes}; }
-  Use operator()(const Tcgen05Commit& i) const {
-    return {&BarrierUsers::arrivals, &i.barrier, 0, i.multicast};
-  }
-  Use operator()(const auto&) const { return {}; }
-};
+// Whatever has a member `barrier` uses one: without an answer above it does not compile.
+Use use_of(const Program& program, const Statement& statement) {
+  return std::visit(
+      [&](const auto& i) -> Use {
+        if constexpr (requires { i.barrier; })
+          return use_of(program, i);
+        else
+          return {};
+      },
+      statement.what);
+}
 
 // Does the statement, executed by this segment, use the mbarrier of this CTA?
 bool uses(const Use& use, const Segment& segment, int cta, std::uint32_t address) {
@@ -82,7 +98,7 @@ BarrierUsers users_of_barrier(const Program& program, int cta, std::uint32_t add
   std::size_t number = 0;
   for (const Segment& segment : program.segments())
     for (const Statement& statement : segment.statements) {
-      const Use use = std::visit(UseOf{program}, statement.what);
+      const Use use = use_of(program, statement);
       if (uses(use, segment, cta, address))
         note(users.*use.list, {number, line_text(statement), segment.name, use.number});
       ++number;
@@ -94,7 +110,7 @@ std::int64_t barrier_of(const Statement& statement) {
   static const Program none({});
   if (std::holds_alternative<TensorLoad>(statement.what))
     return std::get<TensorLoad>(statement.what).barrier.of(0);
-  const Use use = std::visit(UseOf{none}, statement.what);
+  const Use use = use_of(none, statement);
   return use.barrier == nullptr ? -1 : std::int64_t{use.barrier->of(0)};
 }
 

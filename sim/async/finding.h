@@ -9,6 +9,7 @@
 
 #include "sim/async/operand_origin.h"
 #include "sim/async/provenance.h"
+#include "sim/async/scope.h"
 #include "sim/async/wgmma_order.h"
 #include "sim/isa/fault/fault.h"
 

@@ -1,6 +1,6 @@
 // A program's fingerprint, for schedule.h: one word for all that its executions depend on.
 //
-// Instructions are plain structs (instruction.h), so their members are hashed one after the other
+// Instructions are plain structs (instructions/), so their members are hashed one after the other
 // whatever they are called: a new instruction or member needs nothing here, and a struct that cannot
 // be taken apart this way does not compile.
 #include <type_traits>

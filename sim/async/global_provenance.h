@@ -2,7 +2,7 @@
 // touched, for the bytes that some statement of the program may write.
 //
 // Bytes that no statement can write are not followed: nobody can race for them, and a GEMM's inputs
-// cost nothing. What a conflict means as a Fault, and which accesses there are: execute_global.cc.
+// cost nothing. What a conflict means as a Fault, and which accesses there are: access.h.
 // Example: a program stores to [0, 128) only; a load of [4096, 8192) leaves no trace.
 //
 // Source: PTX ISA 9.2, 8.6 "Proxies", 8.9 "Ordering of memory operations".
@@ -19,7 +19,39 @@
 
 namespace tcq::machine {
 
-// Ranges that statements of the program may write, ascending and apart; may hold bytes that none does.
+// What the statements of a program may write: every instruction says it in writes_global().
+class GlobalWrites {
+ public:
+  explicit GlobalWrites(const Program& program)
+      : program_(program), size_(program.initial_global().size()) {}
+
+  // The statements that follow are this segment's.
+  void enter(const Segment& segment) { last_thread_ = segment.warps * warp_threads - 1; }
+
+  void add_strided(std::uint64_t offset, std::int64_t stride_bytes,
+                   std::int64_t bytes);  // per thread
+  void add_bulk(std::uint64_t to, std::uint32_t bytes);
+  void add_tensor(int map) { maps_.push_back(map); }
+  void add_patch(int map, const tma::TensorMap& value) { patches_.push_back({map, &value}); }
+
+  // Ascending and apart; may hold bytes that no statement writes.
+  std::vector<ByteRange> take();
+
+ private:
+  struct Patch {
+    int map = 0;
+    const tma::TensorMap* value = nullptr;
+  };
+  void add(std::int64_t begin, std::int64_t end);
+  void add_map(const tma::TensorMap& map);
+
+  const Program& program_;
+  std::uint64_t size_;
+  std::int64_t last_thread_ = 0;
+  std::vector<ByteRange> ranges_;
+  std::vector<int> maps_;
+  std::vector<Patch> patches_;
+};
 std::vector<ByteRange> global_writes(const Program& program);
 
 class GlobalProvenance {

@@ -17,7 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/async/cluster.h"
+#include "sim/async/agent.h"
+#include "sim/async/touch.h"
 
 namespace tcq::machine {
 

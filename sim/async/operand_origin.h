@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/async/instruction.h"
 #include "sim/async/mma_cache.h"
+#include "sim/isa/copy/tma_tile.h"
 
 namespace tcq::machine {
 

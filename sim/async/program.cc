@@ -1,10 +1,9 @@
 #include "sim/async/program.h"
 
 #include <algorithm>
+#include <variant>
 
-#include "sim/isa/base/matrix_fragment.h"
 #include "sim/isa/base/shared_limits.h"
-#include "sim/isa/tcgen05/shape.h"
 
 namespace tcq::machine {
 namespace {
@@ -136,123 +135,17 @@ bool in_file(RegisterRange range) {
          range.first <= max_registers - range.count;
 }
 
-bool access_bytes_exist(int bytes) { return bytes == 4 || bytes == 8 || bytes == 16; }
-
-// Everything about one statement that does not depend on the state it meets.
-class StatementCheck {
- public:
-  StatementCheck(const Program& program, const Segment& segment)
-      : program_(program), segment_(segment) {}
-
-  Fault operator()(const Move& i) const {
-    return registers(i.to, RegisterRange{std::max(i.from, 0), i.from < 0 ? 0 : i.to.count});
-  }
-  Fault operator()(const LoadShared& i) const { return access(i.reg, i.bytes, i.from); }
-  Fault operator()(const StoreShared& i) const { return access(i.reg, i.bytes, i.to); }
-  Fault operator()(const LoadGlobal& i) const { return registers(i.regs); }
-  Fault operator()(const StoreGlobal& i) const { return registers(i.regs); }
-  Fault operator()(const LoadMatrices& i) const { return matrices(i.reg, i.count, i.rows); }
-  Fault operator()(const StoreMatrices& i) const { return matrices(i.reg, i.count, i.rows); }
-  Fault operator()(const WgmmaMma& i) const {
-    if (const Fault fault = check(i.op.form); fault != Fault::None) return fault;
-    if (i.d.count != wgmma::accumulator_registers(i.op.form.d, i.op.form.n))
-      return Fault::RegisterCountD;
-    const bool a_in_registers = i.op.form.a_place == wgmma::Place::Registers;
-    if (i.a.count != (a_in_registers ? wgmma::a_registers : 0)) return Fault::RegisterCountA;
-    if (i.metadata.count != (i.op.form.sparse ? 1 : 0)) return Fault::ProgramMalformed;
-    return registers(i.d, i.a, i.metadata);
-  }
-  Fault operator()(const WgmmaWait& i) const {
-    return i.pending < 0 ? Fault::ImmediateWaitGroup : Fault::None;
-  }
-  Fault operator()(const BulkWait& i) const {
-    return i.pending < 0 ? Fault::ImmediateWaitGroup : Fault::None;
-  }
-  Fault operator()(const TensorLoad& i) const { return map(i.map); }
-  Fault operator()(const TensorStore& i) const { return map(i.map); }
-  Fault operator()(const TensorReduce& i) const { return map(i.map); }
-  Fault operator()(const TensormapReplace& i) const { return map(i.map); }
-  Fault operator()(const FenceProxyTensormap& i) const {
-    return i.direction == TensormapFence::Release ? Fault::None : map(i.map);
-  }
-  Fault operator()(const BarrierSync& i) const { return barrier(i.id, i.threads, true); }
-  Fault operator()(const BarrierArrive& i) const { return barrier(i.id, i.threads, false); }
-  Fault operator()(const MbarrierTestWait& i) const { return predicate(i.predicate); }
-  Fault operator()(const Branch& i) const {
-    const auto end = static_cast<int>(segment_.statements.size());
-    if (i.target < 0 || i.target > end) return Fault::ProgramMalformed;
-    return i.predicate < 0 ? Fault::None : predicate(i.predicate);
-  }
-  Fault operator()(const SetMaxRegisters& i) const {
-    return i.count % 8 != 0 || i.count < 24 || i.count > 256 ? Fault::SetmaxnregCount : Fault::None;
-  }
-  Fault operator()(const Tcgen05Alloc& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Dealloc& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Relinquish& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Cp& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Shift& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Commit& i) const { return group(i.cta_group); }
-  Fault operator()(const Tcgen05Ld& i) const { return transfer(i.fragment, i.from, i.reg); }
-  Fault operator()(const Tcgen05St& i) const { return transfer(i.fragment, i.to, i.reg); }
-  Fault operator()(const Tcgen05Mma& i) const {
-    const tcgen05::MmaOpcode& op = i.opcode;
-    if (const Fault fault = group(op.cta_group); fault != Fault::None) return fault;
-    if (op.ws || op.sparse || op.ashift || i.idesc.k96) return Fault::UnmodelledMma;
-    if (const Fault fault = check(op, i.idesc); fault != Fault::None) return fault;
-    const bool a_lies_so =
-        op.a_place == tcgen05::Place::Tmem || i.a.layout.major == i.idesc.major_a;
-    return a_lies_so && i.b.layout.major == i.idesc.major_b ? Fault::None : Fault::ProgramMalformed;
-  }
-  template <class Other>
-  Fault operator()(const Other&) const {
-    return Fault::None;
-  }
-
- private:
-  template <class... Ranges>
-  Fault registers(Ranges... ranges) const {
-    return (in_file(ranges) && ...) ? Fault::None : Fault::RegisterOutOfRange;
-  }
-  Fault address(const Address& a) const {
-    const auto threads = static_cast<std::size_t>(segment_.warps * warp_threads);
-    return a.table && a.table->size() < threads ? Fault::ProgramMalformed : Fault::None;
-  }
-  Fault access(int reg, int bytes, const Address& a) const {
-    if (!access_bytes_exist(bytes)) return Fault::ProgramMalformed;
-    if (!in_file({reg, bytes / 4})) return Fault::RegisterOutOfRange;
-    return address(a);
-  }
-  Fault matrices(int reg, int count, const Address& a) const {
-    if (!matrix::count_exists(count)) return Fault::MatrixCount;
-    if (!in_file({reg, count})) return Fault::RegisterOutOfRange;
-    return address(a);
-  }
-  static Fault group(int cta_group) {
-    return cta_group == 1 || cta_group == 2 ? Fault::None : Fault::ProgramMalformed;
-  }
-  Fault transfer(const tcgen05::Fragment& f, const TmemOperand& operand, int reg) const {
-    const bool exists = f.num >= 1 && f.num <= 128 && tcgen05::registers(f) <= 128;
-    if (!exists || f.half_split < 0) return Fault::ProgramMalformed;
-    return registers(RegisterRange{reg, tcgen05::registers(f)},
-                     RegisterRange{std::max(operand.reg, 0), 1});
-  }
-  Fault map(int number) const {
-    const auto count = static_cast<int>(program_.maps().size());
-    return number < 0 || number >= count ? Fault::ProgramMalformed : Fault::None;
-  }
-  Fault barrier(int id, int threads, bool may_be_all) const {
-    if (id < 0 || id > 15) return Fault::BarrierId;
-    if (threads == 0 && may_be_all) return Fault::None;
-    const bool whole = threads > 0 && threads % warp_threads == 0;
-    return whole && threads <= program_.launch().threads ? Fault::None : Fault::BarrierThreads;
-  }
-  Fault predicate(int number) const {
-    return number < 0 || number > 7 ? Fault::RegisterOutOfRange : Fault::None;
-  }
-
-  const Program& program_;
-  const Segment& segment_;
-};
+// Whatever of a statement does not depend on the state it meets.
+Fault check_statement(const Statement& statement, const Bounds& bounds) {
+  return std::visit(
+      [&](const auto& i) -> Fault {
+        if (const Fault fault = i.check(bounds); fault != Fault::None) return fault;
+        const RegisterUse used = i.registers();
+        return std::all_of(used.begin(), used.end(), in_file) ? Fault::None
+                                                              : Fault::RegisterOutOfRange;
+      },
+      statement.what);
+}
 
 ProgramFault check_segments(const Program& program) {
   std::int64_t number = 0;
@@ -262,9 +155,10 @@ ProgramFault check_segments(const Program& program) {
       return malformed("role " + s.name + " has warps that the CTA has not");
     if (s.cta < every_cta || s.cta >= program.launch().cluster)
       return malformed("role " + s.name + " belongs to a CTA that the cluster has not");
-    const StatementCheck check_statement(program, s);
+    const Bounds bounds = {static_cast<int>(program.maps().size()), program.launch().threads,
+                           s.warps * warp_threads, static_cast<int>(s.statements.size())};
     for (const Statement& statement : s.statements) {
-      const Fault fault = std::visit(check_statement, statement.what);
+      const Fault fault = check_statement(statement, bounds);
       if (fault != Fault::None) return {fault, number, s.name};
       ++number;
     }

@@ -4,7 +4,7 @@
 // mma, cp, shift, ld and st are asynchronous: program order alone orders only some pairs of one
 // thread, or of threads with fences between them. Every other pair needs the first to be complete,
 // and the second's thread to know it. Holds no state; tensor_memory.h remembers the accesses, and
-// execute_tcgen05.cc says what waits and fences do. Example: mma, mma on one accumulator is a pair;
+// instructions/tcgen05.h says what waits and fences do. Example: mma, mma on one accumulator is a pair;
 // mma, ld needs commit, a wait on its mbarrier and fence::after_thread_sync.
 //
 // Source: PTX ISA 9.2, 9.7.16.6.2 "Pipelined tcgen05 instructions", 9.7.16.6.3 "Specialized

@@ -1,6 +1,6 @@
 // What of tcgen05 is in flight in a cluster, and what its warps know of Tensor Memory.
 //
-// Part of cluster.h's state; changed by execute_tcgen05.cc and execute_tmem.cc only. An operation
+// Part of cluster_state.h; changed by instructions/tcgen05.h, tmem.h and what they share only. An operation
 // stays in the list until its data has moved: when a commit that tracks it arrives, a wait or a use
 // of a register forces it, one that must come behind it moves, or chance decides so.
 #pragma once
@@ -29,7 +29,10 @@ struct Tcgen05Thread {
   Place last;
 };
 
+using MoveTmem = Fault(const Instruction&, TmemData&);
+
 struct Tcgen05Operation {
+  MoveTmem* move = nullptr;  // its data, when they are due
   std::uint32_t number = 0;
   std::uint32_t statement = 0;
   TmemAction action = TmemAction::Mma;

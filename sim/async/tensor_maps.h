@@ -6,7 +6,7 @@
 // or program order) and an acquire of this map by the thread that copies; one thread needs both
 // fences, too. Before the next patch its warp must know that every copy which uses the map is over:
 // a phase of the copy's mbarrier, or its bulk group, wait_group.read included. Maps that no statement
-// of the program patches are not followed. What a gap is as a Fault: execute_tensormap.cc. Example:
+// of the program patches are not followed. What a gap is as a Fault: copies.h. Example:
 // warp 0 patches map 0, releases and arrives on an mbarrier, warp 1 waits for it and copies: Acquire.
 //
 // Source: PTX ISA 9.2, 8.6 "Proxies", 9.7.13.4 "fence.proxy.tensormap", 9.7.9.28
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "sim/async/finding.h"
-#include "sim/async/instruction.h"
+#include "sim/isa/copy/tensor_map.h"
 
 namespace tcq::machine {
 

@@ -5,7 +5,7 @@
 // last access that wrote them and those that read them since: at most 4096 slots of 8 bytes per CTA,
 // and a log that is compacted when it has doubled; cells and flags are at most 264 KiB per CTA. That is exact for all shapes but cp.4x256b and lanes
 // that a mask disables, which count as the 16 lanes around them. TmemPool hands out columns, first
-// fit. What the accesses mean: tcgen05_order.h; who makes them: execute_tcgen05.cc. Example: a pool
+// fit. What the accesses mean: tcgen05_order.h; who makes them: tmem_access.h. Example: a pool
 // with 256 columns taken from 0 gives 128 columns at 256.
 //
 // Source: PTX ISA 9.2, 9.7.16.1 "Tensor Memory", 9.7.16.7.1 "tcgen05.alloc, dealloc".

@@ -1,4 +1,4 @@
-// Which steps depend on their order, judged by what they touched (Touch, cluster.h): what the
+// Which steps depend on their order, judged by what they touched (touch.h): what the
 // reduction of explore.h rests on.
 //
 // Data needs no judgement here: unordered accesses are Faults whatever order they were executed in.
@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "sim/async/cluster.h"
+#include "sim/async/touch.h"
 
 namespace tcq::machine {
 

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "oracle/diagnosis/diagnosis.h"
 #include "sim/machine/tma.h"
@@ -291,6 +293,23 @@ TEST(Explore, EachLaneArrivesOnTheBarrierItNames) {
   all.barrier_sync();
   p.warps("a", 0, 1).lanes(0b11).mbarrier_arrive({done[0].base, 8});
   p.warps("b", 1, 1).mbarrier_try_wait(done[0], 0).mbarrier_try_wait(done[1], 0);
+  const Report report = explore(p, {});
+  EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
+}
+
+TEST(Explore, EachWarpWaitsForTheBarrierItNames) {
+  Program p({.threads = 96});
+  const auto done = p.mbarriers("done", 2);
+  Role all = p.warps("all", 0, 3);
+  for (const Address& barrier : done) all.elect().mbarrier_init(barrier, 1);
+  all.barrier_sync();
+  std::vector<std::uint32_t> offsets(64);
+  offsets[32] = done[1].base - done[0].base;
+  Address own = done[0];
+  own.table = std::make_shared<const std::vector<std::uint32_t>>(offsets);
+  p.warps("waiters", 0, 2).elect_per_warp().mbarrier_try_wait(own, 0);
+  p.warps("second", 1, 1).elect().mbarrier_arrive(done[0]);
+  p.warps("first", 2, 1).elect().mbarrier_arrive(done[1]);
   const Report report = explore(p, {});
   EXPECT_EQ(report.outcome, Outcome::Right) << oracle::report_text(p, report);
 }

@@ -3,7 +3,7 @@
 // A phase completes when no arrival is pending and the transaction count is zero; the next phase
 // then expects the same number of arrivals. Arrivals, complete_tx and
 // expect_tx alike test for it. What
-// arrivals publish and waits acquire is sim/async/execute_mbarrier.cc's business; the 64 bits in
+// arrivals publish and waits acquire is sim/async/mbarrier_slots.h's business; the 64 bits in
 // memory are opaque. Example: init(1), expect_tx(16), arrive: pending 0, tx 16, phase 0 stays open
 // until complete_tx(16).
 //

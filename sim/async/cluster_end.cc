@@ -1,0 +1,92 @@
+// The ends of warps and CTAs; see cluster.h.
+#include <algorithm>
+
+#include "sim/async/access.h"
+#include "sim/async/cluster.h"
+#include "sim/async/warpgroups.h"
+
+namespace tcq::machine {
+namespace {
+
+// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
+bool may_end_before_commit(ClusterState& c, int cta, const ExitUse& arrival) {
+  const Cta& ending = c.cta(cta);
+  const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
+  return !c.stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
+                      .at = arrival.at,
+                      .cta = cta,
+                      .bytes = arrival.bytes});
+}
+
+// Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
+void end_cta(ClusterState& c, int cta) {
+  const Cta& ending = c.cta(cta);
+  const auto fail_at = [&](Fault fault, Place at, ByteRange bytes) {
+    c.fail({.fault = fault, .at = at, .cta = cta, .bytes = bytes});
+  };
+  for (const Copy& copy : c.copies) {
+    const int issuer = c.warp(copy.warp).cta;
+    if (copy.cta != cta && (copy.read == 0 || issuer != cta)) continue;
+    if (copy.slot < 0) continue;  // stores: below
+    return fail_at(issuer == cta ? Fault::ExitInFlight : Fault::CtaExited,
+                   {copy.statement, copy.warp, copy.lane}, copy.box);
+  }
+  for (const CommitInFlight& commit : c.tcgen05.commits) {
+    const Warp& issuer = c.warp(commit.warp);
+    if (c.slot(commit.slot).cta != cta || issuer.cta == cta) continue;
+    const Place at = {commit.statement, commit.warp, commit.lane};
+    const Stream commits = issuer.tmem.commits;
+    if (!may_end_before_commit(c, cta, {0, 0, at, {}, true, commits, commit.carried.at(commits)}))
+      return;
+  }
+  for (const ExitUse& use : ending.exit_uses) {
+    if (use.tick <= ending.exit.at(use.stream)) continue;
+    if (use.commits != 0) {
+      if (!may_end_before_commit(c, cta, use)) return;
+      continue;
+    }
+    const WeakSync* weak = find_weak(c, ending.exit_lost, -1, use.stream, use.tick);
+    if (weak == nullptr)
+      return fail_at(use.from_outside ? Fault::CtaExited : Fault::ExitInFlight, use.at, use.bytes);
+    return c.fail(
+        {.fault = weak->fault, .at = use.at, .cta = cta, .bytes = use.bytes, .hint = weak->at});
+  }
+  for (const Warp& warp : c.warps) {
+    if (warp.cta != cta) continue;
+    for (const BulkThread& thread : warp.bulk)
+      if (!thread.uncommitted.empty() || ending.exit.at(thread.read) < thread.committed)
+        return fail_at(Fault::ExitInFlight, thread.last_store, {});
+  }
+  for (const Warpgroup& group : c.warpgroups)
+    for (const Mma& mma : group.mmas)
+      if (c.warp(group.first_warp).cta == cta && mma.read != 0 &&
+          c.log[mma.read].tick > ending.exit.at(c.log[mma.read].stream))
+        return fail_at(Fault::ExitInFlight, {mma.statement, group.first_warp, -1}, {});
+  for (const TmemAllocated& left : c.pool(cta).allocations())
+    return c.fail({.fault = Fault::TmemLeaked,
+                   .at = left.alloc,
+                   .cta = cta,
+                   .tmem = {0, tcgen05::tmem_lanes, left.first_column, left.columns}});
+}
+
+}  // namespace
+
+void Cluster::finish(Warp& warp) {
+  warp.finished = true;
+  --state_.running;
+  Cta& cta = state_.cta(warp.cta);
+  cta.exit.join(warp.clock);
+  cta.exit_lost.join(warp.lost);
+  state_.complete_cluster_barrier();
+  const Warpgroup& group = warpgroup_of(state_, warp);
+  const std::uint64_t executed =
+      group.aligned[static_cast<std::size_t>(warp.index % warps_per_warpgroup)] -
+      group.first_aligned;
+  if (executed < group.aligned_statements.size())
+    return state_.fail({.fault = Fault::WarpgroupDivergent,
+                        .at = {group.aligned_statements[executed], group.first_warp, -1},
+                        .number = warp.number});
+  if (--cta.running_warps == 0) end_cta(state_, warp.cta);
+}
+
+}  // namespace tcq::machine

@@ -1,0 +1,193 @@
+#include "sim/async/cluster_state.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace tcq::machine {
+namespace {
+
+constexpr std::size_t min_log_limit = 1024;
+constexpr std::uint64_t default_instruction_limit = 10'000'000;
+
+int warpgroups_per_cta(const Program& program) {
+  return (program.warps_per_cta() + warps_per_warpgroup - 1) / warps_per_warpgroup;
+}
+
+std::vector<PatchableMap> maps_of(const Program& program) {
+  std::vector<bool> is_patched(program.maps().size());
+  for (const Segment& s : program.segments())
+    for (const Statement& statement : s.statements)
+      if (const auto* i = std::get_if<TensormapReplace>(&statement.what))
+        is_patched[static_cast<std::size_t>(i->map)] = true;
+  std::vector<PatchableMap> maps;
+  for (std::size_t i = 0; i < is_patched.size(); ++i)
+    maps.emplace_back(&program.maps()[i], is_patched[i]);
+  return maps;
+}
+
+// That statements name; -1: none.
+int highest_register(const Program& program) {
+  int highest = -1;
+  for (const Segment& s : program.segments())
+    for (const Statement& statement : s.statements) {
+      const RegisterUse used =
+          std::visit([](const auto& i) -> RegisterUse { return i.registers(); }, statement.what);
+      for (const RegisterRange& r : used)
+        if (r.count > 0) highest = std::max(highest, r.first + r.count - 1);
+    }
+  return highest;
+}
+
+}  // namespace
+
+ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
+    : program(of),
+      cache(results),
+      timing(when),
+      global(of.initial_global()),
+      global_provenance(global_writes(of)),
+      maps(maps_of(of)),
+      streams(of.launch().cluster * of.warps_per_cta(),
+              of.launch().cluster * warpgroups_per_cta(of)),
+      instruction_limit(default_instruction_limit) {
+  const Launch& launch = program.launch();
+  for (const Segment& s : program.segments()) {
+    segment_base.push_back(statements.size());
+    for (const Statement& statement : s.statements) statements.push_back(&statement);
+  }
+  const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
+  const int per_cta = program.warps_per_cta();
+  const auto used_registers = static_cast<std::size_t>(highest_register(program) + 1);
+  tcgen05.memory.resize(static_cast<std::size_t>(launch.cluster));
+  tcgen05.pools.resize(static_cast<std::size_t>(launch.cluster));
+  tcgen05.pairs.resize(static_cast<std::size_t>((launch.cluster + 1) / 2));
+  for (int cta = 0; cta < launch.cluster; ++cta) {
+    ctas.push_back({SharedMemory(shared_base_sm90, shared_bytes),
+                    Provenance(shared_base_sm90, shared_bytes),
+                    {},
+                    per_cta,
+                    0,
+                    {},
+                    {},
+                    streams.make(),
+                    {}});
+    for (int first = 0; first < per_cta; first += warps_per_warpgroup) {
+      Warpgroup group;
+      group.first_warp = cta * per_cta + first;
+      warpgroups.push_back(std::move(group));
+    }
+    for (int index = 0; index < per_cta; ++index) {
+      Warp warp;
+      warp.number = cta * per_cta + index;
+      warp.cta = cta;
+      warp.index = index;
+      for (std::size_t s = 0; s < program.segments().size(); ++s) {
+        const Segment& segment = program.segments()[s];
+        const bool mine = (segment.cta == every_cta || segment.cta == cta) &&
+                          index >= segment.first_warp && index < segment.first_warp + segment.warps;
+        if (mine && !segment.statements.empty()) warp.path.push_back(s);
+      }
+      warp.registers.of_reg.resize(used_registers);
+      warp.loaded.resize(used_registers);
+      warp.max_registers = launch.registers;
+      warp.clock.raise(streams.epochs(warp.number), 1);
+      warp.clock.raise(ctas.back().start, 1);
+      warps.push_back(std::move(warp));
+    }
+  }
+  log_limit = std::max<std::size_t>(
+      min_log_limit, std::size_t{shared_bytes} * static_cast<std::size_t>(launch.cluster) / 2);
+  running = static_cast<int>(warps.size());
+}
+
+int ClusterState::find_slot(int cta, std::uint32_t address) const {
+  const auto found = slot_of.find(mbarrier_object(cta, address));
+  return found == slot_of.end() ? -1 : found->second;
+}
+
+bool ClusterState::stops_at(Finding found) {
+  if (fails(info(found.fault).kind, failing)) {
+    if (!finding) finding = std::move(found);
+    return true;
+  }
+  const bool known = std::any_of(suspicions.begin(), suspicions.end(), [&](const Finding& f) {
+    return f.fault == found.fault && f.at.statement == found.at.statement;
+  });
+  if (!known) suspicions.push_back(std::move(found));
+  return false;
+}
+
+// --- copies, ends ----------------------------------------------------------------------------------
+
+// From the youngest: stores that no wait has completed may be many, and old.
+const Copy* ClusterState::find_copy(AgentId agent) const {
+  const auto found = std::find_if(copies.rbegin(), copies.rend(),
+                                  [&](const Copy& copy) { return copy.id == agent; });
+  return found == copies.rend() ? nullptr : &*found;
+}
+
+void ClusterState::drop_copy(AgentId agent) {
+  copies.erase(copies.begin() + (find_copy(agent) - copies.data()));
+  std::erase(loads, agent);
+}
+
+void ClusterState::note_exit_use(int cta, const ExitUse& use) {
+  auto& uses = this->cta(cta).exit_uses;
+  const auto same = std::find_if(uses.begin(), uses.end(),
+                                 [&](const ExitUse& u) { return u.stream == use.stream; });
+  if (same == uses.end())
+    uses.push_back(use);
+  else if (same->tick < use.tick)
+    *same = use;
+}
+
+// All warps that have not finished must have arrived.
+bool ClusterState::complete_cluster_barrier() {
+  const bool all = std::all_of(warps.begin(), warps.end(), [&](const Warp& warp) {
+    return warp.finished ||
+           (warp.cluster_arrivals == 1 && warp.cluster_awaited == cluster_barrier.uses);
+  });
+  if (!all || cluster_barrier.arrived == 0) return false;
+  cluster_barrier.done.join(std::exchange(cluster_barrier.pending, {}));
+  cluster_barrier.done_lost.join(std::exchange(cluster_barrier.pending_lost, {}));
+  cluster_barrier.arrived = 0;
+  ++cluster_barrier.uses;
+  return true;
+}
+
+// --- the log of accesses ---------------------------------------------------------------------------
+
+void ClusterState::compact_log() {
+  Compaction compaction(log);
+  for (Cta& cta : ctas) compaction.keep(cta.provenance);
+  global_provenance.for_each_page([&](Provenance& page) { compaction.keep(page); });
+  for (const MbarrierSlot& slot : slots) compaction.keep(slot.init);
+  for (const UnwrittenRead& read : unwritten_reads) compaction.keep(read.access);
+  for (const Copy& copy : copies)
+    for (const AccessId id : {copy.write, copy.read, copy.global_read}) compaction.keep(id);
+  for (const Warpgroup& group : warpgroups)
+    for (const Mma& mma : group.mmas) compaction.keep(mma.read);
+  compaction.run();
+  for (Cta& cta : ctas) compaction.renumber(cta.provenance);
+  global_provenance.for_each_page([&](Provenance& page) { compaction.renumber(page); });
+  for (MbarrierSlot& slot : slots) slot.init = compaction.renumber(slot.init);
+  for (UnwrittenRead& read : unwritten_reads) read.access = compaction.renumber(read.access);
+  for (Copy& copy : copies) {
+    copy.write = compaction.renumber(copy.write);
+    copy.read = compaction.renumber(copy.read);
+    copy.global_read = compaction.renumber(copy.global_read);
+  }
+  for (Warpgroup& group : warpgroups)
+    for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+  for (Warp& warp : warps)
+    for (LoadedRegister& loaded : warp.loaded) loaded.load = compaction.renumber(loaded.load);
+  log_limit = std::max(log_limit, log.size() + log.size() / 2);
+}
+
+std::size_t ClusterState::bookkeeping_bytes() const {
+  std::size_t bytes = log.bytes() + tcgen05.history.bytes() + global_provenance.bytes();
+  for (const Cta& cta : ctas) bytes += cta.provenance.bytes();
+  return bytes;
+}
+
+}  // namespace tcq::machine

@@ -1,0 +1,280 @@
+// The whole state of a cluster of CTAs that runs a program, and what every part of the machine asks of
+// it. Who may change what: cluster.h takes the steps, instructions/ execute statements.
+//
+// What warps know of each other is kept as vector clocks (clock.h); shared memory remembers who touched
+// each byte (provenance.h), and so does global memory (global_provenance.h), registers which wgmma owns
+// them (wgmma_order.h), Tensor Memory who touched which cells (tcgen05_state.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/async/agent.h"
+#include "sim/async/clock.h"
+#include "sim/async/finding.h"
+#include "sim/async/global_provenance.h"
+#include "sim/async/mma_cache.h"
+#include "sim/async/program.h"
+#include "sim/async/provenance.h"
+#include "sim/async/schedule.h"
+#include "sim/async/tcgen05_state.h"
+#include "sim/async/tensor_maps.h"
+#include "sim/async/touch.h"
+#include "sim/async/wgmma_order.h"
+#include "sim/isa/copy/mbarrier.h"
+#include "sim/machine/shared_memory.h"
+
+namespace tcq::machine {
+
+// Lanes that have not used what a load brought into a register.
+struct LoadedRegister {
+  AccessId load = 0;
+  std::uint32_t lanes = 0;
+};
+
+struct Registers {
+  std::vector<std::array<std::uint32_t, warp_threads>> of_reg;
+};
+
+struct MbarrierSlot {
+  int cta = 0;
+  std::uint32_t address = 0;
+  mbarrier::Mbarrier state;
+  bool live = false;
+  Stream phases = 0;
+  // Released by arrivals so far, and up to the last completed phase: by threads of the barrier's own
+  // CTA at any scope, by others at cluster scope, and what arrivals were too weak to release: enough
+  // for tcgen05 fences and to know that a CTA has started.
+  Clock own, cluster, lost;
+  Clock done_own, done_cluster, done_lost;
+  AccessId init = 0;
+  int init_warp = 0;
+  Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
+};
+
+// An arrival that released nothing, or a wait that acquired nothing: relaxed, or at a scope that does
+// not reach the other CTA. Places of one statement are one.
+struct WeakSync {
+  Fault fault = Fault::None;  // ReleaseMissing, AcquireMissing, ScopeTooNarrow
+  Place at;
+  bool waits = false;
+  std::uint64_t object = 0;  // Touch::object of the barrier
+  Clock lost;                // what it would have handed on
+};
+
+struct NamedBarrier {
+  int expected = 0;  // threads; 0: not in use
+  int arrived = 0;
+  std::uint32_t uses = 0;  // completed
+  Clock pending, done;
+  Clock pending_lost, done_lost;
+};
+
+struct CopyData;  // copies.h
+using MoveCopy = void(const Instruction&, const CopyData&);
+
+struct Copy {
+  AgentId id = 0;
+  MoveCopy* move = nullptr;  // its data, when they are due
+  std::uint32_t statement = 0;
+  int warp = 0;
+  int lane = 0;
+  int cta = 0;    // whose shared memory it writes (loads) or reads (stores)
+  int slot = -1;  // loads: the mbarrier it completes
+  std::uint32_t bytes = 0;
+  int source_cta = 0;  // between CTAs
+  std::uint32_t source_address = 0;
+  AccessId write = 0;                   // loads: of shared memory; stores: of global memory
+  AccessId read = 0;                    // of shared memory
+  AccessId global_read = 0;             // 0: no bytes that the program writes
+  const tma::TensorMap* map = nullptr;  // as the copy found it
+  int map_number = -1;
+  ByteRange box;                       // of shared memory
+  std::vector<std::uint8_t> captured;  // stores: the source, once it is read
+  bool is_read = false;
+  bool is_written = false;
+};
+
+// Bulk groups belong to one thread.
+struct BulkThread {
+  int lane = 0;
+  Stream read = 0;
+  Stream done = 0;
+  std::uint32_t committed = 0;
+  std::uint32_t groups_read = 0;  // forced by waits: the first ones
+  Place last_store;
+  std::vector<AgentId> uncommitted;         // copies
+  std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
+};
+
+struct Mma {
+  std::uint32_t statement = 0;
+  std::uint32_t issued_by = 0;  // bit per warp of the warpgroup
+  AccessId read = 0;
+  bool executed = false;
+};
+
+struct Warpgroup {
+  int first_warp = 0;
+  std::deque<Mma> mmas;         // not yet dropped, in order of issue
+  std::uint64_t first_mma = 0;  // number of mmas.front()
+  // Per warp: aligned instructions executed, checked against the first warp that got so far.
+  std::array<std::uint64_t, 4> aligned{};
+  std::deque<std::uint32_t> aligned_statements;
+  std::uint64_t first_aligned = 0;
+  std::array<std::uint64_t, 4> mma_count{};             // issued by each warp
+  std::array<std::vector<std::uint64_t>, 4> group_end;  // mma_count at each commit
+};
+
+struct Warp {
+  int number = 0;  // in the cluster
+  int cta = 0;
+  int index = 0;                  // in the CTA
+  std::vector<std::size_t> path;  // segments
+  std::size_t segment = 0;        // in the path
+  std::size_t pc = 0;             // in the segment
+  bool finished = false;
+  bool arrived = false;  // at the barrier it stands before
+  std::uint32_t awaited_use = 0;
+  Registers registers;
+  wgmma::Order order;
+  std::array<bool, 8> predicates{};
+  Clock clock;
+  std::vector<FenceClock> at_fence;  // its clock when lanes last executed fence.proxy.async
+  std::vector<LoadedRegister> loaded;
+  Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
+  Clock lost;          // what it would know, were no arrival or wait too weak (WeakSync)
+  std::uint32_t fences = 0;
+  std::uint32_t copies = 0;        // issued
+  std::uint32_t waits_passed = 0;  // on mbarriers
+  int max_registers = 0;
+  int cluster_arrivals = 0;
+  std::uint32_t cluster_awaited = 0;
+  Place last_wait;                  // on an mbarrier
+  Place stale_wait;                 // the same, if that told it nothing new
+  bool stale_is_fresh = false;      // ... because no phase had completed at all, for the first time
+  std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
+  std::vector<BulkThread> bulk;
+  WarpTmem tmem;
+};
+
+// A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
+struct UnwrittenRead {
+  AccessId access = 0;
+  Finding finding;
+  Place stale_wait;     // of its warp at that time
+  bool waited = false;  // its warp had passed a wait
+};
+
+// A use of a CTA's shared memory that one of its warps must know before the CTA ends.
+struct ExitUse {
+  Stream stream = 0;
+  Tick tick = 0;
+  Place at;
+  ByteRange bytes;
+  bool from_outside = false;
+  Stream commits = 0;  // an arrival of a tcgen05.commit: of its warp, and the how many-th
+  Tick commit = 0;
+};
+
+struct Cta {
+  SharedMemory shared;
+  Provenance provenance;
+  std::array<NamedBarrier, 16> barriers;
+  int running_warps = 0;
+  std::int64_t free_registers = 0;  // in the pool of setmaxnreg
+  Clock exit, exit_lost;            // what its finished warps knew, and would have known
+  Stream start = 0;                 // tick 1: the CTA runs
+  std::vector<ExitUse> exit_uses;   // the last of each stream
+};
+
+inline constexpr int warps_per_warpgroup = 4;
+
+struct ClusterState {
+  ClusterState(const Program& program, MmaCache& cache, Timing timing);
+
+  // --- parts by number ---
+  Cta& cta(int number) { return ctas[static_cast<std::size_t>(number)]; }
+  const Cta& cta(int number) const { return ctas[static_cast<std::size_t>(number)]; }
+  Warp& warp(int number) { return warps[static_cast<std::size_t>(number)]; }
+  const Warp& warp(int number) const { return warps[static_cast<std::size_t>(number)]; }
+  MbarrierSlot& slot(int number) { return slots[static_cast<std::size_t>(number)]; }
+  const MbarrierSlot& slot(int number) const { return slots[static_cast<std::size_t>(number)]; }
+  int find_slot(int cta, std::uint32_t address) const;  // -1: none
+  TmemPool& pool(int cta) { return tcgen05.pools[static_cast<std::size_t>(cta)]; }
+  const TmemPool& pool(int cta) const { return tcgen05.pools[static_cast<std::size_t>(cta)]; }
+  PairedStep& pair_of(int cta) { return tcgen05.pairs[static_cast<std::size_t>(cta / 2)]; }
+  const PairedStep& pair_of(int cta) const {
+    return tcgen05.pairs[static_cast<std::size_t>(cta / 2)];
+  }
+  TensorMemory& memory(int cta) { return tcgen05.memory[static_cast<std::size_t>(cta)]; }
+  const TensorMemory& memory(int cta) const {
+    return tcgen05.memory[static_cast<std::size_t>(cta)];
+  }
+  Tick epoch(int warp) const {
+    return warps[static_cast<std::size_t>(warp)].clock.at(streams.epochs(warp));
+  }
+
+  // --- positions ---
+  std::uint32_t statement_number(const Warp& warp) const {
+    return static_cast<std::uint32_t>(segment_base[warp.path[warp.segment]] + warp.pc);
+  }
+  const Statement* next_statement(const Warp& warp) const {
+    return warp.finished ? nullptr : statements[statement_number(warp)];
+  }
+
+  // --- findings ---
+  // Does it end the execution? If not (Severities), it is remembered and the warp goes on.
+  bool stops_at(Finding found);
+  void fail(Finding found) { stops_at(std::move(found)); }
+
+  // --- copies, ends ---
+  Copy* find_copy(AgentId agent) {
+    return const_cast<Copy*>(std::as_const(*this).find_copy(agent));
+  }
+  const Copy* find_copy(AgentId agent) const;  // null: none
+  void drop_copy(AgentId agent);
+  void note_exit_use(int cta, const ExitUse& use);
+  bool complete_cluster_barrier();  // if all warps that run have arrived
+
+  // --- the log of accesses ---
+  void compact_log();
+  std::size_t bookkeeping_bytes() const;
+
+  const Program& program;
+  MmaCache& cache;
+  Timing timing;
+  std::vector<const Statement*> statements;
+  std::vector<std::size_t> segment_base;
+  std::vector<Cta> ctas;
+  std::vector<Warp> warps;
+  std::vector<Warpgroup> warpgroups;
+  std::vector<Copy> copies;    // in flight
+  std::vector<AgentId> loads;  // those of them that complete bytes of an mbarrier
+  std::vector<MbarrierSlot> slots;
+  std::vector<WeakSync> weak_syncs;
+  std::unordered_map<std::uint64_t, int> slot_of;
+  NamedBarrier cluster_barrier;
+  std::vector<std::uint8_t> global;
+  GlobalProvenance global_provenance;
+  std::vector<PatchableMap> maps;
+  AccessLog log;
+  Streams streams;
+  std::size_t log_limit = 0;
+  int running = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t instruction_limit = 0;
+  std::vector<Touch> touches;  // of the present step
+  std::optional<Finding> finding;
+  Severities failing;  // what ends an execution beside the undefined
+  std::vector<Finding> suspicions;
+  std::vector<UnwrittenRead> unwritten_reads;
+  Tcgen05State tcgen05;
+};
+
+}  // namespace tcq::machine

@@ -1,0 +1,164 @@
+#include "sim/async/instructions/barrier.h"
+
+#include <utility>
+
+#include "sim/async/access.h"
+#include "sim/async/mbarrier_slots.h"
+
+namespace tcq::machine {
+
+// --- barriers of the CTA ---------------------------------------------------------------------------
+
+namespace {
+
+NamedBarrier& barrier_at(Cta& cta, int id) { return cta.barriers[static_cast<std::size_t>(id)]; }
+const NamedBarrier& barrier_at(const Cta& cta, int id) {
+  return cta.barriers[static_cast<std::size_t>(id)];
+}
+
+Fault check_id(int id) { return id < 0 || id > 15 ? Fault::BarrierId : Fault::None; }
+
+Fault check_threads(int threads, const Bounds& bounds) {
+  const bool whole = threads > 0 && threads % warp_threads == 0;
+  return whole && threads <= bounds.cta_threads ? Fault::None : Fault::BarrierThreads;
+}
+
+// The first step arrives; a warp that has is going to leave.
+std::vector<Touch> touches_of(const Standing& at, int id) {
+  return {{.object = barrier_object(at.warp.cta, id),
+           .kind = at.warp.arrived ? TouchKind::Wait : TouchKind::Count}};
+}
+
+void arrive_at(Step& s, int id, int threads) {
+  NamedBarrier& barrier = barrier_at(s.cta(), id);
+  if (barrier.expected != 0 && barrier.expected != threads)
+    return s.c.fail({.fault = Fault::BarrierMismatch, .at = s.place(), .number = barrier.expected});
+  barrier.expected = threads;
+  barrier.arrived += warp_threads;
+  barrier.pending.join(s.warp.clock);
+  barrier.pending_lost.join(s.warp.lost);
+  next_epoch(s);
+  s.warp.awaited_use = barrier.uses;
+  const bool completes = barrier.arrived >= barrier.expected;
+  s.c.touches.push_back(
+      {.object = barrier_object(s.warp.cta, id), .phase = barrier.uses, .completes = completes});
+  if (!completes) return;
+  barrier.done = std::exchange(barrier.pending, {});
+  barrier.done_lost = std::exchange(barrier.pending_lost, {});
+  barrier.arrived = 0;
+  barrier.expected = 0;
+  ++barrier.uses;
+}
+
+}  // namespace
+
+Fault BarrierSync::check(const Bounds& bounds) const {
+  const Fault fault = check_id(id);
+  return fault != Fault::None || threads == 0 ? fault : check_threads(threads, bounds);
+}
+Fault BarrierArrive::check(const Bounds& bounds) const {
+  const Fault fault = check_id(id);
+  return fault != Fault::None ? fault : check_threads(threads, bounds);
+}
+
+std::vector<Touch> BarrierSync::touches(const Standing& at) const { return touches_of(at, id); }
+std::vector<Touch> BarrierArrive::touches(const Standing& at) const { return touches_of(at, id); }
+
+bool BarrierSync::is_blocked(const Standing& at) const {
+  return at.warp.arrived && barrier_at(at.cta(), id).uses <= at.warp.awaited_use;
+}
+
+Waiting BarrierSync::waiting(const Standing& at) const {
+  const NamedBarrier& barrier = barrier_at(at.cta(), id);
+  Waiting w = at.waits_for(WaitFor::Barrier);
+  w.object = static_cast<std::uint32_t>(id);
+  w.expected = barrier.expected;
+  w.missing = barrier.expected - barrier.arrived;
+  return w;
+}
+
+std::string BarrierSync::text(const Names&) const {
+  return threads == 0 ? joined("bar.sync ", id) : joined("bar.sync ", id, ", ", threads);
+}
+std::string BarrierArrive::text(const Names&) const {
+  return joined("bar.arrive ", id, ", ", threads);
+}
+
+void BarrierSync::execute(Step& s) const {
+  if (!s.all_lanes_take_part()) return;
+  if (!s.warp.arrived) {
+    arrive_at(s, id, threads == 0 ? s.c.program.launch().threads : threads);
+    s.warp.arrived = true;
+    --s.warp.pc;  // it stands before the barrier until all are there
+    return;
+  }
+  const NamedBarrier& barrier = barrier_at(s.cta(), id);
+  s.warp.arrived = false;
+  s.warp.clock.join(barrier.done);
+  s.warp.lost.join(barrier.done_lost);
+  s.c.touches.push_back(
+      {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
+}
+
+void BarrierArrive::execute(Step& s) const {
+  if (s.all_lanes_take_part()) arrive_at(s, id, threads);
+}
+
+void WarpSync::execute(Step& s) const { s.all_lanes_take_part(); }
+
+// --- the cluster's barrier -------------------------------------------------------------------------
+
+std::vector<Touch> ClusterArrive::touches(const Standing&) const {
+  return {{.object = cluster_object}};
+}
+std::vector<Touch> ClusterWait::touches(const Standing&) const {
+  return {{.object = cluster_object, .kind = TouchKind::Wait}};
+}
+
+bool ClusterWait::is_blocked(const Standing& at) const {
+  return at.warp.cluster_arrivals != 0 && at.c.cluster_barrier.uses <= at.warp.cluster_awaited;
+}
+
+Waiting ClusterWait::waiting(const Standing& at) const {
+  Waiting w = at.waits_for(WaitFor::ClusterBarrier);
+  w.expected = static_cast<std::int64_t>(at.c.warps.size());
+  w.missing = w.expected - at.c.cluster_barrier.arrived;
+  return w;
+}
+
+std::string ClusterArrive::text(const Names&) const {
+  return joined("barrier.cluster.arrive", relaxed ? ".relaxed" : ".release");
+}
+
+void ClusterArrive::execute(Step& s) const {
+  if (!s.all_lanes_take_part()) return;
+  if (s.warp.cluster_arrivals != 0) return s.fail(Fault::ClusterBarrierOrder);
+  s.warp.cluster_arrivals = 1;
+  s.warp.cluster_awaited = s.c.cluster_barrier.uses;
+  ++s.c.cluster_barrier.arrived;
+  // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
+  s.c.cluster_barrier.pending.join(relaxed ? s.warp.fenced_inits : s.warp.clock);
+  s.c.cluster_barrier.pending_lost.join(s.warp.lost);
+  if (relaxed) {
+    s.c.cluster_barrier.pending_lost.join(s.warp.clock);
+    note_weak(s, Fault::ReleaseMissing, false, cluster_object, s.warp.clock);
+  }
+  next_epoch(s);
+  const std::uint32_t use = s.c.cluster_barrier.uses;
+  const bool completes = s.c.complete_cluster_barrier();
+  s.c.touches.push_back({.object = cluster_object, .phase = use, .completes = completes});
+}
+
+void ClusterWait::execute(Step& s) const {
+  if (!s.all_lanes_take_part()) return;
+  if (s.warp.cluster_arrivals == 0) return s.fail(Fault::ClusterBarrierOrder);
+  s.warp.cluster_arrivals = 0;
+  s.warp.clock.join(s.c.cluster_barrier.done);
+  s.warp.lost.join(s.c.cluster_barrier.done_lost);
+  s.warp.tmem.observed.join(s.c.cluster_barrier.done_lost);
+  learn_starts(s);
+  s.c.touches.push_back(
+      {.object = cluster_object, .kind = TouchKind::Wait, .phase = s.c.cluster_barrier.uses});
+}
+
+}  // namespace tcq::machine

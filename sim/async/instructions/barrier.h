@@ -1,0 +1,60 @@
+// Barriers of the CTA, of a warp and of the cluster.
+//
+// Source: PTX ISA 9.2, 9.7.13.1 "barrier", 9.7.13.4 "barrier.cluster".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/async/instructions/clause.h"
+
+namespace tcq::machine {
+
+// Threads 0: all of the CTA.
+struct BarrierSync {
+  int id = 0;
+  int threads = 0;
+
+  static constexpr None registers{}, writes_global{};
+  Fault check(const Bounds&) const;
+  std::vector<Touch> touches(const Standing&) const;
+  bool is_blocked(const Standing&) const;
+  Waiting waiting(const Standing&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+struct BarrierArrive {
+  int id = 0;
+  int threads = 0;
+
+  static constexpr None registers{}, is_blocked{}, waiting{}, writes_global{};
+  Fault check(const Bounds&) const;
+  std::vector<Touch> touches(const Standing&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+struct WarpSync {
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const { return "bar.warp.sync"; }
+  void execute(Step&) const;
+};
+
+struct ClusterArrive {
+  bool relaxed = false;
+
+  static constexpr None registers{}, check{}, is_blocked{}, waiting{}, writes_global{};
+  std::vector<Touch> touches(const Standing&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+struct ClusterWait {
+  static constexpr None registers{}, check{}, writes_global{};
+  std::vector<Touch> touches(const Standing&) const;
+  bool is_blocked(const Standing&) const;
+  Waiting waiting(const Standing&) const;
+  std::string text(const Names&) const { return "barrier.cluster.wait.acquire"; }
+  void execute(Step&) const;
+};
+
+}  // namespace tcq::machine

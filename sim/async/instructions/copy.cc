@@ -1,0 +1,382 @@
+#include "sim/async/instructions/copy.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "sim/async/access.h"
+#include "sim/async/copies.h"
+#include "sim/async/mbarrier_slots.h"
+#include "sim/machine/bulk.h"
+#include "sim/machine/tma.h"
+
+namespace tcq::machine {
+
+// --- loads -----------------------------------------------------------------------------------------
+
+namespace {
+
+tma::Tile tile_of(const PatchableMap& map, const tma::Coordinates& start, std::uint32_t address) {
+  return {*map.value(), start, address};
+}
+
+ByteRange box_of(const tma::Tile& tile) {
+  return {tile.shared_address, tile.shared_address + tma::box_bytes(tile.map)};
+}
+
+// Of global memory.
+std::vector<tma::GlobalRun> runs_of(const bulk::Range& range) {
+  return {{range.global, range.global + range.bytes}};
+}
+std::vector<tma::GlobalRun> runs_written(const tma::Store& i) { return runs_written(i.tile); }
+std::vector<tma::GlobalRun> runs_written(const tma::Reduce& i) { return runs_written(i.tile); }
+std::vector<tma::GlobalRun> runs_written(const bulk::Store& i) { return runs_of(i.range); }
+std::vector<tma::GlobalRun> runs_written(const bulk::Reduce& i) { return runs_of(i.range); }
+
+// Number of a reduction that gives the same bits in any order among its like; 0 for the others.
+std::uint32_t commuting(tma::Reduction op, tma::DataType type) {
+  using enum tma::Reduction;
+  const bool depends = op == Inc || op == Dec || (op == Add && tma::is_float(type));
+  return depends ? 0
+                 : 1u + static_cast<std::uint32_t>(op) * tma::data_type_count +
+                       static_cast<std::uint32_t>(type);
+}
+
+ByteRange range_of(const tma::GlobalRun& run) {
+  return {static_cast<std::uint32_t>(run.begin), static_cast<std::uint32_t>(run.end)};
+}
+
+bool may_be_written(const Step& s, const tma::GlobalRun& run) {
+  return s.c.global_provenance.may_be_written(range_of(run));
+}
+
+const char* multicast_text(std::uint16_t mask) { return mask != 0 ? ".multicast::cluster" : ""; }
+
+bool one_lane_issues(Step& s) {
+  if (std::popcount(s.lanes) == 1) return true;
+  s.fail(Fault::CopyRepeated, s.first_lane(), std::popcount(s.lanes));
+  return false;
+}
+
+AccessId add_copy_access(Step& s, AccessKind kind, Stream stream) {
+  Access access = generic_access(s, kind);
+  access.stream = stream;
+  access.tick = never;
+  return s.c.log.add(access);
+}
+
+// One copy into one CTA, which completes `bytes` on an mbarrier there.
+template <class I>
+Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes) {
+  MbarrierSlot* slot = slot_to_complete(s, i.barrier.in(cta), s.first_lane());
+  if (slot == nullptr) return nullptr;
+  const AccessId write = add_copy_access(s, AccessKind::CopyWrite, slot->phases);
+  s.c.log[write].operation = slot->state.phase;
+  s.c.log[write].base = box.begin;
+  if (!record(s, write, cta, box)) return nullptr;
+  Copy copy;
+  copy.id = encode({AgentKind::Copy, s.warp.number, s.warp.copies, cta});
+  copy.move = move_copy<I>;
+  copy.statement = s.number;
+  copy.warp = s.warp.number;
+  copy.lane = s.first_lane();
+  copy.cta = cta;
+  copy.slot = static_cast<int>(slot - s.c.slots.data());
+  copy.bytes = bytes;
+  copy.write = write;
+  copy.box = box;
+  s.c.loads.push_back(copy.id);
+  s.c.copies.push_back(std::move(copy));
+  return &s.c.copies.back();
+}
+
+// To one CTA, or to all in the mask. `check` says whether the copy is legal for a CTA's memory.
+template <class I, class Check>
+void issue_load(Step& s, const I& i, ByteRange box, std::uint32_t bytes, Check check) {
+  const int ctas = static_cast<int>(s.c.ctas.size());
+  if (i.multicast >> ctas != 0) return s.fail(Fault::MulticastMask, s.first_lane(), i.multicast);
+  const int single = s.cta_of(i.to);
+  ++s.warp.copies;
+  for (int cta = 0; cta < std::max(ctas, single + 1) && !s.stopped(); ++cta) {
+    const bool takes = i.multicast == 0 ? cta == single : (i.multicast >> cta & 1) != 0;
+    if (!takes || !cta_runs(s, cta, s.first_lane())) continue;
+    const Fault fault = check(s.c.cta(cta).shared);
+    if (fault != Fault::None) return s.fail(fault, s.first_lane(), box.begin);
+    add_load(s, i, cta, box, bytes);
+  }
+}
+
+// What the loads from `first` on read, each until its own mbarrier says that it has landed.
+void note_global_reads(Step& s, std::size_t first, const std::vector<tma::GlobalRun>& runs) {
+  for (std::size_t n = first; n < s.c.copies.size() && !s.stopped(); ++n) {
+    Copy& copy = s.c.copies[n];
+    const Stream phases = s.c.slot(copy.slot).phases;
+    for (const tma::GlobalRun& run : runs) {
+      if (!may_be_written(s, run)) continue;
+      if (copy.global_read == 0)
+        copy.global_read = add_copy_access(s, AccessKind::CopyRead, phases);
+      if (!record_global(s, copy.global_read, range_of(run))) return;
+    }
+  }
+}
+
+}  // namespace
+
+Fault TensorLoad::check(const Bounds& bounds) const { return check_map(map, bounds); }
+
+std::string TensorLoad::text(const Names& names) const {
+  return joined("cp.async.bulk.tensor", multicast_text(multicast), " [", names.at(to), "], ",
+                names.map(map), ", [", names.at(barrier), "]");
+}
+std::string BulkLoad::text(const Names& names) const {
+  return joined("cp.async.bulk", multicast_text(multicast), " [", names.at(to), "], global, ",
+                bytes, ", [", names.at(barrier), "]");
+}
+std::string BulkSend::text(const Names& names) const {
+  return joined("cp.async.bulk.shared::cluster.shared::cta [", names.at(to), "], [", names.at(from),
+                "], ", bytes, ", [", names.at(barrier), "]");
+}
+
+void TensorLoad::execute(Step& s) const {
+  if (!one_lane_issues(s) || !may_use_map(s, map)) return;
+  const tma::Load load{tile_of(map_at(s, map), start, to.of(s.thread_of(s.first_lane())))};
+  const std::size_t first = s.c.copies.size();
+  issue_load(s, *this, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
+             [&](const SharedMemory& shared) { return tma::check(load, shared, s.c.global); });
+  if (s.stopped()) return;
+  if (may_be_written(s, tma::hull(load.tile.map, s.c.global.size())))
+    note_global_reads(s, first, tma::runs_read(load.tile));
+  for (std::size_t n = first; n < s.c.copies.size(); ++n) note_map(s, s.c.copies[n], map);
+}
+
+void BulkLoad::execute(Step& s) const {
+  if (!one_lane_issues(s)) return;
+  const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
+  const bulk::Load load{{from, target, bytes}};
+  const std::size_t first = s.c.copies.size();
+  issue_load(s, *this, {target, target + bytes}, bytes,
+             [&](const SharedMemory& shared) { return bulk::check(load, shared, s.c.global); });
+  if (!s.stopped()) note_global_reads(s, first, runs_of(load.range));
+}
+
+void BulkSend::execute(Step& s) const {
+  if (!one_lane_issues(s) || !cta_runs(s, s.cta_of(to), s.first_lane())) return;
+  const int thread = s.thread_of(s.first_lane());
+  const std::uint32_t source = from.of(thread);
+  const std::uint32_t target = to.of(thread);
+  if (const Fault fault = bulk::check(bulk::Send{0, source, 0, target, bytes}, s.cta().shared,
+                                      s.c.cta(s.cta_of(to)).shared);
+      fault != Fault::None)
+    return s.fail(fault, s.first_lane(), source);
+  ++s.warp.copies;
+  Copy* copy = add_load(s, *this, s.cta_of(to), {target, target + bytes}, bytes);
+  if (copy == nullptr) return;
+  copy->source_cta = s.warp.cta;
+  copy->source_address = source;
+  const Stream phases = s.c.slot(copy->slot).phases;
+  copy->read = add_copy_access(s, AccessKind::CopyRead, phases);
+  record(s, copy->read, s.warp.cta, {source, source + bytes});
+}
+
+void TensorLoad::move(const CopyData& data) const {
+  tma::execute(tma::Load{data.tile(start)}, data.target(), data.global);
+}
+void BulkLoad::move(const CopyData& data) const {
+  bulk::execute(bulk::Load{{from, data.copy.box.begin, bytes}}, data.target(), data.global);
+}
+void BulkSend::move(const CopyData& data) const {
+  bulk::execute(bulk::Send{0, data.copy.source_address, 0, data.copy.box.begin, bytes},
+                data.c.cta(data.copy.source_cta).shared, data.target());
+}
+
+// --- stores and reductions -------------------------------------------------------------------------
+
+namespace {
+
+BulkThread& bulk_thread(Step& s, int lane) {
+  for (BulkThread& thread : s.warp.bulk)
+    if (thread.lane == lane) return thread;
+  BulkThread thread;
+  thread.lane = lane;
+  thread.read = s.c.streams.make();
+  thread.done = s.c.streams.make();
+  s.warp.bulk.push_back(std::move(thread));
+  return s.warp.bulk.back();
+}
+
+struct GlobalWrite {
+  std::vector<tma::GlobalRun> runs;
+  bool reduces = false;
+  tma::Reduction op = tma::Reduction::Add;
+  tma::DataType type = tma::DataType::UInt32;
+};
+
+// What a store or a reduction writes, until its group is waited for.
+bool note_global_writes(Step& s, Copy& copy, const GlobalWrite& write, Stream done) {
+  const AccessKind kind = write.reduces ? AccessKind::CopyReduce : AccessKind::CopyWrite;
+  copy.write = add_copy_access(s, kind, done);
+  if (write.reduces) s.c.log[copy.write].operation = commuting(write.op, write.type);
+  for (const tma::GlobalRun& run : write.runs)
+    if (!record_global(s, copy.write, range_of(run))) return false;
+  return true;
+}
+
+template <class I>
+void issue_store(Step& s, ByteRange source, const GlobalWrite& write, int map) {
+  BulkThread& thread = bulk_thread(s, s.first_lane());
+  Copy copy;
+  copy.id = encode({AgentKind::Copy, s.warp.number, ++s.warp.copies, s.warp.cta});
+  copy.move = move_copy<I>;
+  copy.statement = s.number;
+  copy.warp = s.warp.number;
+  copy.lane = s.first_lane();
+  copy.cta = s.warp.cta;
+  copy.read = add_copy_access(s, AccessKind::CopyRead, thread.read);
+  copy.box = source;
+  if (!record(s, copy.read, s.warp.cta, source)) return;
+  if (!note_global_writes(s, copy, write, thread.done)) return;
+  if (map >= 0) note_map(s, copy, map);
+  thread.uncommitted.push_back(copy.id);
+  thread.last_store = s.place(s.first_lane());
+  const AgentId id = copy.id;
+  s.c.copies.push_back(std::move(copy));
+  if (s.c.timing == Timing::Earliest) {
+    read_source(s.c, id);
+    write_destination(s.c, id);
+  }
+}
+
+template <class I, class Store>
+void execute_store(Step& s, const I&, const Store& store, ByteRange source, GlobalWrite write,
+                   int map = -1) {
+  const Fault fault = check(store, s.cta().shared, s.c.global);
+  if (fault != Fault::None) return s.fail(fault, s.first_lane(), source.begin);
+  write.runs = runs_written(store);
+  issue_store<I>(s, source, write, map);
+}
+
+}  // namespace
+
+Fault TensorStore::check(const Bounds& bounds) const { return check_map(map, bounds); }
+Fault TensorReduce::check(const Bounds& bounds) const { return check_map(map, bounds); }
+
+void TensorStore::writes_global(GlobalWrites& writes) const { writes.add_tensor(map); }
+void TensorReduce::writes_global(GlobalWrites& writes) const { writes.add_tensor(map); }
+void BulkStore::writes_global(GlobalWrites& writes) const { writes.add_bulk(to, bytes); }
+void BulkReduce::writes_global(GlobalWrites& writes) const { writes.add_bulk(to, bytes); }
+
+std::string TensorStore::text(const Names& names) const {
+  return joined("cp.async.bulk.tensor ", names.map(map), ", [", names.at(from), "]");
+}
+std::string TensorReduce::text(const Names& names) const {
+  return joined("cp.reduce.async.bulk.tensor.", tma::name(op), " ", names.map(map), ", [",
+                names.at(from), "]");
+}
+std::string BulkStore::text(const Names& names) const {
+  return joined("cp.async.bulk global, [", names.at(from), "], ", bytes);
+}
+std::string BulkReduce::text(const Names& names) const {
+  return joined("cp.reduce.async.bulk.", tma::name(op), " global, [", names.at(from), "], ", bytes);
+}
+
+void TensorStore::execute(Step& s) const {
+  if (!one_lane_issues(s) || !may_use_map(s, map)) return;
+  const tma::Store store{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane())))};
+  execute_store(s, *this, store, box_of(store.tile), {}, map);
+}
+
+void TensorReduce::execute(Step& s) const {
+  if (!one_lane_issues(s) || !may_use_map(s, map)) return;
+  const tma::Reduce reduction{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane()))),
+                              op};
+  execute_store(s, *this, reduction, box_of(reduction.tile),
+                {{}, true, op, reduction.tile.map.type}, map);
+}
+
+void BulkStore::execute(Step& s) const {
+  if (!one_lane_issues(s)) return;
+  const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
+  execute_store(s, *this, bulk::Store{{to, source, bytes}}, {source, source + bytes}, {});
+}
+
+void BulkReduce::execute(Step& s) const {
+  if (!one_lane_issues(s)) return;
+  const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
+  execute_store(s, *this, bulk::Reduce{{to, source, bytes}, op, type}, {source, source + bytes},
+                {{}, true, op, type});
+}
+
+void TensorStore::move(const CopyData& data) const {
+  tma::execute(tma::Store{data.tile(start)}, data.source(), data.global);
+}
+void TensorReduce::move(const CopyData& data) const {
+  tma::execute(tma::Reduce{data.tile(start), op}, data.source(), data.global);
+}
+void BulkStore::move(const CopyData& data) const {
+  bulk::execute(bulk::Store{{to, data.copy.box.begin, bytes}}, data.source(), data.global);
+}
+void BulkReduce::move(const CopyData& data) const {
+  bulk::execute(bulk::Reduce{{to, data.copy.box.begin, bytes}, op, type}, data.source(),
+                data.global);
+}
+
+// --- groups ----------------------------------------------------------------------------------------
+
+void BulkCommit::execute(Step& s) const {
+  s.for_each_lane([&](int lane) {
+    BulkThread& thread = bulk_thread(s, lane);
+    ++thread.committed;
+    for (const AgentId id : thread.uncommitted) {
+      const Copy& copy = *s.c.find_copy(id);
+      s.c.log[copy.read].tick = thread.committed;
+      s.c.log[copy.write].tick = thread.committed;
+      end_map_use(s.c, copy, thread.committed);
+    }
+    thread.groups.push_back(std::move(thread.uncommitted));
+    thread.uncommitted.clear();
+  });
+}
+
+Fault BulkWait::check(const Bounds&) const {
+  return pending < 0 ? Fault::ImmediateWaitGroup : Fault::None;
+}
+
+std::string BulkWait::text(const Names&) const {
+  return joined("cp.async.bulk.wait_group", read ? ".read" : "", " ", pending);
+}
+
+namespace {
+
+void wait_for_groups(Step& s, BulkThread& thread, const BulkWait& i) {
+  const auto pending = static_cast<std::uint32_t>(i.pending);
+  const std::uint32_t last = thread.committed > pending ? thread.committed - pending : 0;
+  const auto popped = thread.committed - static_cast<std::uint32_t>(thread.groups.size());
+  const std::uint32_t first = i.read ? std::max(popped, thread.groups_read) : popped;
+  for (std::uint32_t number = first; number < last; ++number) {
+    for (const AgentId id : thread.groups[number - popped]) {
+      read_source(s.c, id);
+      if (i.read) continue;
+      write_destination(s.c, id);
+      s.c.drop_copy(id);
+    }
+  }
+  thread.groups_read = std::max(thread.groups_read, last);
+  s.warp.clock.raise(thread.read, last);
+  if (i.read) return;
+  s.warp.clock.raise(thread.done, last);
+  while (!thread.groups.empty() && thread.committed - thread.groups.size() < last)
+    thread.groups.pop_front();
+}
+
+}  // namespace
+
+void BulkWait::execute(Step& s) const {
+  s.for_each_lane([&](int lane) {
+    BulkThread& thread = bulk_thread(s, lane);
+    if (thread.committed == 0) s.fail(Fault::WaitForNothing, lane);
+    wait_for_groups(s, thread, *this);
+  });
+}
+
+}  // namespace tcq::machine

@@ -1,0 +1,74 @@
+// Shared memory through the generic proxy: ld, st, ldmatrix, stmatrix, and the fence towards the async
+// proxy.
+//
+// Source: PTX ISA 9.2, 9.7.9.8 "ld", 9.7.14.5.15 "ldmatrix", 9.7.13.4 "fence.proxy.async".
+#pragma once
+
+#include <string>
+
+#include "sim/async/instructions/clause.h"
+
+namespace tcq::machine {
+
+// ld.shared / st.shared, bytes per thread: 4, 8 or 16.
+struct LoadShared {
+  Address from;
+  int reg = 0;
+  int bytes = 4;
+
+  static constexpr None touches{}, is_blocked{}, waiting{}, writes_global{};
+  RegisterRange range() const { return {reg, bytes / 4}; }
+  RegisterUse registers() const { return {range()}; }
+  Fault check(const Bounds&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+struct StoreShared {
+  Address to;
+  int reg = 0;
+  int bytes = 4;
+
+  static constexpr None touches{}, is_blocked{}, waiting{}, writes_global{};
+  RegisterRange range() const { return {reg, bytes / 4}; }
+  RegisterUse registers() const { return {range()}; }
+  Fault check(const Bounds&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+// ldmatrix / stmatrix .m8n8.b16; thread 8j + i of each warp supplies the address of row i of matrix
+// j.
+struct LoadMatrices {
+  Address rows;
+  int reg = 0;
+  int count = 1;
+  bool transposed = false;
+
+  static constexpr None touches{}, is_blocked{}, waiting{}, writes_global{};
+  RegisterRange range() const { return {reg, count}; }
+  RegisterUse registers() const { return {range()}; }
+  Fault check(const Bounds&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+struct StoreMatrices {
+  Address rows;
+  int reg = 0;
+  int count = 1;
+  bool transposed = false;
+
+  static constexpr None touches{}, is_blocked{}, waiting{}, writes_global{};
+  RegisterRange range() const { return {reg, count}; }
+  RegisterUse registers() const { return {range()}; }
+  Fault check(const Bounds&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+struct FenceProxyAsync {
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const { return "fence.proxy.async"; }
+  void execute(Step&) const;
+};
+
+}  // namespace tcq::machine

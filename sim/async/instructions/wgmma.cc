@@ -1,0 +1,173 @@
+#include "sim/async/instructions/wgmma.h"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "sim/async/access.h"
+#include "sim/async/register_file.h"
+#include "sim/async/warpgroups.h"
+
+namespace tcq::machine {
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 16;
+
+std::uint64_t groups_done(const std::vector<std::uint64_t>& group_end, int pending) {
+  const auto n = static_cast<std::uint64_t>(pending);
+  return group_end.size() > n ? group_end.size() - n : 0;
+}
+
+// The warp's place in its warpgroup.
+std::size_t place_in_group(const Warp& warp) {
+  return static_cast<std::size_t>(warp.index % warps_per_warpgroup);
+}
+
+}  // namespace
+
+void WgmmaFence::execute(Step& s) const {
+  if (aligned_in_warpgroup(s)) check_order(s, s.warp.order.fence(s.number), {});
+}
+
+namespace {
+
+// The tensor's element that a copy wrote to this address, if one did.
+std::optional<TensorElement> origin_of(const Step& s, std::uint32_t address, int element_bytes) {
+  const AccessId writer = s.c.cta(s.warp.cta).provenance.writer(address);
+  const Access& access = s.c.log[writer];
+  if (access.kind != AccessKind::CopyWrite) return std::nullopt;
+  const auto* load = std::get_if<TensorLoad>(&s.c.statements[access.statement]->what);
+  if (load == nullptr) return std::nullopt;
+  const PatchableMap& map_now = s.c.maps[static_cast<std::size_t>(load->map)];
+  if (map_now.is_patched()) return std::nullopt;
+  const tma::TensorMap& map = *map_now.value();
+  if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
+    return std::nullopt;
+  return element_at(map, load->start, access.base, address);
+}
+
+bool other_major_fits(const Step& s, wgmma::Instruction op, Operand which) {
+  Major& major = which == Operand::A ? op.form.major_a : op.form.major_b;
+  major = major == Major::K ? Major::MN : Major::K;
+  if (wgmma::check(op.form) != Fault::None) return false;
+  const SharedMemory& shared = s.c.cta(s.warp.cta).shared;
+  OriginCheck origins(op, which);
+  bool fits = true;
+  for_each_operand_chunk(op, which, [&](int, std::uint32_t address) {
+    fits = fits && shared.contains(address, chunk_bytes);
+    if (!fits) return;
+    const auto element = origin_of(s, address, origins.element_bytes());
+    fits = element && !origins.next(address, element);
+  });
+  return fits;
+}
+
+void check_origin(Step& s, const WgmmaMma& i, Operand which) {
+  OriginCheck check(i.op, which);
+  bool reported = false;
+  for_each_operand_chunk(i.op, which, [&](int, std::uint32_t address) {
+    auto found = check.next(address, origin_of(s, address, check.element_bytes()));
+    if (!found || reported) return;
+    reported = true;
+    found->other_major_fits = other_major_fits(s, i.op, which);
+    s.c.fail({.fault = Fault::OperandScrambled,
+              .at = s.place(),
+              .cta = s.warp.cta,
+              .bytes = {address, address + chunk_bytes},
+              .number = which == Operand::A ? 0 : 1,
+              .scrambled = *found});
+  });
+}
+
+}  // namespace
+
+Fault WgmmaMma::check(const Bounds&) const {
+  if (const Fault fault = wgmma::check(op.form); fault != Fault::None) return fault;
+  if (d.count != wgmma::accumulator_registers(op.form.d, op.form.n)) return Fault::RegisterCountD;
+  const bool a_in_registers = op.form.a_place == wgmma::Place::Registers;
+  if (a.count != (a_in_registers ? wgmma::a_registers : 0)) return Fault::RegisterCountA;
+  return metadata.count != (op.form.sparse ? 1 : 0) ? Fault::ProgramMalformed : Fault::None;
+}
+
+void WgmmaMma::execute(Step& s) const {
+  if (!aligned_in_warpgroup(s)) return;
+  if (!check_order(s, s.warp.order.mma({op.form, d, a, metadata, op.accumulate}, s.number), d))
+    return;
+  note_used(s, a);
+  note_used(s, metadata);
+  Warpgroup& group = warpgroup_of(s.c, s.warp);
+  const int in_group = s.warp.index % warps_per_warpgroup;
+  const std::uint64_t number = group.mma_count[static_cast<std::size_t>(in_group)]++;
+  if (number - group.first_mma == group.mmas.size()) {
+    Access access = generic_access(s, AccessKind::WgmmaRead);
+    access.stream = s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data()));
+    access.tick = never;
+    group.mmas.push_back({s.number, 0, s.c.log.add(access), false});
+  }
+  Mma& mma = group.mmas[number - group.first_mma];
+
+  // A warp reads its own 16 rows of A and all of B.
+  const auto touch = [&](int row, std::uint32_t address) {
+    if (s.stopped() || (row >= 0 && row / 16 != in_group)) return;
+    if (!s.cta().shared.contains(address, chunk_bytes))
+      return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
+    record(s, mma.read, s.warp.cta, {address, address + chunk_bytes});
+  };
+  if (op.form.a_place == wgmma::Place::Smem) for_each_operand_chunk(op, Operand::A, touch);
+  for_each_operand_chunk(op, Operand::B, [&](int, std::uint32_t address) { touch(-1, address); });
+  mma.issued_by |= 1u << in_group;
+  if (mma.issued_by != issued_by_all || s.stopped()) return;
+  if (op.form.a_place == wgmma::Place::Smem) check_origin(s, *this, Operand::A);
+  check_origin(s, *this, Operand::B);
+  if (s.c.timing == Timing::Earliest) execute_mmas(s.c, group, number + 1);
+}
+
+void WgmmaCommit::execute(Step& s) const {
+  if (!aligned_in_warpgroup(s) || !check_order(s, s.warp.order.commit(s.number), {})) return;
+  Warpgroup& group = warpgroup_of(s.c, s.warp);
+  const std::size_t in_group = place_in_group(s.warp);
+  auto& ends = group.group_end[in_group];
+  const std::uint64_t begin = std::max(ends.empty() ? 0 : ends.back(), group.first_mma);
+  ends.push_back(group.mma_count[in_group]);
+  for (std::uint64_t n = begin; n < ends.back(); ++n) {
+    Access& read = s.c.log[group.mmas[n - group.first_mma].read];
+    if (read.tick == never) read.tick = static_cast<Tick>(ends.size());
+  }
+}
+
+Fault WgmmaWait::check(const Bounds&) const {
+  return pending < 0 ? Fault::ImmediateWaitGroup : Fault::None;
+}
+
+// Until all four warps have issued what the groups hold.
+bool WgmmaWait::is_blocked(const Standing& at) const {
+  const Warpgroup& group = warpgroup_of(at.c, at.warp);
+  const auto& ends = group.group_end[place_in_group(at.warp)];
+  const std::uint64_t done = groups_done(ends, pending);
+  const std::uint64_t end = done == 0 ? 0 : ends[done - 1];
+  for (std::uint64_t n = group.first_mma; n < end; ++n)
+    if (group.mmas[n - group.first_mma].issued_by != issued_by_all) return true;
+  return false;
+}
+
+Waiting WgmmaWait::waiting(const Standing& at) const { return at.waits_for(WaitFor::Warpgroup); }
+
+std::string WgmmaWait::text(const Names&) const { return joined("wgmma.wait_group ", pending); }
+
+void WgmmaWait::execute(Step& s) const {
+  if (!aligned_in_warpgroup(s) || !check_order(s, s.warp.order.wait(pending, s.number), {})) return;
+  Warpgroup& group = warpgroup_of(s.c, s.warp);
+  const auto& ends = group.group_end[place_in_group(s.warp)];
+  const std::uint64_t done = groups_done(ends, pending);
+  if (done == 0) return;
+  execute_mmas(s.c, group, ends[done - 1]);
+  s.warp.clock.raise(s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data())),
+                     static_cast<Tick>(done));
+  while (!group.mmas.empty() && group.first_mma < ends[done - 1] &&
+         group.mmas.front().issued_by == issued_by_all) {
+    group.mmas.pop_front();
+    ++group.first_mma;
+  }
+}
+
+}  // namespace tcq::machine

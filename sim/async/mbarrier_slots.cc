@@ -1,0 +1,123 @@
+#include "sim/async/mbarrier_slots.h"
+
+#include "sim/async/access.h"
+
+namespace tcq::machine {
+namespace {
+
+bool is_initialized_for(const Step& s, const MbarrierSlot& slot, Place& init, Fault& fault) {
+  const Access& made = s.c.log[slot.init];
+  init = {made.statement, made.warp, made.lane};
+  fault = Fault::MbarrierNotInitialized;
+  if (s.warp.clock.at(slot.fenced) > 0) return true;
+  if (made.tick > s.warp.clock.at(made.stream)) return false;
+  fault = Fault::MbarrierNotVisible;
+  return slot.cta == s.warp.cta;
+}
+
+}  // namespace
+
+MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane) {
+  const int cta = s.cta_of(barrier);
+  const std::uint32_t address = barrier.of(s.thread_of(lane));
+  if (!cta_runs(s, cta, lane)) return nullptr;
+  if (address % mbarrier::alignment_bytes != 0) {
+    s.fail(Fault::MbarrierUnaligned, lane, address);
+    return nullptr;
+  }
+  const int index = s.c.find_slot(cta, address);
+  if (index < 0 || !s.c.slot(index).live) {
+    s.c.fail({.fault = Fault::MbarrierNotInitialized,
+              .at = s.place(lane),
+              .cta = cta,
+              .bytes = {address, address + mbarrier::size_bytes}});
+    return nullptr;
+  }
+  MbarrierSlot& slot = s.c.slot(index);
+  Place init;
+  Fault fault = Fault::None;
+  if (is_initialized_for(s, slot, init, fault)) return &slot;
+  s.c.fail(
+      {.fault = fault, .at = s.place(lane), .earlier = init, .cta = cta, .bytes = bytes_of(slot)});
+  return nullptr;
+}
+
+MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane) {
+  MbarrierSlot* slot = usable_slot(s, barrier, lane);
+  if (slot == nullptr || s.warp.clock.at(slot->fenced) > 0) return slot;
+  const Access& init = s.c.log[slot->init];
+  const ByteRange bytes = bytes_of(*slot);
+  if (is_fenced(init, bytes, s.warp.clock, s.c.streams)) return slot;
+  const bool stops = s.c.stops_at({.fault = Fault::MbarrierInitUnfenced,
+                                   .at = s.place(lane),
+                                   .earlier = {init.statement, init.warp, init.lane},
+                                   .cta = slot->cta,
+                                   .bytes = bytes});
+  return stops ? nullptr : slot;
+}
+
+void note_completion(MbarrierSlot& slot) {
+  slot.done_own = slot.own;
+  slot.done_cluster = slot.cluster;
+  slot.done_lost = slot.lost;
+}
+
+void note_touch(ClusterState& c, const Touch& touch, const mbarrier::Mbarrier& after) {
+  auto& touches = c.touches;
+  if (touches.empty() || touches.back().object != touch.object) touches.push_back(touch);
+  Touch& noted = touches.back();
+  noted.completes = noted.completes || touch.completes;
+  noted.pending_after = noted.completes ? 0 : after.pending;
+  noted.tx_after = after.tx;
+}
+
+// --- release and acquire ----------------------------------------------------------------------------
+
+void next_epoch(Step& s) {
+  const Stream stream = s.c.streams.epochs(s.warp.number);
+  s.warp.clock.raise(stream, s.warp.clock.at(stream) + 1);
+}
+
+void note_weak(Step& s, Fault fault, bool waits, std::uint64_t object, const Clock& lost) {
+  for (WeakSync& weak : s.c.weak_syncs)
+    if (weak.at.statement == s.number && weak.at.warp == s.warp.number && weak.object == object)
+      return weak.lost.join(lost);
+  s.c.weak_syncs.push_back({fault, s.place(), waits, object, lost});
+}
+
+void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
+  slot.lost.join(s.warp.lost);
+  const bool reaches = slot.cta == s.warp.cta || scope == Scope::Cluster;
+  if (!relaxed && reaches)
+    return (slot.cta == s.warp.cta ? slot.own : slot.cluster).join(s.warp.clock);
+  slot.lost.join(s.warp.clock);
+  note_weak(s, relaxed ? Fault::ReleaseMissing : Fault::ScopeTooNarrow, false, object_of(slot),
+            s.warp.clock);
+}
+
+void acquire(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
+  const std::uint64_t object = object_of(slot);
+  s.warp.lost.join(slot.done_lost);
+  if (relaxed) {
+    Clock lost = slot.done_own;
+    lost.join(slot.done_cluster);
+    lost.raise(slot.phases, slot.state.phase);
+    s.warp.lost.join(lost);
+    return note_weak(s, Fault::AcquireMissing, true, object, lost);
+  }
+  s.warp.clock.join(slot.done_own);
+  s.warp.clock.raise(slot.phases, slot.state.phase);
+  if (scope == Scope::Cluster) return s.warp.clock.join(slot.done_cluster);
+  if (slot.done_cluster.size() == 0) return;
+  s.warp.lost.join(slot.done_cluster);
+  note_weak(s, Fault::ScopeTooNarrow, true, object, slot.done_cluster);
+}
+
+void observe(Step& s, const MbarrierSlot& slot) {
+  s.warp.tmem.observed.join(slot.done_own);
+  s.warp.tmem.observed.join(slot.done_cluster);
+  s.warp.tmem.observed.join(slot.done_lost);
+  learn_starts(s);
+}
+
+}  // namespace tcq::machine

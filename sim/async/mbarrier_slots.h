@@ -1,0 +1,41 @@
+// mbarriers of a cluster: who may use one, what arrivals release, what waits acquire and observe.
+//
+// Used by the instructions of mbarriers, by copies and by commits. What the operations do to the 64
+// bits is sim/isa/copy/mbarrier.h.
+//
+// Source: PTX ISA 9.2, 8.9, 9.7.13.15.
+#pragma once
+
+#include "sim/async/step.h"
+
+namespace tcq::machine {
+
+inline ByteRange bytes_of(const MbarrierSlot& slot) {
+  return {slot.address, slot.address + mbarrier::size_bytes};
+}
+
+inline std::uint64_t object_of(const MbarrierSlot& slot) {
+  return mbarrier_object(slot.cta, slot.address);
+}
+
+// The mbarrier at an address, if the lane may use it. Null: a Fault.
+MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane);
+// One that a copy or a commit completes. Warns where nothing brought its init to the async proxy.
+MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane);
+
+// The phase is over: what arrivals released is there for waits.
+void note_completion(MbarrierSlot& slot);
+// The touches of one step on one mbarrier are one.
+void note_touch(ClusterState& c, const Touch& touch, const mbarrier::Mbarrier& after);
+
+void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed);
+void acquire(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed);
+// What a wait shows of execution, whatever it acquires: enough for tcgen05 fences and CTA starts.
+void observe(Step& s, const MbarrierSlot& slot);
+
+// Ends the warp's epoch: what it does from here on was not released.
+void next_epoch(Step& s);
+// An arrival or a wait of this step that was too weak, and what it would have handed on.
+void note_weak(Step& s, Fault fault, bool waits, std::uint64_t object, const Clock& lost);
+
+}  // namespace tcq::machine

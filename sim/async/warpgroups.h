@@ -1,0 +1,21 @@
+// Four warps that issue wgmmas together: their alignment, and the arithmetic when it is due.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/async/step.h"
+
+namespace tcq::machine {
+
+inline constexpr std::uint32_t issued_by_all = 0xf;  // Mma::issued_by
+
+Warpgroup& warpgroup_of(ClusterState& c, const Warp& warp);
+const Warpgroup& warpgroup_of(const ClusterState& c, const Warp& warp);
+
+// The warps of a warpgroup must execute the same aligned instructions, one after the other.
+bool aligned_in_warpgroup(Step& s);
+
+// All before number `end` that have not been.
+void execute_mmas(ClusterState& c, Warpgroup& group, std::uint64_t end);
+
+}  // namespace tcq::machine

@@ -1,6 +1,5 @@
 // Running one case of oracle/recording/tcgen05_case.h on a GPU of compute capability 10: the glue to
-// cuda/probe/tcgen05_sm100.h and
-// cuda/probe/alloc_sm100.h, and what their errors mean.
+// cuda/probe/tcgen05_sm100.h and cuda/probe/alloc_sm100.h, and what their errors mean.
 //
 // Everything here works in child processes (case_runner.h): the process that calls must not have
 // used the device itself. No device of compute capability 10 was at hand: this has been compiled,

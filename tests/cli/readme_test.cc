@@ -1,7 +1,7 @@
-// README.md tells the truth: every `$ tcq ...` line in a console block prints exactly what stands
+// The READMEs tell the truth: every `$ tcq ...` line in a console block prints exactly what stands
 // below it.
 //
-// A line `...` in the README stands for any number of lines. Other `$` lines (the two commands) are
+// A line `...` in a README stands for any number of lines. Other `$` lines (the two commands) are
 // checked to exist.
 #include <gtest/gtest.h>
 
@@ -18,14 +18,13 @@ namespace tcq {
 namespace {
 
 struct Example {
-  int line;
+  std::string place;  // file and line
   std::string command;
   std::vector<std::string> output;
 };
 
-std::vector<Example> examples() {
-  std::ifstream file(source_tree() / "README.md");
-  std::vector<Example> found;
+void add_examples(const std::string& path, std::vector<Example>& found) {
+  std::ifstream file(source_tree() / path);
   bool in_block = false;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -33,10 +32,15 @@ std::vector<Example> examples() {
     if (line.starts_with("```"))
       in_block = line == "```console";
     else if (in_block && line.starts_with("$ "))
-      found.push_back({number, line.substr(2), {}});
+      found.push_back({path + ":" + std::to_string(number), line.substr(2), {}});
     else if (in_block && !found.empty())
       found.back().output.push_back(line);
   }
+}
+
+std::vector<Example> examples() {
+  std::vector<Example> found;
+  for (const char* path : {"README.md", "tests/vectors/README.md"}) add_examples(path, found);
   return found;
 }
 
@@ -72,14 +76,14 @@ TEST(Readme, EveryCommandPrintsWhatStandsBelowIt) {
   for (const Example& example : all) {
     if (example.command.find("tcq ") == std::string::npos) {
       const std::string script = example.command.substr(0, example.command.find(' '));
-      EXPECT_TRUE(std::filesystem::exists(source_tree() / script)) << "README.md:" << example.line;
+      EXPECT_TRUE(std::filesystem::exists(source_tree() / script)) << example.place;
       continue;
     }
     ++ran;
     const std::vector<std::string> got =
         lines_of(tests::run("/bin/sh", {"-c", shell_line(example.command)}).out);
     EXPECT_TRUE(matches(example.output, got))
-        << "README.md:" << example.line << ": $ " << example.command << "\nprints\n"
+        << example.place << ": $ " << example.command << "\nprints\n"
         << testing::PrintToString(got);
   }
   EXPECT_GE(ran, 5);

@@ -27,6 +27,7 @@ enum class Ending : std::uint8_t {
   Trapped,   // an instruction of a kernel that had begun raised `error`
   Leaked,    // Tensor Memory was still allocated when the kernel ended
   Hung,      // no answer within the limit; the process was killed
+  Refused,   // the driver did not encode the case's tensor map: nothing was run
   Failed,    // anything else: it says nothing about the instruction
 };
 

@@ -2,19 +2,18 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <ctime>
-#include <numeric>
+#include <stdexcept>
 
 #include "cuda/probe/wgmma_sm90.h"
 #include "cuda/runtime/launch.h"
 #include "sim/isa/wgmma/operand.h"
 #include "sim/isa/wgmma/place.h"
 #include "sim/isa/wgmma/sparse.h"
+#include "tools/case_runner.h"
 
 namespace tcq::tools {
 namespace {
@@ -97,65 +96,6 @@ void run_on_device(std::span<Job> jobs) {
   }
 }
 
-void record_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
-  constexpr std::size_t batch = 512;  // bounds host memory: at most 227 KiB per case
-  for (std::size_t first = 0; first < cases.size(); first += batch) {
-    const std::span<oracle::Case> part =
-        cases.subspan(first, std::min(batch, cases.size() - first));
-    std::vector<Job> jobs;
-    for (oracle::Case& c : part) {
-      jobs.push_back({c.instruction, oracle::build_state(c)});
-      c.input_hash = oracle::hash_inputs(jobs.back().state);
-    }
-    run_on_device(jobs);
-    for (std::size_t i = 0; i < part.size(); ++i)
-      part[i].outputs = oracle::kept_outputs(part[i], jobs[i].state);
-    progress(first + part.size());
-  }
-}
-
-void record_trapping_cases(std::span<oracle::Case> cases, void (*progress)(std::size_t done)) {
-  const auto run = [cases](std::size_t index) {
-    std::array<Job, 1> jobs{Job{cases[index].instruction, oracle::build_state(cases[index])}};
-    return attempt_to([&] {
-      run_on_device(jobs);
-      const std::vector<std::uint32_t> outputs = oracle::kept_outputs(cases[index], jobs[0].state);
-      return std::string(reinterpret_cast<const char*>(outputs.data()),
-                         outputs.size() * sizeof outputs[0]);
-    });
-  };
-  run_alone(cases.size(), run, [&](std::size_t index, const Attempt& a) {
-    oracle::Case& c = cases[index];
-    c.input_hash = oracle::hash_inputs(oracle::build_state(c));
-    c.outputs.resize(a.answer.size() / sizeof c.outputs[0]);
-    if (!c.outputs.empty()) std::memcpy(c.outputs.data(), a.answer.data(), a.answer.size());
-    if (a.ending == Ending::Trapped) c.keep = oracle::Keep::Trap;
-    progress(index + 1);
-  });
-}
-
-Attempt attempt_to(const std::function<std::string()>& work) {
-  try {
-    return {Ending::Answered, 0, "", work()};
-  } catch (const std::exception& error) {
-    return {is_trap(error.what()) ? Ending::Trapped : Ending::Failed, 0, error.what(), ""};
-  }
-}
-
-void run_alone(std::size_t cases, const std::function<Attempt(std::size_t)>& run,
-               const std::function<void(std::size_t, const Attempt&)>& keep) {
-  std::vector<std::size_t> all(cases);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  CaseRunner runner({[] {}, run, {}}, Limits{});
-  const std::string why = runner.run(all, false, [&](std::size_t index, Attempt a) {
-    if (a.ending != Ending::Answered && a.ending != Ending::Trapped)
-      throw std::runtime_error(fmt::format("case {} failed: {}", index, a.sentence));
-    keep(index, a);
-    return true;
-  });
-  if (!why.empty()) throw std::runtime_error(why);
-}
-
 Job job_of(const oracle::Probe& p) {
   Job job;
   const wgmma::Form& f = p.instruction.form;
@@ -200,9 +140,24 @@ bool is_trap(std::string_view sentence) {
       traps, [&](std::string_view name) { return sentence.find(name) != sentence.npos; });
 }
 
-void show_progress(std::size_t done) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{} cases done", done);
+std::optional<FoundDevice> find_device(const std::function<Target()>& target_of) {
+  // The target, then the header as lines of a file.
+  const auto identify = [&target_of] {
+    std::string text = fmt::format("{}\n", static_cast<int>(target_of()));
+    for (const auto& [key, value] : provenance()) text += fmt::format("{}: {}\n", key, value);
+    return text;
+  };
+  try {
+    const std::string text = ask_child(identify, Limits{}.open);
+    const std::size_t end = text.find('\n');
+    return FoundDevice{static_cast<Target>(std::stoi(text.substr(0, end))),
+                       oracle::parse_header(std::string_view(text).substr(end + 1))};
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "record: {}\n", error.what());
+    return std::nullopt;
+  }
 }
 
 void require_sm90() {

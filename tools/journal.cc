@@ -14,7 +14,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/recording/container.h"
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/files.h"
 
 namespace tcq::tools {
 namespace {

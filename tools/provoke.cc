@@ -17,7 +17,7 @@
 
 #include "cuda/litmus/litmus.h"
 #include "oracle/recording/provoked.h"
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/files.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
 

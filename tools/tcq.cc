@@ -22,7 +22,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/recording.h"
 
 namespace {
 

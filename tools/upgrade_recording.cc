@@ -8,7 +8,7 @@
 
 #include "oracle/answer/words.h"
 #include "oracle/recording/container_upgrade.h"
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/files.h"
 #include "tools/tool_main.h"
 
 namespace {

@@ -17,16 +17,12 @@
 #include <span>
 #include <vector>
 
+#include "sim/isa/tmem/alloc_step.h"
+
 namespace tcq::cuda {
 
-struct AllocStep {
-  enum class Action : std::uint32_t { Alloc, Dealloc, Relinquish };
-
-  Action action = Action::Alloc;
-  std::uint32_t columns = 32;    // alloc
-  std::uint32_t allocation = 0;  // dealloc: index of the step that allocated
-};
-inline constexpr std::uint32_t max_alloc_steps = 64;
+using tcgen05::AllocStep;
+using tcgen05::max_alloc_steps;
 
 struct AllocResult {
   std::uint32_t address = 0;  // alloc

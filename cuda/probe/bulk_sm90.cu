@@ -153,7 +153,7 @@ using RangeLaunch = Launch<RangeArguments>;
 using SendLaunch = Launch<SendArguments>;
 
 // `memory` is the copy of the global image on the device.
-void run_range(RangeLaunch& launch, RangeKernel kernel, const BulkRange& range,
+void run_range(RangeLaunch& launch, RangeKernel kernel, const bulk::Range& range,
                const DeviceBuffer<std::uint8_t>& memory) {
   if (kernel == nullptr) throw std::runtime_error("no such reduction");
   launch.arguments.global = memory.data() + range.global;
@@ -164,7 +164,7 @@ void run_range(RangeLaunch& launch, RangeKernel kernel, const BulkRange& range,
   launch.run(reinterpret_cast<const void*>(kernel), arguments);
 }
 
-void run_outward(RangeKernel kernel, const BulkRange& range, ConstBytes shared, Bytes global) {
+void run_outward(RangeKernel kernel, const bulk::Range& range, ConstBytes shared, Bytes global) {
   const DeviceBuffer<std::uint8_t> memory{ConstBytes(global)};
   RangeLaunch launch(shared, 1);
   run_range(launch, kernel, range, memory);
@@ -172,10 +172,10 @@ void run_outward(RangeKernel kernel, const BulkRange& range, ConstBytes shared, 
   memory.download(global);
 }
 
-bool run_send(SendKernel kernel, const BulkSend& send, ConstBytes shared,
+bool run_send(SendKernel kernel, const bulk::Send& send, int cluster, ConstBytes shared,
               std::vector<std::uint8_t>& images) {
   if (kernel == nullptr) throw std::runtime_error("no such reduction");
-  SendLaunch launch(shared, send.cluster);
+  SendLaunch launch(shared, cluster);
   launch.arguments.issuer = send.source_rank;
   launch.arguments.source = send.source;
   launch.arguments.destination = send.destination;
@@ -184,14 +184,14 @@ bool run_send(SendKernel kernel, const BulkSend& send, ConstBytes shared,
   launch.arguments.tx_bytes = bulk::complete_tx_bytes(send.bytes);
   void* arguments[] = {&launch.arguments};
   launch.run(reinterpret_cast<const void*>(kernel), arguments);
-  images.resize(shared.size() * static_cast<std::size_t>(send.cluster));
+  images.resize(shared.size() * static_cast<std::size_t>(cluster));
   launch.download(images);
   return launch.completed();
 }
 
 }  // namespace
 
-bool probe_bulk_load(const BulkRange& range, Bytes shared, ConstBytes global) {
+bool probe_bulk_load(const bulk::Range& range, Bytes shared, ConstBytes global) {
   const DeviceBuffer<std::uint8_t> memory{global};
   RangeLaunch launch(shared, 1);
   run_range(launch, load_kernel, range, memory);
@@ -199,7 +199,7 @@ bool probe_bulk_load(const BulkRange& range, Bytes shared, ConstBytes global) {
   return launch.completed();
 }
 
-bool probe_bulk_multicast(const BulkRange& range, const Multicast& how, ConstBytes shared,
+bool probe_bulk_multicast(const bulk::Range& range, const tma::Multicast& how, ConstBytes shared,
                           ConstBytes global, std::vector<std::uint8_t>& images) {
   const DeviceBuffer<std::uint8_t> memory{global};
   RangeLaunch launch(shared, how.cluster);
@@ -211,24 +211,25 @@ bool probe_bulk_multicast(const BulkRange& range, const Multicast& how, ConstByt
   return launch.completed();
 }
 
-void probe_bulk_store(const BulkRange& range, ConstBytes shared, Bytes global) {
+void probe_bulk_store(const bulk::Range& range, ConstBytes shared, Bytes global) {
   run_outward(store_kernel, range, shared, global);
 }
 
-void probe_bulk_reduce(tma::Reduction op, tma::DataType type, const BulkRange& range,
+void probe_bulk_reduce(tma::Reduction op, tma::DataType type, const bulk::Range& range,
                        ConstBytes shared, Bytes global) {
   static const auto kernels = reduce_kernels(std::make_index_sequence<kPairs>());
   run_outward(kernels.at(pair_index(op, type)), range, shared, global);
 }
 
-bool probe_bulk_send(const BulkSend& send, ConstBytes shared, std::vector<std::uint8_t>& images) {
-  return run_send(send_kernel, send, shared, images);
+bool probe_bulk_send(const bulk::Send& send, int cluster, ConstBytes shared,
+                     std::vector<std::uint8_t>& images) {
+  return run_send(send_kernel, send, cluster, shared, images);
 }
 
-bool probe_bulk_send_reduce(tma::Reduction op, tma::DataType type, const BulkSend& send,
-                            ConstBytes shared, std::vector<std::uint8_t>& images) {
+bool probe_bulk_send_reduce(tma::Reduction op, tma::DataType type, const bulk::Send& send,
+                            int cluster, ConstBytes shared, std::vector<std::uint8_t>& images) {
   static const auto kernels = send_reduce_kernels(std::make_index_sequence<kPairs>());
-  return run_send(kernels.at(pair_index(op, type)), send, shared, images);
+  return run_send(kernels.at(pair_index(op, type)), send, cluster, shared, images);
 }
 
 }  // namespace tcq::cuda

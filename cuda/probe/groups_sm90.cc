@@ -58,7 +58,7 @@ std::string store_accumulator(const GroupsProgram& program, int accumulator) {
 std::string load_descriptors(const GroupsProgram& program) {
   std::string text;
   for (std::size_t i = 0; i < program.statements.size(); ++i) {
-    if (program.statements[i].kind == GroupsStatement::Commit) continue;
+    if (program.statements[i].commit) continue;
     const std::string number = std::to_string(i);
     text += "  ld.global.v2.b64 {a" + number + ", b" + number + "}, [at+" + std::to_string(16 * i) +
             "];\n";
@@ -67,7 +67,7 @@ std::string load_descriptors(const GroupsProgram& program) {
 }
 
 std::string mma_text(const GroupsProgram& program, std::size_t index) {
-  const GroupsStatement& s = program.statements[index];
+  const wgmma::GroupsStatement& s = program.statements[index];
   const std::string number = std::to_string(index);
   std::string text = std::string("  setp.eq.u32 accumulate, 1, ") + (s.accumulate ? "1" : "0");
   text += ";\n  ";
@@ -82,9 +82,8 @@ std::string mma_text(const GroupsProgram& program, std::size_t index) {
 std::string sequence(const GroupsProgram& program) {
   std::string text = "  wgmma.fence.sync.aligned;\n";
   for (std::size_t i = 0; i < program.statements.size(); ++i)
-    text += program.statements[i].kind == GroupsStatement::Commit
-                ? "  wgmma.commit_group.sync.aligned;\n"
-                : mma_text(program, i);
+    text += program.statements[i].commit ? "  wgmma.commit_group.sync.aligned;\n"
+                                         : mma_text(program, i);
   return text + "  wgmma.wait_group.sync.aligned " + std::to_string(program.pending) + ";\n";
 }
 
@@ -139,7 +138,7 @@ finished:
 void probe_groups(const GroupsProgram& program, std::span<const std::uint8_t> shared,
                   std::span<std::uint32_t> d) {
   std::vector<std::uint64_t> descriptors;
-  for (const GroupsStatement& s : program.statements) {
+  for (const wgmma::GroupsStatement& s : program.statements) {
     descriptors.push_back(s.desc_a);
     descriptors.push_back(s.desc_b);
   }

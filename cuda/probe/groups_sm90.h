@@ -5,7 +5,7 @@
 // accumulators are read behind the wait is the caller's business. As in cuda/probe/wgmma_sm90.h: layouts come
 // from the caller; A and B lie in shared memory, whose image begins at tile_shared_base
 // (cuda/probe/tma_sm90.h). Example: one group of one wgmma is
-// {form, {{Mma, 0, true, desc_a, desc_b}, {Commit}}, 1, 0, {0}}.
+// {form, {{false, 0, true, desc_a, desc_b}, {true}}, 1, 0, {0}}.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/isa/copy/operands.h"
 #include "sim/isa/wgmma/shape.h"
 
 namespace tcq::cuda {
 
-struct GroupsStatement {
-  enum Kind : std::uint8_t { Mma, Commit } kind = Commit;
-  int accumulator = 0;
-  bool accumulate = true;  // scale-d
-  std::uint64_t desc_a = 0;
-  std::uint64_t desc_b = 0;
-};
-
 struct GroupsProgram {
-  wgmma::Form form;                         // A in shared memory, dense, the same for all
-  std::vector<GroupsStatement> statements;  // the last one is a Commit
+  wgmma::Form form;                                // A in shared memory, dense, the same for all
+  std::vector<wgmma::GroupsStatement> statements;  // the last one is a commit
   int accumulators = 1;
   int pending = 0;           // N of wait_group
   std::vector<int> covered;  // accumulators that are read behind the wait

@@ -13,8 +13,8 @@ using mbarrier::Operation;
 constexpr int kWarp = 32;
 
 struct Arguments {
-  const MbarrierStep* steps;
-  MbarrierAnswer* answers;
+  const mbarrier::Step* steps;
+  mbarrier::Answer* answers;
   std::uint32_t count;
   std::uint32_t misplaced_by;
 };
@@ -34,7 +34,7 @@ __device__ std::uint32_t operate(std::uint32_t barrier, Operation operation, std
     case Operation::ExpectTx: ptx::mbarrier_expect_tx(barrier, number); break;
     case Operation::CompleteTx: ptx::mbarrier_complete_tx(barrier, number); break;
   }
-  return no_pending_count;
+  return mbarrier::no_pending_count;
 }
 
 // `barrier` is an address in another CTA, where nothing can be initialised.
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(kWarp) sequence_kernel(Arguments arguments) {
   cluster_sync();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < arguments.count; ++i) {
-    const MbarrierStep step = arguments.steps[i];
-    std::uint32_t pending_count = no_pending_count;
+    const mbarrier::Step step = arguments.steps[i];
+    std::uint32_t pending_count = mbarrier::no_pending_count;
     if (threadIdx.x == 0 && rank == step.issuer) {
       if (rank == 0)
         pending_count = operate(barrier, step.operation, step.number);
@@ -80,11 +80,11 @@ __global__ void __launch_bounds__(kWarp) sequence_kernel(Arguments arguments) {
 
 }  // namespace
 
-std::vector<MbarrierAnswer> probe_mbarrier(std::span<const MbarrierStep> steps, int cluster,
-                                           std::uint32_t misplaced_by) {
-  std::vector<MbarrierAnswer> answers(steps.size());
-  const DeviceBuffer<MbarrierStep> device_steps{steps};
-  const DeviceBuffer<MbarrierAnswer> device_answers{std::span<const MbarrierAnswer>(answers)};
+std::vector<mbarrier::Answer> probe_mbarrier(std::span<const mbarrier::Step> steps, int cluster,
+                                             std::uint32_t misplaced_by) {
+  std::vector<mbarrier::Answer> answers(steps.size());
+  const DeviceBuffer<mbarrier::Step> device_steps{steps};
+  const DeviceBuffer<mbarrier::Answer> device_answers{std::span<const mbarrier::Answer>(answers)};
   Arguments arguments{device_steps.data(), device_answers.data(),
                       static_cast<std::uint32_t>(steps.size()), misplaced_by};
   void* pointers[] = {&arguments};

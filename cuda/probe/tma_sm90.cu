@@ -146,22 +146,20 @@ TileKernel reduction_kernel(tma::Reduction op, int rank) {
   throw std::runtime_error("no such reduction");
 }
 
-void run_tile(TileLaunch& launch, TileKernel kernel, const tma::TensorMap& map,
-              const tma::Coordinates& start, std::uint32_t tile, const void* global) {
-  launch.arguments.start = start;
-  launch.arguments.tile = tile;
-  launch.arguments.tx_bytes = tma::complete_tx_bytes(map);
-  CUtensorMap encoded = encode_tensor_map(map, global);
+void run_tile(TileLaunch& launch, TileKernel kernel, const tma::Tile& tile, const void* global) {
+  launch.arguments.start = tile.start;
+  launch.arguments.tile = tile.shared_address;
+  launch.arguments.tx_bytes = tma::complete_tx_bytes(tile.map);
+  CUtensorMap encoded = encode_tensor_map(tile.map, global);
   void* arguments[] = {&encoded, &launch.arguments};
   launch.run(reinterpret_cast<const void*>(kernel), arguments);
 }
 
 // A store or a reduction.
-void run_outward(TileKernel kernel, const tma::TensorMap& map, const tma::Coordinates& start,
-                 std::uint32_t tile, ConstBytes shared, Bytes global) {
+void run_outward(TileKernel kernel, const tma::Tile& tile, ConstBytes shared, Bytes global) {
   const DeviceBuffer<std::uint8_t> memory{ConstBytes(global)};
   TileLaunch launch(shared, 1);
-  run_tile(launch, kernel, map, start, tile, memory.data());
+  run_tile(launch, kernel, tile, memory.data());
   (void)launch.completed();
   memory.download(global);
 }
@@ -189,36 +187,32 @@ MatrixKernel matrix_kernel_of(const MatrixForm& form) {
 
 }  // namespace
 
-bool probe_load(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                Bytes shared, ConstBytes global) {
+bool probe_load(const tma::Tile& tile, Bytes shared, ConstBytes global) {
   const DeviceBuffer<std::uint8_t> memory{global};
   TileLaunch launch(shared, 1);
-  run_tile(launch, of_rank<LoadKernel>(map.rank), map, start, tile, memory.data());
+  run_tile(launch, of_rank<LoadKernel>(tile.map.rank), tile, memory.data());
   launch.download(shared);
   return launch.completed();
 }
 
-bool probe_multicast(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                     const Multicast& how, ConstBytes shared, ConstBytes global,
-                     std::vector<std::uint8_t>& images) {
+bool probe_multicast(const tma::Tile& tile, const tma::Multicast& how, ConstBytes shared,
+                     ConstBytes global, std::vector<std::uint8_t>& images) {
   const DeviceBuffer<std::uint8_t> memory{global};
   TileLaunch launch(shared, how.cluster);
   launch.arguments.issuer = static_cast<std::uint32_t>(how.issuer);
   launch.arguments.mask = how.mask;
-  run_tile(launch, of_rank<MulticastKernel>(map.rank), map, start, tile, memory.data());
+  run_tile(launch, of_rank<MulticastKernel>(tile.map.rank), tile, memory.data());
   images.resize(shared.size() * static_cast<std::size_t>(how.cluster));
   launch.download(images);
   return launch.completed();
 }
 
-void probe_store(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                 ConstBytes shared, Bytes global) {
-  run_outward(of_rank<StoreKernel>(map.rank), map, start, tile, shared, global);
+void probe_store(const tma::Tile& tile, ConstBytes shared, Bytes global) {
+  run_outward(of_rank<StoreKernel>(tile.map.rank), tile, shared, global);
 }
 
-void probe_reduce(tma::Reduction op, const tma::TensorMap& map, const tma::Coordinates& start,
-                  std::uint32_t tile, ConstBytes shared, Bytes global) {
-  run_outward(reduction_kernel(op, map.rank), map, start, tile, shared, global);
+void probe_reduce(tma::Reduction op, const tma::Tile& tile, ConstBytes shared, Bytes global) {
+  run_outward(reduction_kernel(op, tile.map.rank), tile, shared, global);
 }
 
 void probe_matrix(const MatrixForm& form, std::span<const std::uint32_t> addresses, Bytes shared,

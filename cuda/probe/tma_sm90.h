@@ -8,7 +8,7 @@
 // more. Example:
 //
 //   std::vector<std::uint8_t> shared(8192), global(65536);
-//   const bool completed = probe_load(map, {{0, 0}}, 2048, shared, global);
+//   const bool completed = probe_load({map, {{0, 0}}, 2048}, shared, global);
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/isa/copy/operands.h"
 #include "sim/isa/copy/tma_reduction.h"
-#include "sim/isa/copy/tma_tile.h"
 
 namespace tcq::cuda {
 
@@ -29,25 +29,16 @@ using ConstBytes = std::span<const std::uint8_t>;
 
 // The sizes of images are multiples of 16. `shared` becomes what it holds after the load. False if
 // the mbarrier, told to expect complete_tx_bytes(map), did not complete its phase in time.
-bool probe_load(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                Bytes shared, ConstBytes global);
+bool probe_load(const tma::Tile& tile, Bytes shared, ConstBytes global);
 
-// Every CTA of a cluster begins with a copy of `shared`; CTA `issuer` issues the load. The images
-// of all CTAs come back one after the other; `completed` has one bit per CTA of the mask.
-struct Multicast {
-  int cluster = 2;
-  int issuer = 0;
-  std::uint16_t mask = 1;
-};
-bool probe_multicast(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                     const Multicast& how, ConstBytes shared, ConstBytes global,
-                     std::vector<std::uint8_t>& images);
+// Every CTA of a cluster begins with a copy of `shared`. The images of all CTAs come back one after
+// the other. False as above, for any CTA of the mask.
+bool probe_multicast(const tma::Tile& tile, const tma::Multicast& how, ConstBytes shared,
+                     ConstBytes global, std::vector<std::uint8_t>& images);
 
 // `global` becomes what it holds after the store or reduction.
-void probe_store(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t tile,
-                 ConstBytes shared, Bytes global);
-void probe_reduce(tma::Reduction op, const tma::TensorMap& map, const tma::Coordinates& start,
-                  std::uint32_t tile, ConstBytes shared, Bytes global);
+void probe_store(const tma::Tile& tile, ConstBytes shared, Bytes global);
+void probe_reduce(tma::Reduction op, const tma::Tile& tile, ConstBytes shared, Bytes global);
 
 // One ldmatrix or stmatrix of `count` matrices; 32 addresses, 32 x 4 registers, register r of lane
 // l at 4 * l + r. Shared image and registers become what they hold afterwards.

@@ -17,9 +17,8 @@ struct Old {
   std::string_view checksum_key;  // of the payload
 };
 
-constexpr std::array<Old, 5> kinds = {{{"tcq recording 1\n", "cases", "payload_fnv1a64"},
+constexpr std::array<Old, 4> kinds = {{{"tcq recording 1\n", "cases", "payload_fnv1a64"},
                                        {"tcq async recording 1\n", "cases", "payload_fnv1a64"},
-                                       {"tcq tcgen05 recording 1\n", "cases", "payload_fnv1a64"},
                                        {"# tcq directed 1\n", "probes", "probes_fnv1a64"},
                                        {"# tcq provoked 1\n", "", ""}}};
 

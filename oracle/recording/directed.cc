@@ -184,11 +184,10 @@ Comparison compare(const DirectedFile& file, std::int64_t only) {
     ++total.outputs;
     const std::uint32_t got = simulate(p);
     if (got == p.d) continue;
-    ++total.differing_outputs;
-    total.differing_bits += static_cast<std::size_t>(std::popcount(got ^ p.d));
-    if (total.first_mismatch.empty())
-      total.first_mismatch = fmt::format("case {}: {}: {}: got {:x}, want {:x}", i, p.id,
-                                         mnemonic_with_keys(p.instruction), got, p.d);
+    total.add(i, 1, static_cast<std::size_t>(std::popcount(got ^ p.d)), [&] {
+      return fmt::format("case {}: {}: {}: device {:x}, simulator {:x}", i, p.id,
+                         mnemonic_with_keys(p.instruction), p.d, got);
+    });
   }
   return total;
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "oracle/ptx/mnemonic.h"
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/recording.h"
 
 namespace tcq::oracle {
 

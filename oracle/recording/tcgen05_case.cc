@@ -1,4 +1,3 @@
-// The state of a case: which bits lie where before the instruction.
 #include "oracle/recording/tcgen05_case.h"
 
 #include <fmt/format.h>
@@ -139,10 +138,11 @@ void copy_scales(Tcgen05State& state, std::size_t rank, bool split_sfb) {
     }
 }
 
-void fill_for_mma(Tcgen05State& state, const MmaForm& form, const Tcgen05Case& c) {
+void fill_for_mma(Tcgen05State& state, const MmaForm& form, const Tcgen05Case& c,
+                  std::uint64_t case_seed) {
   const tcgen05::InstructionDescriptor idesc = tcgen05::decode(c.operands.idesc, form.opcode.kind);
   for (std::size_t rank = 0; rank < state.tmem.size(); ++rank) {
-    Draw draw(mix(c.seed + rank));
+    Draw draw(mix(case_seed + rank));
     std::vector<std::uint8_t>& shared = state.shared[rank];
     fill_elements(shared.data(), tcgen05_a_bytes, idesc.a, draw);
     fill_elements(shared.data() + tcgen05_a_bytes, shared.size() - tcgen05_a_bytes, idesc.b, draw);
@@ -168,6 +168,17 @@ std::string hex_words(const auto& words) {
   std::string text;
   for (const std::uint32_t word : words) text += fmt::format(" {:#x}", word);
   return text;
+}
+
+std::string opcode_of(const Tcgen05CaseForm& any) {
+  return std::visit(
+      [](const auto& form) -> std::string {
+        if constexpr (requires { form.steps; })
+          return "";
+        else
+          return tcgen05::opcode(form).chars;
+      },
+      any);
 }
 
 std::string describe_steps(const AllocSequence& sequence) {
@@ -202,7 +213,7 @@ int register_count(const Tcgen05CaseForm& form) {
       form);
 }
 
-Tcgen05State build_state(const Tcgen05Case& c) {
+Tcgen05State state(const Tcgen05Case& c, const Inputs& inputs) {
   Tcgen05State state;
   const auto ctas = static_cast<std::size_t>(cta_group(c.form));
   state.registers.resize(static_cast<std::size_t>(threads * register_count(c.form)));
@@ -213,9 +224,9 @@ Tcgen05State build_state(const Tcgen05Case& c) {
   if (mma != nullptr || std::holds_alternative<tcgen05::CpForm>(c.form))
     for (std::vector<std::uint8_t>& shared : state.shared) shared.resize(tcgen05_shared_bytes);
   if (mma != nullptr)
-    fill_for_mma(state, *mma, c);
+    fill_for_mma(state, *mma, c, inputs.seed);
   else
-    fill_with_bits(state, c.seed);
+    fill_with_bits(state, inputs.seed);
   return state;
 }
 
@@ -232,50 +243,26 @@ std::uint64_t hash_inputs(const Tcgen05State& state) {
   return hash;
 }
 
-std::vector<std::uint64_t> hash_lanes(const std::vector<std::uint32_t>& output) {
-  std::vector<std::uint64_t> hashes;
-  for (std::size_t first = 0; first < output.size(); first += lane_words) {
-    const std::size_t count = std::min<std::size_t>(lane_words, output.size() - first);
-    hashes.push_back(
-        fnv1a64({reinterpret_cast<const char*>(output.data() + first), count * sizeof output[0]}));
-  }
-  return hashes;
-}
-
-std::size_t output_words(const Tcgen05Case& c) {
+std::size_t output_bytes(const Tcgen05Case& c, const Inputs&) {
   const auto ctas = static_cast<std::size_t>(cta_group(c.form));
   if (const auto* alloc = std::get_if<AllocSequence>(&c.form))
-    return 3 * alloc->steps.size() * ctas;
+    return 3 * alloc->steps.size() * ctas * sizeof(std::uint32_t);
   std::size_t words = ctas * tmem_words;
   if (!std::holds_alternative<tcgen05::StForm>(c.form))
     words += static_cast<std::size_t>(threads * register_count(c.form));
-  return words + (std::holds_alternative<tcgen05::LdRedForm>(c.form) ? threads : 0);
+  words += std::holds_alternative<tcgen05::LdRedForm>(c.form) ? threads : 0;
+  return words * sizeof(std::uint32_t);
 }
 
-const char* name(Tcgen05Outcome outcome) {
-  switch (outcome) {
-    case Tcgen05Outcome::Completed: return "completed";
-    case Tcgen05Outcome::Timeout: return "did not complete";
-    case Tcgen05Outcome::Trap: return "trapped";
-    case Tcgen05Outcome::Leak: return "leaked Tensor Memory";
-    case Tcgen05Outcome::Hang: return "hung";
-    case Tcgen05Outcome::ProbeFailed: return "probe failed";
-    case Tcgen05Outcome::NotRun: return "not run";
-  }
-  return "";
+Properties properties(const Tcgen05Case& c, const Inputs&) {
+  const bool alloc = std::holds_alternative<AllocSequence>(c.form);
+  return {alloc ? "allocations" : opcode_of(c.form), fmt::format("immediate {}", c.immediate)};
 }
 
-std::string describe(const Tcgen05Case& c) {
+std::string describe(const Tcgen05Case& c, const Inputs&) {
   const Tcgen05Operands& o = c.operands;
   if (const auto* alloc = std::get_if<AllocSequence>(&c.form)) return describe_steps(*alloc);
-  std::string text = std::visit(
-      [](const auto& form) -> std::string {
-        if constexpr (requires { form.steps; })
-          return "";
-        else
-          return tcgen05::opcode(form).chars;
-      },
-      c.form);
+  std::string text = opcode_of(c.form);
   if (std::holds_alternative<MmaForm>(c.form))
     return text + fmt::format(
                       " d {:#x} desc_a {:#x} a {:#x} desc_b {:#x} metadata {:#x} idesc {:#x} "

@@ -1,39 +1,30 @@
-// One tcgen05 instruction, or a sequence of allocations: inputs, what a device answered, the file.
+// One tcgen05 instruction, or a sequence of allocations.
 //
-// A case is a pure function of its members: shared memory, Tensor Memory and registers are drawn
-// from its seed and only their hash is stored. Its output is all that the instruction may have
-// changed, as words: Tensor Memory of all CTAs (mma, cp, shift, st), registers of 128 threads, then
-// the reduced words, then Tensor Memory (ld, ld.red), or three words for each step (alloc): address,
-// how often it was blocked, whether it was skipped. A file holds a hash of every 512 words of it,
-// which is one tmem_lane, and all words of the cases that ask for it. What the suites of cases are:
-// tcgen05_suites.h. Only tools/record_tcgen05 writes such files; no device of compute capability 10
-// was at hand, so none exists yet.
+// Shared memory, Tensor Memory and registers are drawn from the seed. The output is all that the
+// instruction may have changed, as words: Tensor Memory of all CTAs (mma, cp, shift, st), registers of
+// 128 threads, then the reduced words, then Tensor Memory (ld, ld.red), or three words for each step
+// (alloc): address, how often it was blocked, whether it was skipped. Which are drawn: tcgen05_suites.cc;
+// what the simulator knows of them: tcgen05_predict.h; the device: cuda/probe/tcgen05_sm100.h. No device
+// of compute capability 10 was at hand, so no recording exists yet.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "oracle/recording/container.h"
+#include "oracle/recording/case.h"
+#include "oracle/recording/fields.h"
 #include "sim/isa/tcgen05/instruction.h"
+#include "sim/isa/tmem/alloc_step.h"
 #include "sim/isa/tmem/layout.h"
 
 namespace tcq::oracle {
 
-// One step of one warp. A dealloc names the step that allocated.
-struct AllocStep {
-  enum class Action : std::uint8_t { Alloc, Dealloc, Relinquish };
-  Action action = Action::Alloc;
-  std::uint32_t columns = 0;
-  std::uint32_t allocation = 0;
+using tcgen05::AllocStep;
 
-  friend constexpr bool operator==(const AllocStep&, const AllocStep&) = default;
-};
-inline constexpr int alloc_action_count = 3;
-
+// Of one warp.
 struct AllocSequence {
   int cta_group = 1;
   std::vector<AllocStep> steps;
@@ -65,37 +56,15 @@ struct Tcgen05Operands {
   friend constexpr bool operator==(const Tcgen05Operands&, const Tcgen05Operands&) = default;
 };
 
-// How a case ended. The first five are the device's answer; the others say nothing about it.
-enum class Tcgen05Outcome : std::uint8_t {
-  Completed,
-  Timeout,      // the mbarrier did not complete
-  Trap,         // the instruction raised `error`; no output, here and below
-  Leak,         // Tensor Memory was still allocated at the end: cudaErrorTensorMemoryLeak
-  Hang,         // the kernel did not end within the recorder's limit
-  ProbeFailed,  // the recorder's own kernel, the driver or the context
-  NotRun,
-};
-inline constexpr int tcgen05_outcome_count = 7;
-
-constexpr bool is_answer(Tcgen05Outcome outcome) {
-  return outcome != Tcgen05Outcome::ProbeFailed && outcome != Tcgen05Outcome::NotRun;
-}
-
-// "trapped", "hung", ...
-const char* name(Tcgen05Outcome outcome);
-
 struct Tcgen05Case {
+  static constexpr int first_code = 15;  // and one for each alternative of the form
+  static constexpr int kind_count = static_cast<int>(std::variant_size_v<Tcgen05CaseForm>);
+
   Tcgen05CaseForm form;
   int immediate = 0;  // scale-input-d or immHalfSplitoff
   Tcgen05Operands operands;
-  std::uint64_t seed = 0;
-  bool keep_words = false;  // in a file, too
 
-  std::uint64_t input_hash = 0;
-  Tcgen05Outcome outcome = Tcgen05Outcome::Completed;
-  std::uint32_t error = 0;            // of a trap: CUDA's number, the same in runtime and driver
-  std::vector<std::uint32_t> output;  // empty if the file holds hashes only, or after a trap
-  std::vector<std::uint64_t> hashes;  // one per 512 words of the output
+  friend bool operator==(const Tcgen05Case&, const Tcgen05Case&) = default;
 };
 
 // ---- State --------------------------------------------------------------------------------------
@@ -126,25 +95,17 @@ int cta_group(const Tcgen05CaseForm& form);
 // Per thread; 0 for all but ld, ld.red and st.
 int register_count(const Tcgen05CaseForm& form);
 
-Tcgen05State build_state(const Tcgen05Case& c);
+void fields(Fields& io, Tcgen05Case& e);
+Tcgen05State state(const Tcgen05Case& e, const Inputs& inputs);
 std::uint64_t hash_inputs(const Tcgen05State& state);
-std::vector<std::uint64_t> hash_lanes(const std::vector<std::uint32_t>& output);
-// Size of the output of a case that completed or timed out.
-std::size_t output_words(const Tcgen05Case& c);
+Prediction predict(const Tcgen05Case& e, const Inputs& inputs, const Tcgen05State& before);
+std::string describe(const Tcgen05Case& e, const Inputs& inputs);
+std::string place(const Tcgen05Case& e, const Inputs& inputs, std::size_t at);
+Properties properties(const Tcgen05Case& e, const Inputs& inputs);
+constexpr std::size_t output_width(const Tcgen05Case&) { return sizeof(std::uint32_t); }
+std::size_t output_bytes(const Tcgen05Case& e, const Inputs& inputs);
 
-// One line: opcode and operands.
-std::string describe(const Tcgen05Case& c);
-
-// ---- Files --------------------------------------------------------------------------------------
-
-struct Tcgen05Recording {
-  Header header;
-  std::vector<Tcgen05Case> cases;
-};
-
-bool is_tcgen05_recording(std::string_view bytes);
-std::string serialize(const Tcgen05Recording& recording);
-// Throws BadFile.
-Tcgen05Recording parse_tcgen05_recording(std::string_view bytes);
+// The form whose number in a file is first_code + `kind`, its members yet to be read.
+Tcgen05CaseForm form_of_kind(int kind);
 
 }  // namespace tcq::oracle

@@ -3,7 +3,7 @@
 #include <array>
 #include <initializer_list>
 
-#include "oracle/recording/tcgen05_suites.h"
+#include "oracle/recording/suites.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -12,8 +12,6 @@
 #include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {
-
-std::vector<Tcgen05Case> tcgen05_mma_suite(std::uint64_t seed, Target target);
 
 namespace {
 
@@ -226,12 +224,12 @@ Tcgen05Case draw_case(const MmaOpcode& op, Target target, Draw& draw) {
 
 }  // namespace
 
-std::vector<Tcgen05Case> tcgen05_mma_suite(std::uint64_t seed, Target target) {
+std::vector<Case> tcgen05_mmas(std::uint64_t seed, Target target) {
   Draw draw(seed);
-  std::vector<Tcgen05Case> cases;
+  std::vector<Case> cases;
   for (const MmaOpcode& op : opcodes(target))
     for (int i = 0; i < cases_per_opcode; ++i) {
-      cases.push_back(draw_case(op, target, draw));
+      cases.emplace_back(draw_case(op, target, draw));
       cases.back().seed = mix(seed + cases.size());
     }
   return cases;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "sim/isa/tcgen05/copy.h"
 #include "sim/isa/tcgen05/fragment.h"
@@ -222,6 +224,12 @@ struct Predict {
   }
 };
 
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint8_t> bytes(words.size() * sizeof words[0]);
+  if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes;
+}
+
 std::string cell_text(std::size_t word) {
   return fmt::format("CTA {}, tmem_lane {}, tmem_column {}", word / tmem_words,
                      word % tmem_words / tmem_columns, word % tmem_columns);
@@ -237,11 +245,21 @@ Tcgen05Prediction unchanged(const Tcgen05State& before) {
   return p;
 }
 
-Tcgen05Prediction predict(const Tcgen05Case& c, const Tcgen05State& before) {
+Tcgen05Prediction predict_words(const Tcgen05Case& c, const Tcgen05State& before) {
   return std::visit(Predict{c, before}, c.form);
 }
 
-std::string output_name(const Tcgen05Case& c, std::size_t word) {
+Prediction predict(const Tcgen05Case& c, const Inputs&, const Tcgen05State& before) {
+  Tcgen05Prediction words = predict_words(c, before);
+  Prediction p;
+  p.output = bytes_of(words.output);
+  p.known = bytes_of(words.known);
+  p.unmodelled = std::move(words.unmodelled);
+  return p;
+}
+
+std::string place(const Tcgen05Case& c, const Inputs&, std::size_t at) {
+  std::size_t word = at / sizeof(std::uint32_t);
   const bool reduces = std::holds_alternative<LdRedForm>(c.form);
   if (!reduces && !std::holds_alternative<LdForm>(c.form)) return cell_text(word);
   const auto count = static_cast<std::size_t>(register_count(c.form));

@@ -17,22 +17,20 @@
 
 namespace tcq::oracle {
 
+// In words; Prediction has the same in bytes.
 struct Tcgen05Prediction {
   std::string unmodelled = {};             // why there is no prediction; "" if there is one
-  std::vector<std::uint32_t> output = {};  // as in Tcgen05Case
+  std::vector<std::uint32_t> output = {};  // as in tcgen05_case.h
   std::vector<std::uint32_t> known = {};   // of each word: bits that the model decides
 };
 
-// `before` is build_state(c).
-Tcgen05Prediction predict(const Tcgen05Case& c, const Tcgen05State& before);
+// `before` is the case's state().
+Tcgen05Prediction predict_words(const Tcgen05Case& c, const Tcgen05State& before);
 
-// The part of predict() for mma, tcgen05_predict_mma.cc.
+// The part of predict_words() for mma, tcgen05_predict_mma.cc.
 Tcgen05Prediction predict_mma(const Tcgen05Case& c, const Tcgen05State& before);
 
 // Tensor Memory of all CTAs as an output of which every bit is known.
 Tcgen05Prediction unchanged(const Tcgen05State& before);
-
-// "CTA 0, tmem_lane 5, tmem_column 7", "thread 3, register 2".
-std::string output_name(const Tcgen05Case& c, std::size_t word);
 
 }  // namespace tcq::oracle

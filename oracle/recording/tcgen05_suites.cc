@@ -1,9 +1,9 @@
-#include "oracle/recording/tcgen05_suites.h"
+// The suites of ld and st, cp, shift, and allocations.
 
 #include <algorithm>
 #include <initializer_list>
 
-#include "oracle/answer/words.h"
+#include "oracle/recording/suites.h"
 #include "sim/isa/tcgen05/fragment.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -12,8 +12,6 @@
 #include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {
-
-std::vector<Tcgen05Case> tcgen05_mma_suite(std::uint64_t seed, Target target);  // the next file
 
 namespace {
 
@@ -34,20 +32,18 @@ class Suite {
     return &add_any(form);
   }
   Tcgen05Case& add_any(const Tcgen05CaseForm& form) {
-    Tcgen05Case c;
-    c.form = form;
-    c.seed = mix(seed_ + cases_.size());
-    cases_.push_back(c);
-    return cases_.back();
+    Case& c = cases_.emplace_back(Tcgen05Case{form, 0, {}});
+    c.seed = mix(seed_ + cases_.size() - 1);
+    return std::get<Tcgen05Case>(c.experiment);
   }
   Draw& draw() { return draw_; }
-  std::vector<Tcgen05Case> take() { return std::move(cases_); }
+  std::vector<Case> take() { return std::move(cases_); }
 
  private:
   std::uint64_t seed_;
   Target target_;
   Draw draw_;
-  std::vector<Tcgen05Case> cases_;
+  std::vector<Case> cases_;
 };
 
 // ---- ld, st -------------------------------------------------------------------------------------
@@ -91,23 +87,6 @@ void add_reductions(Suite& suite, LdShape shape, int num) {
               false);
 }
 
-std::vector<Tcgen05Case> ldst(std::uint64_t seed, Target target) {
-  constexpr int cases_per_form = 2;
-  Suite suite(seed, target);
-  for (int index = 0; index < ld_shape_count; ++index) {
-    const auto shape = static_cast<LdShape>(index);
-    for (int num = 1; num <= max_ld_registers; num *= 2) {
-      for (const bool packed : {false, true})
-        for (int i = 0; i < cases_per_form; ++i) {
-          add_register_case(suite, StForm{shape, num, packed}, packed);
-          add_register_case(suite, LdForm{shape, num, packed}, packed);
-        }
-      add_reductions(suite, shape, num);
-    }
-  }
-  return suite.take();
-}
-
 // ---- cp, shift ----------------------------------------------------------------------------------
 
 // Room for 128 rows of 128 bytes behind every start.
@@ -126,35 +105,6 @@ std::uint64_t source_descriptor(Draw& draw) {
         tcgen05_shared_base + 1024 * static_cast<std::uint32_t>(draw.below(source_starts));
     return encode(tile_descriptor(tile, swizzle, start, row_bytes));
   }
-}
-
-std::vector<Tcgen05Case> cp(std::uint64_t seed, Target target) {
-  constexpr int cases_per_form = 8;
-  Suite suite(seed, target);
-  for (int form = 0; form < 2 * cp_size_count * cp_multicast_count * cp_source_count; ++form)
-    for (int i = 0; i < cases_per_form; ++i) {
-      const int kind = form / 2;
-      const CpForm f{static_cast<CpSize>(kind % cp_size_count),
-                     static_cast<CpMulticast>(kind / cp_size_count % cp_multicast_count),
-                     static_cast<CpSource>(kind / cp_size_count / cp_multicast_count),
-                     1 + form % 2};
-      Tcgen05Case* c = suite.add(f);
-      if (c == nullptr) continue;
-      c->operands.taddr[0] = address(0, 4 * suite.draw().below(126));
-      c->operands.desc = source_descriptor(suite.draw());
-    }
-  return suite.take();
-}
-
-std::vector<Tcgen05Case> shift(std::uint64_t seed, Target target) {
-  constexpr int columns = 8;  // cases per lane group and cta_group
-  Suite suite(seed, target);
-  for (const int group : {1, 2})
-    for (int lane = 0; lane < tmem_lanes; lane += 32)
-      for (int i = 0; i < columns; ++i)
-        if (Tcgen05Case* c = suite.add(ShiftForm{group}))
-          c->operands.taddr[0] = address(lane, 8 * suite.draw().below(64));
-  return suite.take();
 }
 
 // ---- alloc --------------------------------------------------------------------------------------
@@ -190,26 +140,59 @@ AllocSequence draw_sequence(int group, Draw& draw) {
   return sequence;
 }
 
-std::vector<Tcgen05Case> alloc(std::uint64_t seed, Target target) {
+}  // namespace
+
+std::vector<Case> tcgen05_registers(std::uint64_t seed, Target target) {
+  constexpr int cases_per_form = 2;
+  Suite suite(seed, target);
+  for (int index = 0; index < ld_shape_count; ++index) {
+    const auto shape = static_cast<LdShape>(index);
+    for (int num = 1; num <= max_ld_registers; num *= 2) {
+      for (const bool packed : {false, true})
+        for (int i = 0; i < cases_per_form; ++i) {
+          add_register_case(suite, StForm{shape, num, packed}, packed);
+          add_register_case(suite, LdForm{shape, num, packed}, packed);
+        }
+      add_reductions(suite, shape, num);
+    }
+  }
+  return suite.take();
+}
+
+std::vector<Case> tcgen05_copies(std::uint64_t seed, Target target) {
+  constexpr int cases_per_form = 8;
+  Suite suite(seed, target);
+  for (int form = 0; form < 2 * cp_size_count * cp_multicast_count * cp_source_count; ++form)
+    for (int i = 0; i < cases_per_form; ++i) {
+      const int kind = form / 2;
+      const CpForm f{static_cast<CpSize>(kind % cp_size_count),
+                     static_cast<CpMulticast>(kind / cp_size_count % cp_multicast_count),
+                     static_cast<CpSource>(kind / cp_size_count / cp_multicast_count),
+                     1 + form % 2};
+      Tcgen05Case* c = suite.add(f);
+      if (c == nullptr) continue;
+      c->operands.taddr[0] = address(0, 4 * suite.draw().below(126));
+      c->operands.desc = source_descriptor(suite.draw());
+    }
+  return suite.take();
+}
+
+std::vector<Case> tcgen05_shifts(std::uint64_t seed, Target target) {
+  constexpr int columns = 8;  // cases per lane group and cta_group
+  Suite suite(seed, target);
+  for (const int group : {1, 2})
+    for (int lane = 0; lane < tmem_lanes; lane += 32)
+      for (int i = 0; i < columns; ++i)
+        if (Tcgen05Case* c = suite.add(ShiftForm{group}))
+          c->operands.taddr[0] = address(lane, 8 * suite.draw().below(64));
+  return suite.take();
+}
+
+std::vector<Case> tcgen05_allocations(std::uint64_t seed, Target target) {
   constexpr int cases = 64;
   Suite suite(seed, target);
   for (int i = 0; i < cases; ++i) suite.add_any(draw_sequence(1 + i % 2, suite.draw()));
   return suite.take();
-}
-
-}  // namespace
-
-std::vector<std::string_view> tcgen05_suite_names() {
-  return {"mma", "ldst", "cp", "shift", "alloc"};
-}
-
-std::vector<Tcgen05Case> tcgen05_suite(std::string_view name, std::uint64_t seed, Target target) {
-  if (name == "mma") return tcgen05_mma_suite(seed, target);
-  if (name == "ldst") return ldst(seed, target);
-  if (name == "cp") return cp(seed, target);
-  if (name == "shift") return shift(seed, target);
-  if (name == "alloc") return alloc(seed, target);
-  throw_unknown("suite", name, tcgen05_suite_names());
 }
 
 }  // namespace tcq::oracle

@@ -94,21 +94,6 @@ void execute(const Send& send, const SharedMemory& source, SharedMemory& destina
   std::ranges::copy(moved, at(destination, send.destination));
 }
 
-namespace {
-
-template <class Copy>
-Fault check_and_execute(State& state, const Copy& copy) {
-  const Fault fault = check(copy, state.shared, state.global);
-  if (fault == Fault::None) execute(copy, state.shared, state.global);
-  return fault;
-}
-
-}  // namespace
-
-Fault execute(State& state, const Load& load) { return check_and_execute(state, load); }
-Fault execute(State& state, const Store& store) { return check_and_execute(state, store); }
-Fault execute(State& state, const Reduce& reduction) { return check_and_execute(state, reduction); }
-
 Fault execute(ClusterState& state, const MulticastLoad& load) {
   if (load.mask == 0 || load.mask >> state.shared.size() != 0) return Fault::MulticastMask;
   for (const SharedMemory& shared : state.shared)

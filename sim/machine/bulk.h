@@ -18,15 +18,6 @@ using tma::ClusterState;
 using tma::Global;
 using tma::State;
 
-// A range of global memory and one of shared memory.
-struct Range {
-  std::uint64_t global = 0;
-  std::uint32_t shared = 0;
-  std::uint32_t bytes = 0;
-
-  friend constexpr bool operator==(const Range&, const Range&) = default;
-};
-
 // cp.async.bulk.shared::cluster.global, to the issuing CTA
 struct Load {
   Range range;
@@ -51,15 +42,6 @@ struct MulticastLoad {
   std::uint16_t mask = 0;
 };
 
-// cp.async.bulk.shared::cluster.shared::cta: from the CTA that issues it to one of its cluster.
-struct Send {
-  std::uint32_t source_rank = 0;
-  std::uint32_t source = 0;
-  std::uint32_t destination_rank = 0;
-  std::uint32_t destination = 0;
-  std::uint32_t bytes = 0;
-};
-
 // cp.reduce.async.bulk.shared::cluster.shared::cta.OP.TYPE
 struct SendReduce {
   Send send;
@@ -69,10 +51,7 @@ struct SendReduce {
 
 // Faults: BulkUnaligned, BulkBytes; SharedMemoryOutOfRange, GlobalOutOfRange; for reductions
 // ReductionType; for clusters MulticastMask, CtaRankOutOfRange. On any fault the state is
-// unchanged.
-Fault execute(State& state, const Load& load);
-Fault execute(State& state, const Store& store);
-Fault execute(State& state, const Reduce& reduction);
+// unchanged. Loads, stores and reductions of one CTA: execute(State&, ...) of tma.h.
 Fault execute(ClusterState& state, const MulticastLoad& load);
 Fault execute(ClusterState& state, const Send& send);
 Fault execute(ClusterState& state, const SendReduce& reduction);

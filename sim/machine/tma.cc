@@ -87,10 +87,6 @@ void for_each_pair(const Tile& tile, const SharedMemory& shared, Global& global,
   });
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<GlobalRun> runs_of(const Tile& tile, Touches touches) {
   const std::uint32_t width = element_bytes(tile.map.type);
   std::vector<GlobalRun> runs;
@@ -162,21 +158,6 @@ void execute(const Reduce& reduction, const SharedMemory& shared, Global& global
     store_element(to, reduced_bits(reduction.op, type, load_element(to, width), element), width);
   });
 }
-
-namespace {
-
-template <class Copy>
-Fault check_and_execute(State& state, const Copy& copy) {
-  const Fault fault = check(copy, state.shared, state.global);
-  if (fault == Fault::None) execute(copy, state.shared, state.global);
-  return fault;
-}
-
-}  // namespace
-
-Fault execute(State& state, const Load& load) { return check_and_execute(state, load); }
-Fault execute(State& state, const Store& store) { return check_and_execute(state, store); }
-Fault execute(State& state, const Reduce& reduction) { return check_and_execute(state, reduction); }
 
 Fault execute(ClusterState& state, const MulticastLoad& load) {
   if (load.mask == 0 || load.mask >> state.shared.size() != 0) return Fault::MulticastMask;

@@ -8,21 +8,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/isa/copy/operands.h"
 #include "sim/isa/copy/tma_reduction.h"
-#include "sim/isa/copy/tma_tile.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/machine/shared_memory.h"
 
 namespace tcq::tma {
-
-// A box of a tensor and its home in shared memory.
-struct Tile {
-  TensorMap map;
-  Coordinates start;
-  std::uint32_t shared_address = 0;
-
-  friend constexpr bool operator==(const Tile&, const Tile&) = default;
-};
 
 // cp.async.bulk.tensor.Nd.shared::cta.global.tile
 struct Load {
@@ -67,18 +58,23 @@ struct ClusterState {
 // TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType; MulticastMask.
 // On any fault the state is unchanged; otherwise a load changes shared memory only, stores and
 // reductions global memory only.
-Fault execute(State& state, const Load& load);
-Fault execute(State& state, const Store& store);
-Fault execute(State& state, const Reduce& reduction);
 Fault execute(ClusterState& state, const MulticastLoad& load);
 
-// The same in parts: what may fault, and then the moving. Requires: check() found nothing.
+// In parts: what may fault, and then the moving. Requires: check() found nothing.
 Fault check(const Load& load, const SharedMemory& shared, const Global& global);
 Fault check(const Store& store, const SharedMemory& shared, const Global& global);
 Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global);
 void execute(const Load& load, SharedMemory& shared, const Global& global);
 void execute(const Store& store, const SharedMemory& shared, Global& global);
 void execute(const Reduce& reduction, const SharedMemory& shared, Global& global);
+
+// Any load, store or reduction, of bulk.h too: both parts.
+template <class Copy>
+Fault execute(State& state, const Copy& copy) {
+  const Fault fault = check(copy, state.shared, state.global);
+  if (fault == Fault::None) execute(copy, state.shared, state.global);
+  return fault;
+}
 
 // Bytes of global memory, half open.
 struct GlobalRun {

@@ -3,7 +3,7 @@
 // A reduction replaces an element of global memory, `old`, by op(old, element of the tile). This
 // file decides rounding, subnormals, NaN and the signs of zeros of one element. Which operations
 // exist for which type, and all integers: sim/isa/copy/tma_reduction.h; where the elements lie:
-// sim/machine/tma.h and bulk.h. The rules are data, so that oracle/recording/async_float.h can ask which
+// sim/machine/tma.h and bulk.h. The rules are data, so that oracle/recording/reduction_rules.h can ask which
 // rules a device follows. Example: f16 add of 0x3c00 (1) and 0x1000 (2^-11, half a last bit) is a
 // tie and stays 0x3c00.
 //

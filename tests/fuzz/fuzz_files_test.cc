@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "oracle/recording/directed.h"
+#include "oracle/recording/files.h"
+#include "oracle/recording/recording.h"
+#include "oracle/recording/suites.h"
 #include "oracle/recording/tcgen05_predict.h"
-#include "oracle/recording/tcgen05_suites.h"
-#include "oracle/recording/vectors.h"
 #include "tests/fuzz/fuzz_kit.h"
 #include "tests/support/sealed_file.h"
 #include "tests/support/source_tree.h"
@@ -42,26 +43,26 @@ std::string with_checksum(std::string_view payload, std::size_t cases) {
 }
 
 oracle::Case random_case(Random& random) {
-  oracle::Case c;
-  wgmma::Form& form = c.instruction.form;
+  oracle::WgmmaCase e;
+  wgmma::Form& form = e.instruction.form;
   do {
     form = random_form(random);
     form.n = 8 + 8 * below(random, 3);
   } while (check(form) != Fault::None);
   const bool two_selectors = form.sparse && wgmma::max_selector(form.a) == 1;
-  c.instruction.selector = two_selectors ? below(random, 2) : 0;
-  c.instruction.accumulate = random() % 2 == 0;
-  c.instruction.desc_a = random_descriptor(random);
-  c.instruction.desc_b = random_descriptor(random);
-  c.content = random() % 2 == 0 ? oracle::Content::Mixture : oracle::Content::RandomImage;
-  c.mixture = static_cast<MixtureClass>(below(random, mixture_class_count));
-  c.keep = random() % 2 == 0 ? oracle::Keep::All : oracle::Keep::Diagonal;
+  e.instruction.selector = two_selectors ? below(random, 2) : 0;
+  e.instruction.accumulate = random() % 2 == 0;
+  e.instruction.desc_a = random_descriptor(random);
+  e.instruction.desc_b = random_descriptor(random);
+  e.content = random() % 2 == 0 ? oracle::Content::Mixture : oracle::Content::RandomImage;
+  e.mixture = static_cast<MixtureClass>(below(random, mixture_class_count));
+  e.keep = random() % 2 == 0 ? oracle::Keep::All : oracle::Keep::Diagonal;
+  oracle::Case c(e);
   c.shared_bytes = 8 * static_cast<std::uint32_t>(below(random, 4096));
   c.seed = random();
   c.input_hash = random();
-  c.outputs.resize(kept_elements(c).size());
-  for (std::uint32_t& word : c.outputs)
-    word = static_cast<std::uint32_t>(random()) >> (32 - bits(form.d));
+  c.output.resize(*output_bytes(c));
+  for (std::uint8_t& byte : c.output) byte = static_cast<std::uint8_t>(random());
   return c;
 }
 
@@ -126,11 +127,11 @@ TEST_F(FuzzFiles, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
 
 // --- tcgen05 -------------------------------------------------------------------------------------
 
-std::vector<oracle::Tcgen05Case> tcgen05_cases() {
-  std::vector<oracle::Tcgen05Case> cases;
-  for (const std::string_view suite : oracle::tcgen05_suite_names())
-    for (const oracle::Tcgen05Case& c : oracle::tcgen05_suite(suite, 1, Target::sm_103a))
-      cases.push_back(c);
+std::vector<oracle::Case> tcgen05_cases() {
+  std::vector<oracle::Case> cases;
+  for (const oracle::SuiteInfo& suite : oracle::suites())
+    if (oracle::is_tcgen05(suite.name))
+      for (const oracle::Case& c : suite.draw(1, Target::sm_103a)) cases.push_back(c);
   return cases;
 }
 
@@ -147,13 +148,14 @@ void damage(Random& random, oracle::Tcgen05Operands& o) {
 }
 
 TEST_F(FuzzFiles, Tcgen05CasesOfAnyOperandsArePredictedOrLeftOut) {
-  const std::vector<oracle::Tcgen05Case> cases = tcgen05_cases();
+  const std::vector<oracle::Case> cases = tcgen05_cases();
   while (another_round()) {
-    oracle::Tcgen05Case c = pick(random_, cases);
+    oracle::Case any = pick(random_, cases);
+    auto& c = std::get<oracle::Tcgen05Case>(any.experiment);
     for (std::uint64_t left = random_() % 3; left != 0; --left) damage(random_, c.operands);
     if (random_() % 8 == 0) c.immediate = static_cast<int>(random_() % 1024);
-    remember(describe(c));
-    const oracle::Tcgen05Prediction p = predict(c, build_state(c));
+    remember(describe(any));
+    const oracle::Tcgen05Prediction p = predict_words(c, state(c, any));
     ASSERT_EQ(p.output.empty(), !p.unmodelled.empty());
     ASSERT_EQ(p.output.size(), p.known.size());
   }

@@ -10,8 +10,9 @@
 #include <cstring>
 #include <functional>
 
-#include "oracle/recording/async_float.h"
-#include "oracle/recording/async_suites.h"
+#include "oracle/recording/reduction_rules.h"
+#include "oracle/recording/suites.h"
+#include "sim/isa/copy/bulk_copy.h"
 #include "sim/num/inputs/float_pairs.h"
 
 namespace tcq {
@@ -248,13 +249,12 @@ TEST(FloatPairs, DrawnSumsHaveTiesSubnormalsAndOverflows) {
 
 TEST(AsyncSuites, CopiesAndReductionsAreLegalAndTheirRecordingsSmall) {
   for (const char* name : {"bulk", "reduce_float"}) {
-    oracle::AsyncRecording recording;
-    recording.cases = oracle::async_suite(name, 3);
-    for (oracle::AsyncCase& c : recording.cases) {
+    oracle::Recording recording;
+    recording.cases = oracle::draw_suite(name, 3);
+    for (oracle::Case& c : recording.cases) {
       oracle::Prediction prediction = predict(c);
       ASSERT_EQ(prediction.fault, Fault::None) << describe(c);
-      c.output = std::move(prediction.output);
-      c.hashes = oracle::hash_blocks(c.output);
+      set_answer(c, oracle::Outcome::Completed, std::move(prediction.output));
     }
     EXPECT_LT(oracle::serialize(recording).size(), 400000u) << name;
   }
@@ -262,76 +262,76 @@ TEST(AsyncSuites, CopiesAndReductionsAreLegalAndTheirRecordingsSmall) {
 
 TEST(AsyncSuites, BulkEdgesHaveBothVerdicts) {
   int legal = 0, refused = 0;
-  for (const oracle::AsyncCase& c : oracle::async_suite("bulk_edge", 3))
+  for (const oracle::Case& c : oracle::draw_suite("bulk_edge", 3))
     (predict(c).fault == Fault::None ? legal : refused) += 1;
   EXPECT_GT(legal, 5);
   EXPECT_GT(refused, 30);
 }
 
+// A copy of `bytes` bytes between memories of 1 KiB.
+oracle::Case small_copy(oracle::BulkCopy::Kind kind, std::uint32_t bytes, tma::Multicast how = {}) {
+  oracle::Case c(oracle::BulkCopy{.kind = kind, .range = {0, shared_base_sm90, bytes}, .how = how});
+  c.shared_bytes = c.global_bytes = 1024;
+  return c;
+}
+
 // PTX forbids sizes that are no multiples of 16; an H200 rounds them down.
 TEST(AsyncCases, ForbiddenSizesMoveWholeUnitsAndLeaveThePhaseOpen) {
-  oracle::AsyncCase c;
-  c.move = oracle::Move::BulkLoad;
-  c.shared_bytes = c.global_bytes = 1024;
-  c.bulk.shared = shared_base_sm90;
-  c.bulk.bytes = 32;
-  const oracle::Prediction legal = predict(c);
-  c.bulk.bytes = 40;
-  const oracle::Prediction load = predict(c);
+  using Kind = oracle::BulkCopy::Kind;
+  const oracle::Prediction legal = predict(small_copy(Kind::Load, 32));
+  const oracle::Prediction load = predict(small_copy(Kind::Load, 40));
   EXPECT_EQ(load.fault, Fault::BulkBytes);
   EXPECT_EQ(load.outcome, oracle::Outcome::Timeout);
   EXPECT_EQ(load.output, legal.output);
-  c.bulk.bytes = bulk::max_bytes + bulk::unit_bytes;
-  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Trap) << "no mbarrier expects 2^20 bytes";
-  c.move = oracle::Move::BulkStore;
-  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Completed);
-  EXPECT_EQ(predict(c).output, build_state(c).global) << "the count of units wraps to 0";
+  constexpr std::uint32_t too_many = bulk::max_bytes + bulk::unit_bytes;
+  EXPECT_EQ(predict(small_copy(Kind::Load, too_many)).outcome, oracle::Outcome::Trap)
+      << "no mbarrier expects 2^20 bytes";
+  const oracle::Case store = small_copy(Kind::Store, too_many);
+  EXPECT_EQ(predict(store).outcome, oracle::Outcome::Completed);
+  EXPECT_EQ(predict(store).output, oracle::draw_memories(store).global)
+      << "the count of units wraps to 0";
 }
 
 TEST(AsyncCases, AMulticastToNoCtaMovesNothing) {
-  oracle::AsyncCase c;
-  c.move = oracle::Move::BulkMulticast;
-  c.cluster = 2;
-  c.shared_bytes = c.global_bytes = 1024;
-  c.bulk.shared = shared_base_sm90;
-  c.bulk.bytes = 64;
-  c.mask = 0;
+  using Kind = oracle::BulkCopy::Kind;
+  const oracle::Case c = small_copy(Kind::Multicast, 64, {2, 0, 0});
   const oracle::Prediction none = predict(c);
   EXPECT_EQ(none.fault, Fault::MulticastMask);
   EXPECT_EQ(none.outcome, oracle::Outcome::Completed);
-  const oracle::AsyncState before = build_state(c);
+  const oracle::Memories before = oracle::draw_memories(c);
   for (std::size_t i = 0; i < none.output.size(); ++i)
     ASSERT_EQ(none.output[i], before.shared.data()[i % 1024]) << i;
-  c.mask = 4;
-  EXPECT_EQ(predict(c).outcome, oracle::Outcome::Trap) << "a CTA that the cluster lacks";
+  EXPECT_EQ(predict(small_copy(Kind::Multicast, 64, {2, 0, 4})).outcome, oracle::Outcome::Trap)
+      << "a CTA that the cluster lacks";
 }
 
 // ---- What a recording says about the rules ------------------------------------------------------
 
-oracle::AsyncRecording recorded(const std::function<FloatRules(DataType)>& rules_of) {
-  oracle::AsyncRecording recording;
-  recording.cases = oracle::async_suite("reduce_float", 1);
-  for (oracle::AsyncCase& c : recording.cases) {
-    const oracle::AsyncState inputs = build_state(c);
-    const DataType type = element_type(c);
+oracle::Recording recorded(const std::function<FloatRules(DataType)>& rules_of) {
+  oracle::Recording recording;
+  recording.cases = oracle::draw_suite("reduce_float", 1);
+  for (oracle::Case& c : recording.cases) {
+    const auto* tile = std::get_if<oracle::TileCopy>(&c.experiment);
+    const auto* copy = std::get_if<oracle::BulkCopy>(&c.experiment);
+    const DataType type = tile != nullptr ? tile->tile.map.type : copy->type;
+    const Reduction op = tile != nullptr ? tile->reduction : copy->reduction;
+    const oracle::Memories inputs = oracle::draw_memories(c, type);
     const std::uint32_t width = tma::element_bytes(type);
-    c.output = inputs.global;
-    for (std::size_t at = 0; at < c.output.size(); at += width) {
+    std::vector<std::uint8_t> output = inputs.global;
+    for (std::size_t at = 0; at < output.size(); at += width) {
       std::uint64_t old = 0, tile = 0;
       std::memcpy(&old, &inputs.global[at], width);
       std::memcpy(&tile, inputs.shared.data() + at, width);
-      const std::uint64_t result =
-          reduce_float(c.reduction, float_layout(type), rules_of(type), old, tile);
-      std::memcpy(&c.output[at], &result, width);
+      const std::uint64_t result = reduce_float(op, float_layout(type), rules_of(type), old, tile);
+      std::memcpy(&output[at], &result, width);
     }
-    c.input_hash = oracle::hash_inputs(inputs);
-    c.hashes = oracle::hash_blocks(c.output);
+    set_answer(c, oracle::Outcome::Completed, std::move(output));
   }
   return recording;
 }
 
 TEST(ExplainFloatReductions, FindsTheSimulatorsOwnRules) {
-  const oracle::AsyncRecording recording = recorded(float_rules);
+  const oracle::Recording recording = recorded(float_rules);
   EXPECT_EQ(oracle::compare(recording).differing_bits, 0u);
   const std::string text = oracle::explain_float_reductions(recording);
   EXPECT_NE(text.find("tensor add FLOAT16: 0 of 4096 elements differ"), std::string::npos) << text;

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "oracle/recording/async_groups.h"
-#include "oracle/recording/async_mbarrier_scripts.h"
-#include "oracle/recording/async_suites.h"
+#include "oracle/recording/recording.h"
+#include "oracle/recording/suites.h"
 
 namespace tcq::oracle {
 namespace {
@@ -15,21 +14,20 @@ namespace {
 using mbarrier::Mbarrier;
 using mbarrier::Operation;
 
+const MbarrierScript& script_of(const Case& c) { return std::get<MbarrierScript>(c.experiment); }
+const WgmmaGroups& groups_of(const Case& c) { return std::get<WgmmaGroups>(c.experiment); }
+
 // A recording in which the device did what the simulator says.
-AsyncRecording predicted(std::string_view suite) {
-  AsyncRecording recording;
-  recording.cases = async_suite(suite, 1);
-  for (AsyncCase& c : recording.cases) {
-    c.input_hash = hash_inputs(build_state(c));
-    c.output = predict(c).output;
-    c.hashes = hash_blocks(c.output);
-  }
+Recording predicted(std::string_view suite) {
+  Recording recording;
+  recording.cases = draw_suite(suite, 1);
+  for (Case& c : recording.cases) set_answer(c, Outcome::Completed, predict(c).output);
   return recording;
 }
 
 // Through a file, which keeps some outputs as hashes only.
-AsyncRecording through_a_file(const AsyncRecording& recording) {
-  return parse_async_recording(serialize(recording));
+Recording through_a_file(const Recording& recording) {
+  return parse_recording(serialize(recording));
 }
 
 struct Seen {
@@ -39,10 +37,10 @@ struct Seen {
   std::size_t open = 0;      // steps that leave no arrival pending
 };
 
-Seen run(const std::vector<MbarrierStep>& steps) {
+Seen run(const std::vector<mbarrier::Step>& steps) {
   Seen seen;
   Mbarrier barrier;
-  for (const MbarrierStep& s : steps) {
+  for (const mbarrier::Step& s : steps) {
     const Mbarrier before = barrier;
     EXPECT_EQ(apply(barrier, s.operation, s.number), Fault::None);
     EXPECT_FALSE(barrier.pending == 0 && barrier.tx == 0) << "what PTX leaves to be read";
@@ -60,15 +58,15 @@ TEST(MbarrierSuite, DrawnSequencesAreLegalFlipPhasesAndReachNegativeTxCounts) {
   std::size_t open = 0;
   std::size_t steps = 0;
   std::set<std::pair<Operation, bool>> operations;  // remote?
-  const std::vector<AsyncCase> cases = async_suite("mbarrier", 1);
+  const std::vector<Case> cases = draw_suite("mbarrier", 1);
   EXPECT_GE(cases.size(), 4000u);
-  for (const AsyncCase& c : cases) {
-    const std::vector<MbarrierStep> script = mbarrier_steps(c);
+  for (const Case& c : cases) {
+    const std::vector<mbarrier::Step> script = mbarrier_steps(script_of(c), c);
     EXPECT_GE(script.size(), 4u);
     EXPECT_LE(script.size(), 40u);
-    for (const MbarrierStep& s : script) {
+    for (const mbarrier::Step& s : script) {
       operations.insert({s.operation, s.issuer != 0});
-      EXPECT_LT(s.issuer, c.cluster);
+      EXPECT_LT(s.issuer, static_cast<std::uint32_t>(script_of(c).cluster));
     }
     const Seen seen = run(script);
     steps += seen.steps;
@@ -84,21 +82,24 @@ TEST(MbarrierSuite, DrawnSequencesAreLegalFlipPhasesAndReachNegativeTxCounts) {
 
 TEST(MbarrierSuite, DirectedSequencesReachEveryFaultAndSomeReachNone) {
   std::set<Fault> faults;
-  for (const AsyncCase& c : async_suite("mbarrier_edge", 1)) faults.insert(predict(c).fault);
+  for (const Case& c : draw_suite("mbarrier_edge", 1)) faults.insert(predict(c).fault);
   EXPECT_EQ(faults, (std::set<Fault>{Fault::None, Fault::MbarrierArrivals, Fault::MbarrierCount,
                                      Fault::MbarrierTxCount, Fault::MbarrierUnaligned}));
 }
 
 TEST(MbarrierSuite, NothingBehindAFaultIsCompared) {
-  AsyncRecording recording = predicted("mbarrier_edge");
-  std::erase_if(recording.cases, [](const AsyncCase& c) { return !predict(c).open; });
+  Recording recording = predicted("mbarrier_edge");
+  std::erase_if(recording.cases, [](const Case& c) { return predict(c).outcome.has_value(); });
   ASSERT_FALSE(recording.cases.empty());
-  for (AsyncCase& c : recording.cases) {
-    c.output.resize(mbarrier_steps(c).size() * mbarrier_answer_bytes, 0xa5);
+  for (Case& c : recording.cases) {
+    const std::vector<std::uint8_t> known = predict(c).known;
+    ASSERT_EQ(known.size(), output_bytes(c));
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i] == 0) c.output[i] = 0xa5;
     c.hashes = hash_blocks(c.output);
   }
   EXPECT_EQ(compare(through_a_file(recording)).differing_bits, 0u);
-  const auto reaches_a_step = [](const AsyncCase& c) { return !predict(c).output.empty(); };
+  const auto reaches_a_step = [](const Case& c) { return predict(c).known[4] == 0xff; };
   const auto c = std::ranges::find_if(recording.cases, reaches_a_step);
   ASSERT_NE(c, recording.cases.end());
   c->output[4] ^= 2;
@@ -107,30 +108,30 @@ TEST(MbarrierSuite, NothingBehindAFaultIsCompared) {
 }
 
 TEST(MbarrierSuite, AWrongAnswerIsAMismatchEvenWhereOnlyItsHashIsKept) {
-  AsyncRecording recording = predicted("mbarrier");
+  Recording recording = predicted("mbarrier");
   for (const bool kept : {false, true}) {
-    const auto c = std::ranges::find(recording.cases, kept, &AsyncCase::keep_bytes);
+    const auto c = std::ranges::find(recording.cases, kept, &Case::keep);
     c->output.back() ^= 1;
     c->hashes = hash_blocks(c->output);
   }
   const std::string file = serialize(recording);
   EXPECT_LT(file.size(), 300u * 1024);
-  const Comparison c = compare(parse_async_recording(file));
+  const Comparison c = compare(parse_recording(file));
   EXPECT_EQ(c.cases, recording.cases.size());
   EXPECT_EQ(c.differing_outputs, 1024u + 1u);
 }
 
 TEST(MbarrierSuite, ADifferentSequenceIsAnInputMismatch) {
-  AsyncRecording recording = predicted("mbarrier_edge");
+  Recording recording = predicted("mbarrier_edge");
   recording.cases.resize(1);
-  recording.cases[0].mbarrier.script = 2;
+  std::get<MbarrierScript>(recording.cases[0].experiment).script = 2;
   EXPECT_THROW(compare(recording), BadFile);
 }
 
 TEST(GroupsSuite, TheFileKeepsEveryCaseAndAWrongBitIsAMismatch) {
-  AsyncRecording recording = predicted("groups");
+  Recording recording = predicted("groups");
   EXPECT_EQ(compare(through_a_file(recording)).differing_bits, 0u);
-  const auto c = std::ranges::find(recording.cases, true, &AsyncCase::keep_bytes);
+  const auto c = std::ranges::find(recording.cases, true, &Case::keep);
   c->output[17] ^= 8;
   c->hashes = hash_blocks(c->output);
   EXPECT_EQ(compare(through_a_file(recording)).differing_bits, 1u);
@@ -138,22 +139,23 @@ TEST(GroupsSuite, TheFileKeepsEveryCaseAndAWrongBitIsAMismatch) {
 
 TEST(GroupsSuite, EveryWaitCoversTheOldestGroups) {
   std::set<std::tuple<Type, int, int, Between>> seen;
-  for (const AsyncCase& c : async_suite("groups", 1)) {
-    const GroupsSequence s = groups_sequence(c);
-    seen.insert({c.groups.type, c.groups.groups, c.groups.pending, c.groups.between});
+  for (const Case& c : draw_suite("groups", 1)) {
+    const GroupsSequence s = groups_sequence(groups_of(c), c);
+    seen.insert(
+        {groups_of(c).type, groups_of(c).groups, groups_of(c).pending, groups_of(c).between});
     ASSERT_TRUE(s.statements.back().commit) << "nothing stays uncommitted";
     // Counted anew: the group of every wgmma is the number of commits before it.
     std::set<int> covered;
     int group = 0;
-    for (const GroupsStatement& statement : s.statements) {
+    for (const wgmma::GroupsStatement& statement : s.statements) {
       if (statement.commit)
         ++group;
-      else if (group < s.committed - c.groups.pending)
+      else if (group < s.committed - groups_of(c).pending)
         covered.insert(statement.accumulator);
     }
     EXPECT_EQ(group, s.committed);
     EXPECT_EQ(covered, std::set<int>(s.covered.begin(), s.covered.end())) << describe(c);
-    if (c.groups.pending == 0) {
+    if (groups_of(c).pending == 0) {
       EXPECT_EQ(static_cast<int>(covered.size()), s.accumulators);
     }
   }
@@ -162,14 +164,14 @@ TEST(GroupsSuite, EveryWaitCoversTheOldestGroups) {
 }
 
 TEST(GroupsSuite, NoTwoWgmmasShareATile) {
-  for (const AsyncCase& c : async_suite("groups", 2)) {
+  for (const Case& c : draw_suite("groups", 2)) {
     std::set<std::uint64_t> words;
     std::size_t wgmmas = 0;
-    for (const GroupsStatement& s : groups_sequence(c).statements) {
+    for (const wgmma::GroupsStatement& s : groups_sequence(groups_of(c), c).statements) {
       if (s.commit) continue;
       ++wgmmas;
-      words.insert(s.instruction.desc_a);
-      words.insert(s.instruction.desc_b);
+      words.insert(s.desc_a);
+      words.insert(s.desc_b);
     }
     EXPECT_EQ(words.size(), 2 * wgmmas);
   }
@@ -177,8 +179,8 @@ TEST(GroupsSuite, NoTwoWgmmasShareATile) {
 
 // Results that no wgmma changed, or that another order of chains would give as well, prove nothing.
 TEST(GroupsSuite, EveryAccumulatorEndsOtherThanItBegan) {
-  for (const AsyncCase& c : async_suite("groups", 3)) {
-    const std::vector<std::uint8_t> before = build_state(c).global;
+  for (const Case& c : draw_suite("groups", 3)) {
+    const std::vector<std::uint8_t> before = state(groups_of(c), c).global;
     const Prediction prediction = predict(c);
     ASSERT_EQ(prediction.fault, Fault::None);
     ASSERT_EQ(prediction.output.size(), before.size());

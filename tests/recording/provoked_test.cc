@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/recording/vectors.h"
+#include "oracle/recording/files.h"
 #include "tests/support/sealed_file.h"
 #include "tests/support/source_tree.h"
 

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "oracle/answer/answer.h"
-#include "oracle/recording/tcgen05_suites.h"
+#include "oracle/recording/recording.h"
+#include "oracle/recording/suites.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -23,21 +24,26 @@ namespace {
 
 using namespace tcgen05;
 
-bool same_inputs(const Tcgen05Case& x, const Tcgen05Case& y) {
-  return x.form == y.form && x.immediate == y.immediate && x.operands == y.operands &&
-         x.seed == y.seed && x.keep_words == y.keep_words;
+constexpr std::string_view suite_names[] = {"tcgen05_mma", "tcgen05_ldst", "tcgen05_cp",
+                                            "tcgen05_shift", "tcgen05_alloc"};
+
+const Tcgen05Case& tcgen05_of(const Case& c) { return std::get<Tcgen05Case>(c.experiment); }
+Tcgen05State state_of(const Case& c) { return state(tcgen05_of(c), c); }
+
+bool same_inputs(const Case& x, const Case& y) {
+  return x.experiment == y.experiment && x.seed == y.seed && x.keep == y.keep;
 }
 
-bool same(const Tcgen05Case& x, const Tcgen05Case& y) {
+bool same(const Case& x, const Case& y) {
   return same_inputs(x, y) && x.input_hash == y.input_hash && x.outcome == y.outcome &&
          x.error == y.error && x.output == y.output && x.hashes == y.hashes;
 }
 
 TEST(Tcgen05_Suite, IsAPureFunctionOfItsSeed) {
-  for (const std::string_view name : tcgen05_suite_names()) {
-    const auto first = tcgen05_suite(name, 7, Target::sm_100a);
-    const auto second = tcgen05_suite(name, 7, Target::sm_100a);
-    const auto other = tcgen05_suite(name, 8, Target::sm_100a);
+  for (const std::string_view name : suite_names) {
+    const auto first = draw_suite(name, 7, Target::sm_100a);
+    const auto second = draw_suite(name, 7, Target::sm_100a);
+    const auto other = draw_suite(name, 8, Target::sm_100a);
     ASSERT_EQ(first.size(), second.size());
     ASSERT_FALSE(first.empty());
     int different = 0;
@@ -52,34 +58,35 @@ TEST(Tcgen05_Suite, IsAPureFunctionOfItsSeed) {
 
 // Golden hashes would tie the test to the generator; two builds of one state must agree instead.
 TEST(Tcgen05_Suite, StateIsAPureFunctionOfTheCase) {
-  for (const std::string_view name : tcgen05_suite_names()) {
-    const auto cases = tcgen05_suite(name, 3, Target::sm_103a);
+  for (const std::string_view name : suite_names) {
+    const auto cases = draw_suite(name, 3, Target::sm_103a);
     std::set<std::uint64_t> hashes;
     for (std::size_t i = 0; i < cases.size(); i += 101) {
-      const std::uint64_t hash = hash_inputs(build_state(cases[i]));
-      EXPECT_EQ(hash, hash_inputs(build_state(cases[i])));
-      EXPECT_TRUE(hashes.insert(hash).second || name == "alloc") << "two cases of one state";
+      const std::uint64_t hash = hash_of_inputs(cases[i]);
+      EXPECT_EQ(hash, hash_of_inputs(cases[i]));
+      EXPECT_TRUE(hashes.insert(hash).second || name == "tcgen05_alloc")
+          << "two cases of one state";
     }
   }
 }
 
 TEST(Tcgen05_Suite, TheCtasOfAPairDiffer) {
-  for (const std::string_view suite : {"mma", "cp", "shift"})
-    for (const Tcgen05Case& c : tcgen05_suite(suite, 4, Target::sm_100a)) {
-      if (cta_group(c.form) != 2) continue;
-      const Tcgen05State state = build_state(c);
+  for (const std::string_view suite : {"tcgen05_mma", "tcgen05_cp", "tcgen05_shift"})
+    for (const Case& c : draw_suite(suite, 4, Target::sm_100a)) {
+      if (cta_group(tcgen05_of(c).form) != 2) continue;
+      const Tcgen05State state = state_of(c);
       EXPECT_NE(state.tmem[0], state.tmem[1]) << describe(c);
-      EXPECT_TRUE(suite == "shift" || state.shared[0] != state.shared[1]);
+      EXPECT_TRUE(suite == "tcgen05_shift" || state.shared[0] != state.shared[1]);
       break;
     }
 }
 
 TEST(Tcgen05_Suite, MetadataAreCodesThatTheManualDefines) {
-  for (const Tcgen05Case& c : tcgen05_suite("mma", 4, Target::sm_100a)) {
-    const MmaOpcode& op = std::get<MmaForm>(c.form).opcode;
+  for (const Case& c : draw_suite("tcgen05_mma", 4, Target::sm_100a)) {
+    const MmaOpcode& op = std::get<MmaForm>(tcgen05_of(c).form).opcode;
     if (!op.sparse || op.cta_group != 1) continue;
     const bool tf32 = op.kind == Kind::tf32;
-    const Tcgen05State state = build_state(c);
+    const Tcgen05State state = state_of(c);
     for (int column = tmem_metadata_column; column < tmem_scale_a_column; ++column)
       for (std::uint32_t word = state.tmem[0][static_cast<std::size_t>(column)]; word != 0;
            word /= 16)
@@ -92,10 +99,10 @@ TEST(Tcgen05_Suite, MetadataAreCodesThatTheManualDefines) {
 
 TEST(Tcgen05_Suite, UnknownNameNamesTheNearest) {
   try {
-    tcgen05_suite("ldts", 1, Target::sm_100a);
+    draw_suite("tcgen05_ldts", 1);
     FAIL() << "no such suite";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("'ldst'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("'tcgen05_ldst'"), std::string::npos) << error.what();
   }
 }
 
@@ -118,7 +125,8 @@ void expect_inside(std::uint64_t desc, Kind kind, Type type, Major major, int mn
     }
 }
 
-void expect_legal(const Tcgen05Case& c, Target target) {
+void expect_legal(const Case& any, Target target) {
+  const Tcgen05Case& c = tcgen05_of(any);
   const auto& form = std::get<MmaForm>(c.form);
   const MmaOpcode& op = form.opcode;
   EXPECT_EQ(check(form, target), Fault::None);
@@ -138,9 +146,9 @@ void expect_legal(const Tcgen05Case& c, Target target) {
 TEST(Tcgen05_Suite, EveryMmaIsLegalAndReadsItsOwnSharedMemoryOnly) {
   for (const Target target : {Target::sm_100a, Target::sm_103a}) {
     std::map<std::string, int> kinds;
-    for (const Tcgen05Case& c : tcgen05_suite("mma", 11, target)) {
+    for (const Case& c : draw_suite("tcgen05_mma", 11, target)) {
       expect_legal(c, target);
-      ++kinds[name(std::get<MmaForm>(c.form).opcode.kind)];
+      ++kinds[name(std::get<MmaForm>(tcgen05_of(c).form).opcode.kind)];
       if (HasFatalFailure()) FAIL() << describe(c);
     }
     EXPECT_EQ(kinds.size(), target == Target::sm_100a ? 7u : 6u) << "sm_103a has no kind i8";
@@ -165,21 +173,22 @@ int footprint(const Tcgen05Case& c) {
 }
 
 TEST(Tcgen05_Suite, LdAndStStayInTensorMemoryAndEachWarpAtItsLanes) {
-  for (const Tcgen05Case& c : tcgen05_suite("ldst", 5, Target::sm_103a))
+  for (const Case& c : draw_suite("tcgen05_ldst", 5, Target::sm_103a))
     for (int warp = 0; warp < 4; ++warp) {
-      const TmemAddress a = decode_tmem_address(c.operands.taddr[static_cast<std::size_t>(warp)]);
+      const TmemAddress a =
+          decode_tmem_address(tcgen05_of(c).operands.taddr[static_cast<std::size_t>(warp)]);
       EXPECT_EQ(check(a), Fault::None);
       EXPECT_EQ(a.tmem_lane / 32, warp);
       EXPECT_EQ(a.tmem_lane % 16, 0);
-      EXPECT_LE(a.tmem_column + footprint(c), TmemAddress::columns) << describe(c);
+      EXPECT_LE(a.tmem_column + footprint(tcgen05_of(c)), TmemAddress::columns) << describe(c);
     }
 }
 
 // A dealloc frees a live allocation once; sizes are legal and never grow.
 TEST(Tcgen05_Suite, AllocationsFollowTheManual) {
   int overcommitted = 0;
-  for (const Tcgen05Case& c : tcgen05_suite("alloc", 9, Target::sm_100a)) {
-    const auto& steps = std::get<AllocSequence>(c.form).steps;
+  for (const Case& c : draw_suite("tcgen05_alloc", 9, Target::sm_100a)) {
+    const auto& steps = std::get<AllocSequence>(tcgen05_of(c).form).steps;
     std::set<std::uint32_t> live;
     std::uint32_t last = tmem_columns;
     std::uint32_t used = 0;
@@ -205,22 +214,22 @@ TEST(Tcgen05_Suite, AllocationsFollowTheManual) {
 }
 
 // Every suite as a recording with made-up outputs.
-Tcgen05Recording made_up() {
-  Tcgen05Recording recording;
+Recording made_up() {
+  Recording recording;
   recording.header = {{"device", "none"}, {"suite", "all"}};
   Draw draw(1);
-  for (const std::string_view name : tcgen05_suite_names()) {
-    const auto cases = tcgen05_suite(name, 2, Target::sm_103a);
+  for (const std::string_view name : suite_names) {
+    const auto cases = draw_suite(name, 2, Target::sm_103a);
     for (std::size_t i = 0; i < cases.size(); i += 37) {
-      Tcgen05Case c = cases[i];
-      c.keep_words = draw.one_in(2);
+      Case c = cases[i];
+      c.keep = draw.one_in(2);
       c.input_hash = mix(i);
-      c.outcome = static_cast<Tcgen05Outcome>(draw.below(tcgen05_outcome_count));
-      c.error = c.outcome == Tcgen05Outcome::Trap ? 719 : 0;
-      c.output.resize(static_cast<std::size_t>(draw.below(2000)));
-      for (std::uint32_t& word : c.output) word = draw.word();
-      c.hashes = hash_lanes(c.output);
-      if (!c.keep_words) c.output.clear();
+      c.outcome = static_cast<Outcome>(draw.below(outcome_count));
+      c.error = c.outcome == Outcome::Trap ? 719 : 0;
+      c.output.resize(static_cast<std::size_t>(draw.below(8000)));
+      for (std::uint8_t& byte : c.output) byte = static_cast<std::uint8_t>(draw.word());
+      c.hashes = hash_blocks(c.output);
+      if (!c.keep) c.output.clear();
       recording.cases.push_back(c);
     }
   }
@@ -228,10 +237,9 @@ Tcgen05Recording made_up() {
 }
 
 TEST(Tcgen05_File, RoundTripsEveryKindOfCase) {
-  const Tcgen05Recording written = made_up();
+  const Recording written = made_up();
   const std::string bytes = serialize(written);
-  EXPECT_TRUE(is_tcgen05_recording(bytes));
-  const Tcgen05Recording read = parse_tcgen05_recording(bytes);
+  const Recording read = parse_recording(bytes);
   ASSERT_EQ(read.cases.size(), written.cases.size());
   for (std::size_t i = 0; i < read.cases.size(); ++i)
     EXPECT_TRUE(same(read.cases[i], written.cases[i])) << describe(written.cases[i]);
@@ -240,32 +248,32 @@ TEST(Tcgen05_File, RoundTripsEveryKindOfCase) {
 }
 
 TEST(Tcgen05_File, DamageIsFound) {
-  Tcgen05Recording small = made_up();
+  Recording small = made_up();
   small.cases.resize(3);
   const std::string bytes = serialize(small);
   for (std::size_t i = 0; i < bytes.size(); i += 7) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] + 1);
     if (bytes.find("device") <= i && i < bytes.find("suite") + 10) continue;  // free text
-    EXPECT_THROW(parse_tcgen05_recording(damaged), BadFile) << i;
-    EXPECT_THROW(parse_tcgen05_recording(bytes.substr(0, i)), BadFile) << i;
+    EXPECT_THROW(parse_recording(damaged), BadFile) << i;
+    EXPECT_THROW(parse_recording(bytes.substr(0, i)), BadFile) << i;
   }
 }
 
 TEST(Tcgen05_File, FormsThatDoNotExistAreRefused) {
-  Tcgen05Recording recording = made_up();
+  Recording recording = made_up();
   recording.cases.resize(1);
-  recording.cases[0].form = LdForm{LdShape::S32x32b, 3};
-  EXPECT_THROW(parse_tcgen05_recording(serialize(recording)), BadFile);
+  recording.cases[0].experiment = Tcgen05Case{LdForm{LdShape::S32x32b, 3}, 0, {}};
+  EXPECT_THROW(parse_recording(serialize(recording)), BadFile);
 }
 
 TEST(Tcgen05_File, AnOutputMustHaveItsHashes) {
-  Tcgen05Recording recording = made_up();
+  Recording recording = made_up();
   recording.cases.resize(1);
-  recording.cases[0].keep_words = true;
+  recording.cases[0].keep = true;
   recording.cases[0].output = {1, 2, 3};
   recording.cases[0].hashes = {4};
-  EXPECT_THROW(parse_tcgen05_recording(serialize(recording)), BadFile);
+  EXPECT_THROW(parse_recording(serialize(recording)), BadFile);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "cuda/probe/tcgen05_text_sm100.h"
-#include "oracle/recording/tcgen05_suites.h"
+#include "oracle/recording/suites.h"
 #include "sim/isa/tcgen05/syntax.h"
 #include "tests/support/tcgen05_forms.h"
 
@@ -244,8 +244,10 @@ TEST(Tcgen05_Protocol, HoldsForEveryCaseOfEverySuite) {
   int cases = 0, pairs = 0;
   Different different;
   for (const Target target : {Target::sm_100a, Target::sm_103a})
-    for (const std::string_view suite : oracle::tcgen05_suite_names())
-      for (const oracle::Tcgen05Case& c : oracle::tcgen05_suite(suite, 1, target))
+    for (const oracle::SuiteInfo& suite : oracle::suites()) {
+      if (!oracle::is_tcgen05(suite.name)) continue;
+      for (const oracle::Case& any : suite.draw(1, target)) {
+        const auto& c = std::get<oracle::Tcgen05Case>(any.experiment);
         std::visit(
             [&](const auto& form) {
               if constexpr (!requires { form.steps; }) {
@@ -257,6 +259,8 @@ TEST(Tcgen05_Protocol, HoldsForEveryCaseOfEverySuite) {
               }
             },
             c.form);
+      }
+    }
   std::printf("%d cases, %d of pairs\n", cases, pairs);
   EXPECT_GT(pairs, 1000);
 }

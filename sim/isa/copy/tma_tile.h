@@ -16,7 +16,7 @@
 // tests/vectors/tma_convert.tcqv (conversions, NaN), tests/vectors/tma_edge.tcqv (alignment),
 // tests/vectors/tma_store.tcqv (stores clip in units of 16 bytes).
 // Inferred: the element stride of dimension 0 has no effect; refuted by the suite `edge` of
-// record_async.
+// tools/record.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// What a copy, or a sequence of mbarrier operations or wgmmas is given at run time.
-//
-// Plain structs, so that the machine, the recordings and the probes on a GPU speak of the same ones.
-// What is legal: tma_tile.h, bulk_copy.h, mbarrier.h. Shared addresses are relative to the CTA's own
-// window; addresses of global memory begin at 0. Example: bulk::Range{2048, 1024, 64} are global
-// bytes [2048, 2112) and the first 64 of dynamic shared memory.
+// What a copy, or a sequence of mbarrier operations or wgmmas is given at run time: plain structs, so
+// that the machine, the recordings and the probes on a GPU speak of the same ones. What is legal:
+// tma_tile.h, bulk_copy.h, mbarrier.h. Shared addresses are relative to the CTA's own window, those of
+// global memory begin at 0. Example: bulk::Range{2048, 1024, 64} are global bytes [2048, 2112) and the
+// first 64 of dynamic shared memory.
+// Source: PTX ISA 9.2, 9.7.9.25.4.1 "cp.async.bulk", 9.7.13.15 "mbarrier".
 #pragma once
 
 #include <cstdint>

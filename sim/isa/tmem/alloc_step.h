@@ -1,6 +1,7 @@
 // One step of a warp that allocates Tensor Memory: what the probe executes and recordings hold.
 //
 // Example: {Alloc, 256}, {Alloc, 512}, {Dealloc, 0, 0}: the second waits for the third.
+// Source: PTX ISA 9.2, 9.7.16.7.1 "tcgen05.alloc, dealloc".
 #pragma once
 
 #include <cstdint>

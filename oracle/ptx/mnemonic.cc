@@ -113,10 +113,8 @@ constexpr std::array<Alias, 16> aliases = {{{"hopper", Target::sm_90a},
 }  // namespace
 
 OpcodeReading read_wgmma(Form& form, std::span<const std::string_view> words, Spelling spelling) {
-  OpcodeSlots slots;
-  syntax(slots, form);
-  return read_words(form, words.subspan(words_of_name(slots, words, spelling)), spelling,
-                    Fault::QualifierMissing);
+  const std::size_t name = words_of_name(name_in_syntax(form), words, spelling);
+  return read_words(form, words.subspan(name), spelling, Fault::QualifierMissing);
 }
 
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {

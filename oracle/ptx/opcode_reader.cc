@@ -15,27 +15,11 @@ namespace {
 
 constexpr int absent = OpcodeSlot::absent;
 
-// PTX knows upper case, mnemonics do not.
-bool same(std::string_view a, std::string_view b, Spelling spelling) {
-  return spelling == Spelling::Mnemonic ? same_word(a, b) : a == b;
-}
-
 std::string syntax_of(const OpcodeSlots& syntax) {
   std::string text;
   for (const OpcodeSlot& slot : syntax.slots)
-    text += slot.need && !slot.derived ? slot.what : fmt::format("[{}]", slot.what);
+    text += slot.need ? slot.what : fmt::format("[{}]", slot.what);
   return text;
-}
-
-// Index of the word among those of a slot; of a shape its N.
-int index_in(const OpcodeSlot& slot, std::string_view word, Spelling spelling) {
-  if (slot.is_shape) {
-    const auto shape = parse_shape(spelling == Spelling::Mnemonic ? lowered(word) : word);
-    return shape ? shape->n : absent;
-  }
-  for (std::size_t i = 0; i < slot.words.size(); ++i)
-    if (same(word, slot.words[i], spelling)) return static_cast<int>(i);
-  return absent;
 }
 
 // Fills one slot after another, as the words come.
@@ -45,35 +29,40 @@ class Filler {
 
   // False if no slot has the word.
   bool take(std::string_view word) {
-    OpcodeSlot* const slot = slot_for(word);
+    const auto [slot, index] = find(word);
     if (slot == nullptr) return false;
-    if (slot->chosen != absent || is_repeated(*slot)) {
-      out_of_order(fmt::format("{} is given twice", slot->what));
-      return true;
-    }
-    if (slot->rank < last_rank_) out_of_order(fmt::format("expected {}", syntax_of(syntax_)));
-    slot->chosen = index_in(*slot, word, spelling_);
-    if (slot->set) slot->set(slot->chosen);
+    const bool twice = slot->chosen != absent || is_repeated(*slot);
+    if (is_legal(order_) && (twice || slot->rank < last_rank_))
+      order_ =
+          illegal(Fault::QualifierOrder, twice ? fmt::format("{} is given twice", slot->what)
+                                               : fmt::format("expected {}", syntax_of(syntax_)));
+    if (twice) return true;
+    slot->chosen = index;
+    if (slot->set) slot->set(index);
+    if (slot->is_shape) shape_ = parse_shape(lowered(word));
     last_rank_ = std::max(last_rank_, slot->rank);
     return true;
   }
 
   Verdict order() && { return std::move(order_); }
+  std::optional<OpcodeShape> shape() const { return shape_; }
 
  private:
-  void out_of_order(std::string specifics) {
-    if (is_legal(order_)) order_ = illegal(Fault::QualifierOrder, std::move(specifics));
-  }
+  struct Found {
+    OpcodeSlot* slot = nullptr;
+    int index = absent;
+  };
 
   // The first empty slot of the word at or behind the last one that was filled, else any empty one,
   // else any: types have three slots, .satfinite two.
-  OpcodeSlot* slot_for(std::string_view word) {
-    OpcodeSlot* found = nullptr;
+  Found find(std::string_view word) {
+    Found found;
     for (OpcodeSlot& slot : syntax_.slots) {
-      if (index_in(slot, word, spelling_) == absent) continue;
+      const int index = slot.find(word, spelling_);
+      if (index == absent) continue;
       const bool empty = slot.chosen == absent;
-      if (empty && slot.rank >= last_rank_) return &slot;
-      if (found == nullptr || (empty && found->chosen != absent)) found = &slot;
+      if (empty && slot.rank >= last_rank_) return {&slot, index};
+      if (found.slot == nullptr || (empty && found.slot->chosen != absent)) found = {&slot, index};
     }
     return found;
   }
@@ -81,7 +70,7 @@ class Filler {
   // True if the other slot of a flag is filled.
   bool is_repeated(const OpcodeSlot& slot) const {
     return std::any_of(syntax_.slots.begin(), syntax_.slots.end(), [&](const OpcodeSlot& other) {
-      return other.chosen != absent && other.words.size() == 1 && other.words == slot.words;
+      return other.chosen != absent && other.what == slot.what;
     });
   }
 
@@ -89,13 +78,14 @@ class Filler {
   Spelling spelling_;
   int last_rank_ = 0;
   Verdict order_ = {};
+  std::optional<OpcodeShape> shape_ = {};
 };
 
 void check_needs(const OpcodeSlots& syntax, Spelling spelling, Fault missing,
                  OpcodeReading& reading) {
   const bool statement = spelling == Spelling::Statement;
   for (const OpcodeSlot& slot : syntax.slots) {
-    if (slot.chosen != absent || !slot.need || slot.derived) continue;
+    if (slot.chosen != absent || !slot.need) continue;
     if (slot.need == Need::Mandatory || (slot.need == Need::Implied && statement)) {
       reading.problem = illegal(missing, fmt::format("expected {}", slot.what));
       return;
@@ -108,26 +98,58 @@ void check_needs(const OpcodeSlots& syntax, Spelling spelling, Fault missing,
 
 }  // namespace
 
-OpcodeSlot& OpcodeSlots::add(std::string what, std::vector<std::string> words,
+bool is_same(std::string_view a, std::string_view b, Spelling spelling) {
+  return spelling == Spelling::Mnemonic ? same_word(a, b) : a == b;
+}
+
+OpcodeSlot& OpcodeSlots::add(std::string what, OpcodeSlot::Find find,
                              std::function<void(int)> set) {
-  slots.push_back({std::move(what), std::move(words), std::move(set)});
+  slots.push_back({std::move(what), std::move(find), std::move(set)});
   slots.back().rank = rank_;
   rank_ += ranked_ ? 1 : 0;
   return slots.back();
 }
 
-void OpcodeSlots::derived(const char* word, bool present, Need need, Fault fault,
-                          const char* because, const char* value) {
-  OpcodeSlot& slot = add(dotted(word), {word}, {});
-  slot.need = need;
-  slot.derived = present;
-  slot.otherwise = illegal(fault, std::string(because) + value);
+OpcodeSlot& OpcodeSlots::add_word(const char* word, std::function<void(int)> set) {
+  const auto find = [word](std::string_view given, Spelling spelling) {
+    return is_same(given, word, spelling) ? 0 : absent;
+  };
+  return add("." + std::string(word), find, std::move(set));
 }
 
 void OpcodeSlots::power(const char* what, const char* prefix, int& value, int last) {
-  OpcodeSlot& slot = add(what, {}, [&value](int i) { value = 1 << i; });
+  const auto find = [prefix, last](std::string_view word, Spelling spelling) {
+    for (int i = 0; 1 << i <= last; ++i)
+      if (is_same(word, prefix + std::to_string(1 << i), spelling)) return i;
+    return absent;
+  };
+  add(what, find, [&value](int i) { value = 1 << i; }).need = Need::Mandatory;
+}
+
+void OpcodeSlots::shape(const char* what, int, int& n, int) {
+  const auto find = [](std::string_view word, Spelling spelling) {
+    const auto shape = parse_shape(spelling == Spelling::Mnemonic ? lowered(word) : word);
+    return shape ? shape->n : absent;
+  };
+  OpcodeSlot& slot = add(what, find, [&n](int i) { n = i; });
   slot.need = Need::Mandatory;
-  for (int i = 1; i <= last; i *= 2) slot.words.push_back(prefix + std::to_string(i));
+  slot.is_shape = true;
+}
+
+OpcodeAgreement::OpcodeAgreement(const OpcodeSlots& read, Spelling spelling)
+    : read_(read), spelling_(spelling) {
+  for (const OpcodeSlot& slot : read.slots) any_ |= slot.is_derived && slot.chosen != absent;
+}
+
+void OpcodeAgreement::derived(const char* word, bool present, Need need, Fault fault,
+                              const char* because, const char* value) {
+  const auto slot = std::find_if(
+      read_.slots.begin(), read_.slots.end(),
+      [&](const OpcodeSlot& one) { return one.is_derived && one.what.substr(1) == word; });
+  const bool given = slot->chosen != absent;
+  const bool may_be_absent = spelling_ == Spelling::Mnemonic && need == Need::Implied && !any_;
+  if (!is_legal(verdict) || given == present || (!given && may_be_absent)) return;
+  verdict = illegal(fault, std::string(because) + value);
 }
 
 std::optional<OpcodeShape> parse_shape(std::string_view part) {
@@ -155,13 +177,13 @@ std::vector<std::string_view> split_opcode(std::string_view text) {
   }
 }
 
-std::size_t words_of_name(const OpcodeSlots& syntax, std::span<const std::string_view> words,
+std::size_t words_of_name(std::string_view name, std::span<const std::string_view> words,
                           Spelling spelling) {
-  const std::vector<std::string_view> name = split_opcode(syntax.instruction_name);
-  const bool begins = words.size() >= name.size() &&
-                      std::equal(name.begin(), name.end(), words.begin(),
-                                 [&](auto a, auto b) { return same(a, b, spelling); });
-  return begins ? name.size() : 0;
+  const std::vector<std::string_view> parts = split_opcode(name);
+  const bool begins = words.size() >= parts.size() &&
+                      std::equal(parts.begin(), parts.end(), words.begin(),
+                                 [&](auto a, auto b) { return is_same(a, b, spelling); });
+  return begins ? parts.size() : 0;
 }
 
 OpcodeReading fill_slots(OpcodeSlots& syntax, std::span<const std::string_view> words,
@@ -171,31 +193,14 @@ OpcodeReading fill_slots(OpcodeSlots& syntax, std::span<const std::string_view> 
   for (const OpcodeSlot& slot : syntax.slots)
     if (slot.is_flag) slot.set(absent);
   for (const std::string_view word : words) {
-    if (!filler.take(word)) {
-      reading.problem = illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(word)));
-      return reading;
-    }
-    if (!reading.shape) reading.shape = parse_shape(lowered(word));
+    if (filler.take(word)) continue;
+    reading.problem = illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(word)));
+    return reading;
   }
   check_needs(syntax, spelling, missing, reading);
+  reading.shape = filler.shape();
   reading.order = std::move(filler).order();
   return reading;
-}
-
-Verdict disagreement_of(const OpcodeSlots& now, const OpcodeSlots& read, Spelling spelling) {
-  const auto may_be_absent = [&](const OpcodeSlot& slot) {
-    return spelling == Spelling::Mnemonic && slot.need == Need::Implied;
-  };
-  // Implied words are left out all or none.
-  bool any = false;
-  for (const OpcodeSlot& slot : read.slots) any |= slot.derived && slot.chosen != absent;
-  for (std::size_t i = 0; i < now.slots.size(); ++i) {
-    const OpcodeSlot& slot = now.slots[i];
-    const bool present = read.slots[i].chosen != absent;
-    if (!slot.derived || *slot.derived == present) continue;
-    if (present || any || !may_be_absent(slot)) return slot.otherwise;
-  }
-  return legal();
 }
 
 std::string shortened(std::string_view opcode) {

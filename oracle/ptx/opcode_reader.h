@@ -8,11 +8,11 @@
 
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "oracle/ptx/verdict.h"
@@ -41,37 +41,69 @@ struct OpcodeReading {
   std::optional<OpcodeShape> shape = {};
 };
 
+// PTX knows upper case, mnemonics do not.
+bool is_same(std::string_view a, std::string_view b, Spelling spelling);
+
 // One place of a syntax line. Slots of equal rank may stand in any order.
 struct OpcodeSlot {
   static constexpr int absent = -1;
+  // Index of a word among those that may stand here.
+  using Find = std::function<int(std::string_view, Spelling)>;
 
-  std::string what;  // ".kind"
-  std::vector<std::string> words;
-  std::function<void(int)> set = {};  // the form's member, to that of words[i]
+  std::string what;  // ".kind"; of one word the word itself
+  Find find;
+  std::function<void(int)> set = {};  // the form's member, to that of the word
   std::optional<Need> need = {};      // none: optional
   int rank = 0;
-  bool is_flag = false;              // set(absent) if no word is there
-  bool is_shape = false;             // any "m64n24k16"; set(n)
-  std::optional<bool> derived = {};  // whether the rest of the form says that the word is there
-  Verdict otherwise = {};            // if that is not so
-  int chosen = absent;               // index of the word that was read
+  bool is_flag = false;     // set(absent) if no word is there
+  bool is_shape = false;    // any "m64n24k16"; set(n)
+  bool is_derived = false;  // OpcodeAgreement looks at it
+  int chosen = absent;      // index of the word that was read
 };
+
+// An io of syntax(io, form) that looks at no row.
+struct OpcodeIgnorer {
+  void instruction(const auto&...) {}
+  void fixed(const auto&...) {}
+  void flag(const auto&...) {}
+  void also_here(const auto&...) {}
+  void derived(const auto&...) {}
+  void choice(const auto&...) {}
+  void optional_choice(const auto&...) {}
+  void power(const auto&...) {}
+  void optional_pair(const auto&...) {}
+  void shape(const auto&...) {}
+  void any_order() {}
+};
+
+// What an instruction is called: "ld.red".
+struct OpcodeName : OpcodeIgnorer {
+  std::string_view name;
+  void instruction(const char*, const char* text) { name = text; }
+};
+
+template <class Form>
+std::string_view name_in_syntax(Form form) {
+  OpcodeName io;
+  syntax(io, form);
+  return io.name;
+}
 
 class OpcodeSlots {
  public:
-  std::string instruction_name;  // "ld.red"
   std::vector<OpcodeSlot> slots;
 
-  void instruction(const char*, const char* text) { instruction_name = text; }
-  void fixed(const char* word, Need need) { add(dotted(word), {word}, {}).need = need; }
+  void instruction(const char*, const char*) {}
+  void fixed(const char* word, Need need) { add_word(word, {}).need = need; }
   void flag(const char* word, bool& set) {
-    add(dotted(word), {word}, [&set](int i) { set = i == 0; }).is_flag = true;
+    add_word(word, [&set](int i) { set = i == 0; }).is_flag = true;
   }
   void also_here(const char* word, bool& set) {
-    add(dotted(word), {word}, [&set](int) { set = true; });
+    add_word(word, [&set](int) { set = true; });
   }
-  void derived(const char* word, bool present, Need need, Fault fault, const char* because,
-               const char* value);
+  void derived(const char* word, bool, Need, Fault, const char*, const char*) {
+    add_word(word, {}).is_derived = true;
+  }
   template <class Value>
   void choice(const char* what, const char* prefix, Value& value, int count) {
     enumeration(what, prefix, value, 0, count).need = Need::Mandatory;
@@ -84,53 +116,70 @@ class OpcodeSlots {
   template <class First, class Second>
   void optional_pair(const char* what, const char* prefix, First& first, int first_count,
                      Second& second, int second_count) {
-    OpcodeSlot& slot = add(what, {}, [&first, &second, second_count](int i) {
+    const auto find = [=](std::string_view word, Spelling spelling) {
+      for (int i = 0; i < (first_count - 1) * second_count; ++i)
+        if (is_same(word,
+                    std::string(prefix) + name(static_cast<First>(1 + i / second_count)) +
+                        "::" + name(static_cast<Second>(i % second_count)),
+                    spelling))
+          return i;
+      return OpcodeSlot::absent;
+    };
+    add(what, find, [&first, &second, second_count](int i) {
       first = static_cast<First>(1 + i / second_count);
       second = static_cast<Second>(i % second_count);
     });
-    for (int a = 1; a < first_count; ++a)
-      for (int b = 0; b < second_count; ++b)
-        slot.words.push_back(std::string(prefix) + name(static_cast<First>(a)) +
-                             "::" + name(static_cast<Second>(b)));
   }
-  void shape(const char* what, int, int& n, int) {
-    OpcodeSlot& slot = add(what, {}, [&n](int i) { n = i; });
-    slot.need = Need::Mandatory;
-    slot.is_shape = true;
-  }
+  void shape(const char* what, int, int& n, int);
   void any_order() { ranked_ = false; }
 
  private:
-  static std::string dotted(const char* word) { return "." + std::string(word); }
-  OpcodeSlot& add(std::string what, std::vector<std::string> words, std::function<void(int)> set);
+  OpcodeSlot& add(std::string what, OpcodeSlot::Find find, std::function<void(int)> set);
+  OpcodeSlot& add_word(const char* word, std::function<void(int)> set);
 
   template <class Value>
   OpcodeSlot& enumeration(const char* what, const char* prefix, Value& value, int first,
                           int count) {
-    OpcodeSlot& slot =
-        add(what, {}, [&value, first](int i) { value = static_cast<Value>(first + i); });
-    for (int i = first; i < count; ++i)
-      slot.words.push_back(std::string(prefix) + name(static_cast<Value>(i)));
-    return slot;
+    const auto find = [=, length = std::string_view(prefix).size()](std::string_view word,
+                                                                    Spelling spelling) {
+      if (!is_same(word.substr(0, length), prefix, spelling)) return OpcodeSlot::absent;
+      for (int i = first; i < count; ++i)
+        if (is_same(word.substr(length), name(static_cast<Value>(i)), spelling)) return i - first;
+      return OpcodeSlot::absent;
+    };
+    return add(what, find, [&value, first](int i) { value = static_cast<Value>(first + i); });
   }
 
   int rank_ = 0;
   bool ranked_ = true;
 };
 
+// The first word that is there, or not, against the rest of a form. In a mnemonic the Implied ones
+// may be left out, all or none.
+class OpcodeAgreement : public OpcodeIgnorer {
+ public:
+  OpcodeAgreement(const OpcodeSlots& read, Spelling spelling);
+  void derived(const char* word, bool present, Need need, Fault fault, const char* because,
+               const char* value);
+
+  Verdict verdict = {};
+
+ private:
+  const OpcodeSlots& read_;
+  Spelling spelling_;
+  bool any_ = false;
+};
+
 // The words of an opcode: "wgmma", "mma_async", "sp", ...
 std::vector<std::string_view> split_opcode(std::string_view text);
 
-// How many words the instruction's name is; 0 if they begin with another one.
-std::size_t words_of_name(const OpcodeSlots& syntax, std::span<const std::string_view> words,
+// How many words the name of an instruction is; 0 if they begin with another one.
+std::size_t words_of_name(std::string_view name, std::span<const std::string_view> words,
                           Spelling spelling);
 
 // Fills the members that the slots stand for. `missing` is the Fault of a mandatory word.
 OpcodeReading fill_slots(OpcodeSlots& syntax, std::span<const std::string_view> words,
                          Spelling spelling, Fault missing);
-
-// What of the words that follow from the form does not; `now` is the syntax of the form as read.
-Verdict disagreement_of(const OpcodeSlots& now, const OpcodeSlots& read, Spelling spelling);
 
 // The words behind the instruction's name. Requires: `form` is as without any optional word.
 template <class Form>
@@ -139,9 +188,10 @@ OpcodeReading read_words(Form& form, std::span<const std::string_view> words, Sp
   OpcodeSlots slots;
   syntax(slots, form);
   OpcodeReading reading = fill_slots(slots, words, spelling, missing);
-  OpcodeSlots now;
-  syntax(now, form);
-  if (is_legal(reading.problem)) reading.disagreement = disagreement_of(now, slots, spelling);
+  if (!is_legal(reading.problem)) return reading;
+  OpcodeAgreement agreement(slots, spelling);  // the form is another one now
+  syntax(agreement, form);
+  reading.disagreement = std::move(agreement.verdict);
   return reading;
 }
 

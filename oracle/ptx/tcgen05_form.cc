@@ -20,14 +20,8 @@ std::vector<Tcgen05Form> one_of_each() {
           WaitForm{false}, WaitForm{true}, FenceForm{false}, FenceForm{true}};
 }
 
-OpcodeSlots syntax_of(const Tcgen05Form& form) {
-  return std::visit(
-      [](auto f) {
-        OpcodeSlots slots;
-        syntax(slots, f);
-        return slots;
-      },
-      form);
+std::string_view syntax_name(const Tcgen05Form& form) {
+  return std::visit([](const auto& f) { return name_in_syntax(f); }, form);
 }
 
 // ---- Every form ---------------------------------------------------------------------------------
@@ -98,7 +92,7 @@ void add_others(std::vector<Tcgen05Form>& forms) {
 
 Tcgen05Reading read_form(std::span<const std::string_view> words, Spelling spelling) {
   for (Tcgen05Form form : one_of_each()) {
-    const std::size_t name = words_of_name(syntax_of(form), words, spelling);
+    const std::size_t name = words_of_name(syntax_name(form), words, spelling);
     if (name == 0) continue;
     OpcodeReading reading = std::visit(
         [&](auto& f) {
@@ -127,8 +121,8 @@ std::string full_opcode(const Tcgen05Form& form) {
 
 std::string short_opcode(const Tcgen05Form& form) { return shortened(full_opcode(form)); }
 
-std::string instruction_name(const Tcgen05Form& form) {
-  const std::string name = syntax_of(form).instruction_name;
+std::string_view instruction_name(const Tcgen05Form& form) {
+  const std::string_view name = syntax_name(form);
   return name.substr(0, name.find("::"));
 }
 

@@ -42,7 +42,7 @@ std::string full_opcode(const Tcgen05Form& form);
 std::string short_opcode(const Tcgen05Form& form);
 
 // "mma", "ld", "wait", ...
-std::string instruction_name(const Tcgen05Form& form);
+std::string_view instruction_name(const Tcgen05Form& form);
 
 // Every legal opcode once, without collectors: mma, ld, ld.red, st, cp, shift, alloc, dealloc,
 // relinquish_alloc_permit, commit, wait, fence.

@@ -59,20 +59,20 @@ constexpr std::array<Page, 18> pages = {{
      "stored element of A with the rows of B that it may meet, B[{0..2}][13]; codes=HEX (one digit "
      "per\n"
      "chunk of the row, chunk 0 first) says which, if PTX defines it.\n"
-     "tcgen05.mma: D, A with a=tmem, E (row= chunk=), SFA and SFB (col= counts factors) answer "
-     "with "
-     "cells\n"
-     "of Tensor Memory, from address=WORD on (SFA, SFB: column_step= factors= of a larger buffer); "
-     "A "
-     "and B\n"
-     "with desc=WORD. tcgen05.ld and st: D tmem_lane= tmem_column= answers with thread and "
-     "register, "
-     "where\n"
-     "address= is that of warp 0. Doubts are lines that begin with note:.\n",
+     "tcgen05.mma: D, A with a=tmem, E (chunk= counts codes, where k= counts elements), SFA and "
+     "SFB\n"
+     "(col= counts factors) answer with cells of Tensor Memory, from address=WORD on (SFA, SFB:\n"
+     "column_step= factors= of a larger buffer); A and B with desc=WORD. tcgen05.ld and st: D "
+     "tmem_lane=\n"
+     "tmem_column= answers with thread and register, where address= is that of warp 0. Doubts are "
+     "lines\n"
+     "that begin with note:. ldmatrix and stmatrix (.m8n8.b16): D row= col= [matrix=]; thread\n"
+     "8*matrix + row supplies the address of a row.\n"
+     "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
      ""},
-    {"what", "MNEMONIC MATRIX thread=T reg=R [part=P]", "which element is here",
+    {"what", "MNEMONIC MATRIX thread=T register=R [part=P]", "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13].\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
@@ -80,8 +80,11 @@ constexpr std::array<Page, 18> pages = {{
      "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "
      "matrix "
      "is\n"
-     "there. tcgen05.ld and st: D thread= reg=, the thread counted in its warpgroup.\n",
-     "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 reg=7", ""},
+     "there. tcgen05.ld and st: D thread= register=, the thread counted in its warpgroup. ldmatrix "
+     "and\n"
+     "stmatrix: the same, in its warp. reg= is short for register=. JSON lists elements as where "
+     "does.\n",
+     "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 register=7", ""},
     {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "
      "thread:register.part\n"
@@ -95,7 +98,7 @@ constexpr std::array<Page, 18> pages = {{
      "tcgen05: cells tmem_lane:tmem_column.bit of the first copy; --csv lists all copies,\n"
      "row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both). tcgen05.ld and st: lanes and "
      "columns, or\n"
-     "--by slot threads and registers; --csv: thread,register,half,tmem_lane,tmem_column.\n",
+     "--by slot threads and registers; --csv: thread,register,part,tmem_lane,tmem_column.\n",
      "table wgmma.m64n8k8.f32.tf32.tf32 A a=regs", ""},
     {"equation", "MNEMONIC MATRIX [desc=WORD]", "the closed form",
      "Both directions as C expressions, and the CuTe shape:stride string. With desc=: byte "

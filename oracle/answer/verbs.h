@@ -11,20 +11,20 @@
 
 namespace tcq::oracle {
 
-// fragments.cc: registers <-> elements.
+// verbs.cc, table.cc, equation.cc of oracle/map: elements <-> places.
 Answer where(const Question& question);
 Answer what(const Question& question);
 Answer table(const Question& question);
 Answer equation(const Question& question);
+Answer bytes(const Question& question);
 
 // instructions.cc: what exists and what it is.
 Answer list(const Question& question);
 Answer describe(const Question& question);
 
-// descriptors.cc: words and shared-memory bytes.
+// descriptors.cc: words.
 Answer decode(const Question& question);
 Answer encode(const Question& question);
-Answer bytes(const Question& question);
 
 // layout.cc, partition.cc: how to lay a tile out.
 Answer layout(const Question& question);

@@ -172,6 +172,12 @@ const Keys::Pair* Keys::find(std::string_view key) const {
   return nullptr;
 }
 
+Keys Keys::without(std::string_view key) const {
+  Keys rest = *this;
+  std::erase_if(rest.pairs_, [key](const Pair& pair) { return pair.key == key; });
+  return rest;
+}
+
 bool Keys::has(std::string_view key) const { return find(key) != nullptr; }
 
 std::string_view Keys::text(std::string_view key, std::string_view fallback) const {

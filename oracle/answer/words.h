@@ -55,6 +55,8 @@ class Keys {
        std::initializer_list<std::string_view> also_allowed = {});
 
   bool has(std::string_view key) const;
+  // The same without one key, for a reader to whom it means something else.
+  Keys without(std::string_view key) const;
   // The value, or `fallback`.
   std::string_view text(std::string_view key, std::string_view fallback) const;
   // A number in [low, high]; missing is an error unless there is a fallback.

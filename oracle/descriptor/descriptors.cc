@@ -1,8 +1,7 @@
-// `decode`, `encode` and `bytes`: matrix descriptors as words, as fields, and as shared-memory
-// bytes.
+// `decode` and `encode`: matrix descriptors as words and as fields.
 //
-// Decides formats of questions and answers; fields are sim/isa/wgmma/descriptor.h, addresses
-// sim/isa/wgmma/operand.h, lints lint.h; words of tcgen05 are tcgen05_words.cc. Example: decode wgmma.desc 0x4000004000010040 ends in
+// Decides formats of questions and answers; fields are sim/isa/wgmma/descriptor.h, lints lint.h, words
+// of tcgen05 tcgen05_words.cc. Example: decode wgmma.desc 0x4000004000010040 ends in
 // "bits [62,64)  swizzle  1  128B".
 #include <fmt/format.h>
 
@@ -14,17 +13,13 @@
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/json.h"
 #include "oracle/answer/nearest_field.h"
-#include "oracle/answer/table.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/descriptor/lint.h"
 #include "oracle/descriptor/tcgen05_words.h"
-#include "oracle/map/tcgen05_fragments.h"
 #include "oracle/ptx/mnemonic.h"
-#include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/wgmma/operand.h"
-#include "sim/isa/wgmma/place.h"
 
 namespace tcq::oracle {
 namespace {
@@ -145,45 +140,6 @@ EncodedWord encode_wgmma(const Question& question) {
   return {hex_word(word, wgmma_word_bits), remarks_on(word, use).lints};
 }
 
-// ---- bytes --------------------------------------------------------------------------------------
-
-struct BytesQuestion {
-  wgmma::Form form;
-  Multiplicand operand;
-  MatrixDescriptor descriptor;
-};
-
-BytesQuestion bytes_question(const Question& question) {
-  const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
-  BytesQuestion q{
-      instruction_of(question, keys).form, parse_multiplicand(word_at(question, 1, "A or B")), {}};
-  if (!keys.has("desc"))
-    throw UsageError("desc= is missing: expected desc= with a 64-bit descriptor word");
-  q.descriptor = wgmma::decode(parse_number(keys.text("desc", ""), "desc="));
-  if (q.operand == Multiplicand::A && q.form.a_place == wgmma::Place::Registers)
-    throw UsageError("a=regs: A in registers has no descriptor; expected B, or a=smem");
-  return q;
-}
-
-Table bytes_table(const BytesQuestion& q, bool with_bit) {
-  const Type type = wgmma::operand_type(q.form, q.operand);
-  const Major major = wgmma::operand_major(q.form, q.operand);
-  const Extent extent = wgmma::operand_extent(q.form, q.operand);
-  Table table{{"mn", "k", "byte"}, {}};
-  if (with_bit) table.header.push_back("bit");
-  table.rows.reserve(std::size_t{extent.mn} * extent.k);
-  for (std::uint32_t mn = 0; mn < extent.mn; ++mn) {
-    for (std::uint32_t k = 0; k < extent.k; ++k) {
-      const std::uint32_t byte = wgmma::element_address(q.descriptor, major, type, {mn, k});
-      table.rows.push_back({fmt::format("{}", mn), fmt::format("{}", k), fmt::format("{}", byte)});
-      if (with_bit)
-        table.rows.back().push_back(
-            fmt::format("{}", wgmma::bit_in_byte(type, static_cast<int>(k))));
-    }
-  }
-  return table;
-}
-
 }  // namespace
 
 Answer decode(const Question& question) {
@@ -206,17 +162,6 @@ Answer encode(const Question& question) {
   if (question.options.style == Style::Json)
     return {Status::Yes, encoded_json(lowered(format), encoded), ""};
   return {Status::Yes, encoded.word, lint_lines(encoded)};
-}
-
-Answer bytes(const Question& question) {
-  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B desc=WORD"))) return bytes_tcgen05(question);
-  const BytesQuestion q = bytes_question(question);
-  const bool bit =
-      question.options.style == Style::Text && bits(wgmma::operand_type(q.form, q.operand)) < 8;
-  const Table table = bytes_table(q, bit);
-  return {Status::Yes,
-          render(question.options.transpose ? transposed(table) : table, question.options.style),
-          ""};
 }
 
 }  // namespace tcq::oracle

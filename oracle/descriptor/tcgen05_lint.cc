@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/map/tcgen05_view.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "sim/isa/base/field_gaps.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"

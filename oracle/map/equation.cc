@@ -1,130 +1,270 @@
-// The verb equation: the closed form of a matrix's places, both directions, and its CuTe strings.
+// The verb equation: closed forms of a Map, in both directions, and its CuTe strings.
 //
-// Everything is derived from the maps of sim/isa by linear_map.h; nothing here knows a layout.
+// Everything is derived from the Map by closed_form.h; nothing here knows a layout. Registers are
+// written from place to element and back, Tensor Memory from element to place (D back as well), shared
+// memory as one linear offset and the swizzle.
+#include "oracle/map/equation.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "oracle/answer/verbs.h"
-#include "oracle/map/equation_text.h"
-#include "oracle/map/linear_map.h"
-#include "oracle/map/tcgen05_fragments.h"
-#include "oracle/map/view.h"
-#include "oracle/ptx/tcgen05_mnemonic.h"
-#include "sim/isa/wgmma/place.h"
+#include "oracle/map/asked.h"
+#include "oracle/map/closed_form.h"
+#include "oracle/map/notes.h"
 
 namespace tcq::oracle {
 namespace {
 
-using wgmma::Element;
+constexpr int tmem_lanes = 128;
+constexpr int lanes_per_warp = 32;
 
-const std::string cute_label = "CuTe (thread, value) -> row + 64*col";
-const std::string logical_cute_label = "CuTe (thread, value) -> row + 64*k";
-constexpr int largest_n = 256;
-
-int largest_registers(const View& view) {
-  const bool accumulator = view.matrix == Matrix::C || view.matrix == Matrix::D;
-  return accumulator ? wgmma::accumulator_registers(view.type, largest_n) : view.registers;
+Input input_of(const Axis& axis) {
+  return {symbol(axis), axis.extent, std::max(axis.extent, axis.largest)};
 }
 
-Input thread_input() {
-  return {"thread", wgmma::threads_per_warpgroup, wgmma::threads_per_warpgroup};
+// The element as tables count it: E of wgmma has a k.
+Coords counted_element(const Map& map, const Coords& element) {
+  Coords result{};
+  for (std::size_t i = 0; i < map.element.size(); ++i)
+    result[i] = counted(map.element[i], element[i]);
+  return result;
 }
 
-ClosedForm fragment_form(const View& view) {
-  return closed_form({thread_input(),
-                      {"part", view.parts, view.parts},
-                      {"reg", view.registers, largest_registers(view)}},
-                     [&view](std::span<const int> v) {
-                       return element_of(view, {v[0], v[2], v[1]});
-                     });
+// ---- Registers ----------------------------------------------------------------------------------
+
+// Inputs of registers, in the order in which CuTe counts values: thread, (j,) part, register.
+std::vector<Input> register_inputs(const Map& map, int spread) {
+  const Axis& thread = map.place[0];
+  const bool of_warp = is_of_cells(map);
+  std::vector<Input> inputs = {of_warp ? Input{"lane", lanes_per_warp, lanes_per_warp}
+                                       : input_of(thread)};
+  inputs.push_back({"j", spread, spread});
+  inputs.push_back(input_of(map.place[2]));
+  inputs.push_back(input_of(map.place[1]));
+  return inputs;
 }
 
-// The same with every stored element spread over the logical elements it stands for.
-ClosedForm logical_form(const View& view) {
-  const int spread = k(view.instruction.form) / view.cols;
-  return closed_form({thread_input(),
-                      {"j", spread, spread},
-                      {"part", view.parts, view.parts},
-                      {"reg", view.registers, view.registers}},
-                     [&view, spread](std::span<const int> v) {
-                       const Element e = element_of(view, {v[0], v[3], v[2]});
-                       return Element{e.row, e.col * spread + v[1]};
-                     });
+// With every element spread over the logical ones along K that it stands for; 1: not.
+ClosedForm register_form(const Map& map, int spread) {
+  return closed_form(register_inputs(map, spread), [&map, spread](std::span<const int> v) {
+    const Coords e = map.element_at({v[0], v[3], v[2]});
+    if (spread == 1) return counted_element(map, e);
+    return Coords{e[0], e[1] * spread + v[1]};
+  });
 }
 
-EquationLines fragment_lines(const View& view) {
-  const ClosedForm form = fragment_form(view);
-  const Element extents{view.rows, view.cols};
-  EquationLines lines = {{"row", forward_expression(form, &Element::row)},
-                         {"col", forward_expression(form, &Element::col)},
-                         {"thread", inverse_expression(form, 0, extents, "col", "")},
-                         {"reg", inverse_expression(form, 2, extents, "col", "")}};
-  if (view.parts > 1) lines.push_back({"part", inverse_expression(form, 1, extents, "col", "")});
-  lines.push_back({cute_label, cute_string(form, view.rows)});
-  if (view.matrix == Matrix::A && view.instruction.form.sparse)
-    lines.push_back({logical_cute_label, cute_string(logical_form(view), view.rows)});
+// "row + 64*col", and what to multiply the outputs by: the last axis but one runs fastest, the last one
+// next, what is before them slowest.
+struct Flattened {
+  std::string text;
+  Coords weights{};
+};
+
+Flattened flattened(const Map& map, std::string_view col) {
+  const std::size_t count = map.element.size();
+  Flattened flat;
+  int weight = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i == 0 ? count - 2 : i == 1 ? count - 1 : count - 1 - i;
+    const std::string_view name = at == count - 1 ? col : symbol(map.element[at]);
+    flat.text += i == 0 ? std::string(name) : fmt::format(" + {}*{}", weight, name);
+    flat.weights[at] = weight;
+    weight *= map.element[at].extent;
+  }
+  return flat;
+}
+
+void add_cute(EquationLines& lines, const Map& map, const ClosedForm& form, std::string_view col) {
+  const Flattened flat = flattened(map, col);
+  lines.emplace_back(fmt::format("CuTe ({}, value) -> {}", form.inputs[0].name, flat.text),
+                     cute_string(form, flat.weights));
+}
+
+// Lanes of one warp, from the address on; the other warps have the same in their lanes.
+EquationLines lines_of_cells(const Map& map) {
+  ClosedForm form = register_form(map, 1);
+  const Coords address = form.origin;
+  form.origin = {};
+  EquationLines lines = {{"lane", fmt::format("thread%{}", lanes_per_warp)}};
+  for (std::size_t i = 0; i < 2; ++i)
+    lines.emplace_back(map.element[i].name,
+                       forward_expression(form, i) + (i == 0 ? " + 32*(thread/32)" : "") +
+                           (address[i] == 0 ? "" : fmt::format(" + {}", address[i])));
+  add_cute(lines, map, form, map.element[1].name);
   return lines;
 }
 
-// E: columns are logical k, and a code's bits count as one value per logical element.
-EquationLines metadata_lines(const View& view) {
-  const int step = col_step(view);
-  const Element extents{view.rows, view.cols * step};
-  const ClosedForm form = closed_form({thread_input(), {"nibble", view.parts, view.parts}},
-                                      [&view, step](std::span<const int> v) {
-                                        const Element e = element_of(view, {v[0], 0, v[1]});
-                                        return Element{e.row, e.col * step};
-                                      });
-  const ClosedForm per_k =
-      closed_form({thread_input(), {"j", step, step}, {"nibble", view.parts, view.parts}},
-                  [&view, step](std::span<const int> v) {
-                    const Element e = element_of(view, {v[0], 0, v[2]});
-                    return Element{e.row, e.col * step + v[1]};
+EquationLines lines_of_registers(const Map& map) {
+  if (is_of_cells(map)) return lines_of_cells(map);
+  const bool metadata = map.space == Space::Metadata;
+  const ClosedForm form = register_form(map, 1);
+  std::vector<Input> outputs;
+  for (const Axis& axis : map.element)
+    outputs.push_back({symbol(axis), axis.extent * axis.step, axis.extent * axis.step});
+  EquationLines lines;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    lines.emplace_back(outputs[i].name, forward_expression(form, i));
+  for (const std::size_t i : {0u, 3u, 2u})
+    if (form.inputs[i].largest_extent > 1)
+      lines.emplace_back(form.inputs[i].name,
+                         inverse_expression(form, i, outputs, metadata ? "selector" : ""));
+  if (metadata) {
+    lines.emplace_back("low bit", fmt::format("{}*{}", map.bits, symbol(map.place[2])));
+    const std::string idle = idle_expression(form, 0);
+    lines.emplace_back("threads read", idle.empty() ? "all" : idle + " == selector");
+  } else {
+    add_cute(lines, map, form, outputs.back().name);
+  }
+  if (map.spread > 1) add_cute(lines, map, register_form(map, map.spread), "k");
+  return lines;
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+int extent_in_cta(const Axis& axis) { return axis.extent / axis.ctas; }
+
+// A pair of CTAs shares an axis; everything below counts in one CTA.
+EquationLines cta_lines(const Map& map) {
+  EquationLines lines;
+  for (const Axis& axis : map.element) {
+    if (axis.ctas == 1) continue;
+    const std::string_view index = symbol(axis);
+    lines.emplace_back("cta", fmt::format("whole_{}/{}", index, extent_in_cta(axis)));
+    lines.emplace_back(fmt::format("{} in the CTA", index),
+                       fmt::format("whole_{}%{}", index, extent_in_cta(axis)));
+  }
+  return lines;
+}
+
+// An index that a layout cuts into pieces of `width`, which need not be a power of two.
+struct CutIndex {
+  std::string low_name;
+  std::string high_name;
+  int width;
+  int pieces;
+};
+
+CutIndex cut(const Axis& axis) {
+  const std::string index(symbol(axis));
+  const int width = extent_in_cta(axis) / axis.pieces;
+  if (axis.pieces == 1) return {index, "", width, 1};
+  return {fmt::format("{}%{}", index, width), fmt::format("{}/{}", index, width), width,
+          axis.pieces};
+}
+
+Input low(const CutIndex& index) { return {index.low_name, index.width, index.width}; }
+Input high(const CutIndex& index) { return {index.high_name, index.pieces, index.pieces}; }
+
+// D's cells name its elements, too; columns count from its address.
+void add_inverse(EquationLines& lines, const Map& map, int first_column) {
+  const int width = map.element[1].extent / map.element[1].pieces;
+  const ClosedForm form =
+      closed_form({{"tmem_lane", tmem_lanes, tmem_lanes}, {"tmem_column", width, width}},
+                  [&](std::span<const int> v) {
+                    return map.element_at({0, v[0], v[1] + first_column, 0});
                   });
-  EquationLines lines = {{"row", forward_expression(form, &Element::row)},
-                         {"k", forward_expression(form, &Element::col)},
-                         {"thread", inverse_expression(form, 0, extents, "k", "selector")},
-                         {"nibble", inverse_expression(form, 1, extents, "k", "")}};
-  lines.push_back({"low bit", fmt::format("{}*nibble", wgmma::metadata_code_bits)});
-  const std::string idle = idle_expression(form, 0);
-  lines.push_back({"threads read", idle.empty() ? "all" : idle + " == selector"});
-  lines.push_back({logical_cute_label, cute_string(per_k, view.rows)});
+  lines.emplace_back("row", forward_expression(form, 0));
+  lines.emplace_back("col", forward_expression(form, 1));
+}
+
+EquationLines lines_of_tensor_memory(const Map& map) {
+  const CutIndex row = cut(map.element[0]);
+  const CutIndex col = cut(map.element[1]);
+  const std::vector<Coords> first = map.places({0, 0});
+  const int copies = static_cast<int>(first.size());
+  const ClosedForm form = closed_form(
+      {low(row), high(row), low(col), high(col), {"copy", copies, copies}},
+      [&](std::span<const int> v) {
+        Coords at = map.places(
+            {v[0] + row.width * v[1], v[2] + col.width * v[3]})[static_cast<std::size_t>(v[4])];
+        at[3] = value(map.place[3], at[3]);
+        return at;
+      });
+  EquationLines lines = cta_lines(map);
+  lines.emplace_back("tmem_lane", forward_expression(form, 1));
+  lines.emplace_back("tmem_column", forward_expression(form, 2));
+  if (map.bits != 32) lines.emplace_back("low_bit", forward_expression(form, 3));
+  if (copies > 1) lines.emplace_back("copy", fmt::format("0 to {}", copies - 1));
+  if (map.matrix != "D") return lines;
+  add_inverse(lines, map, first[0][2]);
+  const ClosedForm for_cute =
+      closed_form({low(row), low(col), high(col)}, [&](std::span<const int> v) {
+        return map.places({v[0], v[1] + col.width * v[2]})[0];
+      });
+  lines.emplace_back("CuTe (row, col) -> tmem_lane + 128*tmem_column",
+                     cute_string(for_cute, {0, 1, tmem_lanes, 0}));
   return lines;
 }
 
-// Bytes in shared memory: one linear offset, then the swizzle.
-EquationLines memory_lines(const View& view) {
-  const CanonicalLayout layout = wgmma::canonical_layout(view.desc, view.major);
-  const bool is_b = view.matrix == Matrix::B;
-  const ClosedForm form = closed_form(
-      {{"row", view.rows, view.rows}, {"col", view.cols, view.cols}}, [&](std::span<const int> v) {
-        const auto row = static_cast<std::uint32_t>(v[0]);
-        const auto col = static_cast<std::uint32_t>(v[1]);
-        const wgmma::OperandElement at =
-            is_b ? wgmma::OperandElement{col, row} : wgmma::OperandElement{row, col};
-        const OperandByte byte = wgmma::operand_byte(view.major, view.type, at);
-        return Element{static_cast<int>(offset_bytes(layout, byte)), 0};
+EquationLines lines_of_shared_memory(const Map& map) {
+  const Addressing& shared = *map.addressing;
+  if (!shared.is_linear)
+    throw UnmodelledError(
+        "no closed form is written for an absolute LBO: the bytes beyond a 128-byte line lie at an "
+        "address of their own; expected 'tcq table' or 'tcq bytes'");
+  const bool narrow = map.bits < 8;
+  const int height = extent_in_cta(map.element[0]);
+  const int width = extent_in_cta(map.element[1]);
+  const ClosedForm form =
+      closed_form({{"row", height, height}, {"col", width, width}}, [&](std::span<const int> v) {
+        return Coords{shared.linear_bit({v[0], v[1]}) / (narrow ? 1 : 8)};
       });
-  const SwizzleFunction f = swizzle_function(view.desc.swizzle);
-  EquationLines lines = {{"x", fmt::format("{} + {}", view.desc.start_bytes,
-                                           forward_expression(form, &Element::row))}};
-  lines.push_back({"byte", swizzled_expression(f, view.desc.base_offset)});
-  lines.push_back(
-      {"CuTe (row, col) -> byte offset", cute_swizzle(f) + " o " + cute_string(form, 1)});
+  const std::string offset = forward_expression(form, 0);
+  const SwizzleFunction& f = shared.swizzle;
+  EquationLines lines = cta_lines(map);
+  if (narrow) lines.emplace_back("bit", offset);
+  lines.emplace_back("x", fmt::format("{} + {}", shared.start_bytes, narrow ? "bit/8" : offset));
+  lines.emplace_back("byte", swizzled_expression(f, shared.base_offset));
+  if (narrow) lines.emplace_back("low_bit", "bit%8");
+  const SwizzleFunction of_bits = {f.bits, f.base + 3, f.shift};
+  lines.emplace_back(fmt::format("CuTe (row, col) -> {} offset", narrow ? "bit" : "byte"),
+                     cute_swizzle(narrow ? of_bits : f) + " o " + cute_string(form, {1}));
   return lines;
+}
+
+// ---- The answer ---------------------------------------------------------------------------------
+
+bool is_cute(const std::string& label) { return label.starts_with("CuTe"); }
+
+std::string text_of(const EquationLines& lines) {
+  std::string text;
+  for (const auto& [label, expression] : lines)
+    text += fmt::format("{}{}{} {}", text.empty() ? "" : "\n", label, is_cute(label) ? ":" : " =",
+                        expression);
+  return text;
+}
+
+// Labels with _ for blanks, "cute" for CuTe strings and "cute_logical_k" for those that go to logical k.
+std::string json_of(const EquationLines& lines) {
+  nlohmann::ordered_json json;
+  for (const auto& [label, expression] : lines) {
+    std::string key = label;
+    std::replace(key.begin(), key.end(), ' ', '_');
+    if (is_cute(label)) key = label.ends_with("*k") ? "cute_logical_k" : "cute";
+    json[key] = expression;
+  }
+  return json.dump();
 }
 
 }  // namespace
 
+EquationLines equation_of(const Map& map) {
+  switch (map.space) {
+    case Space::Registers:
+    case Space::Metadata: return lines_of_registers(map);
+    case Space::TensorMemory: return lines_of_tensor_memory(map);
+    case Space::SharedMemory: break;
+  }
+  return lines_of_shared_memory(map);
+}
+
 Answer equation(const Question& question) {
-  if (is_tcgen05(word_at(question, 0, "MNEMONIC MATRIX"))) return equation_tcgen05(question);
-  const Matrix matrix = parse_matrix(word_at(question, 1, "a matrix, A, B, C, D or E"));
-  const Keys keys(words_from(question, 2), instruction_keys, {"desc"});
-  const View view = placed_view_of(instruction_of(question, keys), matrix, keys);
-  const EquationLines lines = view.is_metadata()    ? metadata_lines(view)
-                              : view.in_registers() ? fragment_lines(view)
-                                                    : memory_lines(view);
-  return {Status::Yes,
-          question.options.style == Style::Json ? equation_json(lines) : equation_text(lines), ""};
+  const Map map = read_map(question, Ask::Whole).map;
+  const EquationLines lines = equation_of(map);
+  const Style style = question.options.style;
+  return with_notes(map, style == Style::Json ? json_of(lines) : text_of(lines), style);
 }
 
 }  // namespace tcq::oracle

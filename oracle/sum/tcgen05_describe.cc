@@ -10,7 +10,7 @@
 #include <map>
 
 #include "oracle/answer/facts.h"
-#include "oracle/map/tcgen05_view.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/tcgen05_arithmetic.h"

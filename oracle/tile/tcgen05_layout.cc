@@ -14,7 +14,7 @@
 
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/json.h"
-#include "oracle/map/tcgen05_places.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/tile/operand_layout.h"
 #include "oracle/tile/tcgen05_plan.h"
@@ -232,10 +232,10 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
     if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
       notes.push_back(std::move(note));
   };
-  add(doubt(tmem_view(plan.instruction, TmemMatrix::D)));
+  add(doubt(tmem_operand(plan.instruction, TmemMatrix::D)));
   if (plan.sfa) {
-    add(doubt(tmem_view(plan.instruction, TmemMatrix::SFA)));
-    add(doubt(tmem_view(plan.instruction, TmemMatrix::SFB)));
+    add(doubt(tmem_operand(plan.instruction, TmemMatrix::SFA)));
+    add(doubt(tmem_operand(plan.instruction, TmemMatrix::SFB)));
   }
   if (chooses_selector(plan))
     add("metadata: even columns and selectors as CuTe issues them; no Blackwell device has "

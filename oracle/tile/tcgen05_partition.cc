@@ -20,7 +20,7 @@
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/json.h"
 #include "oracle/answer/words.h"
-#include "oracle/map/tcgen05_smem_view.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/tile/cute_layout.h"

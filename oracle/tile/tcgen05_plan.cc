@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "oracle/map/tcgen05_places.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/tmem/allocation.h"
 #include "sim/isa/tmem/operand.h"
@@ -104,14 +104,14 @@ class Planner {
   void add_d() { add_tmem("D", tcgen05::columns(Accumulator{datapath(op_, d_.m), d_.n})); }
 
   int columns_of_matrix(TmemMatrix matrix) const {
-    const TmemView view = tmem_view(plan_.instruction, matrix);
-    require(view);
-    return columns(view);
+    const TmemOperand operand = tmem_operand(plan_.instruction, matrix);
+    require(operand);
+    return columns(operand);
   }
 
   // Whole copies of metadata: what follows begins behind them.
   void add_metadata() {
-    require(tmem_view(plan_.instruction, TmemMatrix::E));
+    require(tmem_operand(plan_.instruction, TmemMatrix::E));
     const int columns = steps() * metadata_columns(op_.kind);
     if (columns > metadata_columns(op_.kind) && metadata_pairs_rows(op_.kind) && op_.ws)
       throw UnmodelledError(

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "oracle/answer/answer.h"
-#include "oracle/map/equation_text.h"
+#include "oracle/map/closed_form.h"
 #include "oracle/tile/cute_layout.h"
 #include "sim/isa/base/tile_offset.h"
 #include "sim/isa/tcgen05/operand.h"

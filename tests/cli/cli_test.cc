@@ -57,8 +57,8 @@ TEST(Cli, OptionsMayStandAnywhere) {
   EXPECT_EQ(tcq("where --json M D row=9 col=13").out, json);
   EXPECT_EQ(
       json,
-      "{\"matrix\":\"D\",\"row\":9,\"col\":13,\"thread\":6,\"register\":7,\"part\":0,\"warp\":0,"
-      "\"lane\":6}\n");
+      "{\"matrix\":\"D\",\"row\":9,\"col\":13,\"places\":[{\"thread\":6,\"register\":7,\"part\":0,"
+      "\"low_bit\":0,\"bits\":32,\"warp\":0,\"lane\":6}],\"notes\":[]}\n");
   EXPECT_EQ(tcq("--by slot table M D").out, tcq("table M D --by=slot").out);
 }
 
@@ -203,7 +203,7 @@ const std::vector<Bad>& bad_questions() {
       {"what M D thread=128 reg=7", 2, "[0, 127]"},
       {"what M D thread=6 reg=64", 2, "[0, 63]"},
       {"what M D thread=6 reg=7 part=1", 2, "[0, 0]"},
-      {"what M D thread=6", 2, "reg="},
+      {"what M D thread=6", 2, "register="},
       {"what M B thread=6 reg=7", 2, "registers"},
       {"what M A thread=6 reg=0", 2, "a=regs"},
       {"what SP E thread=2 nibble=8", 2, "[0, 7]"},

@@ -95,24 +95,6 @@ TEST(Where, SparseInputsNameTheRowsThatTheCodeMaySelect) {
   EXPECT_EQ(ask("where " + sparse + " D row=9 col=13 codes=04444444", inputs).status, Status::No);
 }
 
-TEST(What, IsTheInverseOfWhereForEveryElement) {
-  for (const std::string& mnemonic : {bf16, f16_to_f16}) {
-    const wgmma::Form form = parse_instruction(mnemonic, Keys({}, {})).form;
-    for (int row = 0; row < wgmma::m; ++row)
-      for (int col = 0; col < form.n; ++col) {
-        const wgmma::Slot slot = wgmma::accumulator_slot(form.d, {row, col});
-        std::string key = "what " + mnemonic + " D thread=" + std::to_string(slot.thread) +
-                          " reg=" + std::to_string(slot.reg);
-        if (parts_per_register(form.d) > 1) key += " part=" + std::to_string(slot.part);
-        const std::string where = text_of("where " + mnemonic + " D row=" + std::to_string(row) +
-                                          " col=" + std::to_string(col));
-        const std::size_t equals = where.find(" = ");
-        const std::string place = where.substr(equals + 3, where.find(" (") - equals - 3);
-        ASSERT_EQ(text_of(key), place + " = " + where.substr(0, equals));
-      }
-  }
-}
-
 TEST(What, APackedRegisterAnswersWithAllItsParts) {
   EXPECT_EQ(text_of("what " + f16_to_f16 + " D thread=75 reg=4"),
             "thread 75, register 4 = D[34][22], D[34][23]");

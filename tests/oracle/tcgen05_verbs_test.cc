@@ -185,7 +185,7 @@ TEST(Tcgen05_Verbs, RegistersOfLoadsAndStoresGoBothWays) {
       const std::string what = text_of("what " + load + " thread=" + row[0] + " reg=" + row[1]);
       EXPECT_NE(what.find(cell), std::string::npos) << what;
       std::map<std::string, int> names = {
-          {"thread", std::stoi(row[0])}, {"reg", std::stoi(row[1])}, {"half", std::stoi(row[2])}};
+          {"thread", std::stoi(row[0])}, {"reg", std::stoi(row[1])}, {"part", std::stoi(row[2])}};
       names["lane"] = value(lines.at("lane"), names);
       EXPECT_EQ(std::to_string(value(lines.at("tmem_lane"), names)), row[3]) << load;
       EXPECT_EQ(std::to_string(value(lines.at("tmem_column"), names)), row[4]) << load;

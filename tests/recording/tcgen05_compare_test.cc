@@ -1,6 +1,6 @@
 // Recordings of tcgen05 against the simulator, with recordings that the model made: equal ones are
 // found equal, one wrong bit is found, what nobody knows is left out and counted. The gathering of
-// operands is held against the views of the oracle, which read the maps another way.
+// operands is held against the Maps of the oracle, which read the maps another way.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/map/tcgen05_smem_view.h"
-#include "oracle/map/tcgen05_view.h"
+#include "oracle/map/maps_tcgen05.h"
 #include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "oracle/recording/suites.h"
@@ -156,21 +155,26 @@ TEST(Tcgen05_Compare, OtherInputsAndSizesAreBadFiles) {
 
 // ---- One sum, gathered another way --------------------------------------------------------------
 
-std::uint32_t bits_at(const Tcgen05State& s, const TmemPlace& at, TmemAddress address) {
-  const std::size_t word = static_cast<std::size_t>(at.cell.tmem_lane * tmem_columns +
-                                                    at.cell.tmem_column + address.tmem_column);
+// An element in the first of its places: {cta, tmem_lane, tmem_column, index of the bits} or {cta, byte,
+// low bit}.
+std::uint32_t tmem_bits(const Tcgen05State& s, const TmemOperand& operand, Element e,
+                        TmemAddress address) {
+  const Map map = map_of(operand);
+  const Coords at = map.places({e.row, e.col})[0];
+  const auto word = static_cast<std::size_t>(at[1] * tmem_columns + at[2] + address.tmem_column);
   const std::uint32_t shifted =
-      s.tmem[static_cast<std::size_t>(std::max(at.cta, 0))][word] >> at.low_bit;
-  return at.bits == 32 ? shifted : shifted & ((1u << at.bits) - 1);
+      s.tmem[static_cast<std::size_t>(std::max(at[0], 0))][word] >> value(map.place[3], at[3]);
+  return map.bits == 32 ? shifted : shifted & ((1u << map.bits) - 1);
 }
 
-std::uint32_t bits_at(const Tcgen05State& s, const SmemView& view, Element e) {
-  const SmemPlace at = place_of(view, e);
-  const auto& shared = s.shared[static_cast<std::size_t>(at.cta)];
+std::uint32_t smem_bits(const Tcgen05State& s, const Map& map, Element e) {
+  const Coords at = map.places({e.row, e.col})[0];
+  const auto& shared = s.shared[static_cast<std::size_t>(at[0])];
   std::uint32_t word = 0;
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(bits(type_of(view))); ++i) {
-    const std::uint32_t bit = at.low_bit + i;
-    word |= (shared[at.byte - tcgen05_shared_base + bit / 8] >> bit % 8 & 1u) << i;
+  for (int i = 0; i < map.bits; ++i) {
+    const auto bit = static_cast<std::uint32_t>(at[2] + i);
+    const std::uint32_t byte = static_cast<std::uint32_t>(at[1]) - tcgen05_shared_base + bit / 8;
+    word |= (shared[byte] >> bit % 8 & 1u) << i;
   }
   return word;
 }
@@ -180,48 +184,47 @@ struct OneSum {
   std::vector<std::uint8_t> sfa, sfb;
 };
 
-// D[row][col] of a dense case without masks, through the views.
+// D[row][col] of a dense case without masks, through the Maps.
 std::uint32_t sum_of(const Tcgen05Case& c, const Tcgen05State& s, Element d_at) {
   const MmaOpcode& op = std::get<MmaForm>(c.form).opcode;
   const InstructionDescriptor d = decode(c.operands.idesc, op.kind);
   OneSum sum;
-  const TmemView a{TmemMatrix::A,
-                   op,
-                   d.m,
-                   d.n,
-                   stored_k(op, d),
-                   d.a,
-                   0,
-                   0,
-                   {decode_tmem_address(c.operands.a).tmem_lane, 0}};
-  const SmemView smem_a{op, d, false, decode(c.operands.desc_a)};
-  const SmemView smem_b{op, d, true, decode(c.operands.desc_b)};
+  const TmemOperand a{TmemMatrix::A,
+                      op,
+                      d.m,
+                      d.n,
+                      stored_k(op, d),
+                      d.a,
+                      0,
+                      0,
+                      {decode_tmem_address(c.operands.a).tmem_lane, 0}};
+  const bool in_smem = op.a_place == Place::Smem;
+  const Map smem_a = in_smem ? map_of(SmemOperand{op, d, false, decode(c.operands.desc_a)}) : Map{};
+  const Map smem_b = map_of(SmemOperand{op, d, true, decode(c.operands.desc_b)});
   for (int k = 0; k < tcgen05::k(op, d); ++k) {
-    sum.a.push_back(op.a_place == Place::Smem
-                        ? bits_at(s, smem_a, {d_at.row, k})
-                        : bits_at(s, places_of(a, {d_at.row, k})[0],
-                                  {0, decode_tmem_address(c.operands.a).tmem_column}));
-    sum.b.push_back(bits_at(s, smem_b, {k, d_at.col}));
+    sum.a.push_back(in_smem ? smem_bits(s, smem_a, {d_at.row, k})
+                            : tmem_bits(s, a, {d_at.row, k},
+                                        {0, decode_tmem_address(c.operands.a).tmem_column}));
+    sum.b.push_back(smem_bits(s, smem_b, {k, d_at.col}));
   }
   for (int f = 0; f < scale_factors(op, d); ++f) {
-    TmemView view{TmemMatrix::SFA, op, d.m, d.n, scale_factors(op, d)};
-    view.first_factor = d.scale_a_id;
+    TmemOperand factors{TmemMatrix::SFA, op, d.m, d.n, scale_factors(op, d)};
+    factors.first_factor = d.scale_a_id;
     sum.sfa.push_back(static_cast<std::uint8_t>(
-        bits_at(s, places_of(view, {d_at.row, f})[0], decode_tmem_address(c.operands.scale_a))));
-    view.matrix = TmemMatrix::SFB;
-    view.first_factor = d.scale_b_id;
+        tmem_bits(s, factors, {d_at.row, f}, decode_tmem_address(c.operands.scale_a))));
+    factors.matrix = TmemMatrix::SFB;
+    factors.first_factor = d.scale_b_id;
     sum.sfb.push_back(static_cast<std::uint8_t>(
-        bits_at(s, places_of(view, {d_at.col, f})[0], decode_tmem_address(c.operands.scale_b))));
+        tmem_bits(s, factors, {d_at.col, f}, decode_tmem_address(c.operands.scale_b))));
   }
-  TmemView out{TmemMatrix::D, op, d.m, d.n, 0, d.d};
+  TmemOperand out{TmemMatrix::D, op, d.m, d.n, 0, d.d};
   out.base.tmem_lane = decode_tmem_address(c.operands.d).tmem_lane;
-  const std::uint32_t before =
-      bits_at(s, places_of(out, d_at)[0], decode_tmem_address(c.operands.d));
+  const std::uint32_t before = tmem_bits(s, out, d_at, decode_tmem_address(c.operands.d));
   return dot({op, d, c.operands.accumulate, c.immediate},
              {sum.a.data(), sum.b.data(), before, sum.sfa.data(), sum.sfb.data()});
 }
 
-TEST(Tcgen05_Predict, SumsAreThoseOfTheViews) {
+TEST(Tcgen05_Predict, SumsAreThoseOfTheMaps) {
   Draw draw(9);
   int compared = 0;
   const auto cases = draw_suite("tcgen05_mma", 6, Target::sm_100a);
@@ -234,14 +237,13 @@ TEST(Tcgen05_Predict, SumsAreThoseOfTheViews) {
     if (!p.unmodelled.empty()) continue;
     ++compared;
     const InstructionDescriptor d = decode(c.operands.idesc, form.opcode.kind);
-    TmemView out{TmemMatrix::D, form.opcode, d.m, d.n, 0, d.d};
+    TmemOperand out{TmemMatrix::D, form.opcode, d.m, d.n, 0, d.d};
     out.base.tmem_lane = decode_tmem_address(c.operands.d).tmem_lane;
     for (int j = 0; j < 20; ++j) {
       const Element e = {draw.below(d.m), draw.below(d.n)};
-      const TmemPlace at = places_of(out, e)[0];
-      const auto word = static_cast<std::size_t>(
-          at.cta * tmem_words + at.cell.tmem_lane * tmem_columns + at.cell.tmem_column +
-          decode_tmem_address(c.operands.d).tmem_column);
+      const Coords at = map_of(out).places({e.row, e.col})[0];
+      const auto word = static_cast<std::size_t>(at[0] * tmem_words + at[1] * tmem_columns + at[2] +
+                                                 decode_tmem_address(c.operands.d).tmem_column);
       ASSERT_EQ(p.output[word] & p.known[word], sum_of(c, before, e)) << describe(cases[i]);
     }
   }

@@ -1,32 +1,41 @@
-// Finding digits, proving them, and writing them down; see linear_map.h.
-#include "oracle/map/linear_map.h"
+// Finding digits, proving them, and writing them down; see closed_form.h.
+#include "oracle/map/closed_form.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace tcq::oracle {
 namespace {
 
-using wgmma::Element;
+template <class Combine>
+Coords combined(const Coords& a, const Coords& b, Combine&& combine) {
+  Coords result;
+  std::transform(a.begin(), a.end(), b.begin(), result.begin(), combine);
+  return result;
+}
 
-Element operator-(Element a, Element b) { return {a.row - b.row, a.col - b.col}; }
-Element operator+(Element a, Element b) { return {a.row + b.row, a.col + b.col}; }
-Element operator*(int factor, Element e) { return {factor * e.row, factor * e.col}; }
+Coords sum(const Coords& a, const Coords& b) { return combined(a, b, std::plus<>()); }
+Coords difference(const Coords& a, const Coords& b) { return combined(a, b, std::minus<>()); }
+Coords scaled(int factor, Coords step) {
+  for (int& s : step) s *= factor;
+  return step;
+}
 
-bool moves_nothing(Element step) { return step == Element{0, 0}; }
+bool moves_nothing(const Coords& step) { return step == Coords{}; }
 
 // Steps at powers of two, neighbours merged where the step doubles.
-std::vector<Digit> find_digits(const ElementMap& map, std::vector<int>& values, std::size_t input,
+std::vector<Digit> find_digits(const Layout& layout, std::vector<int>& values, std::size_t input,
                                const Input& extent) {
-  const Element origin = map(values);
+  const Coords origin = layout(values);
   std::vector<Digit> digits;
   for (int power = 1; power < extent.largest_extent; power *= 2) {
     values[input] = power;
-    const Element step = map(values) - origin;
+    const Coords step = difference(layout(values), origin);
     const bool continues =
-        !digits.empty() && power / digits.back().divisor * digits.back().step == step;
+        !digits.empty() && scaled(power / digits.back().divisor, digits.back().step) == step;
     if (!continues) digits.push_back({power, 1, step});
   }
   values[input] = 0;
@@ -37,19 +46,19 @@ std::vector<Digit> find_digits(const ElementMap& map, std::vector<int>& values, 
   return digits;
 }
 
-Element evaluate(const ClosedForm& form, std::span<const int> values) {
-  Element sum = form.origin;
+Coords evaluate(const ClosedForm& form, std::span<const int> values) {
+  Coords total = form.origin;
   for (std::size_t i = 0; i < values.size(); ++i)
     for (const Digit& digit : form.digits[i])
-      sum = sum + values[i] / digit.divisor % digit.extent * digit.step;
-  return sum;
+      total = sum(total, scaled(values[i] / digit.divisor % digit.extent, digit.step));
+  return total;
 }
 
-// Evaluates the map everywhere.
-void prove(const ClosedForm& form, const ElementMap& map) {
+// Evaluates the layout everywhere.
+void prove(const ClosedForm& form, const Layout& layout) {
   std::vector<int> values(form.inputs.size(), 0);
   while (true) {
-    if (map(values) != evaluate(form, values))
+    if (layout(values) != evaluate(form, values))
       throw std::logic_error("the layout is not a sum of digits");
     std::size_t i = 0;
     while (i < values.size() && ++values[i] == form.inputs[i].extent) values[i++] = 0;
@@ -85,7 +94,9 @@ std::string sum_expression(std::vector<Term> terms, int constant) {
   return text.empty() ? "0" : text;
 }
 
-int stride(const Digit& digit, int rows) { return digit.step.row + digit.step.col * rows; }
+int stride(const Digit& digit, const Coords& weights) {
+  return std::inner_product(weights.begin(), weights.end(), digit.step.begin(), 0);
+}
 
 // The digits of several inputs as one list, neighbours merged where the step continues.
 std::vector<Digit> joined(const ClosedForm& form, std::size_t first) {
@@ -93,7 +104,7 @@ std::vector<Digit> joined(const ClosedForm& form, std::size_t first) {
   for (std::size_t i = first; i < form.digits.size(); ++i)
     for (const Digit& digit : form.digits[i]) {
       const bool continues = !all.empty() && !moves_nothing(digit.step) &&
-                             all.back().extent * all.back().step == digit.step;
+                             scaled(all.back().extent, all.back().step) == digit.step;
       if (continues)
         all.back().extent *= digit.extent;
       else
@@ -104,37 +115,36 @@ std::vector<Digit> joined(const ClosedForm& form, std::size_t first) {
 
 }  // namespace
 
-ClosedForm closed_form(std::vector<Input> inputs, const ElementMap& map) {
+ClosedForm closed_form(std::vector<Input> inputs, const Layout& layout) {
   std::vector<int> values(inputs.size(), 0);
-  ClosedForm form{std::move(inputs), {}, map(values)};
+  ClosedForm form{std::move(inputs), {}, layout(values)};
   for (std::size_t i = 0; i < form.inputs.size(); ++i)
-    form.digits.push_back(find_digits(map, values, i, form.inputs[i]));
-  prove(form, map);
+    form.digits.push_back(find_digits(layout, values, i, form.inputs[i]));
+  prove(form, layout);
   return form;
 }
 
-std::string forward_expression(const ClosedForm& form, int Element::*axis) {
+std::string forward_expression(const ClosedForm& form, std::size_t output) {
   std::vector<Term> terms;
   for (std::size_t i = 0; i < form.inputs.size(); ++i)
     for (const Digit& digit : form.digits[i])
-      if (digit.step.*axis != 0 && digit.extent > 1)
-        terms.push_back({digit.step.*axis, digit_expression(form.inputs[i].name, digit.divisor,
-                                                            digit.extent, form.inputs[i].extent)});
-  return sum_expression(std::move(terms), form.origin.*axis);
+      if (digit.step[output] != 0 && digit.extent > 1)
+        terms.push_back(
+            {digit.step[output], digit_expression(form.inputs[i].name, digit.divisor, digit.extent,
+                                                  form.inputs[i].extent)});
+  return sum_expression(std::move(terms), form.origin[output]);
 }
 
-std::string inverse_expression(const ClosedForm& form, std::size_t input, Element extents,
-                               std::string_view col_name, std::string_view free_digit) {
+std::string inverse_expression(const ClosedForm& form, std::size_t input,
+                               const std::vector<Input>& outputs, std::string_view free_digit) {
   std::vector<Term> terms;
   for (const Digit& digit : form.digits[input]) {
     if (digit.extent == 1) continue;
-    const bool by_row = digit.step.row != 0;
-    terms.push_back(
-        {digit.divisor,
-         moves_nothing(digit.step)
-             ? std::string(free_digit)
-             : digit_expression(by_row ? "row" : col_name, by_row ? digit.step.row : digit.step.col,
-                                digit.extent, by_row ? extents.row : extents.col)});
+    std::string term(free_digit);
+    for (std::size_t i = outputs.size(); i-- > 0;)
+      if (digit.step[i] != 0)
+        term = digit_expression(outputs[i].name, digit.step[i], digit.extent, outputs[i].extent);
+    terms.push_back({digit.divisor, term});
   }
   return sum_expression(std::move(terms), 0);
 }
@@ -147,7 +157,7 @@ std::string idle_expression(const ClosedForm& form, std::size_t input) {
   return "";
 }
 
-std::string cute_string(const ClosedForm& form, int rows) {
+std::string cute_string(const ClosedForm& form, const Coords& weights) {
   std::string shapes;
   std::string strides;
   const auto add_mode = [&](const std::vector<Digit>& digits) {
@@ -155,7 +165,7 @@ std::string cute_string(const ClosedForm& form, int rows) {
     strides += strides.empty() ? "((" : ",(";
     for (std::size_t i = 0; i < digits.size(); ++i) {
       shapes += fmt::format("{}{}", i > 0 ? "," : "", digits[i].extent);
-      strides += fmt::format("{}{}", i > 0 ? "," : "", stride(digits[i], rows));
+      strides += fmt::format("{}{}", i > 0 ? "," : "", stride(digits[i], weights));
     }
     shapes += ")";
     strides += ")";
@@ -163,6 +173,17 @@ std::string cute_string(const ClosedForm& form, int rows) {
   add_mode(form.digits[0]);
   add_mode(joined(form, 1));
   return shapes + "):" + strides + ")";
+}
+
+std::string swizzled_expression(const SwizzleFunction& f, std::uint32_t base_offset) {
+  if (f.bits == 0) return "x";
+  const int source = 1 << (f.base + f.shift);
+  const std::string minus = base_offset == 0 ? "" : fmt::format(" - {}", base_offset);
+  return fmt::format("x ^ (x/{}{} & {})*{}", source, minus, (1 << f.bits) - 1, 1 << f.base);
+}
+
+std::string cute_swizzle(const SwizzleFunction& f) {
+  return fmt::format("Swizzle<{},{},{}>", f.bits, f.base, f.shift);
 }
 
 }  // namespace tcq::oracle

@@ -1,0 +1,114 @@
+// The verbs where, what and bytes: one element -> its places, one place -> its elements, and the bytes
+// of an operand.
+//
+// Reading the question is asked.h, words are map.h's. Tables are table.cc, closed forms equation.cc.
+#include "oracle/answer/verbs.h"
+
+#include <fmt/format.h>
+
+#include "oracle/answer/table.h"
+#include "oracle/map/asked.h"
+#include "oracle/map/notes.h"
+
+namespace tcq::oracle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json noted_json(const Map& map, const Coords& element) {
+  Json json = element_json(map, element);
+  json["notes"] = map.notes;
+  return json;
+}
+
+std::string dumped(const Json& json) {
+  constexpr bool ascii_only = true;
+  return json.dump(-1, ' ', ascii_only, Json::error_handler_t::replace);
+}
+
+// "thread 12, register 1 = D[11][0], D[11][1]".
+std::string what_text(const Map& map, const std::vector<Coords>& asked,
+                      const std::vector<Coords>& elements) {
+  std::string text = asked_text(map, asked[0], asked.size() > 1);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    text += i == 0 ? " = " : is_of_cells(map) ? "; " : ", ";
+    text += element_text(map, elements[i]);
+    if (is_of_cells(map) && map.bits < 32) text += fmt::format(", bits [0,{})", map.bits);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string notes_text(const Map& map) {
+  std::string text;
+  for (const std::string& note : map.notes)
+    text += fmt::format("{}note: {}", text.empty() ? "" : "\n", note);
+  return text;
+}
+
+Answer with_notes(const Map& map, std::string text, Style style) {
+  const std::string notes = notes_text(map);
+  if (style != Style::Text || notes.empty()) return {Status::Yes, std::move(text), notes};
+  return {Status::Yes, text + "\n" + notes, ""};
+}
+
+Answer where(const Question& question) {
+  const Asked asked = read_map(question, Ask::Element);
+  const Map& map = asked.map;
+  const Style style = question.options.style;
+  const Coords element = coords_from(map.element, asked.keys)[0];
+  const std::vector<Coords> places = map.places(element);
+  if (places.empty())
+    return {Status::No, "", "no warp of the load reads " + element_text(map, element)};
+  if (style == Style::Json) {
+    Json json = noted_json(map, element);
+    if (asked.sum) json["inputs"] = sum_json(asked.sum(element), map, element);
+    return with_notes(map, dumped(json), style);
+  }
+  std::string text = element_text(map, element) + " = " + places_text(map, places);
+  if (!asked.sum || !is_of_registers(map)) text += reader_text(map, places[0]);
+  if (asked.sum) text += " = " + sum_text(asked.sum(element), map, element);
+  return with_notes(map, std::move(text), style);
+}
+
+Answer what(const Question& question) {
+  const Asked asked = read_map(question, Ask::Place);
+  const Map& map = asked.map;
+  const std::vector<Coords> places = coords_from(map.place, asked.keys);
+  std::vector<Coords> elements;
+  for (const Coords& place : places)
+    if (holds(map, place)) elements.push_back(map.element_at(place));
+  if (elements.empty())
+    return {Status::No, "", asked_text(map, places[0], true) + " " + map.nothing};
+  if (question.options.style != Style::Json)
+    return with_notes(map, what_text(map, places, elements), Style::Text);
+  Json json = Json::array();
+  for (const Coords& element : elements) json.push_back(noted_json(map, element));
+  return with_notes(map, dumped(json), Style::Json);
+}
+
+// The operand of one CTA. A bit that eight elements of b1 share tells them apart in text only: the lists
+// that programs read have a byte there.
+Answer bytes(const Question& question) {
+  const Map map = read_map(question, Ask::Bytes).map;
+  const Options& options = question.options;
+  const bool with_bit = map.bits < 8 && (map.bits > 1 || options.style == Style::Text);
+  Table table{{"mn", "k", "byte"}, {}};
+  if (with_bit) table.header.push_back("bit");
+  const std::size_t mn = map.matrix == "A" ? 0 : 1;
+  const std::vector<Axis> axes = {map.element[mn], map.element[1 - mn]};
+  Coords element{};
+  for (int i = 0; i < axes[0].extent / axes[0].ctas; ++i)
+    for (int k = 0; k < axes[1].extent; ++k) {
+      element[mn] = i;
+      element[1 - mn] = k;
+      const Coords at = map.places(element)[0];
+      table.rows.push_back({std::to_string(i), std::to_string(k), std::to_string(at[1])});
+      if (with_bit) table.rows.back().push_back(std::to_string(at[2]));
+    }
+  return {Status::Yes, render(options.transpose ? transposed(table) : table, options.style),
+          notes_text(map)};
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,171 @@
+// A Map in words and in JSON: elements, places, and who has them; see map.h.
+#include <fmt/format.h>
+
+#include "oracle/map/map.h"
+
+namespace tcq::oracle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int lanes_per_warp = 32;
+constexpr int cell_bits = 32;
+
+// Places of the four spaces, by index of their axes.
+struct Slot {
+  int thread, reg, part;
+  explicit Slot(const Coords& at) : thread(at[0]), reg(at[1]), part(at[2]) {}
+};
+
+int low_bit(const Map& map, const Coords& place) {
+  if (is_of_registers(map)) return place[2] * map.bits;
+  return value(map.place.back(), place[map.place.size() - 1]);
+}
+
+std::string bits_text(const Map& map, const Coords& place) {
+  const int low = low_bit(map, place);
+  return map.bits == 1 ? fmt::format("bit {}", low)
+                       : fmt::format("bits [{},{})", low, low + map.bits);
+}
+
+bool is_pair(const Map& map) { return map.place[0].extent == 2; }
+
+std::string cell_text(const Coords& at) {
+  return fmt::format("tmem_lane {}, tmem_column {}", at[1], at[2]);
+}
+
+std::string cta_text(const Map& map, int cta) {
+  if (!is_pair(map)) return "";
+  if (map.space == Space::SharedMemory) return fmt::format(" of CTA {}'s shared memory", cta);
+  return cta == both_ctas ? ", in both CTAs" : fmt::format(", in CTA {} of the pair", cta);
+}
+
+std::string narrow_text(const Map& map, const Coords& place, int whole_bits) {
+  return map.bits < whole_bits ? ", " + bits_text(map, place) : "";
+}
+
+// "; copies in tmem_lane 45, 77 and 109".
+std::string copies_text(const std::vector<Coords>& places) {
+  std::string lanes;
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const char* separator = i == 1 ? "" : i + 1 < places.size() ? ", " : " and ";
+    lanes += fmt::format("{}{}", separator, places[i][1]);
+  }
+  if (lanes.empty()) return "";
+  return fmt::format("; {} in tmem_lane {}", places.size() == 2 ? "a copy" : "copies", lanes);
+}
+
+std::string thread_text(const Slot& slot) {
+  return fmt::format("thread {}, register {}", slot.thread, slot.reg);
+}
+
+// The bit where a byte or a cell does not say enough.
+std::string dot_bit(const Map& map, const Coords& place, int whole_bits) {
+  return map.bits < whole_bits ? fmt::format(".{}", low_bit(map, place)) : "";
+}
+
+Json place_json(const Map& map, const Coords& place) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < map.place.size(); ++i) {
+    const bool both = map.place[i].name == "cta" && place[i] == both_ctas;
+    json[std::string(map.place[i].name)] = both ? Json() : Json(value(map.place[i], place[i]));
+  }
+  json["low_bit"] = low_bit(map, place);
+  json["bits"] = map.bits;
+  const int thread = is_of_registers(map) ? place[0] : place[1];
+  if (map.space != Space::SharedMemory) json["warp"] = thread / lanes_per_warp;
+  if (is_of_registers(map)) json["lane"] = thread % lanes_per_warp;
+  return json;
+}
+
+}  // namespace
+
+std::string element_text(const Map& map, const Coords& element) {
+  std::string text = is_of_cells(map) ? "" : map.matrix;
+  for (std::size_t i = 0; i < map.element.size(); ++i) {
+    const Axis& axis = map.element[i];
+    const int v = value(axis, element[i]);
+    if (is_of_cells(map))
+      text += fmt::format("{}{} {}", i > 0 ? ", " : "", axis.name, v);
+    else if (axis.step > 1)
+      text += fmt::format("[{}..{}]", v, v + axis.step - 1);
+    else
+      text += fmt::format("[{}]", v);
+  }
+  return text;
+}
+
+std::string place_text(const Map& map, const Coords& place) {
+  switch (map.space) {
+    case Space::Registers: {
+      const Slot slot(place);
+      return thread_text(slot) +
+             (map.place[2].extent > 1 ? fmt::format(", part {}", slot.part) : "");
+    }
+    case Space::Metadata: return fmt::format("thread {}, {}", place[0], bits_text(map, place));
+    case Space::TensorMemory: return cell_text(place) + narrow_text(map, place, cell_bits);
+    case Space::SharedMemory: break;
+  }
+  return fmt::format("byte {:#x}{}{}", place[1], narrow_text(map, place, 8),
+                     cta_text(map, place[0]));
+}
+
+std::string places_text(const Map& map, const std::vector<Coords>& places) {
+  std::string text = place_text(map, places[0]);
+  if (map.space == Space::TensorMemory)
+    return text + copies_text(places) + cta_text(map, places[0][0]);
+  for (std::size_t i = 1; i < places.size(); ++i) text += " and " + place_text(map, places[i]);
+  return text;
+}
+
+std::string reader_text(const Map& map, const Coords& place) {
+  const int warp = (is_of_registers(map) ? place[0] : place[1]) / lanes_per_warp;
+  if (map.space == Space::TensorMemory)
+    return map.matrix == "D" ? fmt::format(" (warp {} of the warpgroup reads it)", warp) : "";
+  const bool of_warpgroup = is_of_registers(map) && map.place[0].extent > lanes_per_warp;
+  if (!of_warpgroup || is_of_cells(map)) return "";
+  const std::string nibble =
+      map.space == Space::Metadata ? fmt::format("nibble {}, ", place[2]) : "";
+  return fmt::format(" ({}warp {}, lane {})", nibble, warp, place[0] % lanes_per_warp);
+}
+
+std::string asked_text(const Map& map, const Coords& place, bool whole) {
+  if (map.space == Space::TensorMemory) return cell_text(place) + cta_text(map, place[0]);
+  if (!whole) return place_text(map, place);
+  return map.space == Space::Metadata ? fmt::format("thread {}", place[0])
+                                      : thread_text(Slot(place));
+}
+
+std::string short_text(const Map& map, const Coords& place) {
+  switch (map.space) {
+    case Space::Registers: {
+      const Slot slot(place);
+      return fmt::format("{}:{}", slot.thread, slot.reg) +
+             (map.place[2].extent > 1 ? fmt::format(".{}", slot.part) : "");
+    }
+    case Space::Metadata: return fmt::format("{}.{}", place[0], place[2]);
+    case Space::TensorMemory:
+      return fmt::format("{}:{}", place[1], place[2]) + dot_bit(map, place, cell_bits);
+    case Space::SharedMemory: break;
+  }
+  return fmt::format("{:#x}", place[1]) + dot_bit(map, place, 8);
+}
+
+std::string sum_text(const Map& map, const Coords& place) {
+  if (is_of_registers(map)) return place_text(map, place);
+  if (map.space == Space::SharedMemory) return short_text(map, place);
+  return fmt::format("{}:{}.{}", place[1], place[2], low_bit(map, place));
+}
+
+Json element_json(const Map& map, const Coords& element) {
+  Json json = {{"matrix", map.matrix}};
+  for (std::size_t i = 0; i < map.element.size(); ++i)
+    json[std::string(map.element[i].name)] = value(map.element[i], element[i]);
+  if (!is_known(map)) return json;
+  Json places = Json::array();
+  for (const Coords& place : map.places(element)) places.push_back(place_json(map, place));
+  json["places"] = std::move(places);
+  return json;
+}
+
+}  // namespace tcq::oracle

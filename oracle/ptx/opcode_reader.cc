@@ -102,6 +102,12 @@ bool is_same(std::string_view a, std::string_view b, Spelling spelling) {
   return spelling == Spelling::Mnemonic ? same_word(a, b) : a == b;
 }
 
+bool is_behind(std::string_view prefix, std::string_view& word, Spelling spelling) {
+  if (!is_same(word.substr(0, prefix.size()), prefix, spelling)) return false;
+  word.remove_prefix(prefix.size());
+  return true;
+}
+
 OpcodeSlot& OpcodeSlots::add(std::string what, OpcodeSlot::Find find,
                              std::function<void(int)> set) {
   slots.push_back({std::move(what), std::move(find), std::move(set)});
@@ -119,8 +125,9 @@ OpcodeSlot& OpcodeSlots::add_word(const char* word, std::function<void(int)> set
 
 void OpcodeSlots::power(const char* what, const char* prefix, int& value, int last) {
   const auto find = [prefix, last](std::string_view word, Spelling spelling) {
+    if (!is_behind(prefix, word, spelling)) return absent;
     for (int i = 0; 1 << i <= last; ++i)
-      if (is_same(word, prefix + std::to_string(1 << i), spelling)) return i;
+      if (word == std::to_string(1 << i)) return i;
     return absent;
   };
   add(what, find, [&value](int i) { value = 1 << i; }).need = Need::Mandatory;

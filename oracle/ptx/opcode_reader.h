@@ -44,6 +44,9 @@ struct OpcodeReading {
 // PTX knows upper case, mnemonics do not.
 bool is_same(std::string_view a, std::string_view b, Spelling spelling);
 
+// True, and `word` is what comes after it, if the word begins with a prefix.
+bool is_behind(std::string_view prefix, std::string_view& word, Spelling spelling);
+
 // One place of a syntax line. Slots of equal rank may stand in any order.
 struct OpcodeSlot {
   static constexpr int absent = -1;
@@ -117,12 +120,12 @@ class OpcodeSlots {
   void optional_pair(const char* what, const char* prefix, First& first, int first_count,
                      Second& second, int second_count) {
     const auto find = [=](std::string_view word, Spelling spelling) {
-      for (int i = 0; i < (first_count - 1) * second_count; ++i)
-        if (is_same(word,
-                    std::string(prefix) + name(static_cast<First>(1 + i / second_count)) +
-                        "::" + name(static_cast<Second>(i % second_count)),
-                    spelling))
-          return i;
+      if (!is_behind(prefix, word, spelling)) return OpcodeSlot::absent;
+      for (int i = 0; i < (first_count - 1) * second_count; ++i) {
+        std::string both = name(static_cast<First>(1 + i / second_count));
+        both.append("::").append(name(static_cast<Second>(i % second_count)));
+        if (is_same(word, both, spelling)) return i;
+      }
       return OpcodeSlot::absent;
     };
     add(what, find, [&first, &second, second_count](int i) {
@@ -140,11 +143,10 @@ class OpcodeSlots {
   template <class Value>
   OpcodeSlot& enumeration(const char* what, const char* prefix, Value& value, int first,
                           int count) {
-    const auto find = [=, length = std::string_view(prefix).size()](std::string_view word,
-                                                                    Spelling spelling) {
-      if (!is_same(word.substr(0, length), prefix, spelling)) return OpcodeSlot::absent;
+    const auto find = [=](std::string_view word, Spelling spelling) {
+      if (!is_behind(prefix, word, spelling)) return OpcodeSlot::absent;
       for (int i = first; i < count; ++i)
-        if (is_same(word.substr(length), name(static_cast<Value>(i)), spelling)) return i - first;
+        if (is_same(word, name(static_cast<Value>(i)), spelling)) return i - first;
       return OpcodeSlot::absent;
     };
     return add(what, find, [&value, first](int i) { value = static_cast<Value>(first + i); });

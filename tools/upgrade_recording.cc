@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "oracle/answer/words.h"
+#include "oracle/recording/container.h"
 #include "oracle/recording/container_upgrade.h"
 #include "oracle/recording/files.h"
 #include "tools/tool_main.h"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 
+#include "oracle/recording/case_draw.h"
 #include "oracle/recording/suites.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/copy/bulk_copy.h"
-#include "sim/num/inputs/draw.h"
 #include "sim/num/inputs/float_pairs.h"
 
 namespace tcq::oracle {
@@ -22,9 +22,9 @@ constexpr std::array sizes = {16u,  32u,   48u,   64u,   112u,   128u,   240u,
 
 BulkCopy& copy_of(Case& c) { return std::get<BulkCopy>(c.experiment); }
 
-class Suite {
+class Suite : public CaseDraw {
  public:
-  explicit Suite(std::uint64_t seed) : seed_(seed), draw_(seed) {}
+  using CaseDraw::CaseDraw;
 
   Case& add(Kind kind, std::uint32_t bytes) {
     BulkCopy e{.kind = kind};
@@ -32,16 +32,10 @@ class Suite {
     e.range.global = unit * below(32);
     e.range.shared = shared_base_sm90 + unit * below(32);
     e.destination = shared_base_sm90 + unit * below(32);
-    Case& c = cases_.emplace_back(e);
-    c.seed = mix(seed_ + cases_.size() - 1);
+    Case& c = CaseDraw::add(e);
     size_memories(c);
     return c;
   }
-  Case& replace_last(Experiment e) {
-    cases_.back().experiment = std::move(e);
-    return cases_.back();
-  }
-
   // Room for the ranges, and something behind them.
   static void size_memories(Case& c) {
     const BulkCopy& b = copy_of(c);
@@ -61,16 +55,7 @@ class Suite {
     return e;
   }
 
-  std::uint32_t below(std::uint32_t n) {
-    return static_cast<std::uint32_t>(draw_.below(static_cast<int>(n)));
-  }
   std::uint32_t size() { return sizes[below(sizes.size())]; }
-  std::vector<Case> take() { return std::move(cases_); }
-
- private:
-  std::uint64_t seed_;
-  Draw draw_;
-  std::vector<Case> cases_;
 };
 
 template <class Visit>
@@ -143,7 +128,8 @@ void add_tile_pairs(Suite& suite, Reduction op, DataType type) {
   TileCopy e{.kind = TileCopy::Kind::Reduce, .reduction = op};
   e.tile.map = {type, 2, 0, {pair_rows, pair_rows}, {row}, {pair_rows, pair_rows}};
   e.tile.shared_address = shared_base_sm90;
-  fill_with_pairs(suite.replace_last(e), type, MemoryContent::FloatPairs);
+  suite.last().experiment = e;
+  fill_with_pairs(suite.last(), type, MemoryContent::FloatPairs);
 }
 
 // ---- Cases that may end the process on a GPU ----------------------------------------------------

@@ -1,5 +1,6 @@
 // Sequences of operations on one mbarrier: drawn ones that keep to what PTX allows, and directed ones,
 // each of which asks a question; and the suites of both.
+#include "oracle/recording/case_draw.h"
 #include "oracle/recording/mbarrier_script.h"
 #include "oracle/recording/suites.h"
 #include "sim/num/inputs/draw.h"
@@ -160,27 +161,20 @@ const std::vector<std::vector<Step>>& directed_mbarrier_scripts() {
 std::vector<Case> mbarriers(std::uint64_t seed) {
   constexpr std::size_t count = 4000;
   constexpr std::size_t kept = 64;  // one in so many with all bytes
-  std::vector<Case> cases(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    cases[i].experiment = MbarrierScript{.cluster = i % 2 == 0 ? 1 : 2};
-    cases[i].seed = mix(seed + i);
-    cases[i].keep = i / 2 % kept == 0;
-  }
-  return cases;
+  CaseDraw suite(seed);
+  for (std::size_t i = 0; i < count; ++i)
+    suite.add(MbarrierScript{.cluster = i % 2 == 0 ? 1 : 2}).keep = i / 2 % kept == 0;
+  return suite.take();
 }
 
 std::vector<Case> mbarrier_edges(std::uint64_t seed) {
-  std::vector<Case> cases;
-  const auto add = [&](const MbarrierScript& script) {
-    Case& c = cases.emplace_back(script);
-    c.seed = mix(seed + cases.size() - 1);
-    c.keep = true;
-  };
+  CaseDraw suite(seed);
+  const auto add = [&suite](const MbarrierScript& script) { suite.add(script).keep = true; };
   const auto scripts = static_cast<int>(directed_mbarrier_scripts().size());
   for (int script = 1; script <= scripts; ++script)
     for (const int cluster : {1, 2}) add({cluster, script, 0});
   for (const std::uint32_t misplaced_by : {1u, 4u}) add({1, 1, misplaced_by});
-  return cases;
+  return suite.take();
 }
 
 }  // namespace tcq::oracle

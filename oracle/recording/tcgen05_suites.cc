@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "oracle/recording/case_draw.h"
 #include "oracle/recording/suites.h"
 #include "sim/isa/tcgen05/fragment.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tcgen05/shape.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/tmem/allocation.h"
-#include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {
 
@@ -21,29 +21,21 @@ std::uint32_t address(int tmem_lane, int tmem_column) {
   return encode(TmemAddress{tmem_lane, tmem_column});
 }
 
-class Suite {
+class Suite : public CaseDraw {
  public:
-  Suite(std::uint64_t seed, Target target) : seed_(seed), target_(target), draw_(seed) {}
+  Suite(std::uint64_t seed, Target target) : CaseDraw(seed), target_(target) {}
 
   // Adds a case if the target has the form.
   template <class Form>
   Tcgen05Case* add(const Form& form) {
-    if (check(form, target_) != Fault::None) return nullptr;
-    return &add_any(form);
+    return check(form, target_) == Fault::None ? &add_any(form) : nullptr;
   }
   Tcgen05Case& add_any(const Tcgen05CaseForm& form) {
-    Case& c = cases_.emplace_back(Tcgen05Case{form, 0, {}});
-    c.seed = mix(seed_ + cases_.size() - 1);
-    return std::get<Tcgen05Case>(c.experiment);
+    return std::get<Tcgen05Case>(CaseDraw::add(Tcgen05Case{form, 0, {}}).experiment);
   }
-  Draw& draw() { return draw_; }
-  std::vector<Case> take() { return std::move(cases_); }
 
  private:
-  std::uint64_t seed_;
   Target target_;
-  Draw draw_;
-  std::vector<Case> cases_;
 };
 
 // ---- ld, st -------------------------------------------------------------------------------------

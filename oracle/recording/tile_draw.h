@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/recording/suites.h"
+#include "oracle/recording/case_draw.h"
 #include "sim/isa/base/shared_limits.h"
-#include "sim/num/inputs/draw.h"
 
 namespace tcq::oracle {
 
@@ -162,15 +161,11 @@ class TileDraw {
 // The copy of a case that was just added.
 inline TileCopy& copy_of(Case& c) { return std::get<TileCopy>(c.experiment); }
 
-class Suite {
+class Suite : public CaseDraw {
  public:
-  explicit Suite(std::uint64_t seed) : seed_(seed), draw_(seed) {}
+  using CaseDraw::add;
+  using CaseDraw::CaseDraw;
 
-  Case& add(Experiment e) {
-    Case& c = cases_.emplace_back(std::move(e));
-    c.seed = mix(seed_ + cases_.size() - 1);
-    return c;
-  }
   Case& add(TileCopy::Kind kind) { return add(TileCopy{.kind = kind}); }
 
   // Room for the tile with rows as long as the span, and something behind it.
@@ -185,7 +180,7 @@ class Suite {
 
   tma::Tile draw_tile(const Wish& wish) {
     tma::Tile tile;
-    TileDraw drawn(draw_);
+    TileDraw drawn(draw());
     while (!drawn.draw(wish, tile)) continue;
     return tile;
   }
@@ -194,14 +189,6 @@ class Suite {
     size_memories(c);
     return c;
   }
-
-  Draw& draw() { return draw_; }
-  std::vector<Case> take() { return std::move(cases_); }
-
- private:
-  std::uint64_t seed_;
-  Draw draw_;
-  std::vector<Case> cases_;
 };
 
 }  // namespace tcq::oracle

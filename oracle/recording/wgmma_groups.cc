@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "oracle/recording/case_draw.h"
 #include "oracle/recording/suites.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/descriptor.h"
@@ -195,26 +196,25 @@ Properties properties(const WgmmaGroups& e, const Inputs&) {
 }
 
 std::vector<Case> wgmma_groups(std::uint64_t seed) {
-  std::vector<Case> cases;
+  CaseDraw suite(seed);
   for (const Type type : {Type::f16, Type::bf16}) {
     for (int groups = 1; groups <= max_groups; ++groups) {
       for (int between = 0; between < between_count; ++between) {
         WgmmaGroups e{type, groups, 0, static_cast<Between>(between)};
         const GroupsSequence sequence = groups_sequence(e, {});
         for (; e.pending <= sequence.committed; ++e.pending) {
-          Case& c = cases.emplace_back(e);
+          Case& c = suite.add(e);
           c.content = MemoryContent::Operands;
           c.shared_bytes = max_tiles * (tile_a.bytes() + tile_b.bytes());
           c.global_bytes =
               static_cast<std::uint32_t>(static_cast<std::size_t>(sequence.accumulators) *
                                          accumulator_words(e) * sizeof(std::uint32_t));
-          c.seed = mix(seed + cases.size() - 1);
           c.keep = groups == 2 && e.pending == 1;
         }
       }
     }
   }
-  return cases;
+  return suite.take();
 }
 
 }  // namespace tcq::oracle

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/recording/case_draw.h"
 #include "oracle/recording/suites.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/operand.h"
@@ -20,18 +21,16 @@ constexpr std::uint32_t small_shared_bytes = 48 * 1024;
 constexpr std::array swizzles = {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128};
 constexpr std::array places = {Place::Smem, Place::Registers};
 
-class Suite {
+class Suite : public CaseDraw {
  public:
-  explicit Suite(std::uint64_t seed) : seed_(seed), draw_(seed) {}
+  using CaseDraw::CaseDraw;
 
   WgmmaCase& add(const Form& form, std::uint32_t shared_bytes = small_shared_bytes) {
-    Case& c = cases_.emplace_back(WgmmaCase{.instruction = {.form = form}});
-    c.seed = mix(seed_ + cases_.size() - 1);
+    Case& c = CaseDraw::add(WgmmaCase{.instruction = {.form = form}});
     c.shared_bytes = shared_bytes;
     c.keep = true;
     return std::get<WgmmaCase>(c.experiment);
   }
-  std::uint64_t seed_of_last() const { return cases_.back().seed; }
 
   // Descriptors of compact tiles with a random swizzle; A first, B behind it.
   void place_operands(WgmmaCase& c) {
@@ -41,18 +40,15 @@ class Suite {
     c.instruction.desc_b = compact(f.b, f.major_b, f.n, f.sparse ? 64 : 32, at);
   }
 
-  Draw& draw() { return draw_; }
-  std::vector<Case> take() { return std::move(cases_); }
-
  private:
   // `k_bytes` is what one instruction reads along K if K-major. Moves `at` behind the tile.
   std::uint64_t compact(Type type, Major major, int mn, std::uint32_t k_bytes, std::uint32_t& at) {
     const auto rows = static_cast<std::uint32_t>(mn);
     const std::uint32_t k = k_bytes * 8 / static_cast<std::uint32_t>(bits(type));
     for (;;) {
-      const Swizzle swizzle = swizzles[static_cast<std::size_t>(draw_.below(4))];
+      const Swizzle swizzle = swizzles[static_cast<std::size_t>(draw().below(4))];
       const std::uint32_t pitch = pitch_bytes(swizzle);
-      Tile tile{major, pitch, draw_.one_in(2) ? AtomOrder::KFirst : AtomOrder::MnFirst,
+      Tile tile{major, pitch, draw().one_in(2) ? AtomOrder::KFirst : AtomOrder::MnFirst,
                 major == Major::K ? std::max(k_bytes, pitch) : rows * 2,
                 major == Major::K ? rows : k};
       if (!tile.is_whole()) continue;
@@ -63,10 +59,6 @@ class Suite {
       return word;
     }
   }
-
-  std::uint64_t seed_;
-  Draw draw_;
-  std::vector<Case> cases_;
 };
 
 // The distinct (d, a, b, sparse) combinations, as forms of one legal n.
@@ -172,7 +164,7 @@ std::vector<Case> wgmma_numeric(std::uint64_t seed) {
       for (int i = 0; i < 3; ++i) {
         WgmmaCase& c = suite.add(form);
         c.mixture = i == 0 ? static_cast<MixtureClass>(suite.draw().below(mixture_class_count))
-                           : mixture_class(suite.seed_of_last());
+                           : mixture_class(suite.last().seed);
         c.keep = Keep::Diagonal;
         c.instruction.accumulate = !suite.draw().one_in(4);
         c.instruction.selector =

@@ -132,6 +132,34 @@ TEST(Gemm_Run, OperandsAreCopiedIfTheWorkspaceHoldsThem) {
   EXPECT_EQ(with.launched, &x.plan.realigned);
 }
 
+TEST(Gemm_Run, AWorkspaceThatIsTooSmallIsNotUsed) {
+  const Planned x(copied);
+  const std::size_t bytes = x.plan.workspace_bytes;
+  EXPECT_EQ(path_of(x.plan, aligned, {at(65536), bytes}), Path::Realigned);
+  EXPECT_EQ(path_of(x.plan, aligned, {at(65536), bytes - 1}), Path::Aligned);
+}
+
+TEST(Gemm_Run, APointerThatTmaCannotAddressIsLoadedByThreads) {
+  const Planned x(usual);
+  const FakeDriver driver;
+  Pointers odd = aligned;
+  odd.a = at(4098);
+  EXPECT_EQ(run_on(driver, x.plan, odd, {}, nullptr), Status::Ok);
+  EXPECT_EQ(driver.launched, &x.plan.unaligned);
+}
+
+// A copied line of 60 elements takes 128 bytes.
+TEST(Gemm_Run, TheWorkspaceHoldsTheCopiesAndTheirAlignment) {
+  const Problem p = resolved(copied);
+  EXPECT_EQ(workspace_bytes(p, {true, true}), 2 * 64 * 128 + 128u);
+  EXPECT_EQ(workspace_bytes(p, {true, false}), 64 * 128 + 128u);
+  EXPECT_EQ(workspace_bytes(p, {false, false}), 0u);
+  EXPECT_EQ(matrices_of({60, 0}, 3), 1);
+  EXPECT_EQ(matrices_of({60, 4096}, 3), 3);
+  const std::int64_t many = std::int64_t{1} << 40;
+  EXPECT_EQ(copy_bytes({many, 1}, view_a(p), many), max_matrix_bytes);
+}
+
 TEST(Gemm_Run, WhatIsNoPlanAsksNobody) {
   const FakeDriver driver;
   Plan plan;

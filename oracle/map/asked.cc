@@ -41,6 +41,19 @@ void refuse_input_keys(const Question& question, const Keys& keys) {
       throw UsageError(fmt::format("{}= describes the inputs: expected --inputs with it", key));
 }
 
+std::string notes_text(const Map& map) {
+  std::string text;
+  for (const std::string& note : map.notes)
+    text += fmt::format("{}note: {}", text.empty() ? "" : "\n", note);
+  return text;
+}
+
+Answer with_notes(const Map& map, std::string text, Style style) {
+  const std::string notes = notes_text(map);
+  if (style != Style::Text || notes.empty()) return {Status::Yes, std::move(text), notes};
+  return {Status::Yes, text + "\n" + notes, ""};
+}
+
 std::vector<Coords> coords_from(const std::vector<Axis>& axes, const Keys& keys) {
   std::vector<Coords> all = {Coords{}};
   for (std::size_t i = 0; i < axes.size(); ++i) {

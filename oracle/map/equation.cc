@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
 #include "oracle/map/closed_form.h"
-#include "oracle/map/notes.h"
 
 namespace tcq::oracle {
 namespace {

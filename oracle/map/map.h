@@ -1,10 +1,10 @@
 // Where a matrix of one instruction lies, as one value: coordinates of an element <-> its places.
 //
 // What a layout is, it says as functions over named axes, hardware on the one side, the matrix on the
-// other: D of wgmma goes between (row, col) and (thread, register, part), the scale factors of an mma in Tensor Memory
-// between (row, col) and (cta, tmem_lane, tmem_column, low_bit), a load from Tensor Memory between a
-// cell and (thread, register, part). An element may have several places; a place that is nobody's is
-// no error. Who makes Maps: maps_*.cc, from sim/isa, chosen by asked.h. What is written over them once:
+// other: D of wgmma goes between (row, col) and (thread, register, part), scale factors in Tensor Memory
+// between (row, col) and (cta, tmem_lane, tmem_column, low_bit), a load from Tensor Memory between a cell
+// and (thread, register, part). An element may have several places; a place that is nobody's is no
+// error. Who makes Maps: maps_*.cc, from sim/isa, chosen by asked.h. What is written over them once:
 // words (words.cc), `where`, `what` and `bytes` (verbs.cc), `table` (table.cc), `equation`
 // (equation.cc, closed_form.h), the sum behind an output (sum.h).
 #pragma once
@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 // C@thread 6, register 7".
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

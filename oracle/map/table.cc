@@ -10,7 +10,6 @@
 #include "oracle/answer/svg.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
-#include "oracle/map/notes.h"
 
 namespace tcq::oracle {
 namespace {

@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "oracle/answer/table.h"
 #include "oracle/map/asked.h"
-#include "oracle/map/notes.h"
 
 namespace tcq::oracle {
 namespace {
@@ -39,19 +40,6 @@ std::string what_text(const Map& map, const std::vector<Coords>& asked,
 }
 
 }  // namespace
-
-std::string notes_text(const Map& map) {
-  std::string text;
-  for (const std::string& note : map.notes)
-    text += fmt::format("{}note: {}", text.empty() ? "" : "\n", note);
-  return text;
-}
-
-Answer with_notes(const Map& map, std::string text, Style style) {
-  const std::string notes = notes_text(map);
-  if (style != Style::Text || notes.empty()) return {Status::Yes, std::move(text), notes};
-  return {Status::Yes, text + "\n" + notes, ""};
-}
 
 Answer where(const Question& question) {
   const Asked asked = read_map(question, Ask::Element);

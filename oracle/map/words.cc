@@ -1,6 +1,8 @@
 // A Map in words and in JSON: elements, places, and who has them; see map.h.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "oracle/map/map.h"
 
 namespace tcq::oracle {

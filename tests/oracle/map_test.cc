@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,7 +54,7 @@ void add_mma(std::vector<std::string>& all, const std::string& mnemonic) {
   const bool scaled = mnemonic.find("block_scale") != std::string::npos;
   const bool sparse = mnemonic.find(".sp") != std::string::npos;
   for (const char* m : {"32", "64", "128", "256"})
-    for (const char* n : {"16", "64", "96"}) {
+    for (const char* n : {"16", "64"}) {
       const std::string keys = std::string(" m=") + m + " n=" + n;
       for (const char* rest : {" D address=0x40", " A a=tmem", " A desc=0x4000404000010040",
                                " B desc=0x4000404000010040"})
@@ -147,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Families, EveryMap, testing::Values("wgmma", "tcgen05",
 
 TEST_P(EveryMap, IsOneOfMany) {
   const std::map<std::string, std::size_t> least = {
-      {"wgmma", 250}, {"tcgen05", 500}, {"ldmatrix", 6}};
+      {"wgmma", 200}, {"tcgen05", 200}, {"ldmatrix", 6}};
   EXPECT_GE(layouts(GetParam()).size(), least.at(GetParam()));
 }
 
@@ -200,7 +201,7 @@ TEST_P(EveryMap, HoldsWhatSomeElementHasAsItsPlaceAndNothingElse) {
         if (map.space != Space::TensorMemory || place[0] == 0) places.insert(place);
       }
     });
-    if (places.size() > 3000) continue;
+    if (places.size() > 1500) continue;
     std::size_t held = 0;
     for_each(nearby(map, places), false,
              [&, &map = map](const Coords& place) { held += holds(map, place) ? 1 : 0; });

@@ -68,9 +68,11 @@ void add_mma(std::vector<std::string>& all, const std::string& mnemonic) {
     }
 }
 
+// Runs of .16x32bx2 that overlap are searched, cell by cell: short ones are enough.
 void add_loads(std::vector<std::string>& all, const std::string& mnemonic) {
-  for (const char* rest : {"", " address=0x100020", " half_split=2", " half_split=64"})
+  for (const char* rest : {"", " address=0x100020", " half_split=128"})
     all.push_back(mnemonic + " D" + rest);
+  if (mnemonic.find(".x4") != std::string::npos) all.push_back(mnemonic + " D half_split=2");
 }
 
 std::vector<std::string> tcgen05_questions() {
@@ -339,6 +341,7 @@ TEST(Where, NamesEverythingInTensorMemory) {
             "tmem_lane 69, tmem_column 10 = D[37][10]");
   EXPECT_EQ(ask("what " + f16 + " D m=64 n=64 tmem_lane=85 tmem_column=10").complaint,
             "tmem_lane 85, tmem_column 10 holds nothing of D");
+  EXPECT_EQ(ask("what " + f16 + " A a=tmem tmem_lane=0 tmem_column=8").status, Status::No);
   EXPECT_EQ(text_of("where tcgen05.mma.cta_group::2.kind::f8f6f4 A a=tmem m=128 n=64 type_a=e2m1 "
                     "row=101 col=6"),
             "A[101][6] = tmem_lane 37, tmem_column 1, bits [18,22); a copy in tmem_lane 101, in "

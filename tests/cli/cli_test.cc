@@ -221,7 +221,7 @@ const std::vector<Bad>& bad_questions() {
       {"describe wgmma.m32n128k16.f32.bf16.bf16", 1, "M is always 64"},
       {"describe wgmma.m64n12k16.f32.bf16.bf16", 1, "multiple of 8"},
       {"describe wgmma.m64n264k16.f32.bf16.bf16", 1, "[8, 256]"},
-      {"describe wgmma.m64n99999999999k16.f32.bf16.bf16", 2, "shape"},
+      {"describe wgmma.m64n99999999999k16.f32.bf16.bf16", 2, "no such qualifier"},
       {"describe wgmma.m64n-8k16.f32.bf16.bf16", 2, "did you mean"},
       {"describe wgmma.m64n8k32.f32.bf16.bf16", 1, "K is fixed"},
       {"describe wgmma.m64n8k16.f16.bf16.bf16", 1, "combination"},

@@ -69,7 +69,7 @@ Task task_of(const Arguments& args, bool tcgen05) {
   for (const oracle::SuiteInfo& suite : oracle::suites()) {
     const bool all = args.checks() ? args.only.empty() : args.suite == "tcgen05";
     const std::string& one = args.checks() ? args.only : args.suite;
-    if (all ? oracle::is_tcgen05(suite.name) != tcgen05 : suite.name != one) continue;
+    if (all ? oracle::is_tcgen05_suite(suite.name) != tcgen05 : suite.name != one) continue;
     task.suites.emplace_back(suite.name);
     if (!args.checks())
       task.paths.push_back(all ? fmt::format("{}/{}.tcqv", args.out, suite.name) : args.out);

@@ -25,7 +25,7 @@ struct SuiteInfo {
 std::span<const SuiteInfo> suites();
 
 // May the suite run on a chip of compute capability 10 only?
-constexpr bool is_tcgen05(std::string_view suite) { return suite.starts_with("tcgen05_"); }
+constexpr bool is_tcgen05_suite(std::string_view suite) { return suite.starts_with("tcgen05_"); }
 
 // Throws UsageError for an unknown name. `target` is for the suites of tcgen05.
 std::vector<Case> draw_suite(std::string_view name, std::uint64_t seed,

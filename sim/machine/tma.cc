@@ -132,7 +132,8 @@ Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& g
 }
 
 void execute(const Load& load, SharedMemory& shared, const Global& global) {
-  const auto& [map, start, unused] = load.tile;
+  const auto& map = load.tile.map;  // clang before 16 captures no structured binding
+  const auto& start = load.tile.start;
   const std::uint32_t width = element_bytes(map.type);
   for_each_element(load.tile, shared, [&](std::uint32_t at, const BoxElement& e) {
     const std::uint64_t element =

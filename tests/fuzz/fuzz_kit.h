@@ -22,6 +22,7 @@
 
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/shape.h"
+#include "tests/fuzz/bodies.h"
 
 namespace tcq {
 namespace {
@@ -67,6 +68,15 @@ class Fuzz : public testing::Test {
   // True until the time is over, but for the first rounds in any case.
   bool another_round() { return ++rounds_ <= 20 || Clock::now() < end_; }
   void TearDown() override { RecordProperty("rounds", rounds_); }
+
+  void try_on(void (*body)(std::string_view), const std::string& bytes) {
+    remember(bytes);
+    try {
+      body(bytes);
+    } catch (const fuzz::Broken& broken) {
+      FAIL() << broken.what();
+    }
+  }
 
   Random random_{20};
   int rounds_ = 0;

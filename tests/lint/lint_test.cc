@@ -105,7 +105,7 @@ std::vector<File> read_tree() {
     for (fs::recursive_directory_iterator it(kRoot / folder), end; it != end; ++it) {
       const std::string name = it->path().filename().string();
       if (it->is_directory()) {
-        if (name == "vectors" || name.starts_with("__") || name[0] == '.')
+        if (name == "vectors" || name == "corpus" || name.starts_with("__") || name[0] == '.')
           it.disable_recursion_pending();
       } else if (it->is_regular_file() && name[0] != '.') {
         add(it->path());

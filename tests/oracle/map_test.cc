@@ -131,14 +131,14 @@ std::vector<Named> layouts_of(const std::vector<std::string>& questions) {
 }
 
 // Every layout of a family, made once.
-const std::vector<Named>& layouts(const std::string& family) {
-  static std::map<std::string, std::vector<Named>> all;
+const std::vector<Named>& layouts(std::string_view family) {
+  static std::map<std::string, std::vector<Named>, std::less<>> all;
   if (all.empty()) {
     all["wgmma"] = layouts_of(wgmma_questions());
     all["tcgen05"] = layouts_of(tcgen05_questions());
     all["ldmatrix"] = layouts_of(ldmatrix_questions());
   }
-  return all.at(family);
+  return all.find(family)->second;
 }
 
 // ---- Laws ---------------------------------------------------------------------------------------

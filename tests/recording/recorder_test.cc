@@ -45,7 +45,7 @@ std::string read(const std::string& path) {
 std::vector<SuiteRun> suites(std::size_t stride = 97, std::uint64_t seed = 5) {
   std::vector<SuiteRun> all;
   for (const oracle::SuiteInfo& info : oracle::suites()) {
-    if (!oracle::is_tcgen05(info.name)) continue;
+    if (!oracle::is_tcgen05_suite(info.name)) continue;
     SuiteRun suite{std::string(info.name), {}};
     const auto cases = info.draw(seed, Target::sm_100a);
     for (std::size_t i = 0; i < cases.size(); i += stride) suite.cases.push_back(cases[i]);

@@ -245,7 +245,7 @@ TEST(Tcgen05_Protocol, HoldsForEveryCaseOfEverySuite) {
   Different different;
   for (const Target target : {Target::sm_100a, Target::sm_103a})
     for (const oracle::SuiteInfo& suite : oracle::suites()) {
-      if (!oracle::is_tcgen05(suite.name)) continue;
+      if (!oracle::is_tcgen05_suite(suite.name)) continue;
       for (const oracle::Case& any : suite.draw(1, target)) {
         const auto& c = std::get<oracle::Tcgen05Case>(any.experiment);
         std::visit(

@@ -16,6 +16,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/ptx/check_stream.h"
+#include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/shape.h"

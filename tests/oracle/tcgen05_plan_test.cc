@@ -264,7 +264,7 @@ TEST(Tcgen05_Plan, AnOperandIsToldAsForWgmma) {
         "\ndescriptor: 0x2000402001000000\n",
         "\ntma: 4 boxes {32, 32} of CU_TENSOR_MAP_DATA_TYPE_FLOAT32 along {MN, K}, "
         "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B, next MN at +4096 bytes\n",
-        "\nmn 0 k 8: start_bytes 1024, descriptor 0x2000402001000040\n"})
+        "\nmn 0 k 8: start_bytes 1024, start field 0x40, descriptor 0x2000402001000040\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_NE(text_of("layout " + f16 + " A k=64", styled(Style::Json))
                 .find("\"instructions\":[{\"mn\":0,\"k\":0,\"start_bytes\":0,"),

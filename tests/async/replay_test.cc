@@ -199,6 +199,18 @@ TEST(Replay, TheScheduleOfAnotherProgramIsRefusedAndForcedItEndsWithASentence) {
   EXPECT_GT(misfits, 1000);
 }
 
+// Statements without operands differ by what they are alone.
+TEST(Replay, AnInstructionWithoutOperandsIsPartOfTheFingerprint) {
+  const auto program = [](bool commits) {
+    Program p({.threads = 128});
+    Role role = p.warps("math", 0, 4);
+    commits ? role.wgmma_commit() : role.wgmma_fence();
+    return fingerprint(p);
+  };
+  EXPECT_NE(program(true), program(false));
+  EXPECT_EQ(program(true), program(true));
+}
+
 TEST(Replay, AScheduleCutOrContinuedIsRefusedAtItsEnd) {
   std::mt19937 random(5);
   for (int i = 0; i < 100; ++i) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oracle/answer/answer.h"
+#include "oracle/ptx/remembered.h"
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/wgmma/syntax.h"
 
@@ -120,7 +121,7 @@ OpcodeReading read_wgmma(Form& form, std::span<const std::string_view> words, Sp
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   Instruction result;
   Form& form = result.form;
-  form = parse_mnemonic(mnemonic);
+  form = remembered<parse_mnemonic>(mnemonic);
   form.a_place =
       keys.choice("a", {"smem", "regs"}, 0) == 1 ? wgmma::Place::Registers : wgmma::Place::Smem;
   form.major_a = keys.major("major_a");

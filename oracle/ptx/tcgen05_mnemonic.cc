@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/ptx/remembered.h"
 #include "oracle/ptx/tcgen05_idesc_use.h"
 
 namespace tcq::oracle {
@@ -204,7 +205,7 @@ bool is_tcgen05(std::string_view mnemonic) {
 }
 
 Tcgen05Instruction parse_tcgen05(std::string_view mnemonic, const Keys& keys) {
-  Tcgen05Instruction instruction{parse_opcode(mnemonic)};
+  Tcgen05Instruction instruction{remembered<parse_opcode>(mnemonic)};
   if (std::holds_alternative<MmaForm>(instruction.form)) {
     refuse_half_split(keys);
     parse_mma_keys(instruction, keys);

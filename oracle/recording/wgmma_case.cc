@@ -10,25 +10,13 @@
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/place.h"
 #include "sim/isa/wgmma/sparse.h"
 
 namespace tcq::oracle {
 namespace {
 
 using namespace tcq::wgmma;  // NOLINT: this file speaks of nothing else
-
-// Random bits forced into a narrow range of exponents: every element then changes the sum.
-std::uint32_t tame(Type type, std::uint32_t word) {
-  switch (type) {
-    case Type::f16: return (word & 0x8fff8fffu) | 0x30003000u;
-    case Type::bf16: return (word & 0x81ff81ffu) | 0x3e003e00u;
-    case Type::tf32:
-    case Type::f32: return (word & 0x81ffffffu) | 0x3e000000u;
-    case Type::e4m3:
-    case Type::e5m2: return (word & 0x8f8f8f8fu) | 0x30303030u;
-    default: return word;
-  }
-}
 
 std::size_t at(int thread, int count, int reg) {
   return static_cast<std::size_t>(thread * count + reg);
@@ -113,7 +101,7 @@ class Builder {
     switch (bits(type)) {
       case 1: {
         const auto old = shared.load<std::uint8_t>(address);
-        shared.store(address, static_cast<std::uint8_t>(old | element << (k % 8)));
+        shared.store(address, static_cast<std::uint8_t>(old | element << bit_in_byte(type, k)));
         break;
       }
       case 8: shared.store(address, static_cast<std::uint8_t>(element)); break;
@@ -142,7 +130,8 @@ class Builder {
         const MetadataSlot s = metadata_slot(form_.a, case_.instruction.selector, {row, chunk});
         std::uint32_t& word = state_.registers.metadata[static_cast<std::size_t>(s.thread)];
         const std::uint32_t code = mixture_.metadata_code(row, chunk);
-        word = (word & ~(15u << (4 * s.nibble))) | code << (4 * s.nibble);
+        const int low = metadata_low_bit(s.nibble);
+        word = (word & ~(metadata_code_mask << low)) | code << low;
       }
     }
   }

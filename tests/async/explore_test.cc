@@ -18,6 +18,7 @@
 #include "tests/async/catalogue_kit.h"
 #include "tests/async/every_order.h"
 #include "tests/async/main_loop.h"
+#include "tests/async/nonsense.h"
 #include "tests/async/random_programs.h"
 
 namespace tcq {
@@ -509,17 +510,8 @@ TEST(Explore, NonsenseEndsWithASentenceAndWithinItsBounds) {
     Program p({.cluster = 1 + static_cast<int>(random() % 2), .threads = 128, .registers = 64});
     p.shared("data", 2048);
     f16_tensor(p, 64, 64, 8);
-    for (int role = 0; role < 3; ++role) {
-      Role some = p.warps("role", static_cast<int>(random() % 4), 1);
-      for (int k = 0; k < 6; ++k)
-        (random() % 2 == 0 ? some.elect() : some).add(random_instruction(random));
-    }
-    const Report report = explore(p, {.max_executions = 20,
-                                      .random_executions = 2,
-                                      .max_instructions = 5000,
-                                      .max_total_instructions = 50'000});
-    EXPECT_FALSE(oracle::report_text(p, report).empty());
-    EXPECT_LE(report.instructions, 60'000u);
+    tests::add_random_roles(p, random, random_instruction);
+    tests::expect_a_sentence_within_bounds(p);
   }
 }
 

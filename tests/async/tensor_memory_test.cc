@@ -16,6 +16,7 @@
 #include "sim/async/explore.h"
 #include "tests/async/catalogue_tcgen05_kit.h"
 #include "tests/async/every_order.h"
+#include "tests/async/nonsense.h"
 #include "tests/support/tcgen05_kinds.h"
 
 namespace tcq {
@@ -574,16 +575,8 @@ TEST(Tcgen05_Explore, NonsenseEndsWithASentenceAndWithinItsBounds) {
     start.move({0, 40}, 0);
     if (random() % 4 != 0) start.in_warps(1).tcgen05_alloc(1024, 512);
     start.barrier_sync();
-    for (int role = 0; role < 3; ++role) {
-      Role some = p.warps("role", static_cast<int>(random() % 4), 1);
-      for (int k = 0; k < 6; ++k)
-        (random() % 2 == 0 ? some.elect() : some).add(random_instruction(random));
-    }
-    const Report report = explore(p, {.max_executions = 20,
-                                      .random_executions = 2,
-                                      .max_instructions = 5000,
-                                      .max_total_instructions = 50'000});
-    EXPECT_FALSE(oracle::report_text(p, report).empty());
+    tests::add_random_roles(p, random, random_instruction);
+    tests::expect_a_sentence_within_bounds(p);
   }
 }
 

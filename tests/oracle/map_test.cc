@@ -54,8 +54,13 @@ void add_mma(std::vector<std::string>& all, const std::string& mnemonic) {
   const bool scaled = mnemonic.find("block_scale") != std::string::npos;
   const bool sparse = mnemonic.find(".sp") != std::string::npos;
   for (const char* m : {"32", "64", "128", "256"})
-    for (const char* n : {"16", "64"}) {
+    for (const char* n : {"16", "24", "64", "96", "200", "256"}) {
       const std::string keys = std::string(" m=") + m + " n=" + n;
+      if (n != std::string_view("16") && n != std::string_view("64")) {  // what only D and SFB know
+        all.push_back(mnemonic + " D" + keys);
+        if (scaled) all.push_back(mnemonic + " SFB" + keys);
+        continue;
+      }
       for (const char* rest : {" D address=0x40", " A a=tmem", " A desc=0x4000404000010040",
                                " B desc=0x4000404000010040"})
         all.push_back(mnemonic + rest + keys);
@@ -193,21 +198,33 @@ std::vector<Axis> nearby(const Map& map, const std::set<Coords>& places) {
   return axes;
 }
 
+// The places of all elements in CTA 0, or anywhere but in Tensor Memory.
+std::set<Coords> listed(const Map& map) {
+  std::set<Coords> places;
+  for_each(map.element, false, [&](const Coords& e) {
+    for (Coords place : map.places(e)) {
+      if (map.space == Space::TensorMemory) place[0] = std::max(place[0], 0);
+      if (map.space != Space::TensorMemory || place[0] == 0) places.insert(place);
+    }
+  });
+  return places;
+}
+
+// How the places that the map holds differ in number from those of its elements, or nothing.
+std::string held_and_listed(const Map& map) {
+  const std::set<Coords> places = listed(map);
+  std::size_t held = 0;
+  for_each(nearby(map, places), false,
+           [&](const Coords& place) { held += holds(map, place) ? 1 : 0; });
+  if (held == places.size()) return "";
+  return std::to_string(held) + " held, " + std::to_string(places.size()) + " listed";
+}
+
+// Small layouts of every form; larger ones below, one of each sort.
 TEST_P(EveryMap, HoldsWhatSomeElementHasAsItsPlaceAndNothingElse) {
   for (const auto& [question, map] : layouts(GetParam())) {
-    if (!map.element_at) continue;
-    std::set<Coords> places;
-    for_each(map.element, false, [&, &map = map](const Coords& e) {
-      for (Coords place : map.places(e)) {
-        if (map.space == Space::TensorMemory) place[0] = std::max(place[0], 0);
-        if (map.space != Space::TensorMemory || place[0] == 0) places.insert(place);
-      }
-    });
-    if (places.size() > 1500) continue;
-    std::size_t held = 0;
-    for_each(nearby(map, places), false,
-             [&, &map = map](const Coords& place) { held += holds(map, place) ? 1 : 0; });
-    EXPECT_EQ(held, places.size()) << question;
+    if (!map.element_at || listed(map).size() > 1500) continue;
+    EXPECT_EQ(held_and_listed(map), "") << question;
   }
 }
 
@@ -272,6 +289,11 @@ TEST(Equation, OfTensorMemoryIsTheMap) {
   }
 }
 
+TEST(Equation, TheirLayoutsHoldWhatSomeElementHasAsItsPlaceAndNothingElse) {
+  for (const std::string& question : in_tensor_memory)
+    EXPECT_EQ(held_and_listed(map_of_words(question)), "") << question;
+}
+
 TEST(Equation, OfDGoesBackAndHasACuTeString) {
   for (const std::string& question : in_tensor_memory) {
     const Map map = map_of_words(question);
@@ -292,9 +314,11 @@ TEST(Equation, OfDGoesBackAndHasACuTeString) {
 }
 
 TEST(Equation, OfLoadsIsTheMap) {
-  for (const std::string shape : {"32x32b.x8", "16x64b.x8", "16x128b.x8", "16x256b.x2"}) {
+  for (const std::string shape :
+       {"32x32b.x8", "16x64b.x8", "16x128b.x8", "16x256b.x2", "16x32bx2.x8"}) {
+    const std::string split = shape.starts_with("16x32bx2") ? " half_split=32" : "";
     for (const char* rest : {" D", ".pack::16b D", " D address=0x20"}) {
-      const std::string question = "tcgen05.ld." + shape + rest;
+      const std::string question = "tcgen05.ld." + shape + rest + split;
       const Map map = map_of_words(question);
       const Lines lines = lines_of(map);
       const cute::Layout layout(lines.at("CuTe (lane, value) -> tmem_lane + 128*tmem_column"));
@@ -438,6 +462,9 @@ TEST(Where, SaysDoubtsInJson) {
   EXPECT_TRUE(doubt(sfb).starts_with("inferred: ")) << doubt(sfb);
   EXPECT_EQ(doubt({TmemMatrix::SFB, pair, 128, 128, 2}), "");
   EXPECT_EQ(doubt({TmemMatrix::D, {.kind = tcgen05::Kind::f16, .cta_group = 2}, 128, 64}), "");
+  const tcgen05::MmaOpcode ws{.kind = tcgen05::Kind::f16, .ws = true};
+  EXPECT_EQ(check(TmemOperand{TmemMatrix::A, ws, 64, 64, 16, Type::f16}),
+            Fault::UnmodelledTmemOperand);
 }
 
 // k= counts elements along K on both architectures; chunk= counts codes.

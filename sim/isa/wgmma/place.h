@@ -26,6 +26,7 @@ HOST_DEVICE constexpr int lane(int thread) { return thread % threads_per_warp; }
 // Metadata codes are nibbles of one 32-bit register.
 inline constexpr int metadata_code_bits = 4;
 inline constexpr int metadata_codes = 1 << metadata_code_bits;
+inline constexpr std::uint32_t metadata_code_mask = metadata_codes - 1;
 inline constexpr int metadata_nibbles = 32 / metadata_code_bits;
 
 // The lowest bit of a nibble in its register.

@@ -84,6 +84,20 @@ HOST_DEVICE constexpr std::uint32_t make_float(Type type, int exponent, Fraction
   return sign | magnitude << f.ignored_low_bits | dropped;
 }
 
+// The elements of a word of random bits, forced into a narrow range of exponents: each of them then
+// changes the sum that it is part of. Integers stay as they are.
+HOST_DEVICE constexpr std::uint32_t tame(Type type, std::uint32_t word) {
+  switch (type) {
+    case Type::f16: return (word & 0x8fff8fffu) | 0x30003000u;
+    case Type::bf16: return (word & 0x81ff81ffu) | 0x3e003e00u;
+    case Type::tf32:
+    case Type::f32: return (word & 0x81ffffffu) | 0x3e000000u;
+    case Type::e4m3:
+    case Type::e5m2: return (word & 0x8f8f8f8fu) | 0x30303030u;
+    default: return word;
+  }
+}
+
 HOST_DEVICE constexpr std::uint32_t infinity_of(Type type) {
   const FloatFormat f = float_format(type);
   const std::uint32_t field = (1u << f.exponent_bits) - 1;

@@ -44,7 +44,8 @@ class Builder {
 
  private:
   std::uint32_t random(int stream, std::uint32_t index) const {
-    const std::uint64_t key = (static_cast<std::uint64_t>(stream) << 40) + index;
+    constexpr std::uint64_t stream_words = std::uint64_t{1} << 40;
+    const std::uint64_t key = static_cast<std::uint64_t>(stream) * stream_words + index;
     return static_cast<std::uint32_t>(mix(mix(inputs_.seed) ^ key));
   }
 

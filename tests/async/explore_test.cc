@@ -20,6 +20,7 @@
 #include "tests/async/main_loop.h"
 #include "tests/async/nonsense.h"
 #include "tests/async/random_programs.h"
+#include "tests/support/effort.h"
 
 namespace tcq {
 namespace {
@@ -41,7 +42,8 @@ TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
   int wrong = 0;
   std::uint64_t reduced = 0;
   std::uint64_t all = 0;
-  for (int i = 0; i < 1500; ++i) {
+  const int programs = tests::effort(1500);
+  for (int i = 0; i < programs; ++i) {
     const Program program = random_program(random);
     const auto [is_right, outcomes, report] = explore_both_ways(program, three_warps_prologue);
     ASSERT_FALSE(HasFailure()) << "program " << i;
@@ -50,8 +52,8 @@ TEST(Explore, TheReductionFindsAFaultExactlyWhereEveryOrderDoes) {
     reduced += report.executions;
     all += outcomes.executions;
   }
-  EXPECT_GT(right, 60);
-  EXPECT_GT(wrong, 500);
+  EXPECT_GT(right, programs / 25);
+  EXPECT_GT(wrong, programs / 3);
   EXPECT_GT(all, 20 * reduced);  // and with far fewer executions
 }
 

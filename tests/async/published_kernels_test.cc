@@ -17,6 +17,7 @@
 #include "oracle/diagnosis/instruction_text.h"
 #include "sim/async/explore.h"
 #include "tests/async/catalogue_kernels.h"
+#include "tests/support/effort.h"
 
 namespace tcq::catalogue {
 namespace {
@@ -169,7 +170,7 @@ TEST_P(PublishedKernel, MutantsAreScored) {
   const Program program = GetParam().make(true);
   std::map<std::string, std::pair<int, int>> score;
   for (const Mutant& mutant : mutants_of(program, random)) {
-    if (!all_mutants() && random() % 16 != 0) continue;
+    if (!all_mutants() && random() % (tests::sanitized ? 64 : 16) != 0) continue;
     const Report report = explore(mutant.program, bounded);
     auto& [flagged, all] = score[mutant.what.substr(0, mutant.what.find_first_of(": b"))];
     ++all;

@@ -15,6 +15,7 @@
 #include "sim/isa/wgmma/shape.h"
 #include "sim/num/dot.h"
 #include "sim/num/inputs/mixture.h"
+#include "tests/support/effort.h"
 #include "tests/support/reference_dot.h"
 
 namespace tcq {
@@ -316,7 +317,7 @@ TEST(Dot, EqualsTheReferenceOnMixturesOfEveryClassAndKind) {
   std::size_t outputs = 0;
   for (const Kind& kind : kinds()) {
     const bool slow = kind.types.a == Type::b1;
-    for_each_input(kind, slow ? 11 : 22 * mixture_class_count, slow ? 4 : 10, 8,
+    for_each_input(kind, tests::effort(slow ? 11 : 22 * mixture_class_count), slow ? 4 : 10, 8,
                    [&](const Inputs& in) {
                      const DotOptions options = random_options(kind, random);
                      ASSERT_EQ(dot_of(kind, in.a, in.b, in.c, options),
@@ -325,7 +326,7 @@ TEST(Dot, EqualsTheReferenceOnMixturesOfEveryClassAndKind) {
                      ++outputs;
                    });
   }
-  EXPECT_TRUE(outputs >= 300000 || HasFailure()) << outputs;
+  EXPECT_TRUE(outputs >= tests::effort(300000) || HasFailure()) << outputs;
 }
 
 TEST(Dot, EqualsTheReferenceForEveryPairOf8BitFloats) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/num/packed_rivals.h"
+#include "tests/support/effort.h"
 #include "tests/support/tcgen05_inputs.h"
 
 namespace tcq::tcgen05 {
@@ -24,7 +25,7 @@ using rivals::Term;
 
 constexpr int rows = 16;
 constexpr int cols = 8;
-constexpr int tiles = 300;
+constexpr int tiles = tests::effort(300);
 constexpr int least_per_million = 300;
 
 // Differences from dot() per rule; the entry of rule None holds the model's own.
@@ -196,7 +197,9 @@ bool is_out_of_packed_sight(const DotForm& form, Rule rule) {
 void expect_seen(const char* rule, double seen, int outputs) {
   const double rate = seen * 1e6 / outputs;
   std::printf("  %-28s %8.0f per million\n", rule, rate);
-  EXPECT_GE(rate, least_per_million) << rule;
+  if (!tests::sanitized) {
+    EXPECT_GE(rate, least_per_million) << rule;
+  }
 }
 
 class Tcgen05Mixture : public testing::TestWithParam<DotForm> {};

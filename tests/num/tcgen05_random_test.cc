@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "tests/num/tcgen05_reference_form.h"
+#include "tests/support/effort.h"
 #include "tests/support/tcgen05_inputs.h"
 
 namespace tcq::tcgen05 {
 namespace {
 
-constexpr int outputs_per_kind = 1'000'000;
+constexpr int outputs_per_kind = tests::effort(1'000'000);
 constexpr int side = 32;
 
 std::vector<DotForm> forms_of(Kind kind) {

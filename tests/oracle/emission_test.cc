@@ -12,6 +12,7 @@
 
 #include "oracle/answer/answer.h"
 #include "tests/support/ask.h"
+#include "tests/support/effort.h"
 
 namespace tcq::oracle {
 namespace {
@@ -451,7 +452,8 @@ TEST(Emission, AProgramIsWrongIfAndOnlyIfSomePathIs) {
   const char* const seed = std::getenv("TCQ_SEED");
   std::mt19937 random(seed == nullptr ? 1u : static_cast<unsigned>(std::atoi(seed)));
   int wrong = 0;
-  for (int i = 0; i < 400; ++i) {
+  constexpr int programs = tests::effort(400);
+  for (int i = 0; i < programs; ++i) {
     const RandomProgram program = random_program(random);
     Lines path = {RandomProgram::kWritten};
     const bool expected = some_path_is_wrong(program, 0, path, 24);
@@ -463,8 +465,8 @@ TEST(Emission, AProgramIsWrongIfAndOnlyIfSomePathIs) {
     }();
     wrong += expected ? 1 : 0;
   }
-  EXPECT_GT(wrong, 40);
-  EXPECT_LT(wrong, 360);
+  EXPECT_GT(wrong, programs / 10);
+  EXPECT_LT(wrong, programs - programs / 10);
 }
 
 TEST(Emission, TheEndOfTheStreamIsLookedAt) {

@@ -22,6 +22,7 @@
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "tests/support/ask.h"
+#include "tests/support/effort.h"
 
 namespace tcq::oracle {
 namespace {
@@ -196,7 +197,7 @@ TEST(Nonsense, NoVerbAnswersAnInstructionThatTheTablesReject) {
   Random random(11);
   const std::vector<MmaForm> forms = mma_forms();
   int answered = 0, illegal = 0, unmodelled = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < tests::effort(4000); ++round) {
     MmaForm form = forms[random() % forms.size()];
     Drawn drawn = Draw(random, form, plain(form.opcode))();
     if (one_in(random, 6)) {
@@ -230,9 +231,9 @@ TEST(Nonsense, NoVerbAnswersAnInstructionThatTheTablesReject) {
     answered += reply.status == Status::Yes ? 1 : 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 300);
-  EXPECT_GT(illegal, 1500);
-  EXPECT_GT(unmodelled, 5);
+  EXPECT_GT(answered, 300 / tests::effort_share);
+  EXPECT_GT(illegal, 1500 / tests::effort_share);
+  EXPECT_GT(unmodelled, 5 / tests::effort_share);
 }
 
 // The nearest legal values that a refusal names are legal.
@@ -240,7 +241,7 @@ TEST(Nonsense, WhatARefusalProposesIsAccepted) {
   Random random(12);
   const std::vector<MmaForm> forms = mma_forms();
   int proposed = 0, refused = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < tests::effort(3000); ++round) {
     const MmaForm form = forms[random() % forms.size()];
     const Drawn drawn = Draw(random, form, plain(form.opcode))();
     if (drawn.scales_of_nothing) continue;
@@ -262,7 +263,7 @@ TEST(Nonsense, WhatARefusalProposesIsAccepted) {
     const Answer again = ask("describe " + short_opcode(form) + better);
     EXPECT_EQ(again.status, Status::Yes) << reply.complaint << "\n" << better << again.complaint;
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 1000 / tests::effort_share);
   EXPECT_GT(proposed, refused / 3);
 }
 
@@ -291,7 +292,7 @@ TEST(Nonsense, WgmmaWithKeysThatItsTablesRejectIsRefused) {
   constexpr std::array<const char*, 5> rests = {"", " D row=1 col=1", " B rows=256 k=256", " D",
                                                 " bM=128 bN=256 bK=256"};
   int refused = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < tests::effort(4000); ++round) {
     wgmma::Form form = forms[random() % forms.size()];
     const std::string mnemonic = short_mnemonic(form);
     std::string keys;
@@ -319,7 +320,7 @@ TEST(Nonsense, WgmmaWithKeysThatItsTablesRejectIsRefused) {
       EXPECT_EQ(reply.status, Status::Yes) << question << reply.complaint;
     }
   }
-  EXPECT_GT(refused, 500);
+  EXPECT_GT(refused, 500 / tests::effort_share);
 }
 
 // ---- encode -------------------------------------------------------------------------------------
@@ -368,7 +369,7 @@ bool format_has(Kind kind, const std::string& key) {
 TEST(Nonsense, EncodeGivesAnInstructionDescriptorExactlyIfAnInstructionTakesIt) {
   Random random(15);
   int words = 0, refused = 0, unmodelled = 0;
-  for (int round = 0; round < 6000; ++round) {
+  for (int round = 0; round < tests::effort(6000); ++round) {
     const auto kind = static_cast<Kind>(random() % tcgen05::kind_count);
     InstructionDescriptor d = plain({kind});
     Drawn drawn = Draw(random, {{kind}}, d)();
@@ -403,9 +404,9 @@ TEST(Nonsense, EncodeGivesAnInstructionDescriptorExactlyIfAnInstructionTakesIt) 
     if (reply.status == Status::Yes) expect_same_lints(format, reply, use);
     if (HasFailure()) return;
   }
-  EXPECT_GT(words, 300);
-  EXPECT_GT(refused, 500);
-  EXPECT_GT(unmodelled, 2);
+  EXPECT_GT(words, 300 / tests::effort_share);
+  EXPECT_GT(refused, 500 / tests::effort_share);
+  EXPECT_GT(unmodelled, 2 / tests::effort_share);
 }
 
 std::uint32_t offset(Random& random) {
@@ -422,7 +423,7 @@ TEST(Nonsense, EncodeOfDescriptorsSaysWhatDecodeSays) {
   constexpr std::array uses = {Type::f16, Type::tf32, Type::s8, Type::e4m3, Type::e2m1};
   constexpr std::array kinds = {Kind::f16, Kind::tf32, Kind::i8, Kind::f8f6f4, Kind::mxf4};
   int words = 0, refused = 0, with_lints = 0;
-  for (int round = 0; round < 6000; ++round) {
+  for (int round = 0; round < tests::effort(6000); ++round) {
     const std::size_t s = random() % swizzles.size();
     tcgen05::SmemDescriptor d = {
         offset(random),    offset(random),
@@ -461,14 +462,14 @@ TEST(Nonsense, EncodeOfDescriptorsSaysWhatDecodeSays) {
     if (hopper.status == Status::Yes) expect_same_lints("wgmma.desc", hopper, instruction);
     if (HasFailure()) return;
   }
-  EXPECT_GT(words, 500);
-  EXPECT_GT(refused, 500);
-  EXPECT_GT(with_lints, 100);
+  EXPECT_GT(words, 500 / tests::effort_share);
+  EXPECT_GT(refused, 500 / tests::effort_share);
+  EXPECT_GT(with_lints, 100 / tests::effort_share);
 }
 
 TEST(Nonsense, EncodeOfMasksAndCellsSaysWhatDecodeSays) {
   Random random(17);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < tests::effort(2000); ++round) {
     constexpr std::array<int, 7> spans = {0, 1, 2, 17, 255, 256, 257};
     constexpr std::array<int, 5> shifts = {0, 8, 16, 32, 33};
     tcgen05::ZeroColumnMask z;

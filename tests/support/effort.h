@@ -5,11 +5,12 @@
 namespace tcq::tests {
 
 #ifdef __SANITIZE_ADDRESS__
-inline constexpr bool sanitized = true;
+inline constexpr int effort_share = 10;
 #else
-inline constexpr bool sanitized = false;
+inline constexpr int effort_share = 1;
 #endif
+inline constexpr bool sanitized = effort_share > 1;
 
-constexpr int effort(int count) { return sanitized ? (count + 9) / 10 : count; }
+constexpr int effort(int count) { return (count + effort_share - 1) / effort_share; }
 
 }  // namespace tcq::tests

@@ -147,7 +147,8 @@ std::string version() {
 #else
   const char* compiler = "g++ " __VERSION__;
 #endif
-  return fmt::format("tcq {} (commit {}, {})\n", TCQ_VERSION, TCQ_COMMIT, compiler);
+  return fmt::format("tcq {} (commit {}, evidence of {}, {})\n", TCQ_VERSION, TCQ_COMMIT,
+                     TCQ_EVIDENCE, compiler);
 }
 
 // ---- Lines of stdin -----------------------------------------------------------------------------

@@ -77,8 +77,8 @@ void expect_magic(std::string_view magic, std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   if ((line.starts_with("tcq ") || line.starts_with("# tcq ")) && line.ends_with(" 1"))
     throw BadFile(
-        fmt::format("{} is format 1, whose header has no checksum: upgrade_recording "
-                    "rewrites such a file in format 2",
+        fmt::format("{} is format 1, whose header has no checksum: expected format 2, as "
+                    "record writes it",
                     quoted(line)));
   throw BadFile(fmt::format("not a tcq recording: the first line is not '{}'",
                             magic.substr(0, magic.size() - 1)));

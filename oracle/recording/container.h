@@ -11,7 +11,7 @@
 //
 // Decides framing and damage detection: every byte is under one of the two checksums, and a header
 // has one spelling only, so that no changed file is read. Format 1 had no checksum of the header;
-// such files are refused, container_upgrade.h rewrites them. What a case is belongs to recording.h,
+// such files are refused. What a case is belongs to recording.h,
 // directed.h and provoked.h (text). Only tools/record and provoke write such files.
 #pragma once
 

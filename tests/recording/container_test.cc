@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "oracle/recording/container_upgrade.h"
 #include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "tests/support/process.h"
@@ -170,62 +169,14 @@ TEST(Container, NoByteOfTheHeaderOfARecordingCanChange) {
 
 // ---- Format 1 -----------------------------------------------------------------------------------
 
-// As format 1 was: no checksum of the header; the counts of directed probes had names of their own.
-std::string old_file(std::string_view kind, const std::string& payload, std::size_t cases) {
-  const bool is_text = kind.starts_with("# ");
-  const std::string prefix = is_text ? "# " : "";
-  const bool directed = kind == "# tcq directed";
-  std::string bytes = std::string(kind) + " 1\n";
-  if (!is_text) bytes += "cases: " + std::to_string(cases) + "\n";
-  bytes += prefix + "device: NVIDIA H200\n";
-  if (!is_text) bytes += "payload_bytes: " + std::to_string(payload.size()) + "\n";
-  if (!is_text) bytes += "payload_fnv1a64: " + checksum_of(payload) + "\n";
-  if (directed) bytes += "# probes: " + std::to_string(cases) + "\n";
-  if (directed) bytes += "# probes_fnv1a64: " + checksum_of(payload) + "\n";
-  return bytes + (is_text ? "" : "\n") + payload;
-}
-
-constexpr std::string_view old_kinds[] = {"tcq recording", "tcq async recording", "# tcq directed",
-                                          "# tcq provoked"};
-
 TEST(OldFormat, IsRefusedWithWhatToDo) {
   const TemporaryFolder folder;
-  for (const std::string_view kind : old_kinds) {
-    const std::string sentence = refusal(folder.file("old"), old_file(kind, "a\nb\n", 2));
+  for (const std::string kind :
+       {"tcq recording", "tcq async recording", "# tcq directed", "# tcq provoked"}) {
+    const std::string sentence = refusal(folder.file("old"), kind + " 1\ndevice: NVIDIA H200\n");
     EXPECT_NE(sentence.find("format 1"), std::string::npos) << kind << ": " << sentence;
-    EXPECT_NE(sentence.find("upgrade_recording"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("expected format 2"), std::string::npos) << sentence;
   }
-}
-
-TEST(OldFormat, RewritingKeepsThePayloadAndTheHeader) {
-  for (const std::string_view kind : old_kinds) {
-    const std::string payload = "a\nb\n\n\nc\n";
-    const std::size_t cases = kind == "# tcq provoked" ? 5 : 2;  // there: its lines
-    const std::string bytes = upgraded_recording(old_file(kind, payload, cases));
-    const Container c = unpack(std::string(kind) + " 2\n", bytes);
-    EXPECT_EQ(c.payload, payload) << kind;
-    EXPECT_EQ(c.header, (Header{{"device", "NVIDIA H200"},
-                                {"rewritten from", "format 1"},
-                                {"cases", std::to_string(cases)},
-                                {"payload_bytes", std::to_string(payload.size())},
-                                {"payload_fnv1a64", checksum_of(payload)}}))
-        << kind;
-  }
-}
-
-TEST(OldFormat, DamagedAndNewFilesAreNotRewritten) {
-  for (const std::string_view kind : old_kinds) {
-    const std::string good = old_file(kind, "a\nb\n", 2);
-    EXPECT_THROW(upgraded_recording(upgraded_recording(good)), BadFile) << kind;
-    if (kind == "# tcq provoked") continue;  // it had no checksum
-    std::string changed = good;
-    changed.back() = 'x';
-    EXPECT_THROW(upgraded_recording(changed), BadFile) << kind;
-    EXPECT_THROW(upgraded_recording(good.substr(0, good.size() - 1)), BadFile) << kind;
-    EXPECT_THROW(upgraded_recording(good.substr(0, 30)), BadFile) << kind;
-  }
-  EXPECT_THROW(upgraded_recording("tcq recording 1\ncases: 0\ncases: 0\n\n"), BadFile);
-  EXPECT_THROW(upgraded_recording("something else\n"), BadFile);
 }
 
 // ---- What a terminal is not shown ---------------------------------------------------------------

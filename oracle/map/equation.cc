@@ -159,12 +159,15 @@ Input high(const CutIndex& index) { return {index.high_name, index.pieces, index
 
 // D's cells name its elements, too; columns count from its address.
 void add_inverse(EquationLines& lines, const Map& map, int first_column) {
-  const int width = map.element[1].extent / map.element[1].pieces;
-  const ClosedForm form =
-      closed_form({{"tmem_lane", tmem_lanes, tmem_lanes}, {"tmem_column", width, width}},
-                  [&](std::span<const int> v) {
-                    return map.element_at({0, v[0], v[1] + first_column, 0});
-                  });
+  const Axis& bit = map.place[3];
+  const int width = map.element[1].extent / map.element[1].pieces / bit.extent;
+  const std::string part = fmt::format("low_bit/{}", bit.step);
+  const ClosedForm form = closed_form({{"tmem_lane", tmem_lanes, tmem_lanes},
+                                       {"tmem_column", width, width},
+                                       {part, bit.extent, bit.extent}},
+                                      [&](std::span<const int> v) {
+                                        return map.element_at({0, v[0], v[1] + first_column, v[2]});
+                                      });
   lines.emplace_back("row", forward_expression(form, 0));
   lines.emplace_back("col", forward_expression(form, 1));
 }
@@ -189,6 +192,7 @@ EquationLines lines_of_tensor_memory(const Map& map) {
   if (copies > 1) lines.emplace_back("copy", fmt::format("0 to {}", copies - 1));
   if (map.matrix != "D") return lines;
   add_inverse(lines, map, first[0][2]);
+  if (!is_accumulator(map)) return lines;
   const ClosedForm for_cute =
       closed_form({low(row), low(col), high(col)}, [&](std::span<const int> v) {
         return map.places({v[0], v[1] + col.width * v[2]})[0];

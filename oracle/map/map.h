@@ -82,6 +82,7 @@ struct Map {
 bool is_known(const Map& map);         // there are places
 bool is_of_registers(const Map& map);  // so that there are threads
 bool is_of_cells(const Map& map);      // the elements are cells of Tensor Memory
+bool is_accumulator(const Map& map);   // D of mma in Tensor Memory: a cell for each element
 bool contains(const std::vector<Axis>& axes, const Coords& at);
 bool holds(const Map& map, const Coords& place);
 

@@ -84,7 +84,7 @@ Answer bytes(const Question& question) {
   const bool with_bit = map.bits < 8 && (map.bits > 1 || options.style == Style::Text);
   Table table{{"mn", "k", "byte"}, {}};
   if (with_bit) table.header.push_back("bit");
-  const std::size_t mn = map.matrix == "A" ? 0 : 1;
+  const std::size_t mn = map.matrix == "B" ? 1 : 0;
   const std::vector<Axis> axes = {map.element[mn], map.element[1 - mn]};
   Coords element{};
   for (int i = 0; i < axes[0].extent / axes[0].ctas; ++i)

@@ -38,8 +38,10 @@ std::string cell_text(const Coords& at) {
 
 std::string cta_text(const Map& map, int cta) {
   if (!is_pair(map)) return "";
-  if (map.space == Space::SharedMemory) return fmt::format(" of CTA {}'s shared memory", cta);
-  return cta == both_ctas ? ", in both CTAs" : fmt::format(", in CTA {} of the pair", cta);
+  const bool both = cta == both_ctas;
+  if (map.space == Space::SharedMemory)
+    return both ? " of each CTA's shared memory" : fmt::format(" of CTA {}'s shared memory", cta);
+  return both ? ", in both CTAs" : fmt::format(", in CTA {} of the pair", cta);
 }
 
 std::string narrow_text(const Map& map, const Coords& place, int whole_bits) {
@@ -123,7 +125,7 @@ std::string places_text(const Map& map, const std::vector<Coords>& places) {
 std::string reader_text(const Map& map, const Coords& place) {
   const int warp = (is_of_registers(map) ? place[0] : place[1]) / lanes_per_warp;
   if (map.space == Space::TensorMemory)
-    return map.matrix == "D" ? fmt::format(" (warp {} of the warpgroup reads it)", warp) : "";
+    return is_accumulator(map) ? fmt::format(" (warp {} of the warpgroup reads it)", warp) : "";
   const bool of_warpgroup = is_of_registers(map) && map.place[0].extent > lanes_per_warp;
   if (!of_warpgroup || is_of_cells(map)) return "";
   const std::string nibble =

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
@@ -241,15 +240,15 @@ std::string text_of(const EquationLines& lines) {
 }
 
 // Labels with _ for blanks, "cute" for CuTe strings and "cute_logical_k" for those that go to logical k.
-std::string json_of(const EquationLines& lines) {
-  nlohmann::ordered_json json;
+Value value_of(const EquationLines& lines) {
+  Value::Members members;
   for (const auto& [label, expression] : lines) {
     std::string key = label;
     std::replace(key.begin(), key.end(), ' ', '_');
     if (is_cute(label)) key = label.ends_with("*k") ? "cute_logical_k" : "cute";
-    json[key] = expression;
+    members.push_back({std::move(key), expression});
   }
-  return json.dump();
+  return members;
 }
 
 }  // namespace
@@ -268,7 +267,7 @@ Answer equation(const Question& question) {
   const Map map = read_map(question, Ask::Whole).map;
   const EquationLines lines = equation_of(map);
   const Style style = question.options.style;
-  return with_notes(map, style == Style::Json ? json_of(lines) : text_of(lines), style);
+  return with_notes(map, style == Style::Json ? json_text(value_of(lines)) : text_of(lines), style);
 }
 
 }  // namespace tcq::oracle

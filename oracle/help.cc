@@ -66,8 +66,14 @@ constexpr std::array<Page, 18> pages = {{
      "tmem_lane=\n"
      "tmem_column= answers with thread and register, where address= is that of warp 0. Doubts are "
      "lines\n"
-     "that begin with note:. ldmatrix and stmatrix (.m8n8.b16): D row= col= [matrix=]; thread\n"
-     "8*matrix + row supplies the address of a row.\n"
+     "that begin with note:. tcgen05.cp: S row= col= desc=WORD is what it reads in shared memory, "
+     "D "
+     "row=\n"
+     "col= [address=WORD] where the same byte (or element to widen) arrives. In an atom of 128 x 4 "
+     "scale\n"
+     "factors, factor s of row m is row m%32, col 4*(m/32) + s. ldmatrix and stmatrix (.m8n8.b16): "
+     "D row=\n"
+     "col= [matrix=]; thread 8*matrix + row supplies the address of a row.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
@@ -80,10 +86,11 @@ constexpr std::array<Page, 18> pages = {{
      "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "
      "matrix "
      "is\n"
-     "there. tcgen05.ld and st: D thread= register=, the thread counted in its warpgroup. ldmatrix "
-     "and\n"
-     "stmatrix: the same, in its warp. reg= is short for register=. JSON lists elements as where "
-     "does.\n",
+     "there; D of tcgen05.cp alike. tcgen05.ld and st: D thread= register=, the thread counted in "
+     "its\n"
+     "warpgroup. ldmatrix and stmatrix: the same, in its warp. reg= is short for register=. JSON "
+     "lists\n"
+     "elements as where does.\n",
      "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 register=7", ""},
     {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "
@@ -98,12 +105,14 @@ constexpr std::array<Page, 18> pages = {{
      "tcgen05: cells tmem_lane:tmem_column.bit of the first copy; --csv lists all copies,\n"
      "row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both). tcgen05.ld and st: lanes and "
      "columns, or\n"
-     "--by slot threads and registers; --csv: thread,register,part,tmem_lane,tmem_column.\n",
+     "--by slot threads and registers; --csv: thread,register,part,tmem_lane,tmem_column. "
+     "tcgen05.cp: D, or S\n"
+     "with desc=.\n",
      "table wgmma.m64n8k8.f32.tf32.tf32 A a=regs", ""},
     {"equation", "MNEMONIC MATRIX [desc=WORD]", "the closed form",
      "Both directions as C expressions, and the CuTe shape:stride string. With desc=: byte "
      "addresses.\n"
-     "tcgen05: matrices as in tcq help where, registers of ld and st.\n",
+     "tcgen05: matrices as in tcq help where, registers of ld and st, D and S of cp.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
     {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
      "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
@@ -140,7 +149,9 @@ constexpr std::array<Page, 18> pages = {{
      "Styles: --csv --markdown --asciidoc --transpose. tcgen05.mma: the operand of one CTA; "
      "elements "
      "of\n"
-     "4 and 6 bits have a column bit as well, and a note on stderr says how they are packed.\n",
+     "4 and 6 bits have a column bit as well, and a note on stderr says how they are packed. "
+     "tcgen05.cp: S,\n"
+     "mn and k are its row and col.\n",
      "", ""},
     {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
      "how do I lay this tile out",

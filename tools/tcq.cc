@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "oracle/answer/answer.h"
-#include "oracle/answer/json.h"
 #include "oracle/answer/line_reader.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
@@ -36,6 +36,7 @@ using tcq::oracle::Style;
 using tcq::oracle::terminal_text;
 using tcq::oracle::throw_unknown;
 using tcq::oracle::UsageError;
+using tcq::oracle::Value;
 
 constexpr int exit_usage = static_cast<int>(Status::Usage);
 
@@ -169,28 +170,28 @@ Answer line_too_long(std::size_t characters) {
 void print_line(const Answer& answer, Style style) {
   if (answer.text.empty()) {
     if (style == Style::Json)
-      print(fmt::format("{{\"error\":{},\"status\":{}}}\n",
-                        tcq::oracle::json_string(answer.complaint),
-                        static_cast<int>(answer.status)));
+      print(json_text(Value::Members{{"error", answer.complaint},
+                                     {"status", static_cast<int>(answer.status)}}) +
+            "\n");
     else
       print(fmt::format("error\t{}\n", answer.complaint));
     return;
   }
   std::string text = answer.text;
-  std::replace(text.begin(), text.end(), '\n', '\t');
+  if (style != Style::Json) std::replace(text.begin(), text.end(), '\n', '\t');
   text += '\n';
   print(text);
 }
 
 void split_words(std::string_view line, std::vector<std::string_view>& words) {
-  constexpr std::string_view blanks = " \t\r";
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   words.clear();
-  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
-       begin = line.find_first_not_of(blanks)) {
-    line.remove_prefix(begin);
-    const std::size_t size = std::min(line.find_first_of(blanks), line.size());
-    words.push_back(line.substr(0, size));
-    line.remove_prefix(size);
+  for (auto begin = line.begin(); true;) {
+    begin = std::find_if_not(begin, line.end(), is_blank);
+    if (begin == line.end()) return;
+    const auto end = std::find_if(begin, line.end(), is_blank);
+    words.emplace_back(begin, end);
+    begin = end;
   }
 }
 

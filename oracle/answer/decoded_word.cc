@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "oracle/answer/json.h"
-
 namespace tcq::oracle {
 namespace {
 
@@ -13,24 +11,16 @@ std::string line_text(const FieldLine& line) {
                      line.value);
 }
 
-std::string line_json(const FieldLine& line) {
-  return json_object({{"low", fmt::format("{}", line.low)},
-                      {"end", fmt::format("{}", line.end)},
-                      {"name", json_string(line.name)},
-                      {"code", fmt::format("{}", line.code)},
-                      {"value", json_value(line.value)}});
+Value value_of(const FieldLine& line) {
+  return Value::Members{{"low", line.low},
+                        {"end", line.end},
+                        {"name", line.name},
+                        {"code", line.code},
+                        {"value", read_value(line.value)}};
 }
 
-std::string lines_json(const std::vector<FieldLine>& lines) {
-  std::vector<std::string> objects;
-  for (const FieldLine& line : lines) objects.push_back(line_json(line));
-  return json_array(objects);
-}
-
-std::string sentences_json(const std::vector<std::string>& sentences) {
-  std::vector<std::string> strings;
-  for (const std::string& sentence : sentences) strings.push_back(json_string(sentence));
-  return json_array(strings);
+Value::List lines_of(const std::vector<FieldLine>& lines) {
+  return list_of(lines, [](const FieldLine& line) { return value_of(line); });
 }
 
 }  // namespace
@@ -50,10 +40,9 @@ std::string decoded_text(const DecodedWord& decoded) {
   return text;
 }
 
-std::string encoded_json(std::string_view format, const EncodedWord& encoded) {
-  return json_object({{"format", json_string(format)},
-                      {"word", json_string(encoded.word)},
-                      {"lints", sentences_json(encoded.lints)}});
+Value value_of(std::string_view format, const EncodedWord& encoded) {
+  return Value::Members{
+      {"format", format}, {"word", encoded.word}, {"lints", list_of(encoded.lints)}};
 }
 
 std::string lint_lines(const EncodedWord& encoded) {
@@ -63,13 +52,13 @@ std::string lint_lines(const EncodedWord& encoded) {
   return text;
 }
 
-std::string decoded_json(const DecodedWord& decoded) {
-  return json_object({{"format", json_string(decoded.format)},
-                      {"word", json_string(decoded.word)},
-                      {"fields", lines_json(decoded.fields)},
-                      {decoded.rest_key, lines_json(decoded.rest)},
-                      {"lints", sentences_json(decoded.remarks.lints)},
-                      {"notes", sentences_json(decoded.remarks.notes)}});
+Value value_of(const DecodedWord& decoded) {
+  return Value::Members{{"format", decoded.format},
+                        {"word", decoded.word},
+                        {"fields", lines_of(decoded.fields)},
+                        {std::string(decoded.rest_key), lines_of(decoded.rest)},
+                        {"lints", list_of(decoded.remarks.lints)},
+                        {"notes", list_of(decoded.remarks.notes)}};
 }
 
 }  // namespace tcq::oracle

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/answer/value.h"
 #include "sim/isa/base/field_gaps.h"
 
 namespace tcq::oracle {
@@ -44,11 +45,11 @@ struct EncodedWord {
 };
 
 // The word; lints are an array in JSON, else lines of the complaint.
-std::string encoded_json(std::string_view format, const EncodedWord& encoded);
+Value value_of(std::string_view format, const EncodedWord& encoded);
 std::string lint_lines(const EncodedWord& encoded);
 
 std::string decoded_text(const DecodedWord& decoded);
-std::string decoded_json(const DecodedWord& decoded);
+Value value_of(const DecodedWord& decoded);
 
 // "0x" and as many digits as `bits` bits have.
 std::string hex_word(std::uint64_t word, int bits);

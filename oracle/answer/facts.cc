@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "oracle/answer/json.h"
-
 namespace tcq::oracle {
 
 std::string facts_text(const Facts& facts) {
@@ -18,15 +16,17 @@ std::string facts_text(const Facts& facts) {
   return text;
 }
 
-std::string facts_json(const Facts& facts,
-                       const std::vector<std::pair<std::string_view, std::string>>& numbers) {
-  std::vector<std::string> keys;
-  for (const Fact& fact : facts) keys.push_back(json_key(fact.key));
-  std::vector<std::pair<std::string_view, std::string>> members;
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    members.emplace_back(keys[i], json_value(facts[i].text));
-  members.insert(members.end(), numbers.begin(), numbers.end());
-  return json_object(members);
+std::string facts_lines(const Facts& facts) {
+  std::string text;
+  for (const Fact& fact : facts)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", fact.key, fact.text);
+  return text;
+}
+
+Value::Members facts_members(const Facts& facts) {
+  Value::Members members;
+  for (const Fact& fact : facts) members.push_back({key_of(fact.key), read_value(fact.text)});
+  return members;
 }
 
 }  // namespace tcq::oracle

@@ -1,10 +1,10 @@
-// A list of facts about an instruction, as `describe` answers it.
+// A list of facts about an instruction or a tile, as `describe`, `layout` and `partition` answer it.
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
+
+#include "oracle/answer/value.h"
 
 namespace tcq::oracle {
 
@@ -14,11 +14,11 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-// One line per fact, the texts in one column.
+// One line per fact, the texts in one column; or "key: text" lines.
 std::string facts_text(const Facts& facts);
+std::string facts_lines(const Facts& facts);
 
-// The lines of the text, then `numbers`, which are JSON already.
-std::string facts_json(const Facts& facts,
-                       const std::vector<std::pair<std::string_view, std::string>>& numbers);
+// What the lines of the text say, numbers as numbers.
+Value::Members facts_members(const Facts& facts);
 
 }  // namespace tcq::oracle

@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "oracle/answer/answer.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 
 namespace tcq::oracle {
@@ -183,10 +183,10 @@ Answer draw(Picture picture, const Options& options) {
   write_whole_file(options.svg_path, svg_text(picture));
   if (options.style == Style::Json)
     return {Status::Yes,
-            json_object({{"file", json_string(options.svg_path)},
-                         {"title", json_string(picture.title)},
-                         {"rows", fmt::format("{}", picture.row_names.size())},
-                         {"columns", fmt::format("{}", picture.column_names.size())}}),
+            json_text(Value::Members{{"file", options.svg_path},
+                                     {"title", picture.title},
+                                     {"rows", picture.row_names.size()},
+                                     {"columns", picture.column_names.size()}}),
             ""};
   return {Status::Yes,
           fmt::format("wrote {}: {}, {} x {} cells", options.svg_path, picture.title,

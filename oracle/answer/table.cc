@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 
 namespace tcq::oracle {
 namespace {
@@ -87,15 +87,14 @@ std::string render_asciidoc(const Table& table) {
 
 std::string render_json(const Table& table) {
   std::vector<std::string> keys;
-  for (const std::string& key : table.header) keys.push_back(json_string(json_key(key)));
+  for (const std::string& word : table.header) keys.push_back(json_text(key_of(word)) + ":");
   std::string text = "[";
   for (const Row& row : table.rows) {
     text += text.size() > 1 ? ",{" : "{";
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) text += ',';
       text += keys[i];
-      text += ':';
-      text += json_value(row[i]);
+      append_read(text, row[i]);
     }
     text += '}';
   }

@@ -16,7 +16,7 @@ struct Table {
 Table transposed(const Table& table);
 
 // Text pads columns with blanks; CSV is bare (no title lines), quoted where RFC 4180 asks for it;
-// JSON is an array of objects with the header's words as keys (json_key), numbers as numbers.
+// JSON is an array of objects with the header's words as keys (key_of), numbers as numbers.
 std::string render(const Table& table, Style style);
 
 }  // namespace tcq::oracle

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "oracle/answer/decoded_word.h"
-#include "oracle/answer/json.h"
 #include "oracle/answer/nearest_field.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
@@ -146,13 +145,13 @@ Answer decode(const Question& question) {
   const bool json = question.options.style == Style::Json;
   if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc"))) {
     const DecodedWord decoded = decode_tcgen05(question);
-    return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
+    return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded), ""};
   }
   const std::uint64_t word =
       parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
   const Keys keys(words_from(question, 2), use_keys);
   const DecodedWord decoded = decode_wgmma(word, remarks_on(word, use_from(question, keys)));
-  return {Status::Yes, json ? decoded_json(decoded) : decoded_text(decoded), ""};
+  return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded), ""};
 }
 
 Answer encode(const Question& question) {
@@ -160,7 +159,7 @@ Answer encode(const Question& question) {
   const EncodedWord encoded =
       is_tcgen05_word(format) ? encode_tcgen05(question) : encode_wgmma(question);
   if (question.options.style == Style::Json)
-    return {Status::Yes, encoded_json(lowered(format), encoded), ""};
+    return {Status::Yes, json_text(value_of(lowered(format), encoded)), ""};
   return {Status::Yes, encoded.word, lint_lines(encoded)};
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
+#include "oracle/answer/value.h"
 #include "oracle/diagnosis/barrier_story.h"
 #include "oracle/diagnosis/instruction_text.h"
 #include "oracle/diagnosis/tensor_memory_story.h"
@@ -356,18 +356,21 @@ std::string refusal(const Report& report) {
   return fmt::format("{}: {}", info(report.refused.fault).sentence, report.refused.what);
 }
 
-nlohmann::ordered_json json_of(const Program& program, const Finding& finding) {
+Value value_of(const Program& program, const Finding& finding) {
   const FaultInfo about = info(finding.fault);
-  nlohmann::ordered_json json = {{"fault", about.name},
-                                 {"kind", name(about.kind)},
-                                 {"what", what_happened(program, finding)},
-                                 {"fix", what_to_do(program, finding)},
-                                 {"source", about.source}};
-  if (finding.at.statement >= 0) json["at"] = place_text(program, finding.at);
-  if (finding.earlier.statement >= 0) json["earlier"] = place_text(program, finding.earlier);
-  if (finding.hint.statement >= 0) json["hint"] = place_text(program, finding.hint);
-  json["mbarriers"] = barrier_lines(program, finding);
-  return json;
+  Value::Members members = {{"fault", about.name},
+                            {"kind", name(about.kind)},
+                            {"what", what_happened(program, finding)},
+                            {"fix", what_to_do(program, finding)},
+                            {"source", about.source}};
+  const auto add_place = [&](const char* key, const Place& place) {
+    if (place.statement >= 0) members.push_back({key, place_text(program, place)});
+  };
+  add_place("at", finding.at);
+  add_place("earlier", finding.earlier);
+  add_place("hint", finding.hint);
+  members.push_back({"mbarriers", list_of(barrier_lines(program, finding))});
+  return members;
 }
 
 }  // namespace
@@ -381,15 +384,16 @@ std::string report_text(const Program& program, const Report& report) {
 }
 
 std::string report_json(const Program& program, const Report& report) {
-  nlohmann::ordered_json json = {{"outcome", outcome_name(report.outcome)},
-                                 {"executions", report.executions},
-                                 {"instructions", report.instructions},
-                                 {"exhaustive", report.exhaustive}};
-  if (report.outcome == Outcome::Refused) json["refused"] = refusal(report);
-  if (report.finding) json["finding"] = json_of(program, *report.finding);
-  json["suspicions"] = nlohmann::ordered_json::array();
-  for (const Finding& f : report.suspicions) json["suspicions"].push_back(json_of(program, f));
-  return json.dump();
+  Value::Members members = {{"outcome", outcome_name(report.outcome)},
+                            {"executions", report.executions},
+                            {"instructions", report.instructions},
+                            {"exhaustive", report.exhaustive}};
+  if (report.outcome == Outcome::Refused) members.push_back({"refused", refusal(report)});
+  if (report.finding) members.push_back({"finding", value_of(program, *report.finding)});
+  members.push_back({"suspicions", list_of(report.suspicions, [&](const Finding& f) {
+                       return value_of(program, f);
+                     })});
+  return json_text(members);
 }
 
 }  // namespace tcq::oracle

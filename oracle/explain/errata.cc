@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "oracle/answer/json.h"
 #include "oracle/answer/table.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 
@@ -53,16 +53,14 @@ std::string full_text(const Erratum& erratum) {
   return text;
 }
 
-std::string full_json(const Erratum& erratum) {
-  std::vector<std::string> evidence;
-  for (const Evidence& one : erratum.evidence)
-    evidence.push_back(
-        json_object({{"kind", json_string(word_of(one.kind))}, {"name", json_string(one.name)}}));
-  return json_object({{"key", json_string(erratum.key)},
-                      {"document", json_string(erratum.document)},
-                      {"claim", json_string(erratum.claim)},
-                      {"correction", json_string(erratum.correction)},
-                      {"evidence", json_array(evidence)}});
+Value full_value(const Erratum& erratum) {
+  return Value::Members{{"key", erratum.key},
+                        {"document", erratum.document},
+                        {"claim", erratum.claim},
+                        {"correction", erratum.correction},
+                        {"evidence", list_of(erratum.evidence, [](const Evidence& one) {
+                           return Value::Members{{"kind", word_of(one.kind)}, {"name", one.name}};
+                         })}};
 }
 
 // The errata whose key is the word, or begins with the word and a dot.
@@ -119,12 +117,12 @@ Answer errata(const Question& question) {
   } else {
     wanted = matching(question.words[0]);
   }
-  std::vector<std::string> parts;
-  for (const Erratum* erratum : wanted)
-    parts.push_back(json ? full_json(*erratum) : full_text(*erratum));
-  if (json) return {Status::Yes, parts.size() == 1 ? parts[0] : json_array(parts), ""};
+  if (json) {
+    const Value::List all = list_of(wanted, [](const Erratum* e) { return full_value(*e); });
+    return {Status::Yes, all.size() == 1 ? json_text(all[0]) : json_text(all), ""};
+  }
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : "\n\n") + part;
+  for (const Erratum* e : wanted) text += (text.empty() ? "" : "\n\n") + full_text(*e);
   return {Status::Yes, text, ""};
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "sim/isa/fault/fault.h"
@@ -96,44 +96,41 @@ std::string_view group_of(Fault fault) {
   return "?";
 }
 
-std::string full_json(const Explanation& e) {
+Value full_value(const Explanation& e) {
   const FaultInfo about = info(e.fault);
-  std::vector<std::string> codes;
-  for (const PtxasMessage* message : messages_about(e.fault))
-    codes.push_back(json_string(message->code));
-  return json_object({{"name", json_string(about.name)},
-                      {"kind", json_string(tcq::name(about.kind))},
-                      {"group", json_string(group_of(e.fault))},
-                      {"what", json_string(about.sentence)},
-                      {"cause", json_string(e.cause)},
-                      {"fix", json_string(e.fix)},
-                      {"language", json_string(name(e.language))},
-                      {"wrong", json_string(e.wrong)},
-                      {"right", json_string(e.right)},
-                      {"source", json_string(about.source)},
-                      {"ptxas", json_array(codes)},
-                      {"seen", json_string(e.seen)}});
+  return Value::Members{
+      {"name", about.name},
+      {"kind", tcq::name(about.kind)},
+      {"group", group_of(e.fault)},
+      {"what", about.sentence},
+      {"cause", e.cause},
+      {"fix", e.fix},
+      {"language", name(e.language)},
+      {"wrong", e.wrong},
+      {"right", e.right},
+      {"source", about.source},
+      {"ptxas", list_of(messages_about(e.fault), [](const PtxasMessage* m) { return m->code; })},
+      {"seen", e.seen}};
 }
 
-std::string full_json(const PtxasMessage& message) {
-  std::vector<std::string> faults;
-  for (const Fault fault : message.faults) faults.push_back(json_string(info(fault).name));
-  return json_object({{"name", json_string(message.code)},
-                      {"kind", json_string(ptxas_kind)},
-                      {"group", json_string(ptxas_title)},
-                      {"what", json_string(fmt::format("ptxas {}", message.effect))},
-                      {"cause", json_string(message.cause)},
-                      {"fix", json_string(message.fix)},
-                      {"faults", json_array(faults)},
-                      {"source", json_string(message.evidence)}});
+Value full_value(const PtxasMessage& message) {
+  return Value::Members{
+      {"name", message.code},
+      {"kind", ptxas_kind},
+      {"group", ptxas_title},
+      {"what", fmt::format("ptxas {}", message.effect)},
+      {"cause", message.cause},
+      {"fix", message.fix},
+      {"faults", list_of(message.faults, [](Fault fault) { return info(fault).name; })},
+      {"source", message.evidence}};
 }
 
-std::string list_json() {
-  std::vector<std::string> all;
+Value list_value() {
+  Value::List all;
   for (const ExplanationGroup& group : explanation_groups())
-    for (const Explanation& e : group.explanations) all.push_back(full_json(e));
-  for (const PtxasMessage& message : ptxas_messages()) all.push_back(full_json(message));
-  return json_array(all);
+    for (const Explanation& e : group.explanations) all.push_back(full_value(e));
+  for (const PtxasMessage& message : ptxas_messages()) all.push_back(full_value(message));
+  return all;
 }
 
 // ---- Words --------------------------------------------------------------------------------------
@@ -190,10 +187,11 @@ Answer explain(const Question& question) {
     throw UsageError(
         fmt::format("unexpected word {}: expected at most one name", quoted(question.words[1])));
   const bool json = question.options.style == Style::Json;
-  if (question.words.empty()) return {Status::Yes, json ? list_json() : list_text(), ""};
+  if (question.words.empty())
+    return {Status::Yes, json ? json_text(list_value()) : list_text(), ""};
   const Subject subject = subject_of(question.words[0]);
   const auto reply = [&](const auto& found) -> Answer {
-    return {Status::Yes, json ? full_json(found) : full_text(found), ""};
+    return {Status::Yes, json ? json_text(full_value(found)) : full_text(found), ""};
   };
   return subject.message != nullptr ? reply(*subject.message) : reply(*subject.explanation);
 }

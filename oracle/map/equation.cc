@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
@@ -159,12 +158,15 @@ Input high(const CutIndex& index) { return {index.high_name, index.pieces, index
 
 // D's cells name its elements, too; columns count from its address.
 void add_inverse(EquationLines& lines, const Map& map, int first_column) {
-  const int width = map.element[1].extent / map.element[1].pieces;
-  const ClosedForm form =
-      closed_form({{"tmem_lane", tmem_lanes, tmem_lanes}, {"tmem_column", width, width}},
-                  [&](std::span<const int> v) {
-                    return map.element_at({0, v[0], v[1] + first_column, 0});
-                  });
+  const Axis& bit = map.place[3];
+  const int width = map.element[1].extent / map.element[1].pieces / bit.extent;
+  const std::string part = fmt::format("low_bit/{}", bit.step);
+  const ClosedForm form = closed_form({{"tmem_lane", tmem_lanes, tmem_lanes},
+                                       {"tmem_column", width, width},
+                                       {part, bit.extent, bit.extent}},
+                                      [&](std::span<const int> v) {
+                                        return map.element_at({0, v[0], v[1] + first_column, v[2]});
+                                      });
   lines.emplace_back("row", forward_expression(form, 0));
   lines.emplace_back("col", forward_expression(form, 1));
 }
@@ -189,6 +191,7 @@ EquationLines lines_of_tensor_memory(const Map& map) {
   if (copies > 1) lines.emplace_back("copy", fmt::format("0 to {}", copies - 1));
   if (map.matrix != "D") return lines;
   add_inverse(lines, map, first[0][2]);
+  if (!is_accumulator(map)) return lines;
   const ClosedForm for_cute =
       closed_form({low(row), low(col), high(col)}, [&](std::span<const int> v) {
         return map.places({v[0], v[1] + col.width * v[2]})[0];
@@ -237,15 +240,15 @@ std::string text_of(const EquationLines& lines) {
 }
 
 // Labels with _ for blanks, "cute" for CuTe strings and "cute_logical_k" for those that go to logical k.
-std::string json_of(const EquationLines& lines) {
-  nlohmann::ordered_json json;
+Value value_of(const EquationLines& lines) {
+  Value::Members members;
   for (const auto& [label, expression] : lines) {
     std::string key = label;
     std::replace(key.begin(), key.end(), ' ', '_');
     if (is_cute(label)) key = label.ends_with("*k") ? "cute_logical_k" : "cute";
-    json[key] = expression;
+    members.push_back({std::move(key), expression});
   }
-  return json.dump();
+  return members;
 }
 
 }  // namespace
@@ -264,7 +267,7 @@ Answer equation(const Question& question) {
   const Map map = read_map(question, Ask::Whole).map;
   const EquationLines lines = equation_of(map);
   const Style style = question.options.style;
-  return with_notes(map, style == Style::Json ? json_of(lines) : text_of(lines), style);
+  return with_notes(map, style == Style::Json ? json_text(value_of(lines)) : text_of(lines), style);
 }
 
 }  // namespace tcq::oracle

@@ -21,6 +21,10 @@ bool is_of_registers(const Map& map) {
 
 bool is_of_cells(const Map& map) { return map.element[0].name == "tmem_lane"; }
 
+bool is_accumulator(const Map& map) {
+  return map.space == Space::TensorMemory && map.matrix == "D" && map.place.back().extent == 1;
+}
+
 bool contains(const std::vector<Axis>& axes, const Coords& at) {
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (at[i] < 0 || at[i] >= axes[i].extent) return false;

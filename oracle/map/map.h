@@ -12,12 +12,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "oracle/answer/value.h"
 #include "sim/isa/base/swizzle.h"
 
 namespace tcq::oracle {
@@ -82,6 +82,7 @@ struct Map {
 bool is_known(const Map& map);         // there are places
 bool is_of_registers(const Map& map);  // so that there are threads
 bool is_of_cells(const Map& map);      // the elements are cells of Tensor Memory
+bool is_accumulator(const Map& map);   // D of mma in Tensor Memory: a cell for each element
 bool contains(const std::vector<Axis>& axes, const Coords& at);
 bool holds(const Map& map, const Coords& place);
 
@@ -124,6 +125,6 @@ std::string short_text(const Map& map, const Coords& place);
 std::string sum_text(const Map& map, const Coords& place);
 
 // {"matrix":"D","row":9,"col":13,"places":[{"thread":6,...}]}; without places if none are known.
-nlohmann::ordered_json element_json(const Map& map, const Coords& element);
+Value::Members element_members(const Map& map, const Coords& element);
 
 }  // namespace tcq::oracle

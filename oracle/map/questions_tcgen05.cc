@@ -144,7 +144,7 @@ Map load_map(const Tcgen05Instruction& instruction, const Keys& keys, std::strin
   const TmemLoad load = {std::visit(ToFragment{instruction.half_split}, instruction.form),
                          address_from(keys)};
   if (load.fragment.num == 0)
-    throw UsageError(fmt::format("tcgen05.{} has no matrix with places: expected mma, ld or st",
+    throw UsageError(fmt::format("tcgen05.{} has no matrix with places: expected mma, ld, st or cp",
                                  instruction_name(instruction.form)));
   require(load);
   if (matrix != "D")

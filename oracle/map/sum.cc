@@ -3,12 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 namespace tcq::oracle {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string at_place(const Map& map, const Coords& element) {
   return is_known(map) ? "@" + sum_text(map, map.places(element)[0]) : "";
@@ -38,17 +34,17 @@ std::string product_text(const Sum& sum, const Product& product) {
          (sum.negate_b ? "*-" : "*") + b_text(sum.b, product.b);
 }
 
-Json product_json(const Sum& sum, const Product& product) {
-  Json candidates = Json::array();
-  for (const Coords& b : product.b) candidates.push_back(element_json(sum.b, b));
-  Json json = {{"a", element_json(sum.a, product.a)}, {"b", std::move(candidates)}};
+Value product_value(const Sum& sum, const Product& product) {
+  Value::Members members = {
+      {"a", element_members(sum.a, product.a)},
+      {"b", list_of(product.b, [&](const Coords& b) { return element_members(sum.b, b); })}};
   if (sum.sfa) {
-    json["sfa"] = element_json(*sum.sfa, product.sfa);
-    json["sfb"] = element_json(*sum.sfb, product.sfb);
+    members.push_back({"sfa", element_members(*sum.sfa, product.sfa)});
+    members.push_back({"sfb", element_members(*sum.sfb, product.sfb)});
   }
-  json["negate_a"] = sum.negate_a;
-  json["negate_b"] = sum.negate_b;
-  return json;
+  members.push_back({"negate_a", sum.negate_a});
+  members.push_back({"negate_b", sum.negate_b});
+  return members;
 }
 
 }  // namespace
@@ -64,12 +60,12 @@ std::string sum_text(const Sum& sum, const Map& d, const Coords& element) {
          at_place(d, element);
 }
 
-Json sum_json(const Sum& sum, const Map& d, const Coords& element) {
-  Json products = Json::array();
+Value sum_value(const Sum& sum, const Map& d, const Coords& element) {
+  Value::List products;
   for (std::size_t i = 0; i < sum.written; ++i)
-    products.push_back(product_json(sum, sum.products[i]));
-  return {{"products", std::move(products)},
-          {"c", sum.accumulate ? element_json(d, element) : Json()}};
+    products.push_back(product_value(sum, sum.products[i]));
+  return Value::Members{{"products", std::move(products)},
+                        {"c", sum.accumulate ? Value(element_members(d, element)) : Value()}};
 }
 
 }  // namespace tcq::oracle

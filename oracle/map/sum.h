@@ -5,7 +5,6 @@
 // C@thread 6, register 7".
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ struct Sum {
 std::string sum_text(const Sum& sum, const Map& d, const Coords& element);
 
 // {"products":[{"a":{...},"b":[{...}],"sfa":{...},"sfb":{...},"negate_a":false,...}],"c":{...} or
-// null}; elements as element_json() has them.
-nlohmann::ordered_json sum_json(const Sum& sum, const Map& d, const Coords& element);
+// null}; elements as element_members() has them.
+Value sum_value(const Sum& sum, const Map& d, const Coords& element);
 
 }  // namespace tcq::oracle

@@ -120,11 +120,13 @@ void add_element(Line& line, const Map& map, const Coords& element) {
     line.push_back(std::to_string(counted(map.element[i], element[i])));
 }
 
+// Empty for what lies alike in both CTAs.
+std::string cta_cell(int cta) { return cta == both_ctas ? "" : std::to_string(cta); }
+
 void add_place(Line& line, const Map& map, const Coords& place) {
   for (std::size_t i = 0; i < map.place.size(); ++i)
-    line.push_back(map.place[i].name == "cta" && place[i] == both_ctas
-                       ? ""
-                       : std::to_string(value(map.place[i], place[i])));
+    line.push_back(map.place[i].name == "cta" ? cta_cell(place[i])
+                                              : std::to_string(value(map.place[i], place[i])));
 }
 
 // thread, register, part, then the element: by elements, or by threads and registers.
@@ -175,7 +177,7 @@ Table memory_list(const Map& map, const Options& options) {
       else
         add_place(line, map, at);
       if (narrow) line.push_back(std::to_string(at[2]));
-      if (pair) line.push_back(std::to_string(at[0]));
+      if (pair) line.push_back(cta_cell(at[0]));
       table.rows.push_back(std::move(line));
     }
   });

@@ -6,25 +6,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "oracle/answer/table.h"
 #include "oracle/map/asked.h"
 
 namespace tcq::oracle {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json noted_json(const Map& map, const Coords& element) {
-  Json json = element_json(map, element);
-  json["notes"] = map.notes;
-  return json;
-}
-
-std::string dumped(const Json& json) {
-  constexpr bool ascii_only = true;
-  return json.dump(-1, ' ', ascii_only, Json::error_handler_t::replace);
+Value::Members noted_members(const Map& map, const Coords& element) {
+  Value::Members members = element_members(map, element);
+  members.push_back({"notes", list_of(map.notes)});
+  return members;
 }
 
 // "thread 12, register 1 = D[11][0], D[11][1]".
@@ -50,9 +41,9 @@ Answer where(const Question& question) {
   if (places.empty())
     return {Status::No, "", "no warp of the load reads " + element_text(map, element)};
   if (style == Style::Json) {
-    Json json = noted_json(map, element);
-    if (asked.sum) json["inputs"] = sum_json(asked.sum(element), map, element);
-    return with_notes(map, dumped(json), style);
+    Value::Members members = noted_members(map, element);
+    if (asked.sum) members.push_back({"inputs", sum_value(asked.sum(element), map, element)});
+    return with_notes(map, json_text(std::move(members)), style);
   }
   std::string text = element_text(map, element) + " = " + places_text(map, places);
   if (!asked.sum || !is_of_registers(map)) text += reader_text(map, places[0]);
@@ -71,9 +62,8 @@ Answer what(const Question& question) {
     return {Status::No, "", asked_text(map, places[0], true) + " " + map.nothing};
   if (question.options.style != Style::Json)
     return with_notes(map, what_text(map, places, elements), Style::Text);
-  Json json = Json::array();
-  for (const Coords& element : elements) json.push_back(noted_json(map, element));
-  return with_notes(map, dumped(json), Style::Json);
+  const Value::List all = list_of(elements, [&](const Coords& e) { return noted_members(map, e); });
+  return with_notes(map, json_text(all), Style::Json);
 }
 
 // The operand of one CTA. A bit that eight elements of b1 share tells them apart in text only: the lists
@@ -84,7 +74,7 @@ Answer bytes(const Question& question) {
   const bool with_bit = map.bits < 8 && (map.bits > 1 || options.style == Style::Text);
   Table table{{"mn", "k", "byte"}, {}};
   if (with_bit) table.header.push_back("bit");
-  const std::size_t mn = map.matrix == "A" ? 0 : 1;
+  const std::size_t mn = map.matrix == "B" ? 1 : 0;
   const std::vector<Axis> axes = {map.element[mn], map.element[1 - mn]};
   Coords element{};
   for (int i = 0; i < axes[0].extent / axes[0].ctas; ++i)

@@ -1,14 +1,10 @@
 // A Map in words and in JSON: elements, places, and who has them; see map.h.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "oracle/map/map.h"
 
 namespace tcq::oracle {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int lanes_per_warp = 32;
 constexpr int cell_bits = 32;
@@ -38,8 +34,10 @@ std::string cell_text(const Coords& at) {
 
 std::string cta_text(const Map& map, int cta) {
   if (!is_pair(map)) return "";
-  if (map.space == Space::SharedMemory) return fmt::format(" of CTA {}'s shared memory", cta);
-  return cta == both_ctas ? ", in both CTAs" : fmt::format(", in CTA {} of the pair", cta);
+  const bool both = cta == both_ctas;
+  if (map.space == Space::SharedMemory)
+    return both ? " of each CTA's shared memory" : fmt::format(" of CTA {}'s shared memory", cta);
+  return both ? ", in both CTAs" : fmt::format(", in CTA {} of the pair", cta);
 }
 
 std::string narrow_text(const Map& map, const Coords& place, int whole_bits) {
@@ -66,18 +64,21 @@ std::string dot_bit(const Map& map, const Coords& place, int whole_bits) {
   return map.bits < whole_bits ? fmt::format(".{}", low_bit(map, place)) : "";
 }
 
-Json place_json(const Map& map, const Coords& place) {
-  Json json = Json::object();
+Value place_value(const Map& map, const Coords& place) {
+  Value::Members members;
+  members.reserve(map.place.size() + 4);
   for (std::size_t i = 0; i < map.place.size(); ++i) {
-    const bool both = map.place[i].name == "cta" && place[i] == both_ctas;
-    json[std::string(map.place[i].name)] = both ? Json() : Json(value(map.place[i], place[i]));
+    const Axis& axis = map.place[i];
+    if (axis.name == "low_bit") continue;
+    const bool both = axis.name == "cta" && place[i] == both_ctas;
+    members.push_back({std::string(axis.name), both ? Value() : Value(value(axis, place[i]))});
   }
-  json["low_bit"] = low_bit(map, place);
-  json["bits"] = map.bits;
+  members.push_back({"low_bit", low_bit(map, place)});
+  members.push_back({"bits", map.bits});
   const int thread = is_of_registers(map) ? place[0] : place[1];
-  if (map.space != Space::SharedMemory) json["warp"] = thread / lanes_per_warp;
-  if (is_of_registers(map)) json["lane"] = thread % lanes_per_warp;
-  return json;
+  if (map.space != Space::SharedMemory) members.push_back({"warp", thread / lanes_per_warp});
+  if (is_of_registers(map)) members.push_back({"lane", thread % lanes_per_warp});
+  return members;
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ std::string places_text(const Map& map, const std::vector<Coords>& places) {
 std::string reader_text(const Map& map, const Coords& place) {
   const int warp = (is_of_registers(map) ? place[0] : place[1]) / lanes_per_warp;
   if (map.space == Space::TensorMemory)
-    return map.matrix == "D" ? fmt::format(" (warp {} of the warpgroup reads it)", warp) : "";
+    return is_accumulator(map) ? fmt::format(" (warp {} of the warpgroup reads it)", warp) : "";
   const bool of_warpgroup = is_of_registers(map) && map.place[0].extent > lanes_per_warp;
   if (!of_warpgroup || is_of_cells(map)) return "";
   const std::string nibble =
@@ -159,15 +160,17 @@ std::string sum_text(const Map& map, const Coords& place) {
   return fmt::format("{}:{}.{}", place[1], place[2], low_bit(map, place));
 }
 
-Json element_json(const Map& map, const Coords& element) {
-  Json json = {{"matrix", map.matrix}};
+Value::Members element_members(const Map& map, const Coords& element) {
+  Value::Members members;
+  members.reserve(map.element.size() + 4);
+  members.push_back({"matrix", map.matrix});
   for (std::size_t i = 0; i < map.element.size(); ++i)
-    json[std::string(map.element[i].name)] = value(map.element[i], element[i]);
-  if (!is_known(map)) return json;
-  Json places = Json::array();
-  for (const Coords& place : map.places(element)) places.push_back(place_json(map, place));
-  json["places"] = std::move(places);
-  return json;
+    members.push_back({std::string(map.element[i].name), value(map.element[i], element[i])});
+  if (!is_known(map)) return members;
+  members.push_back({"places", list_of(map.places(element), [&](const Coords& place) {
+                       return place_value(map, place);
+                     })});
+  return members;
 }
 
 }  // namespace tcq::oracle

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/ptx/mnemonic.h"
@@ -42,13 +42,13 @@ Answer answer_of(const Verdict& verdict, Style style, std::size_t line) {
   const std::string word = is_legal(verdict) ? "legal" : name(verdict.kind);
   std::string reason = reason_of(verdict);
   if (style == Style::Json) {
-    std::vector<std::pair<std::string_view, std::string>> fields = {{"verdict", json_string(word)}};
+    Value::Members members = {{"verdict", word}};
     if (!is_legal(verdict)) {
-      fields.emplace_back("fault", json_string(info(verdict.fault).name));
-      fields.emplace_back("reason", json_string(reason));
+      members.push_back({"fault", info(verdict.fault).name});
+      members.push_back({"reason", reason});
     }
-    if (line != 0) fields.emplace_back("line", std::to_string(line));
-    return {status_of(verdict), json_object(fields), ""};
+    if (line != 0) members.push_back({"line", line});
+    return {status_of(verdict), json_text(members), ""};
   }
   if (is_legal(verdict)) return {Status::Yes, word, ""};
   if (line != 0) reason += fmt::format("; line {}", line);

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/explain/explain.h"
@@ -313,6 +313,13 @@ std::string name_of(const EmissionFinding& f) {
   return f.fault == Fault::None ? "" : fmt::format("{}: ", info(f.fault).name);
 }
 
+Value value_of(const EmissionFinding& f) {
+  return Value::Members{{"line", f.line},
+                        {"kind", name(f.kind)},
+                        {"fault", f.fault == Fault::None ? "" : info(f.fault).name},
+                        {"text", f.text}};
+}
+
 // A fault wins over what is not followed.
 Status status_of(const std::vector<EmissionFinding>& findings) {
   Status status = Status::Yes;
@@ -331,17 +338,14 @@ Answer emission_stream(const Question& question, std::span<const std::string> li
       check_emission(lines, arch.empty() ? std::nullopt : std::optional(parse_target(arch)));
   Answer answer;
   answer.status = status_of(findings);
-  std::vector<std::string> parts;
-  for (const EmissionFinding& f : findings) {
-    parts.push_back(
-        json_object({{"line", std::to_string(f.line)},
-                     {"kind", json_string(name(f.kind))},
-                     {"fault", json_string(f.fault == Fault::None ? "" : info(f.fault).name)},
-                     {"text", json_string(f.text)}}));
-    if (!answer.text.empty()) answer.text += "\n";
-    answer.text += fmt::format("{}\t{}\t{}{}", f.line, name(f.kind), name_of(f), f.text);
+  if (question.options.style == Style::Json) {
+    answer.text =
+        json_text(list_of(findings, [](const EmissionFinding& f) { return value_of(f); }));
+    return answer;
   }
-  if (question.options.style == Style::Json) answer.text = json_array(parts);
+  for (const EmissionFinding& f : findings)
+    answer.text += fmt::format("{}{}\t{}\t{}{}", answer.text.empty() ? "" : "\n", f.line,
+                               name(f.kind), name_of(f), f.text);
   return answer;
 }
 

@@ -106,16 +106,7 @@ Tcgen05Prediction predict_store(const Tcgen05Case& c, const Tcgen05State& before
 
 // ---- cp -----------------------------------------------------------------------------------------
 
-constexpr int unit_bytes = 16;
-
-int source_bits(CpSource source) {
-  switch (source) {
-    case CpSource::Same: return byte_bits;
-    case CpSource::B4x16_p64: return 4;
-    case CpSource::B6x16_p32: return 6;
-  }
-  return byte_bits;
-}
+constexpr int unit_bytes = cp_unit_elements;  // of a row as it arrives
 
 // The bits that go into byte `byte` of a row, and which bits of it they are.
 struct CopiedByte {
@@ -161,10 +152,9 @@ Tcgen05Prediction predict_copy(const Tcgen05Case& c, const Tcgen05State& before,
   const SmemDescriptor desc = decode(c.operands.desc);
   if (const Fault fault = check_word(c.operands.desc); fault != Fault::None)
     return unknown(info(fault).sentence);
-  if (desc.swizzle == Swizzle::B128Atom32) return unknown(info(Fault::UnmodelledSwizzle).sentence);
-  if (desc.lbo_absolute) return unknown(info(Fault::DescriptorLboMode).sentence);
-  const CpOperand source = {desc.start_bytes, canonical_layout(desc, Major::K),
-                            swizzle_function(desc.swizzle), desc.base_offset};
+  if (const Fault fault = check_cp_source(desc); fault != Fault::None)
+    return unknown(info(fault).sentence);
+  const CpOperand source = cp_operand(desc);
   if (!reads_inside(source, shape)) return unknown("the copy reads outside the recorded memory");
   const TmemAddress at = decode_tmem_address(c.operands.taddr[0]);
   Tcgen05Prediction p = unchanged(before);
@@ -175,8 +165,9 @@ Tcgen05Prediction predict_copy(const Tcgen05Case& c, const Tcgen05State& before,
           const CellByte to = cp_place(shape, {row, byte}, copy);
           const Cell cell = {at.tmem_lane + to.tmem_lane, at.tmem_column + to.tmem_column};
           if (!exists(cell)) return unknown(beyond);
-          set_byte(p, cta * tmem_words + index_of(cell), to.byte,
-                   copied_byte(before.shared[cta], source, {row, byte}, source_bits(form.source)));
+          set_byte(
+              p, cta * tmem_words + index_of(cell), to.byte,
+              copied_byte(before.shared[cta], source, {row, byte}, cp_element_bits(form.source)));
         }
   return p;
 }

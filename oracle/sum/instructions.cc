@@ -7,17 +7,17 @@
 #include <algorithm>
 
 #include "oracle/answer/facts.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/tcgen05_describe.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/place.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/rate.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/num/dot_traits.h"
 #include "sim/num/round.h"
 
@@ -188,22 +188,19 @@ Facts facts_of(const Instruction& instruction) {
   return facts;
 }
 
-std::vector<std::pair<std::string_view, std::string>> numbers_of(const Form& f) {
-  return {{"m", std::to_string(wgmma::m)},
-          {"n", std::to_string(f.n)},
-          {"k", std::to_string(k(f))},
-          {"d_registers", std::to_string(wgmma::accumulator_registers(f.d, f.n))},
-          {"operation_count", std::to_string(wgmma::operations(f))}};
+Value value_of(const Facts& facts, const Form& f) {
+  Value::Members members = facts_members(facts);
+  members.push_back({"m", wgmma::m});
+  members.push_back({"n", f.n});
+  members.push_back({"k", k(f)});
+  members.push_back({"d_registers", wgmma::accumulator_registers(f.d, f.n)});
+  members.push_back({"operation_count", wgmma::operations(f)});
+  return members;
 }
 
-Answer list_answer(std::vector<std::string> mnemonics, Style style) {
-  std::string text;
-  if (style == Style::Json) {
-    std::transform(mnemonics.begin(), mnemonics.end(), mnemonics.begin(), json_string);
-    return {Status::Yes, json_array(mnemonics), ""};
-  }
-  for (const std::string& mnemonic : mnemonics) text += (text.empty() ? "" : "\n") + mnemonic;
-  return {Status::Yes, text, ""};
+Answer list_answer(const std::vector<std::string>& mnemonics, Style style) {
+  if (style == Style::Json) return {Status::Yes, json_text(list_of(mnemonics)), ""};
+  return {Status::Yes, fmt::format("{}", fmt::join(mnemonics, "\n")), ""};
 }
 
 // The family says so, or without one the target.
@@ -233,7 +230,7 @@ Answer list(const Question& question) {
     form.satfinite = true;
     if (check(form, target) == Fault::None) mnemonics.push_back(short_mnemonic(form));
   }
-  return list_answer(std::move(mnemonics), question.options.style);
+  return list_answer(mnemonics, question.options.style);
 }
 
 Answer describe(const Question& question) {
@@ -242,8 +239,7 @@ Answer describe(const Question& question) {
       instruction_of(question, Keys(words_from(question, 1), instruction_keys));
   const Facts facts = facts_of(instruction);
   const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? facts_json(facts, numbers_of(instruction.form)) : facts_text(facts),
-          ""};
+  return {Status::Yes, json ? json_text(value_of(facts, instruction.form)) : facts_text(facts), ""};
 }
 
 }  // namespace tcq::oracle

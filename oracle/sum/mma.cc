@@ -10,7 +10,7 @@
 #include <array>
 
 #include "oracle/answer/data_line.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/map/metadata.h"
 #include "oracle/ptx/mnemonic.h"
@@ -98,7 +98,7 @@ Answer mma_line(const Question& question, std::string_view line) {
           {instruction.accumulate, form.negate_a, form.negate_b, form.satfinite});
   const std::string text = fmt::format("{:0{}x}", d, hex_digits(form.d));
   const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? json_object({{"d", json_string(text)}}) : text, ""};
+  return {Status::Yes, json ? json_text(Value::Members{{"d", text}}) : text, ""};
 }
 
 std::string check_line_words(const Question& question) {

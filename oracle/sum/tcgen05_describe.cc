@@ -328,19 +328,22 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
   return facts;
 }
 
-std::vector<std::pair<std::string_view, std::string>> numbers_of(
-    const Tcgen05Instruction& instruction) {
+Value value_of(const Facts& facts, const Tcgen05Instruction& instruction) {
+  Value::Members members = facts_members(facts);
   const auto* mma = std::get_if<MmaForm>(&instruction.form);
-  if (mma == nullptr)
-    return {{"register_count",
-             std::to_string(
-                 std::visit([](const auto& f) { return vector_registers(f); }, instruction.form))}};
+  if (mma == nullptr) {
+    members.push_back(
+        {"register_count",
+         std::visit([](const auto& f) { return vector_registers(f); }, instruction.form)});
+    return members;
+  }
   const InstructionDescriptor& d = instruction.idesc;
-  return {{"m", std::to_string(d.m)},
-          {"n", std::to_string(d.n)},
-          {"k", std::to_string(k(mma->opcode, d))},
-          {"m_per_cta", std::to_string(m_per_cta(mma->opcode, d))},
-          {"scale_factor_count", std::to_string(scale_factors(mma->opcode, d))}};
+  members.push_back({"m", d.m});
+  members.push_back({"n", d.n});
+  members.push_back({"k", k(mma->opcode, d)});
+  members.push_back({"m_per_cta", m_per_cta(mma->opcode, d)});
+  members.push_back({"scale_factor_count", scale_factors(mma->opcode, d)});
+  return members;
 }
 
 }  // namespace
@@ -366,7 +369,7 @@ Answer describe_tcgen05(const Question& question) {
       tcgen05_instruction_of(question, Keys(words_from(question, 1), tcgen05_keys));
   const Facts facts = facts_of(instruction);
   const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? facts_json(facts, numbers_of(instruction)) : facts_text(facts), ""};
+  return {Status::Yes, json ? json_text(value_of(facts, instruction)) : facts_text(facts), ""};
 }
 
 }  // namespace tcq::oracle

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "oracle/answer/data_line.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 #include "oracle/sum/tcgen05_evidence.h"
 
@@ -31,12 +31,11 @@ std::vector<std::uint8_t> parse_scales(std::string_view word, int count, std::st
   return scales;
 }
 
-std::string json_answer(const DotForm& form, const std::string& d) {
-  std::vector<std::string> sentences;
-  for (const Reason reason : reasons_of(form)) sentences.push_back(json_string(sentence(reason)));
-  return json_object({{"d", json_string(d)},
-                      {"evidence", json_string(name(evidence(form)))},
-                      {"reasons", json_array(sentences)}});
+Value value_of(const DotForm& form, const std::string& d) {
+  return Value::Members{
+      {"d", d},
+      {"evidence", name(evidence(form))},
+      {"reasons", list_of(reasons_of(form), [](Reason reason) { return sentence(reason); })}};
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ Answer tcgen05_mma_line(const DotForm& form, std::string_view line, Style style)
     in.scales_b = scales_b.data();
   }
   const std::string d = fmt::format("{:0{}x}", dot(form, in), hex_digits(form.idesc.d));
-  return {Status::Yes, style == Style::Json ? json_answer(form, d) : d, ""};
+  return {Status::Yes, style == Style::Json ? json_text(value_of(form, d)) : d, ""};
 }
 
 std::string tcgen05_mma_evidence(const DotForm& form) {

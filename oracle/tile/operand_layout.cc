@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "oracle/answer/decoded_word.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/facts.h"
 #include "oracle/answer/words.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/base/matrix_descriptor.h"
@@ -14,8 +14,6 @@
 
 namespace tcq::oracle {
 namespace {
-
-using Facts = std::vector<std::pair<std::string_view, std::string>>;
 
 // Elements that a box of a padded type must have along its inner dimension.
 constexpr std::uint32_t padded_box_elements = 128;
@@ -89,36 +87,28 @@ Facts facts_of(const OperandLayout& layout) {
 }
 
 std::string text_of(const OperandLayout& layout) {
-  std::string text;
-  for (const auto& [key, value] : facts_of(layout)) text += fmt::format("{}: {}\n", key, value);
+  std::string text = facts_lines(facts_of(layout));
   for (const OperandBlock& block : layout.blocks)
     text +=
-        fmt::format("mn {} k {}: start_bytes {}, start field 0x{:x}, descriptor {}\n", block.mn,
+        fmt::format("\nmn {} k {}: start_bytes {}, start field 0x{:x}, descriptor {}", block.mn,
                     block.k, block.start_bytes, StartAddress::code(block.word), word_text(block));
-  text.pop_back();
   return text;
 }
 
-std::string json_of(const OperandLayout& layout) {
-  Facts members;
-  const Facts facts = facts_of(layout);
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    members.push_back({keys[i], json_value(facts[i].second)});
-  members.push_back({"start_bytes", fmt::format("{}", layout.blocks[0].start_bytes)});
-  members.push_back({"lbo_bytes", fmt::format("{}", layout.lbo_bytes)});
-  members.push_back({"sbo_bytes", fmt::format("{}", layout.sbo_bytes)});
-  members.push_back({"base_offset", "0"});
-  members.push_back({"swizzle", json_string(name(layout.swizzle))});
-  std::vector<std::string> blocks;
-  for (const OperandBlock& block : layout.blocks)
-    blocks.push_back(json_object({{"mn", fmt::format("{}", block.mn)},
-                                  {"k", fmt::format("{}", block.k)},
-                                  {"start_bytes", fmt::format("{}", block.start_bytes)},
-                                  {"descriptor", json_string(word_text(block))}}));
-  members.push_back({"instructions", json_array(blocks)});
-  return json_object(members);
+Value value_of(const OperandLayout& layout) {
+  Value::Members members = facts_members(facts_of(layout));
+  members.push_back({"start_bytes", layout.blocks[0].start_bytes});
+  members.push_back({"lbo_bytes", layout.lbo_bytes});
+  members.push_back({"sbo_bytes", layout.sbo_bytes});
+  members.push_back({"base_offset", 0});
+  members.push_back({"swizzle", name(layout.swizzle)});
+  members.push_back({"instructions", list_of(layout.blocks, [](const OperandBlock& block) {
+                       return Value::Members{{"mn", block.mn},
+                                             {"k", block.k},
+                                             {"start_bytes", block.start_bytes},
+                                             {"descriptor", word_text(block)}};
+                     })});
+  return members;
 }
 
 }  // namespace
@@ -171,7 +161,7 @@ std::string canonical_text(Major major, Swizzle swizzle, std::uint32_t k_bytes) 
 }
 
 Answer layout_answer(const OperandLayout& layout, Style style) {
-  return {Status::Yes, style == Style::Json ? json_of(layout) : text_of(layout), ""};
+  return {Status::Yes, style == Style::Json ? json_text(value_of(layout)) : text_of(layout), ""};
 }
 
 }  // namespace tcq::oracle

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "oracle/answer/decoded_word.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/facts.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/ptx/mnemonic.h"
@@ -239,8 +239,6 @@ CuteLayout global_c(const Request& r) {
 
 // ---- Answer -------------------------------------------------------------------------------------
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
 std::string descriptor_text(const OperandTile& tile) {
   const wgmma::MatrixDescriptor d = first_descriptor(tile, 0);
   return fmt::format("{} + (start >> {}): lbo_bytes {}, sbo_bytes {}, swizzle {}",
@@ -307,18 +305,8 @@ Answer partition(const Question& question) {
   const Request request = request_from(question);
   require_fit(request);
   const Facts facts = facts_of(request);
-  if (question.options.style == Style::Json) {
-    std::vector<std::string> keys;
-    for (const auto& [key, value] : facts) keys.push_back(json_key(key));
-    std::vector<std::pair<std::string_view, std::string>> members;
-    for (std::size_t i = 0; i < facts.size(); ++i)
-      members.push_back({keys[i], json_value(facts[i].second)});
-    return {Status::Yes, json_object(members), ""};
-  }
-  std::string text;
-  for (const auto& [key, value] : facts)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", key, value);
-  return {Status::Yes, text, ""};
+  const bool json = question.options.style == Style::Json;
+  return {Status::Yes, json ? json_text(facts_members(facts)) : facts_lines(facts), ""};
 }
 
 }  // namespace tcq::oracle

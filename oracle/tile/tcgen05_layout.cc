@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "oracle/answer/decoded_word.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/facts.h"
 #include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/tile/operand_layout.h"
@@ -28,7 +28,6 @@ namespace tcq::oracle {
 namespace {
 
 using tcgen05::SmemDescriptor;
-using Facts = std::vector<std::pair<std::string_view, std::string>>;
 
 constexpr std::uint64_t longest_extent = 16384;
 constexpr int descriptor_bits = 64;
@@ -57,13 +56,6 @@ Tcgen05Instruction instruction_without_k(const Question& question,
     throw UsageError(fmt::format("tcgen05.{} multiplies nothing: expected tcgen05.mma",
                                  instruction_name(instruction.form)));
   return instruction;
-}
-
-std::string facts_text(const Facts& facts) {
-  std::string text;
-  for (const auto& [key, value] : facts)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", key, value);
-  return text;
 }
 
 // ---- One operand --------------------------------------------------------------------------------
@@ -269,7 +261,7 @@ Facts facts_of(const TilePlan& plan) {
 }
 
 std::string plan_text(const TilePlan& plan) {
-  std::string text = facts_text(facts_of(plan));
+  std::string text = facts_lines(facts_of(plan));
   for (const ScaleCopy& copy : plan.copies)
     text += fmt::format("\n{}: {}", copy.name, copy_text(plan, copy));
   for (const PlanStep& step : plan.steps)
@@ -278,66 +270,56 @@ std::string plan_text(const TilePlan& plan) {
   return text;
 }
 
-std::string number(int value) { return std::to_string(value); }
-
-std::string step_json(const TilePlan& plan, const PlanStep& step) {
-  Facts members = {{"k", number(step.k)}};
+Value value_of(const TilePlan& plan, const PlanStep& step) {
+  Value::Members members = {{"k", step.k}};
   if (step.a)
-    members.push_back({"desc_a", json_string(word_of(*step.a))});
+    members.push_back({"desc_a", word_of(*step.a)});
   else
-    members.push_back({"a_column", number(step.a_column)});
-  members.push_back({"desc_b", json_string(word_of(step.b))});
-  members.push_back({"idesc", json_string(word_of(step.idesc, kind_of(plan)))});
-  if (plan.b.opcode.sparse) members.push_back({"metadata_column", number(step.metadata_column)});
-  if (chooses_selector(plan)) members.push_back({"selector", number(step.idesc.selector)});
+    members.push_back({"a_column", step.a_column});
+  members.push_back({"desc_b", word_of(step.b)});
+  members.push_back({"idesc", word_of(step.idesc, kind_of(plan))});
+  if (plan.b.opcode.sparse) members.push_back({"metadata_column", step.metadata_column});
+  if (chooses_selector(plan)) members.push_back({"selector", step.idesc.selector});
   if (plan.sfa) {
-    members.push_back({"scale_a_column", number(step.scale_a_column)});
-    members.push_back({"scale_a_id", number(step.idesc.scale_a_id)});
-    members.push_back({"scale_b_column", number(step.scale_b_column)});
-    members.push_back({"scale_b_id", number(step.idesc.scale_b_id)});
+    members.push_back({"scale_a_column", step.scale_a_column});
+    members.push_back({"scale_a_id", step.idesc.scale_a_id});
+    members.push_back({"scale_b_column", step.scale_b_column});
+    members.push_back({"scale_b_id", step.idesc.scale_b_id});
   }
-  return json_object(members);
+  return members;
 }
 
-template <class Items, class ToJson>
-std::string array_of(const Items& items, ToJson&& to_json) {
-  std::vector<std::string> texts;
-  for (const auto& item : items) texts.push_back(to_json(item));
-  return json_array(texts);
+Value value_of(const SmemRegion& region) {
+  return Value::Members{{"name", region.name}, {"start", region.start}, {"bytes", region.bytes}};
 }
 
-std::string plan_json(const TilePlan& plan) {
-  return json_object(
-      {{"instruction", json_string(mnemonic_with_keys(plan.instruction))},
-       {"k", number(plan.k)},
-       {"order_a", plan.a ? json_string(name(plan.a->order)) : "null"},
-       {"order_b", json_string(name(plan.b.order))},
-       {"shared", array_of(plan.shared,
-                           [](const SmemRegion& region) {
-                             return json_object({{"name", json_string(region.name)},
-                                                 {"start", std::to_string(region.start)},
-                                                 {"bytes", std::to_string(region.bytes)}});
-                           })},
-       {"tmem", array_of(plan.tmem,
-                         [](const TmemRegion& region) {
-                           return json_object({{"name", json_string(region.name)},
-                                               {"column", number(region.column)},
-                                               {"columns", number(region.columns)}});
-                         })},
-       {"columns", number(plan.columns)},
-       {"allocation", number(plan.allocation)},
-       {"copies", array_of(plan.copies,
-                           [&](const ScaleCopy& copy) {
-                             return json_object(
-                                 {{"name", json_string(copy.name)},
-                                  {"opcode", json_string(full_opcode(Tcgen05Form(
-                                                 cp_form(copy.shape, plan.b.opcode.cta_group))))},
-                                  {"column", number(copy.tmem_column)},
-                                  {"desc", json_string(word_of(copy.source))}});
-                           })},
-       {"steps", array_of(plan.steps, [&](const PlanStep& step) { return step_json(plan, step); })},
-       {"notes",
-        array_of(notes_of(plan), [](const std::string& note) { return json_string(note); })}});
+Value value_of(const TmemRegion& region) {
+  return Value::Members{
+      {"name", region.name}, {"column", region.column}, {"columns", region.columns}};
+}
+
+Value value_of(const TilePlan& plan, const ScaleCopy& copy) {
+  const Tcgen05Form form = cp_form(copy.shape, plan.b.opcode.cta_group);
+  return Value::Members{{"name", copy.name},
+                        {"opcode", full_opcode(form)},
+                        {"column", copy.tmem_column},
+                        {"desc", word_of(copy.source)}};
+}
+
+Value value_of(const TilePlan& plan) {
+  const auto values = [](const auto& item) { return value_of(item); };
+  const auto of_plan = [&](const auto& item) { return value_of(plan, item); };
+  return Value::Members{{"instruction", mnemonic_with_keys(plan.instruction)},
+                        {"k", plan.k},
+                        {"order_a", plan.a ? Value(name(plan.a->order)) : Value()},
+                        {"order_b", name(plan.b.order)},
+                        {"shared", list_of(plan.shared, values)},
+                        {"tmem", list_of(plan.tmem, values)},
+                        {"columns", plan.columns},
+                        {"allocation", plan.allocation},
+                        {"copies", list_of(plan.copies, of_plan)},
+                        {"steps", list_of(plan.steps, of_plan)},
+                        {"notes", list_of(notes_of(plan))}};
 }
 
 }  // namespace
@@ -347,7 +329,7 @@ Answer layout_tcgen05(const Question& question) {
     return layout_answer(layout_of(operand_request(question)), question.options.style);
   const bool json = question.options.style == Style::Json;
   const TilePlan plan = plan_from(question);
-  return {Status::Yes, json ? plan_json(plan) : plan_text(plan), ""};
+  return {Status::Yes, json ? json_text(value_of(plan)) : plan_text(plan), ""};
 }
 
 }  // namespace tcq::oracle

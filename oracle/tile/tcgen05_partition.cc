@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "oracle/answer/decoded_word.h"
-#include "oracle/answer/json.h"
+#include "oracle/answer/facts.h"
 #include "oracle/answer/words.h"
 #include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
@@ -37,7 +37,6 @@ namespace {
 using tcgen05::Accumulator;
 using tcgen05::InstructionDescriptor;
 using tcgen05::MmaOpcode;
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t longest_extent = 16384;
 constexpr std::uint64_t most_stages = 256;
@@ -270,15 +269,7 @@ Answer partition_tcgen05(const Question& question) {
   require_accumulators(request);
   const Facts facts = facts_of(request);
   const bool json = question.options.style == Style::Json;
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : facts) keys.push_back(json_key(key));
-  std::vector<std::pair<std::string_view, std::string>> members;
-  std::string text;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    members.push_back({keys[i], json_value(facts[i].second)});
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "\n", facts[i].first, facts[i].second);
-  }
-  return {Status::Yes, json ? json_object(members) : text, ""};
+  return {Status::Yes, json ? json_text(facts_members(facts)) : facts_lines(facts), ""};
 }
 
 }  // namespace tcq::oracle

@@ -8,14 +8,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "oracle/answer/json.h"
 #include "oracle/answer/svg.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "sim/async/tmem_plan.h"
@@ -282,58 +283,57 @@ std::string text_answer(const Question& question, const TmemPlan& plan) {
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-std::string number_text(int value) { return std::to_string(value); }
-
-std::string region_json(const std::string& name, TmemColumns at) {
-  return json_object({{"name", json_string(name)},
-                      {"start", number_text(at.start)},
-                      {"columns", number_text(at.columns)}});
+Value::Members region_members(const std::string& name, TmemColumns at) {
+  return {{"name", name}, {"start", at.start}, {"columns", at.columns}};
 }
 
-std::string allocation_json(const TmemAllocation& allocation) {
-  std::vector<std::string> parts;
-  for (const TmemPart& part : allocation.parts) parts.push_back(region_json(part.name, part.at));
-  return json_object({{"name", json_string(allocation.name)},
-                      {"start", number_text(allocation.at.start)},
-                      {"columns", number_text(allocation.at.columns)},
-                      {"freed", allocation.freed ? "true" : "false"},
-                      {"parts", json_array(parts)}});
+Value value_of(const TmemAllocation& allocation) {
+  Value::Members members = region_members(allocation.name, allocation.at);
+  members.push_back({"freed", allocation.freed});
+  members.push_back({"parts", list_of(allocation.parts, [](const TmemPart& part) {
+                       return region_members(part.name, part.at);
+                     })});
+  return members;
 }
 
-std::string finding_json(const Question& question, const tcgen05::TmemFinding& finding) {
+Value value_of(const Question& question, const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
-  return json_object({{"word", json_string(short_word(question, finding.step))},
-                      {"kind", json_string(name(about.kind))},
-                      {"name", json_string(about.name)},
-                      {"what", json_string(about.sentence)}});
+  return Value::Members{{"word", short_word(question, finding.step)},
+                        {"kind", name(about.kind)},
+                        {"name", about.name},
+                        {"what", about.sentence}};
 }
 
-std::string json_answer(const Question& question, const TmemPlan& plan) {
-  std::vector<std::string> allocations;
+// Without those of the allocations freed first that are too many.
+Value::List allocations_of(const TmemPlan& plan) {
+  Value::List allocations;
   std::size_t freed = 0;  // regions
   for (const TmemAllocation& a : plan.allocations) {
     freed += a.freed ? 1 + a.parts.size() : 0;
-    if (!a.freed || freed <= most_freed) allocations.push_back(allocation_json(a));
+    if (!a.freed || freed <= most_freed) allocations.push_back(value_of(a));
   }
-  std::vector<std::string> runs;
-  for (const TmemColumns& run : free_columns(plan))
-    runs.push_back(
-        json_object({{"start", number_text(run.start)}, {"columns", number_text(run.columns)}}));
-  std::vector<std::string> faults;
-  for (std::size_t i = 0; i < std::min(plan.findings.size(), most_faults); ++i)
-    faults.push_back(finding_json(question, plan.findings[i]));
-  const int free = total(free_columns(plan));
-  return json_object({{"bar", json_string(bar(plan))},
-                      {"columns_per_mark", number_text(columns_per_mark)},
-                      {"allocations", json_array(allocations)},
-                      {"allocation_count", std::to_string(plan.allocations.size())},
-                      {"free", json_array(runs)},
-                      {"free_columns", number_text(free)},
-                      {"largest_free", number_text(largest(free_columns(plan)))},
-                      {"next_at_most", number_text(plan.next_at_most)},
-                      {"peak_columns", number_text(plan.peak_columns)},
-                      {"faults", json_array(faults)},
-                      {"fault_count", std::to_string(plan.findings.size())}});
+  return allocations;
+}
+
+Value value_of(const Question& question, const TmemPlan& plan) {
+  const std::vector<TmemColumns> runs = free_columns(plan);
+  const std::span findings(plan.findings.data(), std::min(plan.findings.size(), most_faults));
+  return Value::Members{
+      {"bar", bar(plan)},
+      {"columns_per_mark", columns_per_mark},
+      {"allocations", allocations_of(plan)},
+      {"allocation_count", plan.allocations.size()},
+      {"free", list_of(runs,
+                       [](TmemColumns run) {
+                         return Value::Members{{"start", run.start}, {"columns", run.columns}};
+                       })},
+      {"free_columns", total(runs)},
+      {"largest_free", largest(runs)},
+      {"next_at_most", plan.next_at_most},
+      {"peak_columns", plan.peak_columns},
+      {"faults",
+       list_of(findings, [&](const auto& finding) { return value_of(question, finding); })},
+      {"fault_count", plan.findings.size()}};
 }
 
 // ---- Picture ------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
     picture.column_names.push_back(fmt::format("+{}", cell * columns_per_mark));
   for (int mark = 0; mark < marks; ++mark) {
     if (mark % cells_per_row == 0) {
-      picture.row_names.push_back(number_text(mark * columns_per_mark));
+      picture.row_names.push_back(std::to_string(mark * columns_per_mark));
       picture.cells.emplace_back();
     }
     std::string label;
@@ -376,8 +376,8 @@ Answer tmem(const Question& question) {
   if (!options.svg_path.empty())
     write_whole_file(options.svg_path, svg_text(picture_of(question, plan)));
   Answer reply;
-  reply.text =
-      options.style == Style::Json ? json_answer(question, plan) : text_answer(question, plan);
+  reply.text = options.style == Style::Json ? json_text(value_of(question, plan))
+                                            : text_answer(question, plan);
   if (plan.findings.empty()) return reply;
   reply.status = Status::No;
   reply.complaint = finding_text(question, plan.findings[0]);

@@ -73,6 +73,13 @@ void add_mma(std::vector<std::string>& all, const std::string& mnemonic) {
     }
 }
 
+void add_copies(std::vector<std::string>& all, const std::string& mnemonic) {
+  for (const char* rest :
+       {" D", " D address=0x40", " S desc=0x0000400800800040", " S desc=0x4000404000010040",
+        " S desc=0x8000402000010080", " S desc=0xc000401000010040"})
+    all.push_back(mnemonic + rest);
+}
+
 // Runs of .16x32bx2 that overlap are searched, cell by cell: short ones are enough.
 void add_loads(std::vector<std::string>& all, const std::string& mnemonic) {
   for (const char* rest : {"", " address=0x100020", " half_split=128"})
@@ -86,6 +93,8 @@ std::vector<std::string> tcgen05_questions() {
     const std::string mnemonic = short_opcode(form);
     if (std::holds_alternative<tcgen05::MmaForm>(form))
       add_mma(all, mnemonic);
+    else if (mnemonic.starts_with("tcgen05.cp"))
+      add_copies(all, mnemonic);
     else if (mnemonic.starts_with("tcgen05.ld") || mnemonic.starts_with("tcgen05.st"))
       add_loads(all, mnemonic);
   }
@@ -261,7 +270,13 @@ const std::vector<std::string> in_tensor_memory = {
     "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 SFA m=128 n=96 factors=8",
     "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 SFA m=128 n=96 column_step=8",
     "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 SFB m=128 n=96 factors=8",
-    "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 SFB m=256 n=192 address=0x64"};
+    "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 SFB m=256 n=192 address=0x64",
+    "tcgen05.cp.cta_group::1.128x256b D",
+    "tcgen05.cp.cta_group::2.4x256b D address=0x64",
+    "tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32 D",
+    "tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 D address=0x40",
+    "tcgen05.cp.cta_group::1.64x128b.warpx2::01_23.b8x16.b4x16_p64 D",
+    "tcgen05.cp.cta_group::1.32x128b.warpx4 D address=0x1fc"};
 
 TEST(Equation, OfTensorMemoryIsTheMap) {
   for (const std::string& question : in_tensor_memory) {
@@ -297,7 +312,7 @@ TEST(Equation, TheirLayoutsHoldWhatSomeElementHasAsItsPlaceAndNothingElse) {
 TEST(Equation, OfDGoesBackAndHasACuTeString) {
   for (const std::string& question : in_tensor_memory) {
     const Map map = map_of_words(question);
-    if (map.matrix != "D") continue;
+    if (!is_accumulator(map)) continue;
     const Lines lines = lines_of(map);
     const cute::Layout layout(lines.at("CuTe (row, col) -> tmem_lane + 128*tmem_column"));
     const Coords first = map.places({})[0];
@@ -310,6 +325,45 @@ TEST(Equation, OfDGoesBackAndHasACuTeString) {
         ASSERT_EQ(layout({row, col}), at[1] - first[1] + 128 * (at[2] - first[2])) << question;
       }
     }
+  }
+}
+
+TEST(Equation, OfACopyGoesBackFromEveryCopy) {
+  for (const std::string& question : in_tensor_memory) {
+    const Map map = map_of_words(question);
+    if (map.matrix != "D" || is_accumulator(map)) continue;
+    const Lines lines = lines_of(map);
+    const int first_column = map.places({})[0][2];
+    for_each(map.element, false, [&](const Coords& e) {
+      for (const Coords& at : map.places(e)) {
+        const Names names = {{"tmem_lane", at[1]},
+                             {"tmem_column", at[2] - first_column},
+                             {"low_bit", value(map.place[3], at[3])}};
+        ASSERT_EQ(evaluate(lines, "row", names), e[0]) << question;
+        ASSERT_EQ(evaluate(lines, "col", names), e[1]) << question;
+      }
+    });
+  }
+}
+
+TEST(Equation, OfWhatACopyReadsIsTheMap) {
+  std::vector<std::string> questions;
+  add_copies(questions, "tcgen05.cp.cta_group::1.128x256b");
+  add_copies(questions, "tcgen05.cp.cta_group::2.64x128b.warpx2::01_23.b8x16.b4x16_p64");
+  add_copies(questions, "tcgen05.cp.cta_group::1.4x256b.b8x16.b6x16_p32");
+  for (const std::string& question : questions) {
+    const Map map = map_of_words(question);
+    if (map.space != Space::SharedMemory) continue;
+    const Lines lines = lines_of(map);
+    for_each(map.element, false, [&](const Coords& e) {
+      const Coords at = map.places(e)[0];
+      Names names = {{"row", e[0]}, {"col", e[1]}};
+      if (map.bits < 8) names["bit"] = evaluate(lines, "bit", names);
+      names["x"] = evaluate(lines, "x", names);
+      ASSERT_EQ(evaluate(lines, "byte", names), at[1]) << question;
+      const int low_bit = map.bits < 8 ? evaluate(lines, "low_bit", names) : 0;
+      ASSERT_EQ(low_bit, at[2]) << question;
+    });
   }
 }
 
@@ -384,6 +438,37 @@ TEST(Where, NamesEverythingInTensorMemory) {
             "D[3][4] = tmem_lane 3, tmem_column 4, bits [0,16) (warp 0 of the warpgroup reads it)");
 }
 
+TEST(Where, KnowsWhatACopyMoves) {
+  const std::string x4 = "tcgen05.cp.cta_group::1.32x128b.warpx4 ";
+  EXPECT_EQ(text_of("where " + x4 + "D row=5 col=7"),
+            "D[5][7] = tmem_lane 5, tmem_column 1, bits [24,32); copies in tmem_lane 37, 69 and "
+            "101");
+  EXPECT_EQ(text_of("what " + x4 + "D tmem_lane=69 tmem_column=1"),
+            "tmem_lane 69, tmem_column 1 = D[5][4], D[5][5], D[5][6], D[5][7]");
+  EXPECT_EQ(ask("what " + x4 + "D tmem_lane=69 tmem_column=4").complaint,
+            "tmem_lane 69, tmem_column 4 gets nothing from this copy");
+  EXPECT_EQ(text_of("where " + x4 + "S row=5 col=7 desc=0x0000400800010040"),
+            "S[5][7] = byte 0x457");
+  EXPECT_EQ(text_of("where tcgen05.cp.cta_group::2.64x128b.warpx2::01_23 D row=40 col=0"),
+            "D[40][0] = tmem_lane 72, tmem_column 0, bits [0,8); a copy in tmem_lane 104, in both "
+            "CTAs");
+  const std::string six = "tcgen05.cp.cta_group::2.128x256b.b8x16.b6x16_p32 ";
+  EXPECT_TRUE(text_of("where " + six + "D row=3 col=21")
+                  .starts_with("D[3][21] = tmem_lane 3, tmem_column 5, bits [9,15), in both CTAs\n"
+                               "note: inferred: "));
+  EXPECT_TRUE(text_of("where " + six + "S row=3 col=21 desc=0x0000400800800040")
+                  .starts_with("S[3][21] = byte 0xc33, bits [6,12) of each CTA's shared memory\n"));
+  EXPECT_EQ(ask("where tcgen05.cp.cta_group::1.4x256b D row=3 col=0 address=0x100000").status,
+            Status::No);
+  EXPECT_EQ(ask("where " + x4 + "D row=0 col=0 address=0x1fd").status, Status::No);
+  EXPECT_EQ(ask("where " + x4 + "S row=0 col=0 desc=0x2000400800010040").status,
+            Status::Unmodelled);
+  EXPECT_EQ(ask("where " + x4 + "S row=0 col=0 desc=0x4010400800010040").status, Status::No);
+  EXPECT_EQ(ask("what " + x4 + "S row=0 col=0").status, Status::Usage);
+  EXPECT_EQ(ask("bytes " + x4 + "D").status, Status::Usage);
+  EXPECT_EQ(ask("where " + x4 + "SFA row=0 col=0").status, Status::Usage);
+}
+
 TEST(Where, NamesRegistersOfLoadsBothWays) {
   EXPECT_EQ(text_of("where tcgen05.ld.16x256b.x8 D tmem_lane=66 tmem_column=23"),
             "tmem_lane 66, tmem_column 23 = thread 75, register 9");
@@ -433,6 +518,8 @@ TEST(Where, HasOneShapeInJsonEverywhere) {
            "where " + nvf4 + " B row=3 col=4 desc=0x4000404000010040",
            "where tcgen05.mma.sp.cta_group::1.kind::f16 E row=77 k=22",
            "where tcgen05.ld.32x32b.x16.pack::16b D tmem_lane=69 tmem_column=11",
+           "where tcgen05.cp.cta_group::2.4x256b D row=3 col=11",
+           "where tcgen05.cp.cta_group::2.4x256b S row=3 col=11 desc=0x0000400800010040",
            "where ldmatrix.x4 D row=3 col=3 matrix=1"}) {
     const nlohmann::json answer = nlohmann::json::parse(text_of(question, json));
     EXPECT_TRUE(answer.at("matrix").is_string() && answer.at("notes").is_array()) << question;

@@ -115,9 +115,8 @@ Bytes shared_factors(const ScalePlan& scales) {
 }
 
 void copy(const ScaleCopy& cp, const Bytes& bytes, Cells& cells) {
-  ASSERT_EQ(tcgen05::check(cp.source), Fault::None);
-  const tcgen05::CpOperand source = {cp.source.start_bytes, canonical_layout(cp.source, Major::K),
-                                     swizzle_function(cp.source.swizzle)};
+  ASSERT_EQ(check_cp_source(cp.source), Fault::None);
+  const tcgen05::CpOperand source = cp_operand(cp.source);
   for (int row = 0; row < cp_rows(cp.shape); ++row)
     for (int byte = 0; byte < cp_row_bytes(cp.shape); ++byte)
       for (int i = 0; i < cp_copies(cp.shape); ++i) {

@@ -4,8 +4,6 @@
 // .b64, %p: .pred, %rs: .b16, %fd: .f64). Start at generate().
 #pragma once
 
-#include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,21 +13,9 @@
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/shape.h"
+#include "tests/silicon/statements.h"
 
 namespace tcq::oracle {
-
-struct Statement {
-  std::string text;
-  Fault difference = Fault::None;  // what ptxas tolerates; None: both must agree
-};
-
-// At least one: ptxas stops at an empty vector.
-inline std::string registers(const std::string& prefix, int count) {
-  std::string text = "{";
-  count = std::max(count, 1);
-  for (int i = 0; i < count; ++i) text += (i > 0 ? "," : "") + prefix + std::to_string(i);
-  return text + "}";
-}
 
 // The parts of one statement, so that one of them can be spoilt.
 struct Parts {
@@ -37,10 +23,9 @@ struct Parts {
   std::vector<std::string> operands;
 
   std::string text() const {
-    std::string all =
-        "wgmma.mma_async" + sparse + order + shape + satfinite + types + late_satfinite + operation;
-    for (std::size_t i = 0; i < operands.size(); ++i) all += (i > 0 ? ", " : " ") + operands[i];
-    return all + ";";
+    return joined(
+        "wgmma.mma_async" + sparse + order + shape + satfinite + types + late_satfinite + operation,
+        operands);
   }
 };
 
@@ -51,8 +36,8 @@ inline std::string shape(int m, int n, int k) {
 inline std::string legal_operand(const wgmma::Form& f, wgmma::Operand operand) {
   switch (operand) {
     case wgmma::Operand::D:
-      return registers(f.d == Type::f32 ? "%f" : "%r", wgmma::accumulator_registers(f.d, f.n));
-    case wgmma::Operand::ARegisters: return registers("%r", wgmma::a_registers);
+      return vector_of(f.d == Type::f32 ? "%f" : "%r", wgmma::accumulator_registers(f.d, f.n));
+    case wgmma::Operand::ARegisters: return vector_of("%r", wgmma::a_registers);
     case wgmma::Operand::ADesc: return "%rd0";
     case wgmma::Operand::BDesc: return "%rd1";
     case wgmma::Operand::SpMeta: return "%r9";
@@ -84,35 +69,31 @@ inline Parts parts_of(const wgmma::Form& f) {
   return parts;
 }
 
-class Generator {
- public:
-  void add(const Parts& parts, Fault difference = Fault::None) { add(parts.text(), difference); }
-  void add(const std::string& text, Fault difference = Fault::None) {
-    if (seen_.insert(text).second) statements.push_back({text, difference});
-  }
-  std::vector<Statement> statements;
-
- private:
-  std::set<std::string> seen_;
-};
+// `difference`: what ptxas tolerates; None: both must agree.
+inline void add(Generator& out, const std::string& text, Fault difference = Fault::None) {
+  out.add(text, difference == Fault::None ? "" : info(difference).name);
+}
+inline void add(Generator& out, const Parts& parts, Fault difference = Fault::None) {
+  add(out, parts.text(), difference);
+}
 
 // Values that fit an operand, and ones that do not.
 inline std::vector<std::string> alternatives(const wgmma::Form& f, wgmma::Operand operand) {
   const int d = wgmma::accumulator_registers(f.d, f.n);
   switch (operand) {
     case wgmma::Operand::D:
-      return {registers("%f", d),
-              registers("%r", d),
-              registers("%f", d + 1),
-              registers("%r", d - 1),
-              registers("%r", 2 * d),
-              registers("%rd", 2),
+      return {vector_of("%f", d),
+              vector_of("%r", d),
+              vector_of("%f", d + 1),
+              vector_of("%r", d - 1),
+              vector_of("%r", 2 * d),
+              vector_of("%rd", 2),
               "%f0",
               "%r0",
               "7"};
     case wgmma::Operand::ARegisters:
-      return {registers("%r", 3), registers("%r", 5),  registers("%r", 2),
-              registers("%f", 4), registers("%rd", 4), registers("%rs", 4)};
+      return {vector_of("%r", 3), vector_of("%r", 5),  vector_of("%r", 2),
+              vector_of("%f", 4), vector_of("%rd", 4), vector_of("%rs", 4)};
     case wgmma::Operand::ADesc:
     case wgmma::Operand::BDesc:
       return {"%rd7",
@@ -121,8 +102,8 @@ inline std::vector<std::string> alternatives(const wgmma::Form& f, wgmma::Operan
               "%f0",
               "%p0",
               "%fd0",
-              registers("%rd", 1),
-              registers("%r", 2)};
+              vector_of("%rd", 1),
+              vector_of("%r", 2)};
     case wgmma::Operand::SpMeta: return {"%f0", "%rd0", "%rs0", "%p0", "5"};
     case wgmma::Operand::SpSelector: return {"1", "2", "3", "-1", "%r0"};
     case wgmma::Operand::ScaleD: return {"0", "1", "!%p1", "2", "-1", "%r0", "%rd0", "0x1"};
@@ -142,17 +123,17 @@ inline void add_operand_errors(const wgmma::Form& f, Generator& out) {
       Parts bad = good;
       bad.operands[i] = other;
       const bool crash = operands[i] == wgmma::Operand::SpMeta && other == "%p0";
-      out.add(bad, crash ? Fault::OperandKind : Fault::None);
+      add(out, bad, crash ? Fault::OperandKind : Fault::None);
     }
   }
   for (const std::string more : {"0", "1", "%p0"}) {
     Parts bad = good;
     bad.operands.push_back(more);
-    out.add(bad);
+    add(out, bad);
   }
   Parts fewer = good;
   fewer.operands.pop_back();
-  out.add(fewer);
+  add(out, fewer);
 }
 
 inline void add_qualifier_errors(const wgmma::Form& f, Generator& out) {
@@ -160,7 +141,7 @@ inline void add_qualifier_errors(const wgmma::Form& f, Generator& out) {
   const auto with = [&](auto change, Fault difference = Fault::None) {
     Parts bad = good;
     change(bad);
-    out.add(bad, difference);
+    add(out, bad, difference);
   };
   with([](Parts& p) { p.order = ".aligned"; });
   with([](Parts& p) { p.order = ""; });
@@ -197,7 +178,7 @@ inline void add_type_combinations(Generator& out) {
         for (const bool sparse : {false, true}) {
           wgmma::Form f = form;
           f.sparse = sparse;
-          out.add(parts_of(f));
+          add(out, parts_of(f));
         }
       }
     }
@@ -206,7 +187,7 @@ inline void add_type_combinations(Generator& out) {
                             ".bf16.bf16.bf16", ".f32.f32.f32", ".s32.s32.s32", ".s32.s16.s16"}) {
     Parts parts = parts_of({Type::f32, Type::f16, Type::f16, 16});
     parts.types = types;
-    out.add(parts);
+    add(out, parts);
   }
 }
 
@@ -229,7 +210,7 @@ inline std::vector<Statement> legal_statements() {
   for (wgmma::Form form : all_forms()) {
     for (const auto place : {wgmma::Place::Smem, wgmma::Place::Registers}) {
       form.a_place = place;
-      out.add(parts_of(form));
+      add(out, parts_of(form));
     }
   }
   return out.statements;
@@ -243,7 +224,7 @@ inline std::vector<Statement> generate() {
       form.n = n == 0 ? 1 : n;
       if (form.n % 8 == 4 && form.n > 40) continue;
       Parts parts = parts_of(form);
-      out.add(parts);
+      add(out, parts);
     }
   }
   for (const wgmma::Form& form : kinds()) {
@@ -272,9 +253,9 @@ inline std::vector<Statement> generate() {
                             "@!%p0 wgmma.wait_group.sync.aligned 0;",
                             "@%r0 wgmma.fence.sync.aligned;"})
     out.add(group);
-  out.add("wgmma.fence.sync;", Fault::AlignedMissing);
-  out.add("wgmma.wait_group.sync 0;", Fault::AlignedMissing);
-  out.add("wgmma.commit_group.aligned.sync;", Fault::QualifierOrder);
+  add(out, "wgmma.fence.sync;", Fault::AlignedMissing);
+  add(out, "wgmma.wait_group.sync 0;", Fault::AlignedMissing);
+  add(out, "wgmma.commit_group.aligned.sync;", Fault::QualifierOrder);
   return out.statements;
 }
 

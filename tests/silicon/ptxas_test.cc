@@ -20,71 +20,32 @@
 #include "sim/isa/fault/fault.h"
 #include "tests/silicon/ptx_random.h"
 #include "tests/silicon/ptx_statements.h"
+#include "tests/silicon/statements.h"
 #include "tests/support/ask.h"
 
 namespace tcq::oracle {
 namespace {
 
-// What ptxas accepts and the manual does not.
-const std::map<Fault, std::string> kDifferences = {
-    {Fault::AlignedMissing, "the syntax has .aligned; ptxas does not insist on it"},
-    {Fault::OperandKind,
-     "the front end takes a predicate as sp-meta, on which ptxas 13.0 crashes later, a vector as "
-     "sp-meta, and a vector of several 32-bit types for one of .b32"},
-    {Fault::QualifierOrder, "the syntax fixes the order and each qualifier once; ptxas is lenient"},
-    {Fault::QualifierUnknown, "ptxas skips .row and .col"}};
-
-std::string verdict(const std::string& text, Target target) {
-  Question question{"check", {}, {}};
-  question.options.arch = name(target);
-  return answer_line(question, text).text;
-}
-
-// What an answer about such a statement begins with.
-std::string illegal_by(Fault fault) { return std::string("illegal\t") + info(fault).name + ": "; }
-
-struct Tally {
-  int legal = 0;
-  int illegal = 0;
-  std::map<Fault, int> differences;
-};
-
-void compare(const std::vector<Statement>& statements, Target target, Tally& tally) {
-  std::vector<std::string> texts;
-  for (const Statement& statement : statements) texts.push_back(statement.text);
-  const std::set<std::size_t> wrong = rejected(texts, target);
-  for (std::size_t i = 0; i < statements.size(); ++i) {
-    const Statement& statement = statements[i];
-    const bool accepted = !wrong.contains(i);
-    const std::string ours = verdict(statement.text, target);
-    ASSERT_FALSE(ours.starts_with("unmodelled")) << statement.text;
-    if (statement.difference != Fault::None && accepted) {
-      ASSERT_TRUE(kDifferences.contains(statement.difference));
-      EXPECT_TRUE(ours.starts_with(illegal_by(statement.difference))) << statement.text;
-      ++tally.differences[statement.difference];
-      continue;
-    }
-    EXPECT_EQ(ours == "legal", accepted)
-        << name(target) << ": " << statement.text
-        << "\nptxas: " << (accepted ? "accepted" : "rejected") << "\ncheck: " << ours;
-    ++(accepted ? tally.legal : tally.illegal);
-  }
+Differences differences() {
+  const std::map<Fault, std::string> tolerated = {
+      {Fault::AlignedMissing, "the syntax has .aligned; ptxas does not insist on it"},
+      {Fault::OperandKind,
+       "the front end takes a predicate as sp-meta, on which ptxas 13.0 crashes later, a vector as "
+       "sp-meta, and a vector of several 32-bit types for one of .b32"},
+      {Fault::QualifierOrder,
+       "the syntax fixes the order and each qualifier once; ptxas is lenient"},
+      {Fault::QualifierUnknown, "ptxas skips .row and .col"}};
+  Differences all;
+  for (const auto& [fault, reason] : tolerated)
+    all[info(fault).name] = {fault, reason, Target::sm_90a, true};
+  return all;
 }
 
 TEST(Ptxas, AgreesWithCheckOnEveryGeneratedStatement) {
   if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
   const std::vector<Statement> statements = generate();
   ASSERT_GE(statements.size(), 4000u);
-  Tally tally;
-  compare(statements, Target::sm_90a, tally);
-  for (const auto& [difference, reason] : kDifferences)
-    EXPECT_GT(tally.differences[difference], 0)
-        << "never happens: " << info(difference).name << ": " << reason;
-  std::printf("statements %zu: both legal %d, both illegal %d", statements.size(), tally.legal,
-              tally.illegal);
-  for (const auto& [difference, count] : tally.differences)
-    std::printf(", %s %d", info(difference).name, count);
-  std::printf("\n");
+  expect_agreement(statements, Target::sm_90a, differences());
 }
 
 // What `check` says of a stream of statements, each on any number of lines.
@@ -121,9 +82,8 @@ TEST(Ptxas, AgreesWithCheckOnRandomStatementsOverSeveralLines) {
     legal += accepted && ours[i] == "legal" ? 1 : 0;
     if ((ours[i] == "legal") == accepted) continue;
     const std::set<Fault>& differences = statements[i].differences;
-    const bool known = std::any_of(differences.begin(), differences.end(), [&](Fault fault) {
-      return ours[i].starts_with(illegal_by(fault));
-    });
+    const bool known = std::any_of(differences.begin(), differences.end(),
+                                   [&](Fault fault) { return is_illegal_by(ours[i], fault); });
     EXPECT_TRUE(accepted && known)
         << texts[i] << "\nptxas: " << (accepted ? "accepted" : "rejected")
         << "\ncheck: " << ours[i];
@@ -137,14 +97,14 @@ TEST(Ptxas, AgreesWithCheckOnRandomStatementsOverSeveralLines) {
 TEST(Ptxas, NoOtherTargetHasWgmma) {
   if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
   Generator generated;
-  for (const wgmma::Form& form : kinds()) generated.add(parts_of(form));
+  for (const wgmma::Form& form : kinds()) add(generated, parts_of(form));
   generated.add("wgmma.fence.sync.aligned;");
   generated.add("wgmma.commit_group.sync.aligned;");
   generated.add("wgmma.wait_group.sync.aligned 0;");
-  Tally tally;
+  int legal = 0;
   for (int i = 0; i < target_count; ++i)
-    compare(generated.statements, static_cast<Target>(i), tally);
-  EXPECT_EQ(tally.legal, static_cast<int>(generated.statements.size())) << "sm_90a's only";
+    legal += compare(generated.statements, static_cast<Target>(i), differences()).legal;
+  EXPECT_EQ(legal, static_cast<int>(generated.statements.size())) << "sm_90a's only";
 }
 
 const std::string kFence = "wgmma.fence.sync.aligned;\n";

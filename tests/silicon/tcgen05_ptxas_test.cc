@@ -3,117 +3,50 @@
 // differ, the difference has a name and a reason below.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "sim/isa/fault/fault.h"
-#include "tests/silicon/ptxas.h"
+#include "tests/silicon/statements.h"
 #include "tests/silicon/tcgen05_statements.h"
 #include "tests/support/ask.h"
 
 namespace tcq::oracle {
 namespace {
 
-// What ptxas accepts and the manual does not.
-struct Difference {
-  Fault fault;  // None: any, about the word that the verdict names
-  std::string reason;
-  Target seen_on = Target::sm_100a;
-};
-const std::map<std::string, Difference> kDifferences = {
+constexpr Target usual = Target::sm_100a;
+
+const Differences kDifferences = {
     {"aligned",
-     {Fault::AlignedMissing,
-      "ptxas insists on .aligned for wait and allocation, not for ld "
-      "and st"}},
+     {Fault::AlignedMissing, "ptxas insists on .aligned for wait and allocation, not for ld and st",
+      usual}},
     {"order",
      {Fault::QualifierOrder,
-      "the syntax fixes the order and each qualifier once; ptxas takes "
-      "most orders"}},
-    {"scale-input-d of i8", {Fault::ScaleInputDForm, "ptxas takes any number after a kind::i8"}},
+      "the syntax fixes the order and each qualifier once; ptxas takes most orders", usual}},
+    {"scale-input-d of i8",
+     {Fault::ScaleInputDForm, "ptxas takes any number after a kind::i8", usual}},
     {"enable",
-     {Fault::ImmediateEnableD, "ptxas takes any number for the predicate enable-input-d"}},
-    {"idesc", {Fault::ImmediateIdesc, "ptxas cuts an immediate idesc to 32 bits"}},
+     {Fault::ImmediateEnableD, "ptxas takes any number for the predicate enable-input-d", usual}},
+    {"idesc", {Fault::ImmediateIdesc, "ptxas cuts an immediate idesc to 32 bits", usual}},
     {"idesc value",
      {Fault::None,
-      "ptxas never reads the instruction descriptor: M, N, types and modifiers are words"}},
-    {"columns", {Fault::TmemAllocSize, "ptxas takes any multiple of 32 for dealloc"}},
-    {"address", {Fault::OperandKind, "ptxas looks at the type of few addresses"}},
+      "ptxas never reads the instruction descriptor: M, N, types and modifiers are words", usual}},
+    {"columns", {Fault::TmemAllocSize, "ptxas takes any multiple of 32 for dealloc", usual}},
+    {"address", {Fault::OperandKind, "ptxas looks at the type of few addresses", usual}},
     {"mask",
      {Fault::OperandKind,
-      "with scale-input-d ptxas takes a register for a disable-output-lane "
-      "vector"}},
+      "with scale-input-d ptxas takes a register for a disable-output-lane vector", usual}},
     {"predicate",
      {Fault::OperandKind, "ptxas takes a predicate as the result of ld.red", Target::sm_103a}},
-    {"vector", {Fault::OperandKind, "ptxas looks at the type of a vector's first element"}}};
-
-struct Tally {
-  int legal = 0;
-  int illegal = 0;
-  std::map<std::string, int> differences;
-  int sum() const {
-    int all = legal + illegal;
-    for (const auto& [name, count] : differences) all += count;
-    return all;
-  }
-};
-
-std::string verdict(const std::string& text, Target target) {
-  Question question{"check", {}, {}};
-  question.options.arch = name(target);
-  return answer_line(question, text).text;
-}
-
-bool is_about(const std::string& verdict, const Difference& difference) {
-  if (difference.fault == Fault::None) return verdict.find("; idesc is 0x") != std::string::npos;
-  return verdict.starts_with(std::string("illegal\t") + info(difference.fault).name + ": ");
-}
-
-void compare_one(const Tcgen05Statement& statement, bool accepted, Target target, Tally& tally) {
-  const std::string ours = verdict(statement.text, target);
-  EXPECT_FALSE(ours.starts_with("unmodelled")) << statement.text << "\n" << ours;
-  const auto difference = kDifferences.find(statement.difference);
-  if (accepted && difference != kDifferences.end() && is_about(ours, difference->second)) {
-    ++tally.differences[statement.difference];
-    return;
-  }
-  EXPECT_EQ(ours == "legal", accepted)
-      << name(target) << ": " << statement.text
-      << "\nptxas: " << (accepted ? "accepted" : "rejected") << "\ncheck: " << ours
-      << "\nmay differ by: " << statement.difference;
-  ++(accepted ? tally.legal : tally.illegal);
-}
-
-Tally compare(const std::vector<Tcgen05Statement>& statements, Target target) {
-  std::vector<std::string> texts;
-  for (const Tcgen05Statement& statement : statements) texts.push_back(statement.text);
-  const std::set<std::size_t> wrong = rejected(texts, target);
-  Tally tally;
-  for (std::size_t i = 0; i < statements.size(); ++i)
-    compare_one(statements[i], !wrong.contains(i), target, tally);
-  return tally;
-}
+    {"vector", {Fault::OperandKind, "ptxas looks at the type of a vector's first element", usual}}};
 
 class Tcgen05Ptxas : public testing::TestWithParam<Target> {};
 
 TEST_P(Tcgen05Ptxas, AgreesWithCheckOnEveryGeneratedStatement) {
   if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
-  const std::vector<Tcgen05Statement> statements = generate_tcgen05();
+  const std::vector<Statement> statements = generate_tcgen05();
   ASSERT_GE(statements.size(), 10'000u);
-  const Target target = GetParam();
-  const Tally tally = compare(statements, target);
-  EXPECT_EQ(tally.sum(), static_cast<int>(statements.size()));
-  for (const auto& [difference, about] : kDifferences) {
-    const bool happens = target != about.seen_on || tally.differences.contains(difference);
-    EXPECT_TRUE(happens) << "never: " << difference << ": " << about.reason;
-  }
-  std::printf("%s: statements %zu: both legal %d, both illegal %d", name(target), statements.size(),
-              tally.legal, tally.illegal);
-  for (const auto& [difference, count] : tally.differences)
-    std::printf(", %s %d", difference.c_str(), count);
-  std::printf("\n");
+  expect_agreement(statements, GetParam(), kDifferences);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Tcgen05Ptxas,
@@ -132,14 +65,14 @@ int cta_group_of(const std::string& opcode) {
 
 // Every form that the target has, as far as it belongs to the group.
 std::string legal_body(Target target, int cta_group) {
-  Tcgen05Generator out;
+  Generator out;
   for (const Tcgen05Form& any : all_tcgen05_forms()) {
     if (check_form(any, target) != Fault::None) continue;
     if (cta_group_of(full_opcode(any)) == 3 - cta_group) continue;
     std::visit([&](const auto& form) { add_plain(form, out); }, any);
   }
   std::string body = "setp.ne.b32 %p0, %r0, 0;\n";
-  for (const Tcgen05Statement& statement : out.statements) {
+  for (const Statement& statement : out.statements) {
     EXPECT_EQ(verdict(statement.text, target), "legal") << statement.text;
     body += statement.text + "\n";
   }

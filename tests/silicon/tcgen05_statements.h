@@ -6,7 +6,6 @@
 // ptxas.h). Start at generate_tcgen05().
 #pragma once
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,38 +13,11 @@
 #include "oracle/ptx/tcgen05_form.h"
 #include "sim/isa/tcgen05/operands.h"
 #include "sim/isa/tcgen05/syntax.h"
+#include "tests/silicon/statements.h"
 
 namespace tcq::oracle {
 
-struct Tcgen05Statement {
-  std::string text;
-  std::string difference;  // why ptxas may accept what `check` refuses; empty: both must agree
-};
-
-class Tcgen05Generator {
- public:
-  void add(const std::string& text, const std::string& difference = "") {
-    if (seen_.insert(text).second) statements.push_back({text, difference});
-  }
-  std::vector<Tcgen05Statement> statements;
-
- private:
-  std::set<std::string> seen_;
-};
-
 using Operands = std::vector<std::string>;
-
-inline std::string joined(const std::string& opcode, const Operands& operands) {
-  std::string text = opcode;
-  for (std::size_t i = 0; i < operands.size(); ++i) text += (i > 0 ? ", " : " ") + operands[i];
-  return text + ";";
-}
-
-inline std::string vector_of(const std::string& prefix, int count) {
-  std::string text = "{";
-  for (int i = 0; i < count; ++i) text += (i > 0 ? "," : "") + prefix + std::to_string(i);
-  return text + "}";
-}
 
 inline std::string legal_operand(tcgen05::Operand operand, int vector_registers) {
   using enum tcgen05::Operand;
@@ -170,13 +142,13 @@ Operands legal_operands(const Form& form) {
 }
 
 template <class Form>
-void add_plain(const Form& form, Tcgen05Generator& out) {
+void add_plain(const Form& form, Generator& out) {
   out.add(joined(opcode(form).chars, legal_operands(form)));
 }
 
 // Each operand exchanged, one more, one fewer.
 template <class Form>
-void add_operand_errors(const Form& form, Tcgen05Generator& out) {
+void add_operand_errors(const Form& form, Generator& out) {
   const tcgen05::OperandList list = operands(form);
   const Operands good = legal_operands(form);
   const std::string text = opcode(form).chars;
@@ -242,7 +214,7 @@ inline std::string difference_of(const MmaWords& w) {
 }
 
 // Kind x cta_group x ws x sp x block_scale x scale vector x A x ashift x collector.
-inline void add_mma_cross(const std::vector<std::string>& collectors, Tcgen05Generator& out) {
+inline void add_mma_cross(const std::vector<std::string>& collectors, Generator& out) {
   for (int kind = 0; kind < tcgen05::kind_count; ++kind)
     for (int flags = 0; flags < 64; ++flags)
       for (int vec = 0; vec < tcgen05::scale_vec_count; ++vec)
@@ -263,7 +235,7 @@ inline void add_mma_cross(const std::vector<std::string>& collectors, Tcgen05Gen
 }
 
 // The optional operands, where they exist and where not.
-inline void add_mma_options(Tcgen05Generator& out) {
+inline void add_mma_options(Generator& out) {
   for (const Tcgen05Form& any : all_tcgen05_forms()) {
     const auto* form = std::get_if<tcgen05::MmaForm>(&any);
     if (form == nullptr) continue;
@@ -277,7 +249,7 @@ inline void add_mma_options(Tcgen05Generator& out) {
   }
 }
 
-inline void add_mma_operand_errors(Tcgen05Generator& out) {
+inline void add_mma_operand_errors(Generator& out) {
   for (const Tcgen05Form& any : all_tcgen05_forms()) {
     const auto* found = std::get_if<tcgen05::MmaForm>(&any);
     if (found == nullptr) continue;
@@ -313,7 +285,7 @@ inline std::string opcode_of(const std::vector<std::string>& words) {
 // Each word left out, given twice, or moved one place; foreign words put in. `fixed` words name the
 // instruction.
 template <class Form>
-void add_qualifier_errors(const Form& form, std::size_t fixed, Tcgen05Generator& out) {
+void add_qualifier_errors(const Form& form, std::size_t fixed, Generator& out) {
   const std::vector<std::string> good = words_of(opcode(form).chars);
   const Operands operands = legal_operands(form);
   const auto add = [&](const std::vector<std::string>& words, const std::string& difference) {
@@ -362,7 +334,7 @@ void add_qualifier_errors(const Form& form, std::size_t fixed, Tcgen05Generator&
 // ---- All ----------------------------------------------------------------------------------------
 
 // Instructions whose optional words the forms do not list.
-inline void add_by_hand(Tcgen05Generator& out) {
+inline void add_by_hand(Generator& out) {
   for (const char* text :
        {"tcgen05.foo;",
         "tcgen05.mma;",
@@ -389,7 +361,7 @@ inline void add_by_hand(Tcgen05Generator& out) {
 }
 
 // Shape x num x pack of ld and st, and shape x num x op x modifiers x type of ld.red.
-inline void add_ld_st_cross(Tcgen05Generator& out) {
+inline void add_ld_st_cross(Generator& out) {
   for (int s = 0; s < tcgen05::ld_shape_count; ++s)
     for (int num = 1; num <= 128; num *= 2) {
       const auto shape = static_cast<tcgen05::LdShape>(s);
@@ -404,7 +376,7 @@ inline void add_ld_st_cross(Tcgen05Generator& out) {
     }
 }
 
-inline void add_cp_cross(Tcgen05Generator& out) {
+inline void add_cp_cross(Generator& out) {
   for (const int cta_group : {1, 2})
     for (int size = 0; size < tcgen05::cp_size_count; ++size)
       for (int multicast = 0; multicast < tcgen05::cp_multicast_count; ++multicast)
@@ -415,7 +387,7 @@ inline void add_cp_cross(Tcgen05Generator& out) {
                     out);
 }
 
-inline void add_other_errors(Tcgen05Generator& out) {
+inline void add_other_errors(Generator& out) {
   for (const Tcgen05Form& any : all_tcgen05_forms()) {
     if (std::holds_alternative<tcgen05::MmaForm>(any)) continue;
     std::visit(
@@ -431,8 +403,8 @@ inline void add_other_errors(Tcgen05Generator& out) {
   }
 }
 
-inline std::vector<Tcgen05Statement> generate_tcgen05() {
-  Tcgen05Generator out;
+inline std::vector<Statement> generate_tcgen05() {
+  Generator out;
   add_by_hand(out);
   add_mma_cross(collector_words(), out);
   for (const Tcgen05Form& any : all_tcgen05_forms()) {

@@ -36,7 +36,7 @@ void grant(Step& s, const Address& where, int first_column) {
   access.base = to;
   access.width = 4;
   if (!record(s, s.c.log.add(access), s.warp.cta, {to, to + 4})) return;
-  s.cta().shared.store(to, tcgen05::encode({0, first_column}));
+  s.cta().shared.store(to, encode(tcgen05::TmemAddress{0, first_column}));
 }
 
 void wait_for_peer(Step& s, PairedStep& pair, int columns) {

@@ -25,6 +25,7 @@
 #include "sim/isa/base/swizzle.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/tcgen05/instruction.h"
+#include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tmem/layout.h"
 #include "sim/isa/tmem/scale_layout.h"
 
@@ -151,6 +152,18 @@ struct CpOperand {
   std::uint32_t base_offset = 0;
 };
 
+// Faults: those of check(), DescriptorLboMode, UnmodelledSwizzle.
+HOST_DEVICE constexpr Fault check_cp_source(const SmemDescriptor& d) {
+  if (const Fault fault = check(d); fault != Fault::None) return fault;
+  if (d.lbo_absolute) return Fault::DescriptorLboMode;
+  return d.swizzle == Swizzle::B128Atom32 ? Fault::UnmodelledSwizzle : Fault::None;
+}
+
+// Requires: check_cp_source(d) == Fault::None.
+HOST_DEVICE constexpr CpOperand cp_operand(const SmemDescriptor& d) {
+  return {d.start_bytes, canonical_layout(d, Major::K), swizzle_function(d.swizzle), d.base_offset};
+}
+
 // Address in shared memory.
 HOST_DEVICE constexpr std::uint32_t cp_address(const CpOperand& source, CpByte from) {
   const OperandByte at = {static_cast<std::uint32_t>(from.row),
@@ -162,7 +175,18 @@ HOST_DEVICE constexpr std::uint32_t cp_address(const CpOperand& source, CpByte f
 // --- Decompression --------------------------------------------------------------------------------
 
 // .b8x16.b4x16_p64 and .b8x16.b6x16_p32: 16 elements of 4 or 6 bits at the start of every 16 bytes
-// become one byte each.
+// become one byte each. Without them the elements are bytes that stay as they are.
+inline constexpr int cp_unit_elements = 16;
+
+HOST_DEVICE constexpr int cp_element_bits(CpSource source) {
+  switch (source) {
+    case CpSource::B4x16_p64: return 4;
+    case CpSource::B6x16_p32: return 6;
+    case CpSource::Same: break;
+  }
+  return 8;
+}
+
 struct Unpacked {
   int source_low_bit;  // in the 16 bytes read
   int byte;            // of the 16 bytes written
@@ -170,7 +194,7 @@ struct Unpacked {
   friend constexpr bool operator==(const Unpacked&, const Unpacked&) = default;
 };
 
-// Shape: element [0, 16). Requires: element_bits is 4 or 6.
+// Shape: element [0, cp_unit_elements). Requires: element_bits is that of a source.
 HOST_DEVICE constexpr Unpacked decompressed(int element_bits, int element) {
   return {element_bits * element, element, (8 - element_bits) / 2};
 }

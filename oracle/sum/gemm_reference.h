@@ -29,6 +29,8 @@ struct GemmStrides {
 struct GemmSegment {
   std::int64_t first = 0;
   std::int64_t count = 0;
+
+  friend constexpr bool operator==(const GemmSegment&, const GemmSegment&) = default;
 };
 
 // The instructions whose chain sums a segment; the K of one follows: 32 bytes of A for wgmma, that

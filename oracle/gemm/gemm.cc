@@ -112,7 +112,6 @@ int answer_list(const Request& whole, std::FILE* out, std::FILE* err) {
 }  // namespace
 
 int answer_gemm(std::span<const std::string> words, std::FILE* out, std::FILE* err) {
-  const gemm::SignalsNoticed signals;
   int listed = -1;
   const Reply reply = caught([&]() -> Reply {
     const Request request = gemm::parse_request(words);

@@ -58,6 +58,7 @@ class Run {
   }
 
   Report report() {
+    const SignalsNoticed signals;  // until here nothing was begun that would have to be ended
     std::vector<PendingFile> outs = pending_outs();
     save_operands();
     for (std::size_t i = 0; i < orders_.size(); ++i) {
@@ -100,12 +101,12 @@ class Run {
                  [&](std::int64_t rows) { return progress_.at(done = rows); }))
       throw Interrupted(interruption(done));
     report.fingerprint = fnv1a64(std::string_view(d.array.bytes).substr(d.array.first));
-    judge(order, report, elements);
     if (out != nullptr) {
       out->write(d.array.bytes);
       out->commit();
       report.out = out->path();
     }
+    judge(order, report, elements);
     if (!first_) first_ = std::move(d);
   }
 
@@ -123,6 +124,9 @@ class Run {
         explain(problem_, order,
                 sample(problem_.out, d, device_->array.data(), rows, problem_.n, *report.device),
                 [&](std::int64_t) { return !interrupted(); });
+    if (interrupted())
+      throw Interrupted(fmt::format("interrupted while rivals of {} were asked: D is whole, {}",
+                                    quoted(order.spec), "its comparison is not"));
   }
 
   std::string interruption(std::int64_t done) const {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>  // posix_openpt
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -271,25 +273,27 @@ TEST_F(Gemm_Cli, ShapesBeyondMemoryAreRefused) {
 
 // --- signals ---------------------------------------------------------------------------------------
 
-struct Ended {
-  int status;
-  std::string err;
-};
+// tcq with these words; `err` becomes its stderr.
+pid_t start(std::vector<std::string> words, int err) {
+  std::vector<char*> argv = {const_cast<char*>(TCQ_BINARY)};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(err, STDERR_FILENO);
+    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    execv(TCQ_BINARY, argv.data());
+    _exit(127);
+  }
+  return child;
+}
 
 TEST_F(Gemm_Cli, CtrlCLeavesNoFileAndSaysSo) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    std::vector<std::string> all =
-        words("--generate 4096,4096,1024 --type bf16 --order chain --threads 1 --out @long.npy");
     std::FILE* err = temporary_file();
-    std::vector<char*> argv = {const_cast<char*>(TCQ_BINARY)};
-    for (std::string& word : all) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-      dup2(fileno(err), STDERR_FILENO);
-      execv(TCQ_BINARY, argv.data());
-      _exit(127);
-    }
+    const pid_t child = start(
+        words("--generate 4096,4096,1024 --type bf16 --order chain --threads 1 --out @long.npy"),
+        fileno(err));
     while (!fs::exists(file("long.npy.partial"))) {  // it computes
       ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0);
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -304,6 +308,29 @@ TEST_F(Gemm_Cli, CtrlCLeavesNoFileAndSaysSo) {
     EXPECT_NE(sentence.find(" of 4096 rows of 'chain': nothing was written\n"), std::string::npos);
     EXPECT_EQ(folder_.files(), 0);
   }
+}
+
+// A terminal of our own: what is computed, how far it is, and a wiped line at the end.
+TEST_F(Gemm_Cli, ATerminalIsToldHowFarItIs) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal) + unlockpt(terminal), 0);
+  const int err = open(ptsname(terminal), O_WRONLY | O_NOCTTY);
+  ASSERT_GE(err, 0);
+  const pid_t child =
+      start(words("--generate 64,512,2048 --type bf16 --order every=64 --out @d.npy"), err);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  char buffer[65536];
+  const ssize_t count = read(terminal, buffer, sizeof buffer);
+  close(err);
+  close(terminal);
+  const std::string shown(buffer, static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+  EXPECT_TRUE(shown.starts_with("\r\x1b[Kevery=64: 0 % of 64 rows")) << shown;
+  EXPECT_NE(shown.find("every=64: 50 % of 64 rows, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" s left"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.ends_with("every=64: 100 % of 64 rows\r\x1b[K")) << shown;
 }
 
 TEST_F(Gemm_Cli, HelpIsReachedFromEverySide) {

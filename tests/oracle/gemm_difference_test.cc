@@ -207,8 +207,13 @@ TEST(GemmPredict, AShardIsABandOfRows) {
 TEST(GemmPredict, APulseEndsIt) {
   const Problem p = drawn({"--generate", "4,4,16", "--type", "bf16"});
   std::vector<char> d(4 * 4 * 4);
-  EXPECT_FALSE(predict(p, parse_order("chain", p.product), {0, 4}, 1, d.data(),
-                       [](std::int64_t) { return false; }));
+  int asked = 0;
+  EXPECT_FALSE(predict(p, parse_order("chain", p.product), {0, 4}, 1, d.data(), [&](std::int64_t) {
+    ++asked;
+    return false;
+  }));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(d, std::vector<char>(4 * 4 * 4));  // nothing was computed
 }
 
 TEST(GemmPredict, TimeLeftIsSaid) {

@@ -114,6 +114,20 @@ TEST_F(GemmRun, SavedOperandsGiveTheSameBits) {
   EXPECT_NE(other.orders[0].fingerprint, drawn.orders[0].fingerprint);
 }
 
+// A is read from its transpose in C order and B from itself in C order: both are MN-major then.
+TEST_F(GemmRun, MajorsMoveBytesOnly) {
+  const Report drawn =
+      run("--generate 9,10,70 --type bf16 --order every=16 --save-a @a --save-b @b");
+  const Matrix at = row_major(Type::bf16, transposed(read_matrix(folder_.file("a"), Type::bf16)));
+  write_file(folder_.file("at"), at.array.bytes);
+  const Report a = run("@at @b --transpose-a --type bf16 --order every=16");
+  EXPECT_EQ(a.orders[0].fingerprint, drawn.orders[0].fingerprint);
+  const Matrix b = row_major(Type::bf16, read_matrix(folder_.file("b"), Type::bf16));
+  write_file(folder_.file("bc"), b.array.bytes);
+  const Report both = run("@at @bc --transpose-a --type bf16 --order every=16");
+  EXPECT_EQ(both.orders[0].fingerprint, drawn.orders[0].fingerprint);
+}
+
 // D = gelu(alpha * sum + beta * C + bias), with what C and bias are chosen to cancel.
 TEST_F(GemmRun, TheEpilogueIsApplied) {
   const std::string drawn = "--generate 4,6,64 --type f16 --order chain ";

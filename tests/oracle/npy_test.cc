@@ -111,6 +111,8 @@ TEST(Npy, EveryDamageHasItsSentence) {
             "x.npy: its header lacks a key: expected descr, fortran_order and shape");
   EXPECT_EQ(of("{'descr': '<u2', 'descr': '<u2', 'shape': (2, 3)}"),
             "x.npy: its header has the key 'descr' twice");
+  EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3)} more"),
+            "x.npy: its header is damaged at character 58: expected its end");
   EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), 'more': 1}"),
             "x.npy: its header has a key 'more': expected descr, fortran_order and shape");
   EXPECT_EQ(of("{'descr': [('a', '<u2')], 'fortran_order': False, 'shape': (6,)}"),

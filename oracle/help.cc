@@ -10,6 +10,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/gemm.h"
 
 namespace tcq::oracle {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::string_view keys_text =
     "its\n"
     "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
 
-constexpr std::array<Page, 18> pages = {{
+constexpr std::array<Page, 19> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1;\n"
@@ -237,6 +238,49 @@ constexpr std::array<Page, 18> pages = {{
      "mma wgmma.m64n8k8.f32.tf32.tf32",
      "3f800000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 "
      "40000000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 3f800000"},
+    {"gemm", "A.npy B.npy --type T --order SPEC [--order SPEC ...] [options]",
+     "every bit of a whole GEMM, for a stated order of accumulation",
+     "D = activation(alpha * A * B + beta * C + bias). A is M x K and B is K x N, little-endian "
+     ".npy in\n"
+     "either order; --transpose-a, --transpose-b: the file holds K x M, N x K. --type (and "
+     "--type-b): "
+     "f16\n"
+     "bf16 tf32 e4m3 e5m2 s8 u8 e2m3 e3m2 e2m1. bf16 lies in uint16, fp8 and narrower in uint8, "
+     "tf32 "
+     "in\n"
+     "float32, an element each. --out-type f32 f16 bf16 s32: of C, bias and D; f32 or s32 if not "
+     "given.\n"
+     "--generate M,N,K [--seed S --mixture normal|weighted|...] draws A and B; --save-a, --save-b "
+     "FILE "
+     "writes\n"
+     "them.\n"
+     "SPEC = PARTS[:INSTRUCTION], how K is summed:\n"
+     "  chain                    one chain over ascending k\n"
+     "  every=128                a chain for each 128 of K, results added in f32: FP8 promotion\n"
+     "  split=3                  three chains, K cut as tcq's kernels do (blocks of 128 bytes)\n"
+     "  segments=0-512,512-4096  chains of these parts, added in this order\n"
+     "  plan:FILE                the order line of a plan, as describe() of cuda/gemm prints it\n"
+     "  float64, fma             no tensor core: float64 rounded once; an f32 fma for each k\n"
+     "INSTRUCTION is wgmma, tcgen05 or a mnemonic, behind it d=f16 if it accumulates in f16, "
+     "satfinite "
+     "if it\n"
+     "clamps integers: every=128:tcgen05, chain:wgmma,d=f16, chain:wgmma.m64n64k32.f32.e4m3.e4m3.\n"
+     "Several --order: how their results differ from the first one's.\n"
+     "--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|silu: every step "
+     "rounded to\n"
+     "f32. --out FILE for each --order: D, which appears when it is whole. --errors: distance from "
+     "float64.\n"
+     "--compare FILE: a device's D, bit by bit: how many differ, the first, the worst, and which "
+     "rival "
+     "order\n"
+     "explains a sample of them. Status 1 if no --order has its bits.\n"
+     "--shard i/n: the i-th of n bands of rows of D, i from 0. --list FILE: a line of such words "
+     "for "
+     "each\n"
+     "GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no "
+     "half-written "
+     "file.\n",
+     "gemm --generate 64,48,256 --type e4m3 --order chain --order every=128", ""},
     {"verify", "FILES...", "does the simulator equal the recordings",
      "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",
      ""},
@@ -277,8 +321,16 @@ Question question_of(std::string_view example) {
   return question;
 }
 
+// A verb whose words are no Question's.
+std::string gemm_example_text(const Page& page) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(page.example)) words.emplace_back(word);
+  return fmt::format("\n$ tcq {}\n{}\n", page.example, gemm_example(std::span(words).subspan(1)));
+}
+
 std::string example_text(const Page& page) {
   if (page.example.empty()) return "";
+  if (page.verb == "gemm") return gemm_example_text(page);
   const Question question = question_of(page.example);
   const bool stream = reads_stream(question.verb);
   const bool lines = stream || reads_lines(question.verb);

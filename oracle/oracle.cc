@@ -33,7 +33,7 @@ struct Verb {
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 18> verbs = {
+constexpr std::array<Verb, 19> verbs = {
     {{"list", list, Takes::Family},
      {"describe", describe},
      {"where", where, Takes::Inputs},
@@ -49,6 +49,7 @@ constexpr std::array<Verb, 18> verbs = {
      {"check", data_lines_follow, Takes::Nothing, check_line},
      {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
      {"mma", data_lines_follow, Takes::Nothing, mma_line},
+     {"gemm", answered_elsewhere},
      {"verify", answered_elsewhere, Takes::Styles},
      {"errata", errata, Takes::Styles},
      {"explain", explain}}};

@@ -20,6 +20,7 @@
 #include "oracle/answer/line_reader.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/gemm.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
 #include "oracle/recording/recording.h"
@@ -304,6 +305,22 @@ int run_help(const CommandLine& line) {
   return finished(0);
 }
 
+// A verb with many options of its own, which reads them itself.
+bool is_gemm(std::span<const std::string> words) {
+  const std::size_t at = !words.empty() && words[0] == "--json" ? 1 : 0;
+  return at < words.size() && words[at] == "gemm";
+}
+
+int run_gemm(std::vector<std::string> words) {
+  words.erase(std::find(words.begin(), words.end(), "gemm"));
+  const auto asks_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::any_of(words.begin(), words.end(), asks_help)) {
+    print(tcq::oracle::help("gemm"));
+    return finished(0);
+  }
+  return finished(tcq::oracle::answer_gemm(words, stdout, stderr));
+}
+
 int run(const CommandLine& line) {
   if (line.version) {
     print(version());
@@ -324,6 +341,8 @@ int run(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (is_gemm(words)) return run_gemm(words);
     return run(parse(argc, argv));
   } catch (const UsageError& error) {
     return complain(error.what());

@@ -1,7 +1,6 @@
 #include "oracle/recording/files.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <system_error>
 
+#include "oracle/answer/pending_file.h"
 #include "oracle/answer/words.h"
 #include "oracle/recording/container.h"
 
@@ -36,29 +36,12 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
-  const std::string shown = shown_path(path);
-  std::error_code unknown;
-  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
-  // The rename would replace a device or a pipe by a file.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw BadFile(fmt::format("{}: cannot be written: it is no regular file", shown));
-  const std::string temporary = path + ".partial";
-  const auto fail = [&](const char* what) {
-    const int code = errno;
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw BadFile(fmt::format("{}: {}: {}", shown, what, std::strerror(code)));
-  };
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) fail("cannot be written");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
-                       std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  if (std::fclose(file) != 0 || !written) fail("write error");
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) {
-    errno = error.value();
-    fail("cannot be renamed into place");
+  try {
+    PendingFile file(path, bytes.size());
+    file.write(bytes);
+    file.commit();
+  } catch (const FileError& error) {
+    throw BadFile(error.what());
   }
 }
 

@@ -42,6 +42,8 @@ std::uint32_t from_f32(Type type, float value) {
 
 std::uint32_t load_element(Type type, const void* data, std::int64_t index) {
   switch (bits(type)) {
+    case 4:
+    case 6:
     case 8: return load<std::uint8_t>(data, index);
     case 16: return load<std::uint16_t>(data, index);
     default: return load<std::uint32_t>(data, index);
@@ -50,6 +52,8 @@ std::uint32_t load_element(Type type, const void* data, std::int64_t index) {
 
 void store_element(Type type, void* data, std::int64_t index, std::uint32_t word) {
   switch (bits(type)) {
+    case 4:
+    case 6:
     case 8: return store<std::uint8_t>(data, index, word);
     case 16: return store<std::uint16_t>(data, index, word);
     default: return store<std::uint32_t>(data, index, word);

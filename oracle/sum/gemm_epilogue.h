@@ -9,7 +9,7 @@
 
 namespace tcq::oracle {
 
-// The raw bits of element `index` of an array of `type`.
+// The raw bits of element `index` of an array of `type`; one of 4 or 6 bits has a byte.
 std::uint32_t load_element(Type type, const void* data, std::int64_t index);
 void store_element(Type type, void* data, std::int64_t index, std::uint32_t bits);
 

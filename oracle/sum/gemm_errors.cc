@@ -41,7 +41,7 @@ GemmErrors gemm_errors(const Gemm& g, const GemmData& data, const void* d) {
   double squares = 0;
   for (std::int64_t batch = 0; batch < g.batch; ++batch) {
     const Matrix a = matrix_of(g.in, g.major_a, data.a, g.a, batch, g.m, g.k);
-    const Matrix b = matrix_of(g.in, g.major_b, data.b, g.b, batch, g.n, g.k);
+    const Matrix b = matrix_of(g.b_type(), g.major_b, data.b, g.b, batch, g.n, g.k);
     const Matrix sum = a * b.transpose();
     const Matrix scale = a.cwiseAbs() * b.cwiseAbs().transpose();
     for (std::int64_t i = 0; i < g.m; ++i) {

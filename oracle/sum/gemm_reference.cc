@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cassert>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "sim/isa/wgmma/shape.h"
 #include "sim/machine/panel_sums.h"
 #include "sim/num/dot.h"
+#include "sim/num/tcgen05_dot.h"
 
 namespace tcq::oracle {
 namespace {
@@ -32,7 +34,7 @@ std::uint32_t element_a(const Gemm& g, const GemmData& data, std::int64_t batch,
 
 std::uint32_t element_b(const Gemm& g, const GemmData& data, std::int64_t batch, std::int64_t col,
                         std::int64_t k) {
-  return load_element(g.in, data.b, index_of(g.major_b, g.b, batch, col, k));
+  return load_element(g.b_type(), data.b, index_of(g.major_b, g.b, batch, col, k));
 }
 
 std::vector<GemmSegment> segments_of(const Gemm& g) {
@@ -41,23 +43,54 @@ std::vector<GemmSegment> segments_of(const Gemm& g) {
 
 // --- one output, by the definition -----------------------------------------------------------------
 
+// What one instruction of the chain multiplies and adds to.
+struct Step {
+  DotTypes types;
+  int products;
+};
+
+Step step_of(const Gemm& g) {
+  const Type d = g.chain.d.value_or(wgmma::widest_d(g.in));
+  return {{d, g.in, g.b_type()},
+          g.chain.kind ? tcgen05::products(*g.chain.kind) : wgmma::stored_k(g.in)};
+}
+
+// The bits of C plus the products of one instruction.
+std::uint32_t step_sum(const GemmChain& chain, const DotTypes& types, int count,
+                       const std::uint32_t* a, const std::uint32_t* b, std::uint32_t c) {
+  if (!chain.kind) return dot(types, a, b, count, c, {.satfinite = chain.saturate});
+  tcgen05::DotForm form;
+  form.opcode.kind = *chain.kind;
+  form.idesc.d = types.d;
+  form.idesc.a = types.a;
+  form.idesc.b = types.b;
+  form.idesc.saturate = chain.saturate;
+  return tcgen05::dot(form, {a, b, c});
+}
+
+// f32, or s32 for integers.
+std::uint32_t widened(Type d, std::uint32_t sum) {
+  if (d != Type::f16) return sum;
+  const auto value = std::bit_cast<std::uint32_t>(static_cast<float>(element_value(d, sum)));
+  return sum == canonical_nan_f16 ? canonical_nan_f32 : value;
+}
+
 std::uint32_t segment_sum(const Gemm& g, const GemmData& data, const GemmSegment& segment,
                           std::int64_t batch, std::int64_t row, std::int64_t col) {
   std::array<std::uint32_t, max_products> a{};
   std::array<std::uint32_t, max_products> b{};
-  const Type accumulator = wgmma::widest_d(g.in);
-  const int step = wgmma::stored_k(g.in);
+  const Step step = step_of(g);
   std::uint32_t sum = 0;
-  for (std::int64_t k = 0; k < segment.count; k += step) {
-    for (int i = 0; i < step; ++i) {
+  for (std::int64_t k = 0; k < segment.count; k += step.products) {
+    for (int i = 0; i < step.products; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool inside = k + i < segment.count;
       a[at] = inside ? element_a(g, data, batch, row, segment.first + k + i) : 0;
       b[at] = inside ? element_b(g, data, batch, col, segment.first + k + i) : 0;
     }
-    sum = dot({accumulator, g.in, g.in}, a.data(), b.data(), step, sum, {.accumulate = k > 0});
+    sum = step_sum(g.chain, step.types, step.products, a.data(), b.data(), sum);
   }
-  return sum;
+  return widened(step.types.d, sum);
 }
 
 std::uint32_t slow_sum(const Gemm& g, const GemmData& data, std::int64_t batch, std::int64_t row,
@@ -130,6 +163,20 @@ Sums panel_sums(const Gemm& g, const Line& row, const Line& panel) {
   return total;
 }
 
+// What sim/machine/panel_sums.h can sum.
+bool has_panels(const Gemm& g) {
+  const bool is_known =
+      is_int8(g.in) || g.in == Type::f16 || g.in == Type::bf16 || g.in == Type::tf32;
+  return is_known && g.b_type() == g.in && step_of(g).types.d != Type::f16 && !g.chain.saturate;
+}
+
+void compute_row_slowly(const Gemm& g, const GemmData& data, void* d, std::int64_t batch,
+                        std::int64_t row) {
+  for (std::int64_t col = 0; col < g.n; ++col)
+    store_element(g.out, d, batch * g.d.batch + row * g.d.ld + col,
+                  gemm_output(g, data, batch, row, col));
+}
+
 void compute_row(const Gemm& g, const GemmData& data, const std::vector<Line>& panels, void* d,
                  std::int64_t batch, std::int64_t row) {
   const Line line = row_of(g, data, batch, row);
@@ -152,6 +199,11 @@ void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
   assert(is_float(g.in) || g.segments.size() <= 1);
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   for (std::int64_t batch = 0; batch < g.batch; ++batch) {
+    if (!has_panels(g)) {
+      in_parallel(g.m, threads,
+                  [&](std::int64_t row) { compute_row_slowly(g, data, d, batch, row); });
+      continue;
+    }
     const std::vector<Line> panels = panels_of(g, data, batch, threads);
     in_parallel(g.m, threads,
                 [&](std::int64_t row) { compute_row(g, data, panels, d, batch, row); });

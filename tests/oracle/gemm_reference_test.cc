@@ -16,6 +16,7 @@
 #include "sim/isa/wgmma/tile.h"
 #include "sim/machine/wgmma.h"
 #include "sim/num/narrow.h"
+#include "sim/num/tcgen05_dot.h"
 #include "tests/support/gemm_case.h"
 
 namespace tcq {
@@ -106,6 +107,90 @@ TEST(Gemm_Reference, VectorsOfSumsEqualTheDefinitionInEveryBit) {
           ASSERT_EQ(oracle::load_element(out, d.data() + x.d.first, row * x.gemm.d.ld + col),
                     oracle::gemm_output(x.gemm, x.data(), 0, row, col))
               << name(in) << " " << row << " " << col;
+      }
+    }
+  }
+}
+
+// --- chains of other instructions ------------------------------------------------------------------
+
+struct ChainCase {
+  Type a;
+  Type b;
+  oracle::GemmChain chain;
+};
+
+std::vector<ChainCase> chain_cases() {
+  using tcgen05::Kind;
+  std::vector<ChainCase> out;
+  for (const Type d : {Type::f16, Type::f32}) {
+    out.push_back({Type::f16, Type::f16, {.d = d}});
+    out.push_back({Type::f16, Type::f16, {.kind = Kind::f16, .d = d}});
+    for (const Type a : {Type::e4m3, Type::e5m2})
+      for (const Type b : {Type::e4m3, Type::e5m2}) out.push_back({a, b, {.d = d}});
+    for (const Type a : {Type::e4m3, Type::e5m2, Type::e2m3, Type::e3m2, Type::e2m1})
+      for (const Type b : {Type::e4m3, Type::e5m2, Type::e2m3, Type::e3m2, Type::e2m1})
+        out.push_back({a, b, {.kind = Kind::f8f6f4, .d = d}});
+  }
+  out.push_back({Type::bf16, Type::bf16, {.kind = Kind::f16}});
+  out.push_back({Type::tf32, Type::tf32, {.kind = Kind::tf32}});
+  for (const bool saturate : {false, true}) {
+    out.push_back({Type::s8, Type::u8, {.saturate = saturate}});
+    out.push_back({Type::u8, Type::s8, {.kind = Kind::i8, .saturate = saturate}});
+  }
+  return out;
+}
+
+// One instruction, asked at the front doors of sim/num.
+std::uint32_t stepped(const ChainCase& x, const std::uint32_t* a, const std::uint32_t* b, int count,
+                      std::uint32_t c) {
+  const Type d = x.chain.d.value_or(wgmma::widest_d(x.a));
+  if (!x.chain.kind) return dot({d, x.a, x.b}, a, b, count, c, {.satfinite = x.chain.saturate});
+  const tcgen05::InstructionDescriptor idesc{
+      .d = d, .a = x.a, .b = x.b, .saturate = x.chain.saturate};
+  return tcgen05::dot({{*x.chain.kind}, idesc}, {a, b, c});
+}
+
+std::uint32_t chained(const ChainCase& x, const GemmCase& g, std::int64_t row, std::int64_t col) {
+  const int step = x.a == Type::tf32 ? 8 : bits(x.a) == 16 ? 16 : 32;
+  std::uint32_t total = 0;
+  for (const oracle::GemmSegment& s : g.gemm.segments) {
+    std::uint32_t sum = 0;
+    for (std::int64_t k = 0; k < s.count; k += step) {
+      std::array<std::uint32_t, 32> a{};
+      std::array<std::uint32_t, 32> b{};
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(step, s.count - k); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        a[at] = oracle::load_element(x.a, g.a.data(), row * g.gemm.a.ld + s.first + k + i);
+        b[at] = oracle::load_element(x.b, g.b.data(), col * g.gemm.b.ld + s.first + k + i);
+      }
+      sum = stepped(x, a.data(), b.data(), step, sum);
+    }
+    if (x.chain.d == Type::f16)
+      sum = std::bit_cast<std::uint32_t>(static_cast<float>(oracle::element_value(Type::f16, sum)));
+    total = s.first == 0 ? sum : oracle::add_f32(total, sum);
+  }
+  return x.chain.d == Type::f16 ? oracle::add_f32(total, 0) : total;  // one canonical NaN
+}
+
+TEST(Gemm_Reference, ChainsOfEveryInstruction) {
+  for (const ChainCase& x : chain_cases()) {
+    for (const Values values : {Values::Near, Values::Wide, Values::Specials}) {
+      const Type out = wgmma::widest_d(x.a);
+      Gemm g = small(x.a, out, 5, 9, 203);
+      g.in_b = x.b;
+      g.chain = x.chain;
+      g.segments = {{0, 203}};
+      if (is_float(x.a)) g.segments = {{0, 128}, {128, 75}};
+      const GemmCase c = make_case(g, false, values, 21);
+      const auto d = c.expected(1);
+      for (std::int64_t row = 0; row < g.m; ++row) {
+        for (std::int64_t col = 0; col < g.n; ++col) {
+          const std::uint32_t want = chained(x, c, row, col);
+          ASSERT_EQ(oracle::load_element(out, d.data() + c.d.first, row * g.d.ld + col), want)
+              << name(x.a) << " " << name(x.b) << " " << row << " " << col;
+          ASSERT_EQ(oracle::gemm_output(g, c.data(), 0, row, col), want);
+        }
       }
     }
   }

@@ -46,7 +46,7 @@ struct Buffer {
 
 // `shift` elements away from an address that every copy would like.
 inline Buffer poisoned(Type type, std::int64_t elements, int shift, std::uint8_t poison) {
-  const auto width = static_cast<std::size_t>(bits(type) / 8);
+  const auto width = static_cast<std::size_t>((bits(type) + 7) / 8);
   Buffer buffer;
   buffer.first = guard_bytes + static_cast<std::size_t>(shift) * width;
   buffer.bytes.assign(buffer.first + static_cast<std::size_t>(elements) * width + guard_bytes,
@@ -120,11 +120,11 @@ inline GemmCase make_case(const oracle::Gemm& g, bool has_bias, Values values, s
   const std::int64_t outer_b = k_major_b ? g.n : g.k;
   GemmCase out{g, {}, {}, {}, {}, {}};
   out.a = poisoned(g.in, reach(g.a, inner_a, outer_a, g.batch), shifts.a, 0xff);
-  out.b = poisoned(g.in, reach(g.b, inner_b, outer_b, g.batch), shifts.b, 0xff);
+  out.b = poisoned(g.b_type(), reach(g.b, inner_b, outer_b, g.batch), shifts.b, 0xff);
   out.c = poisoned(g.out, reach(g.c, g.n, g.m, g.batch), 0, 0xff);
   out.d = poisoned(g.out, reach(g.d, g.n, g.m, g.batch), shifts.d, 0xa5);
   fill(out.a, g.in, g.a, inner_a, outer_a, g.batch, values, seed);
-  fill(out.b, g.in, g.b, inner_b, outer_b, g.batch, values, mix(seed + 1));
+  fill(out.b, g.b_type(), g.b, inner_b, outer_b, g.batch, values, mix(seed + 1));
   fill(out.c, g.out, g.c, g.n, g.m, g.batch, Values::Near, mix(seed + 2));
   if (has_bias) {
     out.bias = poisoned(g.out, g.n, 0, 0xff);

@@ -1,0 +1,52 @@
+// What is said while something runs for hours, and how it is ended: a line on a terminal that is wiped
+// again, and SIGINT or SIGTERM, which are noticed between bands of rows.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace tcq::oracle::gemm {
+
+// "37 % of 4096 rows, 2 min 5 s left"; without an estimate until something is done.
+std::string progress_text(std::int64_t done, std::int64_t all, double seconds);
+
+class Progress {
+ public:
+  // Nothing is shown unless `err` is there and a terminal.
+  explicit Progress(std::FILE* err);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();  // wipes the line
+
+  // What the next rows belong to: "order 2 of 3". The clock begins anew.
+  void begin(std::string_view title, std::int64_t rows);
+  // False if a signal came.
+  bool at(std::int64_t rows);
+
+ private:
+  std::FILE* err_;
+  bool shown_;
+  std::string title_;
+  std::int64_t rows_ = 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
+// SIGINT and SIGTERM only set a flag while this lives.
+class SignalsNoticed {
+ public:
+  SignalsNoticed();
+  SignalsNoticed(const SignalsNoticed&) = delete;
+  SignalsNoticed& operator=(const SignalsNoticed&) = delete;
+  ~SignalsNoticed();
+
+ private:
+  void (*interrupt_)(int);
+  void (*terminate_)(int);
+};
+
+bool interrupted();
+
+}  // namespace tcq::oracle::gemm

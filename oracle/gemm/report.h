@@ -1,0 +1,46 @@
+// What `tcq gemm` answers, as values, and its one rendering as text and as JSON.
+//
+// Nothing is computed here. The keys of the JSON are oracle/answer/schema.json's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/gemm/difference.h"
+#include "oracle/gemm/rivals.h"
+
+namespace tcq::oracle::gemm {
+
+// One order: what it is, and how its D compares.
+struct OrderReport {
+  std::string spec;
+  std::string sentence;
+  std::uint64_t fingerprint = 0;           // FNV-1a of D's bytes, rows one behind the other
+  std::string out;                         // the file that was written; empty: none
+  std::optional<Comparison> beside_first;  // with the first order's D
+  std::optional<Comparison> device;
+  std::optional<Explanation> explanation;
+  std::optional<GemmErrors> errors;
+};
+
+struct Report {
+  Product product;
+  Type out = Type::f32;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  Rows rows;
+  std::string compared_with;       // the device's file
+  std::vector<std::string> saved;  // operands that were written
+  std::vector<OrderReport> orders;
+  std::vector<std::string> notes;
+
+  // Is there a device's result that no order predicts?
+  bool mismatch() const;
+};
+
+std::string text_of(const Report& report);
+std::string json_of(const Report& report);
+
+}  // namespace tcq::oracle::gemm

@@ -1,0 +1,273 @@
+// CLI11 reads options; what they may say is decided here, as in every other verb.
+#include "oracle/gemm/request.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
+
+namespace tcq::oracle::gemm {
+namespace {
+
+struct Texts {
+  std::string generate;
+  std::string seed = "1";
+  std::string type;
+  std::string type_b;
+  std::string out_type;
+  std::vector<std::string> epilogue;
+  std::string shard = "0/1";
+  std::string threads = "0";
+};
+
+constexpr std::array<Type, 11> operand_types = {Type::f16,  Type::bf16, Type::tf32, Type::e4m3,
+                                                Type::e5m2, Type::s8,   Type::u8,   Type::e2m3,
+                                                Type::e3m2, Type::e2m1, Type::b1};
+constexpr std::array<Type, 4> out_types = {Type::f16, Type::bf16, Type::f32, Type::s32};
+
+Type type_of(std::string_view what, std::string_view word, std::span<const Type> types) {
+  std::vector<std::string_view> names;
+  for (const Type type : types) {
+    if (same_word(word, name(type))) return type;
+    names.emplace_back(name(type));
+  }
+  throw_unknown(what, word, names);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::int64_t size_of(std::string_view word, std::string_view what) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  const std::uint64_t size = parse_number(word, what);
+  if (size > most)
+    throw UsageError(fmt::format("{} = {}: expected at most 2^40", what, quoted(word)));
+  return static_cast<std::int64_t>(size);
+}
+
+Sizes sizes_of(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ',');
+  if (parts.size() != 3)
+    throw UsageError(
+        fmt::format("--generate {}: expected M,N,K, for example 256,128,512", quoted(text)));
+  return {size_of(parts[0], "M"), size_of(parts[1], "N"), size_of(parts[2], "K")};
+}
+
+Shard shard_of(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, '/');
+  if (parts.size() != 2)
+    throw UsageError(fmt::format("--shard {}: expected i/n, for example 3/16", quoted(text)));
+  const Shard shard{size_of(parts[0], "i of --shard"), size_of(parts[1], "n of --shard")};
+  if (shard.count == 0 || shard.index >= shard.count)
+    throw UsageError(fmt::format("--shard {}: i must be in [0, n)", quoted(text)));
+  return shard;
+}
+
+float number_of(std::string_view key, std::string_view word) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("{}={}: expected a finite f32", key, quoted(word)));
+  return value;
+}
+
+Activation activation_of(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < activation_count; ++i) {
+    names.emplace_back(name(static_cast<Activation>(i)));
+    if (same_word(word, names.back())) return static_cast<Activation>(i);
+  }
+  throw_unknown("activation", word, names);
+}
+
+EpilogueWords epilogue_of(const std::vector<std::string>& texts, bool has_c) {
+  std::vector<std::string_view> words;
+  for (const std::string& text : texts)
+    for (const std::string_view word : split(text, ',')) words.push_back(word);
+  const Keys keys(words, {}, {"alpha", "beta", "activation"});
+  EpilogueWords epilogue;
+  epilogue.alpha = number_of("alpha", keys.text("alpha", "1"));
+  epilogue.beta = number_of("beta", keys.text("beta", has_c ? "1" : "0"));
+  epilogue.activation = activation_of(keys.text("activation", "none"));
+  if (epilogue.beta != 0 && !has_c)
+    throw UsageError("beta is not 0 and there is no C: expected --c C.npy");
+  return epilogue;
+}
+
+// --- CLI11 -----------------------------------------------------------------------------------------
+
+void add_options(CLI::App& app, Request& request, Texts& texts) {
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("--list", request.list);
+  app.add_option("--generate", texts.generate);
+  app.add_option("--seed", texts.seed);
+  app.add_option("--mixture", request.mixture);
+  app.add_option("--save-a", request.save_a);
+  app.add_option("--save-b", request.save_b);
+  app.add_flag("--transpose-a", request.transpose_a);
+  app.add_flag("--transpose-b", request.transpose_b);
+  app.add_option("--type", texts.type);
+  app.add_option("--type-b", texts.type_b);
+  app.add_option("--out-type", texts.out_type);
+  app.add_option("--c", request.c);
+  app.add_option("--bias", request.bias);
+  app.add_option("--epilogue", texts.epilogue)->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--order", request.orders)->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--out", request.outs)->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--compare", request.compare);
+  app.add_flag("--errors", request.errors);
+  app.add_option("--shard", texts.shard);
+  app.add_option("--threads", texts.threads);
+  app.add_flag("--json", request.json);
+  app.add_option("operands", request.operands);
+}
+
+void refuse_unknown_options(const CLI::App& app) {
+  for (const std::string& extra : app.remaining()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw_unknown("option", extra.substr(0, extra.find('=')), views);
+  }
+}
+
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty())
+        throw UsageError(
+            option->get_lnames().empty()
+                ? "the name of an operand is empty: expected A.npy B.npy"
+                : fmt::format("--{} has an empty value: expected a word", option->get_lnames()[0]));
+}
+
+// --- what goes together ------------------------------------------------------------------------------
+
+void check_operands(const Request& request) {
+  if (request.generated) {
+    if (!request.operands.empty())
+      throw UsageError(fmt::format("--generate makes both operands: expected no {}",
+                                   oracle::quoted(request.operands[0])));
+    if (request.transpose_a || request.transpose_b)
+      throw UsageError("--transpose-a and --transpose-b say how files lie: expected no --generate");
+    return;
+  }
+  if (request.operands.size() != 2)
+    throw UsageError(fmt::format("{} operands: expected A.npy B.npy, or --generate M,N,K",
+                                 request.operands.size()));
+  if (!request.save_a.empty() || !request.save_b.empty())
+    throw UsageError("--save-a and --save-b write generated operands: expected --generate M,N,K");
+}
+
+void check_outs(const Request& request) {
+  if (!request.outs.empty() && request.outs.size() != request.orders.size())
+    throw UsageError(fmt::format("{} --out for {} --order: expected one for each, in their order",
+                                 request.outs.size(), request.orders.size()));
+  std::vector<std::string> paths = request.outs;
+  for (const std::string* path : {&request.save_a, &request.save_b})
+    if (!path->empty()) paths.push_back(*path);
+  std::ranges::sort(paths);
+  if (const auto twice = std::ranges::adjacent_find(paths); twice != paths.end())
+    throw UsageError(
+        fmt::format("{} is to be written twice: expected another name", shown_path(*twice)));
+}
+
+void read_types(Request& request, const Texts& texts) {
+  if (texts.type.empty())
+    throw UsageError("--type is missing: expected the type of A and B, for example --type bf16");
+  request.a = type_of("--type", texts.type, operand_types);
+  request.b = texts.type_b.empty() ? request.a : type_of("--type-b", texts.type_b, operand_types);
+  for (const Type type : {request.a, request.b})
+    if (type == Type::b1)
+      throw UnmodelledError(
+          "GEMMs of b1: expected another type; tcq mma sums single outputs of it");
+  if (is_float(request.a) != is_float(request.b))
+    throw UsageError(
+        fmt::format("no instruction multiplies {} by {}", name(request.a), name(request.b)));
+  request.has_out_type = !texts.out_type.empty();
+  if (request.has_out_type) request.out_type = type_of("--out-type", texts.out_type, out_types);
+}
+
+void read_rest(Request& request, const Texts& texts) {
+  request.generated = !texts.generate.empty();
+  if (request.generated) request.sizes = sizes_of(texts.generate);
+  request.seed = parse_number(texts.seed, "--seed");
+  check_operands(request);
+  read_types(request, texts);
+  request.epilogue = epilogue_of(texts.epilogue, !request.c.empty());
+  if (request.orders.empty())
+    throw UsageError(
+        "--order is missing: expected how K is summed, for example --order chain (tcq help gemm)");
+  check_outs(request);
+}
+
+void read_list(const Request& request, const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name();
+    if (name != "--list" && name != "--shard" && name != "--threads" && name != "--json")
+      throw UsageError(fmt::format("{} beside --list {}: expected it in the list's lines", name,
+                                   shown_path(request.list)));
+  }
+}
+
+Request parsed(std::vector<std::string> words, bool in_list) {
+  Request request;
+  Texts texts;
+  CLI::App app;
+  add_options(app, request, texts);
+  std::ranges::reverse(words);  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(printable(error.what()));
+  }
+  refuse_unknown_options(app);
+  refuse_empty_values(app);
+  if (in_list)
+    for (const char* name : {"--list", "--shard", "--threads", "--json"})
+      if (app.count(name) > 0)
+        throw UsageError(fmt::format("{} in a line of a list: expected it beside --list", name));
+  request.shard = shard_of(texts.shard);
+  constexpr std::int64_t most_threads = 4096;
+  request.threads = static_cast<int>(std::min(size_of(texts.threads, "--threads"), most_threads));
+  if (request.list.empty())
+    read_rest(request, texts);
+  else
+    read_list(request, app);
+  return request;
+}
+
+}  // namespace
+
+Request parse_request(std::span<const std::string> words) {
+  return parsed({words.begin(), words.end()}, false);
+}
+
+Request parse_list_line(const std::string& line, const Request& whole) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  Request request = parsed(std::move(words), true);
+  request.threads = whole.threads;
+  request.json = whole.json;
+  return request;
+}
+
+}  // namespace tcq::oracle::gemm

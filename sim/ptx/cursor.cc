@@ -1,6 +1,7 @@
 // Taking tokens; see cursor.h.
 #include "sim/ptx/cursor.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <system_error>
@@ -9,6 +10,23 @@
 #include "sim/ptx/words.h"
 
 namespace tcq::ptx {
+
+void Cursor::restart(Offset at) {
+  lexer_ = Lexer(unit_.text, at);
+  token_ = lexer_.next();
+}
+
+bool Cursor::begins_statement() const {
+  if (!token_.begins_line) return false;
+  if (is('@') || is_dotted(".reg")) return true;
+  if (!is(TokenKind::Word) || token_.text[0] == '%') return false;
+  std::string_view rest = unit_.text.substr(token_.end());
+  if (rest.starts_with('.')) return true;
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+  const bool is_label = rest.starts_with(':') && !rest.starts_with("::");
+  const bool ends = token_.text == "ret" || token_.text == "exit" || token_.text == "trap";
+  return is_label || ends;
+}
 
 bool Cursor::take(char mark) {
   if (!token_.is(mark)) return false;

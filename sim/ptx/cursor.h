@@ -32,12 +32,16 @@ class Cursor {
     token_ = lexer_.next();
   }
   void extend() { lexer_.extend(token_); }
+  // Goes back to a token.
+  void restart(Offset at);
 
   bool is(char mark) const { return token_.is(mark); }
   bool is(TokenKind kind) const { return token_.kind == kind; }
   bool is_dotted(std::string_view word) const {
     return token_.kind == TokenKind::Dotted && token_.text == word;
   }
+  // On a line of its own, with what a statement may begin with: a guard, an opcode with a dot, a label.
+  bool begins_statement() const;
   bool is_end() const { return token_.kind == TokenKind::End; }
 
   // Takes it if it is there.

@@ -78,7 +78,8 @@ void FunctionDecoder::statement(const Statement& s) {
     case Instruction: return instruction(s);
     case Open: return open();
     case Close: return close();
-    case Pragma: return;
+    case Pragma:
+    case Malformed: return;
     case Variable: return declare_variable(s.items.first);
     case Targets: return declare_table(s);
     case Location: location_ = locations_.add(unit_.locations[s.items.first]); return;

@@ -26,6 +26,18 @@ bool is_word(char c) { return class_of(c) >= Digit; }
 
 }  // namespace
 
+std::string without_comments(std::string_view text) {
+  std::string plain;
+  Lexer lexer(text);
+  Offset end = 0;
+  for (Token token = lexer.next(); token.kind != TokenKind::End; token = lexer.next()) {
+    if (token.at > end && !plain.empty()) plain += ' ';
+    plain += token.text;
+    end = token.end();
+  }
+  return plain;
+}
+
 bool Lexer::skip_comment() {
   const bool line = peek(1) == '/';
   const std::size_t end = line ? text_.find('\n', next_) : text_.find("*/", next_ + 2);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sim/ptx/source.h"
@@ -35,10 +36,13 @@ struct Token {
   bool is(char c) const { return kind == TokenKind::Mark && mark == c; }
 };
 
+// A text as sentences show it: without comments, one blank where there were any.
+std::string without_comments(std::string_view text);
+
 class Lexer {
  public:
   // Requires: the text outlives this object.
-  explicit Lexer(std::string_view text) : text_(text) {}
+  explicit Lexer(std::string_view text, Offset from = 0) : text_(text), next_(from) {}
 
   Token next();
   // Joins what follows a word without a blank: ".s32" to "add", ".x" to "%tid". Requires: it is the last.
@@ -57,7 +61,7 @@ class Lexer {
   void take_mark(Token& token);
 
   std::string_view text_;
-  std::size_t next_ = 0;
+  std::size_t next_;
 };
 
 }  // namespace tcq::ptx

@@ -53,6 +53,7 @@ class Printer {
       case Targets: return list(std::string(word(s.name)) + ": .branchtargets ", s.items, ";");
       case Callees: return list(std::string(word(s.name)) + ": .calltargets ", s.items, ";");
       case Prototype: return prototype(s);
+      case Malformed: return;
     }
   }
 

@@ -29,7 +29,13 @@ class ModuleReader {
       try {
         read_item();
       } catch (const Refused& refused) {
-        statements_.recover(refused, begin);
+        if (options_.loose) {
+          statements_.recover(refused, begin);
+          cursor_.take(';');
+        } else {
+          statements_.note(refused.at, refused.message);
+          skip_to_declaration(begin);
+        }
       }
     }
   }
@@ -39,14 +45,22 @@ class ModuleReader {
     if (cursor_.take(';')) return;
     if (cursor_.is(TokenKind::Dotted)) return read_directive();
     if (options_.loose) return read_loose();
-    if (cursor_.is('}')) refuse_and_pass("a directive such as .entry, got a '}' too many");
     cursor_.refuse("a directive such as .entry");
   }
 
-  [[noreturn]] void refuse_and_pass(const std::string& expected) {
-    const Offset at = cursor_.token().at;
-    cursor_.advance();
-    cursor_.refuse_at(at, "expected " + expected);
+  // What is left of a declaration that is wrong may be a whole function.
+  void skip_to_declaration(Offset begin) {
+    if (cursor_.token().at == begin) cursor_.advance();
+    while (!cursor_.is_end() && !(cursor_.token().begins_line && is_declaration()))
+      cursor_.advance();
+  }
+
+  bool is_declaration() const {
+    for (const std::string_view word :
+         {".visible", ".extern", ".weak", ".entry", ".func", ".global", ".const", ".version",
+          ".target", ".section", ".file"})
+      if (cursor_.is_dotted(word)) return true;
+    return false;
   }
 
   void read_directive() {
@@ -186,8 +200,8 @@ class ModuleReader {
     while (!begins_declaration() && !cursor_.is_end()) {
       if (statements_.read_one()) continue;
       if (!cursor_.is('}')) break;
-      statements_.recover({cursor_.token().at, "a block that ends and did not begin"},
-                          cursor_.token().at);
+      statements_.note(cursor_.token().at, "a block that ends and did not begin");
+      cursor_.advance();
     }
     function.body.count = index_of(unit_.statements.size()) - function.body.first;
     function.end = cursor_.last_end();

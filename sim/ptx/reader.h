@@ -13,13 +13,16 @@
 
 namespace tcq::ptx {
 
+inline constexpr std::size_t most_diagnostics = 100;
+
 struct ReadOptions {
-  // Statements may stand outside of functions and end with their line: a stream that people type.
+  // Statements may stand outside of functions and end with their line: a stream that people type. What
+  // cannot be understood stays as a Malformed statement.
   bool loose = false;
+  // After so many complaints the rest is not read.
+  std::size_t most_diagnostics = ptx::most_diagnostics;
 };
 
-// After so many complaints the rest is not read.
-inline constexpr std::size_t most_diagnostics = 100;
 // { } inside one another.
 inline constexpr std::size_t deepest_scope = 256;
 

@@ -14,7 +14,7 @@ std::uint32_t index_of(std::size_t size) { return static_cast<std::uint32_t>(siz
 
 void StatementReader::note(Offset at, std::string message) {
   unit_.diagnostics.push_back({unit_.lines.at(at), std::move(message)});
-  if (unit_.diagnostics.size() >= most_diagnostics) throw TooMany{};
+  if (unit_.diagnostics.size() >= most_) throw TooMany{};
 }
 
 void StatementReader::add(StatementKind kind, Offset at, Name name, Range items) {
@@ -30,26 +30,23 @@ void StatementReader::add(StatementKind kind, Offset at, Name name, Range items)
 // A statement without its semicolon ends where the next line begins.
 void StatementReader::end_statement(Statement statement) {
   statement.end = cursor_.last_end();
-  const bool line_ended = cursor_.token().begins_line || cursor_.is('}') || cursor_.is_end();
+  const bool line_ended = cursor_.begins_statement() || cursor_.is('}') || cursor_.is_end();
   if (!cursor_.is(';') && !(loose_ && line_ended)) cursor_.refuse("';'");
   unit_.statements.push_back(statement);
   cursor_.take(';');
 }
 
+// The braces of a statement are its vectors: they are counted from where it begins.
 void StatementReader::recover(const Refused& refused, Offset begin) {
   note(refused.at, refused.message);
-  if (cursor_.token().at == begin) cursor_.advance();  // something is always left behind
+  cursor_.restart(begin);
   int braces = 0;
   for (; !cursor_.is_end(); cursor_.advance()) {
     const Token& token = cursor_.token();
-    const bool begins = token.begins_line && (token.kind == TokenKind::Word || token.is('@'));
-    if (begins && braces == 0 && token.at != refused.at) return;
-    if (begins && token.at == refused.at && token.at != begin) return;
-    if (token.is(';')) {
-      cursor_.advance();
-      return;
-    }
-    if (token.is('}') && braces-- == 0) return;
+    const bool is_first = token.at == begin;
+    if (token.at >= refused.at && !is_first && cursor_.begins_statement()) return;
+    if (token.is(';') && token.at >= refused.at) return;
+    if (token.is('}') && !is_first && --braces < 0) return;
     if (token.is('{')) ++braces;
   }
 }
@@ -92,9 +89,8 @@ void StatementReader::read_instruction(Statement statement) {
   }
   const std::string_view opcode = unit_.names.text(statement.name);
   const bool is_call = opcode == "call" || opcode.starts_with("call.");
-  const bool none = loose_ && cursor_.token().begins_line && !cursor_.is('{') && !cursor_.is('[');
-  if (!none && !cursor_.is('}') && !cursor_.is_end())
-    statement.items = operands_.read_until(';', is_call);
+  const bool none = loose_ && (cursor_.begins_statement() || cursor_.is('}') || cursor_.is_end());
+  if (!none) statement.items = operands_.read_until(';', is_call);
   end_statement(statement);
 }
 
@@ -219,6 +215,8 @@ bool StatementReader::read_one() {
     read_statement();
   } catch (const Refused& refused) {
     recover(refused, begin);
+    if (loose_) add(StatementKind::Malformed, begin);
+    cursor_.take(';');
   }
   return true;
 }

@@ -20,13 +20,16 @@ class StatementReader {
         unit_(cursor.unit()),
         operands_(operands),
         declarations_(declarations),
-        loose_(options.loose) {}
+        loose_(options.loose),
+        most_(options.most_diagnostics) {}
 
   // Statements up to the brace that closes the body, which is taken, or the end of the text.
   void read_body();
   // One statement of a block; an error is noted. False at what ends the block.
   bool read_one();
-  // Notes an error and skips what it spoiled. Throws TooMany.
+  // Notes an error. Throws TooMany.
+  void note(Offset at, std::string message);
+  // The same, and skips what it spoiled: up to its semicolon, which stays.
   void recover(const Refused& refused, Offset begin);
 
   std::size_t depth() const { return depth_; }
@@ -43,13 +46,13 @@ class StatementReader {
   Name take_opcode(Statement& statement);
   void end_statement(Statement statement);
   void add(StatementKind kind, Offset at, Name name = 0, Range items = {});
-  void note(Offset at, std::string message);
 
   Cursor& cursor_;
   Unit& unit_;
   OperandReader& operands_;
   DeclarationReader& declarations_;
   bool loose_;
+  std::size_t most_;       // complaints
   std::size_t depth_ = 0;  // of blocks in the body
 };
 

@@ -65,6 +65,7 @@ enum class StatementKind : std::uint8_t {
   Targets,      // name: .branchtargets; operands: items
   Callees,      // name: .calltargets; operands: items
   Prototype,    // name; items.first of Unit::functions
+  Malformed,    // of a loose text: there is a complaint about it
 };
 
 struct Statement {

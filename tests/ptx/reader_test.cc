@@ -195,6 +195,40 @@ TEST(PtxReader, ReadingGoesOnBehindAnError) {
   EXPECT_EQ(kept, "mov.b32 %r3, 4; { } ret; ");
 }
 
+// The braces of a vector are none of a block.
+TEST(PtxReader, AnErrorInAVectorEndsNoBlock) {
+  const std::string text = kernel("mov.b64 %rd1, {%r1, , %r2};\nmov.b64 %rd2, {%r1, %r2 ;\nret;");
+  const Unit unit = read(text);
+  EXPECT_EQ(complaints(unit.diagnostics),
+            "line 6, column 21: expected an operand, got ','\n"
+            "line 7, column 25: expected ',' or '}', got ';'\n");
+  ASSERT_EQ(unit.statements.size(), 1U);
+  EXPECT_EQ(print(unit, unit.statements[0]), "ret;");
+}
+
+TEST(PtxReader, BehindAWrongDeclarationComesTheNext) {
+  const std::string text =
+      ".version 9.0\n.target sm_90a\n.entry a(.param .q32 x)\n{\nret;\nmov.b32 %r1, 2;\n}\n"
+      ".global .u32 y;\n}\n.visible .entry b()\n{\nret;\n}\n";
+  const Unit unit = read(text);
+  EXPECT_EQ(complaints(unit.diagnostics),
+            "line 3, column 17: expected a type such as .b32, got '.q32'\n"
+            "line 9, column 1: expected a directive such as .entry, got '}'\n");
+  ASSERT_EQ(unit.items.size(), 2U);
+  EXPECT_EQ(unit.names.text(unit.functions.at(0).name), "b");
+}
+
+TEST(PtxReader, AStreamKeepsWhatItCannotUnderstand) {
+  const std::string text = "add.s32 %r1 %r2;\nwgmma.fence.sync.aligned;\n{ bra {a; }\nret";
+  const Unit unit = read(text, {.loose = true});
+  EXPECT_EQ(unit.diagnostics.size(), 2U) << complaints(unit.diagnostics);
+  std::string kinds;
+  for (const Statement& s : unit.statements)
+    kinds += s.kind == StatementKind::Malformed ? "[" + text.substr(s.at, s.end - s.at) + "] "
+                                                : print(unit, s) + " ";
+  EXPECT_EQ(kinds, "[add.s32 %r1 %r2] wgmma.fence.sync.aligned; { [bra {a] } ret; ");
+}
+
 TEST(PtxReader, AtMostAHundredErrorsAreTold) {
   std::string body;
   for (int i = 0; i < 1000; ++i) body += "add.s32 ,;\n";

@@ -14,7 +14,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::size_t longest_quoted = 80;
+constexpr std::size_t longest_number = 80;
 constexpr std::size_t longest_compared = 120;
 constexpr std::size_t longest_path = 400;
 
@@ -50,49 +50,15 @@ std::string joined_with_or(std::span<const std::string_view> words) {
   return text;
 }
 
-// The one place that decides what a terminal is not shown: everything but printable ASCII and what
-// is `kept`.
-std::string escaped(std::string_view text, std::string_view kept) {
-  const auto harmless = [kept](char c) {
-    return (c >= ' ' && c <= '~') || kept.find(c) != std::string_view::npos;
-  };
-  if (std::all_of(text.begin(), text.end(), harmless)) return std::string(text);
-  std::string result;
-  for (const char c : text)
-    result +=
-        harmless(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return result;
-}
-
 }  // namespace
 
-std::string printable(std::string_view text) { return escaped(text, ""); }
+std::string printable(std::string_view text) { return ptx::escaped(text); }
 
-std::string terminal_text(std::string_view text) { return escaped(text, "\n\t"); }
+std::string terminal_text(std::string_view text) { return ptx::escaped(text, "\n\t"); }
 
 std::string shown_path(std::string_view path) {
   if (path.size() <= longest_path) return printable(path);
   return "..." + printable(path.substr(path.size() - longest_path));
-}
-
-std::string quoted(std::string_view word) {
-  std::string text = "'" + printable(word.substr(0, longest_quoted));
-  if (word.size() > longest_quoted)
-    text += fmt::format("...' ({} characters)", word.size());
-  else
-    text += "'";
-  return text;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string lowered(std::string_view word) {
-  std::string text(word);
-  std::transform(text.begin(), text.end(), text.begin(), lower);
-  return text;
 }
 
 std::uint64_t parse_number(std::string_view word, std::string_view what) {
@@ -193,7 +159,7 @@ std::uint64_t Keys::number(std::string_view key, std::uint64_t low, std::uint64_
   const std::uint64_t value = parse_number(pair->value, std::string(key) + "=");
   if (value < low || value > high)
     throw UsageError(fmt::format("{}={} is out of range: expected [{}, {}]", key,
-                                 pair->value.substr(0, longest_quoted), low, high));
+                                 pair->value.substr(0, longest_number), low, high));
   return value;
 }
 

@@ -13,17 +13,20 @@
 
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/element.h"
+#include "sim/ptx/words.h"
 
 namespace tcq::oracle {
+
+// 'word' for a complaint. Values are not case sensitive, keys and options are.
+using ptx::lowered;
+using ptx::quoted;
+using ptx::same_word;
 
 // Decimal or 0x hex, no sign, no rest; `what` names the argument in the complaint.
 std::uint64_t parse_number(std::string_view word, std::string_view what);
 
 // Exactly `digits` hex digits without 0x (the fixed-width form of mma lines).
 std::uint32_t parse_hex(std::string_view word, int digits, std::string_view what);
-
-// 'word' for a complaint: control characters escaped, long words cut.
-std::string quoted(std::string_view word);
 
 // Text from outside as a terminal may see it: bytes that are not printable ASCII become \xNN, also
 // newlines. terminal_text() keeps newlines and tabs: the last step of everything that is printed.
@@ -32,10 +35,6 @@ std::string terminal_text(std::string_view text);
 
 // printable(), and of a very long text its end: the name of a file in a sentence.
 std::string shown_path(std::string_view path);
-
-// Equal without regard to ASCII case. Values are not case sensitive, keys and options are.
-bool same_word(std::string_view a, std::string_view b);
-std::string lowered(std::string_view word);
 
 // The candidate with the smallest edit distance to `word`; empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "oracle/ptx/opcode_reader.h"
+#include "sim/ptx/opcode_reader.h"
 
 namespace tcq::oracle {
 
@@ -36,7 +36,7 @@ class ProgramNames : public Names {
   using Names::at;
   std::string at(std::uint32_t address) const override { return address_text(program_, address); }
   std::string map(int number) const override { return program_.map_name(number); }
-  std::string opcode(const PtxText& full) const override { return shortened(full.chars); }
+  std::string opcode(const PtxText& full) const override { return ptx::shortened(full.chars); }
 
  private:
   const Program& program_;

@@ -21,7 +21,6 @@
 #include "oracle/answer/words.h"
 #include "oracle/ptx/check_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
-#include "oracle/ptx/opcode_reader.h"
 #include "oracle/ptx/ptx_statement.h"
 #include "oracle/ptx/verdict.h"
 #include "sim/isa/fault/fault.h"
@@ -29,6 +28,7 @@
 #include "sim/isa/wgmma/ptx_operands.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/syntax.h"
+#include "sim/ptx/opcode_reader.h"
 
 namespace tcq::oracle {
 namespace {

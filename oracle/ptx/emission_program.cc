@@ -2,11 +2,13 @@
 #include "oracle/ptx/emission_program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <deque>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +17,8 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_opcode.h"
 #include "oracle/ptx/ptx_scopes.h"
-#include "oracle/ptx/ptx_source.h"
+#include "sim/ptx/lexer.h"
+#include "sim/ptx/reader.h"
 
 namespace tcq::oracle {
 namespace {
@@ -106,75 +109,82 @@ wgmma::Form form_of(const PtxStatement& statement) {
 
 // --- the text --------------------------------------------------------------------------------------
 
-// Pieces sorted into bodies: 0 is what stands outside of kernels and functions.
+// Statements sorted into bodies: 0 is what stands outside of kernels and functions.
 class Reader {
  public:
-  Reader(std::optional<Target> target, std::vector<EmissionFinding>& findings)
-      : findings_(findings) {
+  Reader(const ptx::Unit& unit, std::optional<Target> target,
+         std::vector<EmissionFinding>& findings)
+      : unit_(unit), findings_(findings) {
     target_.target = target;
     target_.is_asked = target.has_value();
+    if (!unit.targets.empty())
+      target_.read_directive(fmt::format(".target {}", unit.names.text(unit.targets[0])));
     bodies_.emplace_back();
   }
 
-  void read(const std::vector<PtxPiece>& pieces) {
-    for (const PtxPiece& piece : pieces) {
-      switch (piece.kind) {
-        case PtxPiece::Kind::Directive: directive(piece); break;
-        case PtxPiece::Kind::Open: open(piece); break;
-        case PtxPiece::Kind::Close: close(piece); break;
-        case PtxPiece::Kind::Label: add({piece.line, scope_, {}, piece.text, {}, false}); break;
-        case PtxPiece::Kind::Statement: statement(piece); break;
+  void read() {
+    for (const ptx::Function& function : unit_.functions) {
+      if (!function.has_body) continue;
+      const bool is_loose = function.kind == ptx::FunctionKind::Loose;
+      if (!is_loose) {
+        bodies_.emplace_back();
+        bodies_.back().is_called = function.kind == ptx::FunctionKind::Func;
+        scope_ = scopes_.open(0);
       }
-      if (piece.kind != PtxPiece::Kind::Directive) header_.clear();
-      bodies_[body_].last_line = piece.line;
+      body_ = is_loose ? 0 : bodies_.size() - 1;
+      for (std::uint32_t i = function.body.first; i < function.body.end(); ++i)
+        read(unit_.statements[i]);
+      bodies_[body_].last_line = line_at(function.end == 0 ? 0 : function.end - 1);
+      scope_ = 0;
     }
+    complain();
   }
 
   const std::deque<Body>& bodies() const { return bodies_; }
   const PtxScopes& scopes() const { return scopes_; }
 
  private:
-  void directive(const PtxPiece& piece) {
-    scopes_.declare(scope_, piece.text);
-    target_.read_directive(piece.text);
-    const std::string_view text = piece.text;
-    for (const std::string_view word : {".entry", ".func"})
-      if (body_ == 0 && text.substr(0, text.find('(')).find(word) != text.npos) header_ = word;
+  using Statement = ptx::Statement;
+
+  std::size_t line_at(ptx::Offset at) const { return unit_.lines.at(at).line; }
+  std::string text_of(const Statement& statement) const {
+    return ptx::without_comments(unit_.text.substr(statement.at, statement.end - statement.at));
   }
 
-  void open(const PtxPiece&) {
-    scope_ = scopes_.open(scope_);
-    ++depth_;
-    if (header_.empty()) return;
-    bodies_.emplace_back();
-    bodies_.back().is_called = header_ == ".func";
-    body_ = bodies_.size() - 1;
-    body_depth_ = depth_;
-  }
-
-  void close(const PtxPiece& piece) {
-    if (depth_ == 0) {
-      findings_.push_back(not_followed(piece.line, "a block that ends and did not begin"));
-      return;
+  void read(const Statement& s) {
+    using enum ptx::StatementKind;
+    switch (s.kind) {
+      case Open: scope_ = scopes_.open(scope_); return;
+      case Close: scope_ = std::max(scopes_.parent(scope_), 0); return;
+      case Registers: scopes_.declare(scope_, text_of(s)); return;
+      case Label:
+        add({line_at(s.at), scope_, {}, std::string(unit_.names.text(s.name)), {}, false});
+        return;
+      case Instruction: return statement(s);
+      case Malformed: malformed_.insert(line_at(s.at)); return statement(s);
+      default: return;
     }
-    scope_ = std::max(scopes_.parent(scope_), 0);
-    bodies_[body_].last_line = piece.line;
-    if (body_ != 0 && depth_ == body_depth_) body_ = 0;
-    --depth_;
   }
 
   // Views of a statement are into the text of its item.
-  void statement(const PtxPiece& piece) {
-    Item& item = add({piece.line, scope_, piece.text, {}, {}, false});
+  void statement(const Statement& s) {
+    Item& item = add({line_at(s.at), scope_, text_of(s), {}, {}, false});
     const Verdict verdict = check_text(item.text, target_, {&scopes_, scope_}, item.statement);
     const bool is_ours = item.statement &&
                          (item.statement->opcode == "wgmma" || item.statement->opcode == "tcgen05");
     item.is_legal = is_legal(verdict);
     if (item.is_legal || (item.statement && !is_ours && !item.statement->opcode.empty())) return;
     if (verdict.kind == FaultKind::Unmodelled)
-      findings_.push_back(not_followed(piece.line, sentence_of(verdict)));
+      findings_.push_back(not_followed(item.line, sentence_of(verdict)));
     else
-      findings_.push_back({piece.line, verdict.fault, verdict.kind, sentence_of(verdict)});
+      findings_.push_back({item.line, verdict.fault, verdict.kind, sentence_of(verdict)});
+  }
+
+  // Of what is no statement, and so was not judged.
+  void complain() {
+    for (const ptx::Diagnostic& one : unit_.diagnostics)
+      if (!malformed_.contains(one.at.line))
+        findings_.push_back(not_followed(one.at.line, one.message));
   }
 
   Item& add(Item item) {
@@ -183,15 +193,14 @@ class Reader {
     return items.back();
   }
 
+  const ptx::Unit& unit_;
   std::vector<EmissionFinding>& findings_;
   std::deque<Body> bodies_;  // nor do these
   PtxScopes scopes_;
   PtxTarget target_;
-  std::string header_;
+  std::set<std::size_t> malformed_;  // lines
   std::size_t body_ = 0;
   int scope_ = 0;
-  int depth_ = 0;
-  int body_depth_ = 0;
 };
 
 // --- one body --------------------------------------------------------------------------------------
@@ -383,11 +392,10 @@ class Builder {
 std::vector<EmissionProgram> read_programs(std::span<const std::string> lines,
                                            std::optional<Target> target,
                                            std::vector<EmissionFinding>& findings) {
-  PtxSource source;
-  Reader reader(target, findings);
-  for (const std::string& line : lines) source.add_line(line);
-  source.end();
-  reader.read(source.take());
+  const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
+  const ptx::Unit unit = ptx::read(text, {.loose = true, .most_diagnostics = ~std::size_t{0}});
+  Reader reader(unit, target, findings);
+  reader.read();
   std::vector<EmissionProgram> programs;
   for (const Body& body : reader.bodies())
     programs.push_back(Builder(body, reader.scopes(), findings).build());

@@ -8,6 +8,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/ptx/remembered.h"
+#include "oracle/ptx/verdict.h"
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/wgmma/syntax.h"
 
@@ -75,7 +76,7 @@ Form parse_mnemonic(std::string_view word) {
     if (text.starts_with(known))
       throw UnmodelledError(
           fmt::format("{} is not modelled: only wgmma.mma_async is", quoted(word)));
-  const std::vector<std::string_view> words = split_opcode(word);
+  const std::vector<std::string_view> words = ptx::split_opcode(word);
   if (!same_word(words[0], "wgmma"))
     throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", example));
   Form form{};
@@ -112,11 +113,6 @@ constexpr std::array<Alias, 16> aliases = {{{"hopper", Target::sm_90a},
                                             {"spark", Target::sm_121a}}};
 
 }  // namespace
-
-OpcodeReading read_wgmma(Form& form, std::span<const std::string_view> words, Spelling spelling) {
-  const std::size_t name = words_of_name(name_in_syntax(form), words, spelling);
-  return read_words(form, words.subspan(name), spelling, Fault::QualifierMissing);
-}
 
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   Instruction result;

@@ -15,10 +15,17 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
-#include "oracle/ptx/opcode_reader.h"
 #include "sim/isa/wgmma/shape.h"
+#include "sim/ptx/tensor_form.h"
 
 namespace tcq::oracle {
+
+using ptx::OpcodeReading;
+using ptx::OpcodeShape;
+using ptx::read_wgmma;
+using ptx::read_words;
+using ptx::shortened;
+using ptx::Spelling;
 
 // Everything the keys of a wgmma mnemonic can say.
 struct Instruction {
@@ -26,11 +33,6 @@ struct Instruction {
   int selector = 0;        // sparse: sp-sel
   bool accumulate = true;  // scale-d
 };
-
-// Reads the words after "wgmma" into `form`, whose A is taken to lie in shared memory: opcodes do not
-// say. If there is no problem, the reading has a shape.
-OpcodeReading read_wgmma(wgmma::Form& form, std::span<const std::string_view> words,
-                         Spelling spelling);
 
 // Keys that parse_instruction() understands; a verb adds its own to them.
 inline constexpr std::array<std::string_view, 7> instruction_keys = {

@@ -1,28 +1,14 @@
 // Reading and spelling opcodes of tcgen05; see tcgen05_form.h.
 #include "oracle/ptx/tcgen05_form.h"
 
-#include <fmt/format.h>
+#include <variant>
 
-#include <utility>
-
-#include "oracle/answer/words.h"
 #include "sim/isa/tcgen05/syntax.h"
 
 namespace tcq::oracle {
 namespace {
 
 using namespace tcgen05;
-
-// One of each name; ld.red goes before ld, whose name it begins with.
-std::vector<Tcgen05Form> one_of_each() {
-  return {MmaForm{},       LdRedForm{},    LdForm{},         StForm{},         CpForm{},
-          ShiftForm{},     AllocForm{},    DeallocForm{},    RelinquishForm{}, CommitForm{},
-          WaitForm{false}, WaitForm{true}, FenceForm{false}, FenceForm{true}};
-}
-
-std::string_view syntax_name(const Tcgen05Form& form) {
-  return std::visit([](const auto& f) { return name_in_syntax(f); }, form);
-}
 
 // ---- Every form ---------------------------------------------------------------------------------
 
@@ -90,23 +76,6 @@ void add_others(std::vector<Tcgen05Form>& forms) {
 
 }  // namespace
 
-Tcgen05Reading read_form(std::span<const std::string_view> words, Spelling spelling) {
-  for (Tcgen05Form form : one_of_each()) {
-    const std::size_t name = words_of_name(syntax_name(form), words, spelling);
-    if (name == 0) continue;
-    OpcodeReading reading = std::visit(
-        [&](auto& f) {
-          return read_words(f, words.subspan(name), spelling, Fault::Tcgen05QualifierMissing);
-        },
-        form);
-    for (Verdict* verdict : {&reading.problem, &reading.disagreement})
-      if (!is_legal(*verdict)) return {std::nullopt, std::move(*verdict)};
-    return {form, {}, std::move(reading.sync), std::move(reading.order)};
-  }
-  return {std::nullopt, illegal(Fault::Tcgen05Unknown,
-                                fmt::format("got {}", quoted(words.empty() ? "" : words[0])))};
-}
-
 Fault check_form(const Tcgen05Form& form) {
   return std::visit([](const auto& f) { return check(f); }, form);
 }
@@ -119,10 +88,10 @@ std::string full_opcode(const Tcgen05Form& form) {
   return std::visit([](const auto& f) { return std::string(opcode(f).chars); }, form);
 }
 
-std::string short_opcode(const Tcgen05Form& form) { return shortened(full_opcode(form)); }
+std::string short_opcode(const Tcgen05Form& form) { return ptx::shortened(full_opcode(form)); }
 
 std::string_view instruction_name(const Tcgen05Form& form) {
-  const std::string_view name = syntax_name(form);
+  const std::string_view name = ptx::syntax_name(form);
   return name.substr(0, name.find("::"));
 }
 

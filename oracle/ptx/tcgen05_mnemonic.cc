@@ -41,7 +41,7 @@ bool is_misspelt(const Verdict& problem) {
 }
 
 Tcgen05Form parse_opcode(std::string_view word) {
-  const std::vector<std::string_view> words = split_opcode(word);
+  const std::vector<std::string_view> words = ptx::split_opcode(word);
   if (!same_word(words[0], prefix))
     throw UsageError(
         fmt::format("unknown mnemonic {}: expected a PTX opcode such as "

@@ -21,6 +21,7 @@ void question(
 void word(std::string_view
               bytes);  // a byte that says of what format, one what it is for, up to 8 of the word
 void statement(std::string_view bytes);  // lines for `check`
+void kernel(std::string_view bytes);     // a file of PTX
 void stream(std::string_view bytes);     // lines for `emission`
 void sum(std::string_view bytes);  // a line with a question for `mma`, then one with its operands
 void recording(
@@ -31,6 +32,7 @@ struct Body {
   void (*run)(std::string_view bytes);
 };
 inline constexpr Body bodies[] = {{"question", question}, {"word", word}, {"statement", statement},
-                                  {"stream", stream},     {"sum", sum},   {"recording", recording}};
+                                  {"stream", stream},     {"sum", sum},   {"recording", recording},
+                                  {"kernel", kernel}};
 
 }  // namespace tcq::fuzz

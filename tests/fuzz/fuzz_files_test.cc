@@ -114,6 +114,24 @@ TEST_F(FuzzFiles, DamagedCopiesOfTheRecordedFilesAreRefusedWithASentence) {
   }
 }
 
+// --- files of PTX --------------------------------------------------------------------------------
+
+TEST_F(FuzzFiles, DamagedKernelsAreDecodedAsFarAsTheyGo) {
+  std::vector<std::string> files;
+  for (const std::string name : {"forms.ptx", "idioms.ptx", "mbarrier_sm90.ptx", "alloc_sm100.ptx"})
+    files.push_back(oracle::read_file(source_file("tests/ptx/data/" + name).string()));
+  while (another_round()) {
+    const std::string& file = pick(random_, files);
+    // A piece of a file, so that the damage is not lost in it.
+    const std::size_t at = random_() % 2 == 0 ? 0 : random_() % file.size();
+    std::string bytes =
+        file.substr(0, at == 0 ? file.size() : 700) + file.substr(at, 1 + random_() % 4000);
+    for (std::uint64_t left = 1 + random_() % 4; left != 0; --left) mutate(random_, bytes);
+    try_on(fuzz::kernel, bytes);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // --- tcgen05 -------------------------------------------------------------------------------------
 
 std::vector<oracle::Case> tcgen05_cases() {

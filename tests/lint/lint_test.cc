@@ -40,7 +40,7 @@ struct File {
   }
   bool header() const { return ends_with_any({".h", ".cuh", ".hpp", ".inc"}); }
   bool cpp() const { return header() || ends_with_any({".cc", ".cu", ".cpp"}); }
-  bool data() const { return ends_with_any({".txt", ".json", ".csv", ".md", ".svg", ".in"}); }
+  bool data() const { return ends_with_any({".txt", ".json", ".csv", ".md", ".svg", ".in", ".ptx"}); }
 };
 
 std::vector<std::string> split_lines(const std::string& text) {

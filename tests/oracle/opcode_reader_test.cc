@@ -1,6 +1,6 @@
 // Laws of the grammar of opcodes: what is written is read back as the form it was written from, and
 // every word that is missing, wrong, repeated or out of place is told.
-#include "oracle/ptx/opcode_reader.h"
+#include "sim/ptx/opcode_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,8 @@
 #include "sim/isa/wgmma/syntax.h"
 
 namespace tcq::oracle {
+
+using namespace ptx;
 namespace {
 
 using Words = std::vector<std::string_view>;

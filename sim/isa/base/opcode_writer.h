@@ -3,7 +3,7 @@
 // A family says its syntax once, as a function syntax(io, form) that names the words of the opcode in
 // the manual's order and the member that each one stands for (sim/isa/wgmma/syntax.h,
 // sim/isa/tcgen05/syntax.h). This io writes the words, without allocation, so that kernels can do it
-// at compile time; that of oracle/ptx/opcode_reader.h reads them.
+// at compile time; that of sim/ptx/opcode_reader.h reads them.
 //
 // Source: PTX ISA 9.2, 4.1 (source format is plain ASCII text).
 #pragma once

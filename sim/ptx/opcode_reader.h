@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/ptx/verdict.h"
 #include "sim/isa/base/opcode_writer.h"
 #include "sim/isa/fault/fault.h"
+#include "sim/ptx/verdict.h"
 
-namespace tcq::oracle {
+namespace tcq::ptx {
 
 // In a mnemonic sync, aligned and what a form implies may be left out, and case does not matter.
 enum class Spelling { Statement, Mnemonic };
@@ -201,4 +201,4 @@ OpcodeReading read_words(Form& form, std::span<const std::string_view> words, Sp
 // that no form can choose.
 std::string shortened(std::string_view opcode);
 
-}  // namespace tcq::oracle
+}  // namespace tcq::ptx

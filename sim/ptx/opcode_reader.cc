@@ -1,24 +1,21 @@
 // Filling the slots of a syntax; see opcode_reader.h.
-#include "oracle/ptx/opcode_reader.h"
-
-#include <fmt/format.h>
+#include "sim/ptx/opcode_reader.h"
 
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
 
-#include "oracle/answer/words.h"
+#include "sim/ptx/words.h"
 
-namespace tcq::oracle {
+namespace tcq::ptx {
 namespace {
 
 constexpr int absent = OpcodeSlot::absent;
 
 std::string syntax_of(const OpcodeSlots& syntax) {
   std::string text;
-  for (const OpcodeSlot& slot : syntax.slots)
-    text += slot.need ? slot.what : fmt::format("[{}]", slot.what);
+  for (const OpcodeSlot& slot : syntax.slots) text += slot.need ? slot.what : "[" + slot.what + "]";
   return text;
 }
 
@@ -33,9 +30,8 @@ class Filler {
     if (slot == nullptr) return false;
     const bool twice = slot->chosen != absent || is_repeated(*slot);
     if (is_legal(order_) && (twice || slot->rank < last_rank_))
-      order_ =
-          illegal(Fault::QualifierOrder, twice ? fmt::format("{} is given twice", slot->what)
-                                               : fmt::format("expected {}", syntax_of(syntax_)));
+      order_ = illegal(Fault::QualifierOrder,
+                       twice ? slot->what + " is given twice" : "expected " + syntax_of(syntax_));
     if (twice) return true;
     slot->chosen = index;
     if (slot->set) slot->set(index);
@@ -87,7 +83,7 @@ void check_needs(const OpcodeSlots& syntax, Spelling spelling, Fault missing,
   for (const OpcodeSlot& slot : syntax.slots) {
     if (slot.chosen != absent || !slot.need) continue;
     if (slot.need == Need::Mandatory || (slot.need == Need::Implied && statement)) {
-      reading.problem = illegal(missing, fmt::format("expected {}", slot.what));
+      reading.problem = illegal(missing, "expected " + slot.what);
       return;
     }
     if (!statement || !is_legal(reading.sync)) continue;
@@ -201,7 +197,7 @@ OpcodeReading fill_slots(OpcodeSlots& syntax, std::span<const std::string_view> 
     if (slot.is_flag) slot.set(absent);
   for (const std::string_view word : words) {
     if (filler.take(word)) continue;
-    reading.problem = illegal(Fault::QualifierUnknown, fmt::format("got {}", quoted(word)));
+    reading.problem = illegal(Fault::QualifierUnknown, "got " + quoted(word));
     return reading;
   }
   check_needs(syntax, spelling, missing, reading);
@@ -218,4 +214,4 @@ std::string shortened(std::string_view opcode) {
   return text;
 }
 
-}  // namespace tcq::oracle
+}  // namespace tcq::ptx

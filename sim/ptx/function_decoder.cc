@@ -1,0 +1,262 @@
+// Decoding statements; see function_decoder.h. Operands are in operand_decoder.cc.
+#include "sim/ptx/function_decoder.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "sim/ptx/reader.h"
+#include "sim/ptx/words.h"
+
+namespace tcq::ptx {
+namespace {
+
+Index index_of(std::size_t size) { return static_cast<Index>(size); }
+
+std::uint64_t key_of(std::uint32_t scope, Name name) { return (std::uint64_t{scope} << 32) + name; }
+
+}  // namespace
+
+FunctionDecoder::FunctionDecoder(Program& program, ScopeTable& scopes, Locations& locations)
+    : program_(program),
+      unit_(program.unit),
+      scopes_(scopes),
+      locations_(locations),
+      forms_(program.unit.names.size(), none) {}
+
+void FunctionDecoder::note(Offset at, std::string message) {
+  if (program_.diagnostics.size() < 2 * most_diagnostics)
+    program_.diagnostics.push_back({unit_.lines.at(at), std::move(message)});
+}
+
+void FunctionDecoder::make_unknown(Index at, std::string problem) {
+  Instruction& instruction = program_.instructions[at];
+  if (instruction.opcode == Opcode::Unknown) return;
+  instruction.opcode = Opcode::Unknown;
+  ++program_.unknown;
+  note(instruction.at, std::move(problem));
+}
+
+// ---- Blocks and declarations --------------------------------------------------------------------
+
+void FunctionDecoder::open() {
+  scopes_.open();
+  parents_.push_back(scope_);
+  scope_ = index_of(parents_.size() - 1);
+}
+
+void FunctionDecoder::close() {
+  scopes_.close();
+  scope_ = parents_[scope_];
+}
+
+void FunctionDecoder::declare_variable(Index variable) {
+  const Variable& v = unit_.variables[variable];
+  if (!scopes_.declare(v.name, ScopeTable::Kind::Variable, variable))
+    note(v.at, quoted(unit_.names.text(v.name)) + " is declared twice in this block");
+}
+
+void FunctionDecoder::declare_parameters(Range variables) {
+  for (Index i = variables.first; i < variables.end(); ++i) declare_variable(i);
+}
+
+void FunctionDecoder::declare_table(const Statement& statement) {
+  const Range table{index_of(program_.table_targets.size()), statement.items.count};
+  for (Index i = statement.items.first; i < statement.items.end(); ++i) {
+    const Operand& operand = unit_.operands[i];
+    later_.push_back(
+        {true, index_of(program_.table_targets.size()), scope_, operand.name, operand.at});
+    program_.table_targets.push_back(none);
+  }
+  tables_[key_of(scope_, statement.name)] = index_of(program_.tables.size());
+  program_.tables.push_back(table);
+}
+
+void FunctionDecoder::statement(const Statement& s) {
+  using enum StatementKind;
+  switch (s.kind) {
+    case Instruction: return instruction(s);
+    case Open: return open();
+    case Close: return close();
+    case Pragma:
+    case Malformed: return;
+    case Variable: return declare_variable(s.items.first);
+    case Targets: return declare_table(s);
+    case Location: location_ = locations_.add(unit_.locations[s.items.first]); return;
+    case Callees: tables_[key_of(scope_, s.name)] = none; return;
+    case Prototype: tables_[key_of(scope_, s.name)] = s.items.first; return;
+    case Registers:
+      for (Index i = s.items.first; i < s.items.end(); ++i)
+        if (!scopes_.declare_registers(unit_.registers[i]))
+          note(s.at, quoted(unit_.names.text(unit_.registers[i].name)) +
+                         " is declared twice in this block");
+      return;
+    case Label:
+      if (!labels_.emplace(key_of(scope_, s.name), index_of(program_.instructions.size())).second)
+        note(s.at, "label " + quoted(unit_.names.text(s.name)) + " stands twice in this block");
+      return;
+  }
+}
+
+// ---- Instructions -------------------------------------------------------------------------------
+
+Index FunctionDecoder::form_of(Name opcode) {
+  Index& known = forms_[opcode];
+  if (known != none) return known;
+  Form form = read_form(unit_.names.text(opcode));
+  form.text = opcode;
+  known = index_of(program_.forms.size());
+  program_.forms.push_back(std::move(form));
+  return known;
+}
+
+Index FunctionDecoder::guard_of(const Statement& statement) {
+  const ScopeTable::Meaning meaning =
+      scopes_.find(statement.guard, program_.registers, first_register_);
+  const bool is_predicate = meaning.kind == ScopeTable::Kind::Register &&
+                            program_.registers[first_register_ + meaning.index].type == Type::Pred;
+  if (!is_predicate)
+    fail("has as its guard " + quoted(unit_.names.text(statement.guard)) +
+         ", which is no predicate that is declared");
+  return meaning.index;
+}
+
+void FunctionDecoder::instruction(const Statement& s) {
+  Instruction made;
+  made.at = s.at;
+  made.location = location_;
+  made.guard_negated = s.guard_negated;
+  made.form = form_of(s.name);
+  made.opcode = program_.forms[made.form].opcode;
+  const std::size_t values = program_.values.size();
+  const std::size_t later = later_.size();
+  try {
+    if (made.opcode == Opcode::Unknown) fail(program_.forms[made.form].problem);
+    if (s.guard != 0) made.guard = guard_of(s);
+    if (made.opcode == Opcode::Call)
+      decode_call(s, made);
+    else
+      decode_operands(s, made);
+  } catch (const Problem& problem) {
+    program_.values.resize(values);
+    later_.resize(later);
+    made.opcode = Opcode::Unknown;
+    made.values = {};
+    ++program_.unknown;
+    note(s.at, quoted(unit_.names.text(s.name)) + " " + problem.text);
+  }
+  program_.instructions.push_back(made);
+}
+
+void FunctionDecoder::decode_operands(const Statement& s, Instruction& made) {
+  std::string problem;
+  const std::span operands = std::span(unit_.operands).subspan(s.items.first, s.items.count);
+  if (!match(program_.forms[made.form], operands, roles_, problem)) fail(std::move(problem));
+  const Form& form = program_.forms[made.form];
+  made.values = {index_of(program_.values.size()), s.items.count};
+  program_.values.resize(program_.values.size() + s.items.count);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Value value = value_of(operands[i], roles_[i], form);
+    if (value.kind == ValueKind::Label) later_.back().at = made.values.first + index_of(i);
+    program_.values[made.values.first + i] = value;
+  }
+}
+
+// call (results), callee, (arguments), prototype;
+void FunctionDecoder::decode_call(const Statement& s, Instruction& made) {
+  const Form& form = program_.forms[made.form];
+  made.values = {index_of(program_.values.size()), s.items.count};
+  program_.values.resize(program_.values.size() + s.items.count);
+  bool has_callee = false;
+  for (std::uint32_t i = 0; i < s.items.count; ++i) {
+    const Operand& operand = unit_.operands[s.items.first + i];
+    Value value;
+    if (operand.kind == OperandKind::List) {
+      const Role role{Role::Place::Value, has_callee ? Access::Read : Access::Write};
+      value = with_items(ValueKind::List, operand.items, role, form);
+    } else if (!has_callee) {
+      value = name_value(operand);
+      has_callee = true;
+    } else {
+      Index found = none;
+      if (!find_label(tables_, scope_, operand.name, found))
+        fail("names no .callprototype or .calltargets: " + quoted(unit_.names.text(operand.name)));
+      value.kind = ValueKind::Prototype;
+      value.index = found;
+    }
+    program_.values[made.values.first + i] = value;
+  }
+  if (!has_callee) fail("names no function");
+}
+
+// ---- The function -------------------------------------------------------------------------------
+
+bool FunctionDecoder::find_label(const std::unordered_map<std::uint64_t, Index>& labels,
+                                 std::uint32_t scope, Name name, Index& found) const {
+  while (true) {
+    if (const auto at = labels.find(key_of(scope, name)); at != labels.end()) {
+      found = at->second;
+      return true;
+    }
+    if (scope == 0) return false;
+    scope = parents_[scope];
+  }
+}
+
+void FunctionDecoder::resolve() {
+  for (const Later& one : later_) {
+    Index found = none;
+    const std::string name = quoted(unit_.names.text(one.name));
+    if (one.is_table) {
+      if (!find_label(labels_, one.scope, one.name, found))
+        note(one.offset, "no label " + name + " in reach of this table");
+      program_.table_targets[one.at] = found;
+    } else if (find_label(labels_, one.scope, one.name, found)) {
+      program_.values[one.at].index = found;
+    } else if (find_label(tables_, one.scope, one.name, found) && found != none) {
+      program_.values[one.at].kind = ValueKind::Table;
+      program_.values[one.at].index = found;
+    } else {
+      make_unknown(one.instruction, "no label " + name + " in reach of this branch");
+    }
+  }
+}
+
+// Behind the last statement a function returns.
+void FunctionDecoder::end_of(Code& code, const Function& function) {
+  Instruction ret;
+  ret.opcode = Opcode::Ret;
+  ret.at = function.end == 0 ? 0 : function.end - 1;
+  ret.location = location_;
+  ret.form = form_of(unit_.names.find("ret"));
+  program_.instructions.push_back(ret);
+  code.instructions.count = index_of(program_.instructions.size()) - code.instructions.first;
+  code.registers.count = index_of(program_.registers.size()) - code.registers.first;
+}
+
+void FunctionDecoder::decode(Index index) {
+  const Function& function = unit_.functions[index];
+  Code code;
+  code.declaration = index;
+  code.name = function.name;
+  code.instructions.first = index_of(program_.instructions.size());
+  code.registers.first = first_register_ = index_of(program_.registers.size());
+  parents_.assign(1, 0);
+  scope_ = 0;
+  labels_.clear();
+  tables_.clear();
+  later_.clear();
+  location_ = none;
+  locations_.begin_function();
+  scopes_.open();
+  declare_parameters(function.returns);
+  declare_parameters(function.parameters);
+  for (Index i = function.body.first; i < function.body.end(); ++i) statement(unit_.statements[i]);
+  while (scope_ != 0) close();
+  scopes_.close();
+  end_of(code, function);
+  resolve();
+  program_.functions.push_back(code);
+}
+
+}  // namespace tcq::ptx

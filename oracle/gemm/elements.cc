@@ -1,9 +1,8 @@
-// Files of more than memory are refused before they are asked for.
+// A table of dtypes, and steps instead of copies wherever steps will do.
 #include "oracle/gemm/elements.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -50,11 +49,6 @@ void check_narrow(const std::string& path, Type type, const npy::Array& array) {
                                  bad - bytes, *bad, name(type), bits(type)));
 }
 
-std::uint64_t memory_bytes() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
-}
-
 }  // namespace
 
 std::span<const std::string_view> dtypes_of(Type type) {
@@ -89,7 +83,7 @@ void check_fits(Type type, std::int64_t rows, std::int64_t cols) {
   std::uint64_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(rows, cols, &bytes) ||
                          __builtin_mul_overflow(bytes, std::uint64_t{element_bytes(type)}, &bytes);
-  if (overflows || bytes > memory_bytes())
+  if (overflows || bytes > npy::memory_bytes())
     throw UsageError(fmt::format("{} x {} elements of {} do not fit this machine's memory", rows,
                                  cols, name(type)));
 }

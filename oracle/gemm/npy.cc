@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -226,12 +227,19 @@ void read_whole(std::FILE* file, std::uintmax_t file_bytes, Array& array) {
   }
   read_front(array);
   const std::size_t needed = data_bytes(array.header);
+  if (needed > memory_bytes() && file_bytes >= needed)
+    throw Damage(fmt::format("its {} bytes do not fit this machine's memory", needed));
   if (file_bytes == array.first + needed) array.bytes.reserve(file_bytes + 1);
   read_up_to(file, array, array.first + needed + 1);
   check_size(array.bytes.size() - array.first, needed);
 }
 
 }  // namespace
+
+std::uint64_t memory_bytes() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
 
 std::size_t item_bytes(std::string_view dtype) {
   std::size_t bytes = 0;

@@ -41,6 +41,9 @@ Array read(const std::string& path);
 // The same for the bytes of a file; `name` names it in complaints.
 Array parse(std::string bytes, std::string_view name);
 
+// Bytes of this machine's memory: what needs more is refused before it is asked for.
+std::uint64_t memory_bytes();
+
 // Bytes of an element: the digits of its dtype; 0 if there are none.
 std::size_t item_bytes(std::string_view dtype);
 

@@ -8,7 +8,7 @@
 // the order given. `every=128` is FP8 promoted every 128; `split=N` cuts K as tcq's kernels do, into
 // blocks of 128 bytes; `plan:FILE` takes the order from what describe() of cuda/gemm/gemm.h prints.
 // `float64` and `fma` are no tensor core's: sums of doubles rounded once, and one f32 fused
-// multiply-add for each k. Example: every=64 of 160 bf16 is 0-64, 64-128, 128-160. What an order computes:
+// multiply-add for each k. Example: every=64 of 160 bf16 is 0-64, 64-128, 128-160. What it computes:
 // predict.h; orders that might explain a difference: rivals.h.
 #pragma once
 

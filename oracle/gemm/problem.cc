@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -64,7 +64,7 @@ std::string order_text(const Report& report, const OrderReport& order) {
     text += comparison_text(report, "beside " + printable(report.orders[0].spec), "there",
                             *order.beside_first);
   if (order.device)
-    text += comparison_text(report, shown_path(report.compared_with), "there", *order.device);
+    text += comparison_text(report, shown_path(report.compared_with), "device", *order.device);
   if (order.explanation) text += explanation_text(*order.explanation);
   if (!order.out.empty()) text += fmt::format("  written: {}\n", shown_path(order.out));
   return text;

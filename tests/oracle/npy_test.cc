@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "oracle/answer/answer.h"
 #include "oracle/gemm/elements.h"
@@ -167,6 +169,26 @@ TEST(Npy, FilesAreReadAsTheirBytesAre) {
       ": is truncated: its shape needs 17592186044416 bytes of elements and it has 12");
   EXPECT_THROW(read(folder.file("missing.npy")), UsageError);
   EXPECT_THROW(read(folder.file("")), UsageError);
+}
+
+// A file with a hole stands for one that is larger than memory.
+TEST(Npy, AFileBeyondMemoryIsRefusedBeforeItIsRead) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("large.npy");
+  const auto rows = static_cast<std::int64_t>(memory_bytes() / 64);  // 16 times as much
+  const std::string front = header_bytes({"|u1", false, {rows, 1024}});
+  write_file(path, front);
+  std::error_code no_holes;
+  std::filesystem::resize_file(path, front.size() + static_cast<std::uintmax_t>(rows) * 1024,
+                               no_holes);
+  if (no_holes) GTEST_SKIP() << no_holes.message();
+  try {
+    read(path);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).substr(path.size()),
+              fmt::format(": its {} bytes do not fit this machine's memory", rows * 1024));
+  }
 }
 
 // --- elements --------------------------------------------------------------------------------------

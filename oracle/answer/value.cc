@@ -1,8 +1,11 @@
 // Values as JSON; see value.h.
 #include "oracle/answer/value.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace tcq::oracle {
@@ -38,6 +41,9 @@ struct Append {
     char digits[24];
     char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     text.append(digits, end);
+  }
+  void operator()(double number) const {
+    text += std::isfinite(number) ? fmt::format("{:.9g}", number) : "null";
   }
   void operator()(const std::string& words) const {
     if (!is_plain(words)) {

@@ -19,14 +19,15 @@ class Value {
   struct Member;
   using List = std::vector<Value>;
   using Members = std::vector<Member>;
-  using Any =
-      std::variant<std::monostate, bool, std::int64_t, std::uint64_t, std::string, List, Members>;
+  using Any = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
+                           List, Members>;
 
   Value() = default;  // null
   Value(std::same_as<bool> auto yes) : any_(yes) {}
   Value(std::signed_integral auto number) : any_(static_cast<std::int64_t>(number)) {}
   Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
       : any_(static_cast<std::uint64_t>(number)) {}
+  Value(std::same_as<double> auto number) : any_(number) {}  // 9 digits; null unless finite
   Value(std::string text) : any_(std::move(text)) {}
   Value(std::string_view text) : any_(std::string(text)) {}
   Value(const char* text) : any_(std::string(text)) {}

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <fstream>
 #include <new>
+#include <optional>
 
 #include "oracle/answer/answer.h"
-#include "oracle/answer/json.h"
 #include "oracle/answer/pending_file.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 #include "oracle/gemm/run.h"
 
@@ -26,12 +27,12 @@ constexpr int exit_interrupted = 130;
 
 struct Reply {
   int status = 0;
-  std::string text;
+  std::optional<Report> report;
   std::string complaint;
 };
 
 Reply refused(Status status, std::string sentence) {
-  return {static_cast<int>(status), "", std::move(sentence)};
+  return {static_cast<int>(status), {}, std::move(sentence)};
 }
 
 // Calls `reply()`; what it throws becomes a Reply.
@@ -44,7 +45,7 @@ Reply caught(Make&& reply) {
   } catch (const FileError& error) {
     return refused(Status::Usage, error.what());
   } catch (const Interrupted& error) {
-    return {exit_interrupted, "", error.what()};
+    return {exit_interrupted, {}, error.what()};
   } catch (const FaultError& error) {
     return refused(error.status(), error.what());
   } catch (const UnmodelledError& error) {
@@ -56,9 +57,9 @@ Reply caught(Make&& reply) {
 
 Reply reply_to(const Request& request, std::FILE* err) {
   Progress progress(err);
-  const Report report = run_request(request, progress);
+  Report report = run_request(request, progress);
   const Status status = report.mismatch() ? Status::No : Status::Yes;
-  return {static_cast<int>(status), request.json ? json_of(report) : text_of(report), ""};
+  return {static_cast<int>(status), std::move(report), ""};
 }
 
 void print(std::FILE* out, std::string_view text) { fmt::print(out, "{}\n", terminal_text(text)); }
@@ -83,13 +84,16 @@ void print_line(const Request& whole, std::size_t number, const std::string& lin
                 const Reply& reply, std::FILE* out, std::FILE* err) {
   const std::string at = fmt::format("{}:{}", shown_path(whole.list), number);
   if (!reply.complaint.empty()) print(err, fmt::format("tcq: {}: {}", at, reply.complaint));
-  if (whole.json)
-    print(out, json_object({{"line", std::to_string(number)},
-                            {"status", std::to_string(reply.status)},
-                            {reply.text.empty() ? "error" : "answer",
-                             reply.text.empty() ? json_string(reply.complaint) : reply.text}}));
-  else if (!reply.text.empty())
-    print(out, fmt::format("{}: {}\n{}", at, line, reply.text));
+  if (whole.json) {
+    Value::Members members = {{"line", number}, {"status", reply.status}};
+    if (reply.report)
+      members.push_back({"answer", value_of(*reply.report)});
+    else
+      members.push_back({"error", reply.complaint});
+    print(out, json_text(members));
+  } else if (reply.report) {
+    print(out, fmt::format("{}: {}\n{}", at, line, text_of(*reply.report)));
+  }
   std::fflush(out);
 }
 
@@ -113,14 +117,16 @@ int answer_list(const Request& whole, std::FILE* out, std::FILE* err) {
 
 int answer_gemm(std::span<const std::string> words, std::FILE* out, std::FILE* err) {
   int listed = -1;
+  bool json = false;
   const Reply reply = caught([&]() -> Reply {
     const Request request = gemm::parse_request(words);
+    json = request.json;
     if (request.list.empty()) return reply_to(request, err);
     listed = answer_list(request, out, err);
     return {};
   });
   if (listed >= 0) return listed;
-  if (!reply.text.empty()) print(out, reply.text);
+  if (reply.report) print(out, json ? json_text(value_of(*reply.report)) : text_of(*reply.report));
   if (!reply.complaint.empty()) print(err, "tcq: " + reply.complaint);
   return reply.status;
 }

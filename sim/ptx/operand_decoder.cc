@@ -35,7 +35,8 @@ Value FunctionDecoder::name_value(const Operand& operand) {
   const auto special = special_of(word);
   if (!special) fail("names " + quoted(word) + ", which is not declared");
   value.kind = ValueKind::Special;
-  value.index = static_cast<Index>(*special);
+  value.index = static_cast<Index>(special->special);
+  if (special->number != 0) value.element = special->number;
   return value;
 }
 

@@ -189,7 +189,6 @@ Operand OperandReader::read_values(int depth) {
   const std::size_t mark = stack_.size();
   if (!cursor_.is('}')) {
     do {
-      if (cursor_.is('}')) break;  // a comma may come last
       const Operand item = read_value(depth + 1);
       stack_.push_back(item);
     } while (cursor_.take(','));

@@ -1,6 +1,7 @@
 // What operands are; see function_decoder.h.
 #include <array>
 #include <bit>
+#include <string>
 
 #include "sim/ptx/function_decoder.h"
 #include "sim/ptx/words.h"

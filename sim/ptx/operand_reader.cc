@@ -1,6 +1,8 @@
 // Reading operands; see operand_reader.h.
 #include "sim/ptx/operand_reader.h"
 
+#include <string>
+
 #include "sim/ptx/constant.h"
 
 namespace tcq::ptx {

@@ -7,6 +7,7 @@
 // Register, read; Immediate 4. decode() of decode.h makes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <limits>
+#include <string>
 #include <system_error>
 
 namespace tcq::ptx {

@@ -6,6 +6,10 @@
 // Source: PTX ISA 9.2, 5.4 (variables), 7.1 and 11.1 to 11.4 (functions and their directives)
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "sim/ptx/operand_reader.h"
 
 namespace tcq::ptx {

@@ -14,22 +14,33 @@ namespace {
 Index index_of(std::size_t size) { return static_cast<Index>(size); }
 
 // A function's declarations before its body and its body are one: the last one that has a body, or the last.
-void declare_module(const Unit& unit, ScopeTable& scopes) {
-  std::unordered_map<Name, Index> bodies;
-  for (const Item& item : unit.items)
-    if (item.kind == ItemKind::Function && unit.functions[item.index].has_body)
-      bodies[unit.functions[item.index].name] = item.index;
+void find_symbols(Program& program) {
+  const Unit& unit = program.unit;
   for (const Item& item : unit.items) {
-    if (item.kind == ItemKind::Variable) {
-      scopes.declare(unit.variables[item.index].name, ScopeTable::Kind::Variable, item.index);
+    const bool is_variable = item.kind == ItemKind::Variable;
+    Value value;
+    value.kind = is_variable ? ValueKind::Variable : ValueKind::Function;
+    value.index = item.index;
+    if (is_variable) {
+      program.symbols[unit.variables[item.index].name] = value;
       continue;
     }
     const Function& function = unit.functions[item.index];
     if (function.kind == FunctionKind::Loose) continue;
-    const auto body = bodies.find(function.name);
-    scopes.declare(function.name, ScopeTable::Kind::Function,
-                   body == bodies.end() ? item.index : body->second);
+    const auto known = program.symbols.find(function.name);
+    const bool has_body = known != program.symbols.end() &&
+                          known->second.kind == ValueKind::Function &&
+                          unit.functions[known->second.index].has_body;
+    if (!has_body) program.symbols[function.name] = value;
   }
+}
+
+void declare(const Program& program, ScopeTable& scopes) {
+  for (const auto& [name, value] : program.symbols)
+    scopes.declare(
+        name,
+        value.kind == ValueKind::Variable ? ScopeTable::Kind::Variable : ScopeTable::Kind::Function,
+        value.index);
 }
 
 }  // namespace
@@ -42,11 +53,14 @@ Program decode(Unit unit) {
   program.instructions.reserve(program.unit.statements.size());
   program.values.reserve(program.unit.operands.size());
   ScopeTable scopes(program.unit.names);
-  declare_module(program.unit, scopes);
+  find_symbols(program);
+  declare(program, scopes);
+  program.code_of.assign(program.unit.functions.size(), none);
   Locations locations(program);
   FunctionDecoder decoder(program, scopes, locations);
   for (Index i = 0; i < index_of(program.unit.functions.size()); ++i) {
     if (!program.unit.functions[i].has_body) continue;
+    program.code_of[i] = index_of(program.functions.size());
     decoder.decode(i);
     add_blocks(program, program.functions.back());
   }

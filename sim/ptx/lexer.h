@@ -7,6 +7,7 @@
 // Source: PTX ISA 9.2, 4.1 to 4.4 (format, comments, identifiers)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

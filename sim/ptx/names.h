@@ -4,6 +4,7 @@
 // intern("%r1") twice gives one Name, text() of it "%r1".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>

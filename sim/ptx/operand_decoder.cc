@@ -1,6 +1,7 @@
 // What operands are; see function_decoder.h.
 #include <array>
 #include <bit>
+#include <string>
 
 #include "sim/ptx/function_decoder.h"
 #include "sim/ptx/words.h"
@@ -35,7 +36,8 @@ Value FunctionDecoder::name_value(const Operand& operand) {
   const auto special = special_of(word);
   if (!special) fail("names " + quoted(word) + ", which is not declared");
   value.kind = ValueKind::Special;
-  value.index = static_cast<Index>(*special);
+  value.index = static_cast<Index>(special->special);
+  if (special->number != 0) value.element = special->number;
   return value;
 }
 

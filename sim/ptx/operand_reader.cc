@@ -1,6 +1,8 @@
 // Reading operands; see operand_reader.h.
 #include "sim/ptx/operand_reader.h"
 
+#include <string>
+
 #include "sim/ptx/constant.h"
 
 namespace tcq::ptx {
@@ -189,7 +191,6 @@ Operand OperandReader::read_values(int depth) {
   const std::size_t mark = stack_.size();
   if (!cursor_.is('}')) {
     do {
-      if (cursor_.is('}')) break;  // a comma may come last
       const Operand item = read_value(depth + 1);
       stack_.push_back(item);
     } while (cursor_.take(','));

@@ -7,8 +7,10 @@
 // Register, read; Immediate 4. decode() of decode.h makes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/ptx/form.h"
@@ -46,7 +48,7 @@ struct Value {
   Access access = Access::Read;  // of At...: of the register in it, which is read
   Type type = Type::None;        // that the instruction says, None where it says none
   bool negated = false;          // !p
-  std::uint8_t element = 0;      // x y z w of a vector register or a Special
+  std::uint8_t element = 0;      // x y z w of a vector register or a Special; N of %envregN
   Index index = none;            // of Vector, Pair, List and AtTensor the first of its items
   std::int64_t value = 0;        // of these how many
 };
@@ -98,6 +100,9 @@ struct Program {
   std::vector<Register> registers;
   std::vector<Block> blocks;
   std::vector<Index> edges;
+  std::vector<Index> code_of;  // by function of the Unit: of functions, none without a body
+  // What a name means outside of functions, as initialisers say it: a Variable or a Function.
+  std::unordered_map<Name, Value> symbols;
   std::vector<Range> tables;         // of brx.idx: of table_targets
   std::vector<Index> table_targets;  // instructions
   std::vector<SourceLocation> locations;

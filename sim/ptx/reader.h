@@ -6,6 +6,7 @@
 // Source: PTX ISA 9.2, 4 and 11
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 

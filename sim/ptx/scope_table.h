@@ -7,6 +7,7 @@
 // Source: PTX ISA 9.2, 4.4 "Identifiers", 5.4.6 "Parameterized Variable Names"
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace tcq::ptx {
 
@@ -39,9 +40,26 @@ constexpr std::string_view name(Special special) {
   return special_names[static_cast<std::size_t>(special)];
 }
 
-constexpr std::optional<Special> special_of(std::string_view word) {
+struct SpecialWord {
+  Special special;
+  std::uint8_t number;  // of %envreg0 to %envreg31 and %pm0 to %pm7, else 0
+};
+
+constexpr std::optional<SpecialWord> special_of(std::string_view word) {
   for (std::size_t i = 0; i < special_names.size(); ++i)
-    if (special_names[i] == word) return static_cast<Special>(i);
+    if (special_names[i] == word) return SpecialWord{static_cast<Special>(i), 0};
+  for (const auto& [special, count] :
+       {std::pair{Special::Pm0, 8}, std::pair{Special::Envreg0, 32}}) {
+    std::string_view prefix = name(special);
+    prefix.remove_suffix(1);
+    if (!word.starts_with(prefix)) continue;
+    int number = 0;
+    for (const char digit : word.substr(prefix.size())) {
+      if (digit < '0' || digit > '9' || number > count) return std::nullopt;
+      number = number * 10 + (digit - '0');
+    }
+    if (number < count) return SpecialWord{special, static_cast<std::uint8_t>(number)};
+  }
   return std::nullopt;
 }
 

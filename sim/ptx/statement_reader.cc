@@ -1,6 +1,7 @@
 // Reading statements; see statement_reader.h.
 #include "sim/ptx/statement_reader.h"
 
+#include <string>
 #include <utility>
 
 #include "sim/ptx/words.h"

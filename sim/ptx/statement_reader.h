@@ -4,6 +4,8 @@
 // up to its semicolon, its line's end if it has none, or the brace that closes its block.
 #pragma once
 
+#include <cstddef>
+
 #include "sim/ptx/declaration_reader.h"
 #include "sim/ptx/reader.h"
 

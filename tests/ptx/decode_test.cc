@@ -76,6 +76,9 @@ TEST(PtxDecode, AddressesPairsAndSpecialRegisters) {
   EXPECT_EQ(p.value(0, 1).index, static_cast<Index>(Special::Ctaid));
   EXPECT_EQ(p.value(0, 1).element, 1);
   EXPECT_EQ(p.value(1, 1).kind, ValueKind::Variable);
+  EXPECT_EQ(special_of("%envreg31")->number, 31);
+  EXPECT_FALSE(special_of("%envreg32"));
+  EXPECT_FALSE(special_of("%pm8"));
   EXPECT_EQ(p.value(2, 1).kind, ValueKind::AtVariable);
   EXPECT_EQ(p.program.unit.variables[p.value(2, 1).index].space, Space::Param);
   EXPECT_EQ(p.value(3, 0).value, 4);
@@ -131,6 +134,13 @@ TEST(PtxDecode, ABlockHasItsOwnRegisters) {
   EXPECT_EQ(p.program.registers[numbers.first + p.value(3, 0).index].type, Type::B64);
 }
 
+TEST(PtxDecode, ARangeHidesARegisterOutside) {
+  const Loaded p(".reg .b64 x1; { .reg .b32 x<4>; mov.b32 x1, 1; } mov.b64 x1, 1;");
+  const Range numbers = p.program.functions[0].registers;
+  EXPECT_EQ(p.program.registers[numbers.first + p.value(0, 0).index].type, Type::B32);
+  EXPECT_EQ(p.program.registers[numbers.first + p.value(1, 0).index].type, Type::B64);
+}
+
 TEST(PtxDecode, RangesEndWhereTheySay) {
   EXPECT_EQ(first_complaint("mov.b32 %r63, 0;"), "");
   EXPECT_EQ(first_complaint("mov.b32 %r64, 0;"),
@@ -155,6 +165,7 @@ TEST(PtxDecode, LabelsBelongToTheirBlock) {
   EXPECT_EQ(p.value(3, 0).index, 2U);
   EXPECT_EQ(p.value(4, 0).index, 6U);
   EXPECT_EQ(p.value(5, 0).index, 6U);
+  EXPECT_EQ(first_complaint("{ M: { bra M; } }"), "");
   EXPECT_EQ(first_complaint("{ L: } bra L;"),
             "line 7, column 8: no label 'L' in reach of this branch");
 }
@@ -182,6 +193,8 @@ TEST(PtxDecode, TablesAndCalls) {
   EXPECT_EQ(p.values[value(1, 0).index].access, Access::Write);
   ASSERT_EQ(value(1, 1).kind, ValueKind::Function);
   EXPECT_TRUE(p.unit.functions[value(1, 1).index].has_body);
+  EXPECT_EQ(p.code_of[value(1, 1).index], 0U);
+  EXPECT_EQ(p.symbols.at(p.unit.names.find("g")).kind, ValueKind::Function);
   EXPECT_EQ(value(2, 1).kind, ValueKind::Register);
   EXPECT_EQ(value(2, 3).kind, ValueKind::Prototype);
   EXPECT_EQ(value(3, 0).kind, ValueKind::Function);

@@ -63,6 +63,8 @@ TEST(PtxReader, ConstantExpressionsAreComputed) {
   EXPECT_EQ(operand("-8 >> 1"), "-4");
   EXPECT_EQ(operand("-7 / 2"), "-3");
   EXPECT_EQ(operand("7 % 4"), "3");
+  EXPECT_EQ(operand("7 / -1"), "-7");
+  EXPECT_EQ(operand("7 % -1"), "0");
   EXPECT_EQ(operand("3 < 4 ? 5 : 6"), "5");
   EXPECT_EQ(operand("1 == 1 && 0 != 1"), "1");
   EXPECT_EQ(operand("(.u64) -1 > 1"), "1");
@@ -97,7 +99,7 @@ TEST(PtxReader, DeclarationsOfEveryKind) {
       ".weak .func quiet()\n.noreturn\n;\n"
       ".extern .shared .align 1024 .b8 smem[];\n"
       ".global .align 4 .b8 text[4] = {112, 116, 120};\n"
-      ".global .align 1 .b8 words[] = \"a;b//c\";\n"
+      ".global .align 1 .b8 words[] = \"a;b//\\\"c\";\n"
       ".global .u64 table[2] = {f, generic(text)+4};\n"
       ".global .u8 low[2] = {0xFF(text), 0xFF00(text+1)};\n"
       ".const .align 4 .f32 half = 0f3F000000;\n"
@@ -113,12 +115,14 @@ TEST(PtxReader, DeclarationsOfEveryKind) {
       "A: B: ret;\n}\n";
   const Unit unit = read(text);
   EXPECT_EQ(complaints(unit.diagnostics), "");
+  for (const Variable& variable : unit.variables)
+    EXPECT_TRUE(unit.names.text(variable.name) != "grid" || variable.elements == 4);
   const std::string printed = print(unit);
   EXPECT_EQ(print(read(printed)), printed);
   for (const std::string part : {".target sm_90a, debug",
                                  ".extern .shared .align 1024 .b8 smem[];",
                                  "text[4] = {112, 116, 120};",
-                                 "words[] = \"a;b//c\";",
+                                 "words[] = \"a;b//\\\"c\";",
                                  "table[2] = {f, generic(text)+4};",
                                  "low[2] = {255(text), 65280(text+1)};",
                                  "half = 0f3F000000;",

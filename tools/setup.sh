@@ -17,6 +17,7 @@ libfmt-dev|text output
 libcli11-dev|command line of tcq
 nlohmann-json3-dev|--json output
 libpugixml-dev|SVG pictures
+libhwy-dev|vectors of the exact sums
 python3|the runner of the mutants
 '
 

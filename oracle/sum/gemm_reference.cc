@@ -1,5 +1,6 @@
-// Rows are dealt to threads; a row runs through panels of columns, whose sums advance together
-// (sim/machine/panel_sums.h). A row or panel with a NaN or an infinity takes sim/num/fused_sum.h.
+// Tiles of D are dealt to threads. A tile runs through K a stretch at a time, whose rows and columns
+// are decoded once for all of its sums (sim/num/fast/chain.h): what that needs beside the matrices is
+// a few MiB for each thread, whatever their size.
 #include "oracle/sum/gemm_reference.h"
 
 #include <algorithm>
@@ -7,20 +8,20 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <thread>
 
 #include "oracle/sum/gemm_epilogue.h"
 #include "sim/isa/wgmma/shape.h"
-#include "sim/machine/panel_sums.h"
 #include "sim/num/dot.h"
+#include "sim/num/fast/chain.h"
 #include "sim/num/tcgen05_dot.h"
 
 namespace tcq::oracle {
 namespace {
 
-using sums::lanes;
-using sums::Line;
-using sums::Sums;
+constexpr std::int64_t tile_side = 512;
+constexpr std::int64_t stretch = 256;  // of K, whole instructions of every kind
 
 std::int64_t index_of(Major major, const GemmStrides& s, std::int64_t batch, std::int64_t mn,
                       std::int64_t k) {
@@ -121,76 +122,87 @@ void in_parallel(std::int64_t count, int threads, Work work) {
   for (std::thread& t : others) t.join();
 }
 
-std::vector<Line> panels_of(const Gemm& g, const GemmData& data, std::int64_t batch, int threads) {
-  std::vector<Line> panels(static_cast<std::size_t>((g.n + lanes - 1) / lanes));
-  in_parallel(static_cast<std::int64_t>(panels.size()), threads, [&](std::int64_t p) {
-    Line& line = panels[static_cast<std::size_t>(p)];
-    const auto size = static_cast<std::size_t>(g.k * lanes);
-    line.significands.assign(size, 0);
-    line.exponents.assign(size, zero_exponent);
-    for (std::int64_t j = 0; j < std::min<std::int64_t>(lanes, g.n - p * lanes); ++j) {
-      for (std::int64_t k = 0; k < g.k; ++k) {
-        const sums::Small s = sums::small_of(g.in, element_b(g, data, batch, p * lanes + j, k));
-        const auto at = static_cast<std::size_t>(k * lanes + j);
-        line.significands[at] = s.significand;
-        line.exponents[at] = s.exponent;
-        line.special = line.special || s.special;
+fast::Instruction instruction_of(const Gemm& g) {
+  const DotTypes types = step_of(g).types;
+  fast::Instruction out = g.chain.kind ? fast::tcgen05_instruction(*g.chain.kind, types)
+                                       : fast::wgmma_instruction(types);
+  out.saturate = g.chain.saturate;
+  return out;
+}
+
+template <class Word>
+void copy_line(const void* data, std::int64_t first, std::int64_t step, std::int64_t count,
+               std::uint32_t* to) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::int64_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, bytes + (first + i * step) * std::int64_t{sizeof word}, sizeof word);
+    to[i] = word;
+  }
+}
+
+// One operand: where its lines are, and those of a tile.
+struct Operand {
+  Type type;
+  Major major;
+  const GemmStrides& strides;
+  const void* data;
+
+  void load(fast::Lines& lines, std::int64_t batch, std::int64_t line, std::int64_t k,
+            std::int64_t count) const {
+    const std::int64_t step = major == Major::K ? 1 : strides.ld;
+    for (int i = 0; i < lines.count(); ++i) {
+      const std::int64_t first = index_of(major, strides, batch, line + i, k);
+      switch (bits(type)) {
+        case 16: copy_line<std::uint16_t>(data, first, step, count, lines.words(i)); break;
+        case 32: copy_line<std::uint32_t>(data, first, step, count, lines.words(i)); break;
+        default: copy_line<std::uint8_t>(data, first, step, count, lines.words(i)); break;
       }
     }
-  });
-  return panels;
-}
-
-Line row_of(const Gemm& g, const GemmData& data, std::int64_t batch, std::int64_t row) {
-  Line line;
-  for (std::int64_t k = 0; k < g.k; ++k) {
-    const sums::Small s = sums::small_of(g.in, element_a(g, data, batch, row, k));
-    line.significands.push_back(s.significand);
-    line.exponents.push_back(s.exponent);
-    line.special = line.special || s.special;
+    lines.pack();
   }
-  return line;
+};
+
+struct Tile {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t col;
+  std::int64_t rows;
+  std::int64_t cols;
+};
+
+using Words = std::vector<std::uint32_t>;
+
+Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment) {
+  const fast::Instruction in = instruction_of(g);
+  const Operand a{g.in, g.major_a, g.a, data.a};
+  const Operand b{g.b_type(), g.major_b, g.b, data.b};
+  Words sums(static_cast<std::size_t>(t.rows * t.cols));
+  for (std::int64_t k = 0; k < segment.count; k += stretch) {
+    const auto count = static_cast<int>(std::min(stretch, segment.count - k));
+    fast::Lines rows(in, fast::Side::Rows, static_cast<int>(t.rows), count);
+    fast::Lines columns(in, fast::Side::Columns, static_cast<int>(t.cols), count);
+    a.load(rows, t.batch, t.row, segment.first + k, count);
+    b.load(columns, t.batch, t.col, segment.first + k, count);
+    fast::advance(in, rows, columns, {sums.data(), t.cols});
+  }
+  if (in.types.d == Type::f16)
+    for (std::uint32_t& sum : sums) sum = widened(Type::f16, sum);
+  return sums;
 }
 
-Sums panel_sums(const Gemm& g, const Line& row, const Line& panel) {
-  if (!is_float(g.in)) return sums::integer_chain(row, panel, g.k);
+void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t) {
   const auto segments = segments_of(g);
-  Sums total = sums::chain(g.in, row, panel, segments[0].first, segments[0].count);
+  Words total = tile_segment(g, data, t, segments[0]);
   for (std::size_t s = 1; s < segments.size(); ++s) {
-    const Sums next = sums::chain(g.in, row, panel, segments[s].first, segments[s].count);
-    for (std::size_t j = 0; j < lanes; ++j) total[j] = add_f32(total[j], next[j]);
+    const Words next = tile_segment(g, data, t, segments[s]);
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] = add_f32(total[i], next[i]);
   }
-  return total;
-}
-
-// What sim/machine/panel_sums.h can sum.
-bool has_panels(const Gemm& g) {
-  const bool is_known =
-      is_int8(g.in) || g.in == Type::f16 || g.in == Type::bf16 || g.in == Type::tf32;
-  return is_known && g.b_type() == g.in && step_of(g).types.d != Type::f16 && !g.chain.saturate;
-}
-
-void compute_row_slowly(const Gemm& g, const GemmData& data, void* d, std::int64_t batch,
-                        std::int64_t row) {
-  for (std::int64_t col = 0; col < g.n; ++col)
-    store_element(g.out, d, batch * g.d.batch + row * g.d.ld + col,
-                  gemm_output(g, data, batch, row, col));
-}
-
-void compute_row(const Gemm& g, const GemmData& data, const std::vector<Line>& panels, void* d,
-                 std::int64_t batch, std::int64_t row) {
-  const Line line = row_of(g, data, batch, row);
-  for (std::size_t p = 0; p < panels.size(); ++p) {
-    const bool special = line.special || panels[p].special;
-    const Sums sums = special ? Sums{} : panel_sums(g, line, panels[p]);
-    for (std::size_t j = 0; j < lanes; ++j) {
-      const auto col = static_cast<std::int64_t>(p * lanes + j);
-      if (col >= g.n) break;
-      const std::uint32_t sum = special ? slow_sum(g, data, batch, row, col) : sums[j];
-      store_element(g.out, d, batch * g.d.batch + row * g.d.ld + col,
-                    finish_output(g, data, sum, batch, row, col));
-    }
-  }
+  auto sum = total.begin();
+  for (std::int64_t row = t.row; row < t.row + t.rows; ++row)
+    for (std::int64_t col = t.col; col < t.col + t.cols; ++col)
+      store_element(g.out, d, t.batch * g.d.batch + row * g.d.ld + col,
+                    finish_output(g, data, *sum++, t.batch, row, col));
 }
 
 }  // namespace
@@ -198,16 +210,18 @@ void compute_row(const Gemm& g, const GemmData& data, const std::vector<Line>& p
 void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
   assert(is_float(g.in) || g.segments.size() <= 1);
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  for (std::int64_t batch = 0; batch < g.batch; ++batch) {
-    if (!has_panels(g)) {
-      in_parallel(g.m, threads,
-                  [&](std::int64_t row) { compute_row_slowly(g, data, d, batch, row); });
-      continue;
-    }
-    const std::vector<Line> panels = panels_of(g, data, batch, threads);
-    in_parallel(g.m, threads,
-                [&](std::int64_t row) { compute_row(g, data, panels, d, batch, row); });
-  }
+  // Every thread has a tile, if that leaves rows enough to be worth decoding the columns.
+  const std::int64_t share = std::max<std::int64_t>(64, (g.m + threads - 1) / threads);
+  const std::int64_t tile_rows = std::min(tile_side, share);
+  const std::int64_t down = (g.m + tile_rows - 1) / tile_rows;
+  const std::int64_t across = (g.n + tile_side - 1) / tile_side;
+  in_parallel(g.batch * down * across, threads, [&](std::int64_t i) {
+    const std::int64_t row = i / across % down * tile_rows;
+    const std::int64_t col = i % across * tile_side;
+    compute_tile(g, data, d,
+                 {i / across / down, row, col, std::min(tile_rows, g.m - row),
+                  std::min(tile_side, g.n - col)});
+  });
 }
 
 std::uint32_t gemm_output(const Gemm& g, const GemmData& data, std::int64_t batch, std::int64_t row,

@@ -1,0 +1,201 @@
+// Blocks: a panel's columns stay in the nearest cache for all rows, a stretch of K at a time.
+#include "sim/num/fast/chain.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
+#include "sim/num/fast/kernel.h"
+#include "sim/num/fused_sum.h"
+#include "sim/num/narrow.h"
+#include "sim/num/scale_bits.h"
+
+namespace tcq::fast {
+namespace {
+
+constexpr int stretch = 128;  // of K: 24 KiB of a panel
+constexpr auto width = static_cast<std::size_t>(panel_columns);
+
+float value_of(Type d, std::uint32_t word) {
+  if (d != Type::f16) return std::bit_cast<float>(word);
+  const Decoded x = decode_float(d, word);
+  if (x.kind == Class::Nan) return std::nanf("");
+  if (x.kind == Class::Infinite) return x.negative ? -INFINITY : INFINITY;
+  return std::ldexp(static_cast<float>(x.significand), x.exponent - float_format(d).fraction_bits);
+}
+
+// A value of D's type; every NaN is the canonical one.
+std::uint32_t word_of(Type d, float value) {
+  const auto word = std::bit_cast<std::uint32_t>(value);
+  if (d == Type::f16) return value == 0 ? 0 : narrow(d, word);
+  return value != value ? canonical_nan_f32 : word;
+}
+
+// One panel beside all rows: what the kernels read, and the sums on their way.
+struct Panel {
+  const Lines& rows;
+  const Lines& columns;
+  int first;                 // column
+  const std::uint16_t* met;  // null: dense
+
+  int count() const { return std::min(panel_columns, columns.count() - first); }
+  int met_k(int row, int k) const {
+    return met == nullptr ? k : met[static_cast<std::size_t>(row * rows.k() + k)];
+  }
+};
+
+// --- one sum, by the definition --------------------------------------------------------------------
+
+Decoded lowered(Decoded x, int scale) {
+  x.exponent = static_cast<std::int16_t>(x.exponent - scale);
+  return x;
+}
+
+std::uint32_t defined_sum(const Instruction& in, const Panel& p, int row, int col,
+                          std::uint32_t c) {
+  std::array<Decoded, max_products> a;
+  std::array<Decoded, max_products> b;
+  for (int first = 0; first < p.rows.k(); first += in.products) {
+    const tcgen05::Scale scale_a = p.rows.scale(row, first);
+    const tcgen05::Scale scale_b = p.columns.scale(col, first);
+    for (int i = 0; i < in.products; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      a[at] = tcgen05::scaled(p.rows.decoded(row, first + i), scale_a);
+      b[at] = tcgen05::scaled(p.columns.decoded(col, p.met_k(row, first + i)), scale_b);
+    }
+    const Decoded old = lowered(decode_float(in.types.d, c), first == 0 ? in.scale_c : 0);
+    c = scale_a.nan || scale_b.nan ? nan_bits(in.traits.conversion)
+                                   : fused_sum(in.traits, in.types.d, in.types.a, in.types.b,
+                                               a.data(), b.data(), in.products, old);
+  }
+  return c;
+}
+
+bool fits(const Range& a, const Range& b) {
+  return !a.special && !b.special && a.least + b.least >= least_product_exponent &&
+         a.most + b.most <= most_product_exponent;
+}
+
+// --- a panel ---------------------------------------------------------------------------------------
+
+// The elements of a panel that a sparse row meets.
+struct Gathered {
+  std::vector<float> values;
+  std::vector<std::int16_t> exponents;
+
+  void gather(const Panel& p, int row) {
+    const int panel = p.first / panel_columns;
+    values.resize(static_cast<std::size_t>(p.rows.k()) * width);
+    exponents.resize(p.columns.has_exponents() ? values.size() : 0);
+    for (int k = 0; k < p.rows.k(); ++k) {
+      const auto from = static_cast<std::size_t>(p.met_k(row, k)) * width;
+      const auto to = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(k) * width);
+      std::copy_n(p.columns.panel_values(panel) + from, width, values.begin() + to);
+      if (!exponents.empty())
+        std::copy_n(p.columns.panel_exponents(panel) + from, width, exponents.begin() + to);
+    }
+  }
+};
+
+struct Slice {
+  const float* values;
+  const std::int16_t* exponents;
+};
+
+class PanelSums {
+ public:
+  PanelSums(const Instruction& in, const Panel& panel, const Outputs& d)
+      : in_(in), p_(panel), d_(d) {}
+
+  void floats() {
+    const auto count = static_cast<std::size_t>(p_.rows.count()) * width;
+    values_.assign(count, 0);
+    again_.assign(count, 0);
+    for (int row = 0; row < p_.rows.count(); ++row) load(row);
+    for (int k = 0; k < p_.rows.k(); k += stretch)
+      for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
+    for (int row = 0; row < p_.rows.count(); ++row) store(row);
+  }
+
+  void integers() {
+    for (int row = 0; row < p_.rows.count(); ++row) {
+      std::array<std::int32_t, width> c{};
+      for (int j = 0; j < p_.count(); ++j)
+        c[static_cast<std::size_t>(j)] = static_cast<std::int32_t>(word(row, j));
+      const Slice b = slice(row, 0);
+      sum_integers({p_.rows.row_values(row), b.values, p_.rows.k() / in_.products, in_.products,
+                    in_.saturate, c.data()});
+      for (int j = 0; j < p_.count(); ++j)
+        word(row, j) = static_cast<std::uint32_t>(c[static_cast<std::size_t>(j)]);
+    }
+  }
+
+ private:
+  std::uint32_t& word(int row, int col) { return d_.words[row * d_.stride + p_.first + col]; }
+  static std::size_t at(int row) { return static_cast<std::size_t>(row) * width; }
+
+  Slice slice(int row, int k) {
+    const int panel = p_.first / panel_columns;
+    const std::size_t skipped = static_cast<std::size_t>(k) * width;
+    if (p_.met != nullptr) {
+      gathered_.gather(p_, row);
+      return {gathered_.values.data() + skipped, gathered_.exponents.data() + skipped};
+    }
+    return {p_.columns.panel_values(panel) + skipped, p_.columns.panel_exponents(panel) + skipped};
+  }
+
+  void load(int row) {
+    const float scale = std::ldexp(1.0f, -in_.scale_c);
+    for (int j = 0; j < p_.count(); ++j)
+      values_[at(row) + static_cast<std::size_t>(j)] = value_of(in_.types.d, word(row, j)) * scale;
+  }
+
+  void advance_floats(int row, int k) {
+    const int count = std::min(stretch, p_.rows.k() - k);
+    const Slice b = slice(row, k);
+    constexpr int least = 1 - float_format(Type::f16).bias;
+    sum_floats({p_.rows.row_values(row) + k, p_.rows.row_exponents(row) + k, b.values, b.exponents,
+                count / in_.products, in_.products, in_.traits,
+                k == 0 ? least - in_.scale_c : least, &values_[at(row)], &again_[at(row)]});
+  }
+
+  void store(int row) {
+    for (int j = 0; j < p_.count(); ++j) {
+      const std::size_t i = at(row) + static_cast<std::size_t>(j);
+      const bool again = static_cast<std::int32_t>(again_[i]) < 0 ||
+                         !fits(p_.rows.range(row), p_.columns.range(p_.first + j));
+      word(row, j) = again ? defined_sum(in_, p_, row, p_.first + j, word(row, j))
+                           : word_of(in_.types.d, values_[i]);
+    }
+  }
+
+  const Instruction& in_;
+  const Panel& p_;
+  const Outputs& d_;
+  std::vector<float> values_;
+  std::vector<std::uint32_t> again_;
+  Gathered gathered_;
+};
+
+}  // namespace
+
+void advance_sparse(const Instruction& in, const Lines& rows, const Lines& columns,
+                    const std::uint16_t* met, const Outputs& d) {
+  assert(met == nullptr ? rows.k() == columns.k() : rows.k() == in.products);
+  for (int first = 0; first < columns.count(); first += panel_columns) {
+    const Panel panel{rows, columns, first, met};
+    PanelSums sums(in, panel, d);
+    if (is_float(in.types.a))
+      sums.floats();
+    else
+      sums.integers();
+  }
+}
+
+void advance(const Instruction& in, const Lines& rows, const Lines& columns, const Outputs& d) {
+  advance_sparse(in, rows, columns, nullptr, d);
+}
+
+}  // namespace tcq::fast

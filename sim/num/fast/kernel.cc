@@ -1,0 +1,300 @@
+// Sums of floats, exactly as fused_sum.h makes them, in vectors of f32 and of 32-bit integers.
+//
+// The product of two significands of at most 11 bits is exact in f32, and stays normal in the range
+// of exponents that kernel.h states. E is a maximum of 16-bit sums of exponents. A term is cut by
+// one conversion to an integer, toward zero, of product * 2^(fraction_bits - E): the factor is a
+// power of two, so only what underflows far below 1 is not exact, and that is cut to 0 anyway.
+//
+// Bit budget: a product is below 4, cut to 25 fraction bits below 2^27, C below 2^26. Eight products
+// and C fit 32 bits; more are added eight at a time, and a lane whose addition overflows says so in
+// `again`. With 13 fraction bits nothing overflows.
+//
+// Subnormal results do not occur: E is at least -100, so every sum is a multiple of 2^-125. The
+// floors of f32 (-133) lie below that and never win over something that is not zero; that of f16
+// (-21) is in the maximum.
+//
+// A compiler may fuse a multiplication and an addition: every product that is added is exact.
+//
+// Integers: a product of 8-bit integers is below 2^16, 256 of them sum below 2^24: exact in f32.
+#include "sim/num/fast/kernel.h"
+
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/num/fast/kernel.cc"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tcq::fast::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F = HWY_CAPPED(float, 16);
+using I = hn::RebindToSigned<F>;
+using VF = hn::Vec<F>;
+using VI = hn::Vec<I>;
+
+constexpr int columns = 32;
+constexpr int group = 8;  // products between two checks of the bit budget
+
+// Toward zero. What does not fit becomes anything.
+HWY_INLINE VI cut(VF x) {
+#if HWY_TARGET == HWY_AVX3
+  return VI{_mm512_cvttps_epi32(x.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return VI{_mm256_cvttps_epi32(x.raw)};
+#else
+  return hn::ConvertTo(I(), x);
+#endif
+}
+
+// 2^exponent. Requires: a normal f32.
+HWY_INLINE VF power_of_two(VI exponent) {
+  return hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(I(), 127))));
+}
+
+// An integer in f32, toward zero; lanes that cannot be decided are marked.
+HWY_INLINE VF toward_zero(VI x, VI& again) {
+#if HWY_TARGET == HWY_AVX3
+  (void)again;
+  return VF{_mm512_cvt_roundepi32_ps(x.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+#else
+  const VF nearest = hn::ConvertTo(F(), x);
+  again = hn::Or(
+      again, hn::VecFromMask(
+                 I(), hn::RebindMask(I(), hn::Ge(hn::Abs(nearest), hn::Set(F(), 2147483648.0f)))));
+  const VI sign = hn::ShiftRight<31>(x);
+  const VI rest = hn::Sub(hn::Xor(hn::Sub(x, cut(nearest)), sign), sign);
+  return hn::BitCast(F(), hn::Add(hn::BitCast(I(), nearest), hn::ShiftRight<31>(rest)));
+#endif
+}
+
+// sum * unit in the precision of D.
+template <Conversion conversion>
+HWY_INLINE VF rounded(VI sum, VF unit, VI& again) {
+  const F d;
+  const I i;
+  if constexpr (conversion == Conversion::E8M13TowardZero) {
+    const VI word = hn::BitCast(i, hn::ConvertTo(d, sum));
+    return hn::Mul(hn::BitCast(d, hn::And(word, hn::Set(i, -1024))), unit);
+  } else if constexpr (conversion == Conversion::F32TowardZero) {
+    return hn::Mul(toward_zero(sum, again), unit);
+  } else {
+    // To odd in 24 bits, then to nearest even by adding 1.5 * 2^23 units of the result.
+    const VF down = toward_zero(sum, again);
+    const VI odd = hn::IfThenElseZero(hn::Ne(cut(down), sum), hn::Set(i, 1));
+    const VF x = hn::Mul(hn::BitCast(d, hn::Or(hn::BitCast(i, down), odd)), unit);
+    const VI field = hn::And(hn::BitCast(i, x), hn::Set(i, 0x7f800000));
+    const VI least = hn::Set(i, 113 << 23);  // 2^-14
+    const VF big =
+        hn::BitCast(d, hn::Add(hn::Max(field, least), hn::Set(i, (13 << 23) + (1 << 22))));
+    const VF nearest = hn::Sub(hn::Add(x, big), big);
+    const VF infinity = hn::Inf(d);
+    return hn::IfThenElse(hn::Ge(hn::Abs(nearest), hn::Set(d, 65536.0f)),
+                          hn::CopySign(infinity, nearest), nearest);
+  }
+}
+
+// As many sums as a vector has lanes.
+template <Conversion conversion>
+struct Sums {
+  VF c;
+  VI again;
+  VI c_least;
+  VF scale;
+  VF unit;
+  VI total;
+
+  HWY_INLINE void start(const float* from, const std::uint32_t* marks, int least) {
+    c = hn::LoadU(F(), from);
+    const VF size = hn::Abs(c);
+    const VF smallest = hn::BitCast(F(), hn::Set(I(), (least_product_exponent + 127) << 23));
+    const auto tiny = hn::And(hn::Lt(size, smallest), hn::Gt(size, hn::Zero(F())));
+    again = hn::LoadU(I(), reinterpret_cast<const std::int32_t*>(marks));
+    if constexpr (conversion != Conversion::F16NearestEven)
+      again = hn::Or(again, hn::VecFromMask(I(), hn::RebindMask(I(), tiny)));
+    c_least = hn::Set(I(), least);
+  }
+
+  // `exponent` is the largest of the products and the floor.
+  HWY_INLINE void align(VI exponent, int fraction_bits) {
+    const F d;
+    const I i;
+    const VF finite = hn::IfThenElseZero(hn::Lt(hn::Abs(c), hn::Inf(d)), c);
+    const VI field = hn::And(hn::ShiftRight<23>(hn::BitCast(i, finite)), hn::Set(i, 0xff));
+    VI own = hn::Sub(field, hn::Set(i, 127));
+    if constexpr (conversion == Conversion::F16NearestEven)
+      own = hn::IfThenElse(hn::Eq(field, hn::Zero(i)), own, hn::Max(own, c_least));
+    const VI e = hn::Max(exponent, own);
+    const VI bits = hn::Set(i, fraction_bits);
+    scale = power_of_two(hn::Sub(bits, e));
+    unit = power_of_two(hn::Sub(e, bits));
+    total = cut(hn::Mul(finite, scale));
+  }
+
+  HWY_INLINE void add_group(VI more, bool check) {
+    const VI sum = hn::Add(total, more);
+    if (check) again = hn::Or(again, hn::And(hn::Xor(sum, total), hn::Xor(sum, more)));
+    total = sum;
+  }
+
+  HWY_INLINE void finish() {
+    const VF d = rounded<conversion>(total, unit, again);
+    c = hn::IfThenElse(hn::Lt(hn::Abs(c), hn::Inf(F())), d, c);  // infinity and NaN stay
+    c_least = hn::Set(I(), -14);
+  }
+};
+
+// The largest exponents of the products in two vectors of sums.
+#if HWY_TARGET == HWY_SCALAR
+struct Exponents {
+  VI low;
+  VI high;
+
+  HWY_INLINE explicit Exponents(int floor) : low(hn::Set(I(), floor)), high(low) {}
+  HWY_INLINE void add(std::uint32_t row, const std::int16_t* panel) {
+    const int own = static_cast<std::int16_t>(row & 0xffff);
+    low = hn::Max(low, hn::Set(I(), own + panel[0]));
+    high = hn::Max(high, hn::Set(I(), own + panel[1]));
+  }
+  HWY_INLINE VI lower() const { return low; }
+  HWY_INLINE VI upper() const { return high; }
+};
+#else
+struct Exponents {
+  using H = hn::Repartition<std::int16_t, F>;
+  hn::Vec<H> most;
+
+  HWY_INLINE explicit Exponents(int floor) : most(hn::Set(H(), static_cast<std::int16_t>(floor))) {}
+  HWY_INLINE void add(std::uint32_t row, const std::int16_t* panel) {
+    const auto own = hn::BitCast(H(), hn::Set(I(), static_cast<std::int32_t>(row)));
+    most = hn::Max(most, hn::Add(own, hn::LoadU(H(), panel)));
+  }
+  HWY_INLINE VI lower() const { return hn::PromoteTo(I(), hn::LowerHalf(hn::Half<H>(), most)); }
+  HWY_INLINE VI upper() const { return hn::PromoteTo(I(), hn::UpperHalf(hn::Half<H>(), most)); }
+};
+#endif
+
+HWY_INLINE VI product(float a, VF b, VF scale) {
+  return cut(hn::Mul(hn::Mul(hn::Set(F(), a), b), scale));
+}
+
+template <Conversion conversion>
+HWY_INLINE void sum_slice(const FloatTask& t, std::size_t slice) {
+  const I i;
+  const std::size_t lanes = hn::Lanes(F());
+  Sums<conversion> low;
+  Sums<conversion> high;
+  low.start(t.c + slice, t.again + slice, t.c_least);
+  high.start(t.c + slice + lanes, t.again + slice + lanes, t.c_least);
+  const bool check = t.traits.fraction_bits > 13;
+  const int floor = t.traits.floor_exponent > least_product_exponent ? t.traits.floor_exponent
+                                                                     : least_product_exponent;
+  const float* row = t.row;
+  const std::uint32_t* row_exponents = t.row_exponents;
+  const float* panel = t.panel + slice;
+  const std::int16_t* panel_exponents = t.panel_exponents + slice;
+  for (std::int64_t n = 0; n < t.instructions; ++n) {
+    Exponents e(floor);
+    for (int k = 0; k < t.products; k += group) {
+      HWY_UNROLL(8)
+      for (int j = k; j < k + group; ++j) e.add(row_exponents[j], panel_exponents + j * columns);
+    }
+    low.align(e.lower(), t.traits.fraction_bits);
+    high.align(e.upper(), t.traits.fraction_bits);
+    for (int k = 0; k < t.products; k += group) {
+      VI sum_low = hn::Zero(i);
+      VI sum_high = hn::Zero(i);
+      HWY_UNROLL(8)
+      for (int j = 0; j < group; ++j) {
+        const float* b = panel + (k + j) * columns;
+        sum_low = hn::Add(sum_low, product(row[k + j], hn::LoadU(F(), b), low.scale));
+        sum_high = hn::Add(sum_high, product(row[k + j], hn::LoadU(F(), b + lanes), high.scale));
+      }
+      low.add_group(sum_low, check && k > 0);
+      high.add_group(sum_high, check && k > 0);
+    }
+    low.finish();
+    high.finish();
+    row += t.products;
+    row_exponents += t.products;
+    panel += t.products * columns;
+    panel_exponents += t.products * columns;
+  }
+  hn::StoreU(low.c, F(), t.c + slice);
+  hn::StoreU(high.c, F(), t.c + slice + lanes);
+  hn::StoreU(low.again, i, reinterpret_cast<std::int32_t*>(t.again + slice));
+  hn::StoreU(high.again, i, reinterpret_cast<std::int32_t*>(t.again + slice + lanes));
+}
+
+template <Conversion conversion>
+HWY_INLINE void sum_panel(const FloatTask& t) {
+  for (std::size_t slice = 0; slice < columns; slice += 2 * hn::Lanes(F()))
+    sum_slice<conversion>(t, slice);
+}
+
+void sum_floats(const FloatTask& t) {
+  switch (t.traits.conversion) {
+    case Conversion::F32TowardZero: return sum_panel<Conversion::F32TowardZero>(t);
+    case Conversion::E8M13TowardZero: return sum_panel<Conversion::E8M13TowardZero>(t);
+    case Conversion::F16NearestEven: return sum_panel<Conversion::F16NearestEven>(t);
+  }
+}
+
+// --- integers --------------------------------------------------------------------------------------
+
+// c + sum, clamped.
+HWY_INLINE VI saturated(VI c, VI sum) {
+  const VI total = hn::Add(c, sum);
+  const VI overflow = hn::And(hn::Xor(total, c), hn::Xor(total, sum));
+  const VI limit = hn::Xor(hn::ShiftRight<31>(c), hn::Set(I(), 0x7fffffff));
+  return hn::IfThenElse(hn::Lt(overflow, hn::Zero(I())), limit, total);
+}
+
+// Of at most 256 products, a multiple of four.
+HWY_INLINE VI products_of(const float* row, const float* panel, std::int64_t count) {
+  const F d;
+  VF s0 = hn::Zero(d);
+  VF s1 = s0;
+  VF s2 = s0;
+  VF s3 = s0;
+  for (std::int64_t k = 0; k < count; k += 4) {
+    const float* b = panel + k * columns;
+    s0 = hn::MulAdd(hn::Set(d, row[k]), hn::LoadU(d, b), s0);
+    s1 = hn::MulAdd(hn::Set(d, row[k + 1]), hn::LoadU(d, b + columns), s1);
+    s2 = hn::MulAdd(hn::Set(d, row[k + 2]), hn::LoadU(d, b + 2 * columns), s2);
+    s3 = hn::MulAdd(hn::Set(d, row[k + 3]), hn::LoadU(d, b + 3 * columns), s3);
+  }
+  return cut(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
+}
+
+void sum_integers(const IntegerTask& t) {
+  const I i;
+  const std::int64_t count = t.instructions * t.products;
+  const std::int64_t most = t.saturate ? t.products : 256;
+  for (std::size_t lane = 0; lane < columns; lane += hn::Lanes(F())) {
+    VI c = hn::LoadU(i, t.c + lane);
+    for (std::int64_t k = 0; k < count; k += most) {
+      const std::int64_t here = count - k < most ? count - k : most;
+      const VI sum = products_of(t.row + k, t.panel + k * columns + lane, here);
+      c = t.saturate ? saturated(c, sum) : hn::Add(c, sum);
+    }
+    hn::StoreU(c, i, t.c + lane);
+  }
+}
+
+}  // namespace tcq::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tcq::fast {
+
+HWY_EXPORT(sum_floats);
+HWY_EXPORT(sum_integers);
+
+void sum_floats(const FloatTask& task) { HWY_DYNAMIC_DISPATCH(sum_floats)(task); }
+void sum_integers(const IntegerTask& task) { HWY_DYNAMIC_DISPATCH(sum_integers)(task); }
+
+}  // namespace tcq::fast
+#endif

@@ -1,0 +1,41 @@
+// The loops that the vector units run: one row times one panel of 32 columns, a chain of
+// instructions. Highway compiles kernel.cc once for each target and chooses when it runs.
+//
+// Decides nothing of what a line is (lines.h) nor which sums are made again (chain.cc).
+#pragma once
+
+#include <cstdint>
+
+#include "sim/num/dot_traits.h"
+
+namespace tcq::fast {
+
+// Products below these exponents, or at and above, are not for the engine: chain.cc.
+inline constexpr int least_product_exponent = -100;
+inline constexpr int most_product_exponent = 125;
+
+struct FloatTask {
+  const float* row;
+  const std::uint32_t* row_exponents;
+  const float* panel;
+  const std::int16_t* panel_exponents;
+  std::int64_t instructions;
+  int products;
+  DotTraits traits;
+  int c_least;           // the exponent of subnormals of C, already lowered by scale-input-d
+  float* c;              // 32 values: C, then D
+  std::uint32_t* again;  // 32 words: the highest bit is set where the sum did not fit
+};
+void sum_floats(const FloatTask& task);
+
+struct IntegerTask {
+  const float* row;
+  const float* panel;
+  std::int64_t instructions;
+  int products;
+  bool saturate;
+  std::int32_t* c;  // 32 values
+};
+void sum_integers(const IntegerTask& task);
+
+}  // namespace tcq::fast

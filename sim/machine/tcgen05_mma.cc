@@ -1,110 +1,103 @@
-// Rows and columns are decoded once, then every output is one sum; see tcgen05_mma.h.
+// Kinds of 4-bit elements are summed here, from rows and columns that are decoded once; all others by
+// sim/num/fast. See tcgen05_mma.h.
 #include "sim/machine/tcgen05_mma.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
+
+#include "sim/num/fast/chain.h"
 
 namespace tcq::tcgen05 {
 namespace {
 
 std::size_t index(int row, int count) { return static_cast<std::size_t>(row * count); }
 
-// A row of A or a column of B of kinds that are neither integer nor packed.
-struct FloatRow {
-  std::array<Decoded, most_products> elements;
-  bool nan = false;  // its scale factor is NaN
-};
+// --- kinds that are not packed ---------------------------------------------------------------------
 
-struct IntegerRow {
-  std::array<std::int32_t, most_products> elements;
-};
-
-// What a row of A and a column of B have in common.
-struct Side {
-  Type type;
-  bool negate;
-};
-
-void decode(const DotForm& form, const Side& side, const std::uint32_t* words,
-            const std::uint8_t* scales, FloatRow& row) {
-  const Scale scale = row_scale(form, scales);
-  row.nan = scale.nan;
-  for (int k = 0; k < products(form.opcode.kind); ++k)
-    row.elements[static_cast<std::size_t>(k)] =
-        scaled(decode_float(side.type, words[k], side.negate), scale);
+fast::Instruction sums_of(const DotForm& form) {
+  const InstructionDescriptor& idesc = form.idesc;
+  fast::Instruction out = fast::tcgen05_instruction(form.opcode.kind, {idesc.d, idesc.a, idesc.b});
+  out.negate_a = idesc.negate_a;
+  out.negate_b = idesc.negate_b;
+  out.saturate = idesc.saturate;
+  out.scale_c = form.scale_input_d;
+  return out;
 }
 
-void decode(const DotForm& form, const Side& side, const std::uint32_t* words,
-            const std::uint8_t* scales, PackedRow& row) {
-  row = decode_packed_row(words, side.negate, form.idesc.scale_type, scales,
-                          scale_block(form.opcode));
+fast::Lines packed(const fast::Instruction& in, fast::Side side, int count,
+                   const std::vector<std::uint32_t>& words,
+                   const std::vector<std::uint8_t>& scales) {
+  const int k = static_cast<int>(words.size()) / count;
+  fast::Lines lines(in, side, count, k);
+  for (int line = 0; line < count; ++line)
+    std::copy_n(words.begin() + line * k, k, lines.words(line));
+  // One for each instruction's K; the columns of a sparse A have twice that.
+  for (const std::uint8_t scale : scales)
+    lines.scales.insert(lines.scales.end(), static_cast<std::size_t>(lines.k() / in.products),
+                        scale);
+  lines.pack();
+  return lines;
 }
 
-void decode(const DotForm& form, const Side& side, const std::uint32_t* words, const std::uint8_t*,
-            IntegerRow& row) {
-  for (int k = 0; k < products(form.opcode.kind); ++k)
-    row.elements[static_cast<std::size_t>(k)] = decode_integer(side.type, words[k]);
+void run_unpacked(const MmaTile& tile, std::vector<std::uint32_t>& d) {
+  const fast::Instruction in = sums_of(tile.form);
+  const InstructionDescriptor& idesc = tile.form.idesc;
+  const fast::Lines rows = packed(in, fast::Side::Rows, idesc.m, tile.a, tile.scales_a);
+  const fast::Lines columns = packed(in, fast::Side::Columns, idesc.n, tile.b, tile.scales_b);
+  if (!tile.form.accumulate) std::fill(d.begin(), d.end(), 0);
+  if (tile.form.opcode.sparse)
+    fast::advance_sparse(in, rows, columns, tile.selected_k.data(), {d.data(), idesc.n});
+  else
+    fast::advance(in, rows, columns, {d.data(), idesc.n});
 }
 
-std::uint32_t output(const DotForm& form, const FloatRow& a, const FloatRow& b, std::uint32_t c) {
-  const DotTraits traits = tcgen05_dot_traits(form.opcode.kind, form.idesc.d);
-  if (a.nan || b.nan) return nan_bits(traits.conversion);
-  return fused_sum(traits, form.idesc.d, form.idesc.a, form.idesc.b, a.elements.data(),
-                   b.elements.data(), products(form.opcode.kind), decode_input_d(form, c));
-}
+// --- packed kinds ----------------------------------------------------------------------------------
 
-std::uint32_t output(const DotForm& form, const PackedRow& a, const PackedRow& b, std::uint32_t c) {
-  return block_scaled_sum(tcgen05_dot_traits(form.opcode.kind, form.idesc.d), a, b,
-                          decode_input_d(form, c));
-}
-
-std::uint32_t output(const DotForm& form, const IntegerRow& a, const IntegerRow& b,
-                     std::uint32_t c) {
-  std::int64_t sum = form.accumulate ? decode_integer(Type::s32, c) : 0;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(products(form.opcode.kind)); ++k)
-    sum += a.elements[k] * b.elements[k];
-  return finish_integer(sum, form.idesc.saturate);
-}
-
-// One instruction for one kind of decoded row.
-template <class Row>
-class Product {
+class PackedProduct {
  public:
-  explicit Product(const MmaTile& tile) : tile_(tile), form_(tile.form) {}
+  explicit PackedProduct(const MmaTile& tile) : tile_(tile), form_(tile.form) {}
 
   void run(std::vector<std::uint32_t>& d) const {
     const int n = form_.idesc.n;
-    const std::vector<Row> columns = form_.opcode.sparse ? std::vector<Row>() : all_columns();
-    Row row;
-    Row selected;
+    const std::vector<PackedRow> columns =
+        form_.opcode.sparse ? std::vector<PackedRow>() : all_columns();
+    PackedRow row;
+    PackedRow selected;
     for (int i = 0; i < form_.idesc.m; ++i) {
-      decode(form_, {form_.idesc.a, form_.idesc.negate_a}, &tile_.a[index(i, k_)],
+      decode(&tile_.a[index(i, k_)], form_.idesc.negate_a,
              tile_.scales_a.data() + index(i, scales_), row);
       for (int j = 0; j < n; ++j) {
         if (form_.opcode.sparse) select_column(i, j, selected);
         std::uint32_t& word = d[index(i, n) + index(j, 1)];
-        word = output(form_, row,
-                      form_.opcode.sparse ? selected : columns[static_cast<std::size_t>(j)], word);
+        word = block_scaled_sum(
+            traits_, row, form_.opcode.sparse ? selected : columns[static_cast<std::size_t>(j)],
+            decode_input_d(form_, word));
       }
     }
   }
 
  private:
-  void decode_column(int j, const std::uint32_t* words, Row& column) const {
-    decode(form_, {form_.idesc.b, form_.idesc.negate_b}, words,
-           tile_.scales_b.data() + index(j, scales_), column);
+  void decode(const std::uint32_t* words, bool negate, const std::uint8_t* scales,
+              PackedRow& row) const {
+    row =
+        decode_packed_row(words, negate, form_.idesc.scale_type, scales, scale_block(form_.opcode));
   }
 
-  std::vector<Row> all_columns() const {
-    std::vector<Row> columns(static_cast<std::size_t>(form_.idesc.n));
+  void decode_column(int j, const std::uint32_t* words, PackedRow& column) const {
+    decode(words, form_.idesc.negate_b, tile_.scales_b.data() + index(j, scales_), column);
+  }
+
+  std::vector<PackedRow> all_columns() const {
+    std::vector<PackedRow> columns(static_cast<std::size_t>(form_.idesc.n));
     for (int j = 0; j < form_.idesc.n; ++j)
       decode_column(j, &tile_.b[index(j, k_)], columns[static_cast<std::size_t>(j)]);
     return columns;
   }
 
   // The elements of column j that the stored elements of row i meet.
-  void select_column(int i, int j, Row& column) const {
+  void select_column(int i, int j, PackedRow& column) const {
     const std::size_t logical_k = tile_.b.size() / static_cast<std::size_t>(form_.idesc.n);
     const std::uint32_t* words = &tile_.b[static_cast<std::size_t>(j) * logical_k];
     std::array<std::uint32_t, most_products> met{};
@@ -115,6 +108,7 @@ class Product {
 
   const MmaTile& tile_;
   const DotForm& form_;
+  const DotTraits traits_ = tcgen05_dot_traits(form_.opcode.kind, form_.idesc.d);
   const int k_ = products(form_.opcode.kind);
   const int scales_ = scale_count(form_.opcode);
 };
@@ -129,12 +123,10 @@ Fault multiply(const MmaTile& tile, std::vector<std::uint32_t>& d) {
   assert(tile.scales_b.size() == index(tile.form.idesc.n, scale_count(tile.form.opcode)));
   assert(d.size() == index(tile.form.idesc.m, tile.form.idesc.n));
   assert(!tile.form.opcode.sparse || tile.selected_k.size() == tile.a.size());
-  if (kind == Kind::i8)
-    Product<IntegerRow>(tile).run(d);
-  else if (is_packed_4bit(kind))
-    Product<PackedRow>(tile).run(d);
+  if (is_packed_4bit(kind))
+    PackedProduct(tile).run(d);
   else
-    Product<FloatRow>(tile).run(d);
+    run_unpacked(tile, d);
   return Fault::None;
 }
 

@@ -1,13 +1,13 @@
-// Operands are gathered as raw bits, then every output is one sum; see wgmma.h.
+// Operands are gathered as raw bits and multiplied by sim/num/fast; b1 is counted here. See wgmma.h.
 #include "sim/machine/wgmma.h"
 
-#include <array>
+#include <algorithm>
 #include <cassert>
 #include <vector>
 
 #include "sim/isa/wgmma/operand.h"
 #include "sim/isa/wgmma/sparse.h"
-#include "sim/num/dot.h"
+#include "sim/num/fast/chain.h"
 
 namespace tcq::wgmma {
 namespace {
@@ -78,90 +78,103 @@ Matrix load_codes(const WarpgroupRegisters& registers, const Instruction& in) {
   return codes;
 }
 
-// Every output of one instruction; float operands are decoded once. `codes` is null if dense.
-class Sums {
- public:
-  Sums(const Instruction& in, const Matrix& a, const Matrix& b, const Matrix* codes)
-      : form_(in.form), accumulate_(in.accumulate), a_(a), b_(b), codes_(codes) {
-    if (!is_float(form_.a)) return;
-    decode_all(a, form_.a, form_.negate_a, decoded_a_);
-    if (codes == nullptr) decode_all(b, form_.b, form_.negate_b, decoded_b_);
-  }
+// C before and D after, [row][column]; zeros where nothing is added to.
+using Outputs = std::vector<std::uint32_t>;
 
-  std::uint32_t output(int row, int col, std::uint32_t c) const {
-    std::array<std::uint32_t, max_products> selected;
-    const std::uint32_t* b = b_.row(col);
-    if (codes_ != nullptr) {
-      select(row, b, selected.data());
-      b = selected.data();
-    }
-    if (is_float(form_.a)) return floating(row, col, b, c);
-    const std::int64_t sum = (accumulate_ ? decode_integer(Type::s32, c) : 0) + integer(row, b);
-    return finish_integer(sum, form_.satfinite);
-  }
-
- private:
-  static void decode_all(const Matrix& matrix, Type type, bool negate, std::vector<Decoded>& out) {
-    out.reserve(matrix.elements.size());
-    for (const std::uint32_t word : matrix.elements)
-      out.push_back(decode_float(type, word, negate));
-  }
-
-  // The elements of a column of B that the stored elements of a sparse row meet.
-  void select(int row, const std::uint32_t* b, std::uint32_t* selected) const {
-    const int per_chunk = stored_per_chunk(form_.a);
-    for (int i = 0; i < a_.k; ++i)
-      selected[i] =
-          selected_b(form_.a, i / per_chunk, codes_->row(row)[i / per_chunk], i % per_chunk, b);
-  }
-
-  std::uint32_t floating(int row, int col, const std::uint32_t* b, std::uint32_t c) const {
-    std::array<Decoded, max_products> decoded;
-    const Decoded* columns =
-        codes_ == nullptr ? &decoded_b_[static_cast<std::size_t>(col * b_.k)] : decoded.data();
-    if (codes_ != nullptr) {
-      for (int i = 0; i < a_.k; ++i)
-        decoded[static_cast<std::size_t>(i)] = decode_float(form_.b, b[i], form_.negate_b);
-    }
-    return fused_sum(wgmma_dot_traits(form_.d, form_.a), form_.d, form_.a, form_.b,
-                     &decoded_a_[static_cast<std::size_t>(row * a_.k)], columns, a_.k,
-                     decode_c(form_.d, c, accumulate_));
-  }
-
-  std::int64_t integer(int row, const std::uint32_t* b) const {
-    const std::uint32_t* a = a_.row(row);
-    std::int64_t sum = 0;
-    for (int i = 0; i < a_.k; ++i) {
-      sum += form_.a == Type::b1 ? __builtin_popcount(a[i] & b[i])
-                                 : decode_integer(form_.a, a[i]) * decode_integer(form_.b, b[i]);
-    }
-    return sum;
-  }
-
-  const Form form_;
-  const bool accumulate_;
-  const Matrix& a_;
-  const Matrix& b_;
-  const Matrix* codes_;
-  std::vector<Decoded> decoded_a_;
-  std::vector<Decoded> decoded_b_;
-};
-
-void write_outputs(std::vector<std::uint32_t>& d, const Form& f, const Sums& sums) {
+// Calls visit(word, part, element) for every part of every accumulator register.
+template <class Registers, class Visit>
+void for_each_output(Registers& d, const Form& f, Visit visit) {
   const int registers = accumulator_registers(f.d, f.n);
-  const int parts = parts_per_register(f.d);
   for (int thread = 0; thread < threads_per_warpgroup; ++thread) {
     for (int reg = 0; reg < registers; ++reg) {
-      std::uint32_t& word = d[static_cast<std::size_t>(thread * registers + reg)];
-      std::uint32_t result = 0;
-      for (int part = 0; part < parts; ++part) {
+      for (int part = 0; part < parts_per_register(f.d); ++part) {
         const Element e = accumulator_element(f.d, {thread, reg, part});
-        const std::uint32_t c = register_part(f.d, word, part);
-        result |= in_register_part(f.d, sums.output(e.row, e.col, c), part);
+        visit(d[static_cast<std::size_t>(thread * registers + reg)], part,
+              static_cast<std::size_t>(e.row * f.n + e.col));
       }
-      word = result;
     }
   }
+}
+
+Outputs load_c(const std::vector<std::uint32_t>& registers, const Instruction& in) {
+  Outputs c(static_cast<std::size_t>(m * in.form.n));
+  if (!in.accumulate) return c;
+  for_each_output(registers, in.form, [&](const std::uint32_t& word, int part, std::size_t at) {
+    c[at] = register_part(in.form.d, word, part);
+  });
+  return c;
+}
+
+void store_d(const Outputs& d, const Form& f, std::vector<std::uint32_t>& registers) {
+  for_each_output(registers, f, [&](std::uint32_t& word, int part, std::size_t at) {
+    word = (part == 0 ? 0 : word) | in_register_part(f.d, d[at], part);
+  });
+}
+
+void count_bits(const Matrix& a, const Matrix& b, Outputs& d) {
+  for (int row = 0; row < a.rows; ++row) {
+    for (int col = 0; col < b.rows; ++col) {
+      std::uint32_t& word = d[static_cast<std::size_t>(row * b.rows + col)];
+      for (int i = 0; i < a.k; ++i)
+        word += static_cast<std::uint32_t>(__builtin_popcount(a.row(row)[i] & b.row(col)[i]));
+    }
+  }
+}
+
+fast::Instruction sums_of(const Form& f) {
+  fast::Instruction out = fast::wgmma_instruction({f.d, f.a, f.b});
+  out.negate_a = f.negate_a;
+  out.negate_b = f.negate_b;
+  out.saturate = f.satfinite;
+  return out;
+}
+
+fast::Lines packed(const fast::Instruction& in, fast::Side side, const Matrix& matrix) {
+  fast::Lines lines(in, side, matrix.rows, matrix.k);
+  for (int row = 0; row < matrix.rows; ++row)
+    std::copy_n(matrix.row(row), matrix.k, lines.words(row));
+  lines.pack();
+  return lines;
+}
+
+// The k of B that every stored element of A meets. Requires: not tf32.
+std::vector<std::uint16_t> met(const Form& f, const Matrix& a, const Matrix& codes) {
+  const int per_chunk = stored_per_chunk(f.a);
+  std::vector<std::uint16_t> out;
+  for (int row = 0; row < a.rows; ++row)
+    for (int i = 0; i < a.k; ++i)
+      out.push_back(static_cast<std::uint16_t>(
+          logical_k(f.a, i / per_chunk, codes.row(row)[i / per_chunk], i % per_chunk)));
+  return out;
+}
+
+// A code of tf32 may take halves of two elements of B, so that each row of A has a B of its own.
+void multiply_sparse_tf32(const Form& f, const Matrix& a, const Matrix& b, const Matrix& codes,
+                          Outputs& d) {
+  const fast::Instruction in = sums_of(f);
+  Matrix row(1, a.k);
+  Matrix selected(b.rows, a.k);
+  for (int i = 0; i < a.rows; ++i) {
+    std::copy_n(a.row(i), a.k, row.elements.begin());
+    for (int col = 0; col < b.rows; ++col)
+      for (int k = 0; k < a.k; ++k)
+        selected.at(col, k) = selected_b(f.a, k, codes.row(i)[k], 0, b.row(col));
+    fast::advance(in, packed(in, fast::Side::Rows, row), packed(in, fast::Side::Columns, selected),
+                  {d.data() + i * b.rows, b.rows});
+  }
+}
+
+// `codes` is empty if A is dense.
+void multiply(const Form& f, const Matrix& a, const Matrix& b, const Matrix& codes, Outputs& d) {
+  if (f.a == Type::b1) return count_bits(a, b, d);
+  if (f.sparse && f.a == Type::tf32) return multiply_sparse_tf32(f, a, b, codes, d);
+  const fast::Instruction in = sums_of(f);
+  const fast::Lines rows = packed(in, fast::Side::Rows, a);
+  const fast::Lines columns = packed(in, fast::Side::Columns, b);
+  if (f.sparse)
+    fast::advance_sparse(in, rows, columns, met(f, a, codes).data(), {d.data(), f.n});
+  else
+    fast::advance(in, rows, columns, {d.data(), f.n});
 }
 
 }  // namespace
@@ -187,8 +200,9 @@ Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const I
     return fault;
   }
   const Matrix codes = f.sparse ? load_codes(registers, in) : Matrix(0, 0);
-  const Sums sums(in, a, b, f.sparse ? &codes : nullptr);
-  write_outputs(registers.d, f, sums);
+  Outputs d = load_c(registers.d, in);
+  multiply(f, a, b, codes, d);
+  store_d(d, f, registers.d);
   return Fault::None;
 }
 

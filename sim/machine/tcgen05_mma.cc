@@ -1,5 +1,4 @@
-// Kinds of 4-bit elements are summed here, from rows and columns that are decoded once; all others by
-// sim/num/fast. See tcgen05_mma.h.
+// Rows and columns are packed once for sim/num/fast; see tcgen05_mma.h.
 #include "sim/machine/tcgen05_mma.h"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstddef>
 
 #include "sim/num/fast/chain.h"
+#include "sim/num/fast/packed.h"
 
 namespace tcq::tcgen05 {
 namespace {
@@ -55,60 +55,60 @@ void run_unpacked(const MmaTile& tile, std::vector<std::uint32_t>& d) {
 
 // --- packed kinds ----------------------------------------------------------------------------------
 
+PackedRow decoded(const DotForm& form, bool negate, const std::uint32_t* words,
+                  const std::uint8_t* scales) {
+  return decode_packed_row(words, negate, form.idesc.scale_type, scales, scale_block(form.opcode));
+}
+
+// One instruction of a packed kind.
 class PackedProduct {
  public:
   explicit PackedProduct(const MmaTile& tile) : tile_(tile), form_(tile.form) {}
 
   void run(std::vector<std::uint32_t>& d) const {
+    const int m = form_.idesc.m;
     const int n = form_.idesc.n;
-    const std::vector<PackedRow> columns =
-        form_.opcode.sparse ? std::vector<PackedRow>() : all_columns();
-    PackedRow row;
-    PackedRow selected;
-    for (int i = 0; i < form_.idesc.m; ++i) {
-      decode(&tile_.a[index(i, k_)], form_.idesc.negate_a,
-             tile_.scales_a.data() + index(i, scales_), row);
-      for (int j = 0; j < n; ++j) {
-        if (form_.opcode.sparse) select_column(i, j, selected);
-        std::uint32_t& word = d[index(i, n) + index(j, 1)];
-        word = block_scaled_sum(
-            traits_, row, form_.opcode.sparse ? selected : columns[static_cast<std::size_t>(j)],
-            decode_input_d(form_, word));
-      }
-    }
+    if (!form_.accumulate) std::fill(d.begin(), d.end(), 0);
+    if (!form_.opcode.sparse) return advance_packed(form_, rows(0, m), columns(), {d.data(), n});
+    for (int i = 0; i < m; ++i)
+      advance_packed(form_, rows(i, 1), columns_met(i), {d.data() + index(i, n), n});
   }
 
  private:
-  void decode(const std::uint32_t* words, bool negate, const std::uint8_t* scales,
-              PackedRow& row) const {
-    row =
-        decode_packed_row(words, negate, form_.idesc.scale_type, scales, scale_block(form_.opcode));
+  fast::PackedLines rows(int first, int count) const {
+    fast::PackedLines lines(fast::Side::Rows, count);
+    for (int i = 0; i < count; ++i)
+      lines.set(i, decoded(form_, form_.idesc.negate_a, &tile_.a[index(first + i, k_)],
+                           tile_.scales_a.data() + index(first + i, scales_)));
+    return lines;
   }
 
-  void decode_column(int j, const std::uint32_t* words, PackedRow& column) const {
-    decode(words, form_.idesc.negate_b, tile_.scales_b.data() + index(j, scales_), column);
+  PackedRow column(int j, const std::uint32_t* words) const {
+    return decoded(form_, form_.idesc.negate_b, words, tile_.scales_b.data() + index(j, scales_));
   }
 
-  std::vector<PackedRow> all_columns() const {
-    std::vector<PackedRow> columns(static_cast<std::size_t>(form_.idesc.n));
-    for (int j = 0; j < form_.idesc.n; ++j)
-      decode_column(j, &tile_.b[index(j, k_)], columns[static_cast<std::size_t>(j)]);
-    return columns;
+  fast::PackedLines columns() const {
+    fast::PackedLines lines(fast::Side::Columns, form_.idesc.n);
+    for (int j = 0; j < lines.count(); ++j) lines.set(j, column(j, &tile_.b[index(j, k_)]));
+    return lines;
   }
 
-  // The elements of column j that the stored elements of row i meet.
-  void select_column(int i, int j, PackedRow& column) const {
+  // The elements of all columns that the stored elements of row i meet.
+  fast::PackedLines columns_met(int i) const {
+    fast::PackedLines lines(fast::Side::Columns, form_.idesc.n);
     const std::size_t logical_k = tile_.b.size() / static_cast<std::size_t>(form_.idesc.n);
-    const std::uint32_t* words = &tile_.b[static_cast<std::size_t>(j) * logical_k];
-    std::array<std::uint32_t, most_products> met{};
-    for (int k = 0; k < k_; ++k)
-      met[static_cast<std::size_t>(k)] = words[tile_.selected_k[index(i, k_) + index(k, 1)]];
-    decode_column(j, met.data(), column);
+    for (int j = 0; j < lines.count(); ++j) {
+      const std::uint32_t* words = &tile_.b[static_cast<std::size_t>(j) * logical_k];
+      std::array<std::uint32_t, most_products> met{};
+      for (int k = 0; k < k_; ++k)
+        met[static_cast<std::size_t>(k)] = words[tile_.selected_k[index(i, k_) + index(k, 1)]];
+      lines.set(j, column(j, met.data()));
+    }
+    return lines;
   }
 
   const MmaTile& tile_;
   const DotForm& form_;
-  const DotTraits traits_ = tcgen05_dot_traits(form_.opcode.kind, form_.idesc.d);
   const int k_ = products(form_.opcode.kind);
   const int scales_ = scale_count(form_.opcode);
 };

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "sim/num/fast/chain.h"
+#include "sim/num/fast/packed.h"
 #include "tests/support/tcgen05_inputs.h"
 
 namespace tcq::fast {
@@ -163,6 +164,46 @@ TEST(FastSums, EqualTheDefinitionInEveryBitOnEveryTarget) {
         for (int col = 0; col < chain.first().cols; ++col) want.push_back(chain.expected(row, col));
       on_every_target([&](const std::string& target) {
         ASSERT_EQ(outputs(chain), want) << text(s) << " on " << target << " after " << done;
+      });
+      if (HasFatalFailure()) return;
+      done += static_cast<std::int64_t>(want.size());
+    }
+  }
+}
+
+// --- kinds mxf4 and mxf4nvf4 -----------------------------------------------------------------------
+
+PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& tile, Side side) {
+  const bool is_row = side == Side::Rows;
+  PackedLines out(side, is_row ? tile.rows : tile.cols);
+  for (int i = 0; i < out.count(); ++i)
+    out.set(i, tcgen05::decode_packed_row(
+                   (is_row ? tile.a : tile.b).data() + i * tile.k,
+                   is_row ? form.idesc.negate_a : form.idesc.negate_b, form.idesc.scale_type,
+                   (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,
+                   scale_block(form.opcode)));
+  return out;
+}
+
+TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {
+  for (const tcgen05::DotForm& plain : tcgen05::packed_forms()) {
+    std::mt19937 random(2);
+    std::int64_t done = 0;
+    while (done < wanted_outputs()) {
+      tcgen05::DotForm form = with_random_options(plain, random);
+      form.accumulate = true;
+      const auto c = static_cast<MixtureClass>(random() % mixture_class_count);
+      const int rows = 1 + static_cast<int>(random() % 5);
+      const int cols = 1 + static_cast<int>(random() % 70);
+      const tcgen05::Tile tile = draw_tile(form, c, random(), rows, cols);
+      std::vector<std::uint32_t> want;
+      for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col) want.push_back(dot(form, tile.operands(row, col)));
+      on_every_target([&](const std::string& target) {
+        std::vector<std::uint32_t> d = tile.c;
+        advance_packed(form, packed(form, tile, Side::Rows), packed(form, tile, Side::Columns),
+                       {d.data(), cols});
+        ASSERT_EQ(d, want) << name(c) << " on " << target << " after " << done;
       });
       if (HasFatalFailure()) return;
       done += static_cast<std::int64_t>(want.size());

@@ -120,15 +120,11 @@ class PanelSums {
   }
 
   void integers() {
-    for (int row = 0; row < p_.rows.count(); ++row) {
-      std::array<std::int32_t, width> c{};
-      for (int j = 0; j < p_.count(); ++j)
-        c[static_cast<std::size_t>(j)] = static_cast<std::int32_t>(word(row, j));
-      const Slice b = slice(row, 0);
-      sum_integers({p_.rows.row_values(row), b.values, p_.rows.k() / in_.products, in_.products,
-                    in_.saturate, c.data()});
-      for (int j = 0; j < p_.count(); ++j)
-        word(row, j) = static_cast<std::uint32_t>(c[static_cast<std::size_t>(j)]);
+    for (int row = 0; row < p_.rows.count();) {
+      const bool many = p_.met == nullptr && p_.rows.count() - row >= most_integer_rows;
+      const int count = many ? most_integer_rows : 1;
+      advance_integers(row, count);
+      row += count;
     }
   }
 
@@ -159,6 +155,18 @@ class PanelSums {
     sum_floats({p_.rows.row_values(row) + k, p_.rows.row_exponents(row) + k, b.values, b.exponents,
                 count / in_.products, in_.products, in_.traits,
                 k == 0 ? least - in_.scale_c : least, &values_[at(row)], &again_[at(row)]});
+  }
+
+  void advance_integers(int row, int count) {
+    std::array<std::int32_t, width * most_integer_rows> c{};
+    for (int r = 0; r < count; ++r)
+      for (int j = 0; j < p_.count(); ++j)
+        c[at(r) + static_cast<std::size_t>(j)] = static_cast<std::int32_t>(word(row + r, j));
+    sum_integers({p_.rows.row_values(row), p_.rows.k(), count, slice(row, 0).values,
+                  p_.rows.k() / in_.products, in_.products, in_.saturate, c.data()});
+    for (int r = 0; r < count; ++r)
+      for (int j = 0; j < p_.count(); ++j)
+        word(row + r, j) = static_cast<std::uint32_t>(c[at(r) + static_cast<std::size_t>(j)]);
   }
 
   void store(int row) {

@@ -1,5 +1,6 @@
-// The loops that the vector units run: one row times one panel of 32 columns, a chain of
-// instructions. Highway compiles kernel.cc once for each target and chooses when it runs.
+// The loops that the vector units run: a row, or a few, times one panel of 32 columns, a chain of
+// instructions. Highway compiles float_kernel.cc and integer_kernel.cc once for each target and
+// chooses when it runs.
 //
 // Decides nothing of what a line is (lines.h) nor which sums are made again (chain.cc).
 #pragma once
@@ -10,7 +11,7 @@
 
 namespace tcq::fast {
 
-// Products below these exponents, or at and above, are not for the engine: chain.cc.
+// Sums with products below the one or above the other exponent are not for the engine: chain.cc.
 inline constexpr int least_product_exponent = -100;
 inline constexpr int most_product_exponent = 125;
 
@@ -28,13 +29,18 @@ struct FloatTask {
 };
 void sum_floats(const FloatTask& task);
 
+// Several rows, so that what is loaded of the panel serves all of them.
+inline constexpr int most_integer_rows = 4;
+
 struct IntegerTask {
-  const float* row;
+  const float* row;  // the first
+  std::int64_t row_stride;
+  int rows;  // 1 or most_integer_rows
   const float* panel;
   std::int64_t instructions;
   int products;
   bool saturate;
-  std::int32_t* c;  // 32 values
+  std::int32_t* c;  // 32 values for each row
 };
 void sum_integers(const IntegerTask& task);
 

@@ -14,14 +14,12 @@
 // (-21) is in the maximum.
 //
 // A compiler may fuse a multiplication and an addition: every product that is added is exact.
-//
-// Integers: a product of 8-bit integers is below 2^16, 256 of them sum below 2^24: exact in f32.
 #include "sim/num/fast/kernel.h"
 
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "sim/num/fast/kernel.cc"
+#define HWY_TARGET_INCLUDE "sim/num/fast/float_kernel.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -242,48 +240,6 @@ void sum_floats(const FloatTask& t) {
   }
 }
 
-// --- integers --------------------------------------------------------------------------------------
-
-// c + sum, clamped.
-HWY_INLINE VI saturated(VI c, VI sum) {
-  const VI total = hn::Add(c, sum);
-  const VI overflow = hn::And(hn::Xor(total, c), hn::Xor(total, sum));
-  const VI limit = hn::Xor(hn::ShiftRight<31>(c), hn::Set(I(), 0x7fffffff));
-  return hn::IfThenElse(hn::Lt(overflow, hn::Zero(I())), limit, total);
-}
-
-// Of at most 256 products, a multiple of four.
-HWY_INLINE VI products_of(const float* row, const float* panel, std::int64_t count) {
-  const F d;
-  VF s0 = hn::Zero(d);
-  VF s1 = s0;
-  VF s2 = s0;
-  VF s3 = s0;
-  for (std::int64_t k = 0; k < count; k += 4) {
-    const float* b = panel + k * columns;
-    s0 = hn::MulAdd(hn::Set(d, row[k]), hn::LoadU(d, b), s0);
-    s1 = hn::MulAdd(hn::Set(d, row[k + 1]), hn::LoadU(d, b + columns), s1);
-    s2 = hn::MulAdd(hn::Set(d, row[k + 2]), hn::LoadU(d, b + 2 * columns), s2);
-    s3 = hn::MulAdd(hn::Set(d, row[k + 3]), hn::LoadU(d, b + 3 * columns), s3);
-  }
-  return cut(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
-}
-
-void sum_integers(const IntegerTask& t) {
-  const I i;
-  const std::int64_t count = t.instructions * t.products;
-  const std::int64_t most = t.saturate ? t.products : 256;
-  for (std::size_t lane = 0; lane < columns; lane += hn::Lanes(F())) {
-    VI c = hn::LoadU(i, t.c + lane);
-    for (std::int64_t k = 0; k < count; k += most) {
-      const std::int64_t here = count - k < most ? count - k : most;
-      const VI sum = products_of(t.row + k, t.panel + k * columns + lane, here);
-      c = t.saturate ? saturated(c, sum) : hn::Add(c, sum);
-    }
-    hn::StoreU(c, i, t.c + lane);
-  }
-}
-
 }  // namespace tcq::fast::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -291,10 +247,8 @@ HWY_AFTER_NAMESPACE();
 namespace tcq::fast {
 
 HWY_EXPORT(sum_floats);
-HWY_EXPORT(sum_integers);
 
 void sum_floats(const FloatTask& task) { HWY_DYNAMIC_DISPATCH(sum_floats)(task); }
-void sum_integers(const IntegerTask& task) { HWY_DYNAMIC_DISPATCH(sum_integers)(task); }
 
 }  // namespace tcq::fast
 #endif

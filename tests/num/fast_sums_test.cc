@@ -171,6 +171,34 @@ TEST(FastSums, EqualTheDefinitionInEveryBitOnEveryTarget) {
   }
 }
 
+// One sum: products a[i] * b[i], zeros behind them, onto c.
+Chain single(const tcgen05::DotForm& form, tcgen05::Words a, tcgen05::Words b, std::uint32_t c) {
+  const int k = products(form.opcode.kind);
+  a.resize(static_cast<std::size_t>(k));
+  b.resize(static_cast<std::size_t>(k));
+  return {{true, form}, {{1, 1, k, 0, a, b, {c}, {}, {}}}};
+}
+
+void expect_everywhere(const Chain& chain, std::uint32_t want) {
+  EXPECT_EQ(chain.expected(0, 0), want);
+  on_every_target([&](const std::string& target) {
+    EXPECT_EQ(outputs(chain), std::vector<std::uint32_t>{want}) << target;
+  });
+}
+
+// Far below every exponent that the vectors hold.
+TEST(FastSums, TinyCSurvivesZeros) {
+  for (const std::uint32_t c : {0x00000001u, 0x80000003u, 0x007fffffu, 0x00800001u, 0x0c7fffffu})
+    expect_everywhere(single(tcgen05::bf16_form(), {}, {}, c), c);
+}
+
+// 2^-25 + 2^-39 + 2^-45 - 2^-24 * 2^-15: above the tie if C's own exponent is lowered as well.
+TEST(FastSums, ScaledSubnormalCAlignsByItsLoweredExponent) {
+  tcgen05::DotForm form = tcgen05::f16_to_f16();
+  form.scale_input_d = 15;
+  expect_everywhere(single(form, {0x0c00, 0x0200, 0x0008}, {0x0800, 0x0001, 0x0001}, 0x8001), 1);
+}
+
 // --- kinds mxf4 and mxf4nvf4 -----------------------------------------------------------------------
 
 PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& tile, Side side) {
@@ -209,6 +237,57 @@ TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {
       done += static_cast<std::int64_t>(want.size());
     }
   }
+}
+
+// Sums of four groups: group g is `count` products of a and b (codes of e2m1) at 2^exponent.
+struct Group {
+  int count;
+  std::uint32_t a;
+  std::uint32_t b;
+  int exponent;
+};
+
+void expect_packed(const std::vector<Group>& groups, std::uint32_t c, std::uint32_t want) {
+  const auto form = tcgen05::packed_form(tcgen05::Kind::mxf4nvf4, tcgen05::ScaleVec::Block16,
+                                         tcgen05::ScaleType::ue8m0);
+  tcgen05::Tile tile{1, 1, 64, 4, {}, {}, {c}, {}, {}};
+  for (const Group& g : groups) {
+    for (int i = 0; i < 16; ++i) {
+      tile.a.push_back(i < g.count ? g.a : 0);
+      tile.b.push_back(i < g.count ? g.b : 0);
+    }
+    tile.scales_a.push_back(static_cast<std::uint8_t>(127 + g.exponent / 2));
+    tile.scales_b.push_back(static_cast<std::uint8_t>(127 + g.exponent - g.exponent / 2));
+  }
+  EXPECT_EQ(dot(form, tile.operands(0, 0)), want);
+  on_every_target([&](const std::string& target) {
+    std::vector<std::uint32_t> d = tile.c;
+    advance_packed(form, packed(form, tile, Side::Rows), packed(form, tile, Side::Columns),
+                   {d.data(), 1});
+    EXPECT_EQ(d[0], want) << target;
+  });
+}
+
+constexpr std::uint32_t half = 1;
+constexpr std::uint32_t one = 2;
+constexpr std::uint32_t one_and_a_half = 3;
+constexpr std::uint32_t minus_half = 9;
+constexpr Group nothing = {0, 0, 0, 0};
+
+// 2^-126 + C - 2^-162: the last term is below what the exponent of C, -126, keeps.
+TEST(FastSums, PackedSubnormalCHasTheSmallestExponent) {
+  expect_packed({{16, one, one, -130}, {1, half, minus_half, -160}, nothing, nothing}, 5,
+                0x00800005);
+}
+
+TEST(FastSums, PackedNegativeTermsThatVanishLeavePlusZero) {
+  const Group tiny = {1, half, minus_half, -254};
+  expect_packed({tiny, tiny, tiny, tiny}, 0x80000000, 0);
+}
+
+// 1025.5 of the smallest subnormals.
+TEST(FastSums, PackedSubnormalResultsAreCut) {
+  expect_packed({{1, one, one, -139}, {1, one_and_a_half, one, -149}, nothing, nothing}, 0, 0x401);
 }
 
 }  // namespace

@@ -169,13 +169,24 @@ class PanelSums {
         word(row + r, j) = static_cast<std::uint32_t>(c[at(r) + static_cast<std::size_t>(j)]);
   }
 
+  // A NaN that was C already is not worth summing.
+  bool is_nan(std::uint32_t c) const {
+    const float value = value_of(in_.types.d, c);
+    return value != value;
+  }
+
   void store(int row) {
     for (int j = 0; j < p_.count(); ++j) {
       const std::size_t i = at(row) + static_cast<std::size_t>(j);
       const bool again = static_cast<std::int32_t>(again_[i]) < 0 ||
                          !fits(p_.rows.range(row), p_.columns.range(p_.first + j));
-      word(row, j) = again ? defined_sum(in_, p_, row, p_.first + j, word(row, j))
-                           : word_of(in_.types.d, values_[i]);
+      std::uint32_t& c = word(row, j);
+      if (!again)
+        c = word_of(in_.types.d, values_[i]);
+      else if (is_nan(c))
+        c = nan_bits(in_.traits.conversion);
+      else
+        c = defined_sum(in_, p_, row, p_.first + j, c);
     }
   }
 

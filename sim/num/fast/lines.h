@@ -57,7 +57,7 @@ class Lines {
     return values_.data() + at(panel * panel_columns, 0);
   }
   const std::int16_t* panel_exponents(int panel) const {
-    return exponents_.data() + at(panel * panel_columns, 0);
+    return has_exponents() ? exponents_.data() + at(panel * panel_columns, 0) : nullptr;
   }
 
  private:

@@ -9,8 +9,8 @@
 #include <new>
 
 #include "oracle/answer/answer.h"
-#include "oracle/answer/json.h"
 #include "oracle/answer/pending_file.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 #include "oracle/gemm/run.h"
 
@@ -28,6 +28,7 @@ struct Reply {
   int status = 0;
   std::string text;
   std::string complaint;
+  Value value = {};  // with --json
 };
 
 Reply refused(Status status, std::string sentence) {
@@ -58,7 +59,8 @@ Reply reply_to(const Request& request, std::FILE* err) {
   Progress progress(err);
   const Report report = run_request(request, progress);
   const Status status = report.mismatch() ? Status::No : Status::Yes;
-  return {static_cast<int>(status), request.json ? json_of(report) : text_of(report), ""};
+  const Value value = request.json ? value_of(report) : Value();
+  return {static_cast<int>(status), request.json ? json_text(value) : text_of(report), "", value};
 }
 
 void print(std::FILE* out, std::string_view text) { fmt::print(out, "{}\n", terminal_text(text)); }
@@ -84,10 +86,11 @@ void print_line(const Request& whole, std::size_t number, const std::string& lin
   const std::string at = fmt::format("{}:{}", shown_path(whole.list), number);
   if (!reply.complaint.empty()) print(err, fmt::format("tcq: {}: {}", at, reply.complaint));
   if (whole.json)
-    print(out, json_object({{"line", std::to_string(number)},
-                            {"status", std::to_string(reply.status)},
-                            {reply.text.empty() ? "error" : "answer",
-                             reply.text.empty() ? json_string(reply.complaint) : reply.text}}));
+    print(out, json_text(Value::Members{{"line", number},
+                                        {"status", reply.status},
+                                        reply.complaint.empty()
+                                            ? Value::Member{"answer", reply.value}
+                                            : Value::Member{"error", reply.complaint}}));
   else if (!reply.text.empty())
     print(out, fmt::format("{}: {}\n{}", at, line, reply.text));
   std::fflush(out);

@@ -4,15 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "oracle/answer/json.h"
+#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 
 namespace tcq::oracle::gemm {
 namespace {
 
-using Members = std::vector<std::pair<std::string_view, std::string>>;
+using Members = Value::Members;
 
 int hex_digits(Type type) { return (bits(type) + 3) / 4; }
 
@@ -74,64 +73,52 @@ bool all_rows(const Report& report) { return report.rows.count() == report.m; }
 
 // --- JSON ------------------------------------------------------------------------------------------
 
-std::string json_of(const Report& report, const Difference& d) {
-  return json_object({{"row", std::to_string(d.row)},
-                      {"col", std::to_string(d.col)},
-                      {"predicted", json_string(hex(report.out, d.predicted))},
-                      {"there", json_string(hex(report.out, d.other))},
-                      {"ulps", d.ulps == one_is_nan ? "null" : std::to_string(d.ulps)}});
+Value value_of(const Report& report, const Difference& d) {
+  return Members{{"row", d.row},
+                 {"col", d.col},
+                 {"predicted", hex(report.out, d.predicted)},
+                 {"there", hex(report.out, d.other)},
+                 {"ulps", d.ulps == one_is_nan ? Value() : Value(d.ulps)}};
 }
 
 Members comparison_members(const Report& report, const Comparison& c) {
-  Members members = {{"outputs", std::to_string(c.outputs)},
-                     {"differing", std::to_string(c.differing)},
-                     {"nan_payloads", std::to_string(c.nan_payloads)}};
-  if (c.first) members.emplace_back("first", json_of(report, *c.first));
-  if (c.worst) members.emplace_back("worst", json_of(report, *c.worst));
+  Members members = {
+      {"outputs", c.outputs}, {"differing", c.differing}, {"nan_payloads", c.nan_payloads}};
+  if (c.first) members.push_back({"first", value_of(report, *c.first)});
+  if (c.worst) members.push_back({"worst", value_of(report, *c.worst)});
   return members;
 }
 
-std::string strings_json(const std::vector<std::string>& texts) {
-  std::vector<std::string> values;
-  for (const std::string& text : texts) values.push_back(json_string(text));
-  return json_array(values);
-}
-
-std::string json_of(const Explanation& e) {
-  Members members = {{"by", strings_json(e.by)},
-                     {"asked", std::to_string(e.asked)},
-                     {"outputs", std::to_string(e.outputs)}};
+Value value_of(const Explanation& e) {
+  Members members = {{"by", list_of(e.by)}, {"asked", e.asked}, {"outputs", e.outputs}};
   if (e.by.empty() && !e.nearest.empty())
-    members.emplace_back("nearest", json_object({{"order", json_string(e.nearest)},
-                                                 {"outputs", std::to_string(e.nearest_outputs)}}));
-  return json_object(members);
+    members.push_back({"nearest", Members{{"order", e.nearest}, {"outputs", e.nearest_outputs}}});
+  return members;
 }
 
-std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
+// A Value has no fractions: a number in nine digits, which says itself if it is none.
+std::string number(double value) { return fmt::format("{:.9g}", value); }
+
+Value value_of(const GemmErrors& errors) {
+  return Members{{"max_absolute", number(errors.max_absolute)},
+                 {"max_relative", number(errors.max_relative)},
+                 {"root_mean_square", number(errors.root_mean_square)}};
 }
 
-std::string json_of(const GemmErrors& errors) {
-  return json_object({{"max_absolute", number(errors.max_absolute)},
-                      {"max_relative", number(errors.max_relative)},
-                      {"root_mean_square", number(errors.root_mean_square)}});
-}
-
-std::string json_of(const Report& report, const OrderReport& order) {
-  Members members = {{"order", json_string(order.spec)},
-                     {"meaning", json_string(order.sentence)},
-                     {"fnv1a64", json_string(fmt::format("{:016x}", order.fingerprint))}};
-  if (order.errors) members.emplace_back("from_float64", json_of(*order.errors));
+Value value_of(const Report& report, const OrderReport& order) {
+  Members members = {{"order", order.spec},
+                     {"meaning", order.sentence},
+                     {"fnv1a64", fmt::format("{:016x}", order.fingerprint)}};
+  if (order.errors) members.push_back({"from_float64", value_of(*order.errors)});
   if (order.beside_first)
-    members.emplace_back("beside_first",
-                         json_object(comparison_members(report, *order.beside_first)));
+    members.push_back({"beside_first", comparison_members(report, *order.beside_first)});
   if (order.device) {
     Members compared = comparison_members(report, *order.device);
-    if (order.explanation) compared.emplace_back("explained", json_of(*order.explanation));
-    members.emplace_back("compared", json_object(compared));
+    if (order.explanation) compared.push_back({"explained", value_of(*order.explanation)});
+    members.push_back({"compared", compared});
   }
-  if (!order.out.empty()) members.emplace_back("written", json_string(order.out));
-  return json_object(members);
+  if (!order.out.empty()) members.push_back({"written", order.out});
+  return members;
 }
 
 }  // namespace
@@ -156,23 +143,22 @@ std::string text_of(const Report& report) {
   return text;
 }
 
-std::string json_of(const Report& report) {
-  std::vector<std::string> orders;
-  for (const OrderReport& order : report.orders) orders.push_back(json_of(report, order));
-  Members members = {{"m", std::to_string(report.m)},
-                     {"n", std::to_string(report.n)},
-                     {"k", std::to_string(report.product.k)},
-                     {"type_a", json_string(name(report.product.a))},
-                     {"type_b", json_string(name(report.product.b))},
-                     {"out_type", json_string(name(report.out))},
-                     {"first_row", std::to_string(report.rows.first)},
-                     {"end_row", std::to_string(report.rows.end)},
-                     {"orders", json_array(orders)}};
-  if (!report.saved.empty()) members.emplace_back("saved", strings_json(report.saved));
-  if (!report.compared_with.empty())
-    members.emplace_back("compared_with", json_string(report.compared_with));
-  members.emplace_back("notes", strings_json(report.notes));
-  return json_object(members);
+Value value_of(const Report& report) {
+  Members members = {{"m", report.m},
+                     {"n", report.n},
+                     {"k", report.product.k},
+                     {"type_a", name(report.product.a)},
+                     {"type_b", name(report.product.b)},
+                     {"out_type", name(report.out)},
+                     {"first_row", report.rows.first},
+                     {"end_row", report.rows.end},
+                     {"orders", list_of(report.orders, [&](const OrderReport& order) {
+                        return value_of(report, order);
+                      })}};
+  if (!report.saved.empty()) members.push_back({"saved", list_of(report.saved)});
+  if (!report.compared_with.empty()) members.push_back({"compared_with", report.compared_with});
+  members.push_back({"notes", list_of(report.notes)});
+  return members;
 }
 
 }  // namespace tcq::oracle::gemm

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/answer/value.h"
 #include "oracle/gemm/difference.h"
 #include "oracle/gemm/rivals.h"
 
@@ -41,6 +42,6 @@ struct Report {
 };
 
 std::string text_of(const Report& report);
-std::string json_of(const Report& report);
+Value value_of(const Report& report);
 
 }  // namespace tcq::oracle::gemm

@@ -23,7 +23,6 @@ bool has_type(const json& value, const std::string& type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();
   if (type == "string") return value.is_string();
-  if (type == "number") return value.is_number();
   if (type == "integer") return value.is_number_integer();
   if (type == "boolean") return value.is_boolean();
   if (type == "null") return value.is_null();

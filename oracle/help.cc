@@ -250,7 +250,7 @@ constexpr std::array<Page, 19> pages = {{
      "in\n"
      "float32, an element each. --out-type f32 f16 bf16 s32: of C, bias and D; f32 or s32 if not "
      "given.\n"
-     "--generate M,N,K [--seed S --mixture normal|weighted|...] draws A and B; --save-a, --save-b "
+     "--generate M,N,K [--seed S --mixture bell|weighted|...] draws A and B; --save-a, --save-b "
      "FILE "
      "writes\n"
      "them.\n"

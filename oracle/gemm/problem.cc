@@ -18,12 +18,13 @@ namespace tcq::oracle::gemm {
 namespace {
 
 constexpr std::int64_t drawn_k = 64;
+constexpr std::string_view bell_word = "bell";
 
 // --- drawn operands --------------------------------------------------------------------------------
 
 MixtureClass class_of(const std::string& word, std::uint64_t tile_seed) {
-  std::vector<std::string_view> names = {"weighted"};
-  if (word == names[0]) return mixture_class(tile_seed);
+  std::vector<std::string_view> names = {bell_word, "weighted"};
+  if (word == names[1]) return mixture_class(tile_seed);
   for (int i = 0; i < mixture_class_count; ++i) {
     names.emplace_back(tcq::name(static_cast<MixtureClass>(i)));
     if (word == names.back()) return static_cast<MixtureClass>(i);
@@ -47,17 +48,38 @@ void draw(Type type, Matrix& matrix, std::int64_t first, std::int64_t count, Ele
                     element(static_cast<int>(line), static_cast<int>(k)));
 }
 
+// Tiles of inputs that find wrong sums.
+void draw_mixture(const Request& request, Matrix& a, Matrix& b) {
+  class_of(request.mixture, 0);
+  for (std::int64_t first = 0; first < a.cols; first += drawn_k) {
+    const Mixture mixture = mixture_of(request, first / drawn_k);
+    const std::int64_t count = std::min(drawn_k, a.cols - first);
+    draw(request.a, a, first, count, [&](int i, int k) { return mixture.a(i, k); });
+    draw(request.b, b, first, count, [&](int i, int k) { return mixture.b(i, k); });
+  }
+}
+
+// Inputs as users have them; a line's are a stream of their own.
+void draw_bell(Type type, Matrix& matrix, std::uint64_t seed) {
+  std::int64_t drawn_line = -1;
+  Draw stream(seed);
+  draw(type, matrix, 0, matrix.cols, [&](int line, int) {
+    if (line != drawn_line) stream = Draw(mix(seed) ^ static_cast<std::uint64_t>(line));
+    drawn_line = line;
+    return bell(type, stream);
+  });
+}
+
 // Both K-major: B is drawn as N x K.
 void draw_operands(const Request& request, Problem& problem) {
   const Sizes& s = request.sizes;
   problem.a = zeros(request.a, s.m, s.k);
   Matrix b = zeros(request.b, s.n, s.k);
-  class_of(request.mixture, 0);
-  for (std::int64_t first = 0; first < s.k; first += drawn_k) {
-    const Mixture mixture = mixture_of(request, first / drawn_k);
-    const std::int64_t count = std::min(drawn_k, s.k - first);
-    draw(request.a, problem.a, first, count, [&](int i, int k) { return mixture.a(i, k); });
-    draw(request.b, b, first, count, [&](int i, int k) { return mixture.b(i, k); });
+  if (request.mixture == bell_word) {
+    draw_bell(request.a, problem.a, 2 * request.seed);
+    draw_bell(request.b, b, 2 * request.seed + 1);
+  } else {
+    draw_mixture(request, problem.a, b);
   }
   problem.b = transposed(std::move(b));
 }

@@ -1,9 +1,10 @@
 // What is multiplied: operands from files or drawn from a seed, C and bias, and their shapes agreeing.
 //
 // A is M x K and B is K x N, D and C are M x N, bias has N elements. Where elements lie is a question of
-// majors only: no bit of D depends on it. Drawn operands are those of sim/num/inputs/mixture.h, one tile
-// of K = 64 behind the other, so that a shape's operands depend on the seed and on nothing else. Example:
-// `--generate 64,48,100` draws two tiles, the second one cut.
+// majors only: no bit of D depends on it. Drawn operands depend on the seed and on where they are, so that a
+// shape's are a part of a larger one's: of `bell` (sim/num/inputs/draw.h) a stream for each row or column, of the
+// mixtures that find wrong sums (mixture.h) one tile of K = 64 behind the other. Example: `--generate 64,48,100
+// --mixture cancel` draws two tiles, the second one cut.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct Request {
   bool generated = false;
   Sizes sizes;  // of generated operands
   std::uint64_t seed = 1;
-  std::string mixture = "normal";
+  std::string mixture = "bell";
   std::string save_a;
   std::string save_b;
   bool transpose_a = false;  // the file holds A's transpose

@@ -14,8 +14,8 @@
 namespace tcq::tests {
 namespace {
 
-const std::string sources = source_tree().string();
-const std::string example = sources + "/tools/install/example";
+std::string sources() { return source_tree().string(); }
+std::string example() { return sources() + "/tools/install/example"; }
 
 Finished shell(const std::string& command) { return run("/bin/bash", {"-c", command}); }
 
@@ -40,7 +40,7 @@ class Install : public testing::Test {
   // Configures and builds the example.
   static Finished build(const std::string& name, const std::string& options) {
     const std::string at = folder_->file(name);
-    return shell("cmake -S '" + example + "' -B '" + at + "' " + options + " && cmake --build '" +
+    return shell("cmake -S '" + example() + "' -B '" + at + "' " + options + " && cmake --build '" +
                  at + "'");
   }
 
@@ -65,15 +65,15 @@ TEST_F(Install, AnotherProjectFindsThePackage) {
 
 TEST_F(Install, AnotherProjectTakesTheSourcesIn) {
   const Finished built =
-      shell("cmake -S '" + example + "' -B '" + folder_->file("taken") + "' -DTCQ_CUDA=OFF " +
-            "-DEXAMPLE_ORACLE=OFF -DTCQ_SOURCE='" + sources + "' && cmake --build '" +
+      shell("cmake -S '" + example() + "' -B '" + folder_->file("taken") + "' -DTCQ_CUDA=OFF " +
+            "-DEXAMPLE_ORACLE=OFF -DTCQ_SOURCE='" + sources() + "' && cmake --build '" +
             folder_->file("taken") + "' --target fragment");
   ASSERT_EQ(built.status, 0) << built.out << built.err;
   EXPECT_EQ(shell(folder_->file("taken/fragment")).out, "thread 6, register 7\n");
 }
 
 TEST_F(Install, AMissingComponentIsSaid) {
-  const Finished refused = shell("cmake -S '" + example + "' -B '" + folder_->file("refused") +
+  const Finished refused = shell("cmake -S '" + example() + "' -B '" + folder_->file("refused") +
                                  "' -DCMAKE_PREFIX_PATH='" + folder_->file("prefix") +
                                  "' -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON");
   EXPECT_NE(refused.status, 0);
@@ -104,7 +104,7 @@ TEST_F(Install, TheVersionNamesTheNewestRecording) {
   const std::string version = shell(in_prefix("bin/tcq") + " --version").out;
   std::string newest;
   std::istringstream dates(
-      shell("grep -ahoE '^(# )?date: [0-9-]+' '" + sources + "'/tests/vectors/*").out);
+      shell("grep -ahoE '^(# )?date: [0-9-]+' '" + sources() + "'/tests/vectors/*").out);
   for (std::string line; std::getline(dates, line);)
     newest = std::max(newest, line.substr(line.find(':') + 2));
   ASSERT_EQ(newest.size(), 10u);

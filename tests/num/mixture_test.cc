@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -179,6 +180,36 @@ INSTANTIATE_TEST_SUITE_P(AllFloatKinds, MixtureDetects, testing::ValuesIn(float_
                              if (c == '.') c = '_';
                            return text;
                          });
+
+// --- the bell -------------------------------------------------------------------------------------
+
+TEST(Bell, IsBalancedFiniteAndAboutOneWide) {
+  for (const Type type : {Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::e2m3,
+                          Type::e3m2, Type::e2m1}) {
+    Draw draw(3);
+    int negative = 0, near_one = 0, values = 0;
+    for (int i = 0; i < 10000; ++i) {
+      const Decoded x = decode_float(type, bell(type, draw));
+      ASSERT_FALSE(is_special(x.kind)) << name(type);
+      if (x.kind == Class::Zero) continue;
+      ++values;
+      EXPECT_LE(x.exponent, 2);
+      negative += x.negative ? 1 : 0;
+      near_one += x.exponent >= -2 ? 1 : 0;
+    }
+    EXPECT_NEAR(negative, values / 2, 300) << name(type);
+    EXPECT_GT(near_one, values * 3 / 4) << name(type);
+    EXPECT_GT(values, 6000) << name(type);
+  }
+}
+
+TEST(Bell, IntegersAreAllValues) {
+  Draw draw(4);
+  std::set<std::uint32_t> seen;
+  for (int i = 0; i < 10000; ++i) seen.insert(bell(Type::s8, draw));
+  EXPECT_EQ(seen.size(), 256u);
+  EXPECT_EQ(*seen.rbegin(), 255u);
+}
 
 // --- integers ------------------------------------------------------------------------------------
 

@@ -84,6 +84,19 @@ HOST_DEVICE constexpr std::uint32_t make_float(Type type, int exponent, Fraction
   return sign | magnitude << f.ignored_low_bits | dropped;
 }
 
+// As data of real models lie: magnitudes in a bell round zero, about 1 wide, fractions uniform, every integer as
+// likely as the others.
+HOST_DEVICE constexpr std::uint32_t bell(Type type, Draw& draw) {
+  if (!is_float(type)) return draw.word() & ((1u << bits(type)) - 1);
+  constexpr int unit_bits = 12;
+  int sum = 0;
+  for (int i = 0; i < 4; ++i) sum += draw.in(-(1 << unit_bits), 1 << unit_bits);
+  if (sum == 0) return 0;
+  int exponent = -unit_bits;
+  for (int rest = sum < 0 ? -sum : sum; rest > 1; rest /= 2) ++exponent;
+  return make_float(type, exponent, Fraction::Uniform, sum < 0, draw);
+}
+
 // The elements of a word of random bits, forced into a narrow range of exponents: each of them then
 // changes the sum that it is part of. Integers stay as they are.
 HOST_DEVICE constexpr std::uint32_t tame(Type type, std::uint32_t word) {

@@ -100,7 +100,7 @@ std::vector<File> read_tree() {
     if (file.cpp()) separate_comments(text, file);
     files.push_back(std::move(file));
   };
-  for (const char* folder : {"sim", "oracle", "cuda", "tests", "tools"}) {
+  for (const char* folder : {"sim", "oracle", "cuda", "tests", "tools", "docs"}) {
     if (!fs::is_directory(kRoot / folder)) continue;
     for (fs::recursive_directory_iterator it(kRoot / folder), end; it != end; ++it) {
       const std::string name = it->path().filename().string();

@@ -20,6 +20,7 @@
 #include "oracle/answer/line_reader.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/command_line.h"
 #include "oracle/gemm/gemm.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
@@ -32,6 +33,8 @@ using tcq::oracle::CheckStream;
 using tcq::oracle::LineReader;
 using tcq::oracle::Options;
 using tcq::oracle::Question;
+using tcq::oracle::refuse_empty_values;
+using tcq::oracle::refuse_unknown_options;
 using tcq::oracle::Status;
 using tcq::oracle::Style;
 using tcq::oracle::terminal_text;
@@ -85,25 +88,6 @@ Style style_of(const Flags& flags) {
          : flags.markdown ? Style::Markdown
          : flags.asciidoc ? Style::Asciidoc
                           : Style::Text;
-}
-
-void refuse_unknown_options(const CLI::App& app) {
-  for (const std::string& extra : app.remaining()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options())
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    throw_unknown("option", extra.substr(0, extra.find('=')), views);
-  }
-}
-
-// An empty value would look like an option that was not given.
-void refuse_empty_values(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& value : option->results())
-      if (value.empty() && !option->get_lnames().empty())
-        throw UsageError(
-            fmt::format("--{} has an empty value: expected a word", option->get_lnames()[0]));
 }
 
 CommandLine parse(int argc, char** argv) {

@@ -12,6 +12,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/command_line.h"
 
 namespace tcq::oracle::gemm {
 namespace {
@@ -137,24 +138,9 @@ void add_options(CLI::App& app, Request& request, Texts& texts) {
   app.add_option("operands", request.operands);
 }
 
-void refuse_unknown_options(const CLI::App& app) {
-  for (const std::string& extra : app.remaining()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options())
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    throw_unknown("option", extra.substr(0, extra.find('=')), views);
-  }
-}
-
-void refuse_empty_values(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& value : option->results())
-      if (value.empty())
-        throw UsageError(
-            option->get_lnames().empty()
-                ? "the name of an operand is empty: expected A.npy B.npy"
-                : fmt::format("--{} has an empty value: expected a word", option->get_lnames()[0]));
+void refuse_empty_operands(const Request& request) {
+  for (const std::string& operand : request.operands)
+    if (operand.empty()) throw UsageError("the name of an operand is empty: expected A.npy B.npy");
 }
 
 // --- what goes together ------------------------------------------------------------------------------
@@ -240,6 +226,7 @@ Request parsed(std::vector<std::string> words, bool in_list) {
   }
   refuse_unknown_options(app);
   refuse_empty_values(app);
+  refuse_empty_operands(request);
   if (in_list)
     for (const char* name : {"--list", "--shard", "--threads", "--json"})
       if (app.count(name) > 0)

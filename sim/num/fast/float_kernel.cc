@@ -15,9 +15,8 @@
 //
 // A compiler may fuse a multiplication and an addition: every product that is added is exact.
 #include "sim/num/fast/kernel.h"
+#include "sim/num/fast/targets.h"
 
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/num/fast/float_kernel.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

@@ -1,9 +1,8 @@
 // Sums of 8-bit integers in f32: a product is below 2^16, 256 of them sum below 2^24, exactly. Then
 // they are added to C in 32 bits, modulo 2^32 or clamped after every instruction.
 #include "sim/num/fast/kernel.h"
+#include "sim/num/fast/targets.h"
 
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/num/fast/integer_kernel.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

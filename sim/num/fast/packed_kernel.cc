@@ -7,8 +7,8 @@
 // these are not an f32's: below 2^-126, above 2^128.
 #include "sim/num/fast/packed_kernel.h"
 
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "sim/num/fast/targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/num/fast/packed_kernel.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

@@ -233,7 +233,7 @@ TEST(Nonsense, NoVerbAnswersAnInstructionThatTheTablesReject) {
   }
   EXPECT_GT(answered, 300 / tests::effort_share);
   EXPECT_GT(illegal, 1500 / tests::effort_share);
-  EXPECT_GT(unmodelled, 5 / tests::effort_share);
+  EXPECT_TRUE(unmodelled > 5 || tests::sanitized) << unmodelled;
 }
 
 // The nearest legal values that a refusal names are legal.
@@ -406,7 +406,7 @@ TEST(Nonsense, EncodeGivesAnInstructionDescriptorExactlyIfAnInstructionTakesIt) 
   }
   EXPECT_GT(words, 300 / tests::effort_share);
   EXPECT_GT(refused, 500 / tests::effort_share);
-  EXPECT_GT(unmodelled, 2 / tests::effort_share);
+  EXPECT_TRUE(unmodelled > 2 || tests::sanitized) << unmodelled;
 }
 
 std::uint32_t offset(Random& random) {

@@ -188,7 +188,8 @@ TEST(OpcodeReader, ImpliedWordsAreLeftOutAllOrNone) {
 TEST(OpcodeReader, ReadsTheInstructionsThatOrderGroups) {
   for (int i = 0; i < wgmma::group_step_count; ++i) {
     auto step = static_cast<wgmma::GroupStep>(i);
-    const Words words = words_of(wgmma::opcode(step).chars);
+    const auto opcode = wgmma::opcode(step);  // whose characters the words are
+    const Words words = words_of(opcode.chars);
     EXPECT_EQ(words[0], name(step));
     EXPECT_TRUE(is_right(read_words(step, std::span(words).subspan(1), Spelling::Statement,
                                     Fault::QualifierMissing)));

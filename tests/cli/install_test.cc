@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/effort.h"
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
@@ -37,11 +38,12 @@ class Install : public testing::Test {
 
   static std::string in_prefix(const std::string& path) { return folder_->file("prefix/" + path); }
 
-  // Configures and builds the example.
+  // Configures and builds the example, as the libraries were built.
   static Finished build(const std::string& name, const std::string& options) {
     const std::string at = folder_->file(name);
-    return shell("cmake -S '" + example() + "' -B '" + at + "' " + options + " && cmake --build '" +
-                 at + "'");
+    const std::string flags = sanitized ? " -DCMAKE_CXX_FLAGS=-fsanitize=address,undefined " : " ";
+    return shell("cmake -S '" + example() + "' -B '" + at + "' " + options + flags +
+                 "&& cmake --build '" + at + "'");
   }
 
   static TemporaryFolder* folder_;

@@ -9,32 +9,26 @@
 
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::tests {
 namespace {
 
 class ToolsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tcq_tools_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return (folder_ / name).string();
+    std::ofstream(folder_.file(name), std::ios::binary) << text;
+    return folder_.file(name);
   }
   static std::string read(const std::string& path) {
     std::stringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     return text.str();
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.file(name); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 using Record = ToolsTest;

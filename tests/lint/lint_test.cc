@@ -40,7 +40,9 @@ struct File {
   }
   bool header() const { return ends_with_any({".h", ".cuh", ".hpp", ".inc"}); }
   bool cpp() const { return header() || ends_with_any({".cc", ".cu", ".cpp"}); }
-  bool data() const { return ends_with_any({".txt", ".json", ".csv", ".md", ".svg", ".in", ".ptx"}); }
+  bool data() const {
+    return ends_with_any({".txt", ".json", ".csv", ".md", ".svg", ".in", ".ptx"});
+  }
 };
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -339,6 +341,19 @@ TEST(Lint, OneHeaderKnowsWhereTheTestsWereCompiled) {
     for (size_t i = 0; i < file.code.size(); ++i) {
       if (finds(file.code[i], macro))
         bad.add(file, i, "ask source_tree() of tests/support/source_tree.h");
+    }
+  }
+}
+
+// Tests run side by side, with those of other checkouts, too: all of them share a fixed name under /tmp.
+TEST(Lint, OneHeaderMakesTemporaryFiles) {
+  static const std::regex temporary(R"(\b(temp_directory_path|TempDir|tmpnam|mkstemp|mkdtemp)\b)");
+  Violations bad;
+  for (const File& file : tree()) {
+    if (!file.under("tests") || file.path == "tests/support/temporary_folder.h") continue;
+    for (size_t i = 0; i < file.code.size(); ++i) {
+      if (finds(file.code[i], temporary))
+        bad.add(file, i, "make a TemporaryFolder (tests/support/temporary_folder.h)");
     }
   }
 }

@@ -20,6 +20,7 @@
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/syntax.h"
 #include "tests/support/ask.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -162,26 +163,17 @@ TEST(Table, EveryStyleHasItsShape) {
 
 class Picture : public testing::Test {
  protected:
-  Picture() { std::filesystem::create_directories(folder_); }
-  ~Picture() override { std::filesystem::remove_all(folder_); }
   Answer draw(const std::string& name, const std::string& question) {
     Options options;
-    options.svg_path = (folder_ / name).string();
+    options.svg_path = folder_.file(name);
     return ask(question, options);
   }
-  std::size_t files() {
-    std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_)) ++count;
-    return count;
-  }
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("tcq_picture_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryFolder folder_;
 };
 
 TEST_F(Picture, HasOneCellPerElementAndIsWrittenWhole) {
   EXPECT_EQ(draw("d.svg", "table " + f16_to_f16 + " D").status, Status::Yes);
-  std::ifstream in(folder_ / "d.svg");
+  std::ifstream in(folder_.file("d.svg"));
   const std::string svg{std::istreambuf_iterator<char>(in), {}};
   std::size_t rects = 0;
   for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1))
@@ -189,12 +181,12 @@ TEST_F(Picture, HasOneCellPerElementAndIsWrittenWhole) {
   EXPECT_EQ(rects, 1 + 64 * 24 + 32 + 4u);  // background, cells, legend of lanes and warps
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_NE(svg.find(">75:4.1<"), std::string::npos);
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(folder_.files(), 1);
 }
 
 TEST_F(Picture, AnswersInJsonWhatWasWritten) {
   Options options;
-  options.svg_path = (folder_ / "d.svg").string();
+  options.svg_path = folder_.file("d.svg");
   options.style = Style::Json;
   EXPECT_EQ(ask("table " + f16_to_f16 + " D", options).text,
             "{\"file\":\"" + options.svg_path + "\",\"title\":\"D of " + f16_to_f16 +
@@ -207,18 +199,18 @@ TEST_F(Picture, AnUnwritablePathIsRefusedAndLeavesNothing) {
     EXPECT_EQ(reply.status, Status::Usage) << name;
     EXPECT_NE(reply.complaint.find("cannot be written"), std::string::npos) << reply.complaint;
   }
-  EXPECT_EQ(files(), 0u);
+  EXPECT_EQ(folder_.files(), 0);
 }
 
 // As root a rename onto a device would succeed, and the machine would have lost the device.
 TEST_F(Picture, WhatIsNoRegularFileIsNotReplaced) {
-  const std::filesystem::path pipe = folder_ / "pipe";
+  const std::filesystem::path pipe = folder_.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const Answer reply = draw("pipe", "table " + bf16 + " D");
   EXPECT_EQ(reply.status, Status::Usage);
   EXPECT_NE(reply.complaint.find("no regular file"), std::string::npos) << reply.complaint;
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(folder_.files(), 1);
 }
 
 // ---- mnemonics, list, describe, help ------------------------------------------------------------

@@ -2,7 +2,6 @@
 // and with the maps, in every sort of place, and wrong questions get one sentence.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "sim/isa/tcgen05/operand.h"
 #include "tests/oracle/c_expression.h"
 #include "tests/support/ask.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -204,8 +204,9 @@ TEST(Tcgen05_Verbs, GridsOfALoadShowCellsOrSlots) {
 }
 
 TEST(Tcgen05_Verbs, PicturesHaveACellForEachElementOrRegister) {
+  const TemporaryFolder folder;
   Options options;
-  options.svg_path = std::filesystem::temp_directory_path() / "tcgen05_verbs_test.svg";
+  options.svg_path = folder.file("map.svg");
   EXPECT_NE(text_of("table " + f16 + " D m=64 n=8", options).find(": D[64][8] of tcgen05.mma"),
             std::string::npos);
   EXPECT_NE(text_of("table " + mxf8 + " A m=128" + k_128b, options).find("128 x 32 cells"),
@@ -217,7 +218,6 @@ TEST(Tcgen05_Verbs, PicturesHaveACellForEachElementOrRegister) {
   options.transpose = true;
   EXPECT_NE(text_of("table tcgen05.ld.16x64b.x2 D", options).find("4 x 128 cells"),
             std::string::npos);
-  std::filesystem::remove(options.svg_path);
 }
 
 // --- Notes and refusals ---------------------------------------------------------------------------

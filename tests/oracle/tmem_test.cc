@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "oracle/explain/explain.h"
 #include "sim/isa/fault/fault.h"
 #include "tests/support/ask.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -71,13 +71,12 @@ TEST(Tmem, JsonNamesEverything) {
 }
 
 TEST(Tmem, ThePictureHasACellPerEightColumnsAndAllNames) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "tcq_tmem_test.svg";
+  const TemporaryFolder folder;
   Options options;
-  options.svg_path = file.string();
+  options.svg_path = folder.file("plan.svg");
   EXPECT_EQ(ask("tmem acc=256 acc/even=128 scales=32", options).status, Status::Yes);
-  std::ifstream in(file);
+  std::ifstream in(options.svg_path);
   const std::string svg{std::istreambuf_iterator<char>(in), {}};
-  std::filesystem::remove(file);
   EXPECT_NE(svg.find("Tensor Memory: acc=256 acc/even=128 scales=32"), std::string::npos);
   std::size_t labels = 0;
   for (std::size_t at = svg.find(">acc/even<"); at != std::string::npos;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "sim/num/inputs/draw.h"
 #include "sim/num/tcgen05_dot.h"
 #include "tests/support/process.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -287,12 +287,10 @@ TEST(Tcgen05_Predict, MasksDoWhatTheySay) {
 // ---- tcq verify ---------------------------------------------------------------------------------
 
 struct TemporaryFile {
-  std::string path;
-  explicit TemporaryFile(const Recording& r)
-      : path(std::filesystem::temp_directory_path() / "tcgen05_compare_test.tcqv") {
-    write_file(path, serialize(r));
-  }
-  ~TemporaryFile() { std::filesystem::remove(path); }
+  explicit TemporaryFile(const Recording& r) { write_file(path, serialize(r)); }
+
+  TemporaryFolder folder;
+  std::string path = folder.file("tcgen05.tcqv");
 };
 
 TEST(Tcgen05_Verify, AnswersForFilesOfTcgen05) {

@@ -15,6 +15,7 @@
 #include "oracle/recording/suites.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -267,13 +268,12 @@ TEST(WriteFile, LeavesNothingBehindWhenItFails) {
 
 // As root a rename onto a device would succeed, and the machine would have lost the device.
 TEST(WriteFile, ReplacesNothingButRegularFiles) {
-  const std::filesystem::path pipe = std::filesystem::path(testing::TempDir()) / "tcq_vectors_pipe";
-  std::filesystem::remove(pipe);
+  const TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THROW(write_file(pipe.string(), "x"), BadFile);
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   EXPECT_FALSE(std::filesystem::exists(pipe.string() + ".partial"));
-  std::filesystem::remove(pipe);
 }
 
 }  // namespace

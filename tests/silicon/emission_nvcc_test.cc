@@ -17,6 +17,7 @@
 #include "tests/support/ask.h"
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle {
 namespace {
@@ -24,17 +25,16 @@ namespace {
 using Lines = std::vector<std::string>;
 
 Lines ptx_of(const std::string& source) {
-  const std::filesystem::path out =
-      std::filesystem::path(testing::TempDir()) / (std::to_string(getpid()) + ".ptx");
+  const TemporaryFolder folder;
+  const std::string out = folder.file("kernel.ptx");
   const std::string root = source_tree().string();
   const tests::Finished nvcc = tests::run(
       TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
-                 "-I" + root, "-ptx", "-o", out.string(), (source_tree() / source).string()});
+                 "-I" + root, "-ptx", "-o", out, (source_tree() / source).string()});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out);
   Lines lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
-  std::filesystem::remove(out);
   return lines;
 }
 

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -17,6 +16,7 @@
 
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tcq {
 namespace {
@@ -64,16 +64,15 @@ std::map<std::string, std::string> code_of(const std::string& cubin) {
 }
 
 std::string compiled(const std::string& family) {
-  const std::filesystem::path out = std::filesystem::path(testing::TempDir()) / (family + ".cubin");
+  const TemporaryFolder folder;
+  const std::string out = folder.file(family + ".cubin");
   const std::string root = source_tree().string();
-  const tests::Finished nvcc =
-      tests::run(TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode",
-                            "arch=compute_90a,code=sm_90a", "-I" + root, "-cubin", "-o",
-                            out.string(), root + "/cuda/litmus/" + family + ".cu"});
+  const tests::Finished nvcc = tests::run(
+      TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=sm_90a",
+                 "-I" + root, "-cubin", "-o", out, root + "/cuda/litmus/" + family + ".cu"});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out, std::ios::binary);
   const std::string cubin{std::istreambuf_iterator<char>(in), {}};
-  std::filesystem::remove(out);
   return cubin;
 }
 

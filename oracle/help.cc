@@ -70,16 +70,22 @@ constexpr std::array<Page, 19> pages = {{
      "that begin with note:. tcgen05.cp: S row= col= desc=WORD is what it reads in shared memory, "
      "D "
      "row=\n"
-     "col= [address=WORD] where the same byte (or element to widen) arrives. In an atom of 128 x 4 "
-     "scale\n"
-     "factors, factor s of row m is row m%32, col 4*(m/32) + s. ldmatrix and stmatrix (.m8n8.b16): "
-     "D row=\n"
-     "col= [matrix=]; thread 8*matrix + row supplies the address of a row.\n"
+     "col= [address=WORD] where the same byte (or element to widen) arrives. Scale factors before "
+     "they are\n"
+     "copied: SFA and SFB row= col=FACTOR (or k=ELEMENT) in=global factors=K/32 counts bytes of "
+     "the "
+     "whole\n"
+     "matrix in blocks of 128 x 4, in=smem [factors= start=BYTE] those of one instruction. "
+     "ldmatrix "
+     "and\n"
+     "stmatrix (.m8n8.b16): D row= col= [matrix=]; thread 8*matrix + row supplies the address of a "
+     "row.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
      ""},
-    {"what", "MNEMONIC MATRIX thread=T register=R [part=P]", "which element is here",
+    {"what", "MNEMONIC MATRIX thread=T register=R [part=P] | desc=WORD byte=ADDRESS",
+     "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13].\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
@@ -89,9 +95,13 @@ constexpr std::array<Page, 19> pages = {{
      "is\n"
      "there; D of tcgen05.cp alike. tcgen05.ld and st: D thread= register=, the thread counted in "
      "its\n"
-     "warpgroup. ldmatrix and stmatrix: the same, in its warp. reg= is short for register=. JSON "
-     "lists\n"
-     "elements as where does.\n",
+     "warpgroup. ldmatrix and stmatrix: the same, in its warp. reg= is short for register=. Shared "
+     "memory:\n"
+     "A and B desc=WORD byte=ADDRESS [cta=] say the element, its core matrix, and the K step if a "
+     "later\n"
+     "instruction of the tile reads it; SFA and SFB in=smem|global byte=. JSON lists elements as "
+     "where "
+     "does.\n",
      "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 register=7", ""},
     {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "

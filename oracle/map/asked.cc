@@ -8,8 +8,16 @@
 namespace tcq::oracle {
 namespace {
 
+bool counts_elements(const Axis& axis, const Keys& keys) {
+  return !axis.elements_key.empty() && keys.has(axis.elements_key);
+}
+
 // A key under its name or its alias. Indices that do not exist are no error if so much may be asked.
 int index_from(const Axis& axis, const Keys& keys) {
+  if (counts_elements(axis, keys))
+    return static_cast<int>(keys.number(
+               axis.elements_key, 0, static_cast<std::uint64_t>(axis.elements * axis.extent) - 1)) /
+           axis.elements;
   const bool aliased = !axis.alias.empty() && keys.has(axis.alias);
   if (aliased && keys.has(axis.name))
     throw UsageError(
@@ -22,7 +30,8 @@ int index_from(const Axis& axis, const Keys& keys) {
 }
 
 bool is_given(const Axis& axis, const Keys& keys) {
-  return keys.has(axis.name) || (!axis.alias.empty() && keys.has(axis.alias));
+  return keys.has(axis.name) || (!axis.alias.empty() && keys.has(axis.alias)) ||
+         counts_elements(axis, keys);
 }
 
 }  // namespace

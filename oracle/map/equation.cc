@@ -208,12 +208,14 @@ EquationLines lines_of_shared_memory(const Map& map) {
         "no closed form is written for an absolute LBO: the bytes beyond a 128-byte line lie at an "
         "address of their own; expected 'tcq table' or 'tcq bytes'");
   const bool narrow = map.bits < 8;
-  const int height = extent_in_cta(map.element[0]);
+  const CutIndex row = cut(map.element[0]);
   const int width = extent_in_cta(map.element[1]);
-  const ClosedForm form =
-      closed_form({{"row", height, height}, {"col", width, width}}, [&](std::span<const int> v) {
-        return Coords{shared.linear_bit({v[0], v[1]}) / (narrow ? 1 : 8)};
-      });
+  std::vector<Input> inputs = {low(row), {"col", width, width}};
+  if (row.pieces > 1) inputs.push_back(high(row));
+  const ClosedForm form = closed_form(std::move(inputs), [&](std::span<const int> v) {
+    const int first = row.pieces > 1 ? row.width * v[2] : 0;
+    return Coords{shared.linear_bit({first + v[0], v[1]}) / (narrow ? 1 : 8)};
+  });
   const std::string offset = forward_expression(form, 0);
   const SwizzleFunction& f = shared.swizzle;
   EquationLines lines = cta_lines(map);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "oracle/answer/value.h"
+#include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/swizzle.h"
 
 namespace tcq::oracle {
@@ -44,6 +45,8 @@ struct Axis {
   int largest = 0;  // extent in the largest layout of the family, if that is more
   int ctas = 1;     // CTAs that share the axis
   int pieces = 1;   // runs of indices that lie apart
+  std::string_view elements_key = "";  // a key that counts logical elements along K,
+  int elements = 1;                    // so many to an index
 };
 
 int value(const Axis& axis, int index);    // under its name
@@ -59,6 +62,7 @@ struct Addressing {
   std::uint32_t base_offset;
   SwizzleFunction swizzle;
   bool is_linear = true;
+  std::optional<Major> major = {};  // of an operand, which consists of core matrices
 };
 
 struct Map {
@@ -70,7 +74,8 @@ struct Map {
   std::vector<Axis> place;
   // Every place of an element, the same one in both CTAs once. Empty: no place is known.
   std::function<std::vector<Coords>(const Coords&)> places = {};
-  // The element that would be at a place: holds() says if it is. Empty in shared memory.
+  // The element that would be at a place: holds() says if it is. Of operands in shared memory empty:
+  // shared_bytes.h searches.
   std::function<Coords(const Coords&)> element_at = {};
   std::optional<Addressing> addressing = {};  // of shared memory
   std::vector<std::string> notes = {};        // what is doubtful or easily misread

@@ -256,8 +256,11 @@ Map map_of(const SmemOperand& o) {
   };
   map.addressing = {
       [=](const Coords& e) { return linear_bit(o, operand_element(e[mn], e[1 - mn])); },
-      o.desc.start_bytes, o.desc.base_offset, swizzle_function(o.desc.swizzle),
-      !o.desc.lbo_absolute};
+      o.desc.start_bytes,
+      o.desc.base_offset,
+      swizzle_function(o.desc.swizzle),
+      !o.desc.lbo_absolute,
+      major_of(o)};
   if (const std::string sentence = container_text(o); !sentence.empty())
     map.notes.push_back(sentence);
   return map;

@@ -126,7 +126,11 @@ void set_descriptor(Map& map, const Form& f, std::uint64_t word) {
         const OperandByte at = operand_byte(operand.major, operand.type, operand.element(e));
         return static_cast<int>(8 * offset_bytes(canonical_layout(d, operand.major), at)) + bit(e);
       },
-      d.start_bytes, d.base_offset, swizzle_function(d.swizzle)};
+      d.start_bytes,
+      d.base_offset,
+      swizzle_function(d.swizzle),
+      true,
+      operand.major};
 }
 
 // ---- Questions ----------------------------------------------------------------------------------
@@ -147,7 +151,8 @@ Keys keys_from(const Question& question, Ask ask, std::string_view matrix) {
   const bool metadata = matrix == "E";
   if (ask == Ask::Place)
     return metadata ? Keys(words, instruction_keys, {"thread", "nibble", "part"})
-                    : Keys(words, instruction_keys, {"thread", "register", "reg", "part"});
+                    : Keys(words, instruction_keys,
+                           {"thread", "register", "reg", "part", "desc", "byte"});
   if (ask != Ask::Element) return Keys(words, instruction_keys, {"desc"});
   if (metadata) return Keys(words, instruction_keys, {"row", "k"});
   if (matrix != "D") return Keys(words, instruction_keys, {"row", "col", "desc"});
@@ -162,7 +167,8 @@ bool is_in_registers(const Form& f, std::string_view matrix) {
 [[noreturn]] void throw_no_place(std::string_view matrix, Ask ask) {
   if (ask == Ask::Place)
     throw UsageError(fmt::format(
-        "{} is not in registers: expected C, D, {}, or 'tcq bytes' for what lies in shared memory",
+        "{} is not in registers: expected C, D, {}, or desc= and byte= for what lies in shared "
+        "memory",
         matrix, matrix == "A" ? "a=regs for A" : "A with a=regs"));
   if (ask == Ask::Bytes)
     throw UsageError("desc= is missing: expected desc= with a 64-bit descriptor word");
@@ -173,6 +179,14 @@ bool is_in_registers(const Form& f, std::string_view matrix) {
   throw UsageError(
       "A has no place yet: expected a=regs for its register fragment, or desc=WORD with "
       "its matrix descriptor for byte addresses in shared memory");
+}
+
+void refuse_keys(const Keys& keys, std::initializer_list<std::string_view> others,
+                 std::string_view matrix, std::string_view where) {
+  for (const std::string_view key : others)
+    if (keys.has(key))
+      throw UsageError(fmt::format("{}= does not apply to {} in {}: expected {}", key, matrix,
+                                   where, key == "byte" ? "thread= and register=" : "byte="));
 }
 
 Map in_registers(const Instruction& instruction, std::string_view matrix) {
@@ -193,6 +207,7 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
     if (ask == Ask::Bytes)
       throw UsageError("a=regs: A in registers has no descriptor; expected B, or a=smem");
     map = in_registers(instruction, matrix);
+    if (ask == Ask::Place) refuse_keys(keys, {"byte"}, matrix, "registers");
     if (keys.has("desc"))
       throw UsageError(
           fmt::format("desc= is for operands in shared memory, but {} is in registers: "
@@ -201,6 +216,8 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
   } else {
     map = operand_map(f, matrix == "B");
     if (!keys.has("desc")) throw_no_place(matrix, ask);
+    if (ask == Ask::Place)
+      refuse_keys(keys, {"thread", "register", "reg", "part"}, matrix, "shared memory");
     set_descriptor(map, f, parse_number(keys.text("desc", ""), "desc="));
   }
   map.matrix = matrix;

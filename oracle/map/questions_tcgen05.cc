@@ -1,7 +1,7 @@
 // Questions about tcgen05: which matrix, in which sort of place, and the keys that say where it lies.
 //
 // Tensor Memory holds D, A with a=tmem, E, SFA and SFB; shared memory A and B with desc=; ld and st have
-// registers. Example: `tcgen05.ld.16x256b.x2 D address=0x100000` are the registers of a load from lane
+// registers; in=smem and in=global ask for scale factors before they are copied (scale_blocks.h). Example: `tcgen05.ld.16x256b.x2 D address=0x100000` are the registers of a load from lane
 // 16 on. The Maps themselves are maps_tcgen05.h.
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 
 #include "oracle/map/asked.h"
 #include "oracle/map/maps_tcgen05.h"
+#include "oracle/map/scale_blocks.h"
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/tmem/operand.h"
@@ -27,11 +28,13 @@ constexpr std::string_view matrix_expected =
     "a matrix after the mnemonic: D, A, B, E, SFA or SFB of mma, D of ld and st";
 constexpr std::array<std::string_view, 7> matrix_words = {"A", "B", "C", "D", "E", "SFA", "SFB"};
 constexpr int most_factors = 1024;
+constexpr int most_rows = 1 << 20;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t most_terms = 1024;
 
 using Words = std::vector<std::string_view>;
 
-enum class Sort { Tmem, Metadata, Scales, Smem, Load };
+enum class Sort { Tmem, Metadata, Scales, Blocks, Smem, Load };
 
 // The keys of coordinates and inputs that a verb has for one sort of place.
 Words coordinate_keys(Sort sort, Ask ask) {
@@ -39,23 +42,28 @@ Words coordinate_keys(Sort sort, Ask ask) {
       case Sort::Tmem:
       case Sort::Scales: return {"row", "col", "desc_a", "desc_b", "terms"};
       case Sort::Metadata: return {"row", "k", "chunk"};
+      case Sort::Blocks:
       case Sort::Smem: return {"row", "col"};
       case Sort::Load: return {"tmem_lane", "tmem_column"};
     }
-  if (ask == Ask::Place)
+  if (ask == Ask::Place) {
+    if (sort == Sort::Smem || sort == Sort::Blocks) return {"byte", "cta"};
     return sort == Sort::Load ? Words{"thread", "register", "reg", "part"}
                               : Words{"tmem_lane", "tmem_column", "cta"};
+  }
   return {};
 }
 
 // Those that say where it is.
 Words locating_keys(Sort sort) {
   if (sort == Sort::Smem) return {"desc"};
-  if (sort == Sort::Scales) return {"address", "column_step", "factors"};
+  if (sort == Sort::Scales) return {"in", "address", "column_step", "factors"};
+  if (sort == Sort::Blocks) return {"in", "factors", "rows", "start"};
   return {"address"};
 }
 
-constexpr std::array all_sorts = {Sort::Tmem, Sort::Metadata, Sort::Scales, Sort::Smem, Sort::Load};
+constexpr std::array all_sorts = {Sort::Tmem,   Sort::Metadata, Sort::Scales,
+                                  Sort::Blocks, Sort::Smem,     Sort::Load};
 
 bool is_among(std::span<const std::string_view> some, std::string_view key) {
   return std::find(some.begin(), some.end(), key) != some.end();
@@ -109,13 +117,21 @@ void require_matrix(const MmaOpcode& op, std::string_view matrix) {
         "kind {} has no scale factors: expected kind mxf8f6f4, mxf4 or mxf4nvf4", name(op.kind)));
 }
 
-Sort sort_of(const Tcgen05Instruction& instruction, std::string_view matrix) {
+// in=: where scale factors are asked for.
+enum class ScaleMemory { Tmem, Smem, Global };
+
+ScaleMemory scale_memory(const Keys& keys) {
+  return static_cast<ScaleMemory>(keys.choice("in", {"tmem", "smem", "global"}, 0));
+}
+
+Sort sort_of(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys) {
   const auto* mma = std::get_if<MmaForm>(&instruction.form);
   if (mma == nullptr) return Sort::Load;
   require_matrix(mma->opcode, matrix);
   if (matrix == "B" || (matrix == "A" && mma->opcode.a_place == Place::Smem)) return Sort::Smem;
   if (matrix == "E") return Sort::Metadata;
-  return matrix.starts_with("SF") ? Sort::Scales : Sort::Tmem;
+  if (!matrix.starts_with("SF")) return Sort::Tmem;
+  return scale_memory(keys) == ScaleMemory::Tmem ? Sort::Scales : Sort::Blocks;
 }
 
 Cell address_from(const Keys& keys) {
@@ -164,6 +180,38 @@ void set_scale_keys(TmemOperand& o, const Keys& keys) {
       static_cast<int>(keys.number("column_step", static_cast<std::uint64_t>(least), tmem_columns));
 }
 
+// Logical elements of K that one factor scales.
+int scaled_elements(const Tcgen05Instruction& instruction) {
+  const MmaOpcode& op = std::get<MmaForm>(instruction.form).opcode;
+  return k(op, instruction.idesc) / scale_factors(op, instruction.idesc);
+}
+
+// In global memory of a matrix of any height, of which tables show what one instruction takes.
+Map blocks_map(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys,
+               Ask ask) {
+  const MmaOpcode& op = std::get<MmaForm>(instruction.form).opcode;
+  const InstructionDescriptor& d = instruction.idesc;
+  const bool is_a = matrix == "SFA";
+  const bool global = scale_memory(keys) == ScaleMemory::Global;
+  if (global && !keys.has("factors"))
+    throw UsageError(fmt::format(
+        "factors= is missing: expected how many scale factors a row of the whole matrix has, K/{}; "
+        "it says where the next rows begin",
+        scaled_elements(instruction)));
+  if (!global && keys.has("rows"))
+    throw UsageError(
+        "rows= is the height of the matrix in global memory: expected m= and n= with in=smem");
+  const auto rows = static_cast<std::uint64_t>(is_a ? d.m : d.n);
+  const auto given = static_cast<int>(
+      keys.number_or("rows", 1, most_rows, global && ask != Ask::Whole ? most_rows : rows));
+  const auto factors = static_cast<int>(
+      keys.number_or("factors", 1, most_factors, static_cast<std::uint64_t>(scale_factors(op, d))));
+  const auto start = static_cast<std::uint32_t>(keys.number_or("start", 0, most_bytes, 0));
+  return map_of(
+      ScaleBlocks{matrix, is_a ? sfa_buffer(d.m, op.cta_group) : sfb_buffer(d.m, d.n, op.cta_group),
+                  op.cta_group, given, factors, start, global});
+}
+
 Map tmem_map(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys) {
   const auto index = std::find(tmem_matrices.begin(), tmem_matrices.end(), matrix);
   TmemOperand o = tmem_operand(instruction, static_cast<TmemMatrix>(index - tmem_matrices.begin()));
@@ -179,9 +227,17 @@ Map tmem_map(const Tcgen05Instruction& instruction, std::string_view matrix, con
   return map;
 }
 
-Map map_from(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys) {
-  const Sort sort = sort_of(instruction, matrix);
+Map map_from(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys,
+             Ask ask) {
+  const Sort sort = sort_of(instruction, matrix, keys);
   if (sort == Sort::Load) return load_map(instruction, keys, matrix);
+  if (sort == Sort::Scales || sort == Sort::Blocks) {
+    Map map = sort == Sort::Scales ? tmem_map(instruction, matrix, keys)
+                                   : blocks_map(instruction, matrix, keys, ask);
+    map.element[1].elements_key = "k";
+    map.element[1].elements = scaled_elements(instruction);
+    return map;
+  }
   if (sort != Sort::Smem) return tmem_map(instruction, matrix, keys);
   if (!keys.has("desc"))
     throw UsageError(
@@ -240,20 +296,22 @@ Sum sum_of(const Tcgen05Instruction& instruction, const Keys& keys, const Coords
 
 // ---- One question -------------------------------------------------------------------------------
 
-// k= is the instruction's K, unless it says which code of E is meant: then chunk= does not.
+// k= is the instruction's K, unless it says which code of E or which scale factor is meant: then chunk=
+// or col= does not.
 Tcgen05Instruction take_instruction(const Question& question, Keys& keys, std::string_view matrix,
                                     Ask ask) {
-  const bool of_metadata = ask == Ask::Element && matrix == "E";
-  const bool is_coordinate = of_metadata && !keys.has("chunk");
+  const bool is_scale = matrix.starts_with("SF");
+  const bool has_elements = ask == Ask::Element && (matrix == "E" || is_scale);
+  const bool is_coordinate = has_elements && !keys.has(is_scale ? "col" : "chunk");
   const Keys rest = keys.without("k");
   const Tcgen05Instruction instruction =
       tcgen05_instruction_of(question, is_coordinate ? rest : keys);
-  if (of_metadata && !is_coordinate) keys = rest;
+  if (has_elements && !is_coordinate) keys = rest;
   return instruction;
 }
 
 void refuse_inputs(const Question& question, const Keys& keys, Sort sort, std::string_view matrix) {
-  if (sort == Sort::Load || sort == Sort::Smem) {
+  if (sort == Sort::Load || sort == Sort::Smem || sort == Sort::Blocks) {
     if (question.options.inputs)
       throw UsageError("--inputs explains outputs: expected matrix D of tcgen05.mma");
     return;
@@ -269,17 +327,12 @@ Asked read(const Question& question, Ask ask) {
   const std::string_view matrix = matrix_from(question);
   Asked asked{Keys(words_from(question, 2), all_keys(ask)), {}};
   const Tcgen05Instruction instruction = take_instruction(question, asked.keys, matrix, ask);
-  asked.map = map_from(instruction, matrix, asked.keys);
-  const Sort sort = sort_of(instruction, matrix);
+  asked.map = map_from(instruction, matrix, asked.keys, ask);
+  const Sort sort = sort_of(instruction, matrix, asked.keys);
   refuse_others(asked.keys, sort, ask,
                 fmt::format("{} of tcgen05.{}", matrix, instruction_name(instruction.form)));
   if (ask == Ask::Element) refuse_inputs(question, asked.keys, sort, matrix);
-  if (ask == Ask::Place && sort == Sort::Smem)
-    throw UsageError(
-        fmt::format("{} lies in shared memory: expected D, E, SFA, SFB, A with a=tmem, or 'tcq "
-                    "bytes' for what lies in shared memory",
-                    matrix));
-  if (ask == Ask::Bytes && sort != Sort::Smem)
+  if (ask == Ask::Bytes && sort != Sort::Smem && sort != Sort::Blocks)
     throw UsageError(fmt::format(
         "{} does not lie in shared memory: expected B, or A without a=tmem", question.words[1]));
   if (ask == Ask::Whole)

@@ -8,6 +8,7 @@
 
 #include "oracle/answer/table.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/shared_bytes.h"
 
 namespace tcq::oracle {
 namespace {
@@ -28,6 +29,45 @@ std::string what_text(const Map& map, const std::vector<Coords>& asked,
     if (is_of_cells(map) && map.bits < 32) text += fmt::format(", bits [0,{})", map.bits);
   }
   return text;
+}
+
+// ---- Bytes of shared memory ---------------------------------------------------------------------
+
+std::vector<ByteElement> at_byte(const Map& map, int cta, int byte) {
+  if (!map.element_at) return elements_at_byte(map, cta, byte);
+  const Coords place = {cta, byte, 0};
+  if (!holds(map, place)) return {};
+  return {{map.element_at(place)}};
+}
+
+Value byte_value(const Map& map, const ByteElement& at) {
+  Value::Members members = noted_members(map, at.element);
+  members.push_back({"k_step", at.k_step});
+  if (at.core) members.push_back({"core_matrix", core_value(*at.core)});
+  return members;
+}
+
+Answer what_at_byte(const Asked& asked, Style style) {
+  constexpr std::uint64_t last_byte = (std::uint64_t{1} << 31) - 1;
+  const Map& map = asked.map;
+  const auto byte = static_cast<int>(asked.keys.number("byte", 0, last_byte));
+  const auto ctas = static_cast<std::uint64_t>(map.place[0].extent);
+  const auto cta = static_cast<int>(asked.keys.number_or("cta", 0, ctas - 1, 0));
+  const std::vector<ByteElement> found = at_byte(map, cta, byte);
+  const std::string where =
+      fmt::format("byte {:#x}", byte) +
+      (ctas > 1 ? fmt::format(" of CTA {}'s shared memory", cta) : std::string());
+  if (found.empty())
+    return {Status::No, "",
+            where + " " + (map.nothing.empty() ? "is not read as " + map.matrix : map.nothing)};
+  if (style == Style::Json)
+    return with_notes(
+        map, json_text(list_of(found, [&](const ByteElement& at) { return byte_value(map, at); })),
+        style);
+  std::string text = where;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    text += (i == 0 ? " = " : ", ") + element_text(map, found[i].element);
+  return with_notes(map, text + place_in_operand(map, found[0]), style);
 }
 
 }  // namespace
@@ -54,6 +94,7 @@ Answer where(const Question& question) {
 Answer what(const Question& question) {
   const Asked asked = read_map(question, Ask::Place);
   const Map& map = asked.map;
+  if (map.space == Space::SharedMemory) return what_at_byte(asked, question.options.style);
   const std::vector<Coords> places = coords_from(map.place, asked.keys);
   std::vector<Coords> elements;
   for (const Coords& place : places)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oracle/map/maps_tcgen05.h"
+#include "oracle/map/scale_blocks.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/tmem/allocation.h"
 #include "sim/isa/tmem/operand.h"
@@ -229,12 +230,7 @@ TilePlan plan_tile(const Tcgen05Instruction& instruction, int k, const Keys& key
 }
 
 std::uint32_t scale_source_byte(const ScalePlan& plan, ScaleFactor f) {
-  if (!plan.buffer.split)
-    return plan.start + static_cast<std::uint32_t>(scale_byte(f, plan.factors));
-  const int half = f.mn / across(plan.buffer);
-  const int in_atom = scale_byte({f.mn % across(plan.buffer), f.s % scale_group}, scale_group);
-  return plan.start +
-         static_cast<std::uint32_t>((2 * (f.s / scale_group) + half) * scale_atom_bytes + in_atom);
+  return plan.start + scale_source_byte(plan.buffer, plan.factors, f);
 }
 
 }  // namespace tcq::oracle

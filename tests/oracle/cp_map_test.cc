@@ -305,7 +305,8 @@ Arrived copied(const tcgen05::ScaleBuffer& buffer, int group, int factors) {
   Arrived arrived;
   const std::string cp = fmt::format("tcgen05.cp.cta_group::{}.", group);
   const int along_k = tcgen05::scale_atoms_along_k(factors);
-  if (buffer.split) copy_atom(arrived, cp + "64x128b.warpx2::01_23", 0, 0);
+  for (int i = 0; buffer.split && i < along_k; ++i)
+    copy_atom(arrived, cp + "64x128b.warpx2::01_23", 1024 * i, buffer.column_step * i);
   for (int atom = 0; !buffer.split && 128 * atom < buffer.mn; ++atom)
     for (int i = 0; i < along_k; ++i)
       copy_atom(arrived, cp + "32x128b.warpx4", 512 * (atom * along_k + i),
@@ -334,7 +335,7 @@ void expect_arrives(const Scaled& mma, const std::string& matrix, int m, int n,
                     const std::string& more) {
   const std::string question = fmt::format("{} {} m={} n={}{}", mma.mnemonic, matrix, m, n, more);
   const Map map = map_of_words(question);
-  const int per_cta = map.element[0].extent / map.element[0].ctas;
+  const Map shared = map_of_words(fmt::format("{} in=smem start={}", question, buffer_start));
   const int factors = map.element[1].extent;
   const tcgen05::ScaleBuffer buffer =
       matrix == "SFA" ? tcgen05::sfa_buffer(m, mma.group) : tcgen05::sfb_buffer(m, n, mma.group);
@@ -342,22 +343,24 @@ void expect_arrives(const Scaled& mma, const std::string& matrix, int m, int n,
   for_each(map.element, false, [&](const Coords& e) {
     std::set<CellBit> expected;
     for (const Coords& place : map.places(e)) expected.insert(cell_bit(map, place));
-    const int byte = tcgen05::scale_byte({e[0] % per_cta, e[1]}, factors);
-    ASSERT_EQ(arrived.at(byte), expected) << question << ": " << element_text(map, e);
+    const Coords source = shared.places(e)[0];
+    ASSERT_EQ(source[0], map.places(e)[0][0]) << question << ": " << element_text(map, e);
+    ASSERT_EQ(shared.element_at({std::max(source[0], 0), source[1], 0}), e);
+    ASSERT_EQ(arrived.at(source[1] - buffer_start), expected)
+        << question << ": " << element_text(map, e);
   });
 }
 
-// In shared memory factor (mn, s) of an atom is byte 16*(mn%32) + 4*(mn/32) + s.
+// From the byte that in=smem names, by one cp, to the cells that the mma reads.
 TEST(Cp_ScaleFactors, ArriveWhereTheMmaOfEveryScaleVecReadsThem) {
   int asked = 0;
   for (const Scaled& mma : scaled_mnemonics())
     for (const int m : {128, 256})
       for (const int n : {64, 128, 256}) {
         if (!mma.has(m)) continue;
-        const bool split = mma.group == 2 && m == 128;
         for (const char* more : {"", " factors=8"}) {
           expect_arrives(mma, "SFA", m, n, more);
-          if (!split || (n == 256 && *more == '\0')) expect_arrives(mma, "SFB", m, n, more);
+          expect_arrives(mma, "SFB", m, n, more);
           if (HasFatalFailure()) return;
           ++asked;
         }

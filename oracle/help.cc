@@ -207,6 +207,8 @@ constexpr std::array<Page, 19> pages = {{
      "Reads PTX from stdin: statements of wgmma and tcgen05, or whole files. A statement ends at "
      "its\n"
      "semicolon, on whatever line; without one, where the next line begins a statement.\n"
+     "Inline assembly may be pasted with its quotes; a placeholder where an immediate belongs is "
+     "unmodelled.\n"
      "{%f0..%f63} abbreviates a register vector; registers are what .reg declares them to be.\n"
      "Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
      "statement,\n"
@@ -294,15 +296,21 @@ constexpr std::array<Page, 19> pages = {{
     {"verify", "FILES...", "does the simulator equal the recordings",
      "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",
      ""},
-    {"errata", "[KEY]", "is this published claim right",
-     "The known wrong claims about wgmma and tcgen05, with correction and evidence.\n", "", ""},
-    {"explain", "[FAULT]", "what does this fault mean, and what cures it",
+    {"errata", "[KEY | WORDS]", "is this published claim right",
+     "The known wrong claims about wgmma and tcgen05, with correction and evidence: all, that of a "
+     "key, or\n"
+     "those that have the words.\n",
+     "errata 14 bits", ""},
+    {"explain", "[FAULT | WORDS]", "what does this fault mean, and what cures it",
      "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
      "from C7504\n"
      "to C7520 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
      "the\n"
-     "messages of ptxas about it and public threads. Without a word: all names, their kinds and "
-     "sentences.\n",
+     "messages of ptxas about it and public threads. A message of ptxas may be pasted whole. Other "
+     "words\n"
+     "are searched in all of this and in the claims of tcq errata: tcq explain why does it hang. "
+     "Without\n"
+     "a word: all names, their kinds and sentences.\n",
      "explain PhaseStale", ""},
 }};
 

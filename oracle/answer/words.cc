@@ -3,6 +3,7 @@
 #include "oracle/answer/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -55,6 +56,10 @@ std::string joined_with_or(std::span<const std::string_view> words) {
 std::string printable(std::string_view text) { return ptx::escaped(text); }
 
 std::string terminal_text(std::string_view text) { return ptx::escaped(text, "\n\t"); }
+
+std::string joined(std::span<const std::string_view> words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
 
 std::string shown_path(std::string_view path) {
   if (path.size() <= longest_path) return printable(path);

@@ -36,6 +36,9 @@ std::string terminal_text(std::string_view text);
 // printable(), and of a very long text its end: the name of a file in a sentence.
 std::string shown_path(std::string_view path);
 
+// The words with a blank between each two.
+std::string joined(std::span<const std::string_view> words);
+
 // The candidate with the smallest edit distance to `word`; empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 

@@ -1,6 +1,6 @@
 // `errata`: the known wrong claims about wgmma and tcgen05, one per line, or one of them with its evidence.
 //
-// The claims themselves are errata.md. Example: `errata 004.1` prints the wrong bit table,
+// The claims themselves are errata.md; words that are no key search them (search.h). Example: `errata 004.1` prints the wrong bit table,
 // the right one, and the test and the recording that decide.
 #include "oracle/explain/errata.h"
 
@@ -26,6 +26,8 @@ constexpr KindName kinds[] = {{Evidence::Kind::Test, "Test", "test"},
                               {Evidence::Kind::Recording, "Recording", "recording"},
                               {Evidence::Kind::Document, "Document", "document"}};
 
+constexpr std::size_t most_found = 12;
+
 std::string_view word_of(Evidence::Kind kind) { return kinds[static_cast<int>(kind)].word; }
 
 Erratum read_erratum(const Section& section) {
@@ -45,40 +47,30 @@ Erratum read_erratum(const Section& section) {
   return e;
 }
 
-std::string full_text(const Erratum& erratum) {
-  std::string text = fmt::format("{}  {}\nclaim: {}\ncorrection: {}", erratum.key, erratum.document,
-                                 erratum.claim, erratum.correction);
-  for (const Evidence& one : erratum.evidence)
-    text += fmt::format("\n{}: {}", word_of(one.kind), one.name);
-  return text;
-}
-
-Value full_value(const Erratum& erratum) {
-  return Value::Members{{"key", erratum.key},
-                        {"document", erratum.document},
-                        {"claim", erratum.claim},
-                        {"correction", erratum.correction},
-                        {"evidence", list_of(erratum.evidence, [](const Evidence& one) {
-                           return Value::Members{{"kind", word_of(one.kind)}, {"name", one.name}};
-                         })}};
-}
-
-// The errata whose key is the word, or begins with the word and a dot.
-std::vector<const Erratum*> matching(std::string_view word) {
-  std::vector<const Erratum*> found;
-  std::vector<std::string_view> keys;
+// Those whose key is the word, or begins with the word and a dot.
+void add_keyed(std::vector<const Erratum*>& found, std::string_view word) {
   for (const Erratum& erratum : all_errata()) {
-    keys.push_back(erratum.key);
     const bool inside = erratum.key.size() > word.size() && erratum.key.starts_with(word) &&
                         erratum.key[word.size()] == '.';
     if (erratum.key == word || inside) found.push_back(&erratum);
   }
-  if (found.empty())
-    throw UsageError(
-        fmt::format("unknown erratum {}: expected a key that 'tcq errata' lists; did you "
-                    "mean '{}'?",
-                    quoted(word), nearest(word, keys)));
-  return found;
+}
+
+// Those of the keys, or those that are about the words.
+std::vector<const Erratum*> matching(std::span<const std::string_view> words) {
+  std::vector<const Erratum*> found;
+  for (const std::string_view word : words) add_keyed(found, word);
+  if (!found.empty()) return found;
+  const std::string about = joined(words);
+  for (const std::size_t i : found_by(about, errata_texts(), most_found))
+    found.push_back(&all_errata()[i]);
+  if (!found.empty()) return found;
+  std::vector<std::string_view> keys;
+  for (const Erratum& erratum : all_errata()) keys.push_back(erratum.key);
+  throw UsageError(fmt::format(
+      "unknown erratum {}: expected a key that 'tcq errata' lists, or words of a claim; "
+      "did you mean '{}'?",
+      quoted(about), nearest(about, keys)));
 }
 
 std::string list_all(const Options& options) {
@@ -100,22 +92,43 @@ std::vector<Erratum> read_errata(const Page& page) {
   return errata;
 }
 
+std::string full_text(const Erratum& erratum) {
+  std::string text = fmt::format("{}  {}\nclaim: {}\ncorrection: {}", erratum.key, erratum.document,
+                                 erratum.claim, erratum.correction);
+  for (const Evidence& one : erratum.evidence)
+    text += fmt::format("\n{}: {}", word_of(one.kind), one.name);
+  return text;
+}
+
+Value full_value(const Erratum& erratum) {
+  return Value::Members{{"key", erratum.key},
+                        {"document", erratum.document},
+                        {"claim", erratum.claim},
+                        {"correction", erratum.correction},
+                        {"evidence", list_of(erratum.evidence, [](const Evidence& one) {
+                           return Value::Members{{"kind", word_of(one.kind)}, {"name", one.name}};
+                         })}};
+}
+
+std::vector<SearchText> errata_texts() {
+  std::vector<SearchText> texts;
+  for (const Erratum& e : all_errata()) texts.push_back({e.claim, e.correction + " " + e.document});
+  return texts;
+}
+
 std::span<const Erratum> all_errata() {
   static const std::vector<Erratum> errata = read_errata(page("errata.md"));
   return errata;
 }
 
 Answer errata(const Question& question) {
-  if (question.words.size() > 1)
-    throw UsageError(
-        fmt::format("unexpected word {}: expected at most one key", quoted(question.words[1])));
   const bool json = question.options.style == Style::Json;
   if (question.words.empty() && !json) return {Status::Yes, list_all(question.options), ""};
   std::vector<const Erratum*> wanted;
   if (question.words.empty()) {
     for (const Erratum& erratum : all_errata()) wanted.push_back(&erratum);
   } else {
-    wanted = matching(question.words[0]);
+    wanted = matching(question.words);
   }
   if (json) {
     const Value::List all = list_of(wanted, [](const Erratum* e) { return full_value(*e); });

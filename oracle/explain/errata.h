@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "oracle/answer/value.h"
 #include "oracle/explain/prose.h"
+#include "oracle/explain/search.h"
 
 namespace tcq::oracle {
 
@@ -31,6 +33,13 @@ struct Erratum {
 
 // Ordered by key.
 std::span<const Erratum> all_errata();
+
+// All of one, as text and for programs.
+std::string full_text(const Erratum& erratum);
+Value full_value(const Erratum& erratum);
+
+// What they are searched by, in their order.
+std::vector<SearchText> errata_texts();
 
 // Of this page, for tests. Throws BadProse if it does not follow its form.
 std::vector<Erratum> read_errata(const Page& page);

@@ -1,18 +1,24 @@
-// `explain`: cause, cure and example of a Fault, or what a message of ptxas is about.
+// `explain`: cause, cure and example of a Fault, or what a message of ptxas is about; for other words what
+// is about them.
 //
-// Names are read without regard to case and may be cut short as long as they are unique. Example:
-// `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that.
+// Names are read without regard to case and may be cut short as long as they are unique. A message of
+// ptxas may be pasted whole, with its code or without; what is neither is searched (search.h), in published
+// claims as well. Example: `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that;
+// `explain why does it hang` lists Deadlock first.
 #include "oracle/explain/explain.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
+#include "oracle/explain/errata.h"
+#include "oracle/explain/search.h"
 #include "sim/isa/fault/fault.h"
 
 namespace tcq::oracle {
@@ -64,26 +70,38 @@ std::string full_text(const Explanation& e) {
 }
 
 std::string full_text(const PtxasMessage& message) {
-  std::string text = fmt::format("{}  {}\nwhat: ptxas {}\ncause: {}\nfix: {}", message.code,
-                                 ptxas_kind, message.effect, message.cause, message.fix);
+  std::string text =
+      fmt::format("{}  {}\nwhat: ptxas {}\nsays: {}\ncause: {}\nfix: {}", message.code, ptxas_kind,
+                  message.effect, message.says, message.cause, message.fix);
   for (const Fault fault : message.faults)
     text += fmt::format("\nfault: {}: {}", info(fault).name, info(fault).sentence);
   return text + fmt::format("\nsource: {}", message.evidence);
 }
 
+std::string line_text(std::string_view name, std::string_view kind, std::string_view what) {
+  return fmt::format("  {:<26}  {:<10}  {}", name, kind, what);
+}
+
+std::string line_text(const Explanation& e) {
+  return line_text(info(e.fault).name, tcq::name(info(e.fault).kind), info(e.fault).sentence);
+}
+
+std::string line_text(const PtxasMessage& message) {
+  return line_text(message.code, ptxas_kind, fmt::format("{}: {}", message.effect, message.cause));
+}
+
+std::string line_text(const Erratum& erratum) {
+  return line_text("errata " + erratum.key, "claim", erratum.claim);
+}
+
 std::string list_text() {
   std::string text;
-  const auto line = [&](std::string_view name, std::string_view kind, std::string_view what) {
-    text += fmt::format("\n  {:<26}  {:<10}  {}", name, kind, what);
-  };
   for (const ExplanationGroup& group : explanation_groups()) {
     text += fmt::format("{}{}", text.empty() ? "" : "\n", group.title);
-    for (const Explanation& e : group.explanations)
-      line(info(e.fault).name, tcq::name(info(e.fault).kind), info(e.fault).sentence);
+    for (const Explanation& e : group.explanations) text += "\n" + line_text(e);
   }
   text += fmt::format("\n{}", ptxas_title);
-  for (const PtxasMessage& message : ptxas_messages())
-    line(message.code, ptxas_kind, fmt::format("{}: {}", message.effect, message.cause));
+  for (const PtxasMessage& message : ptxas_messages()) text += "\n" + line_text(message);
   return text;
 }
 
@@ -119,6 +137,7 @@ Value full_value(const PtxasMessage& message) {
       {"kind", ptxas_kind},
       {"group", ptxas_title},
       {"what", fmt::format("ptxas {}", message.effect)},
+      {"says", message.says},
       {"cause", message.cause},
       {"fix", message.fix},
       {"faults", list_of(message.faults, [](Fault fault) { return info(fault).name; })},
@@ -135,29 +154,27 @@ Value list_value() {
 
 // ---- Words --------------------------------------------------------------------------------------
 
-// What a word may mean: one of the two.
+// What words may mean: one of the three.
 struct Subject {
   std::string_view name;
-  const Explanation* explanation = nullptr;
-  const PtxasMessage* message = nullptr;
+  std::variant<const Explanation*, const PtxasMessage*, const Erratum*> of;
 };
 
-std::vector<Subject> subjects() {
+std::vector<Subject> named_subjects() {
   std::vector<Subject> all;
   for (const ExplanationGroup& group : explanation_groups())
     for (const Explanation& e : group.explanations) all.push_back({info(e.fault).name, &e});
-  for (const PtxasMessage& message : ptxas_messages())
-    all.push_back({message.code, nullptr, &message});
+  for (const PtxasMessage& message : ptxas_messages()) all.push_back({message.code, &message});
   return all;
 }
 
 [[noreturn]] void throw_unknown_subject(std::string_view word, const std::vector<Subject>& all) {
   std::vector<std::string_view> names;
   for (const Subject& subject : all) names.push_back(subject.name);
-  throw UsageError(
-      fmt::format("unknown fault {}: expected a name that 'tcq explain' lists, or a code from "
-                  "C7504 to C7520; did you mean '{}'?",
-                  quoted(word), nearest(word, names)));
+  throw UsageError(fmt::format(
+      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to "
+      "C7520, or words that a text has; did you mean '{}'?",
+      quoted(word), nearest(word, names)));
 }
 
 [[noreturn]] void throw_ambiguous(std::string_view word, const std::vector<Subject>& several) {
@@ -168,32 +185,91 @@ std::vector<Subject> subjects() {
 }
 
 // The whole name counts before its beginnings.
-Subject subject_of(std::string_view word) {
-  const std::vector<Subject> all = subjects();
+std::vector<Subject> named(std::string_view word) {
   std::vector<Subject> begun;
-  for (const Subject& subject : all) {
-    if (same_word(subject.name, word)) return subject;
+  for (const Subject& subject : named_subjects()) {
+    if (same_word(subject.name, word)) return {subject};
     if (same_word(subject.name.substr(0, word.size()), word)) begun.push_back(subject);
   }
-  if (begun.empty() || word.empty()) throw_unknown_subject(word, all);
+  if (word.empty()) throw_unknown_subject(word, begun);
   if (begun.size() > 1) throw_ambiguous(word, begun);
-  return begun[0];
+  return begun;
+}
+
+bool has_number(std::string_view words, std::string_view number) {
+  const std::size_t at = words.find(number);
+  const auto is_digit = [&](std::size_t i) {
+    return i < words.size() && words[i] >= '0' && words[i] <= '9';
+  };
+  return at != words.npos && (at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size());
+}
+
+// A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
+std::vector<Subject> pasted(std::string_view words) {
+  for (const PtxasMessage& message : ptxas_messages())
+    if (has_number(words, std::string_view(message.code).substr(1)) ||
+        words.find(message.says) != words.npos)
+      return {{message.code, &message}};
+  return {};
+}
+
+SearchText search_text(const Explanation& e) {
+  return {std::string(info(e.fault).name),
+          fmt::format("{} {} {} {} {}", info(e.fault).sentence, e.cause, e.fix, e.seen,
+                      tcq::name(info(e.fault).kind))};
+}
+
+SearchText search_text(const PtxasMessage& m) {
+  return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix)};
+}
+
+std::vector<Subject> searched(std::string_view words) {
+  constexpr std::size_t most_found = 12;
+  std::vector<Subject> all = named_subjects();
+  std::vector<SearchText> texts;
+  for (const Subject& subject : all)
+    texts.push_back(std::holds_alternative<const Explanation*>(subject.of)
+                        ? search_text(*std::get<const Explanation*>(subject.of))
+                        : search_text(*std::get<const PtxasMessage*>(subject.of)));
+  for (const Erratum& erratum : all_errata()) all.push_back({erratum.key, &erratum});
+  for (SearchText& text : errata_texts()) texts.push_back(std::move(text));
+  const std::vector<std::size_t> found = found_by(words, texts, most_found);
+  if (found.empty()) throw_unknown_subject(words, named_subjects());
+  if (found.size() > 1 && is_clear(words, texts[found[0]], texts[found[1]])) return {all[found[0]]};
+  std::vector<Subject> subjects;
+  for (const std::size_t i : found) subjects.push_back(all[i]);
+  return subjects;
+}
+
+std::vector<Subject> subjects_of(std::string_view words) {
+  if (words.find(' ') == words.npos)
+    if (std::vector<Subject> found = named(words); !found.empty()) return found;
+  if (std::vector<Subject> found = pasted(words); !found.empty()) return found;
+  return searched(words);
 }
 
 }  // namespace
 
 Answer explain(const Question& question) {
-  if (question.words.size() > 1)
-    throw UsageError(
-        fmt::format("unexpected word {}: expected at most one name", quoted(question.words[1])));
   const bool json = question.options.style == Style::Json;
   if (question.words.empty())
     return {Status::Yes, json ? json_text(list_value()) : list_text(), ""};
-  const Subject subject = subject_of(question.words[0]);
-  const auto reply = [&](const auto& found) -> Answer {
-    return {Status::Yes, json ? json_text(full_value(found)) : full_text(found), ""};
+  std::string words = joined(question.words);
+  const auto is_doubled = [](char x, char y) { return x == ' ' && y == ' '; };
+  words.erase(std::unique(words.begin(), words.end(), is_doubled), words.end());
+  const std::vector<Subject> found = subjects_of(words);
+  const auto value = [](const Subject& subject) {
+    return std::visit([](const auto* one) { return full_value(*one); }, subject.of);
   };
-  return subject.message != nullptr ? reply(*subject.message) : reply(*subject.explanation);
+  if (found.size() == 1) {
+    const auto text = [](const auto* one) { return full_text(*one); };
+    return {Status::Yes, json ? json_text(value(found[0])) : std::visit(text, found[0].of), ""};
+  }
+  if (json) return {Status::Yes, json_text(list_of(found, value)), ""};
+  std::string text = "several are about it, the first most of all; 'tcq explain NAME' says more";
+  for (const Subject& subject : found)
+    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, subject.of);
+  return {Status::Yes, text, ""};
 }
 
 }  // namespace tcq::oracle

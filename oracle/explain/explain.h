@@ -57,6 +57,7 @@ std::string fix_at(Fault fault, const FixPlaces& places);
 struct PtxasMessage {
   std::string code;
   std::string effect;  // what ptxas does
+  std::string says;    // its words, without line and function
   std::string cause;   // when it does it
   std::string fix;
   std::vector<Fault> faults;

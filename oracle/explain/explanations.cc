@@ -63,6 +63,7 @@ PtxasMessage read_message(const Section& section) {
   Fields fields(section);
   PtxasMessage m = {section.title,
                     fields.take("Effect").text,
+                    fields.take("Says").text,
                     fields.take("Cause").text,
                     fields.take("Fix").text,
                     {},

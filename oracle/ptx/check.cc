@@ -22,6 +22,7 @@
 #include "oracle/ptx/check_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_statement.h"
+#include "oracle/ptx/quoted_asm.h"
 #include "oracle/ptx/verdict.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/fragment.h"
@@ -94,8 +95,15 @@ Verdict check_a(const Form& form, const PtxOperand& given) {
   return check_vector(Operand::ARegisters, given, count, {B32, I32, F16x2, F32}, ".f32 or .b32");
 }
 
+Verdict unknown_value(std::string_view what, const PtxOperand& given) {
+  return unmodelled(
+      fmt::format("{} is {}, a placeholder of inline assembly: its value is not in the text", what,
+                  quoted(given.text)));
+}
+
 Verdict check_immediate(Operand operand, const PtxOperand& given, Fault fault, std::int64_t low,
                         std::int64_t high, std::int64_t step) {
+  if (is_placeholder(given.text)) return unknown_value(name(operand), given);
   if (given.kind != Kind::Immediate || given.negated) return wrong_kind(operand, given);
   if (given.value >= low && given.value <= high && (given.value - low) % step == 0) return legal();
   return illegal(fault, fmt::format("{} is {}", name(operand), quoted(given.text)));
@@ -192,6 +200,7 @@ Verdict check_group(const PtxStatement& statement, GroupStep step) {
                    fmt::format("got {}, expected {}", statement.operands.size(), expected));
   if (!takes_count) return legal();
   const PtxOperand& count = statement.operands[0];
+  if (is_placeholder(count.text)) return unknown_value("the count", count);
   return count.kind == Kind::Immediate && !count.negated && count.value >= 0
              ? legal()
              : illegal(Fault::ImmediateWaitGroup, fmt::format("got {}", quoted(count.text)));

@@ -17,6 +17,7 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_opcode.h"
 #include "oracle/ptx/ptx_scopes.h"
+#include "oracle/ptx/quoted_asm.h"
 #include "sim/ptx/lexer.h"
 #include "sim/ptx/reader.h"
 
@@ -392,7 +393,9 @@ class Builder {
 std::vector<EmissionProgram> read_programs(std::span<const std::string> lines,
                                            std::optional<Target> target,
                                            std::vector<EmissionFinding>& findings) {
-  const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
+  QuotedAsm quoted;
+  std::string text;
+  for (const std::string& line : lines) text += quoted.line(line) + "\n";
   const ptx::Unit unit = ptx::read(text, {.loose = true, .most_diagnostics = ~std::size_t{0}});
   Reader reader(unit, target, findings);
   reader.read();

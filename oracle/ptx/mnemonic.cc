@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "oracle/answer/answer.h"
@@ -58,6 +60,25 @@ std::string_view nearest_mnemonic(std::string_view word) {
                                nearest_mnemonic(word)));
 }
 
+// What N is legal with these types, as near as can be: the larger one of two.
+std::optional<Form> with_nearest_n(Form form) {
+  std::optional<Form> best;
+  const int asked = form.n;
+  for (form.n = 256; form.n > 0; --form.n)
+    if (check(form) == Fault::None &&
+        (!best || std::abs(form.n - asked) < std::abs(best->n - asked)))
+      best = form;
+  return best;
+}
+
+// M and K follow from the types; what has other types is found by its spelling.
+std::string nearest_legal(const Form& form, std::string_view word) {
+  const bool full = word.find("sync") != std::string_view::npos;
+  const std::optional<Form> legal = with_nearest_n(form);
+  if (!legal) return std::string(nearest_mnemonic(word));
+  return full ? full_mnemonic(*legal) : short_mnemonic(*legal);
+}
+
 Fault check_opcode(const Form& form, const OpcodeShape& shape) {
   if (shape.m != wgmma::m) return Fault::ShapeM64;
   const Fault fault = check(form);
@@ -86,7 +107,7 @@ Form parse_mnemonic(std::string_view word) {
   const Fault fault = check_opcode(form, *reading.shape);
   if (fault != Fault::None)
     throw FaultError(fault, fmt::format("; {} is no instruction, did you mean '{}'?", quoted(word),
-                                        nearest_mnemonic(word)));
+                                        nearest_legal(form, word)));
   return form;
 }
 

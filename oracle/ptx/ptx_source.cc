@@ -219,7 +219,7 @@ void PtxSource::end_of_line() {
 
 void PtxSource::add_line(std::string_view line) {
   ++number_;
-  const std::string text = without_comments(line);
+  const std::string text = without_comments(quoted_.line(line));
   const bool header = is_directive_ && is_header(text_);
   const bool next = begins_statement(text) || trimmed(text).starts_with(".reg");
   if (next && !text_.empty() && !header && depth_ == 0 && !is_guard(text_)) finish();

@@ -2,7 +2,8 @@
 //
 // Decides where a piece begins and ends; what a statement says is ptx_statement.h. A statement ends
 // at its semicolon, on whatever line. One without a semicolon ends where the next line begins a
-// statement: with a guard, a directive, a label or a word like `wgmma.fence`. Example: the lines
+// statement: with a guard, a directive, a label or a word like `wgmma.fence`. Inline assembly is read, too
+// (quoted_asm.h). Example: the lines
 // "@p" and "wgmma.fence" and ".sync.aligned; L:" are one statement at line 1 and the label L.
 //
 // Source: PTX ISA 9.2, 4.2 and 4.3 (comments, statements)
@@ -14,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "oracle/ptx/quoted_asm.h"
 
 namespace tcq::oracle {
 
@@ -48,6 +51,7 @@ class PtxSource {
   std::size_t add_directive(std::string_view text);
   std::string without_comments(std::string_view line);
 
+  QuotedAsm quoted_;
   std::vector<PtxPiece> pieces_;
   std::string text_;  // of the piece that has begun
   std::size_t line_ = 0;

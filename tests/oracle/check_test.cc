@@ -449,5 +449,34 @@ TEST(Check, ASinkIsNoAccumulator) {
   expect_illegal(kF16 + kD + "{%r0, _, %r2, %r3}, %rd2, 1, 1, 1, 0;", Fault::OperandKind);
 }
 
+// As it stands in C++: quotes, escapes, pieces of a statement, operands behind the colon.
+TEST(CheckStream, InlineAssemblyIsReadAsThePtxThatItQuotes) {
+  const auto answers_to = [](std::initializer_list<const char*> lines) {
+    Answers answers;
+    CheckStream check({"check", {}, {}}, [&](const Answer& a) { answers.push_back(a.text); });
+    for (const char* line : lines) check.add_line(line);
+    check.end();
+    return answers;
+  };
+  EXPECT_EQ(answers_to({R"(asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");)",
+                        "wgmma.commit_group.sync.aligned;"}),
+            (Answers{"legal", "legal"}));
+  EXPECT_EQ(answers_to({R"(  asm volatile()", R"("{\n")",
+                        R"("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 ")",
+                        R"("{%0, %1, %2, %3}, %4, %5, 1, 1, -1, 0, 0;\n")", R"("}\n")",
+                        R"(  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]))",
+                        R"(  : "l"(a), "l"(b)); // n: 8)"}),
+            Answers{"legal"});
+  EXPECT_EQ(answers_to({R"("wgmma.fence.sync.aligned;\n\twgmma.commit_group.sync.aligned;\n")"}),
+            (Answers{"legal", "legal"}));
+  EXPECT_EQ(answers_to({R"(asm("mov.u32 %0, %%laneid;" : "=r"(x));)"}).size(), 1u);
+  const Answers counts =
+      answers_to({R"(asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(1));)"});
+  EXPECT_TRUE(counts.at(0).starts_with("unmodelled\tthe count is '%0', a placeholder"));
+  const Answers scales = answers_to(
+      {R"("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, %6, %7, 0, 0;")"});
+  EXPECT_TRUE(scales.at(0).starts_with("unmodelled\timm-scale-a is '%6'")) << scales.at(0);
+}
+
 }  // namespace
 }  // namespace tcq::oracle

@@ -99,7 +99,10 @@ TEST(ErrataList, AnswersListOneOrAll) {
   EXPECT_EQ(text_of("errata 004.1", styled(Style::Json)).substr(0, 16), R"({"key":"004.1",")");
   EXPECT_EQ(text_of("errata", styled(Style::Csv)).substr(0, 10), "key,claim\n");
   EXPECT_EQ(ask("errata 004.99").status, Status::Usage);
-  EXPECT_EQ(ask("errata 004.1 004.2").status, Status::Usage);
+  EXPECT_EQ(text_of("errata 004.1 004.2"),
+            text_of("errata 004.1") + "\n\n" + text_of("errata 004.2"));
+  EXPECT_TRUE(text_of("errata 14 bits").starts_with("003.14 "));
+  EXPECT_EQ(ask("errata qwertzuiop").status, Status::Usage);
 }
 
 // ---- Fragments ----------------------------------------------------------------------------------

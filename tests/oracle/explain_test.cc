@@ -339,9 +339,41 @@ TEST(ExplainPtxas, EveryCodeFromC7504ToC7520NamesItsFaultAndIsNamedByIt) {
   EXPECT_EQ(code, 7521);
 }
 
+// A build log as it stands: prefix, line, function.
+TEST(ExplainPtxas, AMessageMayBePastedWithItsCodeOrWithout) {
+  for (const PtxasMessage& message : ptxas_messages()) {
+    const std::string whole = text_of("explain " + message.code);
+    const std::string tail = message.says + " '_Z4gemmPfi'";
+    EXPECT_EQ(text_of("explain " + message.code.substr(1)), whole);
+    EXPECT_EQ(text_of("explain ptxas info : (" + message.code + ") Potential Loss: " + tail),
+              whole);
+    const std::string bare = text_of("explain ptxas info : Potential Performance Loss: " + tail);
+    EXPECT_EQ(bare, whole) << message.code;
+  }
+}
+
+TEST(Explain, WordsFindWhatIsAboutThem) {
+  const auto first = [](const std::string& words) {
+    const std::string text = text_of("explain " + words);
+    return text.substr(text.find("\n  ") + 3, 40);
+  };
+  EXPECT_TRUE(first("why does it hang").starts_with("Deadlock ")) << first("why does it hang");
+  EXPECT_EQ(first("hang"), first("it hangs"));
+  EXPECT_EQ(first("hang"), first("stuck"));
+  EXPECT_TRUE(first("missing proxy fence").starts_with("ProxyFenceMissing "));
+  EXPECT_TRUE(contains(text_of("explain 14 bits"), "errata 003.14 "));
+  EXPECT_FALSE(contains(text_of("explain 14 bits"), "114"));
+}
+
+TEST(Explain, WordsOfAllKindsFitTheirSchema) {
+  const std::string json = text_of("explain 14 bits", styled(Style::Json));
+  EXPECT_TRUE(json.starts_with("[{\"key\":")) << json;
+  EXPECT_TRUE(contains(text_of("explain hang", styled(Style::Json)), "\"name\":\"Deadlock\""));
+}
+
 TEST(ExplainPtxas, TheInjectedFenceIsTheMissingFence) {
   EXPECT_TRUE(contains(text_of("explain c7519"),
-                       "what: ptxas injects warpgroup.arrive\ncause: a wgmma.fence is missing"));
+                       "what: ptxas injects warpgroup.arrive\nsays: warpgroup.arrive is injected"));
   EXPECT_TRUE(contains(text_of("explain WgmmaFenceMissing"),
                        "\nptxas: C7519 injects warpgroup.arrive: a wgmma.fence is missing"));
   EXPECT_FALSE(contains(text_of("explain ProxyFenceMissing"), "ptxas:"));
@@ -383,7 +415,7 @@ TEST(Explain, OtherWordsGetTheNearestSpellingOrTheNamesThatBeginSo) {
   expect_usage("explain None", "unknown fault 'None'");
   expect_usage("explain Mbarrier", "expected one of MbarrierUnaligned, MbarrierCount, ");
   expect_usage("explain C751", "expected one of C7510, C7511");
-  expect_usage("explain Deadlock StepLimit", "unexpected word 'StepLimit'");
+  expect_usage("explain qwertzuiop asdf", "unknown fault 'qwertzuiop asdf'");
   EXPECT_EQ(answer({"explain", {""}, {}}).status, Status::Usage);
   EXPECT_EQ(ask("explain", styled(Style::Csv)).status, Status::Usage);
 }

@@ -232,11 +232,17 @@ constexpr std::array<Page, 19> pages = {{
      "every wgmma was followed and every rule kept.\n",
      "emission",
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, 1, 1, 0, 0;"},
-    {"mma", "MNEMONIC [accumulate=0|1] [negate_a=0|1] [negate_b=0|1]", "what are the bits",
-     "Reads lines 'a b c' from stdin: the K elements of a row of A and a column of B, comma "
-     "separated,\n"
-     "fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8; b1: one 64-digit number, bit 0 = k 0), "
+    {"mma",
+     "MNEMONIC [numbers=hex|decimal] [accumulate=0|1] [negate_a=0|1] [negate_b=0|1] [--explain]",
+     "what are the bits",
+     "Reads lines 'a b [c]' from stdin: elements of a row of A and a column of B, comma separated, "
      "and C.\n"
+     "Fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8; b1: one 64-digit number, bit 0 = k 0) or, "
+     "with a\n"
+     "point or a sign, decimals; numbers=decimal: all are. A row shorter than K ends with zeros, a "
+     "longer one\n"
+     "is a chain of instructions. --explain: every term, the alignment exponent, what is cut, the "
+     "rounding.\n"
      "Sparse lines are 'a b c codes': a holds the stored elements, codes one hex digit per chunk "
      "of K,\n"
      "chunk 0 first, undefined ones included: the answer is the chip's. Answers D per line, or\n"
@@ -247,9 +253,7 @@ constexpr std::array<Page, 19> pages = {{
      "scale factors of the row and of the column, 2 digits each; of .sp, b holds what the stored "
      "elements\n"
      "meet. Also scale_input_d=0..15. How sure the answers are is said on stderr, once.\n",
-     "mma wgmma.m64n8k8.f32.tf32.tf32",
-     "3f800000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 "
-     "40000000,00000000,00000000,00000000,00000000,00000000,00000000,00000000 3f800000"},
+     "mma wgmma.m64n8k32.f32.e4m3.e4m3 --explain", "1.0 1.0 1.000244"},
     {"gemm", "A.npy B.npy --type T --order SPEC [--order SPEC ...] [options]",
      "every bit of a whole GEMM, for a stated order of accumulation",
      "D = activation(alpha * A * B + beta * C + bias). A is M x K and B is K x N, little-endian "
@@ -331,6 +335,8 @@ Question question_of(std::string_view example) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "--inputs")
       question.options.inputs = true;
+    else if (words[i] == "--explain")
+      question.options.explain = true;
     else if (words[i] == "--arch")
       question.options.arch = words[++i];
     else

@@ -23,7 +23,7 @@ Answer answered_elsewhere(const Question& question) {
 }
 
 // What a verb takes besides --json and --arch.
-enum class Takes { Nothing, Inputs, Family, Styles, Tables, Picture };
+enum class Takes { Nothing, Inputs, Terms, Family, Styles, Tables, Picture };
 
 struct Verb {
   std::string_view name;
@@ -48,7 +48,7 @@ constexpr std::array<Verb, 19> verbs = {
      {"tmem", tmem, Takes::Picture},
      {"check", data_lines_follow, Takes::Nothing, check_line},
      {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
-     {"mma", data_lines_follow, Takes::Nothing, mma_line},
+     {"mma", data_lines_follow, Takes::Terms, mma_line},
      {"gemm", answered_elsewhere},
      {"verify", answered_elsewhere, Takes::Styles},
      {"errata", errata, Takes::Styles},
@@ -95,6 +95,7 @@ void check_options(const Question& question, Takes takes) {
   const bool tables = takes == Takes::Tables;
   const bool plain = options.style == Style::Text || options.style == Style::Json;
   refuse_option(options.inputs && takes != Takes::Inputs, "--inputs", "where", question);
+  refuse_option(options.explain && takes != Takes::Terms, "--explain", "mma", question);
   refuse_option(!options.family.empty() && takes != Takes::Family, "--family", "list", question);
   refuse_option(options.by_slot && !tables, "--by slot", "table", question);
   refuse_option(!options.svg_path.empty() && !tables && takes != Takes::Picture, "--svg",

@@ -106,6 +106,7 @@ CommandLine parse(int argc, char** argv) {
   app.add_flag("--asciidoc", flags.asciidoc);
   app.add_flag("--transpose", options.transpose);
   app.add_flag("--inputs", options.inputs);
+  app.add_flag("--explain", options.explain);
   app.add_option("--by", flags.by);
   app.add_option("--svg", options.svg_path);
   app.add_option("-a,--arch", options.arch);
@@ -151,8 +152,10 @@ Answer line_too_long(std::size_t characters) {
                              LineReader::longest_line));
 }
 
-// One line for one answer: lines of text become columns, complaints become `error<TAB>sentence`.
-void print_line(const Answer& answer, Style style) {
+// One line for one answer: lines of text become columns, complaints become `error<TAB>sentence`. An answer
+// that explains itself keeps its lines.
+void print_line(const Answer& answer, const Options& options) {
+  const Style style = options.style;
   if (answer.text.empty()) {
     if (style == Style::Json)
       print(json_text(Value::Members{{"error", answer.complaint},
@@ -163,7 +166,7 @@ void print_line(const Answer& answer, Style style) {
     return;
   }
   std::string text = answer.text;
-  if (style != Style::Json) std::replace(text.begin(), text.end(), '\n', '\t');
+  if (style != Style::Json && !options.explain) std::replace(text.begin(), text.end(), '\n', '\t');
   text += '\n';
   print(text);
 }
@@ -202,13 +205,13 @@ Answer answer_query(Question& question, std::string_view line) {
 
 // Answers every line of stdin; the status is the worst one.
 template <class Reply>
-int answer_lines(Style style, Reply&& reply) {
+int answer_lines(const Options& options, Reply&& reply) {
   Status worst = Status::Yes;
   LineReader reader(STDIN_FILENO, [] { std::fflush(stdout); });
   for (std::string_view line; std::ferror(stdout) == 0 && reader.next(line);) {
     const Answer answer = reader.too_long() == 0 ? reply(line) : line_too_long(reader.too_long());
     worst = std::max(worst, answer.status);
-    print_line(answer, style);
+    print_line(answer, options);
   }
   if (reader.failed()) return complain(fmt::format("cannot read stdin: {}", std::strerror(errno)));
   return finished(static_cast<int>(worst));
@@ -216,8 +219,7 @@ int answer_lines(Style style, Reply&& reply) {
 
 // Statements of stdin, which may stand on several lines: an answer each.
 int answer_statements(const Question& question) {
-  CheckStream stream(question,
-                     [&](const Answer& answer) { print_line(answer, question.options.style); });
+  CheckStream stream(question, [&](const Answer& answer) { print_line(answer, question.options); });
   LineReader reader(STDIN_FILENO, [&] {
     stream.pause();
     std::fflush(stdout);
@@ -244,7 +246,7 @@ int run_queries(const CommandLine& line) {
   if (!line.options.svg_path.empty())
     return complain("--svg writes one picture: expected a command line without '-' and --stdin");
   Question question{"", {}, line.options};
-  return answer_lines(line.options.style,
+  return answer_lines(line.options,
                       [&](std::string_view text) { return answer_query(question, text); });
 }
 
@@ -271,7 +273,7 @@ int run_question(const CommandLine& line) {
   if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb)) {
     if (!answer.complaint.empty()) complain(answer.complaint);
     if (question.verb == "check") return answer_statements(question);
-    return answer_lines(line.options.style, [&](std::string_view text) {
+    return answer_lines(line.options, [&](std::string_view text) {
       return tcq::oracle::answer_line(question, text);
     });
   }

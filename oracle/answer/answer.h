@@ -26,6 +26,7 @@ struct Options {
   bool transpose = false;  // tables: exchange rows and columns
   bool by_slot = false;    // tables: rows are threads, columns are registers (default: the matrix)
   bool inputs = false;     // where: also the elements of A and B that are summed
+  bool explain = false;    // mma: also every term of the sum
   std::string svg_path;    // table: write a picture there
   std::string arch;        // empty: sm_90a
   std::string family;      // list: empty means all

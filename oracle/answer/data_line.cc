@@ -33,9 +33,9 @@ std::vector<std::string_view> split_words(std::string_view line, std::size_t mos
 int hex_digits(Type type) { return (bits(type) + bits_per_digit - 1) / bits_per_digit; }
 
 std::vector<std::string_view> split_data_line(std::string_view line, std::size_t expected,
-                                              std::string_view layout) {
+                                              std::string_view layout, std::size_t least) {
   std::vector<std::string_view> words = split_words(line, expected);
-  if (words.size() != expected)
+  if (words.size() < least || words.size() > expected)
     throw UsageError(fmt::format("the line has {}{} words: expected {}",
                                  words.size() > expected ? "more than " : "",
                                  std::min(words.size(), expected), layout));

@@ -15,9 +15,10 @@ namespace tcq::oracle {
 
 int hex_digits(Type type);
 
-// Blank-separated words of a line. `layout` names them for the complaint, in quotes: "'a b c'".
+// Blank-separated words of a line, at least `least` of them. `layout` names them for the complaint, in
+// quotes: "'a b c'".
 std::vector<std::string_view> split_data_line(std::string_view line, std::size_t expected,
-                                              std::string_view layout);
+                                              std::string_view layout, std::size_t least);
 
 // One element; bits beyond its type are refused.
 std::uint32_t parse_element(std::string_view word, Type type, std::string_view what);

@@ -31,11 +31,11 @@ bool has_digit(std::string_view word) {
 }
 
 // Lowered words; those in camel case also in parts.
-Tokens tokens_of(std::string_view text) {
+Tokens tokens_of(std::string_view text, bool with_parts = true) {
   Tokens tokens;
   std::string word, part;
   const auto end_part = [&] {
-    if (part.size() > 2 && part != word) tokens.push_back(part);
+    if (with_parts && part.size() > 2 && part != word) tokens.push_back(part);
     part.clear();
   };
   const auto end_word = [&] {
@@ -59,7 +59,7 @@ Tokens tokens_of(std::string_view text) {
 
 Tokens asked_words(std::string_view words) {
   Tokens asked;
-  for (std::string& token : tokens_of(words)) {
+  for (std::string& token : tokens_of(words, false)) {
     const bool is_empty =
         std::find(empty_words.begin(), empty_words.end(), token) != empty_words.end();
     const bool is_letter = token.size() == 1 && !has_digit(token);
@@ -73,10 +73,10 @@ Tokens asked_words(std::string_view words) {
 bool same_stem(std::string_view x, std::string_view y) {
   if (x == y) return true;
   if (has_digit(x) || has_digit(y)) return false;
-  const std::size_t longer = std::max(x.size(), y.size());
+  const auto [shorter, longer] = std::minmax(x.size(), y.size());
   std::size_t common = 0;
-  while (common < std::min(x.size(), y.size()) && x[common] == y[common]) ++common;
-  return common >= 4 && common + 2 >= longer;
+  while (common < shorter && x[common] == y[common]) ++common;
+  return common + 2 >= longer && common >= (common == shorter ? 4u : 6u);
 }
 
 bool has_stem(const Tokens& tokens, std::string_view word) {

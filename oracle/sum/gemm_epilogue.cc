@@ -60,16 +60,6 @@ void store_element(Type type, void* data, std::int64_t index, std::uint32_t word
   }
 }
 
-double element_value(Type type, std::uint32_t word) {
-  if (!is_float(type)) return static_cast<double>(decode_integer(type, word));
-  const Decoded d = decode_float(type, word);
-  if (d.kind == Class::Nan) return std::nan("");
-  const double sign = d.negative ? -1 : 1;
-  if (d.kind == Class::Infinite) return sign * INFINITY;
-  if (d.kind == Class::Zero) return sign * 0.0;
-  return std::ldexp(d.significand, d.exponent - float_format(type).fraction_bits);
-}
-
 std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
   return std::bit_cast<std::uint32_t>(
       canonical(rounded::add(std::bit_cast<float>(a), std::bit_cast<float>(b))));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "oracle/sum/element_text.h"
 #include "oracle/sum/gemm_reference.h"
 
 namespace tcq::oracle {
@@ -19,8 +20,5 @@ std::uint32_t add_f32(std::uint32_t a, std::uint32_t b);
 // `sum` is an f32, or an s32 for integer operands.
 std::uint32_t finish_output(const Gemm& gemm, const GemmData& data, std::uint32_t sum,
                             std::int64_t batch, std::int64_t row, std::int64_t col);
-
-// What an element is worth.
-double element_value(Type type, std::uint32_t bits);
 
 }  // namespace tcq::oracle

@@ -3,17 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "oracle/answer/data_line.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
+#include "oracle/sum/data_row.h"
+#include "oracle/sum/element_text.h"
 #include "oracle/sum/tcgen05_evidence.h"
 
 namespace tcq::oracle {
 namespace {
 
 using tcgen05::DotForm;
+using tcgen05::DotOperands;
 using tcgen05::Reason;
 
 std::vector<Reason> reasons_of(const DotForm& form) {
@@ -31,34 +35,72 @@ std::vector<std::uint8_t> parse_scales(std::string_view word, int count, std::st
   return scales;
 }
 
-Value value_of(const DotForm& form, const std::string& d) {
-  return Value::Members{
-      {"d", d},
-      {"evidence", name(evidence(form))},
-      {"reasons", list_of(reasons_of(form), [](Reason reason) { return sentence(reason); })}};
+Value::Members evidence_of(const DotForm& form) {
+  return {{"evidence", name(evidence(form))},
+          {"reasons", list_of(reasons_of(form), [](Reason reason) { return sentence(reason); })}};
+}
+
+// Several instructions: what is behind `text` of the words of each.
+std::string heading(std::size_t instruction, std::size_t instructions) {
+  return instructions == 1 ? ""
+                           : fmt::format("instruction {} of {}\n", instruction + 1, instructions);
 }
 
 }  // namespace
 
-Answer tcgen05_mma_line(const DotForm& form, std::string_view line, Style style) {
+Answer mma_answer(Type type, std::uint32_t d, const std::vector<SumStory>& stories, LineStyle style,
+                  Value::Members more) {
+  if (style.style == Style::Json) {
+    Value::Members members = {{"d", fmt::format("{:0{}x}", d, hex_digits(type))}};
+    if (style.decimals) members.push_back({"value", element_value(type, d)});
+    if (style.explain)
+      members.push_back({"instructions",
+                         list_of(stories, [](const SumStory& story) { return value_of(story); })});
+    for (Value::Member& member : more) members.push_back(std::move(member));
+    return {Status::Yes, json_text(members), ""};
+  }
+  if (!style.explain) return {Status::Yes, element_answer(type, d, style.decimals), ""};
+  std::string text;
+  for (std::size_t i = 0; i < stories.size(); ++i)
+    text +=
+        fmt::format("{}{}{}", i > 0 ? "\n" : "", heading(i, stories.size()), text_of(stories[i]));
+  return {Status::Yes, text, ""};
+}
+
+Answer tcgen05_mma_line(const DotForm& form, std::string_view line, LineStyle style) {
   if (const Fault fault = check_modelled(form); fault != Fault::None) throw FaultError(fault);
   const bool is_scaled = is_block_scaled(form.opcode.kind);
-  const std::vector<std::string_view> words =
-      split_data_line(line, is_scaled ? 5 : 3, is_scaled ? "'a b c sfa sfb'" : "'a b c'");
+  const std::vector<std::string_view> words = split_data_line(
+      line, is_scaled ? 5 : 3, is_scaled ? "'a b c sfa sfb'" : "'a b c'", is_scaled ? 5 : 2);
   const int k = products(form.opcode.kind);
-  const std::vector<std::uint32_t> a = parse_row(words[0], form.idesc.a, k, "a");
-  const std::vector<std::uint32_t> b = parse_row(words[1], form.idesc.b, k, "b");
-  tcgen05::DotOperands in{a.data(), b.data(), parse_element(words[2], form.idesc.d, "c")};
-  std::vector<std::uint8_t> scales_a;
-  std::vector<std::uint8_t> scales_b;
+  std::vector<std::uint32_t> a = read_row(words[0], form.idesc.a, "a", style.decimals);
+  std::vector<std::uint32_t> b = read_row(words[1], form.idesc.b, "b", style.decimals);
+  const std::size_t count = instructions_for(std::max(a.size(), b.size()), k);
+  fill(a, count, k);
+  fill(b, count, k);
+  std::vector<std::uint8_t> scales_a, scales_b;
+  const int scales = scale_count(form.opcode);
   if (is_scaled) {
-    scales_a = parse_scales(words[3], scale_count(form.opcode), "sfa");
-    scales_b = parse_scales(words[4], scale_count(form.opcode), "sfb");
-    in.scales_a = scales_a.data();
-    in.scales_b = scales_b.data();
+    scales_a = parse_scales(words[3], static_cast<int>(count) * scales, "sfa");
+    scales_b = parse_scales(words[4], static_cast<int>(count) * scales, "sfb");
   }
-  const std::string d = fmt::format("{:0{}x}", dot(form, in), hex_digits(form.idesc.d));
-  return {Status::Yes, style == Style::Json ? json_text(value_of(form, d)) : d, ""};
+  std::uint32_t d =
+      words.size() > 2 ? read_element(words[2], form.idesc.d, "c", style.decimals) : 0;
+  std::vector<SumStory> stories;
+  DotForm step = form;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i * static_cast<std::size_t>(k);
+    const std::size_t scale_at = i * static_cast<std::size_t>(scales);
+    DotOperands in{a.data() + at, b.data() + at, d};
+    if (is_scaled) {
+      in.scales_a = scales_a.data() + scale_at;
+      in.scales_b = scales_b.data() + scale_at;
+    }
+    d = dot(step, in);
+    if (style.explain) stories.push_back(sum_story(step, in));
+    step.accumulate = true;
+  }
+  return mma_answer(form.idesc.d, d, stories, style, evidence_of(form));
 }
 
 std::string tcgen05_mma_evidence(const DotForm& form) {

@@ -284,7 +284,6 @@ const std::vector<Bad>& bad_questions() {
       {"explain ShapK", 2, "'ShapeK'"},
       {"explain Tile", 2, "TileUnaligned, TileStartUnaligned"},
       {"explain C7521", 2, "C7504 to C7520"},
-      {"explain ShapeK ShapeN8", 2, "'ShapeN8'"},
       {"explain ShapeK --csv", 2, "--csv does not apply to 'explain'"},
   };
   return table;

@@ -78,7 +78,7 @@ TEST(Prose, ErrataAndMessagesAreReadAlike) {
                        "# D\n## 1.1\n- **Claim:** c\n- **Correction:** d\n- **Tset:** A.B\n"};
   expect_refused([&] { read_errata(errata); }, "e.md:2: 1.1: there is no place for Tset");
   const Page messages = {"m.md",
-                         "# M\n## C1\n- **Effect:** e\n- **Cause:** c\n- **Fix:** f\n"
+                         "# M\n## C1\n- **Effect:** e\n- **Says:** s\n- **Cause:** c\n- **Fix:** f\n"
                          "- **Faults:** ShapeK, None\n- **Source:** s\n"};
   expect_refused([&] { read_ptxas_messages(messages); },
                  "m.md:2: C1: no row of faults.inc is called 'None'");

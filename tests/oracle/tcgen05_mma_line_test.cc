@@ -28,7 +28,7 @@ std::string row(std::vector<std::string> first, const std::string& rest, std::si
 }
 
 std::string answer_of(const DotForm& form, const std::string& line, Style style = Style::Text) {
-  return tcgen05_mma_line(form, line, style).text;
+  return tcgen05_mma_line(form, line, {style}).text;
 }
 
 const DotForm mxf8 = plain_form(Kind::mxf8f6f4, Type::f32, Type::e4m3, Type::e4m3);
@@ -73,7 +73,7 @@ TEST(Tcgen05MmaLine, EvidenceIsOneLinePerReason) {
 
 void expect_usage(const DotForm& form, const std::string& line, const std::string& part) {
   try {
-    tcgen05_mma_line(form, line, Style::Text);
+    tcgen05_mma_line(form, line, {});
     ADD_FAILURE() << "answered: " << line;
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
@@ -94,7 +94,7 @@ TEST(Tcgen05MmaLine, UnreadableLinesAreRefusedWithASentence) {
 TEST(Tcgen05MmaLine, K96IsUnmodelled) {
   DotForm form = nvf4;
   form.idesc.k96 = true;
-  EXPECT_THROW(tcgen05_mma_line(form, "", Style::Text), FaultError);
+  EXPECT_THROW(tcgen05_mma_line(form, "", {}), FaultError);
   EXPECT_EQ(tcgen05_mma_evidence(form).rfind("evidence: unmodelled: nobody") != std::string::npos,
             true);
 }

@@ -31,7 +31,7 @@ constexpr std::string_view keys_text =
     "its\n"
     "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
 
-constexpr std::array<Page, 19> pages = {{
+constexpr std::array<Page, 20> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1;\n"
@@ -79,7 +79,8 @@ constexpr std::array<Page, 19> pages = {{
      "ldmatrix "
      "and\n"
      "stmatrix (.m8n8.b16): D row= col= [matrix=]; thread 8*matrix + row supplies the address of a "
-     "row.\n"
+     "row. The\n"
+     "warp's mma (mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
@@ -164,6 +165,18 @@ constexpr std::array<Page, 19> pages = {{
      "tcgen05.cp: S,\n"
      "mn and k are its row and col.\n",
      "", ""},
+    {"diff", "LAYOUT LAYOUT [row=R col=C]",
+     "where do two layouts of one matrix differ, and what joins them",
+     "LAYOUT: MNEMONIC MATRIX [keys], in registers: D and A a=regs of wgmma, A B C D of mma, D of "
+     "ldmatrix\n"
+     "and stmatrix, whose 8 x 8 matrices are put down the rows first. Says which registers of the "
+     "first make\n"
+     "those of the second; if elements change threads, how far, and the order of the columns in "
+     "which none\n"
+     "does. row= and col=: the element of the first where the second begins. Status 1 if elements "
+     "change\n"
+     "threads.\n",
+     "diff wgmma.m64n64k16.f32.bf16.bf16 D wgmma.m64n128k16.f32.bf16.bf16 A a=regs", ""},
     {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
      "how do I lay this tile out",
      "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "

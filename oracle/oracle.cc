@@ -33,7 +33,7 @@ struct Verb {
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 19> verbs = {
+constexpr std::array<Verb, 20> verbs = {
     {{"list", list, Takes::Family},
      {"describe", describe},
      {"where", where, Takes::Inputs},
@@ -43,6 +43,7 @@ constexpr std::array<Verb, 19> verbs = {
      {"decode", decode},
      {"encode", encode},
      {"bytes", bytes, Takes::Styles},
+     {"diff", diff},
      {"layout", layout},
      {"partition", partition},
      {"tmem", tmem, Takes::Picture},

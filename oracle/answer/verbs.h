@@ -18,6 +18,9 @@ Answer table(const Question& question);
 Answer equation(const Question& question);
 Answer bytes(const Question& question);
 
+// diff.cc: two layouts of one matrix.
+Answer diff(const Question& question);
+
 // instructions.cc: what exists and what it is.
 Answer list(const Question& question);
 Answer describe(const Question& question);

@@ -38,6 +38,7 @@ extern const Family warpgroup_family;      // maps_wgmma.cc
 extern const Family tensor_memory_family;  // mma, ld and st of Tensor Memory
 extern const Family tmem_copy_family;      // maps_cp.cc
 extern const Family matrix_move_family;    // maps_ldmatrix.cc
+extern const Family warp_mma_family;       // maps_mma.cc
 
 Asked read_map(const Question& question, Ask ask);
 

@@ -12,6 +12,7 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/tcgen05_describe.h"
+#include "oracle/sum/warp_describe.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/place.h"
@@ -235,6 +236,7 @@ Answer list(const Question& question) {
 
 Answer describe(const Question& question) {
   if (is_tcgen05(word_at(question, 0, "MNEMONIC"))) return describe_tcgen05(question);
+  if (is_warp_instruction(question.words[0])) return describe_warp_instruction(question);
   const Instruction instruction =
       instruction_of(question, Keys(words_from(question, 1), instruction_keys));
   const Facts facts = facts_of(instruction);

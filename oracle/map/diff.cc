@@ -1,0 +1,311 @@
+// The verb diff: two layouts of the same matrix in registers, where they differ and what joins them.
+//
+// An accumulator becomes the A of the next instruction (attention, chains of GEMMs): either every element
+// stays in its thread, then registers are packed and nothing else; or elements change threads, then the
+// answer says how far, and whether a permutation of the columns (of K, if B's rows are read in the same
+// order) keeps them at home. Layouts are told apart by their opcodes, as they come in one line. The Maps
+// are asked.h's, nothing here knows a layout. Example: D of wgmma.m64n64k16 with f32, and A of the same
+// with bf16: A register 0 is D registers 0 and 1.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "oracle/answer/verbs.h"
+#include "oracle/map/asked.h"
+
+namespace tcq::oracle {
+namespace {
+
+constexpr int lanes_per_warp = 32;
+constexpr int lanes_per_quad = 4;
+constexpr int matrix_extent = 8;  // of ldmatrix
+constexpr std::string_view expected = "two layouts, each MNEMONIC MATRIX [keys]";
+
+// ---- Layouts ------------------------------------------------------------------------------------
+
+// A matrix of rows and columns in the registers of threads.
+struct Layout {
+  std::string title;
+  std::string matrix;
+  int rows, cols, bits;
+  std::function<Coords(int row, int col)> place;  // thread, register, part
+};
+
+// The 8 x 8 matrices of ldmatrix as mma takes them: down the rows first.
+Layout layout_of(const Map& map) {
+  if (map.space != Space::Registers || is_of_cells(map))
+    throw UsageError(
+        fmt::format("{} does not lie in registers of its own elements: expected {} in registers, "
+                    "such as 'D' or "
+                    "'A a=regs'",
+                    map.title, expected));
+  const bool moved = map.element.size() == 3;
+  const int count = moved ? map.element[0].extent : 1;
+  const std::size_t row = moved ? 1 : 0;
+  const int down = std::min(count, 2);
+  Layout layout{map.title,
+                map.matrix,
+                map.element[row].extent * down,
+                map.element[row + 1].extent * (count / down),
+                map.bits,
+                {}};
+  layout.place = [=](int r, int c) {
+    if (!moved) return map.places({r, c})[0];
+    const int index = r / matrix_extent + down * (c / matrix_extent);
+    return map.places({index, r % matrix_extent, c % matrix_extent})[0];
+  };
+  return layout;
+}
+
+bool is_opcode(std::string_view word) {
+  const std::size_t dot = word.find('.');
+  return dot != word.npos && word.find('=') == word.npos && dot > 0;
+}
+
+// All words, whether the layouts were quoted or not.
+std::vector<std::string_view> single_words(const Question& question) {
+  std::vector<std::string_view> words;
+  for (std::string_view rest : question.words)
+    while (!rest.empty()) {
+      const std::size_t size = std::min(rest.find(' '), rest.size());
+      if (size > 0) words.push_back(rest.substr(0, size));
+      rest.remove_prefix(std::min(size + 1, rest.size()));
+    }
+  return words;
+}
+
+struct Pair {
+  Layout from, to;
+  int row = 0, col = 0;  // of `from`, where `to` begins
+};
+
+Map map_of(const Question& question, std::vector<std::string_view> words) {
+  Question part{question.verb, std::move(words), question.options};
+  return read_map(part, Ask::Whole).map;
+}
+
+Pair pair_of(const Question& question) {
+  std::vector<std::string_view> words = single_words(question);
+  std::vector<std::string_view> offsets;
+  const auto is_offset = [](std::string_view word) {
+    return word.starts_with("row=") || word.starts_with("col=");
+  };
+  std::copy_if(words.begin(), words.end(), std::back_inserter(offsets), is_offset);
+  std::erase_if(words, is_offset);
+  const auto second =
+      words.empty() ? words.end() : std::find_if(words.begin() + 1, words.end(), is_opcode);
+  if (second == words.end())
+    throw UsageError(fmt::format("'diff' has too few words: expected {}", expected));
+  const Keys keys(offsets, {}, {"row", "col"});
+  Pair pair{layout_of(map_of(question, {words.begin(), second})),
+            layout_of(map_of(question, {second, words.end()}))};
+  pair.row =
+      static_cast<int>(keys.number_or("row", 0, static_cast<std::uint64_t>(pair.from.rows) - 1, 0));
+  pair.col =
+      static_cast<int>(keys.number_or("col", 0, static_cast<std::uint64_t>(pair.from.cols) - 1, 0));
+  return pair;
+}
+
+// ---- Comparison ---------------------------------------------------------------------------------
+
+using Source = std::pair<int, int>;  // register, part
+using Packing =
+    std::map<int, std::vector<Source>>;  // register of `to` -> what is in it, lowest first
+
+struct Comparison {
+  int rows, cols;
+  int elements = 0;
+  int same_place = 0;
+  int same_thread = 0;
+  int same_quad = 0;
+  int same_warp = 0;
+  std::optional<Coords> first = {};     // row and column of the first that changes threads
+  std::optional<Packing> packing = {};  // of every thread alike, if all stay
+};
+
+int quad(const Coords& at) { return at[0] / lanes_per_quad; }
+int warp(const Coords& at) { return at[0] / lanes_per_warp; }
+
+// The packing of each thread, from part to source; empty if threads differ.
+std::optional<Packing> packing_of(const Pair& p, const Comparison& c, int col) {
+  std::map<int, std::map<int, std::map<int, Source>>> threads;
+  for (int row = 0; row < c.rows; ++row)
+    for (int k = 0; k < c.cols; ++k) {
+      const Coords from = p.from.place(p.row + row, col + k);
+      const Coords to = p.to.place(row, k);
+      threads[to[0]][to[1]][to[2]] = {from[1], from[2]};
+    }
+  const auto& one = threads.begin()->second;
+  for (const auto& [thread, registers] : threads)
+    if (registers != one) return std::nullopt;
+  Packing packing;
+  for (const auto& [reg, parts] : one)
+    for (const auto& [part, source] : parts) packing[reg].push_back(source);
+  return packing;
+}
+
+Comparison compare(const Pair& p) {
+  Comparison c{std::min(p.from.rows - p.row, p.to.rows), std::min(p.from.cols - p.col, p.to.cols)};
+  for (int row = 0; row < c.rows; ++row)
+    for (int col = 0; col < c.cols; ++col) {
+      const Coords from = p.from.place(p.row + row, p.col + col);
+      const Coords to = p.to.place(row, col);
+      ++c.elements;
+      c.same_place += from == to && p.from.bits == p.to.bits ? 1 : 0;
+      c.same_thread += from[0] == to[0] ? 1 : 0;
+      c.same_quad += quad(from) == quad(to) ? 1 : 0;
+      c.same_warp += warp(from) == warp(to) ? 1 : 0;
+      if (from[0] != to[0] && !c.first) c.first = Coords{row, col};
+    }
+  if (c.same_thread == c.elements) c.packing = packing_of(p, c, p.col);
+  return c;
+}
+
+// Registers from one run of columns to the next, if all runs are packed alike.
+std::optional<int> register_step(const Pair& p, const Comparison& c) {
+  std::optional<int> step;
+  for (int col = p.col + c.cols; col + c.cols <= p.from.cols; col += c.cols) {
+    const std::optional<Packing> later = packing_of(p, c, col);
+    if (!later) return std::nullopt;
+    const int runs = (col - p.col) / c.cols;
+    for (const auto& [reg, sources] : *c.packing)
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto [from, part] = later->at(reg)[i];
+        if (!step) step = from - sources[i].first;
+        if (from != sources[i].first + runs * *step || part != sources[i].second)
+          return std::nullopt;
+      }
+  }
+  return step;
+}
+
+// For each column of `to` the column of `from` whose elements are in its threads already.
+std::vector<int> column_order(const Pair& p, const Comparison& c) {
+  const auto threads = [&](const Layout& layout, int row0, int col) {
+    std::vector<int> all;
+    for (int row = 0; row < c.rows; ++row) all.push_back(layout.place(row0 + row, col)[0]);
+    return all;
+  };
+  std::set<int> taken;
+  std::vector<int> order;
+  for (int to = 0; to < c.cols; ++to) {
+    int found = -1;
+    for (int from = 0; from < c.cols && found < 0; ++from)
+      if (!taken.contains(from) && threads(p.from, p.row, p.col + from) == threads(p.to, 0, to))
+        found = from;
+    if (found < 0) return {};
+    taken.insert(found);
+    order.push_back(found);
+  }
+  return order;
+}
+
+// ---- Words --------------------------------------------------------------------------------------
+
+std::string registers_text(const std::vector<Source>& sources, bool with_parts) {
+  std::vector<std::string> texts;
+  for (const auto& [reg, part] : sources)
+    texts.push_back(with_parts ? fmt::format("{}.{}", reg, part) : fmt::format("{}", reg));
+  return fmt::format("{}{}", sources.size() > 1 ? "registers " : "register ",
+                     fmt::join(texts, ", "));
+}
+
+std::string packing_text(const Pair& p, const Comparison& c) {
+  std::string text;
+  for (const auto& [reg, sources] : *c.packing)
+    text += fmt::format("\nregister {} of {} = {} of {}", reg, p.to.matrix,
+                        registers_text(sources, p.from.bits < 32), p.from.matrix);
+  if (const std::optional<int> step = register_step(p, c))
+    text += fmt::format("\nevery {} columns further: the same, {} registers of {} further", c.cols,
+                        *step, p.from.matrix);
+  if (p.from.bits != p.to.bits)
+    text += fmt::format(
+        "\njoined by a conversion from {} to {} bits in each thread, the first into the low bits: "
+        "no "
+        "shuffle, no shared memory",
+        p.from.bits, p.to.bits);
+  else
+    text += "\njoined by moves between registers of each thread";
+  return text;
+}
+
+std::string reach_text(const Comparison& c) {
+  if (c.same_quad == c.elements) return "inside groups of four lanes: shfl.sync joins them";
+  if (c.same_warp == c.elements)
+    return "inside warps: shfl.sync, or stmatrix and ldmatrix, join them";
+  return "across warps: only shared memory joins them";
+}
+
+std::string moves_text(const Pair& p, const Comparison& c) {
+  const Coords at = *c.first;
+  const Coords from = p.from.place(p.row + at[0], p.col + at[1]);
+  const Coords to = p.to.place(at[0], at[1]);
+  std::string text = fmt::format(
+      "\n{} of {} elements change threads, the first is [{}][{}]: thread {} has it, thread {} "
+      "needs it"
+      "\nthey move {}",
+      c.elements - c.same_thread, c.elements, at[0], at[1], from[0], to[0], reach_text(c));
+  if (const std::vector<int> order = column_order(p, c); !order.empty())
+    text += fmt::format(
+        "\nwith the columns in the order {} none changes threads: where they are K, read the rows "
+        "of B "
+        "in this order",
+        fmt::join(order, " "));
+  return text;
+}
+
+std::string text_of(const Pair& p, const Comparison& c) {
+  std::string text =
+      fmt::format("{} -> {}: {} x {} elements", p.from.title, p.to.title, c.rows, c.cols);
+  if (c.same_place == c.elements) return text + "\nthe same: every element has one place in both";
+  if (c.same_thread < c.elements) return text + moves_text(p, c);
+  text += "\nevery element stays in its thread";
+  return c.packing ? text + packing_text(p, c)
+                   : text + "\nwhich register it moves to depends on the thread";
+}
+
+Value packing_value(const Packing& packing) {
+  Value::List all;
+  for (const auto& [reg, sources] : packing)
+    all.push_back(Value::Members{
+        {"register", reg}, {"from", list_of(sources, [](const Source& s) {
+                              return Value::Members{{"register", s.first}, {"part", s.second}};
+                            })}});
+  return all;
+}
+
+Value value_of(const Pair& p, const Comparison& c) {
+  Value::Members members = {{"from", p.from.title},
+                            {"to", p.to.title},
+                            {"rows", c.rows},
+                            {"cols", c.cols},
+                            {"elements", c.elements},
+                            {"same_place", c.same_place},
+                            {"same_thread", c.same_thread},
+                            {"same_quad", c.same_quad},
+                            {"same_warp", c.same_warp}};
+  if (c.packing) {
+    const std::optional<int> step = register_step(p, c);
+    members.push_back({"packing", packing_value(*c.packing)});
+    members.push_back({"register_step", step ? Value(*step) : Value()});
+  }
+  if (c.same_thread < c.elements) members.push_back({"columns", list_of(column_order(p, c))});
+  return members;
+}
+
+}  // namespace
+
+Answer diff(const Question& question) {
+  const Pair pair = pair_of(question);
+  const Comparison c = compare(pair);
+  const bool json = question.options.style == Style::Json;
+  return {c.same_thread == c.elements ? Status::Yes : Status::No,
+          json ? json_text(value_of(pair, c)) : text_of(pair, c), ""};
+}
+
+}  // namespace tcq::oracle

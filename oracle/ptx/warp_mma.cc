@@ -1,0 +1,172 @@
+// Words of the warp's mma; see warp_mma.h.
+#include "oracle/ptx/warp_mma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
+#include "sim/ptx/tensor_form.h"
+
+namespace tcq::oracle {
+namespace {
+
+constexpr std::string_view example = "mma.m16n8k16.f32.bf16.bf16";
+
+struct TypeBits {
+  std::string_view name;
+  int bits;
+};
+
+// Bits that an element has in a register: types of 4 and 6 bits are padded to a byte where .kind says so.
+constexpr std::array<TypeBits, 16> types = {{{"f16", 16},
+                                             {"bf16", 16},
+                                             {"tf32", 32},
+                                             {"f32", 32},
+                                             {"f64", 64},
+                                             {"s8", 8},
+                                             {"u8", 8},
+                                             {"s4", 4},
+                                             {"u4", 4},
+                                             {"b1", 1},
+                                             {"s32", 32},
+                                             {"e4m3", 8},
+                                             {"e5m2", 8},
+                                             {"e3m2", 8},
+                                             {"e2m3", 8},
+                                             {"e2m1", 8}}};
+
+struct Shape {
+  int m, k, bits;
+};
+
+// Of A's elements; every type of so many bits has the shape.
+constexpr std::array<Shape, 17> shapes = {{{16, 8, 16},
+                                           {16, 16, 16},
+                                           {16, 4, 32},
+                                           {16, 8, 32},
+                                           {8, 4, 64},
+                                           {16, 4, 64},
+                                           {16, 8, 64},
+                                           {16, 16, 64},
+                                           {8, 16, 8},
+                                           {16, 16, 8},
+                                           {16, 32, 8},
+                                           {8, 32, 4},
+                                           {16, 32, 4},
+                                           {16, 64, 4},
+                                           {8, 128, 1},
+                                           {16, 128, 1},
+                                           {16, 256, 1}}};
+
+// What says nothing about the fragments.
+constexpr std::array<std::string_view, 12> passed = {"mma",  "sync",         "aligned",  "row",
+                                                     "col",  "satfinite",    "xor",      "and",
+                                                     "popc", "kind::f8f6f4", "spformat", ""};
+
+bool is_among(std::string_view word, const auto& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+int bits_of(std::string_view type) {
+  for (const TypeBits& known : types)
+    if (known.name == type) return known.bits;
+  return 0;
+}
+
+bool has_shape(const WarpMma& mma) {
+  const auto is_it = [&](const Shape& s) {
+    return s.m == mma.m && s.k == mma.k && s.bits == mma.a_bits;
+  };
+  const bool integer = mma.a == "s8" || mma.a == "u8";
+  if (mma.m == 8 && mma.a_bits == 8 && !integer) return false;
+  return std::any_of(shapes.begin(), shapes.end(), is_it);
+}
+
+// Of 8 bits and fewer, in any pair; ptxas 13.0 wants C and D alike.
+bool is_small_float(std::string_view type) { return type.starts_with('e'); }
+
+// What goes together: the types of A and B, and with them of D and C.
+bool types_fit(const WarpMma& mma) {
+  const auto sums_are = [&](std::string_view type) { return mma.d == type && mma.c == type; };
+  if (mma.a == "f64" || mma.b == "f64") return mma.a == mma.b && sums_are("f64");
+  if (is_small_float(mma.a)) return is_small_float(mma.b) && (sums_are("f32") || sums_are("f16"));
+  const bool integer = mma.a[0] == 's' || mma.a[0] == 'u' || mma.a == "b1";
+  if (integer)
+    return sums_are("s32") && mma.a_bits == mma.b_bits && !is_small_float(mma.b) && mma.a != "s32";
+  if (mma.a != mma.b) return false;
+  return sums_are("f32") ? mma.a != "f32" : mma.a == "f16" && sums_are("f16");
+}
+
+void refuse_others(std::string_view mnemonic, const std::vector<std::string_view>& words) {
+  for (const std::string_view word : words)
+    if (word.starts_with("sp") || word.starts_with("block_scale") ||
+        word.starts_with("scale_vec") || word == "kind::mxf8f6f4" || word == "kind::mxf4" ||
+        word == "kind::mxf4nvf4")
+      throw UnmodelledError(fmt::format(
+          "{} is not modelled: only dense mma without scale factors is", quoted(mnemonic)));
+}
+
+[[noreturn]] void throw_bad(std::string_view mnemonic, const std::string& why) {
+  throw UsageError(fmt::format("unknown mnemonic {}: {}; expected a PTX opcode such as {}",
+                               quoted(mnemonic), why, example));
+}
+
+int number_behind(std::string_view word, char letter) {
+  const std::size_t at = word.find(letter);
+  int value = 0;
+  for (std::size_t i = at + 1; at != word.npos && i < word.size(); ++i) {
+    if (word[i] < '0' || word[i] > '9') break;
+    value = std::min(10 * value + (word[i] - '0'), 10000);
+  }
+  return value;
+}
+
+}  // namespace
+
+bool is_warp_mma(std::string_view mnemonic) {
+  return same_word(mnemonic.substr(0, mnemonic.find('.')), "mma");
+}
+
+WarpMma parse_warp_mma(std::string_view mnemonic) {
+  const std::string text = lowered(mnemonic);
+  const std::vector<std::string_view> words = ptx::split_opcode(text);
+  refuse_others(mnemonic, words);
+  WarpMma mma{};
+  std::vector<std::string> of_types;
+  for (const std::string_view word : words) {
+    const bool is_shape = word.starts_with('m') && number_behind(word, 'm') > 0;
+    if (is_shape) {
+      mma.m = number_behind(word, 'm');
+      mma.k = number_behind(word, 'k');
+      if (number_behind(word, 'n') != 8 || word != fmt::format("m{}n8k{}", mma.m, mma.k))
+        throw_bad(mnemonic, fmt::format("{} is no shape", quoted(word)));
+    } else if (bits_of(word) != 0) {
+      of_types.emplace_back(word);
+    } else if (!is_among(word, passed)) {
+      throw_bad(mnemonic, fmt::format("{} is no word of it", quoted(word)));
+    }
+  }
+  if (mma.m == 0) throw_bad(mnemonic, "the shape is missing");
+  if (of_types.size() != 3 && of_types.size() != 4)
+    throw_bad(mnemonic, "it has the types of D, A, B and C");
+  mma.d = of_types[0], mma.a = of_types[1], mma.b = of_types[2];
+  mma.c = of_types.size() == 4 ? of_types[3] : mma.d;
+  mma.d_bits = bits_of(mma.d), mma.a_bits = bits_of(mma.a);
+  mma.b_bits = bits_of(mma.b), mma.c_bits = bits_of(mma.c);
+  if (mma.m == 8 && mma.k == 4 && mma.a == "f16")
+    throw UnmodelledError(
+        fmt::format("{} is not modelled: its quad pairs compute four products", quoted(mnemonic)));
+  if (!types_fit(mma)) throw_bad(mnemonic, "these types do not go together");
+  if (!has_shape(mma)) throw_bad(mnemonic, fmt::format("{} has no such shape", mma.a));
+  return mma;
+}
+
+std::string short_mnemonic(const WarpMma& mma) {
+  return fmt::format("mma.m{}n8k{}.{}.{}.{}.{}", mma.m, mma.k, mma.d, mma.a, mma.b, mma.c);
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,28 @@
+// Mnemonics of the warp's mma: `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32` -> its fragments.
+//
+// .sync, .aligned, .row, .col and the type of C may be left out. Decides which shapes go with which types;
+// where elements lie is sim/isa/base/mma_fragment.h. Example: `mma.m16n8k8.f32.tf32.tf32`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tcq::oracle {
+
+struct WarpMma {
+  int m, k;  // N is 8
+  std::string d, a, b, c;
+  int d_bits, a_bits, b_bits, c_bits;
+};
+
+// True for words that begin with "mma.".
+bool is_warp_mma(std::string_view mnemonic);
+
+// Throws UsageError for what is no such mnemonic, UnmodelledError for sparse forms, quad pairs and scale
+// factors.
+WarpMma parse_warp_mma(std::string_view mnemonic);
+
+// "mma.m16n8k16.f32.bf16.bf16.f32"
+std::string short_mnemonic(const WarpMma& mma);
+
+}  // namespace tcq::oracle

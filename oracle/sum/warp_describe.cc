@@ -1,0 +1,82 @@
+// Facts about instructions of one warp; see warp_describe.h.
+#include "oracle/sum/warp_describe.h"
+
+#include <fmt/format.h>
+
+#include "oracle/answer/facts.h"
+#include "oracle/answer/words.h"
+#include "oracle/map/asked.h"
+#include "oracle/ptx/warp_mma.h"
+
+namespace tcq::oracle {
+namespace {
+
+Map map_of(const Question& question, std::string_view matrix) {
+  Question part{question.verb, {question.words[0], matrix}, question.options};
+  return read_map(part, Ask::Whole).map;
+}
+
+std::string matrix_text(const Map& map) {
+  std::string extents;
+  for (const Axis& axis : map.element)
+    extents += fmt::format("{}{}", extents.empty() ? "" : " x ", axis.extent);
+  const int registers = map.place[1].extent;
+  const int parts = map.place[2].extent;
+  return fmt::format(
+      "{} elements of {} bits: {} register{} of each of {} threads, {} to a register", extents,
+      map.bits, registers, registers == 1 ? "" : "s", map.place[0].extent, parts);
+}
+
+std::string full_opcode(const WarpMma& mma) {
+  return fmt::format("mma.sync.aligned.m{}n8k{}.row.col.{}.{}.{}.{}", mma.m, mma.k, mma.d, mma.a,
+                     mma.b, mma.c);
+}
+
+Facts facts_of_mma(const Question& question) {
+  const WarpMma mma = parse_warp_mma(question.words[0]);
+  Facts facts = {{"instruction", short_mnemonic(mma)},
+                 {"PTX", full_opcode(mma) + " D, A, B, C"},
+                 {"product", fmt::format("D[{}][8] = A[{}][{}] * B[{}][8] + C[{}][8]", mma.m, mma.m,
+                                         mma.k, mma.k, mma.m)}};
+  for (const std::string_view matrix : {"A", "B", "C", "D"})
+    facts.push_back({std::string(matrix), matrix_text(map_of(question, matrix))});
+  facts.push_back({"executed by", "one warp; all operands in registers"});
+  facts.push_back({"evidence, fragments",
+                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic is not modelled here"});
+  return facts;
+}
+
+Facts facts_of_move(const Question& question) {
+  const std::string text = lowered(question.words[0]);
+  const Map map = map_of(question, "D");
+  const int count = map.element[0].extent;
+  const std::string name = text.substr(0, text.find('.'));
+  const std::string trans = text.find(".trans") == text.npos ? "" : ".trans";
+  const bool load = name == "ldmatrix";
+  return {{"instruction", fmt::format("{}.x{}{}", name, count, trans)},
+          {"PTX", fmt::format("{}.sync.aligned.m8n8.x{}{}.shared.b16 {}", name, count, trans,
+                              load ? "D, [address]" : "[address], D")},
+          {"D", matrix_text(map)},
+          {"addresses", "thread 8*matrix + row has that of a row: 16 bytes, a multiple of 16"},
+          {"executed by", "one warp"},
+          {"evidence, fragments", "Documented PTX ISA 9.2, 9.7.14.5.15 and .16"}};
+}
+
+}  // namespace
+
+bool is_warp_instruction(std::string_view mnemonic) {
+  const std::string_view first = mnemonic.substr(0, mnemonic.find('.'));
+  return is_warp_mma(mnemonic) || same_word(first, "ldmatrix") || same_word(first, "stmatrix");
+}
+
+Answer describe_warp_instruction(const Question& question) {
+  if (question.words.size() > 1)
+    throw UsageError(fmt::format("unexpected word {}: {} has no keys", quoted(question.words[1]),
+                                 quoted(question.words[0])));
+  const Facts facts =
+      is_warp_mma(question.words[0]) ? facts_of_mma(question) : facts_of_move(question);
+  const bool json = question.options.style == Style::Json;
+  return {Status::Yes, json ? json_text(facts_members(facts)) : facts_text(facts), ""};
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,137 @@
+// diff says what the Maps say: packings are executed, register by register, and end where the second
+// layout has its elements; orders of columns keep every element in its thread. And the fragments of the
+// warp's mma as verbs, beside CuTe's strings for them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "oracle/map/asked.h"
+#include "oracle/ptx/warp_mma.h"
+#include "tests/support/ask.h"
+
+namespace tcq::oracle {
+namespace {
+
+using nlohmann::json;
+
+Map map_of_words(const std::string& text) {
+  const std::vector<std::string> words = split(text);
+  Question question{"table", {}, {}};
+  question.words.assign(words.begin(), words.end());
+  return read_map(question, Ask::Whole).map;
+}
+
+json diff_of(const std::string& layouts) {
+  return json::parse(ask("diff " + layouts, styled(Style::Json)).text);
+}
+
+const std::string bf16 = "wgmma.m64n64k16.f32.bf16.bf16 ";
+
+// Registers of D are moved as the answer says; A's Map then finds its elements.
+void expect_joins(const std::string& from, const std::string& to) {
+  const json answer = diff_of(from + " " + to);
+  const Map d = map_of_words(from), a = map_of_words(to);
+  const int cols = a.element[1].extent;
+  for (int first = 0; first + cols <= d.element[1].extent; first += cols)
+    for (int thread = 0; thread < a.place[0].extent; ++thread)
+      for (const json& packed : answer["packing"]) {
+        int part = 0;
+        for (const json& source : packed["from"]) {
+          const int step =
+              answer["register_step"].is_null() ? 0 : answer["register_step"].get<int>();
+          const int reg = source["register"].get<int>() + first / cols * step;
+          const Coords moved = d.element_at({thread, reg, source["part"].get<int>()});
+          const Coords wanted = a.element_at({thread, packed["register"].get<int>(), part++});
+          ASSERT_EQ(moved, (Coords{wanted[0], wanted[1] + first})) << from << " -> " << to;
+        }
+      }
+}
+
+TEST(Diff, SaysWhichRegistersOfDMakeTheNextA) {
+  expect_joins(bf16 + "D", "wgmma.m64n128k16.f32.bf16.bf16 A a=regs");
+  expect_joins("wgmma.m64n96k16.f16.f16.f16 D", "wgmma.m64n8k16.f16.f16.f16 A a=regs");
+  expect_joins("mma.m16n8k16.f32.f16.f16 D", "mma.m16n8k8.f32.f16.f16 A");
+  const std::string text = text_of("diff " + bf16 + "D wgmma.m64n128k16.f32.bf16.bf16 A a=regs");
+  EXPECT_NE(text.find("\nregister 3 of A = registers 6, 7 of D\n"), text.npos) << text;
+  EXPECT_NE(text.find("every 16 columns further: the same, 8 registers of D further"), text.npos);
+}
+
+void expect_order(const std::string& from, const std::string& to) {
+  EXPECT_EQ(ask("diff " + from + " " + to).status, Status::No);
+  const json order = diff_of(from + " " + to)["columns"];
+  const Map d = map_of_words(from), a = map_of_words(to);
+  std::set<int> all;
+  ASSERT_EQ(order.size(), static_cast<std::size_t>(a.element[1].extent));
+  for (int col = 0; col < a.element[1].extent; ++col) {
+    const int source = order[static_cast<std::size_t>(col)].get<int>();
+    all.insert(source);
+    for (int row = 0; row < a.element[0].extent; ++row)
+      ASSERT_EQ(d.places({row, source})[0][0], a.places({row, col})[0][0]) << from;
+  }
+  EXPECT_EQ(all.size(), order.size());
+}
+
+TEST(Diff, FindsTheOrderOfKInWhichFp8StaysInItsThread) {
+  expect_order("wgmma.m64n64k32.f32.e4m3.e4m3 D", "wgmma.m64n128k32.f32.e4m3.e4m3 A a=regs");
+  expect_order("wgmma.m64n64k8.f32.tf32.tf32 D", "wgmma.m64n64k8.f32.tf32.tf32 A a=regs");
+}
+
+TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
+  const std::string same = "\nthe same: every element has one place in both";
+  for (const char* pair :
+       {"ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 A", "ldmatrix.x2 D mma.m16n8k8.f32.f16.f16 A",
+        "ldmatrix.x2.trans D mma.m16n8k16.f32.bf16.bf16 B",
+        "ldmatrix.x1.trans D mma.m16n8k8.f32.f16.f16 B",
+        "stmatrix.x2 D mma.m16n8k16.f16.f16.f16 D"})
+    EXPECT_TRUE(text_of(std::string("diff ") + pair).ends_with(same)) << pair;
+  EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B").status, Status::No);
+}
+
+TEST(Diff, OffsetsBeginInsideTheFirst) {
+  const json answer = diff_of(bf16 + "D wgmma.m64n128k16.f32.bf16.bf16 A a=regs col=32");
+  EXPECT_EQ(answer["packing"][0]["from"][0]["register"], 16);
+  EXPECT_EQ(ask("diff " + bf16 + "D " + bf16 + "D col=64").status, Status::Usage);
+}
+
+TEST(Diff, WrongQuestionsGetOneSentence) {
+  for (const std::string& words : {bf16 + "D", std::string("x y"), bf16 + "D " + bf16 + "Q",
+                                   bf16 + "D tcgen05.mma.cta_group::1.kind::f16 D",
+                                   bf16 + "D wgmma.m64n8k16.f32.bf16.bf16 A"}) {
+    const Answer reply = ask("diff " + words);
+    EXPECT_EQ(reply.status, Status::Usage) << words;
+    EXPECT_FALSE(reply.complaint.empty()) << words;
+  }
+  EXPECT_EQ(ask("diff").status, Status::Usage);
+}
+
+// cute/atom/mma_traits_sm80.hpp
+TEST(WarpMma, HasTheLayoutsOfCute) {
+  const std::pair<const char*, const char*> known[] = {
+      {"mma.m16n8k16.f32.f16.f16 A", "((4,8),(2,2,2)):((32,1),(16,8,128))"},
+      {"mma.m16n8k8.f32.f16.f16 A", "((4,8),(2,2)):((32,1),(16,8))"},
+      {"mma.m16n8k32.s32.s8.s8 A", "((4,8),(4,2,2)):((64,1),(16,8,256))"},
+      {"mma.m16n8k16.f32.f16.f16 D", "((4,8),(2,2)):((32,1),(16,8))"}};
+  for (const auto& [layout, cute] : known)
+    EXPECT_NE(text_of(std::string("equation ") + layout).find(cute), std::string::npos)
+        << text_of(std::string("equation ") + layout);
+}
+
+TEST(WarpMma, WordsThatNameNoInstructionAreRefused) {
+  EXPECT_EQ(short_mnemonic(parse_warp_mma("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")),
+            short_mnemonic(parse_warp_mma("MMA.m16n8k16.f32.bf16.bf16")));
+  for (const char* wrong :
+       {"mma", "mma.m16n8k16", "mma.m16n8k16.f32.bf16", "mma.m16n8k32.f32.bf16.bf16",
+        "mma.m16n16k16.f32.bf16.bf16", "mma.m16n8k16.f16.bf16.bf16", "mma.m16n8k8.f32.f16.bf16",
+        "mma.m8n8k16.f32.e4m3.e4m3", "mma.m16n8k16.s32.s8.s4", "mma.m16n8k16.f32.f32.f32",
+        "mma.m16n8k16.f32.bf16.bf16.what", "mma.m99999999999n8k16.f32.f16.f16"})
+    EXPECT_EQ(ask(std::string("describe ") + wrong).status, Status::Usage) << wrong;
+  for (const char* other : {"mma.sp.m16n8k32.f32.f16.f16", "mma.m8n8k4.f32.f16.f16"})
+    EXPECT_EQ(ask(std::string("describe ") + other).status, Status::Unmodelled) << other;
+}
+
+}  // namespace
+}  // namespace tcq::oracle

@@ -31,7 +31,7 @@ constexpr std::string_view keys_text =
     "its\n"
     "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
 
-constexpr std::array<Page, 20> pages = {{
+constexpr std::array<Page, 21> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1;\n"
@@ -177,6 +177,20 @@ constexpr std::array<Page, 20> pages = {{
      "change\n"
      "threads.\n",
      "diff wgmma.m64n64k16.f32.bf16.bf16 D wgmma.m64n128k16.f32.bf16.bf16 A a=regs", ""},
+    {"banks",
+     "ACCESS pitch=BYTES [swizzle=S start=BYTE across=LANES] [MNEMONIC MATRIX [keys] register=R]",
+     "which lanes of an access to shared memory collide, and what avoids it",
+     "ACCESS: ld.shared or st.shared with .b32, .b64, .b128, .v2, .v4, or ldmatrix, stmatrix with "
+     ".x1 .x2 .x4.\n"
+     "Rows lie pitch= bytes apart, from start= on, swizzle=none|32B|64B|128B. Each lane has a row "
+     "of "
+     "its own,\n"
+     "with across= so many lie side by side; a fragment in registers says where lanes have theirs: "
+     "register\n"
+     "R of a warp, and as many elements behind it as the access is wide. Passes of each phase, the "
+     "bank where\n"
+     "most lanes meet, and which swizzle or pitch takes fewer.\n",
+     "banks ldmatrix.x4 pitch=128", ""},
     {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
      "how do I lay this tile out",
      "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "

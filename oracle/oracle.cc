@@ -33,7 +33,7 @@ struct Verb {
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 20> verbs = {
+constexpr std::array<Verb, 21> verbs = {
     {{"list", list, Takes::Family},
      {"describe", describe},
      {"where", where, Takes::Inputs},
@@ -44,6 +44,7 @@ constexpr std::array<Verb, 20> verbs = {
      {"encode", encode},
      {"bytes", bytes, Takes::Styles},
      {"diff", diff},
+     {"banks", banks},
      {"layout", layout},
      {"partition", partition},
      {"tmem", tmem, Takes::Picture},

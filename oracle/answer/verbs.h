@@ -21,6 +21,9 @@ Answer bytes(const Question& question);
 // diff.cc: two layouts of one matrix.
 Answer diff(const Question& question);
 
+// banks.cc: bank conflicts of an access to shared memory.
+Answer banks(const Question& question);
+
 // instructions.cc: what exists and what it is.
 Answer list(const Question& question);
 Answer describe(const Question& question);

@@ -24,13 +24,13 @@ class Value {
 
   Value() = default;  // null
   Value(std::same_as<bool> auto yes) : any_(yes) {}
-  Value(std::signed_integral auto number) : any_(static_cast<std::int64_t>(number)) {}
+  Value(std::signed_integral auto number) : any_(std::in_place_type<std::int64_t>, number) {}
   Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
-      : any_(static_cast<std::uint64_t>(number)) {}
+      : any_(std::in_place_type<std::uint64_t>, number) {}
   Value(std::same_as<double> auto number) : any_(number) {}  // 9 digits; null unless finite
-  Value(std::string text) : any_(std::move(text)) {}
-  Value(std::string_view text) : any_(std::string(text)) {}
-  Value(const char* text) : any_(std::string(text)) {}
+  Value(std::string text);
+  Value(std::string_view text);
+  Value(const char* text);
   Value(List list);
   Value(Members members);
 
@@ -45,6 +45,10 @@ struct Value::Member {
   Value value;
 };
 
+// Here a Member is complete, which what destroys a vector of them asks for.
+inline Value::Value(std::string text) : any_(std::move(text)) {}
+inline Value::Value(std::string_view text) : any_(std::string(text)) {}
+inline Value::Value(const char* text) : any_(std::string(text)) {}
 inline Value::Value(List list) : any_(std::move(list)) {}
 inline Value::Value(Members members) : any_(std::move(members)) {}
 

@@ -91,33 +91,40 @@ Operand OperandReader::read_name() {
   return operand;
 }
 
-Operand OperandReader::read_address() {
-  Operand address;
-  address.kind = OperandKind::Address;
-  address.at = cursor_.token().at;
+// An operand of several takes its opening mark.
+Operand OperandReader::opened(OperandKind kind) {
+  Operand operand;
+  operand.kind = kind;
+  operand.at = cursor_.token().at;
   cursor_.advance();
-  const std::size_t mark = stack_.size();
+  return operand;
+}
+
+// ITEM, ITEM and so on, before the closing mark.
+template <typename ReadItem>
+void OperandReader::read_items(const ReadItem& read_item) {
   do {
-    const Operand item = cursor_.is('{') ? read_vector() : read_simple();
+    const Operand item = read_item();
     stack_.push_back(item);
   } while (cursor_.take(','));
+}
+
+Operand OperandReader::read_address() {
+  const Operand address = opened(OperandKind::Address);
+  const std::size_t mark = stack_.size();
+  read_items([&] { return cursor_.is('{') ? read_vector() : read_simple(); });
   cursor_.demand(']');
   return with_items(address, mark);
 }
 
 Operand OperandReader::read_vector() {
-  Operand vector;
-  vector.kind = OperandKind::Vector;
-  vector.at = cursor_.token().at;
-  cursor_.advance();
+  const Operand vector = opened(OperandKind::Vector);
   const std::size_t mark = stack_.size();
-  do {
-    Operand item = read_simple();
-    if (cursor_.is('.')) item = read_span(item);
-    stack_.push_back(item);
-  } while (cursor_.take(','));
-  if (!cursor_.is('}')) cursor_.refuse("',' or '}'");
-  cursor_.advance();
+  read_items([&] {
+    const Operand item = read_simple();
+    return cursor_.is('.') ? read_span(item) : item;
+  });
+  if (!cursor_.take('}')) cursor_.refuse("',' or '}'");
   return with_items(vector, mark);
 }
 
@@ -132,17 +139,9 @@ Operand OperandReader::read_span(Operand first) {
 }
 
 Operand OperandReader::read_list() {
-  Operand list;
-  list.kind = OperandKind::List;
-  list.at = cursor_.token().at;
-  cursor_.advance();
+  const Operand list = opened(OperandKind::List);
   const std::size_t mark = stack_.size();
-  if (!cursor_.is(')')) {
-    do {
-      const Operand item = read_simple();
-      stack_.push_back(item);
-    } while (cursor_.take(','));
-  }
+  if (!cursor_.is(')')) read_items([&] { return read_simple(); });
   cursor_.demand(')');
   return with_items(list, mark);
 }
@@ -184,17 +183,9 @@ Operand OperandReader::read_values(int depth) {
     cursor_.refuse_at(cursor_.token().at,
                       "an initialiser nested deeper than " + std::to_string(deepest));
   if (depth == 1) stack_.clear();
-  Operand list;
-  list.kind = OperandKind::List;
-  list.at = cursor_.token().at;
-  cursor_.advance();
+  const Operand list = opened(OperandKind::List);
   const std::size_t mark = stack_.size();
-  if (!cursor_.is('}')) {
-    do {
-      const Operand item = read_value(depth + 1);
-      stack_.push_back(item);
-    } while (cursor_.take(','));
-  }
+  if (!cursor_.is('}')) read_items([&] { return read_value(depth + 1); });
   cursor_.demand('}');
   return with_items(list, mark);
 }

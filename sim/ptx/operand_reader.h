@@ -32,6 +32,9 @@ class OperandReader {
   Operand read_number();
   Operand read_masked(Operand mask);
   Operand read_values(int depth);
+  Operand opened(OperandKind kind);
+  template <typename ReadItem>
+  void read_items(const ReadItem& read_item);
   Operand with_items(Operand operand, std::size_t mark);
   // What was put on the stack since, as neighbours in Unit::operands.
   Range settle(std::size_t mark);

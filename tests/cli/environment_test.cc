@@ -2,6 +2,7 @@
 // moved, and the seed.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -24,13 +25,16 @@ std::string sentence_of(const Whereabouts& at) {
   }
 }
 
-// A tree at `name` with one recording that holds `text`.
+constexpr const char* recording = "tests/vectors/wgmma_directed.txt";
+constexpr const char* first_line = "# tcq directed 2";
+
+// A tree at `name` with one recording, whose second line is `text`.
 fs::path make_tree(const TemporaryFolder& folder, const std::string& name,
                    const std::string& text = "") {
   const fs::path root = folder.file(name);
   fs::create_directories(root / "tests" / "vectors");
   fs::create_directories(root / "build" / "tests");
-  std::ofstream(root / "tests" / "vectors" / "moved.txt") << text;
+  std::ofstream(root / recording) << first_line << "\n" << text << "\n";
   return root;
 }
 
@@ -75,16 +79,19 @@ TEST(SourceTree, AMissingFileIsNamed) {
   }
 }
 
-// Run by the test below, in a copy of this program; on its own it reads nothing.
-TEST(SourceTree, DISABLED_PrintsTheMovedRecording) {
-  std::ifstream in(source_file("tests/vectors/moved.txt"));
-  for (std::string line; std::getline(in, line);) std::printf("read %s\n", line.c_str());
+// The test below runs it again, in a copy of this program.
+TEST(SourceTree, ARecordingLiesWhereItIsLookedFor) {
+  std::ifstream in(source_file(recording));
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(line, first_line);
+  ASSERT_TRUE(std::getline(in, line));
+  std::printf("read %s\n", line.c_str());
 }
 
 std::string moved_prints(const fs::path& program, const std::string& before) {
-  const std::string command = before + program.string() +
-                              " --gtest_also_run_disabled_tests"
-                              " --gtest_filter=SourceTree.DISABLED_PrintsTheMovedRecording";
+  const std::string command =
+      before + program.string() + " --gtest_filter=SourceTree.ARecordingLiesWhereItIsLookedFor";
   return tests::run("/bin/sh", {"-c", command}).out;
 }
 

@@ -22,15 +22,15 @@ class Value {
   using Any = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
                            List, Members>;
 
-  Value() = default;  // null
-  Value(std::same_as<bool> auto yes) : any_(yes) {}
-  Value(std::signed_integral auto number) : any_(static_cast<std::int64_t>(number)) {}
-  Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
-      : any_(static_cast<std::uint64_t>(number)) {}
-  Value(std::same_as<double> auto number) : any_(number) {}  // 9 digits; null unless finite
-  Value(std::string text) : any_(std::move(text)) {}
-  Value(std::string_view text) : any_(std::string(text)) {}
-  Value(const char* text) : any_(std::string(text)) {}
+  // Where a Member is incomplete nothing may destroy one: bodies are below it.
+  Value();  // null
+  Value(std::same_as<bool> auto yes);
+  Value(std::signed_integral auto number);
+  Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>);
+  Value(std::same_as<double> auto number);  // 9 digits; null unless finite
+  Value(std::string text);
+  Value(std::string_view text);
+  Value(const char* text);
   Value(List list);
   Value(Members members);
 
@@ -45,6 +45,15 @@ struct Value::Member {
   Value value;
 };
 
+inline Value::Value() = default;
+Value::Value(std::same_as<bool> auto yes) : any_(yes) {}
+Value::Value(std::signed_integral auto number) : any_(static_cast<std::int64_t>(number)) {}
+Value::Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
+    : any_(static_cast<std::uint64_t>(number)) {}
+Value::Value(std::same_as<double> auto number) : any_(number) {}
+inline Value::Value(std::string text) : any_(std::move(text)) {}
+inline Value::Value(std::string_view text) : any_(std::string(text)) {}
+inline Value::Value(const char* text) : any_(std::string(text)) {}
 inline Value::Value(List list) : any_(std::move(list)) {}
 inline Value::Value(Members members) : any_(std::move(members)) {}
 

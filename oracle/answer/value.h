@@ -22,12 +22,12 @@ class Value {
   using Any = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
                            List, Members>;
 
-  Value() = default;  // null
-  Value(std::same_as<bool> auto yes) : any_(yes) {}
-  Value(std::signed_integral auto number) : any_(std::in_place_type<std::int64_t>, number) {}
-  Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
-      : any_(std::in_place_type<std::uint64_t>, number) {}
-  Value(std::same_as<double> auto number) : any_(number) {}  // 9 digits; null unless finite
+  // Where a Member is incomplete nothing may destroy one: bodies are below it.
+  Value();  // null
+  Value(std::same_as<bool> auto yes);
+  Value(std::signed_integral auto number);
+  Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>);
+  Value(std::same_as<double> auto number);  // 9 digits; null unless finite
   Value(std::string text);
   Value(std::string_view text);
   Value(const char* text);
@@ -46,6 +46,12 @@ struct Value::Member {
 };
 
 // Here a Member is complete, which what destroys a vector of them asks for.
+inline Value::Value() = default;
+Value::Value(std::same_as<bool> auto yes) : any_(yes) {}
+Value::Value(std::signed_integral auto number) : any_(std::in_place_type<std::int64_t>, number) {}
+Value::Value(std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>)
+    : any_(std::in_place_type<std::uint64_t>, number) {}
+Value::Value(std::same_as<double> auto number) : any_(number) {}
 inline Value::Value(std::string text) : any_(std::move(text)) {}
 inline Value::Value(std::string_view text) : any_(std::string(text)) {}
 inline Value::Value(const char* text) : any_(std::string(text)) {}

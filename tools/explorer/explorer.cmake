@@ -1,0 +1,85 @@
+# The explorer: tcq itself as a WebAssembly module, and one html file that holds module, style and script.
+#
+# The compiler is zig's (PyPI's ziglang: clang, libc++ and a C library for wasm32-wasi in one package). Its libc++ comes
+# without exceptions, its sources with them: three files of it are compiled here, so that the verbs throw in a browser
+# as they do everywhere. What the module leaves out: elsewhere.cc. Next: explorer.js, wasi.js, pack.py
+set(TCQ_ZIG "" CACHE FILEPATH "zig of the package ziglang; empty: installed from PyPI into a venv of the build")
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(explorer ${PROJECT_BINARY_DIR}/explorer)
+set(explorer_venv ${explorer}/venv)
+if(NOT TCQ_ZIG)
+  if(NOT EXISTS ${explorer_venv}/ready)  # websockets: the test's way to Chromium
+    execute_process(COMMAND ${Python3_EXECUTABLE} -m venv ${explorer_venv} COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${explorer_venv}/bin/pip install --quiet ziglang==0.17.1 websockets
+                    COMMAND_ERROR_IS_FATAL ANY)
+    file(TOUCH ${explorer_venv}/ready)
+  endif()
+  execute_process(COMMAND ${explorer_venv}/bin/python -c "import ziglang; print(ziglang.__path__[0])"
+                  OUTPUT_VARIABLE zig_folder OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(TCQ_ZIG ${zig_folder}/zig CACHE FILEPATH "" FORCE)
+endif()
+get_filename_component(zig_folder ${TCQ_ZIG} DIRECTORY)
+set(wasm_target -target wasm32-wasi -mcpu=generic+exception_handling -fwasm-exceptions -Os -DNDEBUG)
+
+# Header-only libraries, without the rest of the host's headers beside them.
+file(MAKE_DIRECTORY ${explorer}/include)
+foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp)
+  get_filename_component(library ${header} DIRECTORY)
+  find_path(explorer_${library} NAMES ${header} REQUIRED)
+  file(CREATE_LINK ${explorer_${library}}/${library} ${explorer}/include/${library} SYMBOLIC)
+endforeach()
+
+set(explorer_objects "")
+# explorer_object(SOURCE OPTIONS...): compiled for the module; paths are the tree's or absolute.
+function(explorer_object source)
+  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+  string(MAKE_C_IDENTIFIER ${source} name)
+  set(object ${explorer}/objects/${name}.o)
+  set(compiler cc)
+  set(depends "")
+  set(depfile "")
+  if(NOT source MATCHES "\\.s$")
+    set(depends -MMD -MF ${object}.d)
+    set(compiler c++)
+    set(depfile DEPFILE ${object}.d)
+  endif()
+  add_custom_command(OUTPUT ${object} DEPENDS ${path} ${depfile} COMMAND_EXPAND_LISTS VERBATIM
+    COMMAND ${TCQ_ZIG} ${compiler} ${wasm_target} ${ARGN} ${depends} -c ${path} -o ${object})
+  set(explorer_objects ${explorer_objects} ${object} PARENT_SCOPE)
+endfunction()
+
+file(GLOB explorer_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+     sim/isa/*/*.cc sim/ptx/*.cc sim/num/*.cc oracle/*.cc oracle/answer/*.cc oracle/explain/*.cc oracle/ptx/*.cc
+     oracle/map/*.cc oracle/tile/*.cc oracle/descriptor/*.cc oracle/sum/*.cc)
+list(FILTER explorer_sources EXCLUDE REGEX "oracle/answer/(svg|pending_file)|oracle/sum/gemm_")
+file(GLOB explorer_orders RELATIVE ${PROJECT_SOURCE_DIR} sim/async/tmem_*.cc sim/async/wgmma_order*.cc)
+# First, so that the archive's empty ones are not taken.
+set(abi ${zig_folder}/lib/libcxxabi)
+foreach(source cxa_exception cxa_personality)
+  explorer_object(${abi}/src/${source}.cpp -std=c++23 -w -D_LIBCXXABI_BUILDING_LIBRARY -D_LIBCPP_BUILDING_LIBRARY
+                  -D_LIBCXXABI_HAS_NO_THREADS -I${abi}/include -I${zig_folder}/lib/libcxx/src
+                  -I${zig_folder}/lib/libunwind/include)
+endforeach()
+explorer_object(${zig_folder}/lib/libunwind/src/Unwind-wasm.c -xc -w -D_LIBUNWIND_HIDE_SYMBOLS
+                -I${zig_folder}/lib/libunwind/include -I${zig_folder}/lib/libunwind/src)
+explorer_object(tools/explorer/exception_tag.s)
+
+set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HEADER_ONLY
+            -DTCQ_VERSION="${PROJECT_VERSION}" -DTCQ_COMMIT="${TCQ_COMMIT}" -DTCQ_EVIDENCE="${evidence}")
+foreach(source ${explorer_sources} ${explorer_orders} ${prose})
+  explorer_object(${source} ${options})
+endforeach()
+foreach(source tools/tcq.cc tools/explorer/elsewhere.cc)  # CLI11 names std::ifstream, which zig configures away
+  explorer_object(${source} ${options} -U_LIBCPP_HAS_FILESYSTEM -D_LIBCPP_HAS_FILESYSTEM=1 -DCLI11_HAS_FILESYSTEM=0
+                  -include fstream)
+endforeach()
+
+add_custom_command(OUTPUT ${explorer}/tcq.wasm DEPENDS ${explorer_objects} COMMAND_EXPAND_LISTS VERBATIM
+  COMMAND ${TCQ_ZIG} c++ ${wasm_target} -s -Wl,--gc-sections -Wl,-z,stack-size=1048576 ${explorer_objects}
+          -o ${explorer}/tcq.wasm)
+
+file(GLOB explorer_page CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/explorer/*.js ${PROJECT_SOURCE_DIR}/tools/explorer/page.*)
+add_custom_command(OUTPUT ${explorer}/tcq.html VERBATIM
+  DEPENDS ${explorer}/tcq.wasm ${explorer_page} ${PROJECT_SOURCE_DIR}/tools/explorer/pack.py
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/explorer/pack.py ${explorer}/tcq.wasm ${explorer}/tcq.html)
+add_custom_target(explorer ALL DEPENDS ${explorer}/tcq.html)

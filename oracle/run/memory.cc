@@ -129,6 +129,7 @@ class Placing {
 
   void pass(std::string_view word, const Parameter& to) {
     if (word.starts_with("map:")) return pass_map(word, to);
+    if (word.starts_with("struct:")) return pass_struct(word.substr(7), to);
     std::string_view name;
     std::string_view value = word;
     const std::size_t equals = word.find('=');
@@ -194,6 +195,43 @@ class Placing {
                                      width, to.name));
     }
     store(to, bits);
+  }
+
+  // struct:s32=256+f32=1.5+ptr=x+pad=8: members one behind the other, each at its alignment.
+  void pass_struct(std::string_view text, const Parameter& to) {
+    std::size_t at = 0;
+    for (const std::string_view member : split(text, '+')) {
+      const std::size_t equals = member.find('=');
+      const std::string_view type = member.substr(0, equals);
+      const std::string_view value = equals == member.npos ? "" : member.substr(equals + 1);
+      if (type == "pad") {
+        at += parse_number(value, "pad");
+        continue;
+      }
+      Parameter inner{.name = member, .type = member_type(type)};
+      inner.bytes = static_cast<std::uint32_t>(ptx::bits(inner.type) / 8);
+      at = (at + inner.bytes - 1) / inner.bytes * inner.bytes;
+      if (at + inner.bytes > to.bytes) break;
+      inner.offset = static_cast<std::uint32_t>(to.offset + at);
+      const Array* array = type == "ptr" ? find(value) : nullptr;
+      if (array != nullptr)
+        pass_pointer(*array, inner);
+      else
+        pass_scalar(value, inner);
+      at += inner.bytes;
+    }
+    if (at > to.bytes)
+      throw UsageError(
+          fmt::format("struct of {} bytes: parameter {} has {}", at, to.name, to.bytes));
+  }
+
+  static ptx::Type member_type(std::string_view word) {
+    if (word == "ptr") return ptx::Type::U64;
+    const ptx::Type type = ptx::type_of(word);
+    const int bits = ptx::bits(type);
+    if (bits == 8 || bits == 16 || bits == 32 || bits == 64) return type;
+    throw UsageError(
+        fmt::format("member {}: expected TYPE=VALUE, ptr=NAME or pad=BYTES", quoted(word)));
   }
 
   // --- arrays ----------------------------------------------------------------------------------------
@@ -281,15 +319,19 @@ class Placing {
     throw_unknown("swizzle", word, std::vector<std::string_view>{"none", "32B", "64B", "128B"});
   }
 
+  static std::vector<std::uint64_t> numbers_of(std::string_view text, std::string_view what) {
+    std::vector<std::uint64_t> numbers;
+    for (const std::string_view part : split(text, ','))
+      numbers.push_back(parse_number(part, what));
+    return numbers;
+  }
   template <class Number>
-  static void numbers_of(std::string_view text, Number* to, std::size_t most,
-                         std::string_view what) {
-    std::size_t count = 0;
-    for (const std::string_view part : split(text, ',')) {
-      if (count == most) throw UsageError(fmt::format("{}: expected {} numbers", what, most));
-      to[count++] = static_cast<Number>(parse_number(part, what));
-    }
-    if (count != most) throw UsageError(fmt::format("{}: expected {} numbers", what, most));
+  static void read_numbers(std::string_view text, Number* to, std::size_t count,
+                           std::string_view what) {
+    const std::vector<std::uint64_t> numbers = numbers_of(text, what);
+    if (numbers.size() != count)
+      throw UsageError(fmt::format("{} {}: expected {} numbers", what, quoted(text), count));
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<Number>(numbers[i]);
   }
 
   // map:NAME:swizzle=128B:box=64,128[:strides=...][:interleave=...][:oob=nan]
@@ -305,17 +347,20 @@ class Placing {
       throw UsageError(
           fmt::format("parameter {} has {} bytes: a tensor map has 128", to.name, to.bytes));
     tma::TensorMap map;
-    const auto rank = array->shape.size();
+    std::vector<std::uint64_t> dims(array->shape.rbegin(), array->shape.rend());
+    for (std::size_t i = 2; i < parts.size(); ++i)
+      if (parts[i].starts_with("dims=")) dims = numbers_of(parts[i].substr(5), "dims");
+    const std::size_t rank = dims.size();
     if (rank == 0 || rank > static_cast<std::size_t>(tma::max_rank))
       throw UsageError(
-          fmt::format("array {} has {} dimensions: a tensor map has 1 to 5", array->name, rank));
+          fmt::format("{}: {} dimensions: a tensor map has 1 to 5", quoted(word), rank));
     const ElementRow& row = row_of(array->type);
     map.type = row.map;
     map.rank = static_cast<int>(rank);
     map.address = array->offset;
     std::uint64_t stride = row.bytes;
     for (std::size_t d = 0; d < rank; ++d) {
-      map.dims[d] = static_cast<std::uint64_t>(array->shape[rank - 1 - d]);
+      map.dims[d] = dims[d];
       stride *= map.dims[d];
       if (d + 1 < rank) map.stride_bytes[d] = stride;
     }
@@ -331,14 +376,15 @@ class Placing {
     const std::size_t equals = text.find('=');
     const std::string_view key = text.substr(0, equals);
     const std::string_view value = equals == text.npos ? "" : text.substr(equals + 1);
+    if (key == "dims") return;
     if (key == "swizzle")
       map.swizzle = swizzle_of(value);
     else if (key == "box")
-      numbers_of(value, map.box, rank, "box");
+      read_numbers(value, map.box, rank, "box");
     else if (key == "strides")
-      numbers_of(value, map.stride_bytes, rank - 1, "strides");
+      read_numbers(value, map.stride_bytes, rank - 1, "strides");
     else if (key == "elements")
-      numbers_of(value, map.element_strides, rank, "elements");
+      read_numbers(value, map.element_strides, rank, "elements");
     else if (key == "oob" && (value == "nan" || value == "zero"))
       map.fill = value == "nan" ? tma::Fill::NaN : tma::Fill::Zero;
     else if (key == "interleave" && (value == "none" || value == "16B" || value == "32B"))
@@ -346,9 +392,10 @@ class Placing {
                        : value == "16B" ? tma::Interleave::B16
                                         : tma::Interleave::B32;
     else
-      throw_unknown("key of a map", text,
-                    std::vector<std::string_view>{"swizzle=128B", "box=64,128", "strides=256",
-                                                  "elements=1,1", "interleave=16B", "oob=nan"});
+      throw_unknown(
+          "key of a map", text,
+          std::vector<std::string_view>{"swizzle=128B", "box=64,128", "dims=64,256", "strides=256",
+                                        "elements=1,1", "interleave=16B", "oob=nan"});
   }
 
   const Request& request_;

@@ -23,6 +23,7 @@ using tcq::run::Launch;
 using tcq::run::Parameter;
 
 constexpr std::uint64_t array_alignment = 256;
+constexpr std::uint32_t map_bytes = 128;
 
 struct ElementRow {
   std::string_view name;
@@ -246,9 +247,7 @@ class Placing {
       read_file(std::string(value), array, bytes);
     else
       fill(value, array, bytes);
-    memory_.global.resize((memory_.global.size() + array_alignment - 1) / array_alignment *
-                          array_alignment);
-    array.offset = memory_.global.size();
+    array.offset = new_array();
     array.bytes = bytes.size();
     if (memory_.global.size() + bytes.size() > machine::max_global_bytes)
       throw UsageError(fmt::format("array {}: all arrays together exceed {} bytes", array.name,
@@ -256,6 +255,13 @@ class Placing {
     memory_.global.insert(memory_.global.end(), bytes.begin(), bytes.end());
     memory_.arrays.push_back(std::move(array));
     return memory_.arrays.back();
+  }
+
+  // Where the next array begins.
+  std::uint64_t new_array() {
+    const std::uint64_t end = memory_.global.size();
+    memory_.global.resize((end + array_alignment - 1) / array_alignment * array_alignment);
+    return memory_.global.size();
   }
 
   // FILE.npy, or TYPE:FILE.npy where the dtype does not say it.
@@ -343,9 +349,9 @@ class Placing {
     if (array == nullptr)
       throw UsageError(
           fmt::format("{}: there is no array {} before it", quoted(word), quoted(parts[1])));
-    if (to.bytes != 128)
-      throw UsageError(
-          fmt::format("parameter {} has {} bytes: a tensor map has 128", to.name, to.bytes));
+    if (to.bytes != map_bytes && to.bytes != 8)
+      throw UsageError(fmt::format("parameter {} has {} bytes: a tensor map has 128, its address 8",
+                                   to.name, to.bytes));
     tma::TensorMap map;
     std::vector<std::uint64_t> dims(array->shape.rbegin(), array->shape.rend());
     for (std::size_t i = 2; i < parts.size(); ++i)
@@ -367,9 +373,18 @@ class Placing {
     for (std::size_t i = 2; i < parts.size(); ++i) set_key(map, parts[i], rank);
     if (const Fault fault = tma::check(map); fault != Fault::None)
       throw UsageError(fmt::format("{}: {}", quoted(word), info(fault).sentence));
-    launch_.map_parameters.push_back({to.offset, static_cast<int>(launch_.maps.size())});
+    launch_.map_places.push_back({place_map(to), static_cast<int>(launch_.maps.size())});
     launch_.maps.push_back(map);
     launch_.map_names.push_back(fmt::format("map of {}", array->name));
+  }
+
+  // Its generic address: of the parameter, or of 128 bytes of global memory that a parameter points to.
+  std::uint64_t place_map(const Parameter& to) {
+    if (to.bytes == map_bytes) return tcq::run::param_window + to.offset;
+    const std::uint64_t offset = new_array();
+    memory_.global.resize(offset + map_bytes);
+    store(to, tcq::run::global_window + offset);
+    return tcq::run::global_window + offset;
   }
 
   static void set_key(tma::TensorMap& map, std::string_view text, std::size_t rank) {

@@ -138,6 +138,10 @@ template <class D> Evaluate cvt_from(Type s) {
 }
 void mov_any(const Arguments&) {}
 
+std::uint32_t bf16_of(float f) { auto u = std::bit_cast<std::uint32_t>(f); if (f != f) return 0x7fff; u += 0x7fff + (u >> 16 & 1); return u >> 16; }
+void cvt_bf16(const Arguments& a) { each(a.lanes, [&](int l) { static_cast<std::uint32_t*>(a.out[0])[l] = bf16_of(get<float>(a.in[0], l)); }); }
+void cvt_f32_bf16(const Arguments& a) { each(a.lanes, [&](int l) { static_cast<std::uint32_t*>(a.out[0])[l] = get<std::uint32_t>(a.in[0], l) << 16; }); }
+void cvt_bf16x2(const Arguments& a) { each(a.lanes, [&](int l) { static_cast<std::uint32_t*>(a.out[0])[l] = bf16_of(get<float>(a.in[0], l)) << 16 | bf16_of(get<float>(a.in[1], l)); }); }
 #define INT(F) switch (t) { case Type::U16: case Type::B16: return F<std::uint16_t>; case Type::S16: return F<std::int16_t>; case Type::U32: case Type::B32: return F<std::uint32_t>; case Type::S32: return F<std::int32_t>; case Type::U64: case Type::B64: return F<std::uint64_t>; case Type::S64: return F<std::int64_t>; default: return nullptr; }
 #define ALL(F) switch (t) { case Type::F32: return F<float>; case Type::F64: return F<double>; default: INT(F) }
 }  // namespace
@@ -172,7 +176,7 @@ static Evaluate find(const ptx::Form& f) {
     case Selp: switch (ptx::bits(t)) { case 16: return selp<std::uint16_t>; case 32: return selp<std::uint32_t>; case 64: return selp<std::uint64_t>; default: return nullptr; }
     case Mov: if (t == Type::Pred) return pmov; switch (ptx::bits(t)) { case 16: return mov<std::uint16_t>; case 32: return mov<std::uint32_t>; case 64: return mov<std::uint64_t>; default: return mov_any; }
     case Setp: switch (t) { case Type::U16: case Type::B16: return setp_for<std::uint16_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::S16: return setp_for<std::int16_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::U32: case Type::B32: return setp_for<std::uint32_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::S32: return setp_for<std::int32_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::U64: case Type::B64: return setp_for<std::uint64_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::S64: return setp_for<std::int64_t>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); case Type::F32: return setp_for<float>(f.get<ptx::Compare>(), f.get<ptx::BoolOp>()); default: return nullptr; }
-    case Cvt: switch (t) { case Type::U8: return cvt_from<std::uint8_t>(f.types[1]); case Type::S8: return cvt_from<std::int8_t>(f.types[1]); case Type::U16: return cvt_from<std::uint16_t>(f.types[1]); case Type::S16: return cvt_from<std::int16_t>(f.types[1]); case Type::U32: return cvt_from<std::uint32_t>(f.types[1]); case Type::S32: return cvt_from<std::int32_t>(f.types[1]); case Type::U64: return cvt_from<std::uint64_t>(f.types[1]); case Type::S64: return cvt_from<std::int64_t>(f.types[1]); default: return nullptr; }
+    case Cvt: if (t == Type::BF16 && f.types[1] == Type::F32) return cvt_bf16; if (t == Type::BF16x2) return cvt_bf16x2; if (t == Type::F32 && f.types[1] == Type::BF16) return cvt_f32_bf16; switch (t) { case Type::U8: return cvt_from<std::uint8_t>(f.types[1]); case Type::S8: return cvt_from<std::int8_t>(f.types[1]); case Type::U16: return cvt_from<std::uint16_t>(f.types[1]); case Type::S16: return cvt_from<std::int16_t>(f.types[1]); case Type::U32: return cvt_from<std::uint32_t>(f.types[1]); case Type::S32: return cvt_from<std::int32_t>(f.types[1]); case Type::U64: return cvt_from<std::uint64_t>(f.types[1]); case Type::S64: return cvt_from<std::int64_t>(f.types[1]); default: return nullptr; }
     case ElectSync: return elect;
     case ShflSync: switch (f.get<ptx::Shuffle>()) { case ptx::Shuffle::Up: return shfl<ptx::Shuffle::Up>; case ptx::Shuffle::Down: return shfl<ptx::Shuffle::Down>; case ptx::Shuffle::Bfly: return shfl<ptx::Shuffle::Bfly>; default: return shfl<ptx::Shuffle::Idx>; }
     default: return nullptr;

@@ -52,11 +52,11 @@ bool global_at(Executor& x, const Value& address, int lane, std::uint64_t& offse
 
 // --- with a tensor map -----------------------------------------------------------------------------
 
-// The map at an address of the parameters; -1: none.
+// The map at an address; -1: none.
 int map_at(const Executor& x, const Value& address, int lane) {
   const std::uint64_t a = x.address(address, lane);
-  for (const MapParameter& map : x.feeder.launch().map_parameters)
-    if (a == param_window + map.offset) return map.map;
+  for (const MapPlace& place : x.feeder.launch().map_places)
+    if (a == place.address) return place.map;
   return -1;
 }
 

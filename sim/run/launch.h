@@ -19,9 +19,9 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-struct MapParameter {
-  std::uint32_t offset = 0;  // in the parameters
-  int map = 0;               // of the machine's program
+struct MapPlace {
+  std::uint64_t address = 0;  // generic: of a parameter, or of global memory
+  int map = 0;                // of the machine's program
 };
 
 struct Launch {
@@ -29,7 +29,7 @@ struct Launch {
   std::uint32_t dynamic_shared = 0;
   std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg
   std::vector<std::uint8_t> parameters;
-  std::vector<MapParameter> map_parameters;
+  std::vector<MapPlace> map_places;
   std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
   std::vector<std::string> map_names;
 };

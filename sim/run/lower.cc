@@ -278,6 +278,7 @@ class Lowering {
     if (instruction.guard != ptx::none) op.guard = kernel_.slot_of_register[instruction.guard];
     op.guard_negated = instruction.guard_negated;
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) number(v);
+    if (instruction.opcode == Opcode::Call) op.action = action_of_call(instruction);
     if (op.action == Action::Branch)
       op.target = program_.values[instruction.values.first].index - kernel_.first();
     if (op.action == Action::Alu || op.action == Action::Converge) {
@@ -293,6 +294,19 @@ class Lowering {
           std::string(program_.unit.names.text(program_.form_of(instruction).text));
     op.is_watched = is_watched(op);
     return op;
+  }
+
+  // Of the functions that no module has: assertions stop the kernel, what is printed is not shown.
+  Action action_of_call(const Instruction& instruction) const {
+    for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
+      if (program_.values[v].kind != ValueKind::Function) continue;
+      const Index function = program_.values[v].index;
+      const std::string_view name =
+          program_.unit.names.text(program_.unit.functions[function].name);
+      if (name == "__assertfail") return Action::Trap;
+      if (name == "vprintf") return Action::Nothing;
+    }
+    return Action::Unmodelled;
   }
 
   bool has_vector(const Instruction& instruction) const {

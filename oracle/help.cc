@@ -31,7 +31,7 @@ constexpr std::string_view keys_text =
     "its\n"
     "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
 
-constexpr std::array<Page, 21> pages = {{
+constexpr std::array<Page, 22> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
      "One mnemonic per line. Families: wgmma, dense, sparse (wgmma.sp), f16, bf16, tf32, fp8, "
      "int8, b1;\n"
@@ -324,6 +324,33 @@ constexpr std::array<Page, 21> pages = {{
      "half-written "
      "file.\n",
      "gemm --generate 64,48,256 --type e4m3 --order chain --order every=128", ""},
+    {"run", "FILE.ptx --grid X[,Y,Z] --block X[,Y,Z] [--arg VALUE ...] [options]",
+     "a compiled kernel: its bits, and what PTX leaves undefined in it",
+     "Executes the PTX that nvcc or Triton wrote on the asynchronous machine, cluster after "
+     "cluster.\n"
+     "--kernel NAME   the kernel, or a part of its name that no other has; --list: all, with their "
+     "parameters\n"
+     "--cluster X[,Y,Z] --shared BYTES (dynamic) --registers N (per thread at launch, for "
+     "setmaxnreg)\n"
+     "--arg VALUE     once per parameter, in the kernel's order:\n"
+     "  42 -1 0x10 1.5             a scalar, converted to the parameter's type\n"
+     "  FILE.npy, bf16:FILE.npy    an array in device memory; its pointer is passed\n"
+     "  zeros:f32:64x128, nan:...  an array that is filled\n"
+     "  NAME=VALUE, NAME           an array with a name; the same array once more\n"
+     "  map:NAME:swizzle=128B:box=64,128[:dims=...][:strides=...][:interleave=...][:oob=nan]\n"
+     "                             a tensor map over it, dimension 0 (the last of the shape) first\n"
+     "  struct:s32=4+f32=1.5+ptr=x+pad=8  a parameter of bytes, members at their alignment\n"
+     "  def:NAME=VALUE             passes nothing: an array that only maps name\n"
+     "--out NAME=FILE.npy  the array afterwards\n"
+     "--explore N --seed S  N random orders of all that is asynchronous, beside the first two\n"
+     "--sample N      of the grid's clusters, spread over it, instead of all\n"
+     "--limit N       instructions of an execution; --coverage: what of the kernel is not executed\n"
+     "--spec FILE.json      the same as one object: file, kernel, grid, block, cluster, shared, "
+     "args, out\n"
+     "Status 0: nothing undefined, and the same bits in every order; 1: findings; 2: usage or "
+     "damaged\n"
+     "input; 3: something was not modelled.\n",
+     "", ""},
     {"verify", "FILES...", "does the simulator equal the recordings",
      "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",
      ""},

@@ -33,7 +33,7 @@ struct Verb {
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
-constexpr std::array<Verb, 21> verbs = {
+constexpr std::array<Verb, 22> verbs = {
     {{"list", list, Takes::Family},
      {"describe", describe},
      {"where", where, Takes::Inputs},
@@ -52,6 +52,7 @@ constexpr std::array<Verb, 21> verbs = {
      {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
      {"mma", data_lines_follow, Takes::Terms, mma_line},
      {"gemm", answered_elsewhere},
+     {"run", answered_elsewhere},
      {"verify", answered_elsewhere, Takes::Styles},
      {"errata", errata, Takes::Styles},
      {"explain", explain}}};

@@ -22,6 +22,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/gemm/command_line.h"
 #include "oracle/gemm/gemm.h"
+#include "oracle/run/run.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
 #include "oracle/recording/recording.h"
@@ -291,20 +292,29 @@ int run_help(const CommandLine& line) {
   return finished(0);
 }
 
-// A verb with many options of its own, which reads them itself.
-bool is_gemm(std::span<const std::string> words) {
+// Verbs with many options of their own, which read them themselves.
+struct Program {
+  const char* verb;
+  int (*answer)(std::span<const std::string> words, std::FILE* out, std::FILE* err);
+};
+constexpr Program programs[] = {{"gemm", tcq::oracle::answer_gemm},
+                                {"run", tcq::oracle::answer_run}};
+
+const Program* program_of(std::span<const std::string> words) {
   const std::size_t at = !words.empty() && words[0] == "--json" ? 1 : 0;
-  return at < words.size() && words[at] == "gemm";
+  for (const Program& program : programs)
+    if (at < words.size() && words[at] == program.verb) return &program;
+  return nullptr;
 }
 
-int run_gemm(std::vector<std::string> words) {
-  words.erase(std::find(words.begin(), words.end(), "gemm"));
+int run_program(const Program& program, std::vector<std::string> words) {
+  words.erase(std::find(words.begin(), words.end(), program.verb));
   const auto asks_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
   if (std::any_of(words.begin(), words.end(), asks_help)) {
-    print(tcq::oracle::help("gemm"));
+    print(tcq::oracle::help(program.verb));
     return finished(0);
   }
-  return finished(tcq::oracle::answer_gemm(words, stdout, stderr));
+  return finished(program.answer(words, stdout, stderr));
 }
 
 int run(const CommandLine& line) {
@@ -328,7 +338,7 @@ int run(const CommandLine& line) {
 int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
-    if (is_gemm(words)) return run_gemm(words);
+    if (const Program* program = program_of(words)) return run_program(*program, words);
     return run(parse(argc, argv));
   } catch (const UsageError& error) {
     return complain(error.what());

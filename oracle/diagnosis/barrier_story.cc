@@ -62,6 +62,7 @@ std::string wait_text(const Program& program, const Waiting& w) {
       return fmt::format(": asks for {} columns of Tensor Memory, {} are free", w.expected,
                          w.missing);
     case WaitFor::PairedCta: return ": the other CTA of the pair does not execute it";
+    case WaitFor::Memory: return ": what it polls does not change";
   }
   return "";
 }

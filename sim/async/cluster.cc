@@ -14,21 +14,31 @@ namespace tcq::machine {
 
 Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
     : state_(program, cache, timing) {
-  for (Warp& warp : state_.warps)
-    if (warp.path.empty()) finish(warp);
+  for (Warp& warp : state_.warps) {
+    if (state_.feed) state_.feed->begin(state_, warp);
+    if (warp.path.empty() || state_.candidate_count(warp) == 0) finish(warp);
+  }
 }
 
 // --- positions -------------------------------------------------------------------------------------
 
+std::optional<Candidate> Cluster::next(AgentId agent) const {
+  if (agent >= state_.warps.size()) return std::nullopt;
+  const Warp& warp = state_.warps[agent];
+  const std::size_t count = state_.candidate_count(warp);
+  if (count == 0) return std::nullopt;
+  const std::size_t which = first_unblocked(warp);
+  return state_.candidate(warp, which < count ? which : 0);
+}
+
 std::int64_t Cluster::next_statement_number(AgentId agent) const {
-  if (next_instruction(agent) == nullptr) return -1;
-  return state_.statement_number(state_.warps[agent]);
+  const auto candidate = next(agent);
+  return candidate ? std::int64_t{candidate->number} : -1;
 }
 
 const Instruction* Cluster::next_instruction(AgentId agent) const {
-  const Statement* next =
-      agent < state_.warps.size() ? state_.next_statement(state_.warps[agent]) : nullptr;
-  return next == nullptr ? nullptr : &next->what;
+  const auto candidate = next(agent);
+  return candidate ? &candidate->statement->what : nullptr;
 }
 
 namespace {
@@ -44,8 +54,10 @@ bool ends_step_before(const Statement& statement) {
   return std::visit([]<class I>(const I&) { return synchronises<I>; }, statement.what);
 }
 
-void execute(ClusterState& c, Warp& warp, const Statement& statement) {
-  Step step = {c, warp, c.statement_number(warp), statement.guard.lanes, role_thread(c, warp)};
+void execute(ClusterState& c, Warp& warp, const Candidate& next) {
+  const Statement& statement = *next.statement;
+  if (c.feed) warp.pc = next.number;
+  Step step = {c, warp, statement.what, next.number, statement.guard.lanes, role_thread(c, warp)};
   ++warp.pc;
   std::visit([&](const auto& i) { i.execute(step); }, statement.what);
 }
@@ -54,13 +66,28 @@ void execute(ClusterState& c, Warp& warp, const Statement& statement) {
 
 // --- which steps there are -------------------------------------------------------------------------
 
+bool Cluster::is_blocked(const Warp& warp, const Candidate& next) const {
+  if (!takes_part(state_.program, warp, *next.statement)) return false;
+  return std::visit([at = Standing{state_, warp, next.number, next.statement->guard.lanes}](
+                        const auto& i) -> bool { return i.is_blocked(at); },
+                    next.statement->what);
+}
+
+std::size_t Cluster::first_unblocked(const Warp& warp) const {
+  const std::size_t count = state_.candidate_count(warp);
+  std::size_t which = 0;
+  while (which < count && is_blocked(warp, state_.candidate(warp, which))) ++which;
+  return which;
+}
+
 bool Cluster::can_run(const Warp& warp) const {
-  const Statement* statement = state_.next_statement(warp);
-  if (statement == nullptr) return false;
-  if (!takes_part(state_.program, warp, *statement)) return true;
-  return std::visit([at = Standing{state_, warp, statement->guard.lanes}](
-                        const auto& i) -> bool { return !i.is_blocked(at); },
-                    statement->what);
+  return first_unblocked(warp) < state_.candidate_count(warp);
+}
+
+bool Cluster::ends_step(const Warp& warp) const {
+  for (std::size_t i = 0; i < state_.candidate_count(warp); ++i)
+    if (ends_step_before(*state_.candidate(warp, i).statement)) return true;
+  return false;
 }
 
 std::vector<AgentId> Cluster::runnable() const {
@@ -110,11 +137,17 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
     return {{.object = object_of(state_.slot(copy->slot)), .copied = copy->bytes}};
   }
   const Warp& warp = state_.warps[agent];
-  const Statement* statement = state_.next_statement(warp);
-  if (statement == nullptr || !takes_part(state_.program, warp, *statement)) return {};
-  return std::visit([at = Standing{state_, warp, statement->guard.lanes}](
-                        const auto& i) -> std::vector<Touch> { return i.touches(at); },
-                    statement->what);
+  std::vector<Touch> all;
+  for (std::size_t i = 0; i < state_.candidate_count(warp); ++i) {
+    const Candidate next = state_.candidate(warp, i);
+    if (!takes_part(state_.program, warp, *next.statement)) continue;
+    const std::vector<Touch> touches =
+        std::visit([at = Standing{state_, warp, next.number, next.statement->guard.lanes}](
+                       const auto& w) -> std::vector<Touch> { return w.touches(at); },
+                   next.statement->what);
+    all.insert(all.end(), touches.begin(), touches.end());
+  }
+  return all;
 }
 
 // --- taking steps ----------------------------------------------------------------------------------
@@ -135,24 +168,30 @@ const std::vector<Touch>& Cluster::step(AgentId agent) {
 // One statement, and all behind it that neither synchronise nor block.
 void Cluster::run_warp(Warp& warp) {
   do {
-    const Statement& statement = *state_.statements[state_.statement_number(warp)];
-    if (takes_part(state_.program, warp, statement)) {
+    const std::size_t which = first_unblocked(warp);
+    const Candidate next = state_.candidate(warp, which);
+    if (takes_part(state_.program, warp, *next.statement)) {
       if (++state_.instructions > state_.instruction_limit) {
         return state_.fail({.fault = Fault::StepLimit,
-                            .at = {state_.statement_number(warp), warp.number, -1},
+                            .at = {next.number, warp.number, -1},
                             .number = static_cast<std::int64_t>(state_.instruction_limit)});
       }
-      execute(state_, warp, statement);
+      execute(state_, warp, next);
       if (state_.finding) return;
     } else {
       ++warp.pc;
     }
-    if (warp.pc == state_.program.segments()[warp.path[warp.segment]].statements.size()) {
+    if (state_.feed) {
+      const bool stays = warp.pc == next.number;  // at a barrier it has arrived at
+      if (!stays) state_.feed->executed(state_, warp, which);
+      if (state_.finding) return;
+      if (state_.candidate_count(warp) == 0) return finish(warp);
+    } else if (warp.pc == state_.program.segments()[warp.path[warp.segment]].statements.size()) {
       warp.pc = 0;
       if (++warp.segment == warp.path.size()) return finish(warp);
     }
     if (state_.log.size() > 2 * state_.log_limit) state_.compact_log();
-  } while (!ends_step_before(*state_.statements[state_.statement_number(warp)]) && can_run(warp));
+  } while (!ends_step(warp) && can_run(warp));
 }
 
 bool Cluster::advance_data(std::uint64_t choice) {

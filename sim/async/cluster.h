@@ -58,7 +58,12 @@ class Cluster {
   void fail_on(Severities severities) { state_.failing = severities; }
 
  private:
+  // Of the warp's candidates; their count if all have to wait.
+  std::size_t first_unblocked(const Warp& warp) const;
+  bool is_blocked(const Warp& warp, const Candidate& next) const;
   bool can_run(const Warp& warp) const;
+  bool ends_step(const Warp& warp) const;  // before what it stands before
+  std::optional<Candidate> next(AgentId agent) const;
   void run_warp(Warp& warp);
   void finish(Warp& warp);
 

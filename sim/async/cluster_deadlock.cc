@@ -10,9 +10,9 @@ namespace tcq::machine {
 namespace {
 
 Waiting waiting_of(const ClusterState& c, const Warp& warp) {
-  const Statement& next = *c.next_statement(warp);
-  const Standing at = {c, warp, next.guard.lanes};
-  return std::visit([&](const auto& i) -> Waiting { return i.waiting(at); }, next.what);
+  const Candidate next = c.candidate(warp, 0);
+  const Standing at = {c, warp, next.number, next.statement->guard.lanes};
+  return std::visit([&](const auto& i) -> Waiting { return i.waiting(at); }, next.statement->what);
 }
 
 // Who holds the columns, and which commits are missing or went elsewhere.

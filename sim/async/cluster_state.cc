@@ -25,6 +25,12 @@ std::vector<PatchableMap> maps_of(const Program& program) {
   return maps;
 }
 
+// Of a compiled kernel nothing is known beforehand.
+std::vector<ByteRange> writes_of(const Program& program) {
+  if (program.feeder() == nullptr) return global_writes(program);
+  return {{0, static_cast<std::uint32_t>(program.initial_global().size())}};
+}
+
 // That statements name; -1: none.
 int highest_register(const Program& program) {
   int highest = -1;
@@ -45,7 +51,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
       cache(results),
       timing(when),
       global(of.initial_global()),
-      global_provenance(global_writes(of)),
+      global_provenance(writes_of(of)),
       maps(maps_of(of)),
       streams(of.launch().cluster * of.warps_per_cta(),
               of.launch().cluster * warpgroups_per_cta(of)),
@@ -57,7 +63,9 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
   }
   const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
   const int per_cta = program.warps_per_cta();
-  const auto used_registers = static_cast<std::size_t>(highest_register(program) + 1);
+  if (program.feeder() != nullptr) feed = program.feeder()->start(program);
+  const auto used_registers = static_cast<std::size_t>(
+      program.feeder() != nullptr ? program.feeder()->registers() : highest_register(program) + 1);
   tcgen05.memory.resize(static_cast<std::size_t>(launch.cluster));
   tcgen05.pools.resize(static_cast<std::size_t>(launch.cluster));
   tcgen05.pairs.resize(static_cast<std::size_t>((launch.cluster + 1) / 2));
@@ -89,6 +97,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
       }
       warp.registers.of_reg.resize(used_registers);
       warp.loaded.resize(used_registers);
+      warp.order = wgmma::Order(std::vector<wgmma::RegisterState>(used_registers));
       warp.max_registers = launch.registers;
       warp.clock.raise(streams.epochs(warp.number), 1);
       warp.clock.raise(ctas.back().start, 1);

@@ -81,6 +81,7 @@ using MoveCopy = void(const Instruction&, const CopyData&);
 struct Copy {
   AgentId id = 0;
   MoveCopy* move = nullptr;  // its data, when they are due
+  const Instruction* what = nullptr;
   std::uint32_t statement = 0;
   int warp = 0;
   int lane = 0;
@@ -113,6 +114,7 @@ struct BulkThread {
 };
 
 struct Mma {
+  const Instruction* what = nullptr;
   std::uint32_t statement = 0;
   std::uint32_t issued_by = 0;  // bit per warp of the warpgroup
   AccessId read = 0;
@@ -161,6 +163,8 @@ struct Warp {
   std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
   std::vector<BulkThread> bulk;
   WarpTmem tmem;
+  Clock at_memory_fence;   // its clock at its last fence.acq_rel: what relaxed writes hand on
+  Clock read_since_fence;  // what relaxed reads found: a fence acquires it
 };
 
 // A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
@@ -224,8 +228,19 @@ struct ClusterState {
   std::uint32_t statement_number(const Warp& warp) const {
     return static_cast<std::uint32_t>(segment_base[warp.path[warp.segment]] + warp.pc);
   }
-  const Statement* next_statement(const Warp& warp) const {
-    return warp.finished ? nullptr : statements[statement_number(warp)];
+  // What the warp stands before; with a feed one for each group of lanes that goes its own way.
+  std::size_t candidate_count(const Warp& warp) const {
+    if (warp.finished) return 0;
+    return feed ? feed->candidates(warp).size() : 1;
+  }
+  Candidate candidate(const Warp& warp, std::size_t which) const {
+    if (feed) return feed->candidates(warp)[which];
+    const std::uint32_t number = statement_number(warp);
+    return {statements[number], number};
+  }
+  // An instruction that outlives its step: in flight, or the origin of data.
+  const Instruction* keep(const Instruction& what) {
+    return feed ? &kept.emplace_back(what) : &what;
   }
 
   // --- findings ---
@@ -250,6 +265,8 @@ struct ClusterState {
   MmaCache& cache;
   Timing timing;
   std::vector<const Statement*> statements;
+  std::unique_ptr<Feed> feed;    // null: the program's statements are all there
+  std::deque<Instruction> kept;  // of a feed
   std::vector<std::size_t> segment_base;
   std::vector<Cta> ctas;
   std::vector<Warp> warps;
@@ -260,6 +277,8 @@ struct ClusterState {
   std::vector<WeakSync> weak_syncs;
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
+  std::unordered_map<std::uint64_t, Clock>
+      words;  // by Touch::object: what writes to them handed on
   std::vector<std::uint8_t> global;
   GlobalProvenance global_provenance;
   std::vector<PatchableMap> maps;

@@ -16,9 +16,7 @@ SharedMemory CopyData::source() const {
 
 namespace {
 
-void move(ClusterState& c, const Copy& copy) {
-  copy.move(c.statements[copy.statement]->what, CopyData{copy, c.global, c});
-}
+void move(ClusterState& c, const Copy& copy) { copy.move(*copy.what, CopyData{copy, c.global, c}); }
 
 }  // namespace
 

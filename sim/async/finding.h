@@ -31,6 +31,7 @@ enum class WaitFor : std::uint8_t {
   Warpgroup,
   TensorMemory,
   PairedCta,
+  Memory,
 };
 
 // A warp that cannot proceed.

@@ -61,6 +61,11 @@ class Fingerprint {
     add_all(address.base, address.stride_bytes, address.cta, address.table != nullptr);
     if (address.table) add(*address.table);
   }
+  // Made while a program runs: part of no program.
+  void add(const LaneAccess&) {}
+  void add(const LaneAtomic&) {}
+  void add(const LaneMatrices&) {}
+  void add(const KernelText&) {}
   void add(const Instruction& what) {
     add_word(what.index());
     std::visit([&](const auto& i) { add(i); }, what);
@@ -150,6 +155,7 @@ std::uint64_t fingerprint(const Program& program) {
   all.add(program.allocations());
   all.add(program.maps());
   all.add(program.initial_global());
+  if (program.feeder() != nullptr) all.add(program.feeder()->fingerprint());
   return all.value();
 }
 

@@ -12,6 +12,7 @@
 #include "sim/async/instructions/barrier.h"
 #include "sim/async/instructions/copy.h"
 #include "sim/async/instructions/global.h"
+#include "sim/async/instructions/lanes.h"
 #include "sim/async/instructions/mbarrier.h"
 #include "sim/async/instructions/registers.h"
 #include "sim/async/instructions/shared.h"
@@ -34,7 +35,8 @@ using Instruction =
           BulkCommit, BulkWait, BarrierSync, BarrierArrive, WarpSync, ClusterArrive, ClusterWait,
           SetMaxRegisters, Branch, Tcgen05Alloc, Tcgen05Dealloc, Tcgen05Relinquish, Tcgen05Ld,
           Tcgen05St, Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp, Tcgen05Shift, Tcgen05Mma,
-          Tcgen05Commit, Tcgen05FenceBefore, Tcgen05FenceAfter>;
+          Tcgen05Commit, Tcgen05FenceBefore, Tcgen05FenceAfter, LaneAccess, LaneAtomic,
+          LaneMatrices, FenceMemory, KernelText>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

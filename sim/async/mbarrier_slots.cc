@@ -37,9 +37,9 @@ MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane) {
   Place init;
   Fault fault = Fault::None;
   if (is_initialized_for(s, slot, init, fault)) return &slot;
-  s.c.fail(
+  const bool stops = s.c.stops_at(
       {.fault = fault, .at = s.place(lane), .earlier = init, .cta = cta, .bytes = bytes_of(slot)});
-  return nullptr;
+  return stops ? nullptr : &slot;
 }
 
 MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane) {

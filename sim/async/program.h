@@ -17,10 +17,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/async/feed.h"
 #include "sim/async/instruction.h"
 #include "sim/isa/fault/fault.h"
 
@@ -90,8 +93,13 @@ class Program {
 
   std::vector<Segment>& segments() { return segments_; }
 
+  // What makes the statements, of a compiled kernel; null: they stand in the segments.
+  const Feeder* feeder() const { return feeder_.get(); }
+  void set_feeder(std::shared_ptr<const Feeder> feeder) { feeder_ = std::move(feeder); }
+
  private:
   Launch launch_;
+  std::shared_ptr<const Feeder> feeder_;
   std::vector<Segment> segments_;
   std::vector<Allocation> allocations_;
   std::vector<tma::TensorMap> maps_;

@@ -27,6 +27,8 @@
 
 namespace tcq::machine {
 
+struct TensorLoad;  // instructions/copy.h
+
 using AccessId = std::uint32_t;   // 0: none
 using ReaderSet = std::uint32_t;  // 0: none; one access, or a set of several
 
@@ -70,6 +72,7 @@ struct Access {
   // Other copies: the caller's.
   std::uint32_t operation = 0;
   const std::uint32_t* table = nullptr;  // the program's
+  const TensorLoad* load = nullptr;      // that writes, if one does
 };
 // Lanes that access the byte; the first of them, or the access's first.
 std::uint32_t lanes_at(const Access& access, std::uint32_t address);

@@ -39,7 +39,7 @@ bool reads(Step& s, RegisterRange range) {
 }
 
 bool writes(Step& s, RegisterRange range) {
-  const int limit = s.warp.max_registers;
+  const int limit = s.c.feed ? 0 : s.warp.max_registers;  // a feed's are virtual
   if (limit != 0 && range.first + range.count > limit) {
     s.fail(Fault::RegisterOutOfRange, -1, range.first + range.count - 1);
     return false;
@@ -49,10 +49,20 @@ bool writes(Step& s, RegisterRange range) {
   return check_order(s, s.warp.order.write(range, s.number), range);
 }
 
+namespace {
+
+void note_all_loaded(Step& s, AccessId load, const auto& registers, std::size_t count) {
+  for (const int r : registers) s.warp.loaded[static_cast<std::size_t>(r)] = {load, s.lanes};
+  s.c.log[load].operation = static_cast<std::uint32_t>(count);
+}
+
+}  // namespace
+
 void note_loaded(Step& s, AccessId load, RegisterRange range) {
-  for (int r = range.first; r < range.first + range.count; ++r)
-    s.warp.loaded[static_cast<std::size_t>(r)] = {load, s.lanes};
-  s.c.log[load].operation = static_cast<std::uint32_t>(range.count);
+  note_all_loaded(s, load, range, static_cast<std::size_t>(range.count));
+}
+void note_loaded(Step& s, AccessId load, wgmma::RegisterList registers) {
+  note_all_loaded(s, load, registers, registers.size());
 }
 
 // A load is over once every lane has used every register that it brought.

@@ -13,6 +13,7 @@ bool check_order(Step& s, const wgmma::OrderFault& found, RegisterRange range);
 
 // A load has brought the values; its log entry waits for them to be used.
 void note_loaded(Step& s, AccessId load, RegisterRange range);
+void note_loaded(Step& s, AccessId load, wgmma::RegisterList registers);
 void note_used(Step& s, RegisterRange range);
 
 }  // namespace tcq::machine

@@ -24,6 +24,7 @@ inline int role_thread(const ClusterState& c, const Warp& warp) {
 struct Standing {
   const ClusterState& c;
   const Warp& warp;
+  std::uint32_t number = 0;         // of the statement
   std::uint32_t lanes = all_lanes;  // that are to execute it
 
   const Cta& cta() const { return c.cta(warp.cta); }
@@ -37,13 +38,14 @@ struct Standing {
   int first_lane() const { return std::countr_zero(lanes); }
   // What it waits for; the caller fills in the rest.
   Waiting waits_for(WaitFor what) const {
-    return {.at = {c.statement_number(warp), warp.number, -1}, .what = what, .cta = warp.cta};
+    return {.at = {number, warp.number, -1}, .what = what, .cta = warp.cta};
   }
 };
 
 struct Step {
   ClusterState& c;
   Warp& warp;
+  const Instruction& what;
   std::uint32_t number = 0;  // of the statement
   std::uint32_t lanes = 0;
   int first_thread = 0;  // of lane 0, in the role
@@ -72,7 +74,9 @@ struct Step {
     return warp.registers.of_reg[static_cast<std::size_t>(index)];
   }
   Knowledge knowledge() const { return {warp.clock, warp.at_fence, lanes}; }
-  Standing standing() const { return {c, warp, lanes}; }
+  Standing standing() const { return {c, warp, number, lanes}; }
+  // The instruction itself, for as long as the cluster lives.
+  const Instruction* kept() const { return c.keep(what); }
 
   // --- findings ---
   bool stopped() const { return c.finding.has_value(); }

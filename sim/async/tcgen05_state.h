@@ -33,6 +33,7 @@ using MoveTmem = Fault(const Instruction&, TmemData&);
 
 struct Tcgen05Operation {
   MoveTmem* move = nullptr;  // its data, when they are due
+  const Instruction* what = nullptr;
   std::uint32_t number = 0;
   std::uint32_t statement = 0;
   TmemAction action = TmemAction::Mma;

@@ -263,6 +263,7 @@ void check_written(Step& s, int cta, const TmemRegion& region) {
 void start_operation(Step& s, Tcgen05Operation operation, MoveTmem* move) {
   operation.move = move;
   operation.number = s.c.tcgen05.next_number++;
+  operation.what = s.kept();
   operation.statement = s.number;
   operation.warp = s.warp.number;
   const std::uint32_t number = operation.number;
@@ -294,7 +295,7 @@ void use_registers(Step& s, RegisterRange range, bool reads) {
   std::vector<std::uint32_t> numbers;
   for (const Tcgen05Operation& operation : s.c.tcgen05.operations) {
     if (operation.warp != s.warp.number || operation.action != TmemAction::Ld) continue;
-    const auto& ld = std::get<Tcgen05Ld>(s.c.statements[operation.statement]->what);
+    const auto& ld = std::get<Tcgen05Ld>(*operation.what);
     if (ld.reg < range.first + range.count && range.first < ld.reg + ld.range().count)
       numbers.push_back(operation.number);
   }

@@ -16,7 +16,7 @@ void move_tmem(ClusterState& c, std::uint32_t number) {
   operations.erase(found);
   for (const std::uint32_t earlier : operation.before) move_tmem(c, earlier);
   TmemData data(operation, c);
-  const Fault fault = operation.move(c.statements[operation.statement]->what, data);
+  const Fault fault = operation.move(*operation.what, data);
   if (fault != Fault::None)
     c.fail({.fault = fault, .at = {operation.statement, operation.warp, -1}});
 }

@@ -33,6 +33,7 @@ bool counts_commute(const Touch& executed, const Touch& next) {
 
 bool depends(const Touch& a, const Touch& b) {
   if (a.object != b.object) return false;
+  if (a.kind == TouchKind::Word || b.kind == TouchKind::Word) return a.writes || b.writes;
   if (a.kind == TouchKind::Take || b.kind == TouchKind::Take) return same_pool_conflict(a, b);
   if (a.kind == TouchKind::Wait && b.kind == TouchKind::Wait) return false;
   if (a.kind == TouchKind::Count && b.kind == TouchKind::Count)
@@ -51,6 +52,7 @@ bool wakes(const std::vector<Touch>& executed, const std::vector<Touch>& next) {
   for (const Touch& e : executed)
     for (const Touch& n : next) {
       if (e.object != n.object) continue;
+      if (e.kind == TouchKind::Word && (e.writes || n.writes)) return true;
       if (e.kind == TouchKind::Take || n.kind == TouchKind::Take) return true;
       if (e.kind == TouchKind::Count && n.kind == TouchKind::Count && !counts_commute(e, n))
         return true;

@@ -66,7 +66,7 @@ void execute_mmas(ClusterState& c, Warpgroup& group, std::uint64_t end) {
     Mma& mma = group.mmas[n - group.first_mma];
     if (mma.executed) continue;
     mma.executed = true;
-    const auto& i = std::get<WgmmaMma>(c.statements[mma.statement]->what);
+    const auto& i = std::get<WgmmaMma>(*mma.what);
     WarpgroupRegisters registers;
     registers.d.resize(static_cast<std::size_t>(wgmma::threads_per_warpgroup * i.d.count));
     const auto& warps = c.warps;

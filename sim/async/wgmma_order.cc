@@ -215,7 +215,7 @@ bool BasicOrder<Registers, Numbers>::join(const BasicOrder& other) {
   return changed;
 }
 
-template class BasicOrder<std::array<RegisterState, 256>, RegisterRange>;
+template class BasicOrder<std::vector<RegisterState>, RegisterRange>;
 template class BasicOrder<std::vector<RegisterState>, RegisterList>;
 
 }  // namespace tcq::wgmma

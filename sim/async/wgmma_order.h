@@ -12,7 +12,6 @@
 // read by others while its wgmma is in flight, as the text of wait_group says.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -23,7 +22,7 @@
 
 namespace tcq::wgmma {
 
-// Register numbers in [0, 256), one after the other.
+// Register numbers, one after the other.
 struct RegisterRange {
   int first = 0;
   int count = 0;
@@ -123,8 +122,8 @@ class BasicOrder {
   bool fenced_ = false;
 };
 
-// One warp of the simulator, and a program of any number of registers.
-using Order = BasicOrder<std::array<RegisterState, 256>, RegisterRange>;
+// One warp of the simulator, and a checker of a program's text.
+using Order = BasicOrder<std::vector<RegisterState>, RegisterRange>;
 using ListOrder = BasicOrder<std::vector<RegisterState>, RegisterList>;
 
 }  // namespace tcq::wgmma

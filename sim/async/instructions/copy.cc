@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/async/access.h"
@@ -74,10 +75,13 @@ Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes)
   const AccessId write = add_copy_access(s, AccessKind::CopyWrite, slot->phases);
   s.c.log[write].operation = slot->state.phase;
   s.c.log[write].base = box.begin;
+  const Instruction* what = s.kept();
+  s.c.log[write].load = std::get_if<TensorLoad>(what);
   if (!record(s, write, cta, box)) return nullptr;
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, s.warp.copies, cta});
   copy.move = move_copy<I>;
+  copy.what = what;
   copy.statement = s.number;
   copy.warp = s.warp.number;
   copy.lane = s.first_lane();
@@ -228,6 +232,7 @@ void issue_store(Step& s, ByteRange source, const GlobalWrite& write, int map) {
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, ++s.warp.copies, s.warp.cta});
   copy.move = move_copy<I>;
+  copy.what = s.kept();
   copy.statement = s.number;
   copy.warp = s.warp.number;
   copy.lane = s.first_lane();

@@ -36,14 +36,13 @@ std::optional<TensorElement> origin_of(const Step& s, std::uint32_t address, int
   const AccessId writer = s.c.cta(s.warp.cta).provenance.writer(address);
   const Access& access = s.c.log[writer];
   if (access.kind != AccessKind::CopyWrite) return std::nullopt;
-  const auto* load = std::get_if<TensorLoad>(&s.c.statements[access.statement]->what);
-  if (load == nullptr) return std::nullopt;
-  const PatchableMap& map_now = s.c.maps[static_cast<std::size_t>(load->map)];
+  if (access.load == nullptr) return std::nullopt;
+  const PatchableMap& map_now = s.c.maps[static_cast<std::size_t>(access.load->map)];
   if (map_now.is_patched()) return std::nullopt;
   const tma::TensorMap& map = *map_now.value();
   if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
     return std::nullopt;
-  return element_at(map, load->start, access.base, address);
+  return element_at(map, access.load->start, access.base, address);
 }
 
 bool other_major_fits(const Step& s, wgmma::Instruction op, Operand which) {
@@ -102,7 +101,7 @@ void WgmmaMma::execute(Step& s) const {
     Access access = generic_access(s, AccessKind::WgmmaRead);
     access.stream = s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data()));
     access.tick = never;
-    group.mmas.push_back({s.number, 0, s.c.log.add(access), false});
+    group.mmas.push_back({s.kept(), s.number, 0, s.c.log.add(access), false});
   }
   Mma& mma = group.mmas[number - group.first_mma];
 

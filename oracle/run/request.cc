@@ -1,0 +1,175 @@
+#include "oracle/run/request.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
+#include "oracle/gemm/command_line.h"
+
+namespace tcq::oracle::run {
+namespace {
+
+using tcq::run::Dim3;
+
+struct Texts {
+  std::string grid, block, cluster, shared = "0", registers = "0", explore = "0", seed = "1",
+                                    sample = "0", limit = "1000000000", spec;
+  std::vector<std::string> outs;
+};
+
+std::uint32_t number_of(std::string_view word, std::string_view what) {
+  const std::uint64_t n = parse_number(word, what);
+  if (n > 0xffffffffu)
+    throw UsageError(fmt::format("{} {}: expected at most 2^32 - 1", what, oracle::quoted(word)));
+  return static_cast<std::uint32_t>(n);
+}
+
+// "64", "64,2" or "64,2,1".
+Dim3 dim_of(std::string_view text, std::string_view what) {
+  std::uint32_t at[3] = {1, 1, 1};
+  std::size_t count = 0;
+  for (std::string_view rest = text;; ++count) {
+    const std::size_t comma = rest.find(',');
+    if (count == 3)
+      throw UsageError(fmt::format("{} {}: expected X[,Y[,Z]]", what, oracle::quoted(text)));
+    at[count] = number_of(rest.substr(0, comma), what);
+    if (at[count] == 0)
+      throw UsageError(
+          fmt::format("{} {}: expected sizes of at least 1", what, oracle::quoted(text)));
+    if (comma == rest.npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return {at[0], at[1], at[2]};
+}
+
+Output output_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+    throw UsageError(fmt::format("--out {}: expected NAME=FILE.npy", oracle::quoted(text)));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// --- --spec ------------------------------------------------------------------------------------------
+
+std::string text_of(const nlohmann::json& value, std::string_view key) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return value.dump();
+  if (value.is_array()) {
+    std::string text;
+    for (const auto& item : value) text += (text.empty() ? "" : ",") + text_of(item, key);
+    return text;
+  }
+  throw UsageError(fmt::format("key '{}' of the spec: expected a number or a string", key));
+}
+
+nlohmann::json read_spec(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw UsageError(fmt::format("{}: cannot be read", shown_path(path)));
+  const nlohmann::json spec = nlohmann::json::parse(in, nullptr, false);
+  if (!spec.is_object())
+    throw UsageError(fmt::format("{}: expected one JSON object", shown_path(path)));
+  return spec;
+}
+
+void apply_spec(const std::string& path, Request& request, Texts& texts) {
+  for (const auto& [key, value] : read_spec(path).items()) {
+    if (key == "file")
+      request.file = text_of(value, key);
+    else if (key == "kernel")
+      request.kernel = text_of(value, key);
+    else if (key == "grid")
+      texts.grid = text_of(value, key);
+    else if (key == "block")
+      texts.block = text_of(value, key);
+    else if (key == "cluster")
+      texts.cluster = text_of(value, key);
+    else if (key == "shared")
+      texts.shared = text_of(value, key);
+    else if (key == "args" && value.is_array())
+      for (const auto& item : value) request.arguments.push_back(text_of(item, key));
+    else if (key == "out" && value.is_object())
+      for (const auto& [name, file] : value.items())
+        request.outputs.push_back({name, text_of(file, key)});
+    else
+      throw_unknown("key of the spec", key,
+                    std::vector<std::string_view>{"file", "kernel", "grid", "block", "cluster",
+                                                  "shared", "args", "out"});
+  }
+}
+
+void add_options(CLI::App& app, Request& request, Texts& texts) {
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("file", request.file);
+  app.add_option("--spec", texts.spec);
+  app.add_option("--kernel", request.kernel);
+  app.add_option("--grid", texts.grid);
+  app.add_option("--block", texts.block);
+  app.add_option("--cluster", texts.cluster);
+  app.add_option("--shared", texts.shared);
+  app.add_option("--registers", texts.registers);
+  app.add_option("--arg", request.arguments)->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--out", texts.outs)->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--explore", texts.explore);
+  app.add_option("--seed", texts.seed);
+  app.add_option("--sample", texts.sample);
+  app.add_option("--limit", texts.limit);
+  app.add_flag("--coverage", request.coverage);
+  app.add_flag("--list", request.list);
+  app.add_flag("--json", request.json);
+}
+
+void check(Request& request) {
+  const Dim3& g = request.grid;
+  const Dim3& c = request.cluster;
+  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0)
+    throw UsageError("--grid is no multiple of --cluster in every dimension");
+  if (request.block.count() > machine::max_threads)
+    throw UsageError(fmt::format("--block has {} threads: expected at most {}",
+                                 request.block.count(), machine::max_threads));
+  if (c.count() > static_cast<std::uint64_t>(machine::max_cluster))
+    throw UsageError(
+        fmt::format("--cluster has {} CTAs: expected at most {}", c.count(), machine::max_cluster));
+}
+
+}  // namespace
+
+Request parse_request(std::span<const std::string> words) {
+  Request request;
+  Texts texts;
+  CLI::App app;
+  add_options(app, request, texts);
+  std::vector<std::string> backwards(words.rbegin(), words.rend());
+  try {
+    app.parse(std::move(backwards));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(printable(error.what()));
+  }
+  refuse_unknown_options(app);
+  refuse_empty_values(app);
+  if (!texts.spec.empty()) apply_spec(texts.spec, request, texts);
+  if (request.file.empty()) throw UsageError("no file: expected FILE.ptx, or --spec FILE.json");
+  if (!request.list && !request.coverage)
+    for (const auto& [name, text] : {std::pair{"--grid", &texts.grid}, {"--block", &texts.block}})
+      if (text->empty()) throw UsageError(fmt::format("{} is missing: expected X[,Y[,Z]]", name));
+  if (!texts.grid.empty()) request.grid = dim_of(texts.grid, "--grid");
+  if (!texts.block.empty()) request.block = dim_of(texts.block, "--block");
+  request.has_cluster = !texts.cluster.empty();
+  if (request.has_cluster) request.cluster = dim_of(texts.cluster, "--cluster");
+  request.shared = number_of(texts.shared, "--shared");
+  request.registers = number_of(texts.registers, "--registers");
+  request.explore = parse_number(texts.explore, "--explore");
+  request.seed = parse_number(texts.seed, "--seed");
+  request.sample = parse_number(texts.sample, "--sample");
+  request.limit = parse_number(texts.limit, "--limit");
+  for (const std::string& out : texts.outs) request.outputs.push_back(output_of(out));
+  check(request);
+  return request;
+}
+
+}  // namespace tcq::oracle::run

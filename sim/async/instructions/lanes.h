@@ -1,0 +1,95 @@
+// Memory instructions of compiled kernels: every lane has its own address, and its values are the feed's.
+//
+// Plain accesses are held against all others (access.h). Accesses by which threads synchronise (atom, red,
+// acquire, release, relaxed, volatile) order what PTX says they order and are not held against each other.
+//
+// Source: PTX ISA 9.2, 8.9 "Ordering of memory operations", 9.7.9.8 "ld", 9.7.9.11 "st", 9.7.13.5 "atom".
+// Inferred: a relaxed write behind a fence releases what the fence's warp knew, a fence behind a relaxed read
+// acquires it (release and acquire patterns, 8.9.3); lanes of a warp take an instruction together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/async/instructions/clause.h"
+
+namespace tcq::machine {
+
+inline constexpr int max_lane_bytes = 32;
+
+// The bytes of each lane, as they are in memory.
+using LaneBytes = std::array<std::array<std::uint8_t, max_lane_bytes>, 32>;
+
+// Where each lane accesses memory: absolute shared addresses of one CTA, or offsets into global memory.
+struct LaneAddresses {
+  bool global = false;
+  int cta = own_cta;
+  int bytes = 4;  // of each lane
+  std::array<std::uint32_t, 32> at = {};
+};
+
+// ld and st. `data` is read or written by execute() and outlives it.
+struct LaneAccess {
+  bool stores = false;
+  LaneAddresses where;
+  LaneBytes* data = nullptr;
+  std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+// atom, red, and ld or st with an order. `update` makes the new bytes of a lane of the old ones; null: a load.
+struct LaneAtomic {
+  LaneAddresses where;
+  LaneBytes* data = nullptr;  // gets what was there before
+  std::function<void(int lane, std::uint8_t* bytes)> update;
+  bool acquires = false;
+  bool releases = false;
+  bool reads = true;
+  bool parked =
+      false;  // a loop round changed nothing: it waits until the bytes are not `data` any more
+
+  static constexpr None registers{}, check{}, writes_global{};
+  std::vector<Touch> touches(const Standing&) const;
+  bool is_blocked(const Standing&) const;
+  Waiting waiting(const Standing&) const;
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+// fence.acq_rel and fence.sc, membar.
+struct FenceMemory {
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const { return "fence.acq_rel"; }
+  void execute(Step&) const;
+};
+
+// ldmatrix and stmatrix; the registers of lane l are data[l], four words.
+struct LaneMatrices {
+  bool stores = false;
+  int count = 1;
+  bool transposed = false;
+  std::array<std::uint32_t, 32> rows = {};
+  LaneBytes* data = nullptr;
+  std::vector<int> loaded;
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+// What stands in a compiled kernel's program for an instruction of its text.
+struct KernelText {
+  const std::string* words = nullptr;
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const { return words == nullptr ? "" : *words; }
+  void execute(Step&) const {}
+};
+
+}  // namespace tcq::machine

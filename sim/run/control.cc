@@ -1,0 +1,443 @@
+#include "sim/run/control.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/async/register_file.h"
+
+namespace tcq::run {
+
+// --- the beginning ---------------------------------------------------------------------------------
+
+namespace {
+
+std::uint32_t axis(const Dim3& d, int element) {
+  return element == 0 ? d.x : element == 1 ? d.y : d.z;
+}
+Dim3 place_in(const Dim3& size, std::uint64_t number) {
+  return {static_cast<std::uint32_t>(number % size.x),
+          static_cast<std::uint32_t>(number / size.x % size.y),
+          static_cast<std::uint32_t>(number / size.x / size.y)};
+}
+
+struct WarpPlace {
+  const Launch& launch;
+  Dim3 first_cta;
+  int cta = 0;   // rank in the cluster
+  int warp = 0;  // in the CTA
+  std::uint32_t shared_bytes = 0;
+
+  Dim3 in_cluster() const { return place_in(launch.cluster, static_cast<std::uint64_t>(cta)); }
+  Dim3 ctaid() const {
+    const Dim3 in = in_cluster();
+    return {first_cta.x + in.x, first_cta.y + in.y, first_cta.z + in.z};
+  }
+  Dim3 clusterid() const {
+    return {first_cta.x / launch.cluster.x, first_cta.y / launch.cluster.y,
+            first_cta.z / launch.cluster.z};
+  }
+  Dim3 clusters() const {
+    return {launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
+            launch.grid.z / launch.cluster.z};
+  }
+};
+
+std::uint64_t special(const WarpPlace& at, ptx::Special what, int element, int lane) {
+  using enum ptx::Special;
+  const auto thread = static_cast<std::uint64_t>(at.warp * 32 + lane);
+  const std::uint32_t bit = 1u << lane;
+  switch (what) {
+    case Tid: return axis(place_in(at.launch.block, thread), element);
+    case Ntid: return axis(at.launch.block, element);
+    case Laneid: return static_cast<std::uint64_t>(lane);
+    case Warpid: return static_cast<std::uint64_t>(at.warp);
+    case Nwarpid: return (at.launch.block.count() + 31) / 32;
+    case Ctaid: return axis(at.ctaid(), element);
+    case Nctaid: return axis(at.launch.grid, element);
+    case Clusterid: return axis(at.clusterid(), element);
+    case Nclusterid: return axis(at.clusters(), element);
+    case ClusterCtaid: return axis(at.in_cluster(), element);
+    case ClusterNctaid: return axis(at.launch.cluster, element);
+    case ClusterCtarank: return static_cast<std::uint64_t>(at.cta);
+    case ClusterNctarank: return at.launch.cluster.count();
+    case IsExplicitCluster: return at.launch.cluster.count() > 1;
+    case LanemaskEq: return bit;
+    case LanemaskLt: return bit - 1;
+    case LanemaskLe: return bit | (bit - 1);
+    case LanemaskGt: return ~(bit | (bit - 1));
+    case LanemaskGe: return ~(bit - 1);
+    case Nsmid: return 132;
+    case TotalSmemSize:
+    case AggrSmemSize: return at.shared_bytes;
+    case DynamicSmemSize: return at.launch.dynamic_shared;
+    case ReservedSmemEnd: return 1024;
+    default: return 0;
+  }
+}
+
+void set_constant(machine::Warp& warp, const Constant& constant, int lane, std::uint64_t bits) {
+  auto* words = warp.registers.of_reg[constant.slot].data();
+  if (constant.words == 0) {
+    if ((bits & 1) != 0) words[0] |= 1u << lane;
+    return;
+  }
+  if (constant.words == 1) {
+    words[lane] = static_cast<std::uint32_t>(bits);
+    return;
+  }
+  std::memcpy(words + constant.words * lane, &bits, sizeof bits);
+}
+
+}  // namespace
+
+void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::Warp& warp,
+                WarpState& state) {
+  const Kernel& kernel = feeder.kernel();
+  const Launch& launch = feeder.launch();
+  const WarpPlace at{launch, feeder.first_cta(), warp.cta, warp.index,
+                     c.cta(warp.cta).shared.size()};
+  for (const Constant& constant : kernel.constants)
+    for (int lane = 0; lane < 32; ++lane) {
+      std::uint64_t bits = constant.is_special
+                               ? special(at, constant.special, constant.element, lane)
+                               : constant.bits;
+      if (constant.is_shared_address) {
+        const auto address =
+            at_rank(static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(warp.cta));
+        bits = address;
+      }
+      set_constant(warp, constant, lane, bits);
+    }
+  state.local.resize(std::size_t{32} * kernel.local_bytes);
+  const std::uint64_t first = static_cast<std::uint64_t>(warp.index) * 32;
+  const std::uint64_t rest = launch.block.count() > first ? launch.block.count() - first : 0;
+  auto group = std::make_unique<Group>();
+  group->lanes = rest >= 32 ? ~0u : (1u << rest) - 1;
+  if (group->lanes != 0) state.groups.push_back(std::move(group));
+}
+
+// --- joins -----------------------------------------------------------------------------------------
+
+namespace {
+
+Group& add_group(WarpState& state, std::uint32_t lanes, ptx::Index pc, int join) {
+  state.groups.push_back(std::make_unique<Group>());
+  Group& group = *state.groups.back();
+  group.lanes = lanes;
+  group.pc = pc;
+  group.join = join;
+  return group;
+}
+
+// The group has come to where its lanes meet others. False: it waits there, as lanes of the join.
+bool pass_joins(Executor& x) {
+  Group& g = x.group;
+  while (g.join >= 0 && x.state.joins[static_cast<std::size_t>(g.join)].at == g.pc) {
+    Join& join = x.state.joins[static_cast<std::size_t>(g.join)];
+    join.arrived |= g.lanes;
+    if (join.arrived != join.lanes) {
+      g.lanes = 0;
+      return false;
+    }
+    g.lanes = join.arrived;
+    g.join = join.parent;
+  }
+  return true;
+}
+
+std::uint32_t living(const WarpState& state) {
+  std::uint32_t lanes = 0;
+  for (const auto& group : state.groups) lanes |= group->lanes;
+  for (const Join& join : state.joins)
+    if (join.arrived != join.lanes) lanes |= join.arrived;
+  return lanes;
+}
+
+// All lanes of the masks are there: the instruction is executed for all of them.
+void converge(Executor& x, std::vector<Group*>& ready);
+
+void end_lanes(Executor& x, std::uint32_t lanes, std::vector<Group*>& ready) {
+  x.group.lanes &= ~lanes;
+  for (int at = x.group.join; at >= 0;) {
+    Join& join = x.state.joins[static_cast<std::size_t>(at)];
+    const bool open = join.arrived != join.lanes;
+    join.lanes &= ~lanes;
+    if (open && join.arrived == join.lanes && join.lanes != 0)
+      ready.push_back(&add_group(x.state, join.lanes, join.at, join.parent));
+    at = join.parent;
+  }
+  for (const auto& group : x.state.groups) {
+    if (!group->converges) continue;
+    Executor other{x.feeder, x.c, x.warp, x.state, *group};
+    return converge(other, ready);
+  }
+}
+
+// --- branches --------------------------------------------------------------------------------------
+
+// Lanes go to `target`, the others stay; both meet at the op's join.
+void branch(Executor& x, std::uint32_t taken, ptx::Index target, std::vector<Group*>& ready) {
+  Group& g = x.group;
+  const std::uint32_t rest = g.lanes & ~taken;
+  if (taken == 0) {
+    ++g.pc;
+    return;
+  }
+  if (rest == 0) {
+    g.pc = target;
+    return;
+  }
+  const ptx::Index meet = x.op().join;
+  const bool is_known = g.join >= 0 && x.state.joins[static_cast<std::size_t>(g.join)].at == meet;
+  if (meet != ptx::none && !is_known) {
+    x.state.joins.push_back({meet, g.lanes, 0, g.join});
+    g.join = static_cast<int>(x.state.joins.size()) - 1;
+  }
+  g.lanes = rest;
+  ready.push_back(&add_group(x.state, taken, target, g.join));
+  ++g.pc;
+}
+
+void branch_by_table(Executor& x, std::uint32_t active, std::vector<Group*>& ready) {
+  const ptx::Range table = x.kernel().program->tables[x.value(1).index];
+  std::map<ptx::Index, std::uint32_t> targets;
+  bool fine = true;
+  x.for_each_lane(active, [&](int lane) {
+    const std::uint64_t index = x.number(x.value(0), lane);
+    if (index >= table.count) {
+      if (fine) x.fail(Fault::BranchOutOfTable, lane, static_cast<std::int64_t>(index));
+      fine = false;
+      return;
+    }
+    targets[x.kernel().program->table_targets[table.first + index] - x.kernel().first()] |= 1u
+                                                                                            << lane;
+  });
+  if (!fine) return;
+  const ptx::Index at = x.group.pc;
+  for (const auto& [target, lanes] : targets) {
+    x.group.pc = at;
+    branch(x, lanes, target, ready);
+  }
+}
+
+// --- lanes that wait for each other ----------------------------------------------------------------
+
+std::uint32_t mask_of(const Executor& x) {
+  const std::uint32_t count = x.operand_count();
+  return static_cast<std::uint32_t>(x.number(x.value(count - 1), std::countr_zero(x.group.lanes)));
+}
+
+void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
+  std::array<void*, 64> outs;
+  std::array<const void*, 64> ins;
+  const auto out_slots = x.kernel().outs(op);
+  const auto in_slots = x.kernel().ins(op);
+  for (std::size_t i = 0; i < out_slots.size(); ++i) outs[i] = x.words(out_slots[i]);
+  for (std::size_t i = 0; i < in_slots.size(); ++i) ins[i] = x.words(in_slots[i]);
+  op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry});
+}
+
+void converge(Executor& x, std::vector<Group*>& ready) {
+  const std::uint32_t alive = living(x.state);
+  const Op& op = x.op();
+  std::uint32_t present = 0;
+  std::uint32_t wanted = 0;
+  const auto is_like = [&](const Group& g) {
+    return g.converges &&
+           (op.evaluate == nullptr ? x.kernel().ops[g.pc].evaluate == nullptr : g.pc == x.group.pc);
+  };
+  for (const auto& group : x.state.groups) {
+    if (!is_like(*group)) continue;
+    present |= group->active;
+    wanted |= group->converge_mask & alive;
+  }
+  if ((wanted & ~present) != 0) return;
+  if (op.evaluate != nullptr) evaluate(x, op, present);
+  for (const auto& group : x.state.groups) {
+    if (!is_like(*group)) continue;
+    group->converges = false;
+    ++group->pc;
+    ready.push_back(group.get());
+  }
+}
+
+// --- registers -------------------------------------------------------------------------------------
+
+const machine::Instruction no_instruction = machine::KernelText{};
+
+// False: a Fault.
+bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
+  machine::Step step{x.c, x.warp, no_instruction, x.number(), lanes, x.warp.index * 32};
+  const Slot owned = x.kernel().owned_slots;
+  for (const Slot slot : x.kernel().ins(op)) {
+    const machine::RegisterRange range{static_cast<int>(slot), 1};
+    if (slot >= owned)
+      machine::note_used(step, range);
+    else if (!machine::reads(step, range))
+      return false;
+  }
+  for (const Slot slot : x.kernel().outs(op))
+    if (slot < owned && !machine::writes(step, {static_cast<int>(slot), 1})) return false;
+  return true;
+}
+
+void set_clock(Executor& x, const Op& op) {
+  for (const Slot slot : x.kernel().ins(op))
+    for (int lane = 0; lane < 32; ++lane) {
+      if (x.kernel().words_of(x.value(1)) == 2)
+        x.set_wide(slot, lane, x.state.steps * 16);
+      else
+        x.words(slot)[lane] = static_cast<std::uint32_t>(x.state.steps * 16);
+    }
+}
+
+// The bits of the sources one behind the other, and so to the destinations; the first has the lowest.
+void repack(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto width = static_cast<std::size_t>(ptx::bits(x.form().types[0]) / 8);
+  const std::size_t in_bytes = width / op.ins;
+  const std::size_t out_bytes = width / op.outs;
+  const auto words_of = [&](std::size_t bytes) { return static_cast<int>((bytes + 3) / 4); };
+  x.for_each_lane(lanes, [&](int lane) {
+    std::array<std::uint8_t, 16> bits = {};
+    std::size_t at = 0;
+    for (const Slot slot : x.kernel().ins(op)) {
+      std::memcpy(bits.data() + at, x.words(slot) + words_of(in_bytes) * lane, in_bytes);
+      at += in_bytes;
+    }
+    at = 0;
+    for (const Slot slot : x.kernel().outs(op)) {
+      std::array<std::uint32_t, 4> cell = {};
+      std::memcpy(cell.data(), bits.data() + at, out_bytes);
+      std::memcpy(x.words(slot) + words_of(out_bytes) * lane, cell.data(),
+                  4 * static_cast<std::size_t>(words_of(out_bytes)));
+      at += out_bytes;
+    }
+  });
+}
+
+// The lanes of the group that its guard lets through.
+std::uint32_t guarded(const Executor& x, const Op& op) {
+  if (op.guard == no_slot) return x.group.lanes;
+  const std::uint32_t guard = x.mask(op.guard);
+  return x.group.lanes & (op.guard_negated ? ~guard : guard);
+}
+
+// False: out of instructions.
+bool count_step(Executor& x) {
+  ++x.state.steps;
+  if (++x.c.instructions <= x.c.instruction_limit) return true;
+  x.fail(Fault::StepLimit, -1, static_cast<std::int64_t>(x.c.instruction_limit));
+  return false;
+}
+
+// False: the group does not go on from here.
+bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& ready) {
+  Group& g = x.group;
+  switch (op.action) {
+    case Action::Branch: branch(x, active, op.target, ready); return true;
+    case Action::Table: branch_by_table(x, active, ready); return true;
+    case Action::Exit:
+      end_lanes(x, active, ready);
+      ++g.pc;
+      return g.lanes != 0;
+    default: break;
+  }
+  if (active == 0) return ++g.pc, true;
+  switch (op.action) {
+    case Action::Alu:
+      if (op.is_watched && !note_registers(x, op, active)) return false;
+      if (op.reads_clock) set_clock(x, op);
+      evaluate(x, op, active);
+      return ++g.pc, true;
+    case Action::Repack:
+      if (op.is_watched && !note_registers(x, op, active)) return false;
+      repack(x, op, active);
+      return ++g.pc, true;
+    case Action::Nothing: return ++g.pc, true;
+    case Action::Converge:
+      if (op.is_watched && !note_registers(x, op, active)) return false;
+      g.active = active;
+      g.converges = true;
+      g.converge_mask = mask_of(x);
+      converge(x, ready);
+      return false;
+    case Action::Trap: x.fail(Fault::KernelTrap, std::countr_zero(active)); return false;
+    case Action::Address:
+      g.active = active;
+      convert_address(x);
+      return ++g.pc, true;
+    case Action::Load:
+    case Action::Store:
+    case Action::Machine: {
+      if (op.is_watched && !note_registers(x, op, active)) return false;
+      g.active = active;
+      g.result = Result::None;
+      g.passed = 0;
+      if (op.action != Action::Machine)
+        access_memory(x, op.action == Action::Store);
+      else if (!make_statements(x))
+        x.fail(Fault::UnmodelledInstruction, std::countr_zero(active));
+      if (x.c.finding || !g.queue.empty()) return false;
+      finish_statements(x);
+      return ++g.pc, true;
+    }
+    default: x.fail(Fault::UnmodelledInstruction, std::countr_zero(active)); return false;
+  }
+}
+
+}  // namespace
+
+void run_group(Executor x, std::vector<Group*>& ready) {
+  if (x.group.lanes == 0) return;
+  while (pass_joins(x) && count_step(x)) {
+    const Op& op = x.op();
+    if (!take(x, op, guarded(x, op), ready) || x.c.finding) return;
+  }
+}
+
+// --- loops that wait -------------------------------------------------------------------------------
+
+bool would_come_back(Executor& x, Slot predicate) {
+  Group& g = x.group;
+  const ptx::Index here = g.pc;
+  std::map<Slot, std::array<std::uint32_t, 32>> before;
+  const auto save = [&](Slot slot) { before.try_emplace(slot, x.warp.registers.of_reg[slot]); };
+  std::vector<std::uint64_t> operands;
+  const auto list = [&] {
+    std::vector<std::uint64_t> values;
+    for (std::uint32_t i = 1; i < x.operand_count(); ++i)
+      x.for_each_lane(g.active, [&](int lane) { values.push_back(x.number(x.value(i), lane)); });
+    return values;
+  };
+  const std::vector<std::uint64_t> asked = list();
+  save(predicate);
+  x.set_mask(predicate, g.active, 0);
+  constexpr int patience = 64;
+  bool back = false;
+  ++g.pc;
+  for (int i = 0; i < patience && !back; ++i) {
+    const Op& op = x.op();
+    const std::uint32_t active = guarded(x, op);
+    if (op.action == Action::Branch) {
+      if (active != 0 && active != g.lanes) break;
+      g.pc = active != 0 ? op.target : g.pc + 1;
+    } else if (active == 0 || op.action == Action::Nothing) {
+      ++g.pc;
+    } else if ((op.action == Action::Alu || op.action == Action::Repack) && !op.is_watched) {
+      for (const Slot slot : x.kernel().outs(op))
+        for (Slot part = 0; part < 4 && slot + part < x.kernel().slot_count; ++part)
+          save(slot + part);
+      op.action == Action::Alu ? evaluate(x, op, active) : repack(x, op, active);
+      ++g.pc;
+    } else {
+      break;
+    }
+    back = g.pc == here;
+  }
+  if (back) back = guarded(x, x.op()) == g.active && list() == asked;
+  g.pc = here;
+  for (const auto& [slot, words] : before) x.warp.registers.of_reg[slot] = words;
+  return back;
+}
+
+}  // namespace tcq::run

@@ -1,0 +1,22 @@
+// How a group of lanes goes on: branches and joins, ends, and what only moves registers.
+#pragma once
+
+#include <vector>
+
+#include "sim/run/executor.h"
+
+namespace tcq::run {
+
+// The warp's state at the kernel's first instruction, its constants in their slots.
+void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::Warp& warp,
+                WarpState& state);
+
+// Until the group stands before statements, waits for other lanes, or is gone (no lanes). Groups that it makes or
+// sets free go onto `ready`.
+void run_group(Executor x, std::vector<Group*>& ready);
+
+// Were the lanes' predicate false: would they come back to this instruction, with the same operands, and nothing
+// that others could see?
+bool would_come_back(Executor& x, Slot predicate);
+
+}  // namespace tcq::run

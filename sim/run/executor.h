@@ -1,0 +1,103 @@
+// One group of lanes of a warp that executes: the words of its registers, and what its instructions share.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "sim/async/cluster_state.h"
+#include "sim/run/address_map.h"
+#include "sim/run/feed.h"
+#include "sim/run/warp_state.h"
+
+namespace tcq::run {
+
+struct Executor {
+  const KernelFeeder& feeder;
+  machine::ClusterState& c;
+  machine::Warp& warp;
+  WarpState& state;
+  Group& group;
+
+  const Kernel& kernel() const { return feeder.kernel(); }
+  const Op& op() const { return kernel().ops[group.pc]; }
+  const ptx::Instruction& instruction() const { return kernel().instruction(group.pc); }
+  const ptx::Form& form() const { return kernel().program->form_of(instruction()); }
+
+  // --- operands, in the order of the text ----------------------------------------------------------
+  std::uint32_t operand_count() const { return instruction().values.count; }
+  ptx::Index value_number(std::uint32_t operand) const {
+    return instruction().values.first + operand;
+  }
+  const ptx::Value& value(std::uint32_t operand) const {
+    return kernel().program->values[value_number(operand)];
+  }
+  const ptx::Value& item(const ptx::Value& of, std::uint32_t i) const {
+    return kernel().program->values[of.index + i];
+  }
+  Slot slot(const ptx::Value& v) const {
+    return kernel().slot_of_value[static_cast<std::size_t>(&v - kernel().program->values.data())];
+  }
+
+  // --- words of registers ---------------------------------------------------------------------------
+  std::uint32_t* words(Slot s) { return warp.registers.of_reg[s].data(); }
+  std::uint32_t word(Slot s, int lane) const {
+    return warp.registers.of_reg[s][static_cast<std::size_t>(lane)];
+  }
+  std::uint64_t wide(Slot s, int lane) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, warp.registers.of_reg[s].data() + 2 * lane, sizeof value);
+    return value;
+  }
+  void set_wide(Slot s, int lane, std::uint64_t value) {
+    std::memcpy(warp.registers.of_reg[s].data() + 2 * lane, &value, sizeof value);
+  }
+  std::uint32_t mask(Slot s) const { return warp.registers.of_reg[s][0]; }
+  void set_mask(Slot s, std::uint32_t lanes, std::uint32_t bits) {
+    std::uint32_t& word = warp.registers.of_reg[s][0];
+    word = (word & ~lanes) | (bits & lanes);
+  }
+  // As an unsigned number, whatever its width.
+  std::uint64_t number(const ptx::Value& v, int lane) const {
+    const int wide_words = kernel().words_of(v);
+    if (wide_words == 0) return mask(slot(v)) >> lane & 1;
+    return wide_words == 1 ? word(slot(v), lane) : wide(slot(v), lane);
+  }
+  // [a+4] as the bits of its space.
+  std::uint64_t address(const ptx::Value& v, int lane) const {
+    return number(v, lane) + static_cast<std::uint64_t>(v.value);
+  }
+
+  template <class Visit>
+  void for_each_lane(std::uint32_t lanes, Visit visit) const {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
+  }
+
+  // --- statements -------------------------------------------------------------------------------------
+  void add(machine::Instruction what, std::uint32_t lanes) {
+    group.queue.push_back({std::move(what), {lanes, ~0u}, {}});
+  }
+  std::uint32_t number() const { return group.pc; }
+  void fail(Fault fault, int lane = -1, std::int64_t operand = 0) {
+    c.fail({.fault = fault, .at = {number(), warp.number, lane}, .number = operand});
+  }
+};
+
+// A shared address in a CTA of the cluster: the window's bits may say which.
+machine::Address shared_address(const Executor& x, std::uint32_t address);
+
+// ld and st: at once where only the thread can see it, else statements. False: a Fault.
+void access_memory(Executor& x, bool stores);
+// What a load's statements brought goes to the registers.
+void finish_load(Executor& x);
+
+// Statements of atom and red; false if the operation is not modelled.
+bool make_atomic(Executor& x);
+
+void convert_address(Executor& x);
+
+// The statements of an instruction of the machine, onto group.queue. False if it is not modelled as it stands.
+bool make_statements(Executor& x);
+void finish_statements(Executor& x);
+
+}  // namespace tcq::run

@@ -1,0 +1,123 @@
+// A kernel of a PTX program, ready to be executed: every operand is a slot of a warp's register file.
+//
+// Decides what does not depend on a launch: which slots registers, immediates and special registers have, what
+// each instruction is for the executor, where the kernel's variables and parameters lie. Registers that wgmma and
+// tcgen05 name together get slots one after the other, as the machine numbers them. Example: "add.s32 %r1, %r2, 4;"
+// is an Op {Alu, evaluate of add.s32} whose slots are those of %r1, %r2 and of the constant 4.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/alu/alu.h"
+#include "sim/ptx/program.h"
+
+namespace tcq::run {
+
+// A slot holds 32 bits of each lane; a value of 64 bits has two, of which the cells of lane l are the words 2l and
+// 2l + 1 of both together. A predicate is a mask in word 0.
+using Slot = std::uint32_t;
+inline constexpr Slot no_slot = ~Slot{0};
+
+enum class Action : std::uint8_t {
+  Alu,
+  Repack,   // mov between a register and a vector of narrower ones
+  Nothing,
+  Branch,
+  Table,  // brx.idx
+  Exit,   // and ret
+  Trap,
+  Load,  // of any space
+  Store,
+  Address,   // cvta, mapa, isspacep, getctarank
+  Converge,  // shfl.sync and its like: waits for the lanes of its mask, then Alu
+  Machine,   // an instruction of sim/async
+  Unmodelled,
+};
+
+struct Op {
+  Action action = Action::Unmodelled;
+  bool guard_negated = false;
+  bool is_watched = false;  // names registers that an asynchronous instruction may own
+  bool reads_clock = false;
+  std::uint8_t outs = 0, ins = 0;
+  Slot guard = no_slot;
+  std::uint32_t lists = 0;  // in Kernel::slots: first outs, then ins
+  ptx::Index target = ptx::none;
+  ptx::Index join = ptx::none;  // of a branch: the instruction where all ways on meet
+  alu::Evaluate evaluate = nullptr;
+};
+
+struct Constant {
+  Slot slot = no_slot;
+  std::uint8_t words = 1;
+  bool is_special = false;
+  ptx::Special special = {};
+  std::uint8_t element = 0;
+  std::uint64_t bits = 0;
+  bool is_shared_address = false;  // bits without the rank
+};
+
+struct Region {
+  std::uint64_t address = 0;  // shared: offset in the window; others: generic
+  std::uint64_t bytes = 0;
+};
+
+struct Kernel {
+  const ptx::Program* program = nullptr;
+  const ptx::Code* code = nullptr;
+  const ptx::Function* declaration = nullptr;
+
+  std::vector<Op> ops;                          // by instruction of the function
+  std::vector<Slot> slots;                      // lists of the ops
+  std::vector<Slot> slot_of_value;              // by Program::values; no_slot: has none
+  std::vector<std::uint8_t> words_of_register;  // by register of the function: 0 is a predicate
+  std::vector<Slot> slot_of_register;
+  std::vector<Constant> constants;
+  Slot owned_slots = 0;  // the first ones: registers that something asynchronous may own
+  Slot scratch = 0;      // of `_`
+  Slot slot_count = 0;
+
+  std::vector<Region> variables;  // by Unit::variables; shared without dynamic memory
+  std::uint32_t shared_begin = 0, shared_end = 0;  // static shared memory
+  std::uint32_t local_bytes = 0;
+  std::uint32_t parameter_bytes = 0;
+  std::vector<std::uint8_t> const_bytes;   // behind const_window
+  std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
+  bool has_setmaxnreg = false;
+
+  std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is
+  std::vector<std::string> texts;     // by instruction: its words, long vectors cut
+  std::vector<std::string> files;     // by the number of .file; 0: the PTX itself
+
+  ptx::Index first() const { return code->instructions.first; }
+  const ptx::Instruction& instruction(ptx::Index at) const {
+    return program->instructions[first() + at];
+  }
+  std::span<const Slot> outs(const Op& op) const { return {slots.data() + op.lists, op.outs}; }
+  std::span<const Slot> ins(const Op& op) const {
+    return {slots.data() + op.lists + op.outs, op.ins};
+  }
+  // How many slots a value takes: 0 is a predicate.
+  int words_of(const ptx::Value& value) const;
+};
+
+struct Parameter {
+  std::string_view name;
+  ptx::Type type = ptx::Type::None;
+  std::uint32_t offset = 0, bytes = 0;
+  bool is_pointer = false;
+};
+
+// The entries of a program, in its order.
+std::vector<std::string_view> entry_names(const ptx::Program& program);
+std::vector<Parameter> parameters_of(const Kernel& kernel);
+
+// Requires: the program outlives the kernel and has an entry of that name.
+// `path` names the PTX in texts.
+Kernel lower(const ptx::Program& program, std::string_view entry, std::string path);
+
+}  // namespace tcq::run

@@ -1,0 +1,72 @@
+#include "sim/run/launch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/isa/base/shared_limits.h"
+#include "sim/run/feed.h"
+
+namespace tcq::run {
+namespace {
+
+constexpr std::uint32_t registers_of_an_sm = 65536;
+
+// As ptxas bounds a kernel whose only limit is that its threads fit.
+int registers_at_launch(const Kernel& kernel, const Launch& launch) {
+  if (launch.registers != 0) return static_cast<int>(launch.registers);
+  if (!kernel.has_setmaxnreg) return 0;
+  const auto threads = static_cast<std::uint32_t>(launch.block.count());
+  return static_cast<int>(std::min<std::uint32_t>(registers_of_an_sm / threads / 8 * 8, 255));
+}
+
+Dim3 first_cta_of(const Launch& launch, std::uint64_t cluster) {
+  const Dim3 c{launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
+               launch.grid.z / launch.cluster.z};
+  return {static_cast<std::uint32_t>(cluster % c.x) * launch.cluster.x,
+          static_cast<std::uint32_t>(cluster / c.x % c.y) * launch.cluster.y,
+          static_cast<std::uint32_t>(cluster / c.x / c.y) * launch.cluster.z};
+}
+
+// The text and the place of each instruction.
+std::vector<machine::Statement> statements_of(const Kernel& kernel) {
+  std::vector<machine::Statement> statements;
+  const ptx::Program& program = *kernel.program;
+  for (ptx::Index i = 0; i < kernel.code->instructions.count; ++i) {
+    const ptx::Instruction& instruction = kernel.instruction(i);
+    machine::Statement statement{machine::KernelText{}, {}, {}};
+    std::get<machine::KernelText>(statement.what).words = &kernel.texts[i];
+    statement.where = {kernel.files[0].c_str(), program.unit.lines.at(instruction.at).line};
+    if (instruction.location != ptx::none) {
+      const ptx::SourceLocation& at = program.locations[instruction.location];
+      if (at.file < kernel.files.size()) statement.where = {kernel.files[at.file].c_str(), at.line};
+    }
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
+}  // namespace
+
+std::uint64_t clusters(const Launch& launch) {
+  return launch.grid.count() / launch.cluster.count();
+}
+
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, const Launch& launch,
+                              std::uint64_t cluster, std::vector<std::uint8_t> global) {
+  const auto threads = static_cast<int>((launch.block.count() + 31) / 32 * 32);
+  machine::Program program({.cluster = static_cast<int>(launch.cluster.count()),
+                            .threads = threads,
+                            .registers = registers_at_launch(*kernel, launch)});
+  const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;
+  if (bytes > 0) program.shared_at("shared", kernel->shared_begin, bytes);
+  program.global(global);
+  for (std::size_t i = 0; i < launch.maps.size(); ++i)
+    program.tensor(launch.maps[i], i < launch.map_names.size() ? launch.map_names[i] : "");
+  program.warps("kernel", 0, threads / 32);
+  program.segments().front().statements = statements_of(*kernel);
+  program.set_feeder(
+      std::make_shared<KernelFeeder>(std::move(kernel), launch, first_cta_of(launch, cluster)));
+  return program;
+}
+
+}  // namespace tcq::run

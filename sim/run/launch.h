@@ -1,0 +1,44 @@
+// A launch of a kernel as a program of the machine: one cluster of its grid.
+//
+// Requires of the caller: parameters as wide as the kernel's, pointers among them into global_window, a tensor map
+// for every parameter that is used as one. What explore() says of the program is said of the kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/async/program.h"
+#include "sim/run/kernel.h"
+
+namespace tcq::run {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+struct MapPlace {
+  std::uint64_t address = 0;  // generic: of a parameter, or of global memory
+  int map = 0;                // of the machine's program
+};
+
+struct Launch {
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg
+  std::vector<std::uint8_t> parameters;
+  std::vector<MapPlace> map_places;
+  std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
+  std::vector<std::string> map_names;
+};
+
+// The first CTA of a cluster of the grid, by its number in [0, clusters()).
+std::uint64_t clusters(const Launch& launch);
+
+// Global memory begins with the kernel's own variables.
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, const Launch& launch,
+                              std::uint64_t cluster, std::vector<std::uint8_t> global);
+
+}  // namespace tcq::run

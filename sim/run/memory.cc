@@ -1,0 +1,367 @@
+// ld, st, atom and red of compiled kernels, and conversions of addresses; see executor.h.
+//
+// Parameters, constants and local memory are the executor's own. Shared and global memory are the machine's: one
+// statement for all lanes that reach the same of them.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sim/run/executor.h"
+#include "sim/run/update.h"
+
+namespace tcq::run {
+namespace {
+
+using machine::LaneAddresses;
+using ptx::Opcode;
+using ptx::Semantics;
+using ptx::Space;
+using ptx::Value;
+using ptx::ValueKind;
+
+// Registers of a value or of a vector of them.
+std::vector<const Value*> registers_of(const Executor& x, const Value& value) {
+  if (value.kind != ValueKind::Vector) return {&value};
+  std::vector<const Value*> items;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(value.value); ++i)
+    items.push_back(&x.item(value, i));
+  return items;
+}
+
+int element_bytes(const Executor& x) { return std::max(1, ptx::bits(x.form().types[0]) / 8); }
+
+// Of the text "ld d, [a]" and "st [a], b".
+const Value& address_operand(const Executor& x, bool stores) { return x.value(stores ? 0 : 1); }
+const Value& data_operand(const Executor& x, bool stores) { return x.value(stores ? 1 : 0); }
+
+// Where one lane's bytes are.
+struct Target {
+  enum class Memory : std::uint8_t { Shared, Global, Local, Const, Param, Nowhere };
+  Memory memory = Memory::Nowhere;
+  int cta = machine::own_cta;
+  std::uint64_t at = 0;
+  auto operator<=>(const Target&) const = default;
+};
+
+Target shared_target(const Executor& x, std::uint32_t address) {
+  const int rank = rank_of(address);
+  return {Target::Memory::Shared, rank == x.warp.cta ? machine::own_cta : rank, offset_of(address)};
+}
+
+Target generic_target(const Executor& x, std::uint64_t address) {
+  using enum Target::Memory;
+  if (in_window(address, global_window)) return {Global, machine::own_cta, address - global_window};
+  if (in_window(address, shared_window))
+    return shared_target(x, static_cast<std::uint32_t>(address - shared_window));
+  if (in_window(address, local_window)) return {Local, machine::own_cta, address - local_window};
+  if (in_window(address, const_window)) return {Const, machine::own_cta, address - const_window};
+  if (in_window(address, param_window)) return {Param, machine::own_cta, address - param_window};
+  return {Nowhere, machine::own_cta, address};
+}
+
+Target target_of(const Executor& x, Space space, std::uint64_t address) {
+  using enum Target::Memory;
+  switch (space) {
+    case Space::Shared:
+    case Space::SharedCta:
+    case Space::SharedCluster: return shared_target(x, static_cast<std::uint32_t>(address));
+    case Space::Local: return {Local, machine::own_cta, address & (window_bytes - 1)};
+    case Space::Const: return {Const, machine::own_cta, address & (window_bytes - 1)};
+    case Space::Param:
+    case Space::ParamEntry: {
+      const bool local = in_window(address, local_window);  // a variable for a call
+      return {local ? Local : Param, machine::own_cta, address & (window_bytes - 1)};
+    }
+    default: return generic_target(x, address);
+  }
+}
+
+// --- bytes and registers ---------------------------------------------------------------------------
+
+void put(Executor& x, const Value& reg, int lane, const std::uint8_t* bytes, int count) {
+  if (reg.kind == ValueKind::Sink) return;
+  std::uint64_t low = 0;
+  std::memcpy(&low, bytes, static_cast<std::size_t>(std::min(count, 8)));
+  const ptx::Type type = x.form().types[0];
+  const bool is_signed = type == ptx::Type::S8 || type == ptx::Type::S16 || type == ptx::Type::S32;
+  if (is_signed && count < 8) {
+    const unsigned shift = 64 - 8 * static_cast<unsigned>(count);
+    low = static_cast<std::uint64_t>(static_cast<std::int64_t>(low << shift) >> shift);
+  }
+  const int words = x.kernel().words_of(reg);
+  std::uint32_t* cells = x.words(x.slot(reg));
+  if (words == 1)
+    cells[lane] = static_cast<std::uint32_t>(low);
+  else if (words == 2)
+    std::memcpy(cells + 2 * lane, &low, sizeof low);
+  else if (words == 4)
+    std::memcpy(cells + 4 * lane, bytes, 16);
+}
+
+void get(Executor& x, const Value& reg, int lane, std::uint8_t* bytes, int count) {
+  const int words = std::max(1, x.kernel().words_of(reg));
+  const std::uint32_t* cells = x.words(x.slot(reg));
+  std::memcpy(bytes, cells + words * lane, static_cast<std::size_t>(std::min(count, 4 * words)));
+}
+
+void gather(Executor& x, const Value& data, int bytes) {
+  const auto registers = registers_of(x, data);
+  x.for_each_lane(x.group.active, [&](int lane) {
+    std::uint8_t* to = x.group.data[static_cast<std::size_t>(lane)].data();
+    for (const Value* reg : registers) {
+      get(x, *reg, lane, to, bytes);
+      to += bytes;
+    }
+  });
+}
+
+// --- memory that only the thread can see -----------------------------------------------------------
+
+std::uint8_t* own_bytes(Executor& x, const Target& target, int lane, std::size_t count) {
+  const auto within = [&](std::size_t size) {
+    return target.at <= size && count <= size - target.at;
+  };
+  if (target.memory == Target::Memory::Local) {
+    const std::size_t each = x.kernel().local_bytes;
+    return within(each) ? x.state.local.data() + static_cast<std::size_t>(lane) * each + target.at
+                        : nullptr;
+  }
+  const auto& bytes = target.memory == Target::Memory::Const ? x.kernel().const_bytes
+                                                             : x.feeder.launch().parameters;
+  if (!within(bytes.size())) return nullptr;
+  return const_cast<std::uint8_t*>(bytes.data()) + target.at;
+}
+
+void access_own(Executor& x, const Target& target, int lane, std::size_t count, bool stores) {
+  std::uint8_t* memory = own_bytes(x, target, lane, count);
+  if (memory == nullptr || (stores && target.memory != Target::Memory::Local))
+    return x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(target.at));
+  std::uint8_t* value = x.group.data[static_cast<std::size_t>(lane)].data();
+  std::memcpy(stores ? memory : value, stores ? value : memory, count);
+}
+
+// --- statements ------------------------------------------------------------------------------------
+
+bool synchronises(const ptx::Form& form) {
+  const auto semantics = form.get<Semantics>();
+  return semantics != Semantics::None && semantics != Semantics::Weak;
+}
+
+std::vector<int> loaded_slots(const Executor& x, bool stores) {
+  std::vector<int> slots;
+  if (stores || x.form().opcode != Opcode::Ld) return slots;
+  for (const Value* reg : registers_of(x, data_operand(x, stores)))
+    if (reg->kind == ValueKind::Register) slots.push_back(static_cast<int>(x.slot(*reg)));
+  return slots;
+}
+
+machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores) {
+  return machine::LaneAccess{stores, where, &x.group.data,
+                             where.global ? std::vector<int>{} : loaded_slots(x, stores)};
+}
+
+// ld.acquire and its like; `update` writes.
+machine::Instruction ordered(Executor& x, const LaneAddresses& where,
+                             std::function<void(int, std::uint8_t*)> update, bool reads) {
+  const auto semantics = x.form().get<Semantics>();
+  const bool both = semantics == Semantics::AcqRel;
+  machine::LaneAtomic atomic{.where = where, .data = &x.group.data, .update = std::move(update)};
+  if (atomic.update == nullptr) atomic.data = &x.group.seen;
+  atomic.acquires = both || semantics == Semantics::Acquire;
+  atomic.releases = both || semantics == Semantics::Release;
+  atomic.reads = reads;
+  atomic.parked = atomic.update == nullptr && x.group.polled == x.group.pc && !x.group.acted;
+  return atomic;
+}
+
+// The lanes' bytes in a few memories, each of them one statement.
+template <class Make>
+void split_by_memory(Executor& x, const std::array<Target, 32>& targets, int bytes, Make make) {
+  std::uint32_t left = x.group.active;
+  while (left != 0) {
+    const Target first = targets[static_cast<std::size_t>(std::countr_zero(left))];
+    LaneAddresses where;
+    where.global = first.memory == Target::Memory::Global;
+    where.cta = first.cta;
+    where.bytes = bytes;
+    std::uint32_t lanes = 0;
+    x.for_each_lane(left, [&](int lane) {
+      const Target& t = targets[static_cast<std::size_t>(lane)];
+      if (t.memory != first.memory || t.cta != first.cta) return;
+      lanes |= 1u << lane;
+      where.at[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(t.at);
+    });
+    left &= ~lanes;
+    x.add(make(where), lanes);
+  }
+}
+
+std::optional<std::array<Target, 32>> targets_of(Executor& x, const Value& address) {
+  std::array<Target, 32> targets;
+  bool fine = true;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint64_t at = x.address(address, lane);
+    Target& t = targets[static_cast<std::size_t>(lane)];
+    t = target_of(x, x.form().space(), at);
+    if (t.memory != Target::Memory::Nowhere || !fine) return;
+    fine = false;
+    x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(at));
+  });
+  if (!fine) return std::nullopt;
+  return targets;
+}
+
+bool is_own(const Target& t) {
+  return t.memory != Target::Memory::Shared && t.memory != Target::Memory::Global;
+}
+
+}  // namespace
+
+machine::Address shared_address(const Executor& x, std::uint32_t address) {
+  machine::Address result(offset_of(address));
+  if (rank_of(address) != x.warp.cta) result.cta = rank_of(address);
+  return result;
+}
+
+void access_memory(Executor& x, bool stores) {
+  const auto targets = targets_of(x, address_operand(x, stores));
+  if (!targets) return;
+  const int each = element_bytes(x);
+  const auto registers = registers_of(x, data_operand(x, stores));
+  const int bytes = each * static_cast<int>(registers.size());
+  if (stores) gather(x, data_operand(x, stores), each);
+  x.group.result = stores ? Result::None : Result::Load;
+  const std::uint32_t all = x.group.active;
+  std::uint32_t own = 0;
+  x.for_each_lane(all, [&](int lane) {
+    const Target& t = (*targets)[static_cast<std::size_t>(lane)];
+    if (!is_own(t) || x.c.finding) return;
+    own |= 1u << lane;
+    access_own(x, t, lane, static_cast<std::size_t>(bytes), stores);
+  });
+  if (x.c.finding) return;
+  x.group.active = all & ~own;
+  split_by_memory(x, *targets, bytes, [&](const LaneAddresses& where) -> machine::Instruction {
+    if (!synchronises(x.form())) return plain(x, where, stores);
+    if (!stores) return ordered(x, where, nullptr, true);
+    const auto copy = x.group.data;
+    return ordered(
+        x, where,
+        [copy, bytes](int lane, std::uint8_t* to) {
+          std::memcpy(to, copy[static_cast<std::size_t>(lane)].data(),
+                      static_cast<std::size_t>(bytes));
+        },
+        false);
+  });
+  x.group.active = all;
+}
+
+void finish_load(Executor& x) {
+  const int each = element_bytes(x);
+  const auto registers = registers_of(x, data_operand(x, false));
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint8_t* from = x.group.data[static_cast<std::size_t>(lane)].data();
+    for (const Value* reg : registers) {
+      put(x, *reg, lane, from, each);
+      from += each;
+    }
+  });
+}
+
+// atom d, [a], b{, c}; red [a], b.
+bool make_atomic(Executor& x) {
+  const bool has_result = x.form().opcode == Opcode::Atom;
+  const std::uint32_t first = has_result ? 1 : 0;
+  const auto targets = targets_of(x, x.value(first));
+  if (!targets) return true;
+  const int each = element_bytes(x);
+  const auto elements = registers_of(x, x.value(first + 1)).size();
+  const int bytes = each * static_cast<int>(elements);
+  gather(x, x.value(first + 1), each);
+  const machine::LaneBytes operand = x.group.data;
+  machine::LaneBytes swap = {};
+  const auto operation = x.form().get<ptx::Operation>();
+  if (operation == ptx::Operation::Cas) {
+    gather(x, x.value(first + 2), each);
+    swap = x.group.data;
+  }
+  const Update update = update_of(operation, x.form().types[0]);
+  if (update == nullptr) return false;
+  x.group.result = has_result ? Result::Load : Result::None;
+  split_by_memory(x, *targets, bytes, [&](const LaneAddresses& where) {
+    return ordered(
+        x, where,
+        [=](int lane, std::uint8_t* to) {
+          const auto l = static_cast<std::size_t>(lane);
+          for (int e = 0; e < bytes; e += each)
+            update(to + e, operand[l].data() + e, swap[l].data() + e);
+        },
+        true);
+  });
+  return true;
+}
+
+// --- addresses -------------------------------------------------------------------------------------
+
+namespace {
+
+std::uint64_t window_of(Space space) {
+  switch (space) {
+    case Space::Shared:
+    case Space::SharedCta:
+    case Space::SharedCluster: return shared_window;
+    case Space::Local: return local_window;
+    case Space::Const: return const_window;
+    case Space::Param:
+    case Space::ParamEntry: return param_window;
+    default: return global_window;
+  }
+}
+
+// Addresses of variables other than shared ones are generic already.
+std::uint64_t converted(const Executor& x, std::uint64_t address) {
+  const Space space = x.form().space();
+  const std::uint64_t window = window_of(space);
+  if (x.form().has(ptx::Flag::To)) return window == shared_window ? address - window : address;
+  return window == shared_window ? window + static_cast<std::uint32_t>(address) : address;
+}
+
+void set_number(Executor& x, const Value& to, int lane, std::uint64_t value) {
+  if (x.kernel().words_of(to) == 2)
+    x.set_wide(x.slot(to), lane, value);
+  else
+    x.words(x.slot(to))[lane] = static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+void convert_address(Executor& x) {
+  const Value& to = x.value(0);
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint64_t a =
+        x.number(x.value(1), lane) +
+        (x.value(1).kind == ValueKind::Register ? static_cast<std::uint64_t>(x.value(1).value) : 0);
+    switch (x.form().opcode) {
+      case Opcode::Cvta: return set_number(x, to, lane, converted(x, a));
+      case Opcode::Mapa: {
+        const auto rank = static_cast<std::uint32_t>(x.number(x.value(2), lane));
+        const bool generic = x.form().space() == Space::Generic;
+        const std::uint64_t window = generic ? shared_window : 0;
+        return set_number(x, to, lane,
+                          window + at_rank(static_cast<std::uint32_t>(a - window), rank));
+      }
+      case Opcode::Getctarank: {
+        const bool generic = x.form().space() == Space::Generic;
+        const auto shared = static_cast<std::uint32_t>(generic ? a - shared_window : a);
+        return set_number(x, to, lane, static_cast<std::uint64_t>(rank_of(shared)));
+      }
+      default: {
+        const bool inside = in_window(a, window_of(x.form().space()));
+        return x.set_mask(x.slot(to), 1u << lane, inside ? ~0u : 0);
+      }
+    }
+  });
+}
+
+}  // namespace tcq::run

@@ -1,0 +1,334 @@
+// Barriers, mbarriers, fences and wgmma of compiled kernels as statements of the machine; see executor.h. Copies are in
+// copies.cc.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "sim/isa/wgmma/fragment.h"
+#include "sim/run/control.h"
+#include "sim/run/copies.h"
+#include "sim/run/executor.h"
+#include "sim/run/register_plan.h"
+
+namespace tcq::run {
+namespace {
+
+using machine::Address;
+using machine::all_lanes;
+using ptx::Flag;
+using ptx::Opcode;
+using ptx::Semantics;
+using ptx::Value;
+using ptx::ValueKind;
+
+machine::Scope scope_of(const ptx::Form& form, machine::Scope otherwise) {
+  switch (form.get<ptx::Scope>()) {
+    case ptx::Scope::None: return otherwise;
+    case ptx::Scope::Cta: return machine::Scope::Cta;
+    default: return machine::Scope::Cluster;
+  }
+}
+
+bool is_relaxed(const ptx::Form& form) { return form.get<Semantics>() == Semantics::Relaxed; }
+
+// One statement for each group of lanes whose operands are alike.
+template <class Key, class Make>
+void for_each_alike(Executor& x, Key key, Make make) {
+  std::map<decltype(key(0)), std::uint32_t> alike;
+  x.for_each_lane(x.group.active, [&](int lane) { alike[key(lane)] |= 1u << lane; });
+  for (const auto& [operands, lanes] : alike) x.add(make(operands), lanes);
+}
+
+std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
+  const std::uint64_t a = x.address(address, lane);
+  return static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a);
+}
+
+std::uint32_t small(const Executor& x, std::uint32_t operand, int lane) {
+  return static_cast<std::uint32_t>(x.number(x.value(operand), lane));
+}
+
+int first_lane(const Executor& x) { return std::countr_zero(x.group.active); }
+
+// --- barriers --------------------------------------------------------------------------------------
+
+bool make_barrier(Executor& x) {
+  const int lane = first_lane(x);
+  const int id = static_cast<int>(small(x, 0, lane));
+  const bool counts = x.operand_count() > 1;
+  const int threads = counts ? static_cast<int>(small(x, 1, lane)) : 0;
+  if (x.form().opcode == Opcode::BarSync)
+    x.add(machine::BarrierSync{id, threads}, all_lanes);
+  else
+    x.add(machine::BarrierArrive{id, threads}, all_lanes);
+  return true;
+}
+
+// --- mbarriers -------------------------------------------------------------------------------------
+
+using AddressAndNumber = std::pair<std::uint32_t, std::uint32_t>;
+
+bool make_init(Executor& x) {
+  for_each_alike(
+      x,
+      [&](int lane) {
+        return AddressAndNumber{shared_at(x, x.value(0), lane), small(x, 1, lane)};
+      },
+      [&](const AddressAndNumber& a) -> machine::Instruction {
+        return machine::MbarrierInit{shared_address(x, a.first), a.second};
+      });
+  return true;
+}
+
+bool make_inval(Executor& x) {
+  for_each_alike(
+      x, [&](int lane) { return shared_at(x, x.value(0), lane); },
+      [&](std::uint32_t a) -> machine::Instruction {
+        return machine::MbarrierInval{shared_address(x, a)};
+      });
+  return true;
+}
+
+// arrive{.expect_tx} {state,} [a]{, count}
+bool make_arrive(Executor& x) {
+  const ptx::Form& form = x.form();
+  std::uint32_t at = 0;
+  const bool is_address = x.value(0).kind == ValueKind::AtRegister ||
+                          x.value(0).kind == ValueKind::AtVariable ||
+                          x.value(0).kind == ValueKind::AtAddress;
+  if (!is_address) at = 1;
+  if (form.has(Flag::NoComplete)) return false;
+  const bool counted = x.operand_count() > at + 1;
+  const bool expects = form.has(Flag::ExpectTx);
+  const bool drops = form.opcode == Opcode::MbarrierArriveDrop;
+  if (expects && drops) return false;
+  if (at == 1 && x.value(0).kind != ValueKind::Sink) x.group.result = Result::Token;
+  for_each_alike(
+      x,
+      [&](int lane) {
+        return AddressAndNumber{shared_at(x, x.value(at), lane),
+                                counted ? small(x, at + 1, lane) : 1};
+      },
+      [&](const AddressAndNumber& a) -> machine::Instruction {
+        const Address barrier = shared_address(x, a.first);
+        const machine::Scope scope = scope_of(form, machine::Scope::Cta);
+        if (expects)
+          return machine::MbarrierArriveExpectTx{barrier, a.second, scope, is_relaxed(form)};
+        machine::MbarrierArrive arrive;
+        arrive.barrier = barrier;
+        arrive.count = a.second;
+        arrive.scope = scope;
+        arrive.relaxed = is_relaxed(form);
+        arrive.drop = drops;
+        return arrive;
+      });
+  return true;
+}
+
+bool make_tx(Executor& x) {
+  const bool expects = x.form().opcode == Opcode::MbarrierExpectTx;
+  for_each_alike(
+      x,
+      [&](int lane) {
+        return AddressAndNumber{shared_at(x, x.value(0), lane), small(x, 1, lane)};
+      },
+      [&](const AddressAndNumber& a) -> machine::Instruction {
+        const Address barrier = shared_address(x, a.first);
+        if (expects) return machine::MbarrierExpectTx{barrier, a.second};
+        return machine::MbarrierCompleteTx{barrier, a.second};
+      });
+  return true;
+}
+
+// A token is the number of the phase that an arrival was counted in; a wait for it waits for its parity.
+bool make_wait(Executor& x) {
+  const ptx::Form& form = x.form();
+  const Slot predicate = x.slot(x.value(0));
+  const bool comes_back = would_come_back(x, predicate);
+  x.group.result = comes_back ? Result::Passed : Result::Test;
+  const bool only_shared = x.value(1).kind != ValueKind::AtTensor;
+  if (!only_shared) return false;
+  for_each_alike(
+      x,
+      [&](int lane) {
+        return AddressAndNumber{shared_at(x, x.value(1), lane),
+                                static_cast<std::uint32_t>(x.number(x.value(2), lane) & 1)};
+      },
+      [&](const AddressAndNumber& a) -> machine::Instruction {
+        const Address barrier = shared_address(x, a.first);
+        const int parity = static_cast<int>(a.second);
+        const machine::Scope scope = scope_of(form, machine::Scope::Cta);
+        if (comes_back) return machine::MbarrierTryWait{barrier, parity, scope, is_relaxed(form)};
+        return machine::MbarrierTestWait{barrier, parity, 0, scope, is_relaxed(form)};
+      });
+  return true;
+}
+
+// --- fences ----------------------------------------------------------------------------------------
+
+bool make_proxy_fence(Executor& x) {
+  if (x.form().get<ptx::Proxy>() != ptx::Proxy::Async) return false;
+  x.add(machine::FenceProxyAsync{}, x.group.active);
+  return true;
+}
+
+// --- wgmma -----------------------------------------------------------------------------------------
+
+machine::RegisterRange range_of(const Executor& x, const Value& vector) {
+  const Slot first = first_of(x.kernel(), vector);
+  return first == no_slot
+             ? machine::RegisterRange{}
+             : machine::RegisterRange{static_cast<int>(first), static_cast<int>(vector.value)};
+}
+
+// d, a-desc or {a}, b-desc, {metadata, selector,} scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a, imm-trans-b}}
+bool make_wgmma(Executor& x) {
+  const int lane = first_lane(x);
+  machine::WgmmaMma mma;
+  mma.op.form = std::get<wgmma::Form>(x.form().tensor);
+  wgmma::Form& form = mma.op.form;
+  mma.d = range_of(x, x.value(0));
+  if (mma.d.count == 0) return false;
+  if (x.value(1).kind == ValueKind::Vector) {
+    form.a_place = wgmma::Place::Registers;
+    mma.a = range_of(x, x.value(1));
+    if (mma.a.count == 0) return false;
+  } else {
+    mma.op.desc_a = x.number(x.value(1), lane);
+  }
+  mma.op.desc_b = x.number(x.value(2), lane);
+  std::uint32_t next = 3;
+  if (form.sparse) {
+    mma.metadata = {static_cast<int>(x.slot(x.value(3))), 1};
+    mma.op.selector = static_cast<int>(small(x, 4, lane));
+    next = 5;
+  }
+  const auto flag = [&](std::uint32_t operand) {
+    return operand < x.operand_count() ? static_cast<std::int32_t>(small(x, operand, lane)) : 1;
+  };
+  mma.op.accumulate = (flag(next) & 1) != 0;
+  form.negate_a = flag(next + 1) == -1;
+  form.negate_b = flag(next + 2) == -1;
+  const bool a_in_registers = form.a_place == wgmma::Place::Registers;
+  const std::uint32_t trans_b = a_in_registers ? next + 3 : next + 4;
+  const auto is_mn = [&](std::uint32_t operand) {
+    return operand < x.operand_count() && small(x, operand, lane) != 0;
+  };
+  if (!a_in_registers && is_mn(next + 3)) form.major_a = Major::MN;
+  if (is_mn(trans_b)) form.major_b = Major::MN;
+  if (const Fault fault = mma.check({}); fault != Fault::None) {
+    x.fail(fault, lane);
+    return true;
+  }
+  x.add(mma, x.group.active);
+  return true;
+}
+
+bool make_setmaxnreg(Executor& x) {
+  const bool increases = x.form().get<ptx::Operation>() == ptx::Operation::Inc;
+  x.add(machine::SetMaxRegisters{increases, static_cast<int>(small(x, 0, first_lane(x)))},
+        x.group.active);
+  return true;
+}
+
+// --- ldmatrix, stmatrix ----------------------------------------------------------------------------
+
+bool make_matrices(Executor& x) {
+  const ptx::Form& form = x.form();
+  if (form.shape[0] != 8 || form.shape[1] != 8 || form.types[0] != ptx::Type::B16) return false;
+  machine::LaneMatrices m;
+  m.stores = form.opcode == Opcode::Stmatrix;
+  m.count = 1 << (static_cast<int>(form.get<ptx::MatrixCount>()) - 1);
+  m.transposed = form.has(Flag::Trans);
+  m.data = &x.group.data;
+  const Value& address = x.value(m.stores ? 0 : 1);
+  const Value& data = x.value(m.stores ? 1 : 0);
+  for (int lane = 0; lane < 32; ++lane)
+    m.rows[static_cast<std::size_t>(lane)] = offset_of(shared_at(x, address, lane));
+  for (int r = 0; r < m.count; ++r) {
+    const Value& reg =
+        data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data;
+    if (!m.stores) m.loaded.push_back(static_cast<int>(x.slot(reg)));
+    for (int lane = 0; lane < 32; ++lane)
+      std::memcpy(x.group.data[static_cast<std::size_t>(lane)].data() + 4 * r,
+                  x.words(x.slot(reg)) + lane, 4);
+  }
+  if (!m.stores) x.group.result = Result::Matrices;
+  x.add(std::move(m), x.group.active);
+  return true;
+}
+
+void finish_matrices(Executor& x) {
+  const Value& data = x.value(0);
+  const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
+  for (int r = 0; r < count; ++r) {
+    const Value& reg =
+        data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data;
+    for (int lane = 0; lane < 32; ++lane)
+      std::memcpy(x.words(x.slot(reg)) + lane,
+                  x.group.data[static_cast<std::size_t>(lane)].data() + 4 * r, 4);
+  }
+}
+
+// The phase that the arrival was counted in.
+void finish_token(Executor& x) {
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint32_t address = shared_at(x, x.value(1), lane);
+    const int index = x.c.find_slot(rank_of(address), offset_of(address));
+    const auto& state = x.c.slot(index).state;
+    const bool completed = state.pending == state.expected && state.tx == 0;
+    x.set_wide(x.slot(x.value(0)), lane, completed ? state.phase - 1 : state.phase);
+  });
+}
+
+}  // namespace
+
+bool make_statements(Executor& x) {
+  using enum Opcode;
+  const ptx::Form& form = x.form();
+  const std::uint32_t active = x.group.active;
+  switch (form.opcode) {
+    case BarSync:
+    case BarArrive: return make_barrier(x);
+    case BarrierClusterArrive: x.add(machine::ClusterArrive{is_relaxed(form)}, active); return true;
+    case BarrierClusterWait: x.add(machine::ClusterWait{}, active); return true;
+    case Fence:
+    case Membar: x.add(machine::FenceMemory{}, active); return true;
+    case FenceProxy: return make_proxy_fence(x);
+    case FenceMbarrierInit: x.add(machine::FenceMbarrierInit{}, active); return true;
+    case MbarrierInit: return make_init(x);
+    case MbarrierInval: return make_inval(x);
+    case MbarrierArrive:
+    case MbarrierArriveDrop: return make_arrive(x);
+    case MbarrierExpectTx:
+    case MbarrierCompleteTx: return make_tx(x);
+    case MbarrierTestWait:
+    case MbarrierTryWait: return make_wait(x);
+    case Atom:
+    case Red: return make_atomic(x);
+    case WgmmaMmaAsync: return make_wgmma(x);
+    case WgmmaFence: x.add(machine::WgmmaFence{}, active); return true;
+    case WgmmaCommitGroup: x.add(machine::WgmmaCommit{}, active); return true;
+    case WgmmaWaitGroup:
+      x.add(machine::WgmmaWait{static_cast<int>(small(x, 0, first_lane(x)))}, active);
+      return true;
+    case Setmaxnreg: return make_setmaxnreg(x);
+    case Ldmatrix:
+    case Stmatrix: return make_matrices(x);
+    default: return make_copy(x);
+  }
+}
+
+void finish_statements(Executor& x) {
+  switch (x.group.result) {
+    case Result::None: return;
+    case Result::Load: return finish_load(x);
+    case Result::Matrices: return finish_matrices(x);
+    case Result::Token: return finish_token(x);
+    case Result::Test:
+    case Result::Passed: return x.set_mask(x.slot(x.value(0)), x.group.active, x.group.passed);
+  }
+}
+
+}  // namespace tcq::run

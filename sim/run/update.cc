@@ -1,0 +1,74 @@
+#include "sim/run/update.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tcq::run {
+namespace {
+
+using ptx::Operation;
+
+template <class T, Operation O>
+T apply(T old, T b, T c) {
+  if constexpr (O == Operation::Add) return static_cast<T>(old + b);
+  if constexpr (O == Operation::Min) return std::min(old, b);
+  if constexpr (O == Operation::Max) return std::max(old, b);
+  if constexpr (O == Operation::Exch) return b;
+  if constexpr (O == Operation::Cas) return old == b ? c : old;
+  if constexpr (std::is_integral_v<T>) {
+    if constexpr (O == Operation::And) return static_cast<T>(old & b);
+    if constexpr (O == Operation::Or) return static_cast<T>(old | b);
+    if constexpr (O == Operation::Xor) return static_cast<T>(old ^ b);
+    if constexpr (O == Operation::Inc) return old >= b ? T{0} : static_cast<T>(old + 1);
+    if constexpr (O == Operation::Dec) return old == 0 || old > b ? b : static_cast<T>(old - 1);
+  }
+}
+
+template <class T, Operation O>
+void update(std::uint8_t* memory, const std::uint8_t* b, const std::uint8_t* c) {
+  T old, x, y;
+  std::memcpy(&old, memory, sizeof old);
+  std::memcpy(&x, b, sizeof x);
+  std::memcpy(&y, c, sizeof y);
+  const T result = apply<T, O>(old, x, y);
+  std::memcpy(memory, &result, sizeof result);
+}
+
+template <class T>
+Update integer(Operation operation) {
+  using enum Operation;
+  switch (operation) {
+    case Add: return update<T, Add>;
+    case Min: return update<T, Min>;
+    case Max: return update<T, Max>;
+    case Exch: return update<T, Exch>;
+    case Cas: return update<T, Cas>;
+    case And: return update<T, And>;
+    case Or: return update<T, Or>;
+    case Xor: return update<T, Xor>;
+    case Inc: return update<T, Inc>;
+    case Dec: return update<T, Dec>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+Update update_of(Operation operation, ptx::Type type) {
+  using enum ptx::Type;
+  switch (type) {
+    case U16:
+    case B16: return integer<std::uint16_t>(operation);
+    case U32:
+    case B32: return integer<std::uint32_t>(operation);
+    case S32: return integer<std::int32_t>(operation);
+    case U64:
+    case B64: return integer<std::uint64_t>(operation);
+    case S64: return integer<std::int64_t>(operation);
+    case F32: return operation == Operation::Add ? update<float, Operation::Add> : nullptr;
+    case F64: return operation == Operation::Add ? update<double, Operation::Add> : nullptr;
+    default: return nullptr;  // f16, bf16 and b128
+  }
+}
+
+}  // namespace tcq::run

@@ -1,0 +1,55 @@
+// What a warp of a kernel is at: groups of lanes that go their own ways, and where they meet again.
+//
+// Lanes part at a branch that they do not all take, and meet where all ways on meet (Op::join). A group that waits
+// lets the others go on, as since Volta. Registers are the machine's (Warp::registers).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/async/cluster_state.h"
+#include "sim/run/kernel.h"
+
+namespace tcq::run {
+
+struct Join {
+  ptx::Index at = ptx::none;
+  std::uint32_t lanes = 0;  // that have not ended
+  std::uint32_t arrived = 0;
+  int parent = -1;
+};
+
+// What is to be done with the results once all statements of an instruction were executed.
+enum class Result : std::uint8_t { None, Load, Matrices, Test, Passed, Token };
+
+struct Group {
+  std::uint32_t lanes = 0;
+  ptx::Index pc = 0;
+  int join = -1;
+  bool converges = false;  // waits for other lanes of a mask
+  std::uint32_t converge_mask = 0;
+  std::deque<machine::Statement> queue;  // of the instruction that it stands before
+  std::uint32_t active = 0;              // lanes that execute it
+  Result result = Result::None;
+  machine::LaneBytes data = {};
+  std::uint32_t passed = 0;  // of a test: lanes of the statements that were executed
+  // The last poll: where, and whether anything was done since.
+  ptx::Index polled = ptx::none;
+  machine::LaneBytes seen = {};
+  bool acted = true;
+};
+
+struct WarpState {
+  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<Join> joins;
+  std::vector<machine::Candidate> candidates;
+  std::vector<Group*> candidate_groups;
+  std::uint32_t carry = 0;
+  std::uint64_t steps = 0;
+  std::vector<std::uint8_t> local;  // of lane l from l * local_bytes on
+};
+
+}  // namespace tcq::run

@@ -1,0 +1,191 @@
+// Loads, stores and atomics of compiled kernels: spaces, widths, generic addresses, races, and loops that poll.
+#include "tests/run/ptx_run.h"
+
+namespace tcq::tests {
+namespace {
+
+TEST(RunMemory, WidthsAndVectors) {
+  PtxRun run(kernel(R"(
+    ld.global.v4.u8 {%r2, %r3, %r4, %r5}, [%rd2];
+    ld.global.s16 %r6, [%rd2+2];
+    add.u32 %r7, %r2, %r5;
+    st.global.v2.u16 [%rd2], {%h1, %h2};
+    st.global.u32 [%rd2], %r6;
+    st.global.u8 [%rd2], %r7;)"));
+  std::vector<std::uint32_t> in(32);
+  for (std::uint32_t i = 0; i < 32; ++i) in[i] = 0x80000000u + i * 0x01010101u;
+  const Pointer data = run.array(in);
+  run.pass(data);
+  ASSERT_EQ(run.go({}), Fault::None);
+  const auto out = run.read<std::uint32_t>(data, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    const auto high = static_cast<std::uint32_t>(static_cast<std::int16_t>(in[i] >> 16));
+    const std::uint32_t sum = ((in[i] & 0xff) + (in[i] >> 24)) & 0xff;
+    EXPECT_EQ(out[i], (high & ~0xffu) | sum);
+  }
+}
+
+TEST(RunMemory, GenericAddressesOfEverySpace) {
+  PtxRun run(
+      kernel(R"(
+    .local .align 4 .b8 mine[64];
+    .shared .align 4 .b8 ours[256];
+    mov.u64 %rd3, mine;
+    cvta.local.u64 %rd4, %rd3;
+    st.u32 [%rd4+8], %r1;
+    ld.local.u32 %r2, [mine+8];
+    mov.u32 %r3, ours;
+    cvt.u64.u32 %rd5, %r3;
+    cvta.shared.u64 %rd5, %rd5;
+    mad.wide.u32 %rd6, %r1, 4, %rd5;
+    st.u32 [%rd6], %r2;
+    bar.sync 0;
+    cvta.to.shared.u64 %rd7, %rd6;
+    ld.shared.u32 %r4, [%rd7];
+    ld.const.u32 %r5, [seven];
+    mov.u64 %rd8, seven;
+    cvta.const.u64 %rd8, %rd8;
+    ld.u32 %r6, [%rd8];
+    add.u32 %r4, %r4, %r5;
+    add.u32 %r4, %r4, %r6;
+    ld.global.u32 %r7, [shared_by_all];
+    add.u32 %r4, %r4, %r7;
+    st.global.u32 [%rd2], %r4;)",
+             ".const .align 4 .u32 seven = 7;\n.global .align 4 .u32 shared_by_all = 1000;\n"));
+  const Pointer out = run.array<std::uint32_t>(64);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {64}}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 64);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], i + 1014);
+}
+
+TEST(RunMemory, AddressesThatAreNowhere) {
+  const auto fault_of = [](const std::string& body) {
+    PtxRun run(kernel(body));
+    run.pass(run.array<std::uint32_t>(32));
+    return run.go({});
+  };
+  EXPECT_EQ(fault_of("mov.u64 %rd3, 0; ld.global.u32 %r2, [%rd3];"), Fault::AddressNowhere);
+  EXPECT_EQ(fault_of("ld.global.u32 %r2, [%rd2+4096];"), Fault::GlobalOutOfRange);
+  EXPECT_EQ(fault_of("ld.shared.u32 %r2, [4];"), Fault::SharedMemoryOutOfRange);
+  EXPECT_EQ(fault_of(".shared .b8 x[64]; mov.u32 %r3, x; ld.shared.u32 %r2, [%r3+2];"),
+            Fault::SharedUnaligned);
+  EXPECT_EQ(fault_of("st.param.u32 [out], %r1;"), Fault::AddressNowhere);
+}
+
+std::string swap_through_shared(const std::string& between) {
+  return kernel(R"(
+    .shared .align 4 .b8 x[256];
+    mov.u32 %r2, x;
+    shl.b32 %r3, %r1, 2;
+    add.u32 %r4, %r2, %r3;
+    st.shared.u32 [%r4], %r1;)" +
+                between + R"(
+    xor.b32 %r3, %r3, 252;
+    add.u32 %r4, %r2, %r3;
+    ld.shared.u32 %r5, [%r4];
+    st.global.u32 [%rd2], %r5;)");
+}
+
+TEST(RunMemory, ABarrierOrdersAndItsLackIsNamed) {
+  PtxRun right(swap_through_shared("bar.sync 0;"));
+  const Pointer out = right.array<std::uint32_t>(64);
+  right.pass(out);
+  ASSERT_EQ(right.go({.block = {64}, .explore = 5}), Fault::None);
+  const auto words = right.read<std::uint32_t>(out, 64);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], 63 - i);
+
+  PtxRun wrong(swap_through_shared(""));
+  wrong.pass(wrong.array<std::uint32_t>(64));
+  ASSERT_EQ(wrong.go({.block = {64}}), Fault::DataRace);
+  EXPECT_NE(wrong.place().find("ld.shared.u32 %r5"), std::string::npos) << wrong.place();
+}
+
+TEST(RunMemory, RacesInGlobalMemoryAreNamed) {
+  PtxRun run(kernel(R"(
+    mul.wide.u32 %rd3, %r1, 0;
+    add.u64 %rd3, %rd3, %rd1;
+    st.global.u32 [%rd3], %r1;)"));
+  run.pass(run.array<std::uint32_t>(64));
+  EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
+}
+
+TEST(RunMemory, AtomicsOfManyThreadsAddUp) {
+  PtxRun run(kernel(R"(
+    atom.global.add.u32 %r2, [%rd1], %r1;
+    red.global.max.u32 [%rd1+4], %r1;
+    atom.global.cas.b32 %r3, [%rd1+8], 0, 77;
+    red.global.add.f32 [%rd1+12], 0f3F800000;)"));
+  const Pointer out = run.array<std::uint32_t>(4);
+  run.pass(out);
+  ASSERT_EQ(run.go({.grid = {3}, .block = {64}, .explore = 3}), Fault::None);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 3), (std::vector<std::uint32_t>{3 * 63 * 32, 63, 77}));
+  EXPECT_EQ(run.read<float>(out + 12, 1)[0], 192.0f);
+}
+
+// Warp 1 hands data to warp 0 by a flag: with release and acquire, without, and with fences.
+std::string by_flag(const std::string& publish, const std::string& poll,
+                    const std::string& behind) {
+  return kernel(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra reader;
+    st.global.u32 [%rd2+256], %r1;
+    bar.warp.sync -1;
+    setp.ne.u32 %p2, %r1, 32;
+    @%p2 bra done;
+    mov.u32 %r3, 1;
+    )" + publish +
+                R"(
+    bra done;
+  reader:
+    )" + poll + R"(
+    setp.eq.u32 %p3, %r4, 0;
+    @%p3 bra reader;
+    )" + behind +
+                R"(
+    ld.global.u32 %r5, [%rd2+384];
+    st.global.u32 [%rd2+1024], %r5;
+  done:)");
+}
+
+Fault fault_by_flag(const std::string& publish, const std::string& poll,
+                    const std::string& behind = "") {
+  PtxRun run(by_flag(publish, poll, behind));
+  const Pointer out = run.array<std::uint32_t>(512);
+  run.pass(out);
+  const Fault fault = run.go({.block = {64}, .explore = 10});
+  if (fault != Fault::None) return fault;
+  const auto words = run.read<std::uint32_t>(out + 1024, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i + 32);
+  return fault;
+}
+
+TEST(RunMemory, AFlagOrdersWhatReleaseAndAcquireOrder) {
+  EXPECT_EQ(fault_by_flag("st.release.gpu.global.u32 [%rd1], %r3;",
+                          "ld.acquire.gpu.global.u32 %r4, [%rd1];"),
+            Fault::None);
+  EXPECT_EQ(fault_by_flag("fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1], %r3;",
+                          "ld.relaxed.gpu.global.u32 %r4, [%rd1];", "fence.acq_rel.gpu;"),
+            Fault::None);
+  EXPECT_EQ(fault_by_flag("membar.gl; red.global.add.u32 [%rd1], %r3;",
+                          "ld.volatile.global.u32 %r4, [%rd1];", "membar.gl;"),
+            Fault::None);
+  EXPECT_EQ(fault_by_flag("st.relaxed.gpu.global.u32 [%rd1], %r3;",
+                          "ld.acquire.gpu.global.u32 %r4, [%rd1];"),
+            Fault::DataRace);
+  EXPECT_EQ(fault_by_flag("st.release.gpu.global.u32 [%rd1], %r3;",
+                          "ld.relaxed.gpu.global.u32 %r4, [%rd1];"),
+            Fault::DataRace);
+}
+
+// A loop that polls what nobody changes is a deadlock, not a long run.
+TEST(RunMemory, APollThatNothingEndsIsADeadlock) {
+  PtxRun run(kernel(
+      "again: ld.acquire.gpu.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra again;"));
+  run.pass(run.array<std::uint32_t>(32));
+  EXPECT_EQ(run.go({}), Fault::Deadlock);
+  EXPECT_LT(run.report().instructions, 1000u);
+}
+
+}  // namespace
+}  // namespace tcq::tests

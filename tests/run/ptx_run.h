@@ -1,0 +1,119 @@
+// A kernel's text, its arguments and what came of running it: for tests of sim/run.
+//
+// Example:
+//   PtxRun run(kernel("add.s32 %r2, %r1, 1; st.global.u32 [%rd1], %r2;"));
+//   const Pointer out = run.array<int>(32);
+//   run.pass(out);
+//   EXPECT_EQ(run.go({.block = {32}}), Fault::None);
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/async/explore.h"
+#include "sim/ptx/decode.h"
+#include "sim/run/address_map.h"
+#include "sim/run/launch.h"
+
+namespace tcq::tests {
+
+using Pointer = std::uint64_t;
+
+struct Shape {
+  run::Dim3 grid = {}, block = {32}, cluster = {};
+  std::uint32_t shared = 0;
+  std::uint64_t explore = 0;
+};
+
+class PtxRun {
+ public:
+  explicit PtxRun(std::string text, std::string_view entry = "k")
+      : text_(std::move(text)), program_(ptx::load(text_)) {
+    for (const auto& d : program_.diagnostics) ADD_FAILURE() << d.at.line << ": " << d.message;
+    kernel_ = std::make_shared<const run::Kernel>(run::lower(program_, entry, "test.ptx"));
+    global_ = kernel_->global_bytes;
+  }
+
+  template <class T>
+  Pointer array(const std::vector<T>& values) {
+    global_.resize((global_.size() + 255) / 256 * 256);
+    const Pointer pointer = run::global_window + global_.size();
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+    global_.insert(global_.end(), bytes, bytes + sizeof(T) * values.size());
+    return pointer;
+  }
+  template <class T>
+  Pointer array(std::size_t count) {
+    return array(std::vector<T>(count));
+  }
+  // The next parameter, at its alignment.
+  template <class T>
+  void pass(T value) {
+    auto& p = launch_.parameters;
+    p.resize((p.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
+    std::memcpy(p.data() + p.size() - sizeof value, &value, sizeof value);
+  }
+
+  // Cluster after cluster; the first Fault ends it.
+  Fault go(const Shape& shape) {
+    launch_.grid = shape.grid;
+    launch_.block = shape.block;
+    launch_.cluster = shape.cluster;
+    launch_.dynamic_shared = shape.shared;
+    for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
+      program_of_run_ =
+          std::make_unique<machine::Program>(run::make_program(kernel_, launch_, cluster, global_));
+      report_ = machine::explore(*program_of_run_, {.max_executions = 20,
+                                                    .random_executions = shape.explore,
+                                                    .max_instructions = 1'000'000});
+      if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;
+      if (report_.finding) return report_.finding->fault;
+      global_ = report_.global;
+    }
+    return Fault::None;
+  }
+
+  template <class T>
+  std::vector<T> read(Pointer pointer, std::size_t count) const {
+    std::vector<T> values(count);
+    std::memcpy(values.data(), global_.data() + (pointer - run::global_window), count * sizeof(T));
+    return values;
+  }
+
+  const machine::Report& report() const { return report_; }
+  const machine::Program& program() const { return *program_of_run_; }
+  const run::Kernel& kernel() const { return *kernel_; }
+  run::Launch& launch() { return launch_; }
+  // The words of the instruction at which the run ended.
+  const std::string& place() const {
+    return kernel_->texts[static_cast<std::size_t>(report_.finding->at.statement)];
+  }
+
+ private:
+  std::string text_;
+  ptx::Program program_;
+  std::shared_ptr<const run::Kernel> kernel_;
+  run::Launch launch_;
+  std::vector<std::uint8_t> global_;
+  std::unique_ptr<machine::Program> program_of_run_;
+  machine::Report report_;
+};
+
+// An entry k with one pointer, in %rd1; %r1 is %tid.x and %rd2 the address of the thread's word.
+inline std::string kernel(const std::string& body, const std::string& variables = "") {
+  return ".version 8.5\n.target sm_90a\n.address_size 64\n" + variables +
+         ".visible .entry k(.param .u64 out) {\n"
+         ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .f32 "
+         "%f<40>;\n"
+         "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
+         "mad.wide.u32 %rd2, %r1, 4, %rd1;\n" +
+         body + "\nret;\n}\n";
+}
+
+}  // namespace tcq::tests

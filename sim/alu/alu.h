@@ -1,10 +1,34 @@
-// stub
+// What an instruction on registers computes, for all lanes of a warp at once.
+//
+// Decides nothing about programs, memory or order: operation() gives the function of a Form, and that function reads
+// and writes cells. Example: operation(read_form("add.s32")).evaluate adds 32 pairs of cells. The functions lie in a
+// file for each family (families.h); what has none is listed in tests/alu/coverage_test.cc.
 #pragma once
+
 #include <cstdint>
+
 #include "sim/ptx/form.h"
+
 namespace tcq::alu {
-struct Arguments { void* const* out; const void* const* in; std::uint32_t lanes; std::uint32_t* carry; };
+
+// Registers of up to 32 bits live in 32-bit cells, zero-extended, 64-bit ones in 64-bit cells, 128-bit ones in two of
+// those, {low, high}; a cell for each lane. A predicate is one mask, bit = lane.
+struct Arguments {
+  void* const* out;       // in the order of the text: destinations, of pairs and vectors one by one
+  const void* const* in;  // sources in the order of the text; immediates fill cells, too
+  std::uint32_t lanes;    // those that execute; the cells of the others stay as they are
+  std::uint32_t* carry;   // the condition code CC.CF, a mask
+  int outs, ins;          // how many there are
+};
 using Evaluate = void (*)(const Arguments&);
-struct Operation { Evaluate evaluate = nullptr; bool approximate = false; const char* bound = ""; };
+
+struct Operation {
+  Evaluate evaluate = nullptr;  // null: not modelled
+  bool approximate = false;     // the chip's bits are not known: modelled within `bound`
+  const char* bound = "";
+};
+
+// Depends on the words alone: looked up once for each Form, not for each instruction.
 Operation operation(const ptx::Form& form);
-}
+
+}  // namespace tcq::alu

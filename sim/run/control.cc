@@ -234,7 +234,7 @@ void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
   const auto in_slots = x.kernel().ins(op);
   for (std::size_t i = 0; i < out_slots.size(); ++i) outs[i] = x.words(out_slots[i]);
   for (std::size_t i = 0; i < in_slots.size(); ++i) ins[i] = x.words(in_slots[i]);
-  op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry});
+  op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins});
 }
 
 void converge(Executor& x, std::vector<Group*>& ready) {

@@ -1,0 +1,52 @@
+// cvt between integers: of every width, cut or with .sat clamped.
+//
+// A result narrower than its register is extended by its sign. Floats: convert_float.cc.
+//
+// Source: PTX ISA 9.2, 9.7.9.22 "cvt"
+#include <limits>
+
+#include "sim/alu/families.h"
+#include "sim/alu/lanes.h"
+
+namespace tcq::alu {
+namespace {
+
+using ptx::Type;
+
+// 8 and 16 bits extend to the whole cell: a register of 16 bits is read by its low half.
+template <class D>
+using Widened = std::conditional_t<sizeof(D) == 1 && std::is_signed_v<D>, std::int16_t, D>;
+
+template <class D, bool clamps>
+constexpr auto convert = []<class S>(S x) {
+  if constexpr (clamps) {
+    if (std::cmp_less(x, std::numeric_limits<D>::min()))
+      return Widened<D>{std::numeric_limits<D>::min()};
+    if (std::cmp_greater(x, std::numeric_limits<D>::max()))
+      return Widened<D>{std::numeric_limits<D>::max()};
+  }
+  return static_cast<Widened<D>>(static_cast<D>(x));
+};
+
+template <class Make>
+Evaluate with_bytes(Type type, Make make) {
+  if (type == Type::U8 || type == Type::B8) return make(std::uint8_t{});
+  return type == Type::S8 ? make(std::int8_t{}) : for_integer(type, make);
+}
+
+}  // namespace
+
+Evaluate convert_operation(const ptx::Form& form) {
+  const bool clamps = form.has(ptx::Slot::Saturate);
+  if (form.type_count != 2) return nullptr;
+  return with_bytes(form.types[0], [&](auto d) {
+    return with_bytes(form.types[1], [&](auto s) -> Evaluate {
+      using D = decltype(d);
+      using S = decltype(s);
+      return clamps ? lanewise<convert<D, true>, Widened<D>, S>
+                    : lanewise<convert<D, false>, Widened<D>, S>;
+    });
+  });
+}
+
+}  // namespace tcq::alu

@@ -1,0 +1,22 @@
+// The families of operations: each function gives what it knows of a Form, null for the rest.
+//
+// One source file for each; alu.cc asks the one that has the opcode.
+#pragma once
+
+#include "sim/alu/alu.h"
+
+namespace tcq::alu {
+
+Evaluate integer_operation(
+    const ptx::Form& form);                       // add, mul, mad, div, min, sad, dp4a of integers
+Evaluate carry_operation(const ptx::Form& form);  // add.cc, addc, sub.cc, subc, mad.cc, madc
+Evaluate logic_operation(const ptx::Form& form);  // and, lop3, shl, shf of words and predicates
+Evaluate bit_operation(const ptx::Form& form);    // bfe, bfi, bfind, popc, prmt, fns
+Evaluate compare_operation(const ptx::Form& form);      // setp, set, testp
+Evaluate select_operation(const ptx::Form& form);       // mov, selp, slct
+Evaluate convert_operation(const ptx::Form& form);      // cvt
+Evaluate float_operation(const ptx::Form& form);        // add, mul, fma, div, sqrt of f32 and f64
+Evaluate float_order_operation(const ptx::Form& form);  // min, max, neg, abs of all floats
+Evaluate warp_operation(const ptx::Form& form);         // shfl, vote, match, redux, elect
+
+}  // namespace tcq::alu

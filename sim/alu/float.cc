@@ -1,0 +1,168 @@
+// f32 and f64 in every rounding: add, sub, mul, fma, mad, div, rcp, sqrt.
+//
+// Rounded to nearest the host's operations are those of the chip; the others are rounded from odd doubles
+// (odd_double.h). NaN is canonical in f32: 0x7fffffff. div.approx, div.full and rcp.approx are in approximate.cc.
+// min, max, neg, abs: float_order.cc. f64 in other directions than .rn is not modelled.
+//
+// Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions"
+// Inferred: .ftz flushes a result that is subnormal after rounding; .sat makes +0 of -0; an f64 NaN is the first NaN
+// operand quieted, or 0xfff8000000000000, as a recorded reduction gives (sim/num/reduce_float.h).
+#include "sim/alu/families.h"
+#include "sim/alu/lanes.h"
+#include "sim/alu/odd_double.h"
+#include "sim/alu/small_float.h"
+#include "sim/num/round.h"
+
+namespace tcq::alu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Rounding;
+using ptx::Type;
+
+enum class Compute { Add, Sub, Mul, Fma, Div, Rcp, Sqrt };
+
+template <Compute op, class T>
+T nearest(T x, T y, T z) {
+  switch (op) {
+    case Compute::Add: return x + y;
+    case Compute::Sub: return x - y;
+    case Compute::Mul: return x * y;
+    case Compute::Fma: return std::fma(x, y, z);
+    case Compute::Div: return x / y;
+    case Compute::Rcp: return 1 / x;
+    case Compute::Sqrt: return std::sqrt(x);
+  }
+}
+
+template <Compute op, Rounding mode>
+double odd(double x, double y, double z) {
+  switch (op) {
+    case Compute::Add: return signed_zero_sum<mode>(x, y);
+    case Compute::Sub: return signed_zero_sum<mode>(x, -y);
+    case Compute::Mul: return x * y;
+    case Compute::Fma: return signed_zero_sum<mode>(x * y, z);
+    case Compute::Div: return odd_quotient(x, y);
+    case Compute::Rcp: return odd_quotient(1, x);
+    case Compute::Sqrt: return odd_root(x);
+  }
+}
+
+template <bool flushes, bool saturates>
+float finished(float x) {
+  if (flushes) x = flush(x);
+  if (saturates) return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F;
+  return x == x ? x : std::bit_cast<float>(canonical_nan_f32);
+}
+
+template <Compute op, Rounding mode, bool flushes, bool saturates>
+constexpr auto f32 = [](float x, float y, float z) {
+  if (flushes) x = flush(x), y = flush(y), z = flush(z);
+  // Products with a sum rounded once, which std::fma is only where the host has it.
+  const bool is_native = mode == Rounding::Rn && op != Compute::Fma;
+  const float result = is_native ? nearest<op>(x, y, z) : to_float<mode>(odd<op, mode>(x, y, z));
+  return finished<flushes, saturates>(result);
+};
+
+template <Compute op>
+constexpr int arity = op == Compute::Fma                          ? 3
+                      : op == Compute::Rcp || op == Compute::Sqrt ? 1
+                                                                  : 2;
+
+template <auto f, class T, Compute op>
+Evaluate of_arity() {
+  if constexpr (arity<op> == 3) return lanewise<f, T, T, T, T>;
+  if constexpr (arity<op> == 2) return lanewise<[](T x, T y) { return f(x, y, T{0}); }, T, T, T>;
+  if constexpr (arity<op> == 1) return lanewise<[](T x) { return f(x, T{0}, T{0}); }, T, T>;
+}
+
+template <Compute op, Rounding mode>
+Evaluate f32_of(const ptx::Form& form) {
+  const bool saturates = form.has(ptx::Slot::Saturate);
+  if (form.has(ptx::Flag::Ftz))
+    return saturates ? of_arity<f32<op, mode, true, true>, float, op>()
+                     : of_arity<f32<op, mode, true, false>, float, op>();
+  return saturates ? of_arity<f32<op, mode, false, true>, float, op>()
+                   : of_arity<f32<op, mode, false, false>, float, op>();
+}
+
+// ---- f64 ----------------------------------------------------------------------------------------
+
+constexpr double quieted(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 51);
+}
+template <Compute op>
+constexpr auto f64 = [](double x, double y, double z) {
+  const double result = nearest<op>(x, y, z);
+  if (result == result) return result;
+  for (const double operand : {x, y, z})
+    if (operand != operand) return quieted(operand);
+  return std::bit_cast<double>(std::uint64_t{0xfff8} << 48);
+};
+
+// Two f32 in 64 bits.
+template <auto f>
+constexpr auto f32x2 = [](auto... x) {
+  const auto half = [](std::uint64_t word, int shift) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(word >> shift));
+  };
+  const auto low = std::bit_cast<std::uint32_t>(f(half(x, 0)...));
+  const auto high = std::bit_cast<std::uint32_t>(f(half(x, 32)...));
+  return std::uint64_t{high} << 32 | low;
+};
+
+template <Compute op, Rounding mode, bool flushes>
+Evaluate pair_of() {
+  using U64 = std::uint64_t;
+  static constexpr auto f = f32<op, mode, flushes, false>;
+  if constexpr (arity<op> == 3) return lanewise<f32x2<f>, U64, U64, U64, U64>;
+  if constexpr (arity<op> == 2)
+    return lanewise<f32x2<[](float x, float y) { return f(x, y, 0.0F); }>, U64, U64, U64>;
+  return nullptr;
+}
+
+template <Compute op>
+Evaluate of_type(const ptx::Form& form) {
+  Rounding mode = form.get<Rounding>();
+  if (mode == Rounding::None) mode = Rounding::Rn;
+  if (form.types[0] == Type::F64)
+    return mode == Rounding::Rn && !form.has(ptx::Slot::Saturate) ? of_arity<f64<op>, double, op>()
+                                                                  : nullptr;
+  const bool pairs = form.types[0] == Type::F32x2;
+  const bool flushes = form.has(ptx::Flag::Ftz);
+  if (!pairs && form.types[0] != Type::F32) return nullptr;
+  switch (mode) {
+    case Rounding::Rn:
+      if (!pairs) return f32_of<op, Rounding::Rn>(form);
+      return flushes ? pair_of<op, Rounding::Rn, true>() : pair_of<op, Rounding::Rn, false>();
+    case Rounding::Rz:
+      if (!pairs) return f32_of<op, Rounding::Rz>(form);
+      return flushes ? pair_of<op, Rounding::Rz, true>() : pair_of<op, Rounding::Rz, false>();
+    case Rounding::Rm:
+      if (!pairs) return f32_of<op, Rounding::Rm>(form);
+      return flushes ? pair_of<op, Rounding::Rm, true>() : pair_of<op, Rounding::Rm, false>();
+    case Rounding::Rp:
+      if (!pairs) return f32_of<op, Rounding::Rp>(form);
+      return flushes ? pair_of<op, Rounding::Rp, true>() : pair_of<op, Rounding::Rp, false>();
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+Evaluate float_operation(const ptx::Form& form) {
+  if (form.has(ptx::Slot::Precision) || form.type_count > 1) return nullptr;
+  switch (form.opcode) {
+    case Opcode::Add: return of_type<Compute::Add>(form);
+    case Opcode::Sub: return of_type<Compute::Sub>(form);
+    case Opcode::Mul: return of_type<Compute::Mul>(form);
+    case Opcode::Fma:
+    case Opcode::Mad: return of_type<Compute::Fma>(form);
+    case Opcode::Div: return of_type<Compute::Div>(form);
+    case Opcode::Rcp: return of_type<Compute::Rcp>(form);
+    case Opcode::Sqrt: return of_type<Compute::Sqrt>(form);
+    default: return nullptr;
+  }
+}
+
+}  // namespace tcq::alu

@@ -88,7 +88,10 @@ constexpr std::array<Page, 22> pages = {{
     {"what", "MNEMONIC MATRIX thread=T register=R [part=P] | desc=WORD byte=ADDRESS",
      "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
-     "D[9][13].\n"
+     "D[9][13];\n"
+     "without register= with all registers of the thread, with warp= in place of thread= of all "
+     "its "
+     "threads.\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
      "read.\n"
      "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "
@@ -100,9 +103,9 @@ constexpr std::array<Page, 22> pages = {{
      "memory:\n"
      "A and B desc=WORD byte=ADDRESS [cta=] say the element, its core matrix, and the K step if a "
      "later\n"
-     "instruction of the tile reads it; SFA and SFB in=smem|global byte=. JSON lists elements as "
-     "where "
-     "does.\n",
+     "instruction of the tile reads it, with bytes=N all elements of a range; SFA and SFB "
+     "in=smem|global\n"
+     "byte=. JSON lists elements as where does.\n",
      "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 register=7", ""},
     {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "

@@ -39,7 +39,8 @@ bool is_given(const Axis& axis, const Keys& keys) {
 Asked read_map(const Question& question, Ask ask) {
   const std::string_view word = word_at(
       question, 0, ask == Ask::Bytes ? "MNEMONIC A|B desc=WORD" : "MNEMONIC MATRIX key=value ...");
-  for (const Family* family : {&tmem_copy_family, &tensor_memory_family, &matrix_move_family, &warp_mma_family})
+  for (const Family* family :
+       {&tmem_copy_family, &tensor_memory_family, &matrix_move_family, &warp_mma_family})
     if (family->has(word)) return family->read(question, ask);
   return warpgroup_family.read(question, ask);
 }

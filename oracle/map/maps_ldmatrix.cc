@@ -81,7 +81,11 @@ Map map_of(const Move& move) {
       {.name = "row", .extent = matrix_extent},
       {.name = "col", .extent = matrix_extent}};
   map.place = {{.name = "thread", .extent = lanes},
-               {.name = "register", .extent = move.count, .alias = "reg", .largest = 4},
+               {.name = "register",
+                .extent = move.count,
+                .alias = "reg",
+                .missing = Missing::All,
+                .largest = 4},
                {.name = "part", .extent = parts, .missing = Missing::All}};
   map.places = [=](const Coords& e) {
     const matrix::Slot slot = matrix::slot(transposed, {e[0], e[1], e[2]});
@@ -97,7 +101,7 @@ Map map_of(const Move& move) {
 Keys keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col", "matrix", "index"});
-  if (ask == Ask::Place) return Keys(words, {}, {"thread", "register", "reg", "part"});
+  if (ask == Ask::Place) return Keys(words, {}, {"thread", "warp", "register", "reg", "part"});
   return Keys(words, {});
 }
 

@@ -65,7 +65,7 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
   map.bits = f.bits;
   map.element = {{.name = "row", .extent = f.rows}, {.name = "col", .extent = f.cols}};
   map.place = {{.name = "thread", .extent = warp_mma::lanes},
-               {.name = "register", .extent = f.registers, .alias = "reg"},
+               {.name = "register", .extent = f.registers, .alias = "reg", .missing = Missing::All},
                {.name = "part", .extent = warp_mma::parts(f.bits), .missing = Missing::All}};
   map.places = [f](const Coords& e) {
     const Slot s = f.slot({e[0], e[1]});
@@ -81,7 +81,7 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
 Keys keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col"});
-  if (ask == Ask::Place) return Keys(words, {}, {"thread", "register", "reg", "part"});
+  if (ask == Ask::Place) return Keys(words, {}, {"thread", "warp", "register", "reg", "part"});
   if (!words.empty())
     throw UsageError(
         fmt::format("unexpected word {}: a fragment of mma has no keys", quoted(words[0])));

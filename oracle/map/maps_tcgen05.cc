@@ -329,9 +329,10 @@ Map map_of(const TmemLoad& load) {
                   .extent = footprint_columns(f),
                   .first = first,
                   .asked = tmem_columns}};
-  map.place = {{.name = "thread", .extent = lanes_per_warp * warps},
-               {.name = "register", .extent = registers(f), .alias = "reg"},
-               {.name = "part", .extent = halves(f), .missing = Missing::All}};
+  map.place = {
+      {.name = "thread", .extent = lanes_per_warp * warps},
+      {.name = "register", .extent = registers(f), .alias = "reg", .missing = Missing::All},
+      {.name = "part", .extent = halves(f), .missing = Missing::All}};
   map.places = [=](const Coords& e) { return slots_of(load, {e[0], e[1] + first}); };
   map.element_at = [=](const Coords& at) {
     const Cell cell = cell_of(load, at[0], at[1], at[2]);

@@ -24,7 +24,11 @@ constexpr int largest_n = 256;
 
 std::vector<Axis> register_axes(int registers, int largest, int parts) {
   return {{.name = "thread", .extent = wgmma::threads_per_warpgroup},
-          {.name = "register", .extent = registers, .alias = "reg", .largest = largest},
+          {.name = "register",
+           .extent = registers,
+           .alias = "reg",
+           .missing = Missing::All,
+           .largest = largest},
           {.name = "part", .extent = parts, .missing = Missing::All}};
 }
 
@@ -152,7 +156,7 @@ Keys keys_from(const Question& question, Ask ask, std::string_view matrix) {
   if (ask == Ask::Place)
     return metadata ? Keys(words, instruction_keys, {"thread", "nibble", "part"})
                     : Keys(words, instruction_keys,
-                           {"thread", "register", "reg", "part", "desc", "byte"});
+                           {"thread", "warp", "register", "reg", "part", "desc", "byte", "bytes"});
   if (ask != Ask::Element) return Keys(words, instruction_keys, {"desc"});
   if (metadata) return Keys(words, instruction_keys, {"row", "k"});
   if (matrix != "D") return Keys(words, instruction_keys, {"row", "col", "desc"});
@@ -186,7 +190,8 @@ void refuse_keys(const Keys& keys, std::initializer_list<std::string_view> other
   for (const std::string_view key : others)
     if (keys.has(key))
       throw UsageError(fmt::format("{}= does not apply to {} in {}: expected {}", key, matrix,
-                                   where, key == "byte" ? "thread= and register=" : "byte="));
+                                   where,
+                                   key.starts_with("byte") ? "thread= and register=" : "byte="));
 }
 
 Map in_registers(const Instruction& instruction, std::string_view matrix) {
@@ -207,7 +212,7 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
     if (ask == Ask::Bytes)
       throw UsageError("a=regs: A in registers has no descriptor; expected B, or a=smem");
     map = in_registers(instruction, matrix);
-    if (ask == Ask::Place) refuse_keys(keys, {"byte"}, matrix, "registers");
+    if (ask == Ask::Place) refuse_keys(keys, {"byte", "bytes"}, matrix, "registers");
     if (keys.has("desc"))
       throw UsageError(
           fmt::format("desc= is for operands in shared memory, but {} is in registers: "
@@ -217,7 +222,7 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
     map = operand_map(f, matrix == "B");
     if (!keys.has("desc")) throw_no_place(matrix, ask);
     if (ask == Ask::Place)
-      refuse_keys(keys, {"thread", "register", "reg", "part"}, matrix, "shared memory");
+      refuse_keys(keys, {"thread", "warp", "register", "reg", "part"}, matrix, "shared memory");
     set_descriptor(map, f, parse_number(keys.text("desc", ""), "desc="));
   }
   map.matrix = matrix;

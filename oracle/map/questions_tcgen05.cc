@@ -47,8 +47,8 @@ Words coordinate_keys(Sort sort, Ask ask) {
       case Sort::Load: return {"tmem_lane", "tmem_column"};
     }
   if (ask == Ask::Place) {
-    if (sort == Sort::Smem || sort == Sort::Blocks) return {"byte", "cta"};
-    return sort == Sort::Load ? Words{"thread", "register", "reg", "part"}
+    if (sort == Sort::Smem || sort == Sort::Blocks) return {"byte", "bytes", "cta"};
+    return sort == Sort::Load ? Words{"thread", "warp", "register", "reg", "part"}
                               : Words{"tmem_lane", "tmem_column", "cta"};
   }
   return {};

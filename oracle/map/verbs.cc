@@ -47,12 +47,35 @@ Value byte_value(const Map& map, const ByteElement& at) {
   return members;
 }
 
+// Elements that begin in the range, in the order of bytes.
+Answer what_in_range(const Asked& asked, int cta, int first, Style style) {
+  constexpr std::uint64_t most = 1024;
+  const Map& map = asked.map;
+  const auto count = static_cast<int>(asked.keys.number("bytes", 1, most));
+  std::string text;
+  Value::List all;
+  for (int byte = first; byte < first + count; ++byte)
+    for (const ByteElement& at : at_byte(map, cta, byte)) {
+      if (at.byte != 0) continue;
+      text += fmt::format("{}byte {:#x} = {}{}", text.empty() ? "" : "\n", byte,
+                          element_text(map, at.element),
+                          at.k_step == 0 ? "" : fmt::format(" of K step {}", at.k_step));
+      all.push_back(byte_value(map, at));
+    }
+  if (all.empty())
+    return {Status::No, "",
+            fmt::format("bytes {:#x} to {:#x} hold nothing of {}", first, first + count - 1,
+                        map.matrix)};
+  return with_notes(map, style == Style::Json ? json_text(std::move(all)) : text, style);
+}
+
 Answer what_at_byte(const Asked& asked, Style style) {
   constexpr std::uint64_t last_byte = (std::uint64_t{1} << 31) - 1;
   const Map& map = asked.map;
   const auto byte = static_cast<int>(asked.keys.number("byte", 0, last_byte));
   const auto ctas = static_cast<std::uint64_t>(map.place[0].extent);
   const auto cta = static_cast<int>(asked.keys.number_or("cta", 0, ctas - 1, 0));
+  if (asked.keys.has("bytes")) return what_in_range(asked, cta, byte, style);
   const std::vector<ByteElement> found = at_byte(map, cta, byte);
   const std::string where =
       fmt::format("byte {:#x}", byte) +
@@ -91,18 +114,52 @@ Answer where(const Question& question) {
   return with_notes(map, std::move(text), style);
 }
 
+// All places that the keys leave open: of one thread, or with warp= of all threads of a warp.
+std::vector<Coords> places_asked(const Map& map, const Keys& keys) {
+  if (!is_of_registers(map) || !keys.has("warp")) return coords_from(map.place, keys);
+  if (keys.has("thread"))
+    throw UsageError("warp= and thread= are both given: expected one of them");
+  constexpr int lanes_per_warp = 32;
+  std::vector<Axis> axes = map.place;
+  axes[0].missing = Missing::All;
+  const int warps = axes[0].extent / lanes_per_warp;
+  const auto warp = static_cast<int>(keys.number("warp", 0, static_cast<std::uint64_t>(warps) - 1));
+  std::vector<Coords> all = coords_from(axes, keys);
+  std::erase_if(all, [warp](const Coords& at) { return at[0] / lanes_per_warp != warp; });
+  return all;
+}
+
+// Places of one register, or of one cell: what one line of text is about.
+std::vector<std::vector<Coords>> lines_of(const Map& map, const std::vector<Coords>& places) {
+  std::vector<std::vector<Coords>> lines;
+  for (const Coords& at : places) {
+    const bool same = !lines.empty() && is_of_registers(map) && lines.back()[0][0] == at[0] &&
+                      lines.back()[0][1] == at[1];
+    if (same || (!lines.empty() && !is_of_registers(map)))
+      lines.back().push_back(at);
+    else
+      lines.push_back({at});
+  }
+  return lines;
+}
+
 Answer what(const Question& question) {
   const Asked asked = read_map(question, Ask::Place);
   const Map& map = asked.map;
   if (map.space == Space::SharedMemory) return what_at_byte(asked, question.options.style);
-  const std::vector<Coords> places = coords_from(map.place, asked.keys);
+  const std::vector<Coords> places = places_asked(map, asked.keys);
   std::vector<Coords> elements;
-  for (const Coords& place : places)
-    if (holds(map, place)) elements.push_back(map.element_at(place));
+  std::string text;
+  for (const std::vector<Coords>& line : lines_of(map, places)) {
+    std::vector<Coords> held;
+    for (const Coords& place : line)
+      if (holds(map, place)) held.push_back(map.element_at(place));
+    if (!held.empty()) text += (text.empty() ? "" : "\n") + what_text(map, line, held);
+    elements.insert(elements.end(), held.begin(), held.end());
+  }
   if (elements.empty())
     return {Status::No, "", asked_text(map, places[0], true) + " " + map.nothing};
-  if (question.options.style != Style::Json)
-    return with_notes(map, what_text(map, places, elements), Style::Text);
+  if (question.options.style != Style::Json) return with_notes(map, text, Style::Text);
   const Value::List all = list_of(elements, [&](const Coords& e) { return noted_members(map, e); });
   return with_notes(map, json_text(all), Style::Json);
 }

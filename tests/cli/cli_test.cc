@@ -203,7 +203,7 @@ const std::vector<Bad>& bad_questions() {
       {"what M D thread=128 reg=7", 2, "[0, 127]"},
       {"what M D thread=6 reg=64", 2, "[0, 63]"},
       {"what M D thread=6 reg=7 part=1", 2, "[0, 0]"},
-      {"what M D thread=6", 2, "register="},
+      {"what M D register=6", 2, "thread="},
       {"what M B thread=6 reg=7", 2, "registers"},
       {"what M A thread=6 reg=0", 2, "a=regs"},
       {"what SP E thread=2 nibble=8", 2, "[0, 7]"},

@@ -103,6 +103,25 @@ FindingText text_of(const machine::Program& program, const machine::Finding& fin
   return f;
 }
 
+// Clusters are run one after the other: a warp that looks at global memory again and again may wait for one that
+// comes later, which is no deadlock of the kernel.
+void note_other_clusters(FindingText& f, const machine::Finding& finding, std::uint64_t clusters) {
+  const bool waits_outside =
+      finding.fault == Fault::Deadlock &&
+      std::any_of(finding.waiting.begin(), finding.waiting.end(), [](const machine::Waiting& w) {
+        return w.what == machine::WaitFor::Memory && w.cta == machine::global_memory;
+      });
+  if (!waits_outside || clusters < 2) return;
+  f.severity = "unmodelled";
+  f.is_unmodelled = true;
+  f.happened =
+      "a warp waits for bytes of global memory that nothing in its cluster writes: it may wait for "
+      "what another "
+      "cluster does, and clusters are run one after the other";
+  f.fix = "launch a grid of one cluster, or give the memory as the other clusters leave it";
+  f.text = f.happened + "\n" + f.text;
+}
+
 // The clusters that are run: all, or `sample` spread over the grid.
 std::vector<std::uint64_t> clusters_to_run(const Request& request, std::uint64_t count) {
   const std::uint64_t wanted = request.sample == 0 ? count : std::min(request.sample, count);
@@ -159,6 +178,7 @@ Report run_clusters(const Request& request, std::shared_ptr<const tcq::run::Kern
       report.suspicions.push_back(text_of(program, f, cluster));
     if (found.finding) {
       report.findings.push_back(text_of(program, *found.finding, cluster));
+      note_other_clusters(report.findings.back(), *found.finding, report.clusters);
       break;
     }
     memory.global = std::move(found.global);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/run/tensor_memory.h"
+
 namespace tcq::run {
 namespace {
 
@@ -14,11 +16,6 @@ using ptx::ValueKind;
 
 bool is_shared(Space space) {
   return space == Space::Shared || space == Space::SharedCta || space == Space::SharedCluster;
-}
-
-std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
-  const std::uint64_t a = x.address(address, lane);
-  return static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a);
 }
 
 // Every lane issues a copy of its own.
@@ -90,24 +87,50 @@ bool is_tiled(const ptx::Form& form) {
   return mode == ptx::LoadMode::None || mode == ptx::LoadMode::Tile;
 }
 
+// One load for each CTA that gets the box. With cta_group::2 its bytes count in that CTA of the destination's pair
+// which the mbarrier's parity in the cluster says.
+bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor) {
+  const std::uint32_t to = shared_at(x, x.value(0), lane);
+  const std::uint32_t barrier = shared_at(x, x.value(2), lane);
+  const std::uint16_t mask = mask_at(x, 3, lane);
+  if (x.form().get<ptx::CtaGroup>() != ptx::CtaGroup::Two) {
+    if (mask == 0 && rank_of(to) != rank_of(barrier)) return false;
+    x.add(machine::TensorLoad{tensor.map, tensor.start, shared_address(x, to),
+                              shared_address(x, barrier), mask},
+          1u << lane);
+    return true;
+  }
+  const auto ctas = static_cast<int>(x.c.ctas.size());
+  for (int cta = 0; cta < ctas; ++cta) {
+    const bool takes = mask == 0 ? cta == rank_of(to) : (mask >> cta & 1) != 0;
+    if (!takes) continue;
+    const int counts = cta - cta % 2 + rank_of(barrier) % 2;
+    x.add(machine::TensorLoad{tensor.map, tensor.start, machine::Address(offset_of(to)).in(cta),
+                              machine::Address(offset_of(barrier)).in(counts)},
+          1u << lane);
+  }
+  if (mask >> ctas != 0) x.fail(Fault::MulticastMask, lane, mask);
+  return true;
+}
+
 // dst [shared], [map, {}], [mbar]{, mask} or [map, {}], [shared]
 bool make_tensor(Executor& x) {
-  const ptx::Form& form = x.form();
-  if (!is_tiled(form) || form.has(ptx::Slot::CtaGroup)) return false;
-  const bool loads = is_shared(form.space());
-  return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+  if (!is_tiled(x.form())) return false;
+  const bool loads = is_shared(x.form().space());
+  bool fine = true;
+  x.for_each_lane(x.group.active, [&](int lane) {
     TensorOperand tensor;
-    if (!read_tensor(x, x.value(loads ? 1 : 0), lane, tensor)) return false;
-    if (!loads) {
-      what = machine::TensorStore{tensor.map, tensor.start,
-                                  shared_address(x, shared_at(x, x.value(1), lane))};
-      return true;
-    }
-    what = machine::TensorLoad{
-        tensor.map, tensor.start, shared_address(x, shared_at(x, x.value(0), lane)),
-        shared_address(x, shared_at(x, x.value(2), lane)), mask_at(x, 3, lane)};
-    return true;
+    if (!fine || x.c.finding) return;
+    fine = read_tensor(x, x.value(loads ? 1 : 0), lane, tensor);
+    if (!fine || x.c.finding) return;
+    if (loads)
+      fine = add_tensor_loads(x, lane, tensor);
+    else
+      x.add(machine::TensorStore{tensor.map, tensor.start,
+                                 shared_address(x, shared_at(x, x.value(1), lane))},
+            1u << lane);
   });
+  return fine;
 }
 
 bool reduction_of(const ptx::Form& form, tma::Reduction& op) {
@@ -210,7 +233,7 @@ bool make_copy(Executor& x) {
       x.add(machine::BulkWait{static_cast<int>(pending), x.form().has(Flag::Read)}, active);
       return true;
     }
-    default: return false;
+    default: return make_tensor_memory(x);
   }
 }
 

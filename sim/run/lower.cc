@@ -286,8 +286,10 @@ class Lowering {
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
     }
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
-    if (!names_owned_registers(instruction.opcode)) list_operands(op, instruction);
+    list_operands(op, instruction);
     if (instruction.opcode == Opcode::Mov && has_vector(instruction)) op.action = Action::Repack;
+    if (instruction.opcode == Opcode::Mov && op.action == Action::Alu && is_one_register(op))
+      op.action = Action::Nothing;
     kernel_.has_setmaxnreg |= instruction.opcode == Opcode::Setmaxnreg;
     if (op.action == Action::Unmodelled)
       kernel_.problems[at] =
@@ -309,6 +311,10 @@ class Lowering {
     return Action::Unmodelled;
   }
 
+  bool is_one_register(const Op& op) const {
+    return op.outs == 1 && op.ins == 1 && kernel_.outs(op)[0] == kernel_.ins(op)[0];
+  }
+
   bool has_vector(const Instruction& instruction) const {
     return program_.values[instruction.values.first].kind == ValueKind::Vector ||
            program_.values[instruction.values.first + 1].kind == ValueKind::Vector;
@@ -317,10 +323,15 @@ class Lowering {
   void list_operands(Op& op, const Instruction& instruction) {
     op.lists = static_cast<std::uint32_t>(kernel_.slots.size());
     std::vector<Slot> ins;
+    const bool owns = names_owned_registers(instruction.opcode);  // then the rest is listed
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
-      list_operand(op, v, ins);
+      if (!owns || is_not_owned(v)) list_operand(op, v, ins);
     op.ins = static_cast<std::uint8_t>(ins.size());
     kernel_.slots.insert(kernel_.slots.end(), ins.begin(), ins.end());
+  }
+  bool is_not_owned(Index v) const {
+    const Slot slot = kernel_.slot_of_value[v];
+    return slot != no_slot && slot >= kernel_.owned_slots;
   }
   void list_operand(Op& op, Index v, std::vector<Slot>& ins) {
     const Value& value = program_.values[v];

@@ -218,6 +218,11 @@ bool is_own(const Target& t) {
 
 }  // namespace
 
+std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
+  const std::uint64_t a = x.address(address, lane);
+  return static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a);
+}
+
 machine::Address shared_address(const Executor& x, std::uint32_t address) {
   machine::Address result(offset_of(address));
   if (rank_of(address) != x.warp.cta) result.cta = rank_of(address);

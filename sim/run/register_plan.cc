@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/run/coalesce.h"
+
 namespace tcq::run {
 namespace {
 
@@ -31,9 +33,10 @@ class Planner {
     for (Index i = 0; i < registers.count; ++i)
       kernel_.words_of_register[i] =
           static_cast<std::uint8_t>(words_of(program_.registers[registers.first + i].type));
+    same_as_ = coalesced_registers(kernel_);
     for (Index i = 0; i < kernel_.code->instructions.count; ++i) place_vectors(i);
     kernel_.owned_slots = kernel_.slot_count;
-    for (Index i = 0; i < registers.count; ++i) place(i);
+    for (Index i = 0; i < registers.count; ++i) place(i);  // also those whose class has its slot
   }
 
  private:
@@ -52,7 +55,7 @@ class Planner {
     const auto items = items_of(program_, vector);
     const bool fresh = std::all_of(items.begin(), items.end(), [&](const Value& item) {
       return item.kind == ValueKind::Register && words(item) == 1 &&
-             kernel_.slot_of_register[item.index] == no_slot;
+             kernel_.slot_of_register[same_as_[item.index]] == no_slot;
     });
     if (!fresh) return;
     for (const Value& item : items) place(item.index);
@@ -61,14 +64,17 @@ class Planner {
   int words(const Value& value) const { return kernel_.words_of_register[value.index]; }
 
   void place(Index reg) {
-    Slot& slot = kernel_.slot_of_register[reg];
-    if (slot != no_slot) return;
-    slot = kernel_.slot_count;
-    kernel_.slot_count += std::max<Slot>(1, kernel_.words_of_register[reg]);
+    Slot& slot = kernel_.slot_of_register[same_as_[reg]];
+    if (slot == no_slot) {
+      slot = kernel_.slot_count;
+      kernel_.slot_count += std::max<Slot>(1, kernel_.words_of_register[reg]);
+    }
+    kernel_.slot_of_register[reg] = slot;
   }
 
   Kernel& kernel_;
   const ptx::Program& program_;
+  std::vector<Index> same_as_;  // coalesce.h
 };
 
 }  // namespace

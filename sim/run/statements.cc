@@ -40,11 +40,6 @@ void for_each_alike(Executor& x, Key key, Make make) {
   for (const auto& [operands, lanes] : alike) x.add(make(operands), lanes);
 }
 
-std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
-  const std::uint64_t a = x.address(address, lane);
-  return static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a);
-}
-
 std::uint32_t small(const Executor& x, std::uint32_t operand, int lane) {
   return static_cast<std::uint32_t>(x.number(x.value(operand), lane));
 }

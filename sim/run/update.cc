@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/num/reduce_float.h"
+
 namespace tcq::run {
 namespace {
 
@@ -52,6 +54,42 @@ Update integer(Operation operation) {
   }
 }
 
+// f16 and bf16, alone or in pairs: the bits of a bulk reduction of these types.
+template <tma::DataType D, tma::Reduction R, int Count>
+void reduce_halves(std::uint8_t* memory, const std::uint8_t* b, const std::uint8_t*) {
+  for (int i = 0; i < Count; ++i) {
+    std::uint16_t old = 0;
+    std::uint16_t x = 0;
+    std::memcpy(&old, memory + 2 * i, sizeof old);
+    std::memcpy(&x, b + 2 * i, sizeof x);
+    const auto result = static_cast<std::uint16_t>(tma::reduced_bits(R, D, old, x));
+    std::memcpy(memory + 2 * i, &result, sizeof result);
+  }
+}
+
+template <tma::DataType D, int Count>
+Update halves(Operation operation) {
+  switch (operation) {
+    case Operation::Add: return reduce_halves<D, tma::Reduction::Add, Count>;
+    case Operation::Min: return reduce_halves<D, tma::Reduction::Min, Count>;
+    case Operation::Max: return reduce_halves<D, tma::Reduction::Max, Count>;
+    default: return nullptr;
+  }
+}
+
+struct Wide {
+  std::uint64_t low, high;
+  bool operator==(const Wide&) const = default;
+};
+
+Update wide(Operation operation) {
+  switch (operation) {
+    case Operation::Exch: return update<Wide, Operation::Exch>;
+    case Operation::Cas: return update<Wide, Operation::Cas>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 Update update_of(Operation operation, ptx::Type type) {
@@ -67,7 +105,12 @@ Update update_of(Operation operation, ptx::Type type) {
     case S64: return integer<std::int64_t>(operation);
     case F32: return operation == Operation::Add ? update<float, Operation::Add> : nullptr;
     case F64: return operation == Operation::Add ? update<double, Operation::Add> : nullptr;
-    default: return nullptr;  // f16, bf16 and b128
+    case F16: return halves<tma::DataType::Float16, 1>(operation);
+    case F16x2: return halves<tma::DataType::Float16, 2>(operation);
+    case BF16: return halves<tma::DataType::BFloat16, 1>(operation);
+    case BF16x2: return halves<tma::DataType::BFloat16, 2>(operation);
+    case B128: return wide(operation);
+    default: return nullptr;
   }
 }
 

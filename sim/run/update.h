@@ -2,6 +2,7 @@
 //
 // Source: PTX ISA 9.2, 9.7.13.5 "atom". Floating point sums are rounded to nearest; f32 in global memory keeps
 // subnormals, f16 and bf16 need .noftz.
+// Inferred: NaN, zeros and subnormals of f16 and bf16 as in bulk reductions (sim/num/reduce_float.h).
 #pragma once
 
 #include <cstdint>

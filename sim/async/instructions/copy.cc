@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -67,10 +68,13 @@ AccessId add_copy_access(Step& s, AccessKind kind, Stream stream) {
   return s.c.log.add(access);
 }
 
-// One copy into one CTA, which completes `bytes` on an mbarrier there.
+// One copy into one CTA, which completes `bytes` on an mbarrier there, or on one of the CTA that it names.
 template <class I>
 Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes) {
-  MbarrierSlot* slot = slot_to_complete(s, i.barrier.in(cta), s.first_lane());
+  Address barrier = i.barrier.in(cta);
+  if constexpr (std::is_same_v<I, TensorLoad>)  // cta_group::2: it may be the peer's
+    if (i.multicast == 0 && i.barrier.cta != own_cta) barrier = i.barrier;
+  MbarrierSlot* slot = slot_to_complete(s, barrier, s.first_lane());
   if (slot == nullptr) return nullptr;
   const AccessId write = add_copy_access(s, AccessKind::CopyWrite, slot->phases);
   s.c.log[write].operation = slot->state.phase;

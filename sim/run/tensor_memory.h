@@ -1,0 +1,11 @@
+// tcgen05 of compiled kernels as statements of the machine.
+#pragma once
+
+#include "sim/run/executor.h"
+
+namespace tcq::run {
+
+// False if the instruction is none of tcgen05, or is not modelled as it stands.
+bool make_tensor_memory(Executor& x);
+
+}  // namespace tcq::run

@@ -1,0 +1,123 @@
+// Accumulators that are copied from one wgmma to the next while they are in flight.
+#include <gtest/gtest.h>
+
+#include "tests/run/kernel_run.h"
+
+namespace tcq::run {
+namespace {
+
+// One warpgroup multiplies a tile of ones (64 x 16) by another (16 x 8), three times: D is 48 everywhere.
+constexpr const char* kernel_begin = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+{
+  .shared .align 128 .b8 tile[2304];
+  .reg .pred %p<4>;
+  .reg .b32 %r<64>;
+  .reg .b64 %rd<16>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r50, %tid.x;
+  shl.b32 %r51, %r50, 2;
+  mov.u32 %r52, tile;
+  add.u32 %r51, %r51, %r52;
+  mov.b32 %r53, 0x3c003c00;
+  st.shared.b32 [%r51], %r53;
+  st.shared.b32 [%r51+512], %r53;
+  st.shared.b32 [%r51+1024], %r53;
+  st.shared.b32 [%r51+1536], %r53;
+  setp.lt.u32 %p1, %r50, 64;
+  @%p1 st.shared.b32 [%r51+2048], %r53;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  and.b32 %r54, %r52, 0x3ffff;
+  shr.u32 %r54, %r54, 4;
+  cvt.u64.u32 %rd4, %r54;
+  or.b64 %rd4, %rd4, 0x0000001000080000;
+  add.u64 %rd5, %rd4, 128;
+  mov.b32 %r0, 0;
+  mov.b32 %r1, 0;
+  mov.b32 %r2, 0;
+  mov.b32 %r3, 0;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r0, %r1, %r2, %r3}, %rd4, %rd5, 1, 1, 1, 0, 0;
+)";
+
+constexpr const char* handing_on = R"(
+  mov.b32 %r10, %r0;
+  mov.b32 %r11, %r1;
+  mov.b32 %r12, %r2;
+  mov.b32 %r13, %r3;
+)";
+
+constexpr const char* loop = R"(
+  mov.u32 %r40, 0;
+more:
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r10, %r11, %r12, %r13}, %rd4, %rd5, 1, 1, 1, 0, 0;
+  add.u32 %r40, %r40, 1;
+  setp.lt.u32 %p2, %r40, 2;
+  @%p2 bra more;
+)";
+
+constexpr const char* kernel_end = R"(
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+  mul.wide.u32 %rd6, %r50, 4;
+  add.u64 %rd1, %rd1, %rd6;
+  st.global.b32 [%rd1], %r10;
+  st.global.b32 [%rd1+512], %r13;
+  ret;
+}
+)";
+
+KernelRun run(const std::string& middle) {
+  Launch launch;
+  launch.block = {128, 1, 1};
+  return KernelRun(kernel_begin + middle + loop + kernel_end, launch, {0},
+                   {std::vector<std::uint8_t>(1024)});
+}
+
+TEST(Coalescing, AnAccumulatorInFlightIsHandedOn) {
+  const KernelRun r = run(handing_on);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  for (std::size_t thread = 0; thread < 128; ++thread) {
+    ASSERT_EQ(r.global().at<float>(4 * thread), 48.0f);
+    ASSERT_EQ(r.global().at<float>(512 + 4 * thread), 48.0f);
+  }
+}
+
+// Their order is another one: what ptxas would have to copy is read before any group was waited for.
+TEST(Coalescing, AnotherOrderIsARead) {
+  const std::string mixed =
+      replaced(replaced(handing_on, "%r10, %r0", "%r10, %r1"), "%r11, %r1", "%r11, %r0");
+  EXPECT_EQ(run(mixed).fault(), Fault::WgmmaUncommitted);
+}
+
+TEST(Coalescing, WhatIsStillReadKeepsItsPlace) {
+  EXPECT_EQ(run(std::string(handing_on) + "  add.u32 %r20, %r0, 1;\n").fault(),
+            Fault::WgmmaUncommitted);
+}
+
+TEST(Coalescing, AnyOtherUseInFlightIsARead) {
+  EXPECT_EQ(run(replaced(handing_on, "mov.b32 %r10, %r0", "add.u32 %r10, %r0, 0")).fault(),
+            Fault::WgmmaUncommitted);
+}
+
+// The first wgmma's registers are used again once it is over: both vectors are alive, each has its place.
+TEST(Coalescing, RegistersThatAreAliveTogetherStayApart) {
+  const std::string over =
+      "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n" +
+      std::string(handing_on) + "  wgmma.fence.sync.aligned;\n";
+  const std::string end = replaced(kernel_end, "[%rd1+512], %r13", "[%rd1+512], %r3");
+  Launch launch;
+  launch.block = {128, 1, 1};
+  const KernelRun r(kernel_begin + over + loop + end, launch, {0},
+                    {std::vector<std::uint8_t>(1024)});
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_EQ(r.global().at<float>(0), 48.0f);
+  EXPECT_EQ(r.global().at<float>(512), 16.0f);
+}
+
+}  // namespace
+}  // namespace tcq::run

@@ -1,0 +1,300 @@
+// tcgen05 in PTX: what stands in Tensor Memory afterwards, and what its synchronisation must not leave out.
+#include <gtest/gtest.h>
+
+#include "tests/run/kernel_run.h"
+
+namespace tcq::run {
+namespace {
+
+constexpr int m = 128, n = 16, k = 16;
+constexpr std::size_t a_bytes = m * k * 2;
+constexpr std::size_t in_bytes = a_bytes + n * k * 2;
+
+// Core matrices of 8 rows x 16 bytes: two along K, then the next 8 rows.
+std::size_t place(int row, int column) {
+  return static_cast<std::size_t>(row / 8 * 256 + column / 8 * 128 + row % 8 * 16 + column % 8 * 2);
+}
+
+// Of small whole numbers, whose products sum exactly in any order.
+int a_at(int row, int column) { return (3 * row + 5 * column) % 13 - 6; }
+int b_at(int row, int column) { return (7 * row + 2 * column) % 11 - 5; }
+
+// As f16; |number| <= 6.
+std::uint16_t half_of(int number) {
+  constexpr std::uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600};
+  const auto bits = halves[static_cast<std::size_t>(number < 0 ? -number : number)];
+  return static_cast<std::uint16_t>(number < 0 ? bits | 0x8000 : bits);
+}
+
+Bytes operands(std::size_t out_bytes) {
+  Bytes bytes{std::vector<std::uint8_t>(in_bytes + out_bytes)};
+  for (int column = 0; column < k; ++column) {
+    for (int row = 0; row < m; ++row) bytes.put(place(row, column), half_of(a_at(row, column)));
+    for (int row = 0; row < n; ++row)
+      bytes.put(a_bytes + place(row, column), half_of(b_at(row, column)));
+  }
+  return bytes;
+}
+
+constexpr const char* head = R"(
+.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry kernel(.param .u64 in, .param .u64 out)
+{
+  .shared .align 1024 .b8 tile[4608];
+  .shared .align 8 .b64 done;
+  .shared .align 4 .b32 slot;
+  .reg .pred %p<8>;
+  .reg .b32 %r<64>;
+  .reg .b64 %rd<16>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p1, %r1, 0;
+  setp.lt.u32 %p2, %r1, 32;
+  @%p1 mbarrier.init.shared::cta.b64 [done], 1;
+  @%p1 fence.mbarrier_init.release.cluster;
+  shl.b32 %r3, %r1, 2;
+  mov.u32 %r2, tile;
+  add.u32 %r2, %r2, %r3;
+  cvt.u64.u32 %rd3, %r3;
+  add.u64 %rd1, %rd1, %rd3;
+  mov.u32 %r4, 0;
+copy:
+  ld.global.b32 %r5, [%rd1];
+  st.shared.b32 [%r2], %r5;
+  add.u64 %rd1, %rd1, 512;
+  add.u32 %r2, %r2, 512;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p3, %r4, 9;
+  @%p3 bra copy;
+  fence.proxy.async.shared::cta;
+  @!%p2 bra allocated;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+allocated:
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync; // of the allocation
+  ld.shared.b32 %r6, [slot];
+  mov.u32 %r7, tile;
+  shr.u32 %r7, %r7, 4;
+  and.b32 %r7, %r7, 0x3fff;
+  cvt.u64.u32 %rd4, %r7;
+  or.b64 %rd4, %rd4, 0x0000401000080000;
+)";
+
+constexpr const char* wait = R"(
+waiting:
+  mbarrier.try_wait.parity.shared::cta.b64 %p4, [done], 0;
+  @!%p4 bra waiting;
+  tcgen05.fence::after_thread_sync; // of the operation
+)";
+
+constexpr const char* tail = R"(
+  tcgen05.fence::before_thread_sync; // of the end
+  bar.sync 0;
+  @!%p2 bra over;
+  tcgen05.fence::after_thread_sync; // of the end
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r6, 32;
+over:
+  ret;
+}
+)";
+
+// A thread's lane of the columns from the allocation's first one on goes to out, `columns` words a thread.
+std::string read_lanes(int columns) {
+  std::string vector;
+  std::string stores;
+  for (int c = 0; c < columns; ++c) {
+    const std::string reg = "%r" + std::to_string(32 + c);
+    vector += (c == 0 ? "" : ", ") + reg;
+    stores += "  st.global.b32 [%rd2+" + std::to_string(4 * c) + "], " + reg + ";\n";
+  }
+  return "  and.b32 %r8, %r1, 0x60;\n  shl.b32 %r8, %r8, 16;\n  add.u32 %r8, %r6, %r8;\n"
+         "  mul.wide.u32 %rd6, %r1, " +
+         std::to_string(4 * columns) +
+         ";\n  add.u64 %rd2, %rd2, %rd6;\n"
+         "  tcgen05.ld.sync.aligned.32x32b.x" +
+         std::to_string(columns) + ".b32 {" + vector +
+         "}, [%r8];\n  tcgen05.wait::ld.sync.aligned;\n" + stores;
+}
+
+std::string mma_kernel() {
+  return std::string(head) + R"(
+  @!%p1 bra waiting;
+  add.u64 %rd5, %rd4, 256;
+  mov.u32 %r9, 0x08040010;
+  setp.ne.b32 %p5, %r1, %r1;
+  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+)" + wait +
+         read_lanes(n) + tail;
+}
+
+Launch one_cta() {
+  Launch launch;
+  launch.block = {128, 1, 1};
+  return launch;
+}
+
+KernelRun run_mma(const std::string& ptx) {
+  return KernelRun(ptx, one_cta(), {0, in_bytes}, operands(m * n * 4));
+}
+
+TEST(TensorMemory, AnMmaBringsTheSums) {
+  const KernelRun run = run_mma(mma_kernel());
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  EXPECT_TRUE(run.suspicions().empty());
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < n; ++column) {
+      int sum = 0;
+      for (int i = 0; i < k; ++i) sum += a_at(row, i) * b_at(column, i);
+      const auto at = in_bytes + static_cast<std::size_t>(row * n + column) * 4;
+      ASSERT_EQ(run.global().at<float>(at), static_cast<float>(sum)) << row << ", " << column;
+    }
+}
+
+// D from columns 0 on is the tile's sums of before, twice: once written, once accumulated upon.
+TEST(TensorMemory, AnMmaAccumulatesWhereItsPredicateSaysSo) {
+  const std::string once = "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5;\n";
+  const KernelRun run = run_mma(
+      replaced(mma_kernel(), once,
+               once + "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p1;\n"));
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  int sum = 0;
+  for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);
+  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4), static_cast<float>(2 * sum));
+}
+
+TEST(TensorMemory, WhatSynchronisesAnMmaMustBeThere) {
+  EXPECT_EQ(run_mma(without(mma_kernel(), "fence.proxy.async")).fault(), Fault::ProxyFenceMissing);
+  const auto disputed = run_mma(without(mma_kernel(), "sync; // of the operation")).suspicions();
+  EXPECT_EQ(disputed, std::vector{Fault::TmemFenceOmitted});
+  EXPECT_NE(run_mma(without(mma_kernel(), "tcgen05.dealloc")).fault(), Fault::None);
+  EXPECT_NE(run_mma(without(mma_kernel(), "tcgen05.commit")).fault(), Fault::None);
+}
+
+TEST(TensorMemory, WhatADescriptorMustNotSayIsAFault) {
+  EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000001000080000")).fault(),
+            Fault::DescriptorConstant);
+  EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x08040010", "0x08040050")).fault(),
+            Fault::WordReserved);
+  EXPECT_EQ(run_mma(replaced(mma_kernel(), ".kind::f16 [", ".kind::f16.ashift [")).fault(),
+            Fault::UnmodelledMma);
+}
+
+// --- cp, st and ld ---------------------------------------------------------------------------------
+
+TEST(TensorMemory, ACopyBringsRowsToLanes) {
+  const std::string ptx = std::string(head) + R"(
+  @!%p1 bra waiting;
+  tcgen05.cp.cta_group::1.128x256b [%r6], %rd4;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+)" + wait + read_lanes(8) +
+                          tail;
+  const Bytes in = operands(m * 32);
+  const KernelRun run(ptx, one_cta(), {0, in_bytes}, in);
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < k; ++column)
+      ASSERT_EQ(run.global().at<std::uint16_t>(in_bytes +
+                                               static_cast<std::size_t>(row * 32 + column * 2)),
+                in.at<std::uint16_t>(place(row, column)))
+          << row << ", " << column;
+}
+
+std::string store_and_load(const std::string& middle) {
+  return std::string(head) + R"(
+  and.b32 %r8, %r1, 0x60;
+  shl.b32 %r8, %r8, 16;
+  add.u32 %r8, %r6, %r8;
+  mul.lo.u32 %r20, %r1, 3;
+  add.u32 %r21, %r20, 1;
+  tcgen05.st.sync.aligned.32x32b.x2.b32 [%r8+4], {%r20, %r21};
+)" + middle +
+         R"(
+  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r22}, [%r8+5];
+  tcgen05.wait::ld.sync.aligned;
+  mul.wide.u32 %rd6, %r1, 4;
+  add.u64 %rd2, %rd2, %rd6;
+  st.global.b32 [%rd2], %r22;
+)" + tail;
+}
+
+TEST(TensorMemory, WhatAWarpStoresItLoads) {
+  const KernelRun run(store_and_load("  tcgen05.wait::st.sync.aligned;"), one_cta(), {0, in_bytes},
+                      operands(m * 4));
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  for (std::size_t thread = 0; thread < m; ++thread)
+    ASSERT_EQ(run.global().at<std::uint32_t>(in_bytes + 4 * thread), 3 * thread + 1);
+}
+
+TEST(TensorMemory, AStoreInFlightIsNotLoaded) {
+  EXPECT_NE(KernelRun(store_and_load(""), one_cta(), {0, in_bytes}, operands(m * 4)).fault(),
+            Fault::None);
+}
+
+// --- pairs of CTAs ---------------------------------------------------------------------------------
+
+constexpr const char* pair_kernel = R"(
+.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+{
+  .shared .align 8 .b64 done;
+  .shared .align 4 .b32 slot;
+  .reg .pred %p<8>;
+  .reg .b16 %rs<2>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %cluster_ctarank;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 mbarrier.init.shared::cta.b64 [done], 1;
+  @%p1 fence.mbarrier_init.release.cluster;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 64;
+  tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  tcgen05.fence::after_thread_sync;
+  ld.shared.b32 %r6, [slot];
+  setp.eq.u32 %p2, %r2, 0;
+  and.pred %p2, %p2, %p1;
+  mov.u16 %rs1, 3;
+  @%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [done], %rs1;
+waiting:
+  mbarrier.try_wait.parity.shared::cta.b64 %p4, [done], 0;
+  @!%p4 bra waiting;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r6, 64;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  add.u32 %r7, %r6, 1;
+  @%p1 st.global.b32 [%rd1], %r7;
+  ret;
+}
+)";
+
+TEST(TensorMemory, TwoCtasAllocateTogetherAndACommitArrivesInBoth) {
+  Launch launch;
+  launch.grid = launch.cluster = {2, 1, 1};
+  launch.block = {32, 1, 1};
+  const KernelRun run(pair_kernel, launch, {0}, {std::vector<std::uint8_t>(8, 0xff)});
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  EXPECT_EQ(run.global().at<std::uint32_t>(0), 1u);  // column 0 of both
+  EXPECT_EQ(run.global().at<std::uint32_t>(4), 1u);
+  const std::string to_one = replaced(pair_kernel, "mov.u16 %rs1, 3", "mov.u16 %rs1, 1");
+  EXPECT_EQ(KernelRun(to_one, launch, {0}, {std::vector<std::uint8_t>(8)}).fault(),
+            Fault::Deadlock);
+}
+
+}  // namespace
+}  // namespace tcq::run

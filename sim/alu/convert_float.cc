@@ -11,6 +11,8 @@
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 #include "sim/alu/number.h"
+#include "sim/alu/small_float.h"
+#include "sim/num/narrow.h"
 
 namespace tcq::alu {
 namespace {
@@ -218,11 +220,37 @@ Conversion wanted(const ptx::Form& form) {
   return c;
 }
 
+// ---- the common ones, in vectors -----------------------------------------------------------------
+
+template <bool is_f16>
+constexpr auto widened = [](std::uint16_t word) {
+  const float x = is_f16 ? f16_value(word) : bf16_value(word);
+  return x == x ? x : std::bit_cast<float>(canonical_nan_f32);
+};
+
+constexpr std::uint32_t nearest_bf16(std::uint32_t word) {
+  const bool is_nan = (word & 0x7fffffff) > infinity_f32;
+  return is_nan ? canonical_nan_16 : (word + 0x7fff + (word >> 16 & 1)) >> 16;
+}
+constexpr auto bf16_pair = [](std::uint32_t high, std::uint32_t low) {
+  return nearest_bf16(high) << 16 | nearest_bf16(low);
+};
+
+Evaluate common(const Conversion& c) {
+  using U32 = std::uint32_t;
+  if (c == Conversion{Type::F32, Type::F16}) return lanewise<widened<true>, float, std::uint16_t>;
+  if (c == Conversion{Type::F32, Type::BF16}) return lanewise<widened<false>, float, std::uint16_t>;
+  if (c == Conversion{Type::BF16, Type::F32}) return lanewise<nearest_bf16, U32, U32>;
+  if (c == Conversion{Type::BF16x2, Type::F32}) return lanewise<bf16_pair, U32, U32, U32>;
+  return nullptr;
+}
+
 }  // namespace
 
 Evaluate convert_float_operation(const ptx::Form& form) {
   if (form.type_count != 2 || form.has(ptx::Slot::ScaleVector)) return nullptr;
   const Conversion c = wanted(form);
+  if (const Evaluate found = common(c)) return found;
   for (std::size_t row = 0; row < conversions.count; ++row)
     if (conversions.rows[row] == c) return functions[row];
   return nullptr;

@@ -11,9 +11,15 @@ using ptx::Opcode;
 // The first family that knows the form.
 Evaluate arithmetic(const ptx::Form& form) {
   if (form.has(ptx::Flag::Cc)) return carry_operation(form);
-  for (const auto family : {integer_operation, float_operation, float_order_operation})
+  for (const auto family :
+       {integer_operation, float_operation, float_order_operation, half_operation})
     if (const Evaluate found = family(form)) return found;
   return nullptr;
+}
+
+Evaluate convert(const ptx::Form& form) {
+  const Evaluate between_integers = convert_operation(form);
+  return between_integers != nullptr ? between_integers : convert_float_operation(form);
 }
 
 Evaluate find(const ptx::Form& form) {
@@ -65,7 +71,7 @@ Evaluate find(const ptx::Form& form) {
     case Opcode::Mov:
     case Opcode::Selp:
     case Opcode::Slct: return select_operation(form);
-    case Opcode::Cvt: return convert_operation(form);
+    case Opcode::Cvt: return convert(form);
     case Opcode::Shfl:
     case Opcode::ShflSync:
     case Opcode::Vote:
@@ -80,6 +86,9 @@ Evaluate find(const ptx::Form& form) {
 
 }  // namespace
 
-Operation operation(const ptx::Form& form) { return {find(form)}; }
+Operation operation(const ptx::Form& form) {
+  if (form.has(ptx::Slot::Precision)) return approximate_operation(form);
+  return {find(form)};
+}
 
 }  // namespace tcq::alu

@@ -12,11 +12,14 @@ Evaluate integer_operation(
 Evaluate carry_operation(const ptx::Form& form);  // add.cc, addc, sub.cc, subc, mad.cc, madc
 Evaluate logic_operation(const ptx::Form& form);  // and, lop3, shl, shf of words and predicates
 Evaluate bit_operation(const ptx::Form& form);    // bfe, bfi, bfind, popc, prmt, fns
-Evaluate compare_operation(const ptx::Form& form);      // setp, set, testp
-Evaluate select_operation(const ptx::Form& form);       // mov, selp, slct
-Evaluate convert_operation(const ptx::Form& form);      // cvt
-Evaluate float_operation(const ptx::Form& form);        // add, mul, fma, div, sqrt of f32 and f64
-Evaluate float_order_operation(const ptx::Form& form);  // min, max, neg, abs of all floats
-Evaluate warp_operation(const ptx::Form& form);         // shfl, vote, match, redux, elect
+Evaluate compare_operation(const ptx::Form& form);        // setp, set, testp
+Evaluate select_operation(const ptx::Form& form);         // mov, selp, slct
+Evaluate convert_operation(const ptx::Form& form);        // cvt between integers
+Evaluate convert_float_operation(const ptx::Form& form);  // cvt from and to floats
+Evaluate float_operation(const ptx::Form& form);          // add, mul, fma, div, sqrt of f32 and f64
+Evaluate float_order_operation(const ptx::Form& form);    // min, max, neg, abs of all floats
+Evaluate half_operation(const ptx::Form& form);           // add, sub, mul, fma of f16 and bf16
+Operation approximate_operation(const ptx::Form& form);   // .approx and .full
+Evaluate warp_operation(const ptx::Form& form);           // shfl, vote, match, redux, elect
 
 }  // namespace tcq::alu

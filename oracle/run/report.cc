@@ -33,12 +33,16 @@ std::string verdict(const Report& r) {
 
 std::string text_of(const Report& r) {
   std::string text = fmt::format("{}: {}\n", r.kernel, verdict(r));
-  text += fmt::format("{} instructions of warps, {:.2f} s\n", r.instructions, r.seconds);
+  text += fmt::format("{} instructions of warps\n", r.instructions);
   for (const auto* list : {&r.findings, &r.suspicions})
     for (const FindingText& f : *list) text += "\n" + f.text + "\n";
   if (!r.unmodelled.empty()) {
     text += "\nnot executed in this form, should a thread come there:\n";
     for (const std::string& line : r.unmodelled) text += "  " + line + "\n";
+  }
+  if (!r.approximate.empty()) {
+    text += "\nmodelled within a bound, not to the bit:\n";
+    for (const std::string& line : r.approximate) text += "  " + line + "\n";
   }
   for (const std::string& file : r.written) text += fmt::format("wrote {}\n", file);
   text.pop_back();
@@ -59,6 +63,7 @@ Value value_of(const Report& r) {
                         {"findings", list(r.findings)},
                         {"suspicions", list(r.suspicions)},
                         {"unmodelled", list_of(r.unmodelled)},
+                        {"approximate", list_of(r.approximate)},
                         {"written", list_of(r.written)}};
 }
 

@@ -33,8 +33,8 @@ struct Report {
   std::vector<FindingText> suspicions;  // disputed, suspect, slow
   std::vector<std::string>
       unmodelled;  // instructions of the kernel that are not executed, with their lines
-  std::vector<std::string> written;  // files
-  double seconds = 0;
+  std::vector<std::string> approximate;  // opcodes whose bits are not the chip's, with their bounds
+  std::vector<std::string> written;      // files
 
   int status() const;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -124,6 +123,12 @@ void note_other_clusters(FindingText& f, const machine::Finding& finding, std::u
 
 // The clusters that are run: all, or `sample` spread over the grid.
 std::vector<std::uint64_t> clusters_to_run(const Request& request, std::uint64_t count) {
+  constexpr std::uint64_t most = 1u << 20;
+  if ((request.sample == 0 ? count : request.sample) > most)
+    throw UsageError(
+        fmt::format("the grid has {} clusters, one after the other: expected --sample N "
+                    "with at most {} of them",
+                    count, most));
   const std::uint64_t wanted = request.sample == 0 ? count : std::min(request.sample, count);
   std::vector<std::uint64_t> clusters;
   for (std::uint64_t i = 0; i < wanted; ++i) clusters.push_back(i * count / wanted);
@@ -158,6 +163,7 @@ Report run_clusters(const Request& request, std::shared_ptr<const tcq::run::Kern
   Report report;
   report.clusters = tcq::run::clusters(launch);
   report.unmodelled = unmodelled_of(*kernel);
+  report.approximate = kernel->approximations;
   const std::vector<std::uint64_t> clusters = clusters_to_run(request, report.clusters);
   progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
   for (const std::uint64_t cluster : clusters) {
@@ -187,7 +193,6 @@ Report run_clusters(const Request& request, std::shared_ptr<const tcq::run::Kern
 }
 
 Report run_request(const Request& request, const ptx::Program& program, gemm::Progress& progress) {
-  const auto begin = std::chrono::steady_clock::now();
   const std::string name = kernel_name(request, program);
   auto kernel =
       std::make_shared<const tcq::run::Kernel>(tcq::run::lower(program, name, request.file));
@@ -203,7 +208,6 @@ Report run_request(const Request& request, const ptx::Program& program, gemm::Pr
   report.kernel = name;
   if (report.findings.empty() && !report.interrupted)
     write_outputs(request, memory, memory.global, report);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }
 

@@ -24,7 +24,7 @@ inline constexpr Slot no_slot = ~Slot{0};
 
 enum class Action : std::uint8_t {
   Alu,
-  Repack,   // mov between a register and a vector of narrower ones
+  Repack,  // mov between a register and a vector of narrower ones
   Nothing,
   Branch,
   Table,  // brx.idx
@@ -92,6 +92,8 @@ struct Kernel {
   std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is
   std::vector<std::string> texts;     // by instruction: its words, long vectors cut
   std::vector<std::string> files;     // by the number of .file; 0: the PTX itself
+  std::vector<std::string>
+      approximations;  // opcodes that are not the chip's to the bit, and how near they are
 
   ptx::Index first() const { return code->instructions.first; }
   const ptx::Instruction& instruction(ptx::Index at) const {

@@ -282,8 +282,10 @@ class Lowering {
     if (op.action == Action::Branch)
       op.target = program_.values[instruction.values.first].index - kernel_.first();
     if (op.action == Action::Alu || op.action == Action::Converge) {
-      op.evaluate = alu::operation(program_.form_of(instruction)).evaluate;
+      const alu::Operation operation = alu::operation(program_.form_of(instruction));
+      op.evaluate = operation.evaluate;
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
+      if (operation.approximate) note_approximation(instruction, operation.bound);
     }
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
     list_operands(op, instruction);
@@ -398,6 +400,13 @@ class Lowering {
     }
     return words + " (PTX line " + std::to_string(program_.unit.lines.at(instruction.at).line) +
            ")";
+  }
+
+  void note_approximation(const Instruction& instruction, const char* bound) {
+    const auto words = program_.unit.names.text(program_.form_of(instruction).text);
+    const std::string line = std::string(words) + ": " + bound;
+    auto& known = kernel_.approximations;
+    if (std::find(known.begin(), known.end(), line) == known.end()) known.push_back(line);
   }
 
   void name_files() {

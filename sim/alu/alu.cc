@@ -11,8 +11,8 @@ using ptx::Opcode;
 // The first family that knows the form.
 Evaluate arithmetic(const ptx::Form& form) {
   if (form.has(ptx::Flag::Cc)) return carry_operation(form);
-  for (const auto family :
-       {integer_operation, float_operation, float_order_operation, half_operation})
+  for (const auto family : {integer_operation, float_operation, float_order_operation,
+                            half_operation, double_operation})
     if (const Evaluate found = family(form)) return found;
   return nullptr;
 }
@@ -88,6 +88,7 @@ Evaluate find(const ptx::Form& form) {
 
 Operation operation(const ptx::Form& form) {
   if (form.has(ptx::Slot::Precision)) return approximate_operation(form);
+  if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix) return matrix_operation(form);
   return {find(form)};
 }
 

@@ -43,16 +43,23 @@ float approximated(float x, float y) {
   return flushes ? flush(result) : result;
 }
 
-template <Function function, bool flushes>
+// div.approx multiplies by a reciprocal that is zero where the divisor is beyond 2^126: infinity times that is NaN.
+float divisor(float y) {
+  const bool is_large = std::fabs(y) > 0x1p126F && std::isfinite(y);
+  return is_large ? std::copysign(INFINITY, y) : y;
+}
+
+template <Function function, bool flushes, bool multiplies>
 void f32(const Arguments& a) {
   each_lane(a.lanes, [&](int lane) {
-    const float y = function == Function::Div ? value_at<float>(a.in[1], lane) : 0.0F;
+    float y = function == Function::Div ? value_at<float>(a.in[1], lane) : 0.0F;
+    if (multiplies) y = divisor(y);
     const float result = approximated<function, flushes>(value_at<float>(a.in[0], lane), y);
     cells<float>(a.out[0])[lane] = to_cell(result);
   });
 }
 
-template <Function function, tcq::Type type, int count>
+template <Function function, tcq::Type type, int count, bool flushes>
 void halves(const Arguments& a) {
   each_lane(a.lanes, [&](int lane) {
     const std::uint32_t word = cells<std::uint32_t>(a.in[0])[lane];
@@ -60,24 +67,35 @@ void halves(const Arguments& a) {
     for (int i = 0; i < count; ++i) {
       const std::uint32_t part = word >> (16 * i) & 0xffff;
       const float x = type == tcq::Type::f16 ? f16_value(part) : bf16_value(part);
-      const float y = approximated<function, false>(x, 0);
+      const float y = approximated<function, flushes>(x, 0);
       result |= narrow(type, std::bit_cast<std::uint32_t>(y)) << (16 * i);
     }
     cells<std::uint32_t>(a.out[0])[lane] = result;
   });
 }
 
+// Subnormals of bf16 are those of f32.
+template <Function function, int count>
+Evaluate bf16(bool flushes) {
+  return flushes ? halves<function, tcq::Type::bf16, count, true>
+                 : halves<function, tcq::Type::bf16, count, false>;
+}
+
 template <Function function>
 Evaluate of_type(const ptx::Form& form) {
   const bool has_halves = function == Function::Ex2 || function == Function::Tanh;
+  const bool flushes = form.has(ptx::Flag::Ftz);
+  if (form.types[0] == Type::F32 && function == Function::Div &&
+      form.get<ptx::Precision>() == ptx::Precision::Approx)
+    return flushes ? f32<function, true, true> : f32<function, false, true>;
   if (form.types[0] == Type::F32)
-    return form.has(ptx::Flag::Ftz) ? f32<function, true> : f32<function, false>;
+    return flushes ? f32<function, true, false> : f32<function, false, false>;
   if constexpr (has_halves) {
     switch (form.types[0]) {
-      case Type::F16: return halves<function, tcq::Type::f16, 1>;
-      case Type::F16x2: return halves<function, tcq::Type::f16, 2>;
-      case Type::BF16: return halves<function, tcq::Type::bf16, 1>;
-      case Type::BF16x2: return halves<function, tcq::Type::bf16, 2>;
+      case Type::F16: return halves<function, tcq::Type::f16, 1, false>;
+      case Type::F16x2: return halves<function, tcq::Type::f16, 2, false>;
+      case Type::BF16: return bf16<function, 1>(flushes);
+      case Type::BF16x2: return bf16<function, 2>(flushes);
       default: break;
     }
   }

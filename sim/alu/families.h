@@ -21,5 +21,7 @@ Evaluate float_order_operation(const ptx::Form& form);    // min, max, neg, abs 
 Evaluate half_operation(const ptx::Form& form);           // add, sub, mul, fma of f16 and bf16
 Operation approximate_operation(const ptx::Form& form);   // .approx and .full
 Evaluate warp_operation(const ptx::Form& form);           // shfl, vote, match, redux, elect
+Evaluate double_operation(const ptx::Form& form);         // f64 with .rz, .rm, .rp
+Operation matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
 
 }  // namespace tcq::alu

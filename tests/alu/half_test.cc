@@ -95,6 +95,17 @@ TEST(Approximate, SaysSoAndKeepsSpecialValues) {
   EXPECT_EQ(run("rcp.approx.ftz.f32", {of(0x80000001)}).first.words[0], 0xff800000u);
   EXPECT_EQ(run("lg2.approx.f32", {of(0xbf800000)}).first.words[0], 0x7fffffffu);
   EXPECT_EQ(run("rsqrt.approx.f32", {of(0x40800000)}).first.words[0], 0x3f000000u);
+  EXPECT_EQ(run("ex2.approx.ftz.bf16", {of(0xc2fe)}).first.words[0], 0u);  // 2^-127
+}
+
+TEST(Approximate, QuotientsByTheLargestNumbersAreZeroOrNaN) {
+  const Register large = of(0x7f000000);  // 2^127
+  EXPECT_EQ(run("div.approx.f32", {of(0x3f800000), large}).first.words[0], 0u);
+  EXPECT_EQ(run("div.approx.f32", {of(0xbf800000), large}).first.words[0], 0x80000000u);
+  EXPECT_EQ(run("div.approx.f32", {of(0x7f800000), large}).first.words[0], 0x7fffffffu);
+  EXPECT_EQ(run("div.approx.f32", {of(0x3f800000), of(0x7e800000)}).first.words[0],
+            0x00800000u);  // 2^-126
+  EXPECT_EQ(run("div.full.f32", {large, large}).first.words[0], 0x3f800000u);
 }
 
 }  // namespace

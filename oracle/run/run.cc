@@ -196,6 +196,7 @@ Report run_request(const Request& request, const ptx::Program& program, gemm::Pr
   const std::string name = kernel_name(request, program);
   auto kernel =
       std::make_shared<const tcq::run::Kernel>(tcq::run::lower(program, name, request.file));
+  if (!kernel->refused.empty()) throw UsageError(fmt::format("{}: {}", name, kernel->refused));
   tcq::run::Launch launch;
   launch.grid = request.grid;
   launch.block = request.block;

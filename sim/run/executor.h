@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 
 #include "sim/async/cluster_state.h"
 #include "sim/run/address_map.h"
@@ -29,14 +30,21 @@ struct Executor {
   ptx::Index value_number(std::uint32_t operand) const {
     return instruction().values.first + operand;
   }
+  // What the text leaves out is a sink.
   const ptx::Value& value(std::uint32_t operand) const {
-    return kernel().program->values[value_number(operand)];
+    static const ptx::Value absent = {};
+    return operand < operand_count() ? kernel().program->values[value_number(operand)] : absent;
   }
   const ptx::Value& item(const ptx::Value& of, std::uint32_t i) const {
     return kernel().program->values[of.index + i];
   }
   Slot slot(const ptx::Value& v) const {
-    return kernel().slot_of_value[static_cast<std::size_t>(&v - kernel().program->values.data())];
+    const ptx::Value* first = kernel().program->values.data();
+    const std::less<const ptx::Value*> before;
+    if (before(&v, first) || !before(&v, first + kernel().slot_of_value.size()))
+      return kernel().scratch;
+    const Slot found = kernel().slot_of_value[static_cast<std::size_t>(&v - first)];
+    return found == no_slot ? kernel().scratch : found;
   }
 
   // --- words of registers ---------------------------------------------------------------------------

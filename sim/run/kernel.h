@@ -88,6 +88,7 @@ struct Kernel {
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
   bool has_setmaxnreg = false;
+  std::string refused;  // why no launch of it can be made: a variable that no memory holds
 
   std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is
   std::vector<std::string> texts;     // by instruction: its words, long vectors cut

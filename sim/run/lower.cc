@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/async/program.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/run/address_map.h"
 #include "sim/run/kernel.h"
@@ -59,6 +60,10 @@ Action action_of(Opcode opcode) {
 }
 // clang-format on
 
+constexpr std::uint64_t most_local_bytes = 512 * 1024;  // of a thread
+constexpr std::uint64_t most_const_bytes = 64 * 1024;
+constexpr std::uint64_t most_parameter_bytes = 32764;
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -96,6 +101,7 @@ class Lowering {
       kernel_.ops.push_back(lower(i));
       kernel_.texts.push_back(text_of(i));
     }
+    kernel_.slot_count += 4;  // behind the last one: a value that is read wider than it is
     add_joins();
     name_files();
     return std::move(kernel_);
@@ -116,7 +122,7 @@ class Lowering {
         if (used[i] && is_shared(variables[i].space) && is_dynamic(variables[i]) == dynamic)
           place(i, shared, 0, dynamic);
     kernel_.shared_begin = reserved_shared_bytes;
-    kernel_.shared_end = static_cast<std::uint32_t>(shared);
+    kernel_.shared_end = sized(shared, max_cta_shared_bytes + reserved_shared_bytes, "shared");
     std::uint64_t constant = 0;
     std::uint64_t global = 0;
     for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -127,10 +133,18 @@ class Lowering {
       if (used[i] && v.space == Space::Param && !is_parameter(i))
         place(i, local, local_window, false);
     }
-    kernel_.local_bytes = static_cast<std::uint32_t>(local);
-    fill(kernel_.const_bytes, constant, Space::Const);
-    fill(kernel_.global_bytes, global, Space::Global);
+    kernel_.local_bytes = sized(local, most_local_bytes, "local");
+    fill(kernel_.const_bytes, sized(constant, most_const_bytes, "constant"), Space::Const);
+    fill(kernel_.global_bytes, sized(global, machine::max_global_bytes, "global"), Space::Global);
     place_parameters();
+  }
+
+  // The bytes of a memory, if it may have so many; else none, and the kernel cannot be launched.
+  std::uint32_t sized(std::uint64_t bytes, std::uint64_t most, const char* memory) {
+    if (bytes <= most) return static_cast<std::uint32_t>(bytes);
+    kernel_.refused = "its variables take " + std::to_string(bytes) + " bytes of " + memory +
+                      " memory, of which there are " + std::to_string(most);
+    return 0;
   }
 
   void mark(std::vector<bool>& used, Index at) const {
@@ -164,16 +178,18 @@ class Lowering {
 
   void place(std::size_t variable, std::uint64_t& end, std::uint64_t window, bool dynamic) {
     const ptx::Variable& v = program_.unit.variables[variable];
-    const std::uint64_t begin = round_up(end, alignment_of(v));
-    kernel_.variables[variable] = {window + begin, dynamic ? 0 : bytes_of(v)};
-    end = dynamic ? begin : begin + bytes_of(v);
+    constexpr std::uint64_t beyond = std::uint64_t{1} << 40;  // of all memories
+    const std::uint64_t begin = std::min(round_up(end, alignment_of(v)), beyond);
+    const std::uint64_t bytes = dynamic ? 0 : std::min(bytes_of(v), beyond);
+    kernel_.variables[variable] = {window + begin, bytes};
+    end = std::min(begin + bytes, beyond);
   }
 
   void place_parameters() {
     std::uint64_t end = 0;
     const ptx::Range parameters = kernel_.declaration->parameters;
     for (Index i = parameters.first; i < parameters.end(); ++i) place(i, end, param_window, false);
-    kernel_.parameter_bytes = static_cast<std::uint32_t>(end);
+    kernel_.parameter_bytes = sized(end, most_parameter_bytes, "parameter");
   }
 
   void fill(std::vector<std::uint8_t>& bytes, std::uint64_t size, Space space) {
@@ -286,6 +302,7 @@ class Lowering {
       op.evaluate = operation.evaluate;
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
       if (operation.approximate) note_approximation(instruction, operation.bound);
+      if (!fits(instruction)) op.action = Action::Unmodelled;
     }
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
     list_operands(op, instruction);
@@ -345,8 +362,10 @@ class Lowering {
     if (value.kind == ValueKind::Special)
       op.reads_clock |= static_cast<Special>(value.index) >= Special::Clock &&
                         static_cast<Special>(value.index) <= Special::GlobaltimerHi;
-    if (value.access == Access::Read) return ins.push_back(kernel_.slot_of_value[v]);
-    kernel_.slots.push_back(kernel_.slot_of_value[v]);
+    const Slot slot =
+        kernel_.slot_of_value[v] == no_slot ? kernel_.scratch : kernel_.slot_of_value[v];
+    if (value.access == Access::Read) return ins.push_back(slot);
+    kernel_.slots.push_back(slot);
     ++op.outs;
   }
 
@@ -400,6 +419,23 @@ class Lowering {
     }
     return words + " (PTX line " + std::to_string(program_.unit.lines.at(instruction.at).line) +
            ")";
+  }
+
+  // Do registers have the width of the operands' types? ptxas demands it of all that only compute.
+  bool fits(const Instruction& instruction) const {
+    for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
+      if (!fits(program_.values[v])) return false;
+    return true;
+  }
+  bool fits(const Value& value) const {
+    if (value.kind == ValueKind::Register)
+      return value.type == Type::None ||
+             kernel_.words_of_register[value.index] == words(value.type);
+    if (value.kind == ValueKind::Pair) {
+      for (Index i = 0; i < static_cast<Index>(value.value); ++i)
+        if (!fits(program_.values[value.index + i])) return false;
+    }
+    return true;
   }
 
   void note_approximation(const Instruction& instruction, const char* bound) {

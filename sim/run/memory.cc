@@ -96,7 +96,7 @@ void put(Executor& x, const Value& reg, int lane, const std::uint8_t* bytes, int
   else if (words == 2)
     std::memcpy(cells + 2 * lane, &low, sizeof low);
   else if (words == 4)
-    std::memcpy(cells + 4 * lane, bytes, 16);
+    std::memcpy(cells + 4 * lane, bytes, static_cast<std::size_t>(std::min(count, 16)));
 }
 
 void get(Executor& x, const Value& reg, int lane, std::uint8_t* bytes, int count) {
@@ -235,6 +235,8 @@ void access_memory(Executor& x, bool stores) {
   const int each = element_bytes(x);
   const auto registers = registers_of(x, data_operand(x, stores));
   const int bytes = each * static_cast<int>(registers.size());
+  if (bytes > machine::max_lane_bytes)
+    return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
   if (stores) gather(x, data_operand(x, stores), each);
   x.group.result = stores ? Result::None : Result::Load;
   const std::uint32_t all = x.group.active;
@@ -283,6 +285,7 @@ bool make_atomic(Executor& x) {
   const int each = element_bytes(x);
   const auto elements = registers_of(x, x.value(first + 1)).size();
   const int bytes = each * static_cast<int>(elements);
+  if (bytes > machine::max_lane_bytes) return false;
   gather(x, x.value(first + 1), each);
   const machine::LaneBytes operand = x.group.data;
   machine::LaneBytes swap = {};

@@ -239,6 +239,7 @@ bool make_matrices(Executor& x) {
   m.data = &x.group.data;
   const Value& address = x.value(m.stores ? 0 : 1);
   const Value& data = x.value(m.stores ? 1 : 0);
+  if (data.kind == ValueKind::Vector ? data.value != m.count : m.count != 1) return false;
   for (int lane = 0; lane < 32; ++lane)
     m.rows[static_cast<std::size_t>(lane)] = offset_of(shared_at(x, address, lane));
   for (int r = 0; r < m.count; ++r) {

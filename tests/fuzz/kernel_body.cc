@@ -1,9 +1,12 @@
 // Any bytes as a file of PTX: see bodies.h.
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "sim/async/explore.h"
 #include "sim/ptx/decode.h"
 #include "sim/ptx/printer.h"
+#include "sim/run/launch.h"
 #include "tests/fuzz/bodies.h"
 
 namespace tcq::fuzz {
@@ -78,12 +81,34 @@ void demand_whole(const Program& p, std::string_view bytes) {
 
 }  // namespace
 
+// A launch of every kernel ends, however little its text means.
+void demand_runs(const Program& program, std::string_view bytes) {
+  constexpr std::uint64_t few = 2000;  // instructions
+  for (const std::string_view name : run::entry_names(program)) {
+    const auto kernel = std::make_shared<const run::Kernel>(run::lower(program, name, "fuzz.ptx"));
+    demand(kernel->texts.size() == kernel->ops.size(), "an instruction without words", bytes);
+    if (!kernel->refused.empty()) continue;
+    run::Launch launch;
+    launch.block = {64};
+    launch.dynamic_shared = 1024;
+    launch.parameters.assign(kernel->parameter_bytes, 0x70);
+    std::vector<std::uint8_t> global = kernel->global_bytes;
+    if (global.size() > 1 << 16) continue;
+    global.resize(global.size() + 4096);
+    const machine::Program cluster = run::make_program(kernel, launch, 0, std::move(global));
+    const machine::Report report = machine::explore(
+        cluster, {.max_executions = 2, .random_executions = 1, .max_instructions = few});
+    demand(report.instructions <= 8 * few, "it does not end", bytes);
+  }
+}
+
 // What is understood reads back as it is printed; the rest has its sentence, and decoding never goes astray.
 void kernel(std::string_view bytes) {
   for (const bool loose : {false, true}) {
     const Program program = decode(read(bytes, {.loose = loose}));
     demand_sentences(program.diagnostics, bytes);
     demand_whole(program, bytes);
+    demand_runs(program, bytes);
     if (!program.unit.diagnostics.empty()) continue;
     const std::string printed = print(program.unit);
     const Unit again = read(printed, {.loose = loose});

@@ -63,7 +63,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
   }
   const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
   const int per_cta = program.warps_per_cta();
-  if (program.feeder() != nullptr) feed = program.feeder()->start(program);
+  if (program.feeder() != nullptr) feed = OwnFeed(program.feeder()->start(program));
   const auto used_registers = static_cast<std::size_t>(
       program.feeder() != nullptr ? program.feeder()->registers() : highest_register(program) + 1);
   tcgen05.memory.resize(static_cast<std::size_t>(launch.cluster));

@@ -265,7 +265,7 @@ struct ClusterState {
   MmaCache& cache;
   Timing timing;
   std::vector<const Statement*> statements;
-  std::unique_ptr<Feed> feed;    // null: the program's statements are all there
+  OwnFeed feed;                  // null: the program's statements are all there
   std::deque<Instruction> kept;  // of a feed
   std::vector<std::size_t> segment_base;
   std::vector<Cta> ctas;

@@ -5,10 +5,12 @@
 // comes from the Feed, with the same numbers. The feed of PTX: sim/run.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace tcq::machine {
 
@@ -32,6 +34,24 @@ class Feed {
   virtual std::span<const Candidate> candidates(const Warp& warp) const = 0;
   // The warp has executed candidate `which`.
   virtual void executed(ClusterState& c, Warp& warp, std::size_t which) = 0;
+};
+
+// The feed of a state. A state without one may be copied; one with a feed may not, as the feed goes with it.
+class OwnFeed {
+ public:
+  OwnFeed() = default;
+  explicit OwnFeed(std::unique_ptr<Feed> feed) : feed_(std::move(feed)) {}
+  OwnFeed(const OwnFeed& other) : feed_() { assert(!other); }
+  OwnFeed& operator=(const OwnFeed&) = delete;
+  OwnFeed(OwnFeed&&) = default;
+  OwnFeed& operator=(OwnFeed&&) = default;
+  ~OwnFeed() = default;
+
+  explicit operator bool() const { return feed_ != nullptr; }
+  Feed* operator->() const { return feed_.get(); }
+
+ private:
+  std::unique_ptr<Feed> feed_;
 };
 
 class Feeder {

@@ -41,7 +41,7 @@ class OwnFeed {
  public:
   OwnFeed() = default;
   explicit OwnFeed(std::unique_ptr<Feed> feed) : feed_(std::move(feed)) {}
-  OwnFeed(const OwnFeed& other) : feed_() { assert(!other); }
+  OwnFeed([[maybe_unused]] const OwnFeed& other) { assert(!other); }
   OwnFeed& operator=(const OwnFeed&) = delete;
   OwnFeed(OwnFeed&&) = default;
   OwnFeed& operator=(OwnFeed&&) = default;

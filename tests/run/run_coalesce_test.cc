@@ -95,8 +95,9 @@ TEST(Coalescing, AnotherOrderIsARead) {
 }
 
 TEST(Coalescing, WhatIsStillReadKeepsItsPlace) {
-  EXPECT_EQ(run(std::string(handing_on) + "  add.u32 %r20, %r0, 1;\n").fault(),
-            Fault::WgmmaUncommitted);
+  std::string read_again(handing_on);
+  read_again += "  add.u32 %r20, %r0, 1;\n";
+  EXPECT_EQ(run(read_again).fault(), Fault::WgmmaUncommitted);
 }
 
 TEST(Coalescing, AnyOtherUseInFlightIsARead) {

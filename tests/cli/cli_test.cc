@@ -512,15 +512,17 @@ TEST(Stdin, DataLinesOfMmaAreAnsweredOneByOne) {
   const std::string what = "mma wgmma.m64n8k16.f32.f16.f16";
   EXPECT_EQ(tcq(what, line + "\n" + line).out, "40000000\n40000000\n");
   EXPECT_EQ(tcq(what + " --json", line).out, "{\"d\":\"40000000\"}\n");
+  // C left out is zero, a short row ends with zeros, a long one is a chain.
+  EXPECT_EQ(tcq(what, row + " " + row + "\n3c00 " + row + " 3f800000\n" + row + ",0000 " + row +
+                          " 3f800000")
+                .out,
+            "3f800000\n40000000\n40000000\n");
   const std::vector<std::string> wrong = {"",
                                           "a",
-                                          row + " " + row,
                                           line + " 44444444",
                                           row + " " + row + " 3f80000",
                                           row + " " + row + " 3f80000g",
                                           row + " " + row + " 0x3f8000",
-                                          "3c00 " + row + " 3f800000",
-                                          row + ",0000 " + row + " 3f800000",
                                           row + ", " + row + " 3f800000",
                                           "3c0," + row.substr(5) + " " + row + " 3f800000",
                                           "+c00" + row.substr(4) + " " + row + " 3f800000",

@@ -107,7 +107,7 @@ TEST(Explanations, SourcesNameASectionAndThreadsANumber) {
     elsewheres += is_section ? 0 : 1;
     EXPECT_TRUE(e.seen.empty() || std::regex_match(e.seen, thread)) << e.seen;
   }
-  EXPECT_LE(elsewheres, 4);
+  EXPECT_LE(elsewheres, 5);  // what bounds the simulator, and the Programming Guide's limits
 }
 
 // A Fix at a place is the Fix; its braces are all understood.

@@ -77,7 +77,8 @@ nlohmann::json read_spec(const std::string& path) {
 }
 
 void apply_spec(const std::string& path, Request& request, Texts& texts) {
-  for (const auto& [key, value] : read_spec(path).items()) {
+  const nlohmann::json spec = read_spec(path);
+  for (const auto& [key, value] : spec.items()) {
     if (key == "file")
       request.file = text_of(value, key);
     else if (key == "kernel")

@@ -94,7 +94,7 @@ TEST_F(RunCli, ArgumentsThatDoNotFitAreSentences) {
   expect_usage(with({"--arg", "map:x:box=1"}), "there is no array 'x' before it");
   expect_usage(with({"--arg", "no.npy"}), "no.npy");
   expect_usage(with({"--arg", "zeros:u32:64", "--out", "y=y.npy"}), "unknown array 'y'");
-  expect_usage(with({"--arg", "x"}), "expected a");
+  expect_usage(with({"--arg", "x"}), "is no number");
   expect_usage({file, "--grid", "1"}, "--block is missing");
   expect_usage({file, "--grid", "0", "--block", "64"}, "at least 1");
   expect_usage({file, "--grid", "1", "--block", "2048"}, "at most 1024");

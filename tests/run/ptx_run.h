@@ -28,7 +28,8 @@ using Pointer = std::uint64_t;
 struct Shape {
   run::Dim3 grid = {}, block = {32}, cluster = {};
   std::uint32_t shared = 0;
-  std::uint64_t explore = 0;
+  std::uint64_t explore = 0;      // random executions
+  std::uint64_t executions = 20;  // of the exhaustive part
 };
 
 class PtxRun {
@@ -56,7 +57,7 @@ class PtxRun {
   template <class T>
   void pass(T value) {
     auto& p = launch_.parameters;
-    p.resize((p.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
+    p.resize((p.size() + alignof(T) - 1) / alignof(T) * alignof(T) + sizeof value);
     std::memcpy(p.data() + p.size() - sizeof value, &value, sizeof value);
   }
 
@@ -69,7 +70,7 @@ class PtxRun {
     for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
       program_of_run_ =
           std::make_unique<machine::Program>(run::make_program(kernel_, launch_, cluster, global_));
-      report_ = machine::explore(*program_of_run_, {.max_executions = 20,
+      report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                     .random_executions = shape.explore,
                                                     .max_instructions = 1'000'000});
       if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;

@@ -31,7 +31,7 @@ def golden_questions():
             questions.append([line[2:].split(" "), ""])
         elif line.startswith("< "):
             questions[-1][1] += line[2:] + "\n"
-    files = ("--svg", "gemm", "verify")
+    files = ("--svg", "gemm", "run", "verify")
     return [(words, text) for words, text in questions if not any(w.startswith(files) for w in words)]
 
 

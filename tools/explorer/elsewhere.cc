@@ -1,6 +1,6 @@
 // What the module in the page leaves to the command: files, and threads to sum whole GEMMs with.
 //
-// Stands in for oracle/gemm, oracle/answer/svg.cc and oracle/recording; everything else in the module is the
+// Stands in for oracle/gemm, oracle/run, oracle/answer/svg.cc and oracle/recording; everything else in the module is the
 // command's own source.
 #include <cstdio>
 #include <fstream>
@@ -11,6 +11,7 @@
 #include "oracle/answer/svg.h"
 #include "oracle/gemm/gemm.h"
 #include "oracle/recording/recording.h"
+#include "oracle/run/run.h"
 
 // CLI11 names them for configuration files, which tcq has none of; zig's library leaves them out.
 template class std::basic_filebuf<char>;
@@ -34,6 +35,11 @@ std::string svg_text(const Picture&) { throw UsageError(no_files); }
 void write_whole_file(const std::string&, const std::string&) { throw UsageError(no_files); }
 
 int answer_gemm(std::span<const std::string>, std::FILE*, std::FILE* err) {
+  std::fprintf(err, "tcq: %s\n", no_files);
+  return static_cast<int>(Status::Usage);
+}
+
+int answer_run(std::span<const std::string>, std::FILE*, std::FILE* err) {
   std::fprintf(err, "tcq: %s\n", no_files);
   return static_cast<int>(Status::Usage);
 }

@@ -73,7 +73,7 @@ Tokens asked_words(std::string_view words) {
 bool same_stem(std::string_view x, std::string_view y) {
   if (x == y) return true;
   if (has_digit(x) || has_digit(y)) return false;
-  const auto [shorter, longer] = std::minmax(x.size(), y.size());
+  const auto [shorter, longer] = std::minmax({x.size(), y.size()});
   std::size_t common = 0;
   while (common < shorter && x[common] == y[common]) ++common;
   return common + 2 >= longer && common >= (common == shorter ? 4u : 6u);

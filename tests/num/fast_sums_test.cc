@@ -1,173 +1,61 @@
 // sim/num/fast against the definitions, dot() of sim/num: every instruction, every set of vector
 // instructions that this machine has, weighted inputs of every class, odd sizes, chains.
 //
-// TCQ_OUTPUTS=N runs about N outputs of every instruction on every target.
+// Long runs: fast_subject.h. All pairs of narrow elements: fast_pairs_test.cc.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
+#include <vector>
 
-#include "sim/num/fast/chain.h"
-#include "sim/num/fast/packed.h"
-#include "tests/support/tcgen05_inputs.h"
+#include "tests/num/fast_subject.h"
 
 namespace tcq::fast {
 namespace {
 
-// One instruction as its definition knows it: kind i8 and others of tcgen05, or wgmma.
-struct Subject {
-  bool is_tcgen05 = false;
-  tcgen05::DotForm form = {};  // of wgmma only types and signs
-};
-
-Instruction instruction(const Subject& s) {
-  const tcgen05::InstructionDescriptor& x = s.form.idesc;
-  const DotTypes types{x.d, x.a, x.b};
-  Instruction out =
-      s.is_tcgen05 ? tcgen05_instruction(s.form.opcode.kind, types) : wgmma_instruction(types);
-  out.negate_a = x.negate_a;
-  out.negate_b = x.negate_b;
-  out.saturate = x.saturate;
-  out.scale_c = s.form.scale_input_d;
-  return out;
-}
-
-std::uint32_t defined(const Subject& s, const tcgen05::DotOperands& in) {
-  if (s.is_tcgen05) return tcgen05::dot(s.form, in);
-  const tcgen05::InstructionDescriptor& x = s.form.idesc;
-  return dot({x.d, x.a, x.b}, in.a, in.b, wgmma::stored_k(x.a), in.c,
-             {.negate_a = x.negate_a, .negate_b = x.negate_b, .satfinite = x.saturate});
-}
-
-std::vector<Subject> subjects() {
-  std::vector<Subject> out;
-  for (const tcgen05::DotForm& form : tcgen05::all_forms())
-    if (!is_packed_4bit(form.opcode.kind)) out.push_back({true, form});
-  for (const Type d : {Type::f16, Type::f32, Type::s32})
-    for (int a = 0; a < type_count; ++a)
-      for (int b = 0; b < type_count; ++b) {
-        const auto type_a = static_cast<Type>(a);
-        const auto type_b = static_cast<Type>(b);
-        if (type_a != Type::b1 && wgmma::types_exist(d, type_a, type_b))
-          out.push_back({false, {{}, {.d = d, .a = type_a, .b = type_b}}});
-      }
-  return out;
-}
-
-std::string text(const Subject& s) {
-  return std::string(s.is_tcgen05 ? name(s.form.opcode.kind) : "wgmma") + " " +
-         name(s.form.idesc.d) + " " + name(s.form.idesc.a) + " " + name(s.form.idesc.b);
-}
-
-// A tile of K = one or several instructions: the mixture's slots repeat, shifted by one row.
-tcgen05::Tile drawn(const Subject& s, MixtureClass c, std::uint64_t seed, int rows, int cols) {
-  if (s.is_tcgen05) return draw_tile(s.form, c, seed, rows, cols);
-  const tcgen05::InstructionDescriptor& x = s.form.idesc;
-  tcgen05::Tile tile{rows, cols, wgmma::stored_k(x.a), 0, {}, {}, {}, {}, {}};
-  draw_elements(Mixture({x.d, x.a, x.b}, tile.k, c, seed), tile);
-  return tile;
-}
-
-// Tiles one behind the other along K.
-struct Chain {
-  Subject subject;
-  std::vector<tcgen05::Tile> tiles;
-
-  const tcgen05::Tile& first() const { return tiles.front(); }
-  int k() const { return first().k * static_cast<int>(tiles.size()); }
-
-  Lines lines(Side side) const {
-    const bool is_row = side == Side::Rows;
-    Lines out(instruction(subject), side, is_row ? first().rows : first().cols, k());
-    if (first().scales > 0) out.scales.resize(static_cast<std::size_t>(out.count()) * tiles.size());
-    for (int i = 0; i < out.count(); ++i) {
-      for (std::size_t t = 0; t < tiles.size(); ++t) {
-        const auto& words = is_row ? tiles[t].a : tiles[t].b;
-        std::copy_n(words.begin() + i * first().k, first().k,
-                    out.words(i) + static_cast<int>(t) * first().k);
-        if (first().scales > 0)
-          out.scales[static_cast<std::size_t>(i) * tiles.size() + t] =
-              (is_row ? tiles[t].scales_a : tiles[t].scales_b)[static_cast<std::size_t>(i)];
-      }
-    }
-    out.pack();
-    return out;
+void expect_equal_chains(const Subject& s, std::int64_t count) {
+  std::mt19937 random(drawing_seed());
+  for (std::int64_t done = 0; done < count;) {
+    const Chain chain = draw_chain(s, random);
+    std::vector<std::uint32_t> want;
+    for (int row = 0; row < chain.first().rows; ++row)
+      for (int col = 0; col < chain.first().cols; ++col) want.push_back(chain.expected(row, col));
+    on_every_target([&](const std::string& target) {
+      ASSERT_EQ(outputs(chain), want) << text(s) << " on " << target << " after " << done;
+    });
+    if (testing::Test::HasFatalFailure()) return;
+    done += static_cast<std::int64_t>(want.size());
   }
-
-  std::uint32_t expected(int row, int col) const {
-    std::uint32_t c = first().operands(row, col).c;
-    Subject step = subject;
-    for (const tcgen05::Tile& tile : tiles) {
-      tcgen05::DotOperands in = tile.operands(row, col);
-      in.c = c;
-      c = defined(step, in);
-      step.form.scale_input_d = 0;
-    }
-    return c;
-  }
-};
-
-Chain draw_chain(Subject s, std::mt19937& random) {
-  s.form = with_random_options(s.form, random);
-  s.form.accumulate = true;
-  if (!s.is_tcgen05) {
-    s.form.scale_input_d = 0;
-    s.form.idesc.negate_a = is_float(s.form.idesc.a) && random() % 4 == 0;
-    s.form.idesc.saturate = is_int8(s.form.idesc.a) && random() % 2 == 0;
-  }
-  const int rows = 1 + static_cast<int>(random() % 5);
-  const int cols = 1 + static_cast<int>(random() % 70);
-  Chain chain{s, {}};
-  const auto length = 1 + random() % 3 * (random() % 6);
-  const auto one_class = static_cast<MixtureClass>(random() % mixture_class_count);
-  for (std::uint64_t i = 0; i < length; ++i) {
-    const auto any = static_cast<MixtureClass>(random() % mixture_class_count);
-    chain.tiles.push_back(drawn(s, random() % 8 == 0 ? any : one_class, random(), rows, cols));
-  }
-  return chain;
-}
-
-std::vector<std::uint32_t> outputs(const Chain& chain) {
-  std::vector<std::uint32_t> d = chain.first().c;
-  advance(instruction(chain.subject), chain.lines(Side::Rows), chain.lines(Side::Columns),
-          {d.data(), chain.first().cols});
-  return d;
-}
-
-std::int64_t wanted_outputs() {
-  const char* text = std::getenv("TCQ_OUTPUTS");
-  return text == nullptr ? 4000 : std::atoll(text);
-}
-
-// Calls work(name) once for every target that this machine can run.
-template <class Work>
-void on_every_target(Work work) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    work(std::string(hwy::TargetName(target)));
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(FastSums, EqualTheDefinitionInEveryBitOnEveryTarget) {
   for (const Subject& s : subjects()) {
-    std::mt19937 random(1);
+    expect_equal_chains(s, is_long_run() ? wanted_outputs() / 100 : wanted_outputs());
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Tiles of one instruction: most outputs of a long run, since the definition takes most of its time.
+TEST(FastSums, TilesEqualTheDefinitionInEveryBitOnEveryTarget) {
+  const std::vector<Subject> all = subjects();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!in_shard(i)) continue;
+    std::mt19937 random(drawing_seed());
     std::int64_t done = 0;
     while (done < wanted_outputs()) {
-      const Chain chain = draw_chain(s, random);
-      std::vector<std::uint32_t> want;
-      for (int row = 0; row < chain.first().rows; ++row)
-        for (int col = 0; col < chain.first().cols; ++col) want.push_back(chain.expected(row, col));
+      const Subject s = with_options(all[i], random);
+      const int rows = 1 + static_cast<int>(random() % 40);
+      const int cols = 1 + static_cast<int>(random() % 140);
+      const auto c = static_cast<MixtureClass>(random() % mixture_class_count);
+      const Chain chain{s, {drawn(s, c, random(), rows, cols)}};
+      const std::vector<std::uint32_t> want = defined_tile(s, chain.first());
       on_every_target([&](const std::string& target) {
         ASSERT_EQ(outputs(chain), want) << text(s) << " on " << target << " after " << done;
       });
       if (HasFatalFailure()) return;
       done += static_cast<std::int64_t>(want.size());
     }
+    report(text(all[i]), done);
   }
 }
 
@@ -201,21 +89,9 @@ TEST(FastSums, ScaledSubnormalCAlignsByItsLoweredExponent) {
 
 // --- kinds mxf4 and mxf4nvf4 -----------------------------------------------------------------------
 
-PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& tile, Side side) {
-  const bool is_row = side == Side::Rows;
-  PackedLines out(side, is_row ? tile.rows : tile.cols);
-  for (int i = 0; i < out.count(); ++i)
-    out.set(i, tcgen05::decode_packed_row(
-                   (is_row ? tile.a : tile.b).data() + i * tile.k,
-                   is_row ? form.idesc.negate_a : form.idesc.negate_b, form.idesc.scale_type,
-                   (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,
-                   scale_block(form.opcode)));
-  return out;
-}
-
 TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {
   for (const tcgen05::DotForm& plain : tcgen05::packed_forms()) {
-    std::mt19937 random(2);
+    std::mt19937 random(drawing_seed() + 1);
     std::int64_t done = 0;
     while (done < wanted_outputs()) {
       tcgen05::DotForm form = with_random_options(plain, random);
@@ -236,6 +112,7 @@ TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {
       if (HasFatalFailure()) return;
       done += static_cast<std::int64_t>(want.size());
     }
+    report(tcgen05::text(plain), done);
   }
 }
 

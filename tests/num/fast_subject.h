@@ -1,0 +1,266 @@
+// sim/num/fast beside the definitions, dot() of sim/num: the instructions, drawn chains of them, and every set of
+// vector instructions that this machine has. For the tests of sim/num/fast.
+//
+// TCQ_OUTPUTS=N: about N outputs of every instruction on every target, and a row of a table for each.
+// TCQ_SEED=S draws others. TCQ_SHARD=i/n takes every n-th instruction, beginning with i: so a long
+// run goes on where it stopped.
+#pragma once
+
+// Which targets the kernels are compiled for, and only then what lists them.
+// clang-format off
+#include "sim/num/fast/targets.h"
+#include <hwy/targets.h>
+// clang-format on
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/num/fast/chain.h"
+#include "sim/num/fast/packed.h"
+#include "tests/support/chosen_seed.h"
+#include "tests/support/tcgen05_inputs.h"
+
+namespace tcq::fast {
+
+// One instruction as its definition knows it: kind i8 and others of tcgen05, or wgmma.
+struct Subject {
+  bool is_tcgen05 = false;
+  tcgen05::DotForm form = {};  // of wgmma only types and signs
+};
+
+inline Instruction instruction(const Subject& s) {
+  const tcgen05::InstructionDescriptor& x = s.form.idesc;
+  const DotTypes types{x.d, x.a, x.b};
+  Instruction out =
+      s.is_tcgen05 ? tcgen05_instruction(s.form.opcode.kind, types) : wgmma_instruction(types);
+  out.negate_a = x.negate_a;
+  out.negate_b = x.negate_b;
+  out.saturate = x.saturate;
+  out.scale_c = s.form.scale_input_d;
+  return out;
+}
+
+inline std::uint32_t defined(const Subject& s, const tcgen05::DotOperands& in) {
+  if (s.is_tcgen05) return tcgen05::dot(s.form, in);
+  const tcgen05::InstructionDescriptor& x = s.form.idesc;
+  return dot({x.d, x.a, x.b}, in.a, in.b, wgmma::stored_k(x.a), in.c,
+             {.negate_a = x.negate_a, .negate_b = x.negate_b, .satfinite = x.saturate});
+}
+
+inline std::vector<Subject> subjects() {
+  std::vector<Subject> out;
+  for (const tcgen05::DotForm& form : tcgen05::all_forms())
+    if (!is_packed_4bit(form.opcode.kind)) out.push_back({true, form});
+  for (const Type d : {Type::f16, Type::f32, Type::s32})
+    for (int a = 0; a < type_count; ++a)
+      for (int b = 0; b < type_count; ++b) {
+        const auto type_a = static_cast<Type>(a);
+        const auto type_b = static_cast<Type>(b);
+        if (type_a != Type::b1 && wgmma::types_exist(d, type_a, type_b))
+          out.push_back({false, {{}, {.d = d, .a = type_a, .b = type_b}}});
+      }
+  return out;
+}
+
+inline std::string text(const Subject& s) {
+  return std::string(s.is_tcgen05 ? name(s.form.opcode.kind) : "wgmma") + " " +
+         name(s.form.idesc.d) + " " + name(s.form.idesc.a) + " " + name(s.form.idesc.b);
+}
+
+// A tile of K = one or several instructions: the mixture's slots repeat, shifted by one row.
+inline tcgen05::Tile drawn(const Subject& s, MixtureClass c, std::uint64_t seed, int rows,
+                           int cols) {
+  if (s.is_tcgen05) return draw_tile(s.form, c, seed, rows, cols);
+  const tcgen05::InstructionDescriptor& x = s.form.idesc;
+  tcgen05::Tile tile{rows, cols, wgmma::stored_k(x.a), 0, {}, {}, {}, {}, {}};
+  draw_elements(Mixture({x.d, x.a, x.b}, tile.k, c, seed), tile);
+  return tile;
+}
+
+// Tiles one behind the other along K.
+struct Chain {
+  Subject subject;
+  std::vector<tcgen05::Tile> tiles;
+
+  const tcgen05::Tile& first() const { return tiles.front(); }
+  int k() const { return first().k * static_cast<int>(tiles.size()); }
+
+  Lines lines(Side side) const {
+    const bool is_row = side == Side::Rows;
+    Lines out(instruction(subject), side, is_row ? first().rows : first().cols, k());
+    if (first().scales > 0) out.scales.resize(static_cast<std::size_t>(out.count()) * tiles.size());
+    for (int i = 0; i < out.count(); ++i) {
+      for (std::size_t t = 0; t < tiles.size(); ++t) {
+        const auto& words = is_row ? tiles[t].a : tiles[t].b;
+        std::copy_n(words.begin() + i * first().k, first().k,
+                    out.words(i) + static_cast<int>(t) * first().k);
+        if (first().scales > 0)
+          out.scales[static_cast<std::size_t>(i) * tiles.size() + t] =
+              (is_row ? tiles[t].scales_a : tiles[t].scales_b)[static_cast<std::size_t>(i)];
+      }
+    }
+    out.pack();
+    return out;
+  }
+
+  std::uint32_t expected(int row, int col) const {
+    std::uint32_t c = first().operands(row, col).c;
+    Subject step = subject;
+    for (const tcgen05::Tile& tile : tiles) {
+      tcgen05::DotOperands in = tile.operands(row, col);
+      in.c = c;
+      c = defined(step, in);
+      step.form.scale_input_d = 0;
+    }
+    return c;
+  }
+};
+
+// The same with options that the instruction has.
+inline Subject with_options(Subject s, std::mt19937& random) {
+  s.form = with_random_options(s.form, random);
+  s.form.accumulate = true;
+  if (!s.is_tcgen05) {
+    s.form.scale_input_d = 0;
+    s.form.idesc.negate_a = is_float(s.form.idesc.a) && random() % 4 == 0;
+    s.form.idesc.saturate = is_int8(s.form.idesc.a) && random() % 2 == 0;
+  }
+  return s;
+}
+
+inline Chain draw_chain(Subject s, std::mt19937& random) {
+  s = with_options(s, random);
+  const int rows = 1 + static_cast<int>(random() % 5);
+  const int cols = 1 + static_cast<int>(random() % 70);
+  Chain chain{s, {}};
+  const auto length = 1 + random() % 3 * (random() % 6);
+  const auto one_class = static_cast<MixtureClass>(random() % mixture_class_count);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const auto any = static_cast<MixtureClass>(random() % mixture_class_count);
+    chain.tiles.push_back(drawn(s, random() % 8 == 0 ? any : one_class, random(), rows, cols));
+  }
+  return chain;
+}
+
+inline std::vector<std::uint32_t> outputs(const Chain& chain) {
+  std::vector<std::uint32_t> d = chain.first().c;
+  advance(instruction(chain.subject), chain.lines(Side::Rows), chain.lines(Side::Columns),
+          {d.data(), chain.first().cols});
+  return d;
+}
+
+// What every sum with a line needs, decoded once.
+struct DecodedLine {
+  std::vector<Decoded> elements;
+  bool nan = false;  // the scale factor
+};
+
+inline std::vector<DecodedLine> decoded_lines(const Subject& s, const tcgen05::Tile& tile,
+                                              Side side) {
+  const tcgen05::InstructionDescriptor& x = s.form.idesc;
+  const bool is_row = side == Side::Rows;
+  std::vector<DecodedLine> out(static_cast<std::size_t>(is_row ? tile.rows : tile.cols));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint32_t* const words =
+        (is_row ? tile.a : tile.b).data() + i * static_cast<std::size_t>(tile.k);
+    const std::uint8_t* const scales = (is_row ? tile.scales_a : tile.scales_b).data() + i;
+    const tcgen05::Scale scale = tcgen05::row_scale(s.form, scales);
+    out[i].nan = scale.nan;
+    for (int k = 0; k < tile.k; ++k) {
+      const Decoded e = is_row ? decode_float(x.a, words[k], x.negate_a)
+                               : decode_float(x.b, words[k], x.negate_b);
+      out[i].elements.push_back(scale.nan ? e : tcgen05::scaled(e, scale));
+    }
+  }
+  return out;
+}
+
+// One instruction for a tile; each sum of floats is one call of fused_sum().
+inline std::vector<std::uint32_t> defined_tile(const Subject& s, const tcgen05::Tile& tile) {
+  const tcgen05::InstructionDescriptor& x = s.form.idesc;
+  std::vector<std::uint32_t> out = tile.c;
+  if (!is_float(x.a)) {
+    for (int row = 0; row < tile.rows; ++row)
+      for (int col = 0; col < tile.cols; ++col)
+        out[static_cast<std::size_t>(row * tile.cols + col)] = defined(s, tile.operands(row, col));
+    return out;
+  }
+  const DotTraits traits =
+      s.is_tcgen05 ? tcgen05_dot_traits(s.form.opcode.kind, x.d) : wgmma_dot_traits(x.d, x.a);
+  const std::vector<DecodedLine> columns = decoded_lines(s, tile, Side::Columns);
+  std::uint32_t* d = out.data();
+  for (const DecodedLine& a : decoded_lines(s, tile, Side::Rows))
+    for (const DecodedLine& b : columns) {
+      *d = a.nan || b.nan ? nan_bits(traits.conversion)
+                          : fused_sum(traits, x.d, x.a, x.b, a.elements.data(), b.elements.data(),
+                                      tile.k, tcgen05::decode_input_d(s.form, *d));
+      ++d;
+    }
+  return out;
+}
+
+inline bool is_long_run() { return std::getenv("TCQ_OUTPUTS") != nullptr; }
+
+inline std::int64_t wanted_outputs() {
+  return is_long_run() ? std::atoll(std::getenv("TCQ_OUTPUTS")) : 4000;
+}
+
+inline std::uint32_t drawing_seed() {
+  const char* const text = std::getenv("TCQ_SEED");
+  return text == nullptr ? 1 : static_cast<std::uint32_t>(parse_seed(text));
+}
+
+// Whether the instruction of this number is for this process.
+inline bool in_shard(std::size_t number) {
+  const char* const text = std::getenv("TCQ_SHARD");
+  if (text == nullptr) return true;
+  unsigned long shard = 0;
+  unsigned long shards = 0;
+  if (std::sscanf(text, "%lu/%lu", &shard, &shards) != 2 || shards == 0)
+    throw std::runtime_error("TCQ_SHARD is '" + std::string(text) + "': expected i/n");
+  return number % shards == shard;
+}
+
+// The lines of a tile of kind mxf4 or mxf4nvf4.
+inline PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& tile, Side side) {
+  const bool is_row = side == Side::Rows;
+  PackedLines out(side, is_row ? tile.rows : tile.cols);
+  for (int i = 0; i < out.count(); ++i)
+    out.set(i, tcgen05::decode_packed_row(
+                   (is_row ? tile.a : tile.b).data() + i * tile.k,
+                   is_row ? form.idesc.negate_a : form.idesc.negate_b, form.idesc.scale_type,
+                   (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,
+                   scale_block(form.opcode)));
+  return out;
+}
+
+// Calls work(name) once for every target that this machine can run.
+template <class Work>
+void on_every_target(Work work) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    work(std::string(hwy::TargetName(target)));
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// A row of the table of a long run, in which nothing differed.
+inline void report(const std::string& instruction, std::int64_t outputs) {
+  if (!is_long_run()) return;
+  std::string targets;
+  on_every_target([&](const std::string& target) { targets += " " + target; });
+  std::printf("%s | %lld | seed %u |%s\n", instruction.c_str(), static_cast<long long>(outputs),
+              drawing_seed(), targets.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace tcq::fast

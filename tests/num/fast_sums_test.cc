@@ -4,6 +4,7 @@
 // Long runs: fast_subject.h. All pairs of narrow elements: fast_pairs_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,6 +57,56 @@ TEST(FastSums, TilesEqualTheDefinitionInEveryBitOnEveryTarget) {
       done += static_cast<std::int64_t>(want.size());
     }
     report(text(all[i]), done);
+  }
+}
+
+// --- operands of 8 exponent bits, whose products leave the exponents of f32 -----------------------------
+
+// An element whose exponent field is `field`, or near it.
+std::uint32_t near(Type type, int field, std::mt19937& random) {
+  const int spread = static_cast<int>(random() % 24) - 20;
+  const auto held = static_cast<std::uint32_t>(std::clamp(field + spread, 0, 254));
+  const auto word = static_cast<std::uint32_t>(random() & 0x807fffff) | held << 23;
+  return type == Type::bf16 ? word >> 16 : word;
+}
+
+// Columns meet rows around one exponent of their products; some elements are any, some are zero.
+tcgen05::Tile full_range(const Subject& s, std::mt19937& random) {
+  const int rows = 1 + static_cast<int>(random() % 20);
+  const int cols = 1 + static_cast<int>(random() % 70);
+  tcgen05::Tile out{rows, cols, instruction(s).products, 0, {}, {}, {}, {}, {}};
+  const int field = static_cast<int>(random() % 256);
+  const int met = static_cast<int>(random() % 256);
+  const auto any = 2 + random() % 40;
+  const auto element = [&](Type type, int wanted) -> std::uint32_t {
+    if (random() % 8 == 0) return 0;
+    return near(type, random() % any == 0 ? static_cast<int>(random() % 256) : wanted, random);
+  };
+  for (int i = 0; i < rows * out.k; ++i) out.a.push_back(element(s.form.idesc.a, field));
+  for (int i = 0; i < cols * out.k; ++i) out.b.push_back(element(s.form.idesc.b, met));
+  const int sum = random() % 2 == 0 ? field + met - 127 : static_cast<int>(random() % 255);
+  for (int i = 0; i < rows * cols; ++i)
+    out.c.push_back(random() % 4 == 0 ? 0 : near(Type::f32, sum, random));
+  return out;
+}
+
+TEST(FastSums, OperandsOfAllExponentsEqualTheDefinition) {
+  for (const Subject& plain : subjects()) {
+    const Type type = plain.form.idesc.a;
+    if (type != Type::bf16 && type != Type::tf32) continue;
+    std::mt19937 random(drawing_seed() + 2);
+    std::int64_t done = 0;
+    while (done < (is_long_run() ? 1 : 25) * wanted_outputs()) {
+      const Subject s = with_options(plain, random);
+      const Chain chain{s, {full_range(s, random)}};
+      const std::vector<std::uint32_t> want = defined_tile(s, chain.first());
+      on_every_target([&](const std::string& target) {
+        ASSERT_TRUE(outputs(chain) == want) << text(s) << " on " << target << " after " << done;
+      });
+      if (HasFatalFailure()) return;
+      done += static_cast<std::int64_t>(want.size());
+    }
+    report(text(plain) + ", all exponents", done);
   }
 }
 

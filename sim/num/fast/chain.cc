@@ -73,9 +73,13 @@ std::uint32_t defined_sum(const Instruction& in, const Panel& p, int row, int co
   return c;
 }
 
-bool fits(const Range& a, const Range& b) {
-  return !a.special && !b.special && a.least + b.least >= least_product_exponent &&
-         a.most + b.most <= most_product_exponent;
+bool is_narrow(const Range& a, const Range& b) {
+  return a.least + b.least >= least_product_exponent && a.most + b.most <= most_product_exponent;
+}
+
+void widen(Range& all, const Range& more) {
+  all.least = std::min(all.least, more.least);
+  all.most = std::max(all.most, more.most);
 }
 
 // --- a panel ---------------------------------------------------------------------------------------
@@ -113,6 +117,7 @@ class PanelSums {
     const auto count = static_cast<std::size_t>(p_.rows.count()) * width;
     values_.assign(count, 0);
     again_.assign(count, 0);
+    for (int j = 0; j < p_.count(); ++j) widen(columns_, p_.columns.range(p_.first + j));
     for (int row = 0; row < p_.rows.count(); ++row) load(row);
     for (int k = 0; k < p_.rows.k(); k += stretch)
       for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
@@ -154,7 +159,8 @@ class PanelSums {
     constexpr int least = 1 - float_format(Type::f16).bias;
     sum_floats({p_.rows.row_values(row) + k, p_.rows.row_exponents(row) + k, b.values, b.exponents,
                 count / in_.products, in_.products, in_.traits,
-                k == 0 ? least - in_.scale_c : least, &values_[at(row)], &again_[at(row)]});
+                !is_narrow(p_.rows.range(row), columns_), k == 0 ? least - in_.scale_c : least,
+                &values_[at(row)], &again_[at(row)]});
   }
 
   void advance_integers(int row, int count) {
@@ -178,8 +184,8 @@ class PanelSums {
   void store(int row) {
     for (int j = 0; j < p_.count(); ++j) {
       const std::size_t i = at(row) + static_cast<std::size_t>(j);
-      const bool again = static_cast<std::int32_t>(again_[i]) < 0 ||
-                         !fits(p_.rows.range(row), p_.columns.range(p_.first + j));
+      const bool again = static_cast<std::int32_t>(again_[i]) < 0 || p_.rows.range(row).special ||
+                         p_.columns.range(p_.first + j).special;
       std::uint32_t& c = word(row, j);
       if (!again)
         c = word_of(in_.types.d, values_[i]);
@@ -196,6 +202,7 @@ class PanelSums {
   std::vector<float> values_;
   std::vector<std::uint32_t> again_;
   Gathered gathered_;
+  Range columns_;  // of the panel
 };
 
 }  // namespace

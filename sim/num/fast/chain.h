@@ -1,9 +1,9 @@
 // Rows times columns, C -> D: the bits of sim/num's sums at the speed of the machine's vectors.
 //
 // A chain of instructions runs along the whole K of the lines. What the vectors cannot hold, lane by
-// lane, is summed again by fused_sum.h: sums with NaN or infinity among the operands, product
-// exponents outside of [-100, 125], C below 2^-100, and sums of 16 and more products that overflow
-// 32 bits. An infinite or NaN C stays in the vectors. Example: a row {2.0} and a column {3.0} of
+// lane, is summed again by fused_sum.h: sums with NaN or infinity among the operands, sums aligned
+// below 2^-74 where products below 2^-100 are possible, C below 2^-100, and sums of 16 and more
+// products that overflow 32 bits. An infinite or NaN C stays in the vectors. Example: a row {2.0} and a column {3.0} of
 // bf16 turn C = 0 into 0x40c00000.
 //
 // Speed: sim/NOTES.md.

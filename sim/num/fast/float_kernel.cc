@@ -13,9 +13,17 @@
 // floors of f32 (-133) lie below that and never win over something that is not zero; that of f16
 // (-21) is in the maximum.
 //
+// The wide loop takes products of any exponent. What counts of them is at least 2^(E - 25). Where E is
+// above 100, both factors and C, twice, are multiplied by 2^-64 first: products are then below
+// 2^128, and those that count have factors from 2^-54 on, which stay normal. Elsewhere those that
+// count are above 2^-102 and exact, and one that underflows is cut to 0 whichever way it rounds.
+// Sums of products that align below 2^-74 are marked. Underflow is flushed meanwhile.
+//
 // A compiler may fuse a multiplication and an addition: every product that is added is exact.
+#include "sim/num/fast/flush_underflow.h"
 #include "sim/num/fast/kernel.h"
 #include "sim/num/fast/targets.h"
+#include "sim/num/float_bits.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/num/fast/float_kernel.cc"
@@ -93,14 +101,15 @@ HWY_INLINE VF rounded(VI sum, VF unit, VI& again) {
   }
 }
 
-// As many sums as a vector has lanes.
-template <Conversion conversion>
+// As many sums as a vector has lanes. Wide: of products of any exponent.
+template <Conversion conversion, bool wide>
 struct Sums {
   VF c;
   VI again;
   VI c_least;
   VF scale;
   VF unit;
+  hn::Mask<F> high;  // wide: where factors are multiplied by 2^-64
   VI total;
 
   HWY_INLINE void start(const float* from, const std::uint32_t* marks, int least) {
@@ -123,11 +132,40 @@ struct Sums {
     VI own = hn::Sub(field, hn::Set(i, 127));
     if constexpr (conversion == Conversion::F16NearestEven)
       own = hn::IfThenElse(hn::Eq(field, hn::Zero(i)), own, hn::Max(own, c_least));
-    const VI e = hn::Max(exponent, own);
     const VI bits = hn::Set(i, fraction_bits);
-    scale = power_of_two(hn::Sub(bits, e));
-    unit = power_of_two(hn::Sub(e, bits));
-    total = cut(hn::Mul(finite, scale));
+    if constexpr (wide) {
+      align_wide(exponent, own, finite, bits);
+    } else {
+      const VI e = hn::Max(exponent, own);
+      scale = power_of_two(hn::Sub(bits, e));
+      unit = power_of_two(hn::Sub(e, bits));
+      total = cut(hn::Mul(finite, scale));
+    }
+  }
+
+  HWY_INLINE void align_wide(VI exponent, VI own, VF finite, VI bits) {
+    const F d;
+    const I i;
+    const VI e = hn::Max(hn::Max(exponent, own), hn::Set(i, least_product_exponent));
+    const auto nonzero = hn::Gt(exponent, hn::Set(i, zero_exponent / 2));
+    const auto low = hn::And(nonzero, hn::Lt(e, hn::Set(i, least_wide_exponent)));
+    again = hn::Or(again, hn::VecFromMask(i, low));
+    const auto is_high = hn::Gt(e, hn::Set(i, 100));
+    high = hn::RebindMask(d, is_high);
+    const VI held = hn::Sub(e, hn::IfThenElseZero(is_high, hn::Set(i, 128)));
+    scale = power_of_two(hn::Sub(bits, held));
+    unit = power_of_two(hn::Sub(held, bits));
+    total = cut(hn::Mul(shrunk(shrunk(finite)), scale));
+  }
+
+  // Elsewhere not a multiplication by 1: subnormals would underflow.
+  HWY_INLINE VF shrunk(VF x) const {
+    if constexpr (!wide) return x;
+    return hn::IfThenElse(high, hn::Mul(x, hn::Set(F(), 0x1p-64f)), x);
+  }
+
+  HWY_INLINE VI product(float a, VF b) const {
+    return cut(hn::Mul(hn::Mul(shrunk(hn::Set(F(), a)), shrunk(b)), scale));
   }
 
   HWY_INLINE void add_group(VI more, bool check) {
@@ -137,7 +175,9 @@ struct Sums {
   }
 
   HWY_INLINE void finish() {
-    const VF d = rounded<conversion>(total, unit, again);
+    VF d = rounded<conversion>(total, unit, again);
+    const VF up = hn::Set(F(), 0x1p64f);
+    if constexpr (wide) d = hn::IfThenElse(high, hn::Mul(hn::Mul(d, up), up), d);
     c = hn::IfThenElse(hn::Lt(hn::Abs(c), hn::Inf(F())), d, c);  // infinity and NaN stay
     c_least = hn::Set(I(), -14);
   }
@@ -173,21 +213,18 @@ struct Exponents {
 };
 #endif
 
-HWY_INLINE VI product(float a, VF b, VF scale) {
-  return cut(hn::Mul(hn::Mul(hn::Set(F(), a), b), scale));
-}
-
-template <Conversion conversion>
+template <Conversion conversion, bool wide>
 HWY_INLINE void sum_slice(const FloatTask& t, std::size_t slice) {
   const I i;
   const std::size_t lanes = hn::Lanes(F());
-  Sums<conversion> low;
-  Sums<conversion> high;
+  Sums<conversion, wide> low;
+  Sums<conversion, wide> high;
   low.start(t.c + slice, t.again + slice, t.c_least);
   high.start(t.c + slice + lanes, t.again + slice + lanes, t.c_least);
   const bool check = t.traits.fraction_bits > 13;
-  const int floor = t.traits.floor_exponent > least_product_exponent ? t.traits.floor_exponent
-                                                                     : least_product_exponent;
+  const int least = wide ? zero_exponent : least_product_exponent;
+  const int floor =
+      t.traits.floor_exponent > least_product_exponent ? t.traits.floor_exponent : least;
   const float* row = t.row;
   const std::uint32_t* row_exponents = t.row_exponents;
   const float* panel = t.panel + slice;
@@ -206,8 +243,8 @@ HWY_INLINE void sum_slice(const FloatTask& t, std::size_t slice) {
       HWY_UNROLL(8)
       for (int j = 0; j < group; ++j) {
         const float* b = panel + (k + j) * columns;
-        sum_low = hn::Add(sum_low, product(row[k + j], hn::LoadU(F(), b), low.scale));
-        sum_high = hn::Add(sum_high, product(row[k + j], hn::LoadU(F(), b + lanes), high.scale));
+        sum_low = hn::Add(sum_low, low.product(row[k + j], hn::LoadU(F(), b)));
+        sum_high = hn::Add(sum_high, high.product(row[k + j], hn::LoadU(F(), b + lanes)));
       }
       low.add_group(sum_low, check && k > 0);
       high.add_group(sum_high, check && k > 0);
@@ -225,15 +262,17 @@ HWY_INLINE void sum_slice(const FloatTask& t, std::size_t slice) {
   hn::StoreU(high.again, i, reinterpret_cast<std::int32_t*>(t.again + slice + lanes));
 }
 
-template <Conversion conversion>
+template <Conversion conversion, bool wide = false>
 HWY_INLINE void sum_panel(const FloatTask& t) {
   for (std::size_t slice = 0; slice < columns; slice += 2 * hn::Lanes(F()))
-    sum_slice<conversion>(t, slice);
+    sum_slice<conversion, wide>(t, slice);
 }
 
 void sum_floats(const FloatTask& t) {
   switch (t.traits.conversion) {
-    case Conversion::F32TowardZero: return sum_panel<Conversion::F32TowardZero>(t);
+    case Conversion::F32TowardZero:
+      return t.wide ? sum_panel<Conversion::F32TowardZero, true>(t)
+                    : sum_panel<Conversion::F32TowardZero>(t);
     case Conversion::E8M13TowardZero: return sum_panel<Conversion::E8M13TowardZero>(t);
     case Conversion::F16NearestEven: return sum_panel<Conversion::F16NearestEven>(t);
   }
@@ -247,7 +286,10 @@ namespace tcq::fast {
 
 HWY_EXPORT(sum_floats);
 
-void sum_floats(const FloatTask& task) { HWY_DYNAMIC_DISPATCH(sum_floats)(task); }
+void sum_floats(const FloatTask& task) {
+  [[maybe_unused]] const FlushUnderflow flush;
+  HWY_DYNAMIC_DISPATCH(sum_floats)(task);
+}
 
 }  // namespace tcq::fast
 #endif

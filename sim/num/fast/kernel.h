@@ -11,9 +11,11 @@
 
 namespace tcq::fast {
 
-// Sums with products below the one or above the other exponent are not for the engine: chain.cc.
+// Lines whose products may lie below the one or above the other exponent are for the wide loop.
 inline constexpr int least_product_exponent = -100;
 inline constexpr int most_product_exponent = 125;
+// The wide loop cannot hold products that are aligned below this exponent: such sums are made again.
+inline constexpr int least_wide_exponent = -74;
 
 struct FloatTask {
   const float* row;
@@ -23,6 +25,7 @@ struct FloatTask {
   std::int64_t instructions;
   int products;
   DotTraits traits;
+  bool wide;             // products of any exponent, of operands that have 8 bits of it
   int c_least;           // the exponent of subnormals of C, already lowered by scale-input-d
   float* c;              // 32 values: C, then D
   std::uint32_t* again;  // 32 words: the highest bit is set where the sum did not fit

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -206,6 +207,18 @@ inline std::vector<std::uint32_t> defined_tile(const Subject& s, const tcgen05::
   return out;
 }
 
+// A chain of them.
+inline std::vector<std::uint32_t> defined_chain(const Chain& chain) {
+  Subject step = chain.subject;
+  std::vector<std::uint32_t> d = chain.first().c;
+  for (tcgen05::Tile tile : chain.tiles) {
+    tile.c = d;
+    d = defined_tile(step, tile);
+    step.form.scale_input_d = 0;
+  }
+  return d;
+}
+
 inline bool is_long_run() { return std::getenv("TCQ_OUTPUTS") != nullptr; }
 
 inline std::int64_t wanted_outputs() {
@@ -253,13 +266,19 @@ void on_every_target(Work work) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-// A row of the table of a long run, in which nothing differed.
+// A row of the table of a long run, in which nothing differed: also outputs per second of CPU time, to
+// foretell longer runs.
 inline void report(const std::string& instruction, std::int64_t outputs) {
+  static std::clock_t before = 0;
   if (!is_long_run()) return;
+  const std::clock_t now = std::clock();
+  const double seconds = static_cast<double>(now - before) / CLOCKS_PER_SEC;
+  before = now;
   std::string targets;
   on_every_target([&](const std::string& target) { targets += " " + target; });
-  std::printf("%s | %lld | seed %u |%s\n", instruction.c_str(), static_cast<long long>(outputs),
-              drawing_seed(), targets.c_str());
+  std::printf("%s | %lld | seed %u |%s | %.0f/s\n", instruction.c_str(),
+              static_cast<long long>(outputs), drawing_seed(), targets.c_str(),
+              static_cast<double>(outputs) / seconds);
   std::fflush(stdout);
 }
 

@@ -4,6 +4,10 @@
 // Long runs: fast_subject.h. All pairs of narrow elements: fast_pairs_test.cc.
 #include <gtest/gtest.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include <algorithm>
 #include <random>
 #include <string>
@@ -71,9 +75,7 @@ std::uint32_t near(Type type, int field, std::mt19937& random) {
 }
 
 // Columns meet rows around one exponent of their products; some elements are any, some are zero.
-tcgen05::Tile full_range(const Subject& s, std::mt19937& random) {
-  const int rows = 1 + static_cast<int>(random() % 20);
-  const int cols = 1 + static_cast<int>(random() % 70);
+tcgen05::Tile full_range(const Subject& s, int rows, int cols, std::mt19937& random) {
   tcgen05::Tile out{rows, cols, instruction(s).products, 0, {}, {}, {}, {}, {}};
   const int field = static_cast<int>(random() % 256);
   const int met = static_cast<int>(random() % 256);
@@ -90,6 +92,16 @@ tcgen05::Tile full_range(const Subject& s, std::mt19937& random) {
   return out;
 }
 
+// One instruction, or a chain of two or three.
+Chain full_range_chain(const Subject& s, std::mt19937& random) {
+  const int rows = 1 + static_cast<int>(random() % 20);
+  const int cols = 1 + static_cast<int>(random() % 70);
+  Chain out{s, {}};
+  for (auto length = random() % 4 == 0 ? 2 + random() % 2 : 1; length > 0; --length)
+    out.tiles.push_back(full_range(s, rows, cols, random));
+  return out;
+}
+
 TEST(FastSums, OperandsOfAllExponentsEqualTheDefinition) {
   for (const Subject& plain : subjects()) {
     const Type type = plain.form.idesc.a;
@@ -98,8 +110,8 @@ TEST(FastSums, OperandsOfAllExponentsEqualTheDefinition) {
     std::int64_t done = 0;
     while (done < (is_long_run() ? 1 : 25) * wanted_outputs()) {
       const Subject s = with_options(plain, random);
-      const Chain chain{s, {full_range(s, random)}};
-      const std::vector<std::uint32_t> want = defined_tile(s, chain.first());
+      const Chain chain = full_range_chain(s, random);
+      const std::vector<std::uint32_t> want = defined_chain(chain);
       on_every_target([&](const std::string& target) {
         ASSERT_TRUE(outputs(chain) == want) << text(s) << " on " << target << " after " << done;
       });
@@ -124,6 +136,24 @@ void expect_everywhere(const Chain& chain, std::uint32_t want) {
     EXPECT_EQ(outputs(chain), std::vector<std::uint32_t>{want}) << target;
   });
 }
+
+#if defined(__x86_64__)
+// Subnormal operands or results taken for 0, rounding up: whatever a caller has chosen.
+TEST(FastSums, TheModeOfTheThreadIsAsItWas) {
+  constexpr unsigned modes = 0xffc0;  // all but what has happened
+  const unsigned before = _mm_getcsr();
+  const Chain chain = single(tcgen05::bf16_form(), {0x0001, 0x7f00}, {0x0001, 0x7f00}, 0);
+  on_every_target([&](const std::string& target) {
+    for (const unsigned mode : {before, before | 0x40u, before | 0x8000u, before | 0x4000u}) {
+      _mm_setcsr(mode);
+      outputs(chain);
+      const unsigned after = _mm_getcsr();
+      _mm_setcsr(before);
+      EXPECT_EQ(after & modes, mode & modes) << target;
+    }
+  });
+}
+#endif
 
 // Far below every exponent that the vectors hold.
 TEST(FastSums, TinyCSurvivesZeros) {

@@ -1,12 +1,15 @@
 #include "oracle/gemm/predict.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "oracle/sum/gemm_epilogue.h"
+#include "sim/num/fast/plain_sums.h"
 #include "sim/num/round.h"
 
 namespace tcq::oracle::gemm {
@@ -18,34 +21,41 @@ bool is_instruction(const Order& order) {
 
 // --- sums that are no instruction's ------------------------------------------------------------------
 
-using Line = std::vector<double>;
+using Line = std::vector<float>;
 
-Line line_of(Type type, const Matrix& m, std::int64_t start, std::int64_t step, std::int64_t k) {
-  Line line(static_cast<std::size_t>(k));
+// Elements of a line of A or B, `step` apart in `to`.
+void read_line(Type type, const Matrix& m, std::int64_t start, std::int64_t m_step, std::int64_t k,
+               float* to, std::int64_t step) {
   for (std::int64_t i = 0; i < k; ++i)
-    line[static_cast<std::size_t>(i)] =
-        element_value(type, load_element(type, m.array.data(), start + i * step));
-  return line;
+    to[i * step] = static_cast<float>(
+        element_value(type, load_element(type, m.array.data(), start + i * m_step)));
 }
 
 Line row_of(const Problem& p, std::int64_t row) {
-  return line_of(p.product.a, p.a, p.a.index(row, 0), p.a.col_step, p.product.k);
+  Line line(static_cast<std::size_t>(p.product.k));
+  read_line(p.product.a, p.a, p.a.index(row, 0), p.a.col_step, p.product.k, line.data(), 1);
+  return line;
 }
 
-Line col_of(const Problem& p, std::int64_t col) {
-  return line_of(p.product.b, p.b, p.b.index(0, col), p.b.row_step, p.product.k);
+// As many columns as there are from this one on, at most a panel; zeros behind them.
+Line panel_of(const Problem& p, std::int64_t first, std::int64_t count) {
+  Line panel(static_cast<std::size_t>(p.product.k * fast::plain_columns));
+  for (std::int64_t i = 0; i < count; ++i)
+    read_line(p.product.b, p.b, p.b.index(0, first + i), p.b.row_step, p.product.k,
+              panel.data() + i, fast::plain_columns);
+  return panel;
 }
 
-std::uint32_t sum_of(Engine engine, const Line& row, const Line& col) {
-  double wide = 0;
-  float narrow = 0;
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    if (engine == Engine::Float64)
-      wide += row[k] * col[k];  // exact products: no contraction changes a bit
-    else
-      narrow = std::fma(static_cast<float>(row[k]), static_cast<float>(col[k]), narrow);
-  }
-  const float sum = engine == Engine::Float64 ? static_cast<float>(wide) : narrow;
+using Sums = std::array<float, fast::plain_columns>;
+
+Sums sums_of(Engine engine, const Line& row, const Line& panel) {
+  Sums sums;
+  const auto sum = engine == Engine::Float64 ? fast::PlainSum::Float64 : fast::PlainSum::Fma;
+  fast::sum_plain(sum, row.data(), panel.data(), std::ssize(row), sums.data());
+  return sums;
+}
+
+std::uint32_t word_of(float sum) {
   return std::isnan(sum) ? canonical_nan_f32 : std::bit_cast<std::uint32_t>(sum);
 }
 
@@ -54,11 +64,15 @@ void predict_loose(const Problem& problem, const Order& order, const Gemm& g, st
   const GemmData data = data_from(problem, first);
   std::vector<Line> rows;
   for (std::int64_t row = 0; row < g.m; ++row) rows.push_back(row_of(problem, first + row));
-  for (std::int64_t col = 0; col < g.n; ++col) {
-    const Line line = col_of(problem, col);
+  for (std::int64_t panel = 0; panel < g.n; panel += fast::plain_columns) {
+    const std::int64_t count = std::min<std::int64_t>(fast::plain_columns, g.n - panel);
+    const Line columns = panel_of(problem, panel, count);
     for (std::int64_t row = 0; row < g.m; ++row) {
-      const std::uint32_t sum = sum_of(order.engine, rows[static_cast<std::size_t>(row)], line);
-      store_element(g.out, d, row * g.d.ld + col, finish_output(g, data, sum, 0, row, col));
+      const Sums sums = sums_of(order.engine, rows[static_cast<std::size_t>(row)], columns);
+      for (std::int64_t i = 0; i < count; ++i)
+        store_element(
+            g.out, d, row * g.d.ld + panel + i,
+            finish_output(g, data, word_of(sums[static_cast<std::size_t>(i)]), 0, row, panel + i));
     }
   }
 }
@@ -119,8 +133,8 @@ std::uint32_t predict_one(const Problem& problem, const Order& order, std::int64
   const Gemm g = gemm_of(problem, order);
   const GemmData data = data_from(problem, row);
   if (is_instruction(order)) return gemm_output(g, data, 0, 0, col);
-  const std::uint32_t sum = sum_of(order.engine, row_of(problem, row), col_of(problem, col));
-  return finish_output(g, data, sum, 0, 0, col);
+  const Sums sums = sums_of(order.engine, row_of(problem, row), panel_of(problem, col, 1));
+  return finish_output(g, data, word_of(sums[0]), 0, 0, col);
 }
 
 GemmErrors errors_of(const Problem& problem, const Order& order, Rows rows, const void* d) {

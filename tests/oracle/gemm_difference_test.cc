@@ -170,9 +170,13 @@ TEST(GemmPredict, EveryInstructionsSumsAreItsOwn) {
 }
 
 TEST(GemmPredict, FmaAndFloat64AreWhatTheirNamesSay) {
-  const Problem p = drawn({"--generate", "3,4,50", "--type", "f16"});
+  const Problem p = drawn({"--generate", "3,70,50", "--type", "f16"});
+  const Order float64 = parse_order("float64", p.product);
+  const Order fma = parse_order("fma", p.product);
+  const std::vector<std::uint32_t> all_wide = predicted(p, float64, {0, 3});
+  const std::vector<std::uint32_t> all_narrow = predicted(p, fma, {0, 3});
   for (std::int64_t row = 0; row < 3; ++row) {
-    for (std::int64_t col = 0; col < 4; ++col) {
+    for (std::int64_t col = 0; col < 70; ++col) {
       double wide = 0;
       float narrow = 0;
       for (std::int64_t k = 0; k < 50; ++k) {
@@ -183,10 +187,13 @@ TEST(GemmPredict, FmaAndFloat64AreWhatTheirNamesSay) {
         wide += a * b;
         narrow = std::fmaf(static_cast<float>(a), static_cast<float>(b), narrow);
       }
-      EXPECT_EQ(predict_one(p, parse_order("float64", p.product), row, col),
-                std::bit_cast<std::uint32_t>(static_cast<float>(wide)));
-      EXPECT_EQ(predict_one(p, parse_order("fma", p.product), row, col),
-                std::bit_cast<std::uint32_t>(narrow));
+      const auto at = static_cast<std::size_t>(row * 70 + col);
+      const auto want_wide = std::bit_cast<std::uint32_t>(static_cast<float>(wide));
+      const auto want_narrow = std::bit_cast<std::uint32_t>(narrow);
+      EXPECT_EQ(all_wide[at], want_wide);
+      EXPECT_EQ(all_narrow[at], want_narrow);
+      EXPECT_EQ(predict_one(p, float64, row, col), want_wide);
+      EXPECT_EQ(predict_one(p, fma, row, col), want_narrow);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "cuda/gemm/bench_sm90.h"
 #include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
@@ -71,6 +72,22 @@ cudaDataType_t data_type(Type type) {
   }
 }
 
+// What its epilogue can be for our problem; what is left is `behind` it.
+struct Fused {
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  Activation behind = Activation::None;
+};
+
+Fused fused(const gemm::Problem& p) {
+  switch (p.activation) {
+    case Activation::Relu:
+      return {p.has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU};
+    case Activation::Gelu:
+      return {p.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU};
+    default: return {p.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT, p.activation};
+  }
+}
+
 // Our row-major D is its column-major transpose: its A is our B, its B our A.
 struct Matmul {
   const Library& f;
@@ -79,8 +96,12 @@ struct Matmul {
   cublasLtMatrixLayout_t b = nullptr;
   cublasLtMatrixLayout_t d = nullptr;
   bool integer = false;
+  gemm::Problem problem;
+  Fused fusion;
+  cuda::DeviceBuffer<std::uint8_t> product;  // of both columns of a gated activation
 
-  Matmul(const Library& functions, const gemm::Problem& p) : f(functions) {
+  Matmul(const Library& functions, const gemm::Problem& p)
+      : f(functions), problem(p), fusion(fused(p)) {
     integer = !is_float(p.in);
     const cublasComputeType_t compute = integer              ? CUBLAS_COMPUTE_32I
                                         : p.in == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
@@ -90,6 +111,12 @@ struct Matmul {
     const cublasOperation_t b_op = p.major_a == Major::K ? CUBLAS_OP_N : CUBLAS_OP_T;
     require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &a_op, sizeof a_op), "transa");
     require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &b_op, sizeof b_op), "transb");
+    require(
+        f.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &fusion.epilogue, sizeof fusion.epilogue),
+        "epilogue");
+    if (is_gated(p.activation))
+      product =
+          cuda::DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(p.m * p.n * bits(p.out) / 8));
     layout(a, p.in, p.major_b == Major::K, p.k, p.n);
     layout(b, p.in, p.major_a == Major::K, p.k, p.m);
     layout(d, p.out, false, p.m, p.n);
@@ -132,20 +159,26 @@ class Loaded : public CublasLt {
     const auto matmul = std::make_shared<Matmul>(f_, problem);
     std::vector<Launcher> launchers;
     for (const cublasLtMatmulHeuristicResult_t& result : heuristic(*matmul, most)) {
-      launchers.push_back(
-          [this, matmul, at, algo = result.algo](std::size_t set, cudaStream_t stream) {
-            const gemm::Pointers x = at(set);
-            constexpr float one = 1;
-            constexpr float zero = 0;
-            constexpr std::int32_t integer_one = 1;
-            constexpr std::int32_t integer_zero = 0;
-            const Matmul& m = *matmul;
-            const void* alpha = m.integer ? static_cast<const void*>(&integer_one) : &one;
-            const void* beta = m.integer ? static_cast<const void*>(&integer_zero) : &zero;
-            require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, x.d, m.d, x.d, m.d,
-                              &algo, workspace_.data(), workspace_bytes, stream),
-                    "cublasLtMatmul");
-          });
+      launchers.push_back([this, matmul, at, algo = result.algo](std::size_t set,
+                                                                 cudaStream_t stream) {
+        const gemm::Pointers x = at(set);
+        constexpr std::int32_t integer_one = 1;
+        constexpr std::int32_t integer_zero = 0;
+        const Matmul& m = *matmul;
+        const gemm::Problem& p = m.problem;
+        const void* alpha = m.integer ? static_cast<const void*>(&integer_one) : &p.alpha;
+        const void* beta = m.integer ? static_cast<const void*>(&integer_zero) : &p.beta;
+        if (p.has_bias)
+          require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x.bias, sizeof x.bias),
+                  "bias");
+        void* d = is_gated(p.activation) ? m.product.data() : x.d;
+        const void* c = p.beta != 0 ? x.c : d;
+        require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.d, d, m.d, &algo,
+                          workspace_.data(), workspace_bytes, stream),
+                "cublasLtMatmul");
+        if (m.fusion.behind != Activation::None)
+          CUDA_CHECK(cuda::launch_activation(p.out, m.fusion.behind, d, x.d, p.m * p.n, stream));
+      });
     }
     return launchers;
   }

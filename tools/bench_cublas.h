@@ -20,8 +20,9 @@ class CublasLt {
   virtual ~CublasLt() = default;
   virtual std::string version() const = 0;
 
-  // What its heuristic offers for D = A * B with 64 MiB of workspace, the default first; at most
-  // `most`. Empty if it cannot compute the problem. `at` gives the operands of a set.
+  // What its heuristic offers for the problem with 64 MiB of workspace, the default first; at most `most`.
+  // Empty if it cannot compute it. An activation that it does not have (all but relu and gelu) is a kernel behind
+  // it (cuda/gemm/bench_sm90.h). `at` gives the operands of a set.
   virtual std::vector<Launcher> algorithms(const gemm::Problem& problem,
                                            std::function<gemm::Pointers(std::size_t)> at,
                                            int most) = 0;

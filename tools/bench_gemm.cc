@@ -38,6 +38,8 @@ struct Arguments {
   std::vector<std::string> types = {"bf16"};
   std::string regime = "sustained";
   std::string majors = "KK";
+  std::vector<std::string> epilogues = {"none"};
+  std::string out;
   std::string cublas;
   std::string json;
   std::string svg;
@@ -90,15 +92,16 @@ class Bench {
   }
 
   void control(Type in) {
-    const gemm::Problem p = problem({4096, 4096, 4096}, in);
+    const gemm::Problem p = Variant{}.problem({4096, 4096, 4096}, in);
     const OperandSets sets(p, args_.seed, stream_);
     const Launcher ours = launcher(plan(p), sets);
     const auto times = take_turns({ours, ours}, sets.count(), regime(false), stream_);
     run_.control = ratios(times[0], times[1]);
   }
 
-  void measure(const Shape& shape, Type in, bool burst) {
-    const gemm::Problem p = problem(shape, in);
+  void measure(const Shape& shape, Type in, bool burst, const Variant& variant) {
+    variant_ = variant.name();
+    const gemm::Problem p = variant.problem(shape, in);
     const OperandSets sets(p, args_.seed, stream_);
     if (args_.every_kernel) return measure_kernels(p, sets, burst);
     measure_plan(p, sets, args_.tune ? tuned(p, sets) : plan(p), burst);
@@ -106,8 +109,9 @@ class Bench {
 
   // Wgmma alone, our GEMM alone, and wgmma alone again, in turns of many seconds: each at the clock
   // that its own heat allows. The ceiling is the mean of the two, so that a drift does not count.
-  void measure_beside_ceiling(const Shape& shape, Type in, bool burst) {
-    const gemm::Problem p = problem(shape, in);
+  void measure_beside_ceiling(const Shape& shape, Type in, bool burst, const Variant& variant) {
+    variant_ = variant.name();
+    const gemm::Problem p = variant.problem(shape, in);
     const OperandSets sets(p, args_.seed, stream_);
     const gemm::Plan made = plan(p);
     Measured m = describe(made, path(made, sets), burst);
@@ -141,14 +145,6 @@ class Bench {
 
   CeilingBench ceiling_bench(Type in) {
     return {in, sm_count_, args_.seed, stream_, clocks_.get()};
-  }
-
-  gemm::Problem problem(const Shape& s, Type in) const {
-    const auto major = [](char c) { return c == 'K' ? Major::K : Major::MN; };
-    gemm::Problem p{.m = s.m, .n = s.n, .k = s.k, .in = in, .out = result_of(in)};
-    p.major_a = major(args_.majors[0]);
-    p.major_b = major(args_.majors[1]);
-    return p;
   }
 
   static void require(gemm::Status status) {
@@ -233,6 +229,7 @@ class Bench {
     m.shape = {p.m, p.n, p.k};
     m.in = p.in;
     m.burst = burst;
+    m.variant = variant_;
     m.realigned = path == gemm::Path::Realigned;
     m.kernel = gemm::name(*gemm::launch_of(plan, path).kernel);
     m.operations = operations(p);
@@ -323,6 +320,7 @@ class Bench {
   std::map<std::pair<Type, bool>, Ceiling> ceilings_;
   gemm::TuneCache choices_;
   cuda::DeviceBuffer<std::uint8_t> workspace_;
+  std::string variant_;  // of what is being measured
   Run run_;
 };
 
@@ -343,9 +341,10 @@ void write_results(const Arguments& args, const Run& run) {
   if (!args.svg.empty()) oracle::write_whole_file(args.svg, picture(run));
 }
 
-void measure(Bench& bench, const Arguments& args, const Shape& shape, Type type, bool burst) {
-  if (args.ceiling) return bench.measure_beside_ceiling(shape, type, burst);
-  bench.measure(shape, type, burst);
+void measure(Bench& bench, const Arguments& args, const Shape& shape, Type type, bool burst,
+             const Variant& variant) {
+  if (args.ceiling) return bench.measure_beside_ceiling(shape, type, burst, variant);
+  bench.measure(shape, type, burst, variant);
 }
 
 int run(const Arguments& args) {
@@ -364,6 +363,9 @@ int run(const Arguments& args) {
   if (args.ceiling && (args.tune || args.every_kernel))
     throw oracle::UsageError(
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
+  for (const Type type : types)
+    for (const std::string& epilogue : args.epilogues)
+      (void)Variant{args.majors, epilogue, args.out}.problem({16, 16, 16}, type);
   require_sm90();
   Bench bench(args);
   const Run& result = bench.result();
@@ -378,7 +380,9 @@ int run(const Arguments& args) {
   for (const bool burst : regimes(args.regime))
     for (const Type type : types)
       for (const Shape& shape : shapes)
-        if (interrupted == 0) measure(bench, args, shape, type, burst);
+        for (const std::string& epilogue : args.epilogues)
+          if (interrupted == 0)
+            measure(bench, args, shape, type, burst, {args.majors, epilogue, args.out});
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
   if (interrupted != 0) {
@@ -405,6 +409,11 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"sustained", "burst", "both"}));
   app.add_option("--majors", args.majors, "of A and B, K or M for MN: KK (default), KM, MK, MM")
       ->check(CLI::IsMember({"KK", "KM", "MK", "MM"}));
+  app.add_option(
+      "--epilogue", args.epilogues,
+      "none (default), or words joined by +: bias, c, relu, gelu, silu, gelu_erf, swiglu; several");
+  app.add_option("--out", args.out,
+                 "the type of D: f16, bf16, f32, s32; default: 16-bit types themselves");
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
       ->check(CLI::Range(0.001, 3600.0));
   app.add_option("--seed", args.seed, "of the operands (default 1)");

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/check.h"
 #include "oracle/answer/answer.h"
 #include "oracle/sum/gemm_reference.h"
 
@@ -143,13 +144,50 @@ Type result_of(Type in) {
   }
 }
 
+std::string Variant::name() const {
+  std::string text = epilogue;
+  if (!out.empty()) text += " " + out;
+  return majors == "KK" ? text : text + " " + majors;
+}
+
+gemm::Problem Variant::problem(const Shape& s, Type in) const {
+  const auto major = [](char c) { return c == 'K' ? Major::K : Major::MN; };
+  gemm::Problem p{.m = s.m, .n = s.n, .k = s.k, .in = in, .out = result_of(in)};
+  p.major_a = major(majors[0]);
+  p.major_b = major(majors[1]);
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32})
+    if (out == tcq::name(type)) p.out = type;
+  if (!out.empty() && out != tcq::name(p.out))
+    throw oracle::UsageError(fmt::format("'{}' is no type of D: f16, bf16, f32, s32", out));
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = epilogue.find('+', begin);
+    const std::string word = epilogue.substr(begin, end - begin);
+    bool known = word == "bias" || word == "c";
+    p.has_bias |= word == "bias";
+    if (word == "c") p.beta = 1;
+    for (int i = 0; i < activation_count; ++i) {
+      const auto activation = static_cast<Activation>(i);
+      if (word != tcq::name(activation)) continue;
+      p.activation = activation;
+      known = true;
+    }
+    if (!known)
+      throw oracle::UsageError(fmt::format(
+          "'{}' is no part of an epilogue: bias, c, relu, gelu, silu, gelu_erf, swiglu, none",
+          word));
+  }
+  if (const gemm::Status status = gemm::check(p); status != gemm::Status::Ok)
+    throw oracle::UsageError(fmt::format("{}: {}", name(), gemm::sentence(status)));
+  return p;
+}
+
 double operations(const gemm::Problem& p) {
   return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 double bytes(const gemm::Problem& p) {
   return static_cast<double>(bytes_of(p.in, p.m * p.k) + bytes_of(p.in, p.n * p.k) +
-                             bytes_of(p.out, p.m * p.n));
+                             bytes_of(p.out, p.m * gemm::d_columns(p)) * (p.beta != 0 ? 2 : 1));
 }
 
 OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaStream_t stream)
@@ -160,16 +198,28 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
   for (std::size_t i = 0; i < sets; ++i) {
     a_.emplace_back(bytes_of(problem.in, problem.m * problem.k));
     b_.emplace_back(bytes_of(problem.in, problem.n * problem.k));
-    d_.emplace_back(bytes_of(problem.out, problem.m * problem.n));
+    const std::int64_t results = problem.m * gemm::d_columns(problem);
+    d_.emplace_back(bytes_of(problem.out, results));
+    if (problem.beta != 0) {
+      c_.emplace_back(bytes_of(problem.out, results));
+      cuda::fill_normal(problem.out, c_[i].data(), static_cast<std::size_t>(results),
+                        seed + 1000 + i, stream);
+    }
     const auto elements = [&](std::int64_t mn) { return static_cast<std::size_t>(mn * problem.k); };
     cuda::fill_normal(problem.in, a_[i].data(), elements(problem.m), seed + 2 * i, stream);
     cuda::fill_normal(problem.in, b_[i].data(), elements(problem.n), seed + 2 * i + 1, stream);
+  }
+  if (problem.has_bias) {
+    bias_ = cuda::DeviceBuffer<std::uint8_t>(bytes_of(problem.out, problem.n));
+    cuda::fill_normal(problem.out, bias_.data(), static_cast<std::size_t>(problem.n), seed + 999,
+                      stream);
   }
   CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
 gemm::Pointers OperandSets::at(std::size_t set) const {
-  return {a_[set].data(), b_[set].data(), nullptr, d_[set].data(), nullptr};
+  return {a_[set].data(), b_[set].data(), c_.empty() ? nullptr : c_[set].data(), d_[set].data(),
+          problem_.has_bias ? bias_.data() : nullptr};
 }
 
 void OperandSets::poison_result() const {
@@ -178,8 +228,12 @@ void OperandSets::poison_result() const {
 
 std::pair<int, int> OperandSets::check(const std::vector<gemm::KSegment>& segments) const {
   const gemm::Problem& p = problem_;
+  const int halves = is_gated(p.activation) ? 2 : 1;
   const std::vector<std::int64_t> rows = spread(p.m);
-  const std::vector<std::int64_t> cols = spread(p.n);
+  const std::vector<std::int64_t> results = spread(gemm::d_columns(p));
+  std::vector<std::int64_t> cols;  // of the product
+  for (const std::int64_t col : results)
+    for (int half = 0; half < halves; ++half) cols.push_back(halves * col + half);
   const auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, rows);
   const auto b = gather(p.in, p.major_b, b_[0].data(), p.n, p.k, cols);
   oracle::Gemm g;
@@ -190,23 +244,39 @@ std::pair<int, int> OperandSets::check(const std::vector<gemm::KSegment>& segmen
   g.out = p.out;
   g.a.ld = p.k;
   g.b.ld = p.k;
-  g.d.ld = g.n;
+  g.c.ld = g.n;
+  g.d.ld = g.n / halves;
+  g.beta = p.beta;
+  g.activation = p.activation;
   for (const gemm::KSegment& s : segments) g.segments.push_back({s.first, s.count});
-  std::vector<std::uint8_t> predicted(bytes_of(p.out, g.m * g.n));
-  oracle::compute_gemm(g, {a.data(), b.data(), nullptr, nullptr}, predicted.data());
-
   const std::size_t width = bytes_of(p.out, 1);
-  std::vector<std::uint8_t> actual(predicted.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < cols.size(); ++j)
-      CUDA_CHECK(cudaMemcpy(actual.data() + (i * cols.size() + j) * width,
-                            d_[0].data() + bytes_of(p.out, rows[i] * p.n + cols[j]), width,
-                            cudaMemcpyDeviceToHost));
-  }
+  // Elements of a matrix like D where the chosen rows and columns cross.
+  const auto crossings = [&](const cuda::DeviceBuffer<std::uint8_t>& matrix) {
+    std::vector<std::uint8_t> out;
+    for (const std::int64_t row : rows) {
+      for (const std::int64_t col : results) {
+        out.resize(out.size() + width);
+        CUDA_CHECK(cudaMemcpy(out.data() + out.size() - width,
+                              matrix.data() + bytes_of(p.out, row * gemm::d_columns(p) + col),
+                              width, cudaMemcpyDeviceToHost));
+      }
+    }
+    return out;
+  };
+  const std::vector<std::uint8_t> c = c_.empty() ? std::vector<std::uint8_t>() : crossings(c_[0]);
+  std::vector<std::uint8_t> bias(p.has_bias ? width * cols.size() : 0);
+  for (std::size_t j = 0; j < cols.size() && p.has_bias; ++j)
+    CUDA_CHECK(cudaMemcpy(bias.data() + j * width, bias_.data() + bytes_of(p.out, cols[j]), width,
+                          cudaMemcpyDeviceToHost));
+  std::vector<std::uint8_t> predicted(width * rows.size() * results.size());
+  oracle::compute_gemm(
+      g, {a.data(), b.data(), c.empty() ? nullptr : c.data(), bias.empty() ? nullptr : bias.data()},
+      predicted.data());
+  const std::vector<std::uint8_t> actual = crossings(d_[0]);
   int differing = 0;
   for (std::size_t at = 0; at < actual.size(); at += width)
     differing += !std::equal(&actual[at], &actual[at] + width, &predicted[at]);
-  return {differing, static_cast<int>(rows.size() * cols.size())};
+  return {differing, static_cast<int>(rows.size() * results.size())};
 }
 
 }  // namespace tcq::tools

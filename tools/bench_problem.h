@@ -41,10 +41,22 @@ const std::vector<Group>& groups();
 // What D is for operands of this type: 16-bit types themselves, tf32 f32, integers s32.
 Type result_of(Type in);
 
+// What a problem is besides its shape and type, all packed.
+struct Variant {
+  std::string majors = "KK";      // of A and B, K or M for MN
+  std::string epilogue = "none";  // words joined by +: bias, c (beta 1), an activation
+  std::string out;                // a type; none: result_of()
+
+  // "none" if it is nothing special, else like "bias+gelu f32 KM".
+  std::string name() const;
+  // Throws oracle::UsageError if a word is unknown or the library has no such problem.
+  gemm::Problem problem(const Shape& shape, Type in) const;
+};
+
 double operations(const gemm::Problem& problem);  // 2 * M * N * K
 double bytes(const gemm::Problem& problem);       // every operand once
 
-// Normal random operands, as many sets as fill twice the L2 cache.
+// Normal random operands, as many sets as fill twice the L2 cache; one bias for all.
 class OperandSets {
  public:
   OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaStream_t stream);
@@ -61,7 +73,9 @@ class OperandSets {
   gemm::Problem problem_;
   std::vector<cuda::DeviceBuffer<std::uint8_t>> a_;
   std::vector<cuda::DeviceBuffer<std::uint8_t>> b_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> c_;  // none, if it is not read
   std::vector<cuda::DeviceBuffer<std::uint8_t>> d_;
+  cuda::DeviceBuffer<std::uint8_t> bias_;
 };
 
 }  // namespace tcq::tools

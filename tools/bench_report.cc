@@ -8,6 +8,7 @@
 #include <pugixml.hpp>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace tcq::tools {
 namespace {
@@ -46,6 +47,7 @@ Json json_of(const Measured& m) {
               {"k", m.shape.k},
               {"type", name(m.in)},
               {"regime", regime(m.burst)},
+              {"variant", m.variant},
               {"kernel", m.kernel},
               {"realigned", m.realigned},
               {"ours_us", json_of(m.ours)},
@@ -61,6 +63,8 @@ Json json_of(const Measured& m) {
               {"differing_outputs", m.differing}};
   row["sm_mhz"] = m.reading ? Json(m.reading->sm_mhz) : Json();
   row["watts"] = m.reading ? Json(m.reading->watts) : Json();
+  row["joules_per_tera_operation"] =
+      m.reading ? Json(m.reading->watts / tera(m.operations, m.ours.median)) : Json();
   row["sm_mhz_behind"] = m.sm_mhz_behind ? Json(*m.sm_mhz_behind) : Json();
   return row;
 }
@@ -168,31 +172,32 @@ std::string line(const Measured& m) {
   const std::string watts = m.reading ? fmt::format("{:.0f}", m.reading->watts) : "-";
   return fmt::format(
       "{:<18} {:<5} {:<9} {:>10.2f} {:>10} {:>10} {:>7} {:>15} {:>7} {:>7.1f} {:>6.2f} {:>7} "
-      "{:>5} {:>5}  {}{}{}\n",
+      "{:>5} {:>5}  {}{}{}{}\n",
       name(m.shape), name(m.in), regime(m.burst), m.ours.median, number(m.theirs, 2),
       number(m.best, 2), number(m.ratio, 3), spread, number(m.best_ratio, 3),
       tera(m.operations, m.ours.median), tera(m.bytes, m.ours.median), of_ceiling, mhz, watts,
-      m.realigned ? "realigned, " : "", m.kernel,
+      m.variant == "none" ? "" : m.variant + ": ", m.realigned ? "realigned, " : "", m.kernel,
       m.differing == 0 ? "" : fmt::format("  {} OF {} OUTPUTS DIFFER", m.differing, m.checked));
 }
 
 std::string summary(const Run& run) {
   std::string text;
-  std::set<std::pair<Type, bool>> kinds;
-  for (const Measured& m : run.rows) kinds.insert({m.in, m.burst});
-  for (const auto& [type, burst] : kinds) {
+  std::set<std::tuple<Type, bool, std::string>> kinds;
+  for (const Measured& m : run.rows) kinds.insert({m.in, m.burst, m.variant});
+  for (const auto& [type, burst, variant] : kinds) {
     for (const Group& group : groups()) {
       const auto holds = [&](const Measured& m) {
-        return m.in == type && m.burst == burst && group.holds(m.shape);
+        return m.in == type && m.burst == burst && m.variant == variant && group.holds(m.shape);
       };
       const Mean mean = mean_of(run.rows, holds, [](const Measured& m) { return m.ratio; });
       if (mean.count == 0) continue;
       const Mean best = mean_of(run.rows, holds, [](const Measured& m) { return m.best_ratio; });
       text += fmt::format(
-          "{:<5} {:<9} {:<28} {:>3} shapes: geometric mean {:.3f} (to their best {:.3f}), least "
+          "{:<5} {:<9} {:<12} {:<28} {:>3} shapes: geometric mean {:.3f} (to their best {:.3f}), "
+          "least "
           "{:.3f} at {}\n",
-          name(type), regime(burst), group.name, mean.count, mean.geometric, best.geometric,
-          mean.least, name(mean.least_shape));
+          name(type), regime(burst), variant, group.name, mean.count, mean.geometric,
+          best.geometric, mean.least, name(mean.least_shape));
     }
   }
   return text;

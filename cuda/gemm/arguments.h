@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
 #include "sim/num/activation.h"
 
@@ -38,13 +39,19 @@ HOST_DEVICE constexpr TileAt tile_at(const Schedule& s, int index) {
   return {first + in_group % rows, in_group / rows, batch};
 }
 
-// D = activation(alpha * A * B + beta * C + bias), each step rounded to f32.
+// D = activation(alpha * A * B + beta * C + bias), each step rounded to f32; a gated activation makes
+// one column of D of two. What is the same for all elements is decided here, not by each of them.
 struct Epilogue {
+  Type out = Type::bf16;  // of D, C and the bias
+  bool finishes =
+      false;  // D is more than the product, or its type is not what the product is summed in
+  bool pairs_of_c = false;  // two columns beside each other lie in one word or double word
+  bool pairs_of_d = false;
   float alpha = 1;
   float beta = 0;
   Activation activation = Activation::None;
-  const void* bias = nullptr;  // N elements of D's type, one for each column
-  const void* c = nullptr;     // of D's type; read only if beta is not 0
+  const void* bias = nullptr;  // an element for each column of the product
+  const void* c = nullptr;     // read only if beta is not 0
   std::int64_t ld_c = 0;       // elements
   std::int64_t batch_c = 0;
   void* d = nullptr;
@@ -66,6 +73,7 @@ struct Arguments {
   int k = 0;
   int k_blocks = 0;
   bool stores_elements = false;  // TMA cannot address D
+  bool is_plain = false;         // D is the product in its usual type, and TMA stores it
   bool overlaps = false;         // cuda/gemm/skinny.cuh: its neighbours in the stream
   Schedule schedule;
   Epilogue epilogue;

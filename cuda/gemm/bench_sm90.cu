@@ -52,9 +52,57 @@ __global__ void fill(void* data, std::size_t count, std::uint64_t seed) {
     static_cast<Element<T>*>(data)[i] = element<T>(normal(i, seed));
 }
 
+__device__ float quick_activation(Activation activation, float x) {
+  switch (activation) {
+    case Activation::Relu: return fmaxf(x, 0);
+    case Activation::Gelu: return __fdividef(x, 1 + __expf(-gelu_exponent(x)));
+    case Activation::GeluErf: return 0.5f * x * (1 + erff(x * 0.70710678f));
+    default: return __fdividef(x, 1 + __expf(-x));
+  }
+}
+
+template <class E, int Count>
+struct alignas(16) Elements {
+  E of[Count];
+};
+
+// Sixteen elements of type E a thread.
+template <Type T, class E>
+__global__ void activate_alone(Activation activation, const Elements<E, 16>* product, void* d,
+                               std::int64_t count) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  const Elements<E, 16> in = product[i];
+  if (is_gated(activation)) {
+    Elements<E, 8> out;
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      out.of[j] = element<T>(quick_activation(activation, static_cast<float>(in.of[2 * j])) *
+                             static_cast<float>(in.of[2 * j + 1]));
+    static_cast<Elements<E, 8>*>(d)[i] = out;
+  } else {
+    Elements<E, 16> out;
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+      out.of[j] = element<T>(quick_activation(activation, static_cast<float>(in.of[j])));
+    static_cast<Elements<E, 16>*>(d)[i] = out;
+  }
+}
+
+template <Type T, class E>
+cudaError_t activate(Activation activation, const void* product, void* d, std::int64_t count,
+                     cudaStream_t stream) {
+  constexpr std::int64_t threads = 256;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((count / 16 + threads - 1) / threads));
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, activate_alone<T, E>, activation,
+                            static_cast<const Elements<E, 16>*>(product), d, count / 16);
+}
+
 template <Type In>
-using Ceiling = gemm::Config<In, wgmma::widest_d(In), Major::K, Major::K, 128, 256,
-                             gemm::Turns::Together, 1, 1, 3>;
+using Ceiling = gemm::Config<In, Major::K, Major::K, 128, 256, gemm::Turns::Together, 1, 1, 3>;
 
 // The prologue copies the SM's operands to shared memory; the clock runs from there on.
 template <Type In>
@@ -138,6 +186,16 @@ void fill_normal(Type type, void* data, std::size_t count, std::uint64_t seed,
     case Type::s8: return launch_fill<Type::s8>(data, count, seed, stream);
     case Type::u8: return launch_fill<Type::u8>(data, count, seed, stream);
     default: return launch_fill<Type::tf32>(data, count, seed, stream);
+  }
+}
+
+cudaError_t launch_activation(Type type, Activation activation, const void* product, void* d,
+                              std::int64_t count, cudaStream_t stream) {
+  switch (type) {
+    case Type::f16: return activate<Type::f16, __half>(activation, product, d, count, stream);
+    case Type::bf16:
+      return activate<Type::bf16, __nv_bfloat16>(activation, product, d, count, stream);
+    default: return activate<Type::tf32, float>(activation, product, d, count, stream);
   }
 }
 

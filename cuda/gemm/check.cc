@@ -65,7 +65,7 @@ View view_a(const Problem& p) {
 View view_b(const Problem& p) {
   return p.major_b == Major::K ? View{p.in, p.k, p.n} : View{p.in, p.n, p.k};
 }
-View view_d(const Problem& p) { return {p.out, p.n, p.m}; }
+View view_d(const Problem& p) { return {p.out, d_columns(p), p.m}; }
 
 Problem resolved(const Problem& problem) {
   Problem p = problem;
@@ -108,6 +108,7 @@ Status check(const Problem& p) noexcept {
   if (static_cast<int>(p.activation) >= activation_count) return Status::UnsupportedEpilogue;
   if (p.out == Type::s32 && !is_plain(p)) return Status::UnsupportedEpilogue;
   const bool reads_c = p.beta != 0;
+  if (is_gated(p.activation) && (reads_c || p.n % 2 != 0)) return Status::UnsupportedEpilogue;
   if (!strides_hold(p.a, view_a(p)) || !strides_hold(p.b, view_b(p)) ||
       !strides_hold(p.d, view_d(p)) || (reads_c && !strides_hold(p.c, view_d(p))))
     return Status::LeadingDimensionTooSmall;
@@ -119,7 +120,7 @@ Status check(const Problem& p) noexcept {
       reaches_too_far(r.d, view_d(r), r.batch) ||
       (reads_c && reaches_too_far(r.c, view_d(r), r.batch)))
     return Status::SizeTooLarge;
-  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, r.n, r.d.ld, r.d.batch}, r.batch))
+  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, r.batch))
     return Status::BadBatchStride;
   return Status::Ok;
 }

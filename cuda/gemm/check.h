@@ -30,6 +30,11 @@ View view_a(const Problem& problem);
 View view_b(const Problem& problem);
 View view_d(const Problem& problem);  // and of C
 
+// Half of N if the activation makes one column of two.
+constexpr std::int64_t d_columns(const Problem& p) {
+  return is_gated(p.activation) ? p.n / 2 : p.n;
+}
+
 // The same problem without `packed`.
 Problem resolved(const Problem& problem);
 

@@ -75,13 +75,24 @@ struct OperandTile {
   }
 };
 
+// D's 16-bit type, where there is one; all types have 32-bit ones, too.
+HOST_DEVICE constexpr bool has_narrow(Type in) { return in != Type::tf32; }
+HOST_DEVICE constexpr Type narrow(Type in) { return in == Type::f16 ? Type::f16 : Type::bf16; }
+
+// What D has if nothing is asked for: 16-bit operands their own type, the others 32 bits.
+HOST_DEVICE constexpr int usual_bytes(Type in) { return bits(in) == 16 ? 2 : 4; }
+
+// Columns of D that one buffer of its staging holds, of `bytes` each.
+HOST_DEVICE constexpr int staged_columns(int bytes) {
+  return static_cast<int>(swizzle_bytes) / bytes;
+}
+
 enum class Turns : std::uint8_t { Together, PingPong };
 
-template <Type In, Type Out, Major MajorA, Major MajorB, int BlockM, int BlockN,
-          Turns ConsumerTurns, int ClusterM, int ClusterN, int Stages>
+template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
+          int ClusterM, int ClusterN, int Stages>
 struct Config {
   static constexpr Type in = In;
-  static constexpr Type out = Out;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr int block_m = BlockM;
   static constexpr int block_n = BlockN;
@@ -108,9 +119,6 @@ struct Config {
   static_assert(check(form) == Fault::None);
 
   // D leaves through buffers of 64 rows and one swizzle span.
-  static constexpr int store_columns = elements_in(Out, static_cast<int>(swizzle_bytes));
-  static constexpr int stores = (BlockN + store_columns - 1) / store_columns;
-  static constexpr int tail_columns = BlockN % store_columns;  // of the last one; 0: it is whole
   static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
 
   static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
@@ -118,8 +126,11 @@ struct Config {
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes;
   static constexpr int barriers = 2 * Stages + (ping_pong ? consumers : 0);
-  static constexpr std::uint32_t shared_bytes =
+  // The tile's part of the bias as f32, for each consumer.
+  static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
+  static constexpr std::uint32_t shared_bytes = bias_offset + consumers * bias_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 

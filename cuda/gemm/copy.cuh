@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   if (warpgroup == 0)
     copy_operands<C>(arguments, shared, barriers);
   else
-    consume<C, true>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
-                     static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
+               static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
 }
 
 }  // namespace tcq::gemm

@@ -40,8 +40,7 @@ std::string epilogue_text(const Problem& p) {
 
 std::string kernel_text(const Kernel& k) {
   return name(k) + ", loads by " + (k.loader == Loader::Tma ? "TMA" : "threads") + ", " +
-         number(k.shared_bytes) + " bytes of shared memory" +
-         (k.full ? ", any epilogue" : ", product only");
+         number(k.shared_bytes) + " bytes of shared memory";
 }
 
 std::string launch_text(const char* title, const Launch& l) {
@@ -91,7 +90,7 @@ std::string name(const Kernel& k) {
     text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
   text += " " + number(k.stages) + " stages";
   if (k.loader == Loader::Copy) text += " copying";
-  return text + (k.full ? " full" : "");
+  return text;
 }
 
 namespace {

@@ -1,13 +1,12 @@
-// How a warpgroup's 64 rows of D leave its registers: the arithmetic after the product, and the way
-// to global memory.
+// The arithmetic after the product, on a fragment of sums in registers: activation(alpha * sum + beta * C +
+// bias), every step one rounded f32 operation (sim/num/activation.h; oracle/sum/gemm_epilogue.h predicts it).
 //
-// D goes through two buffers of 64 rows and one swizzle span in shared memory, written by stmatrix
-// (16-bit types) or plain stores (32-bit), and from there by TMA, which clips what lies outside; a D
-// that TMA cannot address is stored element by element. The arithmetic: every step one rounded f32
-// operation, then one conversion. Which element a register holds: sim/isa/wgmma/fragment.h.
+// What is the same for all elements is asked once for 16 registers, and a loop walks the fragment by turning
+// its registers past the same code: unrolled over a whole tile, the activations alone would be more
+// instructions than the rest of the kernel. Which element a register holds: sim/isa/wgmma/fragment.h. The way
+// from here to global memory: cuda/gemm/store.cuh.
 #pragma once
 
-#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -15,25 +14,38 @@
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
-#include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/store.h"
 #include "sim/num/activation.h"
 
 namespace tcq::gemm {
 
-template <class C>
-using Registers = std::uint32_t[wgmma::accumulator_registers(C::accumulator, C::block_n)];
-
-// The first element of a block of D.
+// The first element of a block of the product.
 struct BlockAt {
   int row;
   int col;
   int batch;
 };
 
-// --- conversions -----------------------------------------------------------------------------------
+// How a fragment's rows and columns lie in D: cuda/gemm/skinny.cuh computes the transpose.
+enum class Way : bool { AsIs, Transposed };
+
+// The bias as f32: where that of the fragment's first column is, one behind the other in shared memory; or,
+// transposed, those of a thread's two rows.
+struct Bias {
+  std::uint32_t columns = 0;
+  float rows[2] = {};
+};
+
+// The thread's number in its warpgroup, read anew for each tile: what follows from it would else be kept in
+// registers, or spilled, while the products take them all.
+__device__ __forceinline__ int thread_here() {
+  std::uint32_t thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return static_cast<int>(thread) % warpgroup_threads;
+}
+
+// --- elements --------------------------------------------------------------------------------------
 
 template <Type Accumulator>
 __device__ __forceinline__ float to_float(std::uint32_t word) {
@@ -43,202 +55,234 @@ __device__ __forceinline__ float to_float(std::uint32_t word) {
     return __uint_as_float(word);
 }
 
-// Two elements of D in one register, the first in its low half.
-template <Type Out>
-__device__ __forceinline__ std::uint32_t pack(float first, float second) {
-  if constexpr (Out == Type::bf16) {
-    const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
-    return *reinterpret_cast<const std::uint32_t*>(&both);
-  } else {
-    const __half2 both = __floats2half2_rn(first, second);
-    return *reinterpret_cast<const std::uint32_t*>(&both);
-  }
-}
-
-template <Type Out>
-struct Storage;
-template <>
-struct Storage<Type::f32> {
-  using Element = float;
-};
-template <>
-struct Storage<Type::s32> {
-  using Element = int;
-};
-template <>
-struct Storage<Type::f16> {
-  using Element = __half;
-};
-template <>
-struct Storage<Type::bf16> {
-  using Element = __nv_bfloat16;
-};
-
-template <Type Out>
-__device__ __forceinline__ typename Storage<Out>::Element to_element(float value) {
-  if constexpr (Out == Type::f32)
-    return value;
-  else if constexpr (Out == Type::bf16)
-    return __float2bfloat16_rn(value);
-  else if constexpr (Out == Type::f16)
-    return __float2half_rn(value);
+// The f32 with the value of 16 bits of type `Narrow`.
+template <Type Narrow>
+__device__ __forceinline__ float widened(std::uint16_t word) {
+  if constexpr (Narrow == Type::bf16)
+    return __uint_as_float(static_cast<std::uint32_t>(word) << 16);
   else
-    return __float2int_rn(value);
+    return __half2float(__ushort_as_half(word));
 }
 
-template <Type Out>
-__device__ __forceinline__ float element_to_float(typename Storage<Out>::Element element) {
-  return static_cast<float>(element);
+// Element `index` of a matrix or vector of D's type.
+template <Type In>
+__device__ __forceinline__ float load_element(const Epilogue& e, const void* data,
+                                              std::int64_t index) {
+  if constexpr (has_narrow(In)) {
+    if (bits(e.out) == 16)
+      return widened<narrow(In)>(static_cast<const std::uint16_t*>(data)[index]);
+  }
+  return static_cast<const float*>(data)[index];
 }
 
-// --- arithmetic ------------------------------------------------------------------------------------
+// --- C ---------------------------------------------------------------------------------------------
 
-// activation(alpha * sum + beta * C + bias) for the registers of one block, as f32.
-template <class C>
-__device__ __forceinline__ void finish(Registers<C>& d, const Arguments& arguments, BlockAt at) {
-  using Element = typename Storage<C::out>::Element;
-  const Epilogue& e = arguments.epilogue;
-  const auto* c = static_cast<const Element*>(e.c);
-  const auto* bias = static_cast<const Element*>(e.bias);
-  const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-#pragma unroll
-  for (int r = 0; r < wgmma::accumulator_registers(C::accumulator, C::block_n); ++r) {
-    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-    const int row = at.row + place.row;
-    const int col = at.col + place.col;
-    const bool inside = row < arguments.m && col < arguments.n;
-    float value = rounded::multiply(e.alpha, to_float<C::accumulator>(d[r]));
-    if (e.beta != 0 && inside) {
-      const Element old = c[at.batch * e.batch_c + row * e.ld_c + col];
-      value = rounded::multiply_add(e.beta, element_to_float<C::out>(old), value);
-    }
-    if (bias != nullptr && inside) value = rounded::add(value, element_to_float<C::out>(bias[col]));
-    d[r] = __float_as_uint(activate(e.activation, value));
+// C where registers r and r + 1 of a fragment lie in D; zeros outside.
+template <class Element>
+struct PlacesOfC {
+  const Arguments& arguments;
+  BlockAt at;
+  const Element* matrix;
+
+  __device__ __forceinline__ PlacesOfC(const Arguments& a, BlockAt block)
+      : arguments(a),
+        at(block),
+        matrix(static_cast<const Element*>(a.epilogue.c) + block.batch * a.epilogue.batch_c) {}
+
+  __device__ __forceinline__ bool inside(int row, int col) const {
+    return row < arguments.m && col < arguments.n;
   }
-}
-
-// --- the way out -----------------------------------------------------------------------------------
-
-// Two buffers in turn; a buffer is free when the store before the last has read it.
-template <class C>
-class Staging {
- public:
-  __device__ Staging(std::uint32_t shared, int consumer)
-      : shared_(shared), barrier_(static_cast<std::uint32_t>(consumer) + 1) {}
-
-  // The address of a free buffer, for the whole warpgroup.
-  __device__ __forceinline__ std::uint32_t acquire() {
-    if (is_leader()) ptx::bulk_wait_group_read<store_buffers - 1>();
-    ptx::bar_sync(barrier_, warpgroup_threads);
-    return shared_ + buffer_ * C::store_bytes;
+  __device__ __forceinline__ const Element* place(int row, int col) const {
+    return matrix + row * arguments.epilogue.ld_c + col;
   }
-
-  // Stores the buffer that acquire() gave; its first element is `at`.
-  __device__ __forceinline__ void send(const CUtensorMap& map, BlockAt at) {
-    ptx::fence_proxy_async_shared();
-    ptx::bar_sync(barrier_, warpgroup_threads);
-    if (is_leader()) {
-      ptx::tma_store<3>(&map, {{at.col, at.row, at.batch}}, shared_ + buffer_ * C::store_bytes);
-      ptx::bulk_commit_group();
-    }
-    buffer_ = 1 - buffer_;
+  template <Way W>
+  __device__ __forceinline__ Element one(wgmma::Element in_block) const {
+    const int row = at.row + (W == Way::AsIs ? in_block.row : in_block.col);
+    const int col = at.col + (W == Way::AsIs ? in_block.col : in_block.row);
+    return inside(row, col) ? *place(row, col) : Element{};
   }
-
-  // Nothing reads shared memory any more; the end of the kernel waits for what is written.
-  __device__ __forceinline__ void drain() {
-    if (is_leader()) ptx::bulk_wait_group_read<0>();
+  // Two columns in one access: Epilogue::pairs_of_c.
+  template <class Pair>
+  __device__ __forceinline__ Pair pair(wgmma::Element in_block) const {
+    const int row = at.row + in_block.row;
+    const int col = at.col + in_block.col;
+    return inside(row, col) ? *reinterpret_cast<const Pair*>(place(row, col)) : Pair{};
   }
-
- private:
-  __device__ __forceinline__ bool is_leader() const { return threadIdx.x % warpgroup_threads == 0; }
-
-  std::uint32_t shared_;
-  std::uint32_t barrier_;
-  std::uint32_t buffer_ = 0;
 };
 
-__device__ __forceinline__ std::uint32_t staged(std::uint32_t buffer, int row, int column_byte) {
-  return swizzle_function(operand_swizzle)
-      .apply(buffer + static_cast<std::uint32_t>(row) * swizzle_bytes +
-             static_cast<std::uint32_t>(column_byte));
-}
+template <int Count>
+using Floats = float[Count];
 
-// Column group `Store` of the block, into `buffer`. Finished registers hold f32.
-template <class C, int Store, bool Finished>
-__device__ __forceinline__ void write_staging(const Registers<C>& d, std::uint32_t buffer) {
-  constexpr Type held = Finished ? Type::f32 : C::accumulator;
-  constexpr int first = Store * C::store_columns;
-  constexpr int columns =
-      C::block_n - first < C::store_columns ? C::block_n - first : C::store_columns;
-  const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-  if constexpr (bits(C::out) == 16) {
-    const wgmma::Element place = wgmma::store_element(thread);
-#pragma unroll
-    for (int col = 0; col < columns; col += wgmma::store_columns) {
-      std::uint32_t packed[wgmma::store_registers];
-#pragma unroll
-      for (int i = 0; i < wgmma::store_registers; ++i) {
-        const int r = (first + col) / 2 + 2 * i;
-        packed[i] = pack<C::out>(to_float<held>(d[r]), to_float<held>(d[r + 1]));
-      }
-      ptx::stmatrix(staged(buffer, place.row, 2 * (col + place.col)), packed);
-    }
-  } else {
-#pragma unroll
-    for (int r = first / 2; r < (first + columns) / 2; r += 2) {
-      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-      ptx::store_shared(staged(buffer, place.row, 4 * (place.col - first)), d[r], d[r + 1]);
-    }
-  }
-}
-
-template <class C, bool Finished>
-__device__ __forceinline__ void store_elements(const Registers<C>& d, const Arguments& arguments,
-                                               BlockAt at) {
-  using Element = typename Storage<C::out>::Element;
-  const Epilogue& e = arguments.epilogue;
-  const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-#pragma unroll
-  for (int r = 0; r < wgmma::accumulator_registers(C::accumulator, C::block_n); ++r) {
+// All loads of `Count` registers before their first use.
+template <Way W, int Count, class Element, class Pair, class Widen>
+__device__ __forceinline__ void load_c(Floats<Count>& c, const Arguments& arguments, BlockAt at,
+                                       int first_column, Widen widen) {
+  const PlacesOfC<Element> places(arguments, at);
+  const int thread = thread_here();
+  const auto in_block = [&](int r) {
     const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-    const int row = at.row + place.row;
-    const int col = at.col + place.col;
-    if (row >= arguments.m || col >= arguments.n) continue;
-    Element* target = static_cast<Element*>(e.d) + at.batch * e.batch_d + row * e.ld_d + col;
-    if constexpr (C::out == Type::s32)
-      *target = static_cast<int>(d[r]);
-    else
-      *target = to_element<C::out>(to_float < Finished ? Type::f32 : C::accumulator > (d[r]));
-  }
-}
-
-template <class C, bool Finished, int Store = 0>
-__device__ __forceinline__ void store_staged(const Registers<C>& d, const CUtensorMap& map,
-                                             const CUtensorMap& map_tail, Staging<C>& staging,
-                                             BlockAt at) {
-  if constexpr (Store < C::stores) {
-    write_staging<C, Store, Finished>(d, staging.acquire());
-    constexpr bool tail = C::tail_columns != 0 && Store == C::stores - 1;
-    staging.send(tail ? map_tail : map, {at.row, at.col + Store * C::store_columns, at.batch});
-    store_staged<C, Finished, Store + 1>(d, map, map_tail, staging, at);
-  }
-}
-
-// Full: any epilogue and any D. Otherwise D is the product, through TMA.
-template <class C, bool Full>
-__device__ __forceinline__ void store(Registers<C>& d, const CUtensorMap& map,
-                                      const CUtensorMap& map_tail, const Arguments& arguments,
-                                      Staging<C>& staging, BlockAt at) {
-  if (at.row >= arguments.m) return;
-  if constexpr (!Full) {
-    store_staged<C, false>(d, map, map_tail, staging, at);
+    return wgmma::Element{place.row, place.col + first_column};
+  };
+  if (W == Way::AsIs && arguments.epilogue.pairs_of_c) {
+#pragma unroll
+    for (int r = 0; r < Count; r += 2)
+      widen(places.template pair<Pair>(in_block(r)), c[r], c[r + 1]);
   } else {
-    constexpr bool finishes = C::out != Type::s32;
-    if constexpr (finishes) finish<C>(d, arguments, at);
-    if (arguments.stores_elements)
-      store_elements<C, finishes>(d, arguments, at);
-    else
-      store_staged<C, finishes>(d, map, map_tail, staging, at);
+#pragma unroll
+    for (int r = 0; r < Count; ++r) c[r] = widen(places.template one<W>(in_block(r)));
+  }
+}
+
+struct WidenFloats {
+  __device__ float operator()(float value) const { return value; }
+  __device__ void operator()(float2 both, float& low, float& high) const {
+    low = both.x;
+    high = both.y;
+  }
+};
+
+template <Type Narrow>
+struct WidenNarrow {
+  __device__ float operator()(std::uint16_t word) const { return widened<Narrow>(word); }
+  __device__ void operator()(std::uint32_t both, float& low, float& high) const {
+    low = widened<Narrow>(static_cast<std::uint16_t>(both));
+    high = widened<Narrow>(static_cast<std::uint16_t>(both >> 16));
+  }
+};
+
+template <Type In, Way W, int Count>
+__device__ __forceinline__ void add_c(float (&values)[Count], const Arguments& arguments,
+                                      BlockAt at, int first_column) {
+  const Epilogue& e = arguments.epilogue;
+  float c[Count];
+  const bool wide = !has_narrow(In) || bits(e.out) == 32;
+  if (wide)
+    load_c<W, Count, float, float2>(c, arguments, at, first_column, WidenFloats{});
+  else if constexpr (has_narrow(In))
+    load_c<W, Count, std::uint16_t, std::uint32_t>(c, arguments, at, first_column,
+                                                   WidenNarrow<narrow(In)>{});
+#pragma unroll
+  for (int i = 0; i < Count; ++i) values[i] = rounded::multiply_add(e.beta, c[i], values[i]);
+}
+
+// --- the bias --------------------------------------------------------------------------------------
+
+// Puts the bias of `count` columns from `first` on, as f32, where a Bias points to; the threads need a barrier
+// behind it.
+template <Type In>
+__device__ __forceinline__ void stage_bias(const Arguments& arguments, std::uint32_t shared,
+                                           int first, int count, int thread, int threads) {
+  const Epilogue& e = arguments.epilogue;
+  for (int i = thread; i < count; i += threads) {
+    const bool inside = first + i < arguments.n;
+    const float value = inside ? load_element<In>(e, e.bias, first + i) : 0.0f;
+    ptx::store_shared(shared + static_cast<std::uint32_t>(i) * 4, __float_as_uint(value));
+  }
+}
+
+template <Way W, int Count>
+__device__ __forceinline__ void add_bias(float (&values)[Count], const Bias& bias,
+                                         int first_column) {
+  const int thread = thread_here();
+#pragma unroll
+  for (int r = 0; r < Count; r += 4) {
+    float of_columns[2] = {};
+    if constexpr (W == Way::AsIs) {
+      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+      ptx::load_shared(bias.columns + static_cast<std::uint32_t>(place.col + first_column) * 4,
+                       of_columns[0], of_columns[1]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      values[r + i] =
+          rounded::add(values[r + i], W == Way::AsIs ? of_columns[i % 2] : bias.rows[i / 2]);
+  }
+}
+
+// --- the activation --------------------------------------------------------------------------------
+
+// Two columns of the product make one of D: both of the registers that hold them, or both of the lanes, then
+// hold it.
+template <Way W, int Count>
+__device__ __forceinline__ void gate(float (&values)[Count]) {
+  if constexpr (W == Way::AsIs) {
+#pragma unroll
+    for (int r = 0; r < Count; r += 2) values[r] = values[r + 1] = swiglu(values[r], values[r + 1]);
+  } else {
+    constexpr int lanes_of_a_row = 4;
+    const bool is_gate = threadIdx.x / lanes_of_a_row % 2 == 0;
+#pragma unroll
+    for (int r = 0; r < Count; ++r) {
+      const float other = __shfl_xor_sync(~0u, values[r], lanes_of_a_row);
+      values[r] = swiglu(is_gate ? values[r] : other, is_gate ? other : values[r]);
+    }
+  }
+}
+
+template <Way W, int Count>
+__device__ __forceinline__ void activate_all(Activation activation, float (&values)[Count]) {
+  switch (activation) {
+    case Activation::None: return;
+    case Activation::Relu:
+#pragma unroll
+      for (float& value : values) value = activate(Activation::Relu, value);
+      return;
+    case Activation::Gelu:
+    case Activation::Silu: {
+      const bool is_gelu = activation == Activation::Gelu;
+#pragma unroll
+      for (float& value : values)
+        value = rounded::logistic(value, is_gelu ? gelu_exponent(value) : value);
+      return;
+    }
+    case Activation::GeluErf:
+#pragma unroll
+      for (float& value : values) value = gelu_erf(value);
+      return;
+    case Activation::Swiglu: gate<W>(values); return;
+  }
+}
+
+// --- a fragment ------------------------------------------------------------------------------------
+
+// Turns the registers left.
+template <int By, int Count>
+__device__ __forceinline__ void turn(std::uint32_t (&d)[Count]) {
+  std::uint32_t first[By];
+#pragma unroll
+  for (int i = 0; i < By; ++i) first[i] = d[i];
+#pragma unroll
+  for (int i = 0; i < Count - By; ++i) d[i] = d[i + By];
+#pragma unroll
+  for (int i = 0; i < By; ++i) d[Count - By + i] = first[i];
+}
+
+// The first `Part` registers of a fragment, which are those from its column `first_column` on.
+template <Type In, Way W, int Part, int Count>
+__device__ __forceinline__ void finish_part(std::uint32_t (&d)[Count], const Arguments& arguments,
+                                            BlockAt at, const Bias& bias, int first_column) {
+  const Epilogue& e = arguments.epilogue;
+  float values[Part];
+#pragma unroll
+  for (int i = 0; i < Part; ++i)
+    values[i] = rounded::multiply(e.alpha, to_float<wgmma::widest_d(In)>(d[i]));
+  if (e.beta != 0) add_c<In, W>(values, arguments, at, first_column);
+  if (e.bias != nullptr) add_bias<W>(values, bias, first_column);
+  activate_all<W>(e.activation, values);
+#pragma unroll
+  for (int i = 0; i < Part; ++i) d[i] = __float_as_uint(values[i]);
+}
+
+// Makes f32 of the sums of one fragment, whose first element is D's at `at`.
+template <Type In, Way W, int Count>
+__device__ __forceinline__ void finish(std::uint32_t (&d)[Count], const Arguments& arguments,
+                                       BlockAt at, const Bias& bias) {
+  constexpr int part = Count % 16 == 0 ? 16 : Count % 8 == 0 ? 8 : 4;
+  static_assert(Count % part == 0, "8 columns are 4 registers");
+#pragma unroll 1
+  for (int done = 0; done < Count; done += part) {
+    finish_part<In, W, part>(d, arguments, at, bias, 2 * done);
+    if constexpr (part < Count) turn<part>(d);
   }
 }
 

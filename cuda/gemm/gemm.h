@@ -1,7 +1,8 @@
 // D = activation(alpha * A * B + beta * C + bias) on Hopper: describe a problem, plan it once, run
 // the plan as often as needed.
 //
-// A is M x K, B is K x N, C and D are M x N; D and C are row-major (for a column-major D ask for its
+// A is M x K, B is K x N, C and D are M x N, or D M x N / 2 if a gated activation makes one column of two
+// beside each other; D and C are row-major (for a column-major D ask for its
 // transpose: exchange A and B). Nothing is thrown but by k_segments(): every call that can fail
 // answers a Status, and sentence() says what it means. A run() that does not answer Ok leaves D as
 // it was. Errors that other calls have left in CUDA are neither taken for ours nor taken away. C may
@@ -101,7 +102,8 @@ struct Problem {
   // s32 has no epilogue: alpha 1, beta 0, no bias, no activation.
   float alpha = 1;
   float beta = 0;         // 0: C is not read
-  bool has_bias = false;  // one element of type `out` for each column of D
+  bool has_bias = false;  // one element of type `out` for each of the N columns
+  // Gated: N is even, beta 0; columns 2 j and 2 j + 1 are gate and value of D's column j.
   Activation activation = Activation::None;
   bool batch_invariant = false;  // the bits of a row of D may not depend on M
 
@@ -178,8 +180,7 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept
 enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
 
 // Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
-// Aligned if the pointers are multiples of 16, or Unaligned. D's pointer counts if the kernel stores
-// by TMA alone.
+// Aligned if the operands' pointers are multiples of 16, or Unaligned.
 Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept;

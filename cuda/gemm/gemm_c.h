@@ -36,7 +36,9 @@ typedef enum {
   TCQ_GEMM_NO_ACTIVATION,
   TCQ_GEMM_RELU,
   TCQ_GEMM_GELU,
-  TCQ_GEMM_SILU
+  TCQ_GEMM_SILU,
+  TCQ_GEMM_GELU_ERF,
+  TCQ_GEMM_SWIGLU /* D has n / 2 columns: silu of an even column by the odd one behind it */
 } tcq_gemm_activation;
 
 /* Elements; -1: packed. */

@@ -8,7 +8,7 @@
 // D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, and then the
 // epilogue: neither tile nor cluster nor stages enter (oracle/sum/gemm_reference.h computes the bits).
 //
-// Shapes: cuda/gemm/config.h. The epilogue: cuda/gemm/epilogue.cuh. Launching: cuda/gemm/launch.h.
+// Shapes: cuda/gemm/config.h. The epilogue: cuda/gemm/epilogue.cuh, store.cuh. Launching: cuda/gemm/launch.h.
 #pragma once
 
 #include <cuda.h>
@@ -19,7 +19,9 @@
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/epilogue.cuh"
+#include "cuda/gemm/load.cuh"
 #include "cuda/gemm/ring.cuh"
+#include "cuda/gemm/store.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/wgmma.cuh"
@@ -62,26 +64,6 @@ __device__ __forceinline__ void sync_all() {
 }
 
 // --- the producer ----------------------------------------------------------------------------------
-
-// Loads this CTA's share of a tile whose first row is `mn`, for all peers.
-template <class Op>
-__device__ __forceinline__ void load_tile(const CUtensorMap& map, std::uint32_t shared, int mn,
-                                          int k, int batch, int share, std::uint16_t mask,
-                                          std::uint32_t barrier) {
-#pragma unroll
-  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
-    const std::uint32_t first = static_cast<std::uint32_t>(share) * Op::boxes_per_cta + i;
-    const std::uint32_t row = first * Op::rows_per_cta_box;
-    const int at = mn + static_cast<int>(row);
-    const tma::Coordinates start =
-        Op::major == Major::K ? tma::Coordinates{{k, at, batch}} : tma::Coordinates{{at, k, batch}};
-    const std::uint32_t target = shared + Op::offset(static_cast<int>(row), 0);
-    if constexpr (Op::peers > 1)
-      ptx::tma_load_multicast<3>(target, &map, start, barrier, mask);
-    else
-      ptx::tma_load<3>(target, &map, start, barrier);
-  }
-}
 
 template <class C>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
@@ -195,28 +177,72 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
   for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
 }
 
-template <class C, bool Full>
-__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
-                                           const CUtensorMap& map_tail, const Arguments& arguments,
-                                           Staging<C>& staging, const TileAt& tile, int row) {
+// What a consumer knows of its tile before its first wait.
+struct OwnTile {
+  int row;  // of D: the consumer's first
+  int col;
+  int batch;
+};
+
+template <class C>
+__device__ __forceinline__ OwnTile own_tile(const Arguments& arguments, int index, int row) {
   const Rank rank = own_rank<C>();
-  const int m = (tile.row * C::cluster_m + rank.row) * C::block_m + row;
-  const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
-#pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave)
-    store<C, Full>(d[wave], map_d, map_tail, arguments, staging,
-                   {m + wave * warpgroup_rows, n, tile.batch});
+  const TileAt tile = tile_at(arguments.schedule, index);
+  return {(tile.row * C::cluster_m + rank.row) * C::block_m + row,
+          (tile.col * C::cluster_n + rank.col) * C::block_n, tile.batch};
 }
 
-template <class C, bool Full>
+// Before the product: nobody reads the last tile's bias any more, and nobody waits for this one's.
+template <class C>
+__device__ __forceinline__ void stage_bias(const Arguments& arguments, const Staging<C>& staging,
+                                           std::uint32_t shared, const OwnTile& tile) {
+  if (arguments.epilogue.bias == nullptr) return;
+  stage_bias<C::in>(arguments, shared, tile.col, C::block_n,
+                    static_cast<int>(threadIdx.x) % warpgroup_threads, warpgroup_threads);
+  staging.meet();
+}
+
+template <class C>
+__device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments& arguments,
+                                            std::uint32_t bias, const OwnTile& tile) {
+  if (!arguments.epilogue.finishes) return;
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    finish<C::in, Way::AsIs>(d[wave], arguments,
+                             {tile.row + wave * warpgroup_rows, tile.col, tile.batch}, {bias});
+}
+
+template <class C>
+__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
+                                           const CUtensorMap& map_tail, const Arguments& arguments,
+                                           Staging<C>& staging, std::uint32_t bias,
+                                           const OwnTile& tile) {
+  const auto block = [&](int wave) {
+    return BlockAt{tile.row + wave * warpgroup_rows, tile.col, tile.batch};
+  };
+  if (arguments.is_plain) {
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      if (block(wave).row < arguments.m)
+        store_plain<C>(d[wave], map_d, map_tail, staging, block(wave));
+    return;
+  }
+  finish_tile<C>(d, arguments, bias, tile);
+  const int thread = thread_here();
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    store<C>(d[wave], map_d, map_tail, arguments, staging, block(wave), thread);
+}
+
+template <class C>
 __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int consumer, int cluster,
                                         int clusters) {
   Ring<C::stages> ring;
-  Staging<C> staging(shared + C::store_offset +
-                         static_cast<std::uint32_t>(consumer * store_buffers) * C::store_bytes,
-                     consumer);
+  const auto number = static_cast<std::uint32_t>(consumer);
+  Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
+  const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   const int tiles = tile_count(arguments.schedule);
   if constexpr (C::ping_pong) {
     const bool leads = threadIdx.x % warpgroup_threads == 0;
@@ -225,23 +251,24 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
     ring.advance(consumer * arguments.k_blocks);
     for (int index = cluster + consumer * clusters; index < tiles; index += 2 * clusters) {
       Accumulators<C> d;
+      const OwnTile tile = own_tile<C>(arguments, index, 0);
+      stage_bias<C>(arguments, staging, bias, tile);
       wait(barriers.turn(consumer), parity);
       parity = 1 - parity;
       accumulate<C>(d, ring, arguments, shared, barriers, 0, [&] {
         if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
       });
       ring.advance(arguments.k_blocks);
-      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
-                          tile_at(arguments.schedule, index), 0);
+      store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
   } else {
-    const std::uint32_t rows_at =
-        static_cast<std::uint32_t>(consumer) * C::A::offset(C::consumer_rows, 0);
+    const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
     for (int index = cluster; index < tiles; index += clusters) {
       Accumulators<C> d;
+      const OwnTile tile = own_tile<C>(arguments, index, consumer * C::consumer_rows);
+      stage_bias<C>(arguments, staging, bias, tile);
       accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
-      store_tile<C, Full>(d, map_d, map_tail, arguments, staging,
-                          tile_at(arguments.schedule, index), consumer * C::consumer_rows);
+      store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
   }
   staging.drain();
@@ -249,7 +276,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-template <class C, bool Full>
+template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
     kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
            const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
@@ -274,8 +301,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     if (threadIdx.x == 0) produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
-    consume<C, Full>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster,
-                     clusters);
+    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, clusters);
   }
 }
 

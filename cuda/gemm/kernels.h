@@ -1,7 +1,8 @@
 // The compiled GEMM kernels as data: what each computes and how it is launched.
 //
-// A row of the table is one instance of cuda/gemm/kernel.cuh; cuda/gemm/plan.cc chooses among the rows,
-// cuda/gemm/launch.cc launches one. The instances are compiled in gemm_instances_*.cu.
+// A row of the table is one instance of cuda/gemm/kernel.cuh, skinny.cuh or copy.cuh; each makes any D with
+// any epilogue. cuda/gemm/plan.cc chooses among the rows, cuda/gemm/launch.cc launches one. The instances are
+// compiled in gemm_instances/*.cu of the build.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,8 @@ enum class Skinny : std::uint8_t { No, Rows, Columns };
 
 struct Kernel {
   Type in;
-  Type out;
   Major major_a;
   Major major_b;
-  bool full;  // any epilogue and any D; else D is the product and TMA stores it
   Loader loader;
   Skinny skinny;
   int split;    // CTAs that share a tile, each with a part of K
@@ -39,9 +38,8 @@ struct Kernel {
   int stages;
   std::uint32_t box_rows_a;  // of the TMA boxes; all are one swizzle span wide
   std::uint32_t box_rows_b;
-  int store_rows;  // of the box that stores D
-  int store_columns;
-  int tail_columns;
+  int store_rows;  // of the product, of a box that stores D
+  int store_row;   // columns of it that such boxes share
   int threads;
   std::uint32_t shared_bytes;
   int ctas_per_sm;  // that fit one
@@ -50,12 +48,10 @@ struct Kernel {
 
 // `function` is what the CUDA runtime calls the kernel.
 template <class C>
-constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Loader::Tma) {
+constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
   return {.in = C::in,
-          .out = C::out,
           .major_a = C::A::major,
           .major_b = C::B::major,
-          .full = full,
           .loader = loader,
           .skinny = Skinny::No,
           .split = 1,
@@ -69,8 +65,7 @@ constexpr Kernel kernel_of(bool full, const void* function, Loader loader = Load
           .box_rows_a = C::A::box_rows,
           .box_rows_b = C::B::box_rows,
           .store_rows = warpgroup_rows,
-          .store_columns = C::store_columns,
-          .tail_columns = C::tail_columns,
+          .store_row = C::block_n,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
           .ctas_per_sm = C::resident,
@@ -81,10 +76,8 @@ template <class C>
 constexpr Kernel skinny_kernel_of(const void* function) {
   constexpr bool rows = C::few == Skinny::Rows;
   return {.in = C::in,
-          .out = C::out,
-          .major_a = Major::K,
-          .major_b = Major::K,
-          .full = false,
+          .major_a = rows ? C::B::major : C::A::major,
+          .major_b = rows ? C::A::major : C::B::major,
           .loader = Loader::Tma,
           .skinny = C::few,
           .split = C::split,
@@ -98,8 +91,7 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .box_rows_a = rows ? C::B::box_rows : C::A::box_rows,
           .box_rows_b = rows ? C::A::box_rows : C::B::box_rows,
           .store_rows = C::store_rows,
-          .store_columns = C::store_columns,
-          .tail_columns = 0,
+          .store_row = C::store_row,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
           .ctas_per_sm = C::resident,

@@ -1,5 +1,6 @@
 #include "cuda/gemm/launch.h"
 
+#include <algorithm>
 #include <array>
 
 #include "cuda/runtime/launch.h"
@@ -63,7 +64,7 @@ cudaLaunchConfig_t config_of(const Kernel& kernel, int clusters, cudaStream_t st
 }  // namespace
 
 Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, bool stores_elements) {
+               const MatrixAt& d, const Arguments& arguments) {
   const bool k_major_a = kernel.major_a == Major::K;
   const bool k_major_b = kernel.major_b == Major::K;
   const auto span = static_cast<std::uint32_t>(kernel.block_k);
@@ -74,13 +75,17 @@ Maps make_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const 
     maps.b = map_of(kernel.in, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
                     kernel.box_rows_b);
   }
-  if (stores_elements) return maps;
-  const auto rows = static_cast<std::uint32_t>(kernel.store_rows);
-  maps.d = map_of(kernel.out, d, e.n, e.m, e.batch,
-                  static_cast<std::uint32_t>(kernel.store_columns), rows);
-  if (kernel.tail_columns != 0)
-    maps.tail = map_of(kernel.out, d, e.n, e.m, e.batch,
-                       static_cast<std::uint32_t>(kernel.tail_columns), rows);
+  if (arguments.stores_elements) return maps;
+  const Type out = arguments.epilogue.out;
+  const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;
+  const int columns = std::min(kernel.store_row, staged_columns(bits(out) / 8));
+  const auto d_map = [&](int box_columns) {
+    return map_of(out, d, e.n / halves, e.m, e.batch,
+                  static_cast<std::uint32_t>(box_columns / halves),
+                  static_cast<std::uint32_t>(kernel.store_rows));
+  };
+  maps.d = d_map(columns);
+  if (kernel.store_row % columns != 0) maps.tail = d_map(kernel.store_row % columns);
   return maps;
 }
 

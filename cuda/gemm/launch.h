@@ -21,7 +21,7 @@ struct Maps {
 
 // Throws cuda::MapRefused if TMA cannot address one of them.
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, bool stores_elements);
+               const MatrixAt& d, const Arguments& arguments);
 
 // How many clusters of this kernel the device runs at one time.
 int resident_clusters(const Kernel& kernel);

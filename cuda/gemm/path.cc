@@ -57,15 +57,9 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
 }
 
 Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
-  const auto stores = [&](const Launch& launch) {
-    return tma_addresses(x.d) || (launch.kernel != nullptr && launch.kernel->full);
-  };
   const std::size_t needed = workspace_bytes(plan, x);
-  if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed &&
-      stores(plan.realigned))
-    return Path::Realigned;
-  const bool aligned = tma_addresses(x.a) && tma_addresses(x.b) && stores(plan.aligned);
-  return aligned ? Path::Aligned : Path::Unaligned;
+  if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed) return Path::Realigned;
+  return tma_addresses(x.a) && tma_addresses(x.b) ? Path::Aligned : Path::Unaligned;
 }
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept {

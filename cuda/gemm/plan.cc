@@ -24,15 +24,14 @@ namespace {
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
 bool computes(const Kernel& k, const Problem& p) {
-  if (k.in != p.in || k.out != p.out) return false;
+  if (k.in != p.in) return false;
   if (k.loader == Loader::Copy) return true;
   // Without K there is nothing that TMA could load: its maps have no empty dimension.
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), p.batch) &&
                         tma_addresses(p.b, view_b(p), p.batch);
-  const bool result = k.full || (is_plain(p) && tma_stores(p));
   const bool split = k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
-  return operands && result && split;
+  return operands && split;
 }
 
 // Clusters that run at one time; 0: the device cannot run this kernel.

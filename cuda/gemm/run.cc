@@ -1,6 +1,7 @@
 // What one run() hands to the kernels; cuda/gemm/run.h decides when.
 #include "cuda/gemm/run.h"
 
+#include "cuda/gemm/config.h"
 #include "cuda/gemm/path.h"
 
 namespace tcq::gemm {
@@ -13,6 +14,13 @@ Source source_of(const void* data, const Strides& s, Major major) {
 
 bool tma_stores(const Problem& p, const void* d) { return tma_addresses(d) && tma_stores(p); }
 
+// Do two columns beside each other, the first an even one, lie where one access can take them?
+bool in_pairs(const Problem& p, const void* data, const Strides& s) {
+  const auto pair = static_cast<std::uintptr_t>(2 * element_bytes(p.out));
+  return reinterpret_cast<std::uintptr_t>(data) % pair == 0 && d_columns(p) % 2 == 0 &&
+         (p.m == 1 || s.ld % 2 == 0) && (p.batch == 1 || s.batch % 2 == 0);
+}
+
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
   Arguments out;
   out.m = static_cast<int>(p.m);
@@ -22,7 +30,11 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   out.stores_elements = !tma_stores(p, x.d);
   out.overlaps = launch.overlaps;
   out.schedule = launch.schedule;
-  out.epilogue = {.alpha = p.alpha,
+  out.epilogue = {.out = p.out,
+                  .finishes = !is_plain(p) || (!is_float(p.in) && p.out != Type::s32),
+                  .pairs_of_c = in_pairs(p, x.c, p.c),
+                  .pairs_of_d = in_pairs(p, x.d, p.d),
+                  .alpha = p.alpha,
                   .beta = p.beta,
                   .activation = p.activation,
                   .bias = p.has_bias ? x.bias : nullptr,
@@ -32,6 +44,8 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
                   .d = x.d,
                   .ld_d = p.d.ld,
                   .batch_d = p.d.batch};
+  out.is_plain =
+      !out.epilogue.finishes && !out.stores_elements && bits(p.out) == 8 * usual_bytes(p.in);
   out.a = source_of(x.a, p.a, p.major_a);
   out.b = source_of(x.b, p.b, p.major_b);
   return out;

@@ -23,7 +23,9 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/epilogue.cuh"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/load.cuh"
 #include "cuda/gemm/ring.cuh"
+#include "cuda/gemm/store.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/bulk.cuh"
@@ -40,11 +42,10 @@ constexpr int largest_divisor(int value, int most) {
   return most;
 }
 
-template <Type In, Type Out, Skinny Few, int Consumers, int Tokens, int Split, int Peers,
-          int Stages>
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
+          Major Weights = Major::K>
 struct SkinnyConfig {
   static constexpr Type in = In;
-  static constexpr Type out = Out;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr Skinny few = Few;
   static constexpr bool transposes = Few == Skinny::Rows;
@@ -58,14 +59,14 @@ struct SkinnyConfig {
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   static constexpr int threads = consumer_threads + 32;
 
-  using A = OperandTile<In, Major::K, weights, 1>;
+  using A = OperandTile<In, Weights, weights, 1>;
   using B = OperandTile<In, Major::K, Tokens, Peers>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);
-  static constexpr wgmma::Form form = {.d = accumulator, .a = In, .b = In, .n = Tokens};
+  static constexpr wgmma::Form form = {
+      .d = accumulator, .a = In, .b = In, .n = Tokens, .major_a = Weights};
+  static_assert(check(form) == Fault::None);
   static constexpr int registers = wgmma::accumulator_registers(accumulator, Tokens);
-  static_assert(bits(Out) == 16 ? accumulator == Type::f32 : Out == accumulator,
-                "D is the sum, or the sum rounded");
 
   // Tokens whose sums a CTA of the cluster completes: what one stmatrix stores, or more.
   static constexpr int groups = Tokens / (transposes ? wgmma::column_group : wgmma::store_columns);
@@ -80,20 +81,27 @@ struct SkinnyConfig {
   // In place of the stages, once all are read: what is sent, then what is stored.
   static constexpr std::uint32_t send_bytes = Split > 1 ? owners* slice_bytes : 0;
   static constexpr int store_rows = transposes ? slice_tokens : warpgroup_rows;
-  static constexpr int row_elements = transposes ? warpgroup_rows : slice_tokens;
-  static constexpr int span = elements_in(Out, static_cast<int>(swizzle_bytes));
-  static constexpr int stores = row_elements > span ? row_elements / span : 1;  // side by side
-  static constexpr int store_columns = row_elements / stores;
-  static_assert(store_columns <= span && store_columns * stores == row_elements);
+  static constexpr int store_row = transposes ? warpgroup_rows : slice_tokens;
+  // Boxes side by side, of elements of `bytes`.
+  HOST_DEVICE static constexpr int stores(int bytes) {
+    return store_row > staged_columns(bytes) ? store_row / staged_columns(bytes) : 1;
+  }
+  HOST_DEVICE static constexpr int store_columns(int bytes) { return store_row / stores(bytes); }
+  static_assert(store_columns(4) <= staged_columns(4) && store_columns(4) * stores(4) == store_row);
+  static_assert(store_columns(2) <= staged_columns(2) && store_columns(2) * stores(2) == store_row);
   static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
-  static constexpr std::uint32_t store_bytes = stores * box_bytes;
+  static constexpr std::uint32_t store_bytes = stores(4) * box_bytes;
   static_assert(consumers * (send_bytes + store_bytes) <= Stages * stage_bytes);
   static constexpr std::uint32_t receive_offset = Stages * stage_bytes;
   static constexpr std::uint32_t receive_bytes = (Split - 1) * slice_bytes;  // of a consumer
   static constexpr std::uint32_t barrier_offset = receive_offset + consumers * receive_bytes;
   static constexpr int barriers = 2 * Stages + consumers;
-  static constexpr std::uint32_t shared_bytes =
+  // The tokens' bias as f32, where they are D's columns; a thread keeps that of its two weights.
+  static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static constexpr std::uint32_t bias_bytes =
+      transposes ? 0 : Tokens * static_cast<std::uint32_t>(sizeof(float));
+  static constexpr std::uint32_t shared_bytes = bias_offset + bias_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int room =
       static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
@@ -126,7 +134,9 @@ __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const
   if (!arguments.overlaps || arguments.schedule.cols > 1) return;
   const int ready = range.first + C::stages / 2;
   for (int block = range.first; block < range.end && block < ready; ++block)
-    ptx::tma_prefetch(&map_w, {{block * C::block_k, tile.row * C::weights, tile.batch}});
+    for (int box = 0; box < static_cast<int>(C::A::boxes_per_cta); ++box)
+      ptx::tma_prefetch(&map_w, box_start<typename C::A>(tile.row * C::weights, box,
+                                                         block * C::block_k, tile.batch));
 }
 
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
@@ -149,7 +159,7 @@ __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const C
     const int k = block * C::block_k;
     const tma::Coordinates start = {{k, tile.col * C::tokens + rows_at, tile.batch}};
     ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
-    ptx::tma_load<3>(stage, &map_w, {{k, tile.row * C::weights, tile.batch}}, full);
+    load_tile<typename C::A>(map_w, stage, tile.row * C::weights, k, tile.batch, 0, 0, full);
     if constexpr (C::peers > 1)
       ptx::tma_load_multicast<3>(rows, &map_x, start, full, mask);
     else
@@ -264,80 +274,146 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std:
   }
 }
 
-template <class C>
-__device__ __forceinline__ std::uint32_t packed_pair(const Slice<C>& total, int r) {
-  return pack<C::out>(__uint_as_float(total[r]), __uint_as_float(total[r + 1]));
-}
+// --- the way out -----------------------------------------------------------------------------------
 
 template <class C>
-__device__ __forceinline__ void stage_transposed(const Slice<C>& total, std::uint32_t buffer) {
+__device__ __forceinline__ void fill_transposed(const Slice<C>& total, std::uint32_t buffer) {
+  constexpr Type type = narrow(C::in);
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   const wgmma::Element place = wgmma::store_transposed_element(thread);
 #pragma unroll
   for (int r = 0; r < C::slice_registers; r += 4) {
-    const std::uint32_t packed[2] = {packed_pair<C>(total, r), packed_pair<C>(total, r + 2)};
+    const std::uint32_t packed[2] = {pack<type>(total[r], total[r + 1]),
+                                     pack<type>(total[r + 2], total[r + 3])};
     ptx::stmatrix<ptx::Trans::Yes>(staged(buffer, place.row + 2 * r, 2 * place.col), packed);
   }
 }
 
-template <class C>
-__device__ __forceinline__ void stage_as_is(const Slice<C>& total, std::uint32_t buffer) {
+// Boxes side by side of the fragment as it is.
+template <class C, int Box = 0>
+__device__ __forceinline__ void fill_boxes(const Slice<C>& total, std::uint32_t buffer) {
+  constexpr int columns = C::store_columns(2);
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-  const wgmma::Element place = wgmma::store_element(thread);
-#pragma unroll
-  for (int r = 0; r < C::slice_registers; r += 2 * wgmma::store_registers) {
-    std::uint32_t packed[wgmma::store_registers];
-#pragma unroll
-    for (int i = 0; i < wgmma::store_registers; ++i) packed[i] = packed_pair<C>(total, r + 2 * i);
-    ptx::stmatrix(staged(buffer, place.row, 2 * (2 * r + place.col)), packed);
+  if constexpr (Box < C::stores(2)) {
+    fill_narrow<narrow(C::in), Box * columns, columns>(total, buffer + Box * C::box_bytes, thread);
+    fill_boxes<C, Box + 1>(total, buffer);
   }
 }
 
-// 32-bit elements, one at a time.
-template <class C>
-__device__ __forceinline__ void stage_words(const Slice<C>& total, std::uint32_t buffer) {
+// Elements one at a time: of 32 bits, or what a gated activation leaves of two columns of the product.
+template <class C, int Bytes>
+__device__ __forceinline__ void fill_elements(const Slice<C>& total, std::uint32_t buffer,
+                                              bool gated) {
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
 #pragma unroll
   for (int r = 0; r < C::slice_registers; ++r) {
     const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
     const int row = C::transposes ? place.col : place.row;
     const int col = C::transposes ? place.row : place.col;
-    const int box = col / C::span;
-    const std::uint32_t at = buffer + static_cast<std::uint32_t>(box) * C::box_bytes;
-    ptx::store_shared(staged(at, row, 4 * (col - box * C::span)), total[r]);
+    const int box = col / C::store_columns(Bytes);
+    const int in_box = col - box * C::store_columns(Bytes);
+    if (gated && col % 2 != 0) continue;
+    const std::uint32_t at = staged(buffer + static_cast<std::uint32_t>(box) * C::box_bytes, row,
+                                    Bytes * (gated ? in_box / 2 : in_box));
+    if constexpr (Bytes == 2)
+      ptx::store_shared_half(at, pack<narrow(C::in)>(total[r], total[r]));
+    else
+      ptx::store_shared(at, total[r]);
   }
 }
 
-// This CTA's slice of tokens from `token` on, of the warpgroup's weights from `weight` on.
-template <class C>
-__device__ __forceinline__ void store_skinny(const Slice<C>& total, const CUtensorMap& map_d,
-                                             std::uint32_t buffer, int consumer, int token,
-                                             int weight, int batch) {
-  if constexpr (bits(C::out) == 32)
-    stage_words<C>(total, buffer);
-  else if constexpr (C::transposes)
-    stage_transposed<C>(total, buffer);
-  else
-    stage_as_is<C>(total, buffer);
+template <class C, int Bytes>
+__device__ __forceinline__ void fill_slice(const Slice<C>& total, std::uint32_t buffer,
+                                           bool gated) {
+  if (Bytes == 4 || gated)
+    fill_elements<C, Bytes>(total, buffer, gated);
+  else if constexpr (Bytes == 2 && C::transposes)
+    fill_transposed<C>(total, buffer);
+  else if constexpr (Bytes == 2)
+    fill_boxes<C>(total, buffer);
+}
+
+// Stores what fill_slice() left; `at` counts columns of the product.
+template <class C, int Bytes>
+__device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Arguments& arguments,
+                                           std::uint32_t buffer, int consumer, BlockAt at,
+                                           bool gated, bool by_threads) {
   ptx::fence_proxy_async_shared();
   ptx::bar_sync(2 + static_cast<std::uint32_t>(consumer), warpgroup_threads);
-  if (threadIdx.x % warpgroup_threads == 0) {
-    const int row = C::transposes ? token : weight;
-    const int col = C::transposes ? weight : token;
+  const bool leads = threadIdx.x % warpgroup_threads == 0;
+  const int halves = gated ? 2 : 1;
 #pragma unroll
-    for (int i = 0; i < C::stores; ++i)
-      ptx::tma_store<3>(&map_d, {{col + i * C::store_columns, row, batch}},
-                        buffer + static_cast<std::uint32_t>(i) * C::box_bytes);
+  for (int i = 0; i < C::stores(Bytes); ++i) {
+    const BlockAt box = {at.row, (at.col + i * C::store_columns(Bytes)) / halves, at.batch};
+    const std::uint32_t from = buffer + static_cast<std::uint32_t>(i) * C::box_bytes;
+    if (by_threads)
+      copy_rows(from, C::store_rows, C::store_columns(Bytes) / halves, arguments, box);
+    else if (leads)
+      ptx::tma_store<3>(&map_d, {{box.col, box.row, box.batch}}, from);
+  }
+  if (leads && !by_threads) {
     ptx::bulk_commit_group();
     ptx::bulk_wait_group_read<0>();
   }
 }
 
+// This CTA's slice of tokens from `token` on, of the warpgroup's weights from `weight` on.
+template <class C, int Bytes>
+__device__ __forceinline__ void store_slice(const Slice<C>& total, const CUtensorMap& map_d,
+                                            const Arguments& arguments, std::uint32_t buffer,
+                                            int consumer, BlockAt at) {
+  const bool gated = is_gated(arguments.epilogue.activation);
+  fill_slice<C, Bytes>(total, buffer, gated);
+  send_slice<C, Bytes>(map_d, arguments, buffer, consumer, at, gated, arguments.stores_elements);
+}
+
+// The product as it is apart from the rest, so that short kernels do not wait for instructions that they skip.
 template <class C>
-__device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, std::uint32_t shared,
-                                               const Barriers<C>& barriers, const TileAt& tile,
-                                               int blocks, SkinnyRank rank) {
+__device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensorMap& map_d,
+                                                 const Arguments& arguments, std::uint32_t buffer,
+                                                 int consumer, BlockAt at, const Bias& bias) {
+  constexpr int usual = usual_bytes(C::in);
+  if (arguments.is_plain) {
+    fill_slice<C, usual>(total, buffer, false);
+    return send_slice<C, usual>(map_d, arguments, buffer, consumer, at, false, false);
+  }
+  if (arguments.epilogue.finishes)
+    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs>(total, arguments, at, bias);
+  if constexpr (has_narrow(C::in)) {
+    if (bits(arguments.epilogue.out) == 16)
+      return store_slice<C, 2>(total, map_d, arguments, buffer, consumer, at);
+  }
+  store_slice<C, 4>(total, map_d, arguments, buffer, consumer, at);
+}
+
+// Ahead of the product, so that it does not wait: of the thread's two weights, or of all tokens.
+template <class C>
+__device__ __forceinline__ Bias load_bias(const Arguments& arguments, std::uint32_t shared,
+                                          const TileAt& tile, int consumer) {
+  Bias bias;
+  const Epilogue& e = arguments.epilogue;
+  if (e.bias == nullptr) return bias;
+  if constexpr (C::transposes) {
+    const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, 2 * i});
+      const int col = tile.row * C::weights + consumer * warpgroup_rows + place.row;
+      if (col < arguments.n) bias.rows[i] = load_element<C::in>(e, e.bias, col);
+    }
+  } else {
+    stage_bias<C::in>(arguments, shared + C::bias_offset, tile.col * C::tokens, C::tokens,
+                      static_cast<int>(threadIdx.x), C::consumer_threads);
+  }
+  return bias;
+}
+
+template <class C>
+__device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const Arguments& arguments,
+                                               std::uint32_t shared, const Barriers<C>& barriers,
+                                               const TileAt& tile, int blocks, SkinnyRank rank) {
   const int consumer = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  Bias bias = load_bias<C>(arguments, shared, tile, consumer);
   Sums<C> d;
   accumulate_skinny<C>(d, shared, barriers, consumer, blocks, rank);
   Slice<C> total;
@@ -353,11 +429,15 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, std::ui
     for (int r = 0; r < C::slice_registers; ++r) total[r] = d[r];
   }
   if (rank.split >= C::owners) return;
+  const int first_token = rank.split * C::slice_tokens;  // of the tile
+  const int token = tile.col * C::tokens + first_token;
+  const int weight = tile.row * C::weights + consumer * warpgroup_rows;
+  const BlockAt at =
+      C::transposes ? BlockAt{token, weight, tile.batch} : BlockAt{weight, token, tile.batch};
+  bias.columns = shared + C::bias_offset + static_cast<std::uint32_t>(first_token) * 4;
   const std::uint32_t buffer =
       shared + C::consumers * C::send_bytes + static_cast<std::uint32_t>(consumer) * C::store_bytes;
-  store_skinny<C>(total, map_d, buffer, consumer,
-                  tile.col * C::tokens + rank.split * C::slice_tokens,
-                  tile.row * C::weights + consumer * warpgroup_rows, tile.batch);
+  finish_and_store<C>(total, map_d, arguments, buffer, consumer, at, bias);
 }
 
 template <class C>
@@ -391,7 +471,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   if constexpr (C::cluster > 1) ptx::cluster_arrive_relaxed();
   if (threadIdx.x < C::consumer_threads) {
     ptx::grid_wait();
-    consume_skinny<C>(map_d, shared, barriers, tile, range.end - range.first, rank);
+    consume_skinny<C>(map_d, arguments, shared, barriers, tile, range.end - range.first, rank);
   } else {
     // Nothing is sent to a peer before its mbarriers are ready.
     if constexpr (C::peers > 1) ptx::cluster_wait();

@@ -49,8 +49,9 @@ const char* sentence(Status status) noexcept {
       return "no kernel multiplies these types: f16 gives f16 or f32; bf16 gives bf16 or f32; tf32 "
              "gives f32; s8 and u8 give s32, f32 or bf16";
     case Status::UnsupportedEpilogue:
-      return "an s32 result takes no alpha, beta, bias or activation, or the activation does not "
-             "exist";
+      return "an s32 result takes no alpha, beta, bias or activation, a gated activation no beta "
+             "and an even "
+             "N, or the activation does not exist";
     case Status::KernelDoesNotFit:
       return "this kernel computes other types, majors, strides or epilogues than the problem's";
     case Status::LeadingDimensionTooSmall:

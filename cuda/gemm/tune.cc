@@ -203,7 +203,7 @@ Status plan_remembered(const Problem& problem, const TuneKey& key, const TuneCac
   const std::string choice = cache.find(key);
   if (choice.empty()) return Status::KernelDoesNotFit;
   for (const Kernel& kernel : kernels()) {
-    if (kernel.in != problem.in || kernel.out != problem.out || name(kernel) != choice) continue;
+    if (kernel.in != problem.in || name(kernel) != choice) continue;
     const Status status = plan_with(kernel, plan);
     if (status != Status::KernelDoesNotFit) return status;
   }

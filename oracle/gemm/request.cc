@@ -89,8 +89,10 @@ float number_of(std::string_view key, std::string_view word) {
 Activation activation_of(std::string_view word) {
   std::vector<std::string_view> names;
   for (int i = 0; i < activation_count; ++i) {
-    names.emplace_back(name(static_cast<Activation>(i)));
-    if (same_word(word, names.back())) return static_cast<Activation>(i);
+    const auto activation = static_cast<Activation>(i);
+    if (is_gated(activation)) continue;  // D would have another shape
+    names.emplace_back(name(activation));
+    if (same_word(word, names.back())) return activation;
   }
   throw_unknown("activation", word, names);
 }

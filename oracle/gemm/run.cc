@@ -126,13 +126,13 @@ class Run {
                 [&](std::int64_t) { return !interrupted(); });
     if (interrupted())
       throw Interrupted(fmt::format("interrupted while rivals of {} were asked: D is whole, {}",
-                                    quoted(order.spec), "its comparison is not"));
+                                    oracle::quoted(order.spec), "its comparison is not"));
   }
 
   std::string interruption(std::int64_t done) const {
     const std::size_t before = report_.orders.size() - 1;
     const std::string where = fmt::format("interrupted after {} of {} rows of {}", done,
-                                          report_.rows.count(), quoted(report_.orders.back().spec));
+                                          report_.rows.count(), oracle::quoted(report_.orders.back().spec));
     if (request_.outs.empty()) return where + ": nothing was answered";
     if (before == 0) return where + ": nothing was written";
     return fmt::format("{}: D of the {} before it is written, nothing of this one", where,

@@ -50,7 +50,7 @@ std::string kernel_name(const Request& request, const ptx::Program& program) {
   if (fitting.size() == 1) return std::string(fitting[0]);
   if (fitting.size() > 1)
     throw UsageError(fmt::format("--kernel {}: {} kernels have that in their names: {}, {}",
-                                 quoted(request.kernel), fitting.size(), fitting[0], fitting[1]));
+                                 oracle::quoted(request.kernel), fitting.size(), fitting[0], fitting[1]));
   throw_unknown("kernel", request.kernel, names);
 }
 

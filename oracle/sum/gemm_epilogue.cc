@@ -65,9 +65,11 @@ std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
       canonical(rounded::add(std::bit_cast<float>(a), std::bit_cast<float>(b))));
 }
 
-std::uint32_t finish_output(const Gemm& g, const GemmData& data, std::uint32_t sum,
-                            std::int64_t batch, std::int64_t row, std::int64_t col) {
-  if (g.out == Type::s32) return sum;
+namespace {
+
+// alpha * sum + beta * C + bias.
+float linear(const Gemm& g, const GemmData& data, std::uint32_t sum, std::int64_t batch,
+             std::int64_t row, std::int64_t col) {
   const float product = is_float(g.in) ? std::bit_cast<float>(sum)
                                        : static_cast<float>(static_cast<std::int32_t>(sum));
   float value = canonical(rounded::multiply(g.alpha, product));
@@ -77,7 +79,22 @@ std::uint32_t finish_output(const Gemm& g, const GemmData& data, std::uint32_t s
   }
   if (data.bias != nullptr)
     value = canonical(rounded::add(value, to_f32(g.out, load_element(g.out, data.bias, col))));
-  return from_f32(g.out, activate(g.activation, value));
+  return value;
+}
+
+}  // namespace
+
+std::uint32_t finish_output(const Gemm& g, const GemmData& data, std::uint32_t sum,
+                            std::int64_t batch, std::int64_t row, std::int64_t col) {
+  if (g.out == Type::s32) return sum;
+  return from_f32(g.out, activate(g.activation, linear(g, data, sum, batch, row, col)));
+}
+
+std::uint32_t finish_pair(const Gemm& g, const GemmData& data, std::uint32_t gate_sum,
+                          std::uint32_t value_sum, std::int64_t batch, std::int64_t row,
+                          std::int64_t col) {
+  return from_f32(g.out, swiglu(linear(g, data, gate_sum, batch, row, col),
+                                linear(g, data, value_sum, batch, row, col + 1)));
 }
 
 }  // namespace tcq::oracle

@@ -17,8 +17,13 @@ void store_element(Type type, void* data, std::int64_t index, std::uint32_t bits
 // f32 addition of two words.
 std::uint32_t add_f32(std::uint32_t a, std::uint32_t b);
 
-// `sum` is an f32, or an s32 for integer operands.
+// `sum` is an f32, or an s32 for integer operands. Requires: no gated activation.
 std::uint32_t finish_output(const Gemm& gemm, const GemmData& data, std::uint32_t sum,
                             std::int64_t batch, std::int64_t row, std::int64_t col);
+
+// Of the columns `col` and `col + 1` of the product. Requires: a gated activation.
+std::uint32_t finish_pair(const Gemm& gemm, const GemmData& data, std::uint32_t gate_sum,
+                          std::uint32_t value_sum, std::int64_t batch, std::int64_t row,
+                          std::int64_t col);
 
 }  // namespace tcq::oracle

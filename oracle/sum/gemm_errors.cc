@@ -30,6 +30,7 @@ double activated(Activation activation, double x) {
     case Activation::Gelu:
       return x / 2 * (1 + std::tanh(sqrt_2_over_pi * (x + 0.044715 * x * x * x)));
     case Activation::Silu: return x / (1 + std::exp(-x));
+    case Activation::GeluErf: return x / 2 * std::erfc(-x * M_SQRT1_2);
     default: return x;
   }
 }

@@ -198,11 +198,13 @@ void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t) {
     const Words next = tile_segment(g, data, t, segments[s]);
     for (std::size_t i = 0; i < total.size(); ++i) total[i] = add_f32(total[i], next[i]);
   }
+  const int halves = is_gated(g.activation) ? 2 : 1;
   auto sum = total.begin();
   for (std::int64_t row = t.row; row < t.row + t.rows; ++row)
-    for (std::int64_t col = t.col; col < t.col + t.cols; ++col)
-      store_element(g.out, d, t.batch * g.d.batch + row * g.d.ld + col,
-                    finish_output(g, data, *sum++, t.batch, row, col));
+    for (std::int64_t col = t.col; col < t.col + t.cols; col += halves, sum += halves)
+      store_element(g.out, d, t.batch * g.d.batch + row * g.d.ld + col / halves,
+                    halves == 2 ? finish_pair(g, data, sum[0], sum[1], t.batch, row, col)
+                                : finish_output(g, data, *sum, t.batch, row, col));
 }
 
 }  // namespace
@@ -226,6 +228,9 @@ void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
 
 std::uint32_t gemm_output(const Gemm& g, const GemmData& data, std::int64_t batch, std::int64_t row,
                           std::int64_t col) {
+  if (is_gated(g.activation))
+    return finish_pair(g, data, slow_sum(g, data, batch, row, 2 * col),
+                       slow_sum(g, data, batch, row, 2 * col + 1), batch, row, 2 * col);
   return finish_output(g, data, slow_sum(g, data, batch, row, col), batch, row, col);
 }
 

@@ -41,7 +41,8 @@ struct GemmChain {
   bool saturate = false;  // integers: .satfinite of every instruction, else modulo 2^32
 };
 
-// D = activation(alpha * A * B + beta * C + bias); C and D row-major, of type `out`.
+// D = activation(alpha * A * B + beta * C + bias); C and D row-major, of type `out`. A gated activation (n is
+// even, beta 0) makes m x n / 2 of it.
 struct Gemm {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -73,7 +74,7 @@ struct GemmData {
   const void* bias = nullptr;
 };
 
-// Writes m x n elements of every matrix of D and nothing between them; `threads` 0: all cores.
+// Writes the elements of every matrix of D and nothing between them; `threads` 0: all cores.
 // Requires: an instruction that exists; integers have one segment; s32 results no epilogue.
 void compute_gemm(const Gemm& gemm, const GemmData& data, void* d, int threads = 0);
 
@@ -81,7 +82,7 @@ void compute_gemm(const Gemm& gemm, const GemmData& data, void* d, int threads =
 std::uint32_t gemm_output(const Gemm& gemm, const GemmData& data, std::int64_t batch,
                           std::int64_t row, std::int64_t col);
 
-// Distance of a result from the same formula in float64, for eyes.
+// Distance of a result from the same formula in float64, for eyes. No gated activation.
 struct GemmErrors {
   double max_absolute = 0;
   double max_relative = 0;      // to the sum of |a| * |b|, the scale that rounding errors have

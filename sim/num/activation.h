@@ -1,13 +1,13 @@
 // The activations of a GEMM's epilogue, made of correctly rounded operations only.
 //
-// relu, gelu (the tanh form) and silu of an f32, with the same bits on every host and device: each
-// step is one IEEE operation (add, multiply, divide, fused multiply-add), and nothing may contract
-// two of them. Not the reference of any instruction: wgmma knows none of this. Errors against the
-// real functions are a few units in the last place; see tests/num/activation_test.cc. Example: silu(1)
-// = 0x3f3b26a8.
+// relu, gelu (the tanh form), silu and gelu_erf of an f32, with the same bits on every host and device:
+// each step is one IEEE operation (add, multiply, fused multiply-add), and nothing may contract
+// two of them. swiglu makes one output of two columns beside each other: silu of the even one by the odd
+// one. Not the reference of any instruction: wgmma knows none of this. Errors against the real functions
+// are a few units in the last place; see tests/num/activation_test.cc. Example: silu(1) = 0x3f3b26a8.
 //
 // Source: gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), silu(x) = x / (1 +
-// e^-x).
+// e^-x), gelu_erf(x) = x / 2 * (1 + erf(x / sqrt(2))).
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,13 @@
 
 namespace tcq {
 
-enum class Activation : std::uint8_t { None, Relu, Gelu, Silu };
-inline constexpr int activation_count = 4;
+enum class Activation : std::uint8_t { None, Relu, Gelu, Silu, GeluErf, Swiglu };
+inline constexpr int activation_count = 6;
+
+// D has half as many columns as the product.
+HOST_DEVICE constexpr bool is_gated(Activation activation) {
+  return activation == Activation::Swiglu;
+}
 
 HOST_DEVICE constexpr const char* name(Activation activation) {
   switch (activation) {
@@ -26,6 +31,8 @@ HOST_DEVICE constexpr const char* name(Activation activation) {
     case Activation::Relu: return "relu";
     case Activation::Gelu: return "gelu";
     case Activation::Silu: return "silu";
+    case Activation::GeluErf: return "gelu_erf";
+    case Activation::Swiglu: return "swiglu";
   }
   return "?";
 }
@@ -49,14 +56,6 @@ HOST_DEVICE inline float add(float a, float b) {
 #endif
 }
 
-HOST_DEVICE inline float divide(float a, float b) {
-#ifdef __CUDA_ARCH__
-  return __fdiv_rn(a, b);
-#else
-  return a / b;
-#endif
-}
-
 HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(a, b, c);
@@ -65,21 +64,15 @@ HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
-// 2^exponent. Requires: -126 <= exponent <= 127.
-HOST_DEVICE inline float power_of_two(int exponent) {
-  return __builtin_bit_cast(float, static_cast<std::uint32_t>(exponent + 127) << 23);
-}
-
-// e^x, 0 below -87 and infinity above 88.
+// e^x, 0 below -87 and infinity above 88. Without a branch: what lies outside is computed and not taken.
 HOST_DEVICE inline float exponential(float x) {
   constexpr float log2_e = 1.44269504f;
   constexpr float ln2_high = 0.693359375f;
   constexpr float ln2_low = -2.12194440e-4f;
   constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  if (x != x) return x;
-  if (x > 88.0f) return INFINITY;
-  if (x < -87.0f) return 0.0f;
-  const float n = add(multiply_add(x, log2_e, to_integer), -to_integer);
+  constexpr std::uint32_t one = 127u << 23;
+  const float shifted = multiply_add(x, log2_e, to_integer);
+  const float n = add(shifted, -to_integer);
   const float r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
   float p = 1.98412698e-4f;  // Taylor's coefficients, 1 / 7! down to 1 / 2!
   p = multiply_add(p, r, 1.38888889e-3f);
@@ -88,30 +81,79 @@ HOST_DEVICE inline float exponential(float x) {
   p = multiply_add(p, r, 1.66666667e-1f);
   p = multiply_add(p, r, 0.5f);
   const float q = add(multiply_add(multiply(p, r), r, r), 1.0f);
-  return multiply(q, power_of_two(static_cast<int>(n)));
+  // The low bits of `shifted` are those of n: 2^n without a conversion.
+  const std::uint32_t power = (__builtin_bit_cast(std::uint32_t, shifted) << 23) + one;
+  const float inside = multiply(q, __builtin_bit_cast(float, power));
+  return x > 88.0f ? INFINITY : x < -87.0f ? 0.0f : inside;
+}
+
+// x / y within 0.6 units in the last place, for 1 <= y <= 2^126: a first guess from the exponent's bits and
+// Newton's steps. Chips divide by a subroutine, which would cost a kernel more registers than this.
+HOST_DEVICE inline float ratio(float x, float y) {
+  constexpr std::uint32_t guess = 0x7ef311c3u;
+  float r = __builtin_bit_cast(float, guess - __builtin_bit_cast(std::uint32_t, y));
+  for (int step = 0; step < 3; ++step) r = multiply_add(r, multiply_add(-y, r, 1.0f), r);
+  const float q = multiply(x, r);
+  return multiply_add(multiply_add(-y, q, x), r, q);
+}
+
+// x / (1 + e^-u): all of x above 87, where x may be infinite, and nothing below -87.
+HOST_DEVICE inline float logistic(float x, float u) {
+  constexpr float most = 87.0f;
+  const float inside = ratio(x, add(1.0f, exponential(u < -most ? most : -u)));
+  return u > most ? x : u < -most ? multiply(x, 0.0f) : inside;
 }
 
 }  // namespace rounded
 
-HOST_DEVICE inline float silu(float x) {
-  return rounded::divide(x, rounded::add(1.0f, rounded::exponential(-x)));
-}
+HOST_DEVICE inline float silu(float x) { return rounded::logistic(x, x); }
 
-HOST_DEVICE inline float gelu(float x) {
+// x / 2 * (1 + tanh(u / 2)) is x / (1 + e^-u).
+HOST_DEVICE inline float gelu_exponent(float x) {
   constexpr float twice_sqrt_2_over_pi = 1.59576912f;
   const float cube = rounded::multiply(rounded::multiply(x, x), x);
-  const float u =
-      rounded::multiply(twice_sqrt_2_over_pi, rounded::multiply_add(0.044715f, cube, x));
-  // x / 2 * (1 + tanh(u / 2)) is x / (1 + e^-u).
-  return rounded::divide(x, rounded::add(1.0f, rounded::exponential(-u)));
+  return rounded::multiply(twice_sqrt_2_over_pi, rounded::multiply_add(0.044715f, cube, x));
 }
 
+HOST_DEVICE inline float gelu(float x) { return rounded::logistic(x, gelu_exponent(x)); }
+
+// x times the normal distribution's share below x, q of which lies beyond |x|: e^(-x^2 / 2) times a
+// function of s = 1 / (1 + |x| / 4) that a polynomial meets within 1.4e-8.
+HOST_DEVICE inline float gelu_erf(float x) {
+  using namespace rounded;
+  constexpr float beyond = 16.0f;  // nothing is left
+  const float a = x < 0.0f ? -x : x;
+  const float t = a > beyond ? beyond : a;
+  const float s = ratio(1.0f, multiply_add(0.25f, t, 1.0f));
+  float p = 0.0294926973f;
+  p = multiply_add(p, s, -0.171137469f);
+  p = multiply_add(p, s, 0.334024763f);
+  p = multiply_add(p, s, -0.249225207f);
+  p = multiply_add(p, s, 0.231871894f);
+  p = multiply_add(p, s, 0.0200274352f);
+  p = multiply_add(p, s, 0.107075905f);
+  p = multiply_add(p, s, 0.0980442609f);
+  p = multiply_add(p, s, 0.099825714f);
+  const float square = multiply(t, t);
+  const float lost = multiply_add(t, t, -square);  // of it by rounding
+  const float e = exponential(multiply(-0.5f, square));
+  const float q = multiply(multiply(p, s), multiply_add(e, multiply(-0.5f, lost), e));
+  return multiply(x, x < 0.0f ? q : add(1.0f, -q));
+}
+
+HOST_DEVICE inline float swiglu(float gate, float value) {
+  return rounded::multiply(silu(gate), value);
+}
+
+// Of one column. Requires: !is_gated(activation).
 HOST_DEVICE inline float activate(Activation activation, float x) {
   switch (activation) {
     case Activation::None: return x;
     case Activation::Relu: return x < 0.0f ? 0.0f : x;
     case Activation::Gelu: return gelu(x);
     case Activation::Silu: return silu(x);
+    case Activation::GeluErf: return gelu_erf(x);
+    case Activation::Swiglu: break;
   }
   return x;
 }

@@ -29,13 +29,20 @@ void expect_law(std::string_view text, int operands, Law law) {
   }
 }
 
+// Modulo 2^128: a product of two u64 is more than a signed number holds.
+Wide product(Wide x, Wide y) {
+  __extension__ typedef unsigned __int128 Modular;
+  return static_cast<Wide>(static_cast<Modular>(x) * static_cast<Modular>(y));
+}
+
 template <class T>
 void expect_sums(const std::string& type) {
   const int width = 8 * sizeof(T);
   expect_law<T, T>("add." + type, 2, [](Wide x, Wide y, Wide) { return x + y; });
   expect_law<T, T>("sub." + type, 2, [](Wide x, Wide y, Wide) { return x - y; });
-  expect_law<T, T>("mul.lo." + type, 2, [](Wide x, Wide y, Wide) { return x * y; });
-  expect_law<T, T>("mad.lo." + type, 3, [](Wide x, Wide y, Wide z) { return x * y + z; });
+  expect_law<T, T>("mul.lo." + type, 2, [](Wide x, Wide y, Wide) { return product(x, y); });
+  expect_law<T, T>("mad.lo." + type, 3,
+                   [](Wide x, Wide y, Wide z) { return static_cast<T>(product(x, y)) + z; });
   expect_law<T, T>("min." + type, 2, [](Wide x, Wide y, Wide) { return std::min(x, y); });
   expect_law<T, T>("max." + type, 2, [](Wide x, Wide y, Wide) { return std::max(x, y); });
   expect_law<T, T>("sad." + type, 3,
@@ -43,7 +50,8 @@ void expect_sums(const std::string& type) {
   expect_law<T, T>("div." + type, 2, [](Wide x, Wide y, Wide) { return y == 0 ? -1 : x / y; });
   expect_law<T, T>("rem." + type, 2, [](Wide x, Wide y, Wide) { return y == 0 ? x : x % y; });
   if (std::is_signed_v<T> || width < 64)
-    expect_law<T, T>("mul.hi." + type, 2, [=](Wide x, Wide y, Wide) { return (x * y) >> width; });
+    expect_law<T, T>("mul.hi." + type, 2,
+                     [=](Wide x, Wide y, Wide) { return product(x, y) >> width; });
 }
 
 TEST(Integer, SumsAndProductsAreThoseOfWideNumbersCut) {

@@ -25,6 +25,8 @@ constexpr Device h200 = {};
 struct Key {
   std::string type;
   std::int64_t m, n, k;
+  std::string epilogue;  // as bench_gemm takes it
+  std::string set;       // suite, drawn
 
   friend auto operator<=>(const Key&, const Key&) = default;
 };
@@ -40,12 +42,12 @@ std::map<Key, Times> recorded() {
     Key key;
     double us = 0;
     std::string kernel;
-    words >> key.type >> key.m >> key.n >> key.k >> us >> std::ws;
+    words >> key.type >> key.m >> key.n >> key.k >> key.epilogue >> key.set >> us >> std::ws;
     std::getline(words, kernel);
     EXPECT_GT(us, 0) << line;
     all[key][kernel] = us;
   }
-  EXPECT_GT(all.size(), 100u);
+  EXPECT_GT(all.size(), 200u);
   return all;
 }
 
@@ -59,6 +61,9 @@ Problem problem_of(const Key& key) {
   }
   EXPECT_TRUE(known) << key.type;
   p.out = p.in == Type::tf32 ? Type::f32 : p.in == Type::s8 ? Type::s32 : p.in;
+  p.has_bias = key.epilogue.starts_with("bias");
+  p.beta = key.epilogue == "c" ? 1.0f : 0.0f;
+  if (key.epilogue == "bias+gelu") p.activation = Activation::Gelu;
   return p;
 }
 
@@ -68,20 +73,26 @@ double fastest(const Times& times) {
   return least;
 }
 
+// Shapes whose rows TMA cannot address were timed with their copies.
 TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
-  const std::map<Key, Times> all = recorded();
-  double logs = 0;
-  for (const auto& [key, times] : all) {
+  std::map<std::string, std::pair<double, int>> logs;  // of a set
+  for (const auto& [key, times] : recorded()) {
     Plan plan;
     ASSERT_EQ(make_plan_for(problem_of(key), h200, plan), Status::Ok);
-    const std::string chosen = name(*plan.aligned.kernel);
+    const bool copied = workspace_bytes(plan) > 0;
+    const std::string chosen = name(*(copied ? plan.realigned : plan.aligned).kernel);
     const std::string of = fmt::format("{} {}x{}x{}", key.type, key.m, key.n, key.k);
     ASSERT_TRUE(times.contains(chosen)) << of << ": " << chosen << " is a quarter slower or more";
     const double ratio = times.at(chosen) / fastest(times);
-    EXPECT_LT(ratio, 1.1) << of << ": " << chosen;
-    logs += std::log(ratio);
+    EXPECT_LT(ratio, 1.25) << of << ": " << chosen;
+    logs[key.set].first += std::log(ratio);
+    ++logs[key.set].second;
   }
-  EXPECT_LT(std::exp(logs / static_cast<double>(all.size())), 1.015);
+  const auto mean = [&](const char* set) {
+    return std::exp(logs.at(set).first / static_cast<double>(logs.at(set).second));
+  };
+  EXPECT_LT(mean("suite"), 1.015);
+  EXPECT_LT(mean("drawn"), 1.03);
 }
 
 TEST(Gemm_Estimate, EveryKernelOfTheRecordingIsInTheTable) {

@@ -78,7 +78,6 @@ struct FakeMemory {
 // As make_plan() leaves it, for kernels that need not exist.
 struct Planned {
   explicit Planned(const Problem& p) {
-    kernel.full = true;
     plan.problem = resolved(p);
     plan.made = plan.runnable = true;
     plan.aligned.kernel = plan.unaligned.kernel = plan.realigned.kernel = &kernel;

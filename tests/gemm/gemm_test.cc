@@ -228,7 +228,6 @@ TEST(Gemm_Plan, NaNFactorsAreFactors) {
     Problem p = bf16(64, 64, 64);
     (in_alpha ? p.alpha : p.beta) = nan;
     const Plan plan = planned(p);
-    EXPECT_TRUE(plan.aligned.kernel->full);
     EXPECT_EQ(check(plan, {at(16), at(32), nullptr, at(64)}, {}),
               in_alpha ? Status::Ok : Status::NullPointer);  // C is read
     p.in = Type::s8;
@@ -274,17 +273,30 @@ TEST(Gemm_Plan, WhatTmaCannotAddressIsLoadedByThreads) {
   EXPECT_EQ(loader(p), Loader::Copy);
 }
 
-TEST(Gemm_Plan, ADThatTmaCannotStoreNeedsAFullKernel) {
+TEST(Gemm_Plan, WhereDLiesChangesNeitherKernelNorPath) {
   Problem p = bf16(256, 256, 256);
+  const Plan packed_d = planned(p);
   p.d.ld = 257;
   const Plan plan = planned(p);
-  EXPECT_TRUE(plan.aligned.kernel->full);
-  EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+  EXPECT_EQ(plan.aligned.kernel, packed_d.aligned.kernel);
   EXPECT_EQ(path_of(plan, {at(16), at(16), nullptr, at(18)}, {}), Path::Aligned);
   EXPECT_EQ(path_of(plan, {at(18), at(16), nullptr, at(16)}, {}), Path::Unaligned);
-  const Plan plain = planned(bf16(256, 256, 256));
-  EXPECT_EQ(path_of(plain, aligned, {}), Path::Aligned);
-  EXPECT_EQ(path_of(plain, {at(16), at(16), nullptr, at(18)}, {}), Path::Unaligned);
+  EXPECT_EQ(path_of(packed_d, aligned, {}), Path::Aligned);
+  EXPECT_EQ(path_of(packed_d, {at(16), at(16), nullptr, at(18)}, {}), Path::Aligned);
+}
+
+TEST(Gemm_Plan, AGatedActivationHalvesD) {
+  Problem p = bf16(256, 512, 128);
+  p.activation = Activation::Swiglu;
+  EXPECT_EQ(planned(p).problem.d.ld, 256);
+  p.d.ld = 255;
+  EXPECT_EQ(check(p), Status::LeadingDimensionTooSmall);
+  p.d.ld = packed;
+  p.beta = 1;
+  EXPECT_EQ(check(p), Status::UnsupportedEpilogue);
+  p.beta = 0;
+  p.n = 511;
+  EXPECT_EQ(check(p), Status::UnsupportedEpilogue);
 }
 
 TEST(Gemm_Path, TheWorkspaceHoldsCopiesAtAPitchOf128Bytes) {
@@ -342,19 +354,15 @@ TEST(Gemm_Path, ThePathFollowsFromPointersAndWorkspace) {
   EXPECT_EQ(check(plan, aligned, {at(256), bytes}), Status::Ok);
 }
 
-TEST(Gemm_Path, OnlyAFullKernelStoresAnUnalignedD) {
+TEST(Gemm_Path, AnUnalignedDIsNoReasonAgainstACopy) {
   Problem p = bf16(256, 256, 300);
   const Pointers unaligned_d = {at(16), at(16), nullptr, at(18)};
-  const Plan plain = planned(p);
-  EXPECT_FALSE(plain.realigned.kernel->full);
-  EXPECT_EQ(path_of(plain, unaligned_d, {at(256), workspace_bytes(plain)}), Path::Aligned);
-  for (int what = 0; what < 2; ++what) {
+  for (int what = 0; what < 3; ++what) {
     Problem q = p;
-    if (what == 0) q.has_bias = true;
-    if (what == 1) q.d.ld = 257;
-    const Plan full = planned(q);
-    EXPECT_TRUE(full.realigned.kernel->full);
-    EXPECT_EQ(path_of(full, unaligned_d, {at(256), workspace_bytes(full)}), Path::Realigned);
+    if (what == 1) q.has_bias = true;
+    if (what == 2) q.d.ld = 257;
+    const Plan plan = planned(q);
+    EXPECT_EQ(path_of(plan, unaligned_d, {at(256), workspace_bytes(plan)}), Path::Realigned);
   }
 }
 
@@ -518,24 +526,27 @@ TEST(Gemm_Plan, IsTheSameEveryTimeAndPrintsItself) {
   p.in = Type::f16;
   p.out = Type::f32;
   EXPECT_EQ(describe(planned(p)), describe(planned(p)));
-  EXPECT_EQ(
-      describe(planned(p)),
-      "problem: 100x200x300, f16 -> f32, A K-major, B K-major\n"
-      "epilogue: 0.5 * sum + 2 * C + bias, gelu; every step rounded to f32\n"
-      "aligned: 128x128x64 together 4 stages copying full, loads by threads, 163904 bytes of "
-      "shared memory, any epilogue; 2 CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups "
-      "of "
-      "8 rows\n"
-      "unaligned: 128x128x64 together 4 stages copying full, loads by threads, 163904 bytes of "
-      "shared memory, any epilogue; 2 CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups "
-      "of "
-      "8 rows\n"
-      "realigned, A and B are copied: 128x128x64 together cluster 2x1 6 stages full, loads by TMA, "
-      "229472 bytes of shared memory, any epilogue; 4 CTAs of 384 threads, 1 x 2 x 1 tiles of "
-      "clusters in groups of 4 rows\n"
-      "order: one chain of wgmmas over ascending k, 16 at a time\n"
-      "bits: depend on neither M, tile nor alignment\n"
-      "workspace: 192128 bytes; device 0\n");
+  EXPECT_EQ(describe(planned(p)),
+            "problem: 100x200x300, f16 -> f32, A K-major, B K-major\n"
+            "epilogue: 0.5 * sum + 2 * C + bias, gelu; every step rounded to f32\n"
+            "aligned: 128x128x64 together 4 stages copying, loads by threads, 164928 bytes of "
+            "shared memory; 2 "
+            "CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups of 8 rows\n"
+            "unaligned: 128x128x64 together 4 stages copying, loads by threads, 164928 bytes of "
+            "shared memory; 2 "
+            "CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups of 8 rows\n"
+            "realigned, A and B are copied: 16x64x64 few rows split 4 5 stages, loads by TMA, "
+            "57432 bytes of "
+            "shared memory; 112 CTAs of 160 threads, 4 x 7 x 1 tiles of clusters in groups of 1 "
+            "rows, overlaps "
+            "its neighbours in the stream\n"
+            "order: one chain of wgmmas over ascending k, 16 at a time\n"
+            "order if unaligned: one chain of wgmmas over ascending k, 16 at a time\n"
+            "order if realigned: 4 chains of wgmmas, each over ascending k, 16 at a time, from k = "
+            "0 64 128 192; "
+            "their results added in this order, each step rounded to f32\n"
+            "bits: depend on the split, which depends on M\n"
+            "workspace: 192128 bytes; device 0\n");
   EXPECT_EQ(describe({}), "no plan\n");
 }
 

@@ -223,6 +223,10 @@ void choose_epilogue(Draw& draw, oracle::Gemm& g, Options& options) {
   if (draw.one_in(2)) g.beta = factors[static_cast<std::size_t>(draw.below(4))];
   options.has_bias = draw.one_in(2);
   g.activation = static_cast<Activation>(draw.below(activation_count));
+  if (is_gated(g.activation)) {
+    g.beta = 0;
+    g.n += g.n % 2;
+  }
 }
 
 // Random types, majors, strides, epilogue for a shape.
@@ -273,25 +277,34 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
                          testing::Values(Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8),
                          [](const auto& in) { return std::string(name(in.param)); });
 
+// Every type of D, every activation, C and bias by chance, D's rows anywhere.
 TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
+  Draw draw(chosen_seed() + 5);
   int kernels = 0;
   for (const gemm::Kernel& k : gemm::kernels()) {
     if (k.in != GetParam()) continue;
     oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
     g.k = k.block_k * std::max(k.split, 3) + 32;
     g.in = k.in;
-    g.out = k.out;
     g.major_a = k.major_a;
     g.major_b = k.major_b;
     if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
-    Options options;
-    if (k.full && k.out != Type::s32) {
-      g.beta = 0.5f;
-      options.has_bias = true;
-      g.activation = Activation::Silu;
+    const auto on_this = [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); };
+    for (const auto& [in, out] : gemm_types) {
+      if (in != k.in) continue;
+      g.out = out;
+      Options options;
+      compare(with_strides(g), options, on_this);
+      if (out == Type::s32) continue;
+      for (int i = 1; i < activation_count; ++i) {
+        oracle::Gemm h = g;
+        choose_epilogue(draw, h, options);
+        h.activation = static_cast<Activation>(i);
+        if (is_gated(h.activation)) h.beta = 0;
+        compare(with_strides(h, 0, 0, draw.one_in(2) ? 0 : draw.below(20), draw.below(3)), options,
+                on_this);
+      }
     }
-    compare(with_strides(g), options,
-            [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
     ++kernels;
   }
   fmt::print("{} kernels\n", kernels);

@@ -42,6 +42,8 @@ TEST(Activation, SiluAndGeluAreCloseToTheirFunctions) {
     const float x = any(random);
     EXPECT_NEAR(silu(x), x / (1 + std::exp(-static_cast<double>(x))), 4e-7 * std::abs(x)) << x;
     EXPECT_NEAR(gelu(x), true_gelu(x), 2e-6 * std::abs(x)) << x;
+    const double by_erf = x / 2.0 * std::erfc(-x * M_SQRT1_2);
+    EXPECT_NEAR(gelu_erf(x), by_erf, 5e-7 * std::abs(by_erf)) << x;
   }
 }
 
@@ -49,7 +51,7 @@ TEST(Activation, SpecialValues) {
   EXPECT_EQ(activate(Activation::Relu, -3.0f), 0.0f);
   EXPECT_EQ(activate(Activation::Relu, 2.5f), 2.5f);
   EXPECT_TRUE(std::isnan(activate(Activation::Relu, NAN)));
-  for (const Activation activation : {Activation::Gelu, Activation::Silu}) {
+  for (const Activation activation : {Activation::Gelu, Activation::Silu, Activation::GeluErf}) {
     EXPECT_EQ(activate(activation, 0.0f), 0.0f);
     EXPECT_EQ(activate(activation, 200.0f), 200.0f);
     EXPECT_EQ(activate(activation, -200.0f), 0.0f);
@@ -57,6 +59,23 @@ TEST(Activation, SpecialValues) {
     EXPECT_TRUE(std::isnan(activate(activation, NAN)));
   }
   EXPECT_EQ(std::bit_cast<std::uint32_t>(silu(1.0f)), 0x3f3b26a8u);
+}
+
+TEST(Activation, RatiosAreWithinAUlp) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> exponent(0.0f, 126.0f);
+  for (int i = 0; i < 200000; ++i) {
+    const float y = std::exp2(exponent(random));
+    const float x = std::exp2(exponent(random) - 60.0f);
+    const double want = static_cast<double>(x) / y;
+    if (want > 1e-37) EXPECT_LE(ulps(rounded::ratio(x, y), want), 0.6) << x << " / " << y;
+  }
+}
+
+TEST(Activation, SwigluIsSiluOfTheGateByTheValue) {
+  EXPECT_EQ(swiglu(1.0f, -2.0f), -2.0f * silu(1.0f));
+  EXPECT_TRUE(is_gated(Activation::Swiglu));
+  EXPECT_FALSE(is_gated(Activation::Silu));
 }
 
 TEST(Activation, NoneChangesNothing) { EXPECT_EQ(activate(Activation::None, -1.5f), -1.5f); }

@@ -322,9 +322,34 @@ TEST(Gemm_Epilogue, NaNsAreCanonical) {
   Gemm g{.in = Type::f16, .beta = 1};
   EXPECT_EQ(finished(g, 1, std::bit_cast<float>(0xffc12345u), 0), canonical_nan_f32);
   EXPECT_EQ(finished(g, INFINITY, -INFINITY, 0), canonical_nan_f32);
-  for (const Activation a : {Activation::Relu, Activation::Gelu, Activation::Silu}) {
+  for (const Activation a :
+       {Activation::Relu, Activation::Gelu, Activation::Silu, Activation::GeluErf}) {
     g.activation = a;
     EXPECT_EQ(finished(g, 1, NAN, 0), canonical_nan_f32);
+  }
+}
+
+TEST(Gemm_Epilogue, AGatedActivationMakesOneColumnOfTwo) {
+  Gemm g{
+      .m = 3, .n = 6, .k = 1, .in = Type::bf16, .out = Type::f32, .activation = Activation::Swiglu};
+  g.a.ld = g.b.ld = 1;
+  g.d.ld = 4;
+  const std::array<std::uint16_t, 3> a = {0x3f80, 0xbf80, 0x4000};  // 1, -1, 2
+  const std::array<std::uint16_t, 6> b = {0x3f80, 0x4000, 0x4040, 0x4080, 0xbf80, 0x3f00};
+  const std::array<float, 6> column = {1, 2, 3, 4, -1, 0.5f};
+  const std::array<float, 3> row = {1, -1, 2};
+  const oracle::GemmData data = {a.data(), b.data()};
+  std::array<float, 12> d{};
+  oracle::compute_gemm(g, data, d.data(), 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      const float want = swiglu(row[i] * column[2 * j], row[i] * column[2 * j + 1]);
+      EXPECT_EQ(d[4 * i + j], want) << i << " " << j;
+      EXPECT_EQ(oracle::gemm_output(g, data, 0, static_cast<std::int64_t>(i),
+                                    static_cast<std::int64_t>(j)),
+                std::bit_cast<std::uint32_t>(want));
+    }
+    EXPECT_EQ(d[4 * i + 3], 0) << "nothing between the rows";
   }
 }
 

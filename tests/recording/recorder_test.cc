@@ -29,7 +29,7 @@ using oracle::Case;
 using oracle::Outcome;
 using std::chrono::milliseconds;
 
-constexpr Limits short_limits{milliseconds(5000), milliseconds(400), milliseconds(5000)};
+constexpr Limits generous_limits{milliseconds(5000), milliseconds(5000), milliseconds(5000)};
 
 constexpr std::size_t tcgen05_stages = stage_count - 1;  // all but Hopper
 
@@ -71,7 +71,7 @@ Device made_up(Script script) {
 }
 
 RecorderOptions options(bool keep_going = false) {
-  return {.keep_going = keep_going, .max_failures = 3, .limits = short_limits};
+  return {.keep_going = keep_going, .max_failures = 3, .limits = generous_limits};
 }
 
 std::vector<Outcome> outcomes(const std::vector<SuiteRun>& all) {

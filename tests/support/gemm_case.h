@@ -122,7 +122,8 @@ inline GemmCase make_case(const oracle::Gemm& g, bool has_bias, Values values, s
   out.a = poisoned(g.in, reach(g.a, inner_a, outer_a, g.batch), shifts.a, 0xff);
   out.b = poisoned(g.b_type(), reach(g.b, inner_b, outer_b, g.batch), shifts.b, 0xff);
   out.c = poisoned(g.out, reach(g.c, g.n, g.m, g.batch), 0, 0xff);
-  out.d = poisoned(g.out, reach(g.d, g.n, g.m, g.batch), shifts.d, 0xa5);
+  const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
+  out.d = poisoned(g.out, reach(g.d, columns, g.m, g.batch), shifts.d, 0xa5);
   fill(out.a, g.in, g.a, inner_a, outer_a, g.batch, values, seed);
   fill(out.b, g.b_type(), g.b, inner_b, outer_b, g.batch, values, mix(seed + 1));
   fill(out.c, g.out, g.c, g.n, g.m, g.batch, Values::Near, mix(seed + 2));

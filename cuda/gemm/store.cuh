@@ -1,0 +1,230 @@
+// How finished sums leave their registers: through buffers of one swizzle span a row in shared memory, and from
+// there by TMA, which clips what lies outside of D; or by threads, row by row, where TMA cannot address D.
+//
+// Of 16-bit types stmatrix fills a buffer, of 32-bit ones plain stores; D's type is known at run time. The
+// arithmetic before: cuda/gemm/epilogue.cuh.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
+#include "sim/isa/wgmma/fragment.h"
+#include "sim/isa/wgmma/store.h"
+
+namespace tcq::gemm {
+
+// Two elements of D in one register, the first in its low half.
+template <Type Narrow>
+__device__ __forceinline__ std::uint32_t pack(std::uint32_t first, std::uint32_t second) {
+  if constexpr (Narrow == Type::bf16) {
+    const __nv_bfloat162 both =
+        __floats2bfloat162_rn(__uint_as_float(first), __uint_as_float(second));
+    return *reinterpret_cast<const std::uint32_t*>(&both);
+  } else {
+    const __half2 both = __floats2half2_rn(__uint_as_float(first), __uint_as_float(second));
+    return *reinterpret_cast<const std::uint32_t*>(&both);
+  }
+}
+
+__device__ __forceinline__ std::uint32_t staged(std::uint32_t buffer, int row, int column_byte) {
+  return swizzle_function(operand_swizzle)
+      .apply(buffer + static_cast<std::uint32_t>(row) * swizzle_bytes +
+             static_cast<std::uint32_t>(column_byte));
+}
+
+// D is read from a staged buffer of `rows` x `columns` by a warpgroup; its first element is `at`, counted in
+// columns of D. The threads need a barrier before and behind.
+__device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int columns,
+                                          const Arguments& arguments, BlockAt at) {
+  const Epilogue& e = arguments.epilogue;
+  const int all_columns = is_gated(e.activation) ? arguments.n / 2 : arguments.n;
+  const int thread = thread_here();
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+  const bool wide = bits(e.out) == 32;
+  const int column = wide ? lane : 2 * lane;  // of those that a word holds
+  const int col = at.col + column;
+  if (column >= columns || col >= all_columns) return;
+  const bool both = col + 1 < all_columns;
+  for (int row = warp; row < rows && at.row + row < arguments.m; row += warpgroup_threads / 32) {
+    const std::uint32_t word = ptx::load_shared(staged(buffer, row, 4 * lane));
+    const std::int64_t index = at.batch * e.batch_d + (at.row + row) * e.ld_d + col;
+    auto* narrow = static_cast<std::uint16_t*>(e.d) + index;
+    if (wide) {
+      static_cast<std::uint32_t*>(e.d)[index] = word;
+    } else if (both && e.pairs_of_d) {
+      *reinterpret_cast<std::uint32_t*>(narrow) = word;
+    } else {
+      narrow[0] = static_cast<std::uint16_t>(word);
+      if (both) narrow[1] = static_cast<std::uint16_t>(word >> 16);
+    }
+  }
+}
+
+// --- a consumer's buffers --------------------------------------------------------------------------
+
+// Two of 64 rows in turn; a buffer is free when the store before the last has read it.
+template <class C>
+class Staging {
+ public:
+  __device__ Staging(std::uint32_t shared, int consumer)
+      : shared_(shared), barrier_(static_cast<std::uint32_t>(consumer) + 1) {}
+
+  // The address of a free buffer, for the whole warpgroup.
+  __device__ __forceinline__ std::uint32_t acquire() {
+    if (is_leader()) ptx::bulk_wait_group_read<store_buffers - 1>();
+    ptx::bar_sync(barrier_, warpgroup_threads);
+    return shared_ + buffer_ * C::store_bytes;
+  }
+
+  // Stores the buffer that acquire() gave; its first element is D's at `at`.
+  __device__ __forceinline__ void send(const CUtensorMap& map, BlockAt at) {
+    ptx::fence_proxy_async_shared();
+    ptx::bar_sync(barrier_, warpgroup_threads);
+    if (is_leader()) {
+      ptx::tma_store<3>(&map, {{at.col, at.row, at.batch}}, shared_ + buffer_ * C::store_bytes);
+      ptx::bulk_commit_group();
+    }
+    buffer_ = 1 - buffer_;
+  }
+
+  // The same by threads, `columns` of D.
+  __device__ __forceinline__ void copy_out(int columns, const Arguments& arguments, BlockAt at) {
+    meet();
+    copy_rows(shared_ + buffer_ * C::store_bytes, warpgroup_rows, columns, arguments, at);
+    buffer_ = 1 - buffer_;
+  }
+
+  // Every thread of the consumer is here.
+  __device__ __forceinline__ void meet() const { ptx::bar_sync(barrier_, warpgroup_threads); }
+
+  // Nothing reads shared memory any more; the end of the kernel waits for what is written.
+  __device__ __forceinline__ void drain() {
+    if (is_leader()) ptx::bulk_wait_group_read<0>();
+  }
+
+ private:
+  __device__ __forceinline__ bool is_leader() const { return threadIdx.x % warpgroup_threads == 0; }
+
+  std::uint32_t shared_;
+  std::uint32_t barrier_;
+  std::uint32_t buffer_ = 0;
+};
+
+// --- filling a buffer ------------------------------------------------------------------------------
+
+// `Columns` of a fragment from `First` on, by thread `thread` of the warpgroup. 32 bits: words as they are.
+template <Type Narrow, int First, int Columns, int Count>
+__device__ __forceinline__ void fill_narrow(const std::uint32_t (&d)[Count], std::uint32_t buffer,
+                                            int thread) {
+  const wgmma::Element place = wgmma::store_element(thread);
+#pragma unroll
+  for (int col = 0; col < Columns; col += wgmma::store_columns) {
+    std::uint32_t packed[wgmma::store_registers];
+#pragma unroll
+    for (int i = 0; i < wgmma::store_registers; ++i) {
+      const int r = (First + col) / 2 + 2 * i;
+      packed[i] = pack<Narrow>(d[r], d[r + 1]);
+    }
+    ptx::stmatrix(staged(buffer, place.row, 2 * (col + place.col)), packed);
+  }
+}
+
+template <int First, int Columns, int Count>
+__device__ __forceinline__ void fill_wide(const std::uint32_t (&d)[Count], std::uint32_t buffer,
+                                          int thread) {
+#pragma unroll
+  for (int r = First / 2; r < (First + Columns) / 2; r += 2) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+    ptx::store_shared(staged(buffer, place.row, 4 * (place.col - First)), d[r], d[r + 1]);
+  }
+}
+
+template <Type In, int Bytes, int First, int Columns, int Count>
+__device__ __forceinline__ void fill(const std::uint32_t (&d)[Count], std::uint32_t buffer,
+                                     int thread) {
+  if constexpr (Bytes == 2)
+    fill_narrow<narrow(In), First, Columns>(d, buffer, thread);
+  else
+    fill_wide<First, Columns>(d, buffer, thread);
+}
+
+// Both registers of a pair of columns hold the one element that they make.
+template <Type In, int Bytes, int First, int Columns, int Count>
+__device__ __forceinline__ void fill_gated(const std::uint32_t (&d)[Count], std::uint32_t buffer,
+                                           int thread) {
+#pragma unroll
+  for (int r = First / 2; r < (First + Columns) / 2; r += 2) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+    const std::uint32_t at = staged(buffer, place.row, Bytes * ((place.col - First) / 2));
+    if constexpr (Bytes == 2)
+      ptx::store_shared_half(at, pack<narrow(In)>(d[r], d[r]));
+    else
+      ptx::store_shared(at, d[r]);
+  }
+}
+
+// --- a fragment ------------------------------------------------------------------------------------
+
+// One that no arithmetic and no thread has to carry further: D is the product, and TMA stores it. Apart from
+// store_as(), so that short kernels do not wait for instructions that they skip.
+template <class C, int First = 0, int Count>
+__device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
+                                            const CUtensorMap& map_tail, Staging<C>& staging,
+                                            BlockAt at) {
+  if constexpr (First < C::block_n) {
+    constexpr int bytes = usual_bytes(C::in);
+    constexpr int whole = staged_columns(bytes);
+    constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
+    const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    fill<C::in, bytes, First, columns>(d, staging.acquire(), thread);
+    staging.send(columns < whole && First > 0 ? map_tail : map, {at.row, at.col + First, at.batch});
+    store_plain<C, First + whole>(d, map, map_tail, staging, at);
+  }
+}
+
+// Elements of `Bytes`; `at` counts columns of the product.
+template <class C, int Bytes, int First = 0, int Count>
+__device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const CUtensorMap& map,
+                                         const CUtensorMap& map_tail, const Arguments& arguments,
+                                         Staging<C>& staging, BlockAt at, int thread) {
+  if constexpr (First < C::block_n) {
+    constexpr int whole = staged_columns(Bytes);
+    constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
+    const bool gated = is_gated(arguments.epilogue.activation);
+    const int halves = gated ? 2 : 1;
+    const BlockAt in_d = {at.row, (at.col + First) / halves, at.batch};
+    const std::uint32_t buffer = staging.acquire();
+    if (gated)
+      fill_gated<C::in, Bytes, First, columns>(d, buffer, thread);
+    else
+      fill<C::in, Bytes, First, columns>(d, buffer, thread);
+    if (arguments.stores_elements)
+      staging.copy_out(columns / halves, arguments, in_d);
+    else
+      staging.send(columns < whole && First > 0 ? map_tail : map, in_d);
+    store_as<C, Bytes, First + whole>(d, map, map_tail, arguments, staging, at, thread);
+  }
+}
+
+template <class C, int Count>
+__device__ __forceinline__ void store(const std::uint32_t (&d)[Count], const CUtensorMap& map,
+                                      const CUtensorMap& map_tail, const Arguments& arguments,
+                                      Staging<C>& staging, BlockAt at, int thread) {
+  if (at.row >= arguments.m) return;
+  if constexpr (has_narrow(C::in)) {
+    if (bits(arguments.epilogue.out) == 16)
+      return store_as<C, 2>(d, map, map_tail, arguments, staging, at, thread);
+  }
+  store_as<C, 4>(d, map, map_tail, arguments, staging, at, thread);
+}
+
+}  // namespace tcq::gemm

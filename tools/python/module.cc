@@ -1,7 +1,8 @@
-// The functions of `_tcq`, and what it says of itself.
+// The functions and classes of `_tcq`, and what it says of itself.
 #include "tools/python/module.h"
 
 #include "oracle/answer/words.h"
+#include "tools/python/programs.h"
 
 namespace tcq::python {
 
@@ -19,4 +20,5 @@ NB_MODULE(_tcq, m) {
   tcq::python::add_questions(m);
   tcq::python::add_maps(m);
   tcq::python::add_sums(m);
+  tcq::python::add_programs(m);
 }

@@ -67,11 +67,15 @@ std::span<const std::string_view> dtypes_of(Type type) {
 std::size_t element_bytes(Type type) { return npy::item_bytes(dtypes_of(type)[0]); }
 
 Matrix read_matrix(const std::string& path, Type type) {
+  return matrix_of(npy::read(path), path, type);
+}
+
+Matrix matrix_of(npy::Array array, const std::string& name, Type type) {
   Matrix m;
-  m.array = npy::read(path);
+  m.array = std::move(array);
   const npy::Header& header = m.array.header;
-  check_dtype(path, header.dtype, type);
-  check_narrow(path, type, m.array);
+  check_dtype(name, header.dtype, type);
+  check_narrow(name, type, m.array);
   m.rows = header.shape.size() == 2 ? header.shape[0] : 1;
   m.cols = header.shape.back();
   m.row_step = header.fortran_order ? 1 : m.cols;

@@ -37,6 +37,8 @@ struct Matrix {
 // The matrix of a file, as its shape and order say; a vector is one row. Throws UsageError: another
 // dtype, another byte order, bits where a narrow type has none.
 Matrix read_matrix(const std::string& path, Type type);
+// The same of an array that was read; `name` names it in complaints.
+Matrix matrix_of(npy::Array array, const std::string& name, Type type);
 
 // Throws UsageError if there is no memory for such a matrix.
 void check_fits(Type type, std::int64_t rows, std::int64_t cols);

@@ -86,9 +86,13 @@ void draw_operands(const Request& request, Problem& problem) {
 
 // --- shapes ----------------------------------------------------------------------------------------
 
+Matrix read_matrix(const Request& request, const std::string& path, Type type) {
+  return matrix_of(request.read(path), path, type);
+}
+
 void read_operands(const Request& request, Problem& problem) {
-  problem.a = read_matrix(request.operands[0], request.a);
-  problem.b = read_matrix(request.operands[1], request.b);
+  problem.a = read_matrix(request, request.operands[0], request.a);
+  problem.b = read_matrix(request, request.operands[1], request.b);
   if (request.transpose_a) problem.a = transposed(std::move(problem.a));
   if (request.transpose_b) problem.b = transposed(std::move(problem.b));
   const Matrix& a = problem.a;
@@ -112,9 +116,10 @@ void check_output_type(const Request& request, const Problem& problem) {
 }
 
 void read_epilogue(const Request& request, Problem& problem) {
-  if (!request.c.empty()) problem.c = read_output(request.c, problem.out, problem.m, problem.n);
+  if (!request.c.empty())
+    problem.c = read_output(request, request.c, problem.out, problem.m, problem.n);
   if (request.bias.empty()) return;
-  Matrix bias = read_matrix(request.bias, problem.out);
+  Matrix bias = read_matrix(request, request.bias, problem.out);
   if (bias.rows != 1) bias = transposed(std::move(bias));
   if (bias.rows != 1 || bias.cols != problem.n)
     throw UsageError(fmt::format("{}: has shape {} x {}: expected {} elements, one for each column",
@@ -135,8 +140,9 @@ const void* at(Type type, const Matrix& m, std::int64_t row) {
 
 }  // namespace
 
-Matrix read_output(const std::string& path, Type type, std::int64_t m, std::int64_t n) {
-  Matrix matrix = read_matrix(path, type);
+Matrix read_output(const Request& request, const std::string& path, Type type, std::int64_t m,
+                   std::int64_t n) {
+  Matrix matrix = read_matrix(request, path, type);
   if (matrix.rows != m || matrix.cols != n)
     throw UsageError(fmt::format("{}: has shape {} x {}: expected {} x {}", shown_path(path),
                                  matrix.rows, matrix.cols, m, n));

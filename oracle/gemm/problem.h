@@ -31,8 +31,9 @@ struct Problem {
 // Throws UsageError.
 Problem load_problem(const Request& request);
 
-// A matrix of a file that has to be M x N of `type`, rows one behind the other. Throws UsageError.
-Matrix read_output(const std::string& path, Type type, std::int64_t m, std::int64_t n);
+// A matrix of that name that has to be M x N of `type`, rows one behind the other. Throws UsageError.
+Matrix read_output(const Request& request, const std::string& path, Type type, std::int64_t m,
+                   std::int64_t n);
 
 // The GEMM of oracle/sum for this order; of `float64` and `fma` its epilogue alone.
 Gemm gemm_of(const Problem& problem, const Order& order);

@@ -49,17 +49,19 @@ bool Progress::at(std::int64_t rows) {
     fmt::print(err_, "\r\033[K{}: {}", title_, progress_text(rows, rows_, since.count()));
     std::fflush(err_);
   }
-  return !interrupted();
+  return !ended();
 }
 
-SignalsNoticed::SignalsNoticed()
+bool Progress::ended() { return signalled != 0; }
+
+void Progress::notice_signals() { noticed_.emplace(); }
+
+Progress::SignalsNoticed::SignalsNoticed()
     : interrupt_(std::signal(SIGINT, notice)), terminate_(std::signal(SIGTERM, notice)) {}
 
-SignalsNoticed::~SignalsNoticed() {
+Progress::SignalsNoticed::~SignalsNoticed() {
   std::signal(SIGINT, interrupt_);
   std::signal(SIGTERM, terminate_);
 }
-
-bool interrupted() { return signalled != 0; }
 
 }  // namespace tcq::oracle::gemm

@@ -1,10 +1,12 @@
 // What is said while something runs for hours, and how it is ended: a line on a terminal that is wiped
-// again, and SIGINT or SIGTERM, which are noticed between bands of rows.
+// again, and SIGINT or SIGTERM, which are noticed between bands of rows. Who has neither a terminal nor the
+// signals for himself, as a library within another process, derives from Progress.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,34 +21,37 @@ class Progress {
   explicit Progress(std::FILE* err);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  ~Progress();  // wipes the line
+  virtual ~Progress();  // wipes the line
 
   // What the next rows belong to: "order 2 of 3". The clock begins anew.
   void begin(std::string_view title, std::int64_t rows);
-  // False if a signal came.
+  // False if it is to end.
   bool at(std::int64_t rows);
+  virtual bool ended();
+
+  // From here on SIGINT and SIGTERM only make ended() true: there is something to be ended in order.
+  virtual void notice_signals();
 
  private:
+  // SIGINT and SIGTERM only set a flag while this lives.
+  class SignalsNoticed {
+   public:
+    SignalsNoticed();
+    SignalsNoticed(const SignalsNoticed&) = delete;
+    SignalsNoticed& operator=(const SignalsNoticed&) = delete;
+    ~SignalsNoticed();
+
+   private:
+    void (*interrupt_)(int);
+    void (*terminate_)(int);
+  };
+
   std::FILE* err_;
   bool shown_;
   std::string title_;
   std::int64_t rows_ = 0;
   std::chrono::steady_clock::time_point start_;
+  std::optional<SignalsNoticed> noticed_;
 };
-
-// SIGINT and SIGTERM only set a flag while this lives.
-class SignalsNoticed {
- public:
-  SignalsNoticed();
-  SignalsNoticed(const SignalsNoticed&) = delete;
-  SignalsNoticed& operator=(const SignalsNoticed&) = delete;
-  ~SignalsNoticed();
-
- private:
-  void (*interrupt_)(int);
-  void (*terminate_)(int);
-};
-
-bool interrupted();
 
 }  // namespace tcq::oracle::gemm

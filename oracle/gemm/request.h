@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oracle/gemm/npy.h"
 #include "sim/isa/base/element.h"
 #include "sim/num/activation.h"
 
@@ -57,6 +59,9 @@ struct Request {
   Shard shard;
   int threads = 0;  // 0: all cores
   bool json = false;
+  // Where names lead: to files, unless the caller has the arrays in memory; and who gets the D of every order.
+  std::function<npy::Array(const std::string& name)> read = npy::read;
+  std::function<void(const npy::Array& d)> keep = {};
 };
 
 // Throws UsageError: a sentence that names the word and what was expected.

@@ -54,11 +54,11 @@ class Run {
       add_notes(orders_.back(), problem_.product, report_.notes);
     }
     if (!request_.compare.empty())
-      device_ = read_output(request_.compare, problem_.out, problem_.m, problem_.n);
+      device_ = read_output(request_, request_.compare, problem_.out, problem_.m, problem_.n);
   }
 
   Report report() {
-    const SignalsNoticed signals;  // until here nothing was begun that would have to be ended
+    progress_.notice_signals();  // until here nothing was begun that would have to be ended
     std::vector<PendingFile> outs = pending_outs();
     save_operands();
     for (std::size_t i = 0; i < orders_.size(); ++i) {
@@ -107,6 +107,7 @@ class Run {
       report.out = out->path();
     }
     judge(order, report, elements);
+    if (request_.keep) request_.keep(d.array);
     if (!first_) first_ = std::move(d);
   }
 
@@ -123,8 +124,8 @@ class Run {
     report.explanation =
         explain(problem_, order,
                 sample(problem_.out, d, device_->array.data(), rows, problem_.n, *report.device),
-                [&](std::int64_t) { return !interrupted(); });
-    if (interrupted())
+                [&](std::int64_t) { return !progress_.ended(); });
+    if (progress_.ended())
       throw Interrupted(fmt::format("interrupted while rivals of {} were asked: D is whole, {}",
                                     oracle::quoted(order.spec), "its comparison is not"));
   }

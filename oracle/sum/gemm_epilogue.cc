@@ -42,6 +42,7 @@ std::uint32_t from_f32(Type type, float value) {
 
 std::uint32_t load_element(Type type, const void* data, std::int64_t index) {
   switch (bits(type)) {
+    case 1:
     case 4:
     case 6:
     case 8: return load<std::uint8_t>(data, index);
@@ -52,6 +53,7 @@ std::uint32_t load_element(Type type, const void* data, std::int64_t index) {
 
 void store_element(Type type, void* data, std::int64_t index, std::uint32_t word) {
   switch (bits(type)) {
+    case 1:
     case 4:
     case 6:
     case 8: return store<std::uint8_t>(data, index, word);

@@ -18,7 +18,6 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/data_row.h"
-#include "oracle/sum/tcgen05_evidence.h"
 #include "oracle/sum/tcgen05_mma.h"
 #include "sim/isa/wgmma/place.h"
 #include "sim/num/dot.h"
@@ -74,20 +73,6 @@ std::vector<std::uint32_t> select(const Form& form, const std::uint32_t* b,
   return met;
 }
 
-// What the numbers of a tcgen05.mma depend on; throws FaultError where nobody knows them.
-tcgen05::DotForm tcgen05_form_of(const Question& question, const Keys& keys) {
-  const Tcgen05Instruction instruction = tcgen05_instruction_of(question, keys);
-  const auto* mma = std::get_if<tcgen05::MmaForm>(&instruction.form);
-  if (mma == nullptr)
-    throw UsageError(fmt::format("tcgen05.{} sums nothing: expected tcgen05.mma",
-                                 instruction_name(instruction.form)));
-  const tcgen05::DotForm form = {mma->opcode, instruction.idesc, instruction.accumulate,
-                                 instruction.scale_input_d};
-  if (const Fault fault = check_modelled(form); fault != Fault::None)
-    throw FaultError(fault, fmt::format("; {}", sentence(tcgen05::Reason::K96)));
-  return form;
-}
-
 // The rows of a line, each as long as its instructions read.
 struct Rows {
   std::size_t instructions;
@@ -132,7 +117,7 @@ Answer mma_line(const Question& question, std::string_view line) {
   const Keys keys = keys_of(question);
   const LineStyle style = style_of(question, keys);
   if (is_tcgen05(question.words[0]))
-    return tcgen05_mma_line(tcgen05_form_of(question, keys), line, style);
+    return tcgen05_mma_line(dot_form_of(question, keys), line, style);
   const Instruction instruction = instruction_of(question, keys);
   const Form& form = instruction.form;
   const Rows rows = read_rows(form, line, style.decimals);
@@ -161,7 +146,7 @@ std::string check_line_words(const Question& question) {
     word_at(question, 0, mnemonic_expected);
     const Keys keys = keys_of(question);
     reads_decimals(keys);
-    if (is_tcgen05(question.words[0])) return tcgen05_mma_evidence(tcgen05_form_of(question, keys));
+    if (is_tcgen05(question.words[0])) return tcgen05_mma_evidence(dot_form_of(question, keys));
     instruction_of(question, keys);
     return "";
   }

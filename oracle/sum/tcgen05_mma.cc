@@ -9,6 +9,7 @@
 #include "oracle/answer/data_line.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/data_row.h"
 #include "oracle/sum/element_text.h"
 #include "oracle/sum/tcgen05_evidence.h"
@@ -47,6 +48,19 @@ std::string heading(std::size_t instruction, std::size_t instructions) {
 }
 
 }  // namespace
+
+DotForm dot_form_of(const Question& question, const Keys& keys) {
+  const Tcgen05Instruction instruction = tcgen05_instruction_of(question, keys);
+  const auto* mma = std::get_if<tcgen05::MmaForm>(&instruction.form);
+  if (mma == nullptr)
+    throw UsageError(fmt::format("tcgen05.{} sums nothing: expected tcgen05.mma",
+                                 instruction_name(instruction.form)));
+  const DotForm form = {mma->opcode, instruction.idesc, instruction.accumulate,
+                        instruction.scale_input_d};
+  if (const Fault fault = check_modelled(form); fault != Fault::None)
+    throw FaultError(fault, fmt::format("; {}", sentence(tcgen05::Reason::K96)));
+  return form;
+}
 
 Answer mma_answer(Type type, std::uint32_t d, const std::vector<SumStory>& stories, LineStyle style,
                   Value::Members more) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
 #include "oracle/sum/sum_story.h"
 #include "sim/num/tcgen05_dot.h"
 
@@ -25,6 +26,9 @@ struct LineStyle {
   bool decimals = false;
   bool explain = false;
 };
+
+// What the numbers of the instruction of a question depend on; throws FaultError where nobody knows them.
+tcgen05::DotForm dot_form_of(const Question& question, const Keys& keys);
 
 // One data line. With Style::Json also the evidence. Requires: a form that exists. Throws UsageError
 // and FaultError.

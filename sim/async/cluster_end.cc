@@ -18,6 +18,14 @@ bool may_end_before_commit(ClusterState& c, int cta, const ExitUse& arrival) {
                       .bytes = arrival.bytes});
 }
 
+// The youngest bulk group that holds a copy, of those that the thread has not waited for; 0: none.
+std::uint32_t youngest_group(const BulkThread& thread) {
+  for (std::size_t i = thread.groups.size(); i > 0; --i)
+    if (!thread.groups[i - 1].empty())
+      return thread.committed - static_cast<std::uint32_t>(thread.groups.size() - i);
+  return 0;
+}
+
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
 void end_cta(ClusterState& c, int cta) {
   const Cta& ending = c.cta(cta);
@@ -54,7 +62,7 @@ void end_cta(ClusterState& c, int cta) {
   for (const Warp& warp : c.warps) {
     if (warp.cta != cta) continue;
     for (const BulkThread& thread : warp.bulk)
-      if (!thread.uncommitted.empty() || ending.exit.at(thread.read) < thread.committed)
+      if (!thread.uncommitted.empty() || ending.exit.at(thread.read) < youngest_group(thread))
         return fail_at(Fault::ExitInFlight, thread.last_store, {});
   }
   for (const Warpgroup& group : c.warpgroups)

@@ -569,5 +569,25 @@ TEST(Explore, BadAddressesAreFaults) {
             Fault::MbarrierRemote);
 }
 
+// A commit with no copy before it makes a group that nobody has to wait for.
+TEST(Explore, AnEmptyBulkGroupLeavesNothingInFlight) {
+  const auto outcome = [](bool stores, bool waits) {
+    Program p({.threads = 32});
+    const std::uint32_t data = p.shared("data", 128);
+    const std::uint64_t out = p.global(std::vector<std::uint8_t>(128));
+    Role all = p.warps("all", 0, 1);
+    all.move({0, 1}, 7).store_shared({data, 4}, 0).fence_proxy_async().warp_sync();
+    Role one = all.elect();
+    if (stores) one.bulk_store(data, out, 128);
+    if (stores) one.bulk_commit();
+    if (waits) one.bulk_wait_read(0);
+    one.bulk_commit();
+    return explore(p, {}).outcome;
+  };
+  EXPECT_EQ(outcome(false, false), Outcome::Right);
+  EXPECT_EQ(outcome(true, true), Outcome::Right);
+  EXPECT_EQ(outcome(true, false), Outcome::Wrong);
+}
+
 }  // namespace
 }  // namespace tcq

@@ -312,7 +312,7 @@ constexpr std::array<Page, 22> pages = {{
      "if it\n"
      "clamps integers: every=128:tcgen05, chain:wgmma,d=f16, chain:wgmma.m64n64k32.f32.e4m3.e4m3.\n"
      "Several --order: how their results differ from the first one's.\n"
-     "--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|silu: every step "
+     "--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|gelu_erf|silu: every step "
      "rounded to\n"
      "f32. --out FILE for each --order: D, which appears when it is whole. --errors: distance from "
      "float64.\n"

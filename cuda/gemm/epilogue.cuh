@@ -59,7 +59,7 @@ __device__ __forceinline__ float to_float(std::uint32_t word) {
 template <Type Narrow>
 __device__ __forceinline__ float widened(std::uint16_t word) {
   if constexpr (Narrow == Type::bf16)
-    return __uint_as_float(static_cast<std::uint32_t>(word) << 16);
+    return __bfloat162float(__ushort_as_bfloat16(word));
   else
     return __half2float(__ushort_as_half(word));
 }
@@ -145,8 +145,8 @@ template <Type Narrow>
 struct WidenNarrow {
   __device__ float operator()(std::uint16_t word) const { return widened<Narrow>(word); }
   __device__ void operator()(std::uint32_t both, float& low, float& high) const {
-    low = widened<Narrow>(static_cast<std::uint16_t>(both));
-    high = widened<Narrow>(static_cast<std::uint16_t>(both >> 16));
+    low = widened<Narrow>(static_cast<std::uint16_t>(register_part(Narrow, both, 0)));
+    high = widened<Narrow>(static_cast<std::uint16_t>(register_part(Narrow, both, 1)));
   }
 };
 
@@ -273,12 +273,19 @@ __device__ __forceinline__ void finish_part(std::uint32_t (&d)[Count], const Arg
   for (int i = 0; i < Part; ++i) d[i] = __float_as_uint(values[i]);
 }
 
+// Registers that one pass of the loop finishes: 16, or as many as share out the fragment evenly.
+HOST_DEVICE constexpr int largest_part(int count) {
+  int part = 16;
+  while (count / part * part != count) part /= 2;
+  return part;
+}
+
 // Makes f32 of the sums of one fragment, whose first element is D's at `at`.
 template <Type In, Way W, int Count>
 __device__ __forceinline__ void finish(std::uint32_t (&d)[Count], const Arguments& arguments,
                                        BlockAt at, const Bias& bias) {
-  constexpr int part = Count % 16 == 0 ? 16 : Count % 8 == 0 ? 8 : 4;
-  static_assert(Count % part == 0, "8 columns are 4 registers");
+  constexpr int part = largest_part(Count);
+  static_assert(part >= 4, "8 columns are 4 registers");
 #pragma unroll 1
   for (int done = 0; done < Count; done += part) {
     finish_part<In, W, part>(d, arguments, at, bias, 2 * done);

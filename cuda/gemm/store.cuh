@@ -63,8 +63,8 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
     } else if (both && e.pairs_of_d) {
       *reinterpret_cast<std::uint32_t*>(narrow) = word;
     } else {
-      narrow[0] = static_cast<std::uint16_t>(word);
-      if (both) narrow[1] = static_cast<std::uint16_t>(word >> 16);
+      narrow[0] = static_cast<std::uint16_t>(register_part(e.out, word, 0));
+      if (both) narrow[1] = static_cast<std::uint16_t>(register_part(e.out, word, 1));
     }
   }
 }

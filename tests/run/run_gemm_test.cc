@@ -25,8 +25,8 @@ std::string ptx_of(const std::string& config) {
   const std::string map = "const __grid_constant__ CUtensorMap, ";
   std::ofstream(source) << "#include \"cuda/gemm/kernel.cuh\"\nusing namespace tcq;\n"
                         << "using C = gemm::Config<" << config << ">;\n"
-                        << "template __global__ void gemm::kernel<C, false>(" << map << map << map
-                        << map << "const __grid_constant__ gemm::Arguments);\n";
+                        << "template __global__ void gemm::kernel<C>(" << map << map << map << map
+                        << "const __grid_constant__ gemm::Arguments);\n";
   const Finished nvcc = run(TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-gencode",
                                        "arch=compute_90a,code=compute_90a",
                                        "-I" + source_tree().string(), "-ptx", "-o", out, source});
@@ -40,17 +40,21 @@ const std::string& ptx_of_cluster(int columns) {
   static std::map<int, std::string> texts;
   std::string& text = texts[columns];
   if (text.empty())
-    text =
-        ptx_of("Type::bf16, Type::f32, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, " +
-               std::to_string(columns) + ", 4");
+    text = ptx_of("Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, " +
+                  std::to_string(columns) + ", 4");
   return text;
 }
 
-constexpr std::uint32_t shared_bytes = 4 * 32768 + 4 * 8192 + 10 * 8;
+constexpr std::uint32_t shared_bytes = 4 * 32768 + 4 * 8192 + 10 * 8 + 2 * 128 * 4;
+
+// The ways that D can take out of the kernel: of its usual type, or of f32; behind the epilogue's arithmetic;
+// by threads instead of TMA.
+enum class WayOut { Plain, Wide, Biased, ByThreads };
 
 struct Problem {
   int m = 128, n = 128, k = 128;
   int cluster = 1;
+  WayOut way = WayOut::Wide;
 };
 
 // The entry's name stands behind ".entry".
@@ -71,7 +75,9 @@ class GemmRun {
     const auto rows_of_a = static_cast<std::uint32_t>(128 / p.cluster);
     pass_map(a, tma::DataType::BFloat16, p.k, p.m, {64, rows_of_a});
     pass_map(b, tma::DataType::BFloat16, p.k, p.n, {64, 128});
-    pass_map(d_, tma::DataType::Float32, p.n, p.m, {32, 64});
+    const bool wide = p.way == WayOut::Wide;
+    pass_map(d_, wide ? tma::DataType::Float32 : tma::DataType::BFloat16, p.n, p.m,
+             {wide ? 32 : 64, 64});
     run_.launch().parameters.resize(512);
     gemm::Arguments arguments;
     arguments.m = p.m;
@@ -79,6 +85,14 @@ class GemmRun {
     arguments.k = p.k;
     arguments.k_blocks = (p.k + 63) / 64;
     arguments.schedule = {(p.m + 127) / 128, (p.n + 128 * p.cluster - 1) / (128 * p.cluster), 1, 1};
+    gemm::Epilogue& e = arguments.epilogue;
+    e.out = wide ? Type::f32 : Type::bf16;
+    arguments.is_plain = p.way == WayOut::Plain;
+    arguments.stores_elements = p.way == WayOut::ByThreads;
+    e.finishes = p.way == WayOut::Biased;
+    if (e.finishes) e.bias = reinterpret_cast<const void*>(run_.array(a_));
+    e.d = reinterpret_cast<void*>(d_);
+    e.ld_d = p.n;
     run_.pass(arguments);
   }
 
@@ -194,6 +208,19 @@ std::string without(const std::vector<std::string>& lines, std::size_t at) {
   return text;
 }
 
+// Several tiles to a consumer, whose buffers are used again, and every number of instructions in the last block of K.
+constexpr std::array launches = {
+    Problem{128, 256, 640, 1, WayOut::Wide}, Problem{256, 512, 80, 1, WayOut::Plain},
+    Problem{256, 512, 96, 1, WayOut::Biased}, Problem{256, 512, 112, 1, WayOut::ByThreads},
+    Problem{256, 512, 64, 1, WayOut::Wide}};
+
+TEST_F(GemmPtx, NoWayOutHasAFinding) {
+  for (const Problem& p : launches) {
+    GemmRun gemm(ptx_of_cluster(1), p);
+    EXPECT_EQ(gemm.go(1), Fault::None) << gemm.run().place();
+  }
+}
+
 TEST_F(GemmPtx, EachDeletedSynchronisationIsFound) {
   std::vector<std::string> lines;
   std::istringstream in(ptx_of_cluster(1));
@@ -203,21 +230,23 @@ TEST_F(GemmPtx, EachDeletedSynchronisationIsFound) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!synchronises(lines[i])) continue;
     ++deleted;
-    GemmRun gemm(without(lines, i), {128, 256, 640});
-    const Fault fault = gemm.go(1);
-    const auto& suspicions = gemm.run().report().suspicions;
-    const bool suspected =
-        std::any_of(suspicions.begin(), suspicions.end(),
-                    [](const machine::Finding& f) { return f.fault != Fault::WaitForNothing; });
-    if (fault == Fault::None && !suspected)
-      missed.push_back(std::to_string(i + 1) + ": " + lines[i]);
+    const std::string text = without(lines, i);
+    const bool found = std::any_of(launches.begin(), launches.end(), [&](const Problem& p) {
+      GemmRun gemm(text, p);
+      if (gemm.go(1) != Fault::None) return true;
+      const auto& suspicions = gemm.run().report().suspicions;
+      return std::any_of(suspicions.begin(), suspicions.end(), [](const machine::Finding& f) {
+        return f.fault != Fault::WaitForNothing;
+      });
+    });
+    if (!found) missed.push_back(std::to_string(i + 1) + ": " + lines[i]);
   }
   EXPECT_GT(deleted, 20);
   std::printf("%d deleted, %zu not found\n", deleted, missed.size());
   for (const std::string& line : missed) std::printf("  %s\n", line.c_str());
-  // 50 of 60 in this one launch: fences and commits on ways that it does not take, and the waits before a buffer
-  // of D is used again, are open. At least 98 of 100 are wanted.
-  EXPECT_LE(missed.size() * 5, static_cast<std::size_t>(deleted));
+  // 102 of 113. Open: the fence before the last block's products, which nothing between needs, and barriers of the
+  // copy by threads, behind which a buffer is filled again. At least 98 of 100 are wanted.
+  EXPECT_LE(missed.size() * 10, static_cast<std::size_t>(deleted));
 }
 
 }  // namespace

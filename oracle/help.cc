@@ -129,7 +129,7 @@ constexpr std::array<Page, 22> pages = {{
      "addresses.\n"
      "tcgen05: matrices as in tcq help where, registers of ld and st, D and S of cp.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
-    {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys]", "what does this descriptor say",
+    {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys] [--svg FILE]", "what does this descriptor say",
      "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
      "line\n"
      "per field, set bits of no field, then lints and notes: sentences about what is wrong or "
@@ -139,7 +139,8 @@ constexpr std::array<Page, 22> pages = {{
      "type= [kind= major=K|MN mn=ROWS]. tcgen05.zero_mask: with m= and n=, which columns are "
      "zeroed.\n"
      "tcgen05.idesc.KIND: for the opcode of cta_group=1|2 ws= sparse= a=smem|tmem scale_vec=1X...\n"
-     "KIND: f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, as in .kind::f16.\n",
+     "KIND: f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, as in .kind::f16. --svg FILE: its bits as a "
+     "ruler, too.\n",
      "decode tcgen05.idesc.f16 0x08420490", ""},
     {"encode", "FORMAT key=value ...", "what is the word",
      "The word in hex. wgmma.desc: start_bytes lbo_bytes sbo_bytes base_offset "
@@ -286,48 +287,41 @@ constexpr std::array<Page, 22> pages = {{
      "mma wgmma.m64n8k32.f32.e4m3.e4m3 --explain", "1.0 1.0 1.000244"},
     {"gemm", "A.npy B.npy --type T --order SPEC [--order SPEC ...] [options]",
      "every bit of a whole GEMM, for a stated order of accumulation",
-     "D = activation(alpha * A * B + beta * C + bias). A is M x K and B is K x N, little-endian "
-     ".npy in\n"
-     "either order; --transpose-a, --transpose-b: the file holds K x M, N x K. --type (and "
-     "--type-b): "
-     "f16\n"
-     "bf16 tf32 e4m3 e5m2 s8 u8 e2m3 e3m2 e2m1. bf16 lies in uint16, fp8 and narrower in uint8, "
-     "tf32 "
-     "in\n"
-     "float32, an element each. --out-type f32 f16 bf16 s32: of C, bias and D; f32 or s32 if not "
-     "given.\n"
-     "--generate M,N,K [--seed S --mixture bell|weighted|...] draws A and B; --save-a, --save-b "
-     "FILE "
-     "writes\n"
-     "them.\n"
-     "SPEC = PARTS[:INSTRUCTION], how K is summed:\n"
-     "  chain                    one chain over ascending k\n"
-     "  every=128                a chain for each 128 of K, results added in f32: FP8 promotion\n"
-     "  split=3                  three chains, K cut as tcq's kernels do (blocks of 128 bytes)\n"
-     "  segments=0-512,512-4096  chains of these parts, added in this order\n"
-     "  plan:FILE                the order line of a plan, as describe() of cuda/gemm prints it\n"
-     "  float64, fma             no tensor core: float64 rounded once; an f32 fma for each k\n"
-     "INSTRUCTION is wgmma, tcgen05 or a mnemonic, behind it d=f16 if it accumulates in f16, "
-     "satfinite "
-     "if it\n"
-     "clamps integers: every=128:tcgen05, chain:wgmma,d=f16, chain:wgmma.m64n64k32.f32.e4m3.e4m3.\n"
-     "Several --order: how their results differ from the first one's.\n"
-     "--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|gelu_erf|silu: "
-     "every "
-     "step "
-     "rounded to\n"
-     "f32. --out FILE for each --order: D, which appears when it is whole. --errors: distance from "
-     "float64.\n"
-     "--compare FILE: a device's D, bit by bit: how many differ, the first, the worst, and which "
-     "rival "
-     "order\n"
-     "explains a sample of them. Status 1 if no --order has its bits.\n"
-     "--shard i/n: the i-th of n bands of rows of D, i from 0. --list FILE: a line of such words "
-     "for "
-     "each\n"
-     "GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no "
-     "half-written "
-     "file.\n",
+     R"(D = activation(alpha * A * B + beta * C + bias). A is M x K and B is K x N, little-endian .npy in
+either order; --transpose-a, --transpose-b: the file holds K x M, N x K. An array of three dimensions,
+BATCH x M x K, has a matrix for each product; one of two, or BATCH = 1, serves all. So do C, bias (N, or
+BATCH x N) and factors; D is BATCH x M x N. --type (and --type-b): f16 bf16 tf32 e4m3 e5m2 s8 u8 e2m3
+e3m2 e2m1. bf16 lies in uint16, fp8 and narrower in uint8, tf32 in float32, an element each; --packed: two
+e2m1 to a byte, neighbours along K, the first in the low bits. --out-type f32 f16 bf16 s32: of C, bias and
+D; f32 or s32 if not given.
+--generate [BATCH,]M,N,K [--seed S --mixture bell|weighted|...] draws A and B; --save-a, --save-b FILE
+writes them.
+SPEC = PARTS[:INSTRUCTION], how K is summed:
+  chain                    one chain over ascending k
+  every=128                a chain for each 128 of K, results added in f32: FP8 promotion
+  split=3                  three chains, K cut as tcq's kernels do (blocks of 128 bytes)
+  segments=0-512,512-4096  chains of these parts, added in this order
+  plan:FILE                the order line of a plan, as describe() of cuda/gemm prints it
+  float64, fma             no tensor core: float64 rounded once; an f32 fma for each k
+INSTRUCTION is wgmma, tcgen05 or a mnemonic, behind it d=f16 if it accumulates in f16, satfinite if
+it clamps integers, promoted if a part is a sum of chains of 128 of K, each added by
+fma(factors, chain, sum): every=128:tcgen05, chain:wgmma,d=f16, chain:wgmma.m64n64k32.f32.e4m3.e4m3,
+chain:wgmma,promoted.
+--scaling NAME --scale-a FILE --scale-b FILE: float32 factors, one of A times one of B. tensor: one
+each; row_column: M, N; block_128: M x K/128, K/128 x N/128; vector_128: M x K/128, K/128 x N (rounded
+up; transposed if the operand is). Those of 128 of K need promoted; the others multiply the sum.
+ue8m0_block32, ue8m0_block16, ue4m3_block16: a byte for 32 or 16 of K, M x K/32, K/32 x N, operands of
+tcgen05.mma with .block_scale. Its kind is mxf8f6f4, of two e2m1 mxf4, with 16 mxf4nvf4, or kind= says it:
+chain:tcgen05,kind=mxf8f6f4. With --generate they are drawn; --save-scale-a, --save-scale-b FILE.
+Several --order: how their results differ from the first one's.
+--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|gelu_erf|silu (swiglu is
+not predicted here): every step rounded to f32. --out FILE for each --order: D, which appears when
+it is whole. --errors: distance from float64; --svg FILE: drawn for K = 128, 256, ... (--generate).
+--compare FILE: a device's D, bit by bit: how many differ, the first, the worst, and which rival
+order explains a sample of them. Status 1 if no --order has its bits.
+--shard i/n: the i-th of n bands of rows of D, i from 0, through all products. --list FILE: a line of such words for each
+GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no half-written file.
+)",
      "gemm --generate 64,48,256 --type e4m3 --order chain --order every=128", ""},
     {"run", "FILE.ptx --grid X[,Y,Z] --block X[,Y,Z] [--arg VALUE ...] [options]",
      "a compiled kernel: its bits, and what PTX leaves undefined in it",
@@ -345,13 +339,18 @@ constexpr std::array<Page, 22> pages = {{
      "  map:NAME:swizzle=128B:box=64,128[:dims=...][:strides=...][:interleave=...][:oob=nan]\n"
      "                             a tensor map over it, dimension 0 (the last of the shape) "
      "first\n"
-     "  struct:s32=4+f32=1.5+ptr=x+pad=8  a parameter of bytes, members at their alignment\n"
+     "  struct:s32=4+f32=1.5+ptr=x+map=x:box=8,8+pad=8  a parameter of bytes, members at their "
+     "alignment\n"
      "  def:NAME=VALUE             passes nothing: an array that only maps name\n"
      "--out NAME=FILE.npy  the array afterwards\n"
      "--explore N --seed S  N random orders of all that is asynchronous, beside the first two\n"
      "--sample N      of the grid's clusters, spread over it, instead of all\n"
      "--limit N       instructions of an execution; --coverage: what of the kernel is not "
      "executed\n"
+     "--replay FILE   once more the execution of a finding, from an answer with --json (FILE:2: of "
+     "its second)\n"
+     "--svg FILE      a picture: who waited for whom, in the execution of the finding or in the "
+     "first one\n"
      "--spec FILE.json      the same as one object: file, kernel, grid, block, cluster, shared, "
      "args, out\n"
      "Status 0: nothing undefined, and the same bits in every order; 1: findings; 2: usage or "

@@ -40,7 +40,7 @@ constexpr std::array<Verb, 22> verbs = {
      {"what", what},
      {"table", table, Takes::Tables},
      {"equation", equation},
-     {"decode", decode},
+     {"decode", decode, Takes::Picture},
      {"encode", encode},
      {"bytes", bytes, Takes::Styles},
      {"diff", diff},
@@ -102,7 +102,7 @@ void check_options(const Question& question, Takes takes) {
   refuse_option(!options.family.empty() && takes != Takes::Family, "--family", "list", question);
   refuse_option(options.by_slot && !tables, "--by slot", "table", question);
   refuse_option(!options.svg_path.empty() && !tables && takes != Takes::Picture, "--svg",
-                "table and tmem", question);
+                "table, tmem and decode", question);
   const bool styles = tables || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
   refuse_option(!plain && !styles, option_of(options.style), "tables", question);

@@ -67,6 +67,8 @@ cudaDataType_t data_type(Type type) {
     case Type::bf16: return CUDA_R_16BF;
     case Type::s8: return CUDA_R_8I;
     case Type::u8: return CUDA_R_8U;
+    case Type::e4m3: return CUDA_R_8F_E4M3;
+    case Type::e5m2: return CUDA_R_8F_E5M2;
     case Type::s32: return CUDA_R_32I;
     default: return CUDA_R_32F;
   }
@@ -114,6 +116,11 @@ struct Matmul {
     require(
         f.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &fusion.epilogue, sizeof fusion.epilogue),
         "epilogue");
+    if (is_fp8(p.in)) {  // its fastest: one factor for each operand, no promotion
+      constexpr std::int8_t fast = 1;
+      require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
+              "accumulation");
+    }
     if (is_gated(p.activation))
       product =
           cuda::DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(p.m * p.n * bits(p.out) / 8));
@@ -171,6 +178,14 @@ class Loaded : public CublasLt {
         if (p.has_bias)
           require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x.bias, sizeof x.bias),
                   "bias");
+        if (p.scaling != gemm::Scaling::None) {
+          require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &x.scale_b,
+                              sizeof x.scale_b),
+                  "factor of A");
+          require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &x.scale_a,
+                              sizeof x.scale_a),
+                  "factor of B");
+        }
         void* d = is_gated(p.activation) ? m.product.data() : x.d;
         const void* c = p.beta != 0 ? x.c : d;
         require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.d, d, m.d, &algo,

@@ -22,6 +22,7 @@
 #include "tools/bench_ceiling.h"
 #include "tools/bench_cublas.h"
 #include "tools/bench_draw.h"
+#include "tools/bench_operands.h"
 #include "tools/bench_report.h"
 #include "tools/device_jobs.h"
 #include "tools/tool_main.h"
@@ -40,6 +41,9 @@ struct Arguments {
   std::string majors = "KK";
   std::vector<std::string> epilogues = {"none"};
   std::string out;
+  std::string scaling = "none";
+  bool promotes = false;
+  int groups = 0;
   std::string cublas;
   std::string json;
   std::string svg;
@@ -114,7 +118,7 @@ class Bench {
     const gemm::Problem p = variant.problem(shape, in);
     const OperandSets sets(p, args_.seed, stream_);
     const gemm::Plan made = plan(p);
-    Measured m = describe(made, path(made, sets), burst);
+    Measured m = describe(made, sets, burst);
     check(made, sets, m);
     const Launcher ours = launcher(made, sets);
     Regime r = regime(burst);
@@ -223,17 +227,18 @@ class Bench {
     return gemm::path_of(plan, sets.at(0), workspace(plan));
   }
 
-  Measured describe(const gemm::Plan& plan, gemm::Path path, bool burst) const {
+  Measured describe(const gemm::Plan& plan, const OperandSets& sets, bool burst) {
+    const gemm::Path taken = path(plan, sets);
     const gemm::Problem& p = plan.problem;
     Measured m;
     m.shape = {p.m, p.n, p.k};
     m.in = p.in;
     m.burst = burst;
     m.variant = variant_;
-    m.realigned = path == gemm::Path::Realigned;
-    m.kernel = gemm::name(*gemm::launch_of(plan, path).kernel);
+    m.realigned = taken == gemm::Path::Realigned;
+    m.kernel = gemm::name(*gemm::launch_of(plan, taken).kernel);
     m.operations = operations(p);
-    m.bytes = bytes(p);
+    m.bytes = sets.bytes();
     return m;
   }
 
@@ -262,7 +267,7 @@ class Bench {
 
   void measure_plan(const gemm::Problem& p, const OperandSets& sets, const gemm::Plan& plan,
                     bool burst) {
-    Measured m = describe(plan, path(plan, sets), burst);
+    Measured m = describe(plan, sets, burst);
     check(plan, sets, m);
     m.ceiling = ceiling(p.in, burst);
     std::vector<Launcher> contenders = {launcher(plan, sets)};
@@ -295,7 +300,7 @@ class Bench {
       const double us = Block(launcher(plan, sets), sets.count(), 3, stream_).microseconds();
       fastest = std::min(fastest, us);
       if (us > 2 * fastest) continue;
-      rows.push_back(describe(plan, taken, burst));
+      rows.push_back(describe(plan, sets, burst));
       check(plan, sets, rows.back());
       contenders.push_back(launcher(plan, sets));
     }
@@ -325,10 +330,11 @@ class Bench {
 };
 
 Type parse_type(const std::string& word) {
-  for (const Type type : {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8})
+  for (const Type type :
+       {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8, Type::e4m3, Type::e5m2})
     if (word == name(type)) return type;
   throw oracle::UsageError(
-      fmt::format("'{}' is no type of the library: f16, bf16, tf32, s8, u8", word));
+      fmt::format("'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2", word));
 }
 
 std::vector<bool> regimes(const std::string& word) {
@@ -365,7 +371,8 @@ int run(const Arguments& args) {
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
   for (const Type type : types)
     for (const std::string& epilogue : args.epilogues)
-      (void)Variant{args.majors, epilogue, args.out}.problem({16, 16, 16}, type);
+      (void)Variant{args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups}
+          .problem({16, 16, 16}, type);
   require_sm90();
   Bench bench(args);
   const Run& result = bench.result();
@@ -382,7 +389,8 @@ int run(const Arguments& args) {
       for (const Shape& shape : shapes)
         for (const std::string& epilogue : args.epilogues)
           if (interrupted == 0)
-            measure(bench, args, shape, type, burst, {args.majors, epilogue, args.out});
+            measure(bench, args, shape, type, burst,
+                    {args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups});
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
   if (interrupted != 0) {
@@ -404,16 +412,26 @@ int main(int argc, char** argv) {
   app.add_option("--count", args.count, "how many are drawn (default 40)")
       ->needs(draw)
       ->check(CLI::Range(1, 10000));
-  app.add_option("--type", args.types, "f16, bf16 (default), tf32, s8, u8; several are allowed");
+  app.add_option("--type", args.types,
+                 "f16, bf16 (default), tf32, s8, u8, e4m3, e5m2; several are allowed");
   app.add_option("--regime", args.regime, "sustained (default), burst, both")
       ->check(CLI::IsMember({"sustained", "burst", "both"}));
   app.add_option("--majors", args.majors, "of A and B, K or M for MN: KK (default), KM, MK, MM")
       ->check(CLI::IsMember({"KK", "KM", "MK", "MM"}));
-  app.add_option(
-      "--epilogue", args.epilogues,
-      "none (default), or words joined by +: bias, c, relu, gelu, silu, gelu_erf, swiglu; several");
+  app.add_option("--epilogue", args.epilogues,
+                 "none (default), or words joined by +; several: " + epilogue_words());
   app.add_option("--out", args.out,
                  "the type of D: f16, bf16, f32, s32; default: 16-bit types themselves");
+  app.add_option(
+      "--scaling", args.scaling,
+      "of e4m3 and e5m2: " + scaling_words() + "; cuBLASLt's has one factor for each operand");
+  app.add_flag("--promote", args.promotes,
+               "FP8: sums of 128 of K are added in f32 without such factors, too");
+  app.add_option("--groups", args.groups,
+                 "deal the rows to so many products of one launch, by chance, each with a B of its "
+                 "own; beside "
+                 "cuBLASLt's one product of all rows")
+      ->check(CLI::Range(1, 4096));
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
       ->check(CLI::Range(0.001, 3600.0));
   app.add_option("--seed", args.seed, "of the operands (default 1)");

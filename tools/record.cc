@@ -9,7 +9,8 @@
 //
 // `record check` writes nothing: it draws suites anew and compares the device with the simulator. For
 // differing cases of Hopper, and in `record explain --in FILE`, which needs no device, it prints what
-// they have in common, where their bytes came from, and which rules reductions of floats follow.
+// they have in common, where their bytes came from, and which rules reductions of floats follow. `record digest`
+// drops outputs that were kept because they differed and no longer do.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "oracle/recording/digest.h"
 #include "oracle/recording/directed.h"
 #include "oracle/recording/explain.h"
 #include "oracle/recording/files.h"
@@ -163,7 +165,7 @@ tools::TaskResult carry_out(const Arguments& args, tools::RecordingTask& recordi
 
 std::string explanation(const oracle::Recording& recording) {
   return oracle::explain_differences(recording) + oracle::explain_float_reductions(recording) +
-         oracle::explain_open_mbarriers(recording);
+         oracle::explain_open_mbarriers(recording) + oracle::explain_scalar_forms(recording);
 }
 
 int run_task(const Arguments& args, const Task& task, const tools::FoundDevice& device) {
@@ -232,7 +234,19 @@ int explain(const Arguments& args) {
   return c.differing_outputs == 0 ? 0 : tools::exit_mismatch;
 }
 
+int digest(const Arguments& args) {
+  if (args.in.empty() || args.out.empty())
+    throw oracle::UsageError("digest needs --in FILE and --out FILE");
+  refuse_overwriting(args.out, args.force);
+  oracle::Recording recording = oracle::parse_recording(oracle::read_file(args.in));
+  const std::size_t dropped = oracle::drop_agreeing_outputs(recording);
+  oracle::write_file(args.out, oracle::serialize(recording));
+  fmt::print("{}: of {} cases the hashes alone are left\n", args.out, dropped);
+  return 0;
+}
+
 int run(const Arguments& args) {
+  if (args.suite == "digest") return digest(args);
   if (args.suite == "explain") return explain(args);
   return args.suite == "directed" ? record_directed(args) : run_suites(args);
 }
@@ -252,15 +266,18 @@ int main(int argc, char** argv) {
       "Records what a GPU returns for suites of cases.\n"
       "Exit status 1: the simulator differs, or cases have no answer; 3: there is no such device, "
       "or\nnothing was compared; 130: interrupted.");
-  app.add_option("suite", args.suite,
-                 "directed (probes from --in); tcgen05 (all of its suites, each into a file in the "
-                 "folder --out); check (suites against the simulator, nothing is written); explain "
-                 "(--in FILE, no device); or one of" +
-                     list_of_suites())
+  app.add_option(
+         "suite", args.suite,
+         "directed (probes from --in); tcgen05 (all of its suites, each into a file in the "
+         "folder --out); check (suites against the simulator, nothing is written); explain "
+         "(--in FILE, no device); digest (--in FILE without the outputs of scalar forms that no "
+         "longer differ, no device); or one of" +
+             list_of_suites())
       ->required();
   app.add_flag("--all-bytes", args.all_bytes, "keep every byte: a large file, for studying");
-  app.add_option("--in", args.in,
-                 "directed: file with the probes; explain: a recording with all bytes");
+  app.add_option(
+      "--in", args.in,
+      "directed: file with the probes; explain: a recording with all bytes; digest: a recording");
   app.add_option("--out", args.out, "file to write; tcgen05: folder");
   app.add_option("--only", args.only, "check: this suite only");
   app.add_option("--seed", args.seed, "seed of the suite (default 1)");

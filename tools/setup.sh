@@ -99,15 +99,15 @@ install_packages() {
   quiet "${root[@]}" "${install[@]}"
 }
 
-# build PRESET DIRECTORY [TARGET]
+# build PRESET DIRECTORY [TARGET [OPTIONS OF CMAKE...]]
 build() {
   title "configure ($1)"
-  local options=()
+  local options=("${@:4}")
   if [[ $1 != debug ]]; then
     find_nvcc
     # CMake remembers that there was no nvcc.
     if [[ -n $nvcc ]] && grep -qs '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$2/CMakeCache.txt"; then
-      options=(-U CMAKE_CUDA_COMPILER)
+      options+=(-U CMAKE_CUDA_COMPILER)
     fi
   fi
   quiet cmake --preset "$1" ${options[@]+"${options[@]}"}

@@ -10,6 +10,7 @@
 #include "cuda/probe/bulk_sm90.h"
 #include "cuda/probe/groups_sm90.h"
 #include "cuda/probe/mbarrier_sm90.h"
+#include "cuda/probe/scalar_sm90.h"
 #include "cuda/probe/tma_sm90.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/tensor_map.h"
@@ -112,6 +113,13 @@ Ran run(const oracle::WgmmaGroups& e, const Inputs& in) {
                      bytes_of(before.shared), d);
   std::memcpy(before.global.data(), d.data(), before.global.size());
   return {std::move(before.global)};
+}
+
+Ran run(const oracle::ScalarCase& e, const Inputs& in) {
+  const oracle::ScalarSources sources = state(e, in);
+  Bytes results(scalar_result_bytes(e));
+  cuda::probe_scalar(e.spelling, row_count(e.kind), sources.words, results);
+  return {scalar_output(e, sources, std::move(results))};
 }
 
 Ran run(const oracle::Tcgen05Case&, const Inputs&) {

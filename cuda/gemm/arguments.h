@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "sim/isa/base/divisor.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
 #include "sim/num/activation.h"
@@ -39,7 +40,20 @@ HOST_DEVICE constexpr TileAt tile_at(const Schedule& s, int index) {
   return {first + in_group % rows, in_group / rows, batch};
 }
 
-// D = activation(alpha * A * B + beta * C + bias), each step rounded to f32; a gated activation makes
+// Of K and, where columns share a factor, of N: what a factor of FP8's scalings by blocks is for.
+inline constexpr int scale_block = 128;
+
+// Factors of one operand: those of one row of A or column of B, or of `per` of them, mn_step apart, and k_step from one
+// block of K to the next. A step of 0: the same for all. No data: 1.
+struct Factors {
+  const float* data = nullptr;
+  std::int64_t mn_step = 0;
+  std::int64_t k_step = 0;
+  std::int64_t batch_step = 0;
+  int per = 1;
+};
+
+// D = activation(alpha * factors * A * B + beta * C + bias), each step rounded to f32; a gated activation makes
 // one column of D of two. What is the same for all elements is decided here, not by each of them.
 struct Epilogue {
   Type out = Type::bf16;  // of D, C and the bias
@@ -57,6 +71,10 @@ struct Epilogue {
   void* d = nullptr;
   std::int64_t ld_d = 0;
   std::int64_t batch_d = 0;
+  bool scales =
+      false;  // the sum is multiplied by a factor of its row and one of its column, whose product is rounded
+  Factors factors_a = {};
+  Factors factors_b = {};
 };
 
 // An operand for threads that read it themselves. Steps in elements; one of them is 1.
@@ -67,6 +85,62 @@ struct Source {
   std::int64_t batch_step = 0;
 };
 
+// tile_at() without its divisions, for kernels: a tile's place stands before its product.
+struct Walk {
+  int tiles = 0;
+  Schedule schedule;
+  Divisor matrix;  // tiles of one
+  Divisor group;   // and of a group
+  Divisor rows;    // of a group
+  Divisor last_rows;
+
+  constexpr Walk() = default;
+  constexpr explicit Walk(const Schedule& s)
+      : tiles(tile_count(s)),
+        schedule(s),
+        matrix(s.rows * s.cols),
+        group(s.group * s.cols),
+        rows(s.group),
+        last_rows(s.rows % s.group == 0 ? s.group : s.rows % s.group) {}
+
+  HOST_DEVICE constexpr TileAt at(int index) const {
+    const int batch = matrix.quotient(index);
+    const int in_matrix = index - batch * matrix.value;
+    const int groups_before = group.quotient(in_matrix);
+    const int in_group = in_matrix - groups_before * group.value;
+    const int first = groups_before * schedule.group;
+    const Divisor& across = first + schedule.group <= schedule.rows ? rows : last_rows;
+    const int col = across.quotient(in_group);
+    return {first + in_group - col * across.value, col, batch};
+  }
+};
+
+// Scale factors that tcgen05 multiplies elements by, a byte each, of one operand: atoms of 128 rows of A (columns of B)
+// and four factors along K, 512 bytes, as scale_byte() of sim/isa/tmem/scale_layout.h and as cuBLASLt and CUTLASS have
+// them: factor (mn, s) is byte 16 * (mn % 32) + 4 * (mn % 128 / 32) + s % 4 of its atom, and the atoms of 128 rows lie one
+// behind the other along K. All atoms are whole. What fills them up behind the last of K is read and must be no NaN (0);
+// what fills up rows may be anything.
+struct ScaleCodes {
+  const std::uint8_t* data = nullptr;  // a multiple of 16, as the step
+  std::int64_t batch_step = 0;         // bytes
+};
+
+// How the rows of A and D are dealt to groups, each with a matrix of B. All sizes are int32 in device memory.
+enum class Grouping : std::uint8_t {
+  None,    // a batch, whose sizes are equal
+  Ends,    // groups one behind the other in A: size g is the row behind the last of group g
+  Counts,  // A, C and D have a matrix of M rows for each group: size g says how many of these count
+  RowIds,  // each row of A has the number of its group, below 0 for none; 128 rows from a multiple of 128 on have one
+};
+inline constexpr int grouping_count = 4;
+
+struct Groups {
+  Grouping by = Grouping::None;
+  int count = 0;
+  int tiles_across = 0;  // of a cluster, along N
+  const std::int32_t* sizes = nullptr;
+};
+
 struct Arguments {
   int m = 0;
   int n = 0;
@@ -75,10 +149,15 @@ struct Arguments {
   bool stores_elements = false;  // TMA cannot address D
   bool is_plain = false;         // D is the product in its usual type, and TMA stores it
   bool overlaps = false;         // cuda/gemm/skinny.cuh: its neighbours in the stream
-  Schedule schedule;
+  Walk walk;
   Epilogue epilogue;
   Source a;  // Loader::Copy only
   Source b;
+  Factors block_factors_a;  // of each block of K
+  Factors block_factors_b;
+  ScaleCodes scale_codes_a;  // of kinds with .block_scale
+  ScaleCodes scale_codes_b;
+  Groups groups;
 };
 
 struct BlockRange {

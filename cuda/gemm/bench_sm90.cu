@@ -4,6 +4,7 @@
 
 #include "cuda/gemm/bench_sm90.h"
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/quantize.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/timer.cuh"
 #include "cuda/ptx/wgmma.cuh"
@@ -35,6 +36,8 @@ __device__ auto element(float value) {
     return __float2bfloat16_rn(value);
   else if constexpr (T == Type::s8)
     return static_cast<std::int8_t>(fminf(fmaxf(rintf(32 * value), -128), 127));
+  else if constexpr (is_fp8(T))
+    return gemm::to_fp8<T>(value);
   else if constexpr (T == Type::u8)
     return static_cast<std::uint8_t>(fminf(rintf(32 * fabsf(value)), 255));
   else
@@ -185,6 +188,8 @@ void fill_normal(Type type, void* data, std::size_t count, std::uint64_t seed,
     case Type::bf16: return launch_fill<Type::bf16>(data, count, seed, stream);
     case Type::s8: return launch_fill<Type::s8>(data, count, seed, stream);
     case Type::u8: return launch_fill<Type::u8>(data, count, seed, stream);
+    case Type::e4m3: return launch_fill<Type::e4m3>(data, count, seed, stream);
+    case Type::e5m2: return launch_fill<Type::e5m2>(data, count, seed, stream);
     default: return launch_fill<Type::tf32>(data, count, seed, stream);
   }
 }
@@ -218,6 +223,8 @@ cudaError_t launch_ceiling(Type in, int sm_count, int rounds, const void* operan
     case Type::bf16: return launch<Type::bf16>(sm_count, rounds, operands, loops, stream);
     case Type::s8: return launch<Type::s8>(sm_count, rounds, operands, loops, stream);
     case Type::u8: return launch<Type::u8>(sm_count, rounds, operands, loops, stream);
+    case Type::e4m3: return launch<Type::e4m3>(sm_count, rounds, operands, loops, stream);
+    case Type::e5m2: return launch<Type::e5m2>(sm_count, rounds, operands, loops, stream);
     default: return launch<Type::tf32>(sm_count, rounds, operands, loops, stream);
   }
 }

@@ -2,6 +2,7 @@
 #include "cuda/gemm/check.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "cuda/gemm/overlap.h"
 #include "sim/isa/copy/tensor_map.h"
@@ -14,6 +15,8 @@ bool outputs_exist(Type in, Type out) {
     case Type::f16: return out == Type::f16 || out == Type::f32;
     case Type::bf16: return out == Type::bf16 || out == Type::f32;
     case Type::tf32: return out == Type::f32;
+    case Type::e4m3:
+    case Type::e5m2: return out == Type::bf16 || out == Type::f16 || out == Type::f32;
     case Type::s8:
     case Type::u8: return out == Type::s32 || out == Type::f32 || out == Type::bf16;
     default: return false;
@@ -57,15 +60,63 @@ bool misaligned(const void* pointer, Type type) {
          0;
 }
 
+View scale_view(const Problem& p, Major major, std::int64_t lines) {
+  const std::int64_t blocks = scales_blocks(p.scaling) ? round_up_quotient(p.k, scale_block) : 1;
+  return major == Major::K ? View{Type::f32, blocks, lines} : View{Type::f32, lines, blocks};
+}
+
+bool grouping_exists(const Problem& p) {
+  if (static_cast<int>(p.grouping) >= grouping_count) return false;
+  if (p.grouping == Grouping::None) return true;
+  return (bits(p.in) == 16 || p.in == Type::e4m3) && type_b(p) == p.in && p.major_a == Major::K &&
+         p.major_b == Major::K;
+}
+
+// Kernels count the rows and the tiles of all groups in 32 bits.
+bool has_too_many_rows(const Problem& p) {
+  if (!is_grouped(p)) return false;
+  constexpr std::int64_t most = std::int64_t{1} + std::numeric_limits<std::int32_t>::max();
+  return p.grouping == Grouping::Counts ? p.batch > 0 && p.m >= most / p.batch
+                                        : p.m + p.batch >= most;
+}
+
+// What is wrong with the factors, whose strides do not count where there are none.
+Status check_scaling(const Problem& p) {
+  if (static_cast<int>(p.scaling) >= scaling_count || !major_exists(p.major_scale_a) ||
+      !major_exists(p.major_scale_b))
+    return Status::UnsupportedScaling;
+  if ((p.promotes || p.scaling != Scaling::None) && !is_fp8(p.in))
+    return Status::UnsupportedScaling;
+  if (p.scaling == Scaling::None) return Status::Ok;
+  const Problem r = resolved(p);
+  if (!strides_hold(p.scale_a, view_scale_a(p)) || !strides_hold(p.scale_b, view_scale_b(p)))
+    return Status::LeadingDimensionTooSmall;
+  if (!batch_stride_exists(p.scale_a) || !batch_stride_exists(p.scale_b))
+    return Status::BadBatchStride;
+  if (reaches_too_far(r.scale_a, view_scale_a(r), matrices_of_a(r)) ||
+      reaches_too_far(r.scale_b, view_scale_b(r), r.batch))
+    return Status::SizeTooLarge;
+  return Status::Ok;
+}
+
 }  // namespace
 
 View view_a(const Problem& p) {
   return p.major_a == Major::K ? View{p.in, p.k, p.m} : View{p.in, p.m, p.k};
 }
 View view_b(const Problem& p) {
-  return p.major_b == Major::K ? View{p.in, p.k, p.n} : View{p.in, p.n, p.k};
+  return p.major_b == Major::K ? View{type_b(p), p.k, p.n} : View{type_b(p), p.n, p.k};
 }
 View view_d(const Problem& p) { return {p.out, d_columns(p), p.m}; }
+
+View view_scale_a(const Problem& p) {
+  return scale_view(p, p.major_scale_a, p.scaling == Scaling::Tensor ? 1 : p.m);
+}
+View view_scale_b(const Problem& p) {
+  const bool blocks = p.scaling == Scaling::Block128;
+  const std::int64_t all = blocks ? round_up_quotient(p.n, scale_block) : p.n;
+  return scale_view(p, p.major_scale_b, p.scaling == Scaling::Tensor ? 1 : all);
+}
 
 Problem resolved(const Problem& problem) {
   Problem p = problem;
@@ -73,11 +124,16 @@ Problem resolved(const Problem& problem) {
   p.b = resolved(problem.b, view_b(p));
   p.c = resolved(problem.c, view_d(p));
   p.d = resolved(problem.d, view_d(p));
+  p.scale_a = resolved(problem.scale_a, view_scale_a(p));
+  p.scale_b = resolved(problem.scale_b, view_scale_b(p));
+  if (is_grouped(p) && matrices_of_a(p) == 1)
+    for (Strides* s : {&p.a, &p.c, &p.d, &p.scale_a}) s->batch = 0;  // steps over nothing
   return p;
 }
 
 bool is_plain(const Problem& p) {
-  return p.alpha == 1 && p.beta == 0 && !p.has_bias && p.activation == Activation::None;
+  const bool scales = p.scaling != Scaling::None && !scales_blocks(p.scaling);
+  return p.alpha == 1 && p.beta == 0 && !p.has_bias && p.activation == Activation::None && !scales;
 }
 
 bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
@@ -101,28 +157,33 @@ bool tma_addresses(const void* address) {
 
 Status check(const Problem& p) noexcept {
   constexpr std::int64_t max_extent = 2147418112;
-  if (std::min({p.m, p.n, p.k, p.batch}) < 0) return Status::NegativeSize;
+  if (std::min({p.m, p.n, p.k, p.batch, p.expected_rows}) < 0) return Status::NegativeSize;
   if (std::max({p.m, p.n, p.k, p.batch}) > max_extent) return Status::SizeTooLarge;
   if (!outputs_exist(p.in, p.out)) return Status::UnsupportedTypes;
+  if (type_b(p) != p.in && !(is_fp8(p.in) && is_fp8(type_b(p)))) return Status::UnsupportedTypes;
   if (!major_exists(p.major_a) || !major_exists(p.major_b)) return Status::UnsupportedMajor;
   if (static_cast<int>(p.activation) >= activation_count) return Status::UnsupportedEpilogue;
   if (p.out == Type::s32 && !is_plain(p)) return Status::UnsupportedEpilogue;
   const bool reads_c = p.beta != 0;
   if (is_gated(p.activation) && (reads_c || p.n % 2 != 0)) return Status::UnsupportedEpilogue;
+  if (p.sm_limit < 0) return Status::BadSmLimit;
   if (!strides_hold(p.a, view_a(p)) || !strides_hold(p.b, view_b(p)) ||
       !strides_hold(p.d, view_d(p)) || (reads_c && !strides_hold(p.c, view_d(p))))
     return Status::LeadingDimensionTooSmall;
+  if (!grouping_exists(p)) return Status::UnsupportedGrouping;
+  if (has_too_many_rows(p)) return Status::SizeTooLarge;
+  const std::int64_t matrices = matrices_of_a(p);
   if (!batch_stride_exists(p.a) || !batch_stride_exists(p.b) || !batch_stride_exists(p.d) ||
-      (reads_c && !batch_stride_exists(p.c)) || (p.d.batch == 0 && p.batch > 1))
+      (reads_c && !batch_stride_exists(p.c)) || (p.d.batch == 0 && matrices > 1))
     return Status::BadBatchStride;
   const Problem r = resolved(p);
-  if (reaches_too_far(r.a, view_a(r), r.batch) || reaches_too_far(r.b, view_b(r), r.batch) ||
-      reaches_too_far(r.d, view_d(r), r.batch) ||
-      (reads_c && reaches_too_far(r.c, view_d(r), r.batch)))
+  if (reaches_too_far(r.a, view_a(r), matrices) || reaches_too_far(r.b, view_b(r), r.batch) ||
+      reaches_too_far(r.d, view_d(r), matrices) ||
+      (reads_c && reaches_too_far(r.c, view_d(r), matrices)))
     return Status::SizeTooLarge;
-  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, r.batch))
+  if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, matrices))
     return Status::BadBatchStride;
-  return Status::Ok;
+  return check_scaling(p);
 }
 
 bool is_whole(const Plan& plan) noexcept {
@@ -139,7 +200,13 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
     return Status::NullPointer;
   if ((p.beta != 0 && x.c == nullptr) || (p.has_bias && x.bias == nullptr))
     return Status::NullPointer;
-  if (misaligned(x.a, p.in) || misaligned(x.b, p.in) || misaligned(x.d, p.out) ||
+  const bool scales = p.scaling != Scaling::None;
+  if (scales && (x.scale_a == nullptr || x.scale_b == nullptr)) return Status::NullPointer;
+  if (scales && (misaligned(x.scale_a, Type::f32) || misaligned(x.scale_b, Type::f32)))
+    return Status::Misaligned;
+  if (is_grouped(p) && x.sizes == nullptr) return Status::NullPointer;
+  if (is_grouped(p) && misaligned(x.sizes, Type::s32)) return Status::Misaligned;
+  if (misaligned(x.a, p.in) || misaligned(x.b, type_b(p)) || misaligned(x.d, p.out) ||
       (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
     return Status::Misaligned;
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;

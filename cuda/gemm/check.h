@@ -30,15 +30,36 @@ View view_a(const Problem& problem);
 View view_b(const Problem& problem);
 View view_d(const Problem& problem);  // and of C
 
+// Of the factors; those that are not of blocks of K have one block.
+View view_scale_a(const Problem& problem);
+View view_scale_b(const Problem& problem);
+
+constexpr Type type_b(const Problem& p) { return p.in_b.value_or(p.in); }
+
+constexpr bool is_grouped(const Problem& p) { return p.grouping != Grouping::None; }
+
+// Of A, C and D.
+constexpr std::int64_t matrices_of_a(const Problem& p) {
+  return is_grouped(p) && p.grouping != Grouping::Counts ? 1 : p.batch;
+}
+
+// Are sums of 128 of K added in f32?
+constexpr bool is_promoted(const Problem& p) { return p.promotes || scales_blocks(p.scaling); }
+
 // Half of N if the activation makes one column of two.
 constexpr std::int64_t d_columns(const Problem& p) {
   return is_gated(p.activation) ? p.n / 2 : p.n;
 }
 
+// Of `sm_count`, those that the problem may use.
+constexpr int usable_sms(const Problem& p, int sm_count) {
+  return p.sm_limit > 0 && p.sm_limit < sm_count ? p.sm_limit : sm_count;
+}
+
 // The same problem without `packed`.
 Problem resolved(const Problem& problem);
 
-// Is D the product, without arithmetic after it?
+// Is D the product, without arithmetic after it? Promotion and factors of 128 of K belong to the product.
 bool is_plain(const Problem& problem);
 
 // Can a tensor map have these strides? And this address?

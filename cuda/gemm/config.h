@@ -1,7 +1,7 @@
 // One shape of the GEMM kernel: tile, cluster, pipeline stages, and what follows from them.
 //
-// A CTA computes BlockM x BlockN of D at a time with one warpgroup that loads and two that multiply:
-// together, each half of the rows, or in turns, each whole tiles (Turns::PingPong: one stores while
+// A CTA computes BlockM x BlockN of D at a time with one warpgroup that loads and two that multiply (three of 192 rows):
+// together, each its part of the rows, or in turns, each whole tiles (Turns::PingPong: one stores while
 // the other multiplies). The CTAs of a cluster share operands: ClusterM of
 // them stand below each other and read the same part of B, ClusterN stand side by side and read the
 // same part of A; each loads its share and multicasts it. Where bytes lie is sim/isa's
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/arguments.h"
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
@@ -27,7 +28,8 @@ inline constexpr std::uint32_t swizzle_bytes = 128;        // of every operand i
 inline constexpr std::uint32_t swizzle_atom_bytes = 1024;  // all tiles start at multiples
 inline constexpr int warpgroup_threads = 128;
 inline constexpr int warpgroup_rows = wgmma::m;
-inline constexpr int store_buffers = 2;  // of D's staging, for each consumer
+inline constexpr int warp_rows = warpgroup_rows / 4;  // of a fragment
+inline constexpr int store_buffers = 2;               // of D's staging, for each consumer
 inline constexpr Swizzle operand_swizzle = Swizzle::B128;
 
 // One operand's tile of a stage. `peers` CTAs of the cluster read the same tile.
@@ -75,12 +77,31 @@ struct OperandTile {
   }
 };
 
-// D's 16-bit type, where there is one; all types have 32-bit ones, too.
+// A descriptor `bytes` further on: all of shared memory is inside its field, so that nothing is carried out of it and one
+// addition does (advance() masks, which takes five instructions between two wgmmas).
+HOST_DEVICE constexpr std::uint64_t further(std::uint64_t descriptor, std::uint32_t bytes) {
+  return descriptor + StartAddress::encode(bytes);
+}
+static_assert(StartAddress::encode(max_cta_shared_bytes) <= StartAddress::mask);
+
+// FP8 and FP4.
+HOST_DEVICE constexpr bool is_narrow_float(Type in) { return is_float(in) && bits(in) <= 8; }
+
+// Elements that TMA counts as one: two of 4 bits are a byte to it.
+HOST_DEVICE constexpr int packed_elements(Type type) {
+  return bits(type) < 8 ? elements_in(type, 1) : 1;
+}
+
+// D's 16-bit type, where there is one; all types have 32-bit ones, too, and FP8 and FP4 have f16 besides.
 HOST_DEVICE constexpr bool has_narrow(Type in) { return in != Type::tf32; }
 HOST_DEVICE constexpr Type narrow(Type in) { return in == Type::f16 ? Type::f16 : Type::bf16; }
+HOST_DEVICE constexpr bool has_f16_besides(Type in) { return is_narrow_float(in); }
 
-// What D has if nothing is asked for: 16-bit operands their own type, the others 32 bits.
-HOST_DEVICE constexpr int usual_bytes(Type in) { return bits(in) == 16 ? 2 : 4; }
+// What D has if nothing is asked for: 16-bit operands their own type, FP8 and FP4 bf16, the others 32 bits.
+HOST_DEVICE constexpr Type usual(Type in) {
+  return bits(in) == 16 || is_narrow_float(in) ? narrow(in) : wgmma::widest_d(in);
+}
+HOST_DEVICE constexpr int usual_bytes(Type in) { return bits(usual(in)) / 8; }
 
 // Columns of D that one buffer of its staging holds, of `bytes` each.
 HOST_DEVICE constexpr int staged_columns(int bytes) {
@@ -89,14 +110,22 @@ HOST_DEVICE constexpr int staged_columns(int bytes) {
 
 enum class Turns : std::uint8_t { Together, PingPong };
 
+// Are sums of one stage's K, 128 elements of FP8, added in f32, and with which factors? Those of wgmma's rows are a
+// thread's own; of wgmma's columns there is one for 128, or one for each (which does the others' work as well).
+enum class Promotion : std::uint8_t { None, ColumnBlocks, EachColumn };
+
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
-          int ClusterM, int ClusterN, int Stages>
+          int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
+          Type InB = In, bool Grouped = false>
 struct Config {
   static constexpr Type in = In;
+  static constexpr Type in_b = InB;
+  static constexpr Promotion promotion = Promotes;
+  static constexpr bool grouped = Grouped;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr int block_m = BlockM;
   static constexpr int block_n = BlockN;
-  static constexpr int consumers = 2;
+  static constexpr int consumers = BlockM % (3 * warpgroup_rows) == 0 ? 3 : 2;
   static constexpr Turns turns = ConsumerTurns;
   static constexpr bool ping_pong = ConsumerTurns == Turns::PingPong;
   static constexpr int cluster_m = ClusterM;
@@ -106,17 +135,24 @@ struct Config {
   static constexpr int threads = (consumers + 1) * warpgroup_threads;
 
   using A = OperandTile<In, MajorA, BlockM, ClusterN>;
-  using B = OperandTile<In, MajorB, BlockN, ClusterM>;
+  using B = OperandTile<InB, MajorB, BlockN, ClusterM>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
   static constexpr int consumer_rows = ping_pong ? BlockM : BlockM / consumers;
   static constexpr int waves = consumer_rows / warpgroup_rows;
   static_assert(waves * warpgroup_rows == consumer_rows);
+  static constexpr int warp_step =
+      warp_rows;  // rows of D from those of one warp to those of the next
+  static constexpr int wave_step = warpgroup_rows;
+  static constexpr int store_rows = warpgroup_rows;  // of a box that stores D
+  static constexpr bool producer_stays = cluster > 1;
   // Consumers that read one stage.
   static constexpr int readers = ping_pong ? 1 : consumers;
   static constexpr wgmma::Form form = {
-      .d = accumulator, .a = In, .b = In, .n = BlockN, .major_a = MajorA, .major_b = MajorB};
+      .d = accumulator, .a = In, .b = InB, .n = BlockN, .major_a = MajorA, .major_b = MajorB};
   static_assert(check(form) == Fault::None);
+  static_assert(Promotes == Promotion::None ||
+                (is_fp8(In) && !ping_pong && block_k == scale_block));
 
   // D leaves through buffers of 64 rows and one swizzle span.
   static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
@@ -130,13 +166,17 @@ struct Config {
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
-  static constexpr std::uint32_t shared_bytes = bias_offset + consumers * bias_bytes;
+  // And of each column's factors: of two blocks of K in turn.
+  static constexpr std::uint32_t factor_offset = bias_offset + consumers * bias_bytes;
+  static constexpr std::uint32_t factor_bytes =
+      Promotes == Promotion::EachColumn ? 2 * bias_bytes : 0;
+  static constexpr std::uint32_t shared_bytes = factor_offset + consumers * factor_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
-  // The pool of 65536 registers, shared out at run time: 40 + 2 * 232 = 504 = 3 * 168.
-  static constexpr int producer_registers = 40;
-  static constexpr int consumer_registers = 232;
+  // The pool of 65536 registers, shared out at run time: 24 + 2 * 240 = 504 = 3 * 168; 32 + 3 * 160 = 512 = 4 * 128.
+  static constexpr int producer_registers = consumers == 2 ? 24 : 32;
+  static constexpr int consumer_registers = consumers == 2 ? 240 : 160;
 };
 
 }  // namespace tcq::gemm

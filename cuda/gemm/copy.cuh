@@ -76,18 +76,17 @@ template <class C>
 __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::uint32_t shared,
                                               const Barriers<C>& barriers) {
   Ring<C::stages> ring;
-  const int ctas = static_cast<int>(gridDim.x);
-  for (int index = static_cast<int>(blockIdx.x); index < tile_count(arguments.schedule);
-       index += ctas) {
-    const TileAt tile = tile_at(arguments.schedule, index);
+  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  TilePlace tile;
+  while (tiles.next(tile)) {
     for (int block = 0; block < arguments.k_blocks; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = block * C::block_k;
-      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row * C::block_m, arguments.m, k,
-                                           arguments.k, tile.batch);
-      copy_tile<typename C::B, C::block_n>(arguments.b, a + C::A::bytes, tile.col * C::block_n,
-                                           arguments.n, k, arguments.k, tile.batch);
+      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, arguments.k,
+                                           tile.batch);
+      copy_tile<typename C::B, C::block_n>(arguments.b, a + C::A::bytes, tile.col, arguments.n, k,
+                                           arguments.k, tile.batch_b);
       ptx::fence_proxy_async_shared();
       ptx::mbarrier_arrive(barriers.full(ring.stage));
       ring.advance();

@@ -24,8 +24,9 @@ std::string decimal(float value) {
 std::string problem_text(const Problem& p) {
   std::string text = "problem: " + number(p.m) + "x" + number(p.n) + "x" + number(p.k);
   if (p.batch != 1) text += ", batch " + number(p.batch);
-  text += ", " + std::string(name(p.in)) + " -> " + name(p.out) + ", A " + major_name(p.major_a) +
-          ", B " + major_name(p.major_b);
+  text += ", " + std::string(name(p.in)) +
+          (type_b(p) == p.in ? "" : std::string(" * ") + name(type_b(p))) + " -> " + name(p.out) +
+          ", A " + major_name(p.major_a) + ", B " + major_name(p.major_b);
   return text + "\n";
 }
 
@@ -36,6 +37,45 @@ std::string epilogue_text(const Problem& p) {
   if (p.has_bias) text += " + bias";
   if (p.activation != Activation::None) text += std::string(", ") + name(p.activation);
   return text + "; every step rounded to f32\n";
+}
+
+const char* name(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::None: return "none";
+    case Scaling::Tensor: return "one of A, one of B";
+    case Scaling::RowColumn: return "of each row of A and each column of B";
+    case Scaling::Block128: return "of 128 of K, of each row of A and of 128 columns of B";
+    case Scaling::Vector128: return "of 128 of K, of each row of A and each column of B";
+  }
+  return "?";
+}
+
+std::string scaling_text(const Problem& p) {
+  if (!is_fp8(p.in)) return "";
+  const std::string text =
+      p.scaling == Scaling::None ? "" : std::string("factors: ") + name(p.scaling) + "\n";
+  return text + (is_promoted(p)
+                     ? "promotion: chains of 128 of K are added in f32, fma(factors, chain, sum)\n"
+                     : "promotion: none, sums keep 13 bits\n");
+}
+
+const char* name(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::None: return "none";
+    case Grouping::Ends: return "one behind the other in A, by their ends";
+    case Grouping::Counts: return "each with rows of its own, by their counts";
+    case Grouping::RowIds: return "of 128 rows or multiples, by each row's number";
+  }
+  return "?";
+}
+
+std::string usage_text(const Problem& p) {
+  std::string text;
+  if (is_grouped(p))
+    text += "groups: " + number(p.batch) + ", " + name(p.grouping) + "; sizes are the device's\n";
+  if (p.sm_limit > 0) text += "limit: " + number(p.sm_limit) + " SMs\n";
+  if (!p.programmatic_launch) text += "launches: not before the kernel ahead has ended\n";
+  return text;
 }
 
 std::string kernel_text(const Kernel& k) {
@@ -57,9 +97,13 @@ std::string order_text(const Plan& plan, Path path) {
   if (p.k == 0) return "the sum is 0";
   const std::string step = number(wgmma::stored_k(p.in));
   const auto segments = k_segments(plan, path);
-  if (segments.size() == 1) return "one chain of wgmmas over ascending k, " + step + " at a time";
+  if (segments.size() == 1)
+    return (is_promoted(p) ? "chains of 128 over ascending k, "
+                           : "one chain of wgmmas over ascending k, ") +
+           step + " at a time";
   std::string text = number(static_cast<std::int64_t>(segments.size())) +
-                     " chains of wgmmas, each over ascending k, " + step + " at a time, from k =";
+                     (is_promoted(p) ? " sums of chains of 128" : " chains of wgmmas") +
+                     ", each over ascending k, " + step + " at a time, from k =";
   for (const KSegment& s : segments) text += " " + number(s.first);
   return text + "; their results added in this order, each step rounded to f32";
 }
@@ -89,6 +133,9 @@ std::string name(const Kernel& k) {
   if (k.cluster_m * k.cluster_n > 1)
     text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
   text += " " + number(k.stages) + " stages";
+  if (k.grouped) text += " grouped";
+  if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
+  if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.loader == Loader::Copy) text += " copying";
   return text;
 }
@@ -96,7 +143,8 @@ std::string name(const Kernel& k) {
 namespace {
 
 std::string whole_text(const Plan& plan) {
-  std::string text = problem_text(plan.problem) + epilogue_text(plan.problem);
+  std::string text = problem_text(plan.problem) + scaling_text(plan.problem) +
+                     epilogue_text(plan.problem) + usage_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
   text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
           realigned_text(plan);
@@ -105,7 +153,9 @@ std::string whole_text(const Plan& plan) {
   if (depends) text += "order if unaligned: " + order_text(plan, Path::Unaligned) + "\n";
   if (depends && plan.realigned.kernel != nullptr)
     text += "order if realigned: " + order_text(plan, Path::Realigned) + "\n";
-  text += depends ? "bits: depend on the split, which depends on M\n"
+  text += depends ? plan.problem.sm_limit > 0
+                        ? "bits: depend on the split, which depends on M and the limit of SMs\n"
+                        : "bits: depend on the split, which depends on M\n"
                   : "bits: depend on neither M, tile nor alignment\n";
   return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
          " bytes; device " + number(plan.device) + "\n";

@@ -15,13 +15,13 @@ struct CudaDriver {
     return gemm::make_maps(kernel, w.extents, w.a, w.b, w.d, w.arguments);
   }
 
-  bool realign(std::span<const RealignJob> jobs, Stream stream) const {
-    return launch_realign(jobs, stream) == cudaSuccess;
+  bool realign(std::span<const RealignJob> jobs, const Problem& p, Stream stream) const {
+    return launch_realign(jobs, stream, p.sm_limit, p.programmatic_launch) == cudaSuccess;
   }
 
   bool launch(const Launch& chosen, const Maps& maps, const Arguments& arguments,
               Stream stream) const {
-    return gemm::launch(*chosen.kernel, chosen.clusters, maps, arguments, stream) == cudaSuccess;
+    return gemm::launch(chosen, maps, arguments, stream) == cudaSuccess;
   }
 
   // A question that fails leaves an error; it is taken back unless another one was there before.

@@ -1,9 +1,10 @@
-// The arithmetic after the product, on a fragment of sums in registers: activation(alpha * sum + beta * C +
+// The arithmetic after the product, on a fragment of sums in registers: activation(alpha * factors * sum + beta * C +
 // bias), every step one rounded f32 operation (sim/num/activation.h; oracle/sum/gemm_epilogue.h predicts it).
 //
-// What is the same for all elements is asked once for 16 registers, and a loop walks the fragment by turning
-// its registers past the same code: unrolled over a whole tile, the activations alone would be more
-// instructions than the rest of the kernel. Which element a register holds: sim/isa/wgmma/fragment.h. The way
+// What is the same for all elements is asked once for the fragment; its registers then pass unrolled, but for the
+// activations: of those there is one copy for a part of the fragment, and a loop turns the registers past it,
+// as unrolled over a whole tile they would be more instructions than the rest of the kernel. C is brought to L2
+// before the product and loaded behind it. Which element a register holds: sim/isa/wgmma/fragment.h. The way
 // from here to global memory: cuda/gemm/store.cuh.
 #pragma once
 
@@ -11,9 +12,12 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/gemm/arguments.h"
+#include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
+#include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/num/activation.h"
@@ -25,7 +29,15 @@ struct BlockAt {
   int row;
   int col;
   int batch;
+  int rows_end;               // what lies behind is not stored
+  int batch_b;                // of B's factors
+  int warp_step = warp_rows;  // from the rows of one warp to those of the next
 };
+
+// The row of D that is row `row` of a block as a fragment counts, in which those of the warps follow each other.
+__device__ __forceinline__ int row_of(const BlockAt& at, int row) {
+  return at.row + row + row / warp_rows * (at.warp_step - warp_rows);
+}
 
 // How a fragment's rows and columns lie in D: cuda/gemm/skinny.cuh computes the transpose.
 enum class Way : bool { AsIs, Transposed };
@@ -44,6 +56,8 @@ __device__ __forceinline__ int thread_here() {
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
   return static_cast<int>(thread) % warpgroup_threads;
 }
+
+inline constexpr std::uint32_t float_bytes = sizeof(float);
 
 // --- elements --------------------------------------------------------------------------------------
 
@@ -69,133 +83,212 @@ template <Type In>
 __device__ __forceinline__ float load_element(const Epilogue& e, const void* data,
                                               std::int64_t index) {
   if constexpr (has_narrow(In)) {
-    if (bits(e.out) == 16)
-      return widened<narrow(In)>(static_cast<const std::uint16_t*>(data)[index]);
+    if (bits(e.out) == 16) {
+      const std::uint16_t word = static_cast<const std::uint16_t*>(data)[index];
+      if (has_f16_besides(In) && e.out == Type::f16) return widened<Type::f16>(word);
+      return widened<narrow(In)>(word);
+    }
   }
   return static_cast<const float*>(data)[index];
 }
 
 // --- C ---------------------------------------------------------------------------------------------
 
-// C where registers r and r + 1 of a fragment lie in D; zeros outside.
-template <class Element>
-struct PlacesOfC {
-  const Arguments& arguments;
-  BlockAt at;
-  const Element* matrix;
-
-  __device__ __forceinline__ PlacesOfC(const Arguments& a, BlockAt block)
-      : arguments(a),
-        at(block),
-        matrix(static_cast<const Element*>(a.epilogue.c) + block.batch * a.epilogue.batch_c) {}
-
-  __device__ __forceinline__ bool inside(int row, int col) const {
-    return row < arguments.m && col < arguments.n;
-  }
-  __device__ __forceinline__ const Element* place(int row, int col) const {
-    return matrix + row * arguments.epilogue.ld_c + col;
-  }
-  template <Way W>
-  __device__ __forceinline__ Element one(wgmma::Element in_block) const {
-    const int row = at.row + (W == Way::AsIs ? in_block.row : in_block.col);
-    const int col = at.col + (W == Way::AsIs ? in_block.col : in_block.row);
-    return inside(row, col) ? *place(row, col) : Element{};
-  }
-  // Two columns in one access: Epilogue::pairs_of_c.
-  template <class Pair>
-  __device__ __forceinline__ Pair pair(wgmma::Element in_block) const {
-    const int row = at.row + in_block.row;
-    const int col = at.col + in_block.col;
-    return inside(row, col) ? *reinterpret_cast<const Pair*>(place(row, col)) : Pair{};
-  }
-};
-
-template <int Count>
-using Floats = float[Count];
-
-// All loads of `Count` registers before their first use.
-template <Way W, int Count, class Element, class Pair, class Widen>
-__device__ __forceinline__ void load_c(Floats<Count>& c, const Arguments& arguments, BlockAt at,
-                                       int first_column, Widen widen) {
-  const PlacesOfC<Element> places(arguments, at);
-  const int thread = thread_here();
-  const auto in_block = [&](int r) {
-    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-    return wgmma::Element{place.row, place.col + first_column};
-  };
-  if (W == Way::AsIs && arguments.epilogue.pairs_of_c) {
-#pragma unroll
-    for (int r = 0; r < Count; r += 2)
-      widen(places.template pair<Pair>(in_block(r)), c[r], c[r + 1]);
-  } else {
-#pragma unroll
-    for (int r = 0; r < Count; ++r) c[r] = widen(places.template one<W>(in_block(r)));
+// Asks L2 for `rows` of C from `at` on, of `columns` each; `thread` of `threads` takes every so many.
+__device__ __forceinline__ void prefetch_c(const Arguments& arguments, BlockAt at, int rows,
+                                           int columns, int thread, int threads) {
+  const Epilogue& e = arguments.epilogue;
+  if (e.beta == 0) return;
+  const int last_row = min(at.rows_end, at.row + rows);
+  const int last_col = arguments.n < at.col + columns ? arguments.n : at.col + columns;
+  const int bytes = bits(e.out) / 8;
+  for (int row = at.row + thread; row < last_row; row += threads) {
+    const char* line =
+        static_cast<const char*>(e.c) + (at.batch * e.batch_c + row * e.ld_c + at.col) * bytes;
+    const char* end = line + (last_col - at.col) * bytes;
+    for (; line < end; line += l2_line_bytes) ptx::prefetch_l2(line);
   }
 }
 
-struct WidenFloats {
-  __device__ float operator()(float value) const { return value; }
-  __device__ void operator()(float2 both, float& low, float& high) const {
-    low = both.x;
-    high = both.y;
+// Where a thread's registers of a fragment lie in C: as it is, in two rows; else in two columns, and a column of
+// the fragment is a row of C. What lies outside of D is loaded from a place inside or is 0, and not stored.
+template <class Element, Way W>
+struct PlacesOfC {
+  const Element* of_rows[2];  // of the fragment: register 0's and register 2's
+  std::int64_t step;          // from one column of the fragment to the next
+  int inside;                 // columns of the fragment from register 0's on
+
+  __device__ __forceinline__ PlacesOfC(const Arguments& arguments, BlockAt at) {
+    const Epilogue& e = arguments.epilogue;
+    const Element* matrix = static_cast<const Element*>(e.c) + at.batch * e.batch_c;
+    const int thread = thread_here();
+    step = W == Way::AsIs ? 1 : e.ld_c;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, 2 * i});
+      if constexpr (W == Way::AsIs) {
+        const int row = min(row_of(at, place.row), at.rows_end - 1);
+        of_rows[i] = matrix + row * e.ld_c + at.col + place.col;
+        inside = arguments.n - at.col - place.col;
+      } else {
+        const int col = min(at.col + place.row, arguments.n - 1);
+        of_rows[i] = matrix + (at.row + place.col) * e.ld_c + col;
+        inside = at.rows_end - at.row - place.col;
+      }
+    }
   }
+
+  // Register r's; a word of two elements has that of register r + 1 as well.
+  template <class Word>
+  __device__ __forceinline__ Word load(int r) const {
+    const int behind = wgmma::accumulator_element(Type::f32, {0, r}).col;
+    const Element* place = of_rows[r / 2 % 2] + behind * step;
+    return behind < inside ? *reinterpret_cast<const Word*>(place) : Word{};
+  }
+};
+
+// Element i of a word that load() gives, as f32.
+struct Floats {
+  using One = float;
+  using Two = float2;
+  __device__ static float element(One word, int) { return word; }
+  __device__ static float element(Two word, int i) { return i == 0 ? word.x : word.y; }
 };
 
 template <Type Narrow>
-struct WidenNarrow {
-  __device__ float operator()(std::uint16_t word) const { return widened<Narrow>(word); }
-  __device__ void operator()(std::uint32_t both, float& low, float& high) const {
-    low = widened<Narrow>(static_cast<std::uint16_t>(register_part(Narrow, both, 0)));
-    high = widened<Narrow>(static_cast<std::uint16_t>(register_part(Narrow, both, 1)));
+struct Narrows {
+  using One = std::uint16_t;
+  using Two = std::uint32_t;
+  __device__ static float element(One word, int) { return widened<Narrow>(word); }
+  __device__ static float element(Two word, int i) {
+    return widened<Narrow>(static_cast<std::uint16_t>(register_part(Narrow, word, i)));
   }
 };
 
-template <Type In, Way W, int Count>
-__device__ __forceinline__ void add_c(float (&values)[Count], const Arguments& arguments,
-                                      BlockAt at, int first_column) {
-  const Epilogue& e = arguments.epilogue;
-  float c[Count];
-  const bool wide = !has_narrow(In) || bits(e.out) == 32;
-  if (wide)
-    load_c<W, Count, float, float2>(c, arguments, at, first_column, WidenFloats{});
-  else if constexpr (has_narrow(In))
-    load_c<W, Count, std::uint16_t, std::uint32_t>(c, arguments, at, first_column,
-                                                   WidenNarrow<narrow(In)>{});
+// Registers of C on their way at one time: as many as are free beside the sums.
+inline constexpr int registers_of_c = 16;
+
+template <class Elements, class Word, class Places, int Count>
+__device__ __forceinline__ void add_words_of_c(std::uint32_t (&d)[Count], const Places& places,
+                                               float beta) {
+  constexpr int each = std::is_same_v<Word, typename Elements::Two> ? 2 : 1;
+  constexpr int words = registers_of_c / (sizeof(Word) > float_bytes ? 2 : 1);
 #pragma unroll
-  for (int i = 0; i < Count; ++i) values[i] = rounded::multiply_add(e.beta, c[i], values[i]);
+  for (int first = 0; first < Count; first += words * each) {
+    Word c[words];
+#pragma unroll
+    for (int i = 0; i < words; ++i)
+      if (first + i * each < Count) c[i] = places.template load<Word>(first + i * each);
+#pragma unroll
+    for (int i = 0; i < words * each; ++i) {
+      if (first + i >= Count) break;
+      std::uint32_t& sum = d[first + i];
+      const float value = Elements::element(c[i / each], i % each);
+      sum = __float_as_uint(rounded::multiply_add(beta, value, __uint_as_float(sum)));
+    }
+  }
+}
+
+template <class Elements, Way W, int Count>
+__device__ __forceinline__ void add_c_as(std::uint32_t (&d)[Count], const Arguments& arguments,
+                                         BlockAt at) {
+  const PlacesOfC<typename Elements::One, W> places(arguments, at);
+  const float beta = arguments.epilogue.beta;
+  if (W == Way::AsIs && arguments.epilogue.pairs_of_c)
+    add_words_of_c<Elements, typename Elements::Two>(d, places, beta);
+  else
+    add_words_of_c<Elements, typename Elements::One>(d, places, beta);
+}
+
+template <Type In, Way W, int Count>
+__device__ __forceinline__ void add_c(std::uint32_t (&d)[Count], const Arguments& arguments,
+                                      BlockAt at) {
+  if constexpr (has_f16_besides(In)) {
+    if (arguments.epilogue.out == Type::f16)
+      return add_c_as<Narrows<Type::f16>, W>(d, arguments, at);
+  }
+  if constexpr (has_narrow(In)) {
+    if (bits(arguments.epilogue.out) == 16)
+      return add_c_as<Narrows<narrow(In)>, W>(d, arguments, at);
+  }
+  add_c_as<Floats, W>(d, arguments, at);
+}
+
+// --- factors ---------------------------------------------------------------------------------------
+
+// Those of a fragment's rows are two of a thread's own; of its columns the thread loads each.
+template <Way W, int Count>
+__device__ __forceinline__ void scale(std::uint32_t (&d)[Count], const Arguments& arguments,
+                                      BlockAt at) {
+  constexpr bool as_is = W == Way::AsIs;
+  const Epilogue& e = arguments.epilogue;
+  const Factors& of_rows = as_is ? e.factors_a : e.factors_b;
+  const Factors& of_columns = as_is ? e.factors_b : e.factors_a;
+  const int first_col = as_is ? at.col : at.row;
+  const int last_row = (as_is ? at.rows_end : arguments.n) - 1;
+  const int last_col = (as_is ? arguments.n : at.rows_end) - 1;
+  const int thread = thread_here();
+  float rows[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int behind = wgmma::accumulator_element(Type::f32, {thread, 2 * i}).row;
+    const int row = as_is ? row_of(at, behind) : at.col + behind;
+    rows[i] = __ldg(of_rows.data + (as_is ? at.batch : at.batch_b) * of_rows.batch_step +
+                    min(row, last_row) * of_rows.mn_step);
+  }
+  const float* columns = of_columns.data + (as_is ? at.batch_b : at.batch) * of_columns.batch_step;
+#pragma unroll
+  for (int r = 0; r < Count; ++r) {
+    const int col = first_col + wgmma::accumulator_element(Type::f32, {thread, r}).col;
+    const float factor = rounded::multiply(
+        rows[r / 2 % 2], __ldg(columns + min(col, last_col) * of_columns.mn_step));
+    d[r] = __float_as_uint(rounded::multiply(factor, __uint_as_float(d[r])));
+  }
 }
 
 // --- the bias --------------------------------------------------------------------------------------
 
-// Puts the bias of `count` columns from `first` on, as f32, where a Bias points to; the threads need a barrier
-// behind it.
-template <Type In>
-__device__ __forceinline__ void stage_bias(const Arguments& arguments, std::uint32_t shared,
-                                           int first, int count, int thread, int threads) {
-  const Epilogue& e = arguments.epilogue;
-  for (int i = thread; i < count; i += threads) {
-    const bool inside = first + i < arguments.n;
-    const float value = inside ? load_element<In>(e, e.bias, first + i) : 0.0f;
-    ptx::store_shared(shared + static_cast<std::uint32_t>(i) * 4, __float_as_uint(value));
+// A thread's share of the bias of `Columns` columns from `first` on, on its way to where a Bias points.
+template <Type In, int Columns, int Threads>
+struct BiasShare {
+  static constexpr int count = (Columns + Threads - 1) / Threads;
+  float values[count] = {};
+
+  __device__ __forceinline__ void load(const Arguments& arguments, int first, int thread) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const int col = thread + i * Threads;
+      if (col < Columns && first + col < arguments.n)
+        values[i] = load_element<In>(arguments.epilogue, arguments.epilogue.bias, first + col);
+    }
   }
-}
+  // Readers need a barrier behind it.
+  __device__ __forceinline__ void store(std::uint32_t shared, int thread) const {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const int col = thread + i * Threads;
+      const std::uint32_t at = shared + static_cast<std::uint32_t>(col) * float_bytes;
+      if (col < Columns) ptx::store_shared(at, __float_as_uint(values[i]));
+    }
+  }
+};
 
 template <Way W, int Count>
-__device__ __forceinline__ void add_bias(float (&values)[Count], const Bias& bias,
-                                         int first_column) {
-  const int thread = thread_here();
+__device__ __forceinline__ void add_bias(std::uint32_t (&d)[Count], const Bias& bias) {
+  const int column = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col;
+  const std::uint32_t own = bias.columns + static_cast<std::uint32_t>(column) * float_bytes;
 #pragma unroll
   for (int r = 0; r < Count; r += 4) {
     float of_columns[2] = {};
-    if constexpr (W == Way::AsIs) {
-      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-      ptx::load_shared(bias.columns + static_cast<std::uint32_t>(place.col + first_column) * 4,
-                       of_columns[0], of_columns[1]);
-    }
+    const int behind = wgmma::accumulator_element(Type::f32, {0, r}).col;
+    if constexpr (W == Way::AsIs)
+      ptx::load_shared(own + static_cast<std::uint32_t>(behind) * float_bytes, of_columns[0],
+                       of_columns[1]);
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      values[r + i] =
-          rounded::add(values[r + i], W == Way::AsIs ? of_columns[i % 2] : bias.rows[i / 2]);
+    for (int i = 0; i < 4; ++i) {
+      const float summand = W == Way::AsIs ? of_columns[i % 2] : bias.rows[i / 2];
+      d[r + i] = __float_as_uint(rounded::add(__uint_as_float(d[r + i]), summand));
+    }
   }
 }
 
@@ -209,11 +302,11 @@ __device__ __forceinline__ void gate(float (&values)[Count]) {
 #pragma unroll
     for (int r = 0; r < Count; r += 2) values[r] = values[r + 1] = swiglu(values[r], values[r + 1]);
   } else {
-    constexpr int lanes_of_a_row = 4;
-    const bool is_gate = threadIdx.x / lanes_of_a_row % 2 == 0;
+    const bool is_gate = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row % 2 == 0;
+    constexpr int next_row = wgmma::accumulator_slot(Type::f32, {1, 0}).thread;
 #pragma unroll
     for (int r = 0; r < Count; ++r) {
-      const float other = __shfl_xor_sync(~0u, values[r], lanes_of_a_row);
+      const float other = __shfl_xor_sync(~0u, values[r], next_row);
       values[r] = swiglu(is_gate ? values[r] : other, is_gate ? other : values[r]);
     }
   }
@@ -222,11 +315,8 @@ __device__ __forceinline__ void gate(float (&values)[Count]) {
 template <Way W, int Count>
 __device__ __forceinline__ void activate_all(Activation activation, float (&values)[Count]) {
   switch (activation) {
-    case Activation::None: return;
-    case Activation::Relu:
-#pragma unroll
-      for (float& value : values) value = activate(Activation::Relu, value);
-      return;
+    case Activation::None:
+    case Activation::Relu: return;  // finish() has done them
     case Activation::Gelu:
     case Activation::Silu: {
       const bool is_gelu = activation == Activation::Gelu;
@@ -243,53 +333,72 @@ __device__ __forceinline__ void activate_all(Activation activation, float (&valu
   }
 }
 
-// --- a fragment ------------------------------------------------------------------------------------
+template <Way W, int Part, int First, int Count>
+__device__ __forceinline__ void activate_part(Activation activation, std::uint32_t (&d)[Count]) {
+  float values[Part];
+#pragma unroll
+  for (int i = 0; i < Part; ++i) values[i] = __uint_as_float(d[First + i]);
+  activate_all<W>(activation, values);
+#pragma unroll
+  for (int i = 0; i < Part; ++i) d[First + i] = __float_as_uint(values[i]);
+}
 
-// Turns the registers left.
-template <int By, int Count>
+// Turns the first `Turned` registers left.
+template <int By, int Turned, int Count>
 __device__ __forceinline__ void turn(std::uint32_t (&d)[Count]) {
   std::uint32_t first[By];
 #pragma unroll
   for (int i = 0; i < By; ++i) first[i] = d[i];
 #pragma unroll
-  for (int i = 0; i < Count - By; ++i) d[i] = d[i + By];
+  for (int i = 0; i < Turned - By; ++i) d[i] = d[i + By];
 #pragma unroll
-  for (int i = 0; i < By; ++i) d[Count - By + i] = first[i];
+  for (int i = 0; i < By; ++i) d[Turned - By + i] = first[i];
 }
 
-// The first `Part` registers of a fragment, which are those from its column `first_column` on.
-template <Type In, Way W, int Part, int Count>
-__device__ __forceinline__ void finish_part(std::uint32_t (&d)[Count], const Arguments& arguments,
-                                            BlockAt at, const Bias& bias, int first_column) {
-  const Epilogue& e = arguments.epilogue;
-  float values[Part];
-#pragma unroll
-  for (int i = 0; i < Part; ++i)
-    values[i] = rounded::multiply(e.alpha, to_float<wgmma::widest_d(In)>(d[i]));
-  if (e.beta != 0) add_c<In, W>(values, arguments, at, first_column);
-  if (e.bias != nullptr) add_bias<W>(values, bias, first_column);
-  activate_all<W>(e.activation, values);
-#pragma unroll
-  for (int i = 0; i < Part; ++i) d[i] = __float_as_uint(values[i]);
-}
-
-// Registers that one pass of the loop finishes: 16, or as many as share out the fragment evenly.
-HOST_DEVICE constexpr int largest_part(int count) {
-  int part = 16;
-  while (count / part * part != count) part /= 2;
-  return part;
-}
-
-// Makes f32 of the sums of one fragment, whose first element is D's at `at`.
-template <Type In, Way W, int Count>
-__device__ __forceinline__ void finish(std::uint32_t (&d)[Count], const Arguments& arguments,
-                                       BlockAt at, const Bias& bias) {
-  constexpr int part = largest_part(Count);
-  static_assert(part >= 4, "8 columns are 4 registers");
+// 32 registers in each pass of the loop, and the rest behind it.
+template <Way W, int Count>
+__device__ __forceinline__ void activate_in_parts(Activation activation,
+                                                  std::uint32_t (&d)[Count]) {
+  constexpr int part = 32;
+  constexpr int turned = Count / part * part;
+  if constexpr (turned > 0) {
 #pragma unroll 1
-  for (int done = 0; done < Count; done += part) {
-    finish_part<In, W, part>(d, arguments, at, bias, 2 * done);
-    if constexpr (part < Count) turn<part>(d);
+    for (int done = 0; done < turned; done += part) {
+      activate_part<W, part, 0>(activation, d);
+      if constexpr (turned > part) turn<part, turned>(d);
+    }
+  }
+  if constexpr (turned < Count) activate_part<W, Count - turned, turned>(activation, d);
+}
+
+// --- fragments -------------------------------------------------------------------------------------
+
+// Makes f32 of the sums of all fragments of a thread: `each` calls its argument with the registers of one after the
+// other and with its first element's place in D.
+template <Type In, Way W, class Each>
+__device__ __forceinline__ void finish(Each each, const Arguments& arguments, const Bias& bias) {
+  const Epilogue& e = arguments.epilogue;
+  constexpr Type sum = wgmma::widest_d(In);
+  if constexpr (is_fp8(In)) {
+    if (e.scales) each([&](auto& words, BlockAt at) { scale<W>(words, arguments, at); });
+  }
+  if (sum == Type::s32 || e.alpha != 1) {
+    each([&](auto& words, BlockAt) {
+#pragma unroll
+      for (std::uint32_t& word : words)
+        word = __float_as_uint(rounded::multiply(e.alpha, to_float<sum>(word)));
+    });
+  }
+  if (e.beta != 0) each([&](auto& words, BlockAt at) { add_c<In, W>(words, arguments, at); });
+  if (e.bias != nullptr) each([&](auto& words, BlockAt) { add_bias<W>(words, bias); });
+  if (e.activation == Activation::Relu) {
+    each([&](auto& words, BlockAt) {
+#pragma unroll
+      for (std::uint32_t& word : words)
+        word = __float_as_uint(activate(Activation::Relu, __uint_as_float(word)));
+    });
+  } else if (e.activation != Activation::None) {
+    each([&](auto& words, BlockAt) { activate_in_parts<W>(e.activation, words); });
   }
 }
 

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,13 +68,33 @@ enum class Status : std::uint8_t {
   TuneFileNotWritten,
   UnsupportedMajor,
   CIsNotD,
+  BadSmLimit,
+  BadStructSize,
+  UnknownField,
+  UnsupportedScaling,
+  UnsupportedGrouping,
 };
-inline constexpr int status_count = 30;
+inline constexpr int status_count = 35;
 
 const char* name(Status status) noexcept;
 const char* sentence(Status status) noexcept;
 
 inline constexpr std::int64_t packed = -1;
+
+// What the product of FP8 operands is multiplied by: f32 factors in device memory, of any sign and size. One of A is
+// multiplied by one of B, rounded to f32, before either meets a sum.
+enum class Scaling : std::uint8_t {
+  None,
+  Tensor,     // one factor for A, one for B
+  RowColumn,  // one for each row of A, one for each column of B
+  Block128,   // of 128 of K: one for each row of A, one for each 128 columns of B
+  Vector128,  // of 128 of K: one for each row of A, one for each column of B
+};
+inline constexpr int scaling_count = 5;
+
+constexpr bool scales_blocks(Scaling s) {
+  return s == Scaling::Block128 || s == Scaling::Vector128;
+}
 
 // Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
 // `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all; those of
@@ -90,8 +111,9 @@ struct Problem {
   std::int64_t n = 0;
   std::int64_t k = 0;  // 0: the product is 0
   std::int64_t batch = 1;
-  Type in = Type::bf16;  // f16, bf16, tf32 (any f32: the low 13 bits do not count), s8, u8
-  // f16: f16, f32; bf16: bf16, f32; tf32: f32; s8 and u8: s32, f32, bf16.
+  Type in =
+      Type::bf16;  // f16, bf16, tf32 (any f32: the low 13 bits do not count), e4m3, e5m2, s8, u8
+  // f16: f16, f32; bf16: bf16, f32; tf32: f32; e4m3 and e5m2: bf16, f16, f32; s8 and u8: s32, f32, bf16.
   Type out = Type::bf16;
   Major major_a = Major::K;  // K: A is row-major
   Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
@@ -106,6 +128,30 @@ struct Problem {
   // Gated: N is even, beta 0; columns 2 j and 2 j + 1 are gate and value of D's column j.
   Activation activation = Activation::None;
   bool batch_invariant = false;  // the bits of a row of D may not depend on M
+  // A kernel runs on at most so many SMs, copies of operands too; 0: all. One that is launched early waits on
+  // SMs of its own: without programmatic_launch runs in a stream never take more. K is split as without a
+  // limit, or not at all if so many CTAs would not fit: batch-invariant bits are the same for every limit.
+  int sm_limit = 0;
+  // Of B, where A's is e4m3 or e5m2 and B's the other one.
+  std::optional<Type> in_b = {};
+  Scaling scaling = Scaling::None;  // else: FP8
+  // FP8: sums of 128 of K, which keep 13 bits behind the point of their largest summand, are added in f32, each with its
+  // factors if these are of 128 of K. That is always so for factors of 128 of K.
+  bool promotes = false;
+  // Factors of 128 of K are matrices of rows of A (columns of B, or 128 of them) by K / 128, rounded up.
+  Major major_scale_a = Major::K;  // K: those of a row are contiguous
+  Major major_scale_b = Major::K;
+  Strides scale_a = {};
+  Strides scale_b = {};
+  // Several products in one launch, `batch` groups of them, whose sizes only the device knows (Pointers::sizes): f16, bf16
+  // and e4m3 operands, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and factors of B, have a
+  // matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
+  // that share 128 rows with a group's may be.
+  Grouping grouping = Grouping::None;
+  std::int64_t expected_rows =
+      0;  // of a group, for the choice of a kernel alone; 0: m / batch, Counts: m
+  // run()'s kernels may be launched before the one ahead in the stream has ended, and wait on the device.
+  bool programmatic_launch = true;
 
   friend constexpr bool operator==(const Problem&, const Problem&) = default;
 };
@@ -128,8 +174,9 @@ struct Launch {
   int clusters = 0;
   Schedule schedule;
   int k_blocks = 0;
-  double microseconds = 0;  // estimated, without copies of operands
-  bool overlaps = false;    // its neighbours in the stream: cuda/gemm/skinny.cuh
+  double microseconds = 0;   // estimated, without copies of operands
+  bool overlaps = false;     // its neighbours in the stream: cuda/gemm/skinny.cuh
+  bool programmatic = true;  // Problem's programmatic_launch
 };
 
 struct Plan {
@@ -162,6 +209,10 @@ struct Pointers {
   const void* c = nullptr;  // may be d, with d's strides
   void* d = nullptr;
   const void* bias = nullptr;
+  const float* scale_a = nullptr;
+  const float* scale_b = nullptr;
+  // Sizes of groups; what is out of order or beyond A is cut, never followed.
+  const std::int32_t* sizes = nullptr;
 };
 
 // At any address. Two runs that may overlap in time need two of them.
@@ -189,8 +240,8 @@ const Launch& launch_of(const Plan& plan, Path path) noexcept;
 // if there is none for them.
 std::string describe(const Plan& plan) noexcept;
 
-// A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K. The chains'
-// results are added in f32 in the order given.
+// A part of K that one chain of wgmmas sums, in ascending steps of one instruction's K; or several of 128, if the problem
+// promotes: fma(factor, chain's sum, sum so far), from 0 on. The results of segments are added in f32 in the order given.
 struct KSegment {
   std::int64_t first = 0;
   std::int64_t count = 0;

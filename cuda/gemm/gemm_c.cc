@@ -1,12 +1,17 @@
 #include "cuda/gemm/gemm_c.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/guard.h"
+#include "cuda/gemm/quantize.h"
+#include "cuda/gemm/sized.h"
 #include "cuda/gemm/tune.h"
 
 struct tcq_gemm_plan {
@@ -21,6 +26,7 @@ namespace tcq::gemm {
 namespace {
 
 constexpr std::uint8_t no_code = 0xff;
+constexpr int major_count = 2;
 
 // Codes that do not exist become what no kernel takes, and check() refuses.
 Type type_of(std::int32_t type) {
@@ -32,29 +38,56 @@ Type type_of(std::int32_t type) {
     case TCQ_GEMM_U8: return Type::u8;
     case TCQ_GEMM_F32: return Type::f32;
     case TCQ_GEMM_S32: return Type::s32;
+    case TCQ_GEMM_E4M3: return Type::e4m3;
+    case TCQ_GEMM_E5M2: return Type::e5m2;
   }
   return Type::b1;
 }
 
-Major major_of(std::int32_t major) {
-  switch (major) {
-    case TCQ_GEMM_K_MAJOR: return Major::K;
-    case TCQ_GEMM_MN_MAJOR: return Major::MN;
-  }
-  return static_cast<Major>(no_code);
+// Numbers of the interface that are the enumerators' own.
+static_assert(TCQ_GEMM_K_MAJOR == static_cast<int>(Major::K));
+static_assert(TCQ_GEMM_MN_MAJOR == static_cast<int>(Major::MN));
+static_assert(TCQ_GEMM_NO_ACTIVATION == static_cast<int>(Activation::None));
+static_assert(TCQ_GEMM_RELU == static_cast<int>(Activation::Relu));
+static_assert(TCQ_GEMM_GELU == static_cast<int>(Activation::Gelu));
+static_assert(TCQ_GEMM_SILU == static_cast<int>(Activation::Silu));
+static_assert(TCQ_GEMM_GELU_ERF == static_cast<int>(Activation::GeluErf));
+static_assert(TCQ_GEMM_SWIGLU == static_cast<int>(Activation::Swiglu));
+static_assert(TCQ_GEMM_SWIGLU + 1 == activation_count);
+
+static_assert(TCQ_GEMM_NO_SCALING == static_cast<int>(Scaling::None));
+static_assert(TCQ_GEMM_SCALE_TENSOR == static_cast<int>(Scaling::Tensor));
+static_assert(TCQ_GEMM_SCALE_ROW_COLUMN == static_cast<int>(Scaling::RowColumn));
+static_assert(TCQ_GEMM_SCALE_BLOCK_128 == static_cast<int>(Scaling::Block128));
+static_assert(TCQ_GEMM_SCALE_VECTOR_128 == static_cast<int>(Scaling::Vector128));
+static_assert(TCQ_GEMM_SCALE_VECTOR_128 + 1 == scaling_count);
+
+static_assert(TCQ_GEMM_NO_GROUPS == static_cast<int>(Grouping::None));
+static_assert(TCQ_GEMM_GROUP_ENDS == static_cast<int>(Grouping::Ends));
+static_assert(TCQ_GEMM_GROUP_COUNTS == static_cast<int>(Grouping::Counts));
+static_assert(TCQ_GEMM_GROUP_OF_ROW == static_cast<int>(Grouping::RowIds));
+static_assert(TCQ_GEMM_GROUP_OF_ROW + 1 == grouping_count);
+
+constexpr std::int32_t type_of_a = -1;
+
+template <class Enum>
+Enum enumerator(std::int32_t code, int count) {
+  return static_cast<Enum>(code >= 0 && code < count ? code : no_code);
 }
 
 Strides strides_of(const tcq_gemm_strides& s) { return {s.ld, s.batch}; }
 
 Problem problem_of(const tcq_gemm_problem& p) {
+  std::optional<Type> in_b;
+  if (p.in_b != type_of_a) in_b = type_of(p.in_b);
   return {.m = p.m,
           .n = p.n,
           .k = p.k,
           .batch = p.batch,
           .in = type_of(p.in),
           .out = type_of(p.out),
-          .major_a = major_of(p.major_a),
-          .major_b = major_of(p.major_b),
+          .major_a = enumerator<Major>(p.major_a, major_count),
+          .major_b = enumerator<Major>(p.major_b, major_count),
           .a = strides_of(p.a),
           .b = strides_of(p.b),
           .c = strides_of(p.c),
@@ -62,13 +95,78 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .alpha = p.alpha,
           .beta = p.beta,
           .has_bias = p.has_bias != 0,
-          .activation = static_cast<Activation>(p.activation >= 0 && p.activation < activation_count
-                                                    ? p.activation
-                                                    : activation_count),
-          .batch_invariant = p.batch_invariant != 0};
+          .activation = enumerator<Activation>(p.activation, activation_count),
+          .batch_invariant = p.batch_invariant != 0,
+          .sm_limit = p.sm_limit,
+          .in_b = in_b,
+          .scaling = enumerator<Scaling>(p.scaling, scaling_count),
+          .promotes = p.promotes != 0,
+          .major_scale_a = enumerator<Major>(p.major_scale_a, major_count),
+          .major_scale_b = enumerator<Major>(p.major_scale_b, major_count),
+          .scale_a = strides_of(p.scale_a),
+          .scale_b = strides_of(p.scale_b),
+          .grouping = enumerator<Grouping>(p.grouping, grouping_count),
+          .expected_rows = p.expected_rows,
+          .programmatic_launch = p.programmatic_launch != 0};
 }
 
-Pointers pointers_of(const tcq_gemm_pointers& x) { return {x.a, x.b, x.c, x.d, x.bias}; }
+tcq_gemm_problem default_problem() {
+  tcq_gemm_problem p = {};
+  p.batch = 1;
+  p.in = p.out = TCQ_GEMM_BF16;
+  for (tcq_gemm_strides* s : {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b})
+    *s = {packed, packed};
+  p.in_b = type_of_a;
+  p.alpha = 1;
+  p.programmatic_launch = 1;
+  return p;
+}
+
+// Before there were options of launches, and before FP8.
+constexpr std::initializer_list<std::size_t> older_problems = {offsetof(tcq_gemm_problem, sm_limit),
+                                                               offsetof(tcq_gemm_problem, in_b)};
+constexpr std::initializer_list<std::size_t> older_pointers = {
+    offsetof(tcq_gemm_pointers, scale_a)};
+static_assert(sizeof(tcq_gemm_problem) ==
+                  offsetof(tcq_gemm_problem, expected_rows) + sizeof(std::int64_t) &&
+              sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
+
+Status take(const tcq_gemm_problem* from, Problem& to) {
+  tcq_gemm_problem p = default_problem();
+  const Status status = take_struct(from, older_problems, p);
+  if (status != Status::Ok) return status;
+  to = problem_of(p);
+  return p.reserved == 0 ? Status::Ok : Status::UnknownField;
+}
+
+Status take(const tcq_gemm_pointers* from, Pointers& to) {
+  tcq_gemm_pointers x = {};
+  const Status status = take_struct(from, older_pointers, x);
+  if (status == Status::Ok) to = {x.a, x.b, x.c, x.d, x.bias, x.scale_a, x.scale_b, x.sizes};
+  return status;
+}
+
+static_assert(TCQ_GEMM_QUANTIZE_ROW == static_cast<int>(QuantizeBlock::Row));
+static_assert(TCQ_GEMM_QUANTIZE_VECTOR_128 == static_cast<int>(QuantizeBlock::Vector128));
+static_assert(TCQ_GEMM_QUANTIZE_BLOCK_128 == static_cast<int>(QuantizeBlock::Block128));
+static_assert(TCQ_GEMM_QUANTIZE_BLOCK_128 + 1 == quantize_block_count);
+
+Status take(const tcq_gemm_quantizer* from, Quantize& to) {
+  tcq_gemm_quantizer q = {};
+  const Status status = take_struct(from, {}, q);
+  if (status != Status::Ok) return status;
+  to = {.rows = q.rows,
+        .columns = q.columns,
+        .in = type_of(q.in),
+        .out = type_of(q.out),
+        .block = enumerator<QuantizeBlock>(q.block, quantize_block_count),
+        .power_of_two = q.power_of_two != 0,
+        .ld_source = q.ld_source,
+        .ld_target = q.ld_target,
+        .major_factors = enumerator<Major>(q.major_factors, major_count),
+        .ld_factors = q.ld_factors};
+  return q.reserved == 0 ? Status::Ok : Status::UnknownField;
+}
 
 int code(Status status) { return static_cast<int>(status); }
 
@@ -84,14 +182,12 @@ int hand_over(Status status, const Plan& made, tcq_gemm_plan** plan) {
 
 namespace gemm = tcq::gemm;
 
-void tcq_gemm_defaults(tcq_gemm_problem* problem) {
-  if (problem == nullptr) return;
-  *problem = {};
-  problem->batch = 1;
-  problem->in = problem->out = TCQ_GEMM_BF16;
-  for (tcq_gemm_strides* s : {&problem->a, &problem->b, &problem->c, &problem->d})
-    *s = {gemm::packed, gemm::packed};
-  problem->alpha = 1;
+int tcq_gemm_defaults(tcq_gemm_problem* problem, size_t size) {
+  if (problem == nullptr) return gemm::code(gemm::Status::NullPointer);
+  if (!gemm::is_struct_size<tcq_gemm_problem>(size, gemm::older_problems))
+    return gemm::code(gemm::Status::BadStructSize);
+  gemm::give_struct(gemm::default_problem(), size, problem);
+  return gemm::code(gemm::Status::Ok);
 }
 
 const char* tcq_gemm_sentence(int status) {
@@ -100,15 +196,19 @@ const char* tcq_gemm_sentence(int status) {
 }
 
 int tcq_gemm_check(const tcq_gemm_problem* problem) {
-  if (problem == nullptr) return gemm::code(gemm::Status::NullPointer);
-  return gemm::code(gemm::check(gemm::problem_of(*problem)));
+  gemm::Problem p;
+  const gemm::Status status = gemm::take(problem, p);
+  return gemm::code(status == gemm::Status::Ok ? gemm::check(p) : status);
 }
 
 int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
-  if (problem == nullptr || plan == nullptr) return gemm::code(gemm::Status::NullPointer);
+  if (plan == nullptr) return gemm::code(gemm::Status::NullPointer);
   *plan = nullptr;
+  gemm::Problem p;
   gemm::Plan made;
-  return gemm::hand_over(gemm::make_plan(gemm::problem_of(*problem), made), made, plan);
+  gemm::Status status = gemm::take(problem, p);
+  if (status == gemm::Status::Ok) status = gemm::make_plan(p, made);
+  return gemm::hand_over(status, made, plan);
 }
 
 void tcq_gemm_destroy_plan(tcq_gemm_plan* plan) { delete plan; }
@@ -118,8 +218,9 @@ size_t tcq_gemm_workspace_bytes(const tcq_gemm_plan* plan) {
 }
 
 size_t tcq_gemm_workspace_bytes_for(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers) {
-  if (plan == nullptr || pointers == nullptr) return 0;
-  return gemm::workspace_bytes(plan->plan, gemm::pointers_of(*pointers));
+  gemm::Pointers x;
+  if (plan == nullptr || gemm::take(pointers, x) != gemm::Status::Ok) return 0;
+  return gemm::workspace_bytes(plan->plan, x);
 }
 
 size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size) {
@@ -135,9 +236,28 @@ size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size) {
 int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers, void* workspace,
                  size_t workspace_bytes, void* stream) {
   if (plan == nullptr) return gemm::code(gemm::Status::NoPlan);
-  if (pointers == nullptr) return gemm::code(gemm::Status::NullPointer);
-  return gemm::code(gemm::run(plan->plan, gemm::pointers_of(*pointers),
-                              {workspace, workspace_bytes}, static_cast<gemm::Stream>(stream)));
+  gemm::Pointers x;
+  const gemm::Status status = gemm::take(pointers, x);
+  if (status != gemm::Status::Ok) return gemm::code(status);
+  return gemm::code(
+      gemm::run(plan->plan, x, {workspace, workspace_bytes}, static_cast<gemm::Stream>(stream)));
+}
+
+int tcq_gemm_quantize(const tcq_gemm_quantizer* quantizer, const void* source, void* target,
+                      float* factors, void* stream) {
+  gemm::Quantize q;
+  gemm::Status status = gemm::take(quantizer, q);
+  if (status == gemm::Status::Ok)
+    status = gemm::quantize(q, source, target, factors, static_cast<gemm::Stream>(stream));
+  return gemm::code(status);
+}
+
+int tcq_gemm_quantize_on_host(const tcq_gemm_quantizer* quantizer, const void* source, void* target,
+                              float* factors) {
+  gemm::Quantize q;
+  gemm::Status status = gemm::take(quantizer, q);
+  if (status == gemm::Status::Ok) status = gemm::quantize_on_host(q, source, target, factors);
+  return gemm::code(status);
 }
 
 tcq_gemm_tune_cache* tcq_gemm_create_tune_cache(void) {
@@ -162,10 +282,12 @@ int tcq_gemm_make_plan_cached(const tcq_gemm_problem* problem, const tcq_gemm_tu
                               tcq_gemm_plan** plan) {
   if (plan == nullptr) return gemm::code(gemm::Status::NullPointer);
   *plan = nullptr;
-  if (problem == nullptr || cache == nullptr) return gemm::code(gemm::Status::NullPointer);
+  if (cache == nullptr) return gemm::code(gemm::Status::NullPointer);
+  gemm::Problem p;
   gemm::Plan made;
-  const gemm::Problem p = gemm::problem_of(*problem);
-  return gemm::hand_over(gemm::make_plan(p, cache->cache, made), made, plan);
+  gemm::Status status = gemm::take(problem, p);
+  if (status == gemm::Status::Ok) status = gemm::make_plan(p, cache->cache, made);
+  return gemm::hand_over(status, made, plan);
 }
 
 int tcq_gemm_tune(const tcq_gemm_problem* problem, const tcq_gemm_pointers* pointers,
@@ -173,15 +295,16 @@ int tcq_gemm_tune(const tcq_gemm_problem* problem, const tcq_gemm_pointers* poin
                   tcq_gemm_tune_cache* cache, tcq_gemm_plan** plan) {
   if (plan == nullptr) return gemm::code(gemm::Status::NullPointer);
   *plan = nullptr;
-  if (problem == nullptr || pointers == nullptr) return gemm::code(gemm::Status::NullPointer);
-  const gemm::Problem p = gemm::problem_of(*problem);
-  const gemm::Pointers x = gemm::pointers_of(*pointers);
+  gemm::Problem p;
+  gemm::Pointers x;
+  gemm::Status status = gemm::take(problem, p);
+  if (status == gemm::Status::Ok) status = gemm::take(pointers, x);
+  if (status != gemm::Status::Ok) return gemm::code(status);
   const gemm::Workspace space = {workspace, workspace_bytes};
   const auto on = static_cast<gemm::Stream>(stream);
   const gemm::TuneOptions options = {.kernels = kernels};
   gemm::Plan made;
-  const gemm::Status status = cache == nullptr
-                                  ? gemm::tune(p, x, space, on, options, made)
-                                  : gemm::tune(p, x, space, on, options, cache->cache, made);
+  status = cache == nullptr ? gemm::tune(p, x, space, on, options, made)
+                            : gemm::tune(p, x, space, on, options, cache->cache, made);
   return gemm::hand_over(status, made, plan);
 }

@@ -18,10 +18,20 @@
 
 namespace tcq::gemm {
 
+template <class... Arrays>
+auto joined(const Arrays&... arrays) {
+  std::array<Kernel, (std::tuple_size_v<Arrays> + ...)> all;
+  auto* end = all.data();
+  ((end = std::copy(arrays.begin(), arrays.end(), end)), ...);
+  return all;
+}
+
 template <Type In, int BlockM, int BlockN, Turns ConsumerTurns, int ClusterM, int ClusterN,
-          int Stages, Major A = Major::K, Major B = Major::K>
+          int Stages, Major A = Major::K, Major B = Major::K, Promotion P = Promotion::None,
+          Type InB = In, bool Grouped = false>
 Kernel large_one() {
-  using C = Config<In, A, B, BlockM, BlockN, ConsumerTurns, ClusterM, ClusterN, Stages>;
+  using C =
+      Config<In, A, B, BlockM, BlockN, ConsumerTurns, ClusterM, ClusterN, Stages, P, InB, Grouped>;
   return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
 }
 
@@ -29,41 +39,51 @@ template <Type In>
 auto large() {
   using enum Turns;
   return std::array{
-      large_one<In, 128, 96, PingPong, 1, 2, 6>(),  large_one<In, 128, 128, PingPong, 1, 2, 6>(),
-      large_one<In, 128, 144, PingPong, 2, 1, 5>(), large_one<In, 128, 160, PingPong, 2, 1, 5>(),
-      large_one<In, 128, 176, PingPong, 2, 1, 5>(), large_one<In, 128, 192, PingPong, 2, 1, 4>(),
-      large_one<In, 128, 96, Together, 2, 1, 6>(),  large_one<In, 128, 112, Together, 2, 1, 6>(),
-      large_one<In, 128, 144, Together, 2, 1, 5>(), large_one<In, 128, 160, Together, 2, 1, 5>(),
+      large_one<In, 128, 128, PingPong, 1, 2, 6>(), large_one<In, 128, 144, PingPong, 2, 1, 5>(),
+      large_one<In, 128, 160, PingPong, 2, 1, 5>(), large_one<In, 128, 176, PingPong, 2, 1, 5>(),
+      large_one<In, 128, 192, PingPong, 2, 1, 4>(), large_one<In, 128, 96, Together, 2, 1, 6>(),
       large_one<In, 128, 224, Together, 2, 1, 4>()};
 }
 
 template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
-          Major Weights = Major::K>
+          Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
+          bool Grouped = false>
 Kernel skinny_one() {
-  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Stages, Weights>;
+  using C =
+      SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Stages, Weights, P, InTokens, Grouped>;
   return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>));
 }
 
 template <Type In>
-auto few_rows() {
+auto few_rows_to_192() {
   constexpr Skinny rows = Skinny::Rows;
   return std::array{
-      skinny_one<In, rows, 1, 16, 1, 1, 7>(),  skinny_one<In, rows, 1, 16, 1, 1, 10>(),
+      skinny_one<In, rows, 1, 16, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 1, 1, 7>(),
       skinny_one<In, rows, 1, 16, 2, 1, 10>(), skinny_one<In, rows, 1, 16, 4, 1, 5>(),
       skinny_one<In, rows, 1, 32, 1, 1, 8>(),  skinny_one<In, rows, 1, 32, 2, 1, 8>(),
       skinny_one<In, rows, 1, 32, 8, 1, 7>(),  skinny_one<In, rows, 2, 32, 1, 1, 5>(),
-      skinny_one<In, rows, 1, 64, 1, 1, 4>(),  skinny_one<In, rows, 1, 64, 3, 1, 7>(),
-      skinny_one<In, rows, 1, 64, 5, 1, 6>(),  skinny_one<In, rows, 1, 64, 2, 4, 6>(),
-      skinny_one<In, rows, 2, 64, 1, 1, 8>(),  skinny_one<In, rows, 2, 64, 3, 1, 8>(),
-      skinny_one<In, rows, 2, 64, 4, 1, 8>(),  skinny_one<In, rows, 2, 96, 1, 1, 7>(),
-      skinny_one<In, rows, 2, 96, 2, 1, 6>(),  skinny_one<In, rows, 2, 112, 2, 1, 5>(),
-      skinny_one<In, rows, 1, 128, 2, 1, 8>(), skinny_one<In, rows, 1, 128, 3, 1, 6>(),
-      skinny_one<In, rows, 1, 128, 8, 1, 6>(), skinny_one<In, rows, 1, 128, 1, 4, 8>(),
-      skinny_one<In, rows, 2, 128, 2, 1, 5>(), skinny_one<In, rows, 2, 128, 4, 1, 5>(),
-      skinny_one<In, rows, 2, 144, 1, 1, 6>(), skinny_one<In, rows, 2, 160, 1, 1, 6>(),
+      skinny_one<In, rows, 1, 64, 1, 1, 4>(),  skinny_one<In, rows, 1, 64, 2, 4, 6>(),
+      skinny_one<In, rows, 1, 64, 3, 1, 7>(),  skinny_one<In, rows, 2, 64, 1, 1, 8>(),
+      skinny_one<In, rows, 2, 64, 4, 1, 8>(),  skinny_one<In, rows, 2, 64, 4, 2, 7>(),
+      skinny_one<In, rows, 2, 80, 2, 1, 7>(),  skinny_one<In, rows, 2, 80, 3, 1, 6>(),
+      skinny_one<In, rows, 2, 80, 4, 1, 6>(),  skinny_one<In, rows, 2, 96, 2, 2, 6>(),
+      skinny_one<In, rows, 2, 96, 3, 1, 6>(),  skinny_one<In, rows, 2, 96, 4, 2, 5>(),
+      skinny_one<In, rows, 1, 128, 1, 4, 8>(), skinny_one<In, rows, 1, 128, 2, 1, 8>(),
+      skinny_one<In, rows, 1, 128, 3, 1, 6>(), skinny_one<In, rows, 1, 128, 8, 1, 6>(),
+      skinny_one<In, rows, 2, 128, 1, 4, 6>(), skinny_one<In, rows, 2, 128, 2, 1, 5>(),
+      skinny_one<In, rows, 2, 144, 1, 1, 6>(), skinny_one<In, rows, 2, 144, 2, 1, 4>(),
+      skinny_one<In, rows, 2, 144, 3, 1, 4>(), skinny_one<In, rows, 2, 160, 1, 2, 5>(),
+      skinny_one<In, rows, 2, 160, 1, 4, 5>(), skinny_one<In, rows, 2, 160, 2, 1, 4>(),
       skinny_one<In, rows, 2, 176, 1, 1, 5>(), skinny_one<In, rows, 2, 176, 2, 1, 4>(),
-      skinny_one<In, rows, 2, 192, 2, 1, 4>(), skinny_one<In, rows, 2, 208, 1, 1, 5>(),
-      skinny_one<In, rows, 2, 256, 1, 1, 4>()};
+      skinny_one<In, rows, 2, 192, 1, 2, 5>(), skinny_one<In, rows, 2, 192, 2, 1, 4>()};
+}
+
+// FP8 has no register for 208 tokens.
+template <Type In>
+auto few_rows() {
+  constexpr Skinny rows = Skinny::Rows;
+  return joined(few_rows_to_192<In>(), std::array{skinny_one<In, rows, 2, 208, 1, 1, 5>(),
+                                                  skinny_one<In, rows, 2, 208, 2, 1, 4>()});
 }
 
 template <Type In>
@@ -74,9 +94,9 @@ auto few_columns() {
       skinny_one<In, columns, 1, 64, 1, 1, 6>(), skinny_one<In, columns, 1, 64, 3, 1, 7>()};
 }
 
-template <Type In>
+template <Type In, Promotion P = Promotion::None, Type InB = In, bool Grouped = false>
 Kernel copying() {
-  using C = Config<In, Major::K, Major::K, 128, 128, Turns::Together, 1, 1, 4>;
+  using C = Config<In, Major::K, Major::K, 128, 128, Turns::Together, 1, 1, 4, P, InB, Grouped>;
   return kernel_of<C>(reinterpret_cast<const void*>(copy_kernel<C>), Loader::Copy);
 }
 
@@ -105,17 +125,96 @@ auto other_majors() {
                     skinny_one<In, rows, 2, 256, 1, 1, 4, mn>()};
 }
 
-template <class... Arrays>
-auto joined(const Arrays&... arrays) {
-  std::array<Kernel, (std::tuple_size_v<Arrays> + ...)> all;
-  auto* end = all.data();
-  ((end = std::copy(arrays.begin(), arrays.end(), end)), ...);
-  return all;
+// FP8, chosen by the times of cuda/NOTES.md, "FP8 on an H200".
+template <Type In>
+auto promoting_large() {
+  using enum Turns;
+  constexpr Major k = Major::K;
+  constexpr Promotion blocks = Promotion::ColumnBlocks;
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{large_one<In, 256, 128, Together, 1, 2, 4, k, k, blocks>(),
+                    large_one<In, 128, 128, Together, 1, 2, 6, k, k, blocks>(),
+                    large_one<In, 128, 128, Together, 2, 1, 6, k, k, blocks>(),
+                    large_one<In, 192, 128, Together, 1, 2, 4, k, k, blocks>(),
+                    large_one<In, 192, 128, Together, 1, 1, 4, k, k, blocks>(),
+                    large_one<In, 256, 128, Together, 1, 2, 3, k, k, each>(),
+                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each>()};
+}
+
+// Products of two blocks and their sums in f32: 128 tokens at most.
+template <Type In>
+auto promoting_few_rows() {
+  constexpr Skinny rows = Skinny::Rows;
+  constexpr Major k = Major::K;
+  constexpr Promotion P = Promotion::EachColumn;
+  return std::array{
+      skinny_one<In, rows, 1, 16, 1, 1, 10, k, P>(), skinny_one<In, rows, 1, 16, 4, 1, 5, k, P>(),
+      skinny_one<In, rows, 1, 32, 2, 1, 8, k, P>(),  skinny_one<In, rows, 1, 32, 8, 1, 7, k, P>(),
+      skinny_one<In, rows, 2, 64, 1, 1, 8, k, P>(),  skinny_one<In, rows, 1, 64, 3, 1, 7, k, P>(),
+      skinny_one<In, rows, 2, 64, 4, 1, 8, k, P>(),  skinny_one<In, rows, 2, 96, 2, 2, 6, k, P>(),
+      skinny_one<In, rows, 2, 128, 2, 1, 5, k, P>(), skinny_one<In, rows, 2, 128, 1, 4, 6, k, P>(),
+      skinny_one<In, rows, 1, 16, 2, 1, 10, k, P>(), skinny_one<In, rows, 1, 64, 2, 1, 8, k, P>(),
+      skinny_one<In, rows, 1, 64, 2, 4, 6, k, P>(),  skinny_one<In, rows, 2, 80, 3, 1, 6, k, P>(),
+      skinny_one<In, rows, 1, 128, 2, 1, 8, k, P>(), skinny_one<In, rows, 1, 128, 3, 1, 6, k, P>()};
+}
+
+// Groups. The shapes that the design calls for; timed, not chosen by their times.
+template <Type In, Promotion P>
+auto grouped_few_rows() {
+  constexpr Skinny rows = Skinny::Rows;
+  constexpr Major k = Major::K;
+  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 10, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 32, 1, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 128, 1, 1, 5, k, P, In, true>()};
+}
+
+template <Type In>
+auto grouped() {
+  using enum Turns;
+  constexpr Major k = Major::K;
+  constexpr Promotion none = Promotion::None;
+  return joined(grouped_few_rows<In, none>(),
+                std::array{copying<In, none, In, true>(),
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, none, In, true>()});
+}
+
+template <Type In>
+auto grouped_promoting() {
+  using enum Turns;
+  constexpr Major k = Major::K;
+  constexpr Promotion blocks = Promotion::ColumnBlocks;
+  constexpr Promotion each = Promotion::EachColumn;
+  return joined(grouped_few_rows<In, each>(),
+                std::array{copying<In, each, In, true>(),
+                           large_one<In, 256, 128, Together, 1, 2, 4, k, k, blocks, In, true>(),
+                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, blocks, In, true>(),
+                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>()});
+}
+
+// What every pair of FP8 types has.
+template <Type In, Type InB>
+auto fp8_pair() {
+  using enum Turns;
+  constexpr Major k = Major::K;
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{copying<In, Promotion::None, InB>(), copying<In, each, InB>(),
+                    large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, Promotion::None, InB>(),
+                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, InB>()};
 }
 
 template <Type In, Part P>
 auto rows_of() {
-  if constexpr (P == Part::Large && bits(In) == 16)
+  if constexpr (In == Type::e5m2)
+    return joined(fp8_pair<In, In>(), fp8_pair<In, Type::e4m3>(), fp8_pair<Type::e4m3, In>());
+  else if constexpr (In == Type::e4m3 && P == Part::Large)
+    return joined(large<In>(), promoting_large<In>());
+  else if constexpr (In == Type::e4m3 && P == Part::Skinny)
+    return joined(few_rows_to_192<In>(), promoting_few_rows<In>());
+  else if constexpr (In == Type::e4m3)
+    return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
+                  grouped_promoting<In>());
+  else if constexpr (P == Part::Large && bits(In) == 16)
     return joined(
         large<In>(),
         std::array{large_one<In, 128, 192, Turns::PingPong, 1, 2, 4, Major::K, Major::MN>()});
@@ -124,7 +223,7 @@ auto rows_of() {
   else if constexpr (P == Part::Skinny)
     return joined(few_rows<In>(), few_columns<In>());
   else if constexpr (bits(In) == 16)
-    return joined(other_majors<In>(), std::array{copying<In>()});
+    return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>());
   else if constexpr (In == Type::u8)
     return std::array{large_one<In, 128, 128, Turns::PingPong, 1, 2, 6>(), copying<In>()};
   else

@@ -5,8 +5,8 @@
 // with it (a stage may be refilled by any CTA that shares the operand). The consumers never meet:
 // each waits for stages and stores its own rows, so that one stores while the other multiplies.
 //
-// D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, and then the
-// epilogue: neither tile nor cluster nor stages enter (oracle/sum/gemm_reference.h computes the bits).
+// D[i][j] is the chain over ascending K of wgmmas, the first without accumulation, or of FP8 chains of one stage each,
+// promoted (cuda/gemm/promote.cuh), and then the epilogue: neither tile nor cluster nor stages enter (oracle/sum/gemm_reference.h computes the bits).
 //
 // Shapes: cuda/gemm/config.h. The epilogue: cuda/gemm/epilogue.cuh, store.cuh. Launching: cuda/gemm/launch.h.
 #pragma once
@@ -18,27 +18,19 @@
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
-#include "cuda/gemm/epilogue.cuh"
-#include "cuda/gemm/load.cuh"
+#include "cuda/gemm/finish.cuh"
+#include "cuda/gemm/multiply.cuh"
+#include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/promote.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/store.cuh"
+#include "cuda/gemm/tiles.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/wgmma.cuh"
 #include "sim/isa/base/cluster.h"
 
 namespace tcq::gemm {
-
-struct Rank {
-  int row;  // of the CTA in its cluster
-  int col;
-};
-
-template <class C>
-__device__ __forceinline__ Rank own_rank() {
-  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
-  return {rank % C::cluster_m, rank / C::cluster_m};
-}
 
 template <class C>
 __device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
@@ -63,45 +55,7 @@ __device__ __forceinline__ void sync_all() {
   }
 }
 
-// --- the producer ----------------------------------------------------------------------------------
-
-template <class C>
-__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                        const Arguments& arguments, std::uint32_t shared,
-                                        const Barriers<C>& barriers, int cluster, int clusters) {
-  const Rank rank = own_rank<C>();
-  const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
-  const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
-  Ring<C::stages> ring;
-  for (int index = cluster; index < tile_count(arguments.schedule); index += clusters) {
-    const TileAt tile = tile_at(arguments.schedule, index);
-    const int m = (tile.row * C::cluster_m + rank.row) * C::block_m;
-    const int n = (tile.col * C::cluster_n + rank.col) * C::block_n;
-    for (int block = 0; block < arguments.k_blocks; ++block) {
-      wait(barriers.empty(ring.stage), 1 - ring.parity);
-      const std::uint32_t full = barriers.full(ring.stage);
-      ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
-      const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = block * C::block_k;
-      load_tile<typename C::A>(map_a, a, m, k, tile.batch, rank.col, mask_a, full);
-      load_tile<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch, rank.row, mask_b, full);
-      ring.advance();
-    }
-  }
-  if constexpr (C::cluster > 1) {
-    // Nobody leaves while a peer may still write to this CTA or arrive here.
-    for (int i = 0; i < C::stages; ++i) {
-      wait(barriers.empty(ring.stage), 1 - ring.parity);
-      ring.advance();
-    }
-  }
-}
-
 // --- the consumers ---------------------------------------------------------------------------------
-
-template <class C>
-using Accumulators =
-    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
 
 // Every warp tells every CTA of the cluster. Relaxed: to release costs 1000 clocks and no run has
 // shown a need for it, though PTX's memory model wants it (NOTES.md, "the protocol").
@@ -128,8 +82,8 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
   for (int step = 0; step < Steps; ++step) {
 #pragma unroll
     for (int wave = 0; wave < C::waves; ++wave)
-      ptx::mma<C::form>(d[wave], advance(a, C::A::offset(wave * warpgroup_rows, step)),
-                        advance(b, C::B::offset(0, step)), !first || step > 0);
+      ptx::mma<C::form>(d[wave], further(a, C::A::offset(wave * warpgroup_rows, step)),
+                        further(b, C::B::offset(0, step)), !first || step > 0);
   }
 }
 
@@ -177,61 +131,34 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
   for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
 }
 
-// What a consumer knows of its tile before its first wait.
-struct OwnTile {
-  int row;  // of D: the consumer's first
-  int col;
-  int batch;
-};
-
 template <class C>
-__device__ __forceinline__ OwnTile own_tile(const Arguments& arguments, int index, int row) {
-  const Rank rank = own_rank<C>();
-  const TileAt tile = tile_at(arguments.schedule, index);
-  return {(tile.row * C::cluster_m + rank.row) * C::block_m + row,
-          (tile.col * C::cluster_n + rank.col) * C::block_n, tile.batch};
-}
+using FactorsOfColumns = ColumnFactors<C::promotion, C::block_n, warpgroup_threads>;
 
-// Before the product: nobody reads the last tile's bias any more, and nobody waits for this one's.
+// The same of FP8 that promotes.
 template <class C>
-__device__ __forceinline__ void stage_bias(const Arguments& arguments, const Staging<C>& staging,
-                                           std::uint32_t shared, const OwnTile& tile) {
-  if (arguments.epilogue.bias == nullptr) return;
-  stage_bias<C::in>(arguments, shared, tile.col, C::block_n,
-                    static_cast<int>(threadIdx.x) % warpgroup_threads, warpgroup_threads);
-  staging.meet();
-}
-
-template <class C>
-__device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments& arguments,
-                                            std::uint32_t bias, const OwnTile& tile) {
-  if (!arguments.epilogue.finishes) return;
-#pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave)
-    finish<C::in, Way::AsIs>(d[wave], arguments,
-                             {tile.row + wave * warpgroup_rows, tile.col, tile.batch}, {bias});
-}
-
-template <class C>
-__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
-                                           const CUtensorMap& map_tail, const Arguments& arguments,
-                                           Staging<C>& staging, std::uint32_t bias,
-                                           const OwnTile& tile) {
-  const auto block = [&](int wave) {
-    return BlockAt{tile.row + wave * warpgroup_rows, tile.col, tile.batch};
+__device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
+                                                    const Arguments& arguments,
+                                                    std::uint32_t shared,
+                                                    const Barriers<C>& barriers,
+                                                    std::uint32_t rows_at, const TilePlace& tile,
+                                                    FactorsOfColumns<C>& columns) {
+  const auto multiply_wave = [&](int wave, auto& sums) {
+    if (wave == 0) wait(barriers.full(ring.stage), ring.parity);
+    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+    multiply_rows<C>(sums, stage + rows_at + C::A::offset(wave * warpgroup_rows, 0),
+                      stage + C::A::bytes, false);
+    if (wave + 1 == C::waves) ring.advance();
   };
-  if (arguments.is_plain) {
-#pragma unroll
-    for (int wave = 0; wave < C::waves; ++wave)
-      if (block(wave).row < arguments.m)
-        store_plain<C>(d[wave], map_d, map_tail, staging, block(wave));
-    return;
-  }
-  finish_tile<C>(d, arguments, bias, tile);
-  const int thread = thread_here();
-#pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave)
-    store<C>(d[wave], map_d, map_tail, arguments, staging, block(wave), thread);
+  Ring<C::stages> read = ring;
+  const auto done = [&](int) {
+    release<C>(barriers.empty(read.stage));
+    read.advance();
+  };
+  const FragmentAt at = {tile.row,     tile.col, tile.rows_end,     arguments.n, tile.batch,
+                         tile.batch_b, 0,        arguments.k_blocks};
+  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::block_n <= 128;
+  promote<behind>(d, columns, arguments.block_factors_a, arguments.block_factors_b, at,
+                  multiply_wave, done);
 }
 
 template <class C>
@@ -243,31 +170,45 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
   const auto number = static_cast<std::uint32_t>(consumer);
   Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
-  const int tiles = tile_count(arguments.schedule);
   if constexpr (C::ping_pong) {
     const bool leads = threadIdx.x % warpgroup_threads == 0;
     // The first turn is consumer 0's: the phase before the first counts as complete.
     std::uint32_t parity = consumer == 0 ? 1 : 0;
     ring.advance(consumer * arguments.k_blocks);
-    for (int index = cluster + consumer * clusters; index < tiles; index += 2 * clusters) {
+    // Dense: every second tile by its number. Groups are looked for one after the other, also the other's.
+    ClusterTiles<C> tiles(arguments, C::grouped ? cluster : cluster + consumer * clusters,
+                          C::grouped ? clusters : 2 * clusters);
+    TilePlace place;
+    if (C::grouped && consumer == 1 && !tiles.next(place)) return staging.drain();
+    while (tiles.next(place)) {
       Accumulators<C> d;
-      const OwnTile tile = own_tile<C>(arguments, index, 0);
-      stage_bias<C>(arguments, staging, bias, tile);
+      const TilePlace tile = own_part<C>(place, 0);
+      const OwnBias<C> own = prepare<C>(arguments, tile);
       wait(barriers.turn(consumer), parity);
       parity = 1 - parity;
+      stage<C>(arguments, own, bias);
       accumulate<C>(d, ring, arguments, shared, barriers, 0, [&] {
         if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
       });
       ring.advance(arguments.k_blocks);
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
+      if (C::grouped && !tiles.next(place)) break;
     }
   } else {
     const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
-    for (int index = cluster; index < tiles; index += clusters) {
+    [[maybe_unused]] FactorsOfColumns<C> columns(
+        shared + C::factor_offset + number * C::factor_bytes, number + 1);
+    ClusterTiles<C> tiles(arguments, cluster, clusters);
+    TilePlace place;
+    while (tiles.next(place)) {
       Accumulators<C> d;
-      const OwnTile tile = own_tile<C>(arguments, index, consumer * C::consumer_rows);
-      stage_bias<C>(arguments, staging, bias, tile);
-      accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
+      const TilePlace tile = own_part<C>(place, consumer * C::consumer_rows);
+      const OwnBias<C> own = prepare<C>(arguments, tile);
+      stage<C>(arguments, own, bias);
+      if constexpr (C::promotion == Promotion::None)
+        accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
+      else
+        accumulate_promoted<C>(d, ring, arguments, shared, barriers, rows_at, tile, columns);
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
   }
@@ -298,7 +239,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   ptx::grid_wait();
   if (warpgroup == 0) {
     ptx::setmaxnreg_dec<C::producer_registers>();
-    if (threadIdx.x == 0) produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters);
+    if (threadIdx.x < (C::grouped ? 32 : 1))
+      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters, threadIdx.x == 0);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
     consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, clusters);

@@ -14,7 +14,8 @@ std::span<const Kernel> kernels() {
           instances<f16, Large>(), instances<f16, Skinny>(), instances<f16, General>(),
           instances<tf32, Large>(), instances<tf32, Skinny>(), instances<tf32, General>(),
           instances<s8, Large>(), instances<s8, Skinny>(), instances<s8, General>(),
-          instances<u8, General>()})
+          instances<u8, General>(), instances<e4m3, Large>(), instances<e4m3, Skinny>(),
+          instances<e4m3, General>(), instances<e5m2, General>()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;
   }();

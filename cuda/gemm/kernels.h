@@ -12,6 +12,7 @@
 #include "cuda/gemm/config.h"
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/element.h"
+#include "sim/isa/base/tcgen05_kind.h"
 
 namespace tcq::gemm {
 
@@ -23,7 +24,10 @@ enum class Loader : std::uint8_t { Tma, Copy };
 enum class Skinny : std::uint8_t { No, Rows, Columns };
 
 struct Kernel {
-  Type in;
+  Type in;  // of A
+  Type in_b;
+  Promotion promotion;
+  bool grouped;
   Major major_a;
   Major major_b;
   Loader loader;
@@ -44,12 +48,23 @@ struct Kernel {
   std::uint32_t shared_bytes;
   int ctas_per_sm;  // that fit one
   const void* function;
+  // tcgen05: how many of K share one of the scale factors that its products have; Default: none.
+  tcgen05::ScaleVec scale_vec = tcgen05::ScaleVec::Default;
 };
+
+template <class C>
+constexpr tcgen05::ScaleVec scale_vec_of() {
+  if constexpr (requires { C::scale_vec; }) return C::scale_vec;
+  return tcgen05::ScaleVec::Default;
+}
 
 // `function` is what the CUDA runtime calls the kernel.
 template <class C>
 constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
   return {.in = C::in,
+          .in_b = C::in_b,
+          .promotion = C::promotion,
+          .grouped = C::grouped,
           .major_a = C::A::major,
           .major_b = C::B::major,
           .loader = loader,
@@ -64,18 +79,22 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .stages = C::stages,
           .box_rows_a = C::A::box_rows,
           .box_rows_b = C::B::box_rows,
-          .store_rows = warpgroup_rows,
+          .store_rows = C::store_rows,
           .store_row = C::block_n,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
           .ctas_per_sm = C::resident,
-          .function = function};
+          .function = function,
+          .scale_vec = scale_vec_of<C>()};
 }
 
 template <class C>
 constexpr Kernel skinny_kernel_of(const void* function) {
   constexpr bool rows = C::few == Skinny::Rows;
-  return {.in = C::in,
+  return {.in = rows ? C::in_b : C::in,
+          .in_b = rows ? C::in : C::in_b,
+          .promotion = C::promotion,
+          .grouped = C::grouped,
           .major_a = rows ? C::B::major : C::A::major,
           .major_b = rows ? C::A::major : C::B::major,
           .loader = Loader::Tma,

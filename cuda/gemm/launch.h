@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/gemm/arguments.h"
+#include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/operands.h"
 
@@ -30,7 +31,7 @@ int resident_clusters(const Kernel& kernel);
 // it before it reads or writes global memory, though it may bring some to L2 (cuda/gemm/skinny.cuh).
 cudaLaunchAttribute starts_early();
 
-cudaError_t launch(const Kernel& kernel, int clusters, const Maps& maps, const Arguments& arguments,
+cudaError_t launch(const Launch& chosen, const Maps& maps, const Arguments& arguments,
                    cudaStream_t stream);
 
 }  // namespace tcq::gemm

@@ -14,7 +14,7 @@ namespace tcq::gemm {
 template <class Op>
 __device__ __forceinline__ tma::Coordinates box_start(int mn, int box, int k, int batch) {
   const int at = mn + box * static_cast<int>(Op::rows_per_cta_box);
-  return Op::major == Major::K ? tma::Coordinates{{k, at, batch}}
+  return Op::major == Major::K ? tma::Coordinates{{k / packed_elements(Op::type), at, batch}}
                                : tma::Coordinates{{at, k, batch}};
 }
 

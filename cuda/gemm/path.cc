@@ -67,4 +67,18 @@ const Launch& launch_of(const Plan& plan, Path path) noexcept {
   return path == Path::Aligned ? plan.aligned : plan.unaligned;
 }
 
+std::vector<KSegment> k_segments(const Plan& plan, Path path) {
+  const Launch& launch = launch_of(plan, path);
+  if (launch.kernel == nullptr) return {};
+  if (!is_float(plan.problem.in)) return {{0, plan.problem.k}};  // modulo 2^32: order is nothing
+  std::vector<KSegment> segments;
+  for (int rank = 0; rank < launch.kernel->split; ++rank) {
+    const BlockRange range = split_range(launch.k_blocks, launch.kernel->split, rank);
+    const std::int64_t first = std::int64_t{range.first} * launch.kernel->block_k;
+    const std::int64_t end = std::int64_t{range.end} * launch.kernel->block_k;
+    segments.push_back({first, std::min(end, plan.problem.k) - first});
+  }
+  return segments;
+}
+
 }  // namespace tcq::gemm

@@ -23,12 +23,23 @@ namespace {
 // Of a launch; grids have no more.
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
+// Promotion and factors as the problem has them. With few rows wgmma's columns are rows of D.
+bool promotes_as(const Kernel& k, const Problem& p) {
+  if (!is_promoted(p)) return k.promotion == Promotion::None;
+  if (k.promotion == Promotion::None) return false;
+  const bool by_blocks = k.promotion == Promotion::ColumnBlocks;
+  return !by_blocks || p.scaling != Scaling::Vector128;
+}
+
 bool computes(const Kernel& k, const Problem& p) {
-  if (k.in != p.in) return false;
+  if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p) || k.grouped != is_grouped(p))
+    return false;
+  // Rows with numbers: a tile has one group.
+  if (p.grouping == Grouping::RowIds && scale_block % (k.block_m * k.cluster_m) != 0) return false;
   if (k.loader == Loader::Copy) return true;
   // Without K there is nothing that TMA could load: its maps have no empty dimension.
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
-                        tma_addresses(p.a, view_a(p), p.batch) &&
+                        tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
                         tma_addresses(p.b, view_b(p), p.batch);
   const bool split = k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
   return operands && split;
@@ -37,10 +48,16 @@ bool computes(const Kernel& k, const Problem& p) {
 // Clusters that run at one time; 0: the device cannot run this kernel.
 using Resident = int (*)(const Kernel&, const Device&);
 
-// A GPC's SMs are seldom a multiple of a larger cluster's: a tenth stays idle.
+// Clusters of `size` CTAs that run at one time, one CTA to an SM: a GPC's SMs are seldom a multiple of a larger
+// cluster's. Measured: cudaOccupancyMaxActiveClusters on an H200, whose 132 SMs run 39 of 3, 30 of 4 and 15 of 8.
+std::int64_t clusters_by_count(int size, int sm_count) {
+  const std::int64_t all = sm_count / size;
+  if (size == 3) return all * 39 / 44;
+  return size > 2 ? all * 30 / 33 : all;
+}
+
 int resident_by_count(const Kernel& k, const Device& device) {
-  const std::int64_t all = std::int64_t{device.sm_count} * k.ctas_per_sm / cluster_size(k);
-  const std::int64_t clusters = cluster_size(k) > 2 ? all * 10 / 11 : all;
+  const std::int64_t clusters = clusters_by_count(cluster_size(k), device.sm_count) * k.ctas_per_sm;
   return static_cast<int>(std::min(clusters, max_ctas));
 }
 
@@ -51,10 +68,26 @@ int resident_by_driver(const Kernel& k, const Device& device) {
 
 using Kernels = std::vector<const Kernel*>;
 
-Status choose(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
-              Launch& launch) {
+bool is_limited(const Problem& p, const Device& device) {
+  return usable_sms(p, device.sm_count) < device.sm_count;
+}
+
+// Clusters that run at one time on the SMs that the problem may use. With a limit each CTA may get an SM of its
+// own, so that a kernel that is not persistent has to fit there whole; 0: it does not.
+int room_for(const Kernel& k, const Problem& p, const Device& device, Resident resident,
+             std::int64_t tiles) {
+  const int room = resident(k, device);
+  if (!is_limited(p, device)) return room;
+  const int limited = std::min(room, usable_sms(p, device.sm_count) / cluster_size(k));
+  return k.skinny != Skinny::No && tiles > limited ? 0 : limited;
+}
+
+Status fastest(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
+               Launch& launch) {
   double least = std::numeric_limits<double>::max();
   bool too_many = false;
+  Device usable = device;
+  usable.sm_count = usable_sms(p, device.sm_count);
   for (const Kernel* k : kernels) {
     const Schedule schedule = schedule_of(*k, p);
     const std::int64_t tiles = tiles_of(schedule);
@@ -62,18 +95,41 @@ Status choose(const Problem& p, const Device& device, const Kernels& kernels, Re
       too_many = true;
       continue;
     }
-    const int room = resident(*k, device);
+    const int room = room_for(*k, p, device, resident, tiles);
     if (room == 0) continue;
-    const double time = microseconds(*k, p, device, room);
+    const double time = microseconds(*k, p, usable, room);
     if (time >= least) continue;
     least = time;
     const bool persistent = k->skinny == Skinny::No;
     const auto clusters =
         static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
-    launch = {k, clusters, schedule, k_blocks(*k, p), time, overlaps(*k, time)};
+    const bool early = p.programmatic_launch;
+    launch = {k, clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time), early};
   }
   if (launch.kernel != nullptr) return Status::Ok;
-  return too_many ? Status::SizeTooLarge : Status::CudaFailed;
+  if (too_many) return Status::SizeTooLarge;
+  return is_limited(p, device) ? Status::KernelDoesNotFit : Status::CudaFailed;
+}
+
+Kernels with_split(const Kernels& kernels, int split) {
+  Kernels found;
+  for (const Kernel* k : kernels)
+    if (k->split == split) found.push_back(k);
+  return found;
+}
+
+// With a limit of SMs K is split as without one, or not at all: the bits change only where such a split does not fit.
+Status choose(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
+              Launch& launch) {
+  if (!is_limited(p, device)) return fastest(p, device, kernels, resident, launch);
+  Problem whole = p;
+  whole.sm_limit = 0;
+  Launch unlimited;
+  const Status status = fastest(whole, device, kernels, resident, unlimited);
+  if (status != Status::Ok) return status;
+  const Kernels same = with_split(kernels, unlimited.kernel->split);
+  if (fastest(p, device, same, resident, launch) == Status::Ok) return Status::Ok;
+  return fastest(p, device, with_split(kernels, 1), resident, launch);
 }
 
 // Those that can compute it: `only`, if it is one of them, or else all that suit it.
@@ -171,20 +227,6 @@ Status make_plan(const Problem& problem, Plan& plan) noexcept {
 Status make_plan_with(const Problem& problem, const Kernel& kernel, Plan& plan) noexcept {
   return plan_anew(problem, plan,
                    [&](const Problem& p, Plan& made) { return plan_here(p, &kernel, made); });
-}
-
-std::vector<KSegment> k_segments(const Plan& plan, Path path) {
-  const Launch& launch = launch_of(plan, path);
-  if (launch.kernel == nullptr) return {};
-  if (!is_float(plan.problem.in)) return {{0, plan.problem.k}};  // modulo 2^32: order is nothing
-  std::vector<KSegment> segments;
-  for (int rank = 0; rank < launch.kernel->split; ++rank) {
-    const BlockRange range = split_range(launch.k_blocks, launch.kernel->split, rank);
-    const std::int64_t first = std::int64_t{range.first} * launch.kernel->block_k;
-    const std::int64_t end = std::int64_t{range.end} * launch.kernel->block_k;
-    segments.push_back({first, std::min(end, plan.problem.k) - first});
-  }
-  return segments;
 }
 
 }  // namespace tcq::gemm

@@ -1,4 +1,5 @@
 // Launching the kernel whose threads are cuda/gemm/realign_units.h.
+#include <algorithm>
 #include <array>
 
 #include "cuda/gemm/launch.h"
@@ -14,6 +15,7 @@ using realign::threads;
 
 struct Tasks {
   Task task[max_realign_jobs];
+  std::int64_t blocks = 0;  // of all tasks
 };
 
 struct Global {
@@ -34,14 +36,16 @@ struct Global {
   }
 };
 
-// The kernel ahead may still write the operands or read the copies.
+// The kernel ahead may still write the operands or read the copies. A grid of fewer blocks takes several each.
 __global__ void __launch_bounds__(threads) realign_kernel(const __grid_constant__ Tasks tasks) {
   ptx::grid_wait();
   ptx::grid_launch_dependents();
-  const std::int64_t blocks = tasks.task[0].blocks;
-  const bool second = blockIdx.x >= blocks;
-  realign::copy_units<Global>(tasks.task[second ? 1 : 0], blockIdx.x - (second ? blocks : 0),
-                              threadIdx.x);
+  const std::int64_t first = tasks.task[0].blocks;
+  for (std::int64_t block = blockIdx.x; block < tasks.blocks; block += gridDim.x) {
+    const bool second = block >= first;
+    realign::copy_units<Global>(tasks.task[second ? 1 : 0], block - (second ? first : 0),
+                                threadIdx.x);
+  }
 }
 
 }  // namespace
@@ -51,23 +55,25 @@ cudaError_t prepare_realign() {
   return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(realign_kernel));
 }
 
-cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream) {
+cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream, int sm_limit,
+                           bool programmatic) {
   if (jobs.empty()) return cudaSuccess;
   if (jobs.size() > max_realign_jobs) return cudaErrorInvalidValue;
   Tasks tasks;
-  std::int64_t blocks = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     tasks.task[i] = realign::task_of(jobs[i]);
-    blocks += tasks.task[i].blocks;
+    tasks.blocks += tasks.task[i].blocks;
   }
-  if (blocks >= INT32_MAX) return cudaErrorInvalidValue;
+  if (tasks.blocks >= INT32_MAX) return cudaErrorInvalidValue;
+  const std::int64_t blocks =
+      sm_limit > 0 ? std::min<std::int64_t>(tasks.blocks, sm_limit) : tasks.blocks;
   std::array<cudaLaunchAttribute, 1> attributes = {starts_early()};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = attributes.data();
-  config.numAttrs = static_cast<unsigned>(attributes.size());
+  config.numAttrs = programmatic ? 1 : 0;
   std::array<void*, 1> arguments = {&tasks};
   return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(realign_kernel),
                              arguments.data());

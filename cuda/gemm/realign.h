@@ -18,7 +18,8 @@ namespace tcq::gemm {
 // Loads the kernel, which launching it would not do while a stream is captured.
 cudaError_t prepare_realign();
 
-// Nothing is launched if this is not cudaSuccess, nor for no job.
-cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream);
+// Nothing is launched if this is not cudaSuccess, nor for no job. The two options are Problem's.
+cudaError_t launch_realign(std::span<const RealignJob> jobs, cudaStream_t stream, int sm_limit = 0,
+                           bool programmatic = true);
 
 }  // namespace tcq::gemm

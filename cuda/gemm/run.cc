@@ -2,6 +2,7 @@
 #include "cuda/gemm/run.h"
 
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
 
 namespace tcq::gemm {
@@ -21,6 +22,34 @@ bool in_pairs(const Problem& p, const void* data, const Strides& s) {
          (p.m == 1 || s.ld % 2 == 0) && (p.batch == 1 || s.batch % 2 == 0);
 }
 
+// The problem's factors of one operand, `per` lines of it to one of them.
+Factors factors_of(const Problem& p, const float* data, const Strides& s, Major major, int per) {
+  if (data == nullptr || p.scaling == Scaling::None) return {};
+  const bool along_k = major == Major::K;
+  const bool one = p.scaling == Scaling::Tensor;
+  return {.data = data,
+          .mn_step = one       ? 0
+                     : along_k ? s.ld
+                               : 1,
+          .k_step = along_k ? 1 : s.ld,
+          .batch_step = s.batch,
+          .per = per};
+}
+
+void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
+  const int per = p.scaling == Scaling::Block128 ? scale_block : 1;
+  const Factors a = factors_of(p, x.scale_a, p.scale_a, p.major_scale_a, 1);
+  const Factors b = factors_of(p, x.scale_b, p.scale_b, p.major_scale_b, per);
+  if (!scales_blocks(p.scaling)) {
+    out.epilogue.scales = p.scaling != Scaling::None;
+    out.epilogue.factors_a = a;
+    out.epilogue.factors_b = b;
+  } else if (p.k > 0) {  // without blocks of K there are no factors of any
+    out.block_factors_a = a;
+    out.block_factors_b = b;
+  }
+}
+
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
   Arguments out;
   out.m = static_cast<int>(p.m);
@@ -29,7 +58,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   out.k_blocks = launch.k_blocks;
   out.stores_elements = !tma_stores(p, x.d);
   out.overlaps = launch.overlaps;
-  out.schedule = launch.schedule;
+  out.walk = Walk(launch.schedule);
   out.epilogue = {.out = p.out,
                   .finishes = !is_plain(p) || (!is_float(p.in) && p.out != Type::s32),
                   .pairs_of_c = in_pairs(p, x.c, p.c),
@@ -44,8 +73,13 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
                   .d = x.d,
                   .ld_d = p.d.ld,
                   .batch_d = p.d.batch};
-  out.is_plain =
-      !out.epilogue.finishes && !out.stores_elements && bits(p.out) == 8 * usual_bytes(p.in);
+  if (is_grouped(p)) {
+    const bool swaps = launch.kernel->skinny == Skinny::Rows;
+    const Schedule& s = launch.schedule;
+    out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
+  }
+  out.is_plain = !out.epilogue.finishes && !out.stores_elements && p.out == usual(p.in);
+  set_factors(p, x, out);
   out.a = source_of(x.a, p.a, p.major_a);
   out.b = source_of(x.b, p.b, p.major_b);
   return out;
@@ -97,14 +131,17 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   return work;
 }
 
-std::array<const void*, 6> followed(const Plan& plan, const Pointers& x,
+std::array<const void*, 9> followed(const Plan& plan, const Pointers& x,
                                     const Workspace& workspace) {
   const Problem& p = plan.problem;
-  std::array<const void*, 6> out = {x.d, workspace.data};
+  std::array<const void*, 9> out = {x.d, workspace.data};
   if (p.k > 0) out[2] = x.a;
   if (p.k > 0) out[3] = x.b;
   if (p.beta != 0) out[4] = x.c;
   if (p.has_bias) out[5] = x.bias;
+  if (p.scaling != Scaling::None) out[6] = x.scale_a;
+  if (p.scaling != Scaling::None) out[7] = x.scale_b;
+  if (is_grouped(p)) out[8] = x.sizes;
   return out;
 }
 

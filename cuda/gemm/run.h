@@ -33,14 +33,14 @@ struct Work {
 Work work_of(const Plan& plan, Path path, const Pointers& pointers, const Workspace& workspace);
 
 // The pointers that run() follows; null for the others.
-std::array<const void*, 6> followed(const Plan& plan, const Pointers& pointers,
+std::array<const void*, 9> followed(const Plan& plan, const Pointers& pointers,
                                     const Workspace& workspace);
 
 enum class Memory : std::uint8_t { OfThisDevice, OfAnother, NotOfADevice };
 
 // Driver: Maps make_maps(const Kernel&, const Work&), which may throw; bool current_device(int&);
-// bool realign(std::span<const RealignJob>, Stream); bool launch(const Launch&, const Maps&,
-// const Arguments&, Stream). False: that very call failed.
+// bool realign(std::span<const RealignJob>, const Problem&, Stream); bool launch(const Launch&,
+// const Maps&, const Arguments&, Stream). False: that very call failed.
 template <class Driver>
 Status run_on(const Driver& driver, const Plan& plan, const Pointers& x, const Workspace& workspace,
               Stream stream) noexcept {
@@ -55,7 +55,8 @@ Status run_on(const Driver& driver, const Plan& plan, const Pointers& x, const W
     const Launch& chosen = launch_of(plan, path);
     const Work work = work_of(plan, path, x, workspace);
     const auto maps = driver.make_maps(*chosen.kernel, work);
-    if (!driver.realign({work.jobs.data(), work.job_count}, stream)) return Status::CudaFailed;
+    const std::span<const RealignJob> jobs{work.jobs.data(), work.job_count};
+    if (!driver.realign(jobs, plan.problem, stream)) return Status::CudaFailed;
     return driver.launch(chosen, maps, work.arguments, stream) ? Status::Ok : Status::CudaFailed;
   });
 }

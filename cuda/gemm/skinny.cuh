@@ -22,96 +22,35 @@
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/epilogue.cuh"
-#include "cuda/gemm/kernels.h"
 #include "cuda/gemm/load.cuh"
+#include "cuda/gemm/multiply.cuh"
+#include "cuda/gemm/promote.cuh"
 #include "cuda/gemm/ring.cuh"
+#include "cuda/gemm/skinny_config.h"
 #include "cuda/gemm/store.cuh"
+#include "cuda/gemm/tiles.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/bulk.cuh"
 #include "cuda/ptx/wgmma.cuh"
 #include "sim/isa/base/cluster.h"
-#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/store.h"
 
 namespace tcq::gemm {
-
-// The largest divisor of `value` up to `most`.
-constexpr int largest_divisor(int value, int most) {
-  while (value % most != 0) --most;
-  return most;
-}
-
-template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
-          Major Weights = Major::K>
-struct SkinnyConfig {
-  static constexpr Type in = In;
-  static constexpr Type accumulator = wgmma::widest_d(In);
-  static constexpr Skinny few = Few;
-  static constexpr bool transposes = Few == Skinny::Rows;
-  static constexpr int tokens = Tokens;
-  static constexpr int split = Split;
-  static constexpr int peers = Peers;  // tiles of a cluster, side by side
-  static constexpr int cluster = Split * Peers;
-  static constexpr int stages = Stages;
-  static constexpr int consumers = Consumers;
-  static constexpr int weights = consumers * warpgroup_rows;
-  static constexpr int consumer_threads = consumers * warpgroup_threads;
-  static constexpr int threads = consumer_threads + 32;
-
-  using A = OperandTile<In, Weights, weights, 1>;
-  using B = OperandTile<In, Major::K, Tokens, Peers>;
-  static constexpr int block_k = A::block_k;
-  static constexpr int steps = block_k / wgmma::stored_k(In);
-  static constexpr wgmma::Form form = {
-      .d = accumulator, .a = In, .b = In, .n = Tokens, .major_a = Weights};
-  static_assert(check(form) == Fault::None);
-  static constexpr int registers = wgmma::accumulator_registers(accumulator, Tokens);
-
-  // Tokens whose sums a CTA of the cluster completes: what one stmatrix stores, or more.
-  static constexpr int groups = Tokens / (transposes ? wgmma::column_group : wgmma::store_columns);
-  static constexpr int owners = largest_divisor(groups, Split);
-  static constexpr int slice_tokens = Tokens / owners;
-  static constexpr int slice_registers = registers / owners;
-  static_assert(slice_registers * owners == registers && groups / owners * owners == groups);
-  static constexpr std::uint32_t slice_bytes =
-      slice_registers * warpgroup_threads * static_cast<std::uint32_t>(sizeof(std::uint32_t));
-
-  static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
-  // In place of the stages, once all are read: what is sent, then what is stored.
-  static constexpr std::uint32_t send_bytes = Split > 1 ? owners* slice_bytes : 0;
-  static constexpr int store_rows = transposes ? slice_tokens : warpgroup_rows;
-  static constexpr int store_row = transposes ? warpgroup_rows : slice_tokens;
-  // Boxes side by side, of elements of `bytes`.
-  HOST_DEVICE static constexpr int stores(int bytes) {
-    return store_row > staged_columns(bytes) ? store_row / staged_columns(bytes) : 1;
-  }
-  HOST_DEVICE static constexpr int store_columns(int bytes) { return store_row / stores(bytes); }
-  static_assert(store_columns(4) <= staged_columns(4) && store_columns(4) * stores(4) == store_row);
-  static_assert(store_columns(2) <= staged_columns(2) && store_columns(2) * stores(2) == store_row);
-  static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
-  static constexpr std::uint32_t store_bytes = stores(4) * box_bytes;
-  static_assert(consumers * (send_bytes + store_bytes) <= Stages * stage_bytes);
-  static constexpr std::uint32_t receive_offset = Stages * stage_bytes;
-  static constexpr std::uint32_t receive_bytes = (Split - 1) * slice_bytes;  // of a consumer
-  static constexpr std::uint32_t barrier_offset = receive_offset + consumers * receive_bytes;
-  static constexpr int barriers = 2 * Stages + consumers;
-  // The tokens' bias as f32, where they are D's columns; a thread keeps that of its two weights.
-  static constexpr std::uint32_t bias_offset =
-      barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
-  static constexpr std::uint32_t bias_bytes =
-      transposes ? 0 : Tokens * static_cast<std::uint32_t>(sizeof(float));
-  static constexpr std::uint32_t shared_bytes = bias_offset + bias_bytes;
-  static_assert(shared_bytes <= max_cta_shared_bytes);
-  static constexpr int room =
-      static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
-  static constexpr int resident = room < 4 ? room : 4;  // CTAs of an SM
-};
 
 // Of a CTA in its cluster: which part of K, and which of the neighbouring tiles.
 struct SkinnyRank {
   int split;
   int peer;
+};
+
+// The first weight and the first token of a CTA's tile, their matrices, and the row behind the last one of the group.
+struct SkinnyTile {
+  int weight;
+  int token;
+  int batch_w;
+  int batch_x;
+  int rows_end;
 };
 
 template <class C>
@@ -129,14 +68,14 @@ __device__ __forceinline__ std::uint32_t owner_of(SkinnyRank rank, std::uint32_t
 // Half a ring of weights for L2, which may read memory that the kernel ahead still writes. Not where
 // several CTAs read the same ones: the requests would only delay the loads.
 template <class C>
-__device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const TileAt& tile,
+__device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const SkinnyTile& tile,
                                                  BlockRange range, const Arguments& arguments) {
-  if (!arguments.overlaps || arguments.schedule.cols > 1) return;
+  if (C::grouped || !arguments.overlaps || arguments.walk.schedule.cols > 1) return;
   const int ready = range.first + C::stages / 2;
   for (int block = range.first; block < range.end && block < ready; ++block)
     for (int box = 0; box < static_cast<int>(C::A::boxes_per_cta); ++box)
-      ptx::tma_prefetch(&map_w, box_start<typename C::A>(tile.row * C::weights, box,
-                                                         block * C::block_k, tile.batch));
+      ptx::tma_prefetch(
+          &map_w, box_start<typename C::A>(tile.weight, box, block * C::block_k, tile.batch_w));
 }
 
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
@@ -144,7 +83,7 @@ __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const
 template <class C>
 __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const CUtensorMap& map_x,
                                                std::uint32_t shared, const Barriers<C>& barriers,
-                                               const TileAt& tile, BlockRange range,
+                                               const SkinnyTile& tile, BlockRange range,
                                                SkinnyRank rank, bool overlaps) {
   const int last_alone = overlaps ? range.end - C::stages : range.end - 1;
   const int lets_in = last_alone > range.first ? last_alone : range.first;
@@ -157,9 +96,9 @@ __device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const C
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
     const std::uint32_t rows = stage + C::A::bytes + C::B::offset(rows_at, 0);
     const int k = block * C::block_k;
-    const tma::Coordinates start = {{k, tile.col * C::tokens + rows_at, tile.batch}};
+    const tma::Coordinates start = {{k, tile.token + rows_at, tile.batch_x}};
     ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
-    load_tile<typename C::A>(map_w, stage, tile.row * C::weights, k, tile.batch, 0, 0, full);
+    load_tile<typename C::A>(map_w, stage, tile.weight, k, tile.batch_w, 0, 0, full);
     if constexpr (C::peers > 1)
       ptx::tma_load_multicast<3>(rows, &map_x, start, full, mask);
     else
@@ -189,8 +128,6 @@ template <class C>
 __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shared,
                                                   const Barriers<C>& barriers, int consumer,
                                                   int blocks, SkinnyRank rank) {
-  constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
-  constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
   const std::uint32_t rows_at =
       static_cast<std::uint32_t>(consumer) * C::A::offset(warpgroup_rows, 0);
   Ring<C::stages> ring;
@@ -198,15 +135,7 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + rows_at);
-    const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes);
-    ptx::wgmma_fence();
-    // Behind the end of K all of them: to add zeros changes no bit (sim/num/round.h).
-#pragma unroll
-    for (int step = 0; step < C::steps; ++step)
-      ptx::mma<C::form>(d, advance(a, C::A::offset(0, step)), advance(b, C::B::offset(0, step)),
-                        block > 0 || step > 0);
-    ptx::wgmma_commit_group();
+    multiply_rows<C>(d, stage + rows_at, stage + C::A::bytes, block > 0);
     ptx::wgmma_wait_group<1>();
     // Only what is loaded to again: nobody waits for other arrivals before a CTA exits.
     if (block > 0 && block + C::stages <= blocks) release_skinny<C>(barriers.empty(last), rank);
@@ -215,6 +144,48 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
   }
   ptx::wgmma_wait_group<0>();
   ptx::pin(d);
+}
+
+// The same of FP8 that promotes: wgmma's rows are weights, its columns tokens.
+template <class C>
+__device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments& arguments,
+                                                    std::uint32_t shared,
+                                                    const Barriers<C>& barriers, int consumer,
+                                                    const SkinnyTile& tile, BlockRange range,
+                                                    SkinnyRank rank) {
+  const auto number = static_cast<std::uint32_t>(consumer);
+  const std::uint32_t rows_at = number * C::A::offset(warpgroup_rows, 0);
+  const int blocks = range.end - range.first;
+  Ring<C::stages> ring;
+  const auto multiply_block = [&](int, auto& sums) {
+    wait(barriers.full(ring.stage), ring.parity);
+    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+    multiply_rows<C>(sums, stage + rows_at, stage + C::A::bytes, false);
+    ring.advance();
+  };
+  Ring<C::stages> read;
+  const auto done = [&](int block) {
+    if (block + C::stages < blocks) release_skinny<C>(barriers.empty(read.stage), rank);
+    read.advance();
+  };
+  constexpr bool turned = C::transposes;
+  const FragmentAt at = {tile.weight + consumer * warpgroup_rows,
+                         tile.token,
+                         turned ? arguments.n : tile.rows_end,
+                         turned ? tile.rows_end : arguments.n,
+                         tile.batch_w,
+                         tile.batch_x,
+                         range.first,
+                         blocks};
+  const Factors& of_weights = turned ? arguments.block_factors_b : arguments.block_factors_a;
+  const Factors& of_tokens = turned ? arguments.block_factors_a : arguments.block_factors_b;
+  ColumnFactors<C::promotion, C::tokens, warpgroup_threads> columns(
+      shared + C::factor_offset + number * C::factor_bytes, 2 + number);
+  std::uint32_t one[1][C::registers];
+  constexpr bool behind = C::consumers * C::tokens <= 128;
+  promote<behind>(one, columns, of_weights, of_tokens, at, multiply_block, done);
+#pragma unroll
+  for (int r = 0; r < C::registers; ++r) d[r] = one[0][r];
 }
 
 template <class C>
@@ -276,61 +247,62 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std:
 
 // --- the way out -----------------------------------------------------------------------------------
 
-template <class C>
+template <class C, Type Out>
 __device__ __forceinline__ void fill_transposed(const Slice<C>& total, std::uint32_t buffer) {
-  constexpr Type type = narrow(C::in);
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   const wgmma::Element place = wgmma::store_transposed_element(thread);
 #pragma unroll
   for (int r = 0; r < C::slice_registers; r += 4) {
-    const std::uint32_t packed[2] = {pack<type>(total[r], total[r + 1]),
-                                     pack<type>(total[r + 2], total[r + 3])};
+    const std::uint32_t packed[2] = {pack<Out>(total[r], total[r + 1]),
+                                     pack<Out>(total[r + 2], total[r + 3])};
     ptx::stmatrix<ptx::Trans::Yes>(staged(buffer, place.row + 2 * r, 2 * place.col), packed);
   }
 }
 
 // Boxes side by side of the fragment as it is.
-template <class C, int Box = 0>
+template <class C, Type Out, int Box = 0>
 __device__ __forceinline__ void fill_boxes(const Slice<C>& total, std::uint32_t buffer) {
   constexpr int columns = C::store_columns(2);
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   if constexpr (Box < C::stores(2)) {
-    fill_narrow<narrow(C::in), Box * columns, columns>(total, buffer + Box * C::box_bytes, thread);
-    fill_boxes<C, Box + 1>(total, buffer);
+    fill_narrow<Out, Box * columns, columns>(total, buffer + Box * C::box_bytes, thread);
+    fill_boxes<C, Out, Box + 1>(total, buffer);
   }
 }
 
 // Elements one at a time: of 32 bits, or what a gated activation leaves of two columns of the product.
-template <class C, int Bytes>
+template <class C, Type Out>
 __device__ __forceinline__ void fill_elements(const Slice<C>& total, std::uint32_t buffer,
                                               bool gated) {
+  constexpr int bytes = bits(Out) / 8;
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
 #pragma unroll
   for (int r = 0; r < C::slice_registers; ++r) {
     const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
     const int row = C::transposes ? place.col : place.row;
     const int col = C::transposes ? place.row : place.col;
-    const int box = col / C::store_columns(Bytes);
-    const int in_box = col - box * C::store_columns(Bytes);
+    const int box = col / C::store_columns(bytes);
+    const int in_box = col - box * C::store_columns(bytes);
     if (gated && col % 2 != 0) continue;
     const std::uint32_t at = staged(buffer + static_cast<std::uint32_t>(box) * C::box_bytes, row,
-                                    Bytes * (gated ? in_box / 2 : in_box));
-    if constexpr (Bytes == 2)
-      ptx::store_shared_half(at, pack<narrow(C::in)>(total[r], total[r]));
+                                    bytes * (gated ? in_box / 2 : in_box));
+    if constexpr (bytes == 2)
+      ptx::store_shared_half(at, pack<Out>(total[r], total[r]));
     else
       ptx::store_shared(at, total[r]);
   }
 }
 
-template <class C, int Bytes>
+template <class C, Type Out>
 __device__ __forceinline__ void fill_slice(const Slice<C>& total, std::uint32_t buffer,
                                            bool gated) {
-  if (Bytes == 4 || gated)
-    fill_elements<C, Bytes>(total, buffer, gated);
-  else if constexpr (Bytes == 2 && C::transposes)
-    fill_transposed<C>(total, buffer);
-  else if constexpr (Bytes == 2)
-    fill_boxes<C>(total, buffer);
+  constexpr bool is_narrow = bits(Out) == 16;
+  if (!is_narrow || gated)
+    fill_elements<C, Out>(total, buffer, gated);
+  else if constexpr (is_narrow && C::transposes)
+    fill_transposed<C, Out>(total, buffer);
+  else if constexpr (is_narrow)
+    fill_boxes<C, Out>(total, buffer);
 }
 
 // Stores what fill_slice() left; `at` counts columns of the product.
@@ -344,7 +316,8 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
   const int halves = gated ? 2 : 1;
 #pragma unroll
   for (int i = 0; i < C::stores(Bytes); ++i) {
-    const BlockAt box = {at.row, (at.col + i * C::store_columns(Bytes)) / halves, at.batch};
+    const BlockAt box = {at.row, (at.col + i * C::store_columns(Bytes)) / halves, at.batch,
+                         at.rows_end, at.batch_b};
     const std::uint32_t from = buffer + static_cast<std::uint32_t>(i) * C::box_bytes;
     if (by_threads)
       copy_rows(from, C::store_rows, C::store_columns(Bytes) / halves, arguments, box);
@@ -358,13 +331,14 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
 }
 
 // This CTA's slice of tokens from `token` on, of the warpgroup's weights from `weight` on.
-template <class C, int Bytes>
+template <class C, Type Out>
 __device__ __forceinline__ void store_slice(const Slice<C>& total, const CUtensorMap& map_d,
                                             const Arguments& arguments, std::uint32_t buffer,
                                             int consumer, BlockAt at) {
   const bool gated = is_gated(arguments.epilogue.activation);
-  fill_slice<C, Bytes>(total, buffer, gated);
-  send_slice<C, Bytes>(map_d, arguments, buffer, consumer, at, gated, arguments.stores_elements);
+  fill_slice<C, Out>(total, buffer, gated);
+  send_slice<C, bits(Out) / 8>(map_d, arguments, buffer, consumer, at, gated,
+                               arguments.stores_elements || ends_within<C>(at, C::store_rows));
 }
 
 // The product as it is apart from the rest, so that short kernels do not wait for instructions that they skip.
@@ -372,24 +346,48 @@ template <class C>
 __device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensorMap& map_d,
                                                  const Arguments& arguments, std::uint32_t buffer,
                                                  int consumer, BlockAt at, const Bias& bias) {
-  constexpr int usual = usual_bytes(C::in);
-  if (arguments.is_plain) {
-    fill_slice<C, usual>(total, buffer, false);
-    return send_slice<C, usual>(map_d, arguments, buffer, consumer, at, false, false);
+  if (arguments.is_plain && !ends_within<C>(at, C::store_rows)) {
+    fill_slice<C, usual(C::in)>(total, buffer, false);
+    return send_slice<C, usual_bytes(C::in)>(map_d, arguments, buffer, consumer, at, false, false);
   }
   if (arguments.epilogue.finishes)
-    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs>(total, arguments, at, bias);
+    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs>([&](auto step) { step(total, at); },
+                                                               arguments, bias);
+  if constexpr (has_f16_besides(C::in)) {
+    if (arguments.epilogue.out == Type::f16)
+      return store_slice<C, Type::f16>(total, map_d, arguments, buffer, consumer, at);
+  }
   if constexpr (has_narrow(C::in)) {
     if (bits(arguments.epilogue.out) == 16)
-      return store_slice<C, 2>(total, map_d, arguments, buffer, consumer, at);
+      return store_slice<C, narrow(C::in)>(total, map_d, arguments, buffer, consumer, at);
   }
-  store_slice<C, 4>(total, map_d, arguments, buffer, consumer, at);
+  store_slice<C, Type::f32>(total, map_d, arguments, buffer, consumer, at);
+}
+
+// The first element of this CTA's slice of the consumer's weights.
+template <class C>
+__device__ __forceinline__ BlockAt slice_at(const SkinnyTile& tile, int consumer, SkinnyRank rank) {
+  const int token = tile.token + rank.split * C::slice_tokens;
+  const int weight = tile.weight + consumer * warpgroup_rows;
+  return C::transposes ? BlockAt{token, weight, tile.batch_x, tile.rows_end, tile.batch_w}
+                       : BlockAt{weight, token, tile.batch_w, tile.rows_end, tile.batch_x};
+}
+
+template <class C>
+__device__ __forceinline__ void prefetch_slice_of_c(const Arguments& arguments,
+                                                    const SkinnyTile& tile, int consumer,
+                                                    SkinnyRank rank) {
+  if (rank.split >= C::owners) return;
+  constexpr int rows = C::transposes ? C::slice_tokens : warpgroup_rows;
+  constexpr int columns = C::transposes ? warpgroup_rows : C::slice_tokens;
+  prefetch_c(arguments, slice_at<C>(tile, consumer, rank), rows, columns, thread_here(),
+             warpgroup_threads);
 }
 
 // Ahead of the product, so that it does not wait: of the thread's two weights, or of all tokens.
 template <class C>
 __device__ __forceinline__ Bias load_bias(const Arguments& arguments, std::uint32_t shared,
-                                          const TileAt& tile, int consumer) {
+                                          const SkinnyTile& tile, int consumer) {
   Bias bias;
   const Epilogue& e = arguments.epilogue;
   if (e.bias == nullptr) return bias;
@@ -398,12 +396,14 @@ __device__ __forceinline__ Bias load_bias(const Arguments& arguments, std::uint3
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, 2 * i});
-      const int col = tile.row * C::weights + consumer * warpgroup_rows + place.row;
+      const int col = tile.weight + consumer * warpgroup_rows + place.row;
       if (col < arguments.n) bias.rows[i] = load_element<C::in>(e, e.bias, col);
     }
   } else {
-    stage_bias<C::in>(arguments, shared + C::bias_offset, tile.col * C::tokens, C::tokens,
-                      static_cast<int>(threadIdx.x), C::consumer_threads);
+    BiasShare<C::in, C::tokens, C::consumer_threads> share;
+    const int thread = static_cast<int>(threadIdx.x);
+    share.load(arguments, tile.token, thread);
+    share.store(shared + C::bias_offset, thread);
   }
   return bias;
 }
@@ -411,11 +411,16 @@ __device__ __forceinline__ Bias load_bias(const Arguments& arguments, std::uint3
 template <class C>
 __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const Arguments& arguments,
                                                std::uint32_t shared, const Barriers<C>& barriers,
-                                               const TileAt& tile, int blocks, SkinnyRank rank) {
+                                               const SkinnyTile& tile, BlockRange range,
+                                               SkinnyRank rank) {
   const int consumer = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  prefetch_slice_of_c<C>(arguments, tile, consumer, rank);
   Bias bias = load_bias<C>(arguments, shared, tile, consumer);
   Sums<C> d;
-  accumulate_skinny<C>(d, shared, barriers, consumer, blocks, rank);
+  if constexpr (C::promotion == Promotion::None)
+    accumulate_skinny<C>(d, shared, barriers, consumer, range.end - range.first, rank);
+  else
+    accumulate_promoted<C>(d, arguments, shared, barriers, consumer, tile, range, rank);
   Slice<C> total;
   if constexpr (C::split > 1) {
     exchange<C>(d, total, shared, barriers, consumer, rank);
@@ -429,15 +434,34 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
     for (int r = 0; r < C::slice_registers; ++r) total[r] = d[r];
   }
   if (rank.split >= C::owners) return;
-  const int first_token = rank.split * C::slice_tokens;  // of the tile
-  const int token = tile.col * C::tokens + first_token;
-  const int weight = tile.row * C::weights + consumer * warpgroup_rows;
-  const BlockAt at =
-      C::transposes ? BlockAt{token, weight, tile.batch} : BlockAt{weight, token, tile.batch};
-  bias.columns = shared + C::bias_offset + static_cast<std::uint32_t>(first_token) * 4;
+  bias.columns = shared + C::bias_offset +
+                 static_cast<std::uint32_t>(rank.split * C::slice_tokens) * float_bytes;
   const std::uint32_t buffer =
       shared + C::consumers * C::send_bytes + static_cast<std::uint32_t>(consumer) * C::store_bytes;
-  finish_and_store<C>(total, map_d, arguments, buffer, consumer, at, bias);
+  finish_and_store<C>(total, map_d, arguments, buffer, consumer, slice_at<C>(tile, consumer, rank),
+                      bias);
+}
+
+// The tile of this CTA. False: of groups there are fewer than the grid has clusters, which all its threads find.
+template <class C>
+__device__ __forceinline__ bool find_tile(const Arguments& arguments, SkinnyRank rank,
+                                          SkinnyTile& tile) {
+  const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
+  if constexpr (C::grouped) {
+    static_assert(C::transposes, "a group has few rows");
+    constexpr int beyond = 1073741824;  // 2^30
+    ptx::grid_wait();                   // sizes are written by kernels ahead
+    GroupTiles<C::tokens, C::weights * C::peers> tiles(arguments, cluster, beyond);
+    TilePlace place;
+    if (!tiles.next(place)) return false;
+    tile = {place.col + rank.peer * C::weights, place.row, place.batch_b, place.batch,
+            place.rows_end};
+  } else {
+    const TileAt at = arguments.walk.at(cluster);
+    tile = {(at.row * C::peers + rank.peer) * C::weights, at.col * C::tokens, at.batch, at.batch,
+            arguments.m};
+  }
+  return true;
 }
 
 template <class C>
@@ -451,8 +475,8 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   const std::uint32_t shared = ptx::shared_address(memory);
   const Barriers<C> barriers{shared + C::barrier_offset};
   const SkinnyRank rank = skinny_rank<C>();
-  TileAt tile = tile_at(arguments.schedule, static_cast<int>(blockIdx.x) / C::cluster);
-  tile.row = tile.row * C::peers + rank.peer;
+  SkinnyTile tile;
+  if (!find_tile<C>(arguments, rank, tile)) return;
   const BlockRange range = split_range(arguments.k_blocks, C::split, rank.split);
   if (threadIdx.x == 0) {
     ptx::prefetch_map(&map_w);
@@ -471,7 +495,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   if constexpr (C::cluster > 1) ptx::cluster_arrive_relaxed();
   if (threadIdx.x < C::consumer_threads) {
     ptx::grid_wait();
-    consume_skinny<C>(map_d, arguments, shared, barriers, tile, range.end - range.first, rank);
+    consume_skinny<C>(map_d, arguments, shared, barriers, tile, range, rank);
   } else {
     // Nothing is sent to a peer before its mbarriers are ready.
     if constexpr (C::peers > 1) ptx::cluster_wait();

@@ -34,6 +34,11 @@ const char* name(Status status) noexcept {
     case Status::TuneFileNotWritten: return "TuneFileNotWritten";
     case Status::UnsupportedMajor: return "UnsupportedMajor";
     case Status::CIsNotD: return "CIsNotD";
+    case Status::BadSmLimit: return "BadSmLimit";
+    case Status::BadStructSize: return "BadStructSize";
+    case Status::UnknownField: return "UnknownField";
+    case Status::UnsupportedScaling: return "UnsupportedScaling";
+    case Status::UnsupportedGrouping: return "UnsupportedGrouping";
   }
   return "?";
 }
@@ -47,7 +52,8 @@ const char* sentence(Status status) noexcept {
              "beyond 2^60 bytes";
     case Status::UnsupportedTypes:
       return "no kernel multiplies these types: f16 gives f16 or f32; bf16 gives bf16 or f32; tf32 "
-             "gives f32; s8 and u8 give s32, f32 or bf16";
+             "gives f32; e4m3 and e5m2, in either place, give bf16, f16 or f32; s8 and u8 give "
+             "s32, f32 or bf16";
     case Status::UnsupportedEpilogue:
       return "an s32 result takes no alpha, beta, bias or activation, a gated activation no beta "
              "and an even "
@@ -77,8 +83,8 @@ const char* sentence(Status status) noexcept {
     case Status::StreamCaptured:
       return "the stream is being captured: a tuner has to wait for what it launches";
     case Status::NothingToTune:
-      return "A or B is no multiple of 16 and is not copied to a workspace, or D is none: such "
-             "pointers always get the plan's own kernel, make_plan knows it without a measurement";
+      return "A or B is no multiple of 16 and is not copied to a workspace, or D is none, or "
+             "sizes of groups are the device's: make_plan knows the kernel without a measurement";
     case Status::TuneFileMissing: return "there is no such file of tuned kernels";
     case Status::TuneFileUnreadable:
       return "the file of tuned kernels cannot be read, is no regular file, or has more than 256 "
@@ -96,6 +102,19 @@ const char* sentence(Status status) noexcept {
     case Status::UnsupportedMajor: return "a major is neither K nor MN";
     case Status::CIsNotD:
       return "C is where D is, but not with D's strides: what is read would be overwritten before";
+    case Status::BadSmLimit: return "the limit of SMs is negative; 0 is none";
+    case Status::BadStructSize:
+      return "a struct's size field is no size that this library knows: set it to the struct's "
+             "sizeof, which tcq_gemm_defaults does for a problem";
+    case Status::UnknownField:
+      return "a struct has a field that this library does not know, or a reserved one, and it is "
+             "not 0";
+    case Status::UnsupportedScaling:
+      return "factors and promotion are for e4m3 and e5m2 alone, or the scaling or its major does "
+             "not exist";
+    case Status::UnsupportedGrouping:
+      return "groups are of f16, bf16 or e4m3 operands, both K-major, or the grouping does not "
+             "exist";
   }
   return "?";
 }

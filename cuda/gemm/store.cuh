@@ -54,9 +54,9 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
   const int col = at.col + column;
   if (column >= columns || col >= all_columns) return;
   const bool both = col + 1 < all_columns;
-  for (int row = warp; row < rows && at.row + row < arguments.m; row += warpgroup_threads / 32) {
+  for (int row = warp; row < rows && row_of(at, row) < at.rows_end; row += warpgroup_threads / 32) {
     const std::uint32_t word = ptx::load_shared(staged(buffer, row, 4 * lane));
-    const std::int64_t index = at.batch * e.batch_d + (at.row + row) * e.ld_d + col;
+    const std::int64_t index = at.batch * e.batch_d + row_of(at, row) * e.ld_d + col;
     auto* narrow = static_cast<std::uint16_t*>(e.d) + index;
     if (wide) {
       static_cast<std::uint32_t*>(e.d)[index] = word;
@@ -67,6 +67,12 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
       if (both) narrow[1] = static_cast<std::uint16_t>(register_part(e.out, word, 1));
     }
   }
+}
+
+// Rows of the next group follow, which TMA would write as well.
+template <class C>
+__device__ __forceinline__ bool ends_within(BlockAt at, int rows) {
+  return C::grouped && at.row + rows > at.rows_end;
 }
 
 // --- a consumer's buffers --------------------------------------------------------------------------
@@ -90,7 +96,11 @@ class Staging {
     ptx::fence_proxy_async_shared();
     ptx::bar_sync(barrier_, warpgroup_threads);
     if (is_leader()) {
-      ptx::tma_store<3>(&map, {{at.col, at.row, at.batch}}, shared_ + buffer_ * C::store_bytes);
+#pragma unroll
+      for (int row = 0; row < warpgroup_rows; row += C::store_rows)
+        ptx::tma_store<3>(
+            &map, {{at.col, row_of(at, row), at.batch}},
+            shared_ + buffer_ * C::store_bytes + static_cast<std::uint32_t>(row) * swizzle_bytes);
       ptx::bulk_commit_group();
     }
     buffer_ = 1 - buffer_;
@@ -100,6 +110,8 @@ class Staging {
   __device__ __forceinline__ void copy_out(int columns, const Arguments& arguments, BlockAt at) {
     meet();
     copy_rows(shared_ + buffer_ * C::store_bytes, warpgroup_rows, columns, arguments, at);
+    // Of a buffer that TMA stores before or behind this one acquire() counts the groups.
+    if (C::grouped && is_leader()) ptx::bulk_commit_group();
     buffer_ = 1 - buffer_;
   }
 
@@ -148,25 +160,25 @@ __device__ __forceinline__ void fill_wide(const std::uint32_t (&d)[Count], std::
   }
 }
 
-template <Type In, int Bytes, int First, int Columns, int Count>
+template <Type Out, int First, int Columns, int Count>
 __device__ __forceinline__ void fill(const std::uint32_t (&d)[Count], std::uint32_t buffer,
                                      int thread) {
-  if constexpr (Bytes == 2)
-    fill_narrow<narrow(In), First, Columns>(d, buffer, thread);
+  if constexpr (bits(Out) == 16)
+    fill_narrow<Out, First, Columns>(d, buffer, thread);
   else
     fill_wide<First, Columns>(d, buffer, thread);
 }
 
 // Both registers of a pair of columns hold the one element that they make.
-template <Type In, int Bytes, int First, int Columns, int Count>
+template <Type Out, int First, int Columns, int Count>
 __device__ __forceinline__ void fill_gated(const std::uint32_t (&d)[Count], std::uint32_t buffer,
                                            int thread) {
 #pragma unroll
   for (int r = First / 2; r < (First + Columns) / 2; r += 2) {
     const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
-    const std::uint32_t at = staged(buffer, place.row, Bytes * ((place.col - First) / 2));
-    if constexpr (Bytes == 2)
-      ptx::store_shared_half(at, pack<narrow(In)>(d[r], d[r]));
+    const std::uint32_t at = staged(buffer, place.row, bits(Out) / 8 * ((place.col - First) / 2));
+    if constexpr (bits(Out) == 16)
+      ptx::store_shared_half(at, pack<Out>(d[r], d[r]));
     else
       ptx::store_shared(at, d[r]);
   }
@@ -174,57 +186,64 @@ __device__ __forceinline__ void fill_gated(const std::uint32_t (&d)[Count], std:
 
 // --- a fragment ------------------------------------------------------------------------------------
 
+__device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
+  at.col += columns;
+  return at;
+}
+
 // One that no arithmetic and no thread has to carry further: D is the product, and TMA stores it. Apart from
 // store_as(), so that short kernels do not wait for instructions that they skip.
 template <class C, int First = 0, int Count>
 __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                             const CUtensorMap& map_tail, Staging<C>& staging,
-                                            BlockAt at) {
+                                            BlockAt at, int thread) {
   if constexpr (First < C::block_n) {
-    constexpr int bytes = usual_bytes(C::in);
-    constexpr int whole = staged_columns(bytes);
+    constexpr int whole = staged_columns(usual_bytes(C::in));
     constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
-    const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-    fill<C::in, bytes, First, columns>(d, staging.acquire(), thread);
-    staging.send(columns < whole && First > 0 ? map_tail : map, {at.row, at.col + First, at.batch});
-    store_plain<C, First + whole>(d, map, map_tail, staging, at);
+    fill<usual(C::in), First, columns>(d, staging.acquire(), thread);
+    staging.send(columns < whole && First > 0 ? map_tail : map, columns_behind(at, First));
+    store_plain<C, First + whole>(d, map, map_tail, staging, at, thread);
   }
 }
 
-// Elements of `Bytes`; `at` counts columns of the product.
-template <class C, int Bytes, int First = 0, int Count>
+// Elements of type `Out`, any one of its size if that is 32 bits; `at` counts columns of the product, of which D has one
+// of `Halves`.
+template <class C, Type Out, int Halves, int First = 0, int Count>
 __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                          const CUtensorMap& map_tail, const Arguments& arguments,
                                          Staging<C>& staging, BlockAt at, int thread) {
   if constexpr (First < C::block_n) {
-    constexpr int whole = staged_columns(Bytes);
+    constexpr int whole = staged_columns(bits(Out) / 8);
     constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
-    const bool gated = is_gated(arguments.epilogue.activation);
-    const int halves = gated ? 2 : 1;
-    const BlockAt in_d = {at.row, (at.col + First) / halves, at.batch};
+    BlockAt in_d = columns_behind(at, First);
+    in_d.col /= Halves;
     const std::uint32_t buffer = staging.acquire();
-    if (gated)
-      fill_gated<C::in, Bytes, First, columns>(d, buffer, thread);
+    if constexpr (Halves == 2)
+      fill_gated<Out, First, columns>(d, buffer, thread);
     else
-      fill<C::in, Bytes, First, columns>(d, buffer, thread);
-    if (arguments.stores_elements)
-      staging.copy_out(columns / halves, arguments, in_d);
+      fill<Out, First, columns>(d, buffer, thread);
+    if (arguments.stores_elements || ends_within<C>(at, warpgroup_rows))
+      staging.copy_out(columns / Halves, arguments, in_d);
     else
       staging.send(columns < whole && First > 0 ? map_tail : map, in_d);
-    store_as<C, Bytes, First + whole>(d, map, map_tail, arguments, staging, at, thread);
+    store_as<C, Out, Halves, First + whole>(d, map, map_tail, arguments, staging, at, thread);
   }
 }
 
-template <class C, int Count>
+template <class C, int Halves, int Count>
 __device__ __forceinline__ void store(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                       const CUtensorMap& map_tail, const Arguments& arguments,
                                       Staging<C>& staging, BlockAt at, int thread) {
-  if (at.row >= arguments.m) return;
+  if (at.row >= at.rows_end) return;
+  if constexpr (has_f16_besides(C::in)) {
+    if (arguments.epilogue.out == Type::f16)
+      return store_as<C, Type::f16, Halves>(d, map, map_tail, arguments, staging, at, thread);
+  }
   if constexpr (has_narrow(C::in)) {
     if (bits(arguments.epilogue.out) == 16)
-      return store_as<C, 2>(d, map, map_tail, arguments, staging, at, thread);
+      return store_as<C, narrow(C::in), Halves>(d, map, map_tail, arguments, staging, at, thread);
   }
-  store_as<C, 4>(d, map, map_tail, arguments, staging, at, thread);
+  store_as<C, Type::f32, Halves>(d, map, map_tail, arguments, staging, at, thread);
 }
 
 }  // namespace tcq::gemm

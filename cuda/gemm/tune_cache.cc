@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -22,12 +23,18 @@ namespace fs = std::filesystem;
 using Choices = std::map<TuneKey, std::string>;
 
 constexpr const char* format_name = "tcq gemm choices";
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;  // 1 has no FP8
 constexpr std::uintmax_t max_file_bytes = 256 * 1024 * 1024;
 
 // --- a choice as JSON ------------------------------------------------------------------------------
 
 const char* word(Major major) { return major == Major::K ? "K" : "MN"; }
+const char* word(Scaling scaling) {
+  constexpr std::array<const char*, 5> words = {"none", "tensor", "row x column", "1x128 x 128x128",
+                                                "1x128 x 1x128"};
+  static_assert(words.size() == scaling_count);
+  return words[static_cast<std::size_t>(scaling)];
+}
 const char* word(bool flag) { return flag ? "true" : "false"; }
 
 // One line for each field.
@@ -47,6 +54,7 @@ class ChoiceText {
 };
 
 constexpr std::size_t field_count = 20;
+constexpr std::size_t fp8_field_count = 3;  // besides, of FP8 alone
 
 std::string choice_text(const TuneKey& key, const std::string& kernel) {
   ChoiceText out;
@@ -69,6 +77,11 @@ std::string choice_text(const TuneKey& key, const std::string& kernel) {
   out.flag("has_bias", key.has_bias);
   out.text("activation", name(key.activation));
   out.flag("batch_invariant", key.batch_invariant);
+  if (is_fp8(key.in)) {
+    out.text("in_b", name(key.in_b));
+    out.text("scaling", word(key.scaling));
+    out.flag("promotes", key.promotes);
+  }
   out.text("kernel", kernel);
   return out.whole();
 }
@@ -135,6 +148,12 @@ TuneKey key_of(const JsonValue& choice) {
   key.activation = one_of<Activation>(choice, "activation", activation_count,
                                       [](Activation a) { return name(a); });
   key.batch_invariant = flag(choice, "batch_invariant");
+  key.in_b = is_fp8(key.in) ? type(choice, "in_b") : key.in;
+  if (is_fp8(key.in)) {
+    key.scaling =
+        one_of<Scaling>(choice, "scaling", scaling_count, [](Scaling s) { return word(s); });
+    key.promotes = flag(choice, "promotes");
+  }
   return key;
 }
 
@@ -144,9 +163,10 @@ Status parse_choices(const JsonValue& list, Choices& choices) {
   if (list.kind != JsonValue::Kind::Array) return Status::TuneFileDamaged;
   for (const JsonValue& choice : list.items) {
     const std::string& kernel = text(choice, "kernel");
-    const bool is_new = choices.emplace(key_of(choice), kernel).second;
-    if (choice.items.size() != field_count || kernel.empty() || !is_new)
-      return Status::TuneFileDamaged;
+    const TuneKey key = key_of(choice);
+    const std::size_t fields = field_count + (is_fp8(key.in) ? fp8_field_count : 0);
+    const bool is_new = choices.emplace(key, kernel).second;
+    if (choice.items.size() != fields || kernel.empty() || !is_new) return Status::TuneFileDamaged;
   }
   return Status::Ok;
 }
@@ -220,7 +240,7 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   key.device = device_name;
   key.major = device.major;
   key.minor = device.minor;
-  key.sm_count = device.sm_count;
+  key.sm_count = usable_sms(p, device.sm_count);
   key.m = p.m;
   key.n = p.n;
   key.k = p.k;
@@ -229,13 +249,17 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   key.out = p.out;
   key.major_a = p.major_a;
   key.major_b = p.major_b;
-  key.tma_loads = tma_addresses(p.a, view_a(p), p.batch) && tma_addresses(p.b, view_b(p), p.batch);
+  key.tma_loads =
+      tma_addresses(p.a, view_a(p), matrices_of_a(p)) && tma_addresses(p.b, view_b(p), p.batch);
   key.tma_stores = tma_stores(p);
   key.scales = p.alpha != 1;
   key.reads_c = p.beta != 0;
   key.has_bias = p.has_bias;
   key.activation = p.activation;
   key.batch_invariant = p.batch_invariant;
+  key.in_b = type_b(p);
+  key.scaling = p.scaling;
+  key.promotes = is_promoted(p);
   return key;
 }
 

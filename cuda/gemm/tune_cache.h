@@ -21,7 +21,7 @@ struct TuneKey {
   std::string device;  // its name
   int major = 0;       // compute capability
   int minor = 0;
-  int sm_count = 0;
+  int sm_count = 0;  // those that the problem may use
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
@@ -37,6 +37,9 @@ struct TuneKey {
   bool has_bias = false;
   Activation activation = Activation::None;
   bool batch_invariant = false;
+  Type in_b = Type::bf16;
+  Scaling scaling = Scaling::None;
+  bool promotes = false;
 
   friend auto operator<=>(const TuneKey&, const TuneKey&) = default;
 };

@@ -300,6 +300,11 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const voi
 #undef TCQ_MASK_5
 }
 
+// Brings the line that holds `address` into L2; nothing can depend on it. Source: PTX ISA 9.2, "prefetch".
+__device__ __forceinline__ void prefetch_l2(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
 // Brings a tile into L2; nothing can depend on it.
 // Source: PTX ISA 9.2, "cp.async.bulk.prefetch.tensor".
 __device__ __forceinline__ void tma_prefetch(const void* map, const tma::Coordinates& start) {

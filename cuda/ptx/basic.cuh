@@ -71,21 +71,20 @@ __device__ __forceinline__ void store_shared(std::uint32_t address,
                : "memory");
 }
 
-// Source: PTX ISA 9.2, "ld".
 // The low half of `word`.
 __device__ __forceinline__ void store_shared_half(std::uint32_t address, std::uint32_t word) {
   asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(static_cast<std::uint16_t>(word))
                : "memory");
 }
 
+// Source: PTX ISA 9.2, "ld".
 __device__ __forceinline__ std::uint32_t load_shared(std::uint32_t address) {
   std::uint32_t word;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
   return word;
 }
 
-// Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
-// Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
+// Of an address that is a multiple of 8.
 __device__ __forceinline__ void load_shared(std::uint32_t address, float& low, float& high) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
                : "=f"(low), "=f"(high)
@@ -93,6 +92,8 @@ __device__ __forceinline__ void load_shared(std::uint32_t address, float& low, f
                : "memory");
 }
 
+// Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
+// Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
 __device__ __forceinline__ void bar_sync(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -14,83 +13,127 @@
 #include <sstream>
 
 #include "oracle/answer/answer.h"
-#include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
 
 namespace tcq::oracle {
 namespace {
 
-// Unit: pixels.
-constexpr int cell_height = 18;
-constexpr int margin = 10;
-constexpr int name_width = 36;
-constexpr int title_height = 30;
-constexpr int swatch_width = 24;
-constexpr int character_width = 7;
+// ---- What roles look like -----------------------------------------------------------------------
 
-struct Box {
-  int x;
-  int y;
-  int width;
-  int height;
-};
+constexpr std::array<const char*, inks> class_names = {
+    "tcq-title", "tcq-text", "tcq-dim",  "tcq-label",   "tcq-box",   "tcq-faded",
+    "tcq-unread", "tcq-mark", "tcq-line", "tcq-waiting", "tcq-arrow", "tcq-bad"};
 
-// Channel of a hue in [0, 6): 1 at `centre`, falling to 0 two sixths away.
-double channel(double hue, double centre) {
-  double distance = std::abs(hue - centre);
-  distance = std::min(distance, 6 - distance);
-  return std::clamp(2 - distance, 0.0, 1.0);
+// Boxes keep their colours and dark labels on dark pages, a little dimmed.
+constexpr const char* style_sheet = R"(
+.tcq-paper{fill:#fff}
+.tcq-title{fill:#111;font-size:13px}
+.tcq-text{fill:#111}
+.tcq-dim{fill:#555}
+.tcq-label{fill:#111}
+.tcq-faded{opacity:.35}
+.tcq-unread{fill:#f4f4f4;stroke:#999;stroke-width:.5;stroke-dasharray:2 2}
+.tcq-mark{fill:none;stroke:#c00000;stroke-width:2}
+.tcq-line{stroke:#777;stroke-width:.75}
+.tcq-waiting{fill:#e4e4e4;stroke:#777;stroke-width:.5}
+.tcq-arrow{stroke:#1457b8;stroke-width:1}
+.tcq-tip{fill:#1457b8}
+.tcq-bad{fill:none;stroke:#c00000;stroke-width:2;stroke-dasharray:4 2}
+@media (prefers-color-scheme:dark){
+.tcq-paper{fill:#16181c}
+.tcq-title,.tcq-text{fill:#eee}
+.tcq-dim{fill:#b4b4b4}
+.tcq-box{opacity:.85}
+.tcq-unread{fill:#26292f;stroke:#777}
+.tcq-mark,.tcq-bad{stroke:#ff7b72}
+.tcq-line{stroke:#999}
+.tcq-waiting{fill:#3a3e46;stroke:#999}
+.tcq-arrow{stroke:#79b8ff}
+.tcq-tip{fill:#79b8ff}
+}
+)";
+
+constexpr const char* anchor_name(Anchor anchor) {
+  switch (anchor) {
+    case Anchor::Start: return "start";
+    case Anchor::Middle: return "middle";
+    case Anchor::End: break;
+  }
+  return "end";
 }
 
-// Pastel: hues go round the circle, shades get darker.
-std::string colour(const Picture& picture, const Cell& cell) {
-  const double hue = 6.0 * cell.hue_index / picture.hues;
-  const double strength = 0.25 + 0.3 * cell.shade_index / std::max(1, picture.shades - 1);
-  const auto byte = [&](double centre) {
-    return static_cast<int>(255 * (1 - strength * (1 - channel(hue, centre))));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", byte(0), byte(2), byte(4));
-}
+// ---- Shapes -------------------------------------------------------------------------------------
 
-void add_text(pugi::xml_node parent, int x, int y, const std::string& text, const char* anchor) {
-  pugi::xml_node node = parent.append_child("text");
-  node.append_attribute("x") = x;
-  node.append_attribute("y") = y;
-  node.append_attribute("text-anchor") = anchor;
-  node.text().set(text.c_str());
-}
-
-void add_cell(pugi::xml_node parent, Box box, const std::string& fill, const std::string& label) {
+void add_box(pugi::xml_node parent, const Shape& shape) {
   pugi::xml_node rect = parent.append_child("rect");
-  rect.append_attribute("x") = box.x;
-  rect.append_attribute("y") = box.y;
-  rect.append_attribute("width") = box.width;
-  rect.append_attribute("height") = box.height;
-  rect.append_attribute("fill") = fill.c_str();
-  add_text(parent, box.x + box.width / 2, box.y + box.height - 5, label, "middle");
+  rect.append_attribute("x") = shape.at.x;
+  rect.append_attribute("y") = shape.at.y;
+  rect.append_attribute("width") = shape.at.width;
+  rect.append_attribute("height") = shape.at.height;
+  if (!shape.text.empty()) rect.append_attribute("fill") = shape.text.c_str();
 }
 
-int cell_width(const Picture& picture) {
-  std::size_t longest = 3;
-  for (const auto& row : picture.cells)
-    for (const Cell& cell : row) longest = std::max(longest, cell.label.size());
-  return character_width * static_cast<int>(longest) + 6;
+void add_words(pugi::xml_node parent, const Shape& shape) {
+  pugi::xml_node node = parent.append_child("text");
+  node.append_attribute("x") = shape.at.x;
+  node.append_attribute("y") = shape.at.y;
+  if (shape.anchor != Anchor::Start)
+    node.append_attribute("text-anchor") = anchor_name(shape.anchor);
+  node.text().set(shape.text.c_str());
 }
 
-void add_legend(pugi::xml_node svg, const Picture& picture, int y) {
-  add_text(svg, margin, y + cell_height - 5, picture.legend, "start");
-  y += cell_height + 4;
-  add_text(svg, margin, y + cell_height - 5, picture.hue_word, "start");
-  for (int hue = 0; hue < picture.hues; ++hue)
-    add_cell(svg, {margin + 2 * name_width + hue * swatch_width, y, swatch_width, cell_height},
-             colour(picture, {"", hue, 0}), std::to_string(hue));
-  if (picture.shades < 2) return;
-  y += cell_height + 4;
-  add_text(svg, margin, y + cell_height - 5, picture.shade_word, "start");
-  for (int shade = 0; shade < picture.shades; ++shade)
-    add_cell(svg, {margin + 2 * name_width + shade * swatch_width, y, swatch_width, cell_height},
-             colour(picture, {"", 0, shade}), std::to_string(shade));
+void add_line(pugi::xml_node parent, const Shape& shape) {
+  pugi::xml_node line = parent.append_child("line");
+  line.append_attribute("x1") = shape.at.x;
+  line.append_attribute("y1") = shape.at.y;
+  line.append_attribute("x2") = shape.at.x + shape.at.width;
+  line.append_attribute("y2") = shape.at.y + shape.at.height;
+  if (shape.ink == Ink::Arrow) line.append_attribute("marker-end") = "url(#tcq-tip)";
 }
+
+void add(pugi::xml_node parent, const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::Box: return add_box(parent, shape);
+    case Shape::Kind::Words: return add_words(parent, shape);
+    case Shape::Kind::Line: return add_line(parent, shape);
+  }
+}
+
+void add_arrow_head(pugi::xml_node svg) {
+  pugi::xml_node marker = svg.append_child("defs").append_child("marker");
+  marker.append_attribute("id") = "tcq-tip";
+  marker.append_attribute("viewBox") = "0 0 8 8";
+  marker.append_attribute("refX") = 7;
+  marker.append_attribute("refY") = 4;
+  marker.append_attribute("markerWidth") = 7;
+  marker.append_attribute("markerHeight") = 7;
+  marker.append_attribute("orient") = "auto";
+  pugi::xml_node head = marker.append_child("path");
+  head.append_attribute("class") = "tcq-tip";
+  head.append_attribute("d") = "M0 0L8 4L0 8z";
+}
+
+// Neighbours of one role share a group.
+void add_shapes(pugi::xml_node svg, const std::vector<Shape>& shapes) {
+  pugi::xml_node group;
+  const Shape* last = nullptr;
+  for (const Shape& shape : shapes) {
+    if (last == nullptr || last->ink != shape.ink) {
+      group = svg.append_child("g");
+      group.append_attribute("class") = class_names[static_cast<std::size_t>(shape.ink)];
+    }
+    add(group, shape);
+    last = &shape;
+  }
+}
+
+bool has_arrows(const Drawing& drawing) {
+  for (const Shape& shape : drawing.shapes)
+    if (shape.ink == Ink::Arrow) return true;
+  return false;
+}
+
+// ---- Files --------------------------------------------------------------------------------------
 
 std::string reason(int error) { return std::strerror(error); }
 
@@ -100,55 +143,26 @@ std::string reason(int error) { return std::strerror(error); }
                   oracle::quoted(path), why));
 }
 
-Picture transposed(Picture picture) {
-  std::vector<std::vector<Cell>> cells(picture.column_names.size());
-  for (std::vector<Cell>& row : picture.cells)
-    for (std::size_t col = 0; col < row.size(); ++col) cells[col].push_back(std::move(row[col]));
-  picture.cells = std::move(cells);
-  std::swap(picture.column_names, picture.row_names);
-  return picture;
-}
-
 }  // namespace
 
-std::string svg_text(const Picture& picture) {
-  const int width = cell_width(picture);
-  const int columns = static_cast<int>(picture.column_names.size());
-  const int rows = static_cast<int>(picture.row_names.size());
-  const int left = margin + name_width;
-  const int top = margin + title_height + cell_height;
-  const int bottom = top + rows * cell_height + margin;
-  const int legend_width = 3 * name_width + picture.hues * swatch_width;
+std::string svg_text(const Drawing& drawing) {
   pugi::xml_document document;
   pugi::xml_node svg = document.append_child("svg");
   svg.append_attribute("xmlns") = "http://www.w3.org/2000/svg";
-  svg.append_attribute("width") = std::max(left + columns * width, legend_width) + margin;
-  svg.append_attribute("height") = bottom + 3 * (cell_height + 4) + margin;
-  svg.append_attribute("font-family") = "monospace";
-  svg.append_attribute("font-size") = 11;
-  svg.append_child("title").text().set(picture.title.c_str());
-  pugi::xml_node background = svg.append_child("rect");
-  background.append_attribute("width") = "100%";
-  background.append_attribute("height") = "100%";
-  background.append_attribute("fill") = "white";
-  pugi::xml_node heading = svg.append_child("g");
-  heading.append_attribute("font-size") = 15;
-  add_text(heading, margin, margin + 15, picture.title, "start");
-  pugi::xml_node grid = svg.append_child("g");
-  grid.append_attribute("stroke") = "none";
-  for (int column = 0; column < columns; ++column)
-    add_text(grid, left + column * width + width / 2, top - 5,
-             picture.column_names[static_cast<std::size_t>(column)], "middle");
-  for (int row = 0; row < rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    add_text(grid, left - 4, top + (row + 1) * cell_height - 5, picture.row_names[r], "end");
-    for (int column = 0; column < columns; ++column) {
-      const Cell& cell = picture.cells[r][static_cast<std::size_t>(column)];
-      add_cell(grid, {left + column * width, top + row * cell_height, width - 1, cell_height - 1},
-               colour(picture, cell), cell.label);
-    }
-  }
-  add_legend(svg, picture, bottom);
+  svg.append_attribute("width") = fmt::format("{}pt", drawing.width).c_str();
+  svg.append_attribute("height") = fmt::format("{}pt", drawing.height).c_str();
+  svg.append_attribute("viewBox") = fmt::format("0 0 {} {}", drawing.width, drawing.height).c_str();
+  svg.append_attribute("role") = "img";
+  svg.append_attribute("font-family") = "DejaVu Sans Mono,Menlo,Consolas,monospace";
+  svg.append_attribute("font-size") = 10;
+  svg.append_child("title").text().set(drawing.title.c_str());
+  svg.append_child("style").text().set(style_sheet);
+  if (has_arrows(drawing)) add_arrow_head(svg);
+  pugi::xml_node paper = svg.append_child("rect");
+  paper.append_attribute("class") = "tcq-paper";
+  paper.append_attribute("width") = "100%";
+  paper.append_attribute("height") = "100%";
+  add_shapes(svg, drawing.shapes);
   std::ostringstream text;
   document.save(text, "", pugi::format_indent);
   return text.str();
@@ -174,24 +188,6 @@ void write_whole_file(const std::string& path, const std::string& text) {
   const int why = !written ? write_error : !closed ? close_error : errno;
   std::remove(temporary.c_str());
   throw_unwritable(path, reason(why));
-}
-
-Answer draw(Picture picture, const Options& options) {
-  if (options.style != Style::Text && options.style != Style::Json)
-    throw UsageError("--svg writes a picture, no table: expected it alone or with --json");
-  if (options.transpose) picture = transposed(std::move(picture));
-  write_whole_file(options.svg_path, svg_text(picture));
-  if (options.style == Style::Json)
-    return {Status::Yes,
-            json_text(Value::Members{{"file", options.svg_path},
-                                     {"title", picture.title},
-                                     {"rows", picture.row_names.size()},
-                                     {"columns", picture.column_names.size()}}),
-            ""};
-  return {Status::Yes,
-          fmt::format("wrote {}: {}, {} x {} cells", options.svg_path, picture.title,
-                      picture.row_names.size(), picture.column_names.size()),
-          ""};
 }
 
 }  // namespace tcq::oracle

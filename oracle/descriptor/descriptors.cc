@@ -12,6 +12,8 @@
 
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/nearest_field.h"
+#include "oracle/answer/ruler.h"
+#include "oracle/answer/svg.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/descriptor/lint.h"
@@ -100,6 +102,15 @@ DescriptorUse use_from(const Question& question, const Keys& keys) {
   return use;
 }
 
+DecodedWord decoded_word(const Question& question) {
+  if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc")))
+    return decode_tcgen05(question);
+  const std::uint64_t word =
+      parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
+  const Keys keys(words_from(question, 2), use_keys);
+  return decode_wgmma(word, remarks_on(word, use_from(question, keys)));
+}
+
 // ---- encode -------------------------------------------------------------------------------------
 
 MatrixDescriptor descriptor_from(const Keys& keys) {
@@ -142,15 +153,10 @@ EncodedWord encode_wgmma(const Question& question) {
 }  // namespace
 
 Answer decode(const Question& question) {
-  const bool json = question.options.style == Style::Json;
-  if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc"))) {
-    const DecodedWord decoded = decode_tcgen05(question);
-    return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded), ""};
-  }
-  const std::uint64_t word =
-      parse_number(word_at(question, 1, "a 64-bit word such as 0x4000004000010040"), "word");
-  const Keys keys(words_from(question, 2), use_keys);
-  const DecodedWord decoded = decode_wgmma(word, remarks_on(word, use_from(question, keys)));
+  const DecodedWord decoded = decoded_word(question);
+  const Options& options = question.options;
+  if (!options.svg_path.empty()) write_whole_file(options.svg_path, svg_text(drawing_of(decoded)));
+  const bool json = options.style == Style::Json;
   return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded), ""};
 }
 

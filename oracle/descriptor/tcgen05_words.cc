@@ -90,8 +90,8 @@ std::string smem_value(F, std::uint64_t word) {
 
 // The kind that has a type, where nothing else is said.
 Kind kind_of(Type type) {
-  for (int i = 0; i < kind_count; ++i)
-    if (type_code(static_cast<Kind>(i), type) != no_code) return static_cast<Kind>(i);
+  const Kind kind = tcgen05::kind_without_factors(type);
+  if (type_code(kind, type) != no_code) return kind;
   throw UsageError(
       fmt::format("type={} is no operand of tcgen05.mma: expected f16, bf16, tf32, s8, u8, e4m3, "
                   "e5m2, e2m3, e3m2 or e2m1",

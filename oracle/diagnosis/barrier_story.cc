@@ -21,7 +21,7 @@ const Statement& statement_of(const Program& program, const Place& place) {
 }
 
 std::string line_at(const Program& program, const Place& place) {
-  return place.statement < 0 ? "it" : line_text(statement_of(program, place));
+  return place.statement < 0 ? "it" : line_text(program, place);
 }
 
 int cta_of(const Program& program, const Place& place) {

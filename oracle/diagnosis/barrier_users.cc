@@ -54,7 +54,11 @@ Use use_of(const Program&, const BulkSend& i) {
 Use use_of(const Program&, const Tcgen05Commit& i) {
   return {&BarrierUsers::arrivals, &i.barrier, 0, i.multicast};
 }
+Use use_of(const Program&, const StoreAsync& i) {
+  return {&BarrierUsers::copies, &i.barrier, i.bytes};
+}
 // In none of the lists.
+Use use_of(const Program&, const CpAsyncTrack&) { return {}; }
 Use use_of(const Program&, const MbarrierInval&) { return {}; }
 Use use_of(const Program&, const MbarrierCompleteTx&) { return {}; }
 

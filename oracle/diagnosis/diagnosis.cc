@@ -138,9 +138,11 @@ class Story {
         return fmt::format("; {} passed, but on a phase that tells nothing of it",
                            place_text(p_, f_.hint));
       case Fault::ScopeTooNarrow:
+      case Fault::ScopeAssumed:
         return fmt::format("; {} has scope .cta, which does not reach another CTA",
                            place_text(p_, f_.hint));
       case Fault::ReleaseMissing:
+      case Fault::ReleaseAssumed:
         return fmt::format("; {} counts, but releases nothing", place_text(p_, f_.hint));
       case Fault::AcquireMissing:
         return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
@@ -153,11 +155,12 @@ class Story {
     const Statement& statement = p_.statement(static_cast<std::size_t>(f_.at.statement));
     const bool patches = std::holds_alternative<TensormapReplace>(statement.what);
     const std::string& map = p_.map_name(f_.map);
-    if (f_.fault == Fault::TensormapInUse)
-      return fmt::format(
-          "{} patches {}, and {} may still read it: the patching thread knows of no wait for that "
-          "copy",
-          at(), map, earlier());
+    if (f_.fault == Fault::TensormapInUse || f_.fault == Fault::TensormapDrainAssumed)
+      return fmt::format("{} patches {}, and {} may still read it: the patching thread knows of {}",
+                         at(), map, earlier(),
+                         f_.fault == Fault::TensormapInUse
+                             ? "no wait for that copy"
+                             : "a wait for bulk groups, in which that copy is not");
     return fmt::format("{} {} {}; {} patched it{}", at(), patches ? "patches" : "uses", map,
                        earlier(), why_not_patched(map));
   }
@@ -253,6 +256,18 @@ std::string fix_of_tensor_map(const Program& program, const Finding& f) {
       program.map_name(f.map), at, earlier);
 }
 
+// cp.async and st.async are in flight in the generic proxy.
+bool is_lane_copy(const Finding& f) {
+  return f.earlier_kind == AccessKind::Store || f.earlier_kind == AccessKind::Load;
+}
+std::string fix_of_lane_copy(const std::string& earlier, const std::string& at) {
+  return fmt::format(
+      "let the threads that issued {} wait for it, with cp.async.wait_group or for the mbarrier "
+      "that it completes, and "
+      "order {} behind that wait",
+      earlier, at);
+}
+
 // What this program shows beyond the Fix of explain.h: which of its fences, waits and mbarriers it is
 // about. Empty: nothing.
 std::string fix_in_program(const Program& program, const Finding& f) {
@@ -273,10 +288,12 @@ std::string fix_in_program(const Program& program, const Finding& f) {
                            earlier, at);
       return "";
     case Fault::ExitInFlight:
+    case Fault::ExitReadAssumed:
       if (const std::string wait = weak_wait_behind(program, f.at); !wait.empty())
         return fmt::format("{} leaves {} in flight: wait for it before the CTA exits", wait, at);
       return "";
     case Fault::CopyInFlight:
+      if (is_lane_copy(f)) return fix_of_lane_copy(earlier, at);
       if (f.cta == global_memory)
         return fmt::format(
             "let the thread that issued {} wait for it with cp.async.bulk.wait_group, without "
@@ -284,6 +301,7 @@ std::string fix_in_program(const Program& program, const Finding& f) {
             earlier, at);
       return fix_of_hand_over(program, f);
     case Fault::SourceInFlight:
+      if (is_lane_copy(f)) return fix_of_lane_copy(earlier, at);
       if (f.cta == global_memory)
         return fmt::format("wait for the mbarrier that {} completes, and order {} behind that wait",
                            earlier, at);

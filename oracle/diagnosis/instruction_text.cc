@@ -55,6 +55,10 @@ std::string line_text(const Statement& statement) {
   return fmt::format("{}:{}", file, statement.where.line);
 }
 
+std::string line_text(const Program& program, const Place& place) {
+  return line_text(program.statement(static_cast<std::size_t>(place.statement)));
+}
+
 std::string who_text(const Program& program, const Place& place) {
   const int warps = program.warps_per_cta();
   const int warp = place.warp % warps;

@@ -22,6 +22,7 @@ std::string instruction_text(const machine::Program& program, const machine::Ins
 
 // `gemm.cc:40`.
 std::string line_text(const machine::Statement& statement);
+std::string line_text(const machine::Program& program, const machine::Place& place);
 
 // `wgmma.mma_async... at gemm.cc:40 (consumer, CTA 0 thread 17)`.
 std::string place_text(const machine::Program& program, const machine::Place& place);

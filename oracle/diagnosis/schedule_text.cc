@@ -36,18 +36,18 @@ std::string step_text(const ScheduleStep& step) {
 }
 
 std::string execution_text(std::string_view word, const Execution& execution) {
-  std::string text =
-      fmt::format("{} {}\n", word, execution.timing == Timing::Latest ? "latest" : "earliest");
+  std::string text = fmt::format("{} {}\n", word, name(execution.timing));
   for (const ScheduleStep& step : execution.steps) text += step_text(step) + '\n';
   return text;
 }
 
 // --- parse -----------------------------------------------------------------------------------------
 
-// What is left of one line.
+// What is left of one line, or of one step among others.
 class Line {
  public:
-  Line(std::string_view text, std::size_t number) : whole_(text), rest_(text), number_(number) {}
+  Line(std::string_view text, std::size_t number, std::string_view noun = "line")
+      : whole_(text), rest_(text), noun_(noun), number_(number) {}
 
   bool skip(std::string_view word) {
     if (!rest_.starts_with(word)) return false;
@@ -70,13 +70,14 @@ class Line {
   }
   [[noreturn]] void refuse(std::string_view form) const {
     throw BadFile(
-        fmt::format("line {} of the schedule, {}, is not {}", number_, quoted(whole_), form));
+        fmt::format("{} {} of the schedule, {}, is not {}", noun_, number_, quoted(whole_), form));
   }
 
  private:
   std::string_view whole_;
   std::string_view rest_;
-  std::size_t number_;  // behind the header
+  std::string_view noun_;
+  std::size_t number_;  // of a line: behind the header
 };
 
 class Lines {
@@ -214,6 +215,29 @@ Schedule parse_schedule(std::string_view text) {
   check_cases(container.header, steps_of(schedule));
   return schedule;
 }
+
+std::string steps_text(std::span<const ScheduleStep> steps) {
+  std::string text;
+  for (const ScheduleStep& step : steps) {
+    if (!text.empty()) text += ' ';
+    text += step_text(step);
+  }
+  return text;
+}
+
+std::vector<ScheduleStep> parse_steps(std::string_view text) {
+  std::vector<ScheduleStep> steps;
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    steps.push_back(parse_step({text.substr(0, end), steps.size() + 1, "step"}));
+    if (end == text.npos) break;
+    text.remove_prefix(end + 1);
+    if (text.empty()) throw BadFile("the steps of the schedule end in a blank: they were cut off");
+  }
+  return steps;
+}
+
+std::string_view name(Timing timing) { return timing == Timing::Latest ? "latest" : "earliest"; }
 
 std::string misfit_text(const Schedule& schedule, const machine::Replay& replay) {
   switch (replay.misfit) {

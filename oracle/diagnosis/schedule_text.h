@@ -19,8 +19,10 @@
 //   w0@0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "oracle/recording/container.h"
 #include "sim/async/replay.h"
@@ -31,6 +33,13 @@ std::string schedule_text(const machine::Schedule& schedule);
 
 // The inverse. Throws BadFile with the line that is wrong: truncated, damaged, another version.
 machine::Schedule parse_schedule(std::string_view text);
+
+// The steps alone, a blank between each two: "w0@0 w1@9=0 c3.2>0". The inverse throws BadFile with the step that is
+// wrong.
+std::string steps_text(std::span<const machine::ScheduleStep> steps);
+std::vector<machine::ScheduleStep> parse_steps(std::string_view text);
+
+std::string_view name(machine::Timing timing);  // earliest, latest
 
 // One line: at which step a schedule does not fit the program, and why. Empty: it does.
 std::string misfit_text(const machine::Schedule& schedule, const machine::Replay& replay);

@@ -31,10 +31,6 @@ bool is(const Program& program, const Place& place) {
   return place.statement >= 0 && std::holds_alternative<What>(instruction(program, place));
 }
 
-std::string line_at(const Program& program, const Place& place) {
-  return line_text(program.statement(static_cast<std::size_t>(place.statement)));
-}
-
 const char* wait_for(const Program& program, const Place& transfer) {
   return is<Tcgen05Ld>(program, transfer) ? "tcgen05.wait::ld" : "tcgen05.wait::st";
 }
@@ -217,10 +213,10 @@ std::string tensor_memory_of_deadlock(const Program& program, const Finding& f) 
 std::string fix_of_commit(const Program& program, const Finding& f) {
   if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
     return fmt::format("let {} arrive in all CTAs that wait: .multicast::cluster with their ranks",
-                       line_at(program, f.hint));
+                       line_text(program, f.hint));
   if (f.uncommitted.empty()) return "";
   return fmt::format("put tcgen05.commit with the same cta_group behind {}, in its thread",
-                     line_at(program, f.uncommitted.front()));
+                     line_text(program, f.uncommitted.front()));
 }
 
 std::string missing_wait(const Program& program, const Finding& f) {

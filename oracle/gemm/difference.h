@@ -14,7 +14,7 @@
 namespace tcq::oracle::gemm {
 
 struct Difference {
-  std::int64_t row = 0;
+  std::int64_t row = 0;  // of D, counted through the batch
   std::int64_t col = 0;
   std::uint32_t predicted = 0;
   std::uint32_t other = 0;

@@ -26,15 +26,15 @@ constexpr std::array<std::string_view, 2> of_s8 = {"|i1", "|u1"};
 constexpr std::array<std::string_view, 2> of_u8 = {"|u1", "|i1"};
 
 // numpy's other spelling of the order of single bytes, "<u1" and "=u1", is never written by it.
-void check_dtype(const std::string& path, const std::string& dtype, Type type) {
-  const Dtypes known = dtypes_of(type);
+void check_dtype(const std::string& path, const std::string& dtype, Dtypes known,
+                 std::string_view what) {
   if (std::ranges::find(known, dtype) != known.end()) return;
   if (dtype.starts_with('>'))
     throw UsageError(
         fmt::format("{}: its elements are big-endian ({}): expected little-endian ones, as {}",
                     shown_path(path), quoted(dtype), known[0]));
   throw UsageError(fmt::format("{}: its dtype is {}: {} is read from {}", shown_path(path),
-                               quoted(dtype), name(type), fmt::join(known, ", ")));
+                               quoted(dtype), what, fmt::join(known, ", ")));
 }
 
 // The element types narrower than their container.
@@ -47,6 +47,22 @@ void check_narrow(const std::string& path, Type type, const npy::Array& array) {
   if (bad != bytes + count)
     throw UsageError(fmt::format("{}: element {} is 0x{:02x}: {} has {} bits", shown_path(path),
                                  bad - bytes, *bad, name(type), bits(type)));
+}
+
+// What its shape and order say of how its elements lie.
+Matrix laid_out(npy::Array array) {
+  Matrix m;
+  m.array = std::move(array);
+  const npy::Header& header = m.array.header;
+  const std::size_t dimensions = header.shape.size();
+  m.has_batch = dimensions == 3;
+  m.batch = m.has_batch ? header.shape[0] : 1;
+  m.rows = dimensions == 1 ? 1 : header.shape[dimensions - 2];
+  m.cols = header.shape.back();
+  m.batch_step = header.fortran_order ? 1 : m.rows * m.cols;
+  m.row_step = header.fortran_order ? m.batch : m.cols;
+  m.col_step = header.fortran_order ? m.batch * m.rows : 1;
+  return m;
 }
 
 }  // namespace
@@ -71,35 +87,60 @@ Matrix read_matrix(const std::string& path, Type type) {
 }
 
 Matrix matrix_of(npy::Array array, const std::string& name, Type type) {
-  Matrix m;
-  m.array = std::move(array);
-  const npy::Header& header = m.array.header;
-  check_dtype(name, header.dtype, type);
-  check_narrow(name, type, m.array);
-  m.rows = header.shape.size() == 2 ? header.shape[0] : 1;
-  m.cols = header.shape.back();
-  m.row_step = header.fortran_order ? 1 : m.cols;
-  m.col_step = header.fortran_order ? m.rows : 1;
-  return m;
+  check_dtype(name, array.header.dtype, dtypes_of(type), tcq::name(type));
+  check_narrow(name, type, array);
+  return laid_out(std::move(array));
 }
 
-void check_fits(Type type, std::int64_t rows, std::int64_t cols) {
+Matrix bytes_of(npy::Array array, const std::string& name, std::string_view what) {
+  check_dtype(name, array.header.dtype, of_bytes, what);
+  return laid_out(std::move(array));
+}
+
+std::string shape_text(const Matrix& m) {
+  const std::string text = fmt::format("{} x {}", m.rows, m.cols);
+  return m.has_batch ? fmt::format("{} x {}", m.batch, text) : text;
+}
+
+void check_fits(Type type, std::int64_t rows, std::int64_t cols, std::int64_t batch) {
   std::uint64_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(rows, cols, &bytes) ||
+                         __builtin_mul_overflow(bytes, batch, &bytes) ||
                          __builtin_mul_overflow(bytes, std::uint64_t{element_bytes(type)}, &bytes);
   if (overflows || bytes > npy::memory_bytes())
-    throw UsageError(fmt::format("{} x {} elements of {} do not fit this machine's memory", rows,
-                                 cols, name(type)));
+    throw UsageError(fmt::format("{}{} x {} elements of {} do not fit this machine's memory",
+                                 batch == 1 ? "" : fmt::format("{} x ", batch), rows, cols,
+                                 name(type)));
 }
+
+namespace {
+
+// Requires: it fits.
+Matrix zeros_of_shape(Type type, std::vector<std::int64_t> shape) {
+  npy::Array array;
+  std::size_t bytes = element_bytes(type);
+  for (const std::int64_t size : shape) bytes *= static_cast<std::size_t>(size);
+  array.header = {std::string(dtypes_of(type)[0]), false, std::move(shape)};
+  array.bytes = npy::header_bytes(array.header);
+  array.first = array.bytes.size();
+  array.bytes.resize(array.first + bytes);
+  return laid_out(std::move(array));
+}
+
+}  // namespace
 
 Matrix zeros(Type type, std::int64_t rows, std::int64_t cols) {
   check_fits(type, rows, cols);
-  Matrix m{{}, rows, cols, cols, 1};
-  m.array.header = {std::string(dtypes_of(type)[0]), false, {rows, cols}};
-  m.array.bytes = npy::header_bytes(m.array.header);
-  m.array.first = m.array.bytes.size();
-  m.array.bytes.resize(m.array.first + static_cast<std::size_t>(rows * cols) * element_bytes(type));
-  return m;
+  return zeros_of_shape(type, {rows, cols});
+}
+
+Matrix batch_of_zeros(Type type, std::int64_t batch, std::int64_t rows, std::int64_t cols) {
+  check_fits(type, rows, cols, batch);
+  return zeros_of_shape(type, {batch, rows, cols});
+}
+
+Matrix zeros_like(Type type, const Matrix& m) {
+  return m.has_batch ? batch_of_zeros(type, m.batch, m.rows, m.cols) : zeros(type, m.rows, m.cols);
 }
 
 Matrix transposed(Matrix m) {
@@ -108,14 +149,42 @@ Matrix transposed(Matrix m) {
   return m;
 }
 
+namespace {
+
+// Calls visit(entry, row, col) for every element.
+template <class Visit>
+void each_place(const Matrix& m, Visit visit) {
+  for (std::int64_t e = 0; e < m.batch; ++e)
+    for (std::int64_t i = 0; i < m.rows; ++i)
+      for (std::int64_t j = 0; j < m.cols; ++j) visit(e, i, j);
+}
+
+}  // namespace
+
 Matrix row_major(Type type, Matrix m) {
-  if (m.col_step == 1 && m.row_step == m.cols) return m;
-  Matrix moved = zeros(type, m.rows, m.cols);
+  const bool rows_follow = m.col_step == 1 && m.row_step == m.cols;
+  if (rows_follow && (m.batch == 1 || m.batch_step == m.rows * m.cols)) return m;
+  Matrix moved = zeros_like(type, m);
   char* to = moved.array.bytes.data() + moved.array.first;
-  for (std::int64_t i = 0; i < m.rows; ++i)
-    for (std::int64_t j = 0; j < m.cols; ++j)
-      store_element(type, to, moved.index(i, j), load_element(type, m.array.data(), m.index(i, j)));
+  each_place(m, [&](std::int64_t e, std::int64_t i, std::int64_t j) {
+    store_element(type, to, moved.index(e, i, j),
+                  load_element(type, m.array.data(), m.index(e, i, j)));
+  });
   return moved;
+}
+
+Matrix unpacked(const Matrix& bytes) {
+  constexpr std::uint32_t codes = 16;  // of an e2m1
+  Matrix shape = bytes;
+  shape.cols *= 2;
+  Matrix elements = zeros_like(Type::e2m1, shape);
+  char* to = elements.array.bytes.data() + elements.array.first;
+  each_place(bytes, [&](std::int64_t e, std::int64_t i, std::int64_t j) {
+    const std::uint32_t both = load_element(Type::u8, bytes.array.data(), bytes.index(e, i, j));
+    store_element(Type::e2m1, to, elements.index(e, i, 2 * j), both % codes);
+    store_element(Type::e2m1, to, elements.index(e, i, 2 * j + 1), both / codes);
+  });
+  return elements;
 }
 
 }  // namespace tcq::oracle::gemm

@@ -28,7 +28,7 @@ constexpr std::size_t version_bytes = 2;
 constexpr std::size_t prefix_bytes = magic.size() + version_bytes;
 constexpr std::size_t alignment = 64;
 constexpr std::size_t longest_header = 65536;
-constexpr std::size_t most_dimensions = 2;
+constexpr std::size_t most_dimensions = 3;
 
 [[noreturn]] void refuse(std::string_view name, std::string_view what) {
   throw UsageError(fmt::format("{}: {}", shown_path(name), what));
@@ -180,7 +180,8 @@ void read_front(Array& array) {
 
 std::size_t data_bytes(const Header& header) {
   if (header.shape.empty() || header.shape.size() > most_dimensions)
-    throw Damage(fmt::format("has {} dimensions: expected {}", header.shape.size(), "1 or 2"));
+    throw Damage(
+        fmt::format("has {} dimensions: expected 1 to {}", header.shape.size(), most_dimensions));
   std::int64_t bytes = static_cast<std::int64_t>(item_bytes(header.dtype));
   if (bytes == 0)
     throw Damage(

@@ -3,9 +3,11 @@
 #include "oracle/gemm/order.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
@@ -45,14 +47,40 @@ void refuse_types(std::string_view mnemonic, Type a, Type b, const Product& prod
                                name(a), name(b), name(product.a), name(product.b)));
 }
 
-[[noreturn]] void refuse_unmodelled(std::string_view mnemonic, std::string_view what) {
-  throw UnmodelledError(fmt::format("{} {}: whole GEMMs are dense and have no scale factors",
-                                    quoted(mnemonic), what));
+[[noreturn]] void refuse_sparse(std::string_view mnemonic) {
+  throw UnmodelledError(fmt::format("{} is sparse: whole GEMMs are dense", quoted(mnemonic)));
+}
+
+// The scalings whose factors an opcode reads.
+std::vector<std::string_view> scalings_of(const tcgen05::MmaOpcode& opcode) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < scaling_words.size(); ++i) {
+    const auto scaling = static_cast<Scaling>(i);
+    if (is_block_scaled(scaling) && scale_block(scaling) == tcgen05::scale_block(opcode) &&
+        tcgen05::scale_type_exists(opcode, scale_type(scaling)))
+      names.push_back(scaling_words[i].option);
+  }
+  return names;
+}
+
+// The factors of the instruction are the product's.
+void check_factors(std::string_view mnemonic, const tcgen05::MmaOpcode& opcode,
+                   const Product& product) {
+  const std::vector<std::string_view> names = scalings_of(opcode);
+  const bool fits = std::ranges::find(names, name(product.scaling)) != names.end();
+  if (fits || (names.empty() && !is_block_scaled(product.scaling))) return;
+  if (names.empty())
+    throw UsageError(
+        fmt::format("{} has no scale factors, and --scaling {} has them: expected a "
+                    "kind with .block_scale",
+                    quoted(mnemonic), name(product.scaling)));
+  throw UsageError(fmt::format("{} has scale factors: expected --scaling {}, the product has {}",
+                               quoted(mnemonic), fmt::join(names, " or "), name(product.scaling)));
 }
 
 void read_wgmma(std::string_view mnemonic, const Product& product, Order& order) {
   const wgmma::Form form = parse_instruction(mnemonic, Keys({}, {})).form;
-  if (form.sparse) refuse_unmodelled(mnemonic, "is sparse");
+  if (form.sparse) refuse_sparse(mnemonic);
   refuse_types(mnemonic, form.a, form.b, product);
   order.engine = Engine::Wgmma;
   order.accumulator = form.d;
@@ -65,14 +93,15 @@ void read_tcgen05(std::string_view mnemonic, const Product& product, Order& orde
   if (mma == nullptr)
     throw UsageError(fmt::format("{} sums nothing: expected tcgen05.mma", quoted(mnemonic)));
   const Kind kind = mma->opcode.kind;
-  if (tcgen05::is_block_scaled(kind)) refuse_unmodelled(mnemonic, "has scale factors");
-  if (mma->opcode.sparse) refuse_unmodelled(mnemonic, "is sparse");
+  if (mma->opcode.sparse) refuse_sparse(mnemonic);
   if (!tcgen05::multiplicand_exists(kind, product.a) ||
       !tcgen05::multiplicand_exists(kind, product.b))
     throw UsageError(fmt::format("{} does not multiply {} by {}", quoted(mnemonic), name(product.a),
                                  name(product.b)));
+  check_factors(mnemonic, mma->opcode, product);
   order.engine = Engine::Tcgen05;
   order.accumulator = read.idesc.d;
+  if (tcgen05::is_block_scaled(kind)) order.kind = kind;
 }
 
 // An opcode that does not exist is a word that cannot be read: status 1 is for bits that differ.
@@ -88,14 +117,32 @@ void read_mnemonic(std::string_view mnemonic, const Product& product, Order& ord
   }
 }
 
+// Kinds without scale factors need no word: the types decide them.
+Kind block_scaled_kind(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const Kind kind : {Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4}) {
+    names.emplace_back(tcgen05::name(kind));
+    if (same_word(word, names.back())) return kind;
+  }
+  throw_unknown("kind", word, names);
+}
+
 void read_key(std::string_view word, Order& order) {
-  constexpr std::array<std::string_view, 2> keys = {"d", "satfinite"};
+  constexpr std::array<std::string_view, 4> keys = {"d", "kind", "satfinite", "promoted"};
   constexpr std::array<std::string_view, 3> names = {"f32", "f16", "s32"};
   constexpr std::array<Type, 3> types = {Type::f32, Type::f16, Type::s32};
   std::string_view value = word;
   const std::string_view key = taken_until(value, '=');
   if (word == "satfinite") {
     order.saturate = true;
+    return;
+  }
+  if (word == "promoted") {
+    order.promotes = true;
+    return;
+  }
+  if (key == "kind") {
+    order.kind = block_scaled_kind(value);
     return;
   }
   if (key != "d") throw_unknown("key of --order", key, keys);
@@ -118,15 +165,57 @@ void read_instruction(std::string_view text, const Product& product, Order& orde
   else
     throw_unknown("instruction of --order", word, instruction_names);
   while (!text.empty()) read_key(taken_until(text, ','), order);
+  if (order.kind && order.engine != Engine::Tcgen05)
+    throw UsageError(fmt::format("kind={} is tcgen05's: expected tcgen05,kind={}",
+                                 tcgen05::name(*order.kind), tcgen05::name(*order.kind)));
 }
 
 void check_instruction_exists(std::string_view spec, const Order& order, const Product& product) {
   if (order.saturate && is_float(product.a))
     throw UsageError(fmt::format("--order {}: satfinite is for integers", quoted(spec)));
-  if (exists(order.engine, order.accumulator, product)) return;
-  throw UsageError(fmt::format("--order {}: no {} multiplies {} by {} into {}", quoted(spec),
-                               order.engine == Engine::Wgmma ? "wgmma" : "tcgen05.mma",
-                               name(product.a), name(product.b), name(order.accumulator)));
+  if (exists(order, product)) return;
+  std::string instruction = order.engine == Engine::Wgmma ? "wgmma" : "tcgen05.mma";
+  if (order.kind) instruction += fmt::format(" of kind {}", tcgen05::name(*order.kind));
+  std::string factors;
+  if (order.kind || is_block_scaled(product.scaling))
+    factors = fmt::format(", with factors {}", name(product.scaling));
+  throw UsageError(fmt::format("--order {}: no {} multiplies {} by {} into {}{}", quoted(spec),
+                               instruction, name(product.a), name(product.b),
+                               name(order.accumulator), factors));
+}
+
+// Chains of 128 of K that are promoted need parts that begin where a chain does; factors of 128 of K need
+// such chains.
+void check_promotion(std::string_view spec, const Order& order, const Product& product) {
+  if (!order.promotes && scales_blocks(product.scaling))
+    throw UsageError(
+        fmt::format("--order {}: the factors are of 128 of K each: expected a promoted order, for "
+                    "example chain:wgmma,promoted",
+                    quoted(spec)));
+  if (!order.promotes) return;
+  if (!is_float(product.a) || order.accumulator != Type::f32)
+    throw UsageError(
+        fmt::format("--order {}: expected sums in f32, which promoted is for", quoted(spec)));
+  for (const GemmSegment& part : order.segments)
+    if (part.first % promoted_k != 0)
+      throw UsageError(
+          fmt::format("--order {}: a part begins at k = {}: promoted parts begin at multiples of "
+                      "{}",
+                      quoted(spec), part.first, promoted_k));
+}
+
+// Factors of 16 or 32 of K are operands: what has none cannot meet them, and a chain begins where one of them does.
+void check_blocks(std::string_view spec, const Order& order, const Product& product) {
+  if (!is_block_scaled(product.scaling)) return;
+  if (order.engine != Engine::Tcgen05)
+    throw UnmodelledError(fmt::format("{}: factors of {} of K are operands of tcgen05.mma",
+                                      quoted(spec), scale_block(product.scaling)));
+  for (const GemmSegment& part : order.segments)
+    if (part.first % scale_block(product.scaling) != 0)
+      throw UsageError(
+          fmt::format("--order {}: a part begins at k = {}: expected a multiple of {}, of which a "
+                      "scale factor is",
+                      quoted(spec), part.first, scale_block(product.scaling)));
 }
 
 // --- parts of K ------------------------------------------------------------------------------------
@@ -183,45 +272,7 @@ std::vector<GemmSegment> segments(std::string_view list, std::int64_t k) {
   return parts;
 }
 
-std::string parts_text(const Order& order, const Product& product) {
-  if (order.segments.empty()) return "chain";
-  const std::int64_t first = order.segments[0].count;
-  if (order.segments == parts_of(product.k, first) && first % step(order, product) == 0)
-    return fmt::format("every={}", first);
-  if (order.segments == split_parts(product, static_cast<std::int64_t>(order.segments.size())))
-    return fmt::format("split={}", order.segments.size());
-  std::string text = "segments=";
-  for (const GemmSegment& part : order.segments)
-    text +=
-        fmt::format("{}{}-{}", text.back() == '=' ? "" : ",", part.first, part.first + part.count);
-  return text;
-}
-
 }  // namespace
-
-std::string canonical_spec(const Order& order, const Product& product) {
-  if (order.engine == Engine::Float64) return "float64";
-  if (order.engine == Engine::Fma) return "fma";
-  std::string text = parts_text(order, product);
-  text += order.engine == Engine::Wgmma ? ":wgmma" : ":tcgen05";
-  if (order.accumulator == Type::f16) text += ",d=f16";
-  if (order.saturate) text += ",satfinite";
-  return text;
-}
-
-std::string sentence(const Order& order, const Product& product) {
-  if (order.engine == Engine::Float64)
-    return "sums of float64 over ascending k, rounded once to f32";
-  if (order.engine == Engine::Fma) return "one f32 fused multiply-add for each k, ascending";
-  const std::string chain =
-      fmt::format("{} {}.{}.{} over ascending k, {} at a time",
-                  order.engine == Engine::Wgmma ? "wgmma" : "tcgen05.mma", name(order.accumulator),
-                  name(product.a), name(product.b), step(order, product));
-  if (order.saturate) return "one chain of " + chain + ", each clamped to s32";
-  if (!is_float(product.a)) return chain + ", modulo 2^32: no order changes it";
-  if (order.segments.empty()) return "one chain of " + chain;
-  return fmt::format("{} chains of {}, added in f32", order.segments.size(), chain);
-}
 
 Order parse_order(std::string_view spec, const Product& product) {
   Order order;
@@ -229,18 +280,29 @@ Order parse_order(std::string_view spec, const Product& product) {
                      ? Engine::Wgmma
                      : Engine::Tcgen05;
   order.accumulator = wgmma::widest_d(product.a);
+  const std::vector<Kind> kinds = block_scaled_kinds(product);
+  if (is_block_scaled(product.scaling)) order.engine = Engine::Tcgen05;
   std::string_view rest = spec;
   if (spec == "float64" || spec == "fma") {
+    if (scales_blocks(product.scaling))
+      throw UnmodelledError(
+          fmt::format("{}: factors of 128 of K meet chains of a tensor core", quoted(spec)));
     order.engine = spec == "fma" ? Engine::Fma : Engine::Float64;
     rest = {};
   }
   const bool plan = spec.starts_with("plan:");
+  if (plan && is_block_scaled(product.scaling))
+    throw UsageError(fmt::format("--order {}: plans are of wgmma, which has no factors {}",
+                                 quoted(spec), name(product.scaling)));
   std::string_view parts = plan ? rest : taken_until(rest, ':');
   if (!plan && !rest.empty()) read_instruction(rest, product, order);
+  if (order.engine == Engine::Tcgen05 && !order.kind && !kinds.empty()) order.kind = kinds[0];
   check_instruction_exists(spec, order, product);
-  if (plan)
-    order.segments = read_plan(spec.substr(std::string_view("plan:").size()), product);
-  else if (parts.starts_with("every="))
+  if (plan) {
+    PlanOrder read = read_plan(spec.substr(std::string_view("plan:").size()), product);
+    order.segments = std::move(read.segments);
+    order.promotes = read.promotes;
+  } else if (parts.starts_with("every="))
     order.segments = every(parts.substr(6), order, product);
   else if (parts.starts_with("split="))
     order.segments = split(parts.substr(6), product);
@@ -250,7 +312,9 @@ Order parse_order(std::string_view spec, const Product& product) {
     throw_unknown("--order", parts, parts_names);
   if (order.saturate && order.segments.size() > 1)
     throw UnmodelledError(fmt::format("{}: clamped sums of parts of K", quoted(spec)));
-  if (!is_float(product.a) || order.segments.size() == 1) order.segments.clear();
+  check_promotion(spec, order, product);
+  check_blocks(spec, order, product);
+  order = simplified(std::move(order), product);
   order.spec = std::string(spec);
   return order;
 }

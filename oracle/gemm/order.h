@@ -2,21 +2,27 @@
 //
 //   SPEC        = PARTS [":" INSTRUCTION] | "plan:" FILE | "float64" | "fma"
 //   PARTS       = "chain" | "split=" N | "every=" K | "segments=" FIRST "-" END {"," FIRST "-" END}
-//   INSTRUCTION = ("wgmma" | "tcgen05" | MNEMONIC) {"," ("d=" TYPE | "satfinite")}
+//   INSTRUCTION = ("wgmma" | "tcgen05" | MNEMONIC) {"," ("d=" TYPE | "kind=" KIND | "satfinite" | "promoted")}
 //
 // A part of K is one chain of the instruction over ascending k; the parts' results are added in f32 in
 // the order given. `every=128` is FP8 promoted every 128; `split=N` cuts K as tcq's kernels do, into
-// blocks of 128 bytes; `plan:FILE` takes the order from what describe() of cuda/gemm/gemm.h prints.
+// blocks of 128 bytes; `promoted` parts are sums of chains of 128 of K, each multiplied by its factors
+// as it is added: fma(factors, chain, sum); `plan:FILE` takes the order from what describe() of
+// cuda/gemm/gemm.h prints.
+// Factors of 16 or 32 of K are operands of block-scaled tcgen05.mma, whose kind the factors and types decide as far as
+// `kind=` does not: mxf4 for two e2m1 and ue8m0 for 32, else mxf8f6f4; mxf4nvf4 for 16.
 // `float64` and `fma` are no tensor core's: sums of doubles rounded once, and one f32 fused
 // multiply-add for each k. Example: every=64 of 160 bf16 is 0-64, 64-128, 128-160. What it computes:
 // predict.h; orders that might explain a difference: rivals.h.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "oracle/gemm/scaling.h"
 #include "oracle/sum/gemm_reference.h"
 #include "sim/isa/base/element.h"
 #include "sim/num/tcgen05_dot.h"
@@ -31,10 +37,12 @@ struct Order {
   Type accumulator = Type::f32;            // of the instruction: its D
   bool saturate = false;                   // integers: clamped after every instruction
   std::vector<GemmSegment> segments = {};  // none: all of K is one
+  bool promotes = false;
+  std::optional<tcgen05::Kind> kind = {};  // of block-scaled tcgen05.mma
 
   friend bool operator==(const Order& a, const Order& b) {
     return a.engine == b.engine && a.accumulator == b.accumulator && a.saturate == b.saturate &&
-           a.segments == b.segments;
+           a.segments == b.segments && a.promotes == b.promotes && a.kind == b.kind;
   }
 };
 
@@ -43,6 +51,7 @@ struct Product {
   Type a = Type::bf16;
   Type b = Type::bf16;
   std::int64_t k = 0;
+  Scaling scaling = Scaling::None;
 };
 
 // Throws UsageError for what cannot be understood or does not fit the product, UnmodelledError for
@@ -61,6 +70,12 @@ int step(const Order& order, const Product& product);
 // The parts of K for `every=` and `split=`; those of one part are none.
 std::vector<GemmSegment> parts_of(std::int64_t k, std::int64_t length);
 std::vector<GemmSegment> split_parts(const Product& product, std::int64_t parts);
+// Of K in a chain of a promoted part.
+inline constexpr std::int64_t promoted_k = 128;
+
+// The same bits, said with fewest words: parts of one chain each need no promotion without factors of their own.
+Order simplified(Order order, const Product& product);
+
 // Most parts that `split=` can make.
 std::int64_t most_parts(const Product& product);
 
@@ -71,7 +86,11 @@ bool computes_the_same(const Order& a, const Order& b, const Product& product);
 // What the numbers of its instruction depend on. Requires: Engine::Tcgen05.
 tcgen05::DotForm tcgen05_form_of(const Order& order, const Product& product);
 
-// An instruction that multiplies such operands and has such a D?
-bool exists(Engine engine, Type accumulator, const Product& product);
+// An instruction that multiplies such operands and has such a D? Of orders that are no instruction's: can they be
+// summed so?
+bool exists(const Order& order, const Product& product);
+
+// The block-scaled kinds of the product's types and factors, the one that is meant without `kind=` first.
+std::vector<tcgen05::Kind> block_scaled_kinds(const Product& product);
 
 }  // namespace tcq::oracle::gemm

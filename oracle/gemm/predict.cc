@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "oracle/sum/gemm_epilogue.h"
+#include "oracle/sum/in_parallel.h"
 #include "sim/num/fast/plain_sums.h"
 #include "sim/num/round.h"
 
@@ -33,16 +35,17 @@ void read_line(Type type, const Matrix& m, std::int64_t start, std::int64_t m_st
 
 Line row_of(const Problem& p, std::int64_t row) {
   Line line(static_cast<std::size_t>(p.product.k));
-  read_line(p.product.a, p.a, p.a.index(row, 0), p.a.col_step, p.product.k, line.data(), 1);
+  const std::int64_t start = row / p.m * p.a.product_step() + p.a.index(row % p.m, 0);
+  read_line(p.product.a, p.a, start, p.a.col_step, p.product.k, line.data(), 1);
   return line;
 }
 
 // As many columns as there are from this one on, at most a panel; zeros behind them.
-Line panel_of(const Problem& p, std::int64_t first, std::int64_t count) {
+Line panel_of(const Problem& p, std::int64_t entry, std::int64_t first, std::int64_t count) {
   Line panel(static_cast<std::size_t>(p.product.k * fast::plain_columns));
   for (std::int64_t i = 0; i < count; ++i)
-    read_line(p.product.b, p.b, p.b.index(0, first + i), p.b.row_step, p.product.k,
-              panel.data() + i, fast::plain_columns);
+    read_line(p.product.b, p.b, entry * p.b.product_step() + p.b.index(0, first + i), p.b.row_step,
+              p.product.k, panel.data() + i, fast::plain_columns);
   return panel;
 }
 
@@ -59,22 +62,49 @@ std::uint32_t word_of(float sum) {
   return std::isnan(sum) ? canonical_nan_f32 : std::bit_cast<std::uint32_t>(sum);
 }
 
-void predict_loose(const Problem& problem, const Order& order, const Gemm& g, std::int64_t first,
-                   void* d) {
-  const GemmData data = data_from(problem, first);
-  std::vector<Line> rows;
-  for (std::int64_t row = 0; row < g.m; ++row) rows.push_back(row_of(problem, first + row));
-  for (std::int64_t panel = 0; panel < g.n; panel += fast::plain_columns) {
-    const std::int64_t count = std::min<std::int64_t>(fast::plain_columns, g.n - panel);
-    const Line columns = panel_of(problem, panel, count);
-    for (std::int64_t row = 0; row < g.m; ++row) {
-      const Sums sums = sums_of(order.engine, rows[static_cast<std::size_t>(row)], columns);
-      for (std::int64_t i = 0; i < count; ++i)
-        store_element(
-            g.out, d, row * g.d.ld + panel + i,
-            finish_output(g, data, word_of(sums[static_cast<std::size_t>(i)]), 0, row, panel + i));
+constexpr std::int64_t piece_rows = 128;  // of a panel: enough to be worth decoding its columns
+
+// Rows [first, end) of an entry's band, and the columns of a panel.
+struct Piece {
+  std::int64_t entry;
+  std::int64_t first;
+  std::int64_t end;
+  std::int64_t panel;
+};
+
+void predict_piece(const Problem& problem, Engine engine, const Gemm& g, const GemmData& data,
+                   std::span<const Line> rows, const Piece& piece, void* d) {
+  const std::int64_t count = std::min<std::int64_t>(fast::plain_columns, g.n - piece.panel);
+  const Line columns = panel_of(problem, piece.entry, piece.panel, count);
+  for (std::int64_t row = piece.first; row < piece.end; ++row) {
+    const Sums sums = sums_of(engine, rows[static_cast<std::size_t>(row)], columns);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t col = piece.panel + i;
+      store_element(
+          g.out, d, row * g.d.ld + col,
+          finish_output(g, data, word_of(sums[static_cast<std::size_t>(i)]), 0, row, col));
     }
   }
+}
+
+// Rows of one entry, from row `first` of D on.
+void predict_loose(const Problem& problem, const Order& order, const Gemm& g, std::int64_t first,
+                   int threads, char* d) {
+  const GemmData data = data_from(problem, first);
+  threads = thread_count(threads);
+  std::vector<Line> rows(static_cast<std::size_t>(g.m));
+  in_parallel(g.m, threads, [&](std::int64_t row) {
+    rows[static_cast<std::size_t>(row)] = row_of(problem, first + row);
+  });
+  const std::int64_t down = (g.m + piece_rows - 1) / piece_rows;
+  const std::int64_t across = (g.n + fast::plain_columns - 1) / fast::plain_columns;
+  in_parallel(down * across, threads, [&](std::int64_t i) {
+    const std::int64_t begin = i / across * piece_rows;
+    predict_piece(problem, order.engine, g, data, rows,
+                  {first / problem.m, begin, std::min(g.m, begin + piece_rows),
+                   i % across * fast::plain_columns},
+                  d);
+  });
 }
 
 // --- bands -----------------------------------------------------------------------------------------
@@ -100,13 +130,27 @@ class Bands {
   std::int64_t rows_ = 1;
 };
 
-void predict_band(const Problem& problem, const Order& order, Rows band, int threads, void* d) {
+// The rows from `row` on that one Gemm computes: of one entry, or of several whole ones.
+Rows band_from(const Problem& problem, std::int64_t row, std::int64_t end, std::int64_t most_rows) {
+  const std::int64_t in_entry = row % problem.m;
+  const std::int64_t most = std::min(end - row, most_rows);
+  if (in_entry != 0 || most < problem.m) return {row, row + std::min(most, problem.m - in_entry)};
+  return {row, row + most / problem.m * problem.m};
+}
+
+Gemm gemm_of(const Problem& problem, const Order& order, Rows band) {
   Gemm g = gemm_of(problem, order);
-  g.m = band.count();
-  if (!is_instruction(order))
-    predict_loose(problem, order, g, band.first, d);
-  else
-    compute_gemm(g, data_from(problem, band.first), d, threads);
+  g.m = std::min(band.count(), problem.m);
+  g.batch = band.count() / g.m;
+  return g;
+}
+
+void predict_band(const Problem& problem, const Order& order, Rows band, int threads, char* d) {
+  const Gemm g = gemm_of(problem, order, band);
+  if (is_instruction(order)) return compute_gemm(g, data_from(problem, band.first), d, threads);
+  const std::int64_t bytes = g.m * g.n * static_cast<std::int64_t>(element_bytes(g.out));
+  for (std::int64_t e = 0; e < g.batch; ++e)
+    predict_loose(problem, order, g, band.first + e * g.m, threads, d + e * bytes);
 }
 
 }  // namespace
@@ -118,7 +162,7 @@ bool predict(const Problem& problem, const Order& order, Rows rows, int threads,
   const std::size_t row_bytes = static_cast<std::size_t>(problem.n) * element_bytes(problem.out);
   for (std::int64_t row = rows.first; row < rows.end;) {
     if (!pulse(row - rows.first)) return false;
-    const Rows band{row, std::min(rows.end, row + bands.rows())};
+    const Rows band = band_from(problem, row, rows.end, bands.rows());
     const Clock::time_point begin = Clock::now();
     predict_band(problem, order, band, threads,
                  static_cast<char*>(d) + static_cast<std::size_t>(row - rows.first) * row_bytes);
@@ -133,14 +177,33 @@ std::uint32_t predict_one(const Problem& problem, const Order& order, std::int64
   const Gemm g = gemm_of(problem, order);
   const GemmData data = data_from(problem, row);
   if (is_instruction(order)) return gemm_output(g, data, 0, 0, col);
-  const Sums sums = sums_of(order.engine, row_of(problem, row), panel_of(problem, col, 1));
+  const Line panel = panel_of(problem, row / problem.m, col, 1);
+  const Sums sums = sums_of(order.engine, row_of(problem, row), panel);
   return finish_output(g, data, word_of(sums[0]), 0, 0, col);
 }
 
 GemmErrors errors_of(const Problem& problem, const Order& order, Rows rows, const void* d) {
-  Gemm g = gemm_of(problem, order);
-  g.m = rows.count();
-  return gemm_errors(g, data_from(problem, rows.first), d);
+  GemmErrors all;
+  double squares = 0;
+  double exact_squares = 0;
+  const auto row_bytes = problem.n * static_cast<std::int64_t>(element_bytes(problem.out));
+  for (std::int64_t row = rows.first; row < rows.end;) {
+    const Rows band = band_from(problem, row, rows.end, problem.m);
+    const GemmErrors one =
+        gemm_errors(gemm_of(problem, order, band), data_from(problem, row),
+                    static_cast<const char*>(d) + (row - rows.first) * row_bytes);
+    all.max_absolute = std::max(all.max_absolute, one.max_absolute);
+    all.max_relative = std::max(all.max_relative, one.max_relative);
+    const auto count = static_cast<double>(band.count());
+    squares += one.root_mean_square * one.root_mean_square * count;
+    exact_squares += one.exact_root_mean_square * one.exact_root_mean_square * count;
+    row = band.end;
+  }
+  if (rows.count() == 0) return all;
+  const auto count = static_cast<double>(rows.count());
+  all.root_mean_square = std::sqrt(squares / count);
+  all.exact_root_mean_square = std::sqrt(exact_squares / count);
+  return all;
 }
 
 }  // namespace tcq::oracle::gemm

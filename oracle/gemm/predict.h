@@ -11,7 +11,7 @@
 
 namespace tcq::oracle::gemm {
 
-// Rows [first, end) of D.
+// Rows [first, end) of D, counted through the batch.
 struct Rows {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -22,7 +22,8 @@ struct Rows {
 // Called with the rows that are done, first with 0; false ends the computation.
 using Pulse = std::function<bool(std::int64_t)>;
 
-// Writes rows.count() x N elements of type problem.out, rows one behind the other; `threads` 0: all
+// Writes rows.count() x N elements of type problem.out, rows one behind the other, those of one product behind
+// the one before it; `threads` 0: all
 // cores. False if `pulse` ended it: D is then partial.
 bool predict(const Problem& problem, const Order& order, Rows rows, int threads, void* d,
              const Pulse& pulse);

@@ -3,107 +3,81 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/drawn.h"
 #include "oracle/sum/gemm_epilogue.h"
-#include "sim/num/inputs/mixture.h"
 
 namespace tcq::oracle::gemm {
 namespace {
-
-constexpr std::int64_t drawn_k = 64;
-constexpr std::string_view bell_word = "bell";
-
-// --- drawn operands --------------------------------------------------------------------------------
-
-MixtureClass class_of(const std::string& word, std::uint64_t tile_seed) {
-  std::vector<std::string_view> names = {bell_word, "weighted"};
-  if (word == names[1]) return mixture_class(tile_seed);
-  for (int i = 0; i < mixture_class_count; ++i) {
-    names.emplace_back(tcq::name(static_cast<MixtureClass>(i)));
-    if (word == names.back()) return static_cast<MixtureClass>(i);
-  }
-  throw_unknown("mixture", word, names);
-}
-
-Mixture mixture_of(const Request& request, std::int64_t tile) {
-  const std::uint64_t seed = mix(request.seed) + static_cast<std::uint64_t>(tile);
-  const DotTypes types{wgmma::widest_d(request.a), request.a, request.b};
-  return {types, static_cast<int>(drawn_k), class_of(request.mixture, seed), seed};
-}
-
-template <class Element>
-void draw(Type type, Matrix& matrix, std::int64_t first, std::int64_t count, Element element) {
-  char* to = matrix.array.bytes.data() + matrix.array.first;
-  const std::int64_t lines = matrix.rows;
-  for (std::int64_t line = 0; line < lines; ++line)
-    for (std::int64_t k = 0; k < count; ++k)
-      store_element(type, to, matrix.index(line, first + k),
-                    element(static_cast<int>(line), static_cast<int>(k)));
-}
-
-// Tiles of inputs that find wrong sums.
-void draw_mixture(const Request& request, Matrix& a, Matrix& b) {
-  class_of(request.mixture, 0);
-  for (std::int64_t first = 0; first < a.cols; first += drawn_k) {
-    const Mixture mixture = mixture_of(request, first / drawn_k);
-    const std::int64_t count = std::min(drawn_k, a.cols - first);
-    draw(request.a, a, first, count, [&](int i, int k) { return mixture.a(i, k); });
-    draw(request.b, b, first, count, [&](int i, int k) { return mixture.b(i, k); });
-  }
-}
-
-// Inputs as users have them; a line's are a stream of their own.
-void draw_bell(Type type, Matrix& matrix, std::uint64_t seed) {
-  std::int64_t drawn_line = -1;
-  Draw stream(seed);
-  draw(type, matrix, 0, matrix.cols, [&](int line, int) {
-    if (line != drawn_line) stream = Draw(mix(seed) ^ static_cast<std::uint64_t>(line));
-    drawn_line = line;
-    return bell(type, stream);
-  });
-}
-
-// Both K-major: B is drawn as N x K.
-void draw_operands(const Request& request, Problem& problem) {
-  const Sizes& s = request.sizes;
-  problem.a = zeros(request.a, s.m, s.k);
-  Matrix b = zeros(request.b, s.n, s.k);
-  if (request.mixture == bell_word) {
-    draw_bell(request.a, problem.a, 2 * request.seed);
-    draw_bell(request.b, b, 2 * request.seed + 1);
-  } else {
-    draw_mixture(request, problem.a, b);
-  }
-  problem.b = transposed(std::move(b));
-}
-
-// --- shapes ----------------------------------------------------------------------------------------
 
 Matrix read_matrix(const Request& request, const std::string& path, Type type) {
   return matrix_of(request.read(path), path, type);
 }
 
+// --- batches ---------------------------------------------------------------------------------------
+
+// How many products there are, and whose shape says so.
+class Batch {
+ public:
+  void join(std::string_view name, const Matrix& m) {
+    join(name, m.has_batch, m.batch, shape_text(m));
+  }
+  void join(std::string_view name, bool has_batch, std::int64_t batch, std::string shape) {
+    has_batch_ = has_batch_ || has_batch;
+    if (batch == 1) return;
+    if (!shape_.empty() && batch != count_)
+      throw UsageError(
+          fmt::format("{} is {} and {} is {}: expected as many matrices in both, or one", name_,
+                      shape_, name, shape));
+    count_ = batch;
+    name_ = name;
+    shape_ = std::move(shape);
+  }
+
+  bool has_batch() const { return has_batch_; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  bool has_batch_ = false;
+  std::int64_t count_ = 1;
+  std::string name_;
+  std::string shape_;  // empty: nothing says more than one
+};
+
+// --- shapes ----------------------------------------------------------------------------------------
+
+// Steps of 1 along rows or columns, as an operand has them; of a batch in Fortran order elements move.
+Matrix operand_of(Type type, Matrix m) {
+  return m.row_step == 1 || m.col_step == 1 ? m : row_major(type, std::move(m));
+}
+
+// M x K, or K x N with is_b. Two e2m1 of a byte are neighbours along K.
+Matrix read_operand(const Request& request, const std::string& path, Type type, bool transposes,
+                    bool is_b) {
+  const bool is_packed = request.packed && type == Type::e2m1;
+  Matrix m = is_packed ? bytes_of(request.read(path), path, "packed e2m1")
+                       : read_matrix(request, path, type);
+  if (transposes) m = transposed(std::move(m));
+  if (!is_packed) return operand_of(type, std::move(m));
+  return is_b ? transposed(unpacked(transposed(std::move(m)))) : unpacked(m);
+}
+
 void read_operands(const Request& request, Problem& problem) {
-  problem.a = read_matrix(request, request.operands[0], request.a);
-  problem.b = read_matrix(request, request.operands[1], request.b);
-  if (request.transpose_a) problem.a = transposed(std::move(problem.a));
-  if (request.transpose_b) problem.b = transposed(std::move(problem.b));
+  problem.a = read_operand(request, request.operands[0], request.a, request.transpose_a, false);
+  problem.b = read_operand(request, request.operands[1], request.b, request.transpose_b, true);
   const Matrix& a = problem.a;
   const Matrix& b = problem.b;
   if (a.cols != b.rows)
-    throw UsageError(
-        fmt::format("A is {} x {} and B is {} x {}: expected A's columns to be B's rows{}", a.rows,
-                    a.cols, b.rows, b.cols,
-                    a.cols == b.cols   ? "; --transpose-b reads B as N x K"
-                    : a.rows == b.rows ? "; --transpose-a reads A as K x M"
-                                       : ""));
+    throw UsageError(fmt::format("A is {} and B is {}: expected A's columns to be B's rows{}",
+                                 shape_text(a), shape_text(b),
+                                 a.cols == b.cols   ? "; --transpose-b reads B as N x K"
+                                 : a.rows == b.rows ? "; --transpose-a reads A as K x M"
+                                                    : ""));
 }
 
 void check_output_type(const Request& request, const Problem& problem) {
@@ -111,19 +85,43 @@ void check_output_type(const Request& request, const Problem& problem) {
   if (problem.out != Type::s32) return;
   if (is_float(request.a))
     throw UsageError(fmt::format("--out-type s32: sums of {} are f32", tcq::name(request.a)));
-  if (e.alpha != 1 || e.beta != 0 || e.activation != Activation::None || !request.bias.empty())
-    throw UsageError("s32 results have no epilogue: expected --out-type f32, f16 or bf16 with it");
+  if (e.alpha != 1 || e.beta != 0 || e.activation != Activation::None || !request.bias.empty() ||
+      request.scaling != Scaling::None)
+    throw UsageError(
+        "s32 results have no epilogue and no factors: expected --out-type f32, f16 or bf16 with "
+        "it");
 }
 
-void read_epilogue(const Request& request, Problem& problem) {
-  if (!request.c.empty())
-    problem.c = read_output(request, request.c, problem.out, problem.m, problem.n);
+void check_output_shape(const std::string& path, const Matrix& matrix, const Problem& problem) {
+  if (matrix.rows == problem.m && matrix.cols == problem.n) return;
+  throw UsageError(fmt::format("{}: has shape {}: expected {} x {}", shown_path(path),
+                               shape_text(matrix), problem.m, problem.n));
+}
+
+void read_c(const Request& request, Problem& problem, Batch& batch) {
+  if (request.c.empty()) return;
+  Matrix c = read_matrix(request, request.c, problem.out);
+  check_output_shape(request.c, c, problem);
+  batch.join(shown_path(request.c), c);
+  problem.c = row_major(problem.out, std::move(c));
+}
+
+// N elements as a vector, row or column; of each product: B x N, B x 1 x N, B x N x 1.
+void read_bias(const Request& request, Problem& problem, Batch& batch) {
   if (request.bias.empty()) return;
   Matrix bias = read_matrix(request, request.bias, problem.out);
-  if (bias.rows != 1) bias = transposed(std::move(bias));
+  const std::string shape = shape_text(bias);
+  if (bias.rows != 1 && bias.cols == 1 && bias.rows == problem.n)
+    bias = transposed(std::move(bias));
+  if (!bias.has_batch && bias.rows != 1 && bias.rows == batch.count()) {
+    bias.has_batch = true;
+    bias.batch = std::exchange(bias.rows, 1);
+    bias.batch_step = bias.row_step;
+  }
   if (bias.rows != 1 || bias.cols != problem.n)
-    throw UsageError(fmt::format("{}: has shape {} x {}: expected {} elements, one for each column",
-                                 shown_path(request.bias), bias.rows, bias.cols, problem.n));
+    throw UsageError(fmt::format("{}: has shape {}: expected {} elements, one for each column",
+                                 shown_path(request.bias), shape, problem.n));
+  batch.join(shown_path(request.bias), bias.has_batch, bias.batch, shape);
   problem.bias = row_major(problem.out, std::move(bias));
 }
 
@@ -133,36 +131,69 @@ void place(Major& major, GemmStrides& strides, std::int64_t k_step, std::int64_t
   strides.ld = major == Major::K ? mn_step : k_step;
 }
 
-const void* at(Type type, const Matrix& m, std::int64_t row) {
+const void* at(Type type, const Matrix& m, std::int64_t entry, std::int64_t row) {
+  const std::int64_t first = entry * m.product_step() + m.index(row, 0);
   return m.array.bytes.data() + m.array.first +
-         static_cast<std::size_t>(m.index(row, 0)) * element_bytes(type);
+         static_cast<std::size_t>(first) * element_bytes(type);
+}
+
+void check_rows(std::int64_t batch, std::int64_t m) {
+  std::int64_t rows = 0;
+  if (__builtin_mul_overflow(batch, m, &rows))
+    throw UsageError(fmt::format("{} x {} rows of D overflow 2^63", batch, m));
+}
+
+void read_factors(const Request& request, Problem& problem, Batch& batch) {
+  const auto read = gemm::read_factors(request, {problem.m, problem.n, problem.product.k});
+  const auto& matrices = read ? read : problem.drawn_factors;
+  if (!matrices) return;
+  if (read) {
+    batch.join(shown_path(request.scale_a), matrices->a);
+    batch.join(shown_path(request.scale_b), matrices->b);
+  }
+  problem.factors = factors_of(request.scaling, *matrices);
 }
 
 }  // namespace
 
-Matrix read_output(const Request& request, const std::string& path, Type type, std::int64_t m,
-                   std::int64_t n) {
-  Matrix matrix = read_matrix(request, path, type);
-  if (matrix.rows != m || matrix.cols != n)
-    throw UsageError(fmt::format("{}: has shape {} x {}: expected {} x {}", shown_path(path),
-                                 matrix.rows, matrix.cols, m, n));
-  return row_major(type, std::move(matrix));
+Matrix read_result(const Request& request, const Problem& problem) {
+  Matrix d = read_matrix(request, request.compare, problem.out);
+  check_output_shape(request.compare, d, problem);
+  if (d.batch != problem.batch)
+    throw UsageError(fmt::format("{}: has shape {}: expected {} x {} x {}",
+                                 shown_path(request.compare), shape_text(d), problem.batch,
+                                 problem.m, problem.n));
+  return row_major(problem.out, std::move(d));
 }
 
 Problem load_problem(const Request& request) {
   Problem problem;
+  Batch batch;
   problem.out = request.has_out_type ? request.out_type : wgmma::widest_d(request.a);
-  if (request.generated) check_fits(problem.out, request.sizes.m, request.sizes.n);
-  if (request.generated)
-    draw_operands(request, problem);
-  else
+  const Sizes& s = request.sizes;
+  if (request.generated) {
+    check_fits(problem.out, s.m, s.n, s.batch.value_or(1));
+    check_rows(s.batch.value_or(1), s.m);
+    DrawnProduct drawn = draw_product(request);
+    problem.a = std::move(drawn.a);
+    problem.b = std::move(drawn.b);
+    problem.drawn_factors = std::move(drawn.factors);
+  } else {
     read_operands(request, problem);
-  problem.product = {request.a, request.b, problem.a.cols};
+  }
+  batch.join("A", problem.a);
+  batch.join("B", problem.b);
+  problem.product = {request.a, request.b, problem.a.cols, request.scaling};
   problem.m = problem.a.rows;
   problem.n = problem.b.cols;
   problem.epilogue = request.epilogue;
+  read_factors(request, problem, batch);
   check_output_type(request, problem);
-  read_epilogue(request, problem);
+  read_c(request, problem, batch);
+  read_bias(request, problem, batch);
+  problem.has_batch = batch.has_batch();
+  problem.batch = batch.count();
+  check_rows(problem.batch, problem.m);
   return problem;
 }
 
@@ -171,23 +202,56 @@ Gemm gemm_of(const Problem& problem, const Order& order) {
   g.out = problem.out;
   place(g.major_a, g.a, problem.a.col_step, problem.a.row_step);
   place(g.major_b, g.b, problem.b.row_step, problem.b.col_step);
+  g.batch = problem.batch;
+  g.a.batch = problem.a.product_step();
+  g.b.batch = problem.b.product_step();
   g.c.ld = g.d.ld = problem.n;
+  g.d.batch = problem.m * problem.n;
+  if (problem.c) g.c.batch = problem.c->product_step();
+  if (problem.bias) g.bias_batch = problem.bias->product_step();
   g.alpha = problem.epilogue.alpha;
   g.beta = problem.epilogue.beta;
   g.activation = problem.epilogue.activation;
   g.segments = order.segments;
+  g.promotes = order.promotes;
+  if (problem.factors) {
+    g.scales_blocks = scales_blocks(problem.product.scaling);
+    g.factors_a = problem.factors->a.layout;
+    g.factors_b = problem.factors->b.layout;
+  }
   g.in_b = problem.product.b;
   g.chain.d = order.accumulator;
   g.chain.saturate = order.saturate;
-  if (order.engine == Engine::Tcgen05)
-    g.chain.kind = tcgen05_form_of(order, problem.product).opcode.kind;
+  if (order.engine == Engine::Tcgen05) {
+    const tcgen05::DotForm form = tcgen05_form_of(order, problem.product);
+    g.chain.kind = form.opcode.kind;
+    g.chain.scale_vec = form.opcode.scale_vec;
+    g.chain.scale_type = form.idesc.scale_type;
+  }
   return g;
 }
 
 GemmData data_from(const Problem& problem, std::int64_t row) {
-  return {at(problem.product.a, problem.a, row), problem.b.array.data(),
-          problem.c ? at(problem.out, *problem.c, row) : nullptr,
-          problem.bias ? problem.bias->array.data() : nullptr};
+  const std::int64_t entry = row / problem.m;
+  row %= problem.m;
+  GemmData data;
+  data.a = at(problem.product.a, problem.a, entry, row);
+  data.b = at(problem.product.b, problem.b, entry, 0);
+  if (problem.c) data.c = at(problem.out, *problem.c, entry, row);
+  if (problem.bias) data.bias = at(problem.out, *problem.bias, entry, 0);
+  if (!problem.factors) return data;
+  const Factors& a = problem.factors->a;
+  const Factors& b = problem.factors->b;
+  const std::int64_t first_a = entry * a.layout.batch_step + row * a.layout.line_step;
+  const std::int64_t first_b = entry * b.layout.batch_step;
+  if (is_block_scaled(problem.product.scaling)) {
+    data.sfa = a.codes.data() + first_a;
+    data.sfb = b.codes.data() + first_b;
+  } else {
+    data.scale_a = a.values.data() + first_a;
+    data.scale_b = b.values.data() + first_b;
+  }
+  return data;
 }
 
 }  // namespace tcq::oracle::gemm

@@ -28,8 +28,9 @@ std::string distance(const Report& report, std::uint64_t ulps) {
 
 std::string difference_text(const Report& report, std::string_view title, std::string_view other,
                             const Difference& d) {
-  return fmt::format("    {}: D[{}][{}] = {}, {} {} ({})\n", title, d.row, d.col,
-                     hex(report.out, d.predicted), other, hex(report.out, d.other),
+  const std::string entry = report.has_batch ? fmt::format("[{}]", d.row / report.m) : "";
+  return fmt::format("    {}: D{}[{}][{}] = {}, {} {} ({})\n", title, entry, d.row % report.m,
+                     d.col, hex(report.out, d.predicted), other, hex(report.out, d.other),
                      distance(report, d.ulps));
 }
 
@@ -69,16 +70,18 @@ std::string order_text(const Report& report, const OrderReport& order) {
   return text;
 }
 
-bool all_rows(const Report& report) { return report.rows.count() == report.m; }
+bool all_rows(const Report& report) { return report.rows.count() == report.batch * report.m; }
 
 // --- JSON ------------------------------------------------------------------------------------------
 
 Value::Members value_of(const Report& report, const Difference& d) {
-  return {{"row", d.row},
-          {"col", d.col},
-          {"predicted", hex(report.out, d.predicted)},
-          {"there", hex(report.out, d.other)},
-          {"ulps", d.ulps == one_is_nan ? Value() : Value(d.ulps)}};
+  Value::Members members = {{"row", d.row % report.m},
+                            {"col", d.col},
+                            {"predicted", hex(report.out, d.predicted)},
+                            {"there", hex(report.out, d.other)},
+                            {"ulps", d.ulps == one_is_nan ? Value() : Value(d.ulps)}};
+  if (report.has_batch) members.insert(members.begin(), {"entry", d.row / report.m});
+  return members;
 }
 
 Value::Members value_of(const Report& report, const Comparison& c) {
@@ -130,8 +133,10 @@ bool Report::mismatch() const {
 std::string text_of(const Report& report) {
   const Product& p = report.product;
   std::string text =
-      fmt::format("D {} x {} = A {} x {} * B {} x {}, {} * {} -> {}", report.m, report.n, report.m,
-                  p.k, p.k, report.n, name(p.a), name(p.b), name(report.out));
+      fmt::format("D {}{} x {} = A {} * B {}, {} * {} -> {}",
+                  report.has_batch ? fmt::format("{} x ", report.batch) : "", report.m, report.n,
+                  report.shape_a, report.shape_b, name(p.a), name(p.b), name(report.out));
+  if (p.scaling != Scaling::None) text += fmt::format(", factors {}", name(p.scaling));
   if (!all_rows(report)) text += fmt::format(", rows {}-{}", report.rows.first, report.rows.end);
   text += "\n";
   for (const std::string& path : report.saved) text += fmt::format("saved: {}\n", shown_path(path));
@@ -153,6 +158,9 @@ Value value_of(const Report& report) {
                             {"orders", list_of(report.orders, [&](const OrderReport& order) {
                                return value_of(report, order);
                              })}};
+  if (report.has_batch) members.insert(members.begin(), {"batch", report.batch});
+  if (report.product.scaling != Scaling::None)
+    members.push_back({"scaling", name(report.product.scaling)});
   if (!report.saved.empty()) members.push_back({"saved", list_of(report.saved)});
   if (!report.compared_with.empty()) members.push_back({"compared_with", report.compared_with});
   members.push_back({"notes", list_of(report.notes)});

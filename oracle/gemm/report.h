@@ -29,11 +29,15 @@ struct OrderReport {
 struct Report {
   Product product;
   Type out = Type::f32;
+  bool has_batch = false;  // D has three dimensions
+  std::int64_t batch = 1;
   std::int64_t m = 0;
   std::int64_t n = 0;
+  std::string shape_a;  // "24 x 200"
+  std::string shape_b;
   Rows rows;
   std::string compared_with;       // the device's file
-  std::vector<std::string> saved;  // operands that were written
+  std::vector<std::string> saved;  // operands and pictures that were written
   std::vector<OrderReport> orders;
   std::vector<std::string> notes;
 

@@ -23,6 +23,7 @@ struct Texts {
   std::string type;
   std::string type_b;
   std::string out_type;
+  std::string scaling;
   std::vector<std::string> epilogue;
   std::string shard = "0/1";
   std::string threads = "0";
@@ -62,10 +63,13 @@ std::int64_t size_of(std::string_view word, std::string_view what) {
 
 Sizes sizes_of(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ',');
-  if (parts.size() != 3)
-    throw UsageError(
-        fmt::format("--generate {}: expected M,N,K, for example 256,128,512", quoted(text)));
-  return {size_of(parts[0], "M"), size_of(parts[1], "N"), size_of(parts[2], "K")};
+  if (parts.size() != 3 && parts.size() != 4)
+    throw UsageError(fmt::format(
+        "--generate {}: expected M,N,K, for example 256,128,512, or BATCH,M,N,K", quoted(text)));
+  const std::size_t m = parts.size() - 3;
+  Sizes sizes{size_of(parts[m], "M"), size_of(parts[m + 1], "N"), size_of(parts[m + 2], "K")};
+  if (m > 0) sizes.batch = size_of(parts[0], "BATCH");
+  return sizes;
 }
 
 Shard shard_of(std::string_view text) {
@@ -122,18 +126,25 @@ void add_options(CLI::App& app, Request& request, Texts& texts) {
   app.add_option("--mixture", request.mixture);
   app.add_option("--save-a", request.save_a);
   app.add_option("--save-b", request.save_b);
+  app.add_option("--save-scale-a", request.save_scale_a);
+  app.add_option("--save-scale-b", request.save_scale_b);
   app.add_flag("--transpose-a", request.transpose_a);
   app.add_flag("--transpose-b", request.transpose_b);
+  app.add_flag("--packed", request.packed);
   app.add_option("--type", texts.type);
   app.add_option("--type-b", texts.type_b);
   app.add_option("--out-type", texts.out_type);
   app.add_option("--c", request.c);
   app.add_option("--bias", request.bias);
+  app.add_option("--scaling", texts.scaling);
+  app.add_option("--scale-a", request.scale_a);
+  app.add_option("--scale-b", request.scale_b);
   app.add_option("--epilogue", texts.epilogue)->expected(1)->allow_extra_args(false)->take_all();
   app.add_option("--order", request.orders)->expected(1)->allow_extra_args(false)->take_all();
   app.add_option("--out", request.outs)->expected(1)->allow_extra_args(false)->take_all();
   app.add_option("--compare", request.compare);
   app.add_flag("--errors", request.errors);
+  app.add_option("--svg", request.svg);
   app.add_option("--shard", texts.shard);
   app.add_option("--threads", texts.threads);
   app.add_flag("--json", request.json);
@@ -154,6 +165,7 @@ void check_operands(const Request& request) {
                                    oracle::quoted(request.operands[0])));
     if (request.transpose_a || request.transpose_b)
       throw UsageError("--transpose-a and --transpose-b say how files lie: expected no --generate");
+    if (request.packed) throw UsageError("--packed says how files lie: expected no --generate");
     return;
   }
   if (request.operands.size() != 2)
@@ -161,6 +173,8 @@ void check_operands(const Request& request) {
                                  request.operands.size()));
   if (!request.save_a.empty() || !request.save_b.empty())
     throw UsageError("--save-a and --save-b write generated operands: expected --generate M,N,K");
+  if (!request.svg.empty())
+    throw UsageError("--svg draws distances from float64 by K: expected --generate M,N,K");
 }
 
 void check_outs(const Request& request) {
@@ -168,7 +182,8 @@ void check_outs(const Request& request) {
     throw UsageError(fmt::format("{} --out for {} --order: expected one for each, in their order",
                                  request.outs.size(), request.orders.size()));
   std::vector<std::string> paths = request.outs;
-  for (const std::string* path : {&request.save_a, &request.save_b})
+  for (const std::string* path :
+       {&request.save_a, &request.save_b, &request.save_scale_a, &request.save_scale_b, &request.svg})
     if (!path->empty()) paths.push_back(*path);
   std::ranges::sort(paths);
   if (const auto twice = std::ranges::adjacent_find(paths); twice != paths.end())
@@ -188,8 +203,44 @@ void read_types(Request& request, const Texts& texts) {
   if (is_float(request.a) != is_float(request.b))
     throw UsageError(
         fmt::format("no instruction multiplies {} by {}", name(request.a), name(request.b)));
+  if (request.packed && request.a != Type::e2m1 && request.b != Type::e2m1)
+    throw UsageError(fmt::format("--packed is for e2m1, and A is {} and B is {}", name(request.a),
+                                 name(request.b)));
   request.has_out_type = !texts.out_type.empty();
   if (request.has_out_type) request.out_type = type_of("--out-type", texts.out_type, out_types);
+}
+
+Scaling scaling_of(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < scaling_words.size(); ++i) {
+    names.push_back(scaling_words[i].option);
+    if (same_word(word, names.back())) return static_cast<Scaling>(i);
+  }
+  throw_unknown("--scaling", word, names);
+}
+
+// Factors of a drawn product may be drawn as well; what was read has no need to be written.
+void check_factor_files(const Request& request, bool has_scaling) {
+  const bool has_files = !request.scale_a.empty() && !request.scale_b.empty();
+  const bool has_neither = request.scale_a.empty() && request.scale_b.empty();
+  const bool drawn = request.draws_factors() && has_neither;
+  if (!drawn && (!request.save_scale_a.empty() || !request.save_scale_b.empty()))
+    throw UsageError(
+        "--save-scale-a and --save-scale-b write drawn factors: expected --generate M,N,K and "
+        "--scaling ue8m0_block32, ue8m0_block16 or ue4m3_block16");
+  if (!has_scaling && has_neither) return;
+  if (!has_scaling || (!has_files && !drawn))
+    throw UsageError("--scaling NAME, --scale-a FILE and --scale-b FILE: expected all three");
+}
+
+void read_scaling(Request& request, const Texts& texts) {
+  if (!texts.scaling.empty()) request.scaling = scaling_of(texts.scaling);
+  check_factor_files(request, !texts.scaling.empty());
+  if (scales_blocks(request.scaling) && !is_float(request.a))
+    throw UsageError(
+        fmt::format("--scaling {}: its factors meet chains that are promoted, and those of {} "
+                    "are not: expected tensor or row_column",
+                    name(request.scaling), name(request.a)));
 }
 
 void read_rest(Request& request, const Texts& texts) {
@@ -198,6 +249,7 @@ void read_rest(Request& request, const Texts& texts) {
   request.seed = parse_number(texts.seed, "--seed");
   check_operands(request);
   read_types(request, texts);
+  read_scaling(request, texts);
   request.epilogue = epilogue_of(texts.epilogue, !request.c.empty());
   if (request.orders.empty())
     throw UsageError(

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "oracle/gemm/npy.h"
+#include "oracle/gemm/scaling.h"
 #include "sim/isa/base/element.h"
 #include "sim/num/activation.h"
 
@@ -20,6 +22,7 @@ struct Sizes {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
+  std::optional<std::int64_t> batch = {};  // none: matrices, not arrays of three dimensions
 };
 
 // The part of the rows of D, or of the lines of a list, that is this job's.
@@ -43,22 +46,32 @@ struct Request {
   std::string mixture = "bell";
   std::string save_a;
   std::string save_b;
+  std::string save_scale_a;  // of drawn factors
+  std::string save_scale_b;
   bool transpose_a = false;  // the file holds A's transpose
   bool transpose_b = false;
+  bool packed = false;  // files hold two e2m1 to a byte
   Type a = Type::bf16;
   Type b = Type::bf16;
   bool has_out_type = false;
   Type out_type = Type::f32;
   std::string c;
   std::string bias;
+  Scaling scaling = Scaling::None;
+  std::string scale_a;  // with a scaling, both; none: drawn
+  std::string scale_b;
   EpilogueWords epilogue;
   std::vector<std::string> orders;  // at least one
   std::vector<std::string> outs;    // none, or one for each order
   std::string compare;
   bool errors = false;  // also the distance from float64
+  std::string svg;      // a picture of it by K, of generated operands
   Shard shard;
   int threads = 0;  // 0: all cores
   bool json = false;
+
+  bool draws_factors() const { return generated && is_block_scaled(scaling) && scale_a.empty(); }
+
   // Where names lead: to files, unless the caller has the arrays in memory; and who gets the D of every order.
   std::function<npy::Array(const std::string& name)> read = npy::read;
   std::function<void(const npy::Array& d)> keep = {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "sim/isa/wgmma/shape.h"
@@ -31,12 +32,23 @@ std::vector<std::vector<GemmSegment>> all_parts(const Product& product, int unit
   return all;
 }
 
+// Promotion is FP8's, or that of factors of 128 of K; its parts begin where chains of 128 do.
+bool can_promote(const Order& order, const Product& product) {
+  const bool is_promoted_type = is_float(product.a) && bits(product.a) <= 8;
+  return (is_promoted_type || scales_blocks(product.scaling)) && order.accumulator == Type::f32 &&
+         std::ranges::all_of(order.segments,
+                             [](const GemmSegment& part) { return part.first % promoted_k == 0; });
+}
+
 class Collection {
  public:
   Collection(const Order& order, const Product& product) : order_(order), product_(product) {}
 
   void add(Order rival) {
-    if (!exists(rival.engine, rival.accumulator, product_)) return;
+    if (!exists(rival, product_)) return;
+    if (scales_blocks(product_.scaling) && !rival.promotes)
+      return;  // its factors would meet nothing
+    rival = simplified(std::move(rival), product_);
     const auto same = [&](const Order& other) { return computes_the_same(rival, other, product_); };
     if (same(order_) || std::ranges::any_of(all_, same)) return;
     rival.spec = canonical_spec(rival, product_);
@@ -57,28 +69,44 @@ int explained(const Problem& problem, const Order& rival, const std::vector<Diff
   return count;
 }
 
+// Every accumulator, part of K and promotion of one instruction.
+void add_orders(Engine engine, std::optional<tcgen05::Kind> kind, const Product& product,
+                Collection& found) {
+  for (const Type accumulator : {wgmma::widest_d(product.a), Type::f16}) {
+    Order rival{"", engine, accumulator};
+    rival.kind = kind;
+    if (!exists(rival, product)) continue;
+    if (!is_float(product.a)) {
+      rival.saturate = true;
+      found.add(rival);
+      rival.saturate = false;
+    }
+    for (const auto& parts : all_parts(product, step(rival, product))) {
+      rival.segments = parts;
+      found.add(rival);
+      if (can_promote(rival, product)) {
+        rival.promotes = true;
+        found.add(rival);
+        rival.promotes = false;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Order> rivals(const Order& order, const Product& product) {
   Collection found(order, product);
   // The order's own instruction first, so that the nearest explanation is the first one.
+  if (is_block_scaled(product.scaling)) {
+    add_orders(Engine::Tcgen05, order.kind, product, found);
+    for (const tcgen05::Kind kind : block_scaled_kinds(product))
+      if (kind != order.kind) add_orders(Engine::Tcgen05, kind, product, found);
+    return std::move(found).all();
+  }
   std::array<Engine, 2> engines = {Engine::Wgmma, Engine::Tcgen05};
   if (order.engine == Engine::Tcgen05) std::swap(engines[0], engines[1]);
-  for (const Engine engine : engines) {
-    for (const Type accumulator : {wgmma::widest_d(product.a), Type::f16}) {
-      Order rival{"", engine, accumulator};
-      if (!exists(engine, accumulator, product)) continue;
-      if (!is_float(product.a)) {
-        rival.saturate = true;
-        found.add(rival);
-        rival.saturate = false;
-      }
-      for (const auto& parts : all_parts(product, step(rival, product))) {
-        rival.segments = parts;
-        found.add(rival);
-      }
-    }
-  }
+  for (const Engine engine : engines) add_orders(engine, {}, product, found);
   for (const Engine engine : {Engine::Float64, Engine::Fma}) found.add(Order{"", engine});
   return std::move(found).all();
 }

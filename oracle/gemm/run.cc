@@ -9,16 +9,20 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/pending_file.h"
+#include "oracle/answer/svg.h"
 #include "oracle/answer/words.h"
+#include "oracle/gemm/error_picture.h"
 #include "oracle/recording/container.h"
 #include "oracle/sum/tcgen05_mma.h"
 
 namespace tcq::oracle::gemm {
 namespace {
 
-// Of a drawn operand, so that it can be read back without another word: B lies as N x K.
-PendingFile saved(const std::string& path, Type type, const Matrix& m) {
-  const npy::Header header{std::string(dtypes_of(type)[0]), m.col_step != 1, {m.rows, m.cols}};
+// Of a drawn operand or its factors, so that it can be read back without another word: B lies as N x K.
+PendingFile saved(const std::string& path, Type type, Matrix m) {
+  if (m.has_batch) m = row_major(type, std::move(m));
+  npy::Header header{std::string(dtypes_of(type)[0]), m.col_step != 1, {m.rows, m.cols}};
+  if (m.has_batch) header = m.array.header;
   const std::string front = npy::header_bytes(header);
   const std::span<const char> elements = std::span(m.array.bytes).subspan(m.array.first);
   PendingFile file(path, front.size() + elements.size());
@@ -45,16 +49,19 @@ class Run {
       : request_(request), progress_(progress), problem_(load_problem(request)) {
     report_.product = problem_.product;
     report_.out = problem_.out;
+    report_.has_batch = problem_.has_batch;
+    report_.batch = problem_.batch;
     report_.m = problem_.m;
     report_.n = problem_.n;
-    report_.rows = rows_of(request_.shard, problem_.m);
+    report_.shape_a = shape_text(problem_.a);
+    report_.shape_b = shape_text(problem_.b);
+    report_.rows = rows_of(request_.shard, problem_.rows());
     report_.compared_with = request_.compare;
     for (const std::string& spec : request_.orders) {
       orders_.push_back(parse_order(spec, problem_.product));
       add_notes(orders_.back(), problem_.product, report_.notes);
     }
-    if (!request_.compare.empty())
-      device_ = read_output(request_, request_.compare, problem_.out, problem_.m, problem_.n);
+    if (!request_.compare.empty()) device_ = read_result(request_, problem_);
   }
 
   Report report() {
@@ -67,15 +74,25 @@ class Run {
       report_.orders.back().sentence = sentence(orders_[i], problem_.product);
       compute(orders_[i], report_.orders.back(), outs.empty() ? nullptr : &outs[i]);
     }
+    if (!request_.svg.empty()) draw_errors();
     return std::move(report_);
   }
 
  private:
+  // All of D has its own dimensions, a shard those of its rows.
+  bool is_batch() const { return problem_.has_batch && report_.rows.count() == problem_.rows(); }
+  Matrix room() const {
+    if (!is_batch()) return zeros(problem_.out, report_.rows.count(), problem_.n);
+    return batch_of_zeros(problem_.out, problem_.batch, problem_.m, problem_.n);
+  }
+
   std::vector<PendingFile> pending_outs() const {
-    const std::size_t bytes = zeros(problem_.out, 0, problem_.n).array.first +
-                              static_cast<std::size_t>(report_.rows.count()) *
-                                  static_cast<std::size_t>(problem_.n) *
-                                  element_bytes(problem_.out);
+    const std::size_t front = (is_batch() ? batch_of_zeros(problem_.out, 0, problem_.m, problem_.n)
+                                          : zeros(problem_.out, 0, problem_.n))
+                                  .array.first;
+    const std::size_t bytes = front + static_cast<std::size_t>(report_.rows.count()) *
+                                          static_cast<std::size_t>(problem_.n) *
+                                          element_bytes(problem_.out);
     std::vector<PendingFile> outs;
     outs.reserve(request_.outs.size());
     for (const std::string& path : request_.outs) outs.emplace_back(path, bytes);
@@ -86,6 +103,11 @@ class Run {
     std::vector<PendingFile> files;
     if (!request_.save_a.empty()) files.push_back(saved(request_.save_a, request_.a, problem_.a));
     if (!request_.save_b.empty()) files.push_back(saved(request_.save_b, request_.b, problem_.b));
+    if (!request_.save_scale_a.empty())
+      files.push_back(saved(request_.save_scale_a, Type::u8, problem_.drawn_factors->a));
+    if (!request_.save_scale_b.empty())
+      files.push_back(
+          saved(request_.save_scale_b, Type::u8, transposed(problem_.drawn_factors->b)));
     for (PendingFile& file : files) {
       file.commit();
       report_.saved.push_back(file.path());
@@ -93,7 +115,7 @@ class Run {
   }
 
   void compute(const Order& order, OrderReport& report, PendingFile* out) {
-    Matrix d = zeros(problem_.out, report_.rows.count(), problem_.n);
+    Matrix d = room();
     char* elements = d.array.bytes.data() + d.array.first;
     std::int64_t done = 0;
     progress_.begin(printable(order.spec), report_.rows.count());
@@ -130,10 +152,21 @@ class Run {
                                     oracle::quoted(order.spec), "its comparison is not"));
   }
 
+  void draw_errors() {
+    progress_.begin("errors by K", 0);
+    const ErrorPicture picture =
+        errors_by_k(request_, [&](std::int64_t) { return !progress_.ended(); });
+    if (progress_.ended())
+      throw Interrupted("interrupted while errors by K were drawn: there is no picture");
+    write_whole_file(request_.svg, svg_text(picture));
+    report_.saved.push_back(request_.svg);
+  }
+
   std::string interruption(std::int64_t done) const {
     const std::size_t before = report_.orders.size() - 1;
-    const std::string where = fmt::format("interrupted after {} of {} rows of {}", done,
-                                          report_.rows.count(), oracle::quoted(report_.orders.back().spec));
+    const std::string where =
+        fmt::format("interrupted after {} of {} rows of {}", done, report_.rows.count(),
+                    oracle::quoted(report_.orders.back().spec));
     if (request_.outs.empty()) return where + ": nothing was answered";
     if (before == 0) return where + ": nothing was written";
     return fmt::format("{}: D of the {} before it is written, nothing of this one", where,

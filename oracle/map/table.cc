@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "oracle/answer/svg.h"
+#include "oracle/answer/grid_picture.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
 
@@ -191,9 +191,9 @@ Cell by_lane(int lane, std::string label) {
 }
 
 Cell coloured(const Map& map, const Coords& at, bool by_slot, std::string label) {
-  if (by_slot) return by_lane(at[0], std::move(label));
+  if (by_slot) return holds(map, at) ? by_lane(at[0], std::move(label)) : Cell{};
   const std::vector<Coords> places = map.places(at);
-  if (places.empty()) return {"", 0, 0};
+  if (places.empty()) return {};
   if (is_of_registers(map)) return by_lane(places[0][0], std::move(label));
   if (map.space == Space::TensorMemory) return by_lane(places[0][1], std::move(label));
   return {std::move(label), places[0][1] / coloured_unit_bytes % coloured_units, 0};

@@ -19,14 +19,14 @@ struct Compared {
   std::string beginning() const { return fmt::format("case {}: {}", index, describe(c)); }
 };
 
-std::uint32_t value_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t width) {
-  std::uint32_t value = 0;
+std::uint64_t value_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t width) {
+  std::uint64_t value = 0;
   std::memcpy(&value, bytes.data() + at, width);
   return value;
 }
 
-std::uint32_t known_at(const Prediction& p, std::size_t at, std::size_t width) {
-  return p.known.empty() ? 0xffffffff >> (32 - 8 * width) : value_at(p.known, at, width);
+std::uint64_t known_at(const Prediction& p, std::size_t at, std::size_t width) {
+  return p.known.empty() ? ~std::uint64_t{0} >> (64 - 8 * width) : value_at(p.known, at, width);
 }
 
 bool is_known(const Prediction& p, std::size_t first, std::size_t end) {
@@ -47,16 +47,30 @@ void each_known_block(const Prediction& p, Visit visit) {
 void compare_outputs(const Compared& x, const Prediction& p, Comparison& total) {
   const int digits = static_cast<int>(2 * x.width);
   for (std::size_t at = 0; at + x.width <= p.output.size(); at += x.width) {
-    const std::uint32_t known = known_at(p, at, x.width);
-    const std::uint32_t got = value_at(x.c.output, at, x.width);
-    const std::uint32_t want = value_at(p.output, at, x.width);
-    const std::uint32_t wrong = (got ^ want) & known;
+    const std::uint64_t known = known_at(p, at, x.width);
+    const std::uint64_t got = value_at(x.c.output, at, x.width);
+    const std::uint64_t want = value_at(p.output, at, x.width);
+    const std::uint64_t wrong = (got ^ want) & known;
     if (wrong == 0) continue;
     total.add(x.index, 1, static_cast<std::size_t>(std::popcount(wrong)), [&] {
       const bool all = is_known(p, at, at + x.width);
       return fmt::format("{}: {}: device {:0{}x}, simulator {:0{}x}{}", x.beginning(),
                          place(x.c, at), got, digits, want, digits,
                          all ? "" : fmt::format(" in the bits {:0{}x}", known, digits));
+    });
+  }
+}
+
+// An output beyond its bound counts as one bit.
+void compare_bounds(const Compared& x, const Prediction& p, Comparison& total) {
+  const int digits = static_cast<int>(2 * x.width);
+  for (std::size_t at = 0; at + x.width <= p.output.size(); at += x.width) {
+    const std::uint64_t got = value_at(x.c.output, at, x.width);
+    const std::string why = p.refuses(at, got);
+    if (why.empty()) continue;
+    total.add(x.index, 1, 1, [&] {
+      return fmt::format("{}: {}: device {:0{}x}, {}", x.beginning(), place(x.c, at), got, digits,
+                         why);
     });
   }
 }
@@ -113,6 +127,8 @@ Prediction prediction_of(const Case& c, std::size_t index) {
 // Why a case says nothing for or against the simulator; "" if it does.
 std::string silence(const Case& c, const Prediction& p) {
   if (!p.unmodelled.empty()) return p.unmodelled;
+  if (p.refuses && c.output.empty() && c.outcome == Outcome::Completed)
+    return "a bound is compared with outputs, and only their hashes were kept";
   bool knows_a_block = !c.output.empty() || c.hashes.empty();
   each_known_block(p, [&](std::size_t, std::size_t) { knows_a_block = true; });
   return knows_a_block ? "" : "no KiB of it is wholly known; record with --all-bytes";
@@ -145,7 +161,9 @@ void compare(const Case& c, std::size_t index, Comparison& total) {
   if (c.output.empty() && c.hashes.empty() && (outcome == Outcome::Trap || !p.outcome)) return;
   if (!has_size(c, p))
     throw BadFile(fmt::format("case {}: an output of another size than its experiment has", index));
-  if (c.output.empty())
+  if (p.refuses)
+    compare_bounds(x, p, total);
+  else if (c.output.empty())
     compare_hashes(x, p, total);
   else
     compare_outputs(x, p, total);

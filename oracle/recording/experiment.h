@@ -25,6 +25,7 @@
 #include "oracle/recording/map_encoding.h"
 #include "oracle/recording/matrix_move.h"
 #include "oracle/recording/mbarrier_script.h"
+#include "oracle/recording/scalar_case.h"
 #include "oracle/recording/tcgen05_case.h"
 #include "oracle/recording/tile_copy.h"
 #include "oracle/recording/wgmma_case.h"
@@ -33,7 +34,7 @@
 namespace tcq::oracle {
 
 using Experiment = std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy,
-                                MbarrierScript, WgmmaGroups, Tcgen05Case>;
+                                MbarrierScript, WgmmaGroups, Tcgen05Case, ScalarCase>;
 
 struct Case : Inputs, Returned {
   Experiment experiment;
@@ -55,7 +56,7 @@ std::uint64_t hash_of_inputs(const Case& c);
 Prediction predict(const Case& c);
 std::string describe(const Case& c);
 std::string place(const Case& c, std::size_t at);
-// Bytes of one output: an element of D, a register, else a byte.
+// Bytes of one output, at most 8: an element of D, a register, a number, else a byte.
 std::size_t output_width(const Case& c);
 // Size of the output of a case that completed or timed out; empty if only running it tells.
 std::optional<std::size_t> output_bytes(const Case& c);

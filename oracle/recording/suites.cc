@@ -37,6 +37,13 @@ constexpr SuiteInfo all[] = {
      "random sequences of operations, from one CTA and from another"},
     {"groups", hopper<wgmma_groups>,
      "wgmmas in groups and every wait_group N, empty groups among them"},
+    {"scalar", hopper<scalar_forms>,
+     "every form of an instruction on registers that is computed exactly, on 4096 rows of sources"},
+    {"scalar_approx", hopper<scalar_approximations>,
+     "approximate ones: 4096 rows, every f16 and bf16, the worst of every 4096 of a million f32"},
+    {"scalar_dense", hopper<scalar_functions>,
+     "a million results of each approximate function, 32 MB: to look for the function, not to "
+     "keep"},
     {"edge", hopper<tile_edges>, "tiles, rows and maps that are forbidden, or at open limits",
      traps},
     {"bulk_edge", hopper<bulk_edges>, "sizes, addresses and masks that are forbidden", traps},

@@ -38,7 +38,9 @@ std::uint32_t draw_float(Type type, Draw& draw) {
   if (draw.one_in(1024)) return draw.word();
   if (draw.one_in(16)) return 0;
   const auto fraction = static_cast<Fraction>(draw.below(4));
-  return make_float(type, draw.in(-4, 4), fraction, draw.one_in(2), draw);
+  const bool negative = draw.one_in(2);  // before the exponent, as in wgmma_groups.cc
+  const int exponent = draw.in(-4, 4);
+  return make_float(type, exponent, fraction, negative, draw);
 }
 
 // Bytes of consecutive elements; integers and types of less than 8 bits are uniform bits.

@@ -11,8 +11,8 @@
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/descriptor.h"
 #include "sim/isa/wgmma/fragment.h"
-#include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/operand.h"
+#include "sim/isa/wgmma/syntax.h"
 #include "sim/machine/wgmma.h"
 #include "sim/num/inputs/draw.h"
 
@@ -107,8 +107,9 @@ void fill_floats(Type type, std::uint64_t seed, std::uint8_t* bytes, std::size_t
   const auto width = static_cast<std::size_t>(bits(type)) / 8;
   for (std::size_t i = 0; i < size / width; ++i) {
     Draw draw(mix(seed) ^ i);
-    const std::uint32_t element =
-        make_float(type, draw.in(-4, 4), Fraction::Uniform, draw.one_in(2), draw);
+    const bool negative = draw.one_in(2);  // before the exponent: recorded inputs were drawn so
+    const int exponent = draw.in(-4, 4);
+    const std::uint32_t element = make_float(type, exponent, Fraction::Uniform, negative, draw);
     std::memcpy(bytes + i * width, &element, width);
   }
 }

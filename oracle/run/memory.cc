@@ -24,6 +24,7 @@ using tcq::run::Parameter;
 
 constexpr std::uint64_t array_alignment = 256;
 constexpr std::uint32_t map_bytes = 128;
+constexpr std::uint32_t map_alignment = 64;
 
 struct ElementRow {
   std::string_view name;
@@ -209,13 +210,19 @@ class Placing {
         at += parse_number(value, "pad");
         continue;
       }
-      Parameter inner{.name = member, .type = member_type(type)};
-      inner.bytes = static_cast<std::uint32_t>(ptx::bits(inner.type) / 8);
-      at = (at + inner.bytes - 1) / inner.bytes * inner.bytes;
-      if (at + inner.bytes > to.bytes) break;
+      const bool is_map = type == "map";
+      Parameter inner{.name = member, .type = is_map ? ptx::Type::B8 : member_type(type)};
+      inner.bytes = is_map ? map_bytes : static_cast<std::uint32_t>(ptx::bits(inner.type) / 8);
+      const std::uint32_t unit = is_map ? map_alignment : inner.bytes;
+      at = (at + unit - 1) / unit * unit;
+      if (at + inner.bytes > to.bytes)
+        throw UsageError(fmt::format("member {} ends at byte {}: parameter {} has {}",
+                                     quoted(member), at + inner.bytes, to.name, to.bytes));
       inner.offset = static_cast<std::uint32_t>(to.offset + at);
       const Array* array = type == "ptr" ? find(value) : nullptr;
-      if (array != nullptr)
+      if (is_map)
+        pass_map("map:" + std::string(value), inner);
+      else if (array != nullptr)
         pass_pointer(*array, inner);
       else
         pass_scalar(value, inner);
@@ -231,8 +238,8 @@ class Placing {
     const ptx::Type type = ptx::type_of(word);
     const int bits = ptx::bits(type);
     if (bits == 8 || bits == 16 || bits == 32 || bits == 64) return type;
-    throw UsageError(
-        fmt::format("member {}: expected TYPE=VALUE, ptr=NAME or pad=BYTES", quoted(word)));
+    throw UsageError(fmt::format(
+        "member {}: expected TYPE=VALUE, ptr=NAME, map=NAME:... or pad=BYTES", quoted(word)));
   }
 
   // --- arrays ----------------------------------------------------------------------------------------

@@ -13,20 +13,57 @@ int Report::status() const {
   return std::all_of(findings.begin(), findings.end(), unmodelled_only) ? 3 : 1;
 }
 
+void add_suspicion(std::vector<FindingText>& list, FindingText found) {
+  const auto same = std::find_if(list.begin(), list.end(), [&](const FindingText& f) {
+    return f.fault == found.fault && f.fix == found.fix;
+  });
+  if (same == list.end()) return list.push_back(std::move(found));
+  if (found.last_cluster != same->last_cluster) ++same->clusters;
+  same->last_cluster = found.last_cluster;
+  for (const std::int64_t statement : found.statements) {
+    auto& known = same->statements;
+    if (std::find(known.begin(), known.end(), statement) != known.end()) continue;
+    known.push_back(statement);
+    same->also.push_back(found.at);
+  }
+}
+
 namespace {
 
 Value value_of(const FindingText& f) {
-  return Value::Members{{"name", f.fault},   {"severity", f.severity}, {"cluster", f.cluster},
-                        {"statement", f.at}, {"what", f.happened},     {"fix", f.fix},
-                        {"source", f.source}};
+  Value::Members all = {
+      {"name", f.fault},        {"severity", f.severity}, {"cluster", f.cluster},
+      {"clusters", f.clusters}, {"statement", f.at},      {"also", list_of(f.also)},
+      {"what", f.happened},     {"fix", f.fix},           {"source", f.source}};
+  if (f.schedule) all.push_back({"schedule", value_of(*f.schedule)});
+  return all;
+}
+
+std::string text_of(const FindingText& f) {
+  std::string text = f.text;
+  if (f.clusters > 1) text += fmt::format("\nin {} clusters", f.clusters);
+  constexpr std::size_t shown = 3;
+  for (std::size_t i = 0; i < std::min(shown, f.also.size()); ++i) text += "\nalso " + f.also[i];
+  if (f.also.size() > shown)
+    text += fmt::format("\nand {} more statements, which --json lists", f.also.size() - shown);
+  return text;
 }
 
 std::string verdict(const Report& r) {
   if (r.interrupted) return "interrupted";
+  if (r.findings.empty() && r.replayed)
+    return fmt::format("nothing undefined in the replayed execution of cluster {}", *r.replayed);
   if (r.findings.empty())
     return fmt::format("nothing undefined in {} execution{} of {} of {} cluster{}", r.executions,
                        r.executions == 1 ? "" : "s", r.ran, r.clusters, r.clusters == 1 ? "" : "s");
-  return r.status() == 3 ? "not modelled to its end" : "undefined";
+  return fmt::format("{}{}", r.status() == 3 ? "not modelled to its end" : "undefined",
+                     r.replayed ? ", replayed" : "");
+}
+
+// How an execution with a finding is had again.
+std::string repeat_text(const Report& r) {
+  if (r.status() != 1 || r.replayed || !r.findings.front().schedule) return "";
+  return "\nrepeat it with: tcq run ... --replay FILE, where FILE is what --json prints\n";
 }
 
 }  // namespace
@@ -34,8 +71,9 @@ std::string verdict(const Report& r) {
 std::string text_of(const Report& r) {
   std::string text = fmt::format("{}: {}\n", r.kernel, verdict(r));
   text += fmt::format("{} instructions of warps\n", r.instructions);
-  for (const auto* list : {&r.findings, &r.suspicions})
-    for (const FindingText& f : *list) text += "\n" + f.text + "\n";
+  for (const FindingText& f : r.findings) text += "\n" + text_of(f) + "\n";
+  text += repeat_text(r);
+  for (const FindingText& f : r.suspicions) text += "\n" + text_of(f) + "\n";
   if (!r.unmodelled.empty()) {
     text += "\nnot executed in this form, should a thread come there:\n";
     for (const std::string& line : r.unmodelled) text += "  " + line + "\n";
@@ -60,6 +98,7 @@ Value value_of(const Report& r) {
                         {"executions", r.executions},
                         {"instructions", r.instructions},
                         {"exhaustive", r.exhaustive},
+                        {"replayed", r.replayed.has_value()},
                         {"findings", list(r.findings)},
                         {"suspicions", list(r.suspicions)},
                         {"unmodelled", list_of(r.unmodelled)},

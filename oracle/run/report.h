@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "oracle/answer/drawing.h"
 #include "oracle/answer/value.h"
+#include "oracle/run/schedule.h"
 
 namespace tcq::oracle::run {
 
@@ -17,9 +20,16 @@ struct FindingText {
   std::string fix;
   std::string source;
   std::string text;  // all of it
-  std::uint64_t cluster = 0;
+  std::uint64_t cluster = 0, last_cluster = 0;
+  std::uint64_t clusters = 1;            // that show it
+  std::vector<std::int64_t> statements;  // of the kernel, that show it
+  std::vector<std::string> also;         // `at` of those behind the first
   bool is_unmodelled = false;
+  std::optional<StoredSchedule> schedule;  // of what ended an execution
 };
+
+// Into the one of the list that says the same of the same line of the source; else one more.
+void add_suspicion(std::vector<FindingText>& list, FindingText found);
 
 struct Report {
   std::string kernel;
@@ -29,12 +39,15 @@ struct Report {
   std::uint64_t instructions = 0;
   bool exhaustive = true;
   bool interrupted = false;
-  std::vector<FindingText> findings;    // that end an execution
-  std::vector<FindingText> suspicions;  // disputed, suspect, slow
+  bool has_results = false;               // the arrays are what an execution left at its end
+  std::optional<std::uint64_t> replayed;  // the cluster of the one execution that was asked for
+  std::vector<FindingText> findings;      // that end an execution
+  std::vector<FindingText> suspicions;    // disputed, suspect, slow
   std::vector<std::string>
       unmodelled;  // instructions of the kernel that are not executed, with their lines
   std::vector<std::string> approximate;  // opcodes whose bits are not the chip's, with their bounds
   std::vector<std::string> written;      // files
+  std::optional<Drawing> timeline;       // if asked for: of what showed the finding, else of the first execution
 
   int status() const;
 };

@@ -120,9 +120,20 @@ void add_options(CLI::App& app, Request& request, Texts& texts) {
   app.add_option("--seed", texts.seed);
   app.add_option("--sample", texts.sample);
   app.add_option("--limit", texts.limit);
+  app.add_option("--replay", request.replay);
+  app.add_option("--svg", request.svg);
   app.add_flag("--coverage", request.coverage);
   app.add_flag("--list", request.list);
   app.add_flag("--json", request.json);
+}
+
+// A schedule says itself what these choose.
+void refuse_beside_replay(const CLI::App& app) {
+  if (app.count("--replay") == 0) return;
+  for (const char* option : {"--explore", "--seed", "--sample", "--limit", "--coverage", "--list"})
+    if (app.count(option) != 0)
+      throw UsageError(fmt::format(
+          "{} cannot stand beside --replay, which repeats one execution: leave it out", option));
 }
 
 void check(Request& request) {
@@ -153,7 +164,10 @@ Request parse_request(std::span<const std::string> words) {
   }
   refuse_unknown_options(app);
   refuse_empty_values(app);
+  refuse_beside_replay(app);
   if (!texts.spec.empty()) apply_spec(texts.spec, request, texts);
+  if (!request.svg.empty() && (request.list || request.coverage))
+    throw UsageError("--svg draws an execution: expected it without --list and --coverage");
   if (request.file.empty()) throw UsageError("no file: expected FILE.ptx, or --spec FILE.json");
   if (!request.list && !request.coverage)
     for (const auto& [name, text] : {std::pair{"--grid", &texts.grid}, {"--block", &texts.block}})

@@ -31,6 +31,8 @@ struct Request {
   std::uint64_t seed = 1;
   std::uint64_t sample = 0;             // clusters; 0: all
   std::uint64_t limit = 1'000'000'000;  // instructions of an execution
+  std::string replay;                   // FILE or FILE:NUMBER of a schedule (schedule.h)
+  std::string svg;                      // where the timeline of an execution goes
   bool coverage = false;
   bool list = false;  // the kernels of the file and their parameters
   bool json = false;

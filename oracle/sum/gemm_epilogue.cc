@@ -67,20 +67,46 @@ std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
       canonical(rounded::add(std::bit_cast<float>(a), std::bit_cast<float>(b))));
 }
 
+std::uint32_t multiply_add_f32(float a, std::uint32_t b, std::uint32_t c) {
+  return std::bit_cast<std::uint32_t>(
+      canonical(rounded::multiply_add(a, std::bit_cast<float>(b), std::bit_cast<float>(c))));
+}
+
 namespace {
 
-// alpha * sum + beta * C + bias.
+float factor(const GemmFactors& f, const float* data, std::int64_t batch, std::int64_t line,
+             std::int64_t block) {
+  return data[batch * f.batch_step + line / f.per * f.line_step + block * f.block_step];
+}
+
+float both_factors(const Gemm& g, const GemmData& data, const OutputAt& at, std::int64_t block) {
+  return canonical(rounded::multiply(factor(g.factors_a, data.scale_a, at.batch, at.row, block),
+                                     factor(g.factors_b, data.scale_b, at.batch, at.col, block)));
+}
+
+}  // namespace
+
+float block_factor(const Gemm& g, const GemmData& data, const OutputAt& at, std::int64_t block) {
+  return g.scales_blocks && data.scale_a != nullptr ? both_factors(g, data, at, block) : 1;
+}
+
+namespace {
+
+// alpha * factors * sum + beta * C + bias.
 float linear(const Gemm& g, const GemmData& data, std::uint32_t sum, std::int64_t batch,
              std::int64_t row, std::int64_t col) {
-  const float product = is_float(g.in) ? std::bit_cast<float>(sum)
-                                       : static_cast<float>(static_cast<std::int32_t>(sum));
+  float product = is_float(g.in) ? std::bit_cast<float>(sum)
+                                 : static_cast<float>(static_cast<std::int32_t>(sum));
+  if (!g.scales_blocks && data.scale_a != nullptr)
+    product = canonical(rounded::multiply(both_factors(g, data, {batch, row, col}, 0), product));
   float value = canonical(rounded::multiply(g.alpha, product));
   if (g.beta != 0) {
     const std::uint32_t c = load_element(g.out, data.c, batch * g.c.batch + row * g.c.ld + col);
     value = canonical(rounded::multiply_add(g.beta, to_f32(g.out, c), value));
   }
   if (data.bias != nullptr)
-    value = canonical(rounded::add(value, to_f32(g.out, load_element(g.out, data.bias, col))));
+    value = canonical(rounded::add(
+        value, to_f32(g.out, load_element(g.out, data.bias, batch * g.bias_batch + col))));
   return value;
 }
 

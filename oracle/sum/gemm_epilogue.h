@@ -17,6 +17,19 @@ void store_element(Type type, void* data, std::int64_t index, std::uint32_t bits
 // f32 addition of two words.
 std::uint32_t add_f32(std::uint32_t a, std::uint32_t b);
 
+// fma(a, b, c) of f32 words.
+std::uint32_t multiply_add_f32(float a, std::uint32_t b, std::uint32_t c);
+
+// An element of the product.
+struct OutputAt {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t col;
+};
+
+// The factor of its row times that of its column, for a block of 128 of K; 1 if there are none of such blocks.
+float block_factor(const Gemm& gemm, const GemmData& data, const OutputAt& at, std::int64_t block);
+
 // `sum` is an f32, or an s32 for integer operands. Requires: no gated activation.
 std::uint32_t finish_output(const Gemm& gemm, const GemmData& data, std::uint32_t sum,
                             std::int64_t batch, std::int64_t row, std::int64_t col);

@@ -2,10 +2,11 @@
 // states.
 //
 // An output is the sum of one chain of instructions for each segment of K, added in f32 in the order
-// of the segments (FP8 with promotion: segments of 128); then the epilogue, every step rounded to
-// f32; then one conversion. Tile, cluster and M do not enter, so that a row's bits do not depend on
+// of the segments; then the epilogue, every step rounded to
+// f32; then one conversion. A segment may be promoted: chains of 128 of K, fma(factors, chain, sum) from 0 on. Tile, cluster and M do not enter, so that a row's bits do not depend on
 // M. Which instruction's arithmetic sums a segment is GemmChain's to say; the arithmetic itself is
-// sim/num/dot.h's and sim/num/tcgen05_dot.h's.
+// sim/num/dot.h's and sim/num/tcgen05_dot.h's. A batch is products of one shape, whose operands lie a step apart
+// or are the same ones (step 0).
 // Example: a 1 x 1 x 1 product of bf16 2.0 and 3.0 onto f32 is 0x40c00000.
 #pragma once
 
@@ -36,12 +37,25 @@ struct GemmSegment {
 // The instructions whose chain sums a segment; the K of one follows: 32 bytes of A for wgmma, that
 // of the kind for tcgen05.mma. A last instruction that K does not fill has zeros there.
 struct GemmChain {
-  std::optional<tcgen05::Kind> kind = {};  // none: wgmma. Not a block-scaled one
+  std::optional<tcgen05::Kind> kind = {};  // none: wgmma
   std::optional<Type> d = {};              // what an instruction adds to; none: f32 or s32
   bool saturate = false;  // integers: .satfinite of every instruction, else modulo 2^32
+  // Of block-scaled kinds: how many of K a scale factor covers, and what its byte means.
+  tcgen05::ScaleVec scale_vec = tcgen05::ScaleVec::Default;
+  tcgen05::ScaleType scale_type = tcgen05::ScaleType::ue8m0;
 };
 
-// D = activation(alpha * A * B + beta * C + bias); C and D row-major, of type `out`. A gated activation (n is
+// Factors of one operand: that of row of A (column of B) `line` and of `block` of K is element
+// batch * batch_step + line / per * line_step + block * block_step. f32 factors are of 128 of K, those of block-scaled
+// kinds of as many as GemmChain says.
+struct GemmFactors {
+  std::int64_t line_step = 0;
+  std::int64_t block_step = 0;
+  std::int64_t batch_step = 0;
+  int per = 1;
+};
+
+// D = activation(alpha * factors * A * B + beta * C + bias); C and D row-major, of type `out`. A gated activation (n is
 // even, beta 0) makes m x n / 2 of it.
 struct Gemm {
   std::int64_t m = 0;
@@ -62,6 +76,12 @@ struct Gemm {
   Activation activation = Activation::None;
   std::vector<GemmSegment> segments = {};  // of K, in the order of addition; none: one chain
   GemmChain chain = {};
+  bool promotes = false;  // whole segments but for the last are multiples of 128 of K
+  bool scales_blocks =
+      false;  // factors are of 128 of K, and meet the chains of promotion; else the sum
+  GemmFactors factors_a = {};
+  GemmFactors factors_b = {};
+  std::int64_t bias_batch = 0;  // from one product's bias to the next one's
 
   Type b_type() const { return in_b.value_or(in); }
 };
@@ -72,10 +92,15 @@ struct GemmData {
   const void* b = nullptr;
   const void* c = nullptr;
   const void* bias = nullptr;
+  const float* scale_a = nullptr;  // both or none
+  const float* scale_b = nullptr;
+  const std::uint8_t* sfa = nullptr;  // scale factors of a block-scaled kind: both or none
+  const std::uint8_t* sfb = nullptr;
 };
 
 // Writes the elements of every matrix of D and nothing between them; `threads` 0: all cores.
-// Requires: an instruction that exists; integers have one segment; s32 results no epilogue.
+// Requires: an instruction that exists; integers have one segment; s32 results no epilogue; segments of a block-scaled
+// kind begin where a scale factor does.
 void compute_gemm(const Gemm& gemm, const GemmData& data, void* d, int threads = 0);
 
 // The bits of one output, by the instruction's arithmetic as it stands in sim/num: slow.
@@ -87,6 +112,7 @@ struct GemmErrors {
   double max_absolute = 0;
   double max_relative = 0;      // to the sum of |a| * |b|, the scale that rounding errors have
   double root_mean_square = 0;  // absolute
+  double exact_root_mean_square = 0;  // of what D would be
 };
 GemmErrors gemm_errors(const Gemm& gemm, const GemmData& data, const void* d);
 

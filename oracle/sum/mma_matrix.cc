@@ -101,10 +101,9 @@ void MatrixMma::advance_packed(MmaMatrices& m) const {
     const int first = instruction * packed_products;
     std::copy_n(words.data() + at(row, m.k) + first, std::min(packed_products, m.k - first),
                 elements.begin());
-    return tcgen05::decode_packed_row(
-        elements.data(), negate, form_.idesc.scale_type,
-        scales.data() + at(row, count * scales_) + at(instruction, scales_),
-        scale_block(form_.opcode));
+    return fast::packed_row(elements.data(), negate, form_.idesc.scale_type,
+                            scales.data() + at(row, count * scales_) + at(instruction, scales_),
+                            scale_block(form_.opcode));
   };
   for (int instruction = 0; instruction < count; ++instruction) {
     fast::PackedLines rows(fast::Side::Rows, m.m);

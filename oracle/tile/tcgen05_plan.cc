@@ -169,9 +169,7 @@ class Planner {
         const std::uint32_t byte =
             scale_source_byte(scales, {scale_atom_mn * atom, scale_group * group});
         plan_.copies.push_back(
-            {name,
-             split ? CpShape::S64x128b_01_23 : CpShape::S32x128b,
-             {byte, 16, 128, 0, false, Swizzle::None},
+            {name, split ? CpShape::S64x128b_01_23 : CpShape::S32x128b, scale_atom_descriptor(byte),
              scales.tmem_column + scales.buffer.column_step * group + atom_columns * atom});
       }
     }
@@ -179,8 +177,7 @@ class Planner {
 
   void allocate() {
     plan_.columns = next_column_;
-    plan_.allocation = tmem_allocation_unit;
-    while (plan_.allocation < next_column_) plan_.allocation *= 2;
+    plan_.allocation = smallest_allocation(next_column_);
     if (plan_.allocation <= tmem_columns) return;
     std::string parts;
     for (const TmemRegion& region : plan_.tmem)

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/answer/grid_picture.h"
 #include "oracle/answer/svg.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
@@ -338,7 +339,7 @@ Value value_of(const Question& question, const TmemPlan& plan) {
 
 // ---- Picture ------------------------------------------------------------------------------------
 
-// Cells of 8 columns, 128 columns in a row, a hue per region; what is free is pale.
+// Cells of 8 columns, 128 columns in a row, a hue per region; what is free has none.
 Picture picture_of(const Question& question, const TmemPlan& plan) {
   constexpr int cells_per_row = 16;
   const std::vector<Region> regions = regions_of(plan);
@@ -349,9 +350,7 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
   if (question.words.size() > most_title_words) picture.title += " ...";
   picture.legend = fmt::format("cell: {} columns; its label: what lies there", columns_per_mark);
   picture.hue_word = "region";
-  picture.shade_word = "in use";
   picture.hues = std::max(1, static_cast<int>(regions.size()));
-  picture.shades = 2;
   for (int cell = 0; cell < cells_per_row; ++cell)
     picture.column_names.push_back(fmt::format("+{}", cell * columns_per_mark));
   for (int mark = 0; mark < marks; ++mark) {
@@ -363,7 +362,7 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
     const std::vector<std::size_t> here = regions_at(regions, mark);
     for (const std::size_t i : here) label += (label.empty() ? "" : " ") + regions[i].name;
     picture.cells.back().push_back(
-        {label, here.empty() ? 0 : static_cast<int>(here[0]), here.empty() ? 0 : 1});
+        {label, here.empty() ? unread : static_cast<int>(here[0])});
   }
   return picture;
 }
@@ -374,7 +373,7 @@ Answer tmem(const Question& question) {
   const TmemPlan plan = tcgen05::run_plan(steps_from(question));
   const Options& options = question.options;
   if (!options.svg_path.empty())
-    write_whole_file(options.svg_path, svg_text(picture_of(question, plan)));
+    write_whole_file(options.svg_path, svg_text(drawing_of(picture_of(question, plan))));
   Answer reply;
   reply.text = options.style == Style::Json ? json_text(value_of(question, plan))
                                             : text_answer(question, plan);

@@ -72,6 +72,8 @@ Evaluate find(const ptx::Form& form) {
     case Opcode::Selp:
     case Opcode::Slct: return select_operation(form);
     case Opcode::Cvt: return convert(form);
+    case Opcode::CvtPack:
+    case Opcode::Vabsdiff4: return video_operation(form);
     case Opcode::Shfl:
     case Opcode::ShflSync:
     case Opcode::Vote:
@@ -87,7 +89,9 @@ Evaluate find(const ptx::Form& form) {
 }  // namespace
 
 Operation operation(const ptx::Form& form) {
-  if (form.has(ptx::Slot::Precision)) return approximate_operation(form);
+  if (form.has(ptx::Slot::Precision))
+    return form.types[0] == ptx::Type::F64 ? double_approximation(form)
+                                           : approximate_operation(form);
   if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix) return matrix_operation(form);
   return {find(form)};
 }

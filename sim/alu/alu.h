@@ -17,7 +17,7 @@ struct Arguments {
   void* const* out;       // in the order of the text: destinations, of pairs and vectors one by one
   const void* const* in;  // sources in the order of the text; immediates fill cells, too
   std::uint32_t lanes;    // those that execute; the cells of the others stay as they are
-  std::uint32_t* carry;   // the condition code CC.CF, a mask
+  std::uint32_t* carry;   // the condition code CC.CF, a mask: carry.cc
   int outs, ins;          // how many there are
 };
 using Evaluate = void (*)(const Arguments&);
@@ -26,9 +26,19 @@ struct Operation {
   Evaluate evaluate = nullptr;  // null: not modelled
   bool approximate = false;     // the chip's bits are not known: modelled within `bound`
   const char* bound = "";
+  // Of an approximate one: how far the word `got` lies from the function of the words `in`, as a multiple of `bound`,
+  // packed ones by their worse element. 0 where nothing is promised, infinite where a NaN or an infinity is missed.
+  double (*distance)(const std::uint32_t* in, std::uint32_t got) = nullptr;
 };
 
 // Depends on the words alone: looked up once for each Form, not for each instruction.
 Operation operation(const ptx::Form& form);
+
+// Has an instruction of this form so many registers, those of vectors and pairs one by one? Operation::evaluate reads them
+// all. Requires: an operation exists, and there are as many operands as the form's row says.
+bool takes(const ptx::Form& form, std::size_t outs, std::size_t ins);
+
+// mma.sync and movmatrix: undefined unless all lanes of the warp execute it.
+bool is_of_all_lanes(const ptx::Form& form);
 
 }  // namespace tcq::alu

@@ -1,6 +1,8 @@
 // Fields and positions of bits, and bytes picked out of words.
 //
 // Source: PTX ISA 9.2, 9.7.1 (bfe to szext), 9.7.9 "prmt"; their pseudocode
+// Measured: tests/vectors/scalar.tcqv: bfe and bfi of 64 bits do not cut position and length to 8 bits, which PTX says
+// of every width; those of 32 bits do
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 
@@ -20,13 +22,20 @@ constexpr std::uint64_t low_bits(U32 count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
+// A position or a length as a field of `width` bits reads it.
+template <U32 width>
+constexpr U32 place_of(U32 word) {
+  if constexpr (width == 32) return byte_of(word, 0);
+  return word < width ? word : width;
+}
+
 // Bits from `position` on, extended with the field's own highest bit, which is that of the word where the field
 // reaches beyond it.
 constexpr auto extract = []<class T>(T x, U32 position, U32 length) {
   using U = std::make_unsigned_t<T>;
   constexpr U32 width = 8 * sizeof(T);
-  position = byte_of(position, 0);
-  length = byte_of(length, 0);
+  position = place_of<width>(position);
+  length = place_of<width>(length);
   const U bits = static_cast<U>(position >= width ? 0 : static_cast<U>(x) >> (position % width));
   const U kept = static_cast<U>(low_bits(length < width ? length : width));
   if constexpr (std::is_signed_v<T>) {
@@ -42,8 +51,8 @@ constexpr auto extract = []<class T>(T x, U32 position, U32 length) {
 
 constexpr auto insert = []<class T>(T field, T into, U32 position, U32 length) {
   constexpr U32 width = 8 * sizeof(T);
-  position = byte_of(position, 0);
-  length = byte_of(length, 0);
+  position = place_of<width>(position);
+  length = place_of<width>(length);
   if (position >= width) return into;
   const T mask = static_cast<T>(low_bits(length < width ? length : width)) << position;
   return static_cast<T>((into & ~mask) | (field << position & mask));

@@ -1,8 +1,11 @@
 // Sums that set or read the condition code: add.cc, addc, sub.cc, subc, mad.cc, madc.
 //
-// CC.CF is a carry of sums and a borrow of differences; without .cc it stays as it is.
+// CC.CF is a carry of differences, too: x - y is the sum of x, of y's complement and of 1, which subc takes from CC.CF.
+// A borrow is a carry that is missing: sub.cc of equal numbers sets CC.CF, and addc behind it adds 1. Without .cc it
+// stays as it is.
 //
-// Source: PTX ISA 9.2, 9.7.2 "Extended-Precision Integer Arithmetic Instructions"
+// Source: PTX ISA 9.2, 9.7.2 "Extended-Precision Integer Arithmetic Instructions", which calls it a borrow there
+// Measured: tests/vectors/scalar.tcqv, the spellings with "borrow" and "carry"
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 
@@ -15,12 +18,10 @@ using ptx::Type;
 
 template <class T>
 T high_product(T x, T y) {
-  if constexpr (sizeof(T) == 4) {
-    return static_cast<T>((static_cast<std::int64_t>(x) * static_cast<std::int64_t>(y)) >> 32);
-  } else {
-    using Wide = std::conditional_t<std::is_signed_v<T>, S128, U128>;
-    return static_cast<T>((static_cast<Wide>(x) * static_cast<Wide>(y)) >> 64);
-  }
+  constexpr bool negative = std::is_signed_v<T>;
+  using Wide = std::conditional_t<sizeof(T) == 4, std::conditional_t<negative, std::int64_t, std::uint64_t>,
+                                  std::conditional_t<negative, S128, U128>>;
+  return static_cast<T>((static_cast<Wide>(x) * static_cast<Wide>(y)) >> (8 * sizeof(T)));
 }
 
 enum class Left { Operand, LowProduct, HighProduct };
@@ -38,19 +39,18 @@ std::make_unsigned_t<T> left_of(const Arguments& a, int lane) {
 template <class T, Left left, bool subtracts, bool reads, bool sets>
 void with_carry(const Arguments& a) {
   using U = std::make_unsigned_t<T>;
-  const std::uint32_t before = reads ? *a.carry : 0;
+  const std::uint32_t before = reads ? *a.carry : subtracts ? all_lanes : 0;
   constexpr int right = left == Left::Operand ? 1 : 2;
   std::uint32_t after = 0;
   each_lane(a.lanes, [&](int lane) {
     const U x = left_of<T, left>(a, lane);
-    const U y = value_at<U>(a.in[right], lane);
+    const U right_word = value_at<U>(a.in[right], lane);
+    const U y = subtracts ? ~right_word : right_word;
     U sum = 0;
     U all = 0;
     const U carry = has_lane(before, lane) ? 1 : 0;
-    const bool first =
-        subtracts ? __builtin_sub_overflow(x, y, &sum) : __builtin_add_overflow(x, y, &sum);
-    const bool second = subtracts ? __builtin_sub_overflow(sum, carry, &all)
-                                  : __builtin_add_overflow(sum, carry, &all);
+    const bool first = __builtin_add_overflow(x, y, &sum);
+    const bool second = __builtin_add_overflow(sum, carry, &all);
     cells<U>(a.out[0])[lane] = all;
     after |= static_cast<std::uint32_t>(first || second) << lane;
   });

@@ -1,9 +1,12 @@
 // setp, set and testp: comparisons, joined with a predicate where the form says so.
 //
-// setp p|q: q joins the opposite of the comparison. set writes all ones or 1.0, or 0. Comparisons of NaN hold for
-// the unordered words only. lo, ls, hi, hs are lt, le, gt, ge of unsigned numbers.
+// setp p|q: q joins the opposite of the comparison; of pairs p is of the lower halves, q of the upper ones. set writes all
+// ones or 1.0, or 0, of pairs in each half. Comparisons of NaN hold for the unordered words only. lo, ls, hi, hs are lt,
+// le, gt, ge of unsigned numbers.
 //
 // Source: PTX ISA 9.2, 9.7.6 "Comparison and Select Instructions", 9.7.3.1 "testp"
+#include <array>
+
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 #include "sim/alu/small_float.h"
@@ -45,6 +48,9 @@ constexpr auto holds = []<class T>(T x, T y) {
   return false;
 };
 
+constexpr std::uint32_t one_f16 = 0x3c00;
+constexpr std::uint32_t one_bf16 = 0x3f80;
+
 // How the bits of a cell are a number.
 // clang-format off
 template <class T> struct Plain { using Word = T; static T value(T x) { return x; } };
@@ -53,12 +59,27 @@ struct Half { using Word = std::uint16_t; static float value(Word x) { return f1
 struct FlushedHalf { using Word = std::uint16_t; static float value(Word x) {
   return f16_value((x & 0x7c00) == 0 ? x & 0x8000 : x); } };
 struct Brain { using Word = std::uint16_t; static float value(Word x) { return bf16_value(x); } };
+template <class V> struct Pair { using Element = V; };
+template <class V> constexpr bool is_pair = false;
+template <class V> constexpr bool is_pair<Pair<V>> = true;
+template <class V> constexpr bool is_half = std::is_same_v<V, Half> || std::is_same_v<V, FlushedHalf> || std::is_same_v<V, Brain>;
 // clang-format on
 
+// Once for all that a form does with the lanes, of which there are a dozen.
 template <class V, Compare c>
-std::uint32_t compared(const Arguments& a) {
+[[gnu::noinline]] std::uint32_t compared(const Arguments& a) {
   using T = typename V::Word;
   return lanes_where<[](T x, T y) { return holds<c>(V::value(x), V::value(y)); }, T, T>(a);
+}
+
+template <class V, Compare c, int shift>
+std::uint32_t compared_half(const Arguments& a) {
+  using U32 = std::uint32_t;
+  constexpr auto compare = [](U32 x, U32 y) {
+    const auto half = [](U32 word) { return V::value(static_cast<std::uint16_t>(word >> shift)); };
+    return holds<c>(half(x), half(y));
+  };
+  return lanes_where<compare, U32, U32>(a);
 }
 
 constexpr std::uint32_t joined(BoolOp with, std::uint32_t x, std::uint32_t p) {
@@ -89,14 +110,64 @@ void set(const Arguments& a) {
 }
 
 template <class V, Compare c, BoolOp with>
-Evaluate of_result(const ptx::Form& form) {
+Evaluate of_single_result(const ptx::Form& form) {  // 16 bits of halves alone, f32 of all others
   if (form.opcode == Opcode::Setp) return setp<V, c, with>;
   switch (form.types[0]) {
+    case Type::U16:
+    case Type::S16: return is_half<V> ? set<V, c, with, 0xffff> : nullptr;
     case Type::U32:
     case Type::S32: return set<V, c, with, 0xffffffff>;
-    case Type::F32: return set<V, c, with, 0x3f800000>;
+    case Type::F16: return set<V, c, with, one_f16>;
+    case Type::BF16: return set<V, c, with, one_bf16>;
+    case Type::F32: return is_half<V> ? nullptr : set<V, c, with, 0x3f800000>;
     default: return nullptr;
   }
+}
+
+// ---- pairs of halves ------------------------------------------------------------------------------
+
+template <class V, Compare c, BoolOp with>
+std::array<std::uint32_t, 2> joined_halves(const Arguments& a) {
+  const std::uint32_t p = with == BoolOp::None ? 0 : mask_at(a.in[2]);
+  return {joined(with, compared_half<V, c, 0>(a), p), joined(with, compared_half<V, c, 16>(a), p)};
+}
+
+template <class V, Compare c, BoolOp with>
+void setp_pair(const Arguments& a) {
+  const auto [low, high] = joined_halves<V, c, with>(a);
+  write_mask(a.out[0], low, a.lanes);
+  if (a.outs > 1) write_mask(a.out[1], high, a.lanes);
+}
+
+template <class V, Compare c, BoolOp with, std::uint32_t yes>
+void set_pair(const Arguments& a) {
+  const auto halves = joined_halves<V, c, with>(a);
+  each_lane(a.lanes, [&](int lane) {
+    const auto half = [&](std::uint32_t mask) { return has_lane(mask, lane) ? yes : 0; };
+    cells<std::uint32_t>(a.out[0])[lane] = half(halves[0]) | half(halves[1]) << 16;
+  });
+}
+
+template <class V, Compare c, BoolOp with>
+Evaluate of_pair_result(const ptx::Form& form) {
+  if (form.opcode == Opcode::Setp) return setp_pair<V, c, with>;
+  switch (form.types[0]) {
+    case Type::U32:
+    case Type::S32: return set_pair<V, c, with, 0xffff>;
+    case Type::F16x2: return set_pair<V, c, with, one_f16>;
+    case Type::BF16x2: return set_pair<V, c, with, one_bf16>;
+    default: return nullptr;
+  }
+}
+
+// ---- which exist ----------------------------------------------------------------------------------
+
+template <class V, Compare c, BoolOp with>
+Evaluate of_result(const ptx::Form& form) {
+  if constexpr (is_pair<V>)
+    return of_pair_result<typename V::Element, c, with>(form);
+  else
+    return of_single_result<V, c, with>(form);
 }
 
 template <class V, Compare c>
@@ -151,7 +222,9 @@ Evaluate compare(const ptx::Form& form) {
     case Type::F32: return flushes ? of_any<Flushed>(form) : of_any<Plain<float>>(form);
     case Type::F64: return of_any<Plain<double>>(form);
     case Type::F16: return flushes ? of_any<FlushedHalf>(form) : of_any<Half>(form);
-    case Type::BF16: return of_any<Brain>(form);
+    case Type::BF16: return flushes ? nullptr : of_any<Brain>(form);
+    case Type::F16x2: return flushes ? of_any<Pair<FlushedHalf>>(form) : of_any<Pair<Half>>(form);
+    case Type::BF16x2: return flushes ? nullptr : of_any<Pair<Brain>>(form);
     default: break;
   }
   return for_integer(type, [&](auto zero) { return of_order<Plain<decltype(zero)>>(form); });
@@ -171,7 +244,8 @@ void classify(const Arguments& a) {
       case FloatTest::Infinite: return magnitude == infinite;
       case FloatTest::Number: return magnitude <= infinite;
       case FloatTest::NotANumber: return magnitude > infinite;
-      case FloatTest::Normal: return magnitude >= least_normal && magnitude < infinite;
+      case FloatTest::Normal:  // zeros are, PTX says
+        return magnitude == 0 || (magnitude >= least_normal && magnitude < infinite);
       case FloatTest::Subnormal: return magnitude != 0 && magnitude < least_normal;
       case FloatTest::None: break;
     }

@@ -5,7 +5,8 @@
 // Conversions that draw random bits (.rs) are not modelled.
 //
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"
-// Inferred: .relu and .sat make +0 of -0.
+// Measured: tests/vectors/scalar.tcqv: converted_nan(), which is not PTX's canonical NaN where f64 or tf32 take part or
+// where the conversion is a move of bits; .ftz of f16 from f32 does nothing; .relu and .sat make +0 of -0
 #include <array>
 
 #include "sim/alu/families.h"
@@ -78,8 +79,49 @@ Number bounded(const Conversion& c, const Number& x) {
   if (!saturates) return x;
   const Number one = {NumberKind::Finite, false, 1, 0};
   if (x.kind == NumberKind::Infinite) return one;
-  const bool is_large = x.magnitude != 0 && std::bit_width(x.magnitude) + x.exponent > 0;
+  const bool is_large = x.magnitude != 0 && floor_log2(x.magnitude) + x.exponent >= 0;
   return is_large ? one : x;
+}
+
+constexpr int fraction_bits(Type type) {
+  switch (type) {
+    case Type::F64: return 52;
+    case Type::F32: return 23;
+    case Type::BF16: return 7;
+    default: return 10;
+  }
+}
+
+// Sign and payload as they are, the payload's high bits in place; quiet.
+std::uint64_t moved_nan(Type to, Type from, std::uint64_t word) {
+  const int shift = fraction_bits(to) - fraction_bits(from);
+  const std::uint64_t fraction = word & ((std::uint64_t{1} << fraction_bits(from)) - 1);
+  const std::uint64_t sign = word >> (ptx::bits(from) - 1) & 1;
+  const std::uint64_t payload = shift < 0 ? fraction >> -shift : fraction << shift;
+  const std::uint64_t above = (std::uint64_t{1} << (ptx::bits(to) - 1 - fraction_bits(to))) - 1;
+  return sign << (ptx::bits(to) - 1) | above << fraction_bits(to) |
+         std::uint64_t{1} << (fraction_bits(to) - 1) | payload;
+}
+
+// tf32: cut where rounding is away from zero, ties too; .satfinite then takes a step down, which makes the largest
+// number of infinity and of the NaN next to it.
+std::uint32_t tf32_nan(const Conversion& c, std::uint32_t word) {
+  constexpr std::uint32_t step = 0x2000;
+  if (c.mode != Rounding::Rna) return 0x7fffe000;
+  const std::uint32_t cut = word & ~(step - 1);
+  return c.saturate == Saturate::Satfinite ? cut - step : cut;
+}
+
+// The result of a NaN, unless it is an integer or .sat makes it 0.
+std::uint64_t converted_nan(const Conversion& c, Type to, Type from, std::uint64_t word) {
+  constexpr std::uint32_t nan_f32 = 0x7fffffff;
+  const bool is_plain = !c.flushes && c.mode < Rounding::Rni;
+  if (to == from && is_plain && (to == Type::F64 || to == Type::F32)) return word;
+  if (to == Type::F64 || from == Type::F64)
+    return moved_nan(to, from, c.flushes && from == Type::F32 ? nan_f32 : word);
+  if (to == Type::F32 && from == Type::BF16 && is_plain) return (word & 0xffff) << 16;
+  if (to == Type::TF32) return tf32_nan(c, static_cast<std::uint32_t>(word));
+  return encode_number({to, c.mode}, {NumberKind::Nan});
 }
 
 std::uint64_t converted(const Conversion& c, std::uint64_t word) {
@@ -90,6 +132,8 @@ std::uint64_t converted(const Conversion& c, std::uint64_t word) {
   const bool is_integral = is_one_of(to, integers) || c.mode >= Rounding::Rni;
   if (is_integral && c.mode <= Rounding::Rpi) x = integral(c.mode, x);
   if (is_one_of(to, integers)) return encode_integer(to, from, x);
+  if (x.kind == NumberKind::Nan && c.saturate != Saturate::Sat)
+    return converted_nan(c, to, from, word);
   const std::uint64_t result =
       encode_number({to, c.mode, c.saturate == Saturate::Satfinite}, bounded(c, x));
   constexpr std::uint32_t exponent_f32 = 0x7f800000;
@@ -147,7 +191,9 @@ constexpr void add_scalars(List& list) {
   for (const Type x : floats)
     for (const Type i : integers) {
       for (const Rounding mode : integral_directions) list.add_flushing({i, x, mode});
-      for (const Rounding mode : directions) list.add({x, i, mode});
+      for (const Rounding mode : directions)
+        for (const auto saturate : {Saturate::None, Saturate::Sat})
+          list.add_flushing({x, i, mode, saturate});
     }
   for (const Type to : floats)
     for (const Type from : floats) {
@@ -217,16 +263,17 @@ Conversion wanted(const ptx::Form& form) {
                   form.has(ptx::Flag::Relu)};
   if (is_one_of(c.to, integers)) c.saturate = Saturate::None;
   if (c.mode == Rounding::None) c.mode = Rounding::Rn;
+  if (c.to == Type::F16 && c.from == Type::F32) c.flushes = false;
   return c;
 }
 
 // ---- the common ones, in vectors -----------------------------------------------------------------
 
-template <bool is_f16>
-constexpr auto widened = [](std::uint16_t word) {
-  const float x = is_f16 ? f16_value(word) : bf16_value(word);
+constexpr auto widened_f16 = [](std::uint16_t word) {
+  const float x = f16_value(word);
   return x == x ? x : std::bit_cast<float>(canonical_nan_f32);
 };
+constexpr auto widened_bf16 = [](std::uint16_t word) { return std::uint32_t{word} << 16; };
 
 constexpr std::uint32_t nearest_bf16(std::uint32_t word) {
   const bool is_nan = (word & 0x7fffffff) > infinity_f32;
@@ -238,8 +285,8 @@ constexpr auto bf16_pair = [](std::uint32_t high, std::uint32_t low) {
 
 Evaluate common(const Conversion& c) {
   using U32 = std::uint32_t;
-  if (c == Conversion{Type::F32, Type::F16}) return lanewise<widened<true>, float, std::uint16_t>;
-  if (c == Conversion{Type::F32, Type::BF16}) return lanewise<widened<false>, float, std::uint16_t>;
+  if (c == Conversion{Type::F32, Type::F16}) return lanewise<widened_f16, float, std::uint16_t>;
+  if (c == Conversion{Type::F32, Type::BF16}) return lanewise<widened_bf16, U32, std::uint16_t>;
   if (c == Conversion{Type::BF16, Type::F32}) return lanewise<nearest_bf16, U32, U32>;
   if (c == Conversion{Type::BF16x2, Type::F32}) return lanewise<bf16_pair, U32, U32, U32>;
   return nullptr;

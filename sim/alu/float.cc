@@ -2,12 +2,13 @@
 //
 // Rounded to nearest the host's operations are those of the chip; the others are rounded from odd doubles
 // (odd_double.h). NaN is canonical in f32: 0x7fffffff. div.approx, div.full and rcp.approx are in approximate.cc.
-// min, max, neg, abs: float_order.cc. f64 in other directions than .rn is not modelled.
+// min, max, neg, abs, and which NaN of f64: float_order.h. f64 in other directions than .rn: double.cc.
 //
 // Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions"
-// Inferred: .ftz flushes a result that is subnormal after rounding; .sat makes +0 of -0; an f64 NaN is the first NaN
-// operand quieted, or 0xfff8000000000000, as a recorded reduction gives (sim/num/reduce_float.h).
+// Measured: tests/vectors/scalar.tcqv: .ftz flushes what is too small when rounded to 24 bits, however small it is: of
+// some results that the bits of a subnormal round up to the smallest normal number; .sat makes +0 of -0
 #include "sim/alu/families.h"
+#include "sim/alu/float_order.h"
 #include "sim/alu/lanes.h"
 #include "sim/alu/odd_double.h"
 #include "sim/alu/small_float.h"
@@ -48,9 +49,14 @@ double odd(double x, double y, double z) {
   }
 }
 
-template <bool flushes, bool saturates>
+// Rounded where no result is subnormal, is it still below the smallest normal number?
+template <Rounding mode>
+bool is_flushed(double exact) {
+  return std::fabs(to_float<mode>(exact * 0x1p64)) < 0x1p-62F;
+}
+
+template <bool saturates>
 float finished(float x) {
-  if (flushes) x = flush(x);
   if (saturates) return x > 0 ? (x < 1 ? x : 1.0F) : 0.0F;
   return x == x ? x : std::bit_cast<float>(canonical_nan_f32);
 }
@@ -59,9 +65,12 @@ template <Compute op, Rounding mode, bool flushes, bool saturates>
 constexpr auto f32 = [](float x, float y, float z) {
   if (flushes) x = flush(x), y = flush(y), z = flush(z);
   // Products with a sum rounded once, which std::fma is only where the host has it.
-  const bool is_native = mode == Rounding::Rn && op != Compute::Fma;
-  const float result = is_native ? nearest<op>(x, y, z) : to_float<mode>(odd<op, mode>(x, y, z));
-  return finished<flushes, saturates>(result);
+  constexpr bool is_native = mode == Rounding::Rn && op != Compute::Fma && !flushes;
+  if (is_native) return finished<saturates>(nearest<op>(x, y, z));
+  const double exact = odd<op, mode>(x, y, z);
+  const float result = to_float<mode>(exact);
+  const bool is_zero = flushes && is_flushed<mode>(exact);
+  return finished<saturates>(is_zero ? std::copysign(0.0F, result) : result);
 };
 
 template <Compute op>
@@ -88,16 +97,13 @@ Evaluate f32_of(const ptx::Form& form) {
 
 // ---- f64 ----------------------------------------------------------------------------------------
 
-constexpr double quieted(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 51);
-}
 template <Compute op>
 constexpr auto f64 = [](double x, double y, double z) {
   const double result = nearest<op>(x, y, z);
   if (result == result) return result;
-  for (const double operand : {x, y, z})
-    if (operand != operand) return quieted(operand);
-  return std::bit_cast<double>(std::uint64_t{0xfff8} << 48);
+  const auto word = [](double operand) { return std::bit_cast<std::uint64_t>(operand); };
+  const std::uint64_t nan = passed_nan(op == Compute::Div, word(x), word(y), word(z));
+  return std::bit_cast<double>(nan != 0 ? nan : invalid_f64);
 };
 
 // Two f32 in 64 bits.

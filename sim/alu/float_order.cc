@@ -1,10 +1,10 @@
 // min, max, neg, abs and copysign of floats of every format, packed ones, too.
 //
 // All of them are done on the words. .xorsign.abs compares magnitudes and gives the result the product of the signs.
-// neg and abs change the sign bit alone.
+// neg and abs change the sign bit, of numbers alone: a NaN becomes that of any result.
 //
 // Source: PTX ISA 9.2, 9.7.3.9 to 9.7.3.12, 9.7.3.2 "copysign", 9.7.4
-// Inferred: neg and abs keep the payload of a NaN, which PTX leaves open.
+// Measured: tests/vectors/scalar.tcqv: neg and abs of NaN
 #include "sim/alu/float_order.h"
 
 #include "sim/alu/families.h"
@@ -20,7 +20,7 @@ using ptx::Type;
 using U64 = std::uint64_t;
 
 struct Style {
-  bool is_min, keeps_nan, flushes, xors_sign, absolute, relu;
+  bool is_min, keeps_nan, flushes, xors_sign, absolute;
 };
 
 template <class O>
@@ -30,7 +30,6 @@ constexpr U64 extreme(const Style& style, U64 x, U64 y) {
   if (style.xors_sign || style.absolute) x &= O::magnitude, y &= O::magnitude;
   U64 result = O::extreme(style.is_min, style.keeps_nan, x, y);
   if (O::is_nan(result)) return result;
-  if (style.relu && (result & O::sign) != 0) return 0;
   return result | sign;
 }
 
@@ -49,7 +48,7 @@ R elements(F f, X... x) {
 template <class R, class O, unsigned bits>
 void extremes(const Arguments& a) {
   static constexpr Style style = {(bits & 1) != 0, (bits & 2) != 0,  (bits & 4) != 0,
-                                  (bits & 8) != 0, (bits & 16) != 0, (bits & 32) != 0};
+                                  (bits & 8) != 0, (bits & 16) != 0};
   if (a.ins == 3) {
     lanewise<[](R x, R y, R z) {
       return elements<R, O>(
@@ -65,18 +64,28 @@ void extremes(const Arguments& a) {
   }
 }
 
+// No form has .xorsign.abs and a plain .abs, and f64 has neither, nor .ftz.
+template <class O>
+constexpr bool occurs(unsigned bits) {
+  constexpr bool is_f64 = O::sign == U64{1} << 63;
+  return (bits & 24) != 24 && (!is_f64 || bits < 4);
+}
+
 template <class R, class O, unsigned bits = 0>
 Evaluate extremes_of(unsigned wanted) {
-  if constexpr (bits < 64)
+  if constexpr (bits == 32)
+    return nullptr;
+  else if constexpr (occurs<O>(bits))
     return wanted == bits ? extremes<R, O, bits> : extremes_of<R, O, bits + 1>(wanted);
-  return nullptr;
+  else
+    return extremes_of<R, O, bits + 1>(wanted);
 }
 
 unsigned style_of(const ptx::Form& form) {
   const bool xors = form.has(Flag::Xorsign);
   return unsigned{form.opcode == Opcode::Min} | unsigned{form.has(Flag::NaN)} << 1 |
          unsigned{form.has(Flag::Ftz)} << 2 | unsigned{xors} << 3 |
-         unsigned{form.has(Flag::Abs) && !xors} << 4 | unsigned{form.has(Flag::Relu)} << 5;
+         unsigned{form.has(Flag::Abs) && !xors} << 4;
 }
 
 enum class Sign { Flip, Clear, Copy };
@@ -90,6 +99,7 @@ Evaluate sign_operation() {
       return elements<R, O>(
           [](U64 u) {
             if (flushes) u = O::flush(u);
+            if (O::is_nan(u)) return O::nan_of(u);
             return how == Sign::Flip ? u ^ O::sign : u & O::magnitude;
           },
           x);
@@ -102,7 +112,8 @@ Evaluate of_format(const ptx::Form& form) {
   const bool flushes = form.has(Flag::Ftz);
   switch (form.opcode) {
     case Opcode::Min:
-    case Opcode::Max: return extremes_of<R, O>(style_of(form));
+    case Opcode::Max:  // .relu is of integers
+      return form.has(Flag::Relu) ? nullptr : extremes_of<R, O>(style_of(form));
     case Opcode::Neg:
       return flushes ? sign_operation<R, O, Sign::Flip, true>()
                      : sign_operation<R, O, Sign::Flip, false>();

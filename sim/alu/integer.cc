@@ -1,8 +1,7 @@
 // Arithmetic of integers: what wraps, what clamps, which half of a product.
 //
 // Source: PTX ISA 9.2, 9.7.1 "Integer Arithmetic Instructions"
-// Inferred: the quotient of a division by 0 is all ones, the remainder the dividend, as the code that compilers
-// expand division to gives; PTX leaves both open.
+// Measured: tests/vectors/scalar.tcqv: of a division by 0 quotient and remainder are all ones; PTX leaves both open
 #include <limits>
 
 #include "sim/alu/families.h"
@@ -40,14 +39,18 @@ constexpr auto relu = []<class T>(T x) { return x < 0 ? T{0} : x; };
 constexpr auto min_relu = []<class T>(T x, T y) { return relu(minimum(x, y)); };
 constexpr auto max_relu = []<class T>(T x, T y) { return relu(maximum(x, y)); };
 
+// Of a division by 0, quotient and remainder.
+template <class T>
+constexpr T undivided = static_cast<T>(~T{0});
+
 constexpr auto divide = []<class T>(T x, T y) {
-  if (y == 0) return static_cast<T>(~T{0});
+  if (y == 0) return undivided<T>;
   if constexpr (std::is_signed_v<T>)
     if (y == -1) return negate(x);
   return static_cast<T>(x / y);
 };
 constexpr auto remainder = []<class T>(T x, T y) {
-  if (y == 0) return x;
+  if (y == 0) return undivided<T>;
   if constexpr (std::is_signed_v<T>)
     if (y == -1) return T{0};
   return static_cast<T>(x % y);

@@ -1,8 +1,8 @@
 // Matrices in the registers of a warp: mma.sync and movmatrix.
 //
-// mma.sync: m16n8, A row-major and B column-major, of f16, bf16, tf32 and of bytes. Fragments: mma_fragment.h; the
-// arithmetic is that of sim/num. Sums of bytes are exact; how floats are summed is not recorded
-// for mma.sync. Lanes that do not execute: undefined in PTX, they give what they hold.
+// mma.sync: m16n8, A row-major and B column-major, of f16, bf16, tf32 and of bytes; other integers: matrix_integer.cc, FP8:
+// matrix_fp8.cc, f64: matrix_double.cc. Fragments: matrix_operands.h; the arithmetic is that of sim/num. Sums of bytes are
+// exact; how floats are summed is not recorded for mma.sync. All lanes take part (alu.h, of_all_lanes()).
 //
 // Source: PTX ISA 9.2, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction", "movmatrix"
 // Inferred: floats are summed as wgmma sums them, all products of one instruction at once
@@ -10,8 +10,7 @@
 #include <cstddef>
 
 #include "sim/alu/families.h"
-#include "sim/alu/lanes.h"
-#include "sim/isa/base/mma_fragment.h"
+#include "sim/alu/matrix_operands.h"
 #include "sim/num/dot.h"
 #include "sim/num/fused_sum.h"
 
@@ -22,46 +21,12 @@ using Kind = ptx::Type;
 using Bits = std::uint32_t;
 
 constexpr int rows = 16;
-constexpr int columns = 8;
 
 struct Types {
   Type d;
   Type a;
   Type b;
 };
-
-template <int k>
-struct Operands {
-  std::array<std::array<Bits, k>, rows> a;
-  std::array<std::array<Bits, k>, columns> b;  // by column
-};
-
-template <Types types, int k>
-constexpr int registers_of_a = warp_mma::a_registers(rows, k, bits(types.a));
-template <Types types, int k>
-constexpr int registers_of_b = warp_mma::b_registers(k, bits(types.b));
-
-template <Types types, int k>
-Operands<k> gather(const Arguments& arguments) {
-  Operands<k> x;
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  constexpr int parts = parts_per_register(types.a);
-  for (int lane = 0; lane < warp_size; ++lane)
-    for (int reg = 0; reg < registers_of_a<types, k>; ++reg)
-      for (int part = 0; part < parts; ++part) {
-        const Bits word = cells<Bits>(arguments.in[reg])[lane];
-        const auto [row, col] = warp_mma::a_element(rows, bits(types.a), {lane, reg, part});
-        x.a[at(row)][at(col)] = register_part(types.a, word, part);
-      }
-  for (int lane = 0; lane < warp_size; ++lane)
-    for (int reg = 0; reg < registers_of_b<types, k>; ++reg)
-      for (int part = 0; part < parts; ++part) {
-        const Bits word = cells<Bits>(arguments.in[registers_of_a<types, k> + reg])[lane];
-        const auto [depth, col] = warp_mma::b_element(bits(types.b), {lane, reg, part});
-        x.b[at(col)][at(depth)] = register_part(types.b, word, part);
-      }
-  return x;
-}
 
 template <Types types, bool satfinite, std::size_t k>
 Bits sum_of(const std::array<Bits, k>& a, const std::array<Bits, k>& b, Bits c) {
@@ -84,14 +49,13 @@ Bits sum_of(const std::array<Bits, k>& a, const std::array<Bits, k>& b, Bits c) 
 
 template <Types types, int k, bool satfinite>
 void multiply(const Arguments& arguments) {
-  const Operands<k> x = gather<types, k>(arguments);
-  constexpr int first_c = registers_of_a<types, k> + registers_of_b<types, k>;
+  const Sources<rows, k, bits(types.a)> x(arguments);
   constexpr int registers = warp_mma::d_registers(rows, bits(types.d));
   std::array<std::array<Bits, warp_size>, static_cast<std::size_t>(registers)> d;
   for (int reg = 0; reg < registers; ++reg) {
     auto& words = d[static_cast<std::size_t>(reg)];
     for (int lane = 0; lane < warp_size; ++lane) {
-      const Bits c = cells<Bits>(arguments.in[first_c + reg])[lane];
+      const Bits c = cells<Bits>(x.c[reg])[lane];
       Bits word = 0;
       for (int part = 0; part < parts_per_register(types.d); ++part) {
         const auto [row, col] = warp_mma::d_element(bits(types.d), {lane, reg, part});
@@ -109,7 +73,7 @@ void multiply(const Arguments& arguments) {
 
 // ---- Which exist ----------------------------------------------------------------------------------
 
-constexpr const char* float_bound = "order of accumulation not recorded";
+constexpr const char* float_bound = "no bound: the order of accumulation is not recorded";
 
 bool has_types(const ptx::Form& form, Kind d, Kind a, Kind b) {
   return form.types[0] == d && form.types[1] == a && form.types[2] == b && form.types[3] == d;
@@ -163,15 +127,19 @@ Operation product_of_bytes(const ptx::Form& form) {
 }
 
 Operation product_of(const ptx::Form& form) {
-  const bool is_plain = form.shape[0] == rows && form.shape[1] == columns && form.type_count == 4 &&
+  const bool is_plain = form.shape[1] == warp_mma::n && form.type_count == 4 &&
                         !form.has(ptx::Flag::Sparse) && !form.has(ptx::Flag::OrderedMetadata) &&
                         !form.has(ptx::Flag::BlockScale) && !form.has(ptx::Slot::MmaKind) &&
-                        !form.has(ptx::Slot::Operation);
+                        (!form.has(ptx::Slot::BoolOp) || form.types[1] == Kind::B1);
   const bool is_row_col =
       form.get<ptx::MajorA>() == ptx::MajorA::Row && form.get<ptx::MajorB>() == ptx::MajorB::Col;
   if (!is_plain || !is_row_col) return {};
-  const Operation found = product_of_floats(form);
-  return found.evaluate != nullptr ? found : product_of_bytes(form);
+  if (form.types[0] == Kind::F64) return double_product(form);
+  if (const Evaluate found = integer_product(form)) return {found};
+  if (form.shape[0] != rows || form.has(ptx::Slot::Operation)) return {};
+  for (const auto family : {product_of_floats, fp8_product, product_of_bytes})
+    if (const Operation found = family(form); found.evaluate != nullptr) return found;
+  return {};
 }
 
 // An 8 x 8 matrix of halves: lane l holds row l / 4, columns 2 * (l % 4) and the next.

@@ -1,6 +1,6 @@
 // Decoding and rounding; see number.h.
 //
-// Source: PTX ISA 9.2, 9.7.9.22 "cvt": NaN of f16, bf16 is 7fff, of tf32 and f32 7fffffff, of e4m3 and e5m2 7f, of
+// Source: PTX ISA 9.2, 9.7.9.22 "cvt": a NaN, unless convert_float.cc has another: of f16, bf16 is 7fff, of tf32 and f32 7fffffff, of e4m3 and e5m2 7f, of
 // ue8m0 ff; formats without NaN have their largest number instead
 // Inferred: ue8m0 drops the sign; without .satfinite what is too large for it becomes NaN; an f64 NaN is 7ff8...
 #include "sim/alu/number.h"

@@ -1,5 +1,6 @@
 #include "sim/async/access.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tcq::machine {
@@ -18,6 +19,12 @@ const WeakSync* find_weak(const ClusterState& c, const Clock& lost, int warp, St
   return other;
 }
 
+Fault fault_where_bytes_change_hands(const WeakSync& weak, bool overwrites, bool stays_in_cta) {
+  if (weak.fault == Fault::ScopeTooNarrow && overwrites) return Fault::ScopeAssumed;
+  const bool meets = weak.fault == Fault::ReleaseMissing && weak.object == cluster_object;
+  return meets && stays_in_cta ? Fault::ReleaseAssumed : weak.fault;
+}
+
 bool is_known_too_weakly(const Step& s, Stream stream, Tick tick, Fault& fault, Place& hint) {
   const WeakSync* weak = find_weak(s.c, s.warp.lost, s.warp.number, stream, tick);
   if (weak == nullptr) return false;
@@ -28,9 +35,22 @@ bool is_known_too_weakly(const Step& s, Stream stream, Tick tick, Fault& fault, 
 
 namespace {
 
-Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& next, Place& hint) {
-  Fault weak = Fault::None;
-  if (is_known_too_weakly(s, earlier.stream, earlier.tick, weak, hint)) return weak;
+// cp.async and st.async are in flight in the generic proxy.
+Fault fault_of_generic(const Access& earlier, const Access& next) {
+  const bool same_store = earlier.kind == AccessKind::Store && earlier.statement == next.statement;
+  if (next.rewrites && same_store && earlier.tick != never) return Fault::EqualStoresRace;
+  if (earlier.tick != never) return Fault::DataRace;
+  return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
+}
+
+Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& next, int cta,
+                         Place& hint) {
+  if (const WeakSync* weak =
+          find_weak(s.c, s.warp.lost, s.warp.number, earlier.stream, earlier.tick)) {
+    hint = weak->at;
+    const bool stays = s.warp.cta == cta && s.c.warp(earlier.warp).cta == cta;
+    return fault_where_bytes_change_hands(*weak, is_write(next.kind), stays);
+  }
   const bool writes = is_write(earlier.kind);
   // The other warp was let through too early, and this one rightly takes its bytes.
   const Warp& other = s.c.warp(earlier.warp);
@@ -44,7 +64,7 @@ Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& nex
     hint = s.warp.stale_wait;
     return Fault::PhaseStale;
   }
-  if (!is_async(earlier.kind)) return Fault::DataRace;
+  if (!is_async(earlier.kind)) return fault_of_generic(earlier, next);
   // `operation` of a load is the phase of its mbarrier when it was issued.
   if (writes && !is_async(next.kind) && s.warp.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
@@ -54,11 +74,11 @@ Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& nex
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
-Fault fault_of_global(const Step& s, const Conflict& conflict, Place& hint) {
+Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& next, Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
   Fault weak = Fault::None;
   if (is_known_too_weakly(s, earlier.stream, earlier.tick, weak, hint)) return weak;
-  if (!is_async(earlier.kind)) return Fault::DataRace;
+  if (!is_async(earlier.kind)) return fault_of_generic(earlier, next);
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
@@ -77,8 +97,8 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;
     case Verdict::Unordered:
-      return cta == global_memory ? fault_of_global(s, conflict, hint)
-                                  : fault_of_unordered(s, earlier, next, hint);
+      return cta == global_memory ? fault_of_global(s, conflict, next, hint)
+                                  : fault_of_unordered(s, earlier, next, cta, hint);
   }
   return Fault::None;
 }
@@ -92,9 +112,10 @@ int lane_of(const Access& access, std::uint32_t address) {
 void fail_unwritten_read(Step& s, const Conflict& conflict, const UnwrittenRead& read,
                          AccessId write) {
   const Access& writer = s.c.log[write];
+  const Access& read_access = s.c.log[read.access];
   Finding finding = read.finding;
   finding.fault = read.stale_wait.statement >= 0 ? Fault::PhaseStale
-                  : !is_async(writer.kind)       ? Fault::DataRace
+                  : !is_async(writer.kind)       ? fault_of_generic(writer, read_access)
                   : read.waited                  ? Fault::ExpectTxTooSmall
                                                  : Fault::CopyInFlight;
   finding.hint = read.stale_wait;
@@ -132,6 +153,30 @@ bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   return !s.c.stops_at(std::move(finding));
 }
 
+// How far a stream is known by weak syncs that published kernels rely on.
+Tick relied_on(const Step& s, const Access& next, int cta, Stream stream) {
+  Tick tick = 0;
+  for (const WeakSync& weak : s.c.weak_syncs) {
+    const bool stays = s.warp.cta == cta && s.c.warp(weak.at.warp).cta == cta;
+    const Fault fault = fault_where_bytes_change_hands(weak, is_write(next.kind), stays);
+    if (info(fault).kind == FaultKind::Disputed)
+      tick = std::max(tick, std::min(weak.lost.at(stream), s.warp.lost.at(stream)));
+  }
+  return tick;
+}
+
+// The earlier access, and the proxy fences of its warp that came with it; nothing else.
+void take_as_known(const Step& s, const Access& earlier, const Access& next, int cta,
+                   Clock& clock) {
+  clock.raise(earlier.stream, earlier.tick);
+  const auto fences = [&](Stream stream) {
+    if (stream != 0) clock.raise(stream, relied_on(s, next, cta, stream));
+  };
+  fences(s.c.streams.fences(earlier.warp));
+  for (int lane = 0; lane < warp_threads; ++lane)
+    fences(s.c.streams.lane_fences(earlier.warp, lane));
+}
+
 }  // namespace
 
 // --- accesses --------------------------------------------------------------------------------------
@@ -150,17 +195,33 @@ Access generic_access(const Step& s, AccessKind kind) {
   return access;
 }
 
+namespace {
+
+// What is disputed counts as ordered from then on, one earlier access after the other.
+template <class Memory>
+bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange bytes) {
+  Conflict conflict = memory.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
+  if (!settle(s, conflict, access, cta)) return false;
+  if (is_recorded(conflict.verdict)) return true;
+  Clock clock = s.warp.clock;
+  while (!is_recorded(conflict.verdict)) {
+    take_as_known(s, s.c.log[conflict.earlier], s.c.log[access], cta, clock);
+    const Knowledge knows{clock, s.warp.at_fence, s.lanes};
+    conflict = memory.record(bytes, access, knows, s.c.log, s.c.streams);
+    if (!settle(s, conflict, access, cta)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
-  const Conflict conflict =
-      s.c.cta(cta).provenance.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
-  return settle(s, conflict, access, cta);
+  return record_in(s.c.cta(cta).provenance, s, access, cta, bytes);
 }
 
 bool record_global(Step& s, AccessId access, ByteRange bytes) {
   if (!s.c.global_provenance.may_be_written(bytes)) return true;
-  const Conflict conflict =
-      s.c.global_provenance.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
-  return settle(s, conflict, access, global_memory);
+  return record_in(s.c.global_provenance, s, access, global_memory, bytes);
 }
 
 // --- which CTA -------------------------------------------------------------------------------------

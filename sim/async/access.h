@@ -33,6 +33,12 @@ void learn_starts(Step& s);                    // from what its waits showed
 // arrivals of others, and those before the waits of others. None: nothing weak did.
 const WeakSync* find_weak(const ClusterState& c, const Clock& lost, int warp, Stream stream,
                           Tick tick);
+// As what published kernels rely on where they have it: an overwriting behind another CTA's use at scope .cta, a CTA's
+// own bytes behind a relaxed barrier.cluster, the end of a CTA. Else the weak sync's own Fault.
+Fault fault_where_bytes_change_hands(const WeakSync& weak, bool overwrites, bool stays_in_cta);
+inline Fault fault_at_exit(const WeakSync& weak) {
+  return fault_where_bytes_change_hands(weak, true, true);
+}
 // One between the step and the tick was relaxed, or its scope too narrow: that is the Fault.
 bool is_known_too_weakly(const Step& s, Stream stream, Tick tick, Fault& fault, Place& hint);
 

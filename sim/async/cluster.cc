@@ -12,9 +12,12 @@
 
 namespace tcq::machine {
 
-Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing)
+Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing,
+                 std::uint64_t instruction_limit)
     : state_(program, cache, timing) {
+  state_.instruction_limit = instruction_limit;
   for (Warp& warp : state_.warps) {
+    if (state_.finding) return;
     if (state_.feed) state_.feed->begin(state_, warp);
     if (warp.path.empty() || state_.candidate_count(warp) == 0) finish(warp);
   }

@@ -23,8 +23,10 @@ namespace tcq::machine {
 
 class Cluster {
  public:
-  // Requires: check(program) found nothing. Program and cache must outlive the cluster.
-  Cluster(const Program& program, MmaCache& cache, Timing timing);
+  // Requires: check(program) found nothing. Program and cache must outlive the cluster. What a compiled kernel does
+  // before its first statement counts against the limit, too.
+  Cluster(const Program& program, MmaCache& cache, Timing timing,
+          std::uint64_t instruction_limit = 10'000'000);
 
   // --- steps ---
   std::vector<AgentId> runnable() const;
@@ -54,7 +56,6 @@ class Cluster {
   const SharedMemory& shared(int cta) const { return state_.cta(cta).shared; }
   const Program& program() const { return state_.program; }
 
-  void limit_instructions(std::uint64_t limit) { state_.instruction_limit = limit; }
   void fail_on(Severities severities) { state_.failing = severities; }
 
  private:

@@ -26,6 +26,16 @@ std::uint32_t youngest_group(const BulkThread& thread) {
   return 0;
 }
 
+// Of groups that were committed the hardware seems to know.
+bool may_end_before_stores(ClusterState& c, const Cta& ending, const BulkThread& thread, int cta) {
+  if (thread.uncommitted.empty() && ending.exit.at(thread.read) >= youngest_group(thread))
+    return true;
+  return !c.stops_at(
+      {.fault = thread.uncommitted.empty() ? Fault::ExitReadAssumed : Fault::ExitInFlight,
+       .at = thread.last_store,
+       .cta = cta});
+}
+
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
 void end_cta(ClusterState& c, int cta) {
   const Cta& ending = c.cta(cta);
@@ -56,14 +66,17 @@ void end_cta(ClusterState& c, int cta) {
     const WeakSync* weak = find_weak(c, ending.exit_lost, -1, use.stream, use.tick);
     if (weak == nullptr)
       return fail_at(use.from_outside ? Fault::CtaExited : Fault::ExitInFlight, use.at, use.bytes);
-    return c.fail(
-        {.fault = weak->fault, .at = use.at, .cta = cta, .bytes = use.bytes, .hint = weak->at});
+    if (c.stops_at({.fault = fault_at_exit(*weak),
+                    .at = use.at,
+                    .cta = cta,
+                    .bytes = use.bytes,
+                    .hint = weak->at}))
+      return;
   }
   for (const Warp& warp : c.warps) {
     if (warp.cta != cta) continue;
     for (const BulkThread& thread : warp.bulk)
-      if (!thread.uncommitted.empty() || ending.exit.at(thread.read) < youngest_group(thread))
-        return fail_at(Fault::ExitInFlight, thread.last_store, {});
+      if (!may_end_before_stores(c, ending, thread, cta)) return;
   }
   for (const Warpgroup& group : c.warpgroups)
     for (const Mma& mma : group.mmas)
@@ -77,9 +90,23 @@ void end_cta(ClusterState& c, int cta) {
                    .tmem = {0, tcgen05::tmem_lanes, left.first_column, left.columns}});
 }
 
+// A thread that waits before its first group does what loops do; only one that never has any waits for nothing.
+void forget_early_waits(ClusterState& c, const Warp& warp) {
+  const auto has_groups = [&](int lane) {  // -1: of wgmmas, which are the warp's
+    if (lane < 0) return warp.order.committed() > 0;
+    return std::any_of(warp.bulk.begin(), warp.bulk.end(), [&](const BulkThread& thread) {
+      return thread.lane == lane && thread.committed > 0;
+    });
+  };
+  std::erase_if(c.suspicions, [&](const Finding& f) {
+    return f.fault == Fault::WaitForNothing && f.at.warp == warp.number && has_groups(f.at.lane);
+  });
+}
+
 }  // namespace
 
 void Cluster::finish(Warp& warp) {
+  forget_early_waits(state_, warp);
   warp.finished = true;
   --state_.running;
   Cta& cta = state_.cta(warp.cta);
@@ -92,7 +119,7 @@ void Cluster::finish(Warp& warp) {
       group.first_aligned;
   if (executed < group.aligned_statements.size())
     return state_.fail({.fault = Fault::WarpgroupDivergent,
-                        .at = {group.aligned_statements[executed], group.first_warp, -1},
+                        .at = {group.aligned_statements[executed].statement, group.first_warp, -1},
                         .number = warp.number});
   if (--cta.running_warps == 0) end_cta(state_, warp.cta);
 }

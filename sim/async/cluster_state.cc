@@ -7,7 +7,6 @@ namespace tcq::machine {
 namespace {
 
 constexpr std::size_t min_log_limit = 1024;
-constexpr std::uint64_t default_instruction_limit = 10'000'000;
 
 int warpgroups_per_cta(const Program& program) {
   return (program.warps_per_cta() + warps_per_warpgroup - 1) / warps_per_warpgroup;
@@ -54,8 +53,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
       global_provenance(writes_of(of)),
       maps(maps_of(of)),
       streams(of.launch().cluster * of.warps_per_cta(),
-              of.launch().cluster * warpgroups_per_cta(of)),
-      instruction_limit(default_instruction_limit) {
+              of.launch().cluster * warpgroups_per_cta(of)) {
   const Launch& launch = program.launch();
   for (const Segment& s : program.segments()) {
     segment_base.push_back(statements.size());
@@ -174,6 +172,9 @@ void ClusterState::compact_log() {
   for (const UnwrittenRead& read : unwritten_reads) compaction.keep(read.access);
   for (const Copy& copy : copies)
     for (const AccessId id : {copy.write, copy.read, copy.global_read}) compaction.keep(id);
+  for (const Warp& warp : warps)
+    for (const LaneCopy& copy : warp.lane_copies)
+      for (const AccessId id : {copy.write, copy.read}) compaction.keep(id);
   for (const Warpgroup& group : warpgroups)
     for (const Mma& mma : group.mmas) compaction.keep(mma.read);
   compaction.run();
@@ -188,6 +189,11 @@ void ClusterState::compact_log() {
   }
   for (Warpgroup& group : warpgroups)
     for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+  for (Warp& warp : warps)
+    for (LaneCopy& copy : warp.lane_copies) {
+      copy.write = compaction.renumber(copy.write);
+      copy.read = compaction.renumber(copy.read);
+    }
   for (Warp& warp : warps)
     for (LoadedRegister& loaded : warp.loaded) loaded.load = compaction.renumber(loaded.load);
   log_limit = std::max(log_limit, log.size() + log.size() / 2);

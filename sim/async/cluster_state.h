@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -113,6 +114,14 @@ struct BulkThread {
   std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
 };
 
+// A cp.async of some lanes, until all of them have waited for it.
+struct LaneCopy {
+  std::uint32_t waiting = 0;
+  std::array<std::uint32_t, warp_threads> group = {};  // number among the lane's; 0: in none yet
+  AccessId write = 0;
+  AccessId read = 0;  // 0: nothing is read
+};
+
 struct Mma {
   const Instruction* what = nullptr;
   std::uint32_t statement = 0;
@@ -127,7 +136,11 @@ struct Warpgroup {
   std::uint64_t first_mma = 0;  // number of mmas.front()
   // Per warp: aligned instructions executed, checked against the first warp that got so far.
   std::array<std::uint64_t, 4> aligned{};
-  std::deque<std::uint32_t> aligned_statements;
+  struct Aligned {
+    std::uint32_t statement = 0;
+    int registers = 0;  // of a setmaxnreg; else 0
+  };
+  std::deque<Aligned> aligned_statements;
   std::uint64_t first_aligned = 0;
   std::array<std::uint64_t, 4> mma_count{};             // issued by each warp
   std::array<std::vector<std::uint64_t>, 4> group_end;  // mma_count at each commit
@@ -162,6 +175,8 @@ struct Warp {
   bool stale_is_fresh = false;      // ... because no phase had completed at all, for the first time
   std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
   std::vector<BulkThread> bulk;
+  std::vector<LaneCopy> lane_copies;                         // in flight
+  std::array<std::uint32_t, warp_threads> copy_groups = {};  // of each lane, committed
   WarpTmem tmem;
   Clock at_memory_fence;   // its clock at its last fence.acq_rel: what relaxed writes hand on
   Clock read_since_fence;  // what relaxed reads found: a fence acquires it
@@ -281,7 +296,10 @@ struct ClusterState {
       words;  // by Touch::object: what writes to them handed on
   std::vector<std::uint8_t> global;
   GlobalProvenance global_provenance;
-  std::vector<PatchableMap> maps;
+  std::vector<PatchableMap> maps;  // the program's, then those of compiled kernels
+  // Maps that a compiled kernel makes: where in global memory, and their numbers; and values that maps have had.
+  std::unordered_map<std::uint64_t, int> made_maps;
+  std::vector<std::shared_ptr<const tma::TensorMap>> map_values;
   AccessLog log;
   Streams streams;
   std::size_t log_limit = 0;

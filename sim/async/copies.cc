@@ -97,9 +97,9 @@ bool settle(Step& s, const MapVerdict& verdict, int map) {
     case MapGap::NarrowRelease:
     case MapGap::NarrowAcquire: finding.fault = Fault::ScopeTooNarrow; break;
     case MapGap::InUse: finding.fault = Fault::TensormapInUse; break;
+    case MapGap::DrainAssumed: finding.fault = Fault::TensormapDrainAssumed; break;
   }
-  s.c.fail(std::move(finding));
-  return false;
+  return !s.c.stops_at(std::move(finding));
 }
 
 bool may_use_map(Step& s, int map) {

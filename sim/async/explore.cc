@@ -39,7 +39,7 @@ class Explorer {
     report_.schedule.max_instructions = options_.max_instructions;
     report_.schedule.fails = options_.fails;
     report_.exhaustive = explore_all() && !stopped_;
-    if (!stopped_) run_eager();
+    if (!stopped_ && options_.eager) run_eager();
     for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
       run_random(options_.seed + i);
     return std::move(report_);
@@ -49,8 +49,7 @@ class Explorer {
   // --- one execution -------------------------------------------------------------------------------
 
   std::unique_ptr<Cluster> start(Timing timing) {
-    auto cluster = std::make_unique<Cluster>(program_, cache_, timing);
-    cluster->limit_instructions(options_.max_instructions);
+    auto cluster = std::make_unique<Cluster>(program_, cache_, timing, options_.max_instructions);
     cluster->fail_on(options_.fails);
     execution_.timing = timing;
     execution_.steps.clear();

@@ -30,6 +30,7 @@ namespace tcq::machine {
 
 struct ExploreOptions {
   std::uint64_t max_executions = 2000;  // of the exhaustive part
+  bool eager = true;                    // then one in which all data moves at once
   std::uint64_t random_executions = 20;
   std::uint64_t max_instructions = 10'000'000;  // of one execution
   std::uint64_t max_total_instructions = 200'000'000;

@@ -66,6 +66,11 @@ class Fingerprint {
   void add(const LaneAtomic&) {}
   void add(const LaneMatrices&) {}
   void add(const KernelText&) {}
+  void add(const CpAsync&) {}
+  void add(const CpAsyncCommit&) {}
+  void add(const CpAsyncWait&) {}
+  void add(const CpAsyncTrack&) {}
+  void add(const StoreAsync&) {}
   void add(const Instruction& what) {
     add_word(what.index());
     std::visit([&](const auto& i) { add(i); }, what);

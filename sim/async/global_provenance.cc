@@ -87,6 +87,11 @@ Conflict GlobalProvenance::record(ByteRange range, AccessId access, const Knowle
   return mild;
 }
 
+AccessId GlobalProvenance::writer(std::uint32_t offset) const {
+  const auto page = pages_.find(offset / page_bytes);
+  return page == pages_.end() ? 0 : page->second.writer(offset);
+}
+
 std::size_t GlobalProvenance::bytes() const {
   std::size_t bytes = 0;
   for (const auto& [number, page] : pages_) bytes += sizeof page + page.bytes();

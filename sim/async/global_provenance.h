@@ -66,6 +66,8 @@ class GlobalProvenance {
   Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
                   const Streams& streams);
 
+  AccessId writer(std::uint32_t offset) const;  // 0: none of this execution
+
   template <class Visit>
   void for_each_page(Visit visit) {
     for (auto& [number, page] : pages_) visit(page);

@@ -11,6 +11,7 @@
 
 #include "sim/async/instructions/barrier.h"
 #include "sim/async/instructions/copy.h"
+#include "sim/async/instructions/cp_async.h"
 #include "sim/async/instructions/global.h"
 #include "sim/async/instructions/lanes.h"
 #include "sim/async/instructions/mbarrier.h"
@@ -36,7 +37,8 @@ using Instruction =
           SetMaxRegisters, Branch, Tcgen05Alloc, Tcgen05Dealloc, Tcgen05Relinquish, Tcgen05Ld,
           Tcgen05St, Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp, Tcgen05Shift, Tcgen05Mma,
           Tcgen05Commit, Tcgen05FenceBefore, Tcgen05FenceAfter, LaneAccess, LaneAtomic,
-          LaneMatrices, FenceMemory, KernelText>;
+          LaneMatrices, FenceMemory, KernelText, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncTrack,
+          StoreAsync>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

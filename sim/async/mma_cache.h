@@ -47,12 +47,13 @@ class MmaCache {
   std::uint64_t misses_ = 0;
 };
 
-// Calls visit(row, address) for every 16 bytes of shared memory that an operand of op.form reads;
+inline constexpr std::uint32_t operand_chunk_bytes = 16;
+
+// Calls visit(row, address) for every chunk of shared memory that an operand of op.form reads;
 // row is the row of A or column of B they belong to, or -1 where they belong to several (MN-major).
 enum class Operand : std::uint8_t { A, B };
 template <class Visit>
 void for_each_operand_chunk(const wgmma::Instruction& op, Operand which, Visit visit) {
-  constexpr std::uint32_t chunk_bytes = 16;
   const wgmma::Form& f = op.form;
   const bool is_a = which == Operand::A;
   const bool k_major = (is_a ? f.major_a : f.major_b) == Major::K;
@@ -64,7 +65,7 @@ void for_each_operand_chunk(const wgmma::Instruction& op, Operand which, Visit v
   const std::uint32_t outer = k_major ? rows : row_bytes * 8 / width;
   const std::uint32_t contiguous_bytes = k_major ? row_bytes : rows * width / 8;
   for (std::uint32_t i = 0; i < outer; ++i) {
-    for (std::uint32_t at = 0; at < contiguous_bytes; at += chunk_bytes) {
+    for (std::uint32_t at = 0; at < contiguous_bytes; at += operand_chunk_bytes) {
       const auto byte = k_major ? OperandByte{i, at} : OperandByte{at, i};
       visit(k_major ? static_cast<int>(i) : -1,
             wgmma::byte_address(d, k_major ? Major::K : Major::MN, byte));

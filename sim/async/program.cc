@@ -59,6 +59,12 @@ int Program::tensor(const tma::TensorMap& map, const std::string& name) {
   return static_cast<int>(maps_.size()) - 1;
 }
 
+const std::string& Program::map_name(int map) const {
+  static const std::string made = "a tensor map that the kernel made";
+  const auto number = static_cast<std::size_t>(map);
+  return number < map_names_.size() ? map_names_[number] : made;
+}
+
 Role Program::warps(const std::string& name, int first, int count, int cta) {
   segments_.push_back({name, first, count, cta, {}});
   return Role(*this, segments_.size() - 1);

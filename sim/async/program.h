@@ -82,7 +82,7 @@ class Program {
   const std::vector<Segment>& segments() const { return segments_; }
   const std::vector<Allocation>& allocations() const { return allocations_; }
   const std::vector<tma::TensorMap>& maps() const { return maps_; }  // as they are at launch
-  const std::string& map_name(int map) const { return map_names_[static_cast<std::size_t>(map)]; }
+  const std::string& map_name(int map) const;  // of those beyond, too: the kernel's own
   const std::vector<std::uint8_t>& initial_global() const { return global_; }
   std::uint64_t shared_end() const;  // behind the last allocation
 

@@ -107,9 +107,10 @@ Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, con
   }
   if (is_async(earlier.kind) || !is_async(next.kind)) return Verdict::Ordered;
   if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
-  if (is_write(earlier.kind)) return Verdict::Unfenced;
-  // A read may also be fenced by the threads that are about to overwrite.
+  if (is_write(earlier.kind) && !earlier.is_copied) return Verdict::Unfenced;
+  // A read may also be fenced by the threads that are about to overwrite, a copied byte by those that read it.
   if (is_fenced_by_next(earlier, next, knows, streams)) return Verdict::Ordered;
+  if (is_write(earlier.kind)) return Verdict::Unfenced;
   return is_used(earlier, knows.clock) ? Verdict::UnfencedAfterUse : Verdict::Unfenced;
 }
 

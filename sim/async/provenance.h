@@ -14,8 +14,9 @@
 // Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
 // on; the manual's causality order alone would accept the reader's fence as well. ldmatrix and
 // stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
-// row. Where several lanes of a store write one byte, each of them has to fence. A load whose value
-// its thread has used is over; refuted by a published kernel that shows the new bytes.
+// row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it. Where
+// several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
+// used is over; refuted by a published kernel that shows the new bytes.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,8 @@ struct Access {
   std::int32_t stride_bytes = 0;
   std::uint16_t width = 0;
   Loaded loaded = Loaded::Lost;
+  bool is_copied = false;    // by cp.async: whoever reads may execute the fence, too
+  bool rewrites = false;     // a store of what the bytes hold already
   bool covers_lost = false;  // stands for a load of the same bytes whose value was lost, too
   // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
   // Other copies: the caller's.

@@ -32,13 +32,13 @@ void note_lost(Step& s, RegisterRange range) {
 
 }  // namespace
 
-bool reads(Step& s, RegisterRange range) {
+bool reads(Step& s, RegisterRange range, bool moved) {
   use_registers(s, range, true);
   note_used(s, range);
-  return check_order(s, s.warp.order.read(range, s.number), range);
+  return check_order(s, s.warp.order.read(range, s.number, moved), range);
 }
 
-bool writes(Step& s, RegisterRange range) {
+bool writes(Step& s, RegisterRange range, bool moved) {
   const int limit = s.c.feed ? 0 : s.warp.max_registers;  // a feed's are virtual
   if (limit != 0 && range.first + range.count > limit) {
     s.fail(Fault::RegisterOutOfRange, -1, range.first + range.count - 1);
@@ -46,7 +46,7 @@ bool writes(Step& s, RegisterRange range) {
   }
   use_registers(s, range, false);
   note_lost(s, range);
-  return check_order(s, s.warp.order.write(range, s.number), range);
+  return check_order(s, s.warp.order.write(range, s.number, moved), range);
 }
 
 namespace {

@@ -7,8 +7,9 @@
 namespace tcq::machine {
 
 // False: a Fault. Values that are read count as used, those that are written over as lost.
-bool reads(Step& s, RegisterRange range);
-bool writes(Step& s, RegisterRange range);
+// `moved`: it counts as executed before the wgmma.fence ahead.
+bool reads(Step& s, RegisterRange range, bool moved = false);
+bool writes(Step& s, RegisterRange range, bool moved = false);
 bool check_order(Step& s, const wgmma::OrderFault& found, RegisterRange range);
 
 // A load has brought the values; its log entry waits for them to be used.

@@ -37,8 +37,7 @@ Misfit follow(Cluster& cluster, const Execution& execution, std::size_t& at) {
 
 Misfit run(const Program& program, const Schedule& schedule, const Execution& execution,
            MmaCache& cache, Replay& out) {
-  Cluster cluster(program, cache, execution.timing);
-  cluster.limit_instructions(schedule.max_instructions);
+  Cluster cluster(program, cache, execution.timing, schedule.max_instructions);
   cluster.fail_on(schedule.fails);
   const Misfit misfit = follow(cluster, execution, out.step);
   if (misfit != Misfit::None) return misfit;

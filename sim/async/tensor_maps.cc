@@ -6,8 +6,13 @@ namespace tcq::machine {
 
 MapVerdict PatchableMap::patch(const MapActor& actor, const tma::TensorMap* value) {
   if (patched() && !is_ordered(actor.knows)) return unordered();
-  for (const Use& use : uses_)
-    if (actor.knows.at(use.stream) < use.tick) return {.gap = MapGap::InUse, .earlier = use.at};
+  MapVerdict verdict;
+  for (const Use& use : uses_) {
+    if (actor.knows.at(use.stream) >= use.tick) continue;
+    if (use.drained_tick == never || actor.knows.at(use.drained) < use.drained_tick)
+      return {.gap = MapGap::InUse, .earlier = use.at};
+    verdict = {.gap = MapGap::DrainAssumed, .earlier = use.at};
+  }
   uses_.clear();
   acquires_.clear();
   value_ = value;
@@ -16,7 +21,7 @@ MapVerdict PatchableMap::patch(const MapActor& actor, const tma::TensorMap* valu
   stream_ = actor.stream;
   tick_ = actor.knows.at(actor.stream);
   any_scope_ = wide_scope_ = {.missing = actor.lanes, .at = {}};
-  return {};
+  return verdict;
 }
 
 void PatchableMap::release(const MapActor& actor, Scope scope) {
@@ -35,20 +40,18 @@ void PatchableMap::release(const MapActor& actor, Scope scope) {
 void PatchableMap::acquire(const MapActor& actor, Scope scope) {
   if (!patched() || !release_for(actor.cta).is_known(stream_, actor.knows)) return;
   const bool is_narrow = scope == Scope::Cta && actor.cta != cta_;
-  for (Acquire& a : acquires_)
-    if (a.warp == actor.at.warp && a.is_narrow == is_narrow) {
-      a.lanes |= actor.lanes;
-      a.at = actor.at;
-      return;
-    }
-  acquires_.push_back({actor.at.warp, actor.lanes, is_narrow, actor.at});
+  const bool known = std::any_of(acquires_.begin(), acquires_.end(), [&](const Acquire& a) {
+    return a.stream == actor.stream && a.is_narrow == is_narrow;
+  });
+  if (known) return;
+  const Tick tick = actor.knows.at(actor.stream);
+  acquires_.push_back({actor.cta, actor.stream, tick, is_narrow, actor.at});
 }
 
-// By all lanes of the actor.
 const PatchableMap::Acquire* PatchableMap::find_acquire(const MapActor& actor,
                                                         bool is_narrow) const {
   const auto found = std::find_if(acquires_.begin(), acquires_.end(), [&](const Acquire& a) {
-    return a.warp == actor.at.warp && a.is_narrow == is_narrow && (actor.lanes & ~a.lanes) == 0;
+    return a.cta == actor.cta && a.is_narrow == is_narrow && actor.knows.at(a.stream) >= a.tick;
   });
   return found == acquires_.end() ? nullptr : &*found;
 }
@@ -81,6 +84,14 @@ void PatchableMap::end_use(std::uint64_t copy, Tick tick) {
       return other.stream == stream && other.tick <= tick && other.copy != copy;
     });
     return;
+  }
+}
+
+void PatchableMap::drain(int warp, int lane, Stream epochs, Tick now) {
+  for (Use& use : uses_) {
+    if (use.at.warp != warp || use.at.lane != lane || use.drained_tick != never) continue;
+    use.drained = epochs;
+    use.drained_tick = now;
   }
 }
 

@@ -3,16 +3,17 @@
 //
 // A patch is a write of the map's 128 bytes through the generic proxy; a copy reads them through the
 // tensormap proxy. Between the two stand a release by every thread that patched, an order (a barrier,
-// or program order) and an acquire of this map by the thread that copies; one thread needs both
-// fences, too. Before the next patch its warp must know that every copy which uses the map is over:
+// or program order) and an acquire of this map, by the thread that copies or by one of its CTA that it
+// knows to have acquired; one thread needs both fences, too. Before the next patch its warp must know that every copy which uses the map is over:
 // a phase of the copy's mbarrier, or its bulk group, wait_group.read included. Maps that no statement
 // of the program patches are not followed. What a gap is as a Fault: copies.h. Example:
 // warp 0 patches map 0, releases and arrives on an mbarrier, warp 1 waits for it and copies: Acquire.
 //
 // Source: PTX ISA 9.2, 8.6 "Proxies", 9.7.13.4 "fence.proxy.tensormap", 9.7.9.28
 // "tensormap.replace", 9.7.9.27.2.2 "cp.async.bulk.wait_group".
-// Inferred: a fence of one thread does not serve another one, as for fence.proxy.async; the manual's
-// causality order would accept an acquire by any thread on the way. Of several patches only the last
+// Inferred: a release of one thread does not serve another one, as for fence.proxy.async. An acquire
+// does, as the manual's causality order accepts a fence on the way and Triton relies on it: one warp
+// acquires, another one's thread copies behind a barrier. Of several patches only the last
 // needs a release, if its thread knew the others. A multicast copy uses the map until it has landed
 // in all CTAs. Refuted by a program that breaks one of these rules and is documented to be right.
 #pragma once
@@ -32,7 +33,8 @@ enum class MapGap : std::uint8_t {
   Acquire,
   NarrowRelease,
   NarrowAcquire,
-  InUse
+  InUse,
+  DrainAssumed  // the patch is made: behind a wait_group of the copies' thread, which covers no loads
 };
 
 struct MapVerdict {
@@ -69,6 +71,8 @@ class PatchableMap {
   // The copy reads the map until (stream, tick); the tick is not known at first.
   void begin_use(std::uint64_t copy, Stream stream, Place at);
   void end_use(std::uint64_t copy, Tick tick);
+  // A thread has waited for all its bulk groups.
+  void drain(int warp, int lane, Stream epochs, Tick now);
 
  private:
   // Which lanes of the last patch have not released it, and the epoch in which the last of them did.
@@ -80,10 +84,11 @@ class PatchableMap {
       return tick != never && clock.at(stream) >= tick;
     }
   };
-  // Lanes of a warp that have acquired the last patch.
+  // A warp of which lanes have acquired the last patch, and since when.
   struct Acquire {
-    int warp = 0;
-    std::uint32_t lanes = 0;
+    int cta = 0;
+    Stream stream = 0;
+    Tick tick = 0;
     bool is_narrow = false;
     Place at;
   };
@@ -92,6 +97,8 @@ class PatchableMap {
     Stream stream = 0;
     Tick tick = never;
     Place at;
+    Stream drained = 0;  // the epochs of its warp, and when its thread had drained its groups
+    Tick drained_tick = never;
   };
 
   bool patched() const { return patch_at_.statement >= 0; }

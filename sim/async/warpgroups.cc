@@ -15,7 +15,7 @@ const Warpgroup& warpgroup_of(const ClusterState& c, const Warp& warp) {
   return warpgroup_of(const_cast<ClusterState&>(c), warp);
 }
 
-bool aligned_in_warpgroup(Step& s) {
+bool aligned_in_warpgroup(Step& s, int registers) {
   if (!s.all_lanes_take_part()) return false;
   Warpgroup& group = warpgroup_of(s.c, s.warp);
   const std::uint64_t at =
@@ -24,17 +24,19 @@ bool aligned_in_warpgroup(Step& s) {
   const int last = std::min(group.first_warp + warps_per_warpgroup,
                             (s.warp.cta + 1) * s.c.program.warps_per_cta());
   if (at == group.aligned_statements.size()) {
-    group.aligned_statements.push_back(s.number);
+    group.aligned_statements.push_back({s.number, registers});
     for (int other = group.first_warp; other < last; ++other)
       if (s.c.warp(other).finished) {
         s.c.fail({.fault = Fault::WarpgroupDivergent, .at = s.place(), .number = other});
         return false;
       }
-  } else if (group.aligned_statements[at] != s.number) {
-    s.c.fail({.fault = Fault::WarpgroupDivergent,
-              .at = s.place(),
-              .earlier = {group.aligned_statements[at], group.first_warp, -1}});
-    return false;
+  } else if (group.aligned_statements[at].statement != s.number) {
+    const Warpgroup::Aligned& other = group.aligned_statements[at];
+    const bool alike = registers != 0 && registers == other.registers;
+    if (s.c.stops_at({.fault = alike ? Fault::SetmaxnregApart : Fault::WarpgroupDivergent,
+                      .at = s.place(),
+                      .earlier = {other.statement, group.first_warp, -1}}))
+      return false;
   }
   while (!group.aligned_statements.empty() &&
          *std::min_element(group.aligned.begin(), group.aligned.end()) > group.first_aligned) {

@@ -13,7 +13,8 @@ Warpgroup& warpgroup_of(ClusterState& c, const Warp& warp);
 const Warpgroup& warpgroup_of(const ClusterState& c, const Warp& warp);
 
 // The warps of a warpgroup must execute the same aligned instructions, one after the other.
-bool aligned_in_warpgroup(Step& s);
+// `registers` of a setmaxnreg: several of one count are as good as one, which is disputed.
+bool aligned_in_warpgroup(Step& s, int registers = 0);
 
 // All before number `end` that have not been.
 void execute_mmas(ClusterState& c, Warpgroup& group, std::uint64_t end);

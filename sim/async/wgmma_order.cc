@@ -43,7 +43,8 @@ OrderFault BasicOrder<Registers, Numbers>::owned(Fault fault, int number, std::u
 // --- other instructions ----------------------------------------------------------------------------
 
 template <class Registers, class Numbers>
-OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, std::uint32_t now) {
+OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, std::uint32_t now,
+                                                 bool moved) {
   for (const int number : numbers) {
     RegisterState& r = at(number);
     if (in_flight(r.accumulator_of))
@@ -52,6 +53,7 @@ OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, s
       return owned(Fault::FragmentInFlight, number, r.fragment_of, r.fragment_at);
     if (!writes && !r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
     r.written = r.written || writes;
+    if (moved) continue;
     r.touched_at = now;
     r.touched_epoch = epoch_;
   }
@@ -59,12 +61,12 @@ OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, s
 }
 
 template <class Registers, class Numbers>
-OrderFault BasicOrder<Registers, Numbers>::read(Numbers numbers, std::uint32_t now) {
-  return touch(numbers, false, now);
+OrderFault BasicOrder<Registers, Numbers>::read(Numbers numbers, std::uint32_t now, bool moved) {
+  return touch(numbers, false, now, moved);
 }
 template <class Registers, class Numbers>
-OrderFault BasicOrder<Registers, Numbers>::write(Numbers numbers, std::uint32_t now) {
-  return touch(numbers, true, now);
+OrderFault BasicOrder<Registers, Numbers>::write(Numbers numbers, std::uint32_t now, bool moved) {
+  return touch(numbers, true, now, moved);
 }
 
 // --- wgmma -----------------------------------------------------------------------------------------

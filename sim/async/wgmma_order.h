@@ -85,9 +85,9 @@ class BasicOrder {
   OrderFault mma(const MmaOperands<Numbers>& mma, std::uint32_t at);
   OrderFault commit(std::uint32_t at);
   OrderFault wait(int pending, std::uint32_t at);
-  // By any other instruction.
-  OrderFault read(Numbers numbers, std::uint32_t at);
-  OrderFault write(Numbers numbers, std::uint32_t at);
+  // By any other instruction. `moved`: it counts as executed before the last fence.
+  OrderFault read(Numbers numbers, std::uint32_t at, bool moved = false);
+  OrderFault write(Numbers numbers, std::uint32_t at, bool moved = false);
 
   int committed() const { return static_cast<int>(group_end_.size()); }
   int completed() const { return completed_groups_; }
@@ -109,7 +109,7 @@ class BasicOrder {
   int group_of(std::uint32_t mma) const;
   OrderFault owned(Fault fault, int number, std::uint32_t mma, std::uint32_t earlier) const;
   std::uint32_t age_number(std::uint32_t mma, std::uint32_t oldest) const;
-  OrderFault touch(Numbers numbers, bool writes, std::uint32_t at);
+  OrderFault touch(Numbers numbers, bool writes, std::uint32_t at, bool moved);
   OrderFault check_fragment(Numbers numbers);
   OrderFault check_accumulator(const MmaOperands<Numbers>& mma, std::uint16_t shape);
 

@@ -57,7 +57,7 @@ void run_unpacked(const MmaTile& tile, std::vector<std::uint32_t>& d) {
 
 PackedRow decoded(const DotForm& form, bool negate, const std::uint32_t* words,
                   const std::uint8_t* scales) {
-  return decode_packed_row(words, negate, form.idesc.scale_type, scales, scale_block(form.opcode));
+  return fast::packed_row(words, negate, form.idesc.scale_type, scales, scale_block(form.opcode));
 }
 
 // One instruction of a packed kind.

@@ -56,6 +56,14 @@ HOST_DEVICE inline float add(float a, float b) {
 #endif
 }
 
+HOST_DEVICE inline float divide(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fdiv_rn(a, b);
+#else
+  return a / b;
+#endif
+}
+
 HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(a, b, c);
@@ -64,44 +72,48 @@ HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
-// e^x, 0 below -87 and infinity above 88. Without a branch: what lies outside is computed and not taken.
+// The limits of exponential().
+inline constexpr float exponent_limit = 87.0f;
+
+// e^x for -87 <= x <= 88, as 2^n times 2^f with |f| at most a half. Without a branch.
 HOST_DEVICE inline float exponential(float x) {
-  constexpr float log2_e = 1.44269504f;
-  constexpr float ln2_high = 0.693359375f;
-  constexpr float ln2_low = -2.12194440e-4f;
+  constexpr float log2_e = 1.44269502f;
+  constexpr float log2_e_low = 1.92596299e-8f;
   constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  constexpr std::uint32_t one = 127u << 23;
   const float shifted = multiply_add(x, log2_e, to_integer);
   const float n = add(shifted, -to_integer);
-  const float r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
-  float p = 1.98412698e-4f;  // Taylor's coefficients, 1 / 7! down to 1 / 2!
-  p = multiply_add(p, r, 1.38888889e-3f);
-  p = multiply_add(p, r, 8.33333333e-3f);
-  p = multiply_add(p, r, 4.16666667e-2f);
-  p = multiply_add(p, r, 1.66666667e-1f);
-  p = multiply_add(p, r, 0.5f);
-  const float q = add(multiply_add(multiply(p, r), r, r), 1.0f);
+  const float f = multiply_add(x, log2_e_low, multiply_add(x, log2_e, -n));
+  float p = 1.53280183e-4f;  // 2^f within 4e-9 of it, rounding aside
+  p = multiply_add(p, f, 1.33910065e-3f);
+  p = multiply_add(p, f, 9.61850304e-3f);
+  p = multiply_add(p, f, 5.55035956e-2f);
+  p = multiply_add(p, f, 2.40226477e-1f);
+  p = multiply_add(p, f, 6.93147182e-1f);
+  p = multiply_add(p, f, 1.0f);
   // The low bits of `shifted` are those of n: 2^n without a conversion.
-  const std::uint32_t power = (__builtin_bit_cast(std::uint32_t, shifted) << 23) + one;
-  const float inside = multiply(q, __builtin_bit_cast(float, power));
-  return x > 88.0f ? INFINITY : x < -87.0f ? 0.0f : inside;
+  const std::uint32_t power = __builtin_bit_cast(std::uint32_t, shifted) << 23;
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, p) + power);
 }
 
-// x / y within 0.6 units in the last place, for 1 <= y <= 2^126: a first guess from the exponent's bits and
-// Newton's steps. Chips divide by a subroutine, which would cost a kernel more registers than this.
-HOST_DEVICE inline float ratio(float x, float y) {
-  constexpr std::uint32_t guess = 0x7ef311c3u;
-  float r = __builtin_bit_cast(float, guess - __builtin_bit_cast(std::uint32_t, y));
-  for (int step = 0; step < 3; ++step) r = multiply_add(r, multiply_add(-y, r, 1.0f), r);
-  const float q = multiply(x, r);
-  return multiply_add(multiply_add(-y, q, x), r, q);
+// 1 / y, correctly rounded, for 1 <= y <= 2^126. A chip divides by a subroutine, which would cost a kernel more
+// registers than Newton's step behind the chip's approximation. That step ends at the same bits wherever within
+// a unit in the last place it starts: tests/num/activation_test.cc, on the chip tests/live/live_activation_test.cc.
+HOST_DEVICE inline float reciprocal(float y) {
+#ifdef __CUDA_ARCH__
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
+  return multiply_add(r, multiply_add(-y, r, 1.0f), r);
+#else
+  return 1.0f / y;
+#endif
 }
 
-// x / (1 + e^-u): all of x above 87, where x may be infinite, and nothing below -87.
+// x / (1 + e^-u); x times nothing below u = -87.
 HOST_DEVICE inline float logistic(float x, float u) {
-  constexpr float most = 87.0f;
-  const float inside = ratio(x, add(1.0f, exponential(u < -most ? most : -u)));
-  return u > most ? x : u < -most ? multiply(x, 0.0f) : inside;
+  const float low = u > -exponent_limit ? u : -exponent_limit;
+  const float inside = low < exponent_limit ? low : exponent_limit;
+  const float share = reciprocal(add(1.0f, exponential(-inside)));
+  return multiply(x, u < -exponent_limit ? 0.0f : share);
 }
 
 }  // namespace rounded
@@ -121,10 +133,10 @@ HOST_DEVICE inline float gelu(float x) { return rounded::logistic(x, gelu_expone
 // function of s = 1 / (1 + |x| / 4) that a polynomial meets within 1.4e-8.
 HOST_DEVICE inline float gelu_erf(float x) {
   using namespace rounded;
-  constexpr float beyond = 16.0f;  // nothing is left
+  constexpr float beyond = 13.0f;  // nothing is left
   const float a = x < 0.0f ? -x : x;
-  const float t = a > beyond ? beyond : a;
-  const float s = ratio(1.0f, multiply_add(0.25f, t, 1.0f));
+  const float t = a < beyond ? a : beyond;
+  const float s = reciprocal(multiply_add(0.25f, t, 1.0f));
   float p = 0.0294926973f;
   p = multiply_add(p, s, -0.171137469f);
   p = multiply_add(p, s, 0.334024763f);
@@ -137,7 +149,8 @@ HOST_DEVICE inline float gelu_erf(float x) {
   const float square = multiply(t, t);
   const float lost = multiply_add(t, t, -square);  // of it by rounding
   const float e = exponential(multiply(-0.5f, square));
-  const float q = multiply(multiply(p, s), multiply_add(e, multiply(-0.5f, lost), e));
+  const float inside = multiply(multiply(p, s), multiply_add(e, multiply(-0.5f, lost), e));
+  const float q = a > beyond ? 0.0f : inside;
   return multiply(x, x < 0.0f ? q : add(1.0f, -q));
 }
 

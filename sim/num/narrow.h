@@ -18,19 +18,13 @@ namespace tcq {
 
 inline constexpr std::uint32_t canonical_nan_16 = 0x7fff;  // of f16 and bf16
 
-// Requires: type is f16 or bf16. `word` is an f32.
-HOST_DEVICE constexpr std::uint32_t narrow(Type type, std::uint32_t word) {
-  const FloatFormat from = float_format(Type::f32);
+// The code of `type` nearest to an f32's magnitude, even if a tie, as if exponents went on for ever: those behind the
+// largest are the caller's. Requires: the value is finite and not 0.
+HOST_DEVICE constexpr std::uint64_t nearest_code(Type type, const Decoded& value) {
   const FloatFormat to = float_format(type);
-  const Decoded value = decode_float(Type::f32, word);
-  if (value.kind == Class::Nan) return canonical_nan_16;
-  const std::uint32_t sign = value.negative ? 1u << (to.exponent_bits + to.fraction_bits) : 0;
-  const std::uint32_t infinity = ((1u << to.exponent_bits) - 1) << to.fraction_bits;
-  if (value.kind == Class::Infinite) return sign | infinity;
-  if (value.kind == Class::Zero) return sign;
   const auto magnitude =
       static_cast<std::uint64_t>(value.negative ? -value.significand : value.significand);
-  const int lsb = value.exponent - from.fraction_bits;
+  const int lsb = value.exponent - float_format(Type::f32).fraction_bits;
   const int min_quantum = 1 - to.bias - to.fraction_bits;
   const int wanted = floor_log2(magnitude) + lsb - to.fraction_bits;
   const int quantum = wanted > min_quantum ? wanted : min_quantum;
@@ -38,8 +32,19 @@ HOST_DEVICE constexpr std::uint32_t narrow(Type type, std::uint32_t word) {
   const std::uint64_t kept =
       drop <= 0 ? magnitude << -drop : nearest_even_shift_right(magnitude, drop);
   // A kept value of 2^fraction_bits and more adds into the exponent.
-  const std::uint64_t out =
-      (static_cast<std::uint64_t>(quantum - min_quantum) << to.fraction_bits) + kept;
+  return (static_cast<std::uint64_t>(quantum - min_quantum) << to.fraction_bits) + kept;
+}
+
+// Requires: type is f16 or bf16. `word` is an f32.
+HOST_DEVICE constexpr std::uint32_t narrow(Type type, std::uint32_t word) {
+  const FloatFormat to = float_format(type);
+  const Decoded value = decode_float(Type::f32, word);
+  if (value.kind == Class::Nan) return canonical_nan_16;
+  const std::uint32_t sign = value.negative ? 1u << (to.exponent_bits + to.fraction_bits) : 0;
+  const std::uint32_t infinity = ((1u << to.exponent_bits) - 1) << to.fraction_bits;
+  if (value.kind == Class::Infinite) return sign | infinity;
+  if (value.kind == Class::Zero) return sign;
+  const std::uint64_t out = nearest_code(type, value);
   return sign | (out >= infinity ? infinity : static_cast<std::uint32_t>(out));
 }
 

@@ -89,9 +89,12 @@ class Blocks {
       const Block& block = program_.blocks[range.first + i];
       for (Index k = block.next.first; k < block.next.end(); ++k)
         local[i].push_back(program_.edges[k] - range.first);
-      // A guarded ret goes on or ends; the last node is the end.
+      // A guarded ret goes on or ends; the last node is the end. A trap never comes there: lanes that go round it
+      // meet behind it.
       const Instruction& last = program_.instructions[block.last - 1];
-      if (ends_thread(last.opcode) && !local[i].empty()) local[i].push_back(range.count);
+      if (last.opcode == Opcode::Trap && local[i].empty()) local[i].push_back(i);
+      if (last.opcode != Opcode::Trap && ends_thread(last.opcode) && !local[i].empty())
+        local[i].push_back(range.count);
       next[i] = local[i];
     }
     const std::vector<Index> found = post_dominators(next);

@@ -211,15 +211,29 @@ void FunctionDecoder::resolve() {
       if (!find_label(labels_, one.scope, one.name, found))
         note(one.offset, "no label " + name + " in reach of this table");
       program_.table_targets[one.at] = found;
-    } else if (find_label(labels_, one.scope, one.name, found)) {
-      program_.values[one.at].index = found;
-    } else if (find_label(tables_, one.scope, one.name, found) && found != none) {
-      program_.values[one.at].kind = ValueKind::Table;
+      continue;
+    }
+    const bool by_table = program_.instructions[one.instruction].opcode == Opcode::BrxIdx;
+    if (find_label(by_table ? tables_ : labels_, one.scope, one.name, found) && found != none) {
+      if (by_table) program_.values[one.at].kind = ValueKind::Table;
       program_.values[one.at].index = found;
     } else {
-      make_unknown(one.instruction, "no label " + name + " in reach of this branch");
+      const std::string what = by_table ? "no table " : "no label ";
+      make_unknown(one.instruction, what + name + " in reach of this branch");
     }
   }
+  for (const Later& one : later_)  // when every label of every table is known
+    if (!one.is_table) demand_whole_table(one);
+}
+
+void FunctionDecoder::demand_whole_table(const Later& branch) {
+  const Value& value = program_.values[branch.at];
+  if (value.kind != ValueKind::Table) return;
+  const Range table = program_.tables[value.index];
+  const std::span<const Index> targets(program_.table_targets.data() + table.first, table.count);
+  if (std::ranges::find(targets, none) != targets.end())
+    make_unknown(branch.instruction, "a label of " + quoted(unit_.names.text(branch.name)) +
+                                         " is not in reach of the table");
 }
 
 // Behind the last statement a function returns.

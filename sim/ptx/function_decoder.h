@@ -60,6 +60,7 @@ class FunctionDecoder {
   bool find_label(const std::unordered_map<std::uint64_t, Index>& labels, std::uint32_t scope,
                   Name name, Index& found) const;
   void resolve();
+  void demand_whole_table(const Later& branch);
   void end_of(Code& code, const Function& function);
   void note(Offset at, std::string message);
   void make_unknown(Index instruction, std::string problem);

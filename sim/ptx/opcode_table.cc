@@ -153,7 +153,7 @@ constexpr std::array table = {
     OpcodeRow{ClusterlaunchcontrolTryCancel, "clusterlaunchcontrol.try_cancel", ".async! space completion! multicast t1", "@ @"},
     OpcodeRow{ClusterlaunchcontrolQueryCancel, "clusterlaunchcontrol.query_cancel", "query! vector t2", ">0 <q"},
 
-    OpcodeRow{Mma, "mma", ".sp .sp::ordered_metadata .sync! .aligned! shape! major major2 kind .block_scale scale saturate operation t4-5", ">0 <1 <2 <3 <w? <w? <? <? <?"},
+    OpcodeRow{Mma, "mma", ".sp .sp::ordered_metadata .sync! .aligned! shape! major major2 kind .block_scale scale saturate bool operation t4-5", ">0 <1 <2 <3 <w? <w? <? <? <?"},
     OpcodeRow{Ldmatrix, "ldmatrix", ".sync! .aligned! shape! count! .trans space t1-3", ">0 @"},
     OpcodeRow{Stmatrix, "stmatrix", ".sync! .aligned! shape! count! .trans space t1", "@ <0"},
     OpcodeRow{Movmatrix, "movmatrix", ".sync! .aligned! shape! .trans! t1", ">w <w"},

@@ -21,6 +21,11 @@ inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 inline constexpr unsigned rank_shift = 24;
 inline constexpr std::uint32_t shared_offset_mask = (1u << rank_shift) - 1;
 
+// Functions have addresses to be told apart by; no bytes lie there.
+constexpr std::uint64_t function_address(std::uint32_t function) {
+  return 0x1000 + std::uint64_t{16} * function;
+}
+
 constexpr bool in_window(std::uint64_t address, std::uint64_t window) {
   return address - window < window_bytes;
 }

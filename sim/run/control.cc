@@ -227,13 +227,27 @@ std::uint32_t mask_of(const Executor& x) {
   return static_cast<std::uint32_t>(x.number(x.value(count - 1), std::countr_zero(x.group.lanes)));
 }
 
+constexpr int warp_lanes = 32;
+
 void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
-  std::array<void*, 64> outs;
-  std::array<const void*, 64> ins;
+  std::array<void*, most_operands> outs;
+  std::array<const void*, most_operands> ins;
   const auto out_slots = x.kernel().outs(op);
   const auto in_slots = x.kernel().ins(op);
   for (std::size_t i = 0; i < out_slots.size(); ++i) outs[i] = x.words(out_slots[i]);
   for (std::size_t i = 0; i < in_slots.size(); ++i) ins[i] = x.words(in_slots[i]);
+  std::array<std::uint32_t, warp_lanes> low;
+  if (op.chops) {
+    for (int lane = 0; lane < warp_lanes; ++lane)
+      low[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(x.wide(in_slots[0], lane));
+    ins[0] = low.data();
+  }
+  std::array<std::uint32_t, 8> flipped;
+  for (unsigned rest = op.negated; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    flipped[i] = ~x.words(in_slots[i])[0];
+    ins[i] = &flipped[i];
+  }
   op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins});
 }
 
@@ -273,11 +287,11 @@ bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
     const machine::RegisterRange range{static_cast<int>(slot), 1};
     if (slot >= owned)
       machine::note_used(step, range);
-    else if (!machine::reads(step, range))
+    else if (!machine::reads(step, range, op.moved))
       return false;
   }
   for (const Slot slot : x.kernel().outs(op))
-    if (slot < owned && !machine::writes(step, {static_cast<int>(slot), 1})) return false;
+    if (slot < owned && !machine::writes(step, {static_cast<int>(slot), 1}, op.moved)) return false;
   return true;
 }
 
@@ -346,6 +360,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
   switch (op.action) {
     case Action::Alu:
       if (op.is_watched && !note_registers(x, op, active)) return false;
+      if (op.is_of_warp && active != machine::all_lanes) {
+        x.fail(Fault::WarpDivergent, std::countr_zero(active));
+        return false;
+      }
       if (op.reads_clock) set_clock(x, op);
       evaluate(x, op, active);
       return ++g.pc, true;
@@ -362,6 +380,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       converge(x, ready);
       return false;
     case Action::Trap: x.fail(Fault::KernelTrap, std::countr_zero(active)); return false;
+    case Action::CancelQuery:
+      g.active = active;
+      query_cancel(x);
+      return ++g.pc, true;
     case Action::Address:
       g.active = active;
       convert_address(x);

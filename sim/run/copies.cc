@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
+#include "sim/run/tensor_maps.h"
 #include "sim/run/tensor_memory.h"
 
 namespace tcq::run {
@@ -18,6 +20,20 @@ bool is_shared(Space space) {
   return space == Space::Shared || space == Space::SharedCta || space == Space::SharedCluster;
 }
 
+// A store that several lanes issue is carried out once: again it would write the same.
+bool is_repeated(Executor& x, const machine::Instruction& what, int lane) {
+  const auto* tensor = std::get_if<machine::TensorStore>(&what);
+  const auto* bulk = std::get_if<machine::BulkStore>(&what);
+  const bool repeated = std::any_of(x.group.queue.begin(), x.group.queue.end(), [&](const auto& s) {
+    const auto* tensor_before = std::get_if<machine::TensorStore>(&s.what);
+    const auto* bulk_before = std::get_if<machine::BulkStore>(&s.what);
+    return (tensor != nullptr && tensor_before != nullptr && *tensor == *tensor_before) ||
+           (bulk != nullptr && bulk_before != nullptr && *bulk == *bulk_before);
+  });
+  if (repeated) x.fail(Fault::StoreRepeated, lane);
+  return repeated;
+}
+
 // Every lane issues a copy of its own.
 template <class Make>
 bool for_each_issuer(Executor& x, Make make) {
@@ -26,7 +42,7 @@ bool for_each_issuer(Executor& x, Make make) {
     machine::Instruction what;
     if (!fine || x.c.finding) return;
     fine = make(lane, what);
-    if (fine && !x.c.finding) x.add(std::move(what), 1u << lane);
+    if (fine && !x.c.finding && !is_repeated(x, what, lane)) x.add(std::move(what), 1u << lane);
   });
   return fine;
 }
@@ -49,14 +65,6 @@ bool global_at(Executor& x, const Value& address, int lane, std::uint64_t& offse
 
 // --- with a tensor map -----------------------------------------------------------------------------
 
-// The map at an address; -1: none.
-int map_at(const Executor& x, const Value& address, int lane) {
-  const std::uint64_t a = x.address(address, lane);
-  for (const MapPlace& place : x.feeder.launch().map_places)
-    if (a == place.address) return place.map;
-  return -1;
-}
-
 struct TensorOperand {
   int map = -1;
   tma::Coordinates start;
@@ -66,7 +74,8 @@ struct TensorOperand {
 bool read_tensor(Executor& x, const Value& value, int lane, TensorOperand& operand) {
   if (value.kind != ValueKind::AtTensor || value.value < 2) return false;
   operand.map = map_at(x, x.item(value, 0), lane);
-  if (operand.map < 0) {
+  if (operand.map == map_by_stores) return false;
+  if (operand.map == no_map) {
     x.fail(Fault::TensorMapNowhere, lane,
            static_cast<std::int64_t>(x.address(x.item(value, 0), lane)));
     return true;
@@ -86,11 +95,34 @@ bool is_tiled(const ptx::Form& form) {
   const auto mode = form.get<ptx::LoadMode>();
   return mode == ptx::LoadMode::None || mode == ptx::LoadMode::Tile;
 }
+bool is_by_rows(const ptx::Form& form) {
+  const auto mode = form.get<ptx::LoadMode>();
+  return mode == ptx::LoadMode::TileGather4 || mode == ptx::LoadMode::TileScatter4;
+}
+
+constexpr std::uint32_t rows_of_four = 4;
+
+// tile::gather4 and tile::scatter4: a column and four rows, each of them a box of the map, one behind the other.
+// False where the rows would not lie as boxes do.
+bool is_row_of_four(const Executor& x, const TensorOperand& tensor) {
+  const tma::TensorMap& map = map_value(x, tensor.map);
+  return map.rank == 2 && tma::box_rows(map) == 1 &&
+         tma::row_pitch_bytes(map) % tma::tile_alignment_bytes == 0;
+}
+TensorOperand row_of_four(const TensorOperand& tensor, std::uint32_t row) {
+  TensorOperand one = tensor;
+  one.start = {};
+  one.start.at[0] = tensor.start.at[0];
+  one.start.at[1] = tensor.start.at[1 + row];
+  return one;
+}
+std::uint32_t row_bytes(const Executor& x, const TensorOperand& tensor) {
+  return tma::row_pitch_bytes(map_value(x, tensor.map));
+}
 
 // One load for each CTA that gets the box. With cta_group::2 its bytes count in that CTA of the destination's pair
 // which the mbarrier's parity in the cluster says.
-bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor) {
-  const std::uint32_t to = shared_at(x, x.value(0), lane);
+bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor, std::uint32_t to) {
   const std::uint32_t barrier = shared_at(x, x.value(2), lane);
   const std::uint16_t mask = mask_at(x, 3, lane);
   if (x.form().get<ptx::CtaGroup>() != ptx::CtaGroup::Two) {
@@ -115,7 +147,8 @@ bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor) {
 
 // dst [shared], [map, {}], [mbar]{, mask} or [map, {}], [shared]
 bool make_tensor(Executor& x) {
-  if (!is_tiled(x.form())) return false;
+  const bool by_rows = is_by_rows(x.form());
+  if (!is_tiled(x.form()) && !by_rows) return false;
   const bool loads = is_shared(x.form().space());
   bool fine = true;
   x.for_each_lane(x.group.active, [&](int lane) {
@@ -123,12 +156,17 @@ bool make_tensor(Executor& x) {
     if (!fine || x.c.finding) return;
     fine = read_tensor(x, x.value(loads ? 1 : 0), lane, tensor);
     if (!fine || x.c.finding) return;
-    if (loads)
-      fine = add_tensor_loads(x, lane, tensor);
-    else
-      x.add(machine::TensorStore{tensor.map, tensor.start,
-                                 shared_address(x, shared_at(x, x.value(1), lane))},
-            1u << lane);
+    fine = !by_rows || is_row_of_four(x, tensor);
+    for (std::uint32_t row = 0; fine && row < (by_rows ? rows_of_four : 1); ++row) {
+      const TensorOperand one = by_rows ? row_of_four(tensor, row) : tensor;
+      const std::uint32_t at =
+          shared_at(x, x.value(loads ? 0 : 1), lane) + (by_rows ? row * row_bytes(x, tensor) : 0);
+      const machine::TensorStore store{one.map, one.start, shared_address(x, at)};
+      if (loads)
+        fine = add_tensor_loads(x, lane, one, at);
+      else if (!is_repeated(x, store, lane))
+        x.add(store, 1u << lane);
+    }
   });
   return fine;
 }
@@ -218,15 +256,104 @@ bool make_bulk_reduction(Executor& x) {
   });
 }
 
+// [dst], [src], size{, source size or whether to ignore the source}{, policy}; as the lanes' sources are long.
+bool make_cp_async(Executor& x) {
+  const std::uint32_t operands = x.operand_count() - (x.form().has(Flag::CacheHint) ? 1 : 0);
+  const auto bytes = static_cast<int>(x.number(x.value(2), first_lane(x)));
+  const auto source_bytes = [&](int lane) {
+    if (operands <= 3) return bytes;
+    const auto given = static_cast<std::uint32_t>(x.number(x.value(3), lane));
+    if (x.kernel().words_of(x.value(3)) == 0) return given != 0 ? 0 : bytes;
+    return static_cast<int>(std::min(given, static_cast<std::uint32_t>(bytes)));
+  };
+  if (bytes != 4 && bytes != 8 && bytes != 16) return false;
+  std::map<int, std::uint32_t> alike;
+  x.for_each_lane(x.group.active, [&](int lane) { alike[source_bytes(lane)] |= 1u << lane; });
+  for (const auto& [read, lanes] : alike) {
+    machine::CpAsync copy;
+    copy.to.bytes = bytes;
+    copy.from.bytes = read;
+    copy.from.global = true;
+    x.for_each_lane(lanes, [&](int lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      std::uint64_t global = 0;
+      copy.to.at[l] = offset_of(shared_at(x, x.value(0), lane));
+      if (copy.from.bytes == 0 || x.c.finding || !global_at(x, x.value(1), lane, global)) return;
+      copy.from.at[l] = static_cast<std::uint32_t>(global);
+    });
+    x.add(copy, lanes);
+  }
+  return true;
+}
+
+// [dst], b or {b..}, [mbar]
+bool make_st_async(Executor& x) {
+  const Value& data = x.value(1);
+  const auto each = static_cast<std::size_t>(ptx::bits(x.form().types[0]) / 8);
+  const bool is_vector = data.kind == ValueKind::Vector;
+  const auto count = is_vector ? static_cast<std::uint32_t>(data.value) : 1u;
+  if (x.operand_count() < 3 || each * count > 16) return false;
+  return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+    machine::StoreAsync store;
+    store.to = shared_address(x, shared_at(x, x.value(0), lane));
+    store.barrier = shared_address(x, shared_at(x, x.value(2), lane));
+    store.bytes = static_cast<std::uint32_t>(each * count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t bits = x.number(is_vector ? x.item(data, i) : data, lane);
+      std::memcpy(store.value.data() + i * each, &bits, each);
+    }
+    what = store;
+    return true;
+  });
+}
+
+// [dst], [mbar]: sixteen bytes that say no; to all CTAs with multicast::cluster::all.
+bool make_try_cancel(Executor& x) {
+  const bool to_all = x.form().get<ptx::Multicast>() != ptx::Multicast::None;
+  const auto all = static_cast<std::uint16_t>((1u << x.c.ctas.size()) - 1);
+  return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+    what =
+        machine::BulkLoad{x.kernel().no_cancel, shared_address(x, shared_at(x, x.value(0), lane)),
+                          cancel_answer_bytes, shared_address(x, shared_at(x, x.value(1), lane)),
+                          to_all ? all : std::uint16_t{0}};
+    return true;
+  });
+}
+
 }  // namespace
+
+// The first CTA of a cluster that was not cancelled is not defined: zeros, as the answer is.
+void query_cancel(Executor& x) {
+  if (x.form().get<ptx::CancelQuery>() == ptx::CancelQuery::IsCanceled)
+    return x.set_mask(x.slot(x.value(0)), x.group.active, 0);
+  const Value& to = x.value(0);
+  const bool is_vector = to.kind == ValueKind::Vector;
+  const auto count = is_vector ? static_cast<std::uint32_t>(to.value) : 1u;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint32_t* const cells = x.words(x.slot(is_vector ? x.item(to, i) : to));
+    x.for_each_lane(x.group.active, [&](int lane) { cells[lane] = 0; });
+  }
+}
 
 bool make_copy(Executor& x) {
   const std::uint32_t active = x.group.active;
   switch (x.form().opcode) {
+    case Opcode::CpAsync: return make_cp_async(x);
+    case Opcode::CpAsyncCommitGroup: x.add(machine::CpAsyncCommit{}, active); return true;
+    case Opcode::CpAsyncWaitGroup:
+      x.add(machine::CpAsyncWait{static_cast<std::uint32_t>(
+                x.number(x.value(0), std::countr_zero(active)))},
+            active);
+      return true;
+    case Opcode::CpAsyncWaitAll: x.add(machine::CpAsyncWait{0, true}, active); return true;
+    case Opcode::StAsync: return make_st_async(x);
+    case Opcode::ClusterlaunchcontrolTryCancel: return make_try_cancel(x);
     case Opcode::CpAsyncBulk: return make_bulk(x);
     case Opcode::CpAsyncBulkTensor: return make_tensor(x);
     case Opcode::CpReduceAsyncBulk: return make_bulk_reduction(x);
     case Opcode::CpReduceAsyncBulkTensor: return make_tensor_reduction(x);
+    case Opcode::TensormapReplace: return make_tensormap_replace(x);
+    case Opcode::TensormapCpFenceproxy: return make_tensormap_copy(x);
     case Opcode::CpAsyncBulkCommitGroup: x.add(machine::BulkCommit{}, active); return true;
     case Opcode::CpAsyncBulkWaitGroup: {
       const auto pending = x.number(x.value(0), std::countr_zero(active));

@@ -106,9 +106,13 @@ void finish_load(Executor& x);
 bool make_atomic(Executor& x);
 
 void convert_address(Executor& x);
+void query_cancel(Executor& x);
 
 // The statements of an instruction of the machine, onto group.queue. False if it is not modelled as it stands.
 bool make_statements(Executor& x);
 void finish_statements(Executor& x);
+
+// The lane that is asked where one thread issues.
+inline int first_lane(const Executor& x) { return std::countr_zero(x.group.active); }
 
 }  // namespace tcq::run

@@ -1,6 +1,7 @@
 #include "sim/run/feed.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,9 @@ class KernelFeed : public machine::Feed {
  public:
   KernelFeed(const KernelFeeder& feeder, const machine::Program& program)
       : feeder_(feeder),
-        states_(static_cast<std::size_t>(program.launch().cluster * program.warps_per_cta())) {}
+        states_(static_cast<std::size_t>(program.launch().cluster * program.warps_per_cta())) {
+    for (WarpState& state : states_) state.votes = &votes_;
+  }
 
   void begin(machine::ClusterState& c, machine::Warp& warp) override {
     WarpState& state = state_of(warp);
@@ -92,6 +95,7 @@ class KernelFeed : public machine::Feed {
   }
 
   const KernelFeeder& feeder_;
+  std::map<VoteKey, Votes> votes_;
   std::vector<WarpState> states_;
 };
 

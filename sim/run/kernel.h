@@ -22,6 +22,11 @@ namespace tcq::run {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = ~Slot{0};
 
+// A try_cancel always finds that all clusters of the grid have begun: zeros, which query_cancel reads so.
+inline constexpr std::uint32_t cancel_answer_bytes = 16;
+
+inline constexpr std::size_t most_operands = 64;  // registers of one instruction, read or written
+
 enum class Action : std::uint8_t {
   Alu,
   Repack,  // mov between a register and a vector of narrower ones
@@ -32,9 +37,10 @@ enum class Action : std::uint8_t {
   Trap,
   Load,  // of any space
   Store,
-  Address,   // cvta, mapa, isspacep, getctarank
-  Converge,  // shfl.sync and its like: waits for the lanes of its mask, then Alu
-  Machine,   // an instruction of sim/async
+  CancelQuery,  // of what try_cancel answered
+  Address,      // cvta, mapa, isspacep, getctarank
+  Converge,     // shfl.sync and its like: waits for the lanes of its mask, then Alu
+  Machine,      // an instruction of sim/async
   Unmodelled,
 };
 
@@ -43,8 +49,13 @@ struct Op {
   bool guard_negated = false;
   bool is_watched = false;  // names registers that an asynchronous instruction may own
   bool reads_clock = false;
+  bool moved = false;  // a copy that counts as executed before the fence ahead: moved_copies.h
+  bool chops = false;  // cvt, of a wider register than its type's
+  bool is_of_warp = false;      // undefined unless all lanes execute it
+  std::uint8_t negated = 0;     // a bit for each of the first sources: !p
   std::uint8_t outs = 0, ins = 0;
   Slot guard = no_slot;
+  Slot gathered = no_slot;  // of a vector whose registers are no neighbours: slots to copy them to
   std::uint32_t lists = 0;  // in Kernel::slots: first outs, then ins
   ptx::Index target = ptx::none;
   ptx::Index join = ptx::none;  // of a branch: the instruction where all ways on meet
@@ -87,6 +98,7 @@ struct Kernel {
   std::uint32_t parameter_bytes = 0;
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
+  std::uint64_t no_cancel = 0;             // offset in global memory: what try_cancel answers
   bool has_setmaxnreg = false;
   std::string refused;  // why no launch of it can be made: a variable that no memory holds
 

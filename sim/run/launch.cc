@@ -5,18 +5,19 @@
 
 #include "sim/isa/base/shared_limits.h"
 #include "sim/run/feed.h"
+#include "sim/run/tensor_maps.h"
 
 namespace tcq::run {
 namespace {
 
 constexpr std::uint32_t registers_of_an_sm = 65536;
 
-// As ptxas bounds a kernel whose only limit is that its threads fit.
+// As ptxas bounds a kernel whose only limit is that its threads fit. Of 255 that a thread can name 256 are allocated.
 int registers_at_launch(const Kernel& kernel, const Launch& launch) {
   if (launch.registers != 0) return static_cast<int>(launch.registers);
   if (!kernel.has_setmaxnreg) return 0;
   const auto threads = static_cast<std::uint32_t>(launch.block.count());
-  return static_cast<int>(std::min<std::uint32_t>(registers_of_an_sm / threads / 8 * 8, 255));
+  return static_cast<int>(std::min<std::uint32_t>(registers_of_an_sm / threads / 8 * 8, 256));
 }
 
 Dim3 first_cta_of(const Launch& launch, std::uint64_t cluster) {
@@ -45,14 +46,28 @@ std::vector<machine::Statement> statements_of(const Kernel& kernel) {
   return statements;
 }
 
+// A kernel may copy a map's bytes, to patch them.
+void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
+  for (const MapPlace& place : launch.map_places) {
+    const bool is_global = in_window(place.address, global_window);
+    std::vector<std::uint8_t>& memory = is_global ? global : launch.parameters;
+    const std::uint64_t at = place.address - (is_global ? global_window : param_window);
+    const tma::MapObject object = kernel_object(launch.maps[static_cast<std::size_t>(place.map)]);
+    if (at <= memory.size() && memory.size() - at >= tma::map_object_bytes)
+      std::copy_n(object.bytes, tma::map_object_bytes,
+                  memory.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
 }  // namespace
 
 std::uint64_t clusters(const Launch& launch) {
   return launch.grid.count() / launch.cluster.count();
 }
 
-machine::Program make_program(std::shared_ptr<const Kernel> kernel, const Launch& launch,
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global) {
+  write_maps(launch, global);
   const auto threads = static_cast<int>((launch.block.count() + 31) / 32 * 32);
   machine::Program program({.cluster = static_cast<int>(launch.cluster.count()),
                             .threads = threads,
@@ -64,8 +79,9 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, const Launch
     program.tensor(launch.maps[i], i < launch.map_names.size() ? launch.map_names[i] : "");
   program.warps("kernel", 0, threads / 32);
   program.segments().front().statements = statements_of(*kernel);
+  const Dim3 first_cta = first_cta_of(launch, cluster);
   program.set_feeder(
-      std::make_shared<KernelFeeder>(std::move(kernel), launch, first_cta_of(launch, cluster)));
+      std::make_shared<KernelFeeder>(std::move(kernel), std::move(launch), first_cta));
   return program;
 }
 

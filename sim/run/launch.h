@@ -38,7 +38,7 @@ struct Launch {
 std::uint64_t clusters(const Launch& launch);
 
 // Global memory begins with the kernel's own variables.
-machine::Program make_program(std::shared_ptr<const Kernel> kernel, const Launch& launch,
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global);
 
 }  // namespace tcq::run

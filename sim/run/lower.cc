@@ -1,14 +1,13 @@
 // From decoded PTX to ops; see kernel.h.
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "sim/async/program.h"
-#include "sim/isa/base/shared_limits.h"
 #include "sim/run/address_map.h"
 #include "sim/run/kernel.h"
+#include "sim/run/moved_copies.h"
+#include "sim/run/place_variables.h"
 #include "sim/run/register_plan.h"
 
 namespace tcq::run {
@@ -29,10 +28,7 @@ Action action_of(Opcode opcode) {
   using enum Opcode;
   switch (opcode) {
     case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case WmmaLoad: case WmmaStore:
-    case WmmaMma: case TensormapReplace: case TensormapCpFenceproxy: case MultimemLdReduce: case MultimemSt:
-    case MultimemRed: case ClusterlaunchcontrolTryCancel: case ClusterlaunchcontrolQueryCancel: case StBulk:
-    case CpAsync: case CpAsyncCommitGroup: case CpAsyncWaitGroup: case CpAsyncWaitAll: case CpAsyncMbarrierArrive:
-    case RedAsync: case StAsync: case BarRed: case MbarrierPendingCount: case Tcgen05LdRed: case MembarProxy:
+    case WmmaMma: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
       return Action::Unmodelled;
     case Prefetch: case Prefetchu: case Discard: case Applypriority: case Nanosleep: case Pmevent: case Brkpt:
     case Griddepcontrol: case CpAsyncBulkPrefetch: case CpAsyncBulkPrefetchTensor: case Createpolicy:
@@ -44,6 +40,7 @@ Action action_of(Opcode opcode) {
     case Ld: case Ldu: return Action::Load;
     case St: return Action::Store;
     case Cvta: case Isspacep: case Mapa: case Getctarank: return Action::Address;
+    case ClusterlaunchcontrolQueryCancel: return Action::CancelQuery;
     case ShflSync: case VoteSync: case MatchSync: case ReduxSync: case ElectSync: return Action::Converge;
     case Atom: case Red: case BarWarpSync: case BarSync: case BarArrive: case BarrierClusterArrive:
     case BarrierClusterWait: case Fence: case FenceProxy: case FenceMbarrierInit: case Membar: case MbarrierInit:
@@ -53,31 +50,16 @@ Action action_of(Opcode opcode) {
     case Ldmatrix: case Stmatrix: case WgmmaMmaAsync: case WgmmaFence: case WgmmaCommitGroup: case WgmmaWaitGroup:
     case Setmaxnreg: case Tcgen05Mma: case Tcgen05Ld: case Tcgen05St: case Tcgen05Cp: case Tcgen05Shift:
     case Tcgen05Alloc: case Tcgen05Dealloc: case Tcgen05Relinquish: case Tcgen05Commit: case Tcgen05Wait:
-    case Tcgen05Fence:
+    case Tcgen05Fence: case CpAsync: case CpAsyncCommitGroup: case CpAsyncWaitGroup: case CpAsyncWaitAll:
+    case CpAsyncMbarrierArrive: case StAsync: case MembarProxy: case BarRed: case ClusterlaunchcontrolTryCancel:
+    case TensormapReplace: case TensormapCpFenceproxy:
       return Action::Machine;
     default: return Action::Alu;
   }
 }
 // clang-format on
 
-constexpr std::uint64_t most_local_bytes = 512 * 1024;  // of a thread
-constexpr std::uint64_t most_const_bytes = 64 * 1024;
-constexpr std::uint64_t most_parameter_bytes = 32764;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-std::uint64_t bytes_of(const ptx::Variable& v) {
-  const auto bits = static_cast<std::uint64_t>(ptx::bits(v.type));
-  return v.elements * v.vector * std::max<std::uint64_t>(1, bits / 8);
-}
-std::uint64_t alignment_of(const ptx::Variable& v) {
-  if (v.align != 0) return v.align;
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(ptx::bits(v.type)) / 8 * v.vector);
-}
-
-bool is_shared(Space space) { return space == Space::Shared || space == Space::SharedCta; }
+bool is_shared_space(Space space) { return space == Space::Shared || space == Space::SharedCta; }
 
 class Lowering {
  public:
@@ -93,7 +75,7 @@ class Lowering {
     mark_loaded();
     kernel_.scratch = kernel_.slot_count;
     kernel_.slot_count += 4;
-    place_variables();
+    place_variables(kernel_);
     kernel_.slot_of_value.assign(program_.values.size(), no_slot);
     const Index count = kernel_.code->instructions.count;
     kernel_.problems.resize(count);
@@ -102,122 +84,13 @@ class Lowering {
       kernel_.texts.push_back(text_of(i));
     }
     kernel_.slot_count += 4;  // behind the last one: a value that is read wider than it is
+    mark_moved_copies(kernel_);
     add_joins();
     name_files();
     return std::move(kernel_);
   }
 
  private:
-  // --- variables -------------------------------------------------------------------------------
-
-  void place_variables() {
-    const auto& variables = program_.unit.variables;
-    kernel_.variables.resize(variables.size());
-    std::vector<bool> used(variables.size());
-    for (Index i = 0; i < kernel_.code->instructions.count; ++i) mark(used, i);
-    std::uint64_t shared = reserved_shared_bytes;
-    std::uint64_t local = 0;
-    for (const bool dynamic : {false, true})
-      for (std::size_t i = 0; i < variables.size(); ++i)
-        if (used[i] && is_shared(variables[i].space) && is_dynamic(variables[i]) == dynamic)
-          place(i, shared, 0, dynamic);
-    kernel_.shared_begin = reserved_shared_bytes;
-    kernel_.shared_end = sized(shared, max_cta_shared_bytes + reserved_shared_bytes, "shared");
-    std::uint64_t constant = 0;
-    std::uint64_t global = 0;
-    for (std::size_t i = 0; i < variables.size(); ++i) {
-      const ptx::Variable& v = variables[i];
-      if (v.space == Space::Const) place(i, constant, const_window, false);
-      if (v.space == Space::Global) place(i, global, global_window, false);
-      if (used[i] && v.space == Space::Local) place(i, local, local_window, false);
-      if (used[i] && v.space == Space::Param && !is_parameter(i))
-        place(i, local, local_window, false);
-    }
-    kernel_.local_bytes = sized(local, most_local_bytes, "local");
-    fill(kernel_.const_bytes, sized(constant, most_const_bytes, "constant"), Space::Const);
-    fill(kernel_.global_bytes, sized(global, machine::max_global_bytes, "global"), Space::Global);
-    place_parameters();
-  }
-
-  // The bytes of a memory, if it may have so many; else none, and the kernel cannot be launched.
-  std::uint32_t sized(std::uint64_t bytes, std::uint64_t most, const char* memory) {
-    if (bytes <= most) return static_cast<std::uint32_t>(bytes);
-    kernel_.refused = "its variables take " + std::to_string(bytes) + " bytes of " + memory +
-                      " memory, of which there are " + std::to_string(most);
-    return 0;
-  }
-
-  void mark(std::vector<bool>& used, Index at) const {
-    const Instruction& instruction = kernel_.instruction(at);
-    for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
-      mark(used, program_.values[v]);
-  }
-  void mark(std::vector<bool>& used, const Value& value) const {
-    switch (value.kind) {
-      case ValueKind::Variable:
-      case ValueKind::AtVariable: used[value.index] = true; return;
-      case ValueKind::Vector:
-      case ValueKind::Pair:
-      case ValueKind::List:
-      case ValueKind::AtTensor:
-        for (Index i = 0; i < static_cast<Index>(value.value); ++i)
-          mark(used, program_.values[value.index + i]);
-        return;
-      default: return;
-    }
-  }
-
-  // Dynamic shared memory: all such variables begin at the same place, behind the others.
-  static bool is_dynamic(const ptx::Variable& v) {
-    return v.linkage == ptx::Linkage::Extern && v.is_array && v.elements == 0;
-  }
-  bool is_parameter(std::size_t variable) const {
-    const ptx::Range p = kernel_.declaration->parameters;
-    return variable >= p.first && variable < p.end();
-  }
-
-  void place(std::size_t variable, std::uint64_t& end, std::uint64_t window, bool dynamic) {
-    const ptx::Variable& v = program_.unit.variables[variable];
-    constexpr std::uint64_t beyond = std::uint64_t{1} << 40;  // of all memories
-    const std::uint64_t begin = std::min(round_up(end, alignment_of(v)), beyond);
-    const std::uint64_t bytes = dynamic ? 0 : std::min(bytes_of(v), beyond);
-    kernel_.variables[variable] = {window + begin, bytes};
-    end = std::min(begin + bytes, beyond);
-  }
-
-  void place_parameters() {
-    std::uint64_t end = 0;
-    const ptx::Range parameters = kernel_.declaration->parameters;
-    for (Index i = parameters.first; i < parameters.end(); ++i) place(i, end, param_window, false);
-    kernel_.parameter_bytes = sized(end, most_parameter_bytes, "parameter");
-  }
-
-  void fill(std::vector<std::uint8_t>& bytes, std::uint64_t size, Space space) {
-    bytes.assign(size, 0);
-    const std::uint64_t window = space == Space::Const ? const_window : global_window;
-    for (std::size_t i = 0; i < kernel_.variables.size(); ++i) {
-      const ptx::Variable& v = program_.unit.variables[i];
-      if (v.space != space || v.values.count == 0) continue;
-      std::uint64_t at = kernel_.variables[i].address - window;
-      initialise(bytes, at, program_.unit.operands[v.values.first], v.type);
-    }
-  }
-
-  void initialise(std::vector<std::uint8_t>& bytes, std::uint64_t& at, const ptx::Operand& value,
-                  Type type) {
-    if (value.kind == ptx::OperandKind::List || value.kind == ptx::OperandKind::Vector) {
-      for (Index i = value.items.first; i < value.items.end(); ++i)
-        initialise(bytes, at, program_.unit.operands[i], type);
-      return;
-    }
-    auto bits = static_cast<std::uint64_t>(value.value);
-    if (value.kind == ptx::OperandKind::Float64 && type == Type::F32)
-      bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
-    const auto width = static_cast<std::uint64_t>(std::max(1, ptx::bits(type) / 8));
-    for (std::uint64_t b = 0; b < width && at < bytes.size(); ++b, ++at)
-      bytes[at] = static_cast<std::uint8_t>(bits >> (8 * (b % 8)));
-  }
-
   // --- slots of values -------------------------------------------------------------------------
 
   Slot constant(Constant c) {
@@ -242,7 +115,7 @@ class Lowering {
     Constant c{.words = wide};
     c.bits = region.address +
              static_cast<std::uint64_t>(value.kind == ValueKind::Variable ? value.value : 0);
-    c.is_shared_address = is_shared(program_.unit.variables[value.index].space);
+    c.is_shared_address = is_shared_space(program_.unit.variables[value.index].space);
     return constant(c);
   }
 
@@ -269,6 +142,8 @@ class Lowering {
                          .element = value.element});
       }
       case ValueKind::Variable: return variable(value, words(value.type));
+      case ValueKind::Function:
+        return constant({.words = words(value.type), .bits = function_address(value.index)});
       case ValueKind::AtVariable: return variable(value, 2);
       case ValueKind::AtAddress: return constant({.words = 2, .bits = 0});
       case ValueKind::Sink: return kernel_.scratch;
@@ -304,17 +179,41 @@ class Lowering {
       if (operation.approximate) note_approximation(instruction, operation.bound);
       if (!fits(instruction)) op.action = Action::Unmodelled;
     }
+    op.chops = instruction.opcode == Opcode::Cvt && reads_wider(instruction);
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
     list_operands(op, instruction);
     if (instruction.opcode == Opcode::Mov && has_vector(instruction)) op.action = Action::Repack;
     if (instruction.opcode == Opcode::Mov && op.action == Action::Alu && is_one_register(op))
       op.action = Action::Nothing;
+    if (!has_its_operands(op, instruction)) op.action = Action::Unmodelled;
+    op.is_of_warp = alu::is_of_all_lanes(program_.form_of(instruction));
+    if (instruction.opcode == Opcode::Tcgen05St) op.gathered = place_to_gather(instruction);
+    if (reads_driver(instruction)) op.action = Action::Unmodelled;
     kernel_.has_setmaxnreg |= instruction.opcode == Opcode::Setmaxnreg;
     if (op.action == Action::Unmodelled)
       kernel_.problems[at] =
           std::string(program_.unit.names.text(program_.form_of(instruction).text));
     op.is_watched = is_watched(op);
     return op;
+  }
+
+  // What only a driver fills in: barriers of a grid that waits as a whole begin with it.
+  bool reads_driver(const Instruction& instruction) const {
+    for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
+      if (program_.values[v].kind != ValueKind::Special) continue;
+      const auto special = static_cast<Special>(program_.values[v].index);
+      if (special == Special::Envreg0 || special == Special::Pm0) return true;
+    }
+    return false;
+  }
+
+  // tcgen05.st of one register many times, or in another order than something else has them.
+  Slot place_to_gather(const Instruction& instruction) {
+    const Value& vector = program_.values[instruction.values.end() - 1];
+    if (vector.kind != ValueKind::Vector || first_of(kernel_, vector) != no_slot) return no_slot;
+    const Slot first = kernel_.slot_count;
+    kernel_.slot_count += static_cast<Slot>(vector.value);
+    return first;
   }
 
   // Of the functions that no module has: assertions stop the kernel, what is printed is not shown.
@@ -331,32 +230,52 @@ class Lowering {
   }
 
   bool is_one_register(const Op& op) const {
-    return op.outs == 1 && op.ins == 1 && kernel_.outs(op)[0] == kernel_.ins(op)[0];
+    return op.outs == 1 && op.ins == 1 && op.negated == 0 &&
+           kernel_.outs(op)[0] == kernel_.ins(op)[0];
   }
 
   bool has_vector(const Instruction& instruction) const {
-    return program_.values[instruction.values.first].kind == ValueKind::Vector ||
-           program_.values[instruction.values.first + 1].kind == ValueKind::Vector;
+    for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
+      if (program_.values[v].kind == ValueKind::Vector) return true;
+    return false;
+  }
+
+  // What is computed takes registers as the form has them, vectors mma.sync alone. !p is read by what computes; bar.red
+  // sees to it itself.
+  bool has_its_operands(const Op& op, const Instruction& instruction) const {
+    const bool computes = op.evaluate != nullptr && op.action != Action::Nothing;
+    if (computes && op.action != Action::Repack) {
+      const bool may_have_vectors = instruction.opcode == Opcode::Mma;
+      if (has_vector(instruction) && !may_have_vectors) return false;
+      return alu::takes(program_.form_of(instruction), op.outs, op.ins);
+    }
+    return op.negated == 0 || instruction.opcode == Opcode::BarRed;
   }
 
   void list_operands(Op& op, const Instruction& instruction) {
     op.lists = static_cast<std::uint32_t>(kernel_.slots.size());
-    std::vector<Slot> ins;
+    std::vector<Slot> outs, ins;
     const bool owns = names_owned_registers(instruction.opcode);  // then the rest is listed
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
-      if (!owns || is_not_owned(v)) list_operand(op, v, ins);
+      if (!owns || is_not_owned(v)) list_operand(op, v, outs, ins);
+    if (std::max(outs.size(), ins.size()) > most_operands) {
+      op.action = Action::Unmodelled;
+      return;
+    }
+    op.outs = static_cast<std::uint8_t>(outs.size());
     op.ins = static_cast<std::uint8_t>(ins.size());
+    kernel_.slots.insert(kernel_.slots.end(), outs.begin(), outs.end());
     kernel_.slots.insert(kernel_.slots.end(), ins.begin(), ins.end());
   }
   bool is_not_owned(Index v) const {
     const Slot slot = kernel_.slot_of_value[v];
     return slot != no_slot && slot >= kernel_.owned_slots;
   }
-  void list_operand(Op& op, Index v, std::vector<Slot>& ins) {
+  void list_operand(Op& op, Index v, std::vector<Slot>& outs, std::vector<Slot>& ins) {
     const Value& value = program_.values[v];
     if (value.kind == ValueKind::Vector || value.kind == ValueKind::Pair) {
       for (Index i = 0; i < static_cast<Index>(value.value); ++i)
-        list_operand(op, value.index + i, ins);
+        list_operand(op, value.index + i, outs, ins);
       return;
     }
     if (value.kind == ValueKind::Special)
@@ -364,9 +283,15 @@ class Lowering {
                         static_cast<Special>(value.index) <= Special::GlobaltimerHi;
     const Slot slot =
         kernel_.slot_of_value[v] == no_slot ? kernel_.scratch : kernel_.slot_of_value[v];
-    if (value.access == Access::Read) return ins.push_back(slot);
-    kernel_.slots.push_back(slot);
-    ++op.outs;
+    if (value.access != Access::Read) return outs.push_back(slot);
+    if (value.kind == ValueKind::Register && value.negated) note_negated(op, value, ins.size());
+    ins.push_back(slot);
+  }
+  static void note_negated(Op& op, const Value& value, std::size_t place) {
+    if (value.type == Type::Pred && place < 8)
+      op.negated |= static_cast<std::uint8_t>(1u << place);
+    else
+      op.action = Action::Unmodelled;
   }
 
   bool is_watched(const Op& op) const {
@@ -421,11 +346,21 @@ class Lowering {
            ")";
   }
 
-  // Do registers have the width of the operands' types? ptxas demands it of all that only compute.
+  // Do registers have the width of the operands' types? ptxas demands it of all that only compute, but for what
+  // cvt reads, of which the low bits count. Source: PTX ISA 9.2, 9.4.1 "Operand size exceeding instruction-type size".
   bool fits(const Instruction& instruction) const {
-    for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
-      if (!fits(program_.values[v])) return false;
+    for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
+      const bool chops = instruction.opcode == Opcode::Cvt && v > instruction.values.first;
+      if (!fits(program_.values[v]) && !(chops && is_wider(program_.values[v]))) return false;
+    }
     return true;
+  }
+  bool reads_wider(const Instruction& instruction) const {
+    return instruction.values.count > 1 && is_wider(program_.values[instruction.values.first + 1]);
+  }
+  bool is_wider(const Value& value) const {
+    return value.kind == ValueKind::Register &&
+           kernel_.words_of_register[value.index] > words(value.type);
   }
   bool fits(const Value& value) const {
     if (value.kind == ValueKind::Register)

@@ -1,8 +1,8 @@
 // Which slots the registers of a function have.
 //
 // Vectors that wgmma and tcgen05 name get neighbouring slots in the vector's order, since the machine knows
-// registers by ranges. A register that stands in two vectors in different places cannot have that: the
-// instruction that comes second is then not modelled.
+// registers by ranges. A register that stands in two vectors in different places cannot have that: what
+// tcgen05.st stores is then gathered before, another instruction that comes second is not modelled.
 #pragma once
 
 #include "sim/run/kernel.h"

@@ -10,6 +10,7 @@
 #include "sim/run/copies.h"
 #include "sim/run/executor.h"
 #include "sim/run/register_plan.h"
+#include "sim/run/tensor_maps.h"
 
 namespace tcq::run {
 namespace {
@@ -44,7 +45,7 @@ std::uint32_t small(const Executor& x, std::uint32_t operand, int lane) {
   return static_cast<std::uint32_t>(x.number(x.value(operand), lane));
 }
 
-int first_lane(const Executor& x) { return std::countr_zero(x.group.active); }
+bool is_negated_register(const Value& v) { return v.kind == ValueKind::Register && v.negated; }
 
 // --- barriers --------------------------------------------------------------------------------------
 
@@ -58,6 +59,38 @@ bool make_barrier(Executor& x) {
   else
     x.add(machine::BarrierArrive{id, threads}, all_lanes);
   return true;
+}
+
+// d, barrier{, threads}, {!}p. A thread votes when it comes; whoever is let through finds all votes.
+bool make_vote(Executor& x) {
+  const int lane = first_lane(x);
+  const auto id = static_cast<int>(small(x, 1, lane));
+  const std::uint32_t last = x.operand_count() - 1;
+  const int threads = last > 2 ? static_cast<int>(small(x, 2, lane)) : 0;
+  const auto uses = static_cast<std::uint32_t>(x.state.vote_uses.size());
+  if (static_cast<std::uint32_t>(id) >= uses) return false;
+  const std::uint32_t use = x.state.vote_uses[static_cast<std::size_t>(id)]++;
+  Votes& votes = (*x.state.votes)[{x.warp.cta, id, use}];
+  const Value& vote = x.value(last);
+  const std::uint32_t yes = x.mask(x.slot(vote)) ^ (is_negated_register(vote) ? ~0u : 0);
+  votes.threads += static_cast<std::uint32_t>(std::popcount(x.group.active));
+  votes.yes += static_cast<std::uint32_t>(std::popcount(x.group.active & yes));
+  x.group.votes = &votes;
+  x.group.result = Result::Vote;
+  x.add(machine::BarrierSync{id, threads}, all_lanes);
+  return true;
+}
+
+void finish_vote(Executor& x) {
+  const Votes& votes = *x.group.votes;
+  const Slot to = x.slot(x.value(0));
+  switch (x.form().get<ptx::Operation>()) {
+    case ptx::Operation::Popc:
+      return x.for_each_lane(x.group.active, [&](int lane) { x.words(to)[lane] = votes.yes; });
+    case ptx::Operation::And:
+      return x.set_mask(to, x.group.active, votes.yes == votes.threads ? ~0u : 0);
+    default: return x.set_mask(to, x.group.active, votes.yes != 0 ? ~0u : 0);
+  }
 }
 
 // --- mbarriers -------------------------------------------------------------------------------------
@@ -121,6 +154,23 @@ bool make_arrive(Executor& x) {
   return true;
 }
 
+// Of the lanes' cp.async. Without .noinc the arrival undoes what the instruction itself added to the count.
+bool make_copy_arrive(Executor& x) {
+  const auto at = [&](int lane) { return shared_at(x, x.value(0), lane); };
+  for_each_alike(x, at, [&](std::uint32_t a) -> machine::Instruction {
+    return machine::CpAsyncTrack{shared_address(x, a)};
+  });
+  if (!x.form().has(Flag::Noinc)) return true;
+  for_each_alike(x, at, [&](std::uint32_t a) -> machine::Instruction {
+    machine::MbarrierArrive arrive;
+    arrive.barrier = shared_address(x, a);
+    arrive.count = 1;
+    arrive.scope = machine::Scope::Cta;
+    return arrive;
+  });
+  return true;
+}
+
 bool make_tx(Executor& x) {
   const bool expects = x.form().opcode == Opcode::MbarrierExpectTx;
   for_each_alike(
@@ -137,7 +187,7 @@ bool make_tx(Executor& x) {
 }
 
 // A token is the number of the phase that an arrival was counted in; a wait for it waits for its parity.
-bool make_wait(Executor& x) {
+bool make_try_wait(Executor& x) {
   const ptx::Form& form = x.form();
   const Slot predicate = x.slot(x.value(0));
   const bool comes_back = would_come_back(x, predicate);
@@ -163,8 +213,11 @@ bool make_wait(Executor& x) {
 // --- fences ----------------------------------------------------------------------------------------
 
 bool make_proxy_fence(Executor& x) {
-  if (x.form().get<ptx::Proxy>() != ptx::Proxy::Async) return false;
-  x.add(machine::FenceProxyAsync{}, x.group.active);
+  const auto proxy = x.form().get<ptx::Proxy>();
+  if (proxy == ptx::Proxy::Async || proxy == ptx::Proxy::AsyncGeneric)
+    x.add(machine::FenceProxyAsync{}, x.group.active);
+  if (proxy == ptx::Proxy::TensormapGeneric) add_tensormap_fence(x);
+  if (proxy != ptx::Proxy::Async) x.add(machine::FenceMemory{}, x.group.active);
   return true;
 }
 
@@ -287,11 +340,14 @@ bool make_statements(Executor& x) {
   switch (form.opcode) {
     case BarSync:
     case BarArrive: return make_barrier(x);
+    case BarRed: return make_vote(x);
     case BarrierClusterArrive: x.add(machine::ClusterArrive{is_relaxed(form)}, active); return true;
     case BarrierClusterWait: x.add(machine::ClusterWait{}, active); return true;
     case Fence:
     case Membar: x.add(machine::FenceMemory{}, active); return true;
-    case FenceProxy: return make_proxy_fence(x);
+    case FenceProxy:
+    case MembarProxy: return make_proxy_fence(x);
+    case CpAsyncMbarrierArrive: return make_copy_arrive(x);
     case FenceMbarrierInit: x.add(machine::FenceMbarrierInit{}, active); return true;
     case MbarrierInit: return make_init(x);
     case MbarrierInval: return make_inval(x);
@@ -300,7 +356,7 @@ bool make_statements(Executor& x) {
     case MbarrierExpectTx:
     case MbarrierCompleteTx: return make_tx(x);
     case MbarrierTestWait:
-    case MbarrierTryWait: return make_wait(x);
+    case MbarrierTryWait: return make_try_wait(x);
     case Atom:
     case Red: return make_atomic(x);
     case WgmmaMmaAsync: return make_wgmma(x);
@@ -322,6 +378,7 @@ void finish_statements(Executor& x) {
     case Result::Load: return finish_load(x);
     case Result::Matrices: return finish_matrices(x);
     case Result::Token: return finish_token(x);
+    case Result::Vote: return finish_vote(x);
     case Result::Test:
     case Result::Passed: return x.set_mask(x.slot(x.value(0)), x.group.active, x.group.passed);
   }

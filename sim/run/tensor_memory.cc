@@ -2,7 +2,9 @@
 // registers as they are when it is issued. The rules themselves: sim/async/instructions/tmem.h and tcgen05.h.
 #include "sim/run/tensor_memory.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "sim/isa/tcgen05/instruction.h"
@@ -17,7 +19,6 @@ using ptx::Value;
 using ptx::ValueKind;
 
 // One thread issues most of tcgen05; what several lanes may do wrong is the machine's to say.
-int first_lane(const Executor& x) { return std::countr_zero(x.group.active); }
 
 std::uint64_t number(const Executor& x, std::uint32_t operand) {
   return x.number(x.value(operand), first_lane(x));
@@ -61,7 +62,21 @@ bool read_descriptor(Executor& x, std::uint32_t operand, Major major, Fault faul
 
 // --- mma -------------------------------------------------------------------------------------------
 
-// [d], a-desc or [a], b-desc, idesc, {[scale-A], [scale-B],} enable-input-d. Longer: not modelled.
+// Behind idesc and scale factors: {{disable-output-lane},} enable-input-d{, scale-input-d}. Lanes that keep what they have
+// and a D that is scaled are not modelled: then nothing, else which operand enables.
+std::optional<std::uint32_t> enable_operand(const Executor& x, std::uint32_t next) {
+  const Value& lanes = x.value(next);
+  if (lanes.kind == ValueKind::Vector) {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(lanes.value); ++i)
+      if (x.number(x.item(lanes, i), first_lane(x)) != 0) return std::nullopt;
+    ++next;
+  }
+  const std::uint32_t behind = x.operand_count() - next;
+  if (behind == 2 && number(x, next + 1) == 0) return next;
+  return behind == 1 ? std::optional(next) : std::nullopt;
+}
+
+// [d], a-desc or [a], b-desc, idesc, {[scale-A], [scale-B],} and what enable_operand() reads.
 bool make_mma(Executor& x) {
   machine::Tcgen05Mma mma;
   mma.opcode = form_of<tcgen05::MmaForm>(x).opcode;
@@ -72,7 +87,8 @@ bool make_mma(Executor& x) {
   if (opcode.ws || opcode.sparse || opcode.ashift)
     return x.fail(Fault::UnmodelledMma, first_lane(x)), true;
   const bool scaled = is_block_scaled(opcode.kind);
-  if (x.operand_count() != (scaled ? 7u : 5u)) return false;
+  const std::optional<std::uint32_t> enable = enable_operand(x, scaled ? 6 : 4);
+  if (!enable) return false;
   const auto word = static_cast<std::uint32_t>(number(x, 3));
   if (const Fault fault = tcgen05::check_word(word, opcode.kind); fault != Fault::None)
     return x.fail(fault, first_lane(x), word), true;
@@ -91,7 +107,7 @@ bool make_mma(Executor& x) {
     mma.scale_a = tmem_at(x, x.value(4));
     mma.scale_b = tmem_at(x, x.value(5));
   }
-  mma.accumulate = number(x, x.operand_count() - 1) != 0;
+  mma.accumulate = number(x, *enable) != 0;
   if (const Fault fault = mma.check({}); fault != Fault::None)
     return x.fail(fault, first_lane(x)), true;
   add(x, mma);
@@ -134,9 +150,24 @@ bool make_ld(Executor& x) {
   return true;
 }
 
+// The slots of the registers that are stored, one behind the other.
+Slot stored_slots(Executor& x, const Value& vector) {
+  const Slot neighbours = first_of(x.kernel(), vector);
+  const Slot first = x.op().gathered;
+  if (neighbours != no_slot || first == no_slot) return neighbours;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(vector.value); ++i) {
+    const Value& item = x.item(vector, i);
+    if (x.kernel().words_of(item) != 1) return no_slot;
+    std::copy_n(x.words(x.slot(item)), machine::warp_threads, x.words(first + i));
+  }
+  x.warp.order.write(
+      machine::RegisterRange{static_cast<int>(first), static_cast<int>(vector.value)}, x.number());
+  return first;
+}
+
 bool make_st(Executor& x) {
   const auto& form = form_of<tcgen05::StForm>(x);
-  const Slot first = first_of(x.kernel(), x.value(x.operand_count() - 1));
+  const Slot first = stored_slots(x, x.value(x.operand_count() - 1));
   if (first == no_slot) return false;
   add(x, machine::Tcgen05St{{form.shape, form.num, form.unpack, half_split(x, form.shape, 1)},
                             tmem_at(x, x.value(0)),

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,7 +24,17 @@ struct Join {
 };
 
 // What is to be done with the results once all statements of an instruction were executed.
-enum class Result : std::uint8_t { None, Load, Matrices, Test, Passed, Token };
+enum class Result : std::uint8_t { None, Load, Matrices, Test, Passed, Token, Vote };
+
+// Of the threads that have come to one use of a barrier that reduces.
+struct Votes {
+  std::uint32_t threads = 0, yes = 0;
+};
+struct VoteKey {
+  int cta = 0, barrier = 0;
+  std::uint32_t use = 0;  // how many-th of the warp: all warps count alike
+  auto operator<=>(const VoteKey&) const = default;
+};
 
 struct Group {
   std::uint32_t lanes = 0;
@@ -34,6 +45,7 @@ struct Group {
   std::deque<machine::Statement> queue;  // of the instruction that it stands before
   std::uint32_t active = 0;              // lanes that execute it
   Result result = Result::None;
+  const Votes* votes = nullptr;  // of the barrier that it stands before
   machine::LaneBytes data = {};
   std::uint32_t passed = 0;  // of a test: lanes of the statements that were executed
   // The last poll: where, and whether anything was done since.
@@ -47,6 +59,8 @@ struct WarpState {
   std::vector<Join> joins;
   std::vector<machine::Candidate> candidates;
   std::vector<Group*> candidate_groups;
+  std::map<VoteKey, Votes>* votes = nullptr;     // the cluster's
+  std::array<std::uint32_t, 16> vote_uses = {};  // by barrier
   std::uint32_t carry = 0;
   std::uint64_t steps = 0;
   std::vector<std::uint8_t> local;  // of lane l from l * local_bytes on

@@ -86,6 +86,47 @@ TEST(ConvertFloat, NanInfinityAndOverflow) {
   EXPECT_EQ(convert("cvt.sat.f32.f32", bits(1.5F)), bits(1.0F));
   EXPECT_EQ(convert("cvt.sat.f32.f32", bits(0.75F)), bits(0.75F));
   EXPECT_EQ(convert("cvt.sat.f32.f32", nan), 0u);
+  EXPECT_EQ(convert("cvt.sat.f32.f32", 1), 1u);
+  EXPECT_EQ(convert("cvt.sat.f32.f32", bits(0.25F)), bits(0.25F));
+  EXPECT_EQ(convert("cvt.rp.sat.f16.f32", 1), 1u);
+}
+
+std::uint64_t convert_wide(std::string_view text, std::uint64_t x) {
+  return run(text, {Register::of<std::uint64_t>({x})}).first.get<std::uint64_t>(0);
+}
+std::uint64_t widen(std::string_view text, std::uint32_t x) {
+  return run(text, {Register::of<std::uint32_t>({x})}).first.get<std::uint64_t>(0);
+}
+
+// Rows of a recording.
+TEST(ConvertFloat, SomeNaNsKeepTheirBits) {
+  EXPECT_EQ(convert("cvt.f32.f32", 0xff800001), 0xff800001u);
+  EXPECT_EQ(convert("cvt.ftz.f32.f32", 0xff800001), 0x7fffffffu);
+  EXPECT_EQ(convert("cvt.rm.f32.bf16", 0x7f81), 0x7f810000u);
+  EXPECT_EQ(convert("cvt.f32.bf16", 0xffc5), 0xffc50000u);
+  EXPECT_EQ(convert("cvt.ftz.f32.bf16", 0x7f81), 0x7fffffffu);
+  EXPECT_EQ(convert("cvt.f32.f16", 0x7c01), 0x7fffffffu);
+  EXPECT_EQ(convert_wide("cvt.f64.f64", 0xfff0000000000001), 0xfff0000000000001u);
+  EXPECT_EQ(convert_wide("cvt.rni.f64.f64", 0xfff0000000000001), 0xfff8000000000001u);
+  EXPECT_EQ(widen("cvt.f64.f32", 0xff800001), 0xfff8000020000000u);
+  EXPECT_EQ(widen("cvt.ftz.f64.f32", 0xff800001), 0x7fffffffe0000000u);
+  EXPECT_EQ(widen("cvt.f64.f16", 0x7e05), 0x7ff8140000000000u);
+  EXPECT_EQ(convert_wide("cvt.rz.bf16.f64", 0xfff0000000000001) % 0x10000, 0xffc0u);
+  EXPECT_EQ(static_cast<std::uint32_t>(convert_wide("cvt.rn.f32.f64", 0x7ff8000000000005)),
+            0x7fc00000u);
+}
+
+TEST(ConvertFloat, NaNsOfTf32) {
+  EXPECT_EQ(convert("cvt.rn.tf32.f32", 0xff800001), 0x7fffe000u);
+  EXPECT_EQ(convert("cvt.rz.relu.tf32.f32", 0xff800001), 0x7fffe000u);
+  EXPECT_EQ(convert("cvt.rna.tf32.f32", 0x7f800001), 0x7f800000u) << "an infinity";
+  EXPECT_EQ(convert("cvt.rna.satfinite.tf32.f32", 0xff800001), 0xff7fe000u);
+  EXPECT_EQ(convert("cvt.rna.satfinite.tf32.f32", 0x7fffffff), 0x7fffc000u);
+}
+
+TEST(ConvertFloat, FlushingDoesNothingForF16) {
+  EXPECT_EQ(convert("cvt.rm.ftz.f16.f32", 0x80000001), 0x8001u);
+  EXPECT_EQ(convert("cvt.rp.ftz.bf16.f32", 0x00000001), 0u);
 }
 
 TEST(ConvertFloat, Tf32KeepsTenBitsOfFraction) {

@@ -58,9 +58,27 @@ TEST(Double, NaNsAreQuietAndKeepTheirPayload) {
   const auto sum = [&](Word x, Word y) {
     return run("add.rz.f64", {word(x), word(y)}, ~0U, {}, 1).first.get<Word>(3);
   };
-  EXPECT_EQ(sum(0x7ff0000000000005, 0xfff8000000000009), 0x7ff8000000000005U);
+  EXPECT_EQ(sum(0x7ff0000000000005, 0xfff8000000000009), 0xfff8000000000009U);
+  EXPECT_EQ(sum(0x7ff0000000000005, 0x3ff0000000000000), 0x7ff8000000000005U);
   EXPECT_EQ(sum(0x3ff0000000000000, 0xfff0000000000009), 0xfff8000000000009U);
   EXPECT_EQ(sum(0x7ff0000000000000, 0xfff0000000000000), 0xfff8000000000000U);
+  const auto two = [&](const char* text, Word x, Word y) {
+    return run(text, {word(x), word(y)}, ~0U, {}, 1).first.get<Word>(3);
+  };
+  for (const char* text : {"add.f64", "mul.rp.f64", "min.f64", "max.f64"})
+    EXPECT_EQ(two(text, 0x7ff8000000000005, 0xfff0000000000001), 0xfff8000000000001U) << text;
+  for (const char* text : {"div.rn.f64", "div.rz.f64"})
+    EXPECT_EQ(two(text, 0x7ff8000000000005, 0xfff0000000000001), 0x7ff8000000000005U) << text;
+  // The second factor's goes before the summand's, and that before the first factor's. A row of a recording.
+  const auto fused = [&](const char* text, Word x, Word y, Word z) {
+    return run(text, {word(x), word(y), word(z)}, ~0U, {}, 1).first.get<Word>(3);
+  };
+  for (const char* text : {"fma.rn.f64", "mad.rz.f64"}) {
+    EXPECT_EQ(fused(text, 0xfff4000000000001, 0xfff4000000000000, 0x7ff4000000000002),
+              0xfffc000000000000U);
+    EXPECT_EQ(fused(text, 0xffffffffffffffff, 0x0010000000000001, 0xfff2ea88377c7864),
+              0xfffaea88377c7864U);
+  }
 }
 
 }  // namespace

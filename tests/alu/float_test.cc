@@ -77,6 +77,22 @@ TEST(Float, SubnormalsAreFlushedWithTheirSign) {
   EXPECT_EQ(of("min.ftz.f32", 0x80000001, 0), 0x80000000u);
 }
 
+// Too small is what stays below the smallest normal number with all its 24 bits. Rows of a recording.
+TEST(Float, FlushingLooksAtTheRoundedNumberWithAllItsBits) {
+  EXPECT_EQ(of("mul.f32", 0x3f7fffff, 0x00800000), 0x00800000u);
+  EXPECT_EQ(of("mul.ftz.f32", 0x3f7fffff, 0x00800000), 0u);
+  EXPECT_EQ(of("mul.rm.ftz.f32", 0xbf7fffff, 0x00800000), 0x80000000u);
+  EXPECT_EQ(of("div.rp.ftz.f32", 0x40000000, 0x7f000001), 0u);
+  const auto fma = [](std::string_view text, std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    const auto one = [](std::uint32_t word) { return Register::of<std::uint32_t>({word}); };
+    return run(text, {one(x), one(y), one(z)}).first.words[0];
+  };
+  EXPECT_EQ(fma("fma.rn.ftz.f32", 0xb4000040, 0x0bffff80, 0x80000000), 0x80800000u);
+  EXPECT_EQ(fma("fma.rm.ftz.f32", 0x967fffff, 0x96800000, 0x80800000), 0x80800000u);
+  EXPECT_EQ(fma("fma.rn.ftz.f16", 0x0400, 0x3bff, 0x8000), 0u);
+  EXPECT_EQ(fma("fma.rn.ftz.f16", 0xa2b4, 0x9cc6, 0x8000), 0x0400u);
+}
+
 TEST(Float, SaturationClampsToOne) {
   EXPECT_EQ(of("add.sat.f32", 0x3f800000, 0x3f800000), 0x3f800000u);
   EXPECT_EQ(of("add.sat.f32", 0xbf800000, 0), 0u);
@@ -94,7 +110,7 @@ TEST(Float, ExtremesPreferNumbersUnlessTold) {
   EXPECT_EQ(of("max.f32", 0x80000000, 0), 0u);
   EXPECT_EQ(of("min.xorsign.abs.f32", 0xc0000000, one), 0xbf800000u);
   EXPECT_EQ(of("max.bf16x2", 0x3f80c000, 0xbf80c040), 0x3f80c000u);
-  EXPECT_EQ(of("max.relu.f16", 0xbc00, 0xc000), 0u);
+  EXPECT_EQ(operation(ptx::read_form("max.relu.f16")).evaluate, nullptr);  // ptxas refuses it
   const auto three = [](std::uint32_t x) { return Register::of<std::uint32_t>({x}); };
   EXPECT_EQ(run("max.f32", {three(one), three(0x40400000), three(0x40000000)}).first.words[0],
             0x40400000u);
@@ -104,6 +120,15 @@ TEST(Float, SignsAreBits) {
   EXPECT_EQ(of("neg.f32", 0x3f800000, 0), 0xbf800000u);
   EXPECT_EQ(of("abs.bf16x2", 0xbf80c000, 0), 0x3f804000u);
   EXPECT_EQ(of("copysign.f32", 0x80000000, 0x3f800000), 0xbf800000u);
+  EXPECT_EQ(of("copysign.f32", 0x80000000, 0x7f800001), 0xff800001u);
+  // Not of NaN: those are results as any other.
+  EXPECT_EQ(of("neg.f32", 0xff800001, 0), 0x7fffffffu);
+  EXPECT_EQ(of("abs.f16x2", 0xfc01bc00, 0), 0x7fff3c00u);
+  const auto wide = [](std::string_view text, std::uint64_t x) {
+    return run(text, {Register::of<std::uint64_t>({x})}).first.get<std::uint64_t>(0);
+  };
+  EXPECT_EQ(wide("abs.f64", 0xfff0000000000001), 0xfff8000000000001u);
+  EXPECT_EQ(wide("neg.f64", 0x7ff8000000000005), 0x7ff8000000000005u);
 }
 
 TEST(Float, PairsAndDoubles) {
@@ -115,6 +140,16 @@ TEST(Float, PairsAndDoubles) {
   const auto wide = [&](double x) { return pair(std::bit_cast<std::uint64_t>(x)); };
   EXPECT_EQ(run("fma.rn.f64", {wide(3), wide(5), wide(-1)}).first.get<std::uint64_t>(0),
             std::bit_cast<std::uint64_t>(14.0));
+}
+
+// Zeros are normal; subnormals, infinities and NaN are not.
+TEST(Testp, ZerosAreNormal) {
+  const std::vector<std::uint32_t> singles = {0,          0x80000000, 1,          0x007fffff,
+                                              0x00800000, 0x3f800000, 0x7f800000, 0x7fc00000};
+  EXPECT_EQ(run("testp.normal.f32", {Register::of(singles)}, 0xff).first.words[0], 0x33U);
+  EXPECT_EQ(run("testp.subnormal.f32", {Register::of(singles)}, 0xff).first.words[0], 0x0cU);
+  const std::vector<std::uint64_t> doubles = {0, 1, std::uint64_t{1} << 63, std::uint64_t{1} << 52};
+  EXPECT_EQ(run("testp.normal.f64", {Register::of(doubles)}, 0xf).first.words[0], 0xdU);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void expect_sums(const std::string& type) {
   expect_law<T, T>("sad." + type, 3,
                    [](Wide x, Wide y, Wide z) { return z + std::max(x - y, y - x); });
   expect_law<T, T>("div." + type, 2, [](Wide x, Wide y, Wide) { return y == 0 ? -1 : x / y; });
-  expect_law<T, T>("rem." + type, 2, [](Wide x, Wide y, Wide) { return y == 0 ? x : x % y; });
+  expect_law<T, T>("rem." + type, 2, [](Wide x, Wide y, Wide) { return y == 0 ? -1 : x % y; });
   if (std::is_signed_v<T> || width < 64)
     expect_law<T, T>("mul.hi." + type, 2,
                      [=](Wide x, Wide y, Wide) { return product(x, y) >> width; });
@@ -98,6 +98,17 @@ TEST(Integer, CarriesChainToSumsOfTwiceTheWidth) {
       ASSERT_EQ(high.carry, low.carry) << "without .cc it stays";
     }
   }
+}
+
+// A difference carries where it does not borrow, and reads what a sum has left.
+TEST(Integer, ABorrowIsACarryThatIsMissing) {
+  const auto of = [](std::uint32_t x) { return Register::of<std::uint32_t>({x}); };
+  const Outcome equal = run("sub.cc.u32", {of(7), of(7)});
+  EXPECT_EQ(equal.carry, ~0U);
+  EXPECT_EQ(run("sub.cc.u32", {of(7), of(8)}).carry, 0U);
+  EXPECT_EQ(run("addc.u32", {of(1), of(1)}, ~0U, equal).first.words[0], 3U);
+  EXPECT_EQ(run("subc.u32", {of(9), of(4)}, ~0U, equal).first.words[0], 5U);
+  EXPECT_EQ(run("subc.cc.u32", {of(4), of(4)}).first.words[0], ~0U);
 }
 
 TEST(Logic, ShiftsByTheWidthAndMoreLeaveZerosOrTheSign) {
@@ -153,6 +164,19 @@ TEST(Bits, FieldsFollowThePseudocode) {
       ASSERT_EQ(f.first.words[lane], inserted) << p << " " << n;
     }
   }
+}
+
+// All 32 bits of a position and of a length count, unlike those of narrower fields. Rows of a recording.
+TEST(Bits, WideFieldsDoNotCutTheirPlace) {
+  const auto wide = [](std::uint64_t x) { return Register::of<std::uint64_t>({x}); };
+  const auto of = [](std::uint32_t x) { return Register::of<std::uint32_t>({x}); };
+  const auto get = [](const Outcome& o) { return o.first.get<std::uint64_t>(0); };
+  EXPECT_EQ(get(run("bfe.u64", {wide(0x3b13f5a917137806), of(0xd2b38e1e), of(0x1f)})), 0U);
+  EXPECT_EQ(get(run("bfe.s64", {wide(0x1fff), of(7), of(0x4000000)})), 0x3fU);
+  EXPECT_EQ(get(run("bfe.s64", {wide(0xc2451d21bf174c03), of(0x80000001), of(0x80000000)})),
+            ~std::uint64_t{0});
+  EXPECT_EQ(run("bfe.u32", {of(0xff00), of(0x108), of(0x104)}).first.words[0], 0xfU);
+  EXPECT_EQ(get(run("bfi.b64", {wide(0x24), wide(5), of(0x80000001), of(0x30dd)}, ~0U, {}, 1)), 5U);
 }
 
 TEST(Bits, PositionsAndPermutations) {

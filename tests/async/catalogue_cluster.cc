@@ -57,6 +57,7 @@ struct MulticastOptions {
   std::uint32_t expected = 256;  // bytes: both halves
   bool meet_at_end = true;
   bool drain = true;  // the producer waits for its last slots
+  Scope release = Scope::Cluster;
 };
 
 // Each CTA's producer brings one half of the slot to both CTAs.
@@ -82,7 +83,7 @@ Program multicast(const MulticastOptions& o) {
       producer.bulk_load(in + 256 * static_cast<unsigned>(k) + half, slot + half, 128, full, 0b11);
       consumer.mbarrier_try_wait(full, k).load_shared({slot, 8}, 0, 8).fence_proxy_async();
       consumer.mbarrier_arrive(empty.in(cta), Scope::Cluster);
-      if (o.count_peer) consumer.mbarrier_arrive(empty.in(1 - cta), Scope::Cluster);
+      if (o.count_peer) consumer.mbarrier_arrive(empty.in(1 - cta), o.release);
       consumer.store_global(out + static_cast<unsigned>(128 * (2 * k + cta)), 4, {1, 1});
     }
     if (o.drain) producer.mbarrier_try_wait(empty, blocks + 1, Scope::Cluster);
@@ -93,7 +94,26 @@ Program multicast(const MulticastOptions& o) {
 
 Program b8(bool mutant) { return multicast({.count_peer = !mutant}); }
 Program b1c(bool mutant) { return multicast({.expected = mutant ? 128u : 256u}); }
+Program b9e(bool mutant) { return multicast({.release = mutant ? Scope::Cta : Scope::Cluster}); }
 Program b7b(bool mutant) { return multicast({.meet_at_end = !mutant, .drain = !mutant}); }
+
+// One warp of each CTA reads what the other one wrote, behind the barrier of the cluster.
+Program met(bool relaxed, bool remote) {
+  Program p({.cluster = 2, .threads = 64});
+  const std::uint32_t data = p.shared("data", 128);
+  const std::uint64_t out = result_buffer(p, 256);
+  p.warps("all", 0, 2).cluster_arrive().cluster_wait();
+  for (int cta = 0; cta < 2; ++cta) {
+    const Address at = remote ? Address(data, 4).in(1 - cta) : Address(data, 4);
+    p.warps("writer", 0, 1, cta).move({0, 1}, 5).store_shared(at, 0);
+    p.warps("both", 0, 2, cta).add(ClusterArrive{relaxed}).cluster_wait();
+    Role reader = p.warps("reader", 1, 1, cta).load_shared({data, 4}, 1);
+    reader.store_global(out + static_cast<unsigned>(128 * cta), 4, {1, 1});
+  }
+  return p;
+}
+Program b15a(bool mutant) { return met(mutant, false); }
+Program b15b(bool mutant) { return met(mutant, true); }
 
 // One thread arrives twice at the cluster barrier.
 Program b13(bool mutant) {
@@ -146,6 +166,12 @@ constexpr Entry entries[] = {
      "write .acquire at catalogue_cluster.cc"},
     {"B9b", "the wait for a remote arrive has scope .cta", Fault::ScopeTooNarrow, b9b,
      ".acquire.cluster"},
+    {"B9e", "a slot is given back to another CTA at scope .cta", Fault::ScopeAssumed, b9e,
+     ".release.cluster"},
+    {"B15a", "bytes of the own CTA behind a relaxed barrier.cluster", Fault::ReleaseAssumed, b15a,
+     "leave .relaxed out"},
+    {"B15b", "bytes of another CTA behind a relaxed barrier.cluster", Fault::ReleaseMissing, b15b,
+     "write .release"},
     {"B13", "barrier.cluster.arrive twice without a wait", Fault::ClusterBarrierOrder, b13,
      "do not alternate"},
     {"B14", "the source of a DSMEM copy is rewritten before it has landed", Fault::SourceInFlight,

@@ -116,7 +116,15 @@ Program b4c(bool mutant) {
 
 // --- bulk stores -----------------------------------------------------------------------------------
 
-enum class StoreBug { None, NoCommit, NoWait, WaitOne, OtherThreadWaits, ExitWithoutWait };
+enum class StoreBug {
+  None,
+  NoCommit,
+  NoWait,
+  WaitOne,
+  OtherThreadWaits,
+  ExitWithoutWait,
+  ExitUncommitted
+};
 
 // Two tiles leave through one buffer.
 Program stores(StoreBug bug) {
@@ -129,12 +137,13 @@ Program stores(StoreBug bug) {
     all.barrier_sync();
     Role one = all.elect();
     one.bulk_store(buffer, out + 256 * tile, 256);
-    if (bug != StoreBug::NoCommit) one.bulk_commit();
     const bool last = tile == 1;
+    const bool forgets = bug == StoreBug::ExitUncommitted && last;
+    if (bug != StoreBug::NoCommit && !forgets) one.bulk_commit();
     Role waiter = bug == StoreBug::OtherThreadWaits ? all.lanes(2u).in_warps(1u) : one;
     if (bug == StoreBug::NoWait && !last) {
     } else if (last) {
-      if (bug != StoreBug::ExitWithoutWait) one.bulk_wait(0);
+      if (bug != StoreBug::ExitWithoutWait && !forgets) one.bulk_wait(0);
     } else {
       waiter.bulk_wait_read(bug == StoreBug::WaitOne ? 1 : 0);
     }
@@ -147,6 +156,7 @@ Program b6a(bool mutant) { return stores(mutant ? StoreBug::NoCommit : StoreBug:
 Program b6b(bool mutant) { return stores(mutant ? StoreBug::NoWait : StoreBug::None); }
 Program b6c(bool mutant) { return stores(mutant ? StoreBug::OtherThreadWaits : StoreBug::None); }
 Program b6d(bool mutant) { return stores(mutant ? StoreBug::ExitWithoutWait : StoreBug::None); }
+Program b6f(bool mutant) { return stores(mutant ? StoreBug::ExitUncommitted : StoreBug::None); }
 Program b6e(bool mutant) { return stores(mutant ? StoreBug::WaitOne : StoreBug::None); }
 
 // --- named barriers --------------------------------------------------------------------------------
@@ -206,7 +216,9 @@ constexpr Entry entries[] = {
      "cp.async.bulk.wait_group.read"},
     {"B6c", "another thread waits for the group", Fault::SourceInFlight, b6c,
      "let the thread that issued"},
-    {"B6d", "the CTA exits without waiting for its store", Fault::ExitInFlight, b6d,
+    {"B6d", "the CTA exits without waiting for its store", Fault::ExitReadAssumed, b6d,
+     "before the CTA exits"},
+    {"B6f", "the CTA exits and has not committed its store", Fault::ExitInFlight, b6f,
      "before the CTA exits"},
     {"B6e", "wait_group.read 1 instead of 0", Fault::SourceInFlight, b6e, "may still be reading"},
     {"B10a", "__syncthreads in a role branch", Fault::Deadlock, b10a, "128 of 160 threads"},

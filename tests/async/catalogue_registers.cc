@@ -26,6 +26,15 @@ Program r2a(bool mutant) {
   return p;
 }
 
+// As Triton's partitions: each has one of its own.
+Program r2d(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  if (!mutant) p.warps("all", 0, 4).setmaxnreg_dec(40);
+  if (mutant) p.warps("first", 0, 1).setmaxnreg_dec(40);
+  if (mutant) p.warps("others", 1, 3).setmaxnreg_dec(40);
+  return p;
+}
+
 Program r2b(bool mutant) {
   Program p({.threads = 128, .registers = 128});
   p.warps("all", 0, 4).setmaxnreg_inc(mutant ? 96 : 128);
@@ -51,6 +60,8 @@ constexpr Entry entries[] = {
     {"R1", "240 instead of 232 registers for the consumers", Fault::RegisterPoolExhausted, r1,
      "the pool lacks"},
     {"R2a", "setmaxnreg executed by one warp", Fault::WarpgroupDivergent, r2a, "all four warps"},
+    {"R2d", "setmaxnreg of one count at two places", Fault::SetmaxnregApart, r2d,
+     "put one setmaxnreg before the branch"},
     {"R2b", "setmaxnreg.inc below the present count", Fault::SetmaxnregDirection, r2b,
      "holds 128 registers"},
     {"R2c", "no bound on the registers at launch", Fault::SetmaxnregIgnored, r2c, "C7508"},

@@ -143,6 +143,24 @@ Program p7h(bool mutant) {
   return patched_by_another_cta({.acquire = mutant ? Scope::Cta : Scope::Cluster});
 }
 
+// The thread commits a group and waits until it has been read: of loads there is nothing in it.
+Program p7i(bool mutant) {
+  Program p({.threads = 32});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t slot = p.shared("slot", tile_bytes);
+  const std::uint64_t in = p.global(small_numbers(2 * tile_bytes));
+  const int map = p.tensor(byte_map(in), "map of A");
+  Role all = p.warps("all", 0, 1);
+  all.elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  Role one = all.elect();
+  one.mbarrier_arrive_expect_tx(full, tile_bytes).tensor_load(map, {}, slot, full);
+  one.bulk_commit().bulk_wait_read(0);
+  if (!mutant) one.mbarrier_try_wait(full, 0);
+  one.tensormap_replace(map, byte_map(in + tile_bytes));
+  one.mbarrier_try_wait(full, 0);
+  return p;
+}
+
 constexpr Entry entries[] = {
     {"P7a", "the map is patched before the copy that uses it has been waited for",
      Fault::TensormapInUse, p7a, "patches map of A, and cp.async.bulk.tensor [slot], map of A"},
@@ -160,6 +178,8 @@ constexpr Entry entries[] = {
      p7g, "release.cta at"},
     {"P7h", "the acquire fence has scope .cta, the patch is another CTA's", Fault::ScopeTooNarrow,
      p7h, "acquire.cta [map of A], 128 at"},
+    {"P7i", "the map of a load is patched behind a wait for bulk groups, which hold no load",
+     Fault::TensormapDrainAssumed, p7i, "map of A"},
 };
 
 }  // namespace

@@ -582,7 +582,7 @@ TEST(Explore, AnEmptyBulkGroupLeavesNothingInFlight) {
     if (stores) one.bulk_commit();
     if (waits) one.bulk_wait_read(0);
     one.bulk_commit();
-    return explore(p, {}).outcome;
+    return explore(p, {.fails = {.disputed = true}}).outcome;
   };
   EXPECT_EQ(outcome(false, false), Outcome::Right);
   EXPECT_EQ(outcome(true, true), Outcome::Right);

@@ -263,8 +263,8 @@ TEST(Gemm_Program, WhatIsLeftOutIsMissed) {
 TEST(Gemm_Program, WhatTheKernelLeavesToTheHardwareIsNamed) {
   EXPECT_EQ(fault_of({.releases = false}), Fault::ReleaseMissing);
   EXPECT_EQ(fault_of({.releases = false}, 1), Fault::ReleaseMissing);
-  EXPECT_EQ(fault_of({.cluster_wait = false}), Fault::ScopeTooNarrow);
-  EXPECT_EQ(fault_of({.cluster_wait = false}, 1), Fault::ScopeTooNarrow);
+  EXPECT_EQ(fault_of({.cluster_wait = false}), Fault::ScopeAssumed);
+  EXPECT_EQ(fault_of({.cluster_wait = false}, 1), Fault::ScopeAssumed);
 }
 
 }  // namespace

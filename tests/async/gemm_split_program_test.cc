@@ -380,7 +380,7 @@ TEST(Gemm_SplitProgram, WhatASplitClusterLeavesOutIsMissed) {
   EXPECT_EQ(fault_of(splits, {.gathers_parts = false}), Fault::DataRace);
   EXPECT_NE(fault_of(splits, {.waits_for_parts = false}), Fault::None);
   EXPECT_EQ(fault_of(splits, {.fences_store = false}), Fault::ProxyFenceMissing);
-  EXPECT_EQ(fault_of(splits, {.waits_for_store = false}), Fault::ExitInFlight);
+  EXPECT_EQ(fault_of(splits, {.waits_for_store = false}), Fault::ExitReadAssumed);
   EXPECT_EQ(fault_of(splits, {.meets_at_end = false}), Fault::ExitInFlight);
   EXPECT_EQ(fault_of({.split = 2, .consumers = 2}, {.leaves_stages = false}),
             Fault::SourceInFlight);
@@ -390,7 +390,7 @@ TEST(Gemm_SplitProgram, WhatPeersLeaveOutIsMissed) {
   EXPECT_EQ(fault_of(peers, {.fences_inits = false}), Fault::MbarrierNotInitialized);
   EXPECT_EQ(fault_of(peers, {.meets_before_loading = false}), Fault::MbarrierNotInitialized);
   EXPECT_EQ(fault_of(peers, {.fences_store = false}), Fault::ProxyFenceMissing);
-  EXPECT_EQ(fault_of(peers, {.waits_for_store = false}), Fault::ExitInFlight);
+  EXPECT_EQ(fault_of(peers, {.waits_for_store = false}), Fault::ExitReadAssumed);
   EXPECT_EQ(fault_of(peers, {.meets_at_end = false}), Fault::None);  // see the head
   EXPECT_EQ(fault_of({.peers = 2, .consumers = 2}, {.leaves_stages = false}),
             Fault::SourceInFlight);
@@ -401,17 +401,17 @@ TEST(Gemm_SplitProgram, WhatPeersLeaveOutIsMissed) {
 TEST(Gemm_SplitProgram, TheLastBlocksAreNotReleased) {
   for (const int blocks : {1, 3}) {
     const Cut cut = {.peers = 2, .blocks = blocks};
-    EXPECT_EQ(fault_of(cut, {.releases_end = false, .keeps_last = false}), Fault::ReleaseMissing);
+    EXPECT_EQ(fault_of(cut, {.releases_end = false, .keeps_last = false}), Fault::ReleaseAssumed);
     EXPECT_EQ(fault_of(cut, {.keeps_last = false}), Fault::None);
   }
   const Steps relaxed = {.releases = false, .releases_end = false, .keeps_last = false};
-  EXPECT_EQ(fault_of({.peers = 2, .blocks = 1}, relaxed), Fault::ReleaseMissing);
+  EXPECT_EQ(fault_of({.peers = 2, .blocks = 1}, relaxed), Fault::ReleaseAssumed);
 }
 
 TEST(Gemm_SplitProgram, WhatTheKernelLeavesToTheHardwareIsNamed) {
   EXPECT_EQ(fault_of(peers, {.releases = false}), Fault::ReleaseMissing);
-  EXPECT_EQ(fault_of(peers, {.cluster_wait = false}), Fault::ScopeTooNarrow);
-  EXPECT_EQ(fault_of(splits, {.releases_end = false}), Fault::ReleaseMissing);
+  EXPECT_EQ(fault_of(peers, {.cluster_wait = false}), Fault::ScopeAssumed);
+  EXPECT_EQ(fault_of(splits, {.releases_end = false}), Fault::ReleaseAssumed);
 }
 
 // Else the kernel needs nothing that PTX does not promise: not while no stage is loaded again, nor

@@ -56,6 +56,17 @@ struct Score {
   std::map<std::string, int> faults;
 };
 
+// What the graph knows as undefined, although published kernels rely on it.
+bool is_assumed(const Finding& f) {
+  return f.fault == Fault::ReleaseAssumed || f.fault == Fault::ScopeAssumed;
+}
+const Finding* undefined_in(const Report& report) {
+  const auto& s = report.suspicions;
+  const auto assumed = std::find_if(s.begin(), s.end(), is_assumed);
+  if (assumed != s.end()) return &*assumed;
+  return report.finding ? &*report.finding : nullptr;
+}
+
 void compare(const Plan& plan, const std::string& what, Score& score) {
   const Made made = make(plan);
   const Expected expected = expected_of(plan, made);
@@ -73,10 +84,10 @@ void compare(const Plan& plan, const std::string& what, Score& score) {
     return;
   }
   ++score.undefined;
-  ASSERT_EQ(report.outcome, Outcome::Wrong) << text;
-  ASSERT_TRUE(report.finding) << text;
-  ASSERT_TRUE(expected.undefined.contains(pair_of(*report.finding))) << text;
-  ++score.faults[info(report.finding->fault).name];
+  const Finding* found = undefined_in(report);
+  ASSERT_NE(found, nullptr) << text;
+  ASSERT_TRUE(expected.undefined.contains(pair_of(*found))) << text;
+  ++score.faults[info(found->fault).name];
 }
 
 // --- one piece taken away --------------------------------------------------------------------------

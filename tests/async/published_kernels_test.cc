@@ -193,5 +193,19 @@ TEST_P(PublishedKernel, MutantsAreScored) {
 INSTANTIATE_TEST_SUITE_P(Kernels, PublishedKernel, testing::ValuesIn(published_kernels()),
                          [](const auto& kernel) { return std::string(kernel.param.name); });
 
+// Loops wait for the store of the round before, also in the first one.
+TEST(PublishedKernels, AWaitBeforeTheFirstGroupIsNoSuspicion) {
+  for (const bool commits : {true, false}) {
+    Program p({.threads = 32});
+    Role one = p.warps("all", 0, 1).elect();
+    one.bulk_wait_read(0);
+    if (commits) one.bulk_commit();
+    const Report report = explore(p, {});
+    EXPECT_EQ(report.outcome, Outcome::Right);
+    ASSERT_EQ(report.suspicions.size(), commits ? 0u : 1u);
+    for (const Finding& f : report.suspicions) EXPECT_EQ(f.fault, Fault::WaitForNothing);
+  }
+}
+
 }  // namespace
 }  // namespace tcq::catalogue

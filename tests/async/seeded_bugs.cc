@@ -153,7 +153,8 @@ class Rules {
   void change(const MbarrierArrive& i) {
     leave_out("arrival", {Deadlock});
     if (i.scope == Scope::Cluster && i.barrier.cta != own_cta)
-      edit<MbarrierArrive>("scope .cta", {ScopeTooNarrow}, [](auto& x) { x.scope = Scope::Cta; });
+      edit<MbarrierArrive>("scope .cta", {ScopeTooNarrow, ScopeAssumed},
+                           [](auto& x) { x.scope = Scope::Cta; });
     edit<MbarrierArrive>("arrival relaxed", {ReleaseMissing}, [](auto& x) { x.relaxed = true; });
     other_stage<MbarrierArrive>("arrival on the next stage", {});
     by_all_lanes({MbarrierArrivals, PhaseOverrun});
@@ -200,8 +201,8 @@ class Rules {
   }
   void change(const BulkCommit&) { leave_out("bulk commit_group", {ExitInFlight, SourceInFlight}); }
   void change(const BulkWait&) {
-    leave_out("bulk wait_group", {ExitInFlight, SourceInFlight});
-    edit<BulkWait>("bulk wait_group one more", {ExitInFlight, SourceInFlight},
+    leave_out("bulk wait_group", {ExitInFlight, ExitReadAssumed, SourceInFlight});
+    edit<BulkWait>("bulk wait_group one more", {ExitInFlight, ExitReadAssumed, SourceInFlight},
                    [](auto& x) { ++x.pending; });
   }
   void change(const BarrierSync&) { leave_out("barrier.sync", {}); }

@@ -12,6 +12,7 @@
 #include "oracle/diagnosis/diagnosis.h"
 #include "sim/async/explore.h"
 #include "tests/async/pipeline.h"
+#include "tests/async/some_orders.h"
 
 namespace tcq::seeded {
 namespace {
@@ -45,9 +46,9 @@ TEST(SeededBugs, DiagnosesNameTheFaultAndTheLine) {
     for (const Bug& bug : bugs_of(pipeline.program())) {
       const machine::Report report = explored(bug.program);
       const std::string text = oracle::report_text(bug.program, report);
-      const bool flagged = report.outcome == machine::Outcome::Wrong && report.finding;
-      const bool is_right =
-          flagged && (bug.right.empty() || bug.right.contains(report.finding->fault));
+      const Fault found = found_in(report);
+      const bool flagged = found != Fault::None;
+      const bool is_right = flagged && (bug.right.empty() || bug.right.contains(found));
       EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14) << text;  // warps wait alike
       bool named = false;
       for (const std::string& line : bug.named)

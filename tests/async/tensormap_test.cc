@@ -50,7 +50,7 @@ std::string missing_fence(const Program& program) {
 
 // One warp, one slot, maps of the rows of `in`.
 struct OneWarp {
-  Program program{Launch{.threads = 32}};
+  Program program;
   Address full = program.mbarrier("full");
   std::uint32_t slot = program.shared("slot", 2 * tile_bytes);
   std::uint64_t in = program.global(rows(4));
@@ -59,7 +59,9 @@ struct OneWarp {
   int other = program.tensor(row_map(in + tile_bytes));
   Role all = program.warps("all", 0, 1);
 
-  OneWarp() { all.elect().mbarrier_init(full, 1).fence_mbarrier_init(); }
+  explicit OneWarp(int threads = 32) : program(Launch{.threads = threads}) {
+    all.elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  }
 
   tma::TensorMap row(int i) const {
     return row_map(in + static_cast<std::uint64_t>(i) * tile_bytes);
@@ -113,13 +115,19 @@ TEST(Tensormap, EveryLaneThatPatchesMustRelease) {
   }
 }
 
-TEST(Tensormap, AnAcquireServesItsOwnLanesOnly) {
-  for (const std::uint32_t lane : {0b01u, 0b10u}) {
-    OneWarp w;
+// Triton: one warp acquires, a thread of another one copies.
+TEST(Tensormap, AnAcquireServesWhoeverKnowsOfIt) {
+  for (const bool meets : {true, false}) {
+    OneWarp w(64);
     w.all.elect().tensormap_replace(w.map, w.row(2)).fence_tensormap_release();
-    w.all.warp_sync().lanes(lane).fence_tensormap_acquire(w.map);
-    w.load(w.all.elect(), w.map, 0);
-    EXPECT_EQ(missing_fence(w.program), lane == 1 ? "none" : "acquire");
+    w.program.warps("both", 0, 2).barrier_sync();
+    w.program.warps("second", 1, 1).fence_tensormap_acquire(w.map);
+    if (meets) w.program.warps("both again", 0, 2).barrier_sync();
+    Role first = w.program.warps("first", 0, 1);
+    first.elect().mbarrier_arrive_expect_tx(w.full, tile_bytes);
+    first.elect().tensor_load(w.map, {}, w.slot, w.full);
+    first.mbarrier_try_wait(w.full, 0);
+    EXPECT_EQ(missing_fence(w.program), meets ? "none" : "acquire");
   }
 }
 

@@ -14,6 +14,7 @@
 #include "tests/support/sealed_file.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 namespace {

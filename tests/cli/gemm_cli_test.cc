@@ -17,6 +17,7 @@
 
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 namespace {
@@ -148,7 +149,7 @@ TEST_F(Gemm_Cli, TheEpilogueReadsCAndBias) {
   EXPECT_EQ(complaint("@a.npy @b.npy --type bf16 --order chain --epilogue beta=2"),
             "tcq: beta is not 0 and there is no C: expected --c C.npy\n");
   EXPECT_EQ(complaint("@a.npy @b.npy --type bf16 --order chain --bias @d.npy"),
-            "tcq: d.npy: has shape 40 x 24: expected 40 elements, one for each column\n");
+            "tcq: d.npy: has shape 24 x 40: expected 40 elements, one for each column\n");
 }
 
 TEST_F(Gemm_Cli, ShardsJoinToTheWhole) {
@@ -187,6 +188,67 @@ TEST_F(Gemm_Cli, ListsAnswerEveryLineAndShardsShareThem) {
             "tcq: --type beside --list list: expected it in the list's lines\n");
   write(file("list"), "--generate 8,8,64 --type bf16 --order chain --threads 1\n");
   EXPECT_NE(gemm("--list @list").err.find("--threads in a line of a list"), std::string::npos);
+}
+
+// --- batches and scale factors ---------------------------------------------------------------------
+
+TEST_F(Gemm_Cli, ABatchIsComparedProductByProduct) {
+  const std::string drawn =
+      "--generate 3,24,40,200 --type bf16 --order every=64 --save-a @a.npy --save-b @b.npy --out "
+      "@d.npy";
+  ASSERT_EQ(gemm(drawn).status, 0);
+  const std::string rest = " --type bf16 --order every=64 --compare ";
+  const Finished same = gemm("@a.npy @b.npy" + rest + "@d.npy");
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_EQ(line_with(same.out, "D "),
+            "D 3 x 24 x 40 = A 3 x 24 x 200 * B 3 x 200 x 40, bf16 * bf16 -> f32");
+  std::string d = bytes_of(file("d.npy"));
+  const std::size_t element = (std::size_t{2} * 24 + 11) * 40 + 6;
+  char& low = d[d.size() - 3 * 24 * 40 * 4 + 4 * element];
+  low = static_cast<char>(low ^ 1);
+  write(file("device.npy"), d);
+  const Finished other = gemm("@a.npy @b.npy" + rest + "@device.npy");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_NE(other.out.find("2880 outputs, 1 differ\n    first: D[2][11][6] = "), std::string::npos)
+      << other.out;
+  const Finished json = gemm("@a.npy @b.npy" + rest + "@device.npy --json");
+  const nlohmann::json answer = nlohmann::json::parse(json.out);
+  EXPECT_EQ(answer["batch"], 3);
+  EXPECT_EQ(answer["orders"][0]["compared"]["worst"]["entry"], 2);
+  EXPECT_EQ(answer["orders"][0]["compared"]["worst"]["row"], 11);
+  ASSERT_EQ(gemm("--generate 2,24,40,200 --type bf16 --order chain --save-b @b2.npy").status, 0);
+  EXPECT_EQ(
+      complaint("@a.npy @b2.npy --type bf16 --order chain"),
+      "tcq: A is 3 x 24 x 200 and B is 2 x 200 x 40: expected as many matrices in both, or one\n");
+}
+
+TEST_F(Gemm_Cli, DrawnScaleFactorsAreReadBack) {
+  for (const char* words :
+       {"--type e4m3 --type-b e5m2 --scaling ue8m0_block32 --order chain",
+        "--type e2m1 --scaling ue8m0_block32 --order every=64:tcgen05,kind=mxf4",
+        "--type e2m1 --scaling ue4m3_block16 --order chain"}) {
+    const std::string saves =
+        " --save-a @a --save-b @b --save-scale-a @sa --save-scale-b @sb --out @d";
+    ASSERT_EQ(gemm(std::string("--generate 2,24,40,200 ") + words + saves).status, 0) << words;
+    const std::string files = std::string("@a @b --scale-a @sa --scale-b @sb ") + words;
+    const Finished done = gemm(files + " --compare @d");
+    EXPECT_EQ(done.status, 0) << words << done.err;
+    EXPECT_NE(done.out.find("1920 outputs, 0 differ"), std::string::npos) << done.out;
+    EXPECT_NE(done.out.find("note: evidence: "), std::string::npos) << done.out;
+    // Another factor is another result.
+    std::string factors = bytes_of(file("sa"));
+    factors.back() = static_cast<char>(factors.back() + 1);
+    write(file("sa"), factors);
+    EXPECT_EQ(gemm(files + " --compare @d").status, 1) << words;
+  }
+  EXPECT_EQ(
+      complaint(
+          "@a @b --scale-a @sb --scale-b @sb --type e2m1 --scaling ue4m3_block16 --order chain"),
+      "tcq: sb: has shape 2 x 13 x 40: expected 24 x 13, the factors of --scaling ue4m3_block16\n");
+  const Finished none =
+      gemm("@a @b --scale-a @sa --scale-b @sb --type e2m1 --scaling ue4m3_block16 --order float64");
+  EXPECT_EQ(none.status, 3);
+  EXPECT_EQ(none.err, "tcq: 'float64': factors of 16 of K are operands of tcgen05.mma\n");
 }
 
 // --- damage ----------------------------------------------------------------------------------------
@@ -332,6 +394,22 @@ TEST_F(Gemm_Cli, ATerminalIsToldHowFarItIs) {
   EXPECT_NE(shown.find("every=64: 50 % of 64 rows, "), std::string::npos) << shown;
   EXPECT_NE(shown.find(" s left"), std::string::npos) << shown;
   EXPECT_TRUE(shown.ends_with("every=64: 100 % of 64 rows\r\x1b[K")) << shown;
+}
+
+TEST_F(Gemm_Cli, APictureOfErrorsByK) {
+  const std::string drawn = "--generate 2,8,300 --type e4m3 --order chain --svg @errors.svg";
+  const Finished done = gemm(drawn);
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(line_with(done.out, "errors.svg"), "saved: " + file("errors.svg"));
+  EXPECT_NE(bytes_of(file("errors.svg")).find(">256<"), std::string::npos);
+  EXPECT_EQ(gemm(drawn + " --json").status, 0);
+  draw();
+  EXPECT_EQ(complaint("@a.npy @b.npy --type bf16 --order chain --svg @x.svg"),
+            "tcq: --svg draws distances from float64 by K: expected --generate M,N,K\n");
+  EXPECT_EQ(complaint("--generate 2,8,300 --type e4m3 --order chain --save-a @x --svg @x"),
+            "tcq: x is to be written twice: expected another name\n");
+  EXPECT_NE(complaint("--generate 2,8,300 --type e4m3 --order chain --svg @no/where").find("no/where"),
+            std::string::npos);
 }
 
 TEST_F(Gemm_Cli, HelpIsReachedFromEverySide) {

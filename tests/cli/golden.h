@@ -8,6 +8,7 @@
 
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 

@@ -11,9 +11,16 @@
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 namespace {
+
+#ifdef TCQ_GEMM_LIBRARY  // what only a build with CUDA makes
+constexpr bool has_cuda = true;
+#else
+constexpr bool has_cuda = false;
+#endif
 
 std::string sources() { return source_tree().string(); }
 std::string example() { return sources() + "/tools/install/example"; }
@@ -52,7 +59,7 @@ TemporaryFolder* Install::folder_ = nullptr;
 
 TEST_F(Install, AnotherProjectFindsThePackage) {
   const std::string cuda =
-      *TCQ_NVCC == 0 ? "" : " -DEXAMPLE_CUDA=ON -DCMAKE_CUDA_COMPILER=" TCQ_NVCC;
+      !has_cuda ? "" : " -DEXAMPLE_CUDA=ON -DCMAKE_CUDA_COMPILER=" TCQ_NVCC;
   const Finished built =
       build("found", "-DCMAKE_PREFIX_PATH='" + folder_->file("prefix") + "'" + cuda);
   ASSERT_EQ(built.status, 0) << built.out << built.err;
@@ -60,7 +67,9 @@ TEST_F(Install, AnotherProjectFindsThePackage) {
   EXPECT_EQ(shell(folder_->file("found/question")).out,
             "D[9][13] = thread 6, register 7 (warp 0, lane 6)\n");
   if (cuda.empty()) return;
-  EXPECT_EQ(shell(folder_->file("found/product")).status, 0);
+  const Finished product = shell(folder_->file("found/product"));
+  EXPECT_EQ(product.status, 0);
+  EXPECT_EQ(shell(folder_->file("found/product_shared")).out, product.out);
   const std::string said = shell(folder_->file("found/kernel")).out;
   EXPECT_TRUE(said == "no device\n" || said == "thread 6, register 7\n") << said;
 }
@@ -72,6 +81,54 @@ TEST_F(Install, AnotherProjectTakesTheSourcesIn) {
             folder_->file("taken") + "' --target fragment");
   ASSERT_EQ(built.status, 0) << built.out << built.err;
   EXPECT_EQ(shell(folder_->file("taken/fragment")).out, "thread 6, register 7\n");
+}
+
+// Without CMake and without a C++ compiler's help, from where the prefix was moved to.
+TEST_F(Install, APkgConfigFileFindsTheSharedLibrary) {
+  if (!has_cuda) GTEST_SKIP() << "built without CUDA: there is no libtcq_gemm.so";
+  const std::string moved = folder_->file("moved");
+  const Finished built = shell(
+      "cp -a '" + folder_->file("prefix") + "' '" + moved +
+      "' && export PKG_CONFIG_PATH=$(dirname $(find '" + moved + "' -name tcq_gemm.pc)) && cc '" +
+      example() + "/product.c' -o '" + moved + "/product' " +
+      "$(pkg-config --cflags --libs tcq_gemm) -Wl,-rpath,$(pkg-config --variable=libdir tcq_gemm)");
+  ASSERT_EQ(built.status, 0) << built.out << built.err;
+  const Finished product = shell(moved + "/product");
+  EXPECT_EQ(product.status, 0) << product.err;
+  EXPECT_FALSE(product.out.empty());
+}
+
+// The oracle's packages, as on a machine that has none of them.
+std::string without_packages() {
+  std::string options;
+  for (const char* package : {"fmt", "CLI11", "hwy", "pugixml", "Eigen3", "GTest", "benchmark"})
+    options += std::string(" -DCMAKE_DISABLE_FIND_PACKAGE_") + package + "=ON";
+  return options;
+}
+
+// What the CPU decides is built and what is installed is used; with CUDA the kernels are configured, too.
+TEST_F(Install, TheGemmNeedsNoneOfTheOraclesPackages) {
+  const std::string at = folder_->file("without");
+  const std::string off = "cmake -S '" + sources() + "' -DTCQ_ORACLE=OFF" + without_packages();
+  const Finished built =
+      shell(off + " -DTCQ_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug -B '" + at + "' && cmake --build '" +
+            at + "' && cmake --install '" + at + "' --prefix '" + at + "/prefix'");
+  ASSERT_EQ(built.status, 0) << built.out << built.err;
+  const Finished used = build(
+      "facts", "-DEXAMPLE_ORACLE=OFF -DCMAKE_PREFIX_PATH='" + at + "/prefix'" + without_packages());
+  ASSERT_EQ(used.status, 0) << used.out << used.err;
+  EXPECT_EQ(shell(folder_->file("facts/fragment")).out, "thread 6, register 7\n");
+  const std::string named = "grep -rlE '#include <(fmt|CLI|hwy|pugixml|Eigen|gtest)' ";
+  EXPECT_EQ(shell("cd '" + sources() + "' && " + named +
+                  "cuda/gemm cuda/runtime cuda/ptx sim/isa $(ls sim/num/*.*) sim/num/inputs")
+                .out,
+            "");
+  if (!has_cuda) return;
+  const Finished with_cuda = shell(off + " -DTCQ_CUDA=ON -DCMAKE_CUDA_COMPILER=" TCQ_NVCC " -B '" +
+                                   at + "/cuda' && cmake --build '" + at + "/cuda' --target help");
+  ASSERT_EQ(with_cuda.status, 0) << with_cuda.out << with_cuda.err;
+  EXPECT_NE(with_cuda.out.find("gemm_c"), std::string::npos);
+  EXPECT_EQ(with_cuda.out.find("oracle"), std::string::npos) << with_cuda.out;
 }
 
 TEST_F(Install, AMissingComponentIsSaid) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,39 @@ TEST_F(RunCli, AFindingHasStatusOneBothLinesAndWritesNothing) {
   EXPECT_FALSE(std::ifstream(out).good());
 }
 
+TEST_F(RunCli, APictureSaysWhoWaitedForWhom) {
+  const std::string kernel = source_file("docs/kernels/hand_over.ptx").string();
+  const auto drawn = [&](const std::string& name) {
+    const std::string picture = folder_.file(name);
+    const Finished done = ask({kernel, "--grid", "1", "--block", "128", "--svg", picture});
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_NE(done.out.find("wrote " + picture), std::string::npos) << done.out;
+    std::ifstream in(picture);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string text = drawn("a.svg");
+  std::size_t arrows = 0;
+  for (std::size_t at = text.find("marker-end"); at != text.npos; at = text.find("marker-end", at + 1))
+    ++arrows;
+  EXPECT_EQ(arrows, 6u);  // three warps wait at the barrier, and at the mbarrier
+  EXPECT_NE(text.find("mbarrier.arrive"), std::string::npos);
+  EXPECT_EQ(text, drawn("b.svg"));
+}
+
+TEST_F(RunCli, APictureOfAFindingIsDrawnAndOneThatCannotBeIsRefused) {
+  const std::string picture = folder_.file("x.svg");
+  const Finished done = ask({reverse(false), "--grid", "1", "--block", "64", "--arg",
+                             "words=zeros:u32:64", "--svg", picture});
+  EXPECT_EQ(done.status, 1) << done.err;
+  std::ifstream in(picture);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(text.find("DataRace"), std::string::npos);
+  EXPECT_NE(text.find("tcq-bad\">"), std::string::npos);
+  expect_usage({reverse(true), "--list", "--svg", picture}, "without --list");
+  expect_usage({reverse(true), "--grid", "1", "--block", "64", "--arg", "words=zeros:u32:64",
+                "--svg", folder_.file("no/x.svg")}, "cannot be written");
+}
+
 TEST_F(RunCli, ASpecSaysTheSame) {
   const std::string spec =
       write("spec.json", "{\"file\": \"" + reverse(true) +
@@ -106,6 +140,68 @@ TEST_F(RunCli, ArgumentsThatDoNotFitAreSentences) {
                "--sample");
 }
 
+// A parameter of bytes: numbers, a pointer and a tensor map at their alignments, as kernels' structs hold them.
+TEST_F(RunCli, AStructIsWrittenMemberByMember) {
+  const std::string file = write("struct.ptx", head() + R"(
+.visible .entry k(.param .align 64 .b8 p[256])
+{
+  .shared .align 128 .b8 tile[64];
+  .shared .align 8 .b64 full;
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  ld.param.u32 %r1, [p];
+  ld.param.u64 %rd1, [p+8];
+  mov.b64 %rd2, p;
+  cvta.param.u64 %rd2, %rd2;
+  add.s64 %rd2, %rd2, 64;
+  mov.u32 %r2, tile;
+  mov.u32 %r3, full;
+  mov.u32 %r4, %tid.x;
+  setp.ne.u32 %p1, %r4, 0;
+  @%p1 bra done;
+  mbarrier.init.shared::cta.b64 [%r3], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 64;
+  cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r1}], [%r3];
+wait:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;
+  @!%p2 bra wait;
+  ld.shared.u32 %r5, [%r2];
+  st.global.u32 [%rd1], %r5;
+done:
+  ret;
+}
+)");
+  const std::string in = folder_.file("in.npy");
+  const std::string out = folder_.file("out.npy");
+  const auto with = [&](const std::string& members) {
+    return std::vector<std::string>{file,
+                                    "--grid",
+                                    "1",
+                                    "--block",
+                                    "32",
+                                    "--arg",
+                                    "def:A=nan:u32:64",
+                                    "--arg",
+                                    "def:D=zeros:u32:1",
+                                    "--arg",
+                                    "struct:" + members,
+                                    "--out",
+                                    "D=" + out};
+  };
+  const Finished done = ask(with("s32=16+ptr=D+map=A:box=16"));
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  std::ifstream written(out, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(written), {}};
+  ASSERT_GE(bytes.size(), 4u);
+  EXPECT_NE(bytes.substr(bytes.size() - 4), std::string(4, '\0'));
+  expect_usage(with("s32=16+ptr=D+map=A:box=16+map=A:box=16"),
+               "member 'map=A:box=16' ends at byte 320: parameter p has 256");
+  expect_usage(with("s32=16+ptr=D+pad=300"), "parameter p has 256");
+  expect_usage(with("s32=16+what=D"), "expected TYPE=VALUE");
+}
+
 TEST_F(RunCli, AnArrayThatIsTooSmallIsAFinding) {
   const Finished done =
       ask({reverse(true), "--grid", "1", "--block", "64", "--arg", "zeros:u32:40"});
@@ -137,6 +233,198 @@ TEST_F(RunCli, AnEndlessLoopEnds) {
   const Finished done = ask({file, "--grid", "1", "--block", "32", "--limit", "100000"});
   EXPECT_EQ(done.status, 3) << done.out;
   EXPECT_NE(done.out.find("StepLimit"), std::string::npos) << done.out;
+}
+
+// --- --replay ----------------------------------------------------------------------------------------
+
+// Each CTA counts itself in words[8]. Warp 1 looks once whether warp 0 has arrived, which takes four steps more than the
+// look: only a warp 0 that runs far ahead is seen. Then `seen` happens.
+std::string ahead(const std::string& seen) {
+  return head() + R"(.visible .entry ahead(.param .u64 words)
+{
+  .shared .align 8 .b64 other;
+  .shared .align 8 .b64 ready;
+  .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [words];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.wide.u32 %rd2, %r2, 4, %rd1;
+  setp.eq.u32 %p1, %r1, 0;
+  setp.eq.u32 %p2, %r1, 32;
+  setp.eq.u32 %p3, %r2, 2;
+  mov.u32 %r3, ready;
+  @%p1 mbarrier.init.shared::cta.b64 [ready], 1;
+  @%p1 mbarrier.init.shared::cta.b64 [other], 1;
+  bar.sync 0;
+  @!%p1 bra look;
+  ld.global.u32 %r4, [%rd1+32];
+  add.u32 %r4, %r4, 1;
+  st.global.u32 [%rd1+32], %r4;
+  mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
+  mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
+  mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
+  mbarrier.arrive.shared::cta.b64 _, [ready];
+  ret;
+look:
+  @!%p2 bra done;
+  mbarrier.test_wait.parity.shared::cta.b64 %p6, [ready], 0;
+  @!%p6 bra done;
+)" + seen +
+         "\ndone:\n  ret;\n}\n";
+}
+const char* const outside = "@%p3 st.global.u32 [%rd1+4096], %r1;";
+const char* const differing = "@%p3 st.global.u32 [%rd2], %r1;";
+
+class ReplayCli : public RunCli {
+ protected:
+  std::vector<std::string> words(const std::string& file,
+                                 std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {
+        file, "--grid", "4", "--block", "64", "--arg", "words=zeros:u32:16"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  // The answer of an exploration that finds something, in a file.
+  std::string found(const std::string& kernel_file) const {
+    const Finished done = ask(words(kernel_file, {"--explore", "200", "--seed", "5", "--json"}));
+    EXPECT_EQ(done.status, 1) << done.out << done.err;
+    return write("found.json", done.out);
+  }
+  static nlohmann::json read(const std::string& path) {
+    return nlohmann::json::parse(std::ifstream(path));
+  }
+};
+
+TEST_F(ReplayCli, AFindingOfExploredOrdersComesAgain) {
+  const std::string file = write("ahead.ptx", ahead(outside));
+  EXPECT_EQ(ask(words(file)).status, 0);
+  const std::string schedule = found(file);
+  const nlohmann::json first = read(schedule);
+  ASSERT_EQ(first["findings"].size(), 1u);
+  EXPECT_EQ(first["findings"][0]["name"], "GlobalOutOfRange");
+  EXPECT_EQ(first["findings"][0]["cluster"], 2);
+  EXPECT_EQ(first["replayed"], false);
+  const std::string out = folder_.file("x.npy");
+  const Finished done = ask(words(file, {"--replay", schedule, "--json", "--out", "words=" + out}));
+  EXPECT_EQ(done.status, 1) << done.err;
+  const nlohmann::json again = nlohmann::json::parse(done.out);
+  EXPECT_EQ(again["findings"], first["findings"]);  // with its schedule
+  EXPECT_EQ(again["replayed"], true);
+  EXPECT_EQ(again["executions"], 3);  // of clusters 0, 1 and 2
+  EXPECT_EQ(again["written"].size(), 0u);
+  EXPECT_FALSE(std::ifstream(out).good());
+  // The schedule alone, the first of several, the same text under another name, with --kernel, from a spec.
+  const std::string alone = write("alone.json", first["findings"][0]["schedule"].dump(2));
+  const std::string copy = write("copy.ptx", ahead(outside));
+  const std::string spec =
+      write("spec.json", R"({"file": ")" + copy +
+                             R"(", "grid": 4, "block": 64, "args": ["words=zeros:u32:16"]})");
+  for (const auto& asked : {words(file, {"--replay", alone}),
+                            words(copy, {"--replay", schedule}),
+                            words(file, {"--replay", schedule + ":1", "--kernel", "ahe"}),
+                            {"--spec", spec, "--replay", schedule}}) {
+    const Finished same = ask(asked);
+    EXPECT_EQ(same.status, 1) << same.err;
+    EXPECT_NE(same.out.find("ahead: undefined, replayed\n"), std::string::npos) << same.out;
+    EXPECT_NE(same.out.find("undefined GlobalOutOfRange\n"), std::string::npos) << same.out;
+    EXPECT_EQ(same.out.find("repeat it"), std::string::npos) << same.out;
+  }
+  EXPECT_NE(ask(words(file, {"--explore", "200", "--seed", "5"})).out.find("--replay FILE"),
+            std::string::npos);
+}
+
+// The arrays are those of the execution that differs: cluster 3 has not run, words[2] is written.
+TEST_F(ReplayCli, BitsThatDifferAreWritten) {
+  const std::string file = write("ahead.ptx", ahead(differing));
+  const std::string usual = folder_.file("usual.npy");
+  EXPECT_EQ(ask(words(file, {"--out", "words=" + usual})).status, 0);
+  const std::string schedule = found(file);
+  EXPECT_EQ(read(schedule)["findings"][0]["name"], "ResultsDiffer");
+  std::string bytes[2];
+  for (std::string& once : bytes) {
+    const std::string out = folder_.file("out.npy");
+    const Finished done = ask(words(file, {"--replay", schedule, "--out", "words=" + out}));
+    EXPECT_EQ(done.status, 1) << done.err;
+    EXPECT_NE(done.out.find("ResultsDiffer"), std::string::npos) << done.out;
+    std::ifstream in(out, std::ios::binary);
+    once.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+  ASSERT_GT(bytes[0].size(), 64u);
+  const auto word = [](const std::string& npy, std::size_t i) {
+    return static_cast<int>(npy[npy.size() - 64 + 4 * i]);
+  };
+  EXPECT_EQ(word(bytes[0], 2), 32);
+  EXPECT_EQ(word(bytes[0], 8), 3);
+  std::ifstream in(usual, std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(word(all, 2), 0);
+  EXPECT_EQ(word(all, 8), 4);
+}
+
+// Of --sample 2 of 4 clusters, 0 and 2 run.
+TEST_F(ReplayCli, AScheduleKnowsWhichClustersRanBefore) {
+  const std::string file = write("ahead.ptx", ahead(differing));
+  const Finished done =
+      ask(words(file, {"--explore", "200", "--seed", "9", "--sample", "2", "--json"}));
+  ASSERT_EQ(done.status, 1) << done.out;
+  const Finished again = ask(words(file, {"--replay", write("sampled.json", done.out), "--json"}));
+  EXPECT_EQ(again.status, 1) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out)["clusters_run"], 2);
+}
+
+TEST_F(ReplayCli, AScheduleOfAnotherRunIsRefused) {
+  const std::string file = write("ahead.ptx", ahead(outside));
+  const std::string schedule = found(file);
+  const std::string changed = write("changed.ptx", ahead(differing));
+  expect_usage(words(changed, {"--replay", schedule}), "the file of the kernel has another text");
+  const auto with = [&](const char* grid, const char* block, const char* arg) {
+    return std::vector<std::string>{file,    "--grid", grid,       "--block", block,
+                                    "--arg", arg,      "--replay", schedule};
+  };
+  expect_usage(with("5", "64", "words=zeros:u32:16"), "its launch is 'grid 4,1,1 block 64,1,1");
+  expect_usage(with("4", "96", "words=zeros:u32:16"), "another run");
+  expect_usage(with("4", "64", "words=nan:u32:16"), "its arguments are others");
+  expect_usage(with("4", "64", "words=zeros:u32:32"), "its arguments are others");
+  const std::string renamed = ahead(outside);
+  std::string other = renamed;
+  other.replace(other.find("entry ahead"), 11, "entry a_row");
+  expect_usage(words(write("renamed.ptx", other), {"--replay", schedule}),
+               "of kernel 'ahead', not 'a_row'");
+}
+
+TEST_F(ReplayCli, DamagedFilesOfSchedulesAreSentences) {
+  const std::string file = write("ahead.ptx", ahead(outside));
+  const std::string schedule = found(file);
+  std::ifstream in(schedule);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto refused = [&](const std::string& damaged, const std::string& part) {
+    expect_usage(words(file, {"--replay", write("damaged.json", damaged)}), part);
+  };
+  for (std::size_t size = 0; size < text.size() - 2; size += text.size() / 20)
+    refused(text.substr(0, size), "damaged.json: is no JSON object, or not a whole one");
+  std::string changed = text;
+  const std::size_t step = changed.find("\"steps\":\"w") + 10;
+  changed[step] = changed[step] == '0' ? '1' : '0';
+  refused(changed, "its checksum is another one");
+  refused("{\"findings\":[]}", "has no finding");
+  refused("\x7f\x45LF", "is no JSON object");
+  expect_usage(words(file, {"--replay", folder_.file("none.json")}), "none.json");
+  expect_usage(words(file, {"--replay", folder_.file("")}), "is a directory");
+  expect_usage(words(file, {"--replay", schedule + ":2"}), "has 1 finding: there is no number 2");
+  expect_usage(words(file, {"--replay", schedule + ":0"}), "counted from 1");
+  expect_usage(words(file, {"--replay", ""}), "empty value");
+}
+
+TEST_F(ReplayCli, WhatChoosesExecutionsCannotStandBesideASchedule) {
+  const std::string file = write("ahead.ptx", ahead(outside));
+  const std::string schedule = found(file);
+  for (const std::string option : {"--explore", "--seed", "--sample", "--limit"})
+    expect_usage(words(file, {"--replay", schedule, option, "3"}),
+                 option + " cannot stand beside --replay");
+  for (const std::string option : {"--coverage", "--list"})
+    expect_usage(words(file, {"--replay", schedule, option}),
+                 option + " cannot stand beside --replay");
 }
 
 }  // namespace

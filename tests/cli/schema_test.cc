@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/cli/golden.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 namespace {
@@ -109,6 +110,18 @@ TEST(Schema, EveryVerbAnswersBothArchitecturesWithTheKeysThatAreWrittenDown) {
   for (const auto& [verb, rule] : schema()["$defs"].items()) {
     if (!rule.value("description", "").starts_with("tcq ")) continue;
     EXPECT_GE(fitting[verb], 4) << verb << ": too few golden questions";
+  }
+}
+
+// Its words name files, which golden questions do not.
+TEST(Schema, RunAnswersWithTheKeysThatAreWrittenDown) {
+  const std::string kernel = source_file("docs/kernels/reverse.ptx");
+  for (const char* threads : {"32", "64"}) {
+    const json answer = json::parse(run(TCQ_BINARY, {"run", kernel, "--grid", "1", "--block",
+                                                     threads, "--arg", "zeros:u32:64", "--json"})
+                                        .out);
+    EXPECT_EQ(misfit({{"$ref", "#/$defs/run"}}, answer), "") << threads;
+    for (const json& finding : answer["findings"]) EXPECT_TRUE(finding.contains("schedule"));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::tests {
 namespace {

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "sim/async/program.h"
+
 namespace tcq::fuzz {
 
 // A law does not hold; what() says which and of what.
@@ -26,13 +28,17 @@ void stream(std::string_view bytes);     // lines for `emission`
 void sum(std::string_view bytes);  // a line with a question for `mma`, then one with its operands
 void recording(
     std::string_view bytes);  // '0' and a file, '1' and one of directed probes; +2: sealed
+// A file for --replay, and the steps of one, which are followed on schedule_program().
+void schedule(std::string_view bytes);
+const machine::Program& schedule_program();
 
 struct Body {
   std::string_view name;
   void (*run)(std::string_view bytes);
 };
-inline constexpr Body bodies[] = {{"question", question}, {"word", word}, {"statement", statement},
-                                  {"stream", stream},     {"sum", sum},   {"recording", recording},
-                                  {"kernel", kernel}};
+inline constexpr Body bodies[] = {
+    {"question", question}, {"word", word},        {"statement", statement},
+    {"stream", stream},     {"sum", sum},          {"recording", recording},
+    {"kernel", kernel},     {"schedule", schedule}};
 
 }  // namespace tcq::fuzz

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "oracle/diagnosis/schedule_text.h"
 #include "oracle/recording/directed.h"
 #include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "oracle/recording/suites.h"
 #include "oracle/recording/tcgen05_predict.h"
+#include "oracle/run/schedule.h"
+#include "sim/async/explore.h"
 #include "tests/fuzz/fuzz_kit.h"
 #include "tests/support/sealed_file.h"
 #include "tests/support/source_tree.h"
@@ -128,6 +131,49 @@ TEST_F(FuzzFiles, DamagedKernelsAreDecodedAsFarAsTheyGo) {
         file.substr(0, at == 0 ? file.size() : 700) + file.substr(at, 1 + random_() % 4000);
     for (std::uint64_t left = 1 + random_() % 4; left != 0; --left) mutate(random_, bytes);
     try_on(fuzz::kernel, bytes);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// --- schedules -------------------------------------------------------------------------------------
+
+std::vector<std::string> followed_schedules() {
+  std::vector<std::string> texts;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const machine::Report report = machine::explore(
+        fuzz::schedule_program(), {.max_executions = 1, .random_executions = 20, .seed = seed});
+    texts.push_back(oracle::steps_text(report.schedule.execution.steps));
+    if (report.schedule.against)
+      texts.push_back(oracle::steps_text(report.schedule.against->steps));
+    texts.push_back(oracle::json_text(
+        value_of(oracle::run::StoredSchedule{{"k", "", "", ""}, 0, 0, report.schedule})));
+  }
+  return texts;
+}
+
+TEST_F(FuzzFiles, DamagedSchedulesAreFollowedOrRefusedWithASentence) {
+  const std::vector<std::string> texts = followed_schedules();
+  for (const std::string& text : texts) {
+    try_on(fuzz::schedule, text);
+    ASSERT_NE(text.find("w0@"), text.npos);
+  }
+  while (another_round()) {
+    std::string bytes = pick(random_, texts);
+    const std::size_t steps = bytes.find("w0@");
+    // A step moved, a step twice, a digit, or anything.
+    for (std::uint64_t left = random_() % 3; left != 0; --left) {
+      const std::size_t at = bytes.find_last_of(' ', steps + random_() % bytes.size());
+      if (at == bytes.npos) continue;
+      const std::size_t end = std::min(bytes.find(' ', at + 1), bytes.size());
+      const std::string step = bytes.substr(at, end - at);
+      if (random_() % 2 == 0) bytes.erase(at, end - at);
+      if (const std::size_t to = bytes.rfind(' ', random_() % bytes.size()); to != bytes.npos)
+        bytes.insert(to, step);
+    }
+    if (random_() % 2 == 0)
+      bytes[random_() % bytes.size()] = pick(random_, std::string("0123=@>.wckd"));
+    if (random_() % 4 == 0) mutate(random_, bytes);
+    try_on(fuzz::schedule, bytes);
     if (HasFatalFailure()) return;
   }
 }

@@ -27,7 +27,7 @@
 namespace tcq {
 namespace {
 
-constexpr int tests_sharing_the_time = 12;  // of fuzz.cc and fuzz_files.cc
+constexpr int tests_sharing_the_time = 13;  // of fuzz.cc and fuzz_files.cc
 
 using Random = std::mt19937_64;
 using Clock = std::chrono::steady_clock;

@@ -4,8 +4,10 @@
 #include <string_view>
 
 #include "sim/async/explore.h"
+#include "sim/async/replay.h"
 #include "sim/ptx/decode.h"
 #include "sim/ptx/printer.h"
+#include "sim/run/inline_calls.h"
 #include "sim/run/launch.h"
 #include "tests/fuzz/bodies.h"
 
@@ -99,6 +101,10 @@ void demand_runs(const Program& program, std::string_view bytes) {
     const machine::Report report = machine::explore(
         cluster, {.max_executions = 2, .random_executions = 1, .max_instructions = few});
     demand(report.instructions <= 8 * few, "it does not end", bytes);
+    if (report.outcome == machine::Outcome::Refused) continue;
+    const machine::Replay again = machine::replay(cluster, report.schedule);
+    demand(again.misfit == machine::Misfit::None && again.finding == report.finding,
+           "its schedule does not repeat it", bytes);
   }
 }
 
@@ -108,7 +114,9 @@ void kernel(std::string_view bytes) {
     const Program program = decode(read(bytes, {.loose = loose}));
     demand_sentences(program.diagnostics, bytes);
     demand_whole(program, bytes);
-    demand_runs(program, bytes);
+    const Program called = decode(run::inline_calls(read(bytes, {.loose = loose})));
+    demand_whole(called, bytes);
+    demand_runs(called, bytes);
     if (!program.unit.diagnostics.empty()) continue;
     const std::string printed = print(program.unit);
     const Unit again = read(printed, {.loose = loose});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "cuda/gemm/gemm.h"
@@ -15,13 +17,14 @@ void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
   tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
+  tcq_gemm_defaults(&p, sizeof p);
   p.n = p.k = 8;
   tcq_gemm_plan* plan = nullptr;
   EXPECT_EQ(tcq_gemm_check(&p), 0);
   ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);  // m is 0: empty
   EXPECT_EQ(tcq_gemm_workspace_bytes(plan), 0u);
-  const tcq_gemm_pointers odd = {at(18), at(18), nullptr, at(16), nullptr};
+  const tcq_gemm_pointers odd = {sizeof odd, at(18),  at(18),  nullptr, at(16),
+                                 nullptr,    nullptr, nullptr, nullptr};
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &odd), 0u);
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, nullptr), 0u);
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(nullptr, &odd), 0u);
@@ -29,7 +32,8 @@ TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
   const std::size_t length = tcq_gemm_describe(plan, text, sizeof text);
   EXPECT_GT(length, sizeof text);
   EXPECT_EQ(std::string(text), "problem: 0x8x8, bf16 ->");
-  const tcq_gemm_pointers none = {};
+  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr,
+                                  nullptr,     nullptr, nullptr, nullptr};
   EXPECT_EQ(tcq_gemm_run(plan, &none, nullptr, 0, nullptr), 0);
   tcq_gemm_destroy_plan(plan);
   p.m = -1;
@@ -54,15 +58,84 @@ TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
 
 int code(Status status) { return static_cast<int>(status); }
 
+std::string text_of(const tcq_gemm_problem& p) {
+  tcq_gemm_plan* plan = nullptr;
+  EXPECT_EQ(tcq_gemm_make_plan(&p, &plan), 0);
+  std::string text(tcq_gemm_describe(plan, nullptr, 0) + 1, '\0');
+  tcq_gemm_describe(plan, text.data(), text.size());
+  tcq_gemm_destroy_plan(plan);
+  return text;
+}
+
+// As a caller that was compiled before there were options of launches.
+TEST(Gemm_C, AProblemWithoutOptionsOfLaunchesHasTheirDefaults) {
+  constexpr std::size_t older = offsetof(tcq_gemm_problem, sm_limit);
+  tcq_gemm_problem p;
+  std::memset(&p, 0x5a, sizeof p);
+  ASSERT_EQ(tcq_gemm_defaults(&p, older), 0);
+  EXPECT_EQ(p.sm_limit, 0x5a5a5a5a);  // not the caller's
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  tcq_gemm_problem whole;
+  ASSERT_EQ(tcq_gemm_defaults(&whole, sizeof whole), 0);
+  EXPECT_EQ(whole.programmatic_launch, 1);
+  EXPECT_EQ(text_of(p), text_of(whole));
+  whole.sm_limit = 100;
+  whole.programmatic_launch = 0;
+  EXPECT_NE(text_of(whole).find("limit: 100 SMs\nlaunches: not before"), std::string::npos);
+  whole.sm_limit = -1;
+  EXPECT_EQ(tcq_gemm_check(&whole), code(Status::BadSmLimit));
+}
+
+TEST(Gemm_C, WhatTheLibraryDoesNotKnowIsRefusedEverywhere) {
+  struct {
+    tcq_gemm_problem known;
+    std::int64_t more;
+  } newer;
+  ASSERT_EQ(tcq_gemm_defaults(&newer.known, sizeof newer), 0);
+  EXPECT_EQ(newer.more, 0);
+  EXPECT_EQ(tcq_gemm_check(&newer.known), 0);
+  tcq_gemm_plan* plan = nullptr;
+  tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();
+  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr,
+                                  nullptr,     nullptr, nullptr, nullptr};
+  const auto refused_with = [&](const tcq_gemm_problem& p, Status why) {
+    EXPECT_EQ(tcq_gemm_check(&p), code(why));
+    EXPECT_EQ(tcq_gemm_make_plan(&p, &plan), code(why));
+    EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), code(why));
+    EXPECT_EQ(tcq_gemm_tune(&p, &none, nullptr, 0, nullptr, 8, cache, &plan), code(why));
+    EXPECT_EQ(plan, nullptr);
+  };
+  newer.more = 1;
+  refused_with(newer.known, Status::UnknownField);
+  tcq_gemm_problem p;
+  ASSERT_EQ(tcq_gemm_defaults(&p, sizeof p), 0);
+  p.reserved = 1;
+  refused_with(p, Status::UnknownField);
+  p.reserved = 0;
+  for (const std::size_t size : {std::size_t{0}, sizeof p - 4, std::size_t{1} << 40}) {
+    p.size = size;
+    refused_with(p, Status::BadStructSize);
+    EXPECT_EQ(tcq_gemm_defaults(&newer.known, size), code(Status::BadStructSize));
+  }
+  p.size = sizeof p;
+  ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);
+  const tcq_gemm_pointers without_size = {};
+  EXPECT_EQ(tcq_gemm_run(plan, &without_size, nullptr, 0, nullptr), code(Status::BadStructSize));
+  EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &without_size), 0u);
+  tcq_gemm_destroy_plan(plan);
+  tcq_gemm_destroy_tune_cache(cache);
+}
+
 // What is null is said to be, by every entry; what has nothing to say says nothing.
 TEST(Gemm_C, NullIsRefused) {
   tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
+  tcq_gemm_defaults(&p, sizeof p);
   tcq_gemm_plan* plan = nullptr;
   tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();
-  const tcq_gemm_pointers x = {};
+  const tcq_gemm_pointers x = {sizeof x, nullptr, nullptr, nullptr, nullptr,
+                               nullptr,  nullptr, nullptr, nullptr};
   const int null = code(Status::NullPointer);
-  tcq_gemm_defaults(nullptr);
+  EXPECT_EQ(tcq_gemm_defaults(nullptr, sizeof p), null);
   EXPECT_EQ(tcq_gemm_check(nullptr), null);
   EXPECT_EQ(tcq_gemm_make_plan(nullptr, &plan), null);
   EXPECT_EQ(tcq_gemm_make_plan(&p, nullptr), null);

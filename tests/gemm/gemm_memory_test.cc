@@ -106,7 +106,7 @@ TEST(Gemm_Memory, TheCInterface) {
   const TemporaryFolder folder;
   const std::string path = folder.file("choices");
   tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
+  tcq_gemm_defaults(&p, sizeof p);
   p.n = p.k = 8;  // m is 0: a plan without a device
   tcq_gemm_plan* plan = nullptr;
   const auto none = [&] { return plan == nullptr; };
@@ -140,7 +140,8 @@ TEST(Gemm_Memory, TheCInterface) {
       0);
   tcq_gemm_destroy_plan(plan);
   plan = nullptr;
-  const tcq_gemm_pointers x = {};
+  const tcq_gemm_pointers x = {sizeof x, nullptr, nullptr, nullptr, nullptr,
+                               nullptr,  nullptr, nullptr, nullptr};
   const auto tuned = [&] {
     return status(tcq_gemm_tune(&p, &x, nullptr, 0, nullptr, 8, cache, &plan));
   };

@@ -23,15 +23,19 @@ std::vector<GemmSegment> parts_of(const std::vector<gemm::KSegment>& segments) {
 
 TEST(Gemm_PlanText, TheOrderOfEveryPlanIsReadBack) {
   std::size_t split = 0;
-  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::s8}) {
+  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::s8, Type::e4m3}) {
     for (const std::int64_t m : {1, 16, 64, 4096}) {
       for (const std::int64_t k : {8, 100, 1000, 4096, 16384}) {
         gemm::Plan plan;
         gemm::Problem problem{.m = m, .n = 4096, .k = k, .in = in};
-        problem.out = in == Type::tf32 ? Type::f32 : in == Type::s8 ? Type::s32 : in;
+        problem.out = in == Type::tf32 ? Type::f32
+                      : in == Type::s8 ? Type::s32
+                      : is_fp8(in)     ? Type::f16
+                                       : in;
         ASSERT_EQ(gemm::make_plan_for(problem, {}, plan), gemm::Status::Ok);
         const auto parts = parts_of(gemm::k_segments(plan, gemm::Path::Aligned));
-        EXPECT_EQ(oracle::gemm::parse_plan(gemm::describe(plan), "plan", {in, in, k}), parts)
+        EXPECT_EQ(oracle::gemm::parse_plan(gemm::describe(plan), "plan", {in, in, k}).segments,
+                  parts)
             << gemm::describe(plan);
         if (parts.empty()) continue;
         ++split;

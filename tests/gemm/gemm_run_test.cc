@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cuda/gemm/kernels.h"
@@ -40,6 +41,7 @@ struct FakeDriver {
   Throws maps = Throws::No;
   mutable std::string calls = {};
   mutable std::size_t copies = 0;
+  mutable Problem copying_for = {};
   mutable const Launch* launched = nullptr;
 
   bool current_device(int& id) const {
@@ -53,9 +55,10 @@ struct FakeDriver {
     if (maps == Throws::Refused) throw std::runtime_error("refused");
     return 0;
   }
-  bool realign(std::span<const RealignJob> jobs, Stream) const {
+  bool realign(std::span<const RealignJob> jobs, const Problem& p, Stream) const {
     calls += "realign ";
     copies = jobs.size();
+    copying_for = p;
     return realigns;
   }
   bool launch(const Launch& chosen, int, const Arguments&, Stream) const {
@@ -128,7 +131,24 @@ TEST(Gemm_Run, OperandsAreCopiedIfTheWorkspaceHoldsThem) {
   const FakeDriver with;
   EXPECT_EQ(x.run(with, {at(65536), x.plan.workspace_bytes}), Status::Ok);
   EXPECT_EQ(with.copies, 2u);
+  EXPECT_EQ(with.copying_for, x.plan.problem);  // whose limit of SMs holds for copies, too
   EXPECT_EQ(with.launched, &x.plan.realigned);
+}
+
+TEST(Gemm_Check, ALimitOfSmsIsNotNegative) {
+  Problem p = usual;
+  for (const int limit : {0, 1, 132, INT32_MAX}) {
+    p.sm_limit = limit;
+    EXPECT_EQ(check(p), Status::Ok) << limit;
+  }
+  p.sm_limit = -1;
+  EXPECT_EQ(check(p), Status::BadSmLimit);
+  for (const auto& [limit, usable] :
+       {std::pair{0, 132}, {1, 1}, {131, 131}, {132, 132}, {133, 132}}) {
+    p.sm_limit = limit;
+    EXPECT_EQ(usable_sms(p, 132), usable);
+    EXPECT_EQ(tune_key(p, {}, "chip").sm_count, usable);
+  }
 }
 
 TEST(Gemm_Run, AWorkspaceThatIsTooSmallIsNotUsed) {
@@ -187,7 +207,7 @@ TEST(Gemm_Run, OnlyPointersThatAreFollowedHaveToBeTheDevices) {
       if (flags / 2 % 2 == 1) p.beta = 1;
       if (flags / 4 == 1) p.has_bias = true;
       EXPECT_EQ(said(p, aligned), Status::Ok);
-      const auto one_wrong = [&](const void* Pointers::*member) {
+      const auto one_wrong = [&, wrong = wrong](const void* Pointers::*member) {
         Pointers x = aligned;
         x.*member = wrong;
         return said(p, x);
@@ -429,6 +449,24 @@ TEST(Gemm_Check, CMayBeDWithItsStridesAlone) {
         EXPECT_EQ(check(Planned(p).plan, aligned, {}), Status::Ok);
         p.beta = 0;  // C is not read
         EXPECT_EQ(check(Planned(p).plan, x, {}), Status::Ok);
+      }
+    }
+  }
+}
+
+// --- a kernel's way over its tiles -----------------------------------------------------------------
+
+TEST(Gemm_Walk, IsTheSchedulesOrder) {
+  for (int rows = 1; rows <= 9; ++rows) {
+    for (int group = 1; group <= 10; ++group) {
+      const Schedule s{rows, 5, 2, group};
+      const Walk walk(s);
+      ASSERT_EQ(walk.tiles, tile_count(s));
+      for (int i = 0; i < walk.tiles; ++i) {
+        const TileAt want = tile_at(s, i);
+        const TileAt got = walk.at(i);
+        EXPECT_EQ(std::tie(got.row, got.col, got.batch), std::tie(want.row, want.col, want.batch))
+            << rows << " " << group << " " << i;
       }
     }
   }

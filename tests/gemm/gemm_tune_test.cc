@@ -70,6 +70,10 @@ std::vector<TuneKey> keys_that_differ() {
   problem([](Problem& p) { p.activation = Activation::Gelu; });
   problem([](Problem& p) { p.activation = Activation::Silu; });
   problem([](Problem& p) { p.batch_invariant = true; });
+  problem([](Problem& p) { p.in = Type::e4m3; });
+  problem([](Problem& p) { p.in = Type::e4m3, p.in_b = Type::e5m2; });
+  problem([](Problem& p) { p.in = Type::e4m3, p.promotes = true; });
+  problem([](Problem& p) { p.in = Type::e4m3, p.scaling = Scaling::RowColumn; });
   const Problem p = bf16(256, 512, 1024);
   keys.push_back(tune_key(p, h200, "NVIDIA H100"));
   keys.push_back(tune_key(p, {0, 10, 0, 132}, h200_name));
@@ -180,8 +184,8 @@ TEST(Gemm_Tune, OptionsAndEmptyProblems) {
 
 // A choice is kept as a name.
 TEST(Gemm_TuneCache, KernelsOfEqualTypesAndMajorsHaveDifferentNames) {
-  std::set<std::tuple<Type, Major, Major, std::string>> names;
-  for (const Kernel& k : kernels()) names.insert({k.in, k.major_a, k.major_b, name(k)});
+  std::set<std::tuple<Type, Type, Major, Major, std::string>> names;
+  for (const Kernel& k : kernels()) names.insert({k.in, k.in_b, k.major_a, k.major_b, name(k)});
   EXPECT_EQ(names.size(), kernels().size());
 }
 
@@ -478,13 +482,13 @@ TEST(Gemm_TuneFile, OtherFilesAndVersionsAreLeftAlone) {
                               "{\"version\": 1, \"choices\": []}"})
     expect_refused(foreign, Status::TuneFileForeign);
   expect_refused(replaced(good, "tcq gemm choices", "something else"), Status::TuneFileForeign);
-  for (const char* newer : {"2", "1000000"})
-    expect_refused(replaced(good, "\"version\": 1", std::string("\"version\": ") + newer),
+  for (const char* newer : {"3", "1000000"})
+    expect_refused(replaced(good, "\"version\": 2", std::string("\"version\": ") + newer),
                    Status::TuneFileNewer);
   for (const char* wrong : {"0", "-1", "1.5", "\"1\"", "null"})
-    expect_refused(replaced(good, "\"version\": 1", std::string("\"version\": ") + wrong),
+    expect_refused(replaced(good, "\"version\": 2", std::string("\"version\": ") + wrong),
                    Status::TuneFileDamaged);
-  expect_refused(replaced(good, "\"version\": 1", "\"more\": 1, \"version\": 1"),
+  expect_refused(replaced(good, "\"version\": 2", "\"more\": 1, \"version\": 2"),
                  Status::TuneFileDamaged);
   for (const char* choices : {"{}", "7", "null", "[7]", "[null]", "[[]]", "[{}]"})
     expect_refused(std::string("{\"format\": \"tcq gemm choices\", \"version\": 1, \"choices\": ") +
@@ -561,8 +565,9 @@ TEST(Gemm_TuneC, SaysWhatTheCppInterfaceSays) {
   EXPECT_EQ(tcq_gemm_save_tune_cache(cache, nullptr), null);
 
   tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);  // empty
-  const tcq_gemm_pointers none = {};
+  tcq_gemm_defaults(&p, sizeof p);  // empty
+  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr,
+                                  nullptr,     nullptr, nullptr, nullptr};
   tcq_gemm_plan* plan = nullptr;
   EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), 0);
   EXPECT_NE(plan, nullptr);

@@ -421,6 +421,14 @@ TEST(Tcgen05_ZeroMask, CheckNamesWhatDoesNotFit) {
   EXPECT_EQ(with([](auto& z) { z.column_shift = 16; }, 32), Fault::UnmodelledColumnShift);
 }
 
+TEST(Tcgen05_Idesc, AKindWithoutScaleFactorsForEveryType) {
+  for (const Type type : {Type::f16, Type::bf16}) EXPECT_EQ(kind_without_factors(type), Kind::f16);
+  EXPECT_EQ(kind_without_factors(Type::tf32), Kind::tf32);
+  for (const Type type : {Type::e4m3, Type::e5m2, Type::e2m3, Type::e3m2, Type::e2m1})
+    EXPECT_EQ(kind_without_factors(type), Kind::f8f6f4);
+  for (const Type type : {Type::s8, Type::u8}) EXPECT_EQ(kind_without_factors(type), Kind::i8);
+}
+
 // ---- Tensor Memory addresses --------------------------------------------------------------------
 
 TEST(Tmem_Address, EveryCellHasItsOwnWordAndComesBack) {

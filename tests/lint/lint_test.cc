@@ -154,7 +154,9 @@ bool finds(const std::string& line, const std::regex& pattern) {
 
 // What follows a product in the GEMM's epilogue: f32 operations, the same on host and device, which
 // the reference path of an instruction never uses.
-bool is_float_arithmetic(const File& file) { return file.path == "sim/num/activation.h"; }
+bool is_float_arithmetic(const File& file) {
+  return file.path == "sim/num/activation.h" || file.path == "sim/num/quantize.h";
+}
 
 // Which folders of the project a layer may include the compiler says (CMakeLists.txt, tcq_layer); it
 // cannot say what comes from outside.

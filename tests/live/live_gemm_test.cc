@@ -1,253 +1,21 @@
 // Whole results of the GEMM library on a real sm_90 GPU against oracle/gemm_reference: every bit of
 // D, its guards and the gaps between its rows. Skips loudly without one.
 //
-// Every case runs twice into poisoned memory, once captured in a graph; if operands have to be
-// copied, without a workspace and with one. Small* are the cases for compute-sanitizer:
+// How a case runs and what is compared: live_gemm.h. Small* are the cases for compute-sanitizer:
 //   compute-sanitizer --tool TOOL --error-exitcode 1 build/tests/live_gemm_test
 //   --gtest_filter=*.Small*, with TOOL memcheck, racecheck, synccheck, initcheck.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+#include "tests/live/live_gemm.h"
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <cstring>
 #include <utility>
 #include <vector>
 
-#include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
-#include "cuda/gemm/tune.h"
-#include "cuda/runtime/launch.h"
-#include "tests/live/live_device.h"
-#include "tests/support/gemm_case.h"
 
 namespace tcq {
 namespace {
-
-using gemm::Plan;
-using gemm::Problem;
-using gemm::Status;
-
-struct Totals {
-  int runs = 0;
-  int realigned = 0;  // of these
-  std::uint64_t outputs = 0;
-  std::uint64_t differing_bits = 0;
-};
-
-// All bytes of D, for one order of accumulation.
-struct Prediction {
-  std::vector<gemm::KSegment> segments;
-  std::vector<std::uint8_t> bytes;
-};
-
-// Everything about a case but its shape.
-struct Options {
-  bool has_bias = false;
-  Values values = Values::Near;
-  Shifts shifts = {};
-  bool batch_invariant = false;
-  bool c_is_d = false;
-};
-
-Problem problem_of(const oracle::Gemm& g, const Options& o) {
-  const auto strides = [](const oracle::GemmStrides& s) { return gemm::Strides{s.ld, s.batch}; };
-  Problem p{.m = g.m, .n = g.n, .k = g.k, .batch = g.batch, .in = g.in, .out = g.out};
-  p.major_a = g.major_a;
-  p.major_b = g.major_b;
-  p.a = strides(g.a);
-  p.b = strides(g.b);
-  p.c = o.c_is_d ? strides(g.d) : strides(g.c);
-  p.d = strides(g.d);
-  p.alpha = g.alpha;
-  p.beta = g.beta;
-  p.has_bias = o.has_bias;
-  p.activation = g.activation;
-  p.batch_invariant = o.batch_invariant;
-  return p;
-}
-
-// run() in a graph that is launched and waited for.
-Status run_captured(const Plan& plan, const gemm::Pointers& pointers,
-                    const gemm::Workspace& workspace) {
-  cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t exec = nullptr;
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  const Status status = run(plan, pointers, workspace, stream);
-  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-  CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
-  CUDA_CHECK(cudaGraphLaunch(exec, stream));
-  CUDA_CHECK(cudaStreamSynchronize(stream));
-  CUDA_CHECK(cudaGraphExecDestroy(exec));
-  CUDA_CHECK(cudaGraphDestroy(graph));
-  CUDA_CHECK(cudaStreamDestroy(stream));
-  return status;
-}
-
-class LiveGemm : public Live {
- protected:
-  void TearDown() override {
-    if (totals_.runs == 0) return;
-    fmt::print("{} runs, {} realigned, {} outputs, {} differing bits\n", totals_.runs,
-               totals_.realigned, totals_.outputs, totals_.differing_bits);
-  }
-
-  // Plans the case, runs it twice and compares all bytes of D. Returns them.
-  std::vector<std::uint8_t> compare(const oracle::Gemm& gemm, const Options& options = {}) {
-    return compare(gemm, options, [](const Problem& p, Plan& plan) { return make_plan(p, plan); });
-  }
-
-  template <class MakePlan>
-  std::vector<std::uint8_t> compare(const oracle::Gemm& gemm, const Options& options,
-                                    MakePlan plan_of) {
-    const std::uint64_t seed = mix(chosen_seed() + static_cast<std::uint64_t>(totals_.runs));
-    GemmCase x = make_case(gemm, options.has_bias, options.values, seed, options.shifts);
-    if (options.c_is_d) {
-      x.gemm.c = x.gemm.d;
-      fill(x.d, gemm.out, gemm.d, gemm.n, gemm.m, gemm.batch, Values::Near, mix(seed + 4));
-      x.c = x.d;
-    }
-    Plan plan;
-    const Status status = plan_of(problem_of(gemm, options), plan);
-    EXPECT_EQ(status, Status::Ok) << sentence(status);
-    if (status != Status::Ok) return {};
-    return compare(x, plan, options, seed);
-  }
-
-  std::vector<std::uint8_t> compare(GemmCase& x, const Plan& plan, const Options& options,
-                                    std::uint64_t seed) {
-    const cuda::DeviceBuffer<std::uint8_t> a(x.a.bytes);
-    const cuda::DeviceBuffer<std::uint8_t> b(x.b.bytes);
-    const cuda::DeviceBuffer<std::uint8_t> c(x.c.bytes);
-    const cuda::DeviceBuffer<std::uint8_t> bias(x.bias.bytes);
-    cuda::DeviceBuffer<std::uint8_t> d(x.d.bytes);
-    const auto at = [](const cuda::DeviceBuffer<std::uint8_t>& on_device, const Buffer& host) {
-      return on_device.size() == 0 ? nullptr : on_device.data() + host.first;
-    };
-    const gemm::Pointers pointers = {at(a, x.a), at(b, x.b),
-                                     options.c_is_d ? at(d, x.d) : at(c, x.c), at(d, x.d),
-                                     at(bias, x.bias)};
-    const std::size_t bytes = workspace_bytes(plan, pointers);
-    Prediction prediction;
-    if (bytes == 0) return compare(x, plan, pointers, {}, d, seed, prediction);
-    // Whatever the copies do not fill is poison; the workspace begins anywhere.
-    constexpr std::size_t shift = 3;
-    const cuda::DeviceBuffer<std::uint8_t> memory(
-        std::vector<std::uint8_t>(shift + bytes + guard_bytes, 0xff));
-    compare(x, plan, pointers, {}, d, seed, prediction);
-    const auto with =
-        compare(x, plan, pointers, {memory.data() + shift, bytes}, d, seed, prediction);
-    std::vector<std::uint8_t> after(memory.size());
-    memory.download(after);
-    EXPECT_TRUE(std::all_of(after.end() - guard_bytes, after.end(),
-                            [](std::uint8_t byte) { return byte == 0xff; }));
-    EXPECT_TRUE(std::all_of(after.begin(), after.begin() + shift,
-                            [](std::uint8_t byte) { return byte == 0xff; }));
-    return with;
-  }
-
-  // Runs so far that took this path.
-  int realigned() const { return totals_.realigned; }
-
- private:
-  std::vector<std::uint8_t> compare(GemmCase& x, const Plan& plan, const gemm::Pointers& pointers,
-                                    const gemm::Workspace& workspace,
-                                    cuda::DeviceBuffer<std::uint8_t>& d, std::uint64_t seed,
-                                    Prediction& prediction) {
-    EXPECT_EQ(check_memory(plan, pointers, workspace), Status::Ok);
-    const gemm::Path path = path_of(plan, pointers, workspace);
-    if (path == gemm::Path::Realigned) totals_.realigned += 2;
-    x.gemm.segments.clear();
-    const std::vector<gemm::KSegment> segments = k_segments(plan, path);
-    for (const gemm::KSegment& s : segments) x.gemm.segments.push_back({s.first, s.count});
-    if (prediction.bytes.empty() || segments != prediction.segments)
-      prediction = {segments, x.expected()};
-    const std::vector<std::uint8_t>& want = prediction.bytes;
-    std::vector<std::uint8_t> got(want.size());
-    for (int repeat = 0; repeat < 2; ++repeat) {
-      d.upload(x.d.bytes);
-      const Status status = repeat == 0 ? run_captured(plan, pointers, workspace)
-                                        : run(plan, pointers, workspace, nullptr);
-      EXPECT_EQ(status, Status::Ok) << sentence(status);
-      d.download(got);
-      count(x, plan, want, got, seed);
-    }
-    return got;
-  }
-
-  void count(const GemmCase& x, const Plan& plan, const std::vector<std::uint8_t>& want,
-             const std::vector<std::uint8_t>& got, std::uint64_t seed) {
-    const oracle::Gemm& g = x.gemm;
-    ++totals_.runs;
-    totals_.outputs += static_cast<std::uint64_t>(g.m * g.n * g.batch);
-    std::uint64_t bits_here = 0;
-    std::size_t first = want.size();
-    for (std::size_t i = 0; i < want.size(); ++i) {
-      if (want[i] == got[i]) continue;
-      first = std::min(first, i);
-      bits_here += static_cast<std::uint64_t>(__builtin_popcount(want[i] ^ got[i]));
-    }
-    totals_.differing_bits += bits_here;
-    if (bits_here == 0) return;
-    const auto width = static_cast<std::int64_t>(bits(g.out) / 8);
-    const std::int64_t element =
-        (static_cast<std::int64_t>(first) - static_cast<std::int64_t>(x.d.first)) / width;
-    const std::int64_t in_batch = g.batch > 1 ? element % g.d.batch : element;
-    const auto word = [&](const std::vector<std::uint8_t>& bytes) {
-      return oracle::load_element(g.out, bytes.data() + x.d.first, element);
-    };
-    ADD_FAILURE() << fmt::format(
-        "{} differing bits, first at D[{}][{}] of matrix {} (a gap or a guard if outside): got "
-        "{:#x},"
-        " want {:#x}; case seed {}\n{}",
-        bits_here, in_batch / g.d.ld, in_batch % g.d.ld, g.batch > 1 ? element / g.d.batch : 0,
-        word(got), word(want), seed, describe(plan));
-  }
-
-  Totals totals_;
-};
-
-oracle::Gemm shape(std::int64_t m, std::int64_t n, std::int64_t k, Type in = Type::bf16,
-                   Type out = Type::bf16) {
-  return with_strides({.m = m, .n = n, .k = k, .in = in, .out = out});
-}
-
-// A random epilogue; none for s32.
-void choose_epilogue(Draw& draw, oracle::Gemm& g, Options& options) {
-  if (g.out == Type::s32 || draw.one_in(3)) return;
-  constexpr std::array<float, 4> factors = {1, 0.5f, -1.25f, 0.0009765625f};
-  g.alpha = factors[static_cast<std::size_t>(draw.below(4))];
-  if (!is_float(g.in)) g.alpha *= 0.001f;
-  if (draw.one_in(2)) g.beta = factors[static_cast<std::size_t>(draw.below(4))];
-  options.has_bias = draw.one_in(2);
-  g.activation = static_cast<Activation>(draw.below(activation_count));
-  if (is_gated(g.activation)) {
-    g.beta = 0;
-    g.n += g.n % 2;
-  }
-}
-
-// Random types, majors, strides, epilogue for a shape.
-std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, std::int64_t n,
-                                             std::int64_t k) {
-  const auto& [in, out] = gemm_types[static_cast<std::size_t>(draw.below(11))];
-  oracle::Gemm g{.m = m, .n = n, .k = k, .in = in, .out = out};
-  Options options;
-  g.major_a = draw.one_in(2) ? Major::K : Major::MN;
-  g.major_b = draw.one_in(2) ? Major::K : Major::MN;
-  if (draw.one_in(6)) g.batch = draw.in(2, 4);
-  choose_epilogue(draw, g, options);
-  const auto pad = [&] { return draw.one_in(2) ? 0 : draw.below(40); };
-  const int pad_a = pad();
-  const int pad_b = pad();
-  const int pad_d = pad();
-  g = with_strides(g, pad_a, pad_b, pad_d, pad());
-  if (draw.one_in(4)) options.shifts = {draw.below(9), draw.below(9), draw.below(9)};
-  if (draw.one_in(3)) options.values = draw.one_in(2) ? Values::Wide : Values::Specials;
-  return {g, options};
-}
 
 // --- for compute-sanitizer, too --------------------------------------------------------------------
 
@@ -274,7 +42,8 @@ TEST_F(LiveGemm, SmallRaggedShapesOfEveryTypeMajorAndLoader) {
 class LiveGemmKernels : public LiveGemm, public testing::WithParamInterface<Type> {};
 
 INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
-                         testing::Values(Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8),
+                         testing::Values(Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8,
+                                         Type::e4m3, Type::e5m2),
                          [](const auto& in) { return std::string(name(in.param)); });
 
 // Every type of D, every activation, C and bias by chance, D's rows anywhere.
@@ -286,6 +55,8 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
     oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
     g.k = k.block_k * std::max(k.split, 3) + 32;
     g.in = k.in;
+    g.in_b = k.in_b;
+    g.promotes = k.promotion != gemm::Promotion::None;
     g.major_a = k.major_a;
     g.major_b = k.major_b;
     if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
@@ -295,6 +66,15 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
       g.out = out;
       Options options;
       compare(with_strides(g), options, on_this);
+      for (int i = 1; is_fp8(in) && i < gemm::scaling_count; ++i) {
+        const auto scaling = static_cast<gemm::Scaling>(i);
+        const bool by_blocks = k.promotion == gemm::Promotion::ColumnBlocks;
+        if (scales_blocks(scaling) && !g.promotes) continue;
+        if (scaling == gemm::Scaling::Vector128 && by_blocks) continue;
+        options.scales = {scaling, i % 2 == 0 ? Major::K : Major::MN, Major::K, i % 3};
+        compare(with_strides(g), options, on_this);
+      }
+      options.scales = {};
       if (out == Type::s32) continue;
       for (int i = 1; i < activation_count; ++i) {
         oracle::Gemm h = g;
@@ -331,8 +111,8 @@ TEST_F(LiveGemm, SmallRealignedOperandsOfEveryTypeAndMajor) {
       }
     }
   }
-  // All majors of 4 pairs of 16-bit types, K-major only of 7 others; D is unaligned if pad is 4.
-  EXPECT_GE(realigned(), 2 * 3 * (4 * 4 + 7));
+  // All majors of 4 pairs of 16-bit types, K-major only of 12 others; D is unaligned if pad is 4.
+  EXPECT_GE(realigned(), 2 * 3 * (4 * 4 + 12));
 }
 
 // --- shapes ----------------------------------------------------------------------------------------
@@ -426,6 +206,22 @@ TEST_F(LiveGemm, CMayBeD) {
       g.beta = 0.5f;
       compare(g, {.shifts = {0, 0, shift}, .c_is_d = true});
     }
+  }
+}
+
+// Kernels on a part of the SMs, copies of operands among them, and launches that wait for the one ahead.
+TEST_F(LiveGemm, ALimitOfSmsAndLaunchesInTurn) {
+  Draw draw(chosen_seed() + 4);
+  for (const int sm_limit : {1, 2, 3, 16, 66, 100, 131, 0}) {
+    for (int i = 0; i < 8; ++i) {
+      auto [g, options] = random_case(draw, draw.in(1, 600), draw.in(1, 600), draw.in(1, 1500));
+      if (options.values == Values::Specials) options.values = Values::Wide;
+      options.sm_limit = sm_limit;
+      options.programmatic_launch = i % 2 == 0 && sm_limit != 0;
+      compare(g, options);
+    }
+    compare(shape(16, 2112, 3000), {.sm_limit = sm_limit});
+    compare(shape(1000, 1000, 1001, Type::s8, Type::s32), {.sm_limit = sm_limit});
   }
 }
 

@@ -66,6 +66,13 @@ TEST_F(LiveRealign, LargerLinesOfTwoOperandsAtOnce) {
     ASSERT_EQ(launch_realign(one, nullptr), cudaSuccess);
     ASSERT_EQ(gemm::launch_realign({}, nullptr), cudaSuccess);
     EXPECT_TRUE(a.is_right() && b.is_right() && narrow.is_right()) << lead;
+    for (const int sm_limit : {1, 5}) {
+      const Copy c({lead, 5000, 0, 300, 1}, draw);
+      const Copy e({15 - lead, 1041, 7, 33, 3}, draw);
+      const std::array again = {c.job(), e.job()};
+      ASSERT_EQ(launch_realign(again, nullptr, sm_limit, false), cudaSuccess);
+      EXPECT_TRUE(c.is_right() && e.is_right()) << lead << " " << sm_limit;
+    }
   }
 }
 
@@ -106,7 +113,7 @@ TEST_F(LiveRealign, RunsOneAfterTheOtherMayShareAWorkspace) {
 
 TEST_F(LiveRealign, TheCInterfaceRunsWithAWorkspace) {
   tcq_gemm_problem p;
-  tcq_gemm_defaults(&p);
+  tcq_gemm_defaults(&p, sizeof p);
   p.m = 70;
   p.n = 136;
   p.k = 301;
@@ -129,7 +136,8 @@ TEST_F(LiveRealign, TheCInterfaceRunsWithAWorkspace) {
 
   tcq_gemm_plan* plan_c = nullptr;
   ASSERT_EQ(tcq_gemm_make_plan(&p, &plan_c), 0);
-  const tcq_gemm_pointers pointers = {a.data(), b.data(), nullptr, d_c.data(), nullptr};
+  const tcq_gemm_pointers pointers = {sizeof pointers, a.data(), b.data(), nullptr, d_c.data(),
+                                      nullptr,         nullptr,  nullptr,  nullptr};
   EXPECT_EQ(tcq_gemm_workspace_bytes(plan_c), memory.size());
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan_c, &pointers), memory.size());
   EXPECT_EQ(tcq_gemm_run(plan_c, &pointers, memory.data(), memory.size(), nullptr), 0);

@@ -25,7 +25,7 @@ double ulps(float got, double want) {
 
 TEST(Activation, ExponentialIsWithinTwoUlps) {
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> any(-86.0f, 88.0f);
+  std::uniform_real_distribution<float> any(-87.0f, 88.0f);
   double worst = 0;
   for (int i = 0; i < 200000; ++i) {
     const float x = any(random);
@@ -61,16 +61,26 @@ TEST(Activation, SpecialValues) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(silu(1.0f)), 0x3f3b26a8u);
 }
 
-TEST(Activation, RatiosAreWithinAUlp) {
-  std::mt19937 random(3);
-  std::uniform_real_distribution<float> exponent(0.0f, 126.0f);
-  for (int i = 0; i < 200000; ++i) {
-    const float y = std::exp2(exponent(random));
-    const float x = std::exp2(exponent(random) - 60.0f);
-    const double want = static_cast<double>(x) / y;
-    if (want < 1e-37) continue;
-    EXPECT_LE(ulps(rounded::ratio(x, y), want), 0.6) << x << " / " << y;
+// rounded::reciprocal() on a chip: its approximation, then one step.
+float stepped(float y, float start) { return std::fma(start, std::fma(-y, start, 1.0f), start); }
+
+// All mantissas; the exponent only moves both.
+TEST(Activation, OneStepFromWithinAUlpEndsAtTheRoundedReciprocal) {
+  int others = 0;
+  for (std::uint32_t mantissa = 0; mantissa < 1u << 23; ++mantissa) {
+    const float y = std::bit_cast<float>(0x3f800000u + mantissa);
+    const float want = 1.0f / y;
+    EXPECT_EQ(rounded::reciprocal(y), want);
+    const double exact =
+        1.0 / y;  // the float on its other side is as well within a unit in the last place
+    const float beside = std::nextafter(want, want < exact ? 2.0f : 0.0f);
+    others += stepped(y, want) != want;
+    if (want != exact) others += stepped(y, beside) != want;
   }
+  // 1 / (2 - 2^-23) lies just above the middle of two floats: from the lower one there is no way up.
+  EXPECT_EQ(others, 1);
+  const float last = std::bit_cast<float>(0x3fffffffu);
+  EXPECT_NE(stepped(last, 0.5f), 1.0f / last);
 }
 
 TEST(Activation, SwigluIsSiluOfTheGateByTheValue) {

@@ -171,7 +171,8 @@ inline std::vector<DecodedLine> decoded_lines(const Subject& s, const tcgen05::T
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint32_t* const words =
         (is_row ? tile.a : tile.b).data() + i * static_cast<std::size_t>(tile.k);
-    const std::uint8_t* const scales = (is_row ? tile.scales_a : tile.scales_b).data() + i;
+    const std::vector<std::uint8_t>& all = is_row ? tile.scales_a : tile.scales_b;
+    const std::uint8_t* const scales = all.empty() ? nullptr : all.data() + i;
     const tcgen05::Scale scale = tcgen05::row_scale(s.form, scales);
     out[i].nan = scale.nan;
     for (int k = 0; k < tile.k; ++k) {
@@ -246,7 +247,7 @@ inline PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& til
   const bool is_row = side == Side::Rows;
   PackedLines out(side, is_row ? tile.rows : tile.cols);
   for (int i = 0; i < out.count(); ++i)
-    out.set(i, tcgen05::decode_packed_row(
+    out.set(i, fast::packed_row(
                    (is_row ? tile.a : tile.b).data() + i * tile.k,
                    is_row ? form.idesc.negate_a : form.idesc.negate_b, form.idesc.scale_type,
                    (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,

@@ -307,8 +307,8 @@ class MapOfExample {
 
 TEST(ExplainExamples, TheDriverRefusesTheWrongTensorMapsAndAcceptsTheRightOnes) {
   for (const Explanation& e : group_named("Tensor maps")) {
-    EXPECT_EQ(info(check(MapOfExample(e.wrong).map())).name, info(e.fault).name) << e.wrong;
-    EXPECT_EQ(info(check(MapOfExample(e.right).map())).name, info(Fault::None).name) << e.right;
+    EXPECT_STREQ(info(check(MapOfExample(e.wrong).map())).name, info(e.fault).name) << e.wrong;
+    EXPECT_STREQ(info(check(MapOfExample(e.right).map())).name, info(Fault::None).name) << e.right;
   }
 }
 
@@ -317,8 +317,8 @@ TEST(ExplainExamples, ReductionsExistOrNotAsTheirTypesSay) {
   const auto verdict = [](std::string_view line) {
     return info(tma::check(tma::Reduction::Add, MapOfExample(line).map().type)).name;
   };
-  EXPECT_EQ(verdict(e.wrong), info(Fault::ReductionType).name);
-  EXPECT_EQ(verdict(e.right), info(Fault::None).name);
+  EXPECT_STREQ(verdict(e.wrong), info(Fault::ReductionType).name);
+  EXPECT_STREQ(verdict(e.right), info(Fault::None).name);
 }
 
 // ---- Messages of ptxas --------------------------------------------------------------------------
@@ -360,6 +360,7 @@ TEST(Explain, WordsFindWhatIsAboutThem) {
   EXPECT_TRUE(first("why does it hang").starts_with("Deadlock ")) << first("why does it hang");
   EXPECT_EQ(first("hang"), first("it hangs"));
   EXPECT_EQ(first("hang"), first("stuck"));
+  EXPECT_TRUE(contains(text_of("explain commits"), "errata 004.14 "));  // where it is one commit
   EXPECT_TRUE(first("missing proxy fence").starts_with("ProxyFenceMissing "));
   EXPECT_TRUE(contains(text_of("explain 14 bits"), "errata 003.14 "));
   EXPECT_FALSE(contains(text_of("explain 14 bits"), "114"));

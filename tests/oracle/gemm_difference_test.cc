@@ -198,6 +198,23 @@ TEST(GemmPredict, FmaAndFloat64AreWhatTheirNamesSay) {
   }
 }
 
+// More rows and columns than one piece of the work has.
+TEST(GemmPredict, ThreadsChangeNoBitOfFmaAndFloat64) {
+  const Problem p = drawn({"--generate", "300,110,33", "--type", "bf16"});
+  for (const char* spec : {"float64", "fma"}) {
+    const Order order = parse_order(spec, p.product);
+    std::vector<std::uint32_t> one(300 * 110);
+    std::vector<std::uint32_t> three(one.size());
+    const auto go_on = [](std::int64_t) { return true; };
+    ASSERT_TRUE(predict(p, order, {0, 300}, 1, one.data(), go_on));
+    ASSERT_TRUE(predict(p, order, {0, 300}, 3, three.data(), go_on));
+    EXPECT_EQ(one, three);
+    for (const std::int64_t row : {0, 127, 128, 299})
+      for (const std::int64_t col : {0, 31, 32, 109})
+        EXPECT_EQ(one[static_cast<std::size_t>(row * 110 + col)], predict_one(p, order, row, col));
+  }
+}
+
 TEST(GemmPredict, AShardIsABandOfRows) {
   std::int64_t end = 0;
   for (std::int64_t i = 0; i < 7; ++i) {

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "oracle/answer/answer.h"
 #include "oracle/gemm/order.h"
@@ -106,8 +108,9 @@ TEST(GemmOrder, WhatIsMalformedIsNamed) {
             "--order 'chain:wgmma,d=f16': no wgmma multiplies bf16 by bf16 into f16");
   EXPECT_EQ(refusal("chain:wgmma,satfinite"),
             "--order 'chain:wgmma,satfinite': satfinite is for integers");
-  EXPECT_EQ(refusal("chain:wgmma,e=f16"),
-            "unknown key of --order 'e': expected d or satfinite; did you mean 'd'?");
+  EXPECT_EQ(
+      refusal("chain:wgmma,e=f16"),
+      "unknown key of --order 'e': expected d, kind, satfinite or promoted; did you mean 'd'?");
   EXPECT_EQ(refusal("chain:wgmma.m64n64k16.f32.f16.f16"),
             "'wgmma.m64n64k16.f32.f16.f16' multiplies f16 by f16, but A is bf16 and B is bf16");
   EXPECT_EQ(refusal("chain:tcgen05.mma.cta_group::1.kind::tf32"),
@@ -119,12 +122,84 @@ TEST(GemmOrder, WhatIsNotAPlainProductIsNotModelled) {
   EXPECT_EQ(refusal("every=32:wgmma,satfinite", {Type::s8, Type::s8, 64}),
             "unmodelled: 'every=32:wgmma,satfinite': clamped sums of parts of K");
   EXPECT_EQ(refusal("chain:wgmma.sp.m64n64k32.f32.bf16.bf16"),
-            "unmodelled: 'wgmma.sp.m64n64k32.f32.bf16.bf16' is sparse: whole GEMMs are dense and "
-            "have no scale factors");
+            "unmodelled: 'wgmma.sp.m64n64k32.f32.bf16.bf16' is sparse: whole GEMMs are dense");
+}
+
+// --- scale factors of blocks -----------------------------------------------------------------------
+
+constexpr Product mxfp8{Type::e4m3, Type::e5m2, 192, Scaling::Ue8m0Block32};
+constexpr Product mxfp4{Type::e2m1, Type::e2m1, 192, Scaling::Ue8m0Block32};
+constexpr Product nvfp4{Type::e2m1, Type::e2m1, 192, Scaling::Ue4m3Block16};
+
+TEST(GemmOrder, ScaleFactorsDecideTheKind) {
+  const auto of = [](const std::string& spec, const Product& product) {
+    const Order order = parse_order(spec, product);
+    return fmt::format("{} {}", canonical_spec(order, product), step(order, product));
+  };
+  EXPECT_EQ(of("chain", mxfp8), "chain:tcgen05,kind=mxf8f6f4 32");
+  EXPECT_EQ(of("chain", mxfp4), "chain:tcgen05,kind=mxf4 64");
+  EXPECT_EQ(of("every=64:tcgen05", nvfp4), "every=64:tcgen05,kind=mxf4nvf4 64");
+  EXPECT_EQ(of("every=32:tcgen05,kind=MXF8F6F4", mxfp4), "every=32:tcgen05,kind=mxf8f6f4 32");
+  EXPECT_EQ(of("chain:tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::2X", mxfp4),
+            "chain:tcgen05,kind=mxf4nvf4 64");
+  EXPECT_EQ(of("chain:tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale", mxfp8),
+            "chain:tcgen05,kind=mxf8f6f4 32");
+  EXPECT_EQ(sentence(parse_order("every=64", nvfp4), nvfp4),
+            "3 chains of tcgen05.mma.kind::mxf4nvf4.block_scale.block16 f32.e2m1.e2m1 over "
+            "ascending k, 64 at a time, added in f32");
+  for (const Product& product : {mxfp8, mxfp4, nvfp4})
+    for (const Order& rival : rivals(parse_order("chain", product), product))
+      EXPECT_EQ(parse_order(rival.spec, product), rival) << rival.spec;
+}
+
+TEST(GemmOrder, WhatHasOtherScaleFactorsIsNamed) {
+  const std::string block16 = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16";
+  EXPECT_EQ(refusal("chain:" + block16, mxfp4),
+            "'" + block16 +
+                "' has scale factors: expected --scaling ue8m0_block16 or ue4m3_block16, the "
+                "product has ue8m0_block32");
   EXPECT_EQ(refusal("chain:tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
-                    {Type::e4m3, Type::e4m3, 64})
-                .substr(0, 12),
-            "unmodelled: ");
+                    {Type::e4m3, Type::e4m3, 64}),
+            "'tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale' has scale factors: expected "
+            "--scaling ue8m0_block32, the product has none");
+  EXPECT_EQ(refusal("chain:tcgen05.mma.cta_group::1.kind::f8f6f4", mxfp8),
+            "'tcgen05.mma.cta_group::1.kind::f8f6f4' has no scale factors, and --scaling "
+            "ue8m0_block32 has them: expected a kind with .block_scale");
+  EXPECT_EQ(refusal("chain:wgmma", mxfp8),
+            "--order 'chain:wgmma': no wgmma multiplies e4m3 by e5m2 into f32, with factors "
+            "ue8m0_block32");
+  EXPECT_EQ(refusal("chain:tcgen05,kind=mxf4", mxfp8),
+            "--order 'chain:tcgen05,kind=mxf4': no tcgen05.mma of kind mxf4 multiplies e4m3 by "
+            "e5m2 into f32, with factors ue8m0_block32");
+  EXPECT_EQ(refusal("chain:tcgen05,kind=mxf4", {Type::e2m1, Type::e2m1, 64}),
+            "--order 'chain:tcgen05,kind=mxf4': no tcgen05.mma of kind mxf4 multiplies e2m1 by "
+            "e2m1 into f32, with factors none");
+  EXPECT_EQ(refusal("chain:tcgen05,kind=mxf6", mxfp8),
+            "unknown kind 'mxf6': expected mxf8f6f4, mxf4 or mxf4nvf4; did you mean 'mxf4'?");
+  EXPECT_EQ(refusal("chain:wgmma,kind=mxf4", mxfp4),
+            "kind=mxf4 is tcgen05's: expected tcgen05,kind=mxf4");
+  EXPECT_EQ(refusal("chain:tcgen05,d=f16", mxfp8),
+            "--order 'chain:tcgen05,d=f16': no tcgen05.mma of kind mxf8f6f4 multiplies e4m3 by "
+            "e5m2 into f16, with factors ue8m0_block32");
+  EXPECT_EQ(refusal("segments=0-16,16-192", mxfp4),
+            "--order 'segments=0-16,16-192': a part begins at k = 16: expected a multiple of 32, "
+            "of which a scale factor is");
+  EXPECT_EQ(refusal("segments=16-192,0-16", nvfp4), "");
+  EXPECT_EQ(refusal("plan:absent", mxfp8),
+            "--order 'plan:absent': plans are of wgmma, which has no factors ue8m0_block32");
+  EXPECT_EQ(refusal("fma", nvfp4),
+            "unmodelled: 'fma': factors of 16 of K are operands of tcgen05.mma");
+}
+
+// mxf4 and mxf4nvf4 are one arithmetic, mxf8f6f4 another one.
+TEST(GemmOrder, OtherKindsAreRivals) {
+  std::vector<std::string> specs;
+  for (const Order& rival : rivals(parse_order("chain", mxfp4), mxfp4)) specs.push_back(rival.spec);
+  EXPECT_EQ(specs.front(), "every=128:tcgen05,kind=mxf4");
+  EXPECT_NE(std::ranges::find(specs, "chain:tcgen05,kind=mxf8f6f4"), specs.end());
+  EXPECT_EQ(std::ranges::find(specs, "chain:tcgen05,kind=mxf4nvf4"), specs.end());
+  for (const Order& rival : rivals(parse_order("chain", nvfp4), nvfp4))
+    EXPECT_EQ(rival.kind, tcgen05::Kind::mxf4nvf4) << rival.spec;
 }
 
 // --- plans -----------------------------------------------------------------------------------------
@@ -139,7 +214,7 @@ const std::string plan =
 std::string plan_parts(const std::string& text, std::int64_t k = 1000) {
   try {
     std::string parts;
-    for (const GemmSegment& s : parse_plan(text, "p", {Type::bf16, Type::bf16, k}))
+    for (const GemmSegment& s : parse_plan(text, "p", {Type::bf16, Type::bf16, k}).segments)
       parts += fmt::format("{}{}+{}", parts.empty() ? "" : " ", s.first, s.count);
     return parts;
   } catch (const UsageError& error) {
@@ -149,6 +224,74 @@ std::string plan_parts(const std::string& text, std::int64_t k = 1000) {
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
+}
+
+// Of FP8: chains of 128 are parts; what factors or two levels of sums make of them is no order.
+TEST(GemmOrder, PlansThatPromoteAreRead) {
+  const std::string promoting =
+      "problem: 64x48x300, e4m3 * e5m2 -> bf16, A K-major, B K-major\n"
+      "order: chains of 128 over ascending k, 32 at a time\n";
+  const Product product = {Type::e4m3, Type::e5m2, 300};
+  EXPECT_EQ(parse_plan(promoting, "p", product), (PlanOrder{{}, true}));
+  const std::string split = replaced(promoting, "chains of 128", "2 sums of chains of 128, each");
+  EXPECT_THROW(parse_plan(split, "p", product), UsageError);  // from which k?
+  const std::string parts = replaced(
+      promoting, "chains of 128 over ascending k, 32 at a time",
+      "2 sums of chains of 128, each over ascending k, 32 at a time, from k = 0 128; their");
+  EXPECT_EQ(parse_plan(parts, "p", product), (PlanOrder{{{0, 128}, {128, 172}}, true}));
+  EXPECT_THROW(parse_plan(promoting, "p", {Type::e4m3, Type::e4m3, 300}), UsageError);
+}
+
+// A plan's factors are the product's, or it is the plan of another product.
+TEST(GemmOrder, PlansThatHaveFactorsAreRead) {
+  const std::string plan_text =
+      "problem: 64x48x300, e4m3 * e5m2 -> bf16, A K-major, B K-major\n"
+      "factors: WHICH\norder: chains of 128 over ascending k, 32 at a time\n";
+  for (std::size_t of_plan = 1; of_plan < scaling_words.size(); ++of_plan) {
+    if (scaling_words[of_plan].plan.empty()) continue;
+    const std::string text = replaced(plan_text, "WHICH", std::string(scaling_words[of_plan].plan));
+    for (std::size_t i = 0; i < scaling_words.size(); ++i) {
+      const Product product = {Type::e4m3, Type::e5m2, 300, static_cast<Scaling>(i)};
+      if (i == of_plan)
+        EXPECT_EQ(parse_plan(text, "p", product), (PlanOrder{{}, true}));
+      else
+        EXPECT_THROW(parse_plan(text, "p", product), UsageError);
+    }
+  }
+  const Product none = {Type::e4m3, Type::e5m2, 300};
+  EXPECT_THROW(parse_plan(replaced(plan_text, "WHICH", "of each moon"), "p", none), UsageError);
+}
+
+TEST(GemmOrder, PromotedPartsAreSumsOfChains) {
+  Product blocks = {Type::e4m3, Type::e5m2, 512, Scaling::Block128};
+  EXPECT_EQ(canonical_spec(parse_order("chain:wgmma,promoted", blocks), blocks),
+            "chain:wgmma,promoted");
+  EXPECT_EQ(canonical_spec(parse_order("every=256:wgmma,promoted", blocks), blocks),
+            "every=256:wgmma,promoted");
+  EXPECT_EQ(sentence(parse_order("split=2:wgmma,promoted", blocks), blocks),
+            "2 sums of chains of 128 of K of wgmma f32.e4m3.e5m2 over ascending k, 32 at a time, "
+            "fma(factors, chain, sum), added in f32");
+  // Without factors of 128 of K it is an order of chains.
+  EXPECT_EQ(parse_order("chain:wgmma,promoted", fp8_512).segments,
+            parse_order("every=128", fp8_512).segments);
+  EXPECT_FALSE(parse_order("chain:wgmma,promoted", fp8_512).promotes);
+  EXPECT_TRUE(parse_order("split=2:wgmma,promoted", fp8_512).promotes);
+  // Later parts of one chain each are added as the first part's chains are.
+  EXPECT_EQ(canonical_spec(parse_order("segments=0-384,384-512:wgmma,promoted", fp8_512), fp8_512),
+            "every=128:wgmma");
+  EXPECT_TRUE(parse_order("segments=384-512,0-384:wgmma,promoted", fp8_512).promotes);
+  EXPECT_FALSE(computes_the_same(parse_order("split=2:wgmma,promoted", fp8_512),
+                                 parse_order("split=2", fp8_512), fp8_512));
+  EXPECT_EQ(refusal("chain", blocks),
+            "--order 'chain': the factors are of 128 of K each: expected a promoted order, for "
+            "example chain:wgmma,promoted");
+  EXPECT_EQ(refusal("every=64:wgmma,promoted", fp8_512),
+            "--order 'every=64:wgmma,promoted': a part begins at k = 64: promoted parts begin at "
+            "multiples of 128");
+  EXPECT_EQ(refusal("chain:wgmma,d=f16,promoted", {Type::e4m3, Type::e4m3, 512}),
+            "--order 'chain:wgmma,d=f16,promoted': expected sums in f32, which promoted is for");
+  EXPECT_EQ(refusal("float64", blocks),
+            "unmodelled: 'float64': factors of 128 of K meet chains of a tensor core");
 }
 
 TEST(GemmOrder, ThePlansOfTheGemmAreRead) {

@@ -124,9 +124,9 @@ TEST(Npy, EveryDamageHasItsSentence) {
   EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (-2, 3)}"),
             "x.npy: its header is damaged at character 51: expected a size");
   EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': ()}"),
-            "x.npy: has 0 dimensions: expected 1 or 2");
-  EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 2, 3)}"),
-            "x.npy: has 3 dimensions: expected 1 or 2");
+            "x.npy: has 0 dimensions: expected 1 to 3");
+  EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 2, 3, 4)}"),
+            "x.npy: has 4 dimensions: expected 1 to 3");
   EXPECT_EQ(of("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}"),
             "x.npy: its dtype '|O' is no number of a fixed width");
 }

@@ -170,6 +170,21 @@ TEST(PtxDecode, LabelsBelongToTheirBlock) {
             "line 7, column 8: no label 'L' in reach of this branch");
 }
 
+TEST(PtxDecode, ABranchNamesALabelAndABranchByTableATable) {
+  EXPECT_EQ(first_complaint("L: brx.idx %r1, L;"),
+            "line 7, column 4: no table 'L' in reach of this branch");
+  EXPECT_EQ(first_complaint("T: .branchtargets A; A: bra T;"),
+            "line 7, column 25: no label 'T' in reach of this branch");
+}
+
+TEST(PtxDecode, ABranchByATableThatLacksALabelIsUnknown) {
+  const Loaded p("T: .branchtargets A, M;\nbrx.idx %r1, T;\nA: ret;");
+  EXPECT_EQ(complaints(p.program.diagnostics),
+            "line 7, column 22: no label 'M' in reach of this table\n"
+            "line 8, column 1: a label of 'T' is not in reach of the table\n");
+  EXPECT_EQ(p.program.unknown, 1U);
+}
+
 TEST(PtxDecode, TablesAndCalls) {
   const std::string text =
       ".version 9.0\n.target sm_90a\n.extern .func (.param .b32 o) g(.param .b64 a);\n"
@@ -252,6 +267,17 @@ TEST(PtxDecode, BlocksAndWhereTheyMeet) {
   EXPECT_EQ(program.blocks[3].post_dominator, 4U);
   EXPECT_EQ(program.blocks[4].post_dominator, 5U);
   EXPECT_EQ(program.blocks[5].post_dominator, none);  // it may return here
+}
+
+// Else a check that traps would keep the lanes apart for the rest of the kernel.
+TEST(PtxDecode, LanesMeetBehindATrap) {
+  for (const char* text : {"@%p1 bra A; @%p2 bra B; trap; B: mov.b32 %r1, 2; A: mov.b32 %r2, %r1;",
+                           "@%p1 bra A; @%p2 trap; mov.b32 %r1, 2; A: mov.b32 %r2, %r1;"}) {
+    const Loaded p(text);
+    ASSERT_EQ(complaints(p.program.diagnostics), "");
+    const auto& blocks = p.program.blocks;
+    EXPECT_EQ(blocks[0].post_dominator, blocks.size() - 1) << text;
+  }
 }
 
 using Graph = std::vector<std::vector<std::uint32_t>>;

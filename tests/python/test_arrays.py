@@ -144,6 +144,13 @@ def test_mma_fills_k_with_zeros_and_needs_no_c():
     (lambda x: tcq.mma("wgmma.m64n8k16.f32.f16.f16", np.array([{}]), x), "a: "),
     (lambda x: tcq.mma("wgmma.sp.m64n8k32.f32.f16.f16", x.astype("f2"), x.astype("f2")), "sparse"),
     (lambda x: tcq.gemm(x, x, type="bf16"), "a: its dtype"),
+    (lambda x: tcq.mma("wgmma.m64n8k16.f32.f16.f16", x.astype("f2")[None], x.astype("f2")), "1 x 3 x 3: expected a matrix"),
+    (lambda x: tcq.gemm(np.stack([x] * 2).astype("f2"), np.stack([x] * 3).astype("f2"), type="f16"),
+     "A is 2 x 3 x 3 and B is 3 x 3 x 3: expected as many"),
+    (lambda x: tcq.gemm(x.astype("f2")[None, None], x.astype("f2"), type="f16"), "4 dimensions"),
+    (lambda x: tcq.gemm(x.astype("u1"), x.astype("u1"), type="e4m3", packed=True), "packed is for e2m1"),
+    (lambda x: tcq.gemm(x.astype("u1"), x.astype("u1"), type="e4m3", scaling="ue8m0_block32", scale_a=x.astype("u1"),
+                        scale_b=x.astype("u1")), "scale-a: has shape 3 x 3: expected 3 x 1"),
     (lambda x: tcq.gemm(x.astype("f2"), x.astype("f2"), type="f16", order="chian"), "order"),
     (lambda x: tcq.gemm(x.astype("f2"), x.astype("f2"), type="f61"), "f61"),
     (lambda x: tcq.gemm(x.astype("f2"), x.astype("f2"), type="f16", beta=1.0), "no C"),
@@ -159,8 +166,57 @@ def test_gemm_is_mma_chained():
     d = tcq.gemm(a, b, type="bf16")
     assert d.dtype == np.float32 and np.array_equal(d, tcq.mma("wgmma.m64n8k16.f32.bf16.bf16", a, b))
     assert np.array_equal(d, tcq.gemm(np.asfortranarray(a), b.T.copy().T, type="bf16"))
+    ones = np.ones((1, 1), "f4")
+    assert np.array_equal(d, tcq.gemm(a, b, type="bf16", scaling="tensor", scale_a=ones, scale_b=ones))
+    with pytest.raises(tcq.UsageError, match="expected all three"):
+        tcq.gemm(a, b, type="bf16", scaling="tensor")
     first, second = tcq.gemm(a, b, type="bf16", order=["chain", "every=32"])
     assert np.array_equal(first, d) and not np.array_equal(first, second)
+
+
+def test_batches_are_their_products():
+    a = DRAW.integers(0, 1 << 16, (3, 7, 96)).astype(np.uint16) & 0x3FFF
+    b = DRAW.integers(0, 1 << 16, (3, 96, 9)).astype(np.uint16) & 0x3FFF
+    c = DRAW.standard_normal((7, 9)).astype(np.float32)
+    bias = DRAW.standard_normal((3, 9)).astype(np.float32)
+    factors = DRAW.standard_normal((3, 1, 1)).astype(np.float32)
+    more = {"type": "bf16", "order": "every=32", "alpha": 0.5, "beta": 1.5, "scaling": "tensor"}
+    d = tcq.gemm(a, b, c=c, bias=bias, scale_a=factors, scale_b=factors[:1], **more)
+    assert d.shape == (3, 7, 9) and d.dtype == np.float32
+    for i in range(3):
+        one = tcq.gemm(a[i], b[i], c=c, bias=bias[i], scale_a=factors[i], scale_b=factors[0], **more)
+        assert np.array_equal(d[i], one)
+    shared = tcq.gemm(a, b[0], type="bf16")
+    assert all(np.array_equal(shared[i], tcq.gemm(a[i], b[0], type="bf16")) for i in range(3))
+    # Any memory order: numpy's own strides, Fortran's, a weight kept as N x K.
+    for other in (np.asfortranarray(a), a.transpose(2, 0, 1).copy().transpose(1, 2, 0)):
+        assert np.array_equal(shared, tcq.gemm(other, b[0].T.copy().T, type="bf16"))
+    _, answer = tcq.gemm(a, b[0], type="bf16", compare=shared, report=True)
+    assert answer["batch"] == 3 and answer["orders"][0]["compared"]["differing"] == 0
+
+
+@pytest.mark.parametrize("kind, scale_vec, scaling, block", [
+    ("mxf8f6f4", "1X", "ue8m0_block32", 32), ("mxf4", "2X", "ue8m0_block32", 32),
+    ("mxf4nvf4", "2X", "ue8m0_block32", 32), ("mxf4nvf4", "4X", "ue8m0_block16", 16),
+    ("mxf4nvf4", "4X", "ue4m3_block16", 16)])
+def test_block_scaled_gemm_is_mma_chained(kind, scale_vec, scaling, block):
+    m, n, k = 5, 9, 192
+    type_, top = ("e4m3", 0x78) if kind == "mxf8f6f4" else ("e2m1", 16)
+    a, b = DRAW.integers(0, top, (m, k)).astype(np.uint8), DRAW.integers(0, top, (k, n)).astype(np.uint8)
+    low, high = (40, 80) if scaling == "ue4m3_block16" else (120, 134)
+    sfa = DRAW.integers(low, high, (m, k // block)).astype(np.uint8)
+    sfb = DRAW.integers(low, high, (n, k // block)).astype(np.uint8)
+    mnemonic = f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale.scale_vec::{scale_vec}"
+    want = tcq.mma(mnemonic, a, b, sfa=sfa, sfb=sfb, m=128, n=8, scale_type=scaling[:5])
+    scales = {"type": type_, "scaling": scaling, "scale_a": sfa, "scale_b": sfb.T}
+    for order in (f"chain:tcgen05,kind={kind}", f"chain:{mnemonic}"):
+        assert np.array_equal(want, tcq.gemm(a, b, order=order, **scales)), order
+    if type_ == "e2m1":
+        halves_a, halves_b = a[:, ::2] | a[:, 1::2] << 4, b[::2] | b[1::2] << 4
+        assert np.array_equal(want, tcq.gemm(halves_a, halves_b, order=f"chain:tcgen05,kind={kind}", packed=True, **scales))
+    batch = tcq.gemm(np.stack([a, a[::-1]]), b, order=f"chain:tcgen05,kind={kind}",
+                     **{**scales, "scale_a": np.stack([sfa, sfa[::-1]])})
+    assert np.array_equal(batch[0], want) and np.array_equal(batch[1], want[::-1])
 
 
 def test_gemm_names_the_order_that_explains_a_device():

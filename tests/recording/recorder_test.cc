@@ -132,7 +132,7 @@ TEST(Tcgen05_Recorder, AWrongAssumptionStopsWhatBuildsOnIt) {
             first = false;
           }
       if (first) continue;
-      const auto script = [&](const Case& c) {
+      const auto script = [&, attempt = attempt](const Case& c) {
         return stage_of(c) == static_cast<Stage>(stage) && c.seed == culprit ? attempt : right(c);
       };
       for (const bool keep_going : {false, true}) {

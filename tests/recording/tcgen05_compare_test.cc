@@ -19,6 +19,7 @@
 #include "sim/num/tcgen05_dot.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::oracle {
 namespace {

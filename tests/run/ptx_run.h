@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "sim/async/explore.h"
-#include "sim/ptx/decode.h"
 #include "sim/run/address_map.h"
+#include "sim/run/inline_calls.h"
 #include "sim/run/launch.h"
 
 namespace tcq::tests {
@@ -35,7 +35,7 @@ struct Shape {
 class PtxRun {
  public:
   explicit PtxRun(std::string text, std::string_view entry = "k")
-      : text_(std::move(text)), program_(ptx::load(text_)) {
+      : text_(std::move(text)), program_(run::load(text_)) {
     for (const auto& d : program_.diagnostics) ADD_FAILURE() << d.at.line << ": " << d.message;
     kernel_ = std::make_shared<const run::Kernel>(run::lower(program_, entry, "test.ptx"));
     global_ = kernel_->global_bytes;

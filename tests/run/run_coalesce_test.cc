@@ -1,4 +1,4 @@
-// Accumulators that are copied from one wgmma to the next while they are in flight.
+// Accumulators that are copied from one wgmma to the next while they are in flight, and copies behind a fence.
 #include <gtest/gtest.h>
 
 #include "tests/run/kernel_run.h"
@@ -71,11 +71,23 @@ constexpr const char* kernel_end = R"(
 }
 )";
 
-KernelRun run(const std::string& middle) {
+KernelRun run_text(const std::string& text) {
   Launch launch;
   launch.block = {128, 1, 1};
-  return KernelRun(kernel_begin + middle + loop + kernel_end, launch, {0},
-                   {std::vector<std::uint8_t>(1024)});
+  return KernelRun(text, launch, {0}, {std::vector<std::uint8_t>(1024)});
+}
+
+KernelRun run(const std::string& middle) {
+  return run_text(kernel_begin + middle + loop + kernel_end);
+}
+
+// What sets registers 1 to 3 stands behind the fence.
+KernelRun run_behind_fence(const std::string& copies) {
+  return run_text(replaced(kernel_begin,
+                           "  mov.b32 %r1, 0;\n  mov.b32 %r2, 0;\n  mov.b32 %r3, 0;\n"
+                           "  wgmma.fence.sync.aligned;\n",
+                           "  wgmma.fence.sync.aligned;\n" + copies) +
+                  handing_on + loop + kernel_end);
 }
 
 TEST(Coalescing, AnAccumulatorInFlightIsHandedOn) {
@@ -111,13 +123,35 @@ TEST(Coalescing, RegistersThatAreAliveTogetherStayApart) {
       "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n" +
       std::string(handing_on) + "  wgmma.fence.sync.aligned;\n";
   const std::string end = replaced(kernel_end, "[%rd1+512], %r13", "[%rd1+512], %r3");
-  Launch launch;
-  launch.block = {128, 1, 1};
-  const KernelRun r(kernel_begin + over + loop + end, launch, {0},
-                    {std::vector<std::uint8_t>(1024)});
+  const KernelRun r = run_text(kernel_begin + over + loop + end);
   ASSERT_EQ(r.fault(), Fault::None) << r.what();
   EXPECT_EQ(r.global().at<float>(0), 48.0f);
   EXPECT_EQ(r.global().at<float>(512), 16.0f);
+}
+
+// moved_copies.h: of constants, and of what nothing has changed since the fence.
+TEST(MovedCopies, CountAsExecutedBeforeTheFence) {
+  const KernelRun r =
+      run_behind_fence("  mov.b32 %r1, %r0;\n  mov.b32 %r2, 0;\n  mov.b32 %r3, %r2;\n");
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_EQ(r.global().at<float>(0), 48.0f);
+}
+
+TEST(MovedCopies, WhatCannotBeMovedIsNotFenced) {
+  const std::string two = "  mov.b32 %r1, 0;\n  mov.b32 %r2, 0;\n";
+  for (const char* last :
+       {"  add.u32 %r3, %r0, 0;\n", "  add.u32 %r55, %r50, 1;\n  mov.b32 %r3, %r55;\n",
+        "  setp.lt.u32 %p3, %r50, 999;\n  @%p3 mov.b32 %r3, 0;\n",
+        "  add.u32 %r55, %r0, 1;\n  mov.b32 %r3, 0;\n",
+        "  mov.b32 %r3, 0;\n  add.u32 %r55, %r3, 1;\n"})
+    EXPECT_EQ(run_behind_fence(two + last).fault(), Fault::WgmmaFenceMissing) << last;
+}
+
+// The next wgmma of the same fence comes too late for it.
+TEST(MovedCopies, BehindAWgmmaNoneIsMoved) {
+  EXPECT_EQ(run("  mov.b32 %r10, 0;\n  mov.b32 %r11, 0;\n  mov.b32 %r12, 0;\n  mov.b32 %r13, 0;\n")
+                .fault(),
+            Fault::WgmmaFenceMissing);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // How lanes part and meet: branches, loops, tables, ends, and what waits for other lanes.
 #include <numeric>
 
+#include <algorithm>
+
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -28,6 +30,24 @@ TEST(RunControl, LanesThatPartMeetAgain) {
     add.u32 %r2, %r2, %r1;
     st.global.u32 [%rd2], %r2;)");
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(out[t], t < 10 ? 100 + t : 7 + t);
+}
+
+// The low bits of a wider register count, in every lane.
+TEST(RunControl, ACvtReadsTheLowWordOfEveryLanesWiderRegister) {
+  const auto out = words_of(R"(
+    mul.wide.u32 %rd4, %r1, 1000;
+    mov.u64 %rd5, 0x700000000;
+    add.u64 %rd4, %rd4, %rd5;
+    neg.s64 %rd4, %rd4;
+    cvt.s64.s32 %rd6, %rd4;
+    cvt.s32.s8 %r5, %rd4;
+    cvt.u32.u64 %r6, %rd6;
+    add.u32 %r6, %r6, %r5;
+    st.global.u32 [%rd2], %r6;)");
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    const auto low = static_cast<std::int32_t>(0u - 1000 * t);
+    EXPECT_EQ(static_cast<std::int32_t>(out[t]), low + static_cast<std::int8_t>(low));
+  }
 }
 
 // Behind the join a shuffle sees all lanes, whichever way they took.
@@ -162,12 +182,136 @@ TEST(RunControl, ThreadsKnowWhereTheyAre) {
 }
 
 // A predicate that is false for all lanes keeps an instruction that is not modelled from stopping the run.
+// A grid that waits as a whole begins so; zeros would make it trap, as if the kernel were wrong.
+TEST(RunControl, WhatADriverFillsInIsNotModelled) {
+  PtxRun run(kernel("mov.u32 %r2, %envreg2; setp.eq.u32 %p1, %r2, 0; @%p1 trap;"));
+  run.pass(run.array<std::uint32_t>(32));
+  EXPECT_EQ(run.go({}), Fault::UnmodelledInstruction);
+}
+
+// A global variable that begins with addresses: of one, behind it, and of one of its bytes.
+TEST(RunControl, InitialisersHoldAddresses) {
+  PtxRun run(
+      kernel("mov.u64 %rd3, words; ld.global.u64 %rd4, [where]; ld.global.u64 %rd5, [where+8];\n"
+             "sub.u64 %rd4, %rd4, %rd3; sub.u64 %rd5, %rd5, %rd3;\n"
+             "cvt.u32.u64 %r2, %rd4; cvt.u32.u64 %r3, %rd5; mad.lo.u32 %r2, %r3, 100, %r2;\n"
+             "st.global.u32 [%rd2], %r2;",
+             ".global .align 8 .b32 before[3];\n.global .align 4 .b32 words[4];\n"
+             ".global .align 8 .u64 where[2] = {words, generic(words)+8};\n"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 800u);
+}
+
+TEST(RunControl, InitialisersThatHoldNoAddressOrTooMuchAreRefused) {
+  const auto refused = [](const std::string& variables) {
+    const std::string text = kernel("", variables);
+    return run::lower(run::load(text), "k", "").refused;
+  };
+  EXPECT_EQ(refused(".global .u64 q[2] = {1, 2};"), "");
+  EXPECT_EQ(refused(".global .u64 q = missing;"),
+            "the initial value of q names missing, which is no function and no variable of global "
+            "or constant memory");
+  EXPECT_NE(refused(".shared .b32 s; .global .u64 q = generic(s);"), "");
+  EXPECT_EQ(refused(".global .u32 z[2] = {1, 2, 3};"),
+            "the initial value of z has more elements than it");
+}
+
+// Of predicates alone, and where PTX has it.
+TEST(RunControl, ANegatedPredicateIsReadTheOtherWayRound) {
+  const auto words = [](const std::string& body) {
+    PtxRun run(kernel("setp.lt.u32 %p1, %r1, 2;\n" + body + "st.global.u32 [%rd2], %r2;"));
+    const Pointer out = run.array<std::uint32_t>(32);
+    run.pass(out);
+    EXPECT_EQ(run.go({.block = {32}}), Fault::None) << body;
+    return run.read<std::uint32_t>(out, 32);
+  };
+  EXPECT_EQ(words("vote.sync.ballot.b32 %r2, !%p1, -1;\n")[0], 0xfffffffcu);
+  for (const char* body :
+       {"selp.u32 %r2, 5, 6, !%p1;\n", "mov.pred %p2, !%p1; selp.u32 %r2, 5, 6, %p2;\n",
+        "setp.eq.and.u32 %p2, %r1, %r1, !%p1; selp.u32 %r2, 5, 6, %p2;\n",
+        "set.eq.and.u32.u32 %r3, %r1, %r1, !%p1; sub.u32 %r2, 5, %r3; sub.u32 %r2, 11, %r2;\n"}) {
+    const auto out = words(body);
+    EXPECT_EQ(out[1] == out[0] && out[1] != out[2], true) << body;
+  }
+  EXPECT_EQ(words("selp.u32 %r2, 5, 6, !%p1;\n")[0], 6u);
+}
+
+// Undefined, PTX says, unless all lanes of the warp execute it.
+TEST(RunControl, PartOfAWarpMultipliesNoMatrices) {
+  const std::string body =
+      "setp.lt.u32 %p1, %r1, 16;\n@%p1 mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r2, %r3}, "
+      "{%r4}, {%r5}, {%r6, %r7};\n";
+  EXPECT_EQ(PtxRun(kernel(body)).go({}), Fault::WarpDivergent);
+  EXPECT_EQ(PtxRun(kernel(body.substr(body.find("mma")))).go({}), Fault::None);
+}
+
+// None of these may read registers that no operand names.
+TEST(RunControl, InstructionsWithOtherOperandsThanTheirFormsAreNotModelled) {
+  for (const char* body :
+       {"cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3;", "cvt.pack.sat.u16.s32 %r1, %r2, %r3, %r4;",
+        "set.eq.and.f16x2.f16x2 %r1, %r2, %r3;", "setp.eq.and.u32 %p1, %r1, %r2;",
+        "setp.eq.u32 %p1, %r1, %r2, %p2;", "min.f32 %f1, {%f1, %f1}, %f1;",
+        "setp.eq.u32 {%p1, %p2, %p3}, %r1, %r2;",
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd1}, {%rd1}, {%rd1}, {%rd1};",
+        "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 %r1, %r1, %r1, %r1;",
+        "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32.xor {%r1,%r2}, {%r1}, {%r1}, {%r1,%r2};"}) {
+    const std::string text = kernel(body);
+    const ptx::Program program = run::load(text);
+    if (!program.diagnostics.empty()) continue;  // refused before
+    const run::Kernel lowered = run::lower(program, "k", "");
+    EXPECT_TRUE(std::any_of(lowered.problems.begin(), lowered.problems.end(),
+                            [](const std::string& p) { return !p.empty(); }))
+        << body;
+  }
+}
+
 TEST(RunControl, WhatNoLaneExecutesNeedsNoModel) {
   words_of(
       "setp.ne.u32 %p1, %r1, %r1; @%p1 bra.uni skip; @%p1 multimem.red.global.add.u32 [%rd1], %r1; "
       "skip:");
   words_of("multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;", 32,
            Fault::UnmodelledInstruction);
+}
+
+// Two warps and a half: count, any, all; again at once, so that a fast warp votes for the next use.
+TEST(RunControl, BarriersThatReduce) {
+  PtxRun run(kernel(R"(
+    mov.u32 %r5, 0;
+    mov.u32 %r6, 0;
+  LOOP:
+    setp.lt.u32 %p1, %r1, %r5;
+    bar.red.popc.u32 %r2, 0, %p1;
+    bar.red.or.pred %p2, 0, %p1;
+    bar.red.and.pred %p3, 0, !%p1;
+    selp.b32 %r3, 100, 0, %p2;
+    selp.b32 %r4, 1000, 0, %p3;
+    add.u32 %r6, %r6, %r2;
+    add.u32 %r6, %r6, %r3;
+    add.u32 %r6, %r6, %r4;
+    add.u32 %r5, %r5, 40;
+    setp.lt.u32 %p4, %r5, 120;
+    @%p4 bra LOOP;
+    st.global.u32 [%rd2], %r6;)"));
+  const Pointer out = run.array<std::uint32_t>(80);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {80}, .explore = 20}), Fault::None);
+  for (const std::uint32_t word : run.read<std::uint32_t>(out, 80))
+    EXPECT_EQ(word, 1000u + (40 + 100) + (80 + 100));
+}
+
+// 65536 registers for 256 threads are 256 a thread, one more than a thread can name.
+TEST(RunControl, ALaunchHasTheRegistersThatItsThreadsShareOut) {
+  const auto fault_of = [](std::uint32_t threads, const std::string& statement) {
+    PtxRun run(kernel(statement));
+    run.pass(run.array<std::uint32_t>(32));
+    return run.go({.block = {threads}});
+  };
+  EXPECT_EQ(fault_of(256, "setmaxnreg.dec.sync.aligned.u32 256;"), Fault::None);
+  EXPECT_EQ(fault_of(128, "setmaxnreg.dec.sync.aligned.u32 256;"), Fault::None);
+  EXPECT_EQ(fault_of(384, "setmaxnreg.dec.sync.aligned.u32 168;"), Fault::None);
+  EXPECT_EQ(fault_of(384, "setmaxnreg.dec.sync.aligned.u32 176;"), Fault::SetmaxnregDirection);
 }
 
 }  // namespace

@@ -110,6 +110,57 @@ TEST(RunMemory, RacesInGlobalMemoryAreNamed) {
   EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
 }
 
+// Triton's warps store the same states; another value is a race.
+TEST(RunMemory, StoresOfOneValueAreDisputed) {
+  for (const bool equal : {true, false}) {
+    PtxRun run(kernel(std::string("    mov.u32 %r2, ") + (equal ? "5" : "%r1") + R"(;
+    st.global.u32 [%rd1], %r2;
+    bar.sync 0;
+    ld.global.u32 %r3, [%rd1];
+    st.global.u32 [%rd2+128], %r3;)"));
+    const Pointer data = run.array<std::uint32_t>(96);
+    run.pass(data);
+    EXPECT_EQ(run.go({.block = {64}}), equal ? Fault::None : Fault::DataRace);
+    if (!equal) continue;
+    ASSERT_EQ(run.report().suspicions.size(), 1u);
+    EXPECT_EQ(run.report().suspicions[0].fault, Fault::EqualStoresRace);
+    EXPECT_EQ(run.read<std::uint32_t>(data, 33)[32], 5u);
+  }
+}
+
+// Of two statements it is a race, whatever they store: one of the two is not meant.
+TEST(RunMemory, OneValueStoredByTwoStatementsIsARace) {
+  PtxRun run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    mov.u32 %r2, 5;
+    @%p1 st.global.u32 [%rd1], %r2;
+    @!%p1 st.global.u32 [%rd1], %r2;)"));
+  run.pass(run.array<std::uint32_t>(64));
+  EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
+}
+
+// CUTLASS's epilogues: every lane of a warp stores the tile.
+TEST(RunMemory, AStoreOfOneTileByAllLanesIsCarriedOutOnceAndNamed) {
+  PtxRun run(kernel(R"(
+    .shared .align 128 .b8 tile[128];
+    mov.u32 %r3, tile;
+    shl.b32 %r2, %r1, 2;
+    add.u32 %r2, %r2, %r3;
+    st.shared.u32 [%r2], %r1;
+    fence.proxy.async.shared::cta;
+    bar.warp.sync -1;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 128;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;)"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {32}}), Fault::None);
+  ASSERT_EQ(run.report().suspicions.size(), 1u);
+  EXPECT_EQ(run.report().suspicions[0].fault, Fault::StoreRepeated);
+  const auto words = run.read<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i);
+}
+
 TEST(RunMemory, AtomicsOfManyThreadsAddUp) {
   PtxRun run(kernel(R"(
     atom.global.add.u32 %r2, [%rd1], %r1;

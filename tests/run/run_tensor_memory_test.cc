@@ -143,6 +143,29 @@ KernelRun run_mma(const std::string& ptx) {
   return KernelRun(ptx, one_cta(), {0, in_bytes}, operands(m * n * 4));
 }
 
+// Compilers clear Tensor Memory by one register many times over.
+TEST(TensorMemory, AStoreTakesRegistersInAnyOrder) {
+  const std::string store = R"(
+  and.b32 %r8, %r1, 0x60;
+  shl.b32 %r8, %r8, 16;
+  add.u32 %r8, %r6, %r8;
+  add.u32 %r10, %r1, 1000;
+  mov.b32 %r11, 7;
+  tcgen05.st.sync.aligned.32x32b.x4.b32 [%r8], {%r11, %r10, %r11, %r11};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.st.sync.aligned.32x32b.x4.b32 [%r8+4], {%r10, %r11, %r11, %r10};
+  tcgen05.wait::st.sync.aligned;
+)";
+  const KernelRun run = run_mma(std::string(head) + store + read_lanes(8) + tail);
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  for (std::uint32_t lane = 0; lane < m; ++lane)
+    for (std::uint32_t column = 0; column < 8; ++column) {
+      const bool own = column == 1 || column == 4 || column == 7;
+      EXPECT_EQ(run.global().at<std::uint32_t>(in_bytes + 32 * lane + 4 * column),
+                own ? 1000 + lane : 7u);
+    }
+}
+
 TEST(TensorMemory, AnMmaBringsTheSums) {
   const KernelRun run = run_mma(mma_kernel());
   ASSERT_EQ(run.fault(), Fault::None) << run.what();
@@ -154,6 +177,19 @@ TEST(TensorMemory, AnMmaBringsTheSums) {
       const auto at = in_bytes + static_cast<std::size_t>(row * n + column) * 4;
       ASSERT_EQ(run.global().at<float>(at), static_cast<float>(sum)) << row << ", " << column;
     }
+}
+
+// As CUTLASS writes it: a vector of lanes to leave alone, all zeros; one that is not is not modelled.
+TEST(TensorMemory, AnMmaMayNameLanesToLeaveAlone) {
+  const auto with_lanes = [](const std::string& lanes) {
+    return run_mma(replaced(mma_kernel(), "%r9, %p5;", "%r9, {" + lanes + "}, %p5;"));
+  };
+  const KernelRun run = with_lanes("0, 0, 0, 0");
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  int sum = 0;
+  for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);
+  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4), static_cast<float>(sum));
+  EXPECT_EQ(with_lanes("0, 0, 4, 0").fault(), Fault::UnmodelledInstruction);
 }
 
 // D from columns 0 on is the tile's sums of before, twice: once written, once accumulated upon.

@@ -18,6 +18,7 @@
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::oracle {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "sim/isa/wgmma/shape.h"
 #include "tests/support/temporary_folder.h"
+#include "tests_where.h"
 
 namespace tcq::oracle {
 

@@ -4,7 +4,7 @@
 
 namespace tcq::tests {
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TCQ_SANITIZE
 inline constexpr int effort_share = 10;
 #else
 inline constexpr int effort_share = 1;

@@ -15,7 +15,7 @@
 namespace tcq {
 
 // Operands and results that the library computes.
-inline constexpr std::array<std::pair<Type, Type>, 11> gemm_types = {{{Type::f16, Type::f16},
+inline constexpr std::array<std::pair<Type, Type>, 16> gemm_types = {{{Type::f16, Type::f16},
                                                                       {Type::f16, Type::f32},
                                                                       {Type::bf16, Type::bf16},
                                                                       {Type::bf16, Type::f32},
@@ -25,7 +25,12 @@ inline constexpr std::array<std::pair<Type, Type>, 11> gemm_types = {{{Type::f16
                                                                       {Type::s8, Type::bf16},
                                                                       {Type::u8, Type::s32},
                                                                       {Type::u8, Type::f32},
-                                                                      {Type::u8, Type::bf16}}};
+                                                                      {Type::u8, Type::bf16},
+                                                                      {Type::e4m3, Type::bf16},
+                                                                      {Type::e4m3, Type::f16},
+                                                                      {Type::e4m3, Type::f32},
+                                                                      {Type::e5m2, Type::bf16},
+                                                                      {Type::e5m2, Type::f32}}};
 
 enum class Values : std::uint8_t {
   Near,      // exponents within a few of 0
@@ -88,12 +93,28 @@ struct GemmCase {
   Buffer a;
   Buffer b;
   Buffer c;
-  Buffer bias;  // empty: none
-  Buffer d;     // poison everywhere
+  Buffer bias;          // empty: none
+  Buffer d;             // poison everywhere
+  Buffer scale_a = {};  // empty: none
+  Buffer scale_b = {};
+  Buffer sfa = {};  // of block-scaled kinds; empty: none
+  Buffer sfb = {};
 
   oracle::GemmData data() const {
-    return {a.data(), b.data(), gemm.beta != 0 ? c.data() : nullptr,
-            bias.bytes.empty() ? nullptr : bias.data()};
+    return {a.data(),
+            b.data(),
+            gemm.beta != 0 ? c.data() : nullptr,
+            bias.bytes.empty() ? nullptr : bias.data(),
+            factors(scale_a),
+            factors(scale_b),
+            codes(sfa),
+            codes(sfb)};
+  }
+  static const float* factors(const Buffer& b) {
+    return b.bytes.empty() ? nullptr : static_cast<const float*>(b.data());
+  }
+  static const std::uint8_t* codes(const Buffer& b) {
+    return b.bytes.empty() ? nullptr : static_cast<const std::uint8_t*>(b.data());
   }
   // All bytes of D's buffer after the computation.
   std::vector<std::uint8_t> expected(int threads = 0) const {

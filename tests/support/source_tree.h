@@ -12,6 +12,8 @@
 #include <string>
 #include <system_error>
 
+#include "tests_where.h"
+
 namespace tcq {
 
 struct Whereabouts {

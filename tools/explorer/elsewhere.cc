@@ -28,9 +28,7 @@ constexpr const char* no_files =
 
 }  // namespace
 
-Answer draw(Picture, const Options&) { throw UsageError(no_files); }
-
-std::string svg_text(const Picture&) { throw UsageError(no_files); }
+std::string svg_text(const Drawing&) { throw UsageError(no_files); }
 
 void write_whole_file(const std::string&, const std::string&) { throw UsageError(no_files); }
 

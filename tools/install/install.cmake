@@ -5,6 +5,9 @@
 #   tcq::machine  instructions and programs on a simulated machine
 #   tcq::oracle   questions and answers
 #   tcq::gemm     the GEMM, in C++ and C; where CUDA was there
+#   tcq::gemm_c   the same in C, as a shared library that needs nothing but CUDA's driver; pkg-config: tcq_gemm
+#
+# machine, oracle and the command are not there with TCQ_ORACLE=OFF.
 #
 # Libraries lie in a folder of their own: their names are the folders' here. example/ is a project outside that
 # uses all of it (tests/cli/install_test.cc). Next: tcqConfig.cmake.in
@@ -28,21 +31,33 @@ set(facts ${layers})
 list(FILTER facts INCLUDE REGEX "^sim_(isa_.*|num|num_inputs)$")
 list(REMOVE_ITEM layers ${facts} cuda_ptx)
 tcq_export(tcq_facts ${facts})
-tcq_export(tcq_oracle ${layers})
-set(installed_sources sim oracle)
 add_library(tcq::isa ALIAS sim_isa_copy)
 add_library(tcq::num ALIAS sim_num)
-add_library(tcq::machine ALIAS sim_async)
-add_library(tcq::oracle ALIAS oracle)
+set(installed_sources sim/isa sim/num)
+set(left_out PATTERN fast EXCLUDE)
+if(TCQ_ORACLE)
+  tcq_export(tcq_oracle ${layers})
+  set(installed_sources sim oracle)
+  set(left_out "")
+  add_library(tcq::machine ALIAS sim_async)
+  add_library(tcq::oracle ALIAS oracle)
+endif()
 if(TCQ_HAVE_CUDA)
   tcq_export(tcq_gemm cuda_ptx cuda_runtime cuda_gemm_host cuda_gemm)
   list(APPEND installed_sources cuda/ptx cuda/runtime cuda/gemm)
   add_library(tcq::gemm ALIAS cuda_gemm)
+  add_library(tcq::gemm_c ALIAS gemm_c)
+  target_include_directories(gemm_c INTERFACE $<INSTALL_INTERFACE:${headers}>)
+  install(TARGETS gemm_c EXPORT tcq_gemm_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT tcq_gemm_c FILE tcq_gemm_c.cmake NAMESPACE tcq:: DESTINATION ${config})
+  file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(tools/install/tcq_gemm.pc.in ${PROJECT_BINARY_DIR}/tcq_gemm.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tcq_gemm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 foreach(folder ${installed_sources})
   get_filename_component(parent ${folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${headers}/${parent}
-          FILES_MATCHING REGEX "\\.(h|cuh|inc)$")
+          FILES_MATCHING REGEX "\\.(h|cuh|inc)$" ${left_out})
 endforeach()
 
 configure_package_config_file(tools/install/tcqConfig.cmake.in ${PROJECT_BINARY_DIR}/tcqConfig.cmake
@@ -50,6 +65,11 @@ configure_package_config_file(tools/install/tcqConfig.cmake.in ${PROJECT_BINARY_
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tcqConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tcqConfig.cmake ${PROJECT_BINARY_DIR}/tcqConfigVersion.cmake
         DESTINATION ${config})
+
+install(FILES ${PROJECT_SOURCE_DIR}/README.md TYPE DOC)
+if(NOT TCQ_ORACLE)
+  return()
+endif()
 
 # The command, with a manual page and completions that it writes itself.
 set(written ${PROJECT_BINARY_DIR}/installed)
@@ -66,7 +86,6 @@ install(FILES ${written}/completion/bash RENAME tcq
 install(FILES ${written}/completion/zsh RENAME _tcq DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${written}/completion/fish RENAME tcq.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md TYPE DOC)
 
 # cpack -G DEB
 if(PROJECT_IS_TOP_LEVEL)

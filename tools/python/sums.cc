@@ -41,7 +41,11 @@ nb::bytes bytes_of(const npy::Array& array) {
 // ---- mma ------------------------------------------------------------------------------------------
 
 gemm::Matrix matrix_named(Arrays& arrays, const std::string& name, Type type) {
-  return gemm::matrix_of(npy::parse(std::move(arrays.at(name)), name), name, type);
+  gemm::Matrix m = gemm::matrix_of(npy::parse(std::move(arrays.at(name)), name), name, type);
+  if (m.has_batch)
+    throw UsageError(fmt::format("{}: has shape {}: expected a matrix; tcq.gemm takes batches",
+                                 name, shape_text(m)));
+  return m;
 }
 
 void check_shape(const gemm::Matrix& m, std::string_view name, std::int64_t rows,

@@ -27,6 +27,23 @@ ByteRange box_of(const tma::Tile& tile) {
   return {tile.shared_address, tile.shared_address + tma::box_bytes(tile.map)};
 }
 
+// What is read of a box that is stored: between rows narrower than the swizzle's span lies what is nobody's.
+std::vector<ByteRange> pieces_of(const tma::Tile& tile) {
+  const std::uint32_t pitch = tma::row_pitch_bytes(tile.map);
+  const std::uint32_t inner = tma::inner_box_bytes(tile.map);
+  if (inner == pitch) return {box_of(tile)};
+  constexpr std::uint32_t unit = 16;  // swizzles keep so many bytes together
+  std::vector<ByteRange> pieces;
+  for (std::uint32_t row = 0; row < tma::box_rows(tile.map); ++row) {
+    for (std::uint32_t at = 0; at < inner; at += unit) {
+      const std::uint32_t begin =
+          swizzle_function(tile.map.swizzle).apply(tile.shared_address + row * pitch + at);
+      pieces.push_back({begin, begin + std::min(unit, inner - at)});
+    }
+  }
+  return pieces;
+}
+
 // Of global memory.
 std::vector<tma::GlobalRun> runs_of(const bulk::Range& range) {
   return {{range.global, range.global + range.bytes}};
@@ -74,9 +91,12 @@ Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes)
   Address barrier = i.barrier.in(cta);
   if constexpr (std::is_same_v<I, TensorLoad>)  // cta_group::2: it may be the peer's
     if (i.multicast == 0 && i.barrier.cta != own_cta) barrier = i.barrier;
-  MbarrierSlot* slot = slot_to_complete(s, barrier, s.first_lane());
+  constexpr bool is_generic = std::is_same_v<I, StoreAsync>;
+  MbarrierSlot* slot = is_generic ? usable_slot(s, barrier, s.first_lane())
+                                  : slot_to_complete(s, barrier, s.first_lane());
   if (slot == nullptr) return nullptr;
-  const AccessId write = add_copy_access(s, AccessKind::CopyWrite, slot->phases);
+  const AccessId write =
+      add_copy_access(s, is_generic ? AccessKind::Store : AccessKind::CopyWrite, slot->phases);
   s.c.log[write].operation = slot->state.phase;
   s.c.log[write].base = box.begin;
   const Instruction* what = s.kept();
@@ -187,6 +207,26 @@ void BulkSend::execute(Step& s) const {
   record(s, copy->read, s.warp.cta, {source, source + bytes});
 }
 
+std::string StoreAsync::text(const Names& names) const {
+  return joined("st.async.b", 8 * bytes, " [", names.at(to), "], [", names.at(barrier), "]");
+}
+
+void StoreAsync::execute(Step& s) const {
+  const int cta = s.cta_of(to);
+  if (!reach_cta(s, cta, s.first_lane()) || !has_started(s, cta, s.first_lane())) return;
+  const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
+  if (target % bytes != 0) return s.fail(Fault::SharedUnaligned, s.first_lane(), target);
+  if (!s.c.cta(cta).shared.contains(target, bytes))
+    return s.fail(Fault::SharedMemoryOutOfRange, s.first_lane(), target);
+  ++s.warp.copies;
+  add_load(s, *this, cta, {target, target + bytes}, bytes);
+}
+
+void StoreAsync::move(const CopyData& data) const {
+  SharedMemory& shared = data.target();
+  std::copy_n(value.begin(), bytes, shared.data() + (data.copy.box.begin - shared.base()));
+}
+
 void TensorLoad::move(const CopyData& data) const {
   tma::execute(tma::Load{data.tile(start)}, data.target(), data.global);
 }
@@ -231,7 +271,8 @@ bool note_global_writes(Step& s, Copy& copy, const GlobalWrite& write, Stream do
 }
 
 template <class I>
-void issue_store(Step& s, ByteRange source, const GlobalWrite& write, int map) {
+void issue_store(Step& s, ByteRange source, const std::vector<ByteRange>& pieces,
+                 const GlobalWrite& write, int map) {
   BulkThread& thread = bulk_thread(s, s.first_lane());
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, ++s.warp.copies, s.warp.cta});
@@ -243,7 +284,8 @@ void issue_store(Step& s, ByteRange source, const GlobalWrite& write, int map) {
   copy.cta = s.warp.cta;
   copy.read = add_copy_access(s, AccessKind::CopyRead, thread.read);
   copy.box = source;
-  if (!record(s, copy.read, s.warp.cta, source)) return;
+  for (const ByteRange& piece : pieces)
+    if (!record(s, copy.read, s.warp.cta, piece)) return;
   if (!note_global_writes(s, copy, write, thread.done)) return;
   if (map >= 0) note_map(s, copy, map);
   thread.uncommitted.push_back(copy.id);
@@ -257,12 +299,12 @@ void issue_store(Step& s, ByteRange source, const GlobalWrite& write, int map) {
 }
 
 template <class I, class Store>
-void execute_store(Step& s, const I&, const Store& store, ByteRange source, GlobalWrite write,
-                   int map = -1) {
+void execute_store(Step& s, const I&, const Store& store, ByteRange source,
+                   const std::vector<ByteRange>& pieces, GlobalWrite write, int map = -1) {
   const Fault fault = check(store, s.cta().shared, s.c.global);
   if (fault != Fault::None) return s.fail(fault, s.first_lane(), source.begin);
   write.runs = runs_written(store);
-  issue_store<I>(s, source, write, map);
+  issue_store<I>(s, source, pieces, write, map);
 }
 
 }  // namespace
@@ -292,27 +334,29 @@ std::string BulkReduce::text(const Names& names) const {
 void TensorStore::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Store store{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane())))};
-  execute_store(s, *this, store, box_of(store.tile), {}, map);
+  execute_store(s, *this, store, box_of(store.tile), pieces_of(store.tile), {}, map);
 }
 
 void TensorReduce::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Reduce reduction{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane()))),
                               op};
-  execute_store(s, *this, reduction, box_of(reduction.tile),
+  execute_store(s, *this, reduction, box_of(reduction.tile), pieces_of(reduction.tile),
                 {{}, true, op, reduction.tile.map.type}, map);
 }
 
 void BulkStore::execute(Step& s) const {
   if (!one_lane_issues(s)) return;
   const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
-  execute_store(s, *this, bulk::Store{{to, source, bytes}}, {source, source + bytes}, {});
+  const ByteRange range = {source, source + bytes};
+  execute_store(s, *this, bulk::Store{{to, source, bytes}}, range, {range}, {});
 }
 
 void BulkReduce::execute(Step& s) const {
   if (!one_lane_issues(s)) return;
   const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
-  execute_store(s, *this, bulk::Reduce{{to, source, bytes}, op, type}, {source, source + bytes},
+  const ByteRange range = {source, source + bytes};
+  execute_store(s, *this, bulk::Reduce{{to, source, bytes}, op, type}, range, {range},
                 {{}, true, op, type});
 }
 
@@ -385,6 +429,9 @@ void BulkWait::execute(Step& s) const {
     BulkThread& thread = bulk_thread(s, lane);
     if (thread.committed == 0) s.fail(Fault::WaitForNothing, lane);
     wait_for_groups(s, thread, *this);
+    const Stream epochs = s.c.streams.epochs(s.warp.number);
+    for (PatchableMap& map : s.c.maps)
+      if (pending == 0) map.drain(s.warp.number, lane, epochs, s.warp.clock.at(epochs));
   });
 }
 

@@ -6,6 +6,7 @@
 // Source: PTX ISA 9.2, 9.7.9.25-27.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -42,6 +43,7 @@ struct TensorStore {
   std::string text(const Names&) const;
   void execute(Step&) const;
   void move(const CopyData&) const;
+  friend bool operator==(const TensorStore&, const TensorStore&) = default;
 };
 struct TensorReduce {
   int map = 0;
@@ -80,6 +82,7 @@ struct BulkStore {
   std::string text(const Names&) const;
   void execute(Step&) const;
   void move(const CopyData&) const;
+  friend bool operator==(const BulkStore&, const BulkStore&) = default;
 };
 // cp.reduce.async.bulk, shared -> global.
 struct BulkReduce {
@@ -101,6 +104,20 @@ struct BulkSend {
   Address to;
   std::uint32_t bytes = 0;
   Address barrier;
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+  void move(const CopyData&) const;
+};
+
+// st.async: a lane's register into shared memory of a CTA, whose mbarrier counts the bytes. In the generic proxy.
+struct StoreAsync {
+  Address to;
+  Address barrier;
+  std::uint32_t bytes = 0;
+  std::array<std::uint8_t, 16> value = {};
+  static constexpr std::uint16_t multicast = 0;
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sim/async/access.h"
+#include "sim/async/instructions/lane_bytes.h"
 #include "sim/async/mbarrier_slots.h"
 #include "sim/async/register_file.h"
 #include "sim/machine/matrix.h"
@@ -16,7 +17,8 @@ int target_cta(const Step& s, const LaneAddresses& where) {
   return where.cta == own_cta ? s.warp.cta : where.cta;
 }
 
-// A Fault of the first lane whose bytes do not exist, or are not aligned.
+}  // namespace
+
 bool bytes_exist(Step& s, const LaneAddresses& where) {
   const auto width = static_cast<std::uint32_t>(where.bytes);
   const SharedMemory& shared = s.c.cta(where.global ? s.warp.cta : target_cta(s, where)).shared;
@@ -38,7 +40,6 @@ bool bytes_exist(Step& s, const LaneAddresses& where) {
   return exist;
 }
 
-// The stride from lane to lane if there is one; the access then says which lane has which byte.
 void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes) {
   const int first = std::countr_zero(lanes);
   const std::uint32_t behind = lanes & (lanes - 1);
@@ -58,6 +59,8 @@ void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes) {
   access.width = static_cast<std::uint16_t>(where.bytes);
 }
 
+namespace {
+
 // Lanes whose bytes follow each other are one range.
 template <class Visit>
 bool for_each_range(const LaneAddresses& where, std::uint32_t lanes, Visit visit) {
@@ -76,6 +79,8 @@ bool for_each_range(const LaneAddresses& where, std::uint32_t lanes, Visit visit
   return run.end == run.begin || visit(run);
 }
 
+}  // namespace
+
 bool record_lanes(Step& s, const LaneAddresses& where, AccessId id) {
   const int cta = target_cta(s, where);
   return for_each_range(where, s.lanes, [&](ByteRange bytes) {
@@ -83,11 +88,15 @@ bool record_lanes(Step& s, const LaneAddresses& where, AccessId id) {
   });
 }
 
+namespace {
+
 bool may_reach(Step& s, const LaneAddresses& where) {
   if (where.global) return true;
   const int cta = target_cta(s, where);
   return reach_cta(s, cta, s.first_lane()) && has_started(s, cta, s.first_lane());
 }
+
+}  // namespace
 
 std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane) {
   const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
@@ -95,6 +104,8 @@ std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int
   SharedMemory& shared = c.cta(where.cta == own_cta ? own : where.cta).shared;
   return shared.data() + (at - shared.base());
 }
+
+namespace {
 
 const char* space(const LaneAddresses& where) { return where.global ? "global" : "shared"; }
 
@@ -106,13 +117,29 @@ std::string LaneAccess::text(const Names&) const {
   return joined(stores ? "st." : "ld.", space(where), ".b", 8 * where.bytes);
 }
 
+namespace {
+
+// The bytes are there already, in all lanes.
+bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data) {
+  bool all = true;
+  s.for_each_lane([&](int lane) {
+    all = all && std::memcmp(bytes_at(s.c, s.warp.cta, where, lane),
+                             data[static_cast<std::size_t>(lane)].data(),
+                             static_cast<std::size_t>(where.bytes)) == 0;
+  });
+  return all;
+}
+
+}  // namespace
+
 void LaneAccess::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   describe(access, where, s.lanes);
+  const auto width = static_cast<std::size_t>(where.bytes);
+  access.rewrites = stores && holds(s, where, *data);
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, where, id)) return;
-  const auto width = static_cast<std::size_t>(where.bytes);
   s.for_each_lane([&](int lane) {
     std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
     std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data();

@@ -42,6 +42,7 @@ struct Address {
     if (table) return base + (*table)[static_cast<std::size_t>(thread)];
     return base + static_cast<std::uint32_t>(stride_bytes * thread);
   }
+  friend bool operator==(const Address&, const Address&) = default;
 };
 
 // A Tensor Memory address: what a register holds, moved; without a register counted from (0, 0).

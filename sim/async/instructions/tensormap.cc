@@ -22,7 +22,8 @@ std::string FenceProxyTensormap::text(const Names& names) const {
 }
 
 void TensormapReplace::execute(Step& s) const {
-  settle(s, map_at(s, map).patch(map_actor(s), &value), map);
+  const auto& kept = std::get<TensormapReplace>(*s.kept());
+  settle(s, map_at(s, map).patch(map_actor(s), &kept.value), map);
 }
 
 void FenceProxyTensormap::execute(Step& s) const {

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "sim/async/access.h"
+#include "sim/async/mma_cache.h"
 #include "sim/async/register_file.h"
 #include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
 namespace {
-
-constexpr std::uint32_t chunk_bytes = 16;
 
 std::uint64_t groups_done(const std::vector<std::uint64_t>& group_end, int pending) {
   const auto n = static_cast<std::uint64_t>(pending);
@@ -53,7 +53,7 @@ bool other_major_fits(const Step& s, wgmma::Instruction op, Operand which) {
   OriginCheck origins(op, which);
   bool fits = true;
   for_each_operand_chunk(op, which, [&](int, std::uint32_t address) {
-    fits = fits && shared.contains(address, chunk_bytes);
+    fits = fits && shared.contains(address, operand_chunk_bytes);
     if (!fits) return;
     const auto element = origin_of(s, address, origins.element_bytes());
     fits = element && !origins.next(address, element);
@@ -72,7 +72,7 @@ void check_origin(Step& s, const WgmmaMma& i, Operand which) {
     s.c.fail({.fault = Fault::OperandScrambled,
               .at = s.place(),
               .cta = s.warp.cta,
-              .bytes = {address, address + chunk_bytes},
+              .bytes = {address, address + operand_chunk_bytes},
               .number = which == Operand::A ? 0 : 1,
               .scrambled = *found});
   });
@@ -108,12 +108,16 @@ void WgmmaMma::execute(Step& s) const {
   // A warp reads its own 16 rows of A and all of B.
   const auto touch = [&](int row, std::uint32_t address) {
     if (s.stopped() || (row >= 0 && row / 16 != in_group)) return;
-    if (!s.cta().shared.contains(address, chunk_bytes))
+    if (!s.cta().shared.contains(address, operand_chunk_bytes))
       return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
-    record(s, mma.read, s.warp.cta, {address, address + chunk_bytes});
+    record(s, mma.read, s.warp.cta, {address, address + operand_chunk_bytes});
   };
+  // One access for the warpgroup; what it knows, and whose fences count, are this warp's.
+  const auto issuer =
+      std::exchange(s.c.log[mma.read].warp, static_cast<std::uint16_t>(s.warp.number));
   if (op.form.a_place == wgmma::Place::Smem) for_each_operand_chunk(op, Operand::A, touch);
   for_each_operand_chunk(op, Operand::B, [&](int, std::uint32_t address) { touch(-1, address); });
+  s.c.log[mma.read].warp = issuer;
   mma.issued_by |= 1u << in_group;
   if (mma.issued_by != issued_by_all || s.stopped()) return;
   if (op.form.a_place == wgmma::Place::Smem) check_origin(s, *this, Operand::A);

@@ -159,6 +159,11 @@ HOST_DEVICE constexpr Fault check_cp_source(const SmemDescriptor& d) {
   return d.swizzle == Swizzle::B128Atom32 ? Fault::UnmodelledSwizzle : Fault::None;
 }
 
+// An atom of scale factors (sim/isa/tmem/scale_layout.h) at byte `start`, as .32x128b.warpx4 takes it to its cells.
+HOST_DEVICE constexpr SmemDescriptor scale_atom_descriptor(std::uint32_t start) {
+  return {start, 16, 128, 0, false, Swizzle::None};
+}
+
 // Requires: check_cp_source(d) == Fault::None.
 HOST_DEVICE constexpr CpOperand cp_operand(const SmemDescriptor& d) {
   return {d.start_bytes, canonical_layout(d, Major::K), swizzle_function(d.swizzle), d.base_offset};

@@ -71,6 +71,21 @@ HOST_DEVICE constexpr int type_code(Kind kind, Type type) {
   }
 }
 
+// The kind that multiplies elements of a type without scale factors. Requires: a type that some kind has.
+HOST_DEVICE constexpr Kind kind_without_factors(Type type) {
+  for (int i = 0; i < kind_count; ++i)
+    if (type_code(static_cast<Kind>(i), type) != no_code) return static_cast<Kind>(i);
+  return Kind::f16;
+}
+
+// The kind that multiplies such elements by scale factors of 32 or 16 of K, Block32 and Block16, or by none.
+// Requires: it exists (sim/isa/tcgen05/shape.h).
+HOST_DEVICE constexpr Kind kind_with_factors(Type type, ScaleVec scale_vec) {
+  if (scale_vec == ScaleVec::Default) return kind_without_factors(type);
+  if (type_code(Kind::mxf4, type) == no_code) return Kind::mxf8f6f4;
+  return scale_vec == ScaleVec::Block16 ? Kind::mxf4nvf4 : Kind::mxf4;
+}
+
 // Of D. Kinds with scale factors have no field: their D is f32.
 HOST_DEVICE constexpr int type_d_code(Kind kind, Type type) {
   switch (kind) {

@@ -29,6 +29,13 @@ HOST_DEVICE constexpr int largest_allocation(int columns) {
   return size;
 }
 
+// The smallest allocation of at least `columns` columns. Requires: columns <= tmem_columns.
+HOST_DEVICE constexpr int smallest_allocation(int columns) {
+  int size = tmem_allocation_unit;
+  while (size < columns) size *= 2;
+  return size;
+}
+
 // Faults: TmemAllocSize, TmemAllocGrows. `smallest_before` is the smallest size that the CTA has
 // asked for so far, tmem_columns if it has asked for none.
 HOST_DEVICE constexpr Fault check_allocation(int columns, int smallest_before) {

@@ -112,6 +112,9 @@ struct Sums {
   hn::Mask<F> high;  // wide: where factors are multiplied by 2^-64
   VI total;
 
+  // Not defaulted: GCC compiles an implicit one without the target's instructions, and then cannot inline vectors'.
+  HWY_INLINE Sums() {}
+
   HWY_INLINE void start(const float* from, const std::uint32_t* marks, int least) {
     c = hn::LoadU(F(), from);
     const VF size = hn::Abs(c);

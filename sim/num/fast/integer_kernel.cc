@@ -34,6 +34,8 @@ struct Products {
   VF low[rows];
   VF high[rows];
 
+  HWY_INLINE Products() {}  // not defaulted: as in float_kernel.cc
+
   HWY_INLINE void sum(const float* row, std::int64_t stride, const float* panel,
                       std::int64_t count) {
     const F d;

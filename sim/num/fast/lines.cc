@@ -1,6 +1,7 @@
 #include "sim/num/fast/lines.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 
@@ -16,7 +17,7 @@ constexpr float power_of_two(int exponent) {
 
 // Requires: not special.
 template <Type type>
-float value_of(std::uint32_t word, bool negate, const Decoded& x) {
+constexpr float value_of(std::uint32_t word, bool negate, const Decoded& x) {
   if constexpr (type == Type::bf16) {
     return std::bit_cast<float>((word << 16) ^ (negate ? 0x80000000u : 0u));
   } else if constexpr (type == Type::tf32) {
@@ -26,6 +27,39 @@ float value_of(std::uint32_t word, bool negate, const Decoded& x) {
     return static_cast<float>(x.significand) *
            power_of_two(x.exponent - float_format(type).fraction_bits);
   }
+}
+
+// An element in the engines' form, before its scale factor.
+struct Unpacked {
+  float value;  // 0 for NaN and infinity
+  std::int16_t exponent;
+  Class kind;
+};
+
+template <Type type>
+constexpr Unpacked unpack(std::uint32_t word, bool negate) {
+  const Decoded x = decode_float(type, word, negate);
+  return {is_special(x.kind) ? 0.0f : value_of<type>(word, negate, x), x.exponent, x.kind};
+}
+
+// All elements of a byte: decoding one costs what some thirty multiply-adds do.
+constexpr std::size_t codes = 256;
+
+template <Type type>
+constexpr std::array<Unpacked, 2 * codes> unpacked_codes() {
+  std::array<Unpacked, 2 * codes> all{};
+  for (std::size_t code = 0; code < 2 * codes; ++code)
+    all[code] = unpack<type>(static_cast<std::uint32_t>(code % codes), code >= codes);
+  return all;
+}
+
+template <Type type>
+Unpacked unpacked(std::uint32_t word, bool negate) {
+  if constexpr (bits(type) <= 8) {
+    static constexpr std::array<Unpacked, 2 * codes> all = unpacked_codes<type>();
+    if (word < codes) return all[word + (negate ? codes : 0)];
+  }
+  return unpack<type>(word, negate);
 }
 
 }  // namespace
@@ -88,8 +122,8 @@ void Lines::pack_floats(int line) {
   const std::uint32_t* from = words(line);
   Range range;
   for (std::size_t k = 0; k < static_cast<std::size_t>(k_); ++k) {
-    const Decoded x = decode_float(type, from[k], negate_);
-    float value = is_special(x.kind) ? 0.0f : value_of<type>(from[k], negate_, x);
+    const Unpacked x = unpacked<type>(from[k], negate_);
+    float value = x.value;
     int exponent = x.exponent;
     range.special = range.special || is_special(x.kind);
     if (!scales.empty()) {

@@ -20,7 +20,32 @@ std::size_t padded(Side side, int count) {
   return side == Side::Rows ? lines : (lines + width - 1) / width * width;
 }
 
+constexpr std::size_t element_codes = 16;
+
+constexpr std::array<std::int16_t, 2 * element_codes> all_halves() {
+  std::array<std::int16_t, 2 * element_codes> all{};
+  for (std::uint32_t code = 0; code < 2 * element_codes; ++code)
+    all[code] = tcgen05::decode_halves(code % element_codes, code >= element_codes);
+  return all;
+}
+
 }  // namespace
+
+tcgen05::PackedRow packed_row(const std::uint32_t* words, bool negate,
+                              tcgen05::ScaleType scale_type, const std::uint8_t* scales,
+                              int scale_block) {
+  static constexpr std::array<std::int16_t, 2 * element_codes> halves = all_halves();
+  constexpr std::array<std::uint32_t, packed_products> zeros{};
+  tcgen05::PackedRow row =
+      tcgen05::decode_packed_row(zeros.data(), false, scale_type, scales, scale_block);
+  const std::size_t sign = negate ? element_codes : 0;
+  for (std::size_t i = 0; i < packed_products; ++i) {
+    row.halves[i] = halves[words[i] % element_codes + sign];
+    if (row.halves[i] != 0)
+      row.nonzero[i / tcgen05::group_products] |= 1u << (i % tcgen05::group_products);
+  }
+  return row;
+}
 
 PackedLines::PackedLines(Side side, int count)
     : side_(side),

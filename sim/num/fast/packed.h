@@ -17,6 +17,11 @@
 
 namespace tcq::fast {
 
+// decode_packed_row() of block_scaled_sum.h, from a table of elements.
+tcgen05::PackedRow packed_row(const std::uint32_t* words, bool negate,
+                              tcgen05::ScaleType scale_type, const std::uint8_t* scales,
+                              int scale_block);
+
 // Lines in the engine's form: halves as f32, and what their groups are scaled by.
 class PackedLines {
  public:

@@ -3,6 +3,7 @@
 // The product of two f32 is exact in f64, so there a compiler may fuse it or not.
 #include "sim/num/fast/plain_sums.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -97,6 +98,10 @@ namespace tcq::fast {
 HWY_EXPORT(sum_plain);
 
 void sum_plain(PlainSum sum, const float* row, const float* panel, std::int64_t k, float* d) {
+  if (k == 0) {  // there need be no panel then
+    std::fill_n(d, plain_columns, 0.0F);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(sum_plain)(sum, row, panel, k, d);
 }
 

@@ -8,7 +8,7 @@ int main(void) {
   tcq_gemm_plan* plan = NULL;
   char text[2000];
   int status;
-  tcq_gemm_defaults(&problem);
+  tcq_gemm_defaults(&problem, sizeof problem);
   problem.m = problem.n = problem.k = 4096;
   status = tcq_gemm_make_plan(&problem, &plan);
   if (status == 0) tcq_gemm_describe(plan, text, sizeof text);

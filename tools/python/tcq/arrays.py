@@ -218,14 +218,20 @@ def mma(mnemonic: str, a: "ArrayLike", b: "ArrayLike", c: Optional["ArrayLike"] 
 
 def gemm(a: "ArrayLike", b: "ArrayLike", *, type: str, order: Union[str, Sequence[str]] = "chain",
          type_b: Optional[str] = None, out_type: Optional[str] = None, c: Optional["ArrayLike"] = None,
-         bias: Optional["ArrayLike"] = None, alpha: float = 1.0, beta: float = 0.0, activation: str = "none",
-         compare: Optional["ArrayLike"] = None, errors: bool = False, threads: int = 0,
+         bias: Optional["ArrayLike"] = None, scaling: Optional[str] = None, scale_a: Optional["ArrayLike"] = None,
+         scale_b: Optional["ArrayLike"] = None, alpha: float = 1.0, beta: float = 0.0, activation: str = "none",
+         compare: Optional["ArrayLike"] = None, errors: bool = False, packed: bool = False, threads: int = 0,
          report: bool = False) -> Any:
     """Every bit of D = activation(alpha * A * B + beta * C + bias) for a stated order of accumulation.
 
-    A is M x K, B is K x N, both in any memory order (B.T of an N x K weight costs nothing). `order` is the grammar
-    of `tcq help gemm`: "chain", "every=128:wgmma", "split=3", "float64". Returns D, or a list of them for a list of
-    orders; with report=True (D, answer), where the answer holds what `tcq gemm --json` says: with compare= a
+    A is M x K, B is K x N, both in any memory order (B.T of an N x K weight costs nothing). Arrays of three dimensions
+    have a matrix for each product of a batch, those of two, or with one matrix, serve all of them; D is then
+    batch x M x N. `order` is the grammar of `tcq help gemm`: "chain", "every=128:wgmma", "split=3", "float64".
+    `scaling` ("tensor", "row_column", "block_128", "vector_128") with scale_a and scale_b multiplies f32 factors in;
+    those of 128 of K need a promoted order, "chain:wgmma,promoted". With "ue8m0_block32", "ue8m0_block16" or
+    "ue4m3_block16" scale_a is M x K/32 (or 16) and scale_b K/32 x N, a byte each, and the order one of block-scaled
+    tcgen05.mma: "chain", "chain:tcgen05,kind=mxf8f6f4". packed=True: e2m1 lie two to a byte, neighbours along K, as
+    torch's float4_e2m1fn_x2. Returns D, or a list of them for a list of orders; with report=True (D, answer), where the answer holds what `tcq gemm --json` says: with compare= a
     device's D, how many outputs differ, the first, the worst, and which rival order explains them.
     A pure function: no state, no lock while it computes; threads=0 takes every core. Ctrl-C ends it.
     """
@@ -234,18 +240,17 @@ def gemm(a: "ArrayLike", b: "ArrayLike", *, type: str, order: Union[str, Sequenc
     arrays = {"a": a, "b": b}
     for spec in orders:
         words += ["--order", spec]
-    for option, value in (("--type-b", type_b), ("--out-type", out_type)):
+    for option, value in (("--type-b", type_b), ("--out-type", out_type), ("--scaling", scaling)):
         if value is not None:
             words += [option, value]
-    for name, array in (("c", c), ("bias", bias), ("compare", compare)):
+    for name, array in (("c", c), ("bias", bias), ("compare", compare), ("scale-a", scale_a), ("scale-b", scale_b)):
         if array is not None:
             words += ["--" + name, name]
             arrays[name] = array
     epilogue = f"alpha={word_of(alpha, 'alpha')},beta={word_of(beta, 'beta')}"
     if (epilogue, activation) != ("alpha=1.0,beta=0.0", "none"):
         words += ["--epilogue", f"{epilogue},activation={word_of(activation, 'activation')}"]
-    if errors:
-        words.append("--errors")
+    words += [option for option, wanted in (("--errors", errors), ("--packed", packed)) if wanted]
     reply, results = _tcq.gemm([word_of(word, "a word") for word in words],
                                {name: _npy(array, name) for name, array in arrays.items()})
     answer = data_of(reply)

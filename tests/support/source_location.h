@@ -1,5 +1,5 @@
-// std::source_location for clang before 16, which lacks the builtin that libstdc++ makes it of. Only the build of the
-// libFuzzer programs includes this.
+// std::source_location for clang before 16, which lacks the builtin that libstdc++ makes it of. Only builds with clang, those
+// of the sanitizers and of libFuzzer, include this.
 #pragma once
 
 #include <source_location>

@@ -1,0 +1,107 @@
+// From the sums of a tile in a warpgroup's registers to D: the bias on its way, the epilogue, the store.
+//
+// One for all kernels, wherever the sums come from: wgmma leaves them in the registers, out of Tensor Memory tcgen05.ld
+// brings them in the same order (cuda/gemm/tensor_kernel.cuh). Next: cuda/gemm/epilogue.cuh, store.cuh.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/store.cuh"
+#include "cuda/gemm/tiles.cuh"
+#include "sim/isa/wgmma/fragment.h"
+
+namespace tcq::gemm {
+
+template <class C>
+using Accumulators =
+    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
+
+template <class C>
+using OwnBias = BiasShare<C::in, C::block_n, warpgroup_threads>;
+
+template <class C>
+__device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
+  return {.row = tile.row + wave * C::wave_step,
+          .col = tile.col,
+          .batch = tile.batch,
+          .rows_end = tile.rows_end,
+          .batch_b = tile.batch_b,
+          .warp_step = C::warp_step};
+}
+
+// A consumer's part of its cluster's tile, `row` rows behind the CTA's first.
+template <class C>
+__device__ __forceinline__ TilePlace own_part(TilePlace tile, int row) {
+  const Rank rank = own_rank<C>();
+  tile.row += rank.row * C::block_m + row;
+  tile.col += rank.col * C::block_n;
+  return tile;
+}
+
+// What the epilogue reads, asked for before a consumer waits for its turn.
+template <class C>
+__device__ __forceinline__ OwnBias<C> prepare(const Arguments& arguments, const TilePlace& tile) {
+  OwnBias<C> bias;
+  const int thread = thread_here();
+  prefetch_c(arguments, block_at<C>(tile, 0), C::consumer_rows, C::block_n, thread,
+             warpgroup_threads);
+  if (arguments.epilogue.bias != nullptr) bias.load(arguments, tile.col, thread);
+  return bias;
+}
+
+// Between the wait and the product. The last tile's bias was read before that tile was stored, between barriers.
+template <class C>
+__device__ __forceinline__ void stage(const Arguments& arguments, const OwnBias<C>& own,
+                                      std::uint32_t bias) {
+  if (arguments.epilogue.bias != nullptr) own.store(bias, thread_here());
+}
+
+template <class C>
+__device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments& arguments,
+                                            const Staging<C>& staging, std::uint32_t bias,
+                                            const TilePlace& tile) {
+  if (!arguments.epilogue.finishes) return;
+  if (arguments.epilogue.bias != nullptr) staging.meet();
+  const auto each = [&](auto step) {
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave) step(d[wave], block_at<C>(tile, wave));
+  };
+  finish<C::in, Way::AsIs>(each, arguments, {bias});
+}
+
+template <class C>
+__device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
+                                           const CUtensorMap& map_tail, const Arguments& arguments,
+                                           Staging<C>& staging, std::uint32_t bias,
+                                           const TilePlace& tile) {
+  if (tile.row >= tile.rows_end) return;
+  if (arguments.is_plain && !ends_within<C>(block_at<C>(tile, 0), C::consumer_rows)) {
+    const int thread = thread_here();
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      if (block_at<C>(tile, wave).row < tile.rows_end)
+        store_plain<C>(d[wave], map_d, map_tail, staging, block_at<C>(tile, wave), thread);
+    return;
+  }
+  finish_tile<C>(d, arguments, staging, bias, tile);
+  const int thread = thread_here();
+  const auto store_all = [&](auto halves) {
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave)
+      store<C, decltype(halves)::value>(d[wave], map_d, map_tail, arguments, staging,
+                                        block_at<C>(tile, wave), thread);
+  };
+  if (is_gated(arguments.epilogue.activation))
+    store_all(std::integral_constant<int, 2>{});
+  else
+    store_all(std::integral_constant<int, 1>{});
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,42 @@
+# The GEMM: what it decides on the CPU, its kernels, and the C interface as a shared library. It needs CUDA, a C++
+# compiler and nlohmann_json; nothing here needs the oracle (TCQ_ORACLE=OFF). Next: gemm.h, instances.cu.in
+# What it decides on the CPU needs no CUDA.
+set(gemm_host_names check describe estimate json maps path quantize run status tune_cache)
+list(TRANSFORM gemm_host_names REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cuda/gemm/\\1.cc" OUTPUT_VARIABLE gemm_host_sources)
+add_library(cuda_gemm_host STATIC ${gemm_host_sources})
+tcq_include(cuda_gemm_host PUBLIC cuda/gemm)
+target_link_libraries(cuda_gemm_host PUBLIC sim_num nlohmann_json::nlohmann_json)  # JSON: the file of tuned kernels
+if(NOT TCQ_HAVE_CUDA)
+  return()
+endif()
+
+tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
+foreach(type bf16 f16 tf32 s8 u8 e4m3 e5m2)  # one source for each part of the table of kernels
+  foreach(part General Large Skinny)
+    if(type MATCHES "^(u8|e5m2)$" AND NOT part STREQUAL General)
+      continue()
+    endif()
+    set(instance ${PROJECT_BINARY_DIR}/gemm_instances/${type}_${part}.cu)
+    configure_file(cuda/gemm/instances.cu.in ${instance} @ONLY)
+    target_sources(cuda_gemm PRIVATE ${instance})
+    # Spills fail the build of few rows. In the others words are while C is read, of 16-bit types at 160 columns and
+    # more: 88 bytes at most.
+    if(part STREQUAL Skinny)
+      set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-warn-spills)
+    endif()
+  endforeach()
+endforeach()
+# What ptxas says of serialised wgmmas fails the build, too.
+set_target_properties(cuda_gemm PROPERTIES
+                      CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/tools/nvcc_strict;${CMAKE_CUDA_COMPILER_LAUNCHER}")
+
+# The C interface alone. Two things are within, so that a process which has other versions of them is not disturbed,
+# and may have an older one of C++'s: CUDA's runtime and libstdc++; no object of theirs crosses the interface.
+set(exports ${CMAKE_CURRENT_LIST_DIR}/gemm_c.map)
+add_library(gemm_c SHARED ${CMAKE_CURRENT_LIST_DIR}/gemm_c.cc)
+tcq_include(gemm_c PUBLIC cuda/gemm)
+target_link_libraries(gemm_c PRIVATE cuda_gemm)
+target_link_options(gemm_c PRIVATE -Wl,--version-script=${exports} -static-libstdc++)
+# What breaks callers raises SOVERSION; functions and fields that are added do not (gemm_c.h).
+set_target_properties(gemm_c PROPERTIES OUTPUT_NAME tcq_gemm LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
+                      VERSION ${PROJECT_VERSION} SOVERSION 0)

@@ -1,0 +1,73 @@
+#include "cuda/gemm/maps.h"
+
+#include <algorithm>
+
+#include "cuda/gemm/config.h"
+
+namespace tcq::gemm {
+namespace {
+
+tma::DataType data_type(Type type) {
+  switch (type) {
+    case Type::f16: return tma::DataType::Float16;
+    case Type::bf16: return tma::DataType::BFloat16;
+    case Type::tf32:
+    case Type::f32: return tma::DataType::Float32;
+    case Type::s32: return tma::DataType::Int32;
+    default: return tma::DataType::UInt8;
+  }
+}
+
+// `inner` is the contiguous index, of which 4-bit types have an even number.
+tma::TensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std::int64_t outer,
+                      std::int64_t batch, std::uint32_t box_inner, std::uint32_t box_outer) {
+  inner /= packed_elements(type);
+  box_inner /= static_cast<std::uint32_t>(packed_elements(type));
+  const auto bytes_of = [&](std::int64_t elements) {
+    return static_cast<std::uint64_t>(elements * bits(type) / 8);
+  };
+  tma::TensorMap map;
+  map.type = data_type(type);
+  map.rank = 3;
+  map.dims[0] = static_cast<std::uint64_t>(inner);
+  map.dims[1] = static_cast<std::uint64_t>(outer);
+  map.dims[2] = static_cast<std::uint64_t>(batch);
+  map.stride_bytes[0] = bytes_of(matrix.ld);
+  map.stride_bytes[1] = batch > 1 ? bytes_of(matrix.batch_stride) : map.stride_bytes[0];
+  map.box[0] = box_inner;
+  map.box[1] = box_outer;
+  map.box[2] = 1;
+  map.swizzle = Swizzle::B128;
+  map.address = reinterpret_cast<std::uint64_t>(matrix.data);
+  return map;
+}
+
+}  // namespace
+
+PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
+                     const MatrixAt& d, const Arguments& arguments) {
+  const bool k_major_a = kernel.major_a == Major::K;
+  const bool k_major_b = kernel.major_b == Major::K;
+  const auto span = static_cast<std::uint32_t>(kernel.block_k);
+  PlainMaps maps;
+  if (kernel.loader == Loader::Tma) {
+    maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
+                    kernel.box_rows_a);
+    maps.b = map_of(kernel.in_b, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
+                    kernel.box_rows_b);
+  }
+  if (arguments.stores_elements) return maps;
+  const Type out = arguments.epilogue.out;
+  const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;
+  const int columns = std::min(kernel.store_row, staged_columns(bits(out) / 8));
+  const auto d_map = [&](int box_columns) {
+    return map_of(out, d, e.n / halves, e.m, e.batch,
+                  static_cast<std::uint32_t>(box_columns / halves),
+                  static_cast<std::uint32_t>(kernel.store_rows));
+  };
+  maps.d = d_map(columns);
+  if (kernel.store_row % columns != 0) maps.tail = d_map(kernel.store_row % columns);
+  return maps;
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,78 @@
+// The producer of a GEMM kernel: fills the ring with the stages of its CTA's tiles, and where a CTA's tiles lie.
+//
+// One for all kernels that load with TMA and read their operands from shared memory, whatever multiplies them:
+// cuda/gemm/kernel.cuh, cuda/gemm/tensor_kernel.cuh.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/load.cuh"
+#include "cuda/gemm/ring.cuh"
+#include "cuda/gemm/tiles.cuh"
+#include "cuda/ptx/async.cuh"
+#include "sim/isa/base/cluster.h"
+
+namespace tcq::gemm {
+
+struct Rank {
+  int row;  // of the CTA in its cluster
+  int col;
+};
+
+template <class C>
+__device__ __forceinline__ Rank own_rank() {
+  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+  return {rank % C::cluster_m, rank / C::cluster_m};
+}
+
+template <class C>
+using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n>;
+
+// What a stage has besides tiles of A and B: nothing.
+struct TilesAlone {
+  __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
+  __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
+};
+
+// By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`.
+template <class C, class Besides = TilesAlone>
+__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                        const Arguments& arguments, std::uint32_t shared,
+                                        const Barriers<C>& barriers, int cluster, int clusters,
+                                        bool leads, const Besides& besides = {}) {
+  const Rank rank = own_rank<C>();
+  const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
+  const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
+  Ring<C::stages> ring;
+  ClusterTiles<C> tiles(arguments, cluster, clusters);
+  TilePlace tile;
+  while (tiles.next(tile)) {
+    if (!leads) continue;
+    const int m = tile.row + rank.row * C::block_m;
+    const int n = tile.col + rank.col * C::block_n;
+    for (int block = 0; block < arguments.k_blocks; ++block) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      const std::uint32_t full = barriers.full(ring.stage);
+      ptx::mbarrier_arrive_expect_tx(full, C::A::bytes + C::B::bytes + besides.bytes(block));
+      const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+      const int k = block * C::block_k;
+      load_tile<typename C::A>(map_a, a, m, k, tile.batch, rank.col, mask_a, full);
+      load_tile<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, rank.row, mask_b, full);
+      besides.load(tile, block, a + C::A::bytes + C::B::bytes, full);
+      ring.advance();
+    }
+  }
+  if (C::producer_stays && leads) {
+    // Nobody leaves while a peer, or a commit, may still write to this CTA or arrive here.
+    for (int i = 0; i < C::stages; ++i) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      ring.advance();
+    }
+  }
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,322 @@
+// FP8's promotion: the sums of one block of K, which keep 13 bits, are multiplied by a factor of their row and one of
+// their column and added to f32 sums: fma(row's * column's, sum, f32 sum), the product of factors rounded.
+//
+// Factors come straight from global memory, each a block of K ahead, in any strides: no copy of them lies in a stage, so
+// that nothing but wgmma reads what TMA writes. Two sets of registers take turns: a copy from one to the other would have
+// to wait for the load before the block's products are issued. A thread loads those of its own rows. Of wgmma's columns there is one
+// factor for 128 (every thread loads it), or each thread loads one column's and they meet in shared memory.
+// Who calls this: cuda/gemm/kernel.cuh, skinny.cuh. The bits, predicted: oracle/sum/gemm_reference.h.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
+#include "cuda/ptx/wgmma.cuh"
+#include "sim/isa/wgmma/fragment.h"
+
+namespace tcq::gemm {
+
+// A row or column's factors along K.
+struct FactorLine {
+  const float* at = nullptr;
+
+  __device__ __forceinline__ FactorLine() {}
+  // Rows and columns outside of D have the factors of the last one.
+  __device__ __forceinline__ FactorLine(const Factors& f, int mn, int mn_end, int block, int batch)
+      : at(f.data) {
+    const int inside = min(mn, mn_end - 1);
+    const int of = f.per == 1 ? inside : inside / scale_block;
+    at += batch * f.batch_step + of * f.mn_step + block * f.k_step;
+  }
+  // Of the next block of K. Without factors `value` stays what it is.
+  __device__ __forceinline__ void load(const Factors& f, float& value) {
+    if (f.data == nullptr) return;
+    value = __ldg(at);
+    at += f.k_step;
+  }
+};
+
+// Where a consumer's sums begin in the matrix that wgmma computes (with few rows of D: in its transpose), what ends
+// there, and whose factors are whose.
+struct FragmentAt {
+  int row;
+  int col;
+  int rows_end;
+  int cols_end;
+  int batch_rows;  // of the rows' factors, and of the columns'
+  int batch_cols;
+  int block;   // of K: the first
+  int blocks;  // of K
+};
+
+// Of a thread's two rows of each wave.
+template <int Waves>
+struct RowFactors {
+  FactorLine lines[Waves][2];
+  float sets[2][Waves][2];
+
+  __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * i});
+        const int row = at.row + wave * warpgroup_rows + place.row;
+        lines[wave][i] = FactorLine(f, row, at.rows_end, at.block, at.batch_rows);
+        sets[0][wave][i] = sets[1][wave][i] = 1;
+      }
+    }
+  }
+  template <int Set>
+  __device__ __forceinline__ void load(const Factors& f) {
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) lines[wave][i].load(f, sets[Set][wave][i]);
+    }
+  }
+};
+
+// --- of wgmma's columns ----------------------------------------------------------------------------
+
+// The blocks of 128 columns that a tile of `columns` meets, wherever a multiple of that begins.
+constexpr int column_blocks(int columns) {
+  int common = scale_block;
+  while (columns % common != 0) common /= 2;
+  return (scale_block - common + columns + scale_block - 1) / scale_block;
+}
+
+// One factor for 128 columns.
+template <int Columns, int Threads>
+class ColumnBlocks {
+ public:
+  static constexpr int blocks = column_blocks(Columns);
+
+  __device__ __forceinline__ ColumnBlocks(std::uint32_t, std::uint32_t) {}
+  __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+    before_ = at.col % scale_block;
+#pragma unroll
+    for (int i = 0; i < blocks; ++i) {
+      const int col = at.col - before_ + i * scale_block;
+      lines_[i] = FactorLine(f, col, at.cols_end, at.block, at.batch_cols);
+      sets_[0][i] = sets_[1][i] = 1;
+    }
+  }
+  template <int Set>
+  __device__ __forceinline__ void load(const Factors& f) {
+#pragma unroll
+    for (int i = 0; i < blocks; ++i) lines_[i].load(f, sets_[Set][i]);
+  }
+  template <int Set>
+  __device__ __forceinline__ void stage() const {}
+  __device__ __forceinline__ void meet() const {}
+
+  // d[r] += factors * t[r]
+  template <int Set, int Count>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
+                                      const float (&rows)[2]) const {
+    float both[blocks][2];
+#pragma unroll
+    for (int i = 0; i < 2 * blocks; ++i)
+      both[i / 2][i % 2] = rounded::multiply(rows[i % 2], sets_[Set][i / 2]);
+#pragma unroll
+    for (int r = 0; r < Count; ++r) {
+      const int column = wgmma::accumulator_element(Type::f32, {0, r / 4 * 4}).col;
+      float factor = both[0][r / 2 % 2];
+#pragma unroll
+      for (int i = 1; i < blocks; ++i)
+        if (before_ + column >= i * scale_block) factor = both[i][r / 2 % 2];
+      d[r] = __float_as_uint(
+          rounded::multiply_add(factor, __uint_as_float(t[r]), __uint_as_float(d[r])));
+    }
+  }
+
+ private:
+  FactorLine lines_[blocks];
+  float sets_[2][blocks];
+  int before_ = 0;  // columns of the tile's first block
+};
+
+// One for each column, in one of two buffers in turn: who writes to one has met all that have read it before.
+template <int Columns, int Threads>
+class EachColumn {
+ public:
+  static constexpr int count = (Columns + Threads - 1) / Threads;  // that a thread loads
+
+  __device__ __forceinline__ EachColumn(std::uint32_t shared, std::uint32_t barrier)
+      : shared_(shared), barrier_(barrier) {}
+  __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      lines_[i] =
+          FactorLine(f, at.col + thread_here() + i * Threads, at.cols_end, at.block, at.batch_cols);
+      sets_[0][i] = sets_[1][i] = 1;
+    }
+  }
+  template <int Set>
+  __device__ __forceinline__ void load(const Factors& f) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) lines_[i].load(f, sets_[Set][i]);
+  }
+  template <int Set>
+  __device__ __forceinline__ void stage() const {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const int col = thread_here() + i * Threads;
+      if (col < Columns) ptx::store_shared(address<Set>(col), __float_as_uint(sets_[Set][i]));
+    }
+  }
+  __device__ __forceinline__ void meet() const { ptx::bar_sync(barrier_, Threads); }
+
+  template <int Set, int Count>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
+                                      const float (&rows)[2]) const {
+    const std::uint32_t own =
+        address<Set>(wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col);
+#pragma unroll
+    for (int r = 0; r < Count; r += 4) {
+      const int behind = wgmma::accumulator_element(Type::f32, {0, r}).col;
+      float columns[2];
+      ptx::load_shared(own + static_cast<std::uint32_t>(behind) * float_bytes, columns[0],
+                       columns[1]);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float factor = rounded::multiply(rows[i / 2], columns[i % 2]);
+        d[r + i] = __float_as_uint(
+            rounded::multiply_add(factor, __uint_as_float(t[r + i]), __uint_as_float(d[r + i])));
+      }
+    }
+  }
+
+ private:
+  template <int Set>
+  __device__ __forceinline__ std::uint32_t address(int col) const {
+    return shared_ + static_cast<std::uint32_t>(Set * Columns + col) * float_bytes;
+  }
+
+  std::uint32_t shared_;
+  std::uint32_t barrier_;
+  FactorLine lines_[count];
+  float sets_[2][count];
+};
+
+template <Promotion P, int Columns, int Threads>
+using ColumnFactors = std::conditional_t<P == Promotion::EachColumn, EachColumn<Columns, Threads>,
+                                         ColumnBlocks<Columns, Threads>>;
+
+// --- a tile ----------------------------------------------------------------------------------------
+
+// `multiply(wave, sums)` waits for the next block of K and issues the products of 64 rows; `done(block)` says that all of
+// them have been read. A block's factors are in one of two sets in turn.
+//
+// Products of a block run while those of the block before are added, where there are registers for both.
+template <class Columns, int Registers, class Multiply, class Done>
+__device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
+                                               RowFactors<1>& rows, Columns& columns,
+                                               const Factors& of_rows, const Factors& of_columns,
+                                               int blocks, Multiply multiply, Done done) {
+  std::uint32_t sums[2][Registers];
+  const auto load = [&](auto set) {
+    rows.template load<decltype(set)::value>(of_rows);
+    columns.template load<decltype(set)::value>(of_columns);
+  };
+  const auto add = [&](auto set, int block) {
+    constexpr int here = decltype(set)::value;
+    ptx::pin(sums[here]);
+    done(block);
+    columns.template add<here>(d[0], sums[here], rows.sets[here][0]);
+  };
+  const auto add_behind = [&](auto set, int block) {
+    constexpr int here = decltype(set)::value;
+    multiply(0, sums[1 - here]);
+    columns.meet();  // all have added the block before, whose factors make room
+    columns.template stage<1 - here>();
+    ptx::wgmma_wait_group<1>();
+    add(set, block);
+    if (block + 2 < blocks) load(set);
+  };
+  const auto add_last = [&](auto set) {
+    columns.meet();
+    ptx::wgmma_wait_group<0>();
+    add(set, blocks - 1);
+  };
+  constexpr std::integral_constant<int, 0> even{};
+  constexpr std::integral_constant<int, 1> odd{};
+  load(even);
+  columns.template stage<0>();
+  multiply(0, sums[0]);
+  if (blocks > 1) load(odd);
+#pragma unroll 1
+  for (int block = 0;; block += 2) {
+    if (block + 1 == blocks) return add_last(even);
+    add_behind(even, block);
+    if (block + 2 == blocks) return add_last(odd);
+    add_behind(odd, block + 1);
+  }
+}
+
+// Else 64 rows after the other; factors of the next block are asked for while the first of them are multiplied.
+template <int Waves, class Columns, int Registers, class Multiply, class Done>
+__device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
+                                              RowFactors<Waves>& rows, Columns& columns,
+                                              const Factors& of_rows, const Factors& of_columns,
+                                              int blocks, Multiply multiply, Done done) {
+  const auto load = [&](auto set) {
+    rows.template load<decltype(set)::value>(of_rows);
+    columns.template load<decltype(set)::value>(of_columns);
+  };
+  const auto block_of = [&](auto set, auto next, int block) {
+    constexpr int here = decltype(set)::value;
+    columns.template stage<here>();
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+      std::uint32_t sums[Registers];
+      multiply(wave, sums);
+      if (wave == 0) {
+        if (block + 1 < blocks) load(next);
+        columns.meet();
+      }
+      ptx::wgmma_wait_group<0>();
+      ptx::pin(sums);
+      if (wave + 1 == Waves) done(block);
+      columns.template add<here>(d[wave], sums, rows.sets[here][wave]);
+    }
+  };
+  constexpr std::integral_constant<int, 0> even{};
+  constexpr std::integral_constant<int, 1> odd{};
+  load(even);
+#pragma unroll 1
+  for (int block = 0; block < blocks; block += 2) {
+    block_of(even, odd, block);
+    if (block + 1 == blocks) return;
+    block_of(odd, even, block + 1);
+  }
+}
+
+// `Behind`: there are registers for the products of two blocks.
+template <bool Behind, int Waves, int Registers, class Columns, class Multiply, class Done>
+__device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Columns& columns,
+                                        const Factors& of_rows, const Factors& of_columns,
+                                        const FragmentAt& at, Multiply multiply, Done done) {
+  RowFactors<Waves> rows;
+  rows.start(of_rows, at);
+  columns.start(of_columns, at);
+#pragma unroll
+  for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+    for (std::uint32_t& word : d[wave]) word = 0;
+  }
+  if (at.blocks == 0) return;
+  columns.meet();  // all have read the factors of the tile before
+  if constexpr (Behind)
+    promote_behind(d, rows, columns, of_rows, of_columns, at.blocks, multiply, done);
+  else
+    promote_alone(d, rows, columns, of_rows, of_columns, at.blocks, multiply, done);
+}
+
+}  // namespace tcq::gemm

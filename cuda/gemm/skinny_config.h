@@ -1,0 +1,97 @@
+// One shape of the GEMM kernel for few rows or few columns of D: tile, parts of K, cluster, stages, and what
+// follows from them. The kernel is cuda/gemm/skinny.cuh.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/kernels.h"
+#include "sim/isa/base/shared_limits.h"
+#include "sim/isa/wgmma/store.h"
+
+namespace tcq::gemm {
+
+// The largest divisor of `value` up to `most`.
+constexpr int largest_divisor(int value, int most) {
+  while (value % most != 0) --most;
+  return most;
+}
+
+// `In` is the weights' type, `InTokens` the other operand's.
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
+          Major Weights = Major::K, Promotion Promotes = Promotion::None, Type InTokens = In,
+          bool Grouped = false>
+struct SkinnyConfig {
+  static constexpr Type in = In;
+  static constexpr Type in_b = InTokens;
+  static constexpr Promotion promotion = Promotes;
+  static constexpr bool grouped = Grouped;
+  static constexpr Type accumulator = wgmma::widest_d(In);
+  static constexpr Skinny few = Few;
+  static constexpr bool transposes = Few == Skinny::Rows;
+  static constexpr int tokens = Tokens;
+  static constexpr int split = Split;
+  static constexpr int peers = Peers;  // tiles of a cluster, side by side
+  static constexpr int cluster = Split * Peers;
+  static constexpr int stages = Stages;
+  static constexpr int consumers = Consumers;
+  static constexpr int weights = consumers * warpgroup_rows;
+  static constexpr int consumer_threads = consumers * warpgroup_threads;
+  static constexpr int threads = consumer_threads + 32;
+
+  using A = OperandTile<In, Weights, weights, 1>;
+  using B = OperandTile<InTokens, Major::K, Tokens, Peers>;
+  static constexpr int block_k = A::block_k;
+  static constexpr int steps = block_k / wgmma::stored_k(In);
+  static constexpr wgmma::Form form = {
+      .d = accumulator, .a = In, .b = InTokens, .n = Tokens, .major_a = Weights};
+  static_assert(check(form) == Fault::None);
+  static_assert(Promotes == Promotion::None || (is_fp8(In) && block_k == scale_block));
+  static constexpr int registers = wgmma::accumulator_registers(accumulator, Tokens);
+
+  // Tokens whose sums a CTA of the cluster completes: what one stmatrix stores, or more.
+  static constexpr int groups = Tokens / (transposes ? wgmma::column_group : wgmma::store_columns);
+  static constexpr int owners = largest_divisor(groups, Split);
+  static constexpr int slice_tokens = Tokens / owners;
+  static constexpr int slice_registers = registers / owners;
+  static_assert(slice_registers * owners == registers && groups / owners * owners == groups);
+  static constexpr std::uint32_t slice_bytes =
+      slice_registers * warpgroup_threads * static_cast<std::uint32_t>(sizeof(std::uint32_t));
+
+  static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
+  // In place of the stages, once all are read: what is sent, then what is stored.
+  static constexpr std::uint32_t send_bytes = Split > 1 ? owners* slice_bytes : 0;
+  static constexpr int store_rows = transposes ? slice_tokens : warpgroup_rows;
+  static constexpr int store_row = transposes ? warpgroup_rows : slice_tokens;
+  // Boxes side by side, of elements of `bytes`.
+  HOST_DEVICE static constexpr int stores(int bytes) {
+    return store_row > staged_columns(bytes) ? store_row / staged_columns(bytes) : 1;
+  }
+  HOST_DEVICE static constexpr int store_columns(int bytes) { return store_row / stores(bytes); }
+  static_assert(store_columns(4) <= staged_columns(4) && store_columns(4) * stores(4) == store_row);
+  static_assert(store_columns(2) <= staged_columns(2) && store_columns(2) * stores(2) == store_row);
+  static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
+  static constexpr std::uint32_t store_bytes = stores(4) * box_bytes;
+  static_assert(consumers * (send_bytes + store_bytes) <= Stages * stage_bytes);
+  static constexpr std::uint32_t receive_offset = Stages * stage_bytes;
+  static constexpr std::uint32_t receive_bytes = (Split - 1) * slice_bytes;  // of a consumer
+  static constexpr std::uint32_t barrier_offset = receive_offset + consumers * receive_bytes;
+  static constexpr int barriers = 2 * Stages + consumers;
+  // The tokens' bias as f32, where they are D's columns; a thread keeps that of its two weights.
+  static constexpr std::uint32_t bias_offset =
+      barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static constexpr std::uint32_t bias_bytes =
+      transposes ? 0 : Tokens * static_cast<std::uint32_t>(sizeof(float));
+  // Each token's factors, of two blocks of K in turn, for each consumer.
+  static constexpr std::uint32_t factor_offset = bias_offset + bias_bytes;
+  static constexpr std::uint32_t factor_bytes =
+      Promotes == Promotion::EachColumn ? 2 * Tokens * static_cast<std::uint32_t>(sizeof(float))
+                                        : 0;
+  static constexpr std::uint32_t shared_bytes = factor_offset + consumers * factor_bytes;
+  static_assert(shared_bytes <= max_cta_shared_bytes);
+  static constexpr int room =
+      static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
+  static constexpr int resident = room < 4 ? room : 4;  // CTAs of an SM
+};
+
+}  // namespace tcq::gemm

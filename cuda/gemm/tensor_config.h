@@ -1,0 +1,120 @@
+// One shape of the GEMM kernel on tcgen05: tile, stages, Tensor Memory, and what follows from them.
+//
+// A CTA computes 128 x BlockN of D at a time: one thread loads, one thread multiplies, a warpgroup stores. What
+// cuda/gemm/config.h calls by a name has it here, so that ring, loads, epilogue and stores are the same. Two tiles' sums
+// lie in Tensor Memory, so that one is stored while the next is summed. Example: 128 x 256 bf16 with 4 stages takes
+// 48 KiB a stage and all 512 columns; 128 x 128 e2m1 with factors of 16 of K (NVFP4) and 4 stages 36 KiB a
+// stage and 384 columns.
+// The kernel: cuda/gemm/tensor_kernel.cuh. Scale factors: cuda/gemm/tensor_scales.h.
+//
+// The warps of a fragment hold 16 of their 32 lanes, as 16x256b brings them (sim/isa/tcgen05/fragment.h): warp w of wave v
+// has rows 32 w + 16 v of the tile.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/tensor_scales.h"
+#include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/element.h"
+#include "sim/isa/base/host_device.h"
+#include "sim/isa/base/shared_limits.h"
+#include "sim/isa/base/tcgen05_kind.h"
+#include "sim/isa/fault/fault.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "sim/isa/tcgen05/shape.h"
+#include "sim/isa/tmem/allocation.h"
+#include "sim/isa/tmem/layout.h"
+#include "sim/isa/wgmma/shape.h"
+
+namespace tcq::gemm {
+
+// Tiles begin at whole atoms of their swizzle.
+HOST_DEVICE constexpr std::uint32_t round_up_to_atoms(std::uint32_t bytes) {
+  return (bytes + swizzle_atom_bytes - 1) / swizzle_atom_bytes * swizzle_atom_bytes;
+}
+
+// `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
+template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+struct TensorConfig {
+  static constexpr Type in = In;
+  static constexpr Type in_b = InB;
+  static constexpr tcgen05::Kind kind = tcgen05::kind_with_factors(In, Factors);
+  static constexpr tcgen05::ScaleVec scale_vec = Factors;
+  static constexpr tcgen05::MmaOpcode opcode = {.kind = kind, .scale_vec = Factors};
+  static constexpr Promotion promotion = Promotion::None;
+  static constexpr bool grouped = false;
+  static constexpr Type accumulator = wgmma::widest_d(In);
+  static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
+  static_assert(In != Type::tf32 || (MajorA == Major::K && MajorB == Major::K),
+                "MN-major 32-bit elements want another swizzle");
+  static_assert(Factors == tcgen05::ScaleVec::Default || (MajorA == Major::K && MajorB == Major::K),
+                "factors are of blocks of K: tried K-major only");
+  static constexpr int block_m = 128;
+  static constexpr int block_n = BlockN;
+  static constexpr Turns turns = Turns::Together;
+  static constexpr int cluster_m = 1;
+  static constexpr int cluster_n = 1;
+  static constexpr int cluster = 1;
+  static constexpr int stages = Stages;
+  static constexpr int threads = 2 * warpgroup_threads;
+  static constexpr int resident = 1;
+
+  using A = OperandTile<In, MajorA, block_m, 1>;
+  using B = OperandTile<InB, MajorB, BlockN, 1>;
+  static constexpr int block_k = A::block_k;
+  // A function: device code may not name a constexpr object.
+  HOST_DEVICE static constexpr tcgen05::InstructionDescriptor instruction(int scale_a_id = 0,
+                                                                          int scale_b_id = 0) {
+    return {.d = accumulator,
+            .a = In,
+            .b = InB,
+            .m = block_m,
+            .n = BlockN,
+            .major_a = MajorA,
+            .major_b = MajorB,
+            .scale_type = scale_type_of(Factors),
+            .scale_a_id = scale_a_id,
+            .scale_b_id = scale_b_id};
+  }
+  static_assert(tcgen05::check(opcode, instruction()) == Fault::None);
+
+  static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction());
+  static constexpr int steps = block_k / instruction_k;  // instructions along K of a stage
+
+  // Scale factors of each stage have columns of their own behind the accumulators: what fills the stage again has waited
+  // for the products that read them.
+  using Scales = StageScales<opcode, BlockN, block_k, instruction_k>;
+  static constexpr int scale_columns = Stages * Scales::columns;
+  static constexpr int accumulators = 2 * BlockN + scale_columns <= tcgen05::tmem_columns ? 2 : 1;
+  static constexpr int scale_column = accumulators * BlockN;
+  static constexpr int tensor_columns = tcgen05::smallest_allocation(scale_column + scale_columns);
+  static_assert(tensor_columns <= tcgen05::tmem_columns);
+  static_assert(BlockN == 64 || BlockN == 128 || BlockN == 256,
+                "what one tcgen05.ld brings is a power of two");
+
+  static constexpr int consumer_rows = block_m;
+  static constexpr int waves = 1;  // in registers at one time
+  static constexpr int warp_step = 2 * warp_rows;
+  static constexpr int wave_step = warp_rows;
+  static constexpr int waves_of_tile = block_m / warpgroup_rows;
+  static constexpr int store_rows = warp_rows;
+  static constexpr bool producer_stays = true;  // commits arrive on its barriers
+
+  static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
+  static constexpr std::uint32_t stage_bytes =
+      round_up_to_atoms(A::bytes + B::bytes + Scales::bytes);
+  static constexpr std::uint32_t store_offset = Stages * stage_bytes;
+  static constexpr std::uint32_t barrier_offset = store_offset + store_buffers * store_bytes;
+  static constexpr int barriers = 2 * Stages + 2 * accumulators;
+  static constexpr std::uint32_t bias_offset =
+      barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
+  // Where tcgen05.alloc writes what it gave.
+  static constexpr std::uint32_t address_offset = bias_offset + bias_bytes;
+  static constexpr std::uint32_t shared_bytes = address_offset + sizeof(std::uint32_t);
+  static_assert(shared_bytes <= max_cta_shared_bytes);
+};
+
+}  // namespace tcq::gemm

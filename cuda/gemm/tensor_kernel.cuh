@@ -1,0 +1,211 @@
+// The GEMM kernel on tcgen05: a thread loads tiles with TMA, a thread multiplies into Tensor Memory, a warpgroup stores D.
+//
+// Persistent, one CTA: the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
+// bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
+// tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
+// stored the next is summed in the other. One warp allocates the Tensor Memory and gives it back when all are done.
+//
+// Scale factors of blocks come with the stage and go by tcgen05.cp, issued before the products that read them, to the
+// stage's own columns (cuda/gemm/tensor_scales.cuh); the multiplier waits for a stage's bytes, whose producer has waited
+// for the products of the stage before, so that no products still read what a copy overwrites.
+//
+// D[i][j] is the chain over ascending K of the kind's instructions, the first without accumulation, then the epilogue
+// (oracle/sum/gemm_reference.h with GemmChain::kind computes the bits). Shapes: cuda/gemm/tensor_config.h.
+//
+// Compiled and run on the machine (tests/run/run_tensor_gemm_test.cc), not on silicon.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/finish.cuh"
+#include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/tensor_config.h"
+#include "cuda/gemm/tensor_scales.cuh"
+#include "cuda/ptx/tcgen05_ldst.cuh"
+#include "cuda/ptx/tcgen05_mma.cuh"
+#include "cuda/ptx/tmem.cuh"
+#include "sim/isa/tcgen05/operand.h"
+#include "sim/isa/tmem/address.h"
+
+namespace tcq::gemm {
+
+inline constexpr int producer_warp = 0;
+inline constexpr int multiplier_warp = 1;
+inline constexpr int allocator_warp = 2;
+
+template <class C>
+struct TensorBarriers : Barriers<C> {
+  __device__ __forceinline__ std::uint32_t summed(int accumulator) const {
+    return this->full(2 * C::stages + accumulator);
+  }
+  __device__ __forceinline__ std::uint32_t drained(int accumulator) const {
+    return this->full(2 * C::stages + C::accumulators + accumulator);
+  }
+};
+
+template <class C>
+__device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers) {
+  for (int s = 0; s < C::stages; ++s) {
+    ptx::mbarrier_init(barriers.full(s), 1);
+    ptx::mbarrier_init(barriers.empty(s), 1);
+  }
+  for (int a = 0; a < C::accumulators; ++a) {
+    ptx::mbarrier_init(barriers.summed(a), 1);
+    ptx::mbarrier_init(barriers.drained(a), warpgroup_threads / 32);
+  }
+  ptx::fence_mbarrier_init();
+}
+
+// --- the products, by one thread -------------------------------------------------------------------
+
+// The first `steps` instructions along K of one stage.
+template <class C>
+__device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
+                                               const ScalesAt<C>& scales, bool first, int steps) {
+  constexpr tcgen05::MmaForm form{C::opcode};
+  constexpr std::uint64_t tile_a =
+      tcgen05::encode(tcgen05::tile_descriptor(C::A::tile(), operand_swizzle, 0));
+  constexpr std::uint64_t tile_b =
+      tcgen05::encode(tcgen05::tile_descriptor(C::B::tile(), operand_swizzle, 0));
+  const std::uint64_t a = advance(tile_a, stage);
+  const std::uint64_t b = advance(tile_b, stage + C::A::bytes);
+#pragma unroll
+  for (int step = 0; step < C::steps; ++step) {
+    if (step >= steps) break;
+    scales.copy(step);
+    ptx::tcgen05_mma<form>({.d = sums,
+                            .desc_a = advance(a, C::A::offset(0, step)),
+                            .desc_b = advance(b, C::B::offset(0, step)),
+                            .idesc = scales.instruction(step),
+                            .scale_a = scales.of_a(step),
+                            .scale_b = scales.of_b(step),
+                            .accumulate = !first || step > 0});
+  }
+}
+
+template <class C>
+__device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
+                                               const TensorBarriers<C>& barriers,
+                                               std::uint32_t tensor) {
+  // Instructions of a tile's last stage: the others would add zeros.
+  constexpr int step = C::instruction_k;
+  const int blocks = arguments.k_blocks;
+  const int last_steps = (arguments.k - (blocks - 1) * C::block_k + step - 1) / step;
+  Ring<C::stages> ring;
+  Ring<C::accumulators> turn;
+  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  TilePlace tile;
+  while (tiles.next(tile)) {
+    wait(barriers.drained(turn.stage), 1 - turn.parity);
+    ptx::tcgen05_fence_after_thread_sync();
+    const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
+    for (int block = 0; block < blocks; ++block) {
+      wait(barriers.full(ring.stage), ring.parity);
+      ptx::tcgen05_fence_after_thread_sync();
+      const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+      multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), block == 0,
+                        block + 1 < blocks ? C::steps : last_steps);
+      ptx::tcgen05_commit(barriers.empty(ring.stage));
+      ring.advance();
+    }
+    ptx::tcgen05_commit(barriers.summed(turn.stage));
+    turn.advance();
+  }
+}
+
+// --- the epilogue, by a warpgroup ------------------------------------------------------------------
+
+// The warp's 16 lanes of `wave`, as wgmma's fragment lies in registers.
+template <class C>
+__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums, int wave) {
+  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, C::block_n / 8};
+  const int warp = thread_here() / 32;
+  const int lane = warp * C::warp_step + wave * C::wave_step;
+  ptx::tcgen05_ld<form>(d[0], sums + encode(tcgen05::TmemAddress{.tmem_lane = lane}));
+  ptx::tcgen05_wait_ld();
+  ptx::pin(d[0]);
+}
+
+template <class C>
+__device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUtensorMap& map_tail,
+                                            const Arguments& arguments, std::uint32_t shared,
+                                            const TensorBarriers<C>& barriers,
+                                            std::uint32_t tensor) {
+  Ring<C::accumulators> turn;
+  Staging<C> staging(shared + C::store_offset, 0);
+  const std::uint32_t bias = shared + C::bias_offset;
+  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  TilePlace tile;
+  while (tiles.next(tile)) {
+    stage<C>(arguments, prepare<C>(arguments, tile), bias);
+    wait(barriers.summed(turn.stage), turn.parity);
+    ptx::tcgen05_fence_after_thread_sync();
+    const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
+#pragma unroll 1
+    for (int wave = 0; wave < C::waves_of_tile; ++wave) {
+      Accumulators<C> d;
+      load_sums<C>(d, sums, wave);
+      if (wave + 1 == C::waves_of_tile) {
+        ptx::tcgen05_fence_before_thread_sync();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(barriers.drained(turn.stage));
+      }
+      TilePlace part = tile;
+      part.row += wave * C::wave_step;
+      store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
+    }
+    turn.advance();
+  }
+  staging.drain();
+}
+
+// --- the kernel ------------------------------------------------------------------------------------
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, 1)
+    tensor_kernel(const __grid_constant__ CUtensorMap map_a,
+                  const __grid_constant__ CUtensorMap map_b,
+                  const __grid_constant__ CUtensorMap map_d,
+                  const __grid_constant__ CUtensorMap map_tail,
+                  const __grid_constant__ Arguments arguments) {
+  extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
+  const std::uint32_t shared = ptx::shared_address(memory);
+  const TensorBarriers<C> barriers{{shared + C::barrier_offset}};
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+  const bool leads = threadIdx.x % 32 == 0;
+  if (warp == producer_warp && leads) {
+    ptx::prefetch_map(&map_a);
+    ptx::prefetch_map(&map_b);
+    ptx::prefetch_map(&map_d);
+    start_barriers<C>(barriers);
+  }
+  if (warp == allocator_warp) {
+    ptx::tcgen05_alloc(shared + C::address_offset, C::tensor_columns);
+    ptx::tcgen05_relinquish_alloc_permit();
+  }
+  ptx::tcgen05_fence_before_thread_sync();
+  __syncthreads();
+  ptx::tcgen05_fence_after_thread_sync();
+  const std::uint32_t tensor = ptx::load_shared(shared + C::address_offset);
+  ptx::grid_launch_dependents();
+  ptx::grid_wait();
+  if (warp >= warpgroup_threads / 32) {
+    store_tiles<C>(map_d, map_tail, arguments, shared, barriers, tensor);
+  } else if (warp == producer_warp && leads) {
+    produce<C>(map_a, map_b, arguments, shared, barriers, static_cast<int>(blockIdx.x),
+               static_cast<int>(gridDim.x), true, ScaleLoads<C>(arguments));
+  } else if (warp == multiplier_warp && leads) {
+    multiply_tiles<C>(arguments, shared, barriers, tensor);
+  }
+  __syncwarp();
+  ptx::tcgen05_fence_before_thread_sync();
+  __syncthreads();
+  if (warp != allocator_warp) return;
+  ptx::tcgen05_fence_after_thread_sync();
+  ptx::tcgen05_dealloc(tensor, C::tensor_columns);
+}
+
+}  // namespace tcq::gemm

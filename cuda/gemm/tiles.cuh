@@ -1,0 +1,138 @@
+// The tiles of a launch, one after the other: where each lies, for those who load it and those who store it.
+//
+// Dense products: by multiplications, cuda/gemm/arguments.h. Groups: their sizes lie in device memory, and a warp looks
+// for the group of a tile 32 groups at a time. Sizes are cut to what A has, whatever they are: nothing outside of the
+// matrices is ever read or written. Called by all lanes of a warp together.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+
+namespace tcq::gemm {
+
+// A tile of a cluster: its first row and column of D, the row behind the last one that is the group's (dense: D's), the
+// matrices of A and D, and that of B.
+struct TilePlace {
+  int row;
+  int col;
+  int batch;
+  int rows_end;
+  int batch_b;
+};
+
+// Tiles begin at multiples of `Rows` in a group and of `Columns` in D; all warps of a cluster see the same ones.
+template <int Rows, int Columns>
+class DenseTiles {
+ public:
+  __device__ __forceinline__ DenseTiles(const Arguments& arguments, int first, int step)
+      : arguments_(arguments), index_(first), step_(step) {}
+
+  __device__ __forceinline__ bool next(TilePlace& tile) {
+    if (index_ >= arguments_.walk.tiles) return false;
+    const TileAt at = arguments_.walk.at(index_);
+    tile = {at.row * Rows, at.col * Columns, at.batch, arguments_.m, at.batch};
+    index_ += step_;
+    return true;
+  }
+
+ private:
+  const Arguments& arguments_;
+  int index_;
+  int step_;
+};
+
+template <int Rows, int Columns>
+class GroupTiles {
+ public:
+  __device__ __forceinline__ GroupTiles(const Arguments& arguments, int first, int step)
+      : arguments_(arguments), index_(first), step_(step) {
+    load();
+  }
+
+  __device__ __forceinline__ bool next(TilePlace& tile) {
+    const bool found = arguments_.groups.by == Grouping::RowIds ? find_by_row(tile) : find(tile);
+    index_ += step_;
+    return found;
+  }
+
+ private:
+  static constexpr int lanes = 32;
+
+  __device__ __forceinline__ int across() const { return arguments_.groups.tiles_across; }
+  // A row of A, or their number.
+  __device__ __forceinline__ int cut(int size) const { return min(max(size, 0), arguments_.m); }
+
+  // Of the 32 groups from first_ on: where each begins, its rows, and the tiles up to its end.
+  __device__ __forceinline__ void load() {
+    const Groups& groups = arguments_.groups;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const int group = first_ + lane;
+    begin_ = 0;
+    rows_ = 0;
+    if (group < groups.count && groups.by != Grouping::RowIds) {
+      const int size = cut(groups.sizes[group]);
+      if (groups.by == Grouping::Ends && group > 0) begin_ = cut(groups.sizes[group - 1]);
+      rows_ = max(size - begin_, 0);
+    }
+    ends_ = (rows_ + Rows - 1) / Rows * across();
+#pragma unroll
+    for (int by = 1; by < lanes; by *= 2) {
+      const int before = __shfl_up_sync(~0u, ends_, by);
+      if (lane >= by) ends_ += before;
+    }
+    all_ = __shfl_sync(~0u, ends_, lanes - 1);
+  }
+
+  __device__ __forceinline__ bool find(TilePlace& tile) {
+    const Groups& groups = arguments_.groups;
+    while (index_ - before_ >= all_) {
+      if (first_ + lanes >= groups.count) return false;
+      before_ += all_;
+      first_ += lanes;
+      load();
+    }
+    const int in_chunk = index_ - before_;
+    const int lane = __ffs(static_cast<int>(__ballot_sync(~0u, in_chunk < ends_))) - 1;
+    const int begin = __shfl_sync(~0u, begin_, lane);
+    const int rows = __shfl_sync(~0u, rows_, lane);
+    const int down = (rows + Rows - 1) / Rows;
+    const int in_group = in_chunk - (__shfl_sync(~0u, ends_, lane) - down * across());
+    const int col = in_group / down;
+    const int group = first_ + lane;
+    const bool apart = groups.by == Grouping::Counts;  // a matrix of A for each group
+    tile = {begin + (in_group - col * down) * Rows, col * Columns, apart ? group : 0, begin + rows,
+            group};
+    return true;
+  }
+
+  // Every row of A says its group; that of a tile's first row is the tile's.
+  __device__ __forceinline__ bool find_by_row(TilePlace& tile) {
+    const int all = (arguments_.m + Rows - 1) / Rows * across();
+    for (; index_ < all; index_ += step_) {
+      const int down = index_ / across();
+      const int group = arguments_.groups.sizes[down * Rows];
+      if (group < 0 || group >= arguments_.groups.count) continue;
+      tile = {down * Rows, (index_ - down * across()) * Columns, 0,
+              min(down * Rows + Rows, arguments_.m), group};
+      return true;
+    }
+    return false;
+  }
+
+  const Arguments& arguments_;
+  int index_;
+  int step_;
+  int first_ = 0;   // of the groups in registers
+  int before_ = 0;  // tiles of the groups before these
+  int begin_;
+  int rows_;
+  int ends_;
+  int all_;  // tiles of these
+};
+
+template <bool Grouped, int Rows, int Columns>
+using Tiles = std::conditional_t<Grouped, GroupTiles<Rows, Columns>, DenseTiles<Rows, Columns>>;
+
+}  // namespace tcq::gemm

@@ -1,0 +1,226 @@
+#include "oracle/run/clusters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "oracle/answer/answer.h"
+#include "oracle/diagnosis/diagnosis.h"
+#include "oracle/diagnosis/instruction_text.h"
+#include "oracle/diagnosis/schedule_text.h"
+#include "oracle/explain/explain.h"
+#include "oracle/run/timeline.h"
+#include "sim/async/explore.h"
+#include "sim/async/replay.h"
+
+namespace tcq::oracle::run {
+namespace {
+
+const char* severity_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::Unmodelled: return "unmodelled";
+    case FaultKind::Disputed: return "disputed";
+    case FaultKind::Suspect: return "suspect";
+    case FaultKind::Slow: return "slow";
+    default: return "undefined";
+  }
+}
+
+FindingText text_of(const machine::Program& program, const machine::Finding& finding,
+                    std::uint64_t cluster) {
+  FindingText f;
+  const FaultInfo& about = info(finding.fault);
+  f.fault = about.name;
+  f.severity = severity_of(about.kind);
+  f.is_unmodelled = about.kind == FaultKind::Unmodelled;
+  if (finding.at.statement >= 0) f.at = place_text(program, finding.at);
+  f.happened = what_happened(program, finding);
+  f.fix = what_to_do(program, finding);
+  f.source = about.source;
+  f.text = diagnosis(program, finding);
+  f.cluster = f.last_cluster = cluster;
+  f.statements = {finding.at.statement};
+  return f;
+}
+
+// Clusters are run one after the other: a warp that looks at global memory again and again may wait for one that
+// comes later, which is no deadlock of the kernel.
+void note_other_clusters(FindingText& f, const machine::Finding& finding, std::uint64_t clusters) {
+  const bool waits_outside =
+      finding.fault == Fault::Deadlock &&
+      std::any_of(finding.waiting.begin(), finding.waiting.end(), [](const machine::Waiting& w) {
+        return w.what == machine::WaitFor::Memory && w.cta == machine::global_memory;
+      });
+  if (!waits_outside || clusters < 2) return;
+  f.severity = "unmodelled";
+  f.is_unmodelled = true;
+  f.happened =
+      "a warp waits for bytes of global memory that nothing in its cluster writes: it may wait for "
+      "what another "
+      "cluster does, and clusters are run one after the other";
+  f.fix = "launch a grid of one cluster, or give the memory as the other clusters leave it";
+  f.text = f.happened + "\n" + f.text;
+}
+
+// The clusters that are run: all, or a sample spread over the grid.
+std::vector<std::uint64_t> clusters_to_run(std::uint64_t sample, std::uint64_t count) {
+  constexpr std::uint64_t most = 1u << 20;
+  if ((sample == 0 ? count : sample) > most)
+    throw UsageError(
+        fmt::format("the grid has {} clusters, one after the other: expected --sample N "
+                    "with at most {} of them",
+                    count, most));
+  const std::uint64_t wanted = sample == 0 ? count : std::min(sample, count);
+  std::vector<std::uint64_t> clusters;
+  for (std::uint64_t i = 0; i < wanted; ++i) clusters.push_back(i * count / wanted);
+  return clusters;
+}
+
+machine::ExploreOptions options_of(const Request& request) {
+  machine::ExploreOptions options;
+  options.max_executions = 1;
+  options.random_executions = request.explore;
+  options.max_instructions = request.limit;
+  options.max_total_instructions = request.limit * (3 + request.explore);
+  options.seed = request.seed;
+  return options;
+}
+
+Report report_of(const Job& job) {
+  Report report;
+  report.kernel = job.identity.kernel;
+  report.clusters = tcq::run::clusters(job.launch);
+  report.unmodelled = unmodelled_of(*job.kernel);
+  report.approximate = job.kernel->approximations;
+  return report;
+}
+
+// Beyond, what is printed would be larger than anybody reads.
+constexpr std::size_t most_steps = 1 << 20;
+
+void add_finding(Report& report, const machine::Program& program, const machine::Finding& finding,
+                 StoredSchedule stored) {
+  report.findings.push_back(text_of(program, finding, stored.cluster));
+  note_other_clusters(report.findings.back(), finding, report.clusters);
+  const machine::Schedule& s = stored.schedule;
+  if (s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps)
+    report.findings.back().schedule = std::move(stored);
+}
+
+// The picture of --svg, where it is asked for: of the first cluster, or of one with a finding.
+void draw_timeline(const Job& job, const machine::Program& program,
+                   const machine::Schedule& schedule, std::uint64_t cluster,
+                   const std::optional<machine::Finding>& finding, Report& report) {
+  if (job.request.svg.empty() || (report.timeline && !finding)) return;
+  const std::string title = fmt::format(
+      "{}, cluster {}, data as {} as it may: {}", report.kernel, cluster,
+      schedule.execution.timing == machine::Timing::Latest ? "late" : "early",
+      finding ? info(finding->fault).name : "nothing undefined");
+  report.timeline = timeline_of(program, schedule,
+                                {title, finding ? what_happened(program, *finding) : ""},
+                                finding.has_value());
+}
+
+machine::Report explore_cluster(const machine::Program& program,
+                                const machine::ExploreOptions& options, Report& report) {
+  machine::Report found = machine::explore(program, options);
+  if (found.outcome == machine::Outcome::Refused)
+    throw UsageError(fmt::format("{}: {}", found.refused.what, info(found.refused.fault).sentence));
+  ++report.ran;
+  report.executions += found.executions;
+  report.instructions += found.instructions;
+  report.exhaustive = report.exhaustive && found.exhaustive;
+  return found;
+}
+
+// What the clusters before the stored one leave. False if it was interrupted.
+bool run_before(const Job& job, const StoredSchedule& stored, std::vector<std::uint8_t>& global,
+                Report& report, gemm::Progress& progress) {
+  const std::vector<std::uint64_t> clusters = clusters_to_run(stored.sample, report.clusters);
+  const auto end = std::find(clusters.begin(), clusters.end(), stored.cluster);
+  if (end == clusters.end())
+    throw UsageError(
+        fmt::format("--replay: the schedule is of cluster {}, which is not among those that run",
+                    stored.cluster));
+  machine::ExploreOptions once;
+  once.max_executions = 1;
+  once.eager = false;
+  once.random_executions = 0;
+  once.max_instructions = once.max_total_instructions = stored.schedule.max_instructions;
+  progress.begin("clusters", end - clusters.begin() + 1);
+  for (auto cluster = clusters.begin(); cluster != end; ++cluster) {
+    if (!progress.at(static_cast<std::int64_t>(report.ran))) return false;
+    machine::Report found =
+        explore_cluster(make_program(job.kernel, job.launch, *cluster, global), once, report);
+    if (found.finding)
+      throw UsageError(fmt::format("--replay: cluster {} before it does not end as it did: {}",
+                                   *cluster, info(found.finding->fault).name));
+    global = std::move(found.global);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < kernel.problems.size(); ++i)
+    if (!kernel.problems[i].empty() && std::ranges::find(lines, kernel.texts[i]) == lines.end())
+      lines.push_back(kernel.texts[i]);  // once, however often its function was put in
+  return lines;
+}
+
+Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Progress& progress) {
+  Report report = report_of(job);
+  const auto clusters = clusters_to_run(job.request.sample, report.clusters);
+  progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
+  for (const std::uint64_t cluster : clusters) {
+    if (!progress.at(static_cast<std::int64_t>(report.ran))) {
+      report.interrupted = true;
+      break;
+    }
+    const machine::Program program = make_program(job.kernel, job.launch, cluster, global);
+    machine::Report found = explore_cluster(program, options_of(job.request), report);
+    for (const machine::Finding& f : found.suspicions)
+      add_suspicion(report.suspicions, text_of(program, f, cluster));
+    draw_timeline(job, program, found.schedule, cluster, found.finding, report);
+    if (found.finding) {
+      add_finding(report, program, *found.finding,
+                  {job.identity, job.request.sample, cluster, std::move(found.schedule)});
+      break;
+    }
+    global = std::move(found.global);
+  }
+  report.has_results = report.findings.empty() && !report.interrupted;
+  return report;
+}
+
+Report replay_cluster(const Job& job, const StoredSchedule& stored,
+                      std::vector<std::uint8_t>& global, gemm::Progress& progress) {
+  demand_same(job.identity, stored);
+  Report report = report_of(job);
+  report.replayed = stored.cluster;
+  report.interrupted = !run_before(job, stored, global, report, progress);
+  report.exhaustive = false;
+  if (report.interrupted) return report;
+  const machine::Program program = make_program(job.kernel, job.launch, stored.cluster, global);
+  const machine::Replay again = machine::replay(program, stored.schedule);
+  if (again.misfit == machine::Misfit::OtherProgram)
+    throw UsageError(
+        fmt::format("--replay: the clusters before cluster {} leave other memory than they did",
+                    stored.cluster));
+  if (again.misfit != machine::Misfit::None)
+    throw UsageError("--replay: " + misfit_text(stored.schedule, again));
+  ++report.ran;
+  report.executions += stored.schedule.against ? 2 : 1;
+  report.instructions += again.instructions;
+  for (const machine::Finding& f : again.suspicions)
+    add_suspicion(report.suspicions, text_of(program, f, stored.cluster));
+  draw_timeline(job, program, stored.schedule, stored.cluster, again.finding, report);
+  if (again.finding) add_finding(report, program, *again.finding, stored);
+  report.has_results = !again.finding || again.finding->fault == Fault::ResultsDiffer;
+  global = again.global;
+  return report;
+}
+
+}  // namespace tcq::oracle::run

@@ -1,0 +1,23 @@
+// What accesses by the lanes of a warp share, each of which has an address of its own: whether their bytes exist, who
+// touched them, where they are. For the instructions of lanes.h and cp_async.h.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/async/instructions/lanes.h"
+#include "sim/async/step.h"
+
+namespace tcq::machine {
+
+// A Fault of the first lane whose bytes do not exist, or are not aligned.
+bool bytes_exist(Step& s, const LaneAddresses& where);
+
+// The stride from lane to lane if there is one; the access then says which lane has which byte.
+void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes);
+
+// False if it is a Fault.
+bool record_lanes(Step& s, const LaneAddresses& where, AccessId id);
+
+std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane);
+
+}  // namespace tcq::machine

@@ -1,0 +1,173 @@
+// FP8 problems without a GPU: which kernel a scaling gets, what plans and files of choices say. What is refused:
+// gemm_scaling_test.cc; the bits: tests/run/run_fp8_gemm_test.cc, tests/live/live_gemm_fp8_test.cc.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/gemm_c.h"
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/quantize.h"
+#include "cuda/gemm/tune_cache.h"
+#include "tests/support/temporary_folder.h"
+
+namespace tcq::gemm {
+namespace {
+
+const Device h200 = {};
+
+Problem fp8(std::int64_t m, std::int64_t n, std::int64_t k, Scaling scaling = Scaling::None) {
+  Problem p{.m = m, .n = n, .k = k, .in = Type::e4m3};
+  p.scaling = scaling;
+  return p;
+}
+
+Plan planned(const Problem& p) {
+  Plan plan;
+  EXPECT_EQ(make_plan_for(p, h200, plan), Status::Ok);
+  return plan;
+}
+
+TEST(Gemm_Fp8, EveryScalingAndPairOfTypesHasAKernelThatDoesIt) {
+  for (const Type a : {Type::e4m3, Type::e5m2}) {
+    for (const Type b : {Type::e4m3, Type::e5m2}) {
+      for (int scaling = 0; scaling < scaling_count; ++scaling) {
+        for (const std::int64_t m : {1, 40, 128, 1000}) {
+          Problem p = fp8(m, 2112, 7168, static_cast<Scaling>(scaling));
+          p.in = a;
+          p.in_b = b;
+          for (const bool promotes : {false, true}) {
+            p.promotes = promotes;
+            const Plan plan = planned(p);
+            for (const Launch& l : {plan.aligned, plan.unaligned}) {
+              EXPECT_EQ(l.kernel->in, a);
+              EXPECT_EQ(l.kernel->in_b, b);
+              EXPECT_EQ(l.kernel->promotion != Promotion::None, is_promoted(p));
+              if (p.scaling == Scaling::Vector128) {
+                EXPECT_EQ(l.kernel->promotion, Promotion::EachColumn);
+              }
+            }
+            EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm_Fp8, FactorsAreReadOrNot) {
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<float*>(address); };
+  const Plan with = planned(fp8(64, 64, 64, Scaling::RowColumn));
+  Pointers x = {at(16), at(16), nullptr, at(16), nullptr, at(16), at(20)};
+  EXPECT_EQ(check(with, x, {}), Status::Ok);
+  x.scale_b = nullptr;
+  EXPECT_EQ(check(with, x, {}), Status::NullPointer);
+  EXPECT_EQ(check(planned(fp8(64, 64, 64)), x, {}), Status::Ok);
+  x.scale_b = at(18);
+  EXPECT_EQ(check(with, x, {}), Status::Misaligned);
+}
+
+TEST(Gemm_Fp8, APlanSaysItsFactorsAndItsOrder) {
+  const std::string text = describe(planned(fp8(4096, 4096, 512, Scaling::Block128)));
+  EXPECT_NE(text.find("factors: of 128 of K, of each row of A and of 128 columns of B\n"),
+            text.npos);
+  EXPECT_NE(text.find("order: chains of 128 over ascending k, 32 at a time\n"), text.npos);
+  Problem p = fp8(4096, 4096, 512);
+  p.in_b = Type::e5m2;
+  const std::string chain = describe(planned(p));
+  EXPECT_NE(chain.find("e4m3 * e5m2 -> bf16"), chain.npos);
+  EXPECT_NE(chain.find("promotion: none"), chain.npos);
+  EXPECT_NE(chain.find("order: one chain of wgmmas over ascending k, 32 at a time\n"), chain.npos);
+}
+
+TEST(Gemm_Fp8, CSaysTheSame) {
+  tcq_gemm_problem p;
+  ASSERT_EQ(tcq_gemm_defaults(&p, sizeof p), 0);
+  EXPECT_EQ(p.in_b, -1);
+  p.m = p.n = p.k = 8;
+  p.in = TCQ_GEMM_E4M3;
+  p.in_b = TCQ_GEMM_E5M2;
+  p.scaling = TCQ_GEMM_SCALE_BLOCK_128;
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  p.reserved = 1;
+  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnknownField));
+  p.reserved = 0;
+  for (const std::int32_t code : {-1, 5, 255, 256}) {
+    p.scaling = code;
+    EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedScaling));
+  }
+  p.scaling = TCQ_GEMM_NO_SCALING;
+  p.in_b = TCQ_GEMM_S8;
+  EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedTypes));
+}
+
+TEST(Gemm_Fp8, CQuantizesAsCppDoes) {
+  const float source[6] = {1, -2, 3.5f, 0, 448, 1e-3f};
+  std::uint8_t target[6] = {}, want[6] = {};
+  float factors[2] = {}, want_factors[2] = {};
+  const Quantize q{.rows = 2, .columns = 3, .in = Type::f32, .power_of_two = true};
+  ASSERT_EQ(quantize_on_host(q, source, want, want_factors), Status::Ok);
+  tcq_gemm_quantizer c = {};
+  c.size = sizeof c;
+  c.rows = 2;
+  c.columns = 3;
+  c.in = TCQ_GEMM_F32;
+  c.out = TCQ_GEMM_E4M3;
+  c.block = TCQ_GEMM_QUANTIZE_VECTOR_128;
+  c.power_of_two = 1;
+  c.ld_source = c.ld_target = c.ld_factors = -1;
+  ASSERT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors), 0);
+  EXPECT_TRUE(std::equal(target, target + 6, want));
+  EXPECT_TRUE(std::equal(factors, factors + 2, want_factors));
+  EXPECT_EQ(tcq_gemm_quantize(&c, nullptr, target, factors, nullptr),
+            static_cast<int>(Status::NullPointer));
+  c.block = 3;
+  EXPECT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors),
+            static_cast<int>(Status::UnsupportedTypes));
+  c.block = 0;
+  c.reserved = 1;
+  EXPECT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors),
+            static_cast<int>(Status::UnknownField));
+}
+
+TEST(Gemm_Fp8, ChoicesOfTheTunerKeepScalingsApart) {
+  const TemporaryFolder folder;
+  TuneCache cache;
+  Problem p = fp8(64, 64, 64);
+  for (int scaling = 0; scaling < scaling_count; ++scaling) {
+    p.scaling = static_cast<Scaling>(scaling);
+    EXPECT_EQ(cache.remember(tune_key(p, h200, "x"), std::to_string(scaling)), Status::Ok);
+  }
+  EXPECT_EQ(cache.size(), static_cast<std::size_t>(scaling_count));
+  ASSERT_EQ(cache.save(folder.file("choices.json")), Status::Ok);
+  TuneCache again;
+  ASSERT_EQ(again.load(folder.file("choices.json")), Status::Ok);
+  EXPECT_EQ(again.find(tune_key(p, h200, "x")), std::to_string(scaling_count - 1));
+  p.scaling = Scaling::Tensor;
+  EXPECT_EQ(again.find(tune_key(p, h200, "x")), "1");
+}
+
+TEST(Gemm_Fp8, FilesOfChoicesBeforeFp8AreRead) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("choices.json");
+  const TuneKey key = tune_key({.m = 64, .n = 64, .k = 64}, h200, "x");
+  TuneCache cache;
+  cache.remember(key, "a kernel");
+  ASSERT_EQ(cache.save(path), Status::Ok);
+  std::ifstream in(path);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  constexpr std::string_view now = "\"version\": 2";
+  ASSERT_NE(text.find(now), text.npos);
+  std::ofstream(path) << text.replace(text.find(now), now.size(), "\"version\": 1");
+  TuneCache again;
+  EXPECT_EQ(again.load(path), Status::Ok);
+  EXPECT_EQ(again.find(key), "a kernel");
+}
+
+}  // namespace
+}  // namespace tcq::gemm

@@ -1,0 +1,136 @@
+// Grouped products without a GPU: what is refused, which kernels they get, what these are told. Their bits:
+// tests/run/run_grouped_gemm_test.cc, tests/live/live_gemm_group_test.cc.
+#include <gtest/gtest.h>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/gemm_c.h"
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/run.h"
+#include "cuda/gemm/tune.h"
+
+namespace tcq::gemm {
+namespace {
+
+const Device h200 = {};
+
+Problem groups(Grouping by, std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k,
+               Type in = Type::bf16) {
+  Problem p{.m = m, .n = n, .k = k, .batch = count, .in = in};
+  if (in == Type::f16) p.out = Type::f16;
+  p.grouping = by;
+  return p;
+}
+
+Plan planned(const Problem& p) {
+  Plan plan;
+  EXPECT_EQ(make_plan_for(p, h200, plan), Status::Ok);
+  return plan;
+}
+
+TEST(Gemm_Groups, WhatNoKernelComputesIsRefused) {
+  EXPECT_EQ(check(groups(Grouping::Ends, 8, 100, 64, 64)), Status::Ok);
+  EXPECT_EQ(check(groups(static_cast<Grouping>(grouping_count), 8, 100, 64, 64)),
+            Status::UnsupportedGrouping);
+  Problem p = groups(Grouping::Ends, 8, 100, 64, 64, Type::s8);
+  p.out = Type::s32;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  p = groups(Grouping::Ends, 8, 100, 64, 64, Type::e4m3);
+  EXPECT_EQ(check(p), Status::Ok);
+  p.in_b = Type::e5m2;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  p = groups(Grouping::Counts, 8, 100, 64, 64);
+  p.major_b = Major::MN;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  p.major_b = Major::K;
+  p.expected_rows = -1;
+  EXPECT_EQ(check(p), Status::NegativeSize);
+}
+
+TEST(Gemm_Groups, EveryTypeScalingAndGroupingHasAKernel) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3}) {
+    for (const Grouping by : {Grouping::Ends, Grouping::Counts, Grouping::RowIds}) {
+      for (int scaling = 0; scaling < (is_fp8(in) ? scaling_count : 1); ++scaling) {
+        for (const std::int64_t m : {1, 256, 16384}) {
+          Problem p = groups(by, 64, m, 4096, 7168, in);
+          p.scaling = static_cast<Scaling>(scaling);
+          const Plan plan = planned(p);
+          for (const Launch& l : {plan.aligned, plan.unaligned}) {
+            EXPECT_TRUE(l.kernel->grouped);
+            EXPECT_EQ(l.kernel->promotion != Promotion::None, is_promoted(p));
+            EXPECT_GT(l.clusters, 0);
+            if (by == Grouping::RowIds) {
+              EXPECT_EQ(128 % (l.kernel->block_m * l.kernel->cluster_m), 0);
+            }
+          }
+          EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(planned({.m = 64, .n = 64, .k = 64, .batch = 4}).aligned.kernel->grouped);
+}
+
+// A grid has a tile for whatever the sizes may be.
+TEST(Gemm_Groups, TilesSufficeForEverySize) {
+  for (const std::int64_t m : {1, 31, 4000}) {
+    for (const std::int64_t count : {1, 7, 300}) {
+      const auto tiles = [&](Grouping by) {
+        const Launch l = planned(groups(by, count, m, 1000, 512)).unaligned;
+        const std::int64_t across = (1000 + l.kernel->block_n - 1) / l.kernel->block_n;
+        EXPECT_EQ(tile_count(l.schedule) % across, 0);
+        return tile_count(l.schedule) / across;
+      };
+      EXPECT_EQ(tiles(Grouping::Ends), (m + 127) / 128 + count);
+      EXPECT_EQ(tiles(Grouping::Counts), (m + 127) / 128 * count);
+      EXPECT_EQ(tiles(Grouping::RowIds), (m + 127) / 128);
+    }
+  }
+}
+
+TEST(Gemm_Groups, FewExpectedRowsGetAKernelForFewRows) {
+  Problem p = groups(Grouping::Counts, 64, 4096, 4096, 7168);
+  EXPECT_EQ(planned(p).aligned.kernel->skinny, Skinny::No);
+  p.expected_rows = 8;
+  EXPECT_EQ(planned(p).aligned.kernel->skinny, Skinny::Rows);
+  EXPECT_EQ(planned(groups(Grouping::Ends, 256, 2048, 4096, 7168)).aligned.kernel->skinny,
+            Skinny::Rows);
+}
+
+TEST(Gemm_Groups, SizesReachTheKernel) {
+  const std::int32_t sizes[8] = {};
+  const Plan plan = planned(groups(Grouping::Counts, 8, 100, 640, 64));
+  Pointers x = {.a = sizes, .b = sizes, .d = const_cast<std::int32_t*>(sizes)};
+  EXPECT_EQ(check(plan, x, {}), Status::NullPointer);
+  x.sizes = sizes;
+  const Arguments arguments = work_of(plan, Path::Unaligned, x, {}).arguments;
+  EXPECT_EQ(arguments.groups.by, Grouping::Counts);
+  EXPECT_EQ(arguments.groups.count, 8);
+  EXPECT_EQ(arguments.groups.tiles_across, 5);
+  EXPECT_EQ(arguments.groups.sizes, sizes);
+  x.sizes = reinterpret_cast<const std::int32_t*>(reinterpret_cast<std::uintptr_t>(sizes) + 2);
+  EXPECT_EQ(check(plan, x, {}), Status::Misaligned);
+}
+
+TEST(Gemm_Groups, APlanSaysItsGroups) {
+  const std::string text = describe(planned(groups(Grouping::Ends, 8, 100, 64, 64)));
+  EXPECT_NE(
+      text.find("groups: 8, one behind the other in A, by their ends; sizes are the device's\n"),
+      text.npos)
+      << text;
+}
+
+TEST(Gemm_Groups, CSaysTheSame) {
+  tcq_gemm_problem p;
+  ASSERT_EQ(tcq_gemm_defaults(&p, sizeof p), 0);
+  p.m = p.n = p.k = p.batch = 8;
+  p.grouping = TCQ_GEMM_GROUP_OF_ROW;
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  for (const std::int32_t code : {-1, 4, 256}) {
+    p.grouping = code;
+    EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedGrouping));
+  }
+}
+
+}  // namespace
+}  // namespace tcq::gemm

@@ -1,0 +1,166 @@
+// The quantiser of FP8 operands on the host: factors and elements of every block, what is rounded how, what is refused.
+// Its kernel: tests/run/run_quantize_test.cc.
+#include "cuda/gemm/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cuda/gemm/quantize_blocks.h"
+#include "sim/num/float_bits.h"
+#include "sim/num/inputs/draw.h"
+#include "sim/num/quantize.h"
+
+namespace tcq::gemm {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+std::uint8_t fp8(Type type, float x) { return narrow_fp8(type, std::bit_cast<std::uint32_t>(x)); }
+
+double value(Type type, std::uint8_t code) {
+  const Decoded d = decode_float(type, code);
+  return std::ldexp(d.significand, d.exponent - float_format(type).fraction_bits);
+}
+
+TEST(Quantize_Fp8, IsTheNearestOfAllCodes) {
+  Draw draw(3);
+  for (const Type type : {Type::e4m3, Type::e5m2}) {
+    const int largest = type == Type::e4m3 ? 0x7e : 0x7b;
+    for (int i = 0; i < 20000; ++i) {
+      const float x = std::bit_cast<float>(
+          make_float(Type::f32, draw.in(-20, 17), Fraction::Uniform, draw.one_in(2), draw));
+      const double magnitude = std::abs(static_cast<double>(x));
+      int best = 0;
+      for (int code = 0; code <= largest; ++code) {
+        const double here = std::abs(value(type, static_cast<std::uint8_t>(code)) - magnitude);
+        const double there = std::abs(value(type, static_cast<std::uint8_t>(best)) - magnitude);
+        if (here < there || (here == there && code % 2 == 0)) best = code;
+      }
+      EXPECT_EQ(fp8(type, x), best | (x < 0 ? 0x80 : 0)) << x;
+    }
+  }
+}
+
+TEST(Quantize_Fp8, TiesSubnormalsAndWhatIsBeyond) {
+  EXPECT_EQ(fp8(Type::e4m3, 17), 0x58);  // between 16 and 18: the even one
+  EXPECT_EQ(fp8(Type::e4m3, 19), 0x5a);
+  EXPECT_EQ(fp8(Type::e4m3, 0x1p-10f), 0);
+  EXPECT_EQ(fp8(Type::e4m3, 0x1.8p-9f), 2);
+  EXPECT_EQ(fp8(Type::e4m3, 448), 0x7e);
+  EXPECT_EQ(fp8(Type::e4m3, 1e30f), 0x7e);
+  EXPECT_EQ(fp8(Type::e4m3, -infinity), 0xfe);
+  EXPECT_EQ(fp8(Type::e5m2, infinity), 0x7b);
+  EXPECT_EQ(fp8(Type::e5m2, 61440), 0x7b);
+  EXPECT_EQ(fp8(Type::e4m3, nan), 0x7f);
+  EXPECT_EQ(fp8(Type::e5m2, -nan), 0x7f);
+  EXPECT_EQ(fp8(Type::e4m3, -0.0f), 0x80);
+  EXPECT_EQ(fp8(Type::e4m3, 1e-44f), 0);
+}
+
+TEST(Quantize_Fp8, Factors) {
+  EXPECT_EQ(block_factor_of(3.5f, Type::e4m3, false), 3.5f / 448);
+  EXPECT_EQ(block_factor_of(3.5f, Type::e4m3, true), 0.0078125f);
+  EXPECT_EQ(block_factor_of(3.6f, Type::e4m3, true), 0.015625f);
+  EXPECT_EQ(block_factor_of(1, Type::e5m2, false), 1.0f / 57344);
+  EXPECT_EQ(block_factor_of(0, Type::e4m3, true), 1);
+  EXPECT_EQ(block_factor_of(1e-40f, Type::e4m3, false), 0x1p-126f);
+  EXPECT_EQ(finite_magnitude(-2), 2);
+  EXPECT_EQ(finite_magnitude(infinity), 0);
+  EXPECT_EQ(finite_magnitude(nan), 0);
+}
+
+// Of 300 x 200: element (row, col), and its block's factor.
+TEST(Quantize_Host, BlocksAndStrides) {
+  Draw draw(5);
+  constexpr std::int64_t rows = 300, columns = 200;
+  for (int block = 0; block < quantize_block_count; ++block) {
+    for (const Major major : {Major::K, Major::MN}) {
+      Quantize q{.rows = rows, .columns = columns, .in = Type::f32};
+      q.block = static_cast<QuantizeBlock>(block);
+      q.major_factors = major;
+      q.ld_source = 203;
+      q.ld_target = 211;
+      q.ld_factors = (major == Major::K ? factor_blocks(q) : factor_lines(q)) + 3;
+      std::vector<float> source(rows * 203);
+      for (float& x : source) x = static_cast<float>(draw.in(-1000, 1000)) * 0.37f;
+      std::vector<std::uint8_t> target(rows * 211, 0xaa);
+      std::vector<float> factors(4000, -1);
+      ASSERT_EQ(quantize_on_host(q, source.data(), target.data(), factors.data()), Status::Ok);
+      const int down = q.block == QuantizeBlock::Block128 ? 128 : 1;
+      const int across = q.block == QuantizeBlock::Row ? 1000 : 128;
+      for (std::int64_t row = 0; row < rows; row += 7) {
+        for (std::int64_t col = 0; col < columns; ++col) {
+          float largest = 0;
+          for (std::int64_t r = row / down * down;
+               r < std::min<std::int64_t>(rows, row / down * down + down); ++r)
+            for (std::int64_t c = col / across * across;
+                 c < std::min<std::int64_t>(columns, col / across * across + across); ++c)
+              largest = std::max(largest, std::abs(source[static_cast<std::size_t>(r * 203 + c)]));
+          const std::int64_t line = row / down, kb = col / across;
+          const auto at = static_cast<std::size_t>(major == Major::K ? line * q.ld_factors + kb
+                                                                     : kb * q.ld_factors + line);
+          ASSERT_EQ(factors[at], largest / 448);
+          ASSERT_EQ(target[static_cast<std::size_t>(row * 211 + col)],
+                    fp8(Type::e4m3,
+                        source[static_cast<std::size_t>(row * 203 + col)] * (1 / factors[at])));
+        }
+        EXPECT_EQ(target[static_cast<std::size_t>(row * 211 + columns)], 0xaa);
+      }
+      EXPECT_EQ(std::count(factors.begin(), factors.end(), -1.0f),
+                4000 - factor_lines(q) * factor_blocks(q));
+    }
+  }
+}
+
+TEST(Quantize_Host, SixteenBitsAndSpecials) {
+  Quantize q{.rows = 1, .columns = 4, .in = Type::f16, .out = Type::e5m2};
+  const std::uint16_t halves[] = {0x3c00, 0x7c00, 0xfe00, 0x8001};  // 1, infinity, NaN, -2^-24
+  std::uint8_t target[4];
+  float factor = 0;
+  ASSERT_EQ(quantize_on_host(q, halves, target, &factor), Status::Ok);
+  EXPECT_EQ(factor, 1.0f / 57344);
+  EXPECT_EQ(target[0], 0x7b);
+  EXPECT_EQ(target[1], 0x7b);
+  EXPECT_EQ(target[2], 0x7f);
+  EXPECT_EQ(target[3], fp8(Type::e5m2, -0x1p-24f * (1 / factor)));
+  q.in = Type::bf16;
+  const std::uint16_t bf16s[] = {0, 0x8000, 0, 0};
+  ASSERT_EQ(quantize_on_host(q, bf16s, target, &factor), Status::Ok);
+  EXPECT_EQ(factor, 1);
+  EXPECT_EQ(target[1], 0x80);
+}
+
+TEST(Quantize_Check, WhatIsWrongIsNamed) {
+  const float at[4] = {};
+  Quantize q{.rows = 3, .columns = 5};
+  EXPECT_EQ(check(q, at, at, at), Status::Ok);
+  EXPECT_EQ(check(q, nullptr, at, at), Status::NullPointer);
+  EXPECT_EQ(
+      check(q, at, at, reinterpret_cast<const float*>(reinterpret_cast<std::uintptr_t>(at) + 2)),
+      Status::Misaligned);
+  const auto with = [&](auto change) {
+    Quantize other = q;
+    change(other);
+    return check(other, at, at, at);
+  };
+  EXPECT_EQ(with([](Quantize& x) { x.rows = -1; }), Status::NegativeSize);
+  EXPECT_EQ(with([](Quantize& x) { x.columns = std::int64_t{1} << 31; }), Status::SizeTooLarge);
+  EXPECT_EQ(with([](Quantize& x) { x.in = Type::e4m3; }), Status::UnsupportedTypes);
+  EXPECT_EQ(with([](Quantize& x) { x.out = Type::s8; }), Status::UnsupportedTypes);
+  EXPECT_EQ(with([](Quantize& x) { x.block = static_cast<QuantizeBlock>(3); }),
+            Status::UnsupportedTypes);
+  EXPECT_EQ(with([](Quantize& x) { x.ld_source = 4; }), Status::LeadingDimensionTooSmall);
+  EXPECT_EQ(with([](Quantize& x) { x.ld_target = 4; }), Status::LeadingDimensionTooSmall);
+  EXPECT_EQ(with([](Quantize& x) { x.ld_factors = 0; }), Status::LeadingDimensionTooSmall);
+  EXPECT_EQ(with([](Quantize& x) { x.ld_source = std::int64_t{1} << 57; }), Status::SizeTooLarge);
+  q.rows = 0;
+  EXPECT_EQ(check(q, nullptr, nullptr, nullptr), Status::Ok);
+}
+
+}  // namespace
+}  // namespace tcq::gemm

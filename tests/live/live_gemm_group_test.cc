@@ -1,0 +1,87 @@
+// Grouped products on a real sm_90 GPU: drawn sizes, types, scalings and epilogues, every bit of D and of the rows between.
+// Skips loudly without one.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/live/live_gemm.h"
+
+namespace tcq {
+namespace {
+
+using gemm::Grouping;
+
+std::vector<std::int32_t> draw_sizes(Draw& draw, Grouping by, std::int64_t m, std::int64_t count) {
+  std::vector<std::int32_t> sizes;
+  const auto most = static_cast<int>(m);
+  if (by == Grouping::RowIds) {
+    for (std::int64_t row = 0; row < m; ++row)
+      sizes.push_back(row % 128 == 0 ? draw.in(-1, static_cast<int>(count)) : sizes.back());
+    return sizes;
+  }
+  for (std::int64_t g = 0; g < count; ++g)
+    sizes.push_back(draw.one_in(3) ? 0 : draw.one_in(4) ? most : draw.below(most + 1));
+  if (by == Grouping::Ends) std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+class LiveGroups : public Live {};
+
+TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
+  Draw draw(chosen_seed() + 9);
+  std::uint64_t outputs = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Grouping by = std::array{Grouping::Ends, Grouping::Counts,
+                                   Grouping::RowIds}[static_cast<std::size_t>(draw.below(3))];
+    oracle::Gemm g{.m = draw.one_in(2) ? draw.in(1, 60) : draw.in(1, 700), .n = draw.in(1, 600)};
+    g.k = draw.in(1, 1200);
+    if (!draw.one_in(4)) g.k = (g.k + 15) / 16 * 16;
+    g.batch = draw.one_in(8) ? draw.in(33, 200) : draw.in(1, 16);
+    if (by == Grouping::Counts && g.batch > 16) g.m = draw.in(1, 40);
+    g.in = std::array{Type::bf16, Type::f16, Type::e4m3}[static_cast<std::size_t>(draw.below(3))];
+    g.out = g.in == Type::e4m3 && draw.one_in(2) ? Type::f16
+            : draw.one_in(3)                     ? Type::f32
+            : g.in == Type::f16                  ? Type::f16
+                                                 : Type::bf16;
+    Options options;
+    choose_scaling(draw, g, options);
+    g.in_b = {};
+    choose_epilogue(draw, g, options);
+    g = with_strides(g);
+    if (by != Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = 0;
+    const std::uint64_t seed = draw.word();
+    GemmCase x = make_case(g, options.has_bias, Values::Near, seed);
+    Problem p = problem_of(g, options);
+    p.grouping = by;
+    p.expected_rows = draw.one_in(2) ? draw.in(1, 300) : 0;
+    set_scaling(p, x, options.scales, mix(seed));
+    const auto sizes = draw_sizes(draw, by, g.m, g.batch);
+    Plan plan;
+    ASSERT_EQ(make_plan(p, plan), Status::Ok);
+    for (const gemm::KSegment& s : k_segments(plan, gemm::Path::Aligned))
+      x.gemm.segments.push_back({s.first, s.count});
+    const OnDevice device(x);
+    const cuda::DeviceBuffer<std::int32_t> on_device(sizes);
+    gemm::Pointers at = device.pointers(x);
+    at.sizes = on_device.data();
+    ASSERT_EQ(check_memory(plan, at), Status::Ok);
+    if (std::getenv("TCQ_VERBOSE") != nullptr) {
+      fmt::print("{}: {}", i, describe(plan));
+      std::fflush(stdout);
+    }
+    EXPECT_EQ(run(plan, at, {}, nullptr), Status::Ok);
+    const auto want = expected_of_groups(x, resolved(p), sizes);
+    std::vector<std::uint8_t> got(want.size());
+    device.d.download(got);
+    EXPECT_EQ(got, want) << describe(plan) << "seed " << seed;
+    outputs += want.size();
+    if ((i + 1) % 40 == 0) fmt::print("{} problems\n", i + 1);
+  }
+  fmt::print("{} bytes of D\n", outputs);
+}
+
+}  // namespace
+}  // namespace tcq

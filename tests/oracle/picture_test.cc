@@ -1,0 +1,151 @@
+// Pictures, read as the XML that they are: what is in them, where it stands, that they fit a page, ask for nothing from
+// outside, and that the same question gives the same bytes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/ask.h"
+#include "tests/support/temporary_folder.h"
+
+namespace tcq::oracle {
+namespace {
+
+struct Drawn {
+  std::string answer;
+  std::string text;
+  pugi::xml_document document;
+
+  pugi::xml_node svg() const { return document.child("svg"); }
+};
+
+Drawn drawn(const std::string& question, bool by_slot = false) {
+  const TemporaryFolder folder;
+  Options options;
+  options.svg_path = folder.file("picture.svg");
+  options.by_slot = by_slot;
+  const Answer reply = ask(question, options);
+  EXPECT_EQ(reply.status, Status::Yes) << question << ": " << reply.complaint;
+  Drawn result;
+  result.answer = reply.text;
+  std::ifstream in(options.svg_path);
+  result.text = {std::istreambuf_iterator<char>(in), {}};
+  EXPECT_TRUE(result.document.load_string(result.text.c_str())) << question;
+  return result;
+}
+
+std::vector<pugi::xml_node> all(const Drawn& picture, const std::string& role, const char* name) {
+  std::vector<pugi::xml_node> nodes;
+  for (const pugi::xml_node group : picture.svg().children("g"))
+    if (group.attribute("class").value() == "tcq-" + role)
+      for (const pugi::xml_node node : group.children(name)) nodes.push_back(node);
+  return nodes;
+}
+
+int count_of(const Drawn& picture, const std::string& label) {
+  int count = 0;
+  for (const pugi::xml_node group : picture.svg().children("g"))
+    for (const pugi::xml_node node : group.children("text")) count += label == node.text().get();
+  return count;
+}
+
+pugi::xml_node word(const Drawn& picture, const std::string& label) {
+  for (const pugi::xml_node group : picture.svg().children("g"))
+    for (const pugi::xml_node node : group.children("text"))
+      if (label == node.text().get()) return node;
+  return {};
+}
+
+const std::string n16 = "table wgmma.m64n16k16.f32.bf16.bf16 D";
+const std::string n256 = "table wgmma.m64n256k16.f32.bf16.bf16 D";
+const std::string carried = "decode wgmma.desc 0x4000004000014000";
+
+// ---- What every picture is ----------------------------------------------------------------------
+
+TEST(Pictures, FitAPageAndAskForNothing) {
+  for (const std::string& question :
+       {n16, n256, carried, std::string("tmem a=128 b=64"),
+        std::string("decode tcgen05.idesc.f16 0x08420490"),
+        std::string("table wgmma.m64n256k16.f32.bf16.bf16 B desc=0x4000004000010040")}) {
+    const Drawn picture = drawn(question);
+    const std::string width = picture.svg().attribute("width").value();
+    EXPECT_TRUE(width.ends_with("pt")) << question;
+    EXPECT_LE(std::stoi(width), 842) << question;  // A4 lying down
+    EXPECT_TRUE(std::string(picture.svg().attribute("viewBox").value())
+                    .starts_with("0 0 " + width.substr(0, width.size() - 2) + " "))
+        << question;
+    EXPECT_STREQ(picture.svg().attribute("font-size").value(), "10") << question;
+    EXPECT_NE(picture.text.find("prefers-color-scheme:dark"), std::string::npos) << question;
+    for (const char* outside : {"href", "@import", "<image", "<script", "url(h", "src="})
+      EXPECT_EQ(picture.text.find(outside), std::string::npos) << question << ": " << outside;
+    EXPECT_EQ(picture.text, drawn(question).text) << question;
+  }
+}
+
+// ---- Grids --------------------------------------------------------------------------------------
+
+TEST(Pictures, OfALargeGridLeaveOutColumnsThatRepeatAndSayWhich) {
+  const Drawn picture = drawn(n256);
+  EXPECT_EQ(all(picture, "box", "rect").size(), 64 * 16 + 32 + 4u);
+  EXPECT_EQ(count_of(picture, "left out: columns 8 to 247; every 8 columns the lanes are the same"),
+            1);
+  EXPECT_EQ(count_of(picture, "127:127"), 1);
+  EXPECT_EQ(count_of(picture, "0:4"), 0);  // column 8
+  EXPECT_NE(picture.answer.find("64 x 256 cells"), std::string::npos);
+}
+
+TEST(Pictures, OfASmallerGridStandInBandsWithAllColumns) {
+  const Drawn picture = drawn("table wgmma.m64n64k16.f32.bf16.bf16 D");
+  EXPECT_EQ(all(picture, "box", "rect").size(), 64 * 64 + 32 + 4u);
+  for (const char* column : {"0", "15", "40", "63"})
+    EXPECT_GE(count_of(picture, column), 4) << column;
+  EXPECT_EQ(picture.text.find("left out"), std::string::npos);
+}
+
+TEST(Pictures, WhatNothingReadsHasNoLanesColour) {
+  const Drawn picture = drawn("table tcgen05.ld.16x256b.x1 D");
+  const std::size_t unread = all(picture, "unread", "rect").size();
+  EXPECT_EQ(unread, 64u * 8);  // lanes 16 to 31 of each warp, 8 columns
+  for (const pugi::xml_node rect : all(picture, "unread", "rect"))
+    EXPECT_FALSE(rect.attribute("fill"));
+}
+
+// ---- Rulers -------------------------------------------------------------------------------------
+
+TEST(Pictures, ARulerHasEveryBitAndEveryFieldInItsPlace) {
+  const Drawn picture = drawn(carried);
+  EXPECT_EQ(all(picture, "unread", "rect").size(), 64u);
+  EXPECT_EQ(count_of(picture, "0") + count_of(picture, "1"),
+            64 + 2 + 5 + 2);  // bits, numbers, codes, values
+  EXPECT_EQ(count_of(picture, "a start_bytes"), 1);
+  EXPECT_EQ(count_of(picture, "bits [62,64)"), 1);
+  EXPECT_EQ(all(picture, "bad", "rect").size(), 2u);  // bits 14 and 15, and in the list
+  const auto boxes = all(picture, "box", "rect");
+  ASSERT_EQ(boxes.size(), 2 * 5u);
+  EXPECT_EQ(boxes[0].attribute("width").as_int(), 14 * 18 - 1);
+  const int bit_13 = word(picture, "13").attribute("x").as_int();
+  EXPECT_LT(boxes[0].attribute("x").as_int(), bit_13);
+  EXPECT_LT(word(picture, "14").attribute("x").as_int(), boxes[0].attribute("x").as_int());
+  EXPECT_EQ(picture.answer, ask(carried).text);
+}
+
+TEST(Pictures, AWordOf32BitsHasOneLine) {
+  const Drawn picture = drawn("decode tcgen05.idesc.f16 0x08420490");
+  EXPECT_EQ(all(picture, "unread", "rect").size(), 32u);
+  EXPECT_EQ(count_of(picture, "k n"), 1);
+  EXPECT_EQ(count_of(picture, "264"), 1);
+}
+
+TEST(Pictures, OfAWrongWordNothingIsWritten) {
+  const TemporaryFolder folder;
+  Options options;
+  options.svg_path = folder.file("picture.svg");
+  EXPECT_EQ(ask("decode wgmma.desc 0xzz", options).status, Status::Usage);
+  EXPECT_EQ(folder.files(), 0);
+}
+
+}  // namespace
+}  // namespace tcq::oracle

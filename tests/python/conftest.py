@@ -1,0 +1,37 @@
+"""The operators of tcq.torch on CPU tensors over the fake library of fake_gemm.c, for tests that have PyTorch."""
+
+import contextlib
+
+import pytest
+from gemm_fake import Fake, compiled
+
+SEED = 20261
+
+
+@pytest.fixture(scope="session")
+def compiled_fake(tmp_path_factory):
+    import tcq.torch as tt
+    from tcq import _torch_fp8
+
+    fake = Fake(compiled(tmp_path_factory.mktemp("fake")))
+    tt._gemm_op.register_kernel("cpu")(tt._compute)
+    _torch_fp8._fp8_op.register_kernel("cpu")(_torch_fp8._compute)
+    _torch_fp8._quantize_op.register_kernel("cpu")(_torch_fp8._compute_quantized)
+    return fake
+
+
+@pytest.fixture
+def fake(compiled_fake, monkeypatch):
+    """The operators on CPU tensors, in a stream of number 7."""
+    import torch
+
+    import tcq.torch as tt
+    from tcq import _gemm, _tensors
+
+    monkeypatch.setattr(_gemm, "_library", compiled_fake.library)
+    monkeypatch.setattr(_tensors, "on", lambda device: contextlib.nullcontext())
+    monkeypatch.setattr(_tensors, "stream_of", lambda device: 7)
+    tt.plan_cache.clear()
+    torch.manual_seed(SEED)
+    yield compiled_fake
+    tt.plan_cache.clear()  # whose plans are the fake's

@@ -1,0 +1,223 @@
+/* A library with the GEMM's C interface that computes on the CPU, straightforwardly, and remembers what it was asked:
+ * what the Python layer is tested with where there is no GPU (gemm_fake.py). Compiled with the real header. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/gemm/gemm_c.h"
+
+struct tcq_gemm_plan {
+  tcq_gemm_problem p;
+};
+
+/* What the tests read. */
+long long fake_plans, fake_destroyed, fake_runs;
+void* fake_stream;
+void* fake_workspace;
+size_t fake_workspace_bytes;
+tcq_gemm_problem fake_problem;
+
+int tcq_gemm_defaults(tcq_gemm_problem* problem, size_t size) {
+  memset(problem, 0, sizeof *problem);
+  problem->size = size;
+  problem->batch = 1;
+  problem->in = problem->out = TCQ_GEMM_BF16;
+  tcq_gemm_strides packed = {-1, -1};
+  problem->a = problem->b = problem->c = problem->d = problem->scale_a = problem->scale_b = packed;
+  problem->in_b = -1;
+  problem->alpha = 1;
+  problem->programmatic_launch = 1;
+  return size == sizeof *problem ? 0 : 31;
+}
+
+const char* tcq_gemm_sentence(int status) {
+  return status == 5 ? "the fake refuses K = 666" : status == 6 ? "lines overlap" : "a fake's sentence";
+}
+
+static int steps_less(tcq_gemm_strides s, int64_t inner) { return s.ld != -1 && s.ld < inner; }
+
+int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
+  *plan = NULL;
+  if (problem->size != sizeof *problem) return 31;
+  if (problem->k == 666) return 5;
+  if (steps_less(problem->a, problem->major_a == TCQ_GEMM_K_MAJOR ? problem->k : problem->m) ||
+      steps_less(problem->b, problem->major_b == TCQ_GEMM_K_MAJOR ? problem->k : problem->n) ||
+      steps_less(problem->c, problem->n))
+    return 6;
+  *plan = malloc(sizeof **plan);
+  (*plan)->p = fake_problem = *problem;
+  ++fake_plans;
+  return 0;
+}
+
+void tcq_gemm_destroy_plan(tcq_gemm_plan* plan) {
+  if (plan != NULL) ++fake_destroyed;
+  free(plan);
+}
+
+size_t tcq_gemm_workspace_bytes_for(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers) {
+  return pointers->size == sizeof *pointers && plan->p.k % 8 != 0 ? 128 : 0;
+}
+
+size_t tcq_gemm_describe(const tcq_gemm_plan* plan, char* text, size_t size) {
+  return (size_t)snprintf(text, size, "problem: %lldx%lldx%lld\n", (long long)plan->p.m, (long long)plan->p.n, (long long)plan->p.k);
+}
+
+static float fp8(int code, int exponent_bits) {
+  const int fraction_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (code & 0x7f) >> fraction_bits, fraction = code & ((1 << fraction_bits) - 1);
+  const float magnitude = exponent == 0 ? ldexpf(fraction, 1 - bias - fraction_bits)
+                                        : ldexpf(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+  return code & 0x80 ? -magnitude : magnitude;
+}
+
+static float load(int type, const void* data, int64_t at) {
+  uint32_t word;
+  float value;
+  switch (type) {
+    case TCQ_GEMM_E4M3: return fp8(((const uint8_t*)data)[at], 4);
+    case TCQ_GEMM_E5M2: return fp8(((const uint8_t*)data)[at], 5);
+    case TCQ_GEMM_F16: return (float)((const _Float16*)data)[at];
+    case TCQ_GEMM_S8: return ((const int8_t*)data)[at];
+    case TCQ_GEMM_U8: return ((const uint8_t*)data)[at];
+    case TCQ_GEMM_BF16:
+      word = (uint32_t)((const uint16_t*)data)[at] << 16;
+      memcpy(&value, &word, sizeof value);
+      return value;
+    default: return ((const float*)data)[at];
+  }
+}
+
+static void store(int type, void* data, int64_t at, float value) {
+  uint32_t word;
+  switch (type) {
+    case TCQ_GEMM_F16: ((_Float16*)data)[at] = (_Float16)value; break;
+    case TCQ_GEMM_S32: ((int32_t*)data)[at] = (int32_t)value; break;
+    case TCQ_GEMM_BF16:
+      memcpy(&word, &value, sizeof word);
+      ((uint16_t*)data)[at] = (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
+      break;
+    default: ((float*)data)[at] = value;
+  }
+}
+
+static float activated(int activation, float x) {
+  switch (activation) {
+    case TCQ_GEMM_RELU: return x > 0 ? x : 0;
+    case TCQ_GEMM_GELU: return x / 2 * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+    case TCQ_GEMM_GELU_ERF: return x / 2 * (1 + erff(x * 0.7071067812f));
+    case TCQ_GEMM_SILU:
+    case TCQ_GEMM_SWIGLU: return x / (1 + expf(-x));
+    default: return x;
+  }
+}
+
+/* Strides of a matrix of `outer` lines of `inner` elements. */
+static tcq_gemm_strides resolved(tcq_gemm_strides s, int64_t inner, int64_t outer) {
+  if (s.ld < 0) s.ld = inner > 0 ? inner : 1;
+  if (s.batch < 0) s.batch = s.ld * outer;
+  return s;
+}
+
+/* An output: its row in the matrix `of_d` of A, C and D, its column in the matrix `of_b` of B. */
+typedef struct {
+  int64_t row, col, of_d, of_b;
+} Place;
+
+static float factor(const tcq_gemm_problem* p, const float* data, tcq_gemm_strides s, int32_t major, int64_t lines,
+                    int64_t line, int64_t block, int64_t matrix) {
+  const int blocks = p->scaling >= TCQ_GEMM_SCALE_BLOCK_128;
+  const int64_t count = blocks ? (p->k + 127) / 128 : 1;
+  const int k_major = major == TCQ_GEMM_K_MAJOR;
+  s = resolved(s, k_major ? count : lines, k_major ? lines : count);
+  if (p->scaling == TCQ_GEMM_NO_SCALING) return 1;
+  if (p->scaling == TCQ_GEMM_SCALE_TENSOR) line = 0;
+  if (!blocks) block = 0;
+  return data[matrix * s.batch + (k_major ? line * s.ld + block : block * s.ld + line)];
+}
+
+/* Of D before the activation. */
+static float value_at(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, Place at) {
+  const int k_major_a = p->major_a == TCQ_GEMM_K_MAJOR, k_major_b = p->major_b == TCQ_GEMM_K_MAJOR;
+  const tcq_gemm_strides a = resolved(p->a, k_major_a ? p->k : p->m, k_major_a ? p->m : p->k);
+  const tcq_gemm_strides b = resolved(p->b, k_major_b ? p->k : p->n, k_major_b ? p->n : p->k);
+  const tcq_gemm_strides c = resolved(p->c, p->n, p->m);
+  const int per_b = p->scaling == TCQ_GEMM_SCALE_BLOCK_128 ? 128 : 1;
+  const int64_t lines_b = p->scaling == TCQ_GEMM_SCALE_TENSOR ? 1 : (p->n + per_b - 1) / per_b;
+  float sum = 0;
+  for (int64_t k = 0; k < p->k; ++k)
+    sum += load(p->in, x->a, at.of_d * a.batch + (k_major_a ? at.row * a.ld + k : k * a.ld + at.row)) *
+           load(p->in_b < 0 ? p->in : p->in_b, x->b, at.of_b * b.batch + (k_major_b ? at.col * b.ld + k : k * b.ld + at.col)) *
+           factor(p, x->scale_a, p->scale_a, p->major_scale_a, p->scaling == TCQ_GEMM_SCALE_TENSOR ? 1 : p->m, at.row, k / 128, at.of_d) *
+           factor(p, x->scale_b, p->scale_b, p->major_scale_b, lines_b, at.col / per_b, k / 128, at.of_b);
+  sum *= p->alpha;
+  if (p->beta != 0) sum += p->beta * load(p->out, x->c, at.of_d * c.batch + at.row * c.ld + at.col);
+  if (p->has_bias) sum += load(p->out, x->bias, at.col);
+  return sum;
+}
+
+static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t of_d, int64_t of_b) {
+  const int halves = p->activation == TCQ_GEMM_SWIGLU ? 2 : 1;
+  const tcq_gemm_strides d = resolved(p->d, p->n / halves, p->m);
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t col = 0; col < p->n / halves; ++col) {
+      float value = activated(p->activation, value_at(p, x, (Place){row, halves * col, of_d, of_b}));
+      if (halves == 2) value *= value_at(p, x, (Place){row, 2 * col + 1, of_d, of_b});
+      store(p->out, x->d, of_d * d.batch + row * d.ld + col, value);
+    }
+}
+
+int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* workspace, size_t workspace_bytes,
+                 void* stream) {
+  const tcq_gemm_problem* p = &plan->p;
+  if (x->size != sizeof *x) return 31;
+  ++fake_runs;
+  fake_stream = stream;
+  fake_workspace = workspace;
+  fake_workspace_bytes = workspace_bytes;
+  if (p->grouping == TCQ_GEMM_GROUP_OF_ROW) {
+    for (int64_t row = 0; row < p->m; ++row)
+      if (x->sizes[row] >= 0) run_rows(p, x, row, row + 1, 0, x->sizes[row]);
+    return 0;
+  }
+  for (int64_t g = 0; g < p->batch; ++g) {
+    const int ends = p->grouping == TCQ_GEMM_GROUP_ENDS;
+    const int64_t begin = ends && g > 0 ? x->sizes[g - 1] : 0;
+    const int64_t end = p->grouping == TCQ_GEMM_NO_GROUPS ? p->m : x->sizes[g];
+    run_rows(p, x, begin, end, ends ? 0 : g, g);
+  }
+  return 0;
+}
+
+/* The nearest code by looking at all. */
+static uint8_t nearest_fp8(float x, int exponent_bits, int largest) {
+  int best = 0;
+  for (int code = 0; code <= largest; ++code)
+    if (fabsf(fp8(code, exponent_bits) - fabsf(x)) < fabsf(fp8(best, exponent_bits) - fabsf(x))) best = code;
+  return (uint8_t)(best | (x < 0 ? 0x80 : 0));
+}
+
+int tcq_gemm_quantize(const tcq_gemm_quantizer* q, const void* source, void* target, float* factors, void* stream) {
+  const int e4m3 = q->out == TCQ_GEMM_E4M3;
+  const int64_t down = q->block == TCQ_GEMM_QUANTIZE_BLOCK_128 ? 128 : 1;
+  const int64_t across = q->block == TCQ_GEMM_QUANTIZE_ROW ? q->columns : 128;
+  const int64_t ld = q->ld_source < 0 ? q->columns : q->ld_source;
+  if (q->size != sizeof *q || q->major_factors != TCQ_GEMM_K_MAJOR) return 31;
+  fake_stream = stream;
+  for (int64_t row = 0; row < q->rows; row += down)
+    for (int64_t col = 0; col < q->columns; col += across) {
+      float largest = 0;
+      for (int64_t i = row; i < row + down && i < q->rows; ++i)
+        for (int64_t j = col; j < col + across && j < q->columns; ++j)
+          largest = fmaxf(largest, fabsf(load(q->in, source, i * ld + j)));
+      float f = largest == 0 ? 1 : largest / (e4m3 ? 448 : 57344);
+      if (q->power_of_two) f = exp2f(ceilf(log2f(f)));
+      *factors++ = f;
+      for (int64_t i = row; i < row + down && i < q->rows; ++i)
+        for (int64_t j = col; j < col + across && j < q->columns; ++j)
+          ((uint8_t*)target)[i * q->columns + j] =
+              nearest_fp8(load(q->in, source, i * ld + j) / f, e4m3 ? 4 : 5, e4m3 ? 0x7e : 0x7b);
+    }
+  return 0;
+}

@@ -1,0 +1,230 @@
+// One kernel of the GEMM library, compiled by nvcc to PTX and run on the machine with the arguments, tensor maps and
+// schedule that the library itself makes of a problem.
+//
+// Example:
+//   const TestKernel kernel = TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4);
+//   GemmKernelRun run(kernel.ptx(), kernel.row, make_case(...), problem, 1);
+//   EXPECT_EQ(run.go(), Fault::None);
+//   EXPECT_EQ(run.differing(), 0u);
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/estimate.h"
+#include "cuda/gemm/maps.h"
+#include "cuda/gemm/run.h"
+#include "cuda/gemm/skinny_config.h"
+#include "cuda/gemm/tensor_config.h"
+#include "tests/run/ptx_run.h"
+#include "tests/support/gemm_problem.h"
+#include "tests/support/process.h"
+#include "tests/support/scale_codes.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
+#include "tests_where.h"
+
+namespace tcq::tests {
+
+inline std::string compiled_ptx(const std::string& text, const std::string& arch = "90a") {
+  const TemporaryFolder folder;
+  const std::string source = folder.file("kernel.cu");
+  const std::string out = folder.file("kernel.ptx");
+  std::ofstream(source) << text;
+  const Finished nvcc =
+      tests::run(TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-gencode",
+                            "arch=compute_" + arch + ",code=compute_" + arch,
+                            "-I" + source_tree().string(), "-ptx", "-o", out, source});
+  EXPECT_EQ(nvcc.status, 0) << nvcc.err;
+  std::ifstream in(out);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct TestKernel {
+  std::string function;  // C++ of the template, and of its argument
+  std::string config;
+  gemm::Kernel row;
+  std::string includes = "#include \"cuda/gemm/copy.cuh\"\n#include \"cuda/gemm/skinny.cuh\"\n";
+  std::string arch = "90a";
+
+  // Compiled once in a process.
+  const std::string& ptx() const {
+    static std::map<std::string, std::string> texts;
+    std::string& text = texts[function + config];
+    if (text.empty()) text = compiled();
+    return text;
+  }
+
+ private:
+  std::string compiled() const {
+    const std::string map = "const __grid_constant__ CUtensorMap, ";
+    return compiled_ptx(includes + "using namespace tcq;\nusing C = " + config +
+                            ";\ntemplate __global__ void gemm::" + function + "<C>(" + map + map +
+                            map + map + "const __grid_constant__ gemm::Arguments);\n",
+                        arch);
+  }
+};
+
+#define TCQ_LARGE(...)                                      \
+  ::tcq::tests::TestKernel {                                \
+    "kernel", "gemm::Config<" #__VA_ARGS__ ">",             \
+        gemm::kernel_of<gemm::Config<__VA_ARGS__>>(nullptr) \
+  }
+#define TCQ_COPYING(...)                                                        \
+  ::tcq::tests::TestKernel {                                                    \
+    "copy_kernel", "gemm::Config<" #__VA_ARGS__ ">",                            \
+        gemm::kernel_of<gemm::Config<__VA_ARGS__>>(nullptr, gemm::Loader::Copy) \
+  }
+#define TCQ_SKINNY(...)                                                  \
+  ::tcq::tests::TestKernel {                                             \
+    "skinny_kernel", "gemm::SkinnyConfig<" #__VA_ARGS__ ">",             \
+        gemm::skinny_kernel_of<gemm::SkinnyConfig<__VA_ARGS__>>(nullptr) \
+  }
+
+#define TCQ_TENSOR(...)                                            \
+  ::tcq::tests::TestKernel {                                       \
+    "tensor_kernel", "gemm::TensorConfig<" #__VA_ARGS__ ">",       \
+        gemm::kernel_of<gemm::TensorConfig<__VA_ARGS__>>(nullptr), \
+        "#include \"cuda/gemm/tensor_kernel.cuh\"\n", "100a"       \
+  }
+
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// A cluster's arrivals as PTX's memory model wants them. cuda/NOTES.md says what it costs to be in the right there, and
+// run_gemm_test.cc what the machine says of them as they are.
+inline std::string with_releases(std::string text) {
+  text = replaced(text, "barrier.cluster.arrive.relaxed", "barrier.cluster.arrive.release");
+  text = replaced(text, "arrive.relaxed.cluster.shared::cluster",
+                  "arrive.release.cluster.shared::cluster");
+  return replaced(text, "try_wait.parity.shared::cta",
+                  "try_wait.parity.acquire.cluster.shared::cta");
+}
+
+// The entry's name stands behind ".entry".
+inline std::string entry_of(const std::string& text) {
+  const std::size_t at = text.find(".entry ") + 7;
+  return text.substr(at, text.find('(', at) - at);
+}
+
+class GemmKernelRun {
+ public:
+  // `clusters` run one after the other, each with its share of the tiles; few rows or columns: with one.
+  // `sizes` are those of groups.
+  GemmKernelRun(const std::string& ptx, const gemm::Kernel& row, GemmCase x, const gemm::Problem& p,
+                int clusters, std::vector<std::int32_t> sizes = {})
+      : row_(row), x_(std::move(x)), sizes_(std::move(sizes)), run_(ptx, entry_of(ptx)) {
+    // The library has no kernel of FP4, which sm_90 does not multiply, and says so.
+    const bool known = p.in != Type::e2m1;
+    EXPECT_EQ(gemm::check(p), known ? gemm::Status::Ok : gemm::Status::UnsupportedTypes);
+    plan_.problem = gemm::resolved(p);
+    plan_.made = true;
+    gemm::Launch& launch = plan_.aligned;
+    launch.kernel = &row_;
+    launch.schedule = gemm::schedule_of(row_, plan_.problem);
+    launch.k_blocks = gemm::k_blocks(row_, plan_.problem);
+    const auto tiles = static_cast<int>(gemm::tiles_of(launch.schedule));
+    launch.clusters = row.skinny == gemm::Skinny::No ? std::min(clusters, tiles) : tiles;
+    plan_.unaligned = launch;
+    for (const gemm::KSegment& s : k_segments(plan_, gemm::Path::Aligned))
+      x_.gemm.segments.push_back({s.first, s.count});
+    pass_arguments();
+  }
+
+  Fault go(std::uint64_t explore = 0) {
+    const auto ctas = static_cast<std::uint32_t>(gemm::cluster_size(row_));
+    return run_.go({.grid = {ctas * static_cast<std::uint32_t>(plan_.aligned.clusters)},
+                    .block = {static_cast<std::uint32_t>(row_.threads)},
+                    .cluster = {ctas},
+                    .shared = row_.shared_bytes,
+                    .explore = explore,
+                    .executions = 1});
+  }
+
+  // Bytes of D and of what lies between and around its rows.
+  std::size_t differing() const {
+    const std::vector<std::uint8_t> want =
+        sizes_.empty() ? x_.expected(1) : expected_of_groups(x_, plan_.problem, sizes_);
+    const auto got = run_.read<std::uint8_t>(d_, want.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) count += want[i] != got[i];
+    return count;
+  }
+
+  const PtxRun& run() const { return run_; }
+
+ private:
+  Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }
+
+  gemm::ScaleCodes put_atoms(const Buffer& codes, std::int64_t lines) {
+    const Pointer at = run_.array(atoms_of(x_.gemm, codes, lines));
+    return {reinterpret_cast<const std::uint8_t*>(at), atoms_step(x_.gemm, lines)};
+  }
+
+  void pass_arguments() {
+    const auto pointer = [](Pointer p) { return reinterpret_cast<void*>(p); };
+    const auto optional = [&](const Buffer& b) {
+      return b.bytes.empty() ? nullptr : pointer(put(b));
+    };
+    gemm::Pointers at;
+    at.a = pointer(put(x_.gemm.in == Type::e2m1 ? packed_by_two(x_.a) : x_.a));
+    at.b = pointer(put(x_.gemm.b_type() == Type::e2m1 ? packed_by_two(x_.b) : x_.b));
+    at.c = pointer(put(x_.c));
+    d_ = run_.array(x_.d.bytes);
+    at.d = pointer(d_ + x_.d.first);
+    at.bias = optional(x_.bias);
+    at.scale_a = static_cast<const float*>(optional(x_.scale_a));
+    at.scale_b = static_cast<const float*>(optional(x_.scale_b));
+    if (!sizes_.empty()) at.sizes = reinterpret_cast<const std::int32_t*>(run_.array(sizes_));
+    gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, {});
+    if (!x_.sfa.bytes.empty()) {
+      work.arguments.scale_codes_a = put_atoms(x_.sfa, x_.gemm.m);
+      work.arguments.scale_codes_b = put_atoms(x_.sfb, x_.gemm.n);
+    }
+    const gemm::PlainMaps maps =
+        gemm::plain_maps(row_, work.extents, work.a, work.b, work.d, work.arguments);
+    const bool swaps = row_.skinny == gemm::Skinny::Rows;
+    pass_map(swaps ? maps.b : maps.a);
+    pass_map(swaps ? maps.a : maps.b);
+    pass_map(maps.d);
+    pass_map(maps.tail);
+    run_.pass(work.arguments);
+  }
+
+  void pass_map(std::optional<tma::TensorMap> map) {
+    constexpr std::size_t map_bytes = 128;
+    run::Launch& launch = run_.launch();
+    const std::size_t at = launch.parameters.size();
+    launch.parameters.resize(at + map_bytes);
+    if (!map) return;
+    map->address -= run::global_window;
+    launch.map_places.push_back({run::param_window + at, static_cast<int>(launch.maps.size())});
+    launch.maps.push_back(*map);
+  }
+
+  gemm::Kernel row_;
+  GemmCase x_;
+  std::vector<std::int32_t> sizes_;
+  gemm::Plan plan_;
+  PtxRun run_;
+  Pointer d_ = 0;
+};
+
+// Of what only nvcc can compile.
+class CompiledKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string(TCQ_NVCC).empty()) GTEST_SKIP() << "no nvcc";
+  }
+};
+
+}  // namespace tcq::tests

@@ -1,0 +1,234 @@
+// FP8 kernels of our GEMM, as nvcc compiles them: every bit of every scaling, with and without promotion, no finding, and
+// a finding for each statement that synchronises once it is deleted. Skipped without nvcc.
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/run/deleted_synchronisation.h"
+#include "tests/support/gemm_problem.h"
+
+namespace tcq::tests {
+namespace {
+
+using gemm::Promotion;
+using gemm::Scaling;
+
+struct Fp8Case {
+  int m = 128, n = 128, k = 256;
+  Type out = Type::bf16;
+  Scales scales = {};
+  bool promotes = false;
+  bool has_bias = false;
+  float alpha = 1, beta = 0;
+  Activation activation = Activation::None;
+  int pad_d = 0;
+  int batch = 1;
+};
+
+// A cluster's arrivals are as they should be.
+std::string text_of(const TestKernel& kernel) {
+  return gemm::cluster_size(kernel.row) == 1 ? kernel.ptx() : with_releases(kernel.ptx());
+}
+
+// `clusters` share the tiles.
+GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Fp8Case& c,
+                     int clusters) {
+  oracle::Gemm g{.m = c.m, .n = c.n, .k = c.k, .batch = c.batch, .in = kernel.row.in, .out = c.out};
+  g.in_b = kernel.row.in_b;
+  g.alpha = c.alpha;
+  g.beta = c.beta;
+  g.activation = c.activation;
+  g.promotes = c.promotes;
+  const int round = (16 - c.k % 16) % 16;  // TMA wants rows of 16 bytes
+  g = with_strides(g, round, round, c.pad_d, 3);
+  GemmCase x = make_case(g, c.has_bias, Values::Near, 99 + static_cast<std::uint64_t>(c.m));
+  gemm::Problem p = problem_of(g, c.has_bias);
+  set_scaling(p, x, c.scales, 7);
+  return {text, kernel.row, std::move(x), p, clusters};
+}
+
+// Bits and findings of one kernel on one case.
+void expect_right(const TestKernel& kernel, const Fp8Case& c, int clusters = 1, int explore = 0) {
+  GemmKernelRun run = run_of(text_of(kernel), kernel, c, clusters);
+  const Fault fault = run.go(static_cast<std::uint64_t>(explore));
+  ASSERT_EQ(fault, Fault::None) << info(fault).name << run.run().place();
+  EXPECT_EQ(run.differing(), 0u) << name(kernel.row) << ": " << c.m << 'x' << c.n << 'x' << c.k;
+  for (const machine::Finding& f : run.run().report().suspicions)
+    EXPECT_EQ(f.fault, Fault::WaitForNothing) << info(f.fault).name;
+}
+
+constexpr Scales blocks = {Scaling::Block128};
+constexpr Scales vectors = {Scaling::Vector128};
+
+class Fp8Ptx : public CompiledKernels {};
+
+TEST_F(Fp8Ptx, OneChainWithFactorsOfTensorsRowsAndColumns) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4);
+  expect_right(kernel, {}, 1, 1);
+  expect_right(kernel, {.m = 200, .n = 136, .k = 400, .scales = {Scaling::Tensor}});
+  expect_right(kernel,
+               {.m = 200, .n = 136, .k = 80, .out = Type::f32, .scales = {Scaling::RowColumn}});
+  expect_right(kernel, {.m = 70,
+                        .n = 300,
+                        .out = Type::f16,
+                        .scales = {Scaling::RowColumn, Major::K, Major::MN, 2},
+                        .has_bias = true,
+                        .alpha = -0.5f,
+                        .beta = 2,
+                        .activation = Activation::Silu});
+}
+
+TEST_F(Fp8Ptx, PromotedWithFactorsOfBlocks) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::ColumnBlocks);
+  expect_right(kernel, {.m = 256, .n = 128, .k = 256, .scales = blocks}, 1, 1);
+  expect_right(kernel, {.m = 300,
+                        .n = 200,
+                        .k = 400,
+                        .out = Type::f32,
+                        .scales = {Scaling::Block128, Major::MN, Major::MN, 3}});
+  expect_right(kernel, {.m = 100,
+                        .n = 264,
+                        .k = 129,
+                        .scales = blocks,
+                        .has_bias = true,
+                        .activation = Activation::GeluErf,
+                        .batch = 2});
+  expect_right(kernel, {.m = 300, .n = 200, .k = 400, .out = Type::f32, .promotes = true});
+  expect_right(kernel,
+               {.m = 300, .n = 200, .k = 400, .scales = {Scaling::RowColumn}, .promotes = true});
+}
+
+TEST_F(Fp8Ptx, ThreeConsumers) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 192, 128, gemm::Turns::Together, 1, 2, 4,
+                gemm::Promotion::ColumnBlocks);
+  expect_right(kernel, {.m = 192, .n = 256, .k = 640, .scales = blocks}, 1, 1);
+  expect_right(kernel, {.m = 500,
+                        .n = 200,
+                        .k = 400,
+                        .out = Type::f32,
+                        .scales = {Scaling::Block128, Major::MN, Major::MN, 3},
+                        .has_bias = true,
+                        .activation = Activation::Silu});
+}
+
+TEST_F(Fp8Ptx, TilesThatMeetSeveralBlocksOfColumns) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 176, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::ColumnBlocks);
+  expect_right(kernel, {.m = 128, .n = 704, .k = 256, .scales = blocks}, 1);
+  expect_right(kernel,
+               {.m = 140, .n = 530, .k = 100, .out = Type::f32, .scales = blocks, .pad_d = 1}, 2);
+}
+
+TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {
+  const TestKernel kernel = TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128,
+                                      gemm::Turns::Together, 1, 1, 4, gemm::Promotion::EachColumn);
+  expect_right(kernel, {.m = 128, .n = 256, .k = 384, .scales = vectors}, 1, 1);
+  expect_right(kernel, {.m = 200,
+                        .n = 136,
+                        .k = 400,
+                        .out = Type::f32,
+                        .scales = {Scaling::Vector128, Major::MN, Major::K, 5}});
+  expect_right(kernel, {.m = 200,
+                        .n = 136,
+                        .k = 400,
+                        .out = Type::f16,
+                        .scales = {Scaling::Block128, Major::K, Major::MN},
+                        .alpha = 3,
+                        .beta = 1});
+  expect_right(kernel,
+               {.m = 200, .n = 136, .k = 400, .scales = vectors, .activation = Activation::Swiglu});
+}
+
+TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
+  const TestKernel kernel = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 1, 4, Major::K,
+                                       gemm::Promotion::EachColumn);
+  expect_right(kernel, {.m = 32, .n = 128, .k = 512, .scales = blocks}, 1, 1);
+  expect_right(kernel, {.m = 19,
+                        .n = 200,
+                        .k = 600,
+                        .out = Type::f32,
+                        .scales = {Scaling::Block128, Major::MN, Major::K, 1}});
+  expect_right(kernel, {.m = 40,
+                        .n = 100,
+                        .k = 700,
+                        .out = Type::f16,
+                        .scales = {Scaling::Vector128, Major::K, Major::MN},
+                        .has_bias = true,
+                        .activation = Activation::Gelu});
+  const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 4);
+  expect_right(chain, {.m = 60, .n = 100, .k = 700, .scales = {Scaling::RowColumn}});
+  expect_right(chain, {.m = 60,
+                       .n = 100,
+                       .k = 700,
+                       .out = Type::f16,
+                       .scales = {Scaling::Tensor},
+                       .activation = Activation::Swiglu});
+}
+
+TEST_F(Fp8Ptx, EveryPairOfTypesAlsoByThreads) {
+  const TestKernel mixed =
+      TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::EachColumn, Type::e4m3);
+  expect_right(mixed, {.m = 140, .n = 130, .k = 270, .scales = blocks});
+  const TestKernel turned =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                gemm::Promotion::None, Type::e5m2);
+  expect_right(turned, {.m = 140, .n = 130, .k = 270, .scales = {Scaling::Tensor}});
+  const TestKernel copying =
+      TCQ_COPYING(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                  gemm::Promotion::EachColumn);
+  expect_right(copying, {.m = 70, .n = 90, .k = 201, .out = Type::f32, .scales = vectors});
+  expect_right(copying, {.m = 70, .n = 90, .k = 0, .out = Type::f32, .scales = vectors});
+}
+
+// Odd and even numbers of blocks of K, every number of instructions in the last one; then several tiles to a consumer on
+// each way out: D's type, by TMA or by threads, a column for each of the product's or for two.
+std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales) {
+  const int m = 2 * kernel.row.block_m, n = 2 * kernel.row.block_n;
+  std::vector<Fp8Case> all = {{.m = m / 2, .n = n / 2, .k = 1280, .scales = scales}};
+  for (const int k : {160, 192, 224, 384})
+    all.push_back({.m = m, .n = n, .k = k, .scales = scales, .has_bias = k == 192});
+  for (const Type out : {Type::bf16, Type::f16, Type::f32})
+    for (const int pad : {0, 1})
+      for (const auto activation : {Activation::None, Activation::Swiglu})
+        all.push_back({.m = m,
+                       .n = n,
+                       .k = 128,
+                       .out = out,
+                       .scales = scales,
+                       .activation = activation,
+                       .pad_d = pad});
+  return all;
+}
+
+void expect_deletions_found(const TestKernel& kernel, const Scales& scales) {
+  const std::vector<Fp8Case> launches = launches_of(kernel, scales);
+  const Deletions done = delete_each(
+      text_of(kernel), std::span<const Fp8Case>(launches),
+      [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c, 1); });
+  EXPECT_GT(done.count, 20u);
+  done.print();
+  // Open with factors of each column: two barriers beside which others stand in every launch that has a block of K.
+  EXPECT_LE(done.missed.size() * 50, done.count) << name(kernel.row);
+}
+
+TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
+  expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together,
+                                   1, 1, 4, gemm::Promotion::ColumnBlocks),
+                         blocks);
+}
+
+TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfEachColumn) {
+  expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together,
+                                   1, 1, 4, gemm::Promotion::EachColumn),
+                         vectors);
+}
+
+}  // namespace
+}  // namespace tcq::tests

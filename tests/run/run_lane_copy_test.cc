@@ -1,0 +1,283 @@
+// cp.async and st.async of compiled kernels, and what launch control answers: bytes, groups, mbarriers, and what is
+// found where a wait is missing.
+#include "tests/run/ptx_run.h"
+
+namespace tcq::tests {
+namespace {
+
+// Each thread copies 16 bytes; then reads a word of the thread `step` before it. Two warps.
+std::string copy_then_read(const std::string& copy, const std::string& wait, int step = 32) {
+  return kernel(R"(
+    .shared .align 16 .b8 x[1024];
+    mov.u32 %r2, x;
+    shl.b32 %r3, %r1, 4;
+    add.u32 %r4, %r2, %r3;
+    cvt.u64.u32 %rd4, %r3;
+    add.u64 %rd5, %rd1, %rd4;
+    setp.lt.u32 %p1, %r1, 2;
+    selp.b32 %r8, 0, 16, %p1;
+)" + copy + wait +
+                "xor.b32 %r5, %r3, " + std::to_string(16 * step) +
+                ";\nadd.u32 %r6, %r2, %r5;\nld.shared.u32 %r7, [%r6];\n"
+                "st.global.u32 [%rd2+1024], %r7;");
+}
+
+struct CopyResult {
+  Fault fault = Fault::None;
+  std::vector<std::uint32_t> words;
+  std::string place;
+};
+
+CopyResult run_copy(const std::string& text) {
+  PtxRun run(text);
+  std::vector<std::uint32_t> in(512);
+  for (std::uint32_t i = 0; i < 256; ++i) in[i] = 1000 + i;
+  const Pointer data = run.array(in);
+  run.pass(data);
+  CopyResult result;
+  result.fault = run.go({.block = {64}, .explore = 20});
+  result.words = run.read<std::uint32_t>(data + 1024, 64);
+  if (run.report().finding) result.place = run.place();
+  return result;
+}
+
+constexpr const char* copy16 = "cp.async.cg.shared.global.L2::128B [%r4], [%rd5], 16;\n";
+constexpr const char* commit = "cp.async.commit_group;\n";
+constexpr const char* barrier = "bar.sync 0;\n";
+
+TEST(RunLaneCopy, BytesBehindWaitAndBarrier) {
+  for (const char* wait :
+       {"cp.async.commit_group;\ncp.async.wait_group 0;\n", "cp.async.wait_all;\n"}) {
+    const CopyResult got = run_copy(copy_then_read(copy16, std::string(wait) + barrier));
+    ASSERT_EQ(got.fault, Fault::None) << got.place;
+    for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got.words[i], 1000 + 4 * (i ^ 32));
+  }
+}
+
+TEST(RunLaneCopy, WhatIsMissingIsFound) {
+  const auto fault = [](const std::string& wait, int step = 32) {
+    return run_copy(copy_then_read(copy16, wait, step)).fault;
+  };
+  EXPECT_EQ(fault(""), Fault::CopyInFlight);
+  EXPECT_EQ(fault("", 0), Fault::CopyInFlight);
+  EXPECT_EQ(fault(barrier), Fault::CopyInFlight);
+  EXPECT_EQ(fault(std::string(commit) + "cp.async.wait_group 1;\n" + barrier), Fault::CopyInFlight);
+  EXPECT_EQ(fault(std::string("cp.async.wait_group 0;\n") + barrier), Fault::CopyInFlight);
+  EXPECT_EQ(fault(std::string(barrier) + "cp.async.wait_all;\n"), Fault::CopyInFlight);
+  EXPECT_EQ(fault(std::string(commit) + "cp.async.wait_group 0;\n", 0), Fault::None);
+  EXPECT_EQ(fault(std::string(commit) + commit + "cp.async.wait_group 1;\n" + barrier),
+            Fault::None);
+}
+
+TEST(RunLaneCopy, ShorterSourcesAreFilledWithZeros) {
+  const std::string wait = std::string("cp.async.wait_all;\n") + barrier;
+  const CopyResult sized =
+      run_copy(copy_then_read("cp.async.ca.shared.global [%r4], [%rd5], 16, %r8;\n", wait));
+  ASSERT_EQ(sized.fault, Fault::None);
+  EXPECT_EQ(sized.words[32], 0u);
+  EXPECT_EQ(sized.words[33], 0u);
+  EXPECT_EQ(sized.words[34], 1008u);
+  const CopyResult hinted = run_copy(copy_then_read(
+      "mov.b64 %rd9, 0;\n"
+      "cp.async.cg.shared.global.L2::cache_hint.L2::256B [%r4], [%rd5], 16, %r8, %rd9;\n",
+      wait));
+  EXPECT_EQ(hinted.fault, Fault::None);
+  EXPECT_EQ(hinted.words, sized.words);
+  const CopyResult ignored =
+      run_copy(copy_then_read("cp.async.cg.shared.global [%r4], [%rd5], 16, %p1;\n", wait));
+  EXPECT_EQ(ignored.fault, Fault::None);
+  EXPECT_EQ(ignored.words, sized.words);
+  // A source that is not read may be anywhere.
+  const CopyResult nowhere = run_copy(copy_then_read(
+      "@%p1 mov.b64 %rd5, 0;\ncp.async.cg.shared.global [%r4], [%rd5], 16, %r8;\n", wait));
+  EXPECT_EQ(nowhere.fault, Fault::None);
+  EXPECT_EQ(nowhere.words, sized.words);
+}
+
+TEST(RunLaneCopy, ABufferIsFilledAgainOnlyBehindItsReaders) {
+  const std::string again = std::string("cp.async.wait_all;\n") + barrier +
+                            "xor.b32 %r5, %r3, 512;\nadd.u32 %r6, %r2, %r5;\n"
+                            "ld.shared.u32 %r7, [%r6];\n";
+  const std::string refill = std::string(copy16) + "cp.async.wait_all;\n" + barrier;
+  EXPECT_EQ(run_copy(copy_then_read(copy16, again + refill)).fault, Fault::DataRace);
+  EXPECT_EQ(run_copy(copy_then_read(copy16, again + barrier + refill)).fault, Fault::None);
+  // The bytes are the thread's own, but nobody says which copy is the last.
+  EXPECT_EQ(run_copy(copy_then_read(copy16, refill)).fault, Fault::CopyInFlight);
+  EXPECT_EQ(
+      run_copy(copy_then_read(copy16, "st.shared.u32 [%r4], %r1;\ncp.async.wait_all;\n", 0)).fault,
+      Fault::CopyInFlight);
+  EXPECT_EQ(
+      run_copy(copy_then_read(copy16, "st.global.u32 [%rd5], %r1;\ncp.async.wait_all;\n", 0)).fault,
+      Fault::SourceInFlight);
+}
+
+// A warpgroup copies both operands of a wgmma.
+Fault run_wgmma(const std::string& sync) {
+  PtxRun run(kernel(R"(
+    .shared .align 1024 .b8 x[10240];
+    mov.u32 %r2, x;
+    mov.u32 %r5, %r1;
+  LOOP:
+    shl.b32 %r6, %r5, 4;
+    add.u32 %r7, %r2, %r6;
+    cvt.u64.u32 %rd4, %r6;
+    add.u64 %rd5, %rd1, %rd4;
+    cp.async.cg.shared.global [%r7], [%rd5], 16;
+    add.u32 %r5, %r5, 128;
+    setp.lt.u32 %p1, %r5, 640;
+    @%p1 bra LOOP;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+)" + sync + R"(
+    shr.u32 %r8, %r2, 4;
+    cvt.u64.u32 %rd6, %r8;
+    or.b64 %rd6, %rd6, 0x4000004000010000;
+    add.u64 %rd7, %rd6, 512;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 0, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    st.global.f32 [%rd2], %f1;)"));
+  run.pass(run.array<std::uint32_t>(2560));
+  return run.go({.block = {128}, .explore = 10});
+}
+
+TEST(RunLaneCopy, WgmmaReadsBehindAFenceOfWriterOrReader) {
+  EXPECT_EQ(run_wgmma("bar.sync 0;\nfence.proxy.async.shared::cta;\n"), Fault::None);
+  EXPECT_EQ(run_wgmma("fence.proxy.async.shared::cta;\nbar.sync 0;\n"), Fault::None);
+  EXPECT_EQ(run_wgmma("bar.sync 0;\n"), Fault::ProxyFenceMissing);
+  EXPECT_NE(run_wgmma("fence.proxy.async.shared::cta;\n"), Fault::None);
+}
+
+// Warp 0 copies for warp 1, which waits for the mbarrier.
+std::string hand_over(const std::string& arrive, int count) {
+  return kernel(R"(
+    .shared .align 16 .b8 x[512];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, x;
+    mov.u32 %r9, full;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r9], )" +
+                std::to_string(count) + R"(;
+    bar.sync 0;
+    and.b32 %r10, %r1, 31;
+    shl.b32 %r3, %r10, 4;
+    add.u32 %r4, %r2, %r3;
+    cvt.u64.u32 %rd4, %r3;
+    add.u64 %rd5, %rd1, %rd4;
+    setp.lt.u32 %p2, %r1, 32;
+    @%p2 bra COPY;
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;
+    @!%p3 bra WAIT;
+    ld.shared.u32 %r7, [%r4];
+    st.global.u32 [%rd2+896], %r7;
+    bra DONE;
+  COPY:
+    cp.async.cg.shared.global [%r4], [%rd5], 16;
+)" + arrive + "DONE:\n");
+}
+
+TEST(RunLaneCopy, AnMbarrierSaysThatCopiesHaveLanded) {
+  const CopyResult got =
+      run_copy(hand_over("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r9];\n", 32));
+  ASSERT_EQ(got.fault, Fault::None) << got.place;
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got.words[i], 1000 + 4 * i);
+  const std::string counted =
+      "cp.async.mbarrier.arrive.shared.b64 [%r9];\nmbarrier.arrive.shared.b64 %rd7, [%r9];\n";
+  EXPECT_EQ(run_copy(hand_over(counted, 32)).fault, Fault::None);
+  EXPECT_EQ(run_copy(hand_over("mbarrier.arrive.shared.b64 %rd7, [%r9];\n", 32)).fault,
+            Fault::CopyInFlight);
+  EXPECT_EQ(run_copy(hand_over("cp.async.mbarrier.arrive.shared.b64 [%r9];\n", 32)).fault,
+            Fault::Deadlock);
+}
+
+// Each CTA of a pair sends its threads' numbers to the other.
+std::string send(const std::string& wait) {
+  return kernel(R"(
+    .shared .align 16 .b8 x[256];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, x;
+    mov.u32 %r9, full;
+    mov.u32 %r11, %cluster_ctarank;
+    xor.b32 %r12, %r11, 1;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r9], 1;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 256;
+    fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    shl.b32 %r3, %r1, 3;
+    add.u32 %r4, %r2, %r3;
+    mapa.shared::cluster.u32 %r13, %r4, %r12;
+    mapa.shared::cluster.u32 %r14, %r9, %r12;
+    mad.lo.u32 %r15, %r11, 100, %r1;
+    st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r13], {%r15, %r1}, [%r14];
+)" + wait + R"(
+    ld.shared.v2.u32 {%r7, %r8}, [%r4];
+    add.u32 %r7, %r7, %r8;
+    shl.b32 %r16, %r11, 7;
+    cvt.u64.u32 %rd6, %r16;
+    add.u64 %rd2, %rd2, %rd6;
+    st.global.u32 [%rd2+1024], %r7;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;)");
+}
+
+Fault run_send(const std::string& text, std::vector<std::uint32_t>& words) {
+  PtxRun run(text);
+  const Pointer data = run.array<std::uint32_t>(512);
+  run.pass(data);
+  const Fault fault = run.go({.grid = {2}, .cluster = {2}, .explore = 20});
+  words = run.read<std::uint32_t>(data + 1024, 64);
+  return fault;
+}
+
+TEST(RunLaneCopy, StoresToAnotherCtaCompleteItsMbarrier) {
+  std::vector<std::uint32_t> words;
+  ASSERT_EQ(
+      run_send(
+          send("WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r9], 0;\n"
+               "@!%p3 bra WAIT;\n"),
+          words),
+      Fault::None);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], 2 * (i % 32) + (i < 32 ? 100 : 0));
+  EXPECT_EQ(run_send(send(""), words), Fault::CopyInFlight);
+}
+
+TEST(RunLaneCopy, NoClusterIsLeftToBeCancelled) {
+  PtxRun run(kernel(R"(
+    .shared .align 16 .b128 answer;
+    .shared .align 8 .b64 full;
+    .reg .b128 %q;
+    mov.u32 %r2, answer;
+    mov.u32 %r9, full;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r9], 1;
+    fence.mbarrier_init.release.cluster;
+    bar.sync 0;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 16;
+    @%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r2], [%r9];
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;
+    @!%p3 bra WAIT;
+    ld.shared.b128 %q, [%r2];
+    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q;
+    selp.b32 %r3, 7, 5, %p2;
+    st.global.u32 [%rd2], %r3;)"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({.explore = 10}), Fault::None);
+  for (const std::uint32_t word : run.read<std::uint32_t>(out, 32)) EXPECT_EQ(word, 5u);
+}
+
+// Whatever a warp does before its first statement counts, too.
+TEST(RunLaneCopy, AnEndlessLoopOfArithmeticEndsAtTheLimit) {
+  PtxRun run(kernel("LOOP: add.u32 %r2, %r2, 1; bra LOOP;"));
+  run.pass(run.array<std::uint32_t>(32));
+  EXPECT_EQ(run.go({.block = {128}}), Fault::StepLimit);
+  EXPECT_LE(run.report().instructions, 1'000'001u);
+}
+
+}  // namespace
+}  // namespace tcq::tests

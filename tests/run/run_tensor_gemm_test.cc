@@ -1,0 +1,83 @@
+// The GEMM on tcgen05, as nvcc compiles it for sm_100a: its bits, no finding, and a finding for each statement that
+// synchronises once it is deleted. The bits are those of the kinds' arithmetic as sim/num/tcgen05_dot.h has it, which no
+// chip has confirmed. Skipped without nvcc.
+#include <array>
+
+#include "tests/run/tensor_gemm_run.h"
+
+namespace tcq::tests {
+namespace {
+
+using TensorGemm = TensorKernels;
+
+const TestKernel plain = TCQ_TENSOR(Type::bf16, Major::K, Major::K, 128, 4);
+
+// Several tiles to a CTA, so that accumulators, stages and buffers are used again.
+constexpr std::array launches = {
+    Drawn{128, 128, 64},
+    Drawn{256, 256, 328},
+    Drawn{200, 136, 80, 2},
+    Drawn{256, 512, 64, 1, Type::bf16, 0, true},
+    Drawn{256, 384, 96, 1, Type::bf16, 0.5f, true, Activation::Relu},
+    Drawn{256, 512, 64, 1, Type::bf16},
+    Drawn{256, 512, 64, 1, Type::bf16, 0, false, Activation::None, 1},
+    Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::None, 1},
+    Drawn{200, 264, 64, 1, Type::f32, 0.5f, false, Activation::GeluErf, 1},
+    Drawn{256, 512, 64, 1, Type::bf16, 0, true, Activation::Swiglu},
+    Drawn{256, 512, 64, 1, Type::bf16, 0, false, Activation::Swiglu, 1},
+    Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::Swiglu},
+    Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::Swiglu, 1}};
+
+TEST_F(TensorGemm, EveryBitAndNoFinding) {
+  for (const Drawn& s : launches) expect_bits(plain, s);
+}
+
+TEST_F(TensorGemm, SeveralCtas) { expect_bits(plain, {384, 384, 200, 1, Type::bf16}, 4); }
+
+TEST_F(TensorGemm, EveryShapeAndMajor) {
+  const std::array kernels = {TCQ_TENSOR(Type::bf16, Major::K, Major::K, 64, 6),
+                              TCQ_TENSOR(Type::f16, Major::K, Major::MN, 128, 4),
+                              TCQ_TENSOR(Type::f16, Major::MN, Major::K, 64, 4),
+                              TCQ_TENSOR(Type::bf16, Major::MN, Major::MN, 256, 4)};
+  for (const TestKernel& kernel : kernels) {
+    expect_bits(kernel, {136, 520, 200, 1, kernel.row.in, 0.5f, true, Activation::Silu});
+    expect_bits(kernel, {256, 256, 72, 2});
+  }
+}
+
+TEST_F(TensorGemm, EveryKindWithoutScaleFactors) {
+  const TestKernel e4m3 = TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 128, 4);
+  const TestKernel turned = TCQ_TENSOR(Type::e4m3, Major::MN, Major::K, 64, 4, Type::e5m2);
+  for (const TestKernel& kernel : {e4m3, turned}) {
+    expect_bits(kernel, {256, 200, 400, 1, Type::bf16, 0, true, Activation::Gelu});
+    expect_bits(kernel, {200,
+                         136,
+                         80,
+                         2,
+                         Type::f32,
+                         0.5f,
+                         false,
+                         Activation::None,
+                         3,
+                         {gemm::Scaling::RowColumn, Major::K, Major::MN, 2}});
+    expect_bits(
+        kernel,
+        {136, 264, 208, 1, Type::f16, 0, false, Activation::Swiglu, 0, {gemm::Scaling::Tensor}});
+  }
+  expect_bits(TCQ_TENSOR(Type::e5m2, Major::K, Major::MN, 256, 4),
+              {136, 300, 270, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_TENSOR(Type::tf32, Major::K, Major::K, 64, 4),
+              {200, 136, 100, 1, Type::f32, 0.5f, true, Activation::Silu, 1});
+  const TestKernel integers = TCQ_TENSOR(Type::s8, Major::K, Major::MN, 128, 4);
+  expect_bits(integers, {200, 264, 333, 1, Type::s32});
+  expect_bits(integers, {200, 264, 333, 2, Type::f32, 0, true});
+  expect_bits(TCQ_TENSOR(Type::u8, Major::K, Major::K, 64, 4),
+              {130, 70, 90, 1, Type::s32, 0, false, Activation::None, 1});
+}
+
+TEST_F(TensorGemm, TensorMemoryThatIsNotGivenBackIsFound) { expect_leak_found(plain, launches[0]); }
+
+TEST_F(TensorGemm, EachDeletedSynchronisationIsFound) { expect_deletions_found(plain, launches); }
+
+}  // namespace
+}  // namespace tcq::tests

@@ -1,0 +1,102 @@
+// A problem for the GEMM on tcgen05, drawn and run on the machine with the kernel's own configuration: which bits of D
+// differ, what is found, also once statements are deleted.
+//
+// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "tests/run/deleted_synchronisation.h"
+#include "tests/support/scale_codes.h"
+
+namespace tcq::tests {
+
+struct Drawn {
+  std::int64_t m, n, k;
+  std::int64_t batch = 1;
+  Type out = Type::f32;
+  float beta = 0;
+  bool biased = false;
+  Activation activation = Activation::None;
+  int pad = 0;  // of D's rows: not 0, TMA cannot address it
+  Scales scales = {};
+  float alpha = 1;
+  bool edges = false;  // zeros, the largest and NaN among scale factors
+};
+
+inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
+  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .in = kernel.row.in, .out = s.out};
+  g.in_b = kernel.row.in_b;
+  g.major_a = kernel.row.major_a;
+  g.major_b = kernel.row.major_b;
+  g.alpha = s.alpha;
+  g.beta = s.beta;
+  g.activation = s.activation;
+  g.chain.kind = tcgen05::kind_with_factors(kernel.row.in, kernel.row.scale_vec);
+  g.chain.scale_vec = kernel.row.scale_vec;
+  g.chain.scale_type = gemm::scale_type_of(kernel.row.scale_vec);
+  // TMA wants rows of 16 bytes.
+  const auto of_16 = [&](Major major, std::int64_t mn) {
+    const std::int64_t row = major == Major::K ? s.k : mn;
+    const int elements = elements_in(g.in, 16);
+    return static_cast<int>((elements - row % elements) % elements);
+  };
+  return with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
+}
+
+inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Drawn& s,
+                            int ctas = 1) {
+  const oracle::Gemm g = gemm_of(kernel, s);
+  GemmCase x = make_case(g, s.biased, Values::Near, 17);
+  if (is_block_scaled(g)) {
+    x.gemm.factors_a = code_steps(g, g.m);
+    x.gemm.factors_b = code_steps(g, g.n);
+    x.sfa = random_codes(g, g.m, s.edges, 3);
+    x.sfb = random_codes(g, g.n, s.edges, 4);
+  }
+  gemm::Problem p = problem_of(g, s.biased);
+  set_scaling(p, x, s.scales, 7);
+  return {text, kernel.row, std::move(x), p, ctas};
+}
+
+class TensorKernels : public CompiledKernels {
+ protected:
+  void expect_bits(const TestKernel& kernel, const Drawn& s, int ctas = 1) {
+    SCOPED_TRACE(name(kernel.row) + ": " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
+                 std::to_string(s.k));
+    GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, ctas);
+    const Fault fault = gemm.go(1);
+    ASSERT_EQ(fault, Fault::None) << info(fault).name << ": " << gemm.run().place();
+    EXPECT_EQ(gemm.differing(), 0u);
+    for (const machine::Finding& f : gemm.run().report().suspicions)
+      EXPECT_EQ(f.fault, Fault::WaitForNothing) << info(f.fault).name;
+  }
+
+  void expect_leak_found(const TestKernel& kernel, const Drawn& s) {
+    std::string text = kernel.ptx();
+    const std::size_t at = text.find("tcgen05.dealloc");
+    ASSERT_NE(at, text.npos);
+    text.erase(at, text.find(';', at) + 1 - at);
+    EXPECT_TRUE(is_found(run_of(text, kernel, s)));
+  }
+
+  void expect_deletions_found(const TestKernel& kernel, std::span<const Drawn> launches) {
+    const Deletions done = delete_each(
+        kernel.ptx(), launches,
+        [&](const std::string& text, const Drawn& s) { return run_of(text, kernel, s); });
+    EXPECT_GT(done.count, 20u);
+    done.print();
+    // Not counted: the producer's last waits, one for each stage. To the machine a commit's arrival is never later than
+    // that of the commit behind it, which the epilogue has waited for.
+    const auto last_waits = static_cast<std::size_t>(kernel.row.stages);
+    EXPECT_LE(done.missed.size(), last_waits + done.count / 50);
+  }
+};
+
+}  // namespace tcq::tests

@@ -1,0 +1,143 @@
+// A problem that the reference is asked, as the library is; and factors for FP8: random, of a scaling that the library
+// knows, told to both.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cuda/gemm/check.h"
+#include "tests/support/gemm_case.h"
+
+namespace tcq {
+
+// What the oracle is asked, as the library is.
+inline gemm::Problem problem_of(const oracle::Gemm& g, bool has_bias) {
+  const auto strides = [](const oracle::GemmStrides& s) { return gemm::Strides{s.ld, s.batch}; };
+  gemm::Problem p{.m = g.m, .n = g.n, .k = g.k, .batch = g.batch, .in = g.in, .out = g.out};
+  p.major_a = g.major_a;
+  p.major_b = g.major_b;
+  p.a = strides(g.a);
+  p.b = strides(g.b);
+  p.c = strides(g.c);
+  p.d = strides(g.d);
+  p.alpha = g.alpha;
+  p.beta = g.beta;
+  p.has_bias = has_bias;
+  p.activation = g.activation;
+  p.in_b = g.in_b;
+  p.promotes = g.promotes;
+  return p;
+}
+
+struct Scales {
+  gemm::Scaling scaling = gemm::Scaling::None;
+  Major major_a = Major::K;
+  Major major_b = Major::K;
+  int pad = 0;  // of leading dimensions
+};
+
+// What lies between the factors is a NaN.
+inline Buffer random_factors(const gemm::View& view, const gemm::Strides& s, std::int64_t batch,
+                             std::uint64_t seed) {
+  const oracle::GemmStrides strides{s.ld, s.batch};
+  Buffer out = poisoned(Type::f32, reach(strides, view.inner, view.outer, batch), 0, 0xff);
+  Draw draw(seed);
+  for (std::int64_t l = 0; l < batch; ++l)
+    for (std::int64_t i = 0; i < view.outer; ++i)
+      for (std::int64_t j = 0; j < view.inner; ++j)
+        oracle::store_element(
+            Type::f32, out.data(), l * s.batch + i * s.ld + j,
+            make_float(Type::f32, draw.in(-6, 3), Fraction::Uniform, draw.one_in(8), draw));
+  return out;
+}
+
+inline oracle::GemmFactors factors_for(const gemm::Problem& p, Major major, const gemm::Strides& s,
+                                       int per) {
+  const bool along_k = major == Major::K;
+  oracle::GemmFactors f{.line_step = along_k ? s.ld : 1,
+                        .block_step = along_k ? 1 : s.ld,
+                        .batch_step = s.batch,
+                        .per = per};
+  if (p.scaling == gemm::Scaling::Tensor) f.line_step = 0;
+  return f;
+}
+
+// `p` and `x` are of the same problem.
+inline void set_scaling(gemm::Problem& p, GemmCase& x, const Scales& s, std::uint64_t seed) {
+  if (s.scaling == gemm::Scaling::None) return;
+  p.scaling = s.scaling;
+  p.major_scale_a = s.major_a;
+  p.major_scale_b = s.major_b;
+  p.scale_a.ld = view_scale_a(p).inner + s.pad;
+  p.scale_b.ld = view_scale_b(p).inner + s.pad;
+  const gemm::Problem r = gemm::resolved(p);
+  x.scale_a = random_factors(view_scale_a(r), r.scale_a, r.batch, seed);
+  x.scale_b = random_factors(view_scale_b(r), r.scale_b, r.batch, mix(seed));
+  x.gemm.promotes = is_promoted(p);
+  x.gemm.scales_blocks = scales_blocks(p.scaling);
+  x.gemm.factors_a = factors_for(r, r.major_scale_a, r.scale_a, 1);
+  const bool blocks = p.scaling == gemm::Scaling::Block128;
+  x.gemm.factors_b = factors_for(r, r.major_scale_b, r.scale_b, blocks ? gemm::scale_block : 1);
+}
+
+// Rows of A (D) that group `group` has, and the matrix that they lie in.
+struct GroupRows {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t matrix;
+};
+
+// What is out of order or outside is cut as gemm.h says.
+inline GroupRows rows_of_group(const gemm::Problem& p, const std::vector<std::int32_t>& sizes,
+                               std::size_t group) {
+  const auto cut = [&](std::int32_t size) { return std::clamp<std::int64_t>(size, 0, p.m); };
+  if (p.grouping == gemm::Grouping::Counts)
+    return {0, cut(sizes[group]), static_cast<std::int64_t>(group)};
+  const std::int64_t begin = group == 0 ? 0 : cut(sizes[group - 1]);
+  return {begin, std::max(begin, cut(sizes[group])), 0};
+}
+
+// D of rows [begin, end) of A by matrix `group` of B, into `d`.
+inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t group, Buffer& d) {
+  const oracle::Gemm& g = x.gemm;
+  oracle::Gemm one = g;
+  one.m = rows.end - rows.begin;
+  one.batch = 1;
+  const auto bytes = [](Type type, std::int64_t elements) { return elements * bits(type) / 8; };
+  const auto at = [](const Buffer& b, std::int64_t offset) {
+    return static_cast<const std::uint8_t*>(b.data()) + offset;
+  };
+  const auto row = [&](const oracle::GemmStrides& s) {
+    return rows.matrix * s.batch + rows.begin * s.ld;
+  };
+  oracle::GemmData data = x.data();
+  data.a = at(x.a, bytes(g.in, row(g.a)));
+  data.b = at(x.b, bytes(g.b_type(), group * g.b.batch));
+  if (data.c != nullptr) data.c = at(x.c, bytes(g.out, row(g.c)));
+  const oracle::GemmFactors& a = g.factors_a;
+  if (data.scale_a != nullptr) {
+    data.scale_a += rows.matrix * a.batch_step + rows.begin * a.line_step;
+    data.scale_b += group * g.factors_b.batch_step;
+  }
+  oracle::compute_gemm(one, data, static_cast<std::uint8_t*>(d.data()) + bytes(g.out, row(g.d)), 1);
+}
+
+// All bytes of D's buffer after a grouped product: RowIds in runs of equal numbers.
+inline std::vector<std::uint8_t> expected_of_groups(const GemmCase& x, const gemm::Problem& p,
+                                                    const std::vector<std::int32_t>& sizes) {
+  Buffer d = x.d;
+  if (p.grouping != gemm::Grouping::RowIds) {
+    for (std::size_t group = 0; group < sizes.size(); ++group)
+      compute_group(x, rows_of_group(p, sizes, group), static_cast<std::int64_t>(group), d);
+    return d.bytes;
+  }
+  for (std::int64_t row = 0; row < p.m; row += gemm::scale_block) {
+    const std::int32_t group = sizes[static_cast<std::size_t>(row)];
+    if (group >= 0 && group < p.batch)
+      compute_group(x, {row, std::min(row + gemm::scale_block, p.m), 0}, group, d);
+  }
+  return d.bytes;
+}
+
+}  // namespace tcq

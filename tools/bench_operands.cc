@@ -1,0 +1,264 @@
+#include "tools/bench_operands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/check.h"
+#include "oracle/sum/gemm_reference.h"
+#include "sim/num/inputs/draw.h"
+
+namespace tcq::tools {
+namespace {
+
+constexpr int most_lines = 8;  // rows, and columns
+constexpr std::size_t max_sets = 64;
+
+std::size_t bytes_of(Type type, std::int64_t elements) {
+  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(bits(type) / 8);
+}
+
+// `count` of `extent` lines, spread evenly, the first and the last among them.
+std::vector<std::int64_t> spread(std::int64_t extent) {
+  const auto count = std::min<std::int64_t>(extent, most_lines);
+  std::vector<std::int64_t> lines;
+  for (std::int64_t i = 0; i < count; ++i)
+    lines.push_back(count == 1 ? 0 : i * (extent - 1) / (count - 1));
+  return lines;
+}
+
+// The chosen rows of A or columns of B as a small K-major matrix.
+std::vector<std::uint8_t> gather(Type type, Major major, const void* data, std::int64_t extent,
+                                 std::int64_t k, const std::vector<std::int64_t>& lines) {
+  const std::size_t element = bytes_of(type, 1);
+  const std::size_t line_bytes = bytes_of(type, k);
+  std::vector<std::uint8_t> out(line_bytes * lines.size());
+  const auto* from = static_cast<const std::uint8_t*>(data);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::uint8_t* to = out.data() + i * line_bytes;
+    if (major == Major::K)
+      CUDA_CHECK(
+          cudaMemcpy(to, from + bytes_of(type, lines[i] * k), line_bytes, cudaMemcpyDeviceToHost));
+    else
+      CUDA_CHECK(cudaMemcpy2D(to, element, from + bytes_of(type, lines[i]), bytes_of(type, extent),
+                              element, static_cast<std::size_t>(k), cudaMemcpyDeviceToHost));
+  }
+  return out;
+}
+
+// Ends of groups whose rows were dealt by chance: shares fall off exponentially, so that a few are large and some empty.
+std::vector<std::int32_t> drawn_ends(std::int64_t rows, std::int64_t groups, std::uint64_t seed) {
+  Draw draw(seed);
+  std::vector<double> shares;
+  for (std::int64_t g = 0; g < groups; ++g)
+    shares.push_back(-std::log((draw.word() + 1.0) / 4294967297.0));
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<std::int32_t> ends;
+  double behind = 0;
+  for (const double share : shares) {
+    behind += share;
+    ends.push_back(
+        static_cast<std::int32_t>(std::llround(behind / all * static_cast<double>(rows))));
+  }
+  return ends;
+}
+
+std::int64_t matrices_of_b(const gemm::Problem& p) {
+  return p.grouping == gemm::Grouping::None ? 1 : p.batch;
+}
+
+// Every operand once, and so many B.
+double bytes_of(const gemm::Problem& p, std::int64_t matrices) {
+  return static_cast<double>(bytes_of(p.in, p.m * p.k) + bytes_of(p.in, matrices * p.n * p.k) +
+                             bytes_of(p.out, p.m * gemm::d_columns(p)) * (p.beta != 0 ? 2 : 1));
+}
+
+struct OfGroup {
+  std::int64_t number = 0;
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
+};
+
+// Without groups: all rows.
+OfGroup largest_group(std::int64_t rows, const std::vector<std::int32_t>& ends) {
+  if (ends.empty()) return {0, 0, rows};
+  OfGroup largest;
+  std::int64_t first = 0;
+  for (std::size_t g = 0; g < ends.size(); ++g) {
+    if (ends[g] - first > largest.rows)
+      largest = {static_cast<std::int64_t>(g), first, ends[g] - first};
+    first = ends[g];
+  }
+  return largest;
+}
+
+}  // namespace
+
+OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaStream_t stream)
+    : problem_(problem) {
+  const int l2 = cuda::device_attribute(cudaDevAttrL2CacheSize, cuda::current_device());
+  const auto wanted = static_cast<std::size_t>(2.0 * l2 / bytes_of(problem, matrices_of_b(problem))) + 1;
+  const std::size_t sets = std::clamp<std::size_t>(wanted, 2, max_sets);
+  for (std::size_t i = 0; i < sets; ++i) {
+    a_.emplace_back(bytes_of(problem.in, problem.m * problem.k));
+    const std::int64_t columns = matrices_of_b(problem) * problem.n;
+    b_.emplace_back(bytes_of(problem.in, columns * problem.k));
+    const std::int64_t results = problem.m * gemm::d_columns(problem);
+    d_.emplace_back(bytes_of(problem.out, results));
+    if (problem.beta != 0) {
+      c_.emplace_back(bytes_of(problem.out, results));
+      cuda::fill_normal(problem.out, c_[i].data(), static_cast<std::size_t>(results),
+                        seed + 1000 + i, stream);
+    }
+    const auto elements = [&](std::int64_t mn) { return static_cast<std::size_t>(mn * problem.k); };
+    cuda::fill_normal(problem.in, a_[i].data(), elements(problem.m), seed + 2 * i, stream);
+    cuda::fill_normal(problem.in, b_[i].data(), elements(columns), seed + 2 * i + 1, stream);
+  }
+  if (problem.grouping != gemm::Grouping::None) {
+    ends_ = drawn_ends(problem.m, problem.batch, seed);
+    sizes_ = cuda::DeviceBuffer<std::int32_t>(ends_);
+  }
+  if (problem.has_bias) {
+    bias_ = cuda::DeviceBuffer<std::uint8_t>(bytes_of(problem.out, problem.n));
+    cuda::fill_normal(problem.out, bias_.data(), static_cast<std::size_t>(problem.n), seed + 999,
+                      stream);
+  }
+  if (problem.scaling != gemm::Scaling::None) {
+    const auto factors = [&](const gemm::View& view, std::int64_t matrices, std::uint64_t of) {
+      cuda::DeviceBuffer<float> out(static_cast<std::size_t>(view.inner * view.outer * matrices));
+      cuda::fill_normal(Type::tf32, out.data(), out.size(), of, stream);
+      return out;
+    };
+    scale_a_ = factors(view_scale_a(problem), 1, seed + 997);
+    scale_b_ = factors(view_scale_b(problem), matrices_of_b(problem), seed + 998);
+  }
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+gemm::Pointers OperandSets::at(std::size_t set) const {
+  return {a_[set].data(),
+          b_[set].data(),
+          c_.empty() ? nullptr : c_[set].data(),
+          d_[set].data(),
+          problem_.has_bias ? bias_.data() : nullptr,
+          scale_a_.data(),
+          scale_b_.data(),
+          sizes_.data()};
+}
+
+void OperandSets::poison_result() const {
+  CUDA_CHECK(cudaMemset(d_[0].data(), 0xff, d_[0].size()));
+}
+
+double OperandSets::bytes() const {
+  std::int64_t filled = ends_.empty() ? 1 : 0;
+  std::int32_t begin = 0;
+  for (const std::int32_t end : ends_) {
+    filled += end > begin;
+    begin = end;
+  }
+  return bytes_of(problem_, filled);
+}
+
+OperandSets::Lines OperandSets::checked_lines() const {
+  const int halves = is_gated(problem_.activation) ? 2 : 1;
+  const OfGroup group = largest_group(problem_.m, ends_);
+  Lines lines{group.number, spread(group.rows), spread(gemm::d_columns(problem_)), {}};
+  for (std::int64_t& row : lines.rows) row += group.first;
+  for (const std::int64_t col : lines.results)
+    for (int half = 0; half < halves; ++half) lines.cols.push_back(halves * col + half);
+  return lines;
+}
+
+std::vector<float> OperandSets::factors(const cuda::DeviceBuffer<float>& all,
+                                        const std::vector<std::int64_t>& lines, std::int64_t per,
+                                        std::int64_t first) const {
+  if (all.size() == 0) return {};
+  const std::int64_t blocks = view_scale_a(problem_).inner;
+  const bool one = problem_.scaling == gemm::Scaling::Tensor;
+  std::vector<float> host(all.size());
+  all.download(host);
+  std::vector<float> out;
+  for (const std::int64_t line : lines) {
+    const auto at = static_cast<std::size_t>(first + (one ? 0 : line / per) * blocks);
+    out.insert(out.end(), &host[at], &host[at] + blocks);
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> OperandSets::crossings(const cuda::DeviceBuffer<std::uint8_t>& matrix,
+                                                 const Lines& lines) const {
+  const std::size_t width = bytes_of(problem_.out, 1);
+  std::vector<std::uint8_t> out(width * lines.rows.size() * lines.results.size());
+  std::uint8_t* to = out.data();
+  for (const std::int64_t row : lines.rows) {
+    for (const std::int64_t col : lines.results) {
+      const std::int64_t element = row * gemm::d_columns(problem_) + col;
+      CUDA_CHECK(cudaMemcpy(to, matrix.data() + bytes_of(problem_.out, element), width,
+                            cudaMemcpyDeviceToHost));
+      to += width;
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> OperandSets::bias_of(const Lines& lines) const {
+  const std::size_t width = bytes_of(problem_.out, 1);
+  std::vector<std::uint8_t> out(problem_.has_bias ? width * lines.cols.size() : 0);
+  for (std::size_t j = 0; j < out.size() / width; ++j)
+    CUDA_CHECK(cudaMemcpy(out.data() + j * width,
+                          bias_.data() + bytes_of(problem_.out, lines.cols[j]), width,
+                          cudaMemcpyDeviceToHost));
+  return out;
+}
+
+std::vector<std::uint8_t> OperandSets::predicted(const std::vector<gemm::KSegment>& segments,
+                                                 const Lines& lines) const {
+  const gemm::Problem& p = problem_;
+  oracle::Gemm g;
+  g.m = static_cast<std::int64_t>(lines.rows.size());
+  g.n = static_cast<std::int64_t>(lines.cols.size());
+  g.k = p.k;
+  g.in = p.in;
+  g.out = p.out;
+  g.a.ld = p.k;
+  g.b.ld = p.k;
+  g.c.ld = g.n;
+  g.d.ld = static_cast<std::int64_t>(lines.results.size());
+  g.beta = p.beta;
+  g.activation = p.activation;
+  for (const gemm::KSegment& s : segments) g.segments.push_back({s.first, s.count});
+  g.promotes = is_promoted(p);
+  g.scales_blocks = scales_blocks(p.scaling);
+  g.factors_a = g.factors_b = {.line_step = view_scale_a(p).inner, .block_step = 1};
+  const std::size_t group_b = bytes_of(p.in, lines.group * p.n * p.k);
+  const auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, lines.rows);
+  const auto b = gather(p.in, p.major_b, b_[0].data() + group_b, p.n, p.k, lines.cols);
+  const std::vector<std::uint8_t> c =
+      c_.empty() ? std::vector<std::uint8_t>() : crossings(c_[0], lines);
+  const std::vector<std::uint8_t> bias = bias_of(lines);
+  const gemm::View view_of_b = view_scale_b(p);
+  const bool by_blocks = p.scaling == gemm::Scaling::Block128;
+  const std::vector<float> of_a = factors(scale_a_, lines.rows, 1, 0);
+  const std::vector<float> of_b = factors(scale_b_, lines.cols, by_blocks ? gemm::scale_block : 1,
+                                          lines.group * view_of_b.inner * view_of_b.outer);
+  const auto data = [](const auto& bytes) { return bytes.empty() ? nullptr : bytes.data(); };
+  std::vector<std::uint8_t> out(bytes_of(p.out, g.m * g.d.ld));
+  oracle::compute_gemm(g, {a.data(), b.data(), data(c), data(bias), data(of_a), data(of_b)},
+                       out.data());
+  return out;
+}
+
+std::pair<int, int> OperandSets::check(const std::vector<gemm::KSegment>& segments) const {
+  const Lines lines = checked_lines();
+  const std::vector<std::uint8_t> want = predicted(segments, lines);
+  const std::vector<std::uint8_t> got = crossings(d_[0], lines);
+  const std::size_t width = bytes_of(problem_.out, 1);
+  int differing = 0;
+  for (std::size_t at = 0; at < got.size(); at += width)
+    differing += !std::equal(&got[at], &got[at] + width, &want[at]);
+  return {differing, static_cast<int>(got.size() / width)};
+}
+
+}  // namespace tcq::tools

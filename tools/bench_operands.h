@@ -1,0 +1,65 @@
+// The operands of a problem that bench_gemm measures, in device memory, and the check of its bits.
+//
+// Sets of operands take turns so that no launch finds its operands in L2. Which problems: tools/bench_problem.h.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cuda/gemm/gemm.h"
+#include "cuda/runtime/launch.h"
+
+namespace tcq::tools {
+
+// Normal random operands, as many sets as fill twice the L2 cache; one bias and one set of factors for all.
+class OperandSets {
+ public:
+  OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaStream_t stream);
+
+  std::size_t count() const { return d_.size(); }
+  // That a launch cannot but move: every operand once, of groups the B of those that have rows.
+  double bytes() const;
+  gemm::Pointers at(std::size_t set) const;
+
+  // Outputs of set 0 that differ from the prediction among the crossings of a few rows and columns:
+  // {differing, checked}. `segments`: the order of accumulation.
+  std::pair<int, int> check(const std::vector<gemm::KSegment>& segments) const;
+  void poison_result() const;
+
+ private:
+  // Lines of A, of D and of the product whose crossings are checked, in the largest group.
+  struct Lines {
+    std::int64_t group = 0;
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> results;
+    std::vector<std::int64_t> cols;
+  };
+  Lines checked_lines() const;
+  // Of those lines, one line behind the other; `first`: the group's in `all`.
+  std::vector<float> factors(const cuda::DeviceBuffer<float>& all,
+                             const std::vector<std::int64_t>& lines, std::int64_t per,
+                             std::int64_t first) const;
+  // Elements of a matrix like D.
+  std::vector<std::uint8_t> crossings(const cuda::DeviceBuffer<std::uint8_t>& matrix,
+                                      const Lines& lines) const;
+  std::vector<std::uint8_t> bias_of(const Lines& lines) const;
+  std::vector<std::uint8_t> predicted(const std::vector<gemm::KSegment>& segments,
+                                      const Lines& lines) const;
+
+  gemm::Problem problem_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> a_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> b_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> c_;  // none, if it is not read
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> d_;
+  cuda::DeviceBuffer<std::uint8_t> bias_;
+  std::vector<std::int32_t> ends_;  // of groups
+  cuda::DeviceBuffer<std::int32_t> sizes_;
+  cuda::DeviceBuffer<float> scale_a_;  // packed, K-major
+  cuda::DeviceBuffer<float> scale_b_;
+};
+
+}  // namespace tcq::tools

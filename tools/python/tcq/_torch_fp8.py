@@ -1,0 +1,256 @@
+"""FP8 and groups for PyTorch: a part of tcq.torch. Two operators write to a tensor that they are given, torch.ops.tcq.fp8_gemm and
+torch.ops.tcq.quantize; the functions have the names and conventions of torch.nn.functional and of DeepGEMM.
+
+FP8 operands are row-major (K contiguous; what PyTorch calls a column-major B is its transpose), factors are float32 tensors in
+any strides: nothing is transposed, and what has other strides is copied. A product of FP8 keeps 13 bits behind the point of its
+largest summand; promoted, sums of 128 of K are added in float32. Factors of blocks always promote.
+"""
+
+from __future__ import annotations
+
+from ctypes import byref, sizeof
+
+import torch
+from torch.library import custom_op
+
+from . import _gemm, _tensors
+from ._reply import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional, Tuple
+
+    from torch import Tensor
+
+    Scaled = Tuple[Tensor, Tensor]
+
+_BLOCK = 128
+
+
+def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch.float8_e4m3fn,
+             power_of_two: bool = False) -> Tuple[Tensor, Tensor]:
+    """FP8 of a matrix of float32, bfloat16 or float16, and the factors that give it back, about factor * FP8.
+
+    block: what shares a factor: "row" ([M, 1]), "vector_128" ([M, K / 128]) or "block_128" ([M / 128, K / 128]), rounded up. A
+    factor is the block's largest finite magnitude by the type's, or the next power of two; 1 if all are zero.
+    """
+    _tensors.expect(x.dim() == 2 and x.dtype in (torch.float32, torch.bfloat16, torch.float16), "x", (x,),
+                    "a matrix of float32, bfloat16 or float16")
+    if block not in _gemm.QUANTIZE_BLOCKS or dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
+        raise UsageError(f"block {block!r}, dtype {dtype}: expected {', '.join(_gemm.QUANTIZE_BLOCKS)}; float8_e4m3fn or "
+                         "float8_e5m2")
+    rows, columns = x.shape
+    lines = _blocks(rows) if block == "block_128" else rows
+    target = x.new_empty((rows, columns), dtype=dtype)
+    factors = x.new_empty((lines, 1 if block == "row" else _blocks(columns)), dtype=torch.float32)
+    _quantize_op(x if x.stride(1) == 1 or columns <= 1 else x.contiguous(), target, factors,
+                 _gemm.QUANTIZE_BLOCKS[block], power_of_two)
+    return target, factors
+
+
+def scaled_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
+              out_dtype: torch.dtype = torch.bfloat16, use_fast_accum: bool = False) -> Tensor:
+    """a @ b of FP8 matrices, scaled as torch's scaled_mm: factors of one element each, of rows and columns ([M, 1] and [1, N]), or
+    of blocks of K: a's [M, K / 128], b's [K / 128, N / 128] or [K / 128, N]. use_fast_accum: without promotion."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N")
+    d = a.new_empty((a.shape[0], b.shape[1]), dtype=out_dtype)
+    _run(a, b.t(), _as_lines(scale_a), _as_columns(scale_b), None, bias, None, d, "none",
+         not use_fast_accum, 0)
+    return d
+
+
+def grouped_mm(a: Tensor, b: Tensor, offs: Tensor, *, bias: Optional[Tensor] = None,
+               out_dtype: Optional[torch.dtype] = None) -> Tensor:
+    """Rows of a [M, K] by matrices of b [G, K, N], of float16 or bfloat16, as torch's grouped_mm: group g ends before row offs[g]
+    (int32, on the device). Rows behind the last group are not written."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
+    d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype or a.dtype)
+    _run(a, b.transpose(1, 2), None, None, None, bias, offs, d, "ends", False, 0)
+    return d
+
+
+def scaled_grouped_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, offs: Tensor, *,
+                      bias: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
+                      use_fast_accum: bool = False) -> Tensor:
+    """grouped_mm of FP8: factors of rows and columns ([M] and [G, N]) or of blocks of K: a's [M, K / 128], b's [G, K / 128, N / 128]
+    or [G, K / 128, N]."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
+    d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype)
+    of_b = scale_b.unsqueeze(2) if scale_b.dim() == 2 else scale_b.transpose(1, 2)
+    _run(a, b.transpose(1, 2), _as_lines(scale_a), of_b, None, bias, offs, d, "ends", not use_fast_accum, 0)
+    return d
+
+
+def fp8_gemm_nt(a: Scaled, b: Scaled, d: Tensor, c: Optional[Tensor] = None, recipe: object = None,
+                compiled_dims: str = "nk", disable_ue8m0_cast: bool = False) -> None:
+    """DeepGEMM's: d = c + a @ b.T; a and b are FP8 matrices with factors of 1 x 128, and of 128 x 128 or 1 x 128. What recipe says
+    is seen from the factors' shapes; factors stay what they are."""
+    del recipe, compiled_dims, disable_ue8m0_cast
+    _run(a[0], b[0], a[1], b[1], c, None, None, d, "none", True, 0)
+
+
+def m_grouped_fp8_gemm_nt_contiguous(a: Scaled, b: Scaled, d: Tensor, grouped_layout: Tensor, recipe: object = None,
+                                     compiled_dims: str = "nk", disable_ue8m0_cast: bool = False,
+                                     use_psum_layout: bool = False) -> None:
+    """DeepGEMM's: b has a matrix for each group; grouped_layout says the group of every row, -1 for none (a group begins at
+    multiples of 128), or with use_psum_layout where each group ends, wherever that is."""
+    del recipe, compiled_dims, disable_ue8m0_cast
+    _run(a[0], b[0], a[1], b[1], None, None, grouped_layout, d, "ends" if use_psum_layout else "row_ids", True, 0)
+
+
+def m_grouped_fp8_gemm_nt_masked(a: Scaled, b: Scaled, d: Tensor, masked_m: Tensor, expected_m: int,
+                                 recipe: object = None, compiled_dims: str = "nk",
+                                 disable_ue8m0_cast: bool = False) -> None:
+    """DeepGEMM's: a and d have a matrix for each group, of which masked_m[g] rows count; expected_m of them are expected."""
+    del recipe, compiled_dims, disable_ue8m0_cast
+    _run(a[0], b[0], a[1], b[1], None, None, masked_m, d, "counts", True, expected_m)
+
+
+# --- what is asked ----------------------------------------------------------------------------------
+
+
+def _blocks(extent: int) -> int:
+    return (extent + _BLOCK - 1) // _BLOCK
+
+
+def _as_lines(scale: Tensor) -> Tensor:
+    """Of rows of A: lines x blocks of K."""
+    return scale.reshape(-1, 1) if scale.numel() == 1 or scale.dim() < 2 else scale
+
+
+def _as_columns(scale: Tensor) -> Tensor:
+    return scale.reshape(1, 1) if scale.numel() == 1 else scale.t() if scale.dim() == 2 else scale.reshape(-1, 1)
+
+
+def _scaling_of(m: int, n: int, k: int, scale_a: Tensor, scale_b: Tensor) -> str:
+    """By the lines and blocks that factors have."""
+    shapes, blocks = (tuple(scale_a.shape[-2:]), tuple(scale_b.shape[-2:])), _blocks(k)
+    for name, known in (("tensor", ((1, 1), (1, 1))), ("row_column", ((m, 1), (n, 1))),
+                        ("block_128", ((m, blocks), (_blocks(n), blocks))), ("vector_128", ((m, blocks), (n, blocks)))):
+        if shapes == known:
+            return name
+    raise UsageError(f"factors of {list(shapes[0])} and {list(shapes[1])}: expected [1, 1] and [1, 1], {[m, 1]} and {[n, 1]}, or "
+                     f"{[m, blocks]} and {[_blocks(n), blocks]} or {[n, blocks]}")
+
+
+def _k_major(operand: Tensor) -> Tensor:
+    """With K contiguous, and matrices that do not overlap."""
+    inner = operand.stride(-1) == 1 or operand.shape[-1] <= 1
+    rows = operand.shape[-2] <= 1 or operand.stride(-2) >= operand.shape[-1]
+    apart = operand.dim() == 2 or operand.shape[0] <= 1 or operand.stride(0) >= 0
+    return operand if inner and rows and apart else operand.contiguous()
+
+
+def _strides(x: Tensor, major: int) -> _gemm.Strides:
+    ld = x.stride(-2) if major == _gemm.K_MAJOR else x.stride(-1)
+    batch = x.stride(0) if x.dim() == 3 and x.shape[0] > 1 else -1
+    lines = x.shape[-2] if major == _gemm.K_MAJOR else x.shape[-1]
+    return _gemm.Strides(ld if lines > 1 else -1, batch)
+
+
+def _placed_factors(scale: Tensor) -> Tuple[Tensor, int]:
+    """Lines x blocks of K, and their major."""
+    lines, blocks = scale.shape[-2:]
+    line, block = scale.stride()[-2:]
+    if (blocks <= 1 or block == 1) and (lines <= 1 or line >= blocks):
+        return scale, _gemm.K_MAJOR
+    if (lines <= 1 or line == 1) and (blocks <= 1 or block >= lines):
+        return scale, _gemm.MN_MAJOR
+    return scale.contiguous(), _gemm.K_MAJOR
+
+
+def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
+         bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, grouping: str, promotes: bool,
+         expected_rows: int) -> None:
+    """d = c + a @ b.T with a, b and factors as rows x K, of groups with a dimension before."""
+    m, k = a.shape[-2:]
+    n = b.shape[-2]
+    expect = _tensors.expect
+    expect(b.shape[-1] == k and a.device == b.device and a.dtype in _tensors.IN and b.dtype in _tensors.IN, "a and b", (a, b),
+           "one K, one device, and types of the GEMM")
+    leading = (b.shape[0],) if grouping != "none" else ()
+    of_a = leading if grouping == "counts" else ()
+    expect(tuple(a.shape) == (*of_a, m, k) and tuple(b.shape) == (*leading, n, k), "a and b", (a, b),
+           "matrices, of groups with a dimension before: b's, and a's where it has a matrix for each")
+    expect(tuple(d.shape) == (*of_a, m, n) and d.dtype in _tensors.OUT and d.device == a.device, "d", (d,),
+           f"{[*of_a, m, n]} of float32, bfloat16 or float16 on {a.device}")
+    expect(d.stride(-1) == 1 or n <= 1, "d", (d,), "rows that are contiguous")
+    fp8 = a.dtype.itemsize == 1 and a.dtype.is_floating_point
+    expect(fp8 == (scale_a is not None), "a", (a,), "FP8 with factors, other types without")
+    scaling = "none"
+    if scale_a is not None and scale_b is not None:
+        expect(scale_a.dtype == torch.float32 and scale_b.dtype == torch.float32 and scale_a.device == a.device and
+               scale_b.device == a.device, "factors", (scale_a, scale_b), f"float32 on {a.device}")
+        scaling = _scaling_of(m, n, k, scale_a, scale_b)
+    if c is not None:
+        expect(c.shape == d.shape and c.dtype == d.dtype and c.device == d.device, "c", (c,), f"what d is: {list(d.shape)}")
+    if bias is not None:
+        expect(tuple(bias.shape) == (n,) and bias.dtype == d.dtype and bias.device == d.device, "the bias", (bias,),
+               f"{[n]} of {str(d.dtype)[6:]} on {d.device}")
+    if sizes is not None:
+        count = m if grouping == "row_ids" else leading[0]
+        expect(tuple(sizes.shape) == (count,) and sizes.dtype == torch.int32 and sizes.device == a.device, "sizes", (sizes,),
+               f"{[count]} of int32 on {a.device}")
+    _fp8_op(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8, _gemm.GROUPINGS[grouping],
+            expected_rows)
+
+
+# --- the operators ----------------------------------------------------------------------------------
+
+
+def _compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
+             bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, scaling: int, promotes: bool, grouping: int,
+             expected_rows: int) -> None:
+    a, b = _k_major(a), _k_major(b)
+    p = _gemm.Problem(m=a.shape[-2], n=b.shape[-2], k=a.shape[-1], batch=b.shape[0] if b.dim() == 3 else 1,
+                      in_=_gemm.TYPES[_tensors.IN[a.dtype]], in_b=_gemm.TYPES[_tensors.IN[b.dtype]],
+                      out=_gemm.TYPES[_tensors.OUT[d.dtype]], alpha=1, beta=0 if c is None else 1,
+                      has_bias=int(bias is not None), programmatic_launch=1, scaling=scaling, promotes=int(promotes),
+                      grouping=grouping, expected_rows=expected_rows)
+    p.size = sizeof(p)
+    p.a, p.b, p.d = (_strides(x, _gemm.K_MAJOR) for x in (a, b, d))
+    p.c = p.scale_a = p.scale_b = _gemm.Strides(-1, -1)
+    if c is not None:
+        c = _k_major(c)
+        p.c = _strides(c, _gemm.K_MAJOR)
+    if scale_a is not None and scale_b is not None:
+        scale_a, p.major_scale_a = _placed_factors(scale_a)
+        scale_b, p.major_scale_b = _placed_factors(scale_b)
+        p.scale_a, p.scale_b = _strides(scale_a, p.major_scale_a), _strides(scale_b, p.major_scale_b)
+    bias = None if bias is None else bias.contiguous()
+    sizes = None if sizes is None else sizes.contiguous()
+    at = _tensors.at
+    with _tensors.on(a.device):
+        plan = _tensors.plan_cache.get((a.device, bytes(p)), lambda: _gemm.Plan(p, _gemm.library()))
+        _tensors.run(plan, _gemm.pointers(at(a), at(b), at(c), at(d), at(bias), at(scale_a), at(scale_b), at(sizes)), a.device)
+
+
+_fp8_op = custom_op(
+    "tcq::fp8_gemm", _compute, mutates_args=("d",), device_types="cuda",
+    schema="(Tensor a, Tensor b, Tensor? scale_a, Tensor? scale_b, Tensor? c, Tensor? bias, Tensor? sizes, Tensor(d!) d, "
+           "int scaling, bool promotes, int grouping, int expected_rows) -> ()")
+
+
+@_fp8_op.register_fake
+def _fake(*call: object) -> None:
+    del call  # d is there
+
+
+def _compute_quantized(x: Tensor, target: Tensor, factors: Tensor, block: int, power_of_two: bool) -> None:
+    by = _gemm.library()
+    q = _gemm.Quantizer(rows=x.shape[0], columns=x.shape[1],
+                        in_=_gemm.TYPES["f32" if x.dtype == torch.float32 else _tensors.IN[x.dtype]],
+                        out=_gemm.TYPES[_tensors.IN[target.dtype]], block=block, power_of_two=int(power_of_two),
+                        ld_source=x.stride(0) if x.shape[0] > 1 else -1, ld_target=-1, ld_factors=-1)
+    q.size = sizeof(q)
+    with _tensors.on(x.device):
+        by.check(by.quantize(byref(q), x.data_ptr(), target.data_ptr(), factors.data_ptr(), _tensors.stream_of(x.device)))
+
+
+_quantize_op = custom_op("tcq::quantize", _compute_quantized, mutates_args=("target", "factors"), device_types="cuda",
+                         schema="(Tensor x, Tensor(t!) target, Tensor(f!) factors, int block, bool power_of_two) -> ()")
+
+
+@_quantize_op.register_fake
+def _fake_quantized(*call: object) -> None:
+    del call

@@ -1,0 +1,234 @@
+"""The Hopper GEMM for PyTorch: mm, addmm and linear, differentiable, under torch.compile and in CUDA graphs.
+
+    import tcq.torch
+    y = tcq.torch.linear(x, weight, bias, activation="gelu")
+
+All of them are one operator, torch.ops.tcq.gemm: D = activation(alpha * A @ B + beta * C + bias) in one kernel of
+libtcq_gemm.so (_gemm.py says where that is found), on PyTorch's current stream, with workspaces of its allocator. A
+plan is kept for each shape, layout and epilogue of the last `plan_cache.maxsize`. Nothing waits for the device. The
+bits are those that `tcq gemm` predicts for the order that `plan_text` names.
+
+Operands: float16, bfloat16 (results the same or float32), int8 and uint8 (results int32, float32, bfloat16), and
+float32 with tf32=True, which says that the low 13 bits of every operand do not count. Views that are row-major or
+column-major are read in place, of float32 and integers those whose K is contiguous; all else is copied. Products of
+few rows may split K, which depends on how many rows there are: batch_invariant=True does not.
+
+FP8 and groups, with the names and conventions of PyTorch and DeepGEMM: _torch_fp8.py.
+"""
+
+from __future__ import annotations
+
+from . import _gemm
+from ._gemm import GemmError, LibraryNotFound
+from ._reply import UsageError
+
+try:
+    import torch
+    from torch.library import custom_op
+except ImportError as error:
+    raise ImportError(f"tcq.torch needs PyTorch 2.4 or newer, `pip install torch`: {error}") from error
+
+from . import _tensors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, List, Optional, Tuple, Union
+
+    from torch import Tensor
+
+    Number = Union[int, float]
+
+__all__ = ["mm", "addmm", "linear", "plan_cache", "plan_text", "GemmError", "LibraryNotFound",
+           "quantize", "scaled_mm", "grouped_mm", "scaled_grouped_mm", "fp8_gemm_nt",
+           "m_grouped_fp8_gemm_nt_contiguous", "m_grouped_fp8_gemm_nt_masked"]
+
+_INTEGERS = (torch.int8, torch.uint8)
+_TYPES = (torch.float16, torch.bfloat16, torch.float32, *_INTEGERS)
+
+plan_cache = _tensors.plan_cache
+
+
+def mm(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
+       batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
+    """a @ b of two matrices. sm_limit: at most so many SMs; 0: all of them."""
+    return _gemm_op(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit,
+                    programmatic_launch)
+
+
+def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1,
+          out_dtype: Optional[torch.dtype] = None, tf32: bool = False, batch_invariant: bool = False,
+          sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
+    """beta * c + alpha * (a @ b), as torch.addmm; c is broadcast. With beta 0 it is not read."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 2, "a and b", (a, b), "matrices")
+    out = out_dtype or _usual_out(a)
+    return _gemm_op(a, b, c.to(out).expand(a.shape[0], b.shape[1]), None, float(alpha), float(beta), "none", out, tf32,
+                    batch_invariant, sm_limit, programmatic_launch)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, activation: Optional[str] = None,
+           out_dtype: Optional[torch.dtype] = None, tf32: bool = False, batch_invariant: bool = False,
+           sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
+    """activation(x @ weight.T + bias), as torch.nn.functional.linear; x has any number of dimensions.
+
+    activation: "relu", "gelu" (by tanh), "gelu_erf", "silu", or "swiglu": rows 2 j and 2 j + 1 of the weight are gate
+    and value of the result's column j, of which there are half as many. Its backward computes the sums anew.
+    """
+    _tensors.expect(x.dim() >= 1 and weight.dim() == 2, "x and the weight", (x, weight), "at least a vector and a matrix")
+    out = out_dtype or _usual_out(x)
+    rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
+    d = _gemm_op(rows, weight.t(), None, None if bias is None else bias.to(out), 1.0, 0.0, activation or "none", out,
+                 tf32, batch_invariant, sm_limit, programmatic_launch)
+    return d.reshape(*x.shape[:-1], d.shape[1])
+
+
+def plan_text(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
+              batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> str:
+    """What mm of these operands will launch, and in which order it sums: the text that `tcq gemm --order plan:` takes."""
+    call = _Call(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit, programmatic_launch)
+    with _tensors.on(a.device):
+        return call.plan().describe()
+
+
+# --- what is asked ----------------------------------------------------------------------------------
+
+
+def _usual_out(a: Tensor) -> torch.dtype:
+    return torch.int32 if a.dtype in _INTEGERS else a.dtype
+
+
+def _result_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], activation: str,
+               out_dtype: Optional[torch.dtype], tf32: bool) -> Tuple[int, int, torch.dtype]:
+    """D's rows, columns and type."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N")
+    _tensors.expect(a.dtype == b.dtype and a.dtype in _TYPES and a.device == b.device, "a and b", (a, b),
+            "one type of float16, bfloat16, float32, int8, uint8, and one device")
+    if a.dtype == torch.float32 and not tf32:
+        raise UsageError("operands are float32: expected tf32=True, which rounds off the low 13 bits of each")
+    out = out_dtype or _usual_out(a)
+    if out not in _tensors.OUT:
+        raise UsageError(f"a result of {str(out)[6:]}: expected float16, bfloat16, float32 or int32")
+    m, n = a.shape[0], b.shape[1]
+    if c is not None:
+        _tensors.expect(c.shape == (m, n) and c.dtype == out and c.device == a.device, "c", (c,),
+                f"{[m, n]} of {str(out)[6:]} on {a.device}")
+    if bias is not None:
+        _tensors.expect(bias.shape == (n,) and bias.dtype == out and bias.device == a.device, "the bias", (bias,),
+                f"{[n]} of {str(out)[6:]} on {a.device}")
+    if activation not in _gemm.ACTIVATIONS:
+        raise UsageError(f"activation {activation!r}: expected {', '.join(_gemm.ACTIVATIONS)}")
+    return m, n // 2 if activation == "swiglu" else n, out
+
+
+def _rows_of(c: Tensor) -> Tuple[Tensor, int]:
+    """Row-major, with its leading dimension."""
+    (m, n), (row, step) = c.shape, c.stride()
+    if (n <= 1 or step == 1) and (m <= 1 or row >= n):
+        return c, row if m > 1 else -1
+    return c.contiguous(), -1
+
+
+class _Call:
+    """One call in the library's words: the operands where the kernel reads them, and what a plan depends on."""
+
+    def __init__(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
+                 activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
+                 programmatic_launch: bool) -> None:
+        m, columns, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
+        self.shape, self.out, self.device = (m, columns), out, a.device
+        self.a, major_a, ld_a = _tensors.placed(a)
+        self.b, major_b, ld_b = _tensors.placed(b.t())
+        self.c, ld_c = (None, -1) if c is None or beta == 0 else _rows_of(c)
+        self.bias = None if bias is None else bias.contiguous()
+        self.fields = (m, b.shape[1], a.shape[1], _gemm.TYPES[_tensors.IN[a.dtype]], _gemm.TYPES[_tensors.OUT[out]], major_a, major_b,
+                       ld_a, ld_b, ld_c, alpha, beta, int(bias is not None), _gemm.ACTIVATIONS[activation],
+                       int(batch_invariant), sm_limit, int(programmatic_launch))
+
+    def plan(self) -> _gemm.Plan:
+        return plan_cache.get((self.device, *self.fields), self._new_plan)
+
+    def _new_plan(self) -> _gemm.Plan:
+        by = _gemm.library()
+        p = by.problem()
+        (p.m, p.n, p.k, p.in_, p.out, p.major_a, p.major_b, p.a.ld, p.b.ld, p.c.ld, p.alpha, p.beta, p.has_bias,
+         p.activation, p.batch_invariant, p.sm_limit, p.programmatic_launch) = self.fields
+        return _gemm.Plan(p, by)
+
+    def run(self) -> Tensor:
+        at = _tensors.at
+        with _tensors.on(self.device):
+            plan = self.plan()
+            d = torch.empty(self.shape, dtype=self.out, device=self.device)
+            pointers = _gemm.pointers(at(self.a), at(self.b), at(self.c), at(d), at(self.bias))
+            _tensors.run(plan, pointers, self.device)
+        return d
+
+
+# --- the operator -----------------------------------------------------------------------------------
+
+_SCHEMA = ("(Tensor a, Tensor b, Tensor? c, Tensor? bias, float alpha, float beta, str activation, "
+           "ScalarType? out_dtype, bool tf32, bool batch_invariant, int sm_limit, bool programmatic_launch) -> Tensor")
+
+
+def _compute(*call: Any) -> Tensor:
+    return _Call(*call).run()
+
+
+_gemm_op = custom_op("tcq::gemm", _compute, mutates_args=(), device_types="cuda", schema=_SCHEMA)
+
+
+@_gemm_op.register_fake
+def _fake(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
+          activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
+          programmatic_launch: bool) -> Tensor:
+    m, columns, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
+    return a.new_empty((m, columns), dtype=out)
+
+
+def _setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
+    a, b, c, bias, ctx.alpha, ctx.beta, ctx.activation, _, *ctx.options = inputs
+    ctx.save_for_backward(a, b, c, bias)
+
+
+def _through_activation(activation: str, grad: Tensor, z: Tensor) -> Tensor:
+    """The gradient of the sums z, in float32."""
+    aten = torch.ops.aten
+    if activation == "relu":
+        return grad * (z > 0)
+    if activation == "silu":
+        return aten.silu_backward(grad, z)
+    if activation in ("gelu", "gelu_erf"):
+        return aten.gelu_backward(grad, z, approximate="tanh" if activation == "gelu" else "none")
+    gate, value = z[:, 0::2], z[:, 1::2]
+    of_gate = aten.silu_backward(grad * value, gate)
+    return torch.stack((of_gate, grad * torch.nn.functional.silu(gate)), -1).flatten(1)
+
+
+def _backward(ctx: Any, grad: Tensor) -> Tuple[Optional[Tensor], ...]:
+    a, b, c, bias = ctx.saved_tensors
+    needs = ctx.needs_input_grad
+
+    def product(left: Tensor, right: Tensor) -> Tensor:
+        return _gemm_op(left, right, None, None, ctx.alpha, 0.0, "none", left.dtype, *ctx.options)
+
+    if ctx.activation != "none":
+        z = _gemm_op(a, b, None if c is None else c.float(), None if bias is None else bias.float(), ctx.alpha,
+                     ctx.beta, "none", torch.float32, *ctx.options)
+        grad = _through_activation(ctx.activation, grad.float(), z)
+    narrow = grad.to(a.dtype)
+    grads: List[Optional[Tensor]] = [None] * len(needs)
+    if needs[0]:
+        grads[0] = product(narrow, b.t())
+    if needs[1]:
+        grads[1] = product(a.t(), narrow)
+    if c is not None and needs[2]:
+        grads[2] = (ctx.beta * grad).to(c.dtype)
+    if bias is not None and needs[3]:
+        grads[3] = grad.sum(0, dtype=torch.float32).to(bias.dtype)
+    return tuple(grads)
+
+
+_gemm_op.register_autograd(_backward, setup_context=_setup_context)
+
+from ._torch_fp8 import (  # noqa: E402
+    fp8_gemm_nt, grouped_mm, m_grouped_fp8_gemm_nt_contiguous, m_grouped_fp8_gemm_nt_masked, quantize,
+    scaled_grouped_mm, scaled_mm)

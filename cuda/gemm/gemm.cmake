@@ -27,8 +27,8 @@ foreach(type bf16 f16 tf32 s8 u8 e4m3 e5m2)  # one source for each part of the t
   endforeach()
 endforeach()
 # What ptxas says of serialised wgmmas fails the build, too.
-set_target_properties(cuda_gemm PROPERTIES
-                      CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/tools/nvcc_strict;${CMAKE_CUDA_COMPILER_LAUNCHER}")
+set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the second may be none
+set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # The C interface alone. Two things are within, so that a process which has other versions of them is not disturbed,
 # and may have an older one of C++'s: CUDA's runtime and libstdc++; no object of theirs crosses the interface.

@@ -85,7 +85,7 @@ std::vector<std::int64_t> shape_of(std::string_view text) {
   for (const std::string_view part : split(text, 'x')) {
     const std::uint64_t n = parse_number(part, "a size");
     if (n > machine::max_global_bytes)
-      throw UsageError(fmt::format("size {}: expected at most 2^30", quoted(part)));
+      throw UsageError(fmt::format("size {}: expected at most 2^30", oracle::quoted(part)));
     shape.push_back(static_cast<std::int64_t>(n));
   }
   return shape;
@@ -107,7 +107,7 @@ class Placing {
         continue;
       }
       if (next == parameters.size())
-        throw UsageError(fmt::format("argument {}: the kernel has {} parameters", quoted(word),
+        throw UsageError(fmt::format("argument {}: the kernel has {} parameters", oracle::quoted(word),
                                      parameters.size()));
       pass(word, parameters[next++]);
     }
@@ -125,7 +125,7 @@ class Placing {
     word.remove_prefix(4);
     const std::size_t equals = word.find('=');
     if (equals == word.npos)
-      throw UsageError(fmt::format("argument {}: expected def:NAME=VALUE", quoted(word)));
+      throw UsageError(fmt::format("argument {}: expected def:NAME=VALUE", oracle::quoted(word)));
     add_array(word.substr(0, equals), word.substr(equals + 1));
   }
 
@@ -170,7 +170,7 @@ class Placing {
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size())
-      throw UsageError(fmt::format("argument {}: expected a number", quoted(word)));
+      throw UsageError(fmt::format("argument {}: expected a number", oracle::quoted(word)));
     return value;
   }
 
@@ -179,7 +179,7 @@ class Placing {
       throw UsageError(
           fmt::format("argument {}: parameter {} has {} bytes; expected map:... or "
                       "hex:BYTES",
-                      quoted(word), to.name, to.bytes));
+                      oracle::quoted(word), to.name, to.bytes));
     if (to.type == ptx::Type::F32)
       return store(to, std::bit_cast<std::uint32_t>(static_cast<float>(float_of(word))));
     if (to.type == ptx::Type::F64) return store(to, std::bit_cast<std::uint64_t>(float_of(word)));
@@ -193,7 +193,7 @@ class Placing {
     if (width < 64) {
       const std::uint64_t limit = std::uint64_t{1} << width;
       if (negative ? magnitude > limit / 2 : magnitude >= limit)
-        throw UsageError(fmt::format("argument {}: does not fit the {} bits of {}", quoted(word),
+        throw UsageError(fmt::format("argument {}: does not fit the {} bits of {}", oracle::quoted(word),
                                      width, to.name));
     }
     store(to, bits);
@@ -217,7 +217,7 @@ class Placing {
       at = (at + unit - 1) / unit * unit;
       if (at + inner.bytes > to.bytes)
         throw UsageError(fmt::format("member {} ends at byte {}: parameter {} has {}",
-                                     quoted(member), at + inner.bytes, to.name, to.bytes));
+                                     oracle::quoted(member), at + inner.bytes, to.name, to.bytes));
       inner.offset = static_cast<std::uint32_t>(to.offset + at);
       const Array* array = type == "ptr" ? find(value) : nullptr;
       if (is_map)
@@ -239,14 +239,14 @@ class Placing {
     const int bits = ptx::bits(type);
     if (bits == 8 || bits == 16 || bits == 32 || bits == 64) return type;
     throw UsageError(fmt::format(
-        "member {}: expected TYPE=VALUE, ptr=NAME, map=NAME:... or pad=BYTES", quoted(word)));
+        "member {}: expected TYPE=VALUE, ptr=NAME, map=NAME:... or pad=BYTES", oracle::quoted(word)));
   }
 
   // --- arrays ----------------------------------------------------------------------------------------
 
   const Array& add_array(std::string_view name, std::string_view value) {
     if (find(name) != nullptr)
-      throw UsageError(fmt::format("two arrays are called {}", quoted(name)));
+      throw UsageError(fmt::format("two arrays are called {}", oracle::quoted(name)));
     Array array;
     array.name = name;
     std::vector<std::uint8_t> bytes;
@@ -286,7 +286,7 @@ class Placing {
     const auto known = type_of_dtype(read.header.dtype);
     if (!known)
       throw UsageError(fmt::format("{}: dtype {} has no type here", shown_path(file),
-                                   quoted(read.header.dtype)));
+                                   oracle::quoted(read.header.dtype)));
     array.type = type.empty() ? *known : type;
     const ElementRow& row = row_of(array.type);
     if (row.bytes != npy::item_bytes(read.header.dtype))
@@ -306,7 +306,7 @@ class Placing {
       throw UsageError(
           fmt::format("argument {}: expected a number, FILE.npy, zeros:TYPE:SHAPE, "
                       "nan:TYPE:SHAPE or map:...",
-                      quoted(value)));
+                      oracle::quoted(value)));
     const ElementRow& row = row_of(parts[1]);
     array.type = row.name;
     array.dtype = row.dtype;
@@ -316,7 +316,7 @@ class Placing {
       count *= static_cast<std::uint64_t>(n);
       if (count * row.bytes > machine::max_global_bytes)
         throw UsageError(
-            fmt::format("argument {}: exceeds {} bytes", quoted(value), machine::max_global_bytes));
+            fmt::format("argument {}: exceeds {} bytes", oracle::quoted(value), machine::max_global_bytes));
     }
     bytes.assign(count * row.bytes, 0);
     if (parts[0] == "zeros") return;
@@ -343,7 +343,7 @@ class Placing {
                            std::string_view what) {
     const std::vector<std::uint64_t> numbers = numbers_of(text, what);
     if (numbers.size() != count)
-      throw UsageError(fmt::format("{} {}: expected {} numbers", what, quoted(text), count));
+      throw UsageError(fmt::format("{} {}: expected {} numbers", what, oracle::quoted(text), count));
     for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<Number>(numbers[i]);
   }
 
@@ -351,11 +351,11 @@ class Placing {
   void pass_map(std::string_view word, const Parameter& to) {
     const auto parts = split(word, ':');
     if (parts.size() < 2)
-      throw UsageError(fmt::format("argument {}: expected map:NAME:box=...", quoted(word)));
+      throw UsageError(fmt::format("argument {}: expected map:NAME:box=...", oracle::quoted(word)));
     const Array* array = find(parts[1]);
     if (array == nullptr)
       throw UsageError(
-          fmt::format("{}: there is no array {} before it", quoted(word), quoted(parts[1])));
+          fmt::format("{}: there is no array {} before it", oracle::quoted(word), oracle::quoted(parts[1])));
     if (to.bytes != map_bytes && to.bytes != 8)
       throw UsageError(fmt::format("parameter {} has {} bytes: a tensor map has 128, its address 8",
                                    to.name, to.bytes));
@@ -366,7 +366,7 @@ class Placing {
     const std::size_t rank = dims.size();
     if (rank == 0 || rank > static_cast<std::size_t>(tma::max_rank))
       throw UsageError(
-          fmt::format("{}: {} dimensions: a tensor map has 1 to 5", quoted(word), rank));
+          fmt::format("{}: {} dimensions: a tensor map has 1 to 5", oracle::quoted(word), rank));
     const ElementRow& row = row_of(array->type);
     map.type = row.map;
     map.rank = static_cast<int>(rank);
@@ -379,7 +379,7 @@ class Placing {
     }
     for (std::size_t i = 2; i < parts.size(); ++i) set_key(map, parts[i], rank);
     if (const Fault fault = tma::check(map); fault != Fault::None)
-      throw UsageError(fmt::format("{}: {}", quoted(word), info(fault).sentence));
+      throw UsageError(fmt::format("{}: {}", oracle::quoted(word), info(fault).sentence));
     launch_.map_places.push_back({place_map(to), static_cast<int>(launch_.maps.size())});
     launch_.maps.push_back(map);
     launch_.map_names.push_back(fmt::format("map of {}", array->name));

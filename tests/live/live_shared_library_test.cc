@@ -30,6 +30,8 @@ int code(Type type) {
     case Type::tf32: return TCQ_GEMM_TF32;
     case Type::s8: return TCQ_GEMM_S8;
     case Type::u8: return TCQ_GEMM_U8;
+    case Type::e4m3: return TCQ_GEMM_E4M3;
+    case Type::e5m2: return TCQ_GEMM_E5M2;
     case Type::f32: return TCQ_GEMM_F32;
     default: return TCQ_GEMM_S32;
   }

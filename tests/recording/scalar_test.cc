@@ -14,6 +14,7 @@
 #include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "oracle/recording/suites.h"
+#include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/recorder.h"
 
@@ -111,7 +112,7 @@ TEST(Scalar, EveryFormIsInOneSuiteOnce) {
 TEST(Scalar, EveryFormIsRecordedOrSaidNotToBe) {
   std::set<std::string> recorded;
   for (const char* file : {"scalar.tcqv", "scalar_approx.tcqv"})
-    for (const Case& c : parse_recording(read_file((tests::source_tree() / "tests/vectors" / file).string())).cases)
+    for (const Case& c : parse_recording(read_file((source_file("tests/vectors") / file).string())).cases)
       recorded.insert(scalar_of(c).spelling);
   const auto& missing = alu::unrecorded_forms();
   for (const std::string& spelling : alu::scalar_forms())

@@ -44,6 +44,7 @@ struct Arguments {
   std::string scaling = "none";
   bool promotes = false;
   int groups = 0;
+  bool batch_invariant = false;
   std::string cublas;
   std::string json;
   std::string svg;
@@ -337,6 +338,18 @@ Type parse_type(const std::string& word) {
       fmt::format("'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2", word));
 }
 
+// What every shape is measured as, one after the other.
+std::vector<Variant> variants(const Arguments& args) {
+  std::vector<Variant> all;
+  for (const std::string& epilogue : args.epilogues) {
+    all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups});
+    if (!args.batch_invariant) continue;
+    all.push_back(all.back());
+    all.back().batch_invariant = true;
+  }
+  return all;
+}
+
 std::vector<bool> regimes(const std::string& word) {
   if (word == "both") return {false, true};
   return {word == "burst"};
@@ -370,9 +383,7 @@ int run(const Arguments& args) {
     throw oracle::UsageError(
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
   for (const Type type : types)
-    for (const std::string& epilogue : args.epilogues)
-      (void)Variant{args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups}
-          .problem({16, 16, 16}, type);
+    for (const Variant& variant : variants(args)) (void)variant.problem({16, 16, 16}, type);
   require_sm90();
   Bench bench(args);
   const Run& result = bench.result();
@@ -387,10 +398,8 @@ int run(const Arguments& args) {
   for (const bool burst : regimes(args.regime))
     for (const Type type : types)
       for (const Shape& shape : shapes)
-        for (const std::string& epilogue : args.epilogues)
-          if (interrupted == 0)
-            measure(bench, args, shape, type, burst,
-                    {args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups});
+        for (const Variant& variant : variants(args))
+          if (interrupted == 0) measure(bench, args, shape, type, burst, variant);
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
   if (interrupted != 0) {
@@ -432,6 +441,8 @@ int main(int argc, char** argv) {
                  "own; beside "
                  "cuBLASLt's one product of all rows")
       ->check(CLI::Range(1, 4096));
+  app.add_flag("--batch-invariant", args.batch_invariant,
+               "every shape a second time, with bits of a row of D that do not depend on M");
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
       ->check(CLI::Range(0.001, 3600.0));
   app.add_option("--seed", args.seed, "of the operands (default 1)");

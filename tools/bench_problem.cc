@@ -132,6 +132,7 @@ std::string Variant::name() const {
   if (promotes) text += " promoted";
   if (groups > 0) text += fmt::format(" {} groups", groups);
   if (!out.empty()) text += " " + out;
+  if (batch_invariant) text += " batch-invariant";
   return majors == "KK" ? text : text + " " + majors;
 }
 
@@ -149,6 +150,7 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   p.major_b = major(majors[1]);
   p.scaling = parse_scaling(scaling);
   p.promotes = promotes;
+  p.batch_invariant = batch_invariant;
   if (groups > 0) {
     p.grouping = gemm::Grouping::Ends;
     p.batch = groups;

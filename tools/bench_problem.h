@@ -51,6 +51,7 @@ struct Variant {
   std::string scaling = "none";   // of FP8: scaling_words()
   bool promotes = false;
   int groups = 0;  // the rows are dealt to so many products of one launch, each with a B of its own; 0: one product
+  bool batch_invariant = false;
 
   // "none" if it is nothing special, else like "bias+gelu f32 KM".
   std::string name() const;

@@ -65,8 +65,8 @@ struct TensorConfig {
   using B = OperandTile<InB, MajorB, BlockN, 1>;
   static constexpr int block_k = A::block_k;
   // A function: device code may not name a constexpr object.
-  HOST_DEVICE static constexpr tcgen05::InstructionDescriptor instruction(int scale_a_id = 0,
-                                                                          int scale_b_id = 0) {
+  HOST_DEVICE static constexpr tcgen05::InstructionDescriptor instruction(int scale_a_id,
+                                                                          int scale_b_id) {
     return {.d = accumulator,
             .a = In,
             .b = InB,
@@ -78,9 +78,9 @@ struct TensorConfig {
             .scale_a_id = scale_a_id,
             .scale_b_id = scale_b_id};
   }
-  static_assert(tcgen05::check(opcode, instruction()) == Fault::None);
+  static_assert(tcgen05::check(opcode, instruction(0, 0)) == Fault::None);
 
-  static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction());
+  static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction(0, 0));
   static constexpr int steps = block_k / instruction_k;  // instructions along K of a stage
 
   // Scale factors of each stage have columns of their own behind the accumulators: what fills the stage again has waited

@@ -85,7 +85,7 @@ class ScalesAt {
   __device__ __forceinline__ ScalesAt(std::uint32_t, std::uint32_t, int, int) {}
   __device__ __forceinline__ void copy(int) const {}
   __device__ __forceinline__ std::uint32_t instruction(int) const {
-    constexpr std::uint32_t word = tcgen05::encode(C::instruction(), C::kind);
+    constexpr std::uint32_t word = tcgen05::encode(C::instruction(0, 0), C::kind);
     return word;
   }
   __device__ __forceinline__ std::uint32_t of_a(int) const { return 0; }

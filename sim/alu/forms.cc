@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <initializer_list>
-#include <span>
 
 #include "sim/ptx/roles.h"
 
@@ -168,10 +166,6 @@ constexpr std::string_view patterns[] = {
     "redux.sync{.add,.min,.max}{.u32,.s32}",
     "redux.sync{.and,.or,.xor}.b32",
     "elect.sync",
-};
-
-// Suites draw these, too; no device has been asked yet.
-constexpr std::string_view unrecorded_patterns[] = {
     "set{equal}{bool?}{.f16,.bf16}{bits}",
     "set{signed}{bool?}{.f16,.bf16}{.s16,.s32,.s64}",
     "set{unsigned}{bool?}{.f16,.bf16}{.u16,.u32,.u64}",
@@ -278,11 +272,9 @@ int words_of(const std::vector<ptx::Type>& types) {
   return words;
 }
 
-std::vector<std::string> expanded(
-    std::initializer_list<std::span<const std::string_view>> lists) {
+std::vector<std::string> expanded() {
   std::vector<std::string> spellings;
-  for (const auto list : lists)
-    for (const std::string_view pattern : list) expand("", pattern, spellings);
+  for (const std::string_view pattern : patterns) expand("", pattern, spellings);
   std::ranges::sort(spellings);
   spellings.erase(std::unique(spellings.begin(), spellings.end()), spellings.end());
   return spellings;
@@ -300,13 +292,8 @@ int result_bytes(const ScalarForm& s) {
   return bits / 8;
 }
 
-const std::vector<std::string>& unrecorded_forms() {
-  static const std::vector<std::string> all = expanded({unrecorded_patterns});
-  return all;
-}
-
 const std::vector<std::string>& scalar_forms() {
-  static const std::vector<std::string> all = expanded({patterns, unrecorded_patterns});
+  static const std::vector<std::string> all = expanded();
   return all;
 }
 

@@ -42,8 +42,6 @@ int result_count(const ScalarForm& form);
 
 // All spellings, each once.
 const std::vector<std::string>& scalar_forms();
-// Those of them of which no file of tests/vectors has rows.
-const std::vector<std::string>& unrecorded_forms();
 
 // Of any spelling whose operands are all registers or lop3's; empty for others.
 std::optional<ScalarForm> read_scalar_form(std::string_view spelling);

@@ -78,9 +78,9 @@ constexpr std::array<Page, 22> pages = {{
      "matrix in blocks of 128 x 4, in=smem [factors= start=BYTE] those of one instruction. "
      "ldmatrix "
      "and\n"
-     "stmatrix (.m8n8.b16): D row= col= [matrix=]; thread 8*matrix + row supplies the address of a "
-     "row. The\n"
-     "warp's mma (mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=.\n"
+     "stmatrix (.m8n8.b16, and .m16n16, .m8n16, .m16n8 of bytes): D row= col= [matrix=]; thread\n"
+     "ROWS*matrix + row supplies the address of a row. The warp's mma\n"
+     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
@@ -89,9 +89,8 @@ constexpr std::array<Page, 22> pages = {{
      "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13];\n"
-     "without register= with all registers of the thread, with warp= in place of thread= of all "
-     "its "
-     "threads.\n"
+     "without register= with all registers of the thread, with warp= in place of thread= of all its\n"
+     "threads, with warp= lane= of that one.\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
      "read.\n"
      "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "

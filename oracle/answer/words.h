@@ -39,7 +39,12 @@ std::string shown_path(std::string_view path);
 // The words with a blank between each two.
 std::string joined(std::span<const std::string_view> words);
 
-// The candidate with the smallest edit distance to `word`; empty if there is none.
+// Levenshtein distance without regard to case, or `limit` if it is not smaller.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
+// The first candidate that has `word` as a whole part, first of all as its beginning (tcgen05.mma of
+// tcgen05.mma.cta_group::1...), else the one with the smallest edit distance, types that people call fp8 or
+// half taken as PTX's; empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "unknown WHAT 'word': expected a, b or c; did you mean 'b'?"

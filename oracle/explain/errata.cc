@@ -56,6 +56,12 @@ void add_keyed(std::vector<const Erratum*>& found, std::string_view word) {
   }
 }
 
+std::string_view nearest_key(std::string_view word) {
+  std::vector<std::string_view> keys;
+  for (const Erratum& erratum : all_errata()) keys.push_back(erratum.key);
+  return nearest(word, keys);
+}
+
 // Those of the keys, or those that are about the words.
 std::vector<const Erratum*> matching(std::span<const std::string_view> words) {
   std::vector<const Erratum*> found;
@@ -65,12 +71,11 @@ std::vector<const Erratum*> matching(std::span<const std::string_view> words) {
   for (const std::size_t i : found_by(about, errata_texts(), most_found))
     found.push_back(&all_errata()[i]);
   if (!found.empty()) return found;
-  std::vector<std::string_view> keys;
-  for (const Erratum& erratum : all_errata()) keys.push_back(erratum.key);
+  std::string meant = respelt(about, errata_texts());
+  if (meant.empty() && about.find_first_of("0123456789") == 0) meant = nearest_key(about);
   throw UsageError(fmt::format(
-      "unknown erratum {}: expected a key that 'tcq errata' lists, or words of a claim; "
-      "did you mean '{}'?",
-      quoted(about), nearest(about, keys)));
+      "unknown erratum {}: expected a key that 'tcq errata' lists, or words of a claim{}",
+      quoted(about), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
 }
 
 std::string list_all(const Options& options) {

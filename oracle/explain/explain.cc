@@ -4,7 +4,7 @@
 // Names are read without regard to case and may be cut short as long as they are unique. A message of
 // ptxas may be pasted whole, with its code or without; what is neither is searched (search.h), in published
 // claims as well. Example: `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that;
-// `explain why does it hang` lists Deadlock first.
+// `explain why does it hang` explains Deadlock, and names what else may be meant.
 #include "oracle/explain/explain.h"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ std::string line_text(const PtxasMessage& message) {
 }
 
 std::string line_text(const Erratum& erratum) {
-  return line_text("errata " + erratum.key, "claim", erratum.claim);
+  return line_text("errata " + erratum.key, "wrong", erratum.claim);
 }
 
 std::string list_text() {
@@ -168,13 +168,25 @@ std::vector<Subject> named_subjects() {
   return all;
 }
 
-[[noreturn]] void throw_unknown_subject(std::string_view word, const std::vector<Subject>& all) {
-  std::vector<std::string_view> names;
-  for (const Subject& subject : all) names.push_back(subject.name);
+[[noreturn]] void throw_unknown_subject(std::string_view word, std::string_view meant) {
   throw UsageError(fmt::format(
-      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to "
-      "C7520, or words that a text has; did you mean '{}'?",
-      quoted(word), nearest(word, names)));
+      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to C7520, or "
+      "words that a text has{}",
+      quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+}
+
+// Empty if none is near.
+std::string_view nearest_name(std::string_view word) {
+  std::size_t distance = word.size() / 3 + 1;  // one letter of three
+  std::string_view best;
+  for (const bool whole : {true, false})  // else it may be cut short
+    for (const Subject& subject : named_subjects()) {
+      const std::string_view name = whole ? subject.name : subject.name.substr(0, word.size());
+      const std::size_t d = edit_distance(word, name, distance);
+      if (d < distance) best = subject.name;
+      distance = d;
+    }
+  return best;
 }
 
 [[noreturn]] void throw_ambiguous(std::string_view word, const std::vector<Subject>& several) {
@@ -191,7 +203,7 @@ std::vector<Subject> named(std::string_view word) {
     if (same_word(subject.name, word)) return {subject};
     if (same_word(subject.name.substr(0, word.size()), word)) begun.push_back(subject);
   }
-  if (word.empty()) throw_unknown_subject(word, begun);
+  if (word.empty()) throw_unknown_subject(word, nearest_name(word));
   if (begun.size() > 1) throw_ambiguous(word, begun);
   return begun;
 }
@@ -204,6 +216,15 @@ bool has_number(std::string_view words, std::string_view number) {
   return at != words.npos && (at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size());
 }
 
+// "errata 003.14", as answers name a claim.
+std::vector<Subject> erratum_named(std::string_view words) {
+  constexpr std::string_view before = "errata ";
+  for (const Erratum& erratum : all_errata())
+    if (words.starts_with(before) && words.substr(before.size()) == erratum.key)
+      return {{erratum.key, &erratum}};
+  return {};
+}
+
 // A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
 std::vector<Subject> pasted(std::string_view words) {
   for (const PtxasMessage& message : ptxas_messages())
@@ -214,13 +235,13 @@ std::vector<Subject> pasted(std::string_view words) {
 }
 
 SearchText search_text(const Explanation& e) {
-  return {std::string(info(e.fault).name),
-          fmt::format("{} {} {} {} {}", info(e.fault).sentence, e.cause, e.fix, e.seen,
-                      tcq::name(info(e.fault).kind))};
+  return {std::string(info(e.fault).sentence),
+          fmt::format("{} {} {} {}", e.cause, e.fix, e.seen, tcq::name(info(e.fault).kind)),
+          std::string(info(e.fault).name)};
 }
 
 SearchText search_text(const PtxasMessage& m) {
-  return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix)};
+  return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix), ""};
 }
 
 std::vector<Subject> searched(std::string_view words) {
@@ -234,7 +255,11 @@ std::vector<Subject> searched(std::string_view words) {
   for (const Erratum& erratum : all_errata()) all.push_back({erratum.key, &erratum});
   for (SearchText& text : errata_texts()) texts.push_back(std::move(text));
   const std::vector<std::size_t> found = found_by(words, texts, most_found);
-  if (found.empty()) throw_unknown_subject(words, named_subjects());
+  if (found.empty()) {
+    const std::string other = respelt(words, texts);
+    const std::string_view name = nearest_name(words);
+    throw_unknown_subject(words, name.empty() ? std::string_view(other) : name);
+  }
   if (found.size() > 1 && is_clear(words, texts[found[0]], texts[found[1]])) return {all[found[0]]};
   std::vector<Subject> subjects;
   for (const std::size_t i : found) subjects.push_back(all[i]);
@@ -244,8 +269,18 @@ std::vector<Subject> searched(std::string_view words) {
 std::vector<Subject> subjects_of(std::string_view words) {
   if (words.find(' ') == words.npos)
     if (std::vector<Subject> found = named(words); !found.empty()) return found;
+  if (std::vector<Subject> found = erratum_named(words); !found.empty()) return found;
   if (std::vector<Subject> found = pasted(words); !found.empty()) return found;
   return searched(words);
+}
+
+// The first in full, the others in a line each.
+std::string several_text(const std::vector<Subject>& found) {
+  std::string text = std::visit([](const auto* one) { return full_text(*one); }, found[0].of);
+  text += "\n\nothers that may be meant; 'tcq explain NAME' says more";
+  for (std::size_t i = 1; i < found.size(); ++i)
+    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, found[i].of);
+  return text;
 }
 
 }  // namespace
@@ -266,10 +301,7 @@ Answer explain(const Question& question) {
     return {Status::Yes, json ? json_text(value(found[0])) : std::visit(text, found[0].of), ""};
   }
   if (json) return {Status::Yes, json_text(list_of(found, value)), ""};
-  std::string text = "several are about it, the first most of all; 'tcq explain NAME' says more";
-  for (const Subject& subject : found)
-    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, subject.of);
-  return {Status::Yes, text, ""};
+  return {Status::Yes, several_text(found), ""};
 }
 
 }  // namespace tcq::oracle

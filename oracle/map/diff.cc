@@ -23,7 +23,6 @@ namespace {
 
 constexpr int lanes_per_warp = 32;
 constexpr int lanes_per_quad = 4;
-constexpr int matrix_extent = 8;  // of ldmatrix
 constexpr std::string_view expected = "two layouts, each MNEMONIC MATRIX [keys]";
 
 // ---- Layouts ------------------------------------------------------------------------------------
@@ -36,14 +35,15 @@ struct Layout {
   std::function<Coords(int row, int col)> place;  // thread, register, part
 };
 
-// The 8 x 8 matrices of ldmatrix as mma takes them: down the rows first.
+// The matrices of ldmatrix as mma takes them: down the rows first.
 Layout layout_of(const Map& map) {
   if (map.space != Space::Registers || is_of_cells(map))
     throw UsageError(
-        fmt::format("{} does not lie in registers of its own elements: expected {} in registers, "
-                    "such as 'D' or "
-                    "'A a=regs'",
-                    map.title, expected));
+        fmt::format("{} {}: expected {} in registers, such as 'D' or 'A a=regs'",
+                    map.title,
+                    is_of_cells(map) ? "holds cells of Tensor Memory, whatever matrix lies there"
+                                     : "does not lie in registers",
+                    expected));
   const bool moved = map.element.size() == 3;
   const int count = moved ? map.element[0].extent : 1;
   const std::size_t row = moved ? 1 : 0;
@@ -56,8 +56,8 @@ Layout layout_of(const Map& map) {
                 {}};
   layout.place = [=](int r, int c) {
     if (!moved) return map.places({r, c})[0];
-    const int index = r / matrix_extent + down * (c / matrix_extent);
-    return map.places({index, r % matrix_extent, c % matrix_extent})[0];
+    const int rows = map.element[1].extent, cols = map.element[2].extent;
+    return map.places({r / rows + down * (c / cols), r % rows, c % cols})[0];
   };
   return layout;
 }
@@ -298,10 +298,29 @@ Value value_of(const Pair& p, const Comparison& c) {
   return members;
 }
 
+// Rows of memory may be columns of the operand, which is then what ldmatrix.trans is for.
+Pair read_transposed(Pair p) {
+  p.from.place = [place = p.from.place](int row, int col) { return place(col, row); };
+  std::swap(p.from.rows, p.from.cols);
+  p.from.title += " read transposed";
+  return p;
+}
+
+// As it is asked, or with the first one transposed if that alone lets every element stay.
+Pair pair_that_fits(Pair p) {
+  const bool whole = p.row == 0 && p.col == 0;
+  if (!whole || p.from.rows != p.to.cols || p.from.cols != p.to.rows) return p;
+  const Comparison as_asked = compare(p);
+  if (as_asked.same_thread == as_asked.elements && p.from.rows == p.to.rows) return p;
+  Pair other = read_transposed(p);
+  const Comparison c = compare(other);
+  return c.same_thread == c.elements ? other : p;
+}
+
 }  // namespace
 
 Answer diff(const Question& question) {
-  const Pair pair = pair_of(question);
+  const Pair pair = pair_that_fits(pair_of(question));
   const Comparison c = compare(pair);
   const bool json = question.options.style == Style::Json;
   return {c.same_thread == c.elements ? Status::Yes : Status::No,

@@ -156,7 +156,7 @@ Keys keys_from(const Question& question, Ask ask, std::string_view matrix) {
   if (ask == Ask::Place)
     return metadata ? Keys(words, instruction_keys, {"thread", "nibble", "part"})
                     : Keys(words, instruction_keys,
-                           {"thread", "warp", "register", "reg", "part", "desc", "byte", "bytes"});
+                           {"thread", "warp", "lane", "register", "reg", "part", "desc", "byte", "bytes"});
   if (ask != Ask::Element) return Keys(words, instruction_keys, {"desc"});
   if (metadata) return Keys(words, instruction_keys, {"row", "k"});
   if (matrix != "D") return Keys(words, instruction_keys, {"row", "col", "desc"});
@@ -222,7 +222,8 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
     map = operand_map(f, matrix == "B");
     if (!keys.has("desc")) throw_no_place(matrix, ask);
     if (ask == Ask::Place)
-      refuse_keys(keys, {"thread", "warp", "register", "reg", "part"}, matrix, "shared memory");
+      refuse_keys(keys, {"thread", "warp", "lane", "register", "reg", "part"}, matrix,
+                  "shared memory");
     set_descriptor(map, f, parse_number(keys.text("desc", ""), "desc="));
   }
   map.matrix = matrix;

@@ -226,7 +226,10 @@ Answer list(const Question& question) {
   for (Form form : all_forms()) {
     if (!in_family(form, family)) continue;
     const Fault fault = check(form, target);
-    if (fault != Fault::None) throw FaultError(fault);
+    if (fault != Fault::None)
+      throw FaultError(fault, tcgen05::has_tcgen05(target)
+                                  ? std::string()
+                                  : fmt::format("; {} has neither wgmma nor tcgen05", name(target)));
     mnemonics.push_back(short_mnemonic(form));
     form.satfinite = true;
     if (check(form, target) == Fault::None) mnemonics.push_back(short_mnemonic(form));

@@ -86,9 +86,25 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
        {"ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 A", "ldmatrix.x2 D mma.m16n8k8.f32.f16.f16 A",
         "ldmatrix.x2.trans D mma.m16n8k16.f32.bf16.bf16 B",
         "ldmatrix.x1.trans D mma.m16n8k8.f32.f16.f16 B",
-        "stmatrix.x2 D mma.m16n8k16.f16.f16.f16 D"})
+        "stmatrix.x2 D mma.m16n8k16.f16.f16.f16 D",
+        "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
+        "ldmatrix.m8n16.x1.b8x16.b4x16_p64 D mma.m8n8k16.s32.s8.s8 A"})
     EXPECT_TRUE(text_of(std::string("diff ") + pair).ends_with(same)) << pair;
   EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B").status, Status::No);
+}
+
+TEST(Where, KnowsTheMatricesOfBytes) {
+  EXPECT_EQ(text_of("where ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 D row=4 col=11 matrix=1"),
+            "D[1][4][11] = thread 13, register 3, part 0");
+  EXPECT_EQ(text_of("what stmatrix.m16n8.x1.trans.b8 D thread=13 register=0"),
+            "thread 13, register 0 = D[0][2][3], D[0][3][3], D[0][2][11], D[0][3][11]");
+  EXPECT_EQ(text_of("where ldmatrix.m8n16.x1.b8x16.b4x16_p64 D row=3 col=7"),
+            "D[0][3][7] = thread 13, register 0, part 3");
+  for (const char* wrong :
+       {"ldmatrix.m16n16.x4.trans.b8", "ldmatrix.m16n16.x1.b8", "ldmatrix.m16n8.x1.trans.b8",
+        "stmatrix.m16n16.x1.trans.b8", "ldmatrix.m8n16.x1.b8", "ldmatrix.m8n16.x1.trans.b8x16.b4x16_p64",
+        "ldmatrix.m8n8.x1.b8", "stmatrix.m8n16.x1.b8x16.b4x16_p64", "ldmatrix.m8n16.x1.b8x16"})
+    EXPECT_EQ(ask(std::string("where ") + wrong + " D row=3 col=3").status, Status::Usage) << wrong;
 }
 
 TEST(Diff, OffsetsBeginInsideTheFirst) {

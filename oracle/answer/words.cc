@@ -26,7 +26,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 struct Colloquial {
   std::string_view said, meant;
 };
-constexpr std::array<Colloquial, 12> colloquial = {{{"fp8", "e4m3"},
+constexpr std::array<Colloquial, 16> colloquial = {{{"fp8", "e4m3"},
                                                     {"fp16", "f16"},
                                                     {"half", "f16"},
                                                     {"bfloat16", "bf16"},
@@ -37,40 +37,64 @@ constexpr std::array<Colloquial, 12> colloquial = {{{"fp8", "e4m3"},
                                                     {"fp4", "e2m1"},
                                                     {"kind::fp8", "kind::f8f6f4"},
                                                     {"kind::bf16", "kind::f16"},
-                                                    {"kind::nvfp4", "kind::mxf4nvf4"}}};
+                                                    {"kind::nvfp4", "kind::mxf4nvf4"},
+                                                    {"r", "row"},
+                                                    {"i", "row"},
+                                                    {"c", "col"},
+                                                    {"j", "col"}}};
+
+std::vector<std::string_view> parts_of(std::string_view word) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find('.', at), word.size());
+    parts.push_back(word.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
 
 // The parts between dots, each as PTX calls it.
 std::string in_ptx(std::string_view word) {
   std::string text;
-  for (std::size_t at = 0; at <= word.size();) {
-    const std::size_t end = std::min(word.find('.', at), word.size());
-    std::string_view part = word.substr(at, end - at);
+  for (std::string_view part : parts_of(word)) {
     for (const Colloquial& one : colloquial)
       if (same_word(part, one.said)) part = one.meant;
-    text += fmt::format("{}{}", at == 0 ? "" : ".", part);
-    at = end + 1;
+    text += fmt::format("{}{}", text.empty() ? "" : ".", part);
   }
   return text;
 }
 
-bool is_part_end(std::string_view text, std::size_t at) {
-  return at >= text.size() || text[at] == '.' || text[at] == '_' || text[at] == ':';
+// Parts that the candidate has besides those of the word, which it has in their order; -1 if it lacks one.
+int parts_left_out(const std::vector<std::string_view>& word, std::string_view candidate) {
+  const std::vector<std::string_view> all = parts_of(candidate);
+  std::size_t next = 0;
+  for (const std::string_view part : all)
+    if (next < word.size() && same_word(part, word[next])) ++next;
+  return next == word.size() ? static_cast<int>(all.size() - word.size()) : -1;
 }
 
-// The first candidate of which the word is a whole part: where it begins, or else anywhere.
-std::string_view with_part(std::string_view word, std::span<const std::string_view> candidates) {
-  std::string_view inside;
+// The word with the fewest parts left out, tcgen05.mma for tcgen05.mma.cta_group::1.kind::f16.
+std::string_view with_parts_left_out(std::string_view word,
+                                     std::span<const std::string_view> candidates) {
+  const std::vector<std::string_view> parts = parts_of(word);
+  std::string_view best;
+  int fewest = std::numeric_limits<int>::max();
   for (const std::string_view candidate : candidates) {
-    for (std::size_t at = 0; !word.empty() && at + word.size() <= candidate.size(); ++at) {
-      const bool begins = at == 0 || is_part_end(candidate, at - 1);
-      if (!begins || !same_word(candidate.substr(at, word.size()), word) ||
-          !is_part_end(candidate, at + word.size()))
-        continue;
-      if (at == 0) return candidate;
-      if (inside.empty()) inside = candidate;
-    }
+    const int left_out = parts_left_out(parts, candidate);
+    if (left_out < 0 || left_out >= fewest) continue;
+    fewest = left_out;
+    best = candidate;
   }
-  return inside;
+  return best;
+}
+
+// The first key of which the word is a part, lane for tmem_lane.
+std::string_view key_with(std::string_view word, std::span<const std::string_view> candidates) {
+  for (const std::string_view candidate : candidates) {
+    const std::size_t begin = candidate.rfind('_');
+    if (begin != candidate.npos && same_word(candidate.substr(begin + 1), word)) return candidate;
+  }
+  return "";
 }
 
 std::string joined_with_or(std::span<const std::string_view> words) {
@@ -148,7 +172,8 @@ std::string_view name(AtomOrder order) {
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string meant = in_ptx(word.substr(0, longest_compared));
   word = meant;
-  std::string_view best = with_part(word, candidates);
+  std::string_view best = with_parts_left_out(word, candidates);
+  if (best.empty()) best = key_with(word, candidates);
   if (!best.empty()) return best;
   std::size_t distance = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {

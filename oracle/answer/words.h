@@ -42,9 +42,9 @@ std::string joined(std::span<const std::string_view> words);
 // Levenshtein distance without regard to case, or `limit` if it is not smaller.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
 
-// The first candidate that has `word` as a whole part, first of all as its beginning (tcgen05.mma of
-// tcgen05.mma.cta_group::1...), else the one with the smallest edit distance, types that people call fp8 or
-// half taken as PTX's; empty if there is none.
+// The candidate that is `word` with the fewest dotted parts left out (tcgen05.mma), else a key that ends in it
+// (lane: tmem_lane), else the one with the smallest edit distance; what people call fp8 or half is taken as PTX's
+// word. Empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "unknown WHAT 'word': expected a, b or c; did you mean 'b'?"

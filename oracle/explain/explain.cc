@@ -216,12 +216,12 @@ bool has_number(std::string_view words, std::string_view number) {
   return at != words.npos && (at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size());
 }
 
-// "errata 003.14", as answers name a claim.
+// "errata 003.14", as answers name a claim, or its key alone.
 std::vector<Subject> erratum_named(std::string_view words) {
   constexpr std::string_view before = "errata ";
+  if (words.starts_with(before)) words.remove_prefix(before.size());
   for (const Erratum& erratum : all_errata())
-    if (words.starts_with(before) && words.substr(before.size()) == erratum.key)
-      return {{erratum.key, &erratum}};
+    if (words == erratum.key) return {{erratum.key, &erratum}};
   return {};
 }
 

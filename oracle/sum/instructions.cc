@@ -29,8 +29,9 @@ using wgmma::Form;
 
 // ---- list ---------------------------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 10> families = {
-    "wgmma", "dense", "sparse", "wgmma.sp", "f16", "bf16", "tf32", "fp8", "int8", "b1"};
+constexpr std::array<std::string_view, 11> families = {
+    "wgmma", "dense", "sparse", "wgmma.sp", "f16", "bf16", "tf32", "fp8", "int8", "b1",
+    "tcgen05"};  // is_about_tcgen05() answers the last one
 
 bool in_family(const Form& form, std::string_view family) {
   if (family.empty() || family == "wgmma") return true;

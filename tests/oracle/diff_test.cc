@@ -90,7 +90,23 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
         "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
         "ldmatrix.m8n16.x1.b8x16.b4x16_p64 D mma.m8n8k16.s32.s8.s8 A"})
     EXPECT_TRUE(text_of(std::string("diff ") + pair).ends_with(same)) << pair;
-  EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B").status, Status::No);
+  EXPECT_EQ(ask("diff ldmatrix.x1 D mma.m16n8k8.f32.tf32.tf32 B").status, Status::No);
+  EXPECT_EQ(ask("diff ldmatrix.x2.trans D mma.m16n8k32.f32.e4m3.e4m3 B").status, Status::No);
+}
+
+// Rows of memory along N or K: .trans, or none where mma wants what lies across.
+TEST(Diff, ReadsRowsOfMemoryTransposedWhereThatFits) {
+  for (const char* pair :
+       {"ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B", "ldmatrix.x4.trans D mma.m16n8k16.f32.f16.f16 A",
+        "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
+        "ldmatrix.x1 D mma.m16n8k8.f32.f16.f16 B"}) {
+    const std::string text = text_of(std::string("diff ") + pair);
+    EXPECT_NE(text.find(" read transposed -> "), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("\nthe same: every element has one place in both")) << text;
+  }
+  const std::string stored = text_of("diff " + bf16 + "D stmatrix.x4.trans D");
+  EXPECT_NE(stored.find("D of stmatrix.x4.trans read transposed: 16 x 16"), std::string::npos);
+  EXPECT_NE(stored.find("\nregister 1 of D = registers 2, 3 of D"), std::string::npos) << stored;
 }
 
 TEST(Where, KnowsTheMatricesOfBytes) {

@@ -8,6 +8,7 @@
 
 #include "oracle/answer/table.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/pictures.h"
 #include "oracle/map/shared_bytes.h"
 
 namespace tcq::oracle {
@@ -176,9 +177,18 @@ Answer what(const Question& question) {
 
 // The operand of one CTA. A bit that eight elements of b1 share tells them apart in text only: the lists
 // that programs read have a byte there.
-Answer bytes(const Question& question) {
-  const Map map = read_map(question, Ask::Bytes).map;
+Answer bytes(const Question& asked) {
+  Question question = asked;
+  const Marks marks(question);
+  Map map = read_map(question, Ask::Bytes).map;
+  marks.require(map);
   const Options& options = question.options;
+  if (!options.svg_path.empty()) {
+    map.title = fmt::format("{} of {} in shared memory", map.matrix, printable(question.words[0]));
+    Answer drawn = draw(memory_picture(map, marks), options);
+    drawn.complaint = notes_text(map);
+    return drawn;
+  }
   const bool with_bit = map.bits < 8 && (map.bits > 1 || options.style == Style::Text);
   Table table{{"mn", "k", "byte"}, {}};
   if (with_bit) table.header.push_back("bit");

@@ -1,5 +1,6 @@
 // Register fragments: every map is a bijection, its inverse inverts it, its CuTe string says the
 // same, and the worked examples hold. D, A in registers, sparse metadata, ldmatrix/stmatrix.
+#include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/fragment.h"
 
 #include <gtest/gtest.h>
@@ -296,6 +297,33 @@ TEST(Wgmma_Sparse, StoredElementsFillTheDenseK) {
     EXPECT_EQ(chunks_per_row(a) * stored_per_chunk(a), stored_k(a)) << name(a);
     EXPECT_EQ(chunks_per_row(a) * chunk_elements(a), 2 * stored_k(a)) << name(a);
   }
+}
+
+// --- D of several warpgroups ---------------------------------------------------------------------
+
+TEST(CtaTile, SlotElementIsABijection) {
+  for (const wgmma::CtaTile& t :
+       {wgmma::CtaTile{Type::f32, 64, 128, 128, 2, 1}, wgmma::CtaTile{Type::f32, 24, 64, 48, 1, 2},
+        wgmma::CtaTile{Type::f16, 32, 256, 64, 2, 2}}) {
+    ASSERT_TRUE(exists(t));
+    std::set<std::tuple<int, int, int>> seen;
+    for (int row = 0; row < t.rows; ++row)
+      for (int col = 0; col < t.cols; ++col) {
+        const wgmma::Slot s = slot(t, {row, col});
+        ASSERT_TRUE(s.thread >= 0 && s.thread < threads(t) && s.reg >= 0 && s.reg < registers(t));
+        ASSERT_TRUE(seen.insert({s.thread, s.reg, s.part}).second);
+        ASSERT_EQ(element(t, s), (wgmma::Element{row, col}));
+      }
+  }
+  EXPECT_FALSE(exists({Type::f32, 64, 64, 128, 2, 1}));
+  EXPECT_FALSE(exists({Type::f32, 64, 128, 96, 2, 1}));
+}
+
+TEST(CtaTile, WarpgroupsStandSideBySideAndThenTheTileRepeats) {
+  const wgmma::CtaTile t{Type::f32, 64, 256, 128, 2, 1};
+  EXPECT_EQ(slot(t, {64, 0}), (wgmma::Slot{128, 0, 0}));
+  EXPECT_EQ(slot(t, {128, 0}), (wgmma::Slot{0, 32, 0}));
+  EXPECT_EQ(slot(t, {0, 64}), (wgmma::Slot{0, 64, 0}));
 }
 
 // --- ldmatrix and stmatrix -----------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "oracle/map/asked.h"
 #include "oracle/ptx/warp_mma.h"
 #include "tests/support/ask.h"
+#include "tests/support/cute_string.h"
 
 namespace tcq::oracle {
 namespace {
@@ -121,6 +122,31 @@ TEST(Where, KnowsTheMatricesOfBytes) {
         "stmatrix.m16n16.x1.trans.b8", "ldmatrix.m8n16.x1.b8", "ldmatrix.m8n16.x1.trans.b8x16.b4x16_p64",
         "ldmatrix.m8n8.x1.b8", "stmatrix.m8n16.x1.b8x16.b4x16_p64", "ldmatrix.m8n16.x1.b8x16"})
     EXPECT_EQ(ask(std::string("where ") + wrong + " D row=3 col=3").status, Status::Usage) << wrong;
+}
+
+// The element that `where` names for CuTe's tCgC of thread 0, and of the first of each warpgroup.
+TEST(Where, ATileOfSeveralWarpgroupsIsThatOfCute) {
+  const std::string tile = " bM=256 bN=128 atoms=2x1x1";
+  const std::string text =
+      text_of("partition wgmma.m64n64k16.f32.f16.f16 bK=64 ldC=1000" + tile);
+  const std::size_t begin = text.find("tCgC: ") + 6;
+  std::string layout = text.substr(begin, text.find('\n', begin) - begin);
+  std::erase(layout, '_');
+  const cute::Layout cute(layout);
+  const Map map = map_of_words("wgmma.m64n64k16.f32.f16.f16 D" + tile);
+  for (int i = 0; i < 32; ++i)
+    for (int m = 0; m < 2; ++m)
+      for (int n = 0; n < 2; ++n) {
+        const Coords e = map.element_at({0, i + 32 * (m + 2 * n), 0});
+        EXPECT_EQ(e[0] + 1000 * e[1], cute({i, m, n}));
+        EXPECT_EQ(map.element_at({128, i + 32 * (m + 2 * n), 0}), (Coords{e[0] + 64, e[1]}));
+      }
+  EXPECT_EQ(text_of("where wgmma.m64n128k16.f32.bf16.bf16 D row=100 col=140 bM=128 bN=256 atoms=2"),
+            "D[100][140] = thread 210, register 68 (warpgroup 1, warp 6, lane 18)");
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 D row=0 col=0 bM=100").status, Status::No);
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 D row=0 col=0 atoms=1x1x2").status,
+            Status::Usage);
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 B row=0 col=0 bM=128").status, Status::Usage);
 }
 
 TEST(Diff, OffsetsBeginInsideTheFirst) {

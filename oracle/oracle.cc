@@ -45,7 +45,7 @@ constexpr std::array<Verb, 22> verbs = {
      {"bytes", bytes, Takes::List},
      {"diff", diff},
      {"banks", banks},
-     {"layout", layout},
+     {"layout", layout, Takes::Picture},
      {"partition", partition},
      {"tmem", tmem, Takes::Picture},
      {"check", data_lines_follow, Takes::Nothing, check_line},
@@ -103,7 +103,7 @@ void check_options(const Question& question, Takes takes) {
   refuse_option(options.by_slot && !tables, "--by slot", "table", question);
   const bool list = takes == Takes::List;
   refuse_option(!options.svg_path.empty() && !tables && !list && takes != Takes::Picture, "--svg",
-                "table, bytes, tmem and decode", question);
+                "table, bytes, layout, tmem and decode", question);
   const bool styles = tables || list || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
   refuse_option(!plain && !styles, option_of(options.style), "tables", question);

@@ -205,5 +205,54 @@ TEST(Pictures, ATileOfSeveralWarpgroupsIsDrawnInBlocks) {
   EXPECT_LT(tile.svg().attribute("width").as_int(), 850);
 }
 
+// ---- One element's way --------------------------------------------------------------------------
+
+std::string line_with(const Drawn& picture, const std::string& begin) {
+  for (const pugi::xml_node group : picture.svg().children("g"))
+    for (const pugi::xml_node node : group.children("text"))
+      if (std::string(node.text().get()).starts_with(begin)) return node.text().get();
+  return "";
+}
+
+// The byte, and the element of the instruction, are those that `where` names for the descriptor of the picture.
+TEST(Pictures, AStripLeadsFromTheTileToTheByteThatItsDescriptorReads) {
+  struct Way {
+    const char *mnemonic, *matrix, *keys, *element, *word, *inside, *byte;
+  };
+  for (const Way& way :
+       {Way{"wgmma.m64n128k16.f32.bf16.bf16", "A", "rows=128 k=128", "row=73 col=20",
+            "0x4000004000010202", "row=9 col=4", "byte 0x24b8,"},
+        Way{"wgmma.m64n128k16.f32.bf16.bf16", "B", "major=MN rows=128 k=64", "row=17 col=70",
+            "0x4000004002000080", "row=1 col=70 major_b=MN", "byte 0x289c,"},
+        Way{"tcgen05.mma.cta_group::1.kind::f16", "A", "rows=128 k=128", "row=100 col=90",
+            "0x4000404000010402", "row=100 col=10", "byte 0x7"}}) {
+    const std::string opcode = way.mnemonic;
+    const Drawn strip =
+        drawn("layout " + opcode + " " + way.matrix + " " + way.keys + " " + way.element);
+    EXPECT_EQ(count_of(strip, way.word), 1) << line_with(strip, "0x");
+    const std::string where =
+        text_of("where " + opcode + " " + way.matrix + " " + way.inside + " desc=" + way.word);
+    const std::string byte = where.substr(where.find("byte ")) + ",";
+    EXPECT_TRUE(byte.starts_with(way.byte)) << where;
+    EXPECT_NE(line_with(strip, "mn ").find(byte), std::string::npos)
+        << where << "\n"
+        << line_with(strip, "mn ");
+    EXPECT_EQ(all(strip, "mark", "rect").size(), 3u);
+    EXPECT_EQ(all(strip, "arrow", "line").size(), 3u);
+    EXPECT_LT(strip.svg().attribute("width").as_int(), 850);
+  }
+}
+
+TEST(Pictures, AStripIsOfOneOperandAndOfAnElementInIt) {
+  const TemporaryFolder folder;
+  Options options;
+  options.svg_path = folder.file("picture.svg");
+  const std::string tile = "layout wgmma.m64n128k16.f32.bf16.bf16 A rows=128 k=128 ";
+  EXPECT_EQ(ask(tile + "row=128", options).status, Status::Usage);
+  EXPECT_EQ(ask(tile + "col=128", options).status, Status::Usage);
+  EXPECT_EQ(ask(tile + "col=3").status, Status::Usage) << "no picture";
+  EXPECT_EQ(ask("layout tcgen05.mma.cta_group::1.kind::f16", options).status, Status::Usage);
+}
+
 }  // namespace
 }  // namespace tcq::oracle

@@ -154,7 +154,8 @@ EncodedWord encode_wgmma(const Question& question) {
 std::string decimal_text(std::string_view word) {
   constexpr std::size_t digits_of_a_word = 8;
   if (word.size() < digits_of_a_word || word.starts_with("0x") || word.starts_with("0X")) return "";
-  return fmt::format("note: {} was read as a decimal number: write 0x{} if it is hexadecimal", word, word);
+  return fmt::format("note: {} was read as a decimal number: write 0x{} if it is hexadecimal", word,
+                     word);
 }
 
 }  // namespace

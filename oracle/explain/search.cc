@@ -15,14 +15,15 @@ namespace {
 using Tokens = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 70> empty_words = {
-    "the",  "a",         "an",          "is",   "are",     "was",  "be",   "of",  "to",     "in",
-    "on",   "at",        "and",         "or",   "for",     "with", "by",   "why", "what",   "how",
-    "when", "which",     "does",        "do",   "did",     "my",   "i",    "we",  "it",     "its",
-    "this", "that",      "there",       "from", "as",      "if",   "not",  "no",  "can",    "has",
-    "have", "function",  "ptxas",       "info", "warning", "none", "line", "due", "around", "error",
-    "get",  "potential", "performance", "loss", "kernel",
-    "need", "needs",     "needed",      "necessary", "required", "must", "should", "use", "using",
-    "attempting", "without", "always", "really", "still", "exactly"};
+    "the",        "a",        "an",        "is",        "are",         "was",    "be",     "of",
+    "to",         "in",       "on",        "at",        "and",         "or",     "for",    "with",
+    "by",         "why",      "what",      "how",       "when",        "which",  "does",   "do",
+    "did",        "my",       "i",         "we",        "it",          "its",    "this",   "that",
+    "there",      "from",     "as",        "if",        "not",         "no",     "can",    "has",
+    "have",       "function", "ptxas",     "info",      "warning",     "none",   "line",   "due",
+    "around",     "error",    "get",       "potential", "performance", "loss",   "kernel", "need",
+    "needs",      "needed",   "necessary", "required",  "must",        "should", "use",    "using",
+    "attempting", "without",  "always",    "really",    "still",       "exactly"};
 
 // Words of which each stands for all in its row.
 constexpr std::array<std::array<std::string_view, 5>, 11> same_meaning = {
@@ -42,17 +43,16 @@ constexpr std::array<std::array<std::string_view, 5>, 11> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 10> spoken = {
-    {{"fence_view_async_shared", "fence proxy async"},
-     {"tma_store_fence", "fence proxy async"},
-     {"warpgroup_arrive", "wgmma fence"},
-     {"warpgroup_fence_operand", "wgmma fence"},
-     {"warpgroup_wait", "wgmma wait_group"},
-     {"warpgroup_commit_batch", "wgmma commit_group"},
-     {"umma_arrive", "tcgen05 commit"},
-     {"rtx", "sm_120"},
-     {"geforce", "sm_120"},
-     {"leading_dimension_byte_offset", "lbo"}}};
+constexpr std::array<Spoken, 10> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+                                            {"tma_store_fence", "fence proxy async"},
+                                            {"warpgroup_arrive", "wgmma fence"},
+                                            {"warpgroup_fence_operand", "wgmma fence"},
+                                            {"warpgroup_wait", "wgmma wait_group"},
+                                            {"warpgroup_commit_batch", "wgmma commit_group"},
+                                            {"umma_arrive", "tcgen05 commit"},
+                                            {"rtx", "sm_120"},
+                                            {"geforce", "sm_120"},
+                                            {"leading_dimension_byte_offset", "lbo"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -193,7 +193,8 @@ std::string respelt(std::string_view words, std::span<const SearchText> texts) {
   std::string text;
   bool changed = false;
   std::vector<Tokens> all;
-  for (const SearchText& one : texts) all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
+  for (const SearchText& one : texts)
+    all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
   for (const std::string& word : tokens_of(words, false)) {
     std::size_t distance = word.size() / 3 + 1;  // one letter of three
     std::string best = word;

@@ -170,8 +170,7 @@ void check_operands(const Request& request) {
   }
   if (request.operands.size() != 2)
     throw UsageError(fmt::format("{} operand{}: expected A.npy B.npy, or --generate M,N,K",
-                                 request.operands.size(),
-                                 request.operands.size() == 1 ? "" : "s"));
+                                 request.operands.size(), request.operands.size() == 1 ? "" : "s"));
   if (!request.save_a.empty() || !request.save_b.empty())
     throw UsageError("--save-a and --save-b write generated operands: expected --generate M,N,K");
   if (!request.svg.empty())

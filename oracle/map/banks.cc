@@ -65,8 +65,8 @@ std::string in_ptx(const std::string& text) {
 void refuse_other_spaces(std::string_view word, const std::vector<std::string_view>& words) {
   for (const std::string_view space : {"global", "local", "const", "param"})
     if (std::find(words.begin(), words.end(), space) != words.end())
-      throw UsageError(fmt::format("{} goes to no shared memory: expected {}", quoted(word),
-                                   access_expected));
+      throw UsageError(
+          fmt::format("{} goes to no shared memory: expected {}", quoted(word), access_expected));
 }
 
 // A type such as b32 or f16, a vector such as v2; everything else of the opcode says nothing here.

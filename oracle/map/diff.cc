@@ -72,8 +72,7 @@ std::vector<Layout> readings_of(const Map& map) {
 std::vector<Layout> layouts_of(const Map& map) {
   if (map.space != Space::Registers || is_of_cells(map))
     throw UsageError(
-        fmt::format("{} {}: expected {} in registers, such as 'D' or 'A a=regs'",
-                    map.title,
+        fmt::format("{} {}: expected {} in registers, such as 'D' or 'A a=regs'", map.title,
                     is_of_cells(map) ? "holds cells of Tensor Memory, whatever matrix lies there"
                                      : "does not lie in registers",
                     expected));

@@ -4,13 +4,12 @@
 // shape says so. The 8 x 8 matrices of 16 bits are sim/isa/base/matrix_fragment.h, those of bytes
 // sim/isa/base/matrix_bytes.h; rows are those of memory. Example: ldmatrix.x4 has D[2][3][4], row 3 and
 // column 4 of matrix 2, in thread 14, register 2, part 0.
-#include "oracle/map/matrix_move.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "oracle/map/asked.h"
+#include "oracle/map/matrix_move.h"
 #include "oracle/ptx/mnemonic.h"
 #include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/matrix_fragment.h"
@@ -23,21 +22,20 @@ using matrix::ByteShape;
 constexpr int matrix_extent = 8;
 constexpr int register_bits = 32;
 constexpr int lanes = 32;
-constexpr std::array<std::string_view, 14> spellings = {
-    "ldmatrix.x1",
-    "ldmatrix.x2",
-    "ldmatrix.x4",
-    "stmatrix.x1",
-    "stmatrix.x2",
-    "stmatrix.x4",
-    "ldmatrix.m16n16.x1.trans.b8",
-    "ldmatrix.m16n16.x2.trans.b8",
-    "ldmatrix.m8n16.x1.b8x16.b4x16_p64",
-    "ldmatrix.m8n16.x2.b8x16.b4x16_p64",
-    "ldmatrix.m8n16.x4.b8x16.b4x16_p64",
-    "stmatrix.m16n8.x1.trans.b8",
-    "stmatrix.m16n8.x2.trans.b8",
-    "stmatrix.m16n8.x4.trans.b8"};
+constexpr std::array<std::string_view, 14> spellings = {"ldmatrix.x1",
+                                                        "ldmatrix.x2",
+                                                        "ldmatrix.x4",
+                                                        "stmatrix.x1",
+                                                        "stmatrix.x2",
+                                                        "stmatrix.x4",
+                                                        "ldmatrix.m16n16.x1.trans.b8",
+                                                        "ldmatrix.m16n16.x2.trans.b8",
+                                                        "ldmatrix.m8n16.x1.b8x16.b4x16_p64",
+                                                        "ldmatrix.m8n16.x2.b8x16.b4x16_p64",
+                                                        "ldmatrix.m8n16.x4.b8x16.b4x16_p64",
+                                                        "stmatrix.m16n8.x1.trans.b8",
+                                                        "stmatrix.m16n8.x2.trans.b8",
+                                                        "stmatrix.m16n8.x4.trans.b8"};
 
 // The words of an opcode, taken one by one.
 class Words {
@@ -120,14 +118,13 @@ Map map_of(const MatrixMove& move) {
       {.name = "index", .extent = move.count, .alias = "matrix", .missing = Missing::Zero},
       {.name = "row", .extent = move.rows()},
       {.name = "col", .extent = move.bytes ? matrix::byte_columns : matrix_extent}};
-  map.place = {
-      {.name = "thread", .extent = lanes},
-      {.name = "register",
-       .extent = registers,
-       .alias = "reg",
-       .missing = Missing::All,
-       .largest = 4},
-      {.name = "part", .extent = register_bits / map.bits, .missing = Missing::All}};
+  map.place = {{.name = "thread", .extent = lanes},
+               {.name = "register",
+                .extent = registers,
+                .alias = "reg",
+                .missing = Missing::All,
+                .largest = 4},
+               {.name = "part", .extent = register_bits / map.bits, .missing = Missing::All}};
   map.places = [=](const Coords& e) {
     const matrix::Element at = {e[0], e[1], e[2]};
     const matrix::Slot s =
@@ -146,7 +143,8 @@ Map map_of(const MatrixMove& move) {
 Keys keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col", "matrix", "index"});
-  if (ask == Ask::Place) return Keys(words, {}, {"thread", "warp", "lane", "register", "reg", "part"});
+  if (ask == Ask::Place)
+    return Keys(words, {}, {"thread", "warp", "lane", "register", "reg", "part"});
   return Keys(words, {});
 }
 

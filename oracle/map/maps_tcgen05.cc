@@ -324,12 +324,11 @@ namespace {
 std::string reach_text(const TmemLoad& load) {
   const int lanes = fragment_lanes(load.fragment.shape);
   const int low = load.at.tmem_lane;
-  std::string text = fmt::format("each reads {}columns {} to {}",
-                                 lanes == lanes_per_warp
-                                     ? std::string()
-                                     : fmt::format("lanes {} to {} of its 32, ", low, low + lanes - 1),
-                                 load.at.tmem_column,
-                                 load.at.tmem_column + footprint_columns(load.fragment) - 1);
+  std::string text = fmt::format(
+      "each reads {}columns {} to {}",
+      lanes == lanes_per_warp ? std::string()
+                              : fmt::format("lanes {} to {} of its 32, ", low, low + lanes - 1),
+      load.at.tmem_column, load.at.tmem_column + footprint_columns(load.fragment) - 1);
   if (lanes < lanes_per_warp)
     text += fmt::format("; address={:#010x} names the other lanes",
                         encode(TmemAddress{lanes - low, load.at.tmem_column}));

@@ -66,13 +66,13 @@ wgmma::CtaTile cta_tile_from(const Form& f, const Keys& keys) {
   constexpr std::uint64_t longest = 4096;
   const Atoms atoms = parse_atoms(keys.text("atoms", "1x1x1"));
   if (atoms.k != 1)
-    throw UsageError("warpgroups along K have a D each, which is added later: expected atoms=MxNx1");
+    throw UsageError(
+        "warpgroups along K have a D each, which is added later: expected atoms=MxNx1");
   const wgmma::CtaTile tile = {
       f.d,
       f.n,
       static_cast<int>(keys.number_or("bM", 1, longest, std::uint64_t{wgmma::m} * atoms.m)),
-      static_cast<int>(
-          keys.number_or("bN", 1, longest, static_cast<std::uint64_t>(f.n) * atoms.n)),
+      static_cast<int>(keys.number_or("bN", 1, longest, static_cast<std::uint64_t>(f.n) * atoms.n)),
       static_cast<int>(atoms.m),
       static_cast<int>(atoms.n)};
   if (!exists(tile))
@@ -352,8 +352,8 @@ Asked read(const Question& question, Ask ask) {
   const Instruction instruction = instruction_of(question, asked.keys);
   asked.map = map_of(instruction, matrix, asked.keys, ask);
   if (ask == Ask::Whole)
-    asked.map.title = fmt::format("{} of {}{}", matrix, mnemonic_with_keys(instruction),
-                                  tile_words(asked.keys));
+    asked.map.title =
+        fmt::format("{} of {}{}", matrix, mnemonic_with_keys(instruction), tile_words(asked.keys));
   if (inputs)
     asked.sum = [instruction, keys = asked.keys](const Coords& d) {
       return sum_of(instruction, keys, d);

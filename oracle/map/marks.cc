@@ -76,7 +76,8 @@ void Marks::require(const Map& map) const {
     if (is_of_registers(map) && mark.key == "lane") end = lanes_per_warp;
     if (map.space == Space::SharedMemory && mark.key == "byte") end = static_cast<int>(largest);
     if (end == 0)
-      throw UsageError(fmt::format("{}= outlines nothing: {} has no {}", mark.key, map.matrix, mark.key));
+      throw UsageError(
+          fmt::format("{}= outlines nothing: {} has no {}", mark.key, map.matrix, mark.key));
     if (mark.value < first || mark.value >= end)
       throw UsageError(fmt::format("{}={} is out of range: expected [{}, {}]", mark.key, mark.value,
                                    first, end - 1));

@@ -117,7 +117,8 @@ Picture memory_picture(const Map& map, const Marks& marks) {
   picture.title = map.title;
   picture.legend =
       "line: 128 bytes of shared memory, cell: the elements in 16 bytes; colour: which 16 bytes of "
-      "their row (or column, if that lies along memory) of the matrix; dashed: not read; ...: lines "
+      "their row (or column, if that lies along memory) of the matrix; dashed: not read; ...: "
+      "lines "
       "that are left out or not read";
   picture.hue_word = "unit";
   picture.hues = units;

@@ -236,8 +236,9 @@ Picture picture_of(const Map& map, bool by_slot, const Marks& marks) {
     for (std::size_t col = 0; col < grid.at[row].size(); ++col) {
       const Coords& at = grid.at[row][col];
       Cell cell = coloured(map, at, by_slot, table.rows[row][col + 1]);
-      cell.marked = marks.any() && (by_slot ? holds(map, at) && marks.fit(map, map.element_at(at), at)
-                                            : marks.fit_element(map, at));
+      cell.marked =
+          marks.any() && (by_slot ? holds(map, at) && marks.fit(map, map.element_at(at), at)
+                                  : marks.fit_element(map, at));
       picture.cells.back().push_back(std::move(cell));
     }
   }
@@ -258,8 +259,8 @@ Answer table(const Question& asked) {
                     map.space == Space::SharedMemory ? "shared memory" : "Tensor Memory"));
   if (!options.svg_path.empty()) {
     const bool blocks = map.blocks && !options.by_slot;
-    Answer drawn = draw(blocks ? block_picture(map, marks) : picture_of(map, options.by_slot, marks),
-                        options);
+    Answer drawn =
+        draw(blocks ? block_picture(map, marks) : picture_of(map, options.by_slot, marks), options);
     drawn.complaint = notes_text(map);
     return drawn;
   }

@@ -103,9 +103,9 @@ Answer where(const Question& question) {
   const Coords element = coords_from(map.element, asked.keys)[0];
   const std::vector<Coords> places = map.places(element);
   if (places.empty())
-    return {Status::No, "",
-            fmt::format("no warp of the load reads {}: {}", element_text(map, element),
-                        map.nothing)};
+    return {
+        Status::No, "",
+        fmt::format("no warp of the load reads {}: {}", element_text(map, element), map.nothing)};
   if (style == Style::Json) {
     Value::Members members = noted_members(map, element);
     if (asked.sum) members.push_back({"inputs", sum_value(asked.sum(element), map, element)});
@@ -128,7 +128,8 @@ std::vector<Coords> places_asked(const Map& map, const Keys& keys) {
   std::vector<Axis> axes = map.place;
   axes[0].missing = Missing::All;
   const std::uint64_t warps = static_cast<std::uint64_t>(axes[0].extent) / lanes_per_warp;
-  const std::uint64_t warp = warps == 1 && !keys.has("warp") ? 0 : keys.number("warp", 0, warps - 1);
+  const std::uint64_t warp =
+      warps == 1 && !keys.has("warp") ? 0 : keys.number("warp", 0, warps - 1);
   const auto asked = [&](const Coords& at) {
     const auto thread = static_cast<std::uint64_t>(at[0]);
     return thread / lanes_per_warp == warp &&

@@ -130,10 +130,9 @@ std::string reader_text(const Map& map, const Coords& place) {
   if (!of_warpgroup || is_of_cells(map)) return "";
   const std::string nibble =
       map.space == Space::Metadata ? fmt::format("nibble {}, ", place[2]) : "";
-  const std::string group =
-      map.place[0].extent > threads_per_warpgroup
-          ? fmt::format("warpgroup {}, ", place[0] / threads_per_warpgroup)
-          : "";
+  const std::string group = map.place[0].extent > threads_per_warpgroup
+                                ? fmt::format("warpgroup {}, ", place[0] / threads_per_warpgroup)
+                                : "";
   return fmt::format(" ({}{}warp {}, lane {})", nibble, group, warp, place[0] % lanes_per_warp);
 }
 

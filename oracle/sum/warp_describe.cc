@@ -70,23 +70,24 @@ Facts facts_of_move(const Question& question) {
   const Map map = map_of(question, "D");
   const MatrixMove move = matrix_move_from(text);
   const std::string name = text.substr(0, text.find('.'));
-  const std::string shape =
-      move.bytes ? fmt::format(".{}", shape_text(move)) : std::string();
+  const std::string shape = move.bytes ? fmt::format(".{}", shape_text(move)) : std::string();
   const std::string trans = move.transposed ? ".trans" : "";
   const std::string type = type_text(text, move);
   const bool load = name == "ldmatrix";
-  return {{"instruction", fmt::format("{}{}.x{}{}{}", name, shape, move.count, trans,
-                                      move.bytes ? "." + type : "")},
-          {"PTX", fmt::format("{}.sync.aligned.{}.x{}{}.shared.{} {}", name, shape_text(move),
-                              move.count, trans, type, load ? "D, [address]" : "[address], D")},
-          {"D", matrix_text(map)},
-          {"addresses", fmt::format("thread {}*matrix + row has that of a row: 16 bytes, a multiple of 16",
-                                    move.rows())},
-          {"executed by", "one warp"},
-          {"evidence, fragments",
-           move.bytes ? "Documented PTX ISA 9.2, 9.7.14.5.15 and .16; Inferred: what its figures leave "
-                        "to the eye, from CUTLASS's layouts"
-                      : "Documented PTX ISA 9.2, 9.7.14.5.15 and .16"}};
+  return {
+      {"instruction",
+       fmt::format("{}{}.x{}{}{}", name, shape, move.count, trans, move.bytes ? "." + type : "")},
+      {"PTX", fmt::format("{}.sync.aligned.{}.x{}{}.shared.{} {}", name, shape_text(move),
+                          move.count, trans, type, load ? "D, [address]" : "[address], D")},
+      {"D", matrix_text(map)},
+      {"addresses",
+       fmt::format("thread {}*matrix + row has that of a row: 16 bytes, a multiple of 16",
+                   move.rows())},
+      {"executed by", "one warp"},
+      {"evidence, fragments",
+       move.bytes ? "Documented PTX ISA 9.2, 9.7.14.5.15 and .16; Inferred: what its figures leave "
+                    "to the eye, from CUTLASS's layouts"
+                  : "Documented PTX ISA 9.2, 9.7.14.5.15 and .16"}};
 }
 
 }  // namespace

@@ -195,10 +195,9 @@ TileElement element_of(const OperandLayout& layout, const TileElementWords& word
   const TileElement element = {(is_b ? words.col : words.row).value_or(std::min(mn - 1, 1u)),
                                (is_b ? words.row : words.col).value_or(usual_k)};
   if (element.mn >= mn || element.k >= k)
-    throw UsageError(fmt::format("{}={} is out of range: expected [0, {}]",
-                                 (element.mn >= mn) == is_b ? "col" : "row",
-                                 element.mn >= mn ? element.mn : element.k,
-                                 (element.mn >= mn ? mn : k) - 1));
+    throw UsageError(fmt::format(
+        "{}={} is out of range: expected [0, {}]", (element.mn >= mn) == is_b ? "col" : "row",
+        element.mn >= mn ? element.mn : element.k, (element.mn >= mn ? mn : k) - 1));
   return element;
 }
 

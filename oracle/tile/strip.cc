@@ -53,7 +53,8 @@ struct Strip {
     const std::uint32_t bytes = u.along * unit_bytes;
     const OperandByte at = k_major() ? OperandByte{u.across, bytes} : OperandByte{bytes, u.across};
     const std::uint32_t linear =
-        layout.blocks[0].start_bytes + offset_bytes(canonical_layout(layout.tile, layout.tile.contiguous_bytes), at);
+        layout.blocks[0].start_bytes +
+        offset_bytes(canonical_layout(layout.tile, layout.tile.contiguous_bytes), at);
     return swizzle_function(layout.swizzle).apply(linear);
   }
 
@@ -70,7 +71,8 @@ struct Strip {
 std::string colour_of(Unit unit) { return pastel(static_cast<int>(unit.along % hues), hues, 1, 3); }
 
 int scaled(std::uint32_t index, std::uint32_t of, int points) {
-  return static_cast<int>(static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(points) / of);
+  return static_cast<int>(static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(points) /
+                          of);
 }
 
 // A part of a matrix of `columns` x `rows` drawn at (x, y), as large as a panel; at least a few points wide.
@@ -132,7 +134,8 @@ Box add_memory(Drawing& drawing, const Strip& strip) {
       const std::uint32_t address = strip.address({along, across});
       if (address / around == first / around) held[address] = {along, across};
     }
-  drawing.words(Ink::Text, memory_x, top, "2 in shared memory: lines of 128 bytes, 16 a cell, 4 banks a cell");
+  drawing.words(Ink::Text, memory_x, top,
+                "2 in shared memory: lines of 128 bytes, 16 a cell, 4 banks a cell");
   const int x = memory_x + name_width, y = top + 2 * line_height;
   for (int u = 0; u < units; ++u)
     drawing.words(Ink::Dim, x + u * unit_width + unit_width / 2, top + line_height,
@@ -171,9 +174,10 @@ void add_legend(Drawing& drawing, const Strip& strip, int y) {
       letters);
   drawing.paragraph(
       Ink::Dim, memory_x, y,
-      fmt::format("2: a cell is {}:unit, where unit u is 16 bytes along {} from byte 16 u on; colour: "
-                  "the unit; dashed: not of the tile",
-                  strip.k_major() ? "mn" : "k", strip.k_major() ? "K" : "MN"),
+      fmt::format(
+          "2: a cell is {}:unit, where unit u is 16 bytes along {} from byte 16 u on; colour: "
+          "the unit; dashed: not of the tile",
+          strip.k_major() ? "mn" : "k", strip.k_major() ? "K" : "MN"),
       letters);
 }
 
@@ -217,7 +221,8 @@ std::string sentence_of(const Strip& strip) {
   const std::uint32_t byte = strip.address(unit) + strip.along_bytes(strip.element) % unit_bytes;
   const OperandBlock& block = strip.block();
   return fmt::format(
-      "mn {}, k {} of the tile: byte {:#x}, bank {}; mn {}, k {} of the instruction that begins at mn {}, k {}",
+      "mn {}, k {} of the tile: byte {:#x}, bank {}; mn {}, k {} of the instruction that begins at "
+      "mn {}, k {}",
       strip.element.mn, strip.element.k, byte, byte / 4 % 32, strip.element.mn - block.mn,
       strip.element.k - block.k, block.mn, block.k);
 }
@@ -234,10 +239,11 @@ Drawing strip_of(const OperandLayout& layout, TileElement element) {
   const Box inside = middle_right(add_instruction(drawing, strip));
   const int below = top + (2 + static_cast<int>(drawn_lines)) * line_height;
   drawing.line(Ink::Arrow, global.x + 2, global.y, memory_x - 2, unit.y + unit.height / 2);
-  drawing.line(Ink::Arrow, word.x + word.width + 2, word.y + word.height / 2, unit.x + unit.width / 2,
-               below + 2);
+  drawing.line(Ink::Arrow, word.x + word.width + 2, word.y + word.height / 2,
+               unit.x + unit.width / 2, below + 2);
   drawing.line(Ink::Arrow, word.x - 2, word.y + word.height / 2, inside.x + 2, inside.y);
-  drawing.paragraph(Ink::Text, margin, lower + 2 * line_height + panel_height + 8, sentence_of(strip), 130);
+  drawing.paragraph(Ink::Text, margin, lower + 2 * line_height + panel_height + 8,
+                    sentence_of(strip), 130);
   return drawing;
 }
 

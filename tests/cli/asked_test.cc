@@ -46,7 +46,8 @@ TEST(Asked, EveryQuestionIsAnsweredAtTheFirstCommand) {
     EXPECT_TRUE(commands.insert(question.asked.question).second) << "twice: " << question.text;
     threads.insert(question.thread);
     const Finished done = asked_of_tcq(question.asked, false);
-    EXPECT_EQ(done.status, question.status) << question.text << "\n" << question.asked.question << done.err;
+    EXPECT_EQ(done.status, question.status) << question.text << "\n"
+                                            << question.asked.question << done.err;
     for (const std::string& words : question.words)
       EXPECT_NE(done.out.find(words), std::string::npos)
           << question.text << "\ntcq " << question.asked.question << "\n"

@@ -1,6 +1,5 @@
 // Register fragments: every map is a bijection, its inverse inverts it, its CuTe string says the
 // same, and the worked examples hold. D, A in registers, sparse metadata, ldmatrix/stmatrix.
-#include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/fragment.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +12,7 @@
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/matrix_fragment.h"
+#include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/sparse.h"
 #include "sim/isa/wgmma/store.h"

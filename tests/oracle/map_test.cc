@@ -398,7 +398,7 @@ TEST(Equation, OfLdmatrixIsTheMapBothWays) {
   for (const std::string& question : ldmatrix_questions()) {
     const Map map = map_of_words(question);
     const Lines lines = lines_of(map);
-    const int rows = map.element[1].extent, size = rows * map.element[2].extent, parts = map.place[2].extent;
+    const int rows = map.element[1].extent, size = rows * map.element[2].extent;
     const cute::Layout layout(lines.at("CuTe (thread, value) -> row + " + std::to_string(rows) +
                                        "*col + " + std::to_string(size) + "*matrix"));
     for_each(map.place, false, [&](const Coords& at) {
@@ -407,7 +407,7 @@ TEST(Equation, OfLdmatrixIsTheMapBothWays) {
                            {"matrix", e[0]},  {"row", e[1]},  {"col", e[2]}};
       for (const std::string what : {"matrix", "row", "col", "thread", "reg", "part"})
         ASSERT_EQ(evaluate(lines, what, names), names.at(what)) << question;
-      ASSERT_EQ(layout({at[0], parts * at[1] + at[2]}), e[1] + rows * e[2] + size * e[0])
+      ASSERT_EQ(layout({at[0], 32 / map.bits * at[1] + at[2]}), e[1] + rows * e[2] + size * e[0])
           << question;
     });
   }
@@ -484,9 +484,10 @@ TEST(Where, NamesRegistersOfLoadsBothWays) {
   const std::string second = "where tcgen05.ld.16x256b.x8 D address=0x100020 tmem_lane=82";
   EXPECT_EQ(text_of(second + " tmem_column=55"),
             "tmem_lane 82, tmem_column 55 = thread 75, register 9");
-  EXPECT_EQ(ask(second + " tmem_column=31").complaint,
-            "no warp of the load reads tmem_lane 82, tmem_column 31: each reads lanes 16 to 31 of its "
-            "32, columns 32 to 95; address=0x00000020 names the other lanes");
+  EXPECT_EQ(
+      ask(second + " tmem_column=31").complaint,
+      "no warp of the load reads tmem_lane 82, tmem_column 31: each reads lanes 16 to 31 of its "
+      "32, columns 32 to 95; address=0x00000020 names the other lanes");
   EXPECT_EQ(text_of("where tcgen05.ld.16x32bx2.x4 D half_split=2 tmem_lane=3 tmem_column=2"),
             "tmem_lane 3, tmem_column 2 = thread 3, register 2 and thread 19, register 0");
   EXPECT_EQ(text_of("where tcgen05.ld.32x32b.x16.pack::16b D tmem_lane=69 tmem_column=11"),

@@ -159,7 +159,8 @@ TEST(Pictures, MarksOutlineWhatFitsAllOfThem) {
   EXPECT_EQ(count_of(one, "outlined: row=9 col=13, 1 cell"), 1);
   EXPECT_EQ(all(drawn(d + "thread=5", true), "mark", "rect").size(), 32u);
   EXPECT_EQ(
-      all(drawn("table tcgen05.mma.cta_group::1.kind::f16 D m=64 n=16 warp=1"), "mark", "rect").size(),
+      all(drawn("table tcgen05.mma.cta_group::1.kind::f16 D m=64 n=16 warp=1"), "mark", "rect")
+          .size(),
       256u);
   EXPECT_TRUE(all(drawn(d), "mark", "rect").empty());
 }
@@ -181,8 +182,8 @@ TEST(Pictures, MarksThatFitNothingAreRefused) {
 TEST(Pictures, SharedMemoryIsDrawnInLinesOf128BytesWithItsBanks) {
   const std::string b = "bytes wgmma.m64n64k16.f32.bf16.bf16 B desc=0x4000004000010040";
   const Drawn picture = drawn(b + " row=9 col=1");
-  EXPECT_EQ(all(picture, "box", "rect").size() + all(picture, "faded", "rect").size(),
-            2u * 64 + 8) << "two units of a line are read, and the scale";
+  EXPECT_EQ(all(picture, "box", "rect").size() + all(picture, "faded", "rect").size(), 2u * 64 + 8)
+      << "two units of a line are read, and the scale";
   EXPECT_EQ(all(picture, "unread", "rect").size(), 6u * 64);
   const auto x = [&](const char* label) { return word(picture, label).attribute("x").as_int(); };
   const auto y = [&](const char* label) { return word(picture, label).attribute("y").as_int(); };
@@ -190,7 +191,8 @@ TEST(Pictures, SharedMemoryIsDrawnInLinesOf128BytesWithItsBanks) {
   EXPECT_EQ(x("[0..7][1]"), x("banks 4-7"));
   EXPECT_EQ(y("[8..15][1]"), y("0x480"));
   EXPECT_EQ(all(picture, "mark", "rect").size(), 1u);
-  const Drawn large = drawn("bytes wgmma.m64n256k16.f32.bf16.bf16 B desc=0x4000004000010040 col=100");
+  const Drawn large =
+      drawn("bytes wgmma.m64n256k16.f32.bf16.bf16 B desc=0x4000004000010040 col=100");
   EXPECT_LT(large.svg().attribute("width").as_int(), 850);
   EXPECT_LT(large.svg().attribute("height").as_int(), 1200);
   EXPECT_EQ(count_of(large, "[0..7][100]"), 1) << "a line with a mark is drawn";
@@ -198,8 +200,8 @@ TEST(Pictures, SharedMemoryIsDrawnInLinesOf128BytesWithItsBanks) {
 }
 
 TEST(Pictures, ATileOfSeveralWarpgroupsIsDrawnInBlocks) {
-  const Drawn tile =
-      drawn("table wgmma.m64n128k16.f32.bf16.bf16 D bM=128 bN=256 atoms=2x1x1 thread=210 register=68");
+  const Drawn tile = drawn(
+      "table wgmma.m64n128k16.f32.bf16.bf16 D bM=128 bN=256 atoms=2x1x1 thread=210 register=68");
   EXPECT_EQ(count_of(tile, "w6 r68,69"), 1);
   EXPECT_EQ(all(tile, "mark", "rect").size(), 1u);
   EXPECT_LT(tile.svg().attribute("width").as_int(), 850);
@@ -234,9 +236,8 @@ TEST(Pictures, AStripLeadsFromTheTileToTheByteThatItsDescriptorReads) {
         text_of("where " + opcode + " " + way.matrix + " " + way.inside + " desc=" + way.word);
     const std::string byte = where.substr(where.find("byte ")) + ",";
     EXPECT_TRUE(byte.starts_with(way.byte)) << where;
-    EXPECT_NE(line_with(strip, "mn ").find(byte), std::string::npos)
-        << where << "\n"
-        << line_with(strip, "mn ");
+    EXPECT_NE(line_with(strip, "mn ").find(byte), std::string::npos) << where << "\n"
+                                                                     << line_with(strip, "mn ");
     EXPECT_EQ(all(strip, "mark", "rect").size(), 3u);
     EXPECT_EQ(all(strip, "arrow", "line").size(), 3u);
     EXPECT_LT(strip.svg().attribute("width").as_int(), 850);

@@ -52,8 +52,8 @@ HOST_DEVICE constexpr Element element(const CtaTile& t, Slot s) {
   const int per_instruction = accumulator_registers(t.d, t.n);
   const int group = s.thread / threads_per_warpgroup;
   const int repeat = s.reg / per_instruction;
-  const Element inside = accumulator_element(
-      t.d, {s.thread % threads_per_warpgroup, s.reg % per_instruction, s.part});
+  const Element inside =
+      accumulator_element(t.d, {s.thread % threads_per_warpgroup, s.reg % per_instruction, s.part});
   const int unit_m = group % t.groups_m + t.groups_m * (repeat % repeats_m(t));
   const int unit_n = group / t.groups_m + t.groups_n * (repeat / repeats_m(t));
   return {m * unit_m + inside.row, t.n * unit_n + inside.col};

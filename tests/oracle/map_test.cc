@@ -407,8 +407,7 @@ TEST(Equation, OfLdmatrixIsTheMapBothWays) {
                            {"matrix", e[0]},  {"row", e[1]},  {"col", e[2]}};
       for (const std::string what : {"matrix", "row", "col", "thread", "reg", "part"})
         ASSERT_EQ(evaluate(lines, what, names), names.at(what)) << question;
-      ASSERT_EQ(layout({at[0], 32 / map.bits * at[1] + at[2]}), e[1] + rows * e[2] + size * e[0])
-          << question;
+      ASSERT_EQ(layout({at[0], 32 / map.bits * at[1] + at[2]}), e[1] + rows * e[2] + size * e[0]);
     });
   }
 }

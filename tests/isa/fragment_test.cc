@@ -303,7 +303,7 @@ TEST(Wgmma_Sparse, StoredElementsFillTheDenseK) {
 
 TEST(CtaTile, SlotElementIsABijection) {
   for (const wgmma::CtaTile& t :
-       {wgmma::CtaTile{Type::f32, 64, 128, 128, 2, 1}, wgmma::CtaTile{Type::f32, 24, 64, 48, 1, 2},
+       {wgmma::CtaTile{Type::f32, 64, 128, 128, 2, 1}, wgmma::CtaTile{Type::f32, 24, 64, 96, 1, 2},
         wgmma::CtaTile{Type::f16, 32, 256, 64, 2, 2}}) {
     ASSERT_TRUE(exists(t));
     std::set<std::tuple<int, int, int>> seen;

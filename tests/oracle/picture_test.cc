@@ -153,7 +153,7 @@ TEST(Pictures, MarksOutlineWhatFitsAllOfThem) {
   const std::string d = "table wgmma.m64n64k16.f32.bf16.bf16 D ";
   EXPECT_EQ(all(drawn(d + "thread=5"), "mark", "rect").size(), 32u);
   EXPECT_EQ(all(drawn(d + "warp=1 register=0"), "mark", "rect").size(), 32u);
-  EXPECT_EQ(all(drawn(d + "lane=5 warp=0"), "mark", "rect").size(), 32u);
+  EXPECT_EQ(all(drawn(d + "lane=5 warp=1"), "mark", "rect").size(), 32u);
   const Drawn one = drawn(d + "row=9 col=13");
   ASSERT_EQ(all(one, "mark", "rect").size(), 1u);
   EXPECT_EQ(count_of(one, "outlined: row=9 col=13, 1 cell"), 1);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -158,6 +159,7 @@ Value list_value() {
 struct Subject {
   std::string_view name;
   std::variant<const Explanation*, const PtxasMessage*, const Erratum*> of;
+  bool is_sure = true;  // has most of the words that were asked
 };
 
 std::vector<Subject> named_subjects() {
@@ -262,7 +264,10 @@ std::vector<Subject> searched(std::string_view words) {
   }
   if (found.size() > 1 && is_clear(words, texts[found[0]], texts[found[1]])) return {all[found[0]]};
   std::vector<Subject> subjects;
-  for (const std::size_t i : found) subjects.push_back(all[i]);
+  for (const std::size_t i : found) {
+    subjects.push_back(all[i]);
+    subjects.back().is_sure = has_most(words, texts[i]);
+  }
   return subjects;
 }
 
@@ -274,13 +279,22 @@ std::vector<Subject> subjects_of(std::string_view words) {
   return searched(words);
 }
 
-// The first in full, the others in a line each.
-std::string several_text(const std::vector<Subject>& found) {
-  std::string text = std::visit([](const auto* one) { return full_text(*one); }, found[0].of);
-  text += "\n\nothers that may be meant; 'tcq explain NAME' says more";
-  for (std::size_t i = 1; i < found.size(); ++i)
-    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, found[i].of);
+std::string lines_text(std::span<const Subject> subjects) {
+  std::string text;
+  for (const Subject& subject : subjects)
+    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, subject.of);
   return text;
+}
+
+// The first in full if it has most of the words, the others in a line each.
+std::string text_about(std::span<const Subject> found) {
+  if (!found[0].is_sure)
+    return "these have some of the words; 'tcq explain NAME' says more" + lines_text(found);
+  const std::string first =
+      std::visit([](const auto* one) { return full_text(*one); }, found[0].of);
+  if (found.size() == 1) return first;
+  return first + "\n\nothers that may be meant; 'tcq explain NAME' says more" +
+         lines_text(found.subspan(1));
 }
 
 }  // namespace
@@ -296,12 +310,9 @@ Answer explain(const Question& question) {
   const auto value = [](const Subject& subject) {
     return std::visit([](const auto* one) { return full_value(*one); }, subject.of);
   };
-  if (found.size() == 1) {
-    const auto text = [](const auto* one) { return full_text(*one); };
-    return {Status::Yes, json ? json_text(value(found[0])) : std::visit(text, found[0].of), ""};
-  }
-  if (json) return {Status::Yes, json_text(list_of(found, value)), ""};
-  return {Status::Yes, several_text(found), ""};
+  if (!json) return {Status::Yes, text_about(found), ""};
+  return {Status::Yes,
+          found.size() == 1 ? json_text(value(found[0])) : json_text(list_of(found, value)), ""};
 }
 
 }  // namespace tcq::oracle

@@ -14,19 +14,20 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 70> empty_words = {
-    "the",        "a",        "an",        "is",        "are",         "was",    "be",     "of",
-    "to",         "in",       "on",        "at",        "and",         "or",     "for",    "with",
-    "by",         "why",      "what",      "how",       "when",        "which",  "does",   "do",
-    "did",        "my",       "i",         "we",        "it",          "its",    "this",   "that",
-    "there",      "from",     "as",        "if",        "not",         "no",     "can",    "has",
-    "have",       "function", "ptxas",     "info",      "warning",     "none",   "line",   "due",
-    "around",     "error",    "get",       "potential", "performance", "loss",   "kernel", "need",
-    "needs",      "needed",   "necessary", "required",  "must",        "should", "use",    "using",
-    "attempting", "without",  "always",    "really",    "still",       "exactly"};
+constexpr std::array<std::string_view, 74> empty_words = {
+    "the",        "a",        "an",        "is",        "are",         "was",     "be",     "of",
+    "to",         "in",       "on",        "at",        "and",         "or",      "for",    "with",
+    "by",         "why",      "what",      "how",       "when",        "which",   "does",   "do",
+    "did",        "my",       "i",         "we",        "it",          "its",     "this",   "that",
+    "there",      "from",     "as",        "if",        "not",         "no",      "can",    "has",
+    "have",       "function", "ptxas",     "info",      "warning",     "none",    "line",   "due",
+    "around",     "error",    "get",       "potential", "performance", "loss",    "kernel", "need",
+    "needs",      "needed",   "necessary", "required",  "must",        "should",  "use",    "using",
+    "attempting", "without",  "always",    "really",    "still",       "exactly", "only",   "wrong",
+    "results",    "both"};
 
 // Words of which each stands for all in its row.
-constexpr std::array<std::array<std::string_view, 5>, 11> same_meaning = {
+constexpr std::array<std::array<std::string_view, 5>, 12> same_meaning = {
     {{"hang", "deadlock", "stuck", "hangs", "forever"},
      {"serialized", "serialises", "serialised", "slow", ""},
      {"mma", "wgmma", "mma_async", "gmma", ""},
@@ -37,6 +38,7 @@ constexpr std::array<std::array<std::string_view, 5>, 11> same_meaning = {
      {"lbo", "leading_byte_offset", "leading", "", ""},
      {"overwrites", "overwritten", "refills", "reused", "reuse"},
      {"stage", "slot", "buffer", "", ""},
+     {"race", "sometimes", "rarely", "flaky", "nondeterministic"},
      {"expect_tx", "expects", "expected", "expect", ""}}};
 
 // Names of CUTLASS, and words of PTX that say the same.
@@ -114,6 +116,9 @@ bool same_stem(std::string_view x, std::string_view y) {
   if (x == y) return true;
   if (has_digit(x) || has_digit(y)) return false;
   const auto [shorter, longer] = std::minmax({x.size(), y.size()});
+  if (longer == shorter + 1 && shorter > 2 && (x.size() > y.size() ? x : y).back() == 's' &&
+      x.substr(0, shorter) == y.substr(0, shorter))
+    return true;
   std::size_t common = 0;
   while (common < shorter && x[common] == y[common]) ++common;
   return common + 2 >= longer && common >= (common == shorter ? 4u : 6u);
@@ -211,6 +216,15 @@ std::string respelt(std::string_view words, std::span<const SearchText> texts) {
     text += (text.empty() ? "" : " ") + best;
   }
   return changed ? text : "";
+}
+
+bool has_most(std::string_view words, const SearchText& text) {
+  const Tokens asked = asked_words(words);
+  const Tokens tokens = tokens_of(text.title + " " + text.name + " " + text.text);
+  const auto had = std::count_if(asked.begin(), asked.end(), [&](const std::string& word) {
+    return has_meaning(tokens, word);
+  });
+  return 2 * static_cast<std::size_t>(had) > asked.size();
 }
 
 bool is_clear(std::string_view words, const SearchText& first, const SearchText& second) {

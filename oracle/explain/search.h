@@ -27,6 +27,9 @@ std::vector<std::size_t> found_by(std::string_view words, std::span<const Search
 // The words with those that no text has spelt as the nearest word of a text; empty if none is near.
 std::string respelt(std::string_view words, std::span<const SearchText> texts);
 
+// True if the text has more than half of the words.
+bool has_most(std::string_view words, const SearchText& text);
+
 // True if the first of two or more is meant: it has clearly more of the words than the second.
 bool is_clear(std::string_view words, const SearchText& first, const SearchText& second);
 

@@ -367,6 +367,13 @@ TEST(Explain, WordsFindWhatIsAboutThem) {
   EXPECT_FALSE(contains(text_of("explain 14 bits"), "114"));
 }
 
+TEST(Explain, WhatHasOnlySomeOfTheWordsIsNamedAndNotPrinted) {
+  const std::string text = text_of("explain register spilling");
+  EXPECT_TRUE(text.starts_with("these have some of the words; ")) << text;
+  EXPECT_FALSE(contains(text, "\nfix: "));
+  EXPECT_TRUE(contains(text_of("explain wrong results only sometimes"), "DataRace"));
+}
+
 // Words of CUTLASS, what ptxas says about targets, questions in whole sentences.
 TEST(Explain, QuestionsOfUsersFindTheirAnswer) {
   const std::pair<const char*, const char*> known[] = {

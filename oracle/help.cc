@@ -78,9 +78,10 @@ constexpr std::array<Page, 22> pages = {{
      "matrix in blocks of 128 x 4, in=smem [factors= start=BYTE] those of one instruction. "
      "ldmatrix "
      "and\n"
-     "stmatrix (.m8n8.b16): D row= col= [matrix=]; thread 8*matrix + row supplies the address of a "
-     "row. The\n"
-     "warp's mma (mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=.\n"
+     "stmatrix (.m8n8.b16, and .m16n16, .m8n16, .m16n8 of bytes): D row= col= [matrix=]; thread\n"
+     "ROWS*matrix + row supplies the address of a row. The warp's mma\n"
+     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=. C and D of wgmma in a CTA tile of several\n"
+     "warpgroups: bM= bN= atoms=2x1x1, as CuTe's TiledMMA has it; threads count in the CTA.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
      "desc_b=0x4000004000010240 terms=2 --inputs",
@@ -89,9 +90,8 @@ constexpr std::array<Page, 22> pages = {{
      "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13];\n"
-     "without register= with all registers of the thread, with warp= in place of thread= of all "
-     "its "
-     "threads.\n"
+     "without register= with all registers of the thread, with warp= in place of thread= of all its\n"
+     "threads, with warp= lane= of that one.\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
      "read.\n"
      "tcgen05.mma: tmem_lane= tmem_column= [cta=0|1] [address=WORD], status 1 if nothing of the "
@@ -107,7 +107,7 @@ constexpr std::array<Page, 22> pages = {{
      "in=smem|global\n"
      "byte=. JSON lists elements as where does.\n",
      "what wgmma.m64n128k16.f32.bf16.bf16 D thread=6 register=7", ""},
-    {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE]", "the whole map",
+    {"table", "MNEMONIC MATRIX [desc=WORD] [--by slot] [--svg FILE [marks]]", "the whole map",
      "A grid with the rows and columns of the matrix; cells are thread:register or "
      "thread:register.part\n"
      "(E: thread.nibble), or bytes with desc=. --by slot: threads and registers, cells "
@@ -116,7 +116,9 @@ constexpr std::array<Page, 22> pages = {{
      "bytes:\n"
      "row,col,byte) in the order of rows, with --by slot of threads; --transpose exchanges that "
      "order, and\n"
-     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture.\n"
+     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture, in which\n"
+     "marks (thread= warp= lane= register= part= row= col= tmem_lane= tmem_column= byte=) outline the\n"
+     "cells that fit them all; D of a tile (bM= bN= atoms=) is drawn in blocks of 8 x 8.\n"
      "tcgen05: cells tmem_lane:tmem_column.bit of the first copy; --csv lists all copies,\n"
      "row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both). tcgen05.ld and st: lanes and "
      "columns, or\n"
@@ -159,7 +161,7 @@ constexpr std::array<Page, 22> pages = {{
      "nearest\n"
      "legal value.\n",
      "encode tcgen05.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
-    {"bytes", "MNEMONIC A|B desc=WORD", "which shared-memory byte does each element come from",
+    {"bytes", "MNEMONIC A|B desc=WORD [--svg FILE [marks]]", "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
      "fastest.\n"
      "Styles: --csv --markdown --asciidoc --transpose. tcgen05.mma: the operand of one CTA; "
@@ -167,7 +169,8 @@ constexpr std::array<Page, 22> pages = {{
      "of\n"
      "4 and 6 bits have a column bit as well, and a note on stderr says how they are packed. "
      "tcgen05.cp: S,\n"
-     "mn and k are its row and col.\n",
+     "mn and k are its row and col. --svg FILE: lines of 128 bytes with their 16-byte units and banks;\n"
+     "marks as in tcq help table.\n",
      "", ""},
     {"diff", "LAYOUT LAYOUT [row=R col=C]",
      "where do two layouts of one matrix differ, and what joins them",
@@ -195,13 +198,15 @@ constexpr std::array<Page, 22> pages = {{
      "bank where\n"
      "most lanes meet, and which swizzle or pitch takes fewer.\n",
      "banks ldmatrix.x4 pitch=128", ""},
-    {"layout", "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES]",
+    {"layout",
+     "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES] [--svg FILE]",
      "how do I lay this tile out",
      "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "
      "alignment,\n"
      "the TMA box and swizzle mode that write it, CuTe and canonical layout. type= may name the "
      "type,\n"
-     "which the mnemonic decides.\n"
+     "which the mnemonic decides. --svg FILE [row= col=]: the way of one element, from the TMA box\n"
+     "through shared memory and the descriptor into the instruction.\n"
      "tcgen05.mma: the same for A or B; without either a whole GEMM tile, tcq layout MNEMONIC m=M "
      "n=N "
      "k=K\n"

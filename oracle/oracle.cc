@@ -23,7 +23,7 @@ Answer answered_elsewhere(const Question& question) {
 }
 
 // What a verb takes besides --json and --arch.
-enum class Takes { Nothing, Inputs, Terms, Family, Styles, Tables, Picture };
+enum class Takes { Nothing, Inputs, Terms, Family, Styles, Tables, Picture, List };
 
 struct Verb {
   std::string_view name;
@@ -42,10 +42,10 @@ constexpr std::array<Verb, 22> verbs = {
      {"equation", equation},
      {"decode", decode, Takes::Picture},
      {"encode", encode},
-     {"bytes", bytes, Takes::Styles},
+     {"bytes", bytes, Takes::List},
      {"diff", diff},
      {"banks", banks},
-     {"layout", layout},
+     {"layout", layout, Takes::Picture},
      {"partition", partition},
      {"tmem", tmem, Takes::Picture},
      {"check", data_lines_follow, Takes::Nothing, check_line},
@@ -101,9 +101,10 @@ void check_options(const Question& question, Takes takes) {
   refuse_option(options.explain && takes != Takes::Terms, "--explain", "mma", question);
   refuse_option(!options.family.empty() && takes != Takes::Family, "--family", "list", question);
   refuse_option(options.by_slot && !tables, "--by slot", "table", question);
-  refuse_option(!options.svg_path.empty() && !tables && takes != Takes::Picture, "--svg",
-                "table, tmem and decode", question);
-  const bool styles = tables || takes == Takes::Styles;
+  const bool list = takes == Takes::List;
+  refuse_option(!options.svg_path.empty() && !tables && !list && takes != Takes::Picture, "--svg",
+                "table, bytes, layout, tmem and decode", question);
+  const bool styles = tables || list || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
   refuse_option(!plain && !styles, option_of(options.style), "tables", question);
 }

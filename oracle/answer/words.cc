@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -21,7 +22,92 @@ constexpr std::size_t longest_path = 400;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Levenshtein distance without regard to case, or `limit` if it is not smaller.
+// What people call types and kinds -> PTX's words.
+struct Colloquial {
+  std::string_view said, meant;
+};
+constexpr std::array<Colloquial, 16> colloquial = {{{"fp8", "e4m3"},
+                                                    {"fp16", "f16"},
+                                                    {"half", "f16"},
+                                                    {"bfloat16", "bf16"},
+                                                    {"fp32", "f32"},
+                                                    {"float", "f32"},
+                                                    {"int8", "s8"},
+                                                    {"uint8", "u8"},
+                                                    {"fp4", "e2m1"},
+                                                    {"kind::fp8", "kind::f8f6f4"},
+                                                    {"kind::bf16", "kind::f16"},
+                                                    {"kind::nvfp4", "kind::mxf4nvf4"},
+                                                    {"r", "row"},
+                                                    {"i", "row"},
+                                                    {"c", "col"},
+                                                    {"j", "col"}}};
+
+std::vector<std::string_view> parts_of(std::string_view word) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find('.', at), word.size());
+    parts.push_back(word.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// The parts between dots, each as PTX calls it.
+std::string in_ptx(std::string_view word) {
+  std::string text;
+  for (std::string_view part : parts_of(word)) {
+    for (const Colloquial& one : colloquial)
+      if (same_word(part, one.said)) part = one.meant;
+    text += fmt::format("{}{}", text.empty() ? "" : ".", part);
+  }
+  return text;
+}
+
+// Parts that the candidate has besides those of the word, which it has in their order; -1 if it lacks one.
+int parts_left_out(const std::vector<std::string_view>& word, std::string_view candidate) {
+  const std::vector<std::string_view> all = parts_of(candidate);
+  std::size_t next = 0;
+  for (const std::string_view part : all)
+    if (next < word.size() && same_word(part, word[next])) ++next;
+  return next == word.size() ? static_cast<int>(all.size() - word.size()) : -1;
+}
+
+// The word with the fewest parts left out, tcgen05.mma for tcgen05.mma.cta_group::1.kind::f16.
+std::string_view with_parts_left_out(std::string_view word,
+                                     std::span<const std::string_view> candidates) {
+  const std::vector<std::string_view> parts = parts_of(word);
+  std::string_view best;
+  int fewest = std::numeric_limits<int>::max();
+  for (const std::string_view candidate : candidates) {
+    const int left_out = parts_left_out(parts, candidate);
+    if (left_out < 0 || left_out >= fewest) continue;
+    fewest = left_out;
+    best = candidate;
+  }
+  return best;
+}
+
+// The first key of which the word is a part, lane for tmem_lane.
+std::string_view key_with(std::string_view word, std::span<const std::string_view> candidates) {
+  for (const std::string_view candidate : candidates) {
+    const std::size_t begin = candidate.rfind('_');
+    if (begin != candidate.npos && same_word(candidate.substr(begin + 1), word)) return candidate;
+  }
+  return "";
+}
+
+std::string joined_with_or(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace
+
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (gap >= limit) return limit;
@@ -41,17 +127,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
   }
   return std::min(row[b.size()], limit);
 }
-
-std::string joined_with_or(std::span<const std::string_view> words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string printable(std::string_view text) { return ptx::escaped(text); }
 
@@ -95,8 +170,11 @@ std::string_view name(AtomOrder order) {
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  word = word.substr(0, longest_compared);
-  std::string_view best;
+  const std::string meant = in_ptx(word.substr(0, longest_compared));
+  word = meant;
+  std::string_view best = with_parts_left_out(word, candidates);
+  if (best.empty()) best = key_with(word, candidates);
+  if (!best.empty()) return best;
   std::size_t distance = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {
     const std::size_t d = edit_distance(word, candidate, distance);
@@ -127,9 +205,11 @@ Keys::Keys(std::span<const std::string_view> words, std::span<const std::string_
       std::vector<std::string_view> known(also_allowed);
       known.insert(known.end(), allowed.begin(), allowed.end());
       if (equals != std::string_view::npos) throw_unknown("key", key, known);
-      throw UsageError(
-          fmt::format("{} is not of the form key=value: expected {}; did you mean '{}='?",
-                      quoted(word), joined_with_or(known), nearest(word, known)));
+      const bool is_number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+      throw UsageError(fmt::format(
+          "{} is not of the form key=value: expected {}{}", quoted(word), joined_with_or(known),
+          is_number ? std::string("; a number needs its key")
+                    : fmt::format("; did you mean '{}='?", nearest(word, known))));
     }
     if (find(key) != nullptr)
       throw UsageError(fmt::format("key '{}' is given twice: expected it once", key));

@@ -39,7 +39,12 @@ std::string shown_path(std::string_view path);
 // The words with a blank between each two.
 std::string joined(std::span<const std::string_view> words);
 
-// The candidate with the smallest edit distance to `word`; empty if there is none.
+// Levenshtein distance without regard to case, or `limit` if it is not smaller.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
+// The candidate that is `word` with the fewest dotted parts left out (tcgen05.mma), else a key that ends in it
+// (lane: tmem_lane), else the one with the smallest edit distance; what people call fp8 or half is taken as PTX's
+// word. Empty if there is none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "unknown WHAT 'word': expected a, b or c; did you mean 'b'?"

@@ -150,6 +150,14 @@ EncodedWord encode_wgmma(const Question& question) {
   return {hex_word(word, wgmma_word_bits), remarks_on(word, use).lints};
 }
 
+// So many digits were rather copied from a printed word without its 0x.
+std::string decimal_text(std::string_view word) {
+  constexpr std::size_t digits_of_a_word = 8;
+  if (word.size() < digits_of_a_word || word.starts_with("0x") || word.starts_with("0X")) return "";
+  return fmt::format("note: {} was read as a decimal number: write 0x{} if it is hexadecimal", word,
+                     word);
+}
+
 }  // namespace
 
 Answer decode(const Question& question) {
@@ -157,7 +165,8 @@ Answer decode(const Question& question) {
   const Options& options = question.options;
   if (!options.svg_path.empty()) write_whole_file(options.svg_path, svg_text(drawing_of(decoded)));
   const bool json = options.style == Style::Json;
-  return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded), ""};
+  return {Status::Yes, json ? json_text(value_of(decoded)) : decoded_text(decoded),
+          decimal_text(question.words[1])};
 }
 
 Answer encode(const Question& question) {

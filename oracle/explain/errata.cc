@@ -56,21 +56,33 @@ void add_keyed(std::vector<const Erratum*>& found, std::string_view word) {
   }
 }
 
+std::string_view nearest_key(std::string_view word) {
+  std::vector<std::string_view> keys;
+  for (const Erratum& erratum : all_errata()) keys.push_back(erratum.key);
+  return nearest(word, keys);
+}
+
+[[noreturn]] void throw_unknown_erratum(std::string_view word, std::string_view meant) {
+  throw UsageError(fmt::format(
+      "unknown erratum {}: expected a key that 'tcq errata' lists, or words of a claim{}",
+      quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+}
+
 // Those of the keys, or those that are about the words.
 std::vector<const Erratum*> matching(std::span<const std::string_view> words) {
   std::vector<const Erratum*> found;
   for (const std::string_view word : words) add_keyed(found, word);
   if (!found.empty()) return found;
   const std::string about = joined(words);
+  const bool is_key = words.size() == 1 && about.size() > 4 && about[3] == '.' &&
+                      about.find_first_not_of("0123456789", 4) == about.npos;
+  if (is_key) throw_unknown_erratum(about, nearest_key(about));
   for (const std::size_t i : found_by(about, errata_texts(), most_found))
     found.push_back(&all_errata()[i]);
   if (!found.empty()) return found;
-  std::vector<std::string_view> keys;
-  for (const Erratum& erratum : all_errata()) keys.push_back(erratum.key);
-  throw UsageError(fmt::format(
-      "unknown erratum {}: expected a key that 'tcq errata' lists, or words of a claim; "
-      "did you mean '{}'?",
-      quoted(about), nearest(about, keys)));
+  std::string meant = respelt(about, errata_texts());
+  if (meant.empty() && about.find_first_of("0123456789") == 0) meant = nearest_key(about);
+  throw_unknown_erratum(about, meant);
 }
 
 std::string list_all(const Options& options) {

@@ -4,12 +4,13 @@
 // Names are read without regard to case and may be cut short as long as they are unique. A message of
 // ptxas may be pasted whole, with its code or without; what is neither is searched (search.h), in published
 // claims as well. Example: `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that;
-// `explain why does it hang` lists Deadlock first.
+// `explain why does it hang` explains Deadlock, and names what else may be meant.
 #include "oracle/explain/explain.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -91,7 +92,7 @@ std::string line_text(const PtxasMessage& message) {
 }
 
 std::string line_text(const Erratum& erratum) {
-  return line_text("errata " + erratum.key, "claim", erratum.claim);
+  return line_text("errata " + erratum.key, "wrong", erratum.claim);
 }
 
 std::string list_text() {
@@ -158,6 +159,7 @@ Value list_value() {
 struct Subject {
   std::string_view name;
   std::variant<const Explanation*, const PtxasMessage*, const Erratum*> of;
+  bool is_sure = true;  // has most of the words that were asked
 };
 
 std::vector<Subject> named_subjects() {
@@ -168,13 +170,25 @@ std::vector<Subject> named_subjects() {
   return all;
 }
 
-[[noreturn]] void throw_unknown_subject(std::string_view word, const std::vector<Subject>& all) {
-  std::vector<std::string_view> names;
-  for (const Subject& subject : all) names.push_back(subject.name);
+[[noreturn]] void throw_unknown_subject(std::string_view word, std::string_view meant) {
   throw UsageError(fmt::format(
-      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to "
-      "C7520, or words that a text has; did you mean '{}'?",
-      quoted(word), nearest(word, names)));
+      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to C7520, or "
+      "words that a text has{}",
+      quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+}
+
+// Empty if none is near.
+std::string_view nearest_name(std::string_view word) {
+  std::size_t distance = word.size() / 3 + 1;  // one letter of three
+  std::string_view best;
+  for (const bool whole : {true, false})  // else it may be cut short
+    for (const Subject& subject : named_subjects()) {
+      const std::string_view name = whole ? subject.name : subject.name.substr(0, word.size());
+      const std::size_t d = edit_distance(word, name, distance);
+      if (d < distance) best = subject.name;
+      distance = d;
+    }
+  return best;
 }
 
 [[noreturn]] void throw_ambiguous(std::string_view word, const std::vector<Subject>& several) {
@@ -191,7 +205,7 @@ std::vector<Subject> named(std::string_view word) {
     if (same_word(subject.name, word)) return {subject};
     if (same_word(subject.name.substr(0, word.size()), word)) begun.push_back(subject);
   }
-  if (word.empty()) throw_unknown_subject(word, begun);
+  if (word.empty()) throw_unknown_subject(word, nearest_name(word));
   if (begun.size() > 1) throw_ambiguous(word, begun);
   return begun;
 }
@@ -204,6 +218,15 @@ bool has_number(std::string_view words, std::string_view number) {
   return at != words.npos && (at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size());
 }
 
+// "errata 003.14", as answers name a claim, or its key alone.
+std::vector<Subject> erratum_named(std::string_view words) {
+  constexpr std::string_view before = "errata ";
+  if (words.starts_with(before)) words.remove_prefix(before.size());
+  for (const Erratum& erratum : all_errata())
+    if (words == erratum.key) return {{erratum.key, &erratum}};
+  return {};
+}
+
 // A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
 std::vector<Subject> pasted(std::string_view words) {
   for (const PtxasMessage& message : ptxas_messages())
@@ -214,13 +237,13 @@ std::vector<Subject> pasted(std::string_view words) {
 }
 
 SearchText search_text(const Explanation& e) {
-  return {std::string(info(e.fault).name),
-          fmt::format("{} {} {} {} {}", info(e.fault).sentence, e.cause, e.fix, e.seen,
-                      tcq::name(info(e.fault).kind))};
+  return {std::string(info(e.fault).sentence),
+          fmt::format("{} {} {} {}", e.cause, e.fix, e.seen, tcq::name(info(e.fault).kind)),
+          std::string(info(e.fault).name)};
 }
 
 SearchText search_text(const PtxasMessage& m) {
-  return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix)};
+  return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix), ""};
 }
 
 std::vector<Subject> searched(std::string_view words) {
@@ -234,18 +257,44 @@ std::vector<Subject> searched(std::string_view words) {
   for (const Erratum& erratum : all_errata()) all.push_back({erratum.key, &erratum});
   for (SearchText& text : errata_texts()) texts.push_back(std::move(text));
   const std::vector<std::size_t> found = found_by(words, texts, most_found);
-  if (found.empty()) throw_unknown_subject(words, named_subjects());
+  if (found.empty()) {
+    const std::string other = respelt(words, texts);
+    const std::string_view name = nearest_name(words);
+    throw_unknown_subject(words, name.empty() ? std::string_view(other) : name);
+  }
   if (found.size() > 1 && is_clear(words, texts[found[0]], texts[found[1]])) return {all[found[0]]};
   std::vector<Subject> subjects;
-  for (const std::size_t i : found) subjects.push_back(all[i]);
+  for (const std::size_t i : found) {
+    subjects.push_back(all[i]);
+    subjects.back().is_sure = has_most(words, texts[i]);
+  }
   return subjects;
 }
 
 std::vector<Subject> subjects_of(std::string_view words) {
   if (words.find(' ') == words.npos)
     if (std::vector<Subject> found = named(words); !found.empty()) return found;
+  if (std::vector<Subject> found = erratum_named(words); !found.empty()) return found;
   if (std::vector<Subject> found = pasted(words); !found.empty()) return found;
   return searched(words);
+}
+
+std::string lines_text(std::span<const Subject> subjects) {
+  std::string text;
+  for (const Subject& subject : subjects)
+    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, subject.of);
+  return text;
+}
+
+// The first in full if it has most of the words, the others in a line each.
+std::string text_about(std::span<const Subject> found) {
+  if (!found[0].is_sure)
+    return "these have some of the words; 'tcq explain NAME' says more" + lines_text(found);
+  const std::string first =
+      std::visit([](const auto* one) { return full_text(*one); }, found[0].of);
+  if (found.size() == 1) return first;
+  return first + "\n\nothers that may be meant; 'tcq explain NAME' says more" +
+         lines_text(found.subspan(1));
 }
 
 }  // namespace
@@ -261,15 +310,9 @@ Answer explain(const Question& question) {
   const auto value = [](const Subject& subject) {
     return std::visit([](const auto* one) { return full_value(*one); }, subject.of);
   };
-  if (found.size() == 1) {
-    const auto text = [](const auto* one) { return full_text(*one); };
-    return {Status::Yes, json ? json_text(value(found[0])) : std::visit(text, found[0].of), ""};
-  }
-  if (json) return {Status::Yes, json_text(list_of(found, value)), ""};
-  std::string text = "several are about it, the first most of all; 'tcq explain NAME' says more";
-  for (const Subject& subject : found)
-    text += "\n" + std::visit([](const auto* one) { return line_text(*one); }, subject.of);
-  return {Status::Yes, text, ""};
+  if (!json) return {Status::Yes, text_about(found), ""};
+  return {Status::Yes,
+          found.size() == 1 ? json_text(value(found[0])) : json_text(list_of(found, value)), ""};
 }
 
 }  // namespace tcq::oracle

@@ -7,24 +7,54 @@
 #include <cmath>
 #include <numeric>
 
+#include "oracle/answer/words.h"
+
 namespace tcq::oracle {
 namespace {
 
 using Tokens = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 55> empty_words = {
-    "the",  "a",         "an",          "is",   "are",     "was",  "be",   "of",  "to",     "in",
-    "on",   "at",        "and",         "or",   "for",     "with", "by",   "why", "what",   "how",
-    "when", "which",     "does",        "do",   "did",     "my",   "i",    "we",  "it",     "its",
-    "this", "that",      "there",       "from", "as",      "if",   "not",  "no",  "can",    "has",
-    "have", "function",  "ptxas",       "info", "warning", "none", "line", "due", "around", "error",
-    "get",  "potential", "performance", "loss", "kernel"};
+constexpr std::array<std::string_view, 74> empty_words = {
+    "the",        "a",        "an",        "is",        "are",         "was",     "be",     "of",
+    "to",         "in",       "on",        "at",        "and",         "or",      "for",    "with",
+    "by",         "why",      "what",      "how",       "when",        "which",   "does",   "do",
+    "did",        "my",       "i",         "we",        "it",          "its",     "this",   "that",
+    "there",      "from",     "as",        "if",        "not",         "no",      "can",    "has",
+    "have",       "function", "ptxas",     "info",      "warning",     "none",    "line",   "due",
+    "around",     "error",    "get",       "potential", "performance", "loss",    "kernel", "need",
+    "needs",      "needed",   "necessary", "required",  "must",        "should",  "use",    "using",
+    "attempting", "without",  "always",    "really",    "still",       "exactly", "only",   "wrong",
+    "results",    "both"};
 
 // Words of which each stands for all in its row.
-constexpr std::array<std::array<std::string_view, 5>, 3> same_meaning = {
+constexpr std::array<std::array<std::string_view, 5>, 12> same_meaning = {
     {{"hang", "deadlock", "stuck", "hangs", "forever"},
      {"serialized", "serialises", "serialised", "slow", ""},
-     {"mma", "wgmma", "mma_async", "gmma", ""}}};
+     {"mma", "wgmma", "mma_async", "gmma", ""},
+     {"barrier", "syncthreads", "__syncthreads", "synchronize", "synchronise"},
+     {"parity", "phase", "", "", ""},
+     {"first", "start", "begin", "initial", "fresh"},
+     {"alignment", "aligned", "align", "unaligned", "misaligned"},
+     {"lbo", "leading_byte_offset", "leading", "", ""},
+     {"overwrites", "overwritten", "refills", "reused", "reuse"},
+     {"stage", "slot", "buffer", "", ""},
+     {"race", "sometimes", "rarely", "flaky", "nondeterministic"},
+     {"expect_tx", "expects", "expected", "expect", ""}}};
+
+// Names of CUTLASS, and words of PTX that say the same.
+struct Spoken {
+  std::string_view name, words;
+};
+constexpr std::array<Spoken, 10> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+                                            {"tma_store_fence", "fence proxy async"},
+                                            {"warpgroup_arrive", "wgmma fence"},
+                                            {"warpgroup_fence_operand", "wgmma fence"},
+                                            {"warpgroup_wait", "wgmma wait_group"},
+                                            {"warpgroup_commit_batch", "wgmma commit_group"},
+                                            {"umma_arrive", "tcgen05 commit"},
+                                            {"rtx", "sm_120"},
+                                            {"geforce", "sm_120"},
+                                            {"leading_dimension_byte_offset", "lbo"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -57,9 +87,21 @@ Tokens tokens_of(std::string_view text, bool with_parts = true) {
   return tokens;
 }
 
+Tokens in_ptx(std::string_view words) {
+  Tokens tokens;
+  for (std::string& token : tokens_of(words, false)) {
+    const auto* said = std::find_if(spoken.begin(), spoken.end(),
+                                    [&](const Spoken& one) { return one.name == token; });
+    tokens.push_back(std::move(token));
+    if (said == spoken.end()) continue;
+    for (std::string& word : tokens_of(said->words, false)) tokens.push_back(std::move(word));
+  }
+  return tokens;
+}
+
 Tokens asked_words(std::string_view words) {
   Tokens asked;
-  for (std::string& token : tokens_of(words, false)) {
+  for (std::string& token : in_ptx(words)) {
     const bool is_empty =
         std::find(empty_words.begin(), empty_words.end(), token) != empty_words.end();
     const bool is_letter = token.size() == 1 && !has_digit(token);
@@ -74,6 +116,9 @@ bool same_stem(std::string_view x, std::string_view y) {
   if (x == y) return true;
   if (has_digit(x) || has_digit(y)) return false;
   const auto [shorter, longer] = std::minmax({x.size(), y.size()});
+  if (longer == shorter + 1 && shorter > 2 && (x.size() > y.size() ? x : y).back() == 's' &&
+      x.substr(0, shorter) == y.substr(0, shorter))
+    return true;
   std::size_t common = 0;
   while (common < shorter && x[common] == y[common]) ++common;
   return common + 2 >= longer && common >= (common == shorter ? 4u : 6u);
@@ -104,10 +149,11 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const Tokens& asked, std::span<const SearchText> texts) {
-  std::vector<Tokens> names, all;
+  std::vector<Tokens> titles, names, all;
   for (const SearchText& one : texts) {
-    names.push_back(tokens_of(one.name));
-    all.push_back(tokens_of(one.name + " " + one.text));
+    titles.push_back(tokens_of(one.title));
+    names.push_back(tokens_of(one.title + " " + one.name));
+    all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
   }
   std::vector<Candidate> result(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) result[i].index = i;
@@ -119,7 +165,9 @@ std::vector<Candidate> candidates(const Tokens& asked, std::span<const SearchTex
         std::log(1 + static_cast<double>(texts.size()) / static_cast<double>(having.size() + 1));
     for (const std::size_t i : having) {
       ++result[i].words;
-      result[i].weight += has_meaning(names[i], word) ? 2 * rare : rare;
+      result[i].weight += has_meaning(titles[i], word)  ? 3 * rare
+                          : has_meaning(names[i], word) ? 2 * rare
+                                                        : rare;
     }
   }
   return result;
@@ -146,10 +194,43 @@ std::vector<std::size_t> found_by(std::string_view words, std::span<const Search
   return found;
 }
 
+std::string respelt(std::string_view words, std::span<const SearchText> texts) {
+  std::string text;
+  bool changed = false;
+  std::vector<Tokens> all;
+  for (const SearchText& one : texts)
+    all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
+  for (const std::string& word : tokens_of(words, false)) {
+    std::size_t distance = word.size() / 3 + 1;  // one letter of three
+    std::string best = word;
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const Tokens& tokens) { return has_meaning(tokens, word); });
+    for (const Tokens& tokens : all)
+      for (const std::string& token : tokens) {
+        if (known || word.size() < 5) break;
+        const std::size_t d = edit_distance(word, token, distance);
+        if (d < distance) best = token;
+        distance = d;
+      }
+    changed = changed || best != word;
+    text += (text.empty() ? "" : " ") + best;
+  }
+  return changed ? text : "";
+}
+
+bool has_most(std::string_view words, const SearchText& text) {
+  const Tokens asked = asked_words(words);
+  const Tokens tokens = tokens_of(text.title + " " + text.name + " " + text.text);
+  const auto had = std::count_if(asked.begin(), asked.end(), [&](const std::string& word) {
+    return has_meaning(tokens, word);
+  });
+  return 2 * static_cast<std::size_t>(had) > asked.size();
+}
+
 bool is_clear(std::string_view words, const SearchText& first, const SearchText& second) {
   const Tokens asked = asked_words(words);
   const auto missing = [&](const SearchText& one) {
-    const Tokens tokens = tokens_of(one.name + " " + one.text);
+    const Tokens tokens = tokens_of(one.title + " " + one.name + " " + one.text);
     return std::count_if(asked.begin(), asked.end(),
                          [&](const std::string& word) { return !has_stem(tokens, word); });
   };

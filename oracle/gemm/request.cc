@@ -169,8 +169,8 @@ void check_operands(const Request& request) {
     return;
   }
   if (request.operands.size() != 2)
-    throw UsageError(fmt::format("{} operands: expected A.npy B.npy, or --generate M,N,K",
-                                 request.operands.size()));
+    throw UsageError(fmt::format("{} operand{}: expected A.npy B.npy, or --generate M,N,K",
+                                 request.operands.size(), request.operands.size() == 1 ? "" : "s"));
   if (!request.save_a.empty() || !request.save_b.empty())
     throw UsageError("--save-a and --save-b write generated operands: expected --generate M,N,K");
   if (!request.svg.empty())

@@ -15,13 +15,13 @@
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/matrix_move.h"
 #include "oracle/ptx/mnemonic.h"
 
 namespace tcq::oracle {
 namespace {
 
 constexpr int row_bytes = 16;  // of a matrix of ldmatrix
-constexpr int matrix_rows = 8;
 constexpr int most_bytes = 16;
 constexpr std::uint64_t most_pitch = 1 << 16;
 
@@ -37,6 +37,7 @@ struct Access {
   int bytes;         // of a lane
   int lanes;         // of the whole access
   bool of_matrices;  // rows of 16 bytes, whose addresses the lanes supply
+  int matrix_rows = 0;
 };
 
 int number_in(std::string_view word) {
@@ -50,24 +51,42 @@ int number_in(std::string_view word) {
   throw UsageError(fmt::format("unknown access {}: expected {}", quoted(word), access_expected));
 }
 
+// SASS's LDS.128 in PTX.
+std::string in_ptx(const std::string& text) {
+  const std::string_view opcode = std::string_view(text).substr(0, text.find('.'));
+  if (opcode != "lds" && opcode != "sts") return text;
+  const std::string_view size = text.size() > opcode.size()
+                                    ? std::string_view(text).substr(opcode.size() + 1)
+                                    : std::string_view("32");
+  const bool is_number = size.find_first_not_of("0123456789") == size.npos;
+  return fmt::format("{}.shared.{}{}", opcode == "lds" ? "ld" : "st", is_number ? "b" : "", size);
+}
+
+void refuse_other_spaces(std::string_view word, const std::vector<std::string_view>& words) {
+  for (const std::string_view space : {"global", "local", "const", "param"})
+    if (std::find(words.begin(), words.end(), space) != words.end())
+      throw UsageError(
+          fmt::format("{} goes to no shared memory: expected {}", quoted(word), access_expected));
+}
+
 // A type such as b32 or f16, a vector such as v2; everything else of the opcode says nothing here.
 Access access_from(std::string_view word) {
-  const std::string text = lowered(word);
+  const std::string text = in_ptx(lowered(word));
   const std::vector<std::string_view> words = ptx::split_opcode(text);
   const bool of_matrices = words[0] == "ldmatrix" || words[0] == "stmatrix";
   if (!of_matrices && words[0] != "ld" && words[0] != "st") throw_bad(word);
-  int type = 0, vector = 1, count = 0;
+  refuse_other_spaces(word, words);
+  int type = 0, vector = 1;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const char first = words[i].empty() ? ' ' : words[i][0];
     const int number = number_in(words[i]);
     const bool is_type = std::string_view("bsuf").find(first) != std::string_view::npos;
     if (is_type && number >= 8 && words[i].size() <= 4) type = number / 8;
     if (first == 'v' && words[i].size() == 2) vector = number;
-    if (first == 'x' && words[i].size() == 2) count = number;
   }
   if (of_matrices) {
-    if (count != 1 && count != 2 && count != 4) throw_bad(word);
-    return {text, row_bytes, matrix_rows * count, true};
+    const MatrixMove move = matrix_move_from(text);
+    return {text, row_bytes, move.rows() * move.count, true, move.rows()};
   }
   const int bytes = type * vector;
   if (bytes < 1 || bytes > most_bytes || (bytes & (bytes - 1)) != 0) throw_bad(word);
@@ -93,9 +112,10 @@ std::pair<int, int> place_of(const Access& access, const Rows& rows, int lane) {
   }
   if (access.of_matrices)  // down the rows first, two matrices high
   {
-    const int matrix = lane / matrix_rows;
-    const int down = std::min(access.lanes / matrix_rows, 2);
-    return {matrix_rows * (matrix % down) + lane % matrix_rows, row_bytes * (matrix / down)};
+    const int rows_of_one = access.matrix_rows;
+    const int matrix = lane / rows_of_one;
+    const int down = std::min(access.lanes / rows_of_one, 2);
+    return {rows_of_one * (matrix % down) + lane % rows_of_one, row_bytes * (matrix / down)};
   }
   return {lane / rows.across, lane % rows.across * access.bytes};
 }

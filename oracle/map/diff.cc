@@ -23,7 +23,6 @@ namespace {
 
 constexpr int lanes_per_warp = 32;
 constexpr int lanes_per_quad = 4;
-constexpr int matrix_extent = 8;  // of ldmatrix
 constexpr std::string_view expected = "two layouts, each MNEMONIC MATRIX [keys]";
 
 // ---- Layouts ------------------------------------------------------------------------------------
@@ -36,30 +35,50 @@ struct Layout {
   std::function<Coords(int row, int col)> place;  // thread, register, part
 };
 
-// The 8 x 8 matrices of ldmatrix as mma takes them: down the rows first.
-Layout layout_of(const Map& map) {
+// How many matrices of ldmatrix lie below each other, the next ones beside those; one below another: as mma takes
+// the rows of A.
+Layout arranged(const Map& map, int down) {
+  const int count = map.element[0].extent;
+  const int rows = map.element[1].extent, cols = map.element[2].extent;
+  const auto place = [=](int r, int c) {
+    return map.places({r / rows + down * (c / cols), r % rows, c % cols})[0];
+  };
+  return {map.title, map.matrix, rows * down, cols * (count / down), map.bits, place};
+}
+
+Layout transposed(Layout layout) {
+  layout.place = [place = layout.place](int row, int col) { return place(col, row); };
+  std::swap(layout.rows, layout.cols);
+  layout.title += " read transposed";
+  return layout;
+}
+
+// Rows of memory may be columns of the other matrix, which is what .trans is for. The matrices then lie below each
+// other again as mma takes them, or as they lie in memory.
+std::vector<Layout> readings_of(const Map& map) {
+  const int count = map.element[0].extent;
+  const int rows = map.element[1].extent, cols = map.element[2].extent;
+  const int down = std::min(count, 2);
+  Layout across = transposed(arranged(map, down));
+  across.rows = cols * down;
+  across.cols = rows * (count / down);
+  across.place = [=](int r, int c) {
+    return map.places({r / cols + down * (c / rows), c % rows, r % cols})[0];
+  };
+  return {arranged(map, down), across, transposed(arranged(map, down))};
+}
+
+// Of ldmatrix and stmatrix every way to read it, of others the only one.
+std::vector<Layout> layouts_of(const Map& map) {
   if (map.space != Space::Registers || is_of_cells(map))
     throw UsageError(
-        fmt::format("{} does not lie in registers of its own elements: expected {} in registers, "
-                    "such as 'D' or "
-                    "'A a=regs'",
-                    map.title, expected));
-  const bool moved = map.element.size() == 3;
-  const int count = moved ? map.element[0].extent : 1;
-  const std::size_t row = moved ? 1 : 0;
-  const int down = std::min(count, 2);
-  Layout layout{map.title,
-                map.matrix,
-                map.element[row].extent * down,
-                map.element[row + 1].extent * (count / down),
-                map.bits,
-                {}};
-  layout.place = [=](int r, int c) {
-    if (!moved) return map.places({r, c})[0];
-    const int index = r / matrix_extent + down * (c / matrix_extent);
-    return map.places({index, r % matrix_extent, c % matrix_extent})[0];
-  };
-  return layout;
+        fmt::format("{} {}: expected {} in registers, such as 'D' or 'A a=regs'", map.title,
+                    is_of_cells(map) ? "holds cells of Tensor Memory, whatever matrix lies there"
+                                     : "does not lie in registers",
+                    expected));
+  if (map.element.size() == 3) return readings_of(map);
+  const auto place = [map](int r, int c) { return map.places({r, c})[0]; };
+  return {{map.title, map.matrix, map.element[0].extent, map.element[1].extent, map.bits, place}};
 }
 
 bool is_opcode(std::string_view word) {
@@ -89,7 +108,8 @@ Map map_of(const Question& question, std::vector<std::string_view> words) {
   return read_map(part, Ask::Whole).map;
 }
 
-Pair pair_of(const Question& question) {
+// One pair for each way to read a matrix of ldmatrix or stmatrix; the first is the plain one.
+std::vector<Pair> pairs_of(const Question& question) {
   std::vector<std::string_view> words = single_words(question);
   std::vector<std::string_view> offsets;
   const auto is_offset = [](std::string_view word) {
@@ -102,13 +122,18 @@ Pair pair_of(const Question& question) {
   if (second == words.end())
     throw UsageError(fmt::format("'diff' has too few words: expected {}", expected));
   const Keys keys(offsets, {}, {"row", "col"});
-  Pair pair{layout_of(map_of(question, {words.begin(), second})),
-            layout_of(map_of(question, {second, words.end()}))};
-  pair.row =
-      static_cast<int>(keys.number_or("row", 0, static_cast<std::uint64_t>(pair.from.rows) - 1, 0));
-  pair.col =
-      static_cast<int>(keys.number_or("col", 0, static_cast<std::uint64_t>(pair.from.cols) - 1, 0));
-  return pair;
+  const std::vector<Layout> from = layouts_of(map_of(question, {words.begin(), second}));
+  const std::vector<Layout> to = layouts_of(map_of(question, {second, words.end()}));
+  std::vector<Pair> pairs;
+  for (const Layout& one : from)
+    for (const Layout& other : to)
+      if (pairs.empty() || from.size() == 1 || to.size() == 1) pairs.push_back({one, other});
+  const auto last = [&](int extent) { return static_cast<std::uint64_t>(extent) - 1; };
+  for (Pair& pair : pairs) {
+    pair.row = static_cast<int>(keys.number_or("row", 0, last(pair.from.rows), 0));
+    pair.col = static_cast<int>(keys.number_or("col", 0, last(pair.from.cols), 0));
+  }
+  return pairs;
 }
 
 // ---- Comparison ---------------------------------------------------------------------------------
@@ -298,10 +323,26 @@ Value value_of(const Pair& p, const Comparison& c) {
   return members;
 }
 
+// The plain one, unless with another one all elements stay, and more of them, or more in their places.
+Pair pair_that_fits(const std::vector<Pair>& pairs) {
+  Pair best = pairs[0];
+  Comparison of_best = compare(best);
+  for (const Pair& pair : pairs) {
+    const Comparison c = compare(pair);
+    const bool stays = of_best.same_thread == of_best.elements;
+    const bool more = c.elements > of_best.elements ||
+                      (c.elements == of_best.elements && c.same_place > of_best.same_place);
+    if (c.same_thread < c.elements || (stays && !more)) continue;
+    best = pair;
+    of_best = c;
+  }
+  return best;
+}
+
 }  // namespace
 
 Answer diff(const Question& question) {
-  const Pair pair = pair_of(question);
+  const Pair pair = pair_that_fits(pairs_of(question));
   const Comparison c = compare(pair);
   const bool json = question.options.style == Style::Json;
   return {c.same_thread == c.elements ? Status::Yes : Status::No,

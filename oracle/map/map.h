@@ -82,6 +82,7 @@ struct Map {
   std::string nothing =
       {};          // what is said of a place that is not the matrix's: "holds nothing of D"
   int spread = 1;  // logical elements of K that an element stands for
+  bool blocks = false;  // a tile of many warps: pictures show what 8 x 8 elements have in common
 };
 
 bool is_known(const Map& map);         // there are places

@@ -1,30 +1,41 @@
-// Maps of ldmatrix and stmatrix, .m8n8.b16: D, the registers of a warp.
+// Maps of ldmatrix and stmatrix: D, the registers of a warp.
 //
-// The mnemonic is the PTX opcode; .sync, .aligned, .m8n8, .shared and .b16 may be left out, as nothing
-// else is modelled. All arithmetic is sim/isa/base/matrix_fragment.h. Example: ldmatrix.x4 has
-// D[2][3][4], row 3 and column 4 of matrix 2, in thread 14, register 2, part 0.
+// The mnemonic is the PTX opcode; .sync, .aligned, .m8n8, .shared and .b16 may be left out, and .b8 where the
+// shape says so. The 8 x 8 matrices of 16 bits are sim/isa/base/matrix_fragment.h, those of bytes
+// sim/isa/base/matrix_bytes.h; rows are those of memory. Example: ldmatrix.x4 has D[2][3][4], row 3 and
+// column 4 of matrix 2, in thread 14, register 2, part 0.
 #include <fmt/format.h>
 
-#include <optional>
+#include <array>
 
 #include "oracle/map/asked.h"
+#include "oracle/map/matrix_move.h"
 #include "oracle/ptx/mnemonic.h"
+#include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/matrix_fragment.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr int matrix_extent = 8;
-constexpr int element_bits = 16;
-constexpr int lanes = 32;
-constexpr int parts = 32 / element_bits;
-constexpr std::array<std::string_view, 6> spellings = {"ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4",
-                                                       "stmatrix.x1", "stmatrix.x2", "stmatrix.x4"};
+using matrix::ByteShape;
 
-struct Move {
-  int count = 0;
-  bool transposed = false;
-};
+constexpr int matrix_extent = 8;
+constexpr int register_bits = 32;
+constexpr int lanes = 32;
+constexpr std::array<std::string_view, 14> spellings = {"ldmatrix.x1",
+                                                        "ldmatrix.x2",
+                                                        "ldmatrix.x4",
+                                                        "stmatrix.x1",
+                                                        "stmatrix.x2",
+                                                        "stmatrix.x4",
+                                                        "ldmatrix.m16n16.x1.trans.b8",
+                                                        "ldmatrix.m16n16.x2.trans.b8",
+                                                        "ldmatrix.m8n16.x1.b8x16.b4x16_p64",
+                                                        "ldmatrix.m8n16.x2.b8x16.b4x16_p64",
+                                                        "ldmatrix.m8n16.x4.b8x16.b4x16_p64",
+                                                        "stmatrix.m16n8.x1.trans.b8",
+                                                        "stmatrix.m16n8.x2.trans.b8",
+                                                        "stmatrix.m16n8.x4.trans.b8"};
 
 // The words of an opcode, taken one by one.
 class Words {
@@ -47,52 +58,83 @@ class Words {
   std::string_view rest_;
 };
 
-Move move_from(std::string_view mnemonic) {
+std::optional<ByteShape> shape_from(Words& words) {
+  if (words.take("m16n16")) return ByteShape::M16n16;
+  if (words.take("m8n16")) return ByteShape::M8n16;
+  if (words.take("m16n8")) return ByteShape::M16n8;
+  words.take("m8n8");
+  return std::nullopt;
+}
+
+// .b16, .b8, or how 4- and 6-bit elements are widened; the shape says which.
+bool takes_type(Words& words, std::optional<ByteShape> shape) {
+  if (!shape) return words.take("b16") || words.rest().empty();
+  if (words.take("b8x16")) return words.take_any({"b6x16_p32", "b4x16_p64"});
+  return shape != ByteShape::M8n16 && (words.take("b8") || words.rest().empty());
+}
+
+bool exists(const MatrixMove& move, bool loads) {
+  if (!move.bytes) return move.count != 0;
+  return loads == (move.bytes != ByteShape::M16n8) && count_exists(*move.bytes, move.count) &&
+         move.transposed == (move.bytes != ByteShape::M8n16);
+}
+
+}  // namespace
+
+int MatrixMove::rows() const { return bytes ? matrix::rows(*bytes) : matrix_extent; }
+
+MatrixMove matrix_move_from(std::string_view mnemonic) {
   const std::string text = lowered(mnemonic);
   Words words(text);
-  words.take_any({"ldmatrix", "stmatrix"});
+  const bool loads = words.take("ldmatrix");
+  const bool stores = words.take("stmatrix");
   words.take("sync");
   words.take("aligned");
-  if (words.take_any({"m16n16", "m8n16", "m16n8"}))
-    throw UnmodelledError(
-        fmt::format("{} is not modelled: only .m8n8 with .b16 is", quoted(mnemonic)));
-  words.take("m8n8");
-  Move move;
+  MatrixMove move;
+  move.bytes = shape_from(words);
   for (const int count : {1, 2, 4})
     if (words.take(fmt::format("x{}", count))) move.count = count;
   move.transposed = words.take("trans");
   words.take_any({"shared", "shared::cta"});
-  words.take("b16");
-  if (move.count == 0 || !words.rest().empty())
+  const bool typed = takes_type(words, move.bytes);
+  if (loads == stores || !typed || !words.rest().empty() || !exists(move, loads))
     throw UsageError(fmt::format(
-        "unknown mnemonic {}: expected ldmatrix or stmatrix, .sync.aligned.m8n8, .x1, .x2 or .x4, "
-        ".trans or not, .shared.b16; did you mean '{}'?",
+        "unknown mnemonic {}: expected .sync.aligned and .m8n8, .x1, .x2 or .x4, .trans or not, "
+        ".shared.b16; or ldmatrix with .m16n16, .x1 or .x2, .trans, .b8; ldmatrix with .m8n16 and "
+        ".b8x16.b6x16_p32 or .b8x16.b4x16_p64; stmatrix with .m16n8, .trans, .b8; did you mean "
+        "'{}'?",
         quoted(mnemonic), nearest(mnemonic, spellings)));
   return move;
 }
 
-Map map_of(const Move& move) {
-  const bool transposed = move.transposed;
+namespace {
+
+Map map_of(const MatrixMove& move) {
+  const int registers = move.count * (move.bytes ? matrix::registers(*move.bytes) : 1);
   Map map;
   map.matrix = "D";
-  map.bits = element_bits;
+  map.bits = move.bytes ? 8 : 16;
   map.element = {
       {.name = "index", .extent = move.count, .alias = "matrix", .missing = Missing::Zero},
-      {.name = "row", .extent = matrix_extent},
-      {.name = "col", .extent = matrix_extent}};
+      {.name = "row", .extent = move.rows()},
+      {.name = "col", .extent = move.bytes ? matrix::byte_columns : matrix_extent}};
   map.place = {{.name = "thread", .extent = lanes},
                {.name = "register",
-                .extent = move.count,
+                .extent = registers,
                 .alias = "reg",
                 .missing = Missing::All,
                 .largest = 4},
-               {.name = "part", .extent = parts, .missing = Missing::All}};
+               {.name = "part", .extent = register_bits / map.bits, .missing = Missing::All}};
   map.places = [=](const Coords& e) {
-    const matrix::Slot slot = matrix::slot(transposed, {e[0], e[1], e[2]});
-    return std::vector<Coords>{{slot.lane, slot.reg, slot.part}};
+    const matrix::Element at = {e[0], e[1], e[2]};
+    const matrix::Slot s =
+        move.bytes ? matrix::slot(*move.bytes, at) : matrix::slot(move.transposed, at);
+    return std::vector<Coords>{{s.lane, s.reg, s.part}};
   };
   map.element_at = [=](const Coords& at) {
-    const matrix::Element e = matrix::element(transposed, {at[0], at[1], at[2]});
+    const matrix::Slot s = {at[0], at[1], at[2]};
+    const matrix::Element e =
+        move.bytes ? matrix::element(*move.bytes, s) : matrix::element(move.transposed, s);
     return Coords{e.matrix, e.row, e.col};
   };
   return map;
@@ -101,7 +143,8 @@ Map map_of(const Move& move) {
 Keys keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col", "matrix", "index"});
-  if (ask == Ask::Place) return Keys(words, {}, {"thread", "warp", "register", "reg", "part"});
+  if (ask == Ask::Place)
+    return Keys(words, {}, {"thread", "warp", "lane", "register", "reg", "part"});
   return Keys(words, {});
 }
 
@@ -114,7 +157,7 @@ Asked read(const Question& question, Ask ask) {
     throw UsageError("D does not lie in shared memory: every row is where its address says");
   if (question.options.inputs)
     throw UsageError("--inputs explains outputs of a product: expected D of a matrix product");
-  const Move move = move_from(mnemonic);
+  const MatrixMove move = matrix_move_from(mnemonic);
   Asked asked{keys_from(question, ask), map_of(move)};
   asked.map.title = fmt::format("D of {}", printable(mnemonic));
   return asked;

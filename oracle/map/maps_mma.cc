@@ -81,7 +81,8 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
 Keys keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col"});
-  if (ask == Ask::Place) return Keys(words, {}, {"thread", "warp", "register", "reg", "part"});
+  if (ask == Ask::Place)
+    return Keys(words, {}, {"thread", "warp", "lane", "register", "reg", "part"});
   if (!words.empty())
     throw UsageError(
         fmt::format("unexpected word {}: a fragment of mma has no keys", quoted(words[0])));

@@ -318,6 +318,25 @@ std::vector<Coords> slots_of(const TmemLoad& load, Cell cell) {
 
 }  // namespace
 
+namespace {
+
+// What a cell is outside of: "each reads lanes 0 to 15 of its 32, columns 0 to 7; ...".
+std::string reach_text(const TmemLoad& load) {
+  const int lanes = fragment_lanes(load.fragment.shape);
+  const int low = load.at.tmem_lane;
+  std::string text = fmt::format(
+      "each reads {}columns {} to {}",
+      lanes == lanes_per_warp ? std::string()
+                              : fmt::format("lanes {} to {} of its 32, ", low, low + lanes - 1),
+      load.at.tmem_column, load.at.tmem_column + footprint_columns(load.fragment) - 1);
+  if (lanes < lanes_per_warp)
+    text += fmt::format("; address={:#010x} names the other lanes",
+                        encode(TmemAddress{lanes - low, load.at.tmem_column}));
+  return text;
+}
+
+}  // namespace
+
 Map map_of(const TmemLoad& load) {
   const Fragment& f = load.fragment;
   const int first = load.at.tmem_column;
@@ -338,6 +357,7 @@ Map map_of(const TmemLoad& load) {
     const Cell cell = cell_of(load, at[0], at[1], at[2]);
     return Coords{cell.tmem_lane, cell.tmem_column - first};
   };
+  map.nothing = reach_text(load);
   return map;
 }
 

@@ -6,7 +6,9 @@
 
 #include "oracle/map/asked.h"
 #include "oracle/map/metadata.h"
+#include "oracle/ptx/atoms.h"
 #include "oracle/ptx/mnemonic.h"
+#include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/operand.h"
 #include "sim/isa/wgmma/place.h"
@@ -19,6 +21,7 @@ using wgmma::Form;
 using wgmma::Slot;
 
 constexpr int largest_n = 256;
+constexpr int most_registers = 255;
 
 // ---- Registers ----------------------------------------------------------------------------------
 
@@ -53,6 +56,53 @@ Map accumulator_map(const Form& f) {
   return register_map(f.d, wgmma::m, f.n, wgmma::accumulator_registers(f.d, f.n),
                       wgmma::accumulator_registers(f.d, largest_n), wgmma::accumulator_slot,
                       wgmma::accumulator_element);
+}
+
+// ---- A tile of several warpgroups ---------------------------------------------------------------
+
+bool is_of_tile(const Keys& keys) { return keys.has("bM") || keys.has("bN") || keys.has("atoms"); }
+
+wgmma::CtaTile cta_tile_from(const Form& f, const Keys& keys) {
+  constexpr std::uint64_t longest = 4096;
+  const Atoms atoms = parse_atoms(keys.text("atoms", "1x1x1"));
+  if (atoms.k != 1)
+    throw UsageError(
+        "warpgroups along K have a D each, which is added later: expected atoms=MxNx1");
+  const wgmma::CtaTile tile = {
+      f.d,
+      f.n,
+      static_cast<int>(keys.number_or("bM", 1, longest, std::uint64_t{wgmma::m} * atoms.m)),
+      static_cast<int>(keys.number_or("bN", 1, longest, static_cast<std::uint64_t>(f.n) * atoms.n)),
+      static_cast<int>(atoms.m),
+      static_cast<int>(atoms.n)};
+  if (!exists(tile))
+    throw FaultError(
+        fmt::format("a tile of {} x {} is not made of {} x {} warpgroups with instructions of 64 x "
+                    "{}: expected bM in multiples of {}, bN in multiples of {}",
+                    tile.rows, tile.cols, tile.groups_m, tile.groups_n, f.n,
+                    wgmma::m * tile.groups_m, f.n * tile.groups_n));
+  return tile;
+}
+
+Map tile_map(const wgmma::CtaTile& tile) {
+  Map map;
+  map.bits = bits(tile.d);
+  map.element = {{.name = "row", .extent = tile.rows}, {.name = "col", .extent = tile.cols}};
+  map.place = register_axes(registers(tile), 0, parts_per_register(tile.d));
+  map.place[0].extent = threads(tile);
+  map.places = [=](const Coords& e) {
+    const Slot s = slot(tile, {e[0], e[1]});
+    return std::vector<Coords>{{s.thread, s.reg, s.part}};
+  };
+  map.element_at = [=](const Coords& at) {
+    const Element e = element(tile, {at[0], at[1], at[2]});
+    return Coords{e.row, e.col};
+  };
+  map.blocks = true;
+  if (registers(tile) > most_registers)
+    map.notes.push_back(fmt::format("{} registers of each thread: a thread has {} at most",
+                                    registers(tile), most_registers));
+  return map;
 }
 
 Map a_register_map(const Form& f) {
@@ -150,18 +200,24 @@ std::string_view matrix_from(const Question& question, Ask ask) {
   throw_unknown(ask == Ask::Bytes ? "matrix in shared memory" : "matrix", word, known);
 }
 
+// The keys of the coordinates that a verb asks for, and those of a tile where the matrix may be one's.
 Keys keys_from(const Question& question, Ask ask, std::string_view matrix) {
   const std::span<const std::string_view> words = words_from(question, 2);
+  std::vector<std::string_view> allowed(std::begin(instruction_keys), std::end(instruction_keys));
+  const auto add = [&](std::initializer_list<std::string_view> keys) {
+    allowed.insert(allowed.begin(), keys);
+  };
   const bool metadata = matrix == "E";
+  const bool tiled = matrix == "D" || matrix == "C";
+  if (tiled) add({"bM", "bN", "atoms"});
+  if (ask == Ask::Place && metadata) return Keys(words, allowed, {"thread", "nibble", "part"});
   if (ask == Ask::Place)
-    return metadata ? Keys(words, instruction_keys, {"thread", "nibble", "part"})
-                    : Keys(words, instruction_keys,
-                           {"thread", "warp", "register", "reg", "part", "desc", "byte", "bytes"});
-  if (ask != Ask::Element) return Keys(words, instruction_keys, {"desc"});
-  if (metadata) return Keys(words, instruction_keys, {"row", "k"});
-  if (matrix != "D") return Keys(words, instruction_keys, {"row", "col", "desc"});
-  return Keys(words, instruction_keys,
-              {"row", "col", "desc", input_keys[0], input_keys[1], input_keys[2], input_keys[3]});
+    return Keys(words, allowed,
+                {"thread", "warp", "lane", "register", "reg", "part", "desc", "byte", "bytes"});
+  if (ask != Ask::Element) return Keys(words, allowed, {"desc"});
+  if (metadata) return Keys(words, allowed, {"row", "k"});
+  if (matrix == "D") add({input_keys[0], input_keys[1], input_keys[2], input_keys[3]});
+  return Keys(words, allowed, {"row", "col", "desc"});
 }
 
 bool is_in_registers(const Form& f, std::string_view matrix) {
@@ -194,7 +250,7 @@ void refuse_keys(const Keys& keys, std::initializer_list<std::string_view> other
                                    key.starts_with("byte") ? "thread= and register=" : "byte="));
 }
 
-Map in_registers(const Instruction& instruction, std::string_view matrix) {
+Map in_registers(const Instruction& instruction, std::string_view matrix, const Keys& keys) {
   const Form& f = instruction.form;
   if (matrix == "E" && !f.sparse)
     throw UsageError(
@@ -202,6 +258,7 @@ Map in_registers(const Instruction& instruction, std::string_view matrix) {
                     "'{}', or a wgmma.sp mnemonic",
                     short_mnemonic(f)));
   if (matrix == "E") return metadata_map(instruction);
+  if (is_of_tile(keys)) return tile_map(cta_tile_from(f, keys));
   return matrix == "A" ? a_register_map(f) : accumulator_map(f);
 }
 
@@ -211,7 +268,7 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
   if (is_in_registers(f, matrix)) {
     if (ask == Ask::Bytes)
       throw UsageError("a=regs: A in registers has no descriptor; expected B, or a=smem");
-    map = in_registers(instruction, matrix);
+    map = in_registers(instruction, matrix, keys);
     if (ask == Ask::Place) refuse_keys(keys, {"byte", "bytes"}, matrix, "registers");
     if (keys.has("desc"))
       throw UsageError(
@@ -222,7 +279,8 @@ Map map_of(const Instruction& instruction, std::string_view matrix, const Keys& 
     map = operand_map(f, matrix == "B");
     if (!keys.has("desc")) throw_no_place(matrix, ask);
     if (ask == Ask::Place)
-      refuse_keys(keys, {"thread", "warp", "register", "reg", "part"}, matrix, "shared memory");
+      refuse_keys(keys, {"thread", "warp", "lane", "register", "reg", "part"}, matrix,
+                  "shared memory");
     set_descriptor(map, f, parse_number(keys.text("desc", ""), "desc="));
   }
   map.matrix = matrix;
@@ -274,17 +332,28 @@ Sum sum_of(const Instruction& instruction, const Keys& keys, const Coords& d) {
   return sum;
 }
 
+// " bM=128 bN=256 atoms=2x1x1" as far as they are given.
+std::string tile_words(const Keys& keys) {
+  std::string text;
+  for (const std::string_view key : {"bM", "bN", "atoms"})
+    if (keys.has(key)) text += fmt::format(" {}={}", key, printable(keys.text(key, "")));
+  return text;
+}
+
 Asked read(const Question& question, Ask ask) {
   const std::string_view matrix = matrix_from(question, ask);
   Asked asked{keys_from(question, ask, matrix), {}};
   const bool inputs = question.options.inputs;
   if (ask == Ask::Element) refuse_input_keys(question, asked.keys);
+  if (inputs && is_of_tile(asked.keys))
+    throw UsageError("--inputs explains one instruction: expected it without bM=, bN= and atoms=");
   if (inputs && matrix != "D")
     throw UsageError(fmt::format("--inputs explains outputs: expected matrix D, not {}", matrix));
   const Instruction instruction = instruction_of(question, asked.keys);
   asked.map = map_of(instruction, matrix, asked.keys, ask);
   if (ask == Ask::Whole)
-    asked.map.title = fmt::format("{} of {}", matrix, mnemonic_with_keys(instruction));
+    asked.map.title =
+        fmt::format("{} of {}{}", matrix, mnemonic_with_keys(instruction), tile_words(asked.keys));
   if (inputs)
     asked.sum = [instruction, keys = asked.keys](const Coords& d) {
       return sum_of(instruction, keys, d);

@@ -48,7 +48,7 @@ Words coordinate_keys(Sort sort, Ask ask) {
     }
   if (ask == Ask::Place) {
     if (sort == Sort::Smem || sort == Sort::Blocks) return {"byte", "bytes", "cta"};
-    return sort == Sort::Load ? Words{"thread", "warp", "register", "reg", "part"}
+    return sort == Sort::Load ? Words{"thread", "warp", "lane", "register", "reg", "part"}
                               : Words{"tmem_lane", "tmem_column", "cta"};
   }
   return {};

@@ -10,6 +10,7 @@
 #include "oracle/answer/grid_picture.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/pictures.h"
 
 namespace tcq::oracle {
 namespace {
@@ -216,7 +217,7 @@ std::string legend_of(const Map& map, bool by_slot) {
   return "cell: address of the element's first byte; colour: its 16-byte unit";
 }
 
-Picture picture_of(const Map& map, bool by_slot) {
+Picture picture_of(const Map& map, bool by_slot, const Marks& marks) {
   const Grid grid = grid_of(map, by_slot);
   const bool bytes = map.space == Space::SharedMemory;
   Picture picture;
@@ -226,29 +227,40 @@ Picture picture_of(const Map& map, bool by_slot) {
   picture.shade_word = bytes ? "" : "warp";
   picture.hues = bytes ? coloured_units : lanes_per_warp;
   picture.shades = bytes ? 1 : warps;
+  picture.marked_word = marks.words();
   const Table& table = grid.table;
   picture.column_names.assign(table.header.begin() + 1, table.header.end());
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     picture.row_names.push_back(table.rows[row][0]);
     picture.cells.emplace_back();
-    for (std::size_t col = 0; col < grid.at[row].size(); ++col)
-      picture.cells.back().push_back(
-          coloured(map, grid.at[row][col], by_slot, table.rows[row][col + 1]));
+    for (std::size_t col = 0; col < grid.at[row].size(); ++col) {
+      const Coords& at = grid.at[row][col];
+      Cell cell = coloured(map, at, by_slot, table.rows[row][col + 1]);
+      cell.marked =
+          marks.any() && (by_slot ? holds(map, at) && marks.fit(map, map.element_at(at), at)
+                                  : marks.fit_element(map, at));
+      picture.cells.back().push_back(std::move(cell));
+    }
   }
   return picture;
 }
 
 }  // namespace
 
-Answer table(const Question& question) {
+Answer table(const Question& asked) {
+  Question question = asked;
+  const Marks marks(question);
   const Map map = read_map(question, Ask::Whole).map;
+  marks.require(map);
   const Options& options = question.options;
   if (options.by_slot && !is_of_registers(map))
     throw UsageError(
         fmt::format("--by slot is for registers: expected --by element for {}",
                     map.space == Space::SharedMemory ? "shared memory" : "Tensor Memory"));
   if (!options.svg_path.empty()) {
-    Answer drawn = draw(picture_of(map, options.by_slot), options);
+    const bool blocks = map.blocks && !options.by_slot;
+    Answer drawn =
+        draw(blocks ? block_picture(map, marks) : picture_of(map, options.by_slot, marks), options);
     drawn.complaint = notes_text(map);
     return drawn;
   }

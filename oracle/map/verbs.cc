@@ -8,6 +8,7 @@
 
 #include "oracle/answer/table.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/pictures.h"
 #include "oracle/map/shared_bytes.h"
 
 namespace tcq::oracle {
@@ -102,7 +103,9 @@ Answer where(const Question& question) {
   const Coords element = coords_from(map.element, asked.keys)[0];
   const std::vector<Coords> places = map.places(element);
   if (places.empty())
-    return {Status::No, "", "no warp of the load reads " + element_text(map, element)};
+    return {
+        Status::No, "",
+        fmt::format("no warp of the load reads {}: {}", element_text(map, element), map.nothing)};
   if (style == Style::Json) {
     Value::Members members = noted_members(map, element);
     if (asked.sum) members.push_back({"inputs", sum_value(asked.sum(element), map, element)});
@@ -114,18 +117,27 @@ Answer where(const Question& question) {
   return with_notes(map, std::move(text), style);
 }
 
-// All places that the keys leave open: of one thread, or with warp= of all threads of a warp.
+// All places that the keys leave open: of one thread, with warp= of all threads of a warp, or with warp=
+// and lane= of that one, warp 0 if there is one only.
 std::vector<Coords> places_asked(const Map& map, const Keys& keys) {
-  if (!is_of_registers(map) || !keys.has("warp")) return coords_from(map.place, keys);
+  if (!is_of_registers(map) || !(keys.has("warp") || keys.has("lane")))
+    return coords_from(map.place, keys);
   if (keys.has("thread"))
-    throw UsageError("warp= and thread= are both given: expected one of them");
-  constexpr int lanes_per_warp = 32;
+    throw UsageError("warp= and lane= are given beside thread=: expected one or the other");
+  constexpr std::uint64_t lanes_per_warp = 32;
   std::vector<Axis> axes = map.place;
   axes[0].missing = Missing::All;
-  const int warps = axes[0].extent / lanes_per_warp;
-  const auto warp = static_cast<int>(keys.number("warp", 0, static_cast<std::uint64_t>(warps) - 1));
+  const std::uint64_t warps = static_cast<std::uint64_t>(axes[0].extent) / lanes_per_warp;
+  const std::uint64_t warp =
+      warps == 1 && !keys.has("warp") ? 0 : keys.number("warp", 0, warps - 1);
+  const auto asked = [&](const Coords& at) {
+    const auto thread = static_cast<std::uint64_t>(at[0]);
+    return thread / lanes_per_warp == warp &&
+           (!keys.has("lane") ||
+            thread % lanes_per_warp == keys.number("lane", 0, lanes_per_warp - 1));
+  };
   std::vector<Coords> all = coords_from(axes, keys);
-  std::erase_if(all, [warp](const Coords& at) { return at[0] / lanes_per_warp != warp; });
+  std::erase_if(all, [&](const Coords& at) { return !asked(at); });
   return all;
 }
 
@@ -166,9 +178,18 @@ Answer what(const Question& question) {
 
 // The operand of one CTA. A bit that eight elements of b1 share tells them apart in text only: the lists
 // that programs read have a byte there.
-Answer bytes(const Question& question) {
-  const Map map = read_map(question, Ask::Bytes).map;
+Answer bytes(const Question& asked) {
+  Question question = asked;
+  const Marks marks(question);
+  Map map = read_map(question, Ask::Bytes).map;
+  marks.require(map);
   const Options& options = question.options;
+  if (!options.svg_path.empty()) {
+    map.title = fmt::format("{} of {} in shared memory", map.matrix, printable(question.words[0]));
+    Answer drawn = draw(memory_picture(map, marks), options);
+    drawn.complaint = notes_text(map);
+    return drawn;
+  }
   const bool with_bit = map.bits < 8 && (map.bits > 1 || options.style == Style::Text);
   Table table{{"mn", "k", "byte"}, {}};
   if (with_bit) table.header.push_back("bit");

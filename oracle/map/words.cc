@@ -7,6 +7,7 @@ namespace tcq::oracle {
 namespace {
 
 constexpr int lanes_per_warp = 32;
+constexpr int threads_per_warpgroup = 128;
 constexpr int cell_bits = 32;
 
 // Places of the four spaces, by index of their axes.
@@ -129,7 +130,10 @@ std::string reader_text(const Map& map, const Coords& place) {
   if (!of_warpgroup || is_of_cells(map)) return "";
   const std::string nibble =
       map.space == Space::Metadata ? fmt::format("nibble {}, ", place[2]) : "";
-  return fmt::format(" ({}warp {}, lane {})", nibble, warp, place[0] % lanes_per_warp);
+  const std::string group = map.place[0].extent > threads_per_warpgroup
+                                ? fmt::format("warpgroup {}, ", place[0] / threads_per_warpgroup)
+                                : "";
+  return fmt::format(" ({}{}warp {}, lane {})", nibble, group, warp, place[0] % lanes_per_warp);
 }
 
 std::string asked_text(const Map& map, const Coords& place, bool whole) {

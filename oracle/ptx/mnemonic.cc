@@ -95,8 +95,8 @@ Form parse_mnemonic(std::string_view word) {
         quoted(word)));
   for (const char* known : {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "mma."})
     if (text.starts_with(known))
-      throw UnmodelledError(
-          fmt::format("{} is not modelled: only wgmma.mma_async is", quoted(word)));
+      throw UnmodelledError(fmt::format(
+          "{} is not modelled here: only wgmma.mma_async and tcgen05.mma are", quoted(word)));
   const std::vector<std::string_view> words = ptx::split_opcode(word);
   if (!same_word(words[0], "wgmma"))
     throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", example));

@@ -152,7 +152,7 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
   }
   if (mma.m == 0) throw_bad(mnemonic, "the shape is missing");
   if (of_types.size() != 3 && of_types.size() != 4)
-    throw_bad(mnemonic, "it has the types of D, A, B and C");
+    throw_bad(mnemonic, "the types of D, A and B are mandatory, that of C may follow");
   mma.d = of_types[0], mma.a = of_types[1], mma.b = of_types[2];
   mma.c = of_types.size() == 4 ? of_types[3] : mma.d;
   mma.d_bits = bits_of(mma.d), mma.a_bits = bits_of(mma.a);

@@ -29,8 +29,9 @@ using wgmma::Form;
 
 // ---- list ---------------------------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 10> families = {
-    "wgmma", "dense", "sparse", "wgmma.sp", "f16", "bf16", "tf32", "fp8", "int8", "b1"};
+constexpr std::array<std::string_view, 11> families = {
+    "wgmma", "dense", "sparse", "wgmma.sp", "f16",    "bf16",
+    "tf32",  "fp8",   "int8",   "b1",       "tcgen05"};  // is_about_tcgen05() answers the last one
 
 bool in_family(const Form& form, std::string_view family) {
   if (family.empty() || family == "wgmma") return true;
@@ -226,7 +227,11 @@ Answer list(const Question& question) {
   for (Form form : all_forms()) {
     if (!in_family(form, family)) continue;
     const Fault fault = check(form, target);
-    if (fault != Fault::None) throw FaultError(fault);
+    if (fault != Fault::None)
+      throw FaultError(fault,
+                       tcgen05::has_tcgen05(target)
+                           ? std::string()
+                           : fmt::format("; {} has neither wgmma nor tcgen05", name(target)));
     mnemonics.push_back(short_mnemonic(form));
     form.satfinite = true;
     if (check(form, target) == Fault::None) mnemonics.push_back(short_mnemonic(form));

@@ -6,6 +6,7 @@
 #include "oracle/answer/facts.h"
 #include "oracle/answer/words.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/matrix_move.h"
 #include "oracle/ptx/warp_mma.h"
 
 namespace tcq::oracle {
@@ -46,20 +47,47 @@ Facts facts_of_mma(const Question& question) {
   return facts;
 }
 
+// As the opcode says it in full.
+std::string type_text(std::string_view opcode, const MatrixMove& move) {
+  if (!move.bytes) return "b16";
+  for (const std::string_view packed : {"b8x16.b6x16_p32", "b8x16.b4x16_p64"})
+    if (opcode.find(packed) != opcode.npos) return std::string(packed);
+  return "b8";
+}
+
+std::string_view shape_text(const MatrixMove& move) {
+  if (!move.bytes) return "m8n8";
+  switch (*move.bytes) {
+    case matrix::ByteShape::M16n16: return "m16n16";
+    case matrix::ByteShape::M8n16: return "m8n16";
+    case matrix::ByteShape::M16n8: break;
+  }
+  return "m16n8";
+}
+
 Facts facts_of_move(const Question& question) {
   const std::string text = lowered(question.words[0]);
   const Map map = map_of(question, "D");
-  const int count = map.element[0].extent;
+  const MatrixMove move = matrix_move_from(text);
   const std::string name = text.substr(0, text.find('.'));
-  const std::string trans = text.find(".trans") == text.npos ? "" : ".trans";
+  const std::string shape = move.bytes ? fmt::format(".{}", shape_text(move)) : std::string();
+  const std::string trans = move.transposed ? ".trans" : "";
+  const std::string type = type_text(text, move);
   const bool load = name == "ldmatrix";
-  return {{"instruction", fmt::format("{}.x{}{}", name, count, trans)},
-          {"PTX", fmt::format("{}.sync.aligned.m8n8.x{}{}.shared.b16 {}", name, count, trans,
-                              load ? "D, [address]" : "[address], D")},
-          {"D", matrix_text(map)},
-          {"addresses", "thread 8*matrix + row has that of a row: 16 bytes, a multiple of 16"},
-          {"executed by", "one warp"},
-          {"evidence, fragments", "Documented PTX ISA 9.2, 9.7.14.5.15 and .16"}};
+  return {
+      {"instruction",
+       fmt::format("{}{}.x{}{}{}", name, shape, move.count, trans, move.bytes ? "." + type : "")},
+      {"PTX", fmt::format("{}.sync.aligned.{}.x{}{}.shared.{} {}", name, shape_text(move),
+                          move.count, trans, type, load ? "D, [address]" : "[address], D")},
+      {"D", matrix_text(map)},
+      {"addresses",
+       fmt::format("thread {}*matrix + row has that of a row: 16 bytes, a multiple of 16",
+                   move.rows())},
+      {"executed by", "one warp"},
+      {"evidence, fragments",
+       move.bytes ? "Documented PTX ISA 9.2, 9.7.14.5.15 and .16; Inferred: what its figures leave "
+                    "to the eye, from CUTLASS's layouts"
+                  : "Documented PTX ISA 9.2, 9.7.14.5.15 and .16"}};
 }
 
 }  // namespace

@@ -117,12 +117,14 @@ OperandLayout layout_of(const Request& request) {
 
 }  // namespace
 
-Answer layout(const Question& question) {
-  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B"))) return layout_tcgen05(question);
+Answer layout(const Question& asked) {
+  Question question = asked;
+  const TileElementWords element(question);
+  if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B"))) return layout_tcgen05(question, element);
   const Request request = request_from(question);
   require_fit(request.tile);
   require_place(request);
-  return layout_answer(layout_of(request), question.options.style);
+  return layout_answer(layout_of(request), question.options, element);
 }
 
 }  // namespace tcq::oracle

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/facts.h"
+#include "oracle/answer/svg.h"
 #include "oracle/answer/words.h"
+#include "oracle/tile/strip.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/base/matrix_descriptor.h"
 #include "sim/isa/copy/tma_box.h"
@@ -160,8 +164,54 @@ std::string canonical_text(Major major, Swizzle swizzle, std::uint32_t k_bytes) 
                      letters({8, 0}), chunk);
 }
 
-Answer layout_answer(const OperandLayout& layout, Style style) {
-  return {Status::Yes, style == Style::Json ? json_text(value_of(layout)) : text_of(layout), ""};
+TileElementWords::TileElementWords(Question& question) {
+  constexpr std::uint64_t largest = 1 << 20;
+  std::vector<std::string_view> rest;
+  for (const std::string_view word : question.words) {
+    const std::string_view key = word.substr(0, word.find('='));
+    if (key.size() == word.size() || (key != "row" && key != "col")) {
+      rest.push_back(word);
+      continue;
+    }
+    if (question.options.svg_path.empty())
+      throw UsageError(fmt::format(
+          "{}= says what a picture of the tile is about: expected --svg FILE with it", key));
+    const Keys one(std::span(&word, 1), {}, {key});
+    (key == "row" ? row : col) = static_cast<std::uint32_t>(one.number(key, 0, largest));
+  }
+  question.words = std::move(rest);
+}
+
+namespace {
+
+// What row= and col= name; else the second row of the second step along K, if there are so many.
+TileElement element_of(const OperandLayout& layout, const TileElementWords& words) {
+  const Tile& tile = layout.tile;
+  const std::uint32_t along = tile.contiguous_bytes * 8 / stored_bits(layout.type);
+  const std::uint32_t mn = tile.major == Major::K ? tile.rows : along;
+  const std::uint32_t k = tile.major == Major::K ? along : tile.rows;
+  const bool is_b = layout.title.starts_with("B");
+  const std::uint32_t usual_k = layout.instruction_k < k ? layout.instruction_k : 0;
+  const TileElement element = {(is_b ? words.col : words.row).value_or(std::min(mn - 1, 1u)),
+                               (is_b ? words.row : words.col).value_or(usual_k)};
+  if (element.mn >= mn || element.k >= k)
+    throw UsageError(fmt::format(
+        "{}={} is out of range: expected [0, {}]", (element.mn >= mn) == is_b ? "col" : "row",
+        element.mn >= mn ? element.mn : element.k, (element.mn >= mn ? mn : k) - 1));
+  return element;
+}
+
+}  // namespace
+
+Answer layout_answer(const OperandLayout& layout, const Options& options,
+                     const TileElementWords& element) {
+  const bool json = options.style == Style::Json;
+  if (options.svg_path.empty())
+    return {Status::Yes, json ? json_text(value_of(layout)) : text_of(layout), ""};
+  write_whole_file(options.svg_path, svg_text(strip_of(layout, element_of(layout, element))));
+  if (!json) return {Status::Yes, fmt::format("wrote {}: {}", options.svg_path, layout.title), ""};
+  return {Status::Yes,
+          json_text(Value::Members{{"file", options.svg_path}, {"title", layout.title}}), ""};
 }
 
 }  // namespace tcq::oracle

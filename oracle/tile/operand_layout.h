@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,15 @@ struct OperandBlock {
   std::uint64_t word;
 };
 
+// row= and col= of `layout`, which say what its picture is about.
+class TileElementWords {
+ public:
+  // Takes them out of the question. Throws UsageError if there is no --svg.
+  explicit TileElementWords(Question& question);
+
+  std::optional<std::uint32_t> row, col;
+};
+
 struct OperandLayout {
   std::string title;  // "A 64 x 16 bf16, K-major, swizzle 32B, mn-first"
   Tile tile;
@@ -61,6 +71,9 @@ struct OperandLayout {
   std::vector<OperandBlock> blocks;  // at least one
 };
 
-Answer layout_answer(const OperandLayout& layout, Style style);
+// As text or JSON; with --svg the picture of strip.h, of the element that row= and col= name. Requires: the words
+// row= and col= were taken out of the question by TileElementWords.
+Answer layout_answer(const OperandLayout& layout, const Options& options,
+                     const TileElementWords& element);
 
 }  // namespace tcq::oracle

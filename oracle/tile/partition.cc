@@ -19,6 +19,7 @@
 #include "oracle/answer/facts.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/atoms.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/tile/operand_layout.h"
@@ -37,12 +38,6 @@ constexpr std::uint64_t longest_extent = 16384;
 constexpr std::uint64_t most_stages = 256;
 
 // Warpgroups that share the tile along M, N and K.
-struct Atoms {
-  std::uint32_t m = 1;
-  std::uint32_t n = 1;
-  std::uint32_t k = 1;
-};
-
 struct Request {
   wgmma::Form form;
   std::uint32_t m, n, k;
@@ -53,25 +48,6 @@ struct Request {
 };
 
 // ---- Reading the question -----------------------------------------------------------------------
-
-Atoms parse_atoms(std::string_view word) {
-  std::uint32_t parts[3] = {};
-  const char* at = word.data();
-  const char* const end = at + word.size();
-  bool fine = true;
-  for (int i = 0; i < 3 && fine; ++i) {
-    const auto [rest, error] = std::from_chars(at, end, parts[i]);
-    fine = error == std::errc() && parts[i] >= 1 && parts[i] <= 8;
-    at = rest;
-    if (i < 2) fine = fine && at != end && *at++ == 'x';
-  }
-  if (!fine || at != end)
-    throw UsageError(
-        fmt::format("atoms={} is malformed: expected warpgroups along M, N and K, each in "
-                    "[1, 8], such as 2x1x1",
-                    quoted(word)));
-  return {parts[0], parts[1], parts[2]};
-}
 
 std::uint32_t extent_from(const Keys& keys, std::string_view key) {
   return static_cast<std::uint32_t>(keys.number(key, 1, longest_extent));

@@ -324,9 +324,11 @@ Value value_of(const TilePlan& plan) {
 
 }  // namespace
 
-Answer layout_tcgen05(const Question& question) {
+Answer layout_tcgen05(const Question& question, const TileElementWords& element) {
   if (has_matrix(question))
-    return layout_answer(layout_of(operand_request(question)), question.options.style);
+    return layout_answer(layout_of(operand_request(question)), question.options, element);
+  if (!question.options.svg_path.empty())
+    throw UsageError("--svg draws one operand: expected A or B after the mnemonic");
   const bool json = question.options.style == Style::Json;
   const TilePlan plan = plan_from(question);
   return {Status::Yes, json ? json_text(value_of(plan)) : plan_text(plan), ""};

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "sim/isa/base/element.h"
+#include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/matrix_fragment.h"
+#include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/sparse.h"
 #include "sim/isa/wgmma/store.h"
@@ -297,6 +299,33 @@ TEST(Wgmma_Sparse, StoredElementsFillTheDenseK) {
   }
 }
 
+// --- D of several warpgroups ---------------------------------------------------------------------
+
+TEST(CtaTile, SlotElementIsABijection) {
+  for (const wgmma::CtaTile& t :
+       {wgmma::CtaTile{Type::f32, 64, 128, 128, 2, 1}, wgmma::CtaTile{Type::f32, 24, 64, 96, 1, 2},
+        wgmma::CtaTile{Type::f16, 32, 256, 64, 2, 2}}) {
+    ASSERT_TRUE(exists(t));
+    std::set<std::tuple<int, int, int>> seen;
+    for (int row = 0; row < t.rows; ++row)
+      for (int col = 0; col < t.cols; ++col) {
+        const wgmma::Slot s = slot(t, {row, col});
+        ASSERT_TRUE(s.thread >= 0 && s.thread < threads(t) && s.reg >= 0 && s.reg < registers(t));
+        ASSERT_TRUE(seen.insert({s.thread, s.reg, s.part}).second);
+        ASSERT_EQ(element(t, s), (wgmma::Element{row, col}));
+      }
+  }
+  EXPECT_FALSE(exists({Type::f32, 64, 64, 128, 2, 1}));
+  EXPECT_FALSE(exists({Type::f32, 64, 128, 96, 2, 1}));
+}
+
+TEST(CtaTile, WarpgroupsStandSideBySideAndThenTheTileRepeats) {
+  const wgmma::CtaTile t{Type::f32, 64, 256, 128, 2, 1};
+  EXPECT_EQ(slot(t, {64, 0}), (wgmma::Slot{128, 0, 0}));
+  EXPECT_EQ(slot(t, {128, 0}), (wgmma::Slot{0, 32, 0}));
+  EXPECT_EQ(slot(t, {0, 64}), (wgmma::Slot{0, 64, 0}));
+}
+
 // --- ldmatrix and stmatrix -----------------------------------------------------------------------
 
 TEST(MatrixFragment, SlotElementIsABijection) {
@@ -352,6 +381,59 @@ TEST(MatrixFragment, EveryRowHasOneAddressLane) {
   EXPECT_EQ(matrix::address_lane(2, 5), 21);
   for (int count = -1; count < 9; ++count)
     EXPECT_EQ(matrix::count_exists(count), count == 1 || count == 2 || count == 4);
+}
+
+constexpr matrix::ByteShape byte_shapes[] = {matrix::ByteShape::M16n16, matrix::ByteShape::M8n16,
+                                             matrix::ByteShape::M16n8};
+
+TEST(MatrixBytes, SlotElementIsABijection) {
+  for (const matrix::ByteShape shape : byte_shapes) {
+    for (const int count : {1, 2, 4}) {
+      if (!matrix::count_exists(shape, count)) continue;
+      std::set<std::tuple<int, int, int>> seen;
+      for (int lane = 0; lane < 32; ++lane)
+        for (int reg = 0; reg < matrix::registers(shape) * count; ++reg)
+          for (int part = 0; part < 4; ++part) {
+            const matrix::Slot slot{lane, reg, part};
+            const matrix::Element e = matrix::element(shape, slot);
+            ASSERT_TRUE(e.row >= 0 && e.row < matrix::rows(shape) && e.col >= 0 && e.col < 16);
+            ASSERT_TRUE(seen.insert({e.matrix, e.row, e.col}).second);
+            ASSERT_EQ(matrix::slot(shape, e), slot);
+          }
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(16 * matrix::rows(shape) * count));
+    }
+  }
+  EXPECT_FALSE(matrix::count_exists(matrix::ByteShape::M16n16, 4));
+  EXPECT_EQ(matrix::address_lane(matrix::ByteShape::M16n16, 1, 15), 31);
+  EXPECT_EQ(matrix::address_lane(matrix::ByteShape::M16n8, 3, 7), 31);
+}
+
+// CuTe's layouts of (thread, bit) -> bit of a tile of 16-byte rows. Its ldmatrix.m16n16 takes row r(i) of the
+// tile from thread i and exchanges bytes 2, 3 of the first register with bytes 0, 1 of the second.
+TEST(MatrixBytes, EqualsItsCuteLayout) {
+  const cute::Layout load("((4,8),(8,2,2,2)):((256,8),(1,128,64,1024))");
+  const cute::Layout row_of_thread("((2,2,4)):((1,8,2))");
+  const cute::Layout store("((4,8),(8,2,2)):((256,8),(1,128,64))");
+  const cute::Layout plain("(32,32):(32,1)");
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int part = 0; part < 4; ++part) {
+      for (int reg = 0; reg < 2; ++reg) {
+        const matrix::Element e = matrix::element(matrix::ByteShape::M16n16, {lane, reg, part});
+        const int byte = 4 * (part / 2) + 2 * reg + part % 2;  // behind the exchange
+        EXPECT_EQ(128 * row_of_thread({e.row}) + 8 * e.col, load({lane, 8 * byte}));
+      }
+      const matrix::Element s = matrix::element(matrix::ByteShape::M16n8, {lane, 0, part});
+      EXPECT_EQ(128 * s.row + 8 * s.col, store({lane, 8 * part}));
+      const matrix::Element p = matrix::element(matrix::ByteShape::M8n16, {lane, 0, part});
+      EXPECT_EQ(128 * p.row + 8 * p.col, plain({lane, 8 * part}));
+    }
+  }
+}
+
+TEST(MatrixBytes, WorkedExamples) {
+  EXPECT_EQ(matrix::element(matrix::ByteShape::M16n16, {13, 1, 0}), (matrix::Element{0, 4, 11}));
+  EXPECT_EQ(matrix::element(matrix::ByteShape::M8n16, {13, 2, 3}), (matrix::Element{2, 3, 7}));
+  EXPECT_EQ(matrix::element(matrix::ByteShape::M16n8, {13, 0, 3}), (matrix::Element{0, 3, 11}));
 }
 
 // Registers 4j to 4j + 3 of a 16-bit D, stored to the addresses of store_element(), lie where D's

@@ -12,6 +12,7 @@
 #include "oracle/map/asked.h"
 #include "oracle/ptx/warp_mma.h"
 #include "tests/support/ask.h"
+#include "tests/support/cute_string.h"
 
 namespace tcq::oracle {
 namespace {
@@ -85,10 +86,67 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
   for (const char* pair :
        {"ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 A", "ldmatrix.x2 D mma.m16n8k8.f32.f16.f16 A",
         "ldmatrix.x2.trans D mma.m16n8k16.f32.bf16.bf16 B",
-        "ldmatrix.x1.trans D mma.m16n8k8.f32.f16.f16 B",
-        "stmatrix.x2 D mma.m16n8k16.f16.f16.f16 D"})
+        "ldmatrix.x1.trans D mma.m16n8k8.f32.f16.f16 B", "stmatrix.x2 D mma.m16n8k16.f16.f16.f16 D",
+        "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
+        "ldmatrix.m8n16.x1.b8x16.b4x16_p64 D mma.m8n8k16.s32.s8.s8 A"})
     EXPECT_TRUE(text_of(std::string("diff ") + pair).ends_with(same)) << pair;
-  EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B").status, Status::No);
+  EXPECT_EQ(ask("diff ldmatrix.x1 D mma.m16n8k8.f32.tf32.tf32 B").status, Status::No);
+  EXPECT_EQ(ask("diff ldmatrix.x2.trans D mma.m16n8k32.f32.e4m3.e4m3 B").status, Status::No);
+}
+
+// Rows of memory along N or K: .trans, or none where mma wants what lies across.
+TEST(Diff, ReadsRowsOfMemoryTransposedWhereThatFits) {
+  for (const char* pair : {"ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B",
+                           "ldmatrix.x4.trans D mma.m16n8k16.f32.f16.f16 A",
+                           "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
+                           "ldmatrix.x1 D mma.m16n8k8.f32.f16.f16 B"}) {
+    const std::string text = text_of(std::string("diff ") + pair);
+    EXPECT_NE(text.find(" read transposed -> "), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("\nthe same: every element has one place in both")) << text;
+  }
+  const std::string stored = text_of("diff " + bf16 + "D stmatrix.x4.trans D");
+  EXPECT_NE(stored.find("D of stmatrix.x4.trans read transposed: 16 x 16"), std::string::npos);
+  EXPECT_NE(stored.find("\nregister 1 of D = registers 2, 3 of D"), std::string::npos) << stored;
+}
+
+TEST(Where, KnowsTheMatricesOfBytes) {
+  EXPECT_EQ(
+      text_of("where ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 D row=4 col=11 matrix=1"),
+      "D[1][4][11] = thread 13, register 3, part 0");
+  EXPECT_EQ(text_of("what stmatrix.m16n8.x1.trans.b8 D thread=13 register=0"),
+            "thread 13, register 0 = D[0][2][3], D[0][3][3], D[0][2][11], D[0][3][11]");
+  EXPECT_EQ(text_of("where ldmatrix.m8n16.x1.b8x16.b4x16_p64 D row=3 col=7"),
+            "D[0][3][7] = thread 13, register 0, part 3");
+  for (const char* wrong :
+       {"ldmatrix.m16n16.x4.trans.b8", "ldmatrix.m16n16.x1.b8", "ldmatrix.m16n8.x1.trans.b8",
+        "stmatrix.m16n16.x1.trans.b8", "ldmatrix.m8n16.x1.b8",
+        "ldmatrix.m8n16.x1.trans.b8x16.b4x16_p64", "ldmatrix.m8n8.x1.b8",
+        "stmatrix.m8n16.x1.b8x16.b4x16_p64", "ldmatrix.m8n16.x1.b8x16"})
+    EXPECT_EQ(ask(std::string("where ") + wrong + " D row=3 col=3").status, Status::Usage) << wrong;
+}
+
+// The element that `where` names for CuTe's tCgC of thread 0, and of the first of each warpgroup.
+TEST(Where, ATileOfSeveralWarpgroupsIsThatOfCute) {
+  const std::string tile = " bM=256 bN=128 atoms=2x1x1";
+  const std::string text = text_of("partition wgmma.m64n64k16.f32.f16.f16 bK=64 ldC=1000" + tile);
+  const std::size_t begin = text.find("tCgC: ") + 6;
+  std::string layout = text.substr(begin, text.find('\n', begin) - begin);
+  std::erase(layout, '_');
+  const cute::Layout cute(layout);
+  const Map map = map_of_words("wgmma.m64n64k16.f32.f16.f16 D" + tile);
+  for (int i = 0; i < 32; ++i)
+    for (int m = 0; m < 2; ++m)
+      for (int n = 0; n < 2; ++n) {
+        const Coords e = map.element_at({0, i + 32 * (m + 2 * n), 0});
+        EXPECT_EQ(e[0] + 1000 * e[1], cute({i, m, n}));
+        EXPECT_EQ(map.element_at({128, i + 32 * (m + 2 * n), 0}), (Coords{e[0] + 64, e[1]}));
+      }
+  EXPECT_EQ(text_of("where wgmma.m64n128k16.f32.bf16.bf16 D row=100 col=140 bM=128 bN=256 atoms=2"),
+            "D[100][140] = thread 210, register 68 (warpgroup 1, warp 6, lane 18)");
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 D row=0 col=0 bM=100").status, Status::No);
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 D row=0 col=0 atoms=1x1x2").status,
+            Status::Usage);
+  EXPECT_EQ(ask("where wgmma.m64n128k16.f32.bf16.bf16 B row=0 col=0 bM=128").status, Status::Usage);
 }
 
 TEST(Diff, OffsetsBeginInsideTheFirst) {

@@ -90,6 +90,16 @@ TEST(Errata, BlocksOf16ExistForE2m1Only) {
   }
 }
 
+TEST(Errata, Fp8OfTcgen05MayBeMnMajor) {
+  const std::string opcode = "describe tcgen05.mma.cta_group::1.kind::";
+  for (const std::string kind : {"f8f6f4", "mxf8f6f4.block_scale.scale_vec::1X"}) {
+    const std::string words = opcode + kind + " major_a=MN major_b=MN type_a=";
+    EXPECT_EQ(ask(words + "e4m3 type_b=e5m2").status, Status::Yes) << kind;
+    EXPECT_EQ(ask(words + "e2m1 type_b=e5m2").status, Status::No) << kind;
+    EXPECT_EQ(ask(words + "e3m2 type_b=e5m2").status, Status::No) << kind;
+  }
+}
+
 TEST(Errata, Sm110HasTcgen05) {
   EXPECT_TRUE(has_tcgen05(Target::sm_110a));
   EXPECT_TRUE(has_tcgen05(Target::sm_110f));

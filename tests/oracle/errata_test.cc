@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@
 #include "sim/isa/wgmma/syntax.h"
 #include "sim/isa/wgmma/tile.h"
 #include "sim/num/dot.h"
+#include "sim/num/float_bits.h"
 #include "tests/support/ask.h"
 #include "tests/support/source_tree.h"
 
@@ -271,6 +273,21 @@ TEST(Errata, Fp8SumsKeep13FractionBits) {
   EXPECT_EQ(dot({Type::f32, Type::e4m3, Type::e4m3}, a, b14, 2, 0), 0x3f800000u);
   const std::uint32_t half[] = {0x3c00, 0x1400};  // 1 and 2^-10 in f16: f32 keeps 2^-20
   EXPECT_EQ(dot({Type::f32, Type::f16, Type::f16}, half, half, 2, 0), 0x3f800000u + 8u);
+}
+
+// The largest magnitude of 32 products, counted in the smallest product, and a sign.
+int bits_of_an_exact_sum(double largest, double smallest) {
+  const double units = 32 * (largest / smallest) * (largest / smallest);
+  return static_cast<int>(std::floor(std::log2(units))) + 1 + 1;
+}
+
+TEST(Errata, AnExactSumOf32Fp8ProductsTakes42Or70Bits) {
+  const auto value = [](Type type, std::uint32_t bits) {
+    const Decoded one = decode_float(type, bits);
+    return std::ldexp(one.significand, one.exponent - float_format(type).fraction_bits);
+  };
+  EXPECT_EQ(bits_of_an_exact_sum(value(Type::e4m3, 0x7e), value(Type::e4m3, 1)), 42);
+  EXPECT_EQ(bits_of_an_exact_sum(value(Type::e5m2, 0x7b), value(Type::e5m2, 1)), 70);
 }
 
 // ---- Descriptors --------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ TEST(Partition, MoreThanTheAddressSpaceIsRefused) {
 
 TEST(Partition, BadInputIsAUsageError) {
   for (const char* keys :
-       {"", " bM=64", " bM=64 bN=64 bK=64 atoms=2", " bM=64 bN=64 bK=64 atoms=2x0x1",
+       {"", " bM=64", " bM=64 bN=64 bK=64 atoms=2y1", " bM=64 bN=64 bK=64 atoms=2x0x1",
         " bM=64 bN=64 bK=64 atoms=2x1x1x1", " bM=64 bN=64 bK=64 stages=0", " bM=0 bN=64 bK=64",
         " bM=64 bN=64 bK=64 swizzle_a=17B", " bM=64 bN=64 bK=64 ldC=1", " bm=64"})
     EXPECT_EQ(ask(std::string("partition wgmma.m64n64k16.f16.f16.f16") + keys).status,

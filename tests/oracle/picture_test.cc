@@ -147,5 +147,113 @@ TEST(Pictures, OfAWrongWordNothingIsWritten) {
   EXPECT_EQ(folder.files(), 0);
 }
 
+// ---- Marks, shared memory, tiles ----------------------------------------------------------------
+
+TEST(Pictures, MarksOutlineWhatFitsAllOfThem) {
+  const std::string d = "table wgmma.m64n64k16.f32.bf16.bf16 D ";
+  EXPECT_EQ(all(drawn(d + "thread=5"), "mark", "rect").size(), 32u);
+  EXPECT_EQ(all(drawn(d + "warp=1 register=0"), "mark", "rect").size(), 32u);
+  EXPECT_EQ(all(drawn(d + "lane=5 warp=1"), "mark", "rect").size(), 32u);
+  const Drawn one = drawn(d + "row=9 col=13");
+  ASSERT_EQ(all(one, "mark", "rect").size(), 1u);
+  EXPECT_EQ(count_of(one, "outlined: row=9 col=13, 1 cell"), 1);
+  EXPECT_EQ(all(drawn(d + "thread=5", true), "mark", "rect").size(), 32u);
+  EXPECT_EQ(
+      all(drawn("table tcgen05.mma.cta_group::1.kind::f16 D m=64 n=16 warp=1"), "mark", "rect")
+          .size(),
+      256u);
+  EXPECT_TRUE(all(drawn(d), "mark", "rect").empty());
+}
+
+TEST(Pictures, MarksThatFitNothingAreRefused) {
+  const TemporaryFolder folder;
+  Options options;
+  options.svg_path = folder.file("picture.svg");
+  const std::string d = "wgmma.m64n64k16.f32.bf16.bf16 D ";
+  for (const std::string& question :
+       {"table " + d + "lane=32", "table " + d + "tmem_lane=3", "table " + d + "row=64",
+        "table " + d + "row=x", "table " + d + "byte=3",
+        std::string("bytes wgmma.m64n8k16.f32.f16.f16 B desc=0x4000004000010040 thread=3")})
+    EXPECT_EQ(ask(question, options).status, Status::Usage) << question;
+  EXPECT_EQ(ask("table " + d + "lane=3").status, Status::Usage) << "no picture";
+}
+
+// B[8..15][1] of a 128B swizzle: line 1, unit 0 (0 xor 1), the banks 0 to 3.
+TEST(Pictures, SharedMemoryIsDrawnInLinesOf128BytesWithItsBanks) {
+  const std::string b = "bytes wgmma.m64n64k16.f32.bf16.bf16 B desc=0x4000004000010040";
+  const Drawn picture = drawn(b + " row=9 col=1");
+  EXPECT_EQ(all(picture, "box", "rect").size() + all(picture, "faded", "rect").size(), 2u * 64 + 8)
+      << "two units of a line are read, and the scale";
+  EXPECT_EQ(all(picture, "unread", "rect").size(), 6u * 64);
+  const auto x = [&](const char* label) { return word(picture, label).attribute("x").as_int(); };
+  const auto y = [&](const char* label) { return word(picture, label).attribute("y").as_int(); };
+  EXPECT_EQ(x("[8..15][1]"), x("banks 0-3"));
+  EXPECT_EQ(x("[0..7][1]"), x("banks 4-7"));
+  EXPECT_EQ(y("[8..15][1]"), y("0x480"));
+  EXPECT_EQ(all(picture, "mark", "rect").size(), 1u);
+  const Drawn large =
+      drawn("bytes wgmma.m64n256k16.f32.bf16.bf16 B desc=0x4000004000010040 col=100");
+  EXPECT_LT(large.svg().attribute("width").as_int(), 850);
+  EXPECT_LT(large.svg().attribute("height").as_int(), 1200);
+  EXPECT_EQ(count_of(large, "[0..7][100]"), 1) << "a line with a mark is drawn";
+  EXPECT_EQ(count_of(large, "[0..7][101]"), 0);
+}
+
+TEST(Pictures, ATileOfSeveralWarpgroupsIsDrawnInBlocks) {
+  const Drawn tile = drawn(
+      "table wgmma.m64n128k16.f32.bf16.bf16 D bM=128 bN=256 atoms=2x1x1 thread=210 register=68");
+  EXPECT_EQ(count_of(tile, "w6 r68,69"), 1);
+  EXPECT_EQ(all(tile, "mark", "rect").size(), 1u);
+  EXPECT_LT(tile.svg().attribute("width").as_int(), 850);
+}
+
+// ---- One element's way --------------------------------------------------------------------------
+
+std::string line_with(const Drawn& picture, const std::string& begin) {
+  for (const pugi::xml_node group : picture.svg().children("g"))
+    for (const pugi::xml_node node : group.children("text"))
+      if (std::string(node.text().get()).starts_with(begin)) return node.text().get();
+  return "";
+}
+
+// The byte, and the element of the instruction, are those that `where` names for the descriptor of the picture.
+TEST(Pictures, AStripLeadsFromTheTileToTheByteThatItsDescriptorReads) {
+  struct Way {
+    const char *mnemonic, *matrix, *keys, *element, *word, *inside, *byte;
+  };
+  for (const Way& way :
+       {Way{"wgmma.m64n128k16.f32.bf16.bf16", "A", "rows=128 k=128", "row=73 col=20",
+            "0x4000004000010202", "row=9 col=4", "byte 0x24b8,"},
+        Way{"wgmma.m64n128k16.f32.bf16.bf16", "B", "major=MN rows=128 k=64", "row=17 col=70",
+            "0x4000004002000080", "row=1 col=70 major_b=MN", "byte 0x289c,"},
+        Way{"tcgen05.mma.cta_group::1.kind::f16", "A", "rows=128 k=128", "row=100 col=90",
+            "0x4000404000010402", "row=100 col=10", "byte 0x7"}}) {
+    const std::string opcode = way.mnemonic;
+    const Drawn strip =
+        drawn("layout " + opcode + " " + way.matrix + " " + way.keys + " " + way.element);
+    EXPECT_EQ(count_of(strip, way.word), 1) << line_with(strip, "0x");
+    const std::string where =
+        text_of("where " + opcode + " " + way.matrix + " " + way.inside + " desc=" + way.word);
+    const std::string byte = where.substr(where.find("byte ")) + ",";
+    EXPECT_TRUE(byte.starts_with(way.byte)) << where;
+    EXPECT_NE(line_with(strip, "mn ").find(byte), std::string::npos) << where << "\n"
+                                                                     << line_with(strip, "mn ");
+    EXPECT_EQ(all(strip, "mark", "rect").size(), 3u);
+    EXPECT_EQ(all(strip, "arrow", "line").size(), 3u);
+    EXPECT_LT(strip.svg().attribute("width").as_int(), 850);
+  }
+}
+
+TEST(Pictures, AStripIsOfOneOperandAndOfAnElementInIt) {
+  const TemporaryFolder folder;
+  Options options;
+  options.svg_path = folder.file("picture.svg");
+  const std::string tile = "layout wgmma.m64n128k16.f32.bf16.bf16 A rows=128 k=128 ";
+  EXPECT_EQ(ask(tile + "row=128", options).status, Status::Usage);
+  EXPECT_EQ(ask(tile + "col=128", options).status, Status::Usage);
+  EXPECT_EQ(ask(tile + "col=3").status, Status::Usage) << "no picture";
+  EXPECT_EQ(ask("layout tcgen05.mma.cta_group::1.kind::f16", options).status, Status::Usage);
+}
+
 }  // namespace
 }  // namespace tcq::oracle

@@ -99,7 +99,7 @@ def test_words_of_descriptors():
     word = tcq.Word.encode("wgmma.desc", start_bytes=1024, lbo_bytes=16, sbo_bytes=1024, swizzle="128B")
     assert int(word) == 0x4000004000010040 and word["swizzle"] == "128B" and word["sbo_bytes"] == 1024
     assert word == tcq.Word.decode("wgmma.desc", word.hex)
-    assert "sbo_bytes" in word._repr_html_() and word._repr_svg_().count("<rect") == 5
+    assert "sbo_bytes" in word._repr_html_() and word._repr_svg_() == tcq.svg("decode", "wgmma.desc", word.hex)
     with pytest.raises(KeyError):
         word["stride"]
     for kind in ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"):
@@ -113,6 +113,13 @@ def test_pictures_are_the_command_lines():
     drawn = tcq.picture("wgmma.m64n8k16.f32.bf16.bf16", "D")
     assert drawn.startswith("<?xml") or drawn.startswith("<svg")
     assert drawn == drawn._repr_svg_() == tcq.picture("wgmma.m64n8k16.f32.bf16.bf16", "D")
+    marked = tcq.picture("wgmma.m64n8k16.f32.bf16.bf16", "D", thread=5)
+    assert marked != drawn and "outlined: thread=5, 4 cells" in marked
+    memory = tcq.svg("bytes", "wgmma.m64n8k16.f32.bf16.bf16", "B", desc=0x4000004000010040)
+    way = tcq.svg("layout", "wgmma.m64n8k16.f32.bf16.bf16", "A", rows=64, k=64, row=9, col=20)
+    assert "banks 28-31" in memory and "0x4000004000010002" in way
+    with pytest.raises(tcq.UsageError, match="draws nothing"):
+        tcq.svg("where", "wgmma.m64n8k16.f32.bf16.bf16", "D")
 
 
 @pytest.mark.parametrize("kind, call", [

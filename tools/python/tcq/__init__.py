@@ -15,18 +15,18 @@ from .verbs import (ask, banks, bytes, check, decode, describe, diff, emission, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .machine import Finding, Report, explore
-    from .words import Field, Picture, Word, picture
+    from .words import Field, Picture, Word, picture, svg
 
 __all__ = [
     "Error", "Illegal", "NothingThere", "NotModelled", "UsageError", "__version__", "commit", "evidence",
-    "Map", "gemm", "mma", "Field", "Picture", "Word", "picture",
+    "Map", "gemm", "mma", "Field", "Picture", "Word", "picture", "svg",
     "Address", "Program", "Registers", "Role", "Scope", "Tmem", "Finding", "Report", "explore",
     "ask", "banks", "bytes", "check", "decode", "describe", "diff", "emission", "encode", "equation", "errata", "explain",
     "help", "layout", "list", "mma_lines", "partition", "run", "table", "tmem", "verify", "what", "where",
 ]
 
 
-_LATE = {"words": ("Field", "Picture", "Word", "picture"), "machine": ("Finding", "Report", "explore")}
+_LATE = {"words": ("Field", "Picture", "Word", "picture", "svg"), "machine": ("Finding", "Report", "explore")}
 
 
 def __getattr__(name: str) -> object:

@@ -65,7 +65,8 @@ def what(mnemonic: str, matrix: str, *, arch: Optional[str] = None, **keys: Word
 
 def table(mnemonic: str, matrix: str, *, by_slot: bool = False, transpose: bool = False,
           arch: Optional[str] = None, svg: Optional[str] = None, **keys: Word) -> Any:
-    """A whole matrix, a row of cells each; svg= names a file for a picture instead."""
+    """A whole matrix, a row of cells each; svg= names a file for a picture instead, where thread=, warp=, row= and so
+    on outline cells."""
     return _data("table", (mnemonic, matrix), keys, by_slot=by_slot, transpose=transpose, arch=arch, svg=svg)
 
 
@@ -74,14 +75,16 @@ def equation(mnemonic: str, matrix: str, *, arch: Optional[str] = None, **keys: 
     return _data("equation", (mnemonic, matrix), keys, arch=arch)
 
 
-def bytes(mnemonic: str, operand: str, *, arch: Optional[str] = None, **keys: Word) -> Any:
-    """The byte of every element of an operand in shared memory (desc=WORD). As arrays: Map(...).bytes()."""
-    return _data("bytes", (mnemonic, operand), keys, arch=arch)
+def bytes(mnemonic: str, operand: str, *, arch: Optional[str] = None, svg: Optional[str] = None, **keys: Word) -> Any:
+    """The byte of every element of an operand in shared memory (desc=WORD); svg= draws its lines of 128 bytes.
+    As arrays: Map(...).bytes()."""
+    return _data("bytes", (mnemonic, operand), keys, arch=arch, svg=svg)
 
 
-def decode(format: str, word: Word, *, arch: Optional[str] = None, **keys: Word) -> Dict[str, Any]:
-    """The fields of a word, lints and notes: {"format", "word", "fields", "lints", "notes"}."""
-    return _data("decode", (format, word), keys, arch=arch)
+def decode(format: str, word: Word, *, arch: Optional[str] = None, svg: Optional[str] = None,
+           **keys: Word) -> Dict[str, Any]:
+    """The fields of a word, lints and notes: {"format", "word", "fields", "lints", "notes"}; svg= draws its bits, too."""
+    return _data("decode", (format, word), keys, arch=arch, svg=svg)
 
 
 def encode(format: str, *, arch: Optional[str] = None, **keys: Word) -> Dict[str, Any]:
@@ -99,9 +102,11 @@ def banks(*words: Word, arch: Optional[str] = None, **keys: Word) -> Dict[str, A
     return _data("banks", words, keys, arch=arch)
 
 
-def layout(mnemonic: str, operand: str, *, arch: Optional[str] = None, **keys: Word) -> Dict[str, Any]:
-    """How to lay a tile out: LBO, SBO, K steps, TMA box (rows=, k=, swizzle=)."""
-    return _data("layout", (mnemonic, operand), keys, arch=arch)
+def layout(mnemonic: str, operand: str, *, arch: Optional[str] = None, svg: Optional[str] = None,
+           **keys: Word) -> Dict[str, Any]:
+    """How to lay a tile out: LBO, SBO, K steps, TMA box (rows=, k=, swizzle=); svg= draws the way of one element
+    (row=, col=) instead."""
+    return _data("layout", (mnemonic, operand), keys, arch=arch, svg=svg)
 
 
 def partition(*words: Word, arch: Optional[str] = None, **keys: Word) -> Dict[str, Any]:

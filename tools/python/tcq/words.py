@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field as _field
 from html import escape
 from typing import Any, Tuple, Union
 
@@ -37,6 +37,7 @@ class Word:
     rest: Tuple[Field, ...]  # bits that are set and belong to no field
     lints: Tuple[str, ...]
     notes: Tuple[str, ...]
+    use: Tuple[Tuple[str, Any], ...] = _field(default=(), compare=False, repr=False)
 
     @classmethod
     def decode(cls, format: str, word: Value, **use: Any) -> "Word":
@@ -46,7 +47,7 @@ class Word:
         rest = [bits for key, bits in found.items() if key not in known and isinstance(bits, list)]
         return cls(found["format"], int(found["word"], 16), found["word"], _fields(found["fields"]),
                    _fields([f for bits in rest for f in bits if isinstance(f, dict)]),
-                   tuple(found["lints"]), tuple(found["notes"]))
+                   tuple(found["lints"]), tuple(found["notes"]), tuple(use.items()))
 
     @classmethod
     def encode(cls, format: str, **fields: Any) -> "Word":
@@ -74,19 +75,8 @@ class Word:
                 f"<tr><th>bits</th><th>field</th><th>code</th><th>value</th></tr>{rows}</table><ul>{remarks}</ul>")
 
     def _repr_svg_(self) -> str:
-        """A ruler of bits, the highest on the left."""
-        bits, cell, ruler = 4 * (len(self.hex) - 2), 14, 120
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {bits * cell + ruler} {ruler + 30}" '
-                 f'font-family="monospace" font-size="10" role="img"><title>{escape(self.format)} {self.hex}</title>']
-        for i, field in enumerate(sorted((*self.fields, *self.rest), key=lambda f: -f.low)):
-            x, width = (bits - field.end) * cell, (field.end - field.low) * cell
-            fill = "#e8c268" if field in self.rest else ("#9cc3e6", "#b7dbb0")[i % 2]
-            label = f"{field.name} = {field.value}"
-            parts.append(f'<rect x="{x}" y="{ruler}" width="{width}" height="14" fill="{fill}" stroke="#444"/>'
-                         f'<text x="{x + 1}" y="{ruler + 26}" fill="#808080">{field.end - 1}</text>'
-                         f'<text transform="translate({x + width / 2 + 4:g} {ruler - 4}) rotate(-45)" fill="#808080">'
-                         f'{escape(label)}</text>')
-        return "".join(parts) + "</svg>"
+        """A ruler of bits, as `tcq decode --svg` draws it."""
+        return svg("decode", self.format, self.hex, **dict(self.use))
 
 
 def _fields(found: Any) -> Tuple[Field, ...]:
@@ -100,15 +90,28 @@ class Picture(str):
         return str(self)
 
 
-def picture(mnemonic: str, matrix: str, **keys: Any) -> Picture:
-    """What `tcq table --svg` draws: a cell for each element, colours by lane or bank."""
+def svg(verb: str, *words: Any, **keys: Any) -> Picture:
+    """What `tcq VERB ... --svg` draws, for table, bytes, layout, tmem and decode.
+
+    svg("bytes", "wgmma.m64n64k16.f32.bf16.bf16", "B", desc=0x4000004000010040, col=9) is shared memory with what
+    holds column 9 outlined; svg("layout", ..., "A", rows=128, k=128, row=73, col=20) the way of one element.
+    """
     import os
     import tempfile
 
-    from .verbs import table
+    from . import verbs
+    from ._reply import UsageError
 
+    drawers = ("table", "bytes", "layout", "tmem", "decode")
+    if verb not in drawers:
+        raise UsageError(f"{verb!r} draws nothing: expected one of {', '.join(drawers)}")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "picture.svg")
-        table(mnemonic, matrix, svg=path, **keys)
+        getattr(verbs, verb)(*words, svg=path, **keys)
         with open(path, encoding="utf-8") as file:
             return Picture(file.read())
+
+
+def picture(mnemonic: str, matrix: str, **keys: Any) -> Picture:
+    """What `tcq table --svg` draws: a cell for each element, colours by lane or bank; thread=5 outlines its cells."""
+    return svg("table", mnemonic, matrix, **keys)

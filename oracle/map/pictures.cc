@@ -1,0 +1,168 @@
+// Shared memory in lines of 128 bytes, D in blocks of 8 x 8; see pictures.h.
+#include "oracle/map/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tcq::oracle {
+namespace {
+
+constexpr int unit_bytes = 16;
+constexpr int units = 8;
+constexpr int line_bytes = unit_bytes * units;
+constexpr int banks_of_unit = 4;
+constexpr int lanes_per_warp = 32;
+constexpr int threads_per_warpgroup = 128;
+constexpr int block = 8;
+// Of more lines those in the middle are left out.
+constexpr int most_lines = 72;
+constexpr int first_lines = 40;
+constexpr int last_lines = 16;
+
+// ---- Shared memory ------------------------------------------------------------------------------
+
+// What 16 bytes hold.
+struct Unit {
+  Coords first, last;  // elements
+  bool marked = false;
+};
+using Lines = std::map<int, std::array<std::optional<Unit>, units>>;
+
+Lines lines_of(const Map& map, const Marks& marks) {
+  Lines lines;
+  std::vector<Axis> axes = map.element;
+  for (Axis& axis : axes) axis.extent /= axis.ctas;  // the operand of one CTA
+  for_each(axes, false, [&](const Coords& e) {
+    const Coords place = map.places(e)[0];
+    std::optional<Unit>& unit =
+        lines[place[1] / line_bytes][static_cast<std::size_t>(place[1] % line_bytes / unit_bytes)];
+    if (!unit) unit = Unit{e, e};
+    unit->last = e;
+    unit->marked = unit->marked || (marks.any() && marks.fit(map, e, place));
+  });
+  return lines;
+}
+
+std::string range_text(int first, int last) {
+  return first == last ? fmt::format("[{}]", first) : fmt::format("[{}..{}]", first, last);
+}
+
+// Which 16 bytes of its row, or of its column, where that lies along memory.
+int unit_index(const Unit& unit) {
+  const std::size_t along = unit.first[0] != unit.last[0] ? 0 : 1;
+  return unit.first[along] / (unit.last[along] - unit.first[along] + 1);
+}
+
+Cell cell_of(const std::optional<Unit>& unit) {
+  if (!unit) return {};
+  Cell cell{range_text(unit->first[0], unit->last[0]) + range_text(unit->first[1], unit->last[1]),
+            unit_index(*unit) % units};
+  cell.marked = unit->marked;
+  return cell;
+}
+
+bool is_marked(const Lines::mapped_type& line) {
+  return std::any_of(line.begin(), line.end(),
+                     [](const auto& unit) { return unit && unit->marked; });
+}
+
+// Lines that are drawn: all, or the first, the last and those with marks.
+std::set<int> drawn(const Lines& lines) {
+  std::set<int> all;
+  const bool fits = lines.size() <= most_lines;
+  int index = 0;
+  for (const auto& [line, held] : lines) {
+    const bool at_end = index < first_lines || index >= static_cast<int>(lines.size()) - last_lines;
+    if (fits || at_end || is_marked(held)) all.insert(line);
+    ++index;
+  }
+  return all;
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+// A warp, and the registers that hold the block: "w5 r8,9".
+std::string block_label(const std::set<int>& registers, int warp) {
+  return fmt::format("w{} r{}{}", warp, *registers.begin(),
+                     registers.size() > 1 ? fmt::format(",{}", *registers.rbegin()) : "");
+}
+
+Cell block_cell(const Map& map, const Marks& marks, int row, int col) {
+  std::set<int> registers;
+  bool marked = false;
+  int thread = 0;
+  for (int r = row; r < row + block; ++r)
+    for (int c = col; c < col + block; ++c) {
+      const Coords place = map.places({r, c})[0];
+      thread = place[0];
+      registers.insert(place[1]);
+      marked = marked || (marks.any() && marks.fit(map, {r, c}, place));
+    }
+  Cell cell{block_label(registers, thread / lanes_per_warp), thread / threads_per_warpgroup,
+            thread % threads_per_warpgroup / lanes_per_warp};
+  cell.marked = marked;
+  return cell;
+}
+
+}  // namespace
+
+Picture memory_picture(const Map& map, const Marks& marks) {
+  Picture picture;
+  picture.title = map.title;
+  picture.legend =
+      "line: 128 bytes of shared memory, cell: the elements in 16 bytes; colour: which 16 bytes of "
+      "their row (or column, if that lies along memory) of the matrix; dashed: not read; ...: "
+      "lines "
+      "that are left out or not read";
+  picture.hue_word = "unit";
+  picture.hues = units;
+  picture.marked_word = marks.words();
+  for (int i = 0; i < units; ++i)
+    picture.column_names.push_back(
+        fmt::format("banks {}-{}", banks_of_unit * i, banks_of_unit * (i + 1) - 1));
+  const Lines lines = lines_of(map, marks);
+  const std::set<int> shown = drawn(lines);
+  int last = *shown.begin() - 1;
+  for (const int line : shown) {
+    if (line != last + 1) {
+      picture.row_names.push_back("...");
+      picture.cells.emplace_back(units);
+    }
+    picture.row_names.push_back(fmt::format("{:#x}", line * line_bytes));
+    picture.cells.emplace_back();
+    for (const std::optional<Unit>& unit : lines.at(line))
+      picture.cells.back().push_back(cell_of(unit));
+    last = line;
+  }
+  return picture;
+}
+
+Picture block_picture(const Map& map, const Marks& marks) {
+  Picture picture;
+  picture.title = map.title;
+  picture.legend =
+      "cell: 8 x 8 elements from this row and column on, their warp (counted in the CTA) and the "
+      "registers that hold them; element (row, col) of it is in lane 4*row + col/2";
+  picture.hue_word = "group";
+  picture.shade_word = "warp";
+  picture.hues = map.place[0].extent / threads_per_warpgroup;
+  picture.shades = threads_per_warpgroup / lanes_per_warp;
+  picture.marked_word = marks.words();
+  for (int col = 0; col < map.element[1].extent; col += block)
+    picture.column_names.push_back(std::to_string(col));
+  for (int row = 0; row < map.element[0].extent; row += block) {
+    picture.row_names.push_back(std::to_string(row));
+    picture.cells.emplace_back();
+    for (int col = 0; col < map.element[1].extent; col += block)
+      picture.cells.back().push_back(block_cell(map, marks, row, col));
+  }
+  return picture;
+}
+
+}  // namespace tcq::oracle

@@ -1,0 +1,19 @@
+// Pictures of a Map that are no table: shared memory as it lies, and the tile of several warpgroups.
+//
+// Tables as pictures are table.cc's. A line of shared memory is 128 bytes, in units of 16, which a swizzle moves and
+// four banks serve; a tile of D is drawn in blocks of 8 x 8, which one warp holds in one or two registers.
+#pragma once
+
+#include "oracle/answer/grid_picture.h"
+#include "oracle/map/map.h"
+#include "oracle/map/marks.h"
+
+namespace tcq::oracle {
+
+// Requires: map.space is SharedMemory, and its places are known.
+Picture memory_picture(const Map& map, const Marks& marks);
+
+// Requires: map.blocks.
+Picture block_picture(const Map& map, const Marks& marks);
+
+}  // namespace tcq::oracle

@@ -27,8 +27,7 @@ using ptx::ValueKind;
 Action action_of(Opcode opcode) {
   using enum Opcode;
   switch (opcode) {
-    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case WmmaLoad: case WmmaStore:
-    case WmmaMma: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
+    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
       return Action::Unmodelled;
     case Prefetch: case Prefetchu: case Discard: case Applypriority: case Nanosleep: case Pmevent: case Brkpt:
     case Griddepcontrol: case CpAsyncBulkPrefetch: case CpAsyncBulkPrefetchTensor: case Createpolicy:
@@ -52,7 +51,7 @@ Action action_of(Opcode opcode) {
     case Tcgen05Alloc: case Tcgen05Dealloc: case Tcgen05Relinquish: case Tcgen05Commit: case Tcgen05Wait:
     case Tcgen05Fence: case CpAsync: case CpAsyncCommitGroup: case CpAsyncWaitGroup: case CpAsyncWaitAll:
     case CpAsyncMbarrierArrive: case StAsync: case MembarProxy: case BarRed: case ClusterlaunchcontrolTryCancel:
-    case TensormapReplace: case TensormapCpFenceproxy:
+    case TensormapReplace: case TensormapCpFenceproxy: case WmmaLoad: case WmmaStore:
       return Action::Machine;
     default: return Action::Alu;
   }
@@ -245,7 +244,8 @@ class Lowering {
   bool has_its_operands(const Op& op, const Instruction& instruction) const {
     const bool computes = op.evaluate != nullptr && op.action != Action::Nothing;
     if (computes && op.action != Action::Repack) {
-      const bool may_have_vectors = instruction.opcode == Opcode::Mma;
+      const bool may_have_vectors =
+          instruction.opcode == Opcode::Mma || instruction.opcode == Opcode::WmmaMma;
       if (has_vector(instruction) && !may_have_vectors) return false;
       return alu::takes(program_.form_of(instruction), op.outs, op.ins);
     }

@@ -1,7 +1,6 @@
 // How lanes part and meet: branches, loops, tables, ends, and what waits for other lanes.
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 
 #include "tests/run/ptx_run.h"
 
@@ -299,6 +298,43 @@ TEST(RunControl, BarriersThatReduce) {
   ASSERT_EQ(run.go({.block = {80}, .explore = 20}), Fault::None);
   for (const std::uint32_t word : run.read<std::uint32_t>(out, 80))
     EXPECT_EQ(word, 1000u + (40 + 100) + (80 + 100));
+}
+
+// Whoever has exited is not waited for at a barrier of the whole CTA, and what it wrote is there; one that counts threads
+// waits for that many.
+TEST(RunControl, ABarrierDoesNotWaitForWarpsThatHaveExited) {
+  const auto fault_of = [](const std::string& barrier) {
+    PtxRun run(kernel(R"(
+      .shared .align 16 .b8 x[512];
+      mov.u32 %r2, x;
+      shl.b32 %r3, %r1, 2;
+      add.u32 %r4, %r2, %r3;
+      st.shared.u32 [%r4], %r1;
+      setp.ge.u32 %p1, %r1, 60;
+      @%p1 ret;
+)" + barrier + R"(
+      ld.shared.u32 %r5, [x+480];
+      ld.shared.u32 %r6, [x+16];
+)" + barrier + R"(
+      add.u32 %r5, %r5, %r6;
+      st.global.u32 [%rd2], %r5;)"));
+    const Pointer out = run.array<std::uint32_t>(128);
+    run.pass(out);
+    const Fault fault = run.go({.block = {128}, .explore = 20, .executions = 200});
+    if (fault == Fault::None) {
+      EXPECT_TRUE(run.report().exhaustive);
+      EXPECT_EQ(run.read<std::uint32_t>(out, 61), [] {
+        std::vector<std::uint32_t> want(60, 120 + 4);
+        want.push_back(0);
+        return want;
+      }());
+    }
+    return fault;
+  };
+  EXPECT_EQ(fault_of("bar.sync 0;"), Fault::None);
+  EXPECT_EQ(fault_of("bar.sync 3;"), Fault::None);
+  EXPECT_EQ(fault_of(""), Fault::DataRace);
+  EXPECT_EQ(fault_of("bar.sync 0, 128;"), Fault::Deadlock);
 }
 
 // 65536 registers for 256 threads are 256 a thread, one more than a thread can name.

@@ -196,11 +196,12 @@ class Lowering {
     return op;
   }
 
-  // What only a driver fills in: barriers of a grid that waits as a whole begin with it.
+  // What only a driver fills in, but for where the barrier of a grid is.
   bool reads_driver(const Instruction& instruction) const {
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
       if (program_.values[v].kind != ValueKind::Special) continue;
       const auto special = static_cast<Special>(program_.values[v].index);
+      if (is_grid_workspace(program_.values[v])) continue;
       if (special == Special::Envreg0 || special == Special::Pm0) return true;
     }
     return false;

@@ -92,6 +92,7 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   launch.cluster = request.cluster;
   launch.dynamic_shared = request.shared;
   launch.registers = request.registers;
+  launch.whole_grid = may_run_whole(*kernel, launch);
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
   const Job job{request, kernel, launch, identity_of(text, name, launch, memory)};

@@ -26,7 +26,9 @@ Operation matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
 Evaluate integer_product(const ptx::Form& form);  // mma.sync of 4 bits and 1, and m8n8 of bytes
 Operation fp8_product(const ptx::Form& form);     // mma.sync of e4m3 and e5m2
 Operation double_product(const ptx::Form& form);  // mma.sync of f64
-Evaluate video_operation(const ptx::Form& form);  // vabsdiff4, cvt.pack
+Operation wmma_product(const ptx::Form& form);    // wmma.mma
+bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+Evaluate video_operation(const ptx::Form& form);                            // vabsdiff4, cvt.pack
 Operation double_approximation(const ptx::Form& form);  // rcp and rsqrt of f64 with .approx
 
 }  // namespace tcq::alu

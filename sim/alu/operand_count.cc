@@ -2,6 +2,7 @@
 //
 // Source: PTX ISA 9.2, the syntax of each; of mma.sync the fragments of 9.7.14.5
 #include "sim/alu/alu.h"
+#include "sim/alu/families.h"
 #include "sim/isa/base/mma_fragment.h"
 
 namespace tcq::alu {
@@ -21,13 +22,15 @@ bool takes_fragments(const ptx::Form& form, std::size_t outs, std::size_t ins) {
 }  // namespace
 
 bool is_of_all_lanes(const ptx::Form& form) {
-  return form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix;
+  return form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix ||
+         form.opcode == Opcode::WmmaMma;
 }
 
 bool takes(const ptx::Form& form, std::size_t outs, std::size_t ins) {
   const bool joins = form.has(ptx::Slot::BoolOp);
   switch (form.opcode) {
     case Opcode::Mma: return takes_fragments(form, outs, ins);
+    case Opcode::WmmaMma: return takes_wmma(form, outs, ins);
     case Opcode::Set: return outs == 1 && ins == (joins ? 3U : 2U);
     case Opcode::Setp: return outs <= 2 && ins == (joins ? 3U : 2U);
     case Opcode::Lop3: return outs <= (joins ? 2U : 1U) && ins == (joins ? 5U : 4U);

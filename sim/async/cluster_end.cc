@@ -121,7 +121,16 @@ void Cluster::finish(Warp& warp) {
     return state_.fail({.fault = Fault::WarpgroupDivergent,
                         .at = {group.aligned_statements[executed].statement, group.first_warp, -1},
                         .number = warp.number});
-  if (--cta.running_warps == 0) end_cta(state_, warp.cta);
+  --cta.running_warps;
+  for (std::size_t id = 0; id < cta.barriers.size(); ++id) {
+    NamedBarrier& barrier = cta.barriers[id];
+    const std::uint32_t use = barrier.uses;
+    if (barrier.whole && state_.complete_barrier(warp.cta, barrier))
+      state_.touches.push_back({.object = barrier_object(warp.cta, static_cast<int>(id)),
+                                .phase = use,
+                                .completes = true});
+  }
+  if (cta.running_warps == 0) end_cta(state_, warp.cta);
 }
 
 }  // namespace tcq::machine

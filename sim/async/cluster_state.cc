@@ -148,6 +148,27 @@ void ClusterState::note_exit_use(int cta, const ExitUse& use) {
     *same = use;
 }
 
+int ClusterState::missing_at(const Cta& cta, const NamedBarrier& barrier) const {
+  const int gone = program.launch().threads - warp_threads * cta.running_warps;
+  return barrier.expected - barrier.arrived - (barrier.whole ? gone : 0);
+}
+
+// As many threads as it expects must have arrived; those of warps that have finished are not waited for.
+bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
+  const Cta& at = this->cta(cta);
+  if (barrier.arrived == 0 || missing_at(at, barrier) > 0) return false;
+  if (barrier.whole) {
+    barrier.pending.join(at.exit);
+    barrier.pending_lost.join(at.exit_lost);
+  }
+  barrier.done = std::exchange(barrier.pending, {});
+  barrier.done_lost = std::exchange(barrier.pending_lost, {});
+  barrier.arrived = 0;
+  barrier.expected = 0;
+  ++barrier.uses;
+  return true;
+}
+
 // All warps that have not finished must have arrived.
 bool ClusterState::complete_cluster_barrier() {
   const bool all = std::all_of(warps.begin(), warps.end(), [&](const Warp& warp) {

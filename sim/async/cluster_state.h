@@ -71,6 +71,7 @@ struct WeakSync {
 struct NamedBarrier {
   int expected = 0;  // threads; 0: not in use
   int arrived = 0;
+  bool whole = false;      // expects all threads of the CTA: those that have exited are there
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
   Clock pending_lost, done_lost;
@@ -271,6 +272,8 @@ struct ClusterState {
   void drop_copy(AgentId agent);
   void note_exit_use(int cta, const ExitUse& use);
   bool complete_cluster_barrier();  // if all warps that run have arrived
+  int missing_at(const Cta& cta, const NamedBarrier& barrier) const;  // threads
+  bool complete_barrier(int cta, NamedBarrier& barrier);
 
   // --- the log of accesses ---
   void compact_log();

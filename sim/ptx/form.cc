@@ -139,6 +139,20 @@ const Syntax* find_syntax(std::string_view text, std::string_view& rest) {
   return found;
 }
 
+// ptxas takes .sync of these wherever it stands, as CUB writes vote.ballot.sync; rows have it in the name.
+std::string with_sync_first(std::string_view text) {
+  std::string moved(text);
+  constexpr std::string_view sync = ".sync";
+  for (const std::string_view name : {"vote", "shfl", "redux"}) {
+    const std::size_t at = moved.find(".sync", name.size() + 1);
+    const std::size_t behind = at == moved.npos ? at : at + sync.size();
+    const bool is_word = at != moved.npos && (behind == moved.size() || moved[behind] == '.');
+    if (!moved.starts_with(name) || moved[name.size()] != '.' || !is_word) continue;
+    moved.erase(at, sync.size()).insert(name.size(), sync);
+  }
+  return moved;
+}
+
 // ---- One opcode ---------------------------------------------------------------------------------
 // Which of the words it is, from 1; 0 if none.
 std::uint8_t index_in(std::string_view words, std::string_view word) {
@@ -264,8 +278,9 @@ Form read_form(std::string_view text) {
     const auto behind = std::span(words).subspan(1);
     return words[0] == "wgmma" ? read_wgmma_opcode(behind) : read_tcgen05_opcode(behind);
   }
+  const std::string ordered = with_sync_first(text);
   std::string_view rest;
-  const Syntax* const syntax = find_syntax(text, rest);
+  const Syntax* const syntax = find_syntax(ordered, rest);
   return syntax == nullptr ? unknown("is no opcode that is known") : read_by(*syntax, rest);
 }
 

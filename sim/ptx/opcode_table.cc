@@ -159,7 +159,7 @@ constexpr std::array table = {
     OpcodeRow{Movmatrix, "movmatrix", ".sync! .aligned! shape! .trans! t1", ">w <w"},
     OpcodeRow{WmmaLoad, "wmma.load", "matrix! .sync! .aligned! major shape! space t1", ">0 @ <w?"},
     OpcodeRow{WmmaStore, "wmma.store", "matrix! .sync! .aligned! major shape! space t1", "@ <0 <w?"},
-    OpcodeRow{WmmaMma, "wmma.mma", "operation .sync! .aligned! major major2 shape! rounding saturate t2-4", ">0 < < <"},
+    OpcodeRow{WmmaMma, "wmma.mma", "bool operation .sync! .aligned! major major2 shape! rounding saturate t2-4", ">0 < < <"},
 
     OpcodeRow{WgmmaMmaAsync, "wgmma.mma_async", "", "+ ~ ~ ~ ~? ~? ~? ~? ~? ~?"},
     OpcodeRow{WgmmaFence, "wgmma.fence", "", ""},

@@ -23,18 +23,21 @@ Dim3 place_in(const Dim3& size, std::uint64_t number) {
 struct WarpPlace {
   const Launch& launch;
   Dim3 first_cta;
-  int cta = 0;   // rank in the cluster
+  int cta = 0;   // rank in the cluster, or in a grid that runs as a whole
   int warp = 0;  // in the CTA
   std::uint32_t shared_bytes = 0;
+  std::uint64_t grid_workspace = 0;
 
-  Dim3 in_cluster() const { return place_in(launch.cluster, static_cast<std::uint64_t>(cta)); }
+  std::uint64_t rank() const { return launch.whole_grid ? 0 : static_cast<std::uint64_t>(cta); }
+  Dim3 in_cluster() const { return place_in(launch.cluster, rank()); }
   Dim3 ctaid() const {
+    if (launch.whole_grid) return place_in(launch.grid, static_cast<std::uint64_t>(cta));
     const Dim3 in = in_cluster();
     return {first_cta.x + in.x, first_cta.y + in.y, first_cta.z + in.z};
   }
   Dim3 clusterid() const {
-    return {first_cta.x / launch.cluster.x, first_cta.y / launch.cluster.y,
-            first_cta.z / launch.cluster.z};
+    const Dim3 at = ctaid();
+    return {at.x / launch.cluster.x, at.y / launch.cluster.y, at.z / launch.cluster.z};
   }
   Dim3 clusters() const {
     return {launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
@@ -58,7 +61,7 @@ std::uint64_t special(const WarpPlace& at, ptx::Special what, int element, int l
     case Nclusterid: return axis(at.clusters(), element);
     case ClusterCtaid: return axis(at.in_cluster(), element);
     case ClusterNctaid: return axis(at.launch.cluster, element);
-    case ClusterCtarank: return static_cast<std::uint64_t>(at.cta);
+    case ClusterCtarank: return at.rank();
     case ClusterNctarank: return at.launch.cluster.count();
     case IsExplicitCluster: return at.launch.cluster.count() > 1;
     case LanemaskEq: return bit;
@@ -67,6 +70,7 @@ std::uint64_t special(const WarpPlace& at, ptx::Special what, int element, int l
     case LanemaskGt: return ~(bit | (bit - 1));
     case LanemaskGe: return ~(bit - 1);
     case Nsmid: return 132;
+    case Envreg0: return element == 1 ? at.grid_workspace >> 32 : at.grid_workspace;
     case TotalSmemSize:
     case AggrSmemSize: return at.shared_bytes;
     case DynamicSmemSize: return at.launch.dynamic_shared;
@@ -94,8 +98,15 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
                 WarpState& state) {
   const Kernel& kernel = feeder.kernel();
   const Launch& launch = feeder.launch();
-  const WarpPlace at{launch, feeder.first_cta(), warp.cta, warp.index,
-                     c.cta(warp.cta).shared.size()};
+  const WarpPlace at{launch,
+                     feeder.first_cta(),
+                     warp.cta,
+                     warp.index,
+                     c.cta(warp.cta).shared.size(),
+                     global_window + kernel.grid_workspace};
+  if (kernel.grid_barrier != ptx::none && !launch.whole_grid)
+    return c.fail(
+        {.fault = Fault::UnmodelledInstruction, .at = {kernel.grid_barrier, warp.number, 0}});
   for (const Constant& constant : kernel.constants)
     for (int lane = 0; lane < 32; ++lane) {
       std::uint64_t bits = constant.is_special

@@ -1,10 +1,12 @@
 // One group of lanes of a warp that executes: the words of its registers, and what its instructions share.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <vector>
 
 #include "sim/async/cluster_state.h"
 #include "sim/run/address_map.h"
@@ -101,6 +103,19 @@ machine::Address shared_address(const Executor& x, std::uint32_t address);
 void access_memory(Executor& x, bool stores);
 // What a load's statements brought goes to the registers.
 void finish_load(Executor& x);
+
+// ld or st of all active lanes, as a part of an instruction that has several: `bytes` of each from `begin` on of its data.
+struct LanePart {
+  bool stores = false;
+  int bytes = 4, begin = 0;
+  std::vector<int> loaded;  // slots
+};
+void add_lane_accesses(Executor& x, const std::array<std::uint64_t, 32>& addresses,
+                       const LanePart& part);
+
+// wmma.load and wmma.store; false if the form does not exist.
+bool make_fragment(Executor& x);
+void finish_fragment(Executor& x);
 
 // Statements of atom and red; false if the operation is not modelled.
 bool make_atomic(Executor& x);

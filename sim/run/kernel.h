@@ -44,15 +44,23 @@ enum class Action : std::uint8_t {
   Unmodelled,
 };
 
+// Of a grid that waits as a whole: %envreg1 and %envreg2 are its address, high and low word. Inferred from what cooperative
+// groups make of it: a size that nobody reads, then the word that the barrier counts in.
+inline constexpr std::uint32_t grid_workspace_bytes = 256;
+inline bool is_grid_workspace(const ptx::Value& value) {
+  return value.kind == ptx::ValueKind::Special && (value.element == 1 || value.element == 2) &&
+         static_cast<ptx::Special>(value.index) == ptx::Special::Envreg0;
+}
+
 struct Op {
   Action action = Action::Unmodelled;
   bool guard_negated = false;
   bool is_watched = false;  // names registers that an asynchronous instruction may own
   bool reads_clock = false;
-  bool moved = false;  // a copy that counts as executed before the fence ahead: moved_copies.h
-  bool chops = false;  // cvt, of a wider register than its type's
-  bool is_of_warp = false;      // undefined unless all lanes execute it
-  std::uint8_t negated = 0;     // a bit for each of the first sources: !p
+  bool moved = false;       // a copy that counts as executed before the fence ahead: moved_copies.h
+  bool chops = false;       // cvt, of a wider register than its type's
+  bool is_of_warp = false;  // undefined unless all lanes execute it
+  std::uint8_t negated = 0;  // a bit for each of the first sources: !p
   std::uint8_t outs = 0, ins = 0;
   Slot guard = no_slot;
   Slot gathered = no_slot;  // of a vector whose registers are no neighbours: slots to copy them to
@@ -99,6 +107,8 @@ struct Kernel {
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
   std::uint64_t no_cancel = 0;             // offset in global memory: what try_cancel answers
+  ptx::Index grid_barrier = ptx::none;  // an instruction that asks where the barrier of the grid is
+  std::uint64_t grid_workspace = 0;  // offset in global memory: what a driver keeps for it, zeros
   bool has_setmaxnreg = false;
   std::string refused;  // why no launch of it can be made: a variable that no memory holds
 

@@ -61,15 +61,21 @@ void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
 
 }  // namespace
 
+bool may_run_whole(const Kernel& kernel, const Launch& launch) {
+  return kernel.grid_barrier != ptx::none && launch.cluster.count() == 1 &&
+         launch.grid.count() <= machine::max_cluster;
+}
+
 std::uint64_t clusters(const Launch& launch) {
-  return launch.grid.count() / launch.cluster.count();
+  return launch.whole_grid ? 1 : launch.grid.count() / launch.cluster.count();
 }
 
 machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global) {
   write_maps(launch, global);
   const auto threads = static_cast<int>((launch.block.count() + 31) / 32 * 32);
-  machine::Program program({.cluster = static_cast<int>(launch.cluster.count()),
+  machine::Program program({.cluster = static_cast<int>(launch.whole_grid ? launch.grid.count()
+                                                                          : launch.cluster.count()),
                             .threads = threads,
                             .registers = registers_at_launch(*kernel, launch)});
   const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;

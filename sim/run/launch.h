@@ -27,12 +27,17 @@ struct MapPlace {
 struct Launch {
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;
+  bool whole_grid = false;      // all CTAs at once: may_run_whole()
   std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg
   std::vector<std::uint8_t> parameters;
   std::vector<MapPlace> map_places;
   std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
   std::vector<std::string> map_names;
 };
+
+// Grids that wait as a whole (cooperative launches) run as one program, whose CTAs are the grid's: without clusters, and of
+// no more CTAs than a cluster may have. Others of them are not modelled.
+bool may_run_whole(const Kernel& kernel, const Launch& launch);
 
 // The first CTA of a cluster of the grid, by its number in [0, clusters()).
 std::uint64_t clusters(const Launch& launch);

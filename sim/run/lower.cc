@@ -27,8 +27,7 @@ using ptx::ValueKind;
 Action action_of(Opcode opcode) {
   using enum Opcode;
   switch (opcode) {
-    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case WmmaLoad: case WmmaStore:
-    case WmmaMma: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
+    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
       return Action::Unmodelled;
     case Prefetch: case Prefetchu: case Discard: case Applypriority: case Nanosleep: case Pmevent: case Brkpt:
     case Griddepcontrol: case CpAsyncBulkPrefetch: case CpAsyncBulkPrefetchTensor: case Createpolicy:
@@ -52,7 +51,7 @@ Action action_of(Opcode opcode) {
     case Tcgen05Alloc: case Tcgen05Dealloc: case Tcgen05Relinquish: case Tcgen05Commit: case Tcgen05Wait:
     case Tcgen05Fence: case CpAsync: case CpAsyncCommitGroup: case CpAsyncWaitGroup: case CpAsyncWaitAll:
     case CpAsyncMbarrierArrive: case StAsync: case MembarProxy: case BarRed: case ClusterlaunchcontrolTryCancel:
-    case TensormapReplace: case TensormapCpFenceproxy:
+    case TensormapReplace: case TensormapCpFenceproxy: case WmmaLoad: case WmmaStore:
       return Action::Machine;
     default: return Action::Alu;
   }
@@ -197,11 +196,12 @@ class Lowering {
     return op;
   }
 
-  // What only a driver fills in: barriers of a grid that waits as a whole begin with it.
+  // What only a driver fills in, but for where the barrier of a grid is.
   bool reads_driver(const Instruction& instruction) const {
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
       if (program_.values[v].kind != ValueKind::Special) continue;
       const auto special = static_cast<Special>(program_.values[v].index);
+      if (is_grid_workspace(program_.values[v])) continue;
       if (special == Special::Envreg0 || special == Special::Pm0) return true;
     }
     return false;
@@ -245,7 +245,8 @@ class Lowering {
   bool has_its_operands(const Op& op, const Instruction& instruction) const {
     const bool computes = op.evaluate != nullptr && op.action != Action::Nothing;
     if (computes && op.action != Action::Repack) {
-      const bool may_have_vectors = instruction.opcode == Opcode::Mma;
+      const bool may_have_vectors =
+          instruction.opcode == Opcode::Mma || instruction.opcode == Opcode::WmmaMma;
       if (has_vector(instruction) && !may_have_vectors) return false;
       return alu::takes(program_.form_of(instruction), op.outs, op.ins);
     }

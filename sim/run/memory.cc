@@ -197,11 +197,12 @@ void split_by_memory(Executor& x, const std::array<Target, 32>& targets, int byt
   }
 }
 
-std::optional<std::array<Target, 32>> targets_of(Executor& x, const Value& address) {
+template <class AddressOf>
+std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf address_of) {
   std::array<Target, 32> targets;
   bool fine = true;
   x.for_each_lane(x.group.active, [&](int lane) {
-    const std::uint64_t at = x.address(address, lane);
+    const std::uint64_t at = address_of(lane);
     Target& t = targets[static_cast<std::size_t>(lane)];
     t = target_of(x, x.form().space(), at);
     if (t.memory != Target::Memory::Nowhere || !fine) return;
@@ -210,6 +211,10 @@ std::optional<std::array<Target, 32>> targets_of(Executor& x, const Value& addre
   });
   if (!fine) return std::nullopt;
   return targets;
+}
+
+std::optional<std::array<Target, 32>> targets_of(Executor& x, const Value& address) {
+  return targets_where(x, [&](int lane) { return x.address(address, lane); });
 }
 
 bool is_own(const Target& t) {
@@ -262,6 +267,23 @@ void access_memory(Executor& x, bool stores) {
         false);
   });
   x.group.active = all;
+}
+
+void add_lane_accesses(Executor& x, const std::array<std::uint64_t, 32>& addresses,
+                       const LanePart& part) {
+  const auto targets =
+      targets_where(x, [&](int lane) { return addresses[static_cast<std::size_t>(lane)]; });
+  if (!targets) return;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    if (is_own((*targets)[l]) && !x.c.finding)
+      x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(addresses[l]));
+  });
+  if (x.c.finding) return;
+  split_by_memory(x, *targets, part.bytes, [&](const LaneAddresses& where) -> machine::Instruction {
+    return machine::LaneAccess{part.stores, where, &x.group.data,
+                               where.global ? std::vector<int>{} : part.loaded, part.begin};
+  });
 }
 
 void finish_load(Executor& x) {

@@ -64,6 +64,10 @@ class Placing {
       kernel_.no_cancel = round_up(global, cancel_answer_bytes);
       global = kernel_.no_cancel + cancel_answer_bytes;
     }
+    if (waits_as_grid()) {
+      kernel_.grid_workspace = round_up(global, grid_workspace_bytes);
+      global = kernel_.grid_workspace + grid_workspace_bytes;
+    }
     kernel_.local_bytes = sized(local, most_local_bytes, "local");
     fill(kernel_.const_bytes, sized(constant, most_const_bytes, "constant"), Space::Const);
     fill(kernel_.global_bytes, sized(global, machine::max_global_bytes, "global"), Space::Global);
@@ -71,6 +75,15 @@ class Placing {
   }
 
  private:
+  // Notes where, too.
+  bool waits_as_grid() {
+    for (Index i = 0; i < kernel_.code->instructions.count; ++i) {
+      const ptx::Instruction& instruction = kernel_.instruction(i);
+      for (Index v = instruction.values.first; v < instruction.values.end(); ++v)
+        if (is_grid_workspace(program_.values[v])) kernel_.grid_barrier = i;
+    }
+    return kernel_.grid_barrier != ptx::none;
+  }
   bool cancels() const {
     for (Index i = 0; i < kernel_.code->instructions.count; ++i)
       if (kernel_.instruction(i).opcode == Opcode::ClusterlaunchcontrolTryCancel) return true;

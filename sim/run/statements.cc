@@ -368,6 +368,8 @@ bool make_statements(Executor& x) {
     case Setmaxnreg: return make_setmaxnreg(x);
     case Ldmatrix:
     case Stmatrix: return make_matrices(x);
+    case WmmaLoad:
+    case WmmaStore: return make_fragment(x);
     default: return make_copy(x);
   }
 }
@@ -377,6 +379,7 @@ void finish_statements(Executor& x) {
     case Result::None: return;
     case Result::Load: return finish_load(x);
     case Result::Matrices: return finish_matrices(x);
+    case Result::Fragment: return finish_fragment(x);
     case Result::Token: return finish_token(x);
     case Result::Vote: return finish_vote(x);
     case Result::Test:

@@ -15,7 +15,8 @@ namespace tcq::run {
 tma::MapObject kernel_object(const tma::TensorMap& of_launch);
 
 inline constexpr int no_map = -1;
-inline constexpr int map_by_stores = -2;  // ordinary ones, of this cluster: their fences are not followed
+inline constexpr int map_by_stores =
+    -2;  // ordinary ones, of this cluster: their fences are not followed
 
 // Number of the map at an address, or one of these.
 int map_at(Executor& x, const ptx::Value& address, int lane);

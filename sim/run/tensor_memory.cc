@@ -44,10 +44,21 @@ void add(Executor& x, machine::Instruction what) {
   if (!x.c.finding) x.add(std::move(what), x.group.active);
 }
 
+// A word without the constant is taken for what it means on Hopper, unless that is not to pass.
+bool may_lack_constant(Executor& x, std::uint64_t& word) {
+  if ((word & tcgen05::DescriptorConstant::mask) != 0) return true;
+  const auto shown = static_cast<std::int64_t>(word);
+  word |= tcgen05::DescriptorConstant::bits;
+  return !x.c.stops_at({.fault = Fault::DescriptorConstantAssumed,
+                        .at = {x.number(), x.warp.number, first_lane(x)},
+                        .number = shown});
+}
+
 // What an operand's descriptor says. No bytes: a Fault, or not modelled.
 bool read_descriptor(Executor& x, std::uint32_t operand, Major major, Fault fault_of_operand,
                      machine::SmemOperand& result) {
-  const std::uint64_t word = number(x, operand);
+  std::uint64_t word = number(x, operand);
+  if (!may_lack_constant(x, word)) return false;
   Fault fault = tcgen05::check_word(word);
   const tcgen05::SmemDescriptor d = tcgen05::decode(word);
   if (fault == Fault::None) fault = fault_of_operand;

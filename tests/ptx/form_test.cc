@@ -57,6 +57,17 @@ TEST(PtxForm, WordsMayComeInAnyOrder) {
   }
 }
 
+// ptxas 13.0 takes .sync of these behind their other words; CUB writes vote.ballot.sync.
+TEST(PtxForm, SyncMayStandBehindWhatAWarpDoes) {
+  for (const auto& [written, meant] : {std::pair{"vote.ballot.sync.b32", "vote.sync.ballot.b32"},
+                                       {"vote.any.sync.pred", "vote.sync.any.pred"},
+                                       {"shfl.up.sync.b32", "shfl.sync.up.b32"},
+                                       {"redux.add.sync.s32", "redux.sync.add.s32"}})
+    EXPECT_EQ(print(read_form(written)), meant);
+  EXPECT_EQ(read_form("vote.ballot.synced.b32").opcode, Opcode::Unknown);
+  EXPECT_EQ(read_form("shfl.up.b32").opcode, Opcode::Shfl);
+}
+
 TEST(PtxForm, WordsMeanWhatTheirOpcodeSays) {
   const Form setp = read_form("setp.lt.and.ftz.f32");
   EXPECT_EQ(setp.get<Compare>(), Compare::Lt);

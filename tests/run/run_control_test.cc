@@ -1,7 +1,6 @@
 // How lanes part and meet: branches, loops, tables, ends, and what waits for other lanes.
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 
 #include "tests/run/ptx_run.h"
 
@@ -184,9 +183,57 @@ TEST(RunControl, ThreadsKnowWhereTheyAre) {
 // A predicate that is false for all lanes keeps an instruction that is not modelled from stopping the run.
 // A grid that waits as a whole begins so; zeros would make it trap, as if the kernel were wrong.
 TEST(RunControl, WhatADriverFillsInIsNotModelled) {
-  PtxRun run(kernel("mov.u32 %r2, %envreg2; setp.eq.u32 %p1, %r2, 0; @%p1 trap;"));
-  run.pass(run.array<std::uint32_t>(32));
-  EXPECT_EQ(run.go({}), Fault::UnmodelledInstruction);
+  for (const char* word :
+       {"%envreg3", "%envreg2"}) {  // the second: a grid that is not run as a whole
+    PtxRun run(
+        kernel("mov.u32 %r2, " + std::string(word) + "; setp.eq.u32 %p1, %r2, 0; @%p1 trap;"));
+    run.pass(run.array<std::uint32_t>(32));
+    EXPECT_EQ(run.go({}), Fault::UnmodelledInstruction);
+  }
+}
+
+// As cooperative groups make it: the first thread of each CTA adds to a word of the workspace, the master what is left to
+// its highest bit, and waits until that has changed. Behind the barrier everything before it is seen.
+TEST(RunControl, AGridThatWaitsAsAWhole) {
+  const auto go = [](const std::string& wait, std::uint32_t ctas) {
+    PtxRun run(kernel(R"(
+      mov.u32 %r2, %envreg2; mov.u32 %r3, %envreg1; mov.b64 %rd3, {%r2, %r3};
+      mov.u32 %r4, %ctaid.x; mov.u32 %r5, %nctaid.x; mov.u32 %r9, %cluster_nctarank;
+      mad.lo.u32 %r6, %r4, 32, %r1; mul.wide.u32 %rd4, %r6, 4; add.u64 %rd4, %rd1, %rd4;
+      add.u32 %r10, %r6, %r9;
+      st.global.u32 [%rd4], %r10;
+      bar.sync 0;
+      setp.ne.u32 %p1, %r1, 0;
+      @%p1 bra BEHIND;
+      fence.acq_rel.gpu;
+      setp.eq.u32 %p2, %r4, 0;
+      sub.u32 %r7, 0x80000001, %r5;
+      selp.b32 %r7, %r7, 1, %p2;
+      atom.global.add.u32 %r8, [%rd3+4], %r7;
+)" + wait + R"(
+    BEHIND:
+      bar.sync 0;
+      xor.b32 %r6, %r6, 32; mul.wide.u32 %rd5, %r6, 4; add.u64 %rd5, %rd1, %rd5;
+      ld.global.u32 %r11, [%rd5];
+      st.global.u32 [%rd4+1024], %r11;)"));
+    const Pointer out = run.array<std::uint32_t>(512);
+    run.pass(out);
+    run.launch().grid = {ctas};
+    run.launch().whole_grid = may_run_whole(run.kernel(), run.launch());
+    const Fault fault = run.go({.grid = {ctas}, .explore = 20});
+    if (fault == Fault::None) {
+      const auto words = run.read<std::uint32_t>(out + 1024, 64);
+      for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], (i ^ 32) + 1);
+    }
+    return fault;
+  };
+  const std::string wait =
+      "LOOK: ld.volatile.global.u32 %r12, [%rd3+4]; xor.b32 %r12, %r12, %r8;\n"
+      "setp.ge.s32 %p3, %r12, 0; @%p3 bra LOOK; fence.acq_rel.gpu;\n";
+  EXPECT_EQ(go(wait, 2), Fault::None);
+  EXPECT_EQ(go(wait, 4), Fault::None);
+  EXPECT_EQ(go("", 2), Fault::DataRace);
+  EXPECT_EQ(go(wait, 17), Fault::UnmodelledInstruction);
 }
 
 // A global variable that begins with addresses: of one, behind it, and of one of its bytes.
@@ -299,6 +346,43 @@ TEST(RunControl, BarriersThatReduce) {
   ASSERT_EQ(run.go({.block = {80}, .explore = 20}), Fault::None);
   for (const std::uint32_t word : run.read<std::uint32_t>(out, 80))
     EXPECT_EQ(word, 1000u + (40 + 100) + (80 + 100));
+}
+
+// Whoever has exited is not waited for at a barrier of the whole CTA, and what it wrote is there; one that counts threads
+// waits for that many.
+TEST(RunControl, ABarrierDoesNotWaitForWarpsThatHaveExited) {
+  const auto fault_of = [](const std::string& barrier) {
+    PtxRun run(kernel(R"(
+      .shared .align 16 .b8 x[512];
+      mov.u32 %r2, x;
+      shl.b32 %r3, %r1, 2;
+      add.u32 %r4, %r2, %r3;
+      st.shared.u32 [%r4], %r1;
+      setp.ge.u32 %p1, %r1, 60;
+      @%p1 ret;
+)" + barrier + R"(
+      ld.shared.u32 %r5, [x+480];
+      ld.shared.u32 %r6, [x+16];
+)" + barrier + R"(
+      add.u32 %r5, %r5, %r6;
+      st.global.u32 [%rd2], %r5;)"));
+    const Pointer out = run.array<std::uint32_t>(128);
+    run.pass(out);
+    const Fault fault = run.go({.block = {128}, .explore = 20, .executions = 200});
+    if (fault == Fault::None) {
+      EXPECT_TRUE(run.report().exhaustive);
+      EXPECT_EQ(run.read<std::uint32_t>(out, 61), [] {
+        std::vector<std::uint32_t> want(60, 120 + 4);
+        want.push_back(0);
+        return want;
+      }());
+    }
+    return fault;
+  };
+  EXPECT_EQ(fault_of("bar.sync 0;"), Fault::None);
+  EXPECT_EQ(fault_of("bar.sync 3;"), Fault::None);
+  EXPECT_EQ(fault_of(""), Fault::DataRace);
+  EXPECT_EQ(fault_of("bar.sync 0, 128;"), Fault::Deadlock);
 }
 
 // 65536 registers for 256 threads are 256 a thread, one more than a thread can name.

@@ -213,12 +213,20 @@ TEST(TensorMemory, WhatSynchronisesAnMmaMustBeThere) {
 }
 
 TEST(TensorMemory, WhatADescriptorMustNotSayIsAFault) {
-  EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000001000080000")).fault(),
+  EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000801000080000")).fault(),
             Fault::DescriptorConstant);
   EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x08040010", "0x08040050")).fault(),
             Fault::WordReserved);
   EXPECT_EQ(run_mma(replaced(mma_kernel(), ".kind::f16 [", ".kind::f16.ashift [")).fault(),
             Fault::UnmodelledMma);
+}
+
+// Triton up to 3.5 has Hopper's word, with zeros in the place of the constant.
+TEST(TensorMemory, ADescriptorWithoutTheConstantIsDisputed) {
+  const KernelRun run = run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000001000080000"));
+  EXPECT_EQ(run.suspicions(), std::vector{Fault::DescriptorConstantAssumed});
+  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4),
+            run_mma(mma_kernel()).global().at<float>(in_bytes + (77 * n + 9) * 4));
 }
 
 // --- cp, st and ld ---------------------------------------------------------------------------------

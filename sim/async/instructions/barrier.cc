@@ -1,7 +1,5 @@
 #include "sim/async/instructions/barrier.h"
 
-#include <utility>
-
 #include "sim/async/access.h"
 #include "sim/async/mbarrier_slots.h"
 
@@ -31,23 +29,21 @@ std::vector<Touch> touches_of(const Standing& at, int id) {
 
 void arrive_at(Step& s, int id, int threads) {
   NamedBarrier& barrier = barrier_at(s.cta(), id);
+  const bool whole = threads == 0 && s.c.feed;
+  if (threads == 0) threads = s.c.program.launch().threads;
   if (barrier.expected != 0 && barrier.expected != threads)
     return s.c.fail({.fault = Fault::BarrierMismatch, .at = s.place(), .number = barrier.expected});
   barrier.expected = threads;
+  barrier.whole = whole;
   barrier.arrived += warp_threads;
   barrier.pending.join(s.warp.clock);
   barrier.pending_lost.join(s.warp.lost);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
-  const bool completes = barrier.arrived >= barrier.expected;
-  s.c.touches.push_back(
-      {.object = barrier_object(s.warp.cta, id), .phase = barrier.uses, .completes = completes});
-  if (!completes) return;
-  barrier.done = std::exchange(barrier.pending, {});
-  barrier.done_lost = std::exchange(barrier.pending_lost, {});
-  barrier.arrived = 0;
-  barrier.expected = 0;
-  ++barrier.uses;
+  const bool completes = s.c.complete_barrier(s.warp.cta, barrier);
+  s.c.touches.push_back({.object = barrier_object(s.warp.cta, id),
+                         .phase = s.warp.awaited_use,
+                         .completes = completes});
 }
 
 }  // namespace
@@ -73,7 +69,7 @@ Waiting BarrierSync::waiting(const Standing& at) const {
   Waiting w = at.waits_for(WaitFor::Barrier);
   w.object = static_cast<std::uint32_t>(id);
   w.expected = barrier.expected;
-  w.missing = barrier.expected - barrier.arrived;
+  w.missing = at.c.missing_at(at.cta(), barrier);
   return w;
 }
 
@@ -87,7 +83,7 @@ std::string BarrierArrive::text(const Names&) const {
 void BarrierSync::execute(Step& s) const {
   if (!s.all_lanes_take_part()) return;
   if (!s.warp.arrived) {
-    arrive_at(s, id, threads == 0 ? s.c.program.launch().threads : threads);
+    arrive_at(s, id, threads);
     s.warp.arrived = true;
     --s.warp.pc;  // it stands before the barrier until all are there
     return;

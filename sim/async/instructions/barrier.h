@@ -10,7 +10,9 @@
 
 namespace tcq::machine {
 
-// Threads 0: all of the CTA.
+// Threads 0: all of the CTA; in compiled kernels without those that have exited, which are known as if they had come.
+// Source: CUDA C++ Programming Guide, "Independent Thread Scheduling": bar.sync waits for "all non-exited threads".
+// Inferred: what an exited warp wrote is seen behind the barrier, as kernels with an early return rely on.
 struct BarrierSync {
   int id = 0;
   int threads = 0;

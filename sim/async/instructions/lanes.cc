@@ -120,11 +120,11 @@ std::string LaneAccess::text(const Names&) const {
 namespace {
 
 // The bytes are there already, in all lanes.
-bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data) {
+bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int begin) {
   bool all = true;
   s.for_each_lane([&](int lane) {
     all = all && std::memcmp(bytes_at(s.c, s.warp.cta, where, lane),
-                             data[static_cast<std::size_t>(lane)].data(),
+                             data[static_cast<std::size_t>(lane)].data() + begin,
                              static_cast<std::size_t>(where.bytes)) == 0;
   });
   return all;
@@ -137,12 +137,12 @@ void LaneAccess::execute(Step& s) const {
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   describe(access, where, s.lanes);
   const auto width = static_cast<std::size_t>(where.bytes);
-  access.rewrites = stores && holds(s, where, *data);
+  access.rewrites = stores && holds(s, where, *data, begin);
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, where, id)) return;
   s.for_each_lane([&](int lane) {
     std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
-    std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data();
+    std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data() + begin;
     std::memcpy(stores ? memory : value, stores ? value : memory, width);
   });
   if (!stores) note_loaded(s, id, loaded);

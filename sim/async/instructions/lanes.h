@@ -37,6 +37,7 @@ struct LaneAccess {
   LaneAddresses where;
   LaneBytes* data = nullptr;
   std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
+  int begin = 0;            // where in a lane's data its bytes begin
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

@@ -46,32 +46,64 @@ struct Panel {
   }
 };
 
-// --- one sum, by the definition --------------------------------------------------------------------
+// --- single sums, by the definition ----------------------------------------------------------------
 
 Decoded lowered(Decoded x, int scale) {
   x.exponent = static_cast<std::int16_t>(x.exponent - scale);
   return x;
 }
 
-std::uint32_t defined_sum(const Instruction& in, const Panel& p, int row, int col,
-                          std::uint32_t c) {
-  std::array<Decoded, max_products> a;
-  std::array<Decoded, max_products> b;
-  for (int first = 0; first < p.rows.k(); first += in.products) {
-    const tcgen05::Scale scale_a = p.rows.scale(row, first);
-    const tcgen05::Scale scale_b = p.columns.scale(col, first);
-    for (int i = 0; i < in.products; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      a[at] = tcgen05::scaled(p.rows.decoded(row, first + i), scale_a);
-      b[at] = tcgen05::scaled(p.columns.decoded(col, p.met_k(row, first + i)), scale_b);
+// A row or a column is decoded with the first of its sums, and kept for the others.
+class DefinedSums {
+ public:
+  DefinedSums(const Instruction& in, const Panel& panel) : in_(in), p_(panel) {}
+
+  std::uint32_t sum(int row, int col, std::uint32_t c) {
+    const std::vector<Decoded>& b = column(col);
+    if (row != row_) decode(p_.rows, row, a_);
+    row_ = row;
+    for (int first = 0; first < p_.rows.k(); first += in_.products) {
+      const Decoded old = lowered(decode_float(in_.types.d, c), first == 0 ? in_.scale_c : 0);
+      c = p_.rows.scale(row, first).nan || p_.columns.scale(p_.first + col, first).nan
+              ? nan_bits(in_.traits.conversion)
+              : fused_sum(in_.traits, in_.types.d, in_.types.a, in_.types.b, a_.data() + first,
+                          met(row, first, b), in_.products, old);
     }
-    const Decoded old = lowered(decode_float(in.types.d, c), first == 0 ? in.scale_c : 0);
-    c = scale_a.nan || scale_b.nan ? nan_bits(in.traits.conversion)
-                                   : fused_sum(in.traits, in.types.d, in.types.a, in.types.b,
-                                               a.data(), b.data(), in.products, old);
+    return c;
   }
-  return c;
-}
+
+ private:
+  void decode(const Lines& lines, int line, std::vector<Decoded>& out) const {
+    out.clear();
+    tcgen05::Scale scale = {};
+    for (int k = 0; k < lines.k(); ++k) {
+      if (k % in_.products == 0) scale = lines.scale(line, k);
+      out.push_back(tcgen05::scaled(lines.decoded(line, k), scale));
+    }
+  }
+
+  const std::vector<Decoded>& column(int col) {
+    std::vector<Decoded>& out = columns_[static_cast<std::size_t>(col)];
+    if (out.empty()) decode(p_.columns, p_.first + col, out);
+    return out;
+  }
+
+  // What the products of one instruction meet of a column.
+  const Decoded* met(int row, int first, const std::vector<Decoded>& column) {
+    if (p_.met == nullptr) return column.data() + first;
+    for (int i = 0; i < in_.products; ++i)
+      met_[static_cast<std::size_t>(i)] =
+          column[static_cast<std::size_t>(p_.met_k(row, first + i))];
+    return met_.data();
+  }
+
+  const Instruction& in_;
+  const Panel& p_;
+  int row_ = -1;
+  std::vector<Decoded> a_;
+  std::array<std::vector<Decoded>, width> columns_;
+  std::array<Decoded, max_products> met_;
+};
 
 bool is_narrow(const Range& a, const Range& b) {
   return a.least + b.least >= least_product_exponent && a.most + b.most <= most_product_exponent;
@@ -111,7 +143,7 @@ struct Slice {
 class PanelSums {
  public:
   PanelSums(const Instruction& in, const Panel& panel, const Outputs& d)
-      : in_(in), p_(panel), d_(d) {}
+      : in_(in), p_(panel), d_(d), defined_(in, panel) {}
 
   void floats() {
     const auto count = static_cast<std::size_t>(p_.rows.count()) * width;
@@ -192,7 +224,7 @@ class PanelSums {
       else if (is_nan(c))
         c = nan_bits(in_.traits.conversion);
       else
-        c = defined_sum(in_, p_, row, p_.first + j, c);
+        c = defined_.sum(row, j, c);
     }
   }
 
@@ -201,6 +233,7 @@ class PanelSums {
   const Outputs& d_;
   std::vector<float> values_;
   std::vector<std::uint32_t> again_;
+  DefinedSums defined_;
   Gathered gathered_;
   Range columns_;  // of the panel
 };

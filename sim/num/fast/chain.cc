@@ -6,7 +6,9 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 
+#include "sim/num/fast/flush_underflow.h"
 #include "sim/num/fast/kernel.h"
 #include "sim/num/fused_sum.h"
 #include "sim/num/narrow.h"
@@ -112,6 +114,7 @@ bool is_narrow(const Range& a, const Range& b) {
 void widen(Range& all, const Range& more) {
   all.least = std::min(all.least, more.least);
   all.most = std::max(all.most, more.most);
+  all.special = all.special || more.special;
 }
 
 // --- a panel ---------------------------------------------------------------------------------------
@@ -140,19 +143,24 @@ struct Slice {
   const std::int16_t* exponents;
 };
 
+// Sums of one panel on their way, and marks of those that are made again; used by one panel after the other.
+struct Room {
+  std::vector<float> values;
+  std::vector<std::uint32_t> again;
+};
+
 class PanelSums {
  public:
-  PanelSums(const Instruction& in, const Panel& panel, const Outputs& d)
-      : in_(in), p_(panel), d_(d), defined_(in, panel) {}
+  PanelSums(const Instruction& in, const Panel& panel, const Outputs& d, Room& room)
+      : in_(in), p_(panel), d_(d), room_(room), defined_(in, panel) {}
 
   void floats() {
     const auto count = static_cast<std::size_t>(p_.rows.count()) * width;
-    values_.assign(count, 0);
-    again_.assign(count, 0);
+    room_.values.assign(count, 0);
+    room_.again.assign(count, 0);
     for (int j = 0; j < p_.count(); ++j) widen(columns_, p_.columns.range(p_.first + j));
     for (int row = 0; row < p_.rows.count(); ++row) load(row);
-    for (int k = 0; k < p_.rows.k(); k += stretch)
-      for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
+    advance_floats();
     for (int row = 0; row < p_.rows.count(); ++row) store(row);
   }
 
@@ -180,9 +188,22 @@ class PanelSums {
   }
 
   void load(int row) {
+    float* to = &room_.values[at(row)];
+    const std::uint32_t* from = &word(row, 0);
+    if (in_.types.d == Type::f16)
+      std::transform(from, from + p_.count(), to,
+                     [](std::uint32_t w) { return value_of(Type::f16, w); });
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(p_.count()) * sizeof *to);
+    if (in_.scale_c == 0) return;
     const float scale = std::ldexp(1.0f, -in_.scale_c);
-    for (int j = 0; j < p_.count(); ++j)
-      values_[at(row) + static_cast<std::size_t>(j)] = value_of(in_.types.d, word(row, j)) * scale;
+    for (int j = 0; j < p_.count(); ++j) to[j] *= scale;
+  }
+
+  void advance_floats() {
+    [[maybe_unused]] const FlushUnderflow flush;
+    for (int k = 0; k < p_.rows.k(); k += stretch)
+      for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
   }
 
   void advance_floats(int row, int k) {
@@ -192,7 +213,7 @@ class PanelSums {
     sum_floats({p_.rows.row_values(row) + k, p_.rows.row_exponents(row) + k, b.values, b.exponents,
                 count / in_.products, in_.products, in_.traits,
                 !is_narrow(p_.rows.range(row), columns_), k == 0 ? least - in_.scale_c : least,
-                &values_[at(row)], &again_[at(row)]});
+                &room_.values[at(row)], &room_.again[at(row)]});
   }
 
   void advance_integers(int row, int count) {
@@ -213,14 +234,31 @@ class PanelSums {
     return value != value;
   }
 
+  // Whether a sum of the row is made again.
+  bool is_any_again(int row) const {
+    std::uint32_t marks = 0;
+    for (std::size_t i = at(row); i < at(row) + width; ++i) marks |= room_.again[i];
+    return static_cast<std::int32_t>(marks) < 0 || p_.rows.range(row).special || columns_.special;
+  }
+
   void store(int row) {
+    const float* from = &room_.values[at(row)];
+    std::uint32_t* to = &word(row, 0);
+    if (is_any_again(row)) return store_singly(row);
+    if (in_.types.d == Type::f16)
+      std::transform(from, from + p_.count(), to, [](float x) { return word_of(Type::f16, x); });
+    else
+      std::transform(from, from + p_.count(), to, [](float x) { return word_of(Type::f32, x); });
+  }
+
+  void store_singly(int row) {
     for (int j = 0; j < p_.count(); ++j) {
       const std::size_t i = at(row) + static_cast<std::size_t>(j);
-      const bool again = static_cast<std::int32_t>(again_[i]) < 0 || p_.rows.range(row).special ||
-                         p_.columns.range(p_.first + j).special;
+      const bool again = static_cast<std::int32_t>(room_.again[i]) < 0 ||
+                         p_.rows.range(row).special || p_.columns.range(p_.first + j).special;
       std::uint32_t& c = word(row, j);
       if (!again)
-        c = word_of(in_.types.d, values_[i]);
+        c = word_of(in_.types.d, room_.values[i]);
       else if (is_nan(c))
         c = nan_bits(in_.traits.conversion);
       else
@@ -231,8 +269,7 @@ class PanelSums {
   const Instruction& in_;
   const Panel& p_;
   const Outputs& d_;
-  std::vector<float> values_;
-  std::vector<std::uint32_t> again_;
+  Room& room_;
   DefinedSums defined_;
   Gathered gathered_;
   Range columns_;  // of the panel
@@ -243,9 +280,10 @@ class PanelSums {
 void advance_sparse(const Instruction& in, const Lines& rows, const Lines& columns,
                     const std::uint16_t* met, const Outputs& d) {
   assert(met == nullptr ? rows.k() == columns.k() : rows.k() == in.products);
+  Room room;
   for (int first = 0; first < columns.count(); first += panel_columns) {
     const Panel panel{rows, columns, first, met};
-    PanelSums sums(in, panel, d);
+    PanelSums sums(in, panel, d, room);
     if (is_float(in.types.a))
       sums.floats();
     else

@@ -196,6 +196,17 @@ TEST(FastSums, ScaledSubnormalCAlignsByItsLoweredExponent) {
   expect_everywhere(single(form, {0x0c00, 0x0200, 0x0008}, {0x0800, 0x0001, 0x0001}, 0x8001), 1);
 }
 
+// Sixteen products just below 4 leave 32 bits: the sum is made again, onto C that the first instruction has scaled.
+TEST(FastSums, CIsScaledOnceAlsoWhereSumsAreMadeAgain) {
+  tcgen05::DotForm form = tcgen05::bf16_form();
+  form.idesc.a = form.idesc.b = Type::f16;
+  form.scale_input_d = 1;
+  const tcgen05::Words large(16, 0x3fff);
+  Chain chain = single(form, {}, {}, 0x3f800000);
+  chain.tiles.push_back(single(form, large, large, 0).first());
+  expect_everywhere(chain, 0x4280e002);  // 16 * 1.9990234375^2 + 0.5 = 64.43751525878906
+}
+
 // --- kinds mxf4 and mxf4nvf4 -----------------------------------------------------------------------
 
 TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {

@@ -400,6 +400,27 @@ TEST_F(Gemm_Cli, CtrlCKeepsTheOrdersThatAreDone) {
   EXPECT_EQ(folder_.files(), 1);
 }
 
+// Also where nothing of the second line has been computed yet.
+TEST_F(Gemm_Cli, CtrlCInAListSaysWhereItStopped) {
+  std::FILE* err = temporary_file();
+  write(file("list"), fmt::format("--generate 8,8,64 --type bf16 --order chain --out {}\n"
+                                  "--generate 4096,4096,1024 --type bf16 --order chain --out {}\n",
+                                  file("first.npy"), file("second.npy")));
+  const pid_t child = start(words("--list @list --threads 1"), fileno(err));
+  while (!fs::exists(file("first.npy"))) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const std::string sentence = contents(err);
+  EXPECT_NE(sentence.find("list:2: interrupted"), std::string::npos) << sentence;
+  EXPECT_EQ(folder_.files(), 2);
+}
+
 // As under nohup, or in the background of a shell.
 TEST_F(Gemm_Cli, SignalsThatAreIgnoredStayIgnored) {
   std::FILE* err = temporary_file();

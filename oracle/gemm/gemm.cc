@@ -97,15 +97,20 @@ void print_line(const Request& whole, std::size_t number, const std::string& lin
   std::fflush(out);
 }
 
-// Every count-th line that asks something. A line that fails keeps no other from being answered.
+// Every count-th line that asks something. A line that fails keeps no other from being answered; a signal does, also one
+// that comes between two lines or while operands are read.
 int answer_list(const Request& whole, std::FILE* out, std::FILE* err) {
   int worst = 0;
   std::int64_t asked = 0;
   const std::vector<std::string> lines = lines_of(whole.list);
+  Progress progress(nullptr);
+  progress.notice_signals();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (asks_nothing(lines[i]) || asked++ % whole.shard.count != whole.shard.index) continue;
-    const Reply reply =
-        caught([&] { return reply_to(gemm::parse_list_line(lines[i], whole), err); });
+    const Reply reply = caught([&] {
+      if (progress.ended()) throw Interrupted("interrupted: this line is not answered");
+      return reply_to(gemm::parse_list_line(lines[i], whole), err);
+    });
     print_line(whole, i + 1, lines[i], reply, out, err);
     worst = std::max(worst, reply.status);
     if (reply.status == exit_interrupted) break;

@@ -232,7 +232,10 @@ void read_whole(std::FILE* file, std::uintmax_t file_bytes, Array& array) {
     throw Damage(fmt::format("its {} bytes do not fit this machine's memory", needed));
   if (file_bytes == array.first + needed) array.bytes.reserve(file_bytes + 1);
   read_up_to(file, array, array.first + needed + 1);
-  check_size(array.bytes.size() - array.first, needed);
+  std::size_t there = array.bytes.size() - array.first;
+  const bool is_known = file_bytes != static_cast<std::uintmax_t>(-1);  // not of a pipe
+  if (there > needed && is_known) there = std::max(there, file_bytes - array.first);
+  check_size(there, needed);
 }
 
 }  // namespace

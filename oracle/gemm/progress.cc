@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <csignal>
 
 namespace tcq::oracle::gemm {
 namespace {
@@ -56,12 +55,15 @@ bool Progress::ended() { return signalled != 0; }
 
 void Progress::notice_signals() { noticed_.emplace(); }
 
-Progress::SignalsNoticed::SignalsNoticed()
-    : interrupt_(std::signal(SIGINT, notice)), terminate_(std::signal(SIGTERM, notice)) {}
+Progress::SignalsNoticed::SignalsNoticed() : before_{} {
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    before_[i] = std::signal(signals[i], notice);
+    if (before_[i] == SIG_IGN) std::signal(signals[i], SIG_IGN);
+  }
+}
 
 Progress::SignalsNoticed::~SignalsNoticed() {
-  std::signal(SIGINT, interrupt_);
-  std::signal(SIGTERM, terminate_);
+  for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
 }
 
 }  // namespace tcq::oracle::gemm

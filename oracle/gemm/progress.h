@@ -1,9 +1,11 @@
 // What is said while something runs for hours, and how it is ended: a line on a terminal that is wiped
-// again, and SIGINT or SIGTERM, which are noticed between bands of rows. Who has neither a terminal nor the
+// again, and SIGINT, SIGTERM or SIGHUP, which are noticed between bands of rows. Who has neither a terminal nor the
 // signals for himself, as a library within another process, derives from Progress.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -29,11 +31,12 @@ class Progress {
   bool at(std::int64_t rows);
   virtual bool ended();
 
-  // From here on SIGINT and SIGTERM only make ended() true: there is something to be ended in order.
+  // From here on these signals only make ended() true: there is something to be ended in order. One that is ignored, as
+  // under nohup, stays ignored.
   virtual void notice_signals();
 
  private:
-  // SIGINT and SIGTERM only set a flag while this lives.
+  // They only set a flag while this lives.
   class SignalsNoticed {
    public:
     SignalsNoticed();
@@ -42,8 +45,8 @@ class Progress {
     ~SignalsNoticed();
 
    private:
-    void (*interrupt_)(int);
-    void (*terminate_)(int);
+    static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+    std::array<void (*)(int), signals.size()> before_;
   };
 
   std::FILE* err_;

@@ -77,7 +77,7 @@ Fault MmaCache::execute(const wgmma::Instruction& op, const SharedMemory& shared
     return Fault::None;
   }
   ++misses_;
-  if (const Fault fault = wgmma::execute(shared, registers, op); fault != Fault::None) return fault;
+  if (const Fault fault = wgmma::execute(shared, registers, op, room_); fault != Fault::None) return fault;
   if (bytes_ > max_bytes_) {
     results_.clear();
     bytes_ = 0;

@@ -41,13 +41,14 @@ class MmaCache {
   class Hasher;
 
   std::unordered_map<Key, std::vector<std::uint32_t>, KeyHash> results_;
+  std::vector<std::uint32_t> room_;
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
 };
 
-inline constexpr std::uint32_t operand_chunk_bytes = 16;
+using wgmma::operand_chunk_bytes;
 
 // Calls visit(row, address) for every chunk of shared memory that an operand of op.form reads;
 // row is the row of A or column of B they belong to, or -1 where they belong to several (MN-major).
@@ -56,21 +57,16 @@ template <class Visit>
 void for_each_operand_chunk(const wgmma::Instruction& op, Operand which, Visit visit) {
   const wgmma::Form& f = op.form;
   const bool is_a = which == Operand::A;
-  const bool k_major = (is_a ? f.major_a : f.major_b) == Major::K;
-  const wgmma::MatrixDescriptor d = wgmma::decode(is_a ? op.desc_a : op.desc_b);
-  const auto rows = static_cast<std::uint32_t>(is_a ? wgmma::m : f.n);
-  const auto row_bytes =
-      static_cast<std::uint32_t>(wgmma::stored_k_bytes * (!is_a && f.sparse ? 2 : 1));
-  const auto width = static_cast<std::uint32_t>(bits(is_a ? f.a : f.b));
-  const std::uint32_t outer = k_major ? rows : row_bytes * 8 / width;
-  const std::uint32_t contiguous_bytes = k_major ? row_bytes : rows * width / 8;
-  for (std::uint32_t i = 0; i < outer; ++i) {
-    for (std::uint32_t at = 0; at < contiguous_bytes; at += operand_chunk_bytes) {
-      const auto byte = k_major ? OperandByte{i, at} : OperandByte{at, i};
-      visit(k_major ? static_cast<int>(i) : -1,
-            wgmma::byte_address(d, k_major ? Major::K : Major::MN, byte));
-    }
-  }
+  const Major major = is_a ? f.major_a : f.major_b;
+  const Type type = is_a ? f.a : f.b;
+  const int k = wgmma::stored_k(type) * (!is_a && f.sparse ? 2 : 1);
+  const wgmma::OperandExtent extent =
+      wgmma::operand_extent(major, type, static_cast<std::uint32_t>(is_a ? wgmma::m : f.n),
+                            static_cast<std::uint32_t>(k));
+  wgmma::for_each_chunk(wgmma::decode(is_a ? op.desc_a : op.desc_b), major, extent,
+                        [&](std::uint32_t line, std::uint32_t, std::uint32_t address) {
+                          visit(major == Major::K ? static_cast<int>(line) : -1, address);
+                        });
 }
 
 }  // namespace tcq::machine

@@ -19,19 +19,53 @@ void store_element(std::uint8_t* to, std::uint64_t element, std::uint32_t width)
   std::memcpy(to, &element, width);
 }
 
-// Calls visit(element) for every element of the box, dimension 0 fastest, until one says false.
+// Elements that follow `first` along dimension 0: of one unit of 16 bytes in shared memory.
+struct Unit {
+  BoxElement first;
+  std::uint32_t count;
+
+  BoxElement element(std::uint32_t i) const {
+    BoxElement e = first;
+    e.at[0] += i;
+    return e;
+  }
+  BoxElement last() const { return element(count - 1); }
+};
+
+// Calls visit(unit) for every unit of the box, dimension 0 fastest, until one says false.
 // Requires: check(map) found nothing.
 template <class Visit>
-bool all_elements(const TensorMap& map, Visit visit) {
+bool all_units(const TensorMap& map, Visit visit) {
   std::uint32_t extents[max_rank] = {};
   for (int d = 0; d < map.rank; ++d) extents[d] = extent(map, d);
-  BoxElement e;
+  const std::uint32_t most = start_alignment_bytes / element_bytes(map.type);
+  Unit unit = {{}, 0};
   for (;;) {
-    if (!visit(std::as_const(e))) return false;
+    unit.count = std::min(most, extents[0] - unit.first.at[0]);
+    if (!visit(std::as_const(unit))) return false;
+    unit.first.at[0] += unit.count - 1;
     int d = 0;
-    while (d < map.rank && ++e.at[d] == extents[d]) e.at[d++] = 0;
+    while (d < map.rank && ++unit.first.at[d] == extents[d]) unit.first.at[d++] = 0;
     if (d == map.rank) return true;
   }
+}
+
+// The same for elements.
+template <class Visit>
+bool all_elements(const TensorMap& map, Visit visit) {
+  return all_units(map, [&](const Unit& unit) {
+    for (std::uint32_t i = 0; i < unit.count; ++i)
+      if (!visit(unit.element(i))) return false;
+    return true;
+  });
+}
+
+// Whether a unit's elements lie one behind the other in shared memory, too: addresses only grow or change places along
+// it, as some swizzles exchange its halves.
+bool is_together(const Tile& tile, const Unit& unit) {
+  return shared_address(tile.map, tile.shared_address, unit.last()) -
+             shared_address(tile.map, tile.shared_address, unit.first) ==
+         (unit.count - 1) * element_bytes(tile.map.type);
 }
 
 // Calls visit(index of the byte in shared memory, element) for every element of the box.
@@ -46,18 +80,40 @@ void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit)
 // The box never straddles what its swizzle permutes: the XOR leaves address bits from 7 on alone.
 bool shared_fits(const Tile& tile, const SharedMemory& shared) {
   const std::uint32_t width = element_bytes(tile.map.type);
-  return all_elements(tile.map, [&](const BoxElement& e) {
-    return shared.contains(shared_address(tile.map, tile.shared_address, e), width);
+  return all_units(tile.map, [&](const Unit& unit) {
+    const std::uint32_t first = shared_address(tile.map, tile.shared_address, unit.first);
+    if (is_together(tile, unit)) return shared.contains(first, unit.count * width);
+    for (std::uint32_t i = 0; i < unit.count; ++i)
+      if (!shared.contains(shared_address(tile.map, tile.shared_address, unit.element(i)), width))
+        return false;
+    return true;
   });
 }
 
 using Touches = bool (*)(const TensorMap&, const Coordinates&, const BoxElement&);
 
-bool global_fits(const Tile& tile, std::size_t global_bytes, Touches touches) {
+// Calls visit(address, bytes) for all of global memory that a tile touches, in the order of its elements, until one says
+// false: a whole unit where both of its ends are touched, since what is touched along dimension 0 is an interval whose
+// elements lie one behind the other.
+template <class Visit>
+bool all_touched(const Tile& tile, Touches touches, Visit visit) {
   const std::uint32_t width = element_bytes(tile.map.type);
-  return all_elements(tile.map, [&](const BoxElement& e) {
-    return !touches(tile.map, tile.start, e) ||
-           global_address(tile.map, tile.start, e) + width <= global_bytes;
+  return all_units(tile.map, [&](const Unit& unit) {
+    if (touches(tile.map, tile.start, unit.first) && touches(tile.map, tile.start, unit.last()))
+      return visit(global_address(tile.map, tile.start, unit.first), unit.count * width);
+    for (std::uint32_t i = 0; i < unit.count; ++i) {
+      const BoxElement e = unit.element(i);
+      if (touches(tile.map, tile.start, e) &&
+          !visit(global_address(tile.map, tile.start, e), width))
+        return false;
+    }
+    return true;
+  });
+}
+
+bool global_fits(const Tile& tile, std::size_t global_bytes, Touches touches) {
+  return all_touched(tile, touches, [&](std::uint64_t address, std::uint32_t bytes) {
+    return address + bytes <= global_bytes;
   });
 }
 
@@ -88,15 +144,12 @@ void for_each_pair(const Tile& tile, const SharedMemory& shared, Global& global,
 }
 
 std::vector<GlobalRun> runs_of(const Tile& tile, Touches touches) {
-  const std::uint32_t width = element_bytes(tile.map.type);
   std::vector<GlobalRun> runs;
-  all_elements(tile.map, [&](const BoxElement& e) {
-    if (!touches(tile.map, tile.start, e)) return true;
-    const std::uint64_t at = global_address(tile.map, tile.start, e);
+  all_touched(tile, touches, [&](std::uint64_t at, std::uint32_t bytes) {
     if (!runs.empty() && runs.back().end == at)
-      runs.back().end += width;
+      runs.back().end += bytes;
     else
-      runs.push_back({at, at + width});
+      runs.push_back({at, at + bytes});
     return true;
   });
   return runs;
@@ -135,12 +188,25 @@ void execute(const Load& load, SharedMemory& shared, const Global& global) {
   const auto& map = load.tile.map;  // clang before 16 captures no structured binding
   const auto& start = load.tile.start;
   const std::uint32_t width = element_bytes(map.type);
-  for_each_element(load.tile, shared, [&](std::uint32_t at, const BoxElement& e) {
-    const std::uint64_t element =
-        in_bounds(map, start, e)
-            ? loaded_bits(map.type, load_element(&global[global_address(map, start, e)], width))
-            : fill_bits(map.type, map.fill);
-    store_element(shared.data() + at, element, width);
+  const auto place = [&](const BoxElement& e) {
+    return shared.data() + (shared_address(map, load.tile.shared_address, e) - shared.base());
+  };
+  all_units(map, [&](const Unit& unit) {
+    const bool whole = in_bounds(map, start, unit.first) && in_bounds(map, start, unit.last());
+    if (whole && keeps_bits(map.type) && is_together(load.tile, unit)) {
+      std::memcpy(place(unit.first), &global[global_address(map, start, unit.first)],
+                  unit.count * width);
+      return true;
+    }
+    for (std::uint32_t i = 0; i < unit.count; ++i) {
+      const BoxElement e = unit.element(i);
+      const std::uint64_t element =
+          in_bounds(map, start, e)
+              ? loaded_bits(map.type, load_element(&global[global_address(map, start, e)], width))
+              : fill_bits(map.type, map.fill);
+      store_element(place(e), element, width);
+    }
+    return true;
   });
 }
 

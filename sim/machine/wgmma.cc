@@ -2,7 +2,9 @@
 #include "sim/machine/wgmma.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstring>
 #include <vector>
 
 #include "sim/isa/wgmma/operand.h"
@@ -29,29 +31,40 @@ struct Matrix {
 // b1 elements travel 32 at a time: their sums are population counts.
 Type carrier(Type type) { return type == Type::b1 ? Type::s32 : type; }
 
-// Raw bits of one element; only whole bytes are ever addressed.
-Fault load_element(const SharedMemory& shared, Type type, std::uint32_t address,
-                   std::uint32_t& out) {
-  const auto width = static_cast<std::uint32_t>(bits(type)) / 8;
-  if (!shared.contains(address, width)) return Fault::SharedMemoryOutOfRange;
-  out = width == 1   ? shared.load<std::uint8_t>(address)
-        : width == 2 ? shared.load<std::uint16_t>(address)
-                     : shared.load<std::uint32_t>(address);
-  return Fault::None;
+// The elements of one chunk, `step` apart in `to`.
+template <class Word>
+void copy_elements(const std::uint8_t* chunk, std::uint32_t* to, int step) {
+  for (std::size_t i = 0; i < operand_chunk_bytes / sizeof(Word); ++i) {
+    Word word;
+    std::memcpy(&word, chunk + i * sizeof word, sizeof word);
+    to[i * static_cast<std::size_t>(step)] = word;
+  }
+}
+
+void copy_chunk(Type type, const std::uint8_t* chunk, std::uint32_t* to, int step) {
+  switch (bits(type)) {
+    case 8: return copy_elements<std::uint8_t>(chunk, to, step);
+    case 16: return copy_elements<std::uint16_t>(chunk, to, step);
+    default: return copy_elements<std::uint32_t>(chunk, to, step);
+  }
 }
 
 Fault load_from_shared(const SharedMemory& shared, std::uint64_t desc, Major major, Type type,
                        Matrix& out) {
-  const MatrixDescriptor d = decode(desc);
-  for (int mn = 0; mn < out.rows; ++mn) {
-    for (int k = 0; k < out.k; ++k) {
-      const OperandElement e{static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k)};
-      const std::uint32_t address = element_address(d, major, type, e);
-      if (const Fault f = load_element(shared, type, address, out.at(mn, k)); f != Fault::None)
-        return f;
-    }
-  }
-  return Fault::None;
+  Fault fault = Fault::None;
+  const auto extent = operand_extent(major, type, static_cast<std::uint32_t>(out.rows),
+                                     static_cast<std::uint32_t>(out.k));
+  const auto chunk = [&](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
+    if (!shared.contains(address, operand_chunk_bytes)) fault = Fault::SharedMemoryOutOfRange;
+    if (fault != Fault::None) return;
+    const int begin = static_cast<int>(byte) * 8 / bits(type);
+    const int at = static_cast<int>(line);
+    copy_chunk(type, shared.data() + (address - shared.base()),
+               major == Major::K ? &out.at(at, begin) : &out.at(begin, at),
+               major == Major::K ? 1 : out.k);
+  };
+  for_each_chunk(decode(desc), major, extent, chunk);
+  return fault;
 }
 
 void load_from_registers(const WarpgroupRegisters& registers, Type type, Matrix& out) {
@@ -81,34 +94,62 @@ Matrix load_codes(const WarpgroupRegisters& registers, const Instruction& in) {
 // C before and D after, [row][column]; zeros where nothing is added to.
 using Outputs = std::vector<std::uint32_t>;
 
-// Calls visit(word, part, element) for every part of every accumulator register.
-template <class Registers, class Visit>
-void for_each_output(Registers& d, const Form& f, Visit visit) {
-  const int registers = accumulator_registers(f.d, f.n);
-  for (int thread = 0; thread < threads_per_warpgroup; ++thread) {
-    for (int reg = 0; reg < registers; ++reg) {
-      for (int part = 0; part < parts_per_register(f.d); ++part) {
-        const Element e = accumulator_element(f.d, {thread, reg, part});
-        visit(d[static_cast<std::size_t>(thread * registers + reg)], part,
-              static_cast<std::size_t>(e.row * f.n + e.col));
-      }
+// Where the parts of accumulator registers lie in Outputs: rows and columns are sums of what the thread and what the
+// part of a register contribute (sim/isa/wgmma/fragment.h), so that a place is one of each.
+class AccumulatorPlaces {
+ public:
+  explicit AccumulatorPlaces(const Form& f)
+      : parts_(parts_per_register(f.d)), registers_(accumulator_registers(f.d, f.n)) {
+    for (int thread = 0; thread < threads_per_warpgroup; ++thread)
+      of_thread_[static_cast<std::size_t>(thread)] = place(f, {thread, 0, 0});
+    for (int i = 0; i < registers_ * parts_; ++i)
+      of_part_.push_back(place(f, {0, i / parts_, i % parts_}));
+  }
+
+  // Calls visit(word, part, place) for every part of every accumulator register.
+  template <class Registers, class Visit>
+  void for_each(Registers& d, Visit visit) const {
+    auto word = d.begin();
+    for (const std::size_t first : of_thread_) {
+      const std::size_t* place = of_part_.data();
+      for (int reg = 0; reg < registers_; ++reg, ++word)
+        for (int part = 0; part < parts_; ++part, ++place) visit(*word, part, first + *place);
     }
   }
+
+ private:
+  static std::size_t place(const Form& f, Slot slot) {
+    const Element e = accumulator_element(f.d, slot);
+    return static_cast<std::size_t>(e.row * f.n + e.col);
+  }
+
+  int parts_;
+  int registers_;
+  std::array<std::size_t, threads_per_warpgroup> of_thread_;
+  std::vector<std::size_t> of_part_;
+};
+
+void load_c(const std::vector<std::uint32_t>& registers, const Instruction& in,
+            const AccumulatorPlaces& places, Outputs& c) {
+  c.resize(static_cast<std::size_t>(m * in.form.n));
+  if (!in.accumulate) std::fill(c.begin(), c.end(), 0);
+  if (!in.accumulate) return;
+  if (bits(in.form.d) == 32)
+    places.for_each(registers, [&](std::uint32_t word, int, std::size_t at) { c[at] = word; });
+  else
+    places.for_each(registers, [&](std::uint32_t word, int part, std::size_t at) {
+      c[at] = register_part(in.form.d, word, part);
+    });
 }
 
-Outputs load_c(const std::vector<std::uint32_t>& registers, const Instruction& in) {
-  Outputs c(static_cast<std::size_t>(m * in.form.n));
-  if (!in.accumulate) return c;
-  for_each_output(registers, in.form, [&](const std::uint32_t& word, int part, std::size_t at) {
-    c[at] = register_part(in.form.d, word, part);
-  });
-  return c;
-}
-
-void store_d(const Outputs& d, const Form& f, std::vector<std::uint32_t>& registers) {
-  for_each_output(registers, f, [&](std::uint32_t& word, int part, std::size_t at) {
-    word = (part == 0 ? 0 : word) | in_register_part(f.d, d[at], part);
-  });
+void store_d(const Outputs& d, const Form& f, const AccumulatorPlaces& places,
+             std::vector<std::uint32_t>& registers) {
+  if (bits(f.d) == 32)
+    places.for_each(registers, [&](std::uint32_t& word, int, std::size_t at) { word = d[at]; });
+  else
+    places.for_each(registers, [&](std::uint32_t& word, int part, std::size_t at) {
+      word = (part == 0 ? 0 : word) | in_register_part(f.d, d[at], part);
+    });
 }
 
 void count_bits(const Matrix& a, const Matrix& b, Outputs& d) {
@@ -179,7 +220,8 @@ void multiply(const Form& f, const Matrix& a, const Matrix& b, const Matrix& cod
 
 }  // namespace
 
-Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in) {
+Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in,
+              Outputs& d) {
   const Form& f = in.form;
   if (const Fault fault = check(f); fault != Fault::None) return fault;
   if (f.sparse && (in.selector < 0 || in.selector > max_selector(f.a)))
@@ -200,10 +242,16 @@ Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const I
     return fault;
   }
   const Matrix codes = f.sparse ? load_codes(registers, in) : Matrix(0, 0);
-  Outputs d = load_c(registers.d, in);
+  const AccumulatorPlaces places(f);
+  load_c(registers.d, in, places, d);
   multiply(f, a, b, codes, d);
-  store_d(d, f, registers.d);
+  store_d(d, f, places, registers.d);
   return Fault::None;
+}
+
+Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in) {
+  Outputs d;
+  return execute(shared, registers, in, d);
 }
 
 Fault execute(State& state, const Instruction& in) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/isa/fault/fault.h"
 #include "sim/isa/wgmma/shape.h"
@@ -37,6 +38,9 @@ struct State {
 // Requires: registers.d has 128 x accumulator_registers(form) entries.
 Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers,
               const Instruction& instruction);
+// The same for who executes many: `room` is for its use alone and kept from one to the next.
+Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers,
+              const Instruction& instruction, std::vector<std::uint32_t>& room);
 Fault execute(State& state, const Instruction& instruction);
 
 }  // namespace tcq::wgmma

@@ -69,6 +69,11 @@ Program ring_of_words() {
 // while the next are issued.
 Program gemm_mainloop() { return MainLoop{.blocks = 400, .stages = 4, .in_flight = 1}.program(); }
 
+// The same with the widest wgmmas: what they compute is most of its time.
+Program wide_mainloop() {
+  return MainLoop{.blocks = 50, .stages = 4, .in_flight = 1, .n = 256}.program();
+}
+
 enum class Results { Computed, Cached };
 
 // Cached: every wgmma was executed on the same bits before, as when orders are explored.
@@ -96,6 +101,10 @@ BENCHMARK_CAPTURE(run_once, words, ring_of_words)->Unit(benchmark::kMillisecond)
 BENCHMARK_CAPTURE(run_once, quadwords, ring_of_generic_accesses)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_once, gemm, gemm_mainloop)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_once, gemm_cached, gemm_mainloop, Results::Cached)
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(run_once, gemm_n256, wide_mainloop)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_once, gemm_n256_cached, wide_mainloop, Results::Cached)
     ->Unit(benchmark::kMillisecond);
 
 void explore_catalogue(benchmark::State& state) {

@@ -1,13 +1,18 @@
 // How fast sim/num/fast is: whole blocks of every kind on every set of vector instructions, the
 // reference GEMM on one and two threads, and one simulated wgmma and tcgen05.mma. mac counts
 // multiply-accumulates per second of CPU time (of one thread), or of wall time where it says threads.
+// Of blocks also: cycles of the core per multiply-accumulate (cycles), and which part of them the ports for vectors would
+// need for the operations of the inner loop alone (port_share). Cycles are CPU time times the clock, which a
+// chain of multiplications measures meanwhile: no counters are read, which virtual machines lack.
 //
 // Wanted on one core with AVX-512, in 10^9: f16, bf16 5, tf32 3, fp8 5, integers 20, mxf8f6f4 4,
 // mxf4 6; with AVX2 half of that. Nothing here gates a change.
 #include <benchmark/benchmark.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "oracle/sum/gemm_reference.h"
@@ -34,6 +39,66 @@ void count_macs(benchmark::State& state, double each) {
                                              benchmark::Counter::kIsRate);
 }
 
+// --- cycles ----------------------------------------------------------------------------------------
+
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Cycles a second of CPU time; 0 where nobody knows. A product waits for the one before it: three cycles on every x86
+// since 2008 (Intel's and AMD's optimization manuals, imul r64, r64).
+double clock_rate() {
+#if defined(__x86_64__)
+  constexpr int count = 1 << 20;
+  std::uint64_t x = 3;
+  const double begin = cpu_seconds();
+  for (int i = 0; i < count; ++i)
+    asm volatile("imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0" : "+r"(x));
+  return 3.0 * 4 * count / (cpu_seconds() - begin);
+#else
+  return 0;
+#endif
+}
+
+// Operations on whole vectors of a target for as many products as a vector has lanes, and how many of them can begin in one
+// cycle. Sums of floats: two multiplications, a conversion, an addition, and of exponents, twice as many to a vector, half an
+// addition and half a maximum. Integers and groups of 4-bit elements: a fused multiplication and addition.
+struct PortLimit {
+  double operations;
+  double ports;
+  double lanes;
+
+  double cycles() const { return operations / (ports * lanes); }
+};
+
+PortLimit port_limit(bool is_fused, std::int64_t target) {
+  const double lanes = target == HWY_AVX3 ? 16 : target == HWY_AVX2 ? 8 : 4;
+  if (is_fused) return {1, 2, lanes};
+  double ports = 4;  // AMD since Zen
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("intel")) ports = target == HWY_AVX3 ? 2 : 3;
+#endif
+  return {5, ports, lanes};
+}
+
+// Runs `once` as often as the benchmark wants, each time `macs` multiply-accumulates.
+template <class Once>
+void measure(benchmark::State& state, double macs, const PortLimit& limit, Once once) {
+  double seconds = 0;
+  for (auto _ : state) {
+    const double begin = cpu_seconds();
+    once();
+    seconds += cpu_seconds() - begin;
+  }
+  const double cycles = seconds * clock_rate() / (macs * static_cast<double>(state.iterations()));
+  count_macs(state, macs);
+  if (cycles == 0) return;
+  state.counters["cycles"] = cycles;
+  state.counters["port_share"] = limit.cycles() / cycles;
+}
+
 // Values near 1.
 Lines lines(const Instruction& in, Side side, int count, bool is_scaled) {
   Lines out(in, side, count, depth);
@@ -54,12 +119,11 @@ void block(benchmark::State& state, Instruction in, bool is_scaled, std::int64_t
   const Lines a = lines(in, Side::Rows, rows, is_scaled);
   const Lines b = lines(in, Side::Columns, columns, is_scaled);
   std::vector<std::uint32_t> d(static_cast<std::size_t>(rows * columns));
-  for (auto _ : state) {
+  measure(state, 1.0 * rows * columns * depth, port_limit(!is_float(in.types.a), target), [&] {
     std::fill(d.begin(), d.end(), 0);
     advance(in, a, b, {d.data(), columns});
     benchmark::DoNotOptimize(d.data());
-  }
-  count_macs(state, 1.0 * rows * columns * depth);
+  });
   choose(0);
 }
 
@@ -77,11 +141,10 @@ void packed_block(benchmark::State& state, tcgen05::DotForm form, std::int64_t t
     b.set(i, decode_packed_row(&tile.b[static_cast<std::size_t>(i * 64)], false,
                                form.idesc.scale_type, scales.data(), scale_block(form.opcode)));
   std::vector<std::uint32_t> d(static_cast<std::size_t>(rows * columns));
-  for (auto _ : state) {
+  measure(state, 64.0 * rows * columns, port_limit(true, target), [&] {
     advance_packed(form, a, b, {d.data(), columns});
     benchmark::DoNotOptimize(d.data());
-  }
-  count_macs(state, 64.0 * rows * columns);
+  });
   choose(0);
 }
 
@@ -112,8 +175,9 @@ void wgmma_m64n256k16(benchmark::State& state) {
     std::memcpy(machine.shared.data() + i, &word, sizeof word);
   }
   const wgmma::Instruction mma{form, 0, encode(desc_a), encode(desc_b), false};
+  std::vector<std::uint32_t> room;
   for (auto _ : state) {
-    const Fault fault = wgmma::execute(machine, mma);
+    const Fault fault = wgmma::execute(machine.shared, machine.registers, mma, room);
     if (fault != Fault::None) state.SkipWithError("the instruction faults");
   }
   count_macs(state, 64.0 * 256 * 16);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -315,7 +316,7 @@ TEST_F(Gemm_Cli, NothingIsWrittenWhereNothingCanBe) {
 TEST_F(Gemm_Cli, AFullDiskIsKnownBeforeAnythingIsComputed) {
   draw();
   const Finished done =
-      run("/bin/sh", {"-c", fmt::format("trap '' XFSZ; ulimit -f 1; exec '{}' gemm --generate "
+      run("/bin/sh", {"-c", fmt::format("ulimit -f 1; exec '{}' gemm --generate "
                                         "2000,2000,800 --type bf16 --order chain --out '{}'",
                                         TCQ_BINARY, file("full.npy"))});
   EXPECT_EQ(done.status, 2);
@@ -350,8 +351,10 @@ pid_t start(std::vector<std::string> words, int err) {
   return child;
 }
 
+// A file that was there before stays what it was.
 TEST_F(Gemm_Cli, CtrlCLeavesNoFileAndSaysSo) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  write(file("long.npy"), "of yesterday");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     std::FILE* err = temporary_file();
     const pid_t child = start(
         words("--generate 4096,4096,1024 --type bf16 --order chain --threads 1 --out @long.npy"),
@@ -368,8 +371,73 @@ TEST_F(Gemm_Cli, CtrlCLeavesNoFileAndSaysSo) {
     const std::string sentence = contents(err);
     EXPECT_NE(sentence.find("tcq: interrupted after "), std::string::npos) << sentence;
     EXPECT_NE(sentence.find(" of 4096 rows of 'chain': nothing was written\n"), std::string::npos);
-    EXPECT_EQ(folder_.files(), 0);
+    EXPECT_EQ(folder_.files(), 1);
+    EXPECT_EQ(bytes_of(file("long.npy")), "of yesterday");
   }
+}
+
+// The first order's D is whole and said to be, the second one's is not there.
+TEST_F(Gemm_Cli, CtrlCKeepsTheOrdersThatAreDone) {
+  std::FILE* err = temporary_file();
+  const pid_t child =
+      start(words("--generate 2048,2048,512 --type bf16 --threads 1 --order chain --out @first.npy "
+                  "--order every=64 --out @second.npy"),
+            fileno(err));
+  while (!fs::exists(file("first.npy"))) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const std::string sentence = contents(err);
+  EXPECT_NE(sentence.find(" of 2048 rows of 'every=64': D of the order before it is written, "
+                          "nothing of this one\n"),
+            std::string::npos)
+      << sentence;
+  EXPECT_EQ(fs::file_size(file("first.npy")), 128 + 2048u * 2048 * 4);
+  EXPECT_EQ(folder_.files(), 1);
+}
+
+// Also where nothing of the second line has been computed yet.
+TEST_F(Gemm_Cli, CtrlCInAListSaysWhereItStopped) {
+  std::FILE* err = temporary_file();
+  write(file("list"), fmt::format("--generate 8,8,64 --type bf16 --order chain --out {}\n"
+                                  "--generate 4096,4096,1024 --type bf16 --order chain --out {}\n",
+                                  file("first.npy"), file("second.npy")));
+  const pid_t child = start(words("--list @list --threads 1"), fileno(err));
+  while (!fs::exists(file("first.npy"))) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const std::string sentence = contents(err);
+  EXPECT_NE(sentence.find("list:2: interrupted"), std::string::npos) << sentence;
+  EXPECT_EQ(folder_.files(), 2);
+}
+
+// As under nohup, or in the background of a shell.
+TEST_F(Gemm_Cli, SignalsThatAreIgnoredStayIgnored) {
+  std::FILE* err = temporary_file();
+  std::signal(SIGINT, SIG_IGN);
+  const pid_t child =
+      start(words("--generate 1024,1024,512 --type bf16 --order chain --threads 1 --out @d.npy"),
+            fileno(err));
+  std::signal(SIGINT, SIG_DFL);
+  while (!fs::exists(file("d.npy.partial"))) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << contents(err);
+  EXPECT_TRUE(fs::exists(file("d.npy")));
 }
 
 // A terminal of our own: what is computed, how far it is, and a wiped line at the end.
@@ -408,8 +476,9 @@ TEST_F(Gemm_Cli, APictureOfErrorsByK) {
             "tcq: --svg draws distances from float64 by K: expected --generate M,N,K\n");
   EXPECT_EQ(complaint("--generate 2,8,300 --type e4m3 --order chain --save-a @x --svg @x"),
             "tcq: x is to be written twice: expected another name\n");
-  EXPECT_NE(complaint("--generate 2,8,300 --type e4m3 --order chain --svg @no/where").find("no/where"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint("--generate 2,8,300 --type e4m3 --order chain --svg @no/where").find("no/where"),
+      std::string::npos);
 }
 
 TEST_F(Gemm_Cli, HelpIsReachedFromEverySide) {

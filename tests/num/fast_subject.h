@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 
 #include "sim/num/fast/chain.h"
 #include "sim/num/fast/packed.h"
+#include "tests/num/defined_lanes.h"
 #include "tests/support/chosen_seed.h"
 #include "tests/support/tcgen05_inputs.h"
 
@@ -150,17 +152,31 @@ inline Chain draw_chain(Subject s, std::mt19937& random) {
   return chain;
 }
 
+// Its lines, packed once for all targets.
+struct PackedChain {
+  explicit PackedChain(const Chain& all)
+      : chain(all), rows(all.lines(Side::Rows)), columns(all.lines(Side::Columns)) {}
+
+  std::vector<std::uint32_t> outputs() const {
+    std::vector<std::uint32_t> d = chain.first().c;
+    advance(instruction(chain.subject), rows, columns, {d.data(), chain.first().cols});
+    return d;
+  }
+
+  const Chain& chain;
+  Lines rows;
+  Lines columns;
+};
+
 inline std::vector<std::uint32_t> outputs(const Chain& chain) {
-  std::vector<std::uint32_t> d = chain.first().c;
-  advance(instruction(chain.subject), chain.lines(Side::Rows), chain.lines(Side::Columns),
-          {d.data(), chain.first().cols});
-  return d;
+  return PackedChain(chain).outputs();
 }
 
 // What every sum with a line needs, decoded once.
 struct DecodedLine {
   std::vector<Decoded> elements;
-  bool nan = false;  // the scale factor
+  bool nan = false;      // the scale factor
+  bool special = false;  // that, or an element
 };
 
 inline std::vector<DecodedLine> decoded_lines(const Subject& s, const tcgen05::Tile& tile,
@@ -174,37 +190,110 @@ inline std::vector<DecodedLine> decoded_lines(const Subject& s, const tcgen05::T
     const std::vector<std::uint8_t>& all = is_row ? tile.scales_a : tile.scales_b;
     const std::uint8_t* const scales = all.empty() ? nullptr : all.data() + i;
     const tcgen05::Scale scale = tcgen05::row_scale(s.form, scales);
-    out[i].nan = scale.nan;
+    out[i].nan = out[i].special = scale.nan;
     for (int k = 0; k < tile.k; ++k) {
       const Decoded e = is_row ? decode_float(x.a, words[k], x.negate_a)
                                : decode_float(x.b, words[k], x.negate_b);
       out[i].elements.push_back(scale.nan ? e : tcgen05::scaled(e, scale));
+      out[i].special = out[i].special || is_special(e.kind);
     }
   }
   return out;
 }
 
-// One instruction for a tile; each sum of floats is one call of fused_sum().
-inline std::vector<std::uint32_t> defined_tile(const Subject& s, const tcgen05::Tile& tile) {
-  const tcgen05::InstructionDescriptor& x = s.form.idesc;
-  std::vector<std::uint32_t> out = tile.c;
-  if (!is_float(x.a)) {
-    for (int row = 0; row < tile.rows; ++row)
-      for (int col = 0; col < tile.cols; ++col)
-        out[static_cast<std::size_t>(row * tile.cols + col)] = defined(s, tile.operands(row, col));
+// One instruction for a tile of floats, by definition.
+class DefinedTile {
+ public:
+  DefinedTile(const Subject& s, const tcgen05::Tile& tile)
+      : s_(s),
+        types_{s.form.idesc.d, s.form.idesc.a, s.form.idesc.b},
+        traits_(s.is_tcgen05 ? tcgen05_dot_traits(s.form.opcode.kind, types_.d)
+                             : wgmma_dot_traits(types_.d, types_.a)),
+        rows_(decoded_lines(s, tile, Side::Rows)),
+        columns_(decoded_lines(s, tile, Side::Columns)),
+        c_(tile.c) {}
+
+  // Each sum is one call of fused_sum().
+  std::vector<std::uint32_t> sums() const {
+    std::vector<std::uint32_t> d = c_;
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+      for (std::size_t col = 0; col < columns_.size(); ++col) d[at(row, col)] = sum(row, col);
+    return d;
+  }
+
+  // The same from defined_lanes.h.
+  std::vector<std::uint32_t> sums_in_lanes() const {
+    std::vector<std::uint32_t> d = c_;
+    for (std::size_t first = 0; first < columns_.size(); first += lane_count) {
+      LaneTerms terms = lane_terms(first);
+      for (std::size_t row = 0; row < rows_.size(); ++row) sum_in_lanes(row, first, terms, d);
+    }
+    return d;
+  }
+
+ private:
+  std::size_t at(std::size_t row, std::size_t col) const { return row * columns_.size() + col; }
+  Decoded c(std::size_t row, std::size_t col) const {
+    return tcgen05::decode_input_d(s_.form, c_[at(row, col)]);
+  }
+
+  std::uint32_t sum(std::size_t row, std::size_t col) const {
+    const DecodedLine& a = rows_[row];
+    const DecodedLine& b = columns_[col];
+    if (a.nan || b.nan) return nan_bits(traits_.conversion);
+    return fused_sum(traits_, types_.d, types_.a, types_.b, a.elements.data(), b.elements.data(),
+                     static_cast<int>(a.elements.size()), c(row, col));
+  }
+
+  // Lanes without a column hold zeros.
+  LaneTerms lane_terms(std::size_t first) const {
+    const std::size_t k = columns_[0].elements.size();
+    const Lanes zero = {};
+    LaneTerms out{std::vector<Lanes>(k, zero), std::vector<Lanes>(k, zero + zero_exponent), zero,
+                  zero + zero_exponent};
+    for (std::size_t i = 0; i < lane_count && first + i < columns_.size(); ++i)
+      for (std::size_t j = 0; j < k; ++j) {
+        out.significands[j][i] = columns_[first + i].elements[j].significand;
+        out.exponents[j][i] = columns_[first + i].elements[j].exponent;
+      }
     return out;
   }
-  const DotTraits traits =
-      s.is_tcgen05 ? tcgen05_dot_traits(s.form.opcode.kind, x.d) : wgmma_dot_traits(x.d, x.a);
-  const std::vector<DecodedLine> columns = decoded_lines(s, tile, Side::Columns);
-  std::uint32_t* d = out.data();
-  for (const DecodedLine& a : decoded_lines(s, tile, Side::Rows))
-    for (const DecodedLine& b : columns) {
-      *d = a.nan || b.nan ? nan_bits(traits.conversion)
-                          : fused_sum(traits, x.d, x.a, x.b, a.elements.data(), b.elements.data(),
-                                      tile.k, tcgen05::decode_input_d(s.form, *d));
-      ++d;
+
+  void sum_in_lanes(std::size_t row, std::size_t first, LaneTerms& terms,
+                    std::vector<std::uint32_t>& d) const {
+    const std::size_t count = std::min<std::size_t>(lane_count, columns_.size() - first);
+    bool special[lane_count] = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      const Decoded old = c(row, first + i);
+      terms.c_significands[i] = old.significand;
+      terms.c_exponents[i] = old.exponent;
+      special[i] = rows_[row].special || columns_[first + i].special || is_special(old.kind);
     }
+    LaneSums out;
+    const int product_bits =
+        float_format(types_.a).fraction_bits + float_format(types_.b).fraction_bits;
+    sum_lanes(traits_, product_bits, float_format(types_.d).fraction_bits,
+              rows_[row].elements.data(), terms, out);
+    for (std::size_t i = 0; i < count; ++i)
+      d[at(row, first + i)] = special[i] ? sum(row, first + i)
+                                         : round_sum(traits_.conversion, out.sums[i],
+                                                     out.max_exponents[i] - traits_.fraction_bits);
+  }
+
+  const Subject& s_;
+  DotTypes types_;
+  DotTraits traits_;
+  std::vector<DecodedLine> rows_;
+  std::vector<DecodedLine> columns_;
+  std::vector<std::uint32_t> c_;
+};
+
+inline std::vector<std::uint32_t> defined_tile(const Subject& s, const tcgen05::Tile& tile) {
+  if (is_float(s.form.idesc.a)) return DefinedTile(s, tile).sums_in_lanes();
+  std::vector<std::uint32_t> out = tile.c;
+  for (int row = 0; row < tile.rows; ++row)
+    for (int col = 0; col < tile.cols; ++col)
+      out[static_cast<std::size_t>(row * tile.cols + col)] = defined(s, tile.operands(row, col));
   return out;
 }
 
@@ -247,24 +336,49 @@ inline PackedLines packed(const tcgen05::DotForm& form, const tcgen05::Tile& til
   const bool is_row = side == Side::Rows;
   PackedLines out(side, is_row ? tile.rows : tile.cols);
   for (int i = 0; i < out.count(); ++i)
-    out.set(i, fast::packed_row(
-                   (is_row ? tile.a : tile.b).data() + i * tile.k,
-                   is_row ? form.idesc.negate_a : form.idesc.negate_b, form.idesc.scale_type,
-                   (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,
-                   scale_block(form.opcode)));
+    out.set(i, fast::packed_row((is_row ? tile.a : tile.b).data() + i * tile.k,
+                                is_row ? form.idesc.negate_a : form.idesc.negate_b,
+                                form.idesc.scale_type,
+                                (is_row ? tile.scales_a : tile.scales_b).data() + i * tile.scales,
+                                scale_block(form.opcode)));
+  return out;
+}
+
+// One instruction of them, each sum one call of block_scaled_sum().
+inline std::vector<std::uint32_t> defined_packed_tile(const tcgen05::DotForm& form,
+                                                      const tcgen05::Tile& tile) {
+  const tcgen05::InstructionDescriptor& x = form.idesc;
+  const DotTraits traits = tcgen05_dot_traits(form.opcode.kind, x.d);
+  const auto line = [&](const tcgen05::Words& words, const tcgen05::Bytes& scales, int i,
+                        bool negate) {
+    return tcgen05::decode_packed_row(
+        &words[static_cast<std::size_t>(i * tile.k)], negate, x.scale_type,
+        &scales[static_cast<std::size_t>(i * tile.scales)], scale_block(form.opcode));
+  };
+  std::vector<tcgen05::PackedRow> columns;
+  for (int i = 0; i < tile.cols; ++i) columns.push_back(line(tile.b, tile.scales_b, i, x.negate_b));
+  std::vector<std::uint32_t> out = tile.c;
+  std::uint32_t* d = out.data();
+  for (int i = 0; i < tile.rows; ++i) {
+    const tcgen05::PackedRow row = line(tile.a, tile.scales_a, i, x.negate_a);
+    for (const tcgen05::PackedRow& column : columns) {
+      *d = block_scaled_sum(traits, row, column, tcgen05::decode_input_d(form, *d));
+      ++d;
+    }
+  }
   return out;
 }
 
 // Calls work(name) once for every target that this machine can run.
 template <class Work>
 void on_every_target(Work work) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  for (const std::int64_t target : targets) {
+    hwy::GetChosenTarget().Update(target);
     work(std::string(hwy::TargetName(target)));
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  static const std::int64_t all = hwy::SupportedTargets();
+  hwy::GetChosenTarget().Update(all);
 }
 
 // A row of the table of a long run, in which nothing differed: also outputs per second of CPU time, to

@@ -25,22 +25,46 @@ void expect_equal_chains(const Subject& s, std::int64_t count) {
     std::vector<std::uint32_t> want;
     for (int row = 0; row < chain.first().rows; ++row)
       for (int col = 0; col < chain.first().cols; ++col) want.push_back(chain.expected(row, col));
+    const PackedChain packed(chain);
     on_every_target([&](const std::string& target) {
-      ASSERT_EQ(outputs(chain), want) << text(s) << " on " << target << " after " << done;
+      ASSERT_EQ(packed.outputs(), want) << text(s) << " on " << target << " after " << done;
     });
     if (testing::Test::HasFatalFailure()) return;
     done += static_cast<std::int64_t>(want.size());
+    if (done >= count) report(text(s) + ", chains", done);
   }
 }
 
 TEST(FastSums, EqualTheDefinitionInEveryBitOnEveryTarget) {
-  for (const Subject& s : subjects()) {
-    expect_equal_chains(s, is_long_run() ? wanted_outputs() / 100 : wanted_outputs());
+  const std::vector<Subject> all = subjects();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!in_shard(i)) continue;
+    expect_equal_chains(all[i], is_long_run() ? wanted_outputs() / 100 : wanted_outputs());
     if (HasFatalFailure()) return;
   }
 }
 
-// Tiles of one instruction: most outputs of a long run, since the definition takes most of its time.
+// --- the definition in lanes ---------------------------------------------------------------------------
+
+TEST(FastSums, LanesOfTheDefinitionAreFusedSumInEveryBit) {
+  for (const Subject& plain : subjects()) {
+    if (!is_float(plain.form.idesc.a)) continue;
+    std::mt19937 random(drawing_seed() + 3);
+    for (int i = 0; i < 5 * mixture_class_count; ++i) {
+      const Subject s = with_options(plain, random);
+      const auto c = static_cast<MixtureClass>(i % mixture_class_count);
+      const int rows = 1 + static_cast<int>(random() % 4);
+      const int cols = 1 + static_cast<int>(random() % 40);
+      const tcgen05::Tile tile = drawn(s, c, random(), rows, cols);
+      const DefinedTile definition(s, tile);
+      ASSERT_EQ(definition.sums_in_lanes(), definition.sums()) << text(s) << ", " << name(c);
+    }
+  }
+}
+
+// --- tiles -----------------------------------------------------------------------------------------------
+
+// Tiles of one instruction: most outputs of a long run.
 TEST(FastSums, TilesEqualTheDefinitionInEveryBitOnEveryTarget) {
   const std::vector<Subject> all = subjects();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -54,8 +78,9 @@ TEST(FastSums, TilesEqualTheDefinitionInEveryBitOnEveryTarget) {
       const auto c = static_cast<MixtureClass>(random() % mixture_class_count);
       const Chain chain{s, {drawn(s, c, random(), rows, cols)}};
       const std::vector<std::uint32_t> want = defined_tile(s, chain.first());
+      const PackedChain packed(chain);
       on_every_target([&](const std::string& target) {
-        ASSERT_EQ(outputs(chain), want) << text(s) << " on " << target << " after " << done;
+        ASSERT_EQ(packed.outputs(), want) << text(s) << " on " << target << " after " << done;
       });
       if (HasFatalFailure()) return;
       done += static_cast<std::int64_t>(want.size());
@@ -103,17 +128,20 @@ Chain full_range_chain(const Subject& s, std::mt19937& random) {
 }
 
 TEST(FastSums, OperandsOfAllExponentsEqualTheDefinition) {
-  for (const Subject& plain : subjects()) {
+  const std::vector<Subject> all = subjects();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Subject& plain = all[i];
     const Type type = plain.form.idesc.a;
-    if (type != Type::bf16 && type != Type::tf32) continue;
+    if ((type != Type::bf16 && type != Type::tf32) || !in_shard(i)) continue;
     std::mt19937 random(drawing_seed() + 2);
     std::int64_t done = 0;
     while (done < (is_long_run() ? 1 : 25) * wanted_outputs()) {
       const Subject s = with_options(plain, random);
       const Chain chain = full_range_chain(s, random);
       const std::vector<std::uint32_t> want = defined_chain(chain);
+      const PackedChain packed(chain);
       on_every_target([&](const std::string& target) {
-        ASSERT_TRUE(outputs(chain) == want) << text(s) << " on " << target << " after " << done;
+        ASSERT_TRUE(packed.outputs() == want) << text(s) << " on " << target << " after " << done;
       });
       if (HasFatalFailure()) return;
       done += static_cast<std::int64_t>(want.size());
@@ -168,26 +196,44 @@ TEST(FastSums, ScaledSubnormalCAlignsByItsLoweredExponent) {
   expect_everywhere(single(form, {0x0c00, 0x0200, 0x0008}, {0x0800, 0x0001, 0x0001}, 0x8001), 1);
 }
 
+// Sixteen products just below 4 leave 32 bits: the sum is made again, onto C that the first instruction has scaled.
+TEST(FastSums, CIsScaledOnceAlsoWhereSumsAreMadeAgain) {
+  tcgen05::DotForm form = tcgen05::bf16_form();
+  form.idesc.a = form.idesc.b = Type::f16;
+  form.scale_input_d = 1;
+  const tcgen05::Words large(16, 0x3fff);
+  Chain chain = single(form, {}, {}, 0x3f800000);
+  chain.tiles.push_back(single(form, large, large, 0).first());
+  expect_everywhere(chain, 0x4280e002);  // 16 * 1.9990234375^2 + 0.5 = 64.43751525878906
+}
+
 // --- kinds mxf4 and mxf4nvf4 -----------------------------------------------------------------------
 
 TEST(FastSums, PackedKindsEqualTheDefinitionInEveryBitOnEveryTarget) {
-  for (const tcgen05::DotForm& plain : tcgen05::packed_forms()) {
+  const std::vector<tcgen05::DotForm> all = tcgen05::packed_forms();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!in_shard(i)) continue;
+    const tcgen05::DotForm& plain = all[i];
     std::mt19937 random(drawing_seed() + 1);
     std::int64_t done = 0;
     while (done < wanted_outputs()) {
       tcgen05::DotForm form = with_random_options(plain, random);
       form.accumulate = true;
       const auto c = static_cast<MixtureClass>(random() % mixture_class_count);
-      const int rows = 1 + static_cast<int>(random() % 5);
-      const int cols = 1 + static_cast<int>(random() % 70);
+      const int rows = 1 + static_cast<int>(random() % (is_long_run() ? 40 : 5));
+      const int cols = 1 + static_cast<int>(random() % (is_long_run() ? 200 : 70));
       const tcgen05::Tile tile = draw_tile(form, c, random(), rows, cols);
-      std::vector<std::uint32_t> want;
-      for (int row = 0; row < rows; ++row)
-        for (int col = 0; col < cols; ++col) want.push_back(dot(form, tile.operands(row, col)));
+      const std::vector<std::uint32_t> want = defined_packed_tile(form, tile);
+      const int row =
+          static_cast<int>(random()) & 0x7fffffff;  // one whose operands are decoded for itself
+      for (int col = 0; col < cols; ++col)
+        ASSERT_EQ(dot(form, tile.operands(row % rows, col)),
+                  want[static_cast<std::size_t>(row % rows * cols + col)]);
+      const PackedLines row_lines = packed(form, tile, Side::Rows);
+      const PackedLines column_lines = packed(form, tile, Side::Columns);
       on_every_target([&](const std::string& target) {
         std::vector<std::uint32_t> d = tile.c;
-        advance_packed(form, packed(form, tile, Side::Rows), packed(form, tile, Side::Columns),
-                       {d.data(), cols});
+        advance_packed(form, row_lines, column_lines, {d.data(), cols});
         ASSERT_EQ(d, want) << name(c) << " on " << target << " after " << done;
       });
       if (HasFatalFailure()) return;

@@ -163,7 +163,7 @@ TEST(Npy, FilesAreReadAsTheirBytesAre) {
   EXPECT_EQ(read(path).bytes, whole);
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_TRUE(refusal_of(whole.substr(0, size)).starts_with(": is ")) << size;
-  EXPECT_EQ(refusal_of(whole + "yz"), ": has 1 bytes behind its last element");
+  EXPECT_EQ(refusal_of(whole + "yz"), ": has 2 bytes behind its last element");
   EXPECT_EQ(
       refusal_of(file_of("{'descr': '<u2', 'fortran_order': False, 'shape': (1099511627776, 8)}")),
       ": is truncated: its shape needs 17592186044416 bytes of elements and it has 12");

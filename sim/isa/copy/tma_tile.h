@@ -160,8 +160,11 @@ HOST_DEVICE constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
 // What a load makes of an element on its way: tf32 is rounded, all other types keep their bits.
 // Subnormal numbers are not flushed, whatever the type's name says. Stores keep the bits of every
 // type.
+HOST_DEVICE constexpr bool keeps_bits(DataType type) {
+  return type != DataType::TFloat32 && type != DataType::TFloat32Ftz;
+}
 HOST_DEVICE constexpr std::uint64_t loaded_bits(DataType type, std::uint64_t element) {
-  if (type != DataType::TFloat32 && type != DataType::TFloat32Ftz) return element;
+  if (keeps_bits(type)) return element;
   return detail::round_to_tf32(static_cast<std::uint32_t>(element));
 }
 

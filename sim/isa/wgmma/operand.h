@@ -55,4 +55,42 @@ HOST_DEVICE constexpr std::uint32_t element_address(const MatrixDescriptor& d, M
   return byte_address(d, major, operand_byte(major, type, e));
 }
 
+// Bytes of an operand that lie together in memory as they do along its contiguous index: descriptors count 16 bytes
+// and swizzles leave the low 4 bits of an address alone.
+inline constexpr std::uint32_t operand_chunk_bytes = 16;
+
+// What an instruction reads of an operand: `lines` (rows if K-major, k if MN-major) of `line_bytes` each.
+struct OperandExtent {
+  std::uint32_t lines;
+  std::uint32_t line_bytes;
+};
+inline constexpr std::uint32_t most_line_bytes = 256 * 2;  // MN-major: N of 16-bit elements
+
+HOST_DEVICE constexpr OperandExtent operand_extent(Major major, Type type, std::uint32_t mn,
+                                                   std::uint32_t k) {
+  const auto width = static_cast<std::uint32_t>(bits(type));
+  return major == Major::K ? OperandExtent{mn, k * width / 8} : OperandExtent{k, mn * width / 8};
+}
+
+// Calls visit(line, byte of the line, absolute address) for every chunk, line by line. The law is linear before the
+// swizzle: an offset along a line is the same in all of them.
+template <class Visit>
+HOST_DEVICE constexpr void for_each_chunk(const MatrixDescriptor& d, Major major,
+                                          const OperandExtent& extent, Visit visit) {
+  const CanonicalLayout layout = canonical_layout(d, major);
+  const SwizzleFunction swizzle = swizzle_function(d.swizzle);
+  const auto at = [&](std::uint32_t line, std::uint32_t byte) {
+    return offset_bytes(layout,
+                        major == Major::K ? OperandByte{line, byte} : OperandByte{byte, line});
+  };
+  std::uint32_t along[most_line_bytes / operand_chunk_bytes] = {};
+  for (std::uint32_t byte = 0; byte < extent.line_bytes; byte += operand_chunk_bytes)
+    along[byte / operand_chunk_bytes] = at(0, byte);
+  for (std::uint32_t line = 0; line < extent.lines; ++line) {
+    const std::uint32_t begin = d.start_bytes + at(line, 0);
+    for (std::uint32_t byte = 0; byte < extent.line_bytes; byte += operand_chunk_bytes)
+      visit(line, byte, swizzle.apply(begin + along[byte / operand_chunk_bytes], d.base_offset));
+  }
+}
+
 }  // namespace tcq::wgmma

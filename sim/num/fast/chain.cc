@@ -6,7 +6,9 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 
+#include "sim/num/fast/flush_underflow.h"
 #include "sim/num/fast/kernel.h"
 #include "sim/num/fused_sum.h"
 #include "sim/num/narrow.h"
@@ -46,32 +48,64 @@ struct Panel {
   }
 };
 
-// --- one sum, by the definition --------------------------------------------------------------------
+// --- single sums, by the definition ----------------------------------------------------------------
 
 Decoded lowered(Decoded x, int scale) {
   x.exponent = static_cast<std::int16_t>(x.exponent - scale);
   return x;
 }
 
-std::uint32_t defined_sum(const Instruction& in, const Panel& p, int row, int col,
-                          std::uint32_t c) {
-  std::array<Decoded, max_products> a;
-  std::array<Decoded, max_products> b;
-  for (int first = 0; first < p.rows.k(); first += in.products) {
-    const tcgen05::Scale scale_a = p.rows.scale(row, first);
-    const tcgen05::Scale scale_b = p.columns.scale(col, first);
-    for (int i = 0; i < in.products; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      a[at] = tcgen05::scaled(p.rows.decoded(row, first + i), scale_a);
-      b[at] = tcgen05::scaled(p.columns.decoded(col, p.met_k(row, first + i)), scale_b);
+// A row or a column is decoded with the first of its sums, and kept for the others.
+class DefinedSums {
+ public:
+  DefinedSums(const Instruction& in, const Panel& panel) : in_(in), p_(panel) {}
+
+  std::uint32_t sum(int row, int col, std::uint32_t c) {
+    const std::vector<Decoded>& b = column(col);
+    if (row != row_) decode(p_.rows, row, a_);
+    row_ = row;
+    for (int first = 0; first < p_.rows.k(); first += in_.products) {
+      const Decoded old = lowered(decode_float(in_.types.d, c), first == 0 ? in_.scale_c : 0);
+      c = p_.rows.scale(row, first).nan || p_.columns.scale(p_.first + col, first).nan
+              ? nan_bits(in_.traits.conversion)
+              : fused_sum(in_.traits, in_.types.d, in_.types.a, in_.types.b, a_.data() + first,
+                          met(row, first, b), in_.products, old);
     }
-    const Decoded old = lowered(decode_float(in.types.d, c), first == 0 ? in.scale_c : 0);
-    c = scale_a.nan || scale_b.nan ? nan_bits(in.traits.conversion)
-                                   : fused_sum(in.traits, in.types.d, in.types.a, in.types.b,
-                                               a.data(), b.data(), in.products, old);
+    return c;
   }
-  return c;
-}
+
+ private:
+  void decode(const Lines& lines, int line, std::vector<Decoded>& out) const {
+    out.clear();
+    tcgen05::Scale scale = {};
+    for (int k = 0; k < lines.k(); ++k) {
+      if (k % in_.products == 0) scale = lines.scale(line, k);
+      out.push_back(tcgen05::scaled(lines.decoded(line, k), scale));
+    }
+  }
+
+  const std::vector<Decoded>& column(int col) {
+    std::vector<Decoded>& out = columns_[static_cast<std::size_t>(col)];
+    if (out.empty()) decode(p_.columns, p_.first + col, out);
+    return out;
+  }
+
+  // What the products of one instruction meet of a column.
+  const Decoded* met(int row, int first, const std::vector<Decoded>& column) {
+    if (p_.met == nullptr) return column.data() + first;
+    for (int i = 0; i < in_.products; ++i)
+      met_[static_cast<std::size_t>(i)] =
+          column[static_cast<std::size_t>(p_.met_k(row, first + i))];
+    return met_.data();
+  }
+
+  const Instruction& in_;
+  const Panel& p_;
+  int row_ = -1;
+  std::vector<Decoded> a_;
+  std::array<std::vector<Decoded>, width> columns_;
+  std::array<Decoded, max_products> met_;
+};
 
 bool is_narrow(const Range& a, const Range& b) {
   return a.least + b.least >= least_product_exponent && a.most + b.most <= most_product_exponent;
@@ -80,6 +114,7 @@ bool is_narrow(const Range& a, const Range& b) {
 void widen(Range& all, const Range& more) {
   all.least = std::min(all.least, more.least);
   all.most = std::max(all.most, more.most);
+  all.special = all.special || more.special;
 }
 
 // --- a panel ---------------------------------------------------------------------------------------
@@ -108,19 +143,24 @@ struct Slice {
   const std::int16_t* exponents;
 };
 
+// Sums of one panel on their way, and marks of those that are made again; used by one panel after the other.
+struct Room {
+  std::vector<float> values;
+  std::vector<std::uint32_t> again;
+};
+
 class PanelSums {
  public:
-  PanelSums(const Instruction& in, const Panel& panel, const Outputs& d)
-      : in_(in), p_(panel), d_(d) {}
+  PanelSums(const Instruction& in, const Panel& panel, const Outputs& d, Room& room)
+      : in_(in), p_(panel), d_(d), room_(room), defined_(in, panel) {}
 
   void floats() {
     const auto count = static_cast<std::size_t>(p_.rows.count()) * width;
-    values_.assign(count, 0);
-    again_.assign(count, 0);
+    room_.values.assign(count, 0);
+    room_.again.assign(count, 0);
     for (int j = 0; j < p_.count(); ++j) widen(columns_, p_.columns.range(p_.first + j));
     for (int row = 0; row < p_.rows.count(); ++row) load(row);
-    for (int k = 0; k < p_.rows.k(); k += stretch)
-      for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
+    advance_floats();
     for (int row = 0; row < p_.rows.count(); ++row) store(row);
   }
 
@@ -148,9 +188,22 @@ class PanelSums {
   }
 
   void load(int row) {
+    float* to = &room_.values[at(row)];
+    const std::uint32_t* from = &word(row, 0);
+    if (in_.types.d == Type::f16)
+      std::transform(from, from + p_.count(), to,
+                     [](std::uint32_t w) { return value_of(Type::f16, w); });
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(p_.count()) * sizeof *to);
+    if (in_.scale_c == 0) return;
     const float scale = std::ldexp(1.0f, -in_.scale_c);
-    for (int j = 0; j < p_.count(); ++j)
-      values_[at(row) + static_cast<std::size_t>(j)] = value_of(in_.types.d, word(row, j)) * scale;
+    for (int j = 0; j < p_.count(); ++j) to[j] *= scale;
+  }
+
+  void advance_floats() {
+    [[maybe_unused]] const FlushUnderflow flush;
+    for (int k = 0; k < p_.rows.k(); k += stretch)
+      for (int row = 0; row < p_.rows.count(); ++row) advance_floats(row, k);
   }
 
   void advance_floats(int row, int k) {
@@ -160,7 +213,7 @@ class PanelSums {
     sum_floats({p_.rows.row_values(row) + k, p_.rows.row_exponents(row) + k, b.values, b.exponents,
                 count / in_.products, in_.products, in_.traits,
                 !is_narrow(p_.rows.range(row), columns_), k == 0 ? least - in_.scale_c : least,
-                &values_[at(row)], &again_[at(row)]});
+                &room_.values[at(row)], &room_.again[at(row)]});
   }
 
   void advance_integers(int row, int count) {
@@ -181,26 +234,43 @@ class PanelSums {
     return value != value;
   }
 
+  // Whether a sum of the row is made again.
+  bool is_any_again(int row) const {
+    std::uint32_t marks = 0;
+    for (std::size_t i = at(row); i < at(row) + width; ++i) marks |= room_.again[i];
+    return static_cast<std::int32_t>(marks) < 0 || p_.rows.range(row).special || columns_.special;
+  }
+
   void store(int row) {
+    const float* from = &room_.values[at(row)];
+    std::uint32_t* to = &word(row, 0);
+    if (is_any_again(row)) return store_singly(row);
+    if (in_.types.d == Type::f16)
+      std::transform(from, from + p_.count(), to, [](float x) { return word_of(Type::f16, x); });
+    else
+      std::transform(from, from + p_.count(), to, [](float x) { return word_of(Type::f32, x); });
+  }
+
+  void store_singly(int row) {
     for (int j = 0; j < p_.count(); ++j) {
       const std::size_t i = at(row) + static_cast<std::size_t>(j);
-      const bool again = static_cast<std::int32_t>(again_[i]) < 0 || p_.rows.range(row).special ||
-                         p_.columns.range(p_.first + j).special;
+      const bool again = static_cast<std::int32_t>(room_.again[i]) < 0 ||
+                         p_.rows.range(row).special || p_.columns.range(p_.first + j).special;
       std::uint32_t& c = word(row, j);
       if (!again)
-        c = word_of(in_.types.d, values_[i]);
+        c = word_of(in_.types.d, room_.values[i]);
       else if (is_nan(c))
         c = nan_bits(in_.traits.conversion);
       else
-        c = defined_sum(in_, p_, row, p_.first + j, c);
+        c = defined_.sum(row, j, c);
     }
   }
 
   const Instruction& in_;
   const Panel& p_;
   const Outputs& d_;
-  std::vector<float> values_;
-  std::vector<std::uint32_t> again_;
+  Room& room_;
+  DefinedSums defined_;
   Gathered gathered_;
   Range columns_;  // of the panel
 };
@@ -210,9 +280,10 @@ class PanelSums {
 void advance_sparse(const Instruction& in, const Lines& rows, const Lines& columns,
                     const std::uint16_t* met, const Outputs& d) {
   assert(met == nullptr ? rows.k() == columns.k() : rows.k() == in.products);
+  Room room;
   for (int first = 0; first < columns.count(); first += panel_columns) {
     const Panel panel{rows, columns, first, met};
-    PanelSums sums(in, panel, d);
+    PanelSums sums(in, panel, d, room);
     if (is_float(in.types.a))
       sums.floats();
     else

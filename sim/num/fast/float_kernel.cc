@@ -20,7 +20,6 @@
 // Sums of products that align below 2^-74 are marked. Underflow is flushed meanwhile.
 //
 // A compiler may fuse a multiplication and an addition: every product that is added is exact.
-#include "sim/num/fast/flush_underflow.h"
 #include "sim/num/fast/kernel.h"
 #include "sim/num/fast/targets.h"
 #include "sim/num/float_bits.h"
@@ -289,10 +288,7 @@ namespace tcq::fast {
 
 HWY_EXPORT(sum_floats);
 
-void sum_floats(const FloatTask& task) {
-  [[maybe_unused]] const FlushUnderflow flush;
-  HWY_DYNAMIC_DISPATCH(sum_floats)(task);
-}
+void sum_floats(const FloatTask& task) { HWY_DYNAMIC_DISPATCH(sum_floats)(task); }
 
 }  // namespace tcq::fast
 #endif

@@ -30,6 +30,7 @@ struct FloatTask {
   float* c;              // 32 values: C, then D
   std::uint32_t* again;  // 32 words: the highest bit is set where the sum did not fit
 };
+// Called where underflow is flushed (flush_underflow.h).
 void sum_floats(const FloatTask& task);
 
 // Several rows, so that what is loaded of the panel serves all of them.

@@ -83,8 +83,7 @@ Lines::Lines(const Instruction& in, Side side, int count, int k)
     exponents_.assign(at(lines, 0), zero_exponent);
 }
 
-tcgen05::Scale Lines::scale(int line, int k) const {
-  if (scales.empty()) return {1 << tcgen05::scale_fraction_bits, 0, false};
+tcgen05::Scale Lines::scale_of(int line, int k) const {
   const int factors = k_ / products_;
   return tcgen05::decode_scale(tcgen05::ScaleType::ue8m0,
                                scales[static_cast<std::size_t>(line * factors + k / products_)]);

@@ -46,7 +46,10 @@ class Lines {
   // Element k as sim/num decodes it, without its scale factor.
   Decoded decoded(int line, int k) const { return decode_float(type_, words(line)[k], negate_); }
   std::int32_t integer(int line, int k) const { return decode_integer(type_, words(line)[k]); }
-  tcgen05::Scale scale(int line, int k) const;
+  tcgen05::Scale scale(int line, int k) const {
+    if (scales.empty()) return {1 << tcgen05::scale_fraction_bits, 0, false};
+    return scale_of(line, k);
+  }
 
   // Of rows: values and exponents, the latter twice in a word, once for each half.
   const float* row_values(int line) const { return values_.data() + at(line, 0); }
@@ -65,6 +68,7 @@ class Lines {
     return static_cast<std::size_t>(line) * static_cast<std::size_t>(k_) +
            static_cast<std::size_t>(k);
   }
+  tcgen05::Scale scale_of(int line, int k) const;
   struct Place;
   Place place(int line);
   template <Type type>

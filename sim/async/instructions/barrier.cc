@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/async/access.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 
 namespace tcq::machine {
@@ -94,7 +95,7 @@ void BarrierSync::execute(Step& s) const {
   }
   const NamedBarrier& barrier = barrier_at(s.cta(), id);
   s.warp.arrived = false;
-  s.warp.clock.join(barrier.done);
+  learn(s, barrier.done);
   s.warp.lost.join(barrier.done_lost);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
@@ -153,7 +154,7 @@ void ClusterWait::execute(Step& s) const {
   if (!s.all_lanes_take_part()) return;
   if (s.warp.cluster_arrivals == 0) return s.fail(Fault::ClusterBarrierOrder);
   s.warp.cluster_arrivals = 0;
-  s.warp.clock.join(s.c.cluster_barrier.done);
+  learn(s, s.c.cluster_barrier.done);
   s.warp.lost.join(s.c.cluster_barrier.done_lost);
   s.warp.tmem.observed.join(s.c.cluster_barrier.done_lost);
   learn_starts(s);

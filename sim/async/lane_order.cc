@@ -51,6 +51,27 @@ ByteRange both(ByteRange a, ByteRange b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
+// The access's lanes that have bytes of the range; where they lie at a stride, those between the range's ends.
+std::uint32_t lanes_in(const Access& access, ByteRange range) {
+  if (access.width == 0) return access.lanes;
+  if (access.table == nullptr && access.stride_bytes > 0) {
+    const std::int64_t stride = access.stride_bytes;
+    const std::int64_t begin = static_cast<std::int32_t>(range.begin - access.base);
+    const std::int64_t end = begin + (range.end - range.begin);
+    const std::int64_t first = begin < access.width ? 0 : (begin - access.width) / stride + 1;
+    const std::int64_t last = end <= 0 ? -1 : (end - 1) / stride;
+    if (first > 31 || last < first) return 0;
+    const std::uint32_t below = last >= 31 ? ~0u : (2u << last) - 1;
+    return access.lanes & below & ~((1u << first) - 1);
+  }
+  std::uint32_t lanes = 0;
+  for_each_lane(access.lanes, [&](int lane) {
+    const ByteRange bytes = both(bytes_of_lane(access, lane, range), range);
+    if (bytes.begin < bytes.end) lanes |= 1u << lane;
+  });
+  return lanes;
+}
+
 // Each lane of both has the same bytes, and no other lane has any of them.
 bool is_lane_for_lane(const Access& a, const Access& b) {
   if (a.width == 0 || a.base != b.base || a.width != b.width || a.table != b.table) return false;
@@ -77,18 +98,17 @@ LanePair grade_of_lanes(const Access& earlier, const Access& next, ByteRange run
   if (order.ordered.all_know(earlier.epoch) || is_lane_for_lane(earlier, next)) return worst;
   if (std::popcount(earlier.lanes | next.lanes) == 1) return worst;
   const bool loads_own = next.kind == AccessKind::Load && earlier.width != 0 && !earlier.is_strong;
-  for_each_lane(next.lanes, [&](int j) {
+  for_each_lane(lanes_in(next, run), [&](int j) {
     const ByteRange mine = both(bytes_of_lane(next, j, run), run);
-    if (mine.begin >= mine.end || worst.grade == LaneGrade::Apart) return;
+    if (worst.grade == LaneGrade::Apart) return;
     // What it stored itself it may load, even if others stored the same bytes with it: LaneStoresDiffer is about these.
     if (loads_own && (earlier.lanes >> j & 1) != 0) {
       const ByteRange stored = both(bytes_of_lane(earlier, j, run), mine);
       if (stored == mine) return;
     }
-    for_each_lane(earlier.lanes, [&](int i) {
-      if (i == j || worst.grade == LaneGrade::Apart) return;
+    for_each_lane(lanes_in(earlier, mine) & ~(1u << j), [&](int i) {
+      if (worst.grade == LaneGrade::Apart) return;
       const ByteRange shared = both(bytes_of_lane(earlier, i, run), mine);
-      if (shared.begin >= shared.end) return;
       const LaneGrade grade = grade_of_pair(earlier, next, i, j, order);
       if (grade > worst.grade) worst = {grade, i, j, shared};
     });
@@ -115,11 +135,7 @@ LanePair grade_of_parts(const Access& earlier, const Access& next, ByteRange run
     met |= part.lanes | part.met;
   }
   if (know == 0 || (next.lanes & ~know) == 0) return worst;
-  std::uint32_t ignorant = 0;
-  for_each_lane(next.lanes & ~know, [&](int lane) {
-    const ByteRange bytes = both(bytes_of_lane(next, lane, run), run);
-    if (bytes.begin < bytes.end) ignorant |= 1u << lane;
-  });
+  const std::uint32_t ignorant = lanes_in(next, run) & ~know;
   if (ignorant == 0) return worst;
   const std::uint32_t strangers = ignorant & ~met;
   worst.grade = strangers != 0 ? LaneGrade::Apart : LaneGrade::Met;

@@ -64,6 +64,16 @@ bool AccessLog::is_covered_by(const Access& old, const Access& next) {
          (old.kind != AccessKind::Load || old.loaded != Loaded::Waiting);
 }
 
+// Of loads by one warp between two of its barriers the last ones: each costs where many follow.
+void AccessLog::keep_few(std::vector<AccessId>& members, const Access& next) const {
+  const auto is_alike = [&](AccessId id) {
+    const Access& old = entries_[id];
+    return old.stream == next.stream && old.kind == next.kind && old.loaded != Loaded::Waiting;
+  };
+  auto alike = std::count_if(members.begin(), members.end(), is_alike);
+  std::erase_if(members, [&](AccessId id) { return is_alike(id) && --alike >= most_alike - 1; });
+}
+
 ReaderSet AccessLog::make_set(ReaderSet readers, AccessId access) {
   std::vector<AccessId> members;
   Access& next = entries_[access];
@@ -73,11 +83,7 @@ ReaderSet AccessLog::make_set(ReaderSet readers, AccessId access) {
     next.covers_lost = next.covers_lost || old.covers_lost || old.loaded == Loaded::Lost;
   });
   if (members.empty()) return access;
-  if (next.epoch != 0 && members.size() >= max_members)
-    std::erase_if(members, [&](AccessId id) {
-      const Access& old = entries_[id];
-      return old.stream == next.stream && old.kind == next.kind && old.loaded != Loaded::Waiting;
-    });
+  if (next.epoch != 0 && members.size() > 1) keep_few(members, next);
   members.push_back(access);
   sets_.push_back(std::move(members));
   return static_cast<ReaderSet>(sets_.size() - 1) | set_bit;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -139,11 +140,23 @@ class Streams {
     if (words_.size() < max_words) shared_words_[words_.size()] = stream;
     return words_.size() < max_words ? words_[object] = stream : stream;
   }
-  // How many there were; 0: none.
-  Tick writes_to(std::uint64_t object) {
-    const Stream word =
-        words_.count(object) != 0 || words_.size() >= max_words ? make_word(object) : 0;
-    return word < writes_.size() ? writes_[word] : 0;
+  // Those to several words at once have a stream of their own; of each word's the last one is known.
+  struct Seen {
+    Stream word = 0;
+    Tick writes = 0, scattered = 0;
+  };
+  Stream scattered() { return scattered_ != 0 ? scattered_ : scattered_ = make(); }
+  void note_scattered(Stream word, Tick tick) {
+    if (word >= scattered_at_.size()) scattered_at_.resize(word + 1);
+    scattered_at_[word] = tick;
+  }
+  // What a read of the word sees; nothing if nobody has written it so.
+  Seen seen_at(std::uint64_t object) const {
+    const auto found = words_.find(object);
+    if (found == words_.end() && words_.size() < max_words) return {};
+    const Stream word = found != words_.end() ? found->second : shared_words_[object % max_words];
+    return {word, word < writes_.size() ? writes_[word] : 0,
+            word < scattered_at_.size() ? scattered_at_[word] : 0};
   }
   Tick next_write(Stream word) {
     if (word >= writes_.size()) writes_.resize(word + 1);
@@ -161,7 +174,9 @@ class Streams {
   std::vector<Stream> lane_epochs_;
   std::unordered_map<std::uint64_t, Stream> words_;
   std::array<Stream, max_words> shared_words_ = {};
-  std::vector<Tick> writes_;  // by stream
+  std::vector<Tick> writes_;        // by stream
+  std::vector<Tick> scattered_at_;  // by stream of a word
+  Stream scattered_ = 0;
 };
 
 class AccessLog {
@@ -196,8 +211,9 @@ class AccessLog {
   static bool is_set(ReaderSet readers) { return (readers & set_bit) != 0; }
   static bool is_covered_by(const Access& old, const Access& next);
   ReaderSet make_set(ReaderSet readers, AccessId access);
+  void keep_few(std::vector<AccessId>& members, const Access& next) const;
 
-  static constexpr std::size_t max_members = 8;  // of a set, by lanes that are followed
+  static constexpr std::ptrdiff_t most_alike = 2;  // in a set: loads by other lanes of a warp
   static constexpr std::size_t max_offsets = 1 << 14;
   struct Hash {
     std::size_t operator()(const LaneOffsets& offsets) const;

@@ -191,6 +191,7 @@ void LaneAccess::execute(Step& s) const {
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   describe(s.c.log, access, where, s.lanes);
   note_lanes(s, access);
+  if (loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
   const auto width = static_cast<std::size_t>(where.bytes);
   access.rewrites = stores && holds(s, where, *data);
   if (stores && !stores_agree(s, access, where, *data)) return;
@@ -265,14 +266,22 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   access.is_volatile = i.is_volatile;
   access.loaded = Loaded::Used;
   if (!writes) access.operation = access.tick;
+  Streams& streams = s.c.streams;
+  if (i.reads)
+    for (const Touch& touch : touched) {
+      const Streams::Seen seen = streams.seen_at(touch.object);
+      if (seen.writes != 0) learn(s, s.lanes, seen.word, seen.writes);
+      if (seen.scattered != 0) learn(s, s.lanes, streams.scattered(), seen.scattered);
+    }
   if (writes) {
-    access.stream = s.c.streams.make_word(touched.front().object);
-    access.tick = s.c.streams.next_write(access.stream);
+    const bool is_one = touched.size() == 1;
+    access.stream = is_one ? streams.make_word(touched.front().object) : streams.scattered();
+    access.tick = streams.next_write(access.stream);
+    if (!is_one)
+      for (const Touch& touch : touched)
+        streams.note_scattered(streams.make_word(touch.object), access.tick);
   }
   const AccessId id = s.c.log.add(access);
-  for (const Touch& touch : touched)
-    if (const Tick seen = s.c.streams.writes_to(touch.object); seen != 0 && i.reads)
-      learn(s, s.lanes, s.c.streams.make_word(touch.object), seen);
   if (!record_lanes(s, i.where, id)) return false;
   if (writes) learn(s, s.lanes, access.stream, access.tick);
   return true;

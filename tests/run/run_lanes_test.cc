@@ -110,6 +110,24 @@ TEST(RunLanes, AStoreBehindTheLoadOfAnotherLaneNeedsAnOrder) {
   EXPECT_EQ(reduce("bar.warp.sync -1;"), Fault::None);
 }
 
+// Whatever the store stores: here what the bytes hold.
+TEST(RunLanes, ALoadThatIsOvertakenByAnEqualValueIsARace) {
+  EXPECT_EQ(found_in(words_of(1) + "mov.u32 %r8, 0; st.shared.u32 [%r4], %r8; bar.warp.sync -1;" +
+                     "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], %r8;"),
+            Fault::LaneRace);
+}
+
+// Two lanes read the byte, the one that stores it last.
+TEST(RunLanes, TheLoadOfALaneIsNotForgottenForThatOfAnother) {
+  const auto both_load = [](const std::string& before) {
+    return found_in(words_of(1) + "st.shared.u32 [%r4], %r1; bar.warp.sync -1;" +
+                    "ld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, [%r4]; add.u32 %r6, %r6, %r7;" +
+                    before + "st.shared.u32 [%r4], %r6;");
+  };
+  EXPECT_EQ(both_load(""), Fault::LaneRace);
+  EXPECT_EQ(both_load("bar.warp.sync -1;"), Fault::None);
+}
+
 TEST(RunLanes, GlobalMemoryIsNoDifferent) {
   const auto exchange_global = [](const std::string& between) {
     return found_in("st.global.u32 [%rd2], %r1;" + between + R"(
@@ -426,6 +444,20 @@ TEST(RunLanes, WhoHasSeenAnAtomicMayStorePlainly) {
                      "@%p1 st.global.u32 [%rd1], %r4;",
                      {.block = {64}}),
             Fault::AtomicRace);
+}
+
+// Lane l of both warps counts at word l; who comes second resets it.
+TEST(RunLanes, WhoHasSeenOneOfManyAtomicsMayStoreThere) {
+  const auto counters = [](const std::string& word) {
+    return found_in(
+        "and.b32 %r2, %r1, 31; mad.wide.u32 %rd3, %r2, 4, %rd1;"
+        "atom.global.add.u32 %r3, [%rd3], 1; setp.eq.u32 %p1, %r3, 1; mov.u32 %r4, 0;"
+        "@%p1 st.global.u32 [" +
+            word + "], %r4;",
+        {.block = {64}, .explore = 5});
+  };
+  EXPECT_EQ(counters("%rd3"), Fault::None);
+  EXPECT_EQ(counters("%rd3+4"), Fault::AtomicRace);
 }
 
 TEST(RunLanes, AtomicsAndPlainAccessesOfOtherBytesDoNotMeet) {

@@ -93,8 +93,8 @@ TEST(TensorMapOfKernel, OneThatStoresAloneHaveMadeIsNotModelled) {
 TEST(TensorMapOfKernel, APatchMeetsACopyThatMayStillReadTheMap) {
   const std::string text =
       replaced(tensormap_kernel, "waiting:",
-               "bar.warp.sync -1;\nmov.u32 %r12, 0;\n"
-               "tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 1, 2;\nwaiting:");
+               "mov.u32 %r12, 0;\ntensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 1, "
+               "2;\nwaiting:");
   EXPECT_EQ(run(text).fault(), Fault::TensormapInUse);
 }
 

@@ -105,7 +105,9 @@ void BarrierArrive::execute(Step& s) const {
   if (s.all_lanes_take_part()) arrive_at(s, id, threads);
 }
 
-void WarpSync::execute(Step& s) const { s.all_lanes_take_part(); }
+void WarpSync::execute(Step& s) const {
+  if (s.all_lanes_take_part()) lanes_meet(s.c, s.warp, s.lanes, true);
+}
 
 // --- the cluster's barrier -------------------------------------------------------------------------
 

@@ -91,9 +91,12 @@ struct Access {
   // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
   // Other copies: the caller's.
   std::uint32_t operation = 0;
-  const std::uint32_t* table = nullptr;  // the program's
-  const TensorLoad* load = nullptr;      // that writes, if one does
+  union {                                  // a log has many
+    const std::uint32_t* table = nullptr;  // with a width only: the program's, or kept by the log
+    const TensorLoad* load;                // CopyWrite only: that writes, if one does
+  };
 };
+static_assert(sizeof(Access) <= 64);
 // Lanes that access the byte; the first of them, or the access's first.
 std::uint32_t lanes_at(const Access& access, std::uint32_t address);
 int lane_at(const Access& access, std::uint32_t address);

@@ -101,7 +101,7 @@ Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes)
   s.c.log[write].operation = slot->state.phase;
   s.c.log[write].base = box.begin;
   const Instruction* what = s.kept();
-  s.c.log[write].load = std::get_if<TensorLoad>(what);
+  if (!is_generic) s.c.log[write].load = std::get_if<TensorLoad>(what);
   if (!record(s, write, cta, box)) return nullptr;
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, s.warp.copies, cta});

@@ -129,7 +129,19 @@ class Story {
       case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
-      case Fault::DataRace: return ", and nothing orders the two";
+      case Fault::DataRace:
+      case Fault::AtomicRace: return ", and nothing orders the two";
+      case Fault::LaneRace: return ", and no bar.warp.sync orders the two lanes";
+      case Fault::LaneOrderAssumed:
+        return "; their lanes met in between at an instruction that orders no memory, or are "
+               "volatile";
+      case Fault::LaneReleaseMissing:
+        return fmt::format("; {} releases for its own lane, and not for that one",
+                           place_text(p_, f_.hint));
+      case Fault::LaneAcquireMissing:
+        return fmt::format("; {} waits in another lane, and nothing orders the two",
+                           place_text(p_, f_.hint));
+      case Fault::LaneStoresDiffer: return ", in one store and with another value";
       case Fault::CopyInFlight: return " and may still be writing";
       case Fault::SourceInFlight: return " and may still be reading";
       case Fault::ExpectTxTooSmall:

@@ -37,6 +37,7 @@ namespace {
 
 // cp.async and st.async are in flight in the generic proxy.
 Fault fault_of_generic(const Access& earlier, const Access& next) {
+  if (earlier.is_strong != next.is_strong && earlier.tick != never) return Fault::AtomicRace;
   const bool same_store = earlier.kind == AccessKind::Store && earlier.statement == next.statement;
   if (next.rewrites && same_store && earlier.tick != never) return Fault::EqualStoresRace;
   if (earlier.tick != never) return Fault::DataRace;
@@ -82,6 +83,15 @@ Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& nex
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
+// Lanes of one warp; or of what only another lane of it knows, who waited.
+Fault fault_of_lanes(const Step& s, const Access& earlier, const Access& next, Place& hint) {
+  const LanePart* part = knowing_part(s.warp.order_of_lanes, earlier.stream, earlier.tick);
+  if (earlier.warp == next.warp && earlier.epoch != 0)
+    return earlier.is_strong != next.is_strong ? Fault::AtomicRace : Fault::LaneRace;
+  if (part != nullptr) hint = part->at;
+  return Fault::LaneAcquireMissing;
+}
+
 Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int cta, Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
   switch (conflict.verdict) {
@@ -94,6 +104,8 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     }
     case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
+    case Verdict::LanesMet: return Fault::LaneOrderAssumed;
+    case Verdict::LanesApart: return fault_of_lanes(s, earlier, next, hint);
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;
     case Verdict::Unordered:
@@ -149,6 +161,8 @@ bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   const Access& earlier = s.c.log[conflict.earlier];
   finding.fault = fault_of(s, conflict, next, cta, finding.hint);
   finding.earlier = {earlier.statement, earlier.warp, lane_of(earlier, conflict.bytes.begin)};
+  if (conflict.lane >= 0) finding.at.lane = conflict.lane;
+  if (conflict.earlier_lane >= 0) finding.earlier.lane = conflict.earlier_lane;
   finding.earlier_kind = earlier.kind;
   return !s.c.stops_at(std::move(finding));
 }
@@ -204,9 +218,14 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
   if (!settle(s, conflict, access, cta)) return false;
   if (is_recorded(conflict.verdict)) return true;
   Clock clock = s.warp.clock;
+  bool trusts_meetings = false;
   while (!is_recorded(conflict.verdict)) {
-    take_as_known(s, s.c.log[conflict.earlier], s.c.log[access], cta, clock);
-    const Knowledge knows{clock, s.warp.at_fence, s.lanes};
+    if (conflict.verdict == Verdict::LanesMet)
+      trusts_meetings = true;
+    else
+      take_as_known(s, s.c.log[conflict.earlier], s.c.log[access], cta, clock);
+    Knowledge knows = s.knowledge(clock);
+    knows.trusts_meetings = trusts_meetings;
     conflict = memory.record(bytes, access, knows, s.c.log, s.c.streams);
     if (!settle(s, conflict, access, cta)) return false;
   }

@@ -36,6 +36,14 @@ bool may_end_before_stores(ClusterState& c, const Cta& ending, const BulkThread&
        .cta = cta});
 }
 
+// Or known to have, as its lane released it alone.
+bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
+  if (use.tick <= exit.at(use.stream)) return true;
+  if (use.at.lane < 0 || use.stream != c.streams.epochs(use.at.warp)) return false;
+  const Stream lane = c.streams.lane_epochs(use.at.warp, use.at.lane);
+  return lane != 0 && use.tick <= exit.at(lane);
+}
+
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
 void end_cta(ClusterState& c, int cta) {
   const Cta& ending = c.cta(cta);
@@ -58,7 +66,7 @@ void end_cta(ClusterState& c, int cta) {
       return;
   }
   for (const ExitUse& use : ending.exit_uses) {
-    if (use.tick <= ending.exit.at(use.stream)) continue;
+    if (is_over(c, ending.exit, use)) continue;
     if (use.commits != 0) {
       if (!may_end_before_commit(c, cta, use)) return;
       continue;

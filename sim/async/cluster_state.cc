@@ -97,6 +97,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
       warp.loaded.resize(used_registers);
       warp.order = wgmma::Order(std::vector<wgmma::RegisterState>(used_registers));
       warp.max_registers = launch.registers;
+      warp.order_of_lanes.followed = program.feeder() != nullptr;
       warp.clock.raise(streams.epochs(warp.number), 1);
       warp.clock.raise(ctas.back().start, 1);
       warps.push_back(std::move(warp));

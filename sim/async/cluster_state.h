@@ -19,6 +19,7 @@
 #include "sim/async/clock.h"
 #include "sim/async/finding.h"
 #include "sim/async/global_provenance.h"
+#include "sim/async/lane_order.h"
 #include "sim/async/mma_cache.h"
 #include "sim/async/program.h"
 #include "sim/async/provenance.h"
@@ -66,6 +67,11 @@ struct WeakSync {
   bool waits = false;
   std::uint64_t object = 0;  // Touch::object of the barrier
   Clock lost;                // what it would have handed on
+};
+
+// Of memory by which threads synchronise: what writes handed on, and could not.
+struct Word {
+  Clock handed, lost;
 };
 
 struct NamedBarrier {
@@ -179,8 +185,9 @@ struct Warp {
   std::vector<LaneCopy> lane_copies;                         // in flight
   std::array<std::uint32_t, warp_threads> copy_groups = {};  // of each lane, committed
   WarpTmem tmem;
-  Clock at_memory_fence;   // its clock at its last fence.acq_rel: what relaxed writes hand on
-  Clock read_since_fence;  // what relaxed reads found: a fence acquires it
+  LaneOrder order_of_lanes;
+  Word at_memory_fence;   // at its last fence.acq_rel: what relaxed writes hand on
+  Word read_since_fence;  // what relaxed reads found: a fence acquires it
 };
 
 // A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
@@ -295,8 +302,7 @@ struct ClusterState {
   std::vector<WeakSync> weak_syncs;
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
-  std::unordered_map<std::uint64_t, Clock>
-      words;  // by Touch::object: what writes to them handed on
+  std::unordered_map<std::uint64_t, Word> words;  // by Touch::object
   std::vector<std::uint8_t> global;
   GlobalProvenance global_provenance;
   std::vector<PatchableMap> maps;  // the program's, then those of compiled kernels

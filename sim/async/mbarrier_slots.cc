@@ -1,6 +1,7 @@
 #include "sim/async/mbarrier_slots.h"
 
 #include "sim/async/access.h"
+#include "sim/async/lane_sync.h"
 
 namespace tcq::machine {
 namespace {
@@ -10,7 +11,7 @@ bool is_initialized_for(const Step& s, const MbarrierSlot& slot, Place& init, Fa
   init = {made.statement, made.warp, made.lane};
   fault = Fault::MbarrierNotInitialized;
   if (s.warp.clock.at(slot.fenced) > 0) return true;
-  if (made.tick > s.warp.clock.at(made.stream)) return false;
+  if (!is_known(made, bytes_of(slot), s.warp.clock, s.c.streams)) return false;
   fault = Fault::MbarrierNotVisible;
   return slot.cta == s.warp.cta;
 }
@@ -80,7 +81,8 @@ void next_epoch(Step& s) {
 
 void note_weak(Step& s, Fault fault, bool waits, std::uint64_t object, const Clock& lost) {
   for (WeakSync& weak : s.c.weak_syncs)
-    if (weak.at.statement == s.number && weak.at.warp == s.warp.number && weak.object == object)
+    if (weak.at.statement == s.number && weak.at.warp == s.warp.number && weak.object == object &&
+        weak.fault == fault)
       return weak.lost.join(lost);
   s.c.weak_syncs.push_back({fault, s.place(), waits, object, lost});
 }
@@ -89,7 +91,7 @@ void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
   slot.lost.join(s.warp.lost);
   const bool reaches = slot.cta == s.warp.cta || scope == Scope::Cluster;
   if (!relaxed && reaches)
-    return (slot.cta == s.warp.cta ? slot.own : slot.cluster).join(s.warp.clock);
+    return hand_on(s, slot.cta == s.warp.cta ? slot.own : slot.cluster, slot.lost, object_of(slot));
   slot.lost.join(s.warp.clock);
   note_weak(s, relaxed ? Fault::ReleaseMissing : Fault::ScopeTooNarrow, false, object_of(slot),
             s.warp.clock);
@@ -105,9 +107,9 @@ void acquire(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
     s.warp.lost.join(lost);
     return note_weak(s, Fault::AcquireMissing, true, object, lost);
   }
-  s.warp.clock.join(slot.done_own);
-  s.warp.clock.raise(slot.phases, slot.state.phase);
-  if (scope == Scope::Cluster) return s.warp.clock.join(slot.done_cluster);
+  learn(s, slot.done_own);
+  learn(s, s.lanes, slot.phases, slot.state.phase);
+  if (scope == Scope::Cluster) return learn(s, slot.done_cluster);
   if (slot.done_cluster.size() == 0) return;
   s.warp.lost.join(slot.done_cluster);
   note_weak(s, Fault::ScopeTooNarrow, true, object, slot.done_cluster);

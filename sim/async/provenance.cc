@@ -4,6 +4,8 @@
 #include <bit>
 #include <cassert>
 
+#include "sim/async/lane_order.h"
+
 namespace tcq::machine {
 
 std::uint32_t lanes_at(const Access& access, std::uint32_t address) {
@@ -19,6 +21,15 @@ std::uint32_t lanes_at(const Access& access, std::uint32_t address) {
   return lanes;
 }
 
+ByteRange bytes_of_lane(const Access& access, int lane, ByteRange run) {
+  if (access.width == 0) return run;
+  const std::uint32_t begin =
+      access.base + (access.table != nullptr
+                         ? access.table[lane]
+                         : static_cast<std::uint32_t>(access.stride_bytes * lane));
+  return {begin, begin + access.width};
+}
+
 int lane_at(const Access& access, std::uint32_t address) {
   const std::uint32_t lanes = lanes_at(access, address);
   return lanes == 0 ? access.lane : std::countr_zero(lanes);
@@ -32,13 +43,35 @@ std::size_t AccessLog::bytes() const {
   return bytes;
 }
 
+namespace {
+
+// Lanes that access the same byte in both are the same lanes, or ordered.
+bool is_known_to_lanes_of(const Access& old, const Access& next) {
+  if (old.epoch == 0 || old.warp != next.warp || old.epoch <= next.agreed) return true;
+  return old.base == next.base && old.stride_bytes == next.stride_bytes &&
+         old.width == next.width && old.table == next.table;
+}
+
+}  // namespace
+
 // Whoever knows `next` knows `old`, and its fences fence `old`. A load whose values may still be used
 // stands for itself.
 bool AccessLog::is_covered_by(const Access& old, const Access& next) {
   return old.stream == next.stream && old.kind == next.kind && old.tick <= next.tick &&
-         (old.lanes & ~next.lanes) == 0 &&
+         (old.lanes & ~next.lanes) == 0 && old.is_strong == next.is_strong &&
+         is_known_to_lanes_of(old, next) &&
          (old.kind != AccessKind::CopyReduce || old.operation == next.operation) &&
          (old.kind != AccessKind::Load || old.loaded != Loaded::Waiting);
+}
+
+// Of loads by one warp between two of its barriers the last ones: each costs where many follow.
+void AccessLog::keep_few(std::vector<AccessId>& members, const Access& next) const {
+  const auto is_alike = [&](AccessId id) {
+    const Access& old = entries_[id];
+    return old.stream == next.stream && old.kind == next.kind && old.loaded != Loaded::Waiting;
+  };
+  auto alike = std::count_if(members.begin(), members.end(), is_alike);
+  std::erase_if(members, [&](AccessId id) { return is_alike(id) && --alike >= most_alike - 1; });
 }
 
 ReaderSet AccessLog::make_set(ReaderSet readers, AccessId access) {
@@ -50,6 +83,7 @@ ReaderSet AccessLog::make_set(ReaderSet readers, AccessId access) {
     next.covers_lost = next.covers_lost || old.covers_lost || old.loaded == Loaded::Lost;
   });
   if (members.empty()) return access;
+  if (next.epoch != 0 && members.size() > 1) keep_few(members, next);
   members.push_back(access);
   sets_.push_back(std::move(members));
   return static_cast<ReaderSet>(sets_.size() - 1) | set_bit;
@@ -66,9 +100,70 @@ ReaderSet AccessLog::with_reader(ReaderSet readers, AccessId access) {
   return memo_result_;
 }
 
+std::size_t AccessLog::Hash::operator()(const LaneOffsets& offsets) const {
+  std::size_t value = 0;
+  for (const std::uint32_t offset : offsets)
+    value = (value ^ offset) * std::size_t{0x9e3779b97f4a7c15};
+  return value ^ value >> 32;
+}
+
+bool AccessLog::place(Access& access, const LaneOffsets& offsets, int width) {
+  auto found = offsets_.find(offsets);
+  if (found == offsets_.end()) {
+    if (offsets_.size() >= max_offsets) return false;
+    found = offsets_.emplace(offsets, Sharing{}).first;
+  }
+  access.table = found->first.data();
+  access.width = static_cast<std::uint16_t>(width);
+  const auto bit = static_cast<std::uint8_t>(1u << std::countr_zero(static_cast<unsigned>(width)));
+  Sharing& sharing = found->second;
+  if ((sharing.asked & bit) == 0) {
+    sharing.asked |= bit;
+    LaneOffsets sorted = offsets;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 1; i < sorted.size(); ++i)
+      if (sorted[i] - sorted[i - 1] < static_cast<std::uint32_t>(width)) sharing.shared |= bit;
+  }
+  access.shares_bytes = (sharing.shared & bit) != 0;
+  return true;
+}
+
 // --- verdicts --------------------------------------------------------------------------------------
 
+bool is_known(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
+  if (access.tick <= clock.at(access.stream)) return true;
+  if (access.epoch == 0 || access.stream != streams.epochs(access.warp)) return false;
+  std::uint32_t unknown = 0;
+  for (std::uint32_t rest = access.lanes; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const Stream stream = streams.lane_epochs(access.warp, lane);
+    if (stream == 0 || clock.at(stream) < access.tick) unknown |= 1u << lane;
+  }
+  if (unknown == 0 || access.width == 0) return unknown == 0;
+  for (std::uint32_t address = range.begin; address < range.end; ++address)
+    if ((lanes_at(access, address) & unknown) != 0) return false;
+  return true;
+}
+
 namespace {
+
+// Atomics and reductions of copies race with nobody of their like.
+bool is_atomic(const Access& access) {
+  return access.is_strong || access.kind == AccessKind::CopyReduce;
+}
+
+// As to lanes of one warp; Ordered where that is no question.
+Conflict conflict_of_lanes(const Access& earlier, const Access& next, ByteRange run,
+                           const Knowledge& knows) {
+  if (knows.order == nullptr) return {};
+  const bool of_one_warp = earlier.warp == next.warp && earlier.epoch != 0;
+  const LanePair pair = of_one_warp ? grade_of_lanes(earlier, next, run, *knows.order)
+                                    : grade_of_parts(earlier, next, run, *knows.order);
+  if (pair.grade == LaneGrade::Ordered) return {};
+  if (pair.grade == LaneGrade::Met && knows.trusts_meetings) return {};
+  const Verdict verdict = pair.grade == LaneGrade::Met ? Verdict::LanesMet : Verdict::LanesApart;
+  return {verdict, 0, of_one_warp ? pair.bytes : run, pair.next, pair.earlier};
+}
 
 // Those of the lanes of its warp that have executed no fence since the access.
 std::uint32_t lanes_without_fence(const Access& access, std::uint32_t lanes, const Clock& clock,
@@ -98,13 +193,29 @@ bool is_used(const Access& load, const Clock& clock) {
          clock.at(load.stream) >= load.operation;
 }
 
-Verdict verdict_on(const Access& earlier, const Access& next, ByteRange run, const Knowledge& knows,
-                   const Streams& streams) {
-  if (earlier.tick > knows.clock.at(earlier.stream)) {
-    if (earlier.kind != AccessKind::CopyReduce || next.kind != AccessKind::CopyReduce)
-      return Verdict::Unordered;
-    return commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder;
+// Of two accesses that the warp's clock orders.
+Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
+                      const Knowledge& knows, const Streams& streams);
+
+Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run,
+                     const Knowledge& knows, const Streams& streams) {
+  if (is_atomic(earlier) && is_atomic(next) && (earlier.is_strong || next.is_strong)) {
+    const bool of_one_warp = earlier.warp == next.warp;
+    if (!earlier.is_volatile || !next.is_volatile || !of_one_warp) return {};
+    return conflict_of_lanes(earlier, next, run, knows);
   }
+  if (!is_known(earlier, run, knows.clock, streams)) {
+    if (earlier.kind != AccessKind::CopyReduce || next.kind != AccessKind::CopyReduce)
+      return {Verdict::Unordered, 0, run};
+    return {commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder, 0, run};
+  }
+  const Conflict lanes = conflict_of_lanes(earlier, next, run, knows);
+  if (lanes.verdict != Verdict::Ordered) return lanes;
+  return {proxy_verdict(earlier, next, run, knows, streams), 0, run};
+}
+
+Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
+                      const Knowledge& knows, const Streams& streams) {
   if (is_async(earlier.kind) || !is_async(next.kind)) return Verdict::Ordered;
   if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
   if (is_write(earlier.kind) && !earlier.is_copied) return Verdict::Unfenced;
@@ -135,8 +246,9 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   Conflict conflict;
   const auto meet = [&](AccessId id) {
     if (!is_recorded(conflict.verdict) || id == access) return;
-    const Verdict verdict = verdict_on(log[id], next, run, knows, streams);
-    if (verdict > conflict.verdict) conflict = {verdict, id, run};
+    Conflict met = conflict_of(log[id], next, run, knows, streams);
+    met.earlier = id;
+    if (met.verdict > conflict.verdict) conflict = met;
   };
   if (cell.writer != 0) {
     if (log[cell.writer].kind == AccessKind::BarrierInit)
@@ -145,7 +257,7 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   }
   if (writes || has_reductions_)
     log.for_each(cell.readers, [&](AccessId id) {
-      if (writes || log[id].kind == AccessKind::CopyReduce) meet(id);
+      if (writes || is_write(log[id].kind)) meet(id);
     });
   return conflict;
 }
@@ -171,7 +283,7 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
                             AccessLog& log, const Streams& streams) {
   const Conflict conflict = check(range, access, knows, log, streams);
   if (!is_recorded(conflict.verdict)) return conflict;
-  const bool reduces = log[access].kind == AccessKind::CopyReduce;
+  const bool reduces = is_write(log[access].kind) && is_atomic(log[access]);
   has_reductions_ = has_reductions_ || reduces;
   if (is_write(log[access].kind) && !reduces) {
     overwrite(range, access);
@@ -181,7 +293,9 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
   for (std::uint32_t i = range.begin - base_; i < end;) {
     const std::uint32_t run_end = cells_.end_of_run(i, end);
     const Cell cell = cells_.at(i);
-    cells_.fill(i, run_end, {cell.writer, log.with_reader(cell.readers, access)});
+    const bool is_first = cell.writer == 0 && reduces && log[access].is_strong;
+    cells_.fill(i, run_end,
+                {is_first ? access : cell.writer, log.with_reader(cell.readers, access)});
     i = run_end;
   }
   return conflict;

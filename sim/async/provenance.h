@@ -19,7 +19,10 @@
 // used is over; refuted by a published kernel that shows the new bytes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,6 +32,7 @@
 namespace tcq::machine {
 
 struct TensorLoad;  // instructions/copy.h
+struct LaneOrder;   // lane_order.h
 
 using AccessId = std::uint32_t;   // 0: none
 using ReaderSet = std::uint32_t;  // 0: none; one access, or a set of several
@@ -50,6 +54,13 @@ constexpr bool is_write(AccessKind kind) {
          kind == AccessKind::CopyWrite || kind == AccessKind::CopyReduce;
 }
 
+// Half open, absolute addresses.
+struct ByteRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
 // What has become of the values that a load brought. Lost: overwritten before they were used.
 enum class Loaded : std::uint8_t { Waiting, Used, Lost };
 
@@ -68,18 +79,29 @@ struct Access {
   std::int32_t stride_bytes = 0;
   std::uint16_t width = 0;
   Loaded loaded = Loaded::Lost;
-  bool is_copied = false;    // by cp.async: whoever reads may execute the fence, too
-  bool rewrites = false;     // a store of what the bytes hold already
-  bool covers_lost = false;  // stands for a load of the same bytes whose value was lost, too
+  bool is_copied = false;     // by cp.async: whoever reads may execute the fence, too
+  bool rewrites = false;      // a store of what the bytes hold already
+  bool covers_lost = false;   // stands for a load of the same bytes whose value was lost, too
+  bool is_strong = false;     // threads synchronise by it: strong ones do not race among themselves
+  bool is_volatile = false;   // and by that word
+  bool shares_bytes = false;  // lanes of a table have bytes in common
+  // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
+  Tick epoch = 0;
+  Tick agreed = 0;
   // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
   // Other copies: the caller's.
   std::uint32_t operation = 0;
-  const std::uint32_t* table = nullptr;  // the program's
-  const TensorLoad* load = nullptr;      // that writes, if one does
+  union {                                  // a log has many
+    const std::uint32_t* table = nullptr;  // with a width only: the program's, or kept by the log
+    const TensorLoad* load;                // CopyWrite only: that writes, if one does
+  };
 };
+static_assert(sizeof(Access) <= 64);
 // Lanes that access the byte; the first of them, or the access's first.
 std::uint32_t lanes_at(const Access& access, std::uint32_t address);
 int lane_at(const Access& access, std::uint32_t address);
+// Of one of its lanes; all of them have all of `run` where the access has no width.
+ByteRange bytes_of_lane(const Access& access, int lane, ByteRange run);
 
 // Do two reductions give the same bits in either order? `operation` says which they are; 0: never.
 constexpr bool commute(const Access& a, const Access& b) {
@@ -92,7 +114,8 @@ class Streams {
   Streams(int warps, int warpgroups)
       : warps_(static_cast<Stream>(warps)),
         next_(2 * warps_ + static_cast<Stream>(warpgroups)),
-        lane_fences_(static_cast<std::size_t>(warps) * 32) {}
+        lane_fences_(static_cast<std::size_t>(warps) * 32),
+        lane_epochs_(static_cast<std::size_t>(warps) * 32) {}
 
   Stream epochs(int warp) const { return static_cast<Stream>(warp); }
   Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
@@ -105,14 +128,58 @@ class Streams {
     if (stream == 0) stream = make();
     return stream;
   }
+  // The epochs of a warp as far as one lane released them alone; 0: none yet.
+  Stream lane_epochs(int warp, int lane) const { return lane_epochs_[index(warp, lane)]; }
+  Stream make_lane_epochs(int warp, int lane) {
+    Stream& stream = lane_epochs_[index(warp, lane)];
+    if (stream == 0) stream = make();
+    return stream;
+  }
+  // Strong writes to a word, counted. Of many words some share a stream: whoever saw one counts as having seen all.
+  Stream make_word(std::uint64_t object) {
+    const auto found = words_.find(object);
+    if (found != words_.end()) return found->second;
+    const Stream stream = words_.size() < max_words ? make() : shared_words_[object % max_words];
+    if (words_.size() < max_words) shared_words_[words_.size()] = stream;
+    return words_.size() < max_words ? words_[object] = stream : stream;
+  }
+  // Those to several words at once have a stream of their own; of each word's the last one is known.
+  struct Seen {
+    Stream word = 0;
+    Tick writes = 0, scattered = 0;
+  };
+  Stream scattered() { return scattered_ != 0 ? scattered_ : scattered_ = make(); }
+  void note_scattered(Stream word, Tick tick) {
+    if (word >= scattered_at_.size()) scattered_at_.resize(word + 1);
+    scattered_at_[word] = tick;
+  }
+  // What a read of the word sees; nothing if nobody has written it so.
+  Seen seen_at(std::uint64_t object) const {
+    const auto found = words_.find(object);
+    if (found == words_.end() && words_.size() < max_words) return {};
+    const Stream word = found != words_.end() ? found->second : shared_words_[object % max_words];
+    return {word, word < writes_.size() ? writes_[word] : 0,
+            word < scattered_at_.size() ? scattered_at_[word] : 0};
+  }
+  Tick next_write(Stream word) {
+    if (word >= writes_.size()) writes_.resize(word + 1);
+    return ++writes_[word];
+  }
 
  private:
+  static constexpr std::size_t max_words = 32;
   static std::size_t index(int warp, int lane) {
     return static_cast<std::size_t>(warp) * 32 + static_cast<std::size_t>(lane);
   }
   Stream warps_;
   Stream next_;
   std::vector<Stream> lane_fences_;
+  std::vector<Stream> lane_epochs_;
+  std::unordered_map<std::uint64_t, Stream> words_;
+  std::array<Stream, max_words> shared_words_ = {};
+  std::vector<Tick> writes_;        // by stream
+  std::vector<Tick> scattered_at_;  // by stream of a word
+  Stream scattered_ = 0;
 };
 
 class AccessLog {
@@ -130,6 +197,10 @@ class AccessLog {
 
   ReaderSet with_reader(ReaderSet readers, AccessId access);
 
+  // Lanes at offsets of their own, `width` bytes each; false: too many such lists are kept already.
+  using LaneOffsets = std::array<std::uint32_t, 32>;
+  bool place(Access& access, const LaneOffsets& offsets, int width);
+
   template <class Visit>
   void for_each(ReaderSet readers, Visit visit) const {
     if (readers == 0) return;
@@ -143,9 +214,20 @@ class AccessLog {
   static bool is_set(ReaderSet readers) { return (readers & set_bit) != 0; }
   static bool is_covered_by(const Access& old, const Access& next);
   ReaderSet make_set(ReaderSet readers, AccessId access);
+  void keep_few(std::vector<AccessId>& members, const Access& next) const;
+
+  static constexpr std::ptrdiff_t most_alike = 2;  // in a set: loads by other lanes of a warp
+  static constexpr std::size_t max_offsets = 1 << 14;
+  struct Hash {
+    std::size_t operator()(const LaneOffsets& offsets) const;
+  };
 
   std::vector<Access> entries_;
   std::vector<std::vector<AccessId>> sets_;
+  struct Sharing {
+    std::uint8_t asked = 0, shared = 0;  // a bit for each width: do lanes have bytes in common?
+  };
+  std::unordered_map<LaneOffsets, Sharing, Hash> offsets_;
   ReaderSet memo_readers_ = 0;
   AccessId memo_access_ = 0;
   ReaderSet memo_result_ = 0;
@@ -154,29 +236,25 @@ class AccessLog {
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
 // were handed on. OpenOrder: two reductions whose order shows and is open. These three leave the
-// access recorded; the others are worse.
+// access recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {
   Ordered,
   Unwritten,
   UnfencedAfterUse,
   OpenOrder,
+  LanesMet,
+  LanesApart,
   Unordered,
   Unfenced,
   LiveBarrier
 };
 constexpr bool is_recorded(Verdict verdict) { return verdict <= Verdict::OpenOrder; }
 
-// Half open, absolute addresses.
-struct ByteRange {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
-
 struct Conflict {
   Verdict verdict = Verdict::Ordered;
   AccessId earlier = 0;
   ByteRange bytes;
+  int lane = -1, earlier_lane = -1;  // of LanesMet and LanesApart
 };
 
 // What some lanes of a warp knew at their last proxy fence; no lane is in two.
@@ -190,8 +268,12 @@ struct Knowledge {
   const Clock& clock;
   const std::vector<FenceClock>& at_fence;
   std::uint32_t lanes = 0;
+  const LaneOrder* order = nullptr;  // null: the warp is one thread
+  bool trusts_meetings = false;      // lanes that met count as ordered
 };
 
+// Does the clock say that it happened before, for all the lanes that access bytes of the range?
+bool is_known(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
 // Has a fence.proxy.async behind it that is known, in every lane that accesses bytes of the range.
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
 
@@ -220,7 +302,7 @@ class Provenance {
   friend class Compaction;
   struct Cell {
     AccessId writer = 0;
-    ReaderSet readers = 0;  // and reductions, which overwrite nothing
+    ReaderSet readers = 0;  // and reductions and strong writes, which overwrite nothing
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
@@ -229,7 +311,7 @@ class Provenance {
 
   std::uint32_t base_ = 0;
   AtLaunch at_launch_ = AtLaunch::Arbitrary;
-  bool has_reductions_ = false;
+  bool has_reductions_ = false;  // or strong writes: writes among the readers
   ByteCells<Cell> cells_;
 };
 

@@ -73,7 +73,11 @@ struct Step {
   std::array<std::uint32_t, warp_threads>& reg(int index) const {
     return warp.registers.of_reg[static_cast<std::size_t>(index)];
   }
-  Knowledge knowledge() const { return {warp.clock, warp.at_fence, lanes}; }
+  Knowledge knowledge() const { return knowledge(warp.clock); }
+  Knowledge knowledge(const Clock& clock) const {
+    const LaneOrder& order = warp.order_of_lanes;
+    return {clock, warp.at_fence, lanes, order.followed ? &order : nullptr};
+  }
   Standing standing() const { return {c, warp, number, lanes}; }
   // The instruction itself, for as long as the cluster lives.
   const Instruction* kept() const { return c.keep(what); }

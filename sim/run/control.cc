@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
 
 namespace tcq::run {
@@ -124,6 +125,7 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
   const std::uint64_t rest = launch.block.count() > first ? launch.block.count() - first : 0;
   auto group = std::make_unique<Group>();
   group->lanes = rest >= 32 ? ~0u : (1u << rest) - 1;
+  warp.order_of_lanes.alive = group->lanes;
   if (group->lanes != 0) state.groups.push_back(std::move(group));
 }
 
@@ -169,6 +171,7 @@ void converge(Executor& x, std::vector<Group*>& ready);
 
 void end_lanes(Executor& x, std::uint32_t lanes, std::vector<Group*>& ready) {
   x.group.lanes &= ~lanes;
+  x.warp.order_of_lanes.alive &= ~lanes;
   for (int at = x.group.join; at >= 0;) {
     Join& join = x.state.joins[static_cast<std::size_t>(at)];
     const bool open = join.arrived != join.lanes;
@@ -262,6 +265,25 @@ void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
   op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins});
 }
 
+// The lanes of each mask that the groups name: they may be there together and wait for others all the same.
+template <class IsLike>
+void meet(const Executor& x, IsLike is_like) {
+  const bool orders = x.op().evaluate == nullptr;
+  if (machine::have_met(x.warp, orders)) return;
+  std::map<std::uint32_t, std::uint32_t> lanes_of_mask;
+  for (const auto& group : x.state.groups) {
+    if (!is_like(*group)) continue;
+    const Executor other{x.feeder, x.c, x.warp, x.state, *group};
+    const ptx::Value& mask = other.value(other.operand_count() - 1);
+    x.for_each_lane(group->active, [&](int lane) {
+      const std::uint32_t bit = 1u << lane;
+      lanes_of_mask[static_cast<std::uint32_t>(other.number(mask, lane))] |= bit;
+    });
+  }
+  for (const auto& [mask, lanes] : lanes_of_mask)
+    machine::lanes_meet(x.c, x.warp, lanes & mask, orders);
+}
+
 void converge(Executor& x, std::vector<Group*>& ready) {
   const std::uint32_t alive = living(x.state);
   const Op& op = x.op();
@@ -277,6 +299,7 @@ void converge(Executor& x, std::vector<Group*>& ready) {
     wanted |= group->converge_mask & alive;
   }
   if ((wanted & ~present) != 0) return;
+  meet(x, is_like);
   if (op.evaluate != nullptr) evaluate(x, op, present);
   for (const auto& group : x.state.groups) {
     if (!is_like(*group)) continue;
@@ -368,6 +391,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     default: break;
   }
   if (active == 0) return ++g.pc, true;
+  if (op.meets && op.action != Action::Converge) machine::lanes_meet(x.c, x.warp, active, false);
   switch (op.action) {
     case Action::Alu:
       if (op.is_watched && !note_registers(x, op, active)) return false;

@@ -60,6 +60,7 @@ struct Op {
   bool moved = false;       // a copy that counts as executed before the fence ahead: moved_copies.h
   bool chops = false;       // cvt, of a wider register than its type's
   bool is_of_warp = false;  // undefined unless all lanes execute it
+  bool meets = false;       // .sync: its lanes wait for each other, and memory may stay unordered
   std::uint8_t negated = 0;  // a bit for each of the first sources: !p
   std::uint8_t outs = 0, ins = 0;
   Slot guard = no_slot;

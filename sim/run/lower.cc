@@ -23,6 +23,24 @@ using ptx::Type;
 using ptx::Value;
 using ptx::ValueKind;
 
+// Instructions of tensor cores say it in forms of their own, and all do.
+bool is_sync(const ptx::Form& form) {
+  using enum Opcode;
+  switch (form.opcode) {
+    case WgmmaMmaAsync:
+    case WgmmaFence:
+    case WgmmaCommitGroup:
+    case WgmmaWaitGroup:
+    case Tcgen05Ld:
+    case Tcgen05St:
+    case Tcgen05Alloc:
+    case Tcgen05Dealloc:
+    case Tcgen05Relinquish:
+    case Tcgen05Wait: return true;
+    default: return form.has(ptx::Flag::Sync) || form.has(ptx::Flag::Aligned);
+  }
+}
+
 // clang-format off
 Action action_of(Opcode opcode) {
   using enum Opcode;
@@ -186,6 +204,7 @@ class Lowering {
       op.action = Action::Nothing;
     if (!has_its_operands(op, instruction)) op.action = Action::Unmodelled;
     op.is_of_warp = alu::is_of_all_lanes(program_.form_of(instruction));
+    op.meets = is_sync(program_.form_of(instruction));
     if (instruction.opcode == Opcode::Tcgen05St) op.gathered = place_to_gather(instruction);
     if (reads_driver(instruction)) op.action = Action::Unmodelled;
     kernel_.has_setmaxnreg |= instruction.opcode == Opcode::Setmaxnreg;

@@ -152,7 +152,7 @@ bool make_tensormap_replace(Executor& x) {
   return fine;
 }
 
-// [global], [shared], 128: the warp copies, every lane four bytes, and releases.
+// [global], [shared], 128: the warp copies, every lane four bytes, and releases; behind it its lanes are in order.
 bool make_tensormap_copy(Executor& x) {
   const int lane = first_lane(x);
   const std::uint64_t to = x.address(x.value(0), lane);
@@ -173,6 +173,7 @@ bool make_tensormap_copy(Executor& x) {
     x.add(machine::TensormapReplace{made_map(x, to - global_window), *map}, machine::all_lanes);
   x.add(machine::FenceProxyTensormap{.scope = scope_of(x.form())}, machine::all_lanes);
   x.add(machine::FenceMemory{}, machine::all_lanes);
+  x.add(machine::WarpSync{}, machine::all_lanes);  // which lane copies what is nobody's business
   return true;
 }
 

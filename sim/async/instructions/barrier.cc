@@ -1,6 +1,7 @@
 #include "sim/async/instructions/barrier.h"
 
 #include "sim/async/access.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 
 namespace tcq::machine {
@@ -90,7 +91,7 @@ void BarrierSync::execute(Step& s) const {
   }
   const NamedBarrier& barrier = barrier_at(s.cta(), id);
   s.warp.arrived = false;
-  s.warp.clock.join(barrier.done);
+  learn(s, barrier.done);
   s.warp.lost.join(barrier.done_lost);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
@@ -100,7 +101,9 @@ void BarrierArrive::execute(Step& s) const {
   if (s.all_lanes_take_part()) arrive_at(s, id, threads);
 }
 
-void WarpSync::execute(Step& s) const { s.all_lanes_take_part(); }
+void WarpSync::execute(Step& s) const {
+  if (s.all_lanes_take_part()) lanes_meet(s.c, s.warp, s.lanes, true);
+}
 
 // --- the cluster's barrier -------------------------------------------------------------------------
 
@@ -149,7 +152,7 @@ void ClusterWait::execute(Step& s) const {
   if (!s.all_lanes_take_part()) return;
   if (s.warp.cluster_arrivals == 0) return s.fail(Fault::ClusterBarrierOrder);
   s.warp.cluster_arrivals = 0;
-  s.warp.clock.join(s.c.cluster_barrier.done);
+  learn(s, s.c.cluster_barrier.done);
   s.warp.lost.join(s.c.cluster_barrier.done_lost);
   s.warp.tmem.observed.join(s.c.cluster_barrier.done_lost);
   learn_starts(s);

@@ -9,6 +9,7 @@
 
 #include "sim/async/access.h"
 #include "sim/async/copies.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 #include "sim/machine/bulk.h"
 #include "sim/machine/tma.h"
@@ -100,7 +101,7 @@ Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes)
   s.c.log[write].operation = slot->state.phase;
   s.c.log[write].base = box.begin;
   const Instruction* what = s.kept();
-  s.c.log[write].load = std::get_if<TensorLoad>(what);
+  if (!is_generic) s.c.log[write].load = std::get_if<TensorLoad>(what);
   if (!record(s, write, cta, box)) return nullptr;
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, s.warp.copies, cta});
@@ -415,9 +416,10 @@ void wait_for_groups(Step& s, BulkThread& thread, const BulkWait& i) {
     }
   }
   thread.groups_read = std::max(thread.groups_read, last);
-  s.warp.clock.raise(thread.read, last);
+  const std::uint32_t lanes = 1u << thread.lane;
+  learn(s, lanes, thread.read, last);
   if (i.read) return;
-  s.warp.clock.raise(thread.done, last);
+  learn(s, lanes, thread.done, last);
   while (!thread.groups.empty() && thread.committed - thread.groups.size() < last)
     thread.groups.pop_front();
 }

@@ -5,6 +5,7 @@
 
 #include "sim/async/access.h"
 #include "sim/async/instructions/lane_bytes.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 
 namespace tcq::machine {
@@ -16,7 +17,8 @@ AccessId begin(Step& s, AccessKind kind, const LaneAddresses& where) {
   access.tick = never;
   access.loaded = Loaded::Lost;
   access.is_copied = true;
-  describe(access, where, s.lanes);
+  describe(s.c.log, access, where, s.lanes);
+  note_lanes(s, access);
   const AccessId id = s.c.log.add(access);
   return record_lanes(s, where, id) ? id : 0;
 }
@@ -25,6 +27,7 @@ AccessId begin(Step& s, AccessKind kind, const LaneAddresses& where) {
 void land(Step& s, AccessId id) {
   if (id == 0) return;
   Access& access = s.c.log[id];
+  note_lanes(s, access);
   access.tick = s.warp.clock.at(access.stream);
   access.fences = s.warp.fences;
   access.loaded = access.kind == AccessKind::Load ? Loaded::Used : Loaded::Lost;
@@ -37,6 +40,7 @@ void land_with(Step& s, AccessId id, const MbarrierSlot& slot) {
   land(s, id);
   Access& access = s.c.log[id];
   access.stream = slot.phases;
+  access.epoch = 0;  // lanes know it as others do: by the mbarrier
   access.tick = slot.state.phase + 1;
   if (access.kind == AccessKind::Load) access.operation = access.tick;
 }

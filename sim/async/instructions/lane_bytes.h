@@ -12,8 +12,8 @@ namespace tcq::machine {
 // A Fault of the first lane whose bytes do not exist, or are not aligned.
 bool bytes_exist(Step& s, const LaneAddresses& where);
 
-// The stride from lane to lane if there is one; the access then says which lane has which byte.
-void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes);
+// Which lane has which byte: a stride from lane to lane, or offsets of their own, which the log keeps.
+void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::uint32_t lanes);
 
 // False if it is a Fault.
 bool record_lanes(Step& s, const LaneAddresses& where, AccessId id);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "sim/async/access.h"
 #include "sim/async/instructions/lane_bytes.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 #include "sim/async/register_file.h"
 #include "sim/machine/matrix.h"
@@ -40,7 +42,23 @@ bool bytes_exist(Step& s, const LaneAddresses& where) {
   return exist;
 }
 
-void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes) {
+namespace {
+
+// Of lanes that do not take part: far from all others.
+constexpr std::uint32_t no_offset(std::uint32_t lane) { return 0x80000000u + 64 * lane; }
+
+void describe_apart(AccessLog& log, Access& access, const LaneAddresses& where,
+                    std::uint32_t lanes) {
+  const std::uint32_t base = where.at[static_cast<std::size_t>(std::countr_zero(lanes))];
+  AccessLog::LaneOffsets offsets;
+  for (std::uint32_t lane = 0; lane < offsets.size(); ++lane)
+    offsets[lane] = (lanes >> lane & 1) != 0 ? where.at[lane] - base : no_offset(lane);
+  if (log.place(access, offsets, where.bytes)) access.base = base;
+}
+
+}  // namespace
+
+void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::uint32_t lanes) {
   const int first = std::countr_zero(lanes);
   const std::uint32_t behind = lanes & (lanes - 1);
   if (behind == 0) return;
@@ -52,7 +70,7 @@ void describe(Access& access, const LaneAddresses& where, std::uint32_t lanes) {
   const std::int64_t base = at(first) - stride * first;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    if (base + stride * lane != at(lane)) return;
+    if (base + stride * lane != at(lane)) return describe_apart(log, access, where, lanes);
   }
   access.base = static_cast<std::uint32_t>(base);
   access.stride_bytes = static_cast<std::int32_t>(stride);
@@ -132,12 +150,52 @@ bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int
 
 }  // namespace
 
+namespace {
+
+// Two lanes of one store have bytes in common and other values for them: who wins is open. False: that ends it.
+bool stores_agree(Step& s, const Access& access, const LaneAddresses& where,
+                  const LaneBytes& data, int begin) {
+  const bool strided = access.table == nullptr;
+  const auto width = static_cast<std::uint32_t>(where.bytes);
+  const bool apart = std::popcount(s.lanes) == 1 || access.width == 0 ||
+                     (strided ? static_cast<std::uint32_t>(std::abs(access.stride_bytes)) >= width
+                              : !access.shares_bytes);
+  if (apart) return true;
+  for (std::uint32_t rest = s.lanes; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    const std::uint32_t first = where.at[static_cast<std::size_t>(i)];
+    for (std::uint32_t others = rest & (rest - 1); others != 0; others &= others - 1) {
+      const int j = std::countr_zero(others);
+      const std::uint32_t second = where.at[static_cast<std::size_t>(j)];
+      for (std::uint32_t at = std::max(first, second); at < std::min(first, second) + width; ++at) {
+        const std::uint32_t place = at + static_cast<std::uint32_t>(begin);
+        if (data[static_cast<std::size_t>(i)][place - first] ==
+            data[static_cast<std::size_t>(j)][place - second])
+          continue;
+        return !s.c.stops_at({.fault = Fault::LaneStoresDiffer,
+                              .at = s.place(j),
+                              .earlier = s.place(i),
+                              .at_kind = AccessKind::Store,
+                              .earlier_kind = AccessKind::Store,
+                              .cta = where.global ? global_memory : target_cta(s, where),
+                              .bytes = {at, at + 1}});
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 void LaneAccess::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
-  describe(access, where, s.lanes);
+  describe(s.c.log, access, where, s.lanes);
+  note_lanes(s, access);
+  if (loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
   const auto width = static_cast<std::size_t>(where.bytes);
   access.rewrites = stores && holds(s, where, *data, begin);
+  if (stores && !stores_agree(s, access, where, *data, begin)) return;
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, where, id)) return;
   s.for_each_lane([&](int lane) {
@@ -196,20 +254,69 @@ std::string LaneAtomic::text(const Names&) const {
   return joined(update == nullptr ? "ld." : "atom.", space(where), ".b", 8 * where.bytes);
 }
 
+namespace {
+
+// Against plain accesses of the same bytes. Whoever has seen a strong write to a word knows it to be over: the write has
+// a place in the order of that word. False: a Fault.
+bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touched) {
+  const bool writes = i.update != nullptr;
+  Access access = generic_access(s, writes ? AccessKind::Store : AccessKind::Load);
+  describe(s.c.log, access, i.where, s.lanes);
+  note_lanes(s, access);
+  access.is_strong = true;
+  access.is_volatile = i.is_volatile;
+  access.loaded = Loaded::Used;
+  if (!writes) access.operation = access.tick;
+  Streams& streams = s.c.streams;
+  if (i.reads)
+    for (const Touch& touch : touched) {
+      const Streams::Seen seen = streams.seen_at(touch.object);
+      if (seen.writes != 0) learn(s, s.lanes, seen.word, seen.writes);
+      if (seen.scattered != 0) learn(s, s.lanes, streams.scattered(), seen.scattered);
+    }
+  if (writes) {
+    const bool is_one = touched.size() == 1;
+    access.stream = is_one ? streams.make_word(touched.front().object) : streams.scattered();
+    access.tick = streams.next_write(access.stream);
+    if (!is_one)
+      for (const Touch& touch : touched)
+        streams.note_scattered(streams.make_word(touch.object), access.tick);
+  }
+  const AccessId id = s.c.log.add(access);
+  if (!record_lanes(s, i.where, id)) return false;
+  if (writes) learn(s, s.lanes, access.stream, access.tick);
+  return true;
+}
+
+}  // namespace
+
 void LaneAtomic::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
   const std::vector<Touch> touched = touches(s.standing());
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
-  Clock handed;
+  if (!record_strong(s, *this, touched)) return;
+  Word found;
   for (const Touch& touch : touched) {
-    Clock& word = s.c.words[touch.object];
-    if (reads) handed.join(word);
+    Word& word = s.c.words[touch.object];
+    if (reads) {
+      found.handed.join(word.handed);
+      found.lost.join(word.lost);
+    }
     if (update == nullptr) continue;
-    word.join(releases ? s.warp.clock : s.warp.at_memory_fence);
+    if (releases) {
+      hand_on(s, word.handed, word.lost, touch.object);
+    } else {
+      word.handed.join(s.warp.at_memory_fence.handed);
+      word.lost.join(s.warp.at_memory_fence.lost);
+    }
   }
   if (reads) {
-    if (acquires) s.warp.clock.join(handed);
-    s.warp.read_since_fence.join(handed);
+    if (acquires) {
+      learn(s, found.handed);
+      s.warp.lost.join(found.lost);
+    }
+    s.warp.read_since_fence.handed.join(found.handed);
+    s.warp.read_since_fence.lost.join(found.lost);
   }
   if (releases && update != nullptr) next_epoch(s);
   s.for_each_lane([&](int lane) {
@@ -221,8 +328,10 @@ void LaneAtomic::execute(Step& s) const {
 }
 
 void FenceMemory::execute(Step& s) const {
-  s.warp.clock.join(s.warp.read_since_fence);
-  s.warp.at_memory_fence = s.warp.clock;
+  learn(s, s.warp.read_since_fence.handed);
+  s.warp.lost.join(s.warp.read_since_fence.lost);
+  s.warp.at_memory_fence = {};
+  hand_on(s, s.warp.at_memory_fence.handed, s.warp.at_memory_fence.lost, 0);
   next_epoch(s);
 }
 
@@ -237,7 +346,9 @@ void LaneMatrices::execute(Step& s) const {
   matrix::Operand operand{count, transposed, rows};
   if (const Fault fault = matrix::check(operand, s.cta().shared); fault != Fault::None)
     return s.fail(fault);
-  const AccessId id = s.c.log.add(generic_access(s, stores ? AccessKind::Store : AccessKind::Load));
+  Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
+  note_lanes(s, access);
+  const AccessId id = s.c.log.add(access);
   constexpr std::uint32_t row_bytes = 16;
   for (int row = 0; row < 8 * count; ++row) {
     const std::uint32_t at = rows[static_cast<std::size_t>(row)];

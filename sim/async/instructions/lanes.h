@@ -1,7 +1,7 @@
 // Memory instructions of compiled kernels: every lane has its own address, and its values are the feed's.
 //
-// Plain accesses are held against all others (access.h). Accesses by which threads synchronise (atom, red,
-// acquire, release, relaxed, volatile) order what PTX says they order and are not held against each other.
+// Every lane is a thread of its own (lane_order.h). Plain accesses are held against all others (access.h), accesses by
+// which threads synchronise (atom, red, acquire, release, relaxed, volatile: strong ones) against plain ones only.
 //
 // Source: PTX ISA 9.2, 8.9 "Ordering of memory operations", 9.7.9.8 "ld", 9.7.9.11 "st", 9.7.13.5 "atom".
 // Inferred: a relaxed write behind a fence releases what the fence's warp knew, a fence behind a relaxed read
@@ -52,6 +52,7 @@ struct LaneAtomic {
   bool acquires = false;
   bool releases = false;
   bool reads = true;
+  bool is_volatile = false;
   bool parked =
       false;  // a loop round changed nothing: it waits until the bytes are not `data` any more
 

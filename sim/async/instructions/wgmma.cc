@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "sim/async/access.h"
+#include "sim/async/lane_sync.h"
 #include "sim/async/mma_cache.h"
 #include "sim/async/register_file.h"
 #include "sim/async/warpgroups.h"
@@ -164,8 +165,8 @@ void WgmmaWait::execute(Step& s) const {
   const std::uint64_t done = groups_done(ends, pending);
   if (done == 0) return;
   execute_mmas(s.c, group, ends[done - 1]);
-  s.warp.clock.raise(s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data())),
-                     static_cast<Tick>(done));
+  learn(s, s.lanes, s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data())),
+        static_cast<Tick>(done));
   while (!group.mmas.empty() && group.first_mma < ends[done - 1] &&
          group.mmas.front().issued_by == issued_by_all) {
     group.mmas.pop_front();

@@ -143,7 +143,7 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
                                                     std::uint32_t rows_at, const TilePlace& tile,
                                                     FactorsOfColumns<C>& columns) {
   Ring<C::stages> read = ring;
-  StageReader<C, C::waves> reader(ring, barriers, shared, rows_at, arguments.k_blocks);
+  StageReader<C, C::waves> reader(ring, barriers, shared, rows_at);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));

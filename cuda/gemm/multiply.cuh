@@ -31,31 +31,23 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], 
 }
 
 // The same where sums are promoted: 64 rows of a stage after the other, stages as the ring has them.
-//
-// All four instructions have their descriptors in uniform registers of their own, filled before the first one begins, so that
-// they are issued 12 clocks apart and another warpgroup's do not come between them. ptxas gives that only to descriptors
-// that a second wgmma reads behind a branch, which hold() is; from any other source it fills one quad of
-// uniform registers anew between the instructions (NOTES.md, "FP8 on an H200").
 template <class C, int Waves>
 class StageReader {
  public:
-  // `rows_at`: of the consumer's rows of A in a stage. `blocks` of K are not less than 0.
+  // `rows_at`: of the consumer's rows of A in a stage.
   __device__ __forceinline__ StageReader(Ring<C::stages>& ring, const Barriers<C>& barriers,
-                                         std::uint32_t shared, std::uint32_t rows_at, int blocks)
-      : ring_(ring), barriers_(barriers), shared_(shared), rows_at_(rows_at), never_(blocks < 0) {
+                                         std::uint32_t shared, std::uint32_t rows_at)
+      : ring_(ring), barriers_(barriers), shared_(shared), rows_at_(rows_at) {
     look();
   }
 
   // Waits for the stage with its first wave and leaves it with the last one.
   template <int Registers>
   __device__ __forceinline__ void multiply(int wave, std::uint32_t (&sums)[Registers]) {
-    if (wave == 0) {
-      if (!has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
-      point();
-    }
-    const std::uint32_t rows = StartAddress::encode(C::A::offset(wave * warpgroup_rows, 0));
-    hold(sums, rows);
-    issue(sums, rows);
+    if (wave == 0 && !has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
+    const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
+    multiply_rows<C>(sums, stage + rows_at_ + C::A::offset(wave * warpgroup_rows, 0),
+                     stage + C::A::bytes, false);
     if (wave + 1 < Waves) return;
     ring_.advance();
     look();
@@ -66,46 +58,12 @@ class StageReader {
   __device__ __forceinline__ void look() {
     has_landed_ = ptx::mbarrier_test_wait(barriers_.full(ring_.stage), ring_.parity);
   }
-  __device__ __forceinline__ void point() {
-    constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
-    constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
-    const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
-    const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + rows_at_);
-    const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes);
-#pragma unroll
-    for (int step = 0; step < C::steps; ++step) {
-      a_[step] = further(a, C::A::offset(0, step));
-      b_[step] = further(b, C::B::offset(0, step));
-      asm volatile("" : "+l"(a_[step]), "+l"(b_[step]));  // else made anew behind hold()
-    }
-  }
-  template <int Registers>
-  __device__ __forceinline__ void issue(std::uint32_t (&sums)[Registers],
-                                        std::uint32_t rows) const {
-    ptx::wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < C::steps; ++step)
-      ptx::mma<C::form>(sums, a_[step] + rows, b_[step], step > 0);
-    ptx::wgmma_commit_group();
-  }
-  // Never done.
-  template <int Registers>
-  __device__ __forceinline__ void hold(std::uint32_t (&sums)[Registers], std::uint32_t rows) const {
-    if (!never_) return;
-    issue(sums, rows);
-    ptx::wgmma_wait_group<0>();
-    ptx::pin(sums);
-    ptx::store_shared(shared_, sums[0], sums[1]);
-  }
 
   Ring<C::stages>& ring_;
   const Barriers<C>& barriers_;
   std::uint32_t shared_;
   std::uint32_t rows_at_;
-  bool never_;
   bool has_landed_;
-  std::uint64_t a_[C::steps];
-  std::uint64_t b_[C::steps];
 };
 
 }  // namespace tcq::gemm

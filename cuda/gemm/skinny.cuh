@@ -157,7 +157,7 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
   const std::uint32_t rows_at = number * C::A::offset(warpgroup_rows, 0);
   const int blocks = range.end - range.first;
   Ring<C::stages> ring;
-  StageReader<C, 1> reader(ring, barriers, shared, rows_at, blocks);
+  StageReader<C, 1> reader(ring, barriers, shared, rows_at);
   const auto multiply_block = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   Ring<C::stages> read;
   const auto done = [&](int left) {

@@ -30,7 +30,6 @@ inline std::string without(const std::string& line) {
 struct Deletions {
   std::size_t count = 0;
   std::vector<std::string> missed;
-  std::size_t unreached = 0;  // of these, by every launch
 
   void print() const {
     std::printf("%zu deleted, %zu not found\n", count, missed.size());
@@ -75,10 +74,8 @@ Deletions delete_each(const std::string& ptx, std::span<const Launch> launches, 
     if (!which(lines[i])) continue;
     ++out.count;
     if (is_found_with(i, without(lines[i]))) continue;
-    const bool reached = is_found_with(i, "trap;");
-    if (!reached) ++out.unreached;
-    out.missed.push_back(std::to_string(i + 1) + ": " + lines[i] +
-                         (reached ? "" : "  (no launch reaches it)"));
+    const char* reached = is_found_with(i, "trap;") ? "" : "  (no launch reaches it)";
+    out.missed.push_back(std::to_string(i + 1) + ": " + lines[i] + reached);
   }
   return out;
 }

@@ -207,9 +207,7 @@ std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales)
   return all;
 }
 
-// `held`: how often products are issued in the text, each behind ones that are never done (StageReader, hold()) and have a
-// fence, a commit and a wait.
-void expect_deletions_found(const TestKernel& kernel, const Scales& scales, std::size_t held) {
+void expect_deletions_found(const TestKernel& kernel, const Scales& scales) {
   const std::vector<Fp8Case> launches = launches_of(kernel, scales);
   const Deletions done = delete_each(
       text_of(kernel), std::span<const Fp8Case>(launches),
@@ -217,20 +215,19 @@ void expect_deletions_found(const TestKernel& kernel, const Scales& scales, std:
   EXPECT_GT(done.count, 20u);
   done.print();
   // Open with factors of each column: two barriers beside which others stand in every launch that has a block of K.
-  EXPECT_EQ(done.unreached, 3 * held) << name(kernel.row);
-  EXPECT_LE((done.missed.size() - done.unreached) * 50, done.count) << name(kernel.row);
+  EXPECT_LE(done.missed.size() * 50, done.count) << name(kernel.row);
 }
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
   expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together,
                                    1, 1, 4, gemm::Promotion::ColumnBlocks),
-                         blocks, 4);
+                         blocks);
 }
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfEachColumn) {
   expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together,
                                    1, 1, 4, gemm::Promotion::EachColumn),
-                         vectors, 3);
+                         vectors);
 }
 
 }  // namespace

@@ -142,14 +142,9 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
                                                     const Barriers<C>& barriers,
                                                     std::uint32_t rows_at, const TilePlace& tile,
                                                     FactorsOfColumns<C>& columns) {
-  const auto multiply_wave = [&](int wave, auto& sums) {
-    if (wave == 0) wait(barriers.full(ring.stage), ring.parity);
-    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    multiply_rows<C>(sums, stage + rows_at + C::A::offset(wave * warpgroup_rows, 0),
-                      stage + C::A::bytes, false);
-    if (wave + 1 == C::waves) ring.advance();
-  };
   Ring<C::stages> read = ring;
+  StageReader<C, C::waves> reader(ring, barriers, shared, rows_at);
+  const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));
     read.advance();

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/ring.cuh"
+#include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/wgmma.cuh"
 
@@ -27,5 +29,41 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], 
                       further(of_b, C::B::offset(0, step)), continues || step > 0);
   ptx::wgmma_commit_group();
 }
+
+// The same where sums are promoted: 64 rows of a stage after the other, stages as the ring has them.
+template <class C, int Waves>
+class StageReader {
+ public:
+  // `rows_at`: of the consumer's rows of A in a stage.
+  __device__ __forceinline__ StageReader(Ring<C::stages>& ring, const Barriers<C>& barriers,
+                                         std::uint32_t shared, std::uint32_t rows_at)
+      : ring_(ring), barriers_(barriers), shared_(shared), rows_at_(rows_at) {
+    look();
+  }
+
+  // Waits for the stage with its first wave and leaves it with the last one.
+  template <int Registers>
+  __device__ __forceinline__ void multiply(int wave, std::uint32_t (&sums)[Registers]) {
+    if (wave == 0 && !has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
+    const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
+    multiply_rows<C>(sums, stage + rows_at_ + C::A::offset(wave * warpgroup_rows, 0),
+                     stage + C::A::bytes, false);
+    if (wave + 1 < Waves) return;
+    ring_.advance();
+    look();
+  }
+
+ private:
+  // At the next stage, ahead of the sums that are added before it is needed: no time is lost if it is there.
+  __device__ __forceinline__ void look() {
+    has_landed_ = ptx::mbarrier_test_wait(barriers_.full(ring_.stage), ring_.parity);
+  }
+
+  Ring<C::stages>& ring_;
+  const Barriers<C>& barriers_;
+  std::uint32_t shared_;
+  std::uint32_t rows_at_;
+  bool has_landed_;
+};
 
 }  // namespace tcq::gemm

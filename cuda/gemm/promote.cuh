@@ -21,6 +21,38 @@
 
 namespace tcq::gemm {
 
+// From one block of K to the next: in registers, as ptxas would else ask for both in every block.
+struct FactorStep {
+  std::int64_t elements = 0;
+  std::uint32_t exists = 0;
+
+  __device__ __forceinline__ FactorStep() {}
+  __device__ __forceinline__ explicit FactorStep(const Factors& f)
+      : elements(f.k_step), exists(f.data != nullptr ? 1 : 0) {
+    asm volatile("mov.b64 %0, %0;" : "+l"(elements));
+    asm volatile("mov.b32 %0, %0;" : "+r"(exists));
+  }
+};
+
+// Keeps loads behind arithmetic. On the chip all loads of factors count on one scoreboard, and who waits for one of them
+// waits for all that were issued before it waits. ptxas lets FMULs that multiply a block's factors sink behind the loads
+// of the next ones, so that they wait for loads just issued, whole latencies in each block of K. So each of those loads
+// has a predicate that reads the products: it is always true, but what makes it so, the sign of a count, no compiler knows.
+// Measured (H100, factors of 128 columns): 858 clocks a block of K for 1007 at 192x128 (cuda/NOTES.md).
+class LoadsBehind {
+ public:
+  __device__ __forceinline__ explicit LoadsBehind(int blocks) {
+    asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
+    none_ = blocks < 0 ? ~0u : 0;
+  }
+  __device__ __forceinline__ bool operator()(std::uint32_t bits) const {
+    return (bits & none_) == 0;
+  }
+
+ private:
+  std::uint32_t none_;  // 0
+};
+
 // A row or column's factors along K.
 struct FactorLine {
   const float* at = nullptr;
@@ -34,10 +66,9 @@ struct FactorLine {
     at += batch * f.batch_step + of * f.mn_step + block * f.k_step;
   }
   // Of the next block of K. Without factors `value` stays what it is.
-  __device__ __forceinline__ void load(const Factors& f, float& value) {
-    if (f.data == nullptr) return;
-    value = __ldg(at);
-    at += f.k_step;
+  __device__ __forceinline__ void load(const FactorStep& step, float& value, bool wanted) {
+    if (step.exists != 0 && wanted) value = __ldg(at);
+    at += step.elements;
   }
 };
 
@@ -58,9 +89,11 @@ struct FragmentAt {
 template <int Waves>
 struct RowFactors {
   FactorLine lines[Waves][2];
+  FactorStep step;
   float sets[2][Waves][2];
 
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+    step = FactorStep(f);
 #pragma unroll
     for (int wave = 0; wave < Waves; ++wave) {
 #pragma unroll
@@ -73,11 +106,11 @@ struct RowFactors {
     }
   }
   template <int Set>
-  __device__ __forceinline__ void load(const Factors& f) {
+  __device__ __forceinline__ void load(bool wanted) {
 #pragma unroll
     for (int wave = 0; wave < Waves; ++wave) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) lines[wave][i].load(f, sets[Set][wave][i]);
+      for (int i = 0; i < 2; ++i) lines[wave][i].load(step, sets[Set][wave][i], wanted);
     }
   }
 };
@@ -99,6 +132,7 @@ class ColumnBlocks {
 
   __device__ __forceinline__ ColumnBlocks(std::uint32_t, std::uint32_t) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+    step_ = FactorStep(f);
     before_ = at.col % scale_block;
 #pragma unroll
     for (int i = 0; i < blocks; ++i) {
@@ -108,29 +142,47 @@ class ColumnBlocks {
     }
   }
   template <int Set>
-  __device__ __forceinline__ void load(const Factors& f) {
+  __device__ __forceinline__ void load(bool wanted) {
 #pragma unroll
-    for (int i = 0; i < blocks; ++i) lines_[i].load(f, sets_[Set][i]);
+    for (int i = 0; i < blocks; ++i) lines_[i].load(step_, sets_[Set][i], wanted);
   }
   template <int Set>
   __device__ __forceinline__ void stage() const {}
   __device__ __forceinline__ void meet() const {}
 
+  // What add() multiplies by. Behind it the set may be loaded anew.
+  struct Ready {
+    float both[blocks][2];
+  };
+  template <int Set>
+  __device__ __forceinline__ Ready ready(const float (&rows)[2]) const {
+    Ready now;
+#pragma unroll
+    for (int i = 0; i < 2 * blocks; ++i)
+      now.both[i / 2][i % 2] = rounded::multiply(rows[i % 2], sets_[Set][i / 2]);
+    return now;
+  }
+
+  // Which the next loads stay behind.
+  template <int Staged>
+  __device__ __forceinline__ std::uint32_t bits(const Ready& now) const {
+    std::uint32_t all = 0;
+#pragma unroll
+    for (int i = 0; i < 2 * blocks; ++i) all |= __float_as_uint(now.both[i / 2][i % 2]);
+    return all;
+  }
+
   // d[r] += factors * t[r]
   template <int Set, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
-                                      const float (&rows)[2]) const {
-    float both[blocks][2];
-#pragma unroll
-    for (int i = 0; i < 2 * blocks; ++i)
-      both[i / 2][i % 2] = rounded::multiply(rows[i % 2], sets_[Set][i / 2]);
+                                      const Ready& now) const {
 #pragma unroll
     for (int r = 0; r < Count; ++r) {
       const int column = wgmma::accumulator_element(Type::f32, {0, r / 4 * 4}).col;
-      float factor = both[0][r / 2 % 2];
+      float factor = now.both[0][r / 2 % 2];
 #pragma unroll
       for (int i = 1; i < blocks; ++i)
-        if (before_ + column >= i * scale_block) factor = both[i][r / 2 % 2];
+        if (before_ + column >= i * scale_block) factor = now.both[i][r / 2 % 2];
       d[r] = __float_as_uint(
           rounded::multiply_add(factor, __uint_as_float(t[r]), __uint_as_float(d[r])));
     }
@@ -138,6 +190,7 @@ class ColumnBlocks {
 
  private:
   FactorLine lines_[blocks];
+  FactorStep step_;
   float sets_[2][blocks];
   int before_ = 0;  // columns of the tile's first block
 };
@@ -151,6 +204,7 @@ class EachColumn {
   __device__ __forceinline__ EachColumn(std::uint32_t shared, std::uint32_t barrier)
       : shared_(shared), barrier_(barrier) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
+    step_ = FactorStep(f);
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       lines_[i] =
@@ -159,9 +213,9 @@ class EachColumn {
     }
   }
   template <int Set>
-  __device__ __forceinline__ void load(const Factors& f) {
+  __device__ __forceinline__ void load(bool wanted) {
 #pragma unroll
-    for (int i = 0; i < count; ++i) lines_[i].load(f, sets_[Set][i]);
+    for (int i = 0; i < count; ++i) lines_[i].load(step_, sets_[Set][i], wanted);
   }
   template <int Set>
   __device__ __forceinline__ void stage() const {
@@ -173,9 +227,25 @@ class EachColumn {
   }
   __device__ __forceinline__ void meet() const { ptx::bar_sync(barrier_, Threads); }
 
+  struct Ready {
+    float rows[2];
+  };
+  template <int Set>
+  __device__ __forceinline__ Ready ready(const float (&rows)[2]) const {
+    return {{rows[0], rows[1]}};
+  }
+  // With those of the set that is staged next.
+  template <int Staged>
+  __device__ __forceinline__ std::uint32_t bits(const Ready& now) const {
+    std::uint32_t all = __float_as_uint(now.rows[0]) | __float_as_uint(now.rows[1]);
+#pragma unroll
+    for (int i = 0; i < count; ++i) all |= __float_as_uint(sets_[Staged][i]);
+    return all;
+  }
+
   template <int Set, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
-                                      const float (&rows)[2]) const {
+                                      const Ready& now) const {
     const std::uint32_t own =
         address<Set>(wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col);
 #pragma unroll
@@ -186,7 +256,7 @@ class EachColumn {
                        columns[1]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float factor = rounded::multiply(rows[i / 2], columns[i % 2]);
+        const float factor = rounded::multiply(now.rows[i / 2], columns[i % 2]);
         d[r + i] = __float_as_uint(
             rounded::multiply_add(factor, __uint_as_float(t[r + i]), __uint_as_float(d[r + i])));
       }
@@ -202,6 +272,7 @@ class EachColumn {
   std::uint32_t shared_;
   std::uint32_t barrier_;
   FactorLine lines_[count];
+  FactorStep step_;
   float sets_[2][count];
 };
 
@@ -211,90 +282,102 @@ using ColumnFactors = std::conditional_t<P == Promotion::EachColumn, EachColumn<
 
 // --- a tile ----------------------------------------------------------------------------------------
 
-// `multiply(wave, sums)` waits for the next block of K and issues the products of 64 rows; `done(block)` says that all of
-// them have been read. A block's factors are in one of two sets in turn.
+// `multiply(wave, sums)` waits for the next block of K and issues the products of 64 rows; `done(left)` says that all of
+// them have been read, of the block with which `left` of them are left. A block's factors are in one of two sets in turn:
+// once the next products are on their way its factors are multiplied, and then (LoadsBehind) the next but one's are asked
+// for, so that nothing stands between the end of the products, their addition and the next ones.
 //
 // Products of a block run while those of the block before are added, where there are registers for both.
 template <class Columns, int Registers, class Multiply, class Done>
 __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
-                                               RowFactors<1>& rows, Columns& columns,
-                                               const Factors& of_rows, const Factors& of_columns,
-                                               int blocks, Multiply multiply, Done done) {
+                                               RowFactors<1>& rows, Columns& columns, int blocks,
+                                               Multiply multiply, Done done) {
   std::uint32_t sums[2][Registers];
-  const auto load = [&](auto set) {
-    rows.template load<decltype(set)::value>(of_rows);
-    columns.template load<decltype(set)::value>(of_columns);
+  const LoadsBehind behind(blocks);
+  const auto load = [&](auto set, bool wanted) {
+    rows.template load<decltype(set)::value>(wanted);
+    columns.template load<decltype(set)::value>(wanted);
   };
-  const auto add = [&](auto set, int block) {
+  const auto add = [&](auto set, int left, const auto& ready) {
     constexpr int here = decltype(set)::value;
     ptx::pin(sums[here]);
-    done(block);
-    columns.template add<here>(d[0], sums[here], rows.sets[here][0]);
+    done(left);
+    columns.template add<here>(d[0], sums[here], ready);
   };
-  const auto add_behind = [&](auto set, int block) {
+  const auto add_behind = [&](auto set, int left) {
     constexpr int here = decltype(set)::value;
     multiply(0, sums[1 - here]);
+    const auto ready = columns.template ready<here>(rows.sets[here][0]);
+    load(set, left > 2 && behind(columns.template bits<1 - here>(ready)));
     columns.meet();  // all have added the block before, whose factors make room
     columns.template stage<1 - here>();
     ptx::wgmma_wait_group<1>();
-    add(set, block);
-    if (block + 2 < blocks) load(set);
+    add(set, left, ready);
   };
   const auto add_last = [&](auto set) {
+    constexpr int here = decltype(set)::value;
     columns.meet();
     ptx::wgmma_wait_group<0>();
-    add(set, blocks - 1);
+    add(set, 1, columns.template ready<here>(rows.sets[here][0]));
   };
   constexpr std::integral_constant<int, 0> even{};
   constexpr std::integral_constant<int, 1> odd{};
-  load(even);
+  load(even, true);
   columns.template stage<0>();
   multiply(0, sums[0]);
-  if (blocks > 1) load(odd);
+  if (blocks > 1) load(odd, true);
 #pragma unroll 1
-  for (int block = 0;; block += 2) {
-    if (block + 1 == blocks) return add_last(even);
-    add_behind(even, block);
-    if (block + 2 == blocks) return add_last(odd);
-    add_behind(odd, block + 1);
+  for (int left = blocks;; left -= 2) {
+    if (left == 1) return add_last(even);
+    add_behind(even, left);
+    if (left == 2) return add_last(odd);
+    add_behind(odd, left - 1);
   }
 }
 
 // Else 64 rows after the other; factors of the next block are asked for while the first of them are multiplied.
 template <int Waves, class Columns, int Registers, class Multiply, class Done>
 __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
-                                              RowFactors<Waves>& rows, Columns& columns,
-                                              const Factors& of_rows, const Factors& of_columns,
-                                              int blocks, Multiply multiply, Done done) {
-  const auto load = [&](auto set) {
-    rows.template load<decltype(set)::value>(of_rows);
-    columns.template load<decltype(set)::value>(of_columns);
+                                              RowFactors<Waves>& rows, Columns& columns, int blocks,
+                                              Multiply multiply, Done done) {
+  const LoadsBehind behind(blocks);
+  const auto load = [&](auto set, bool wanted) {
+    rows.template load<decltype(set)::value>(wanted);
+    columns.template load<decltype(set)::value>(wanted);
   };
-  const auto block_of = [&](auto set, auto next, int block) {
+  const auto block_of = [&](auto set, auto next, int left) {
     constexpr int here = decltype(set)::value;
     columns.template stage<here>();
+    typename Columns::Ready ready[Waves];
 #pragma unroll
     for (int wave = 0; wave < Waves; ++wave) {
       std::uint32_t sums[Registers];
       multiply(wave, sums);
       if (wave == 0) {
-        if (block + 1 < blocks) load(next);
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < Waves; ++i) {
+          ready[i] = columns.template ready<here>(rows.sets[here][i]);
+          bits |= columns.template bits<here>(ready[i]);
+        }
+        load(next, left > 1 && behind(bits));
         columns.meet();
       }
       ptx::wgmma_wait_group<0>();
       ptx::pin(sums);
-      if (wave + 1 == Waves) done(block);
-      columns.template add<here>(d[wave], sums, rows.sets[here][wave]);
+      if (wave + 1 == Waves) done(left);
+      columns.template add<here>(d[wave], sums, ready[wave]);
     }
   };
   constexpr std::integral_constant<int, 0> even{};
   constexpr std::integral_constant<int, 1> odd{};
-  load(even);
+  load(even, true);
 #pragma unroll 1
-  for (int block = 0; block < blocks; block += 2) {
-    block_of(even, odd, block);
-    if (block + 1 == blocks) return;
-    block_of(odd, even, block + 1);
+  for (int left = blocks;; left -= 2) {
+    block_of(even, odd, left);
+    if (left == 1) return;
+    block_of(odd, even, left - 1);
+    if (left == 2) return;
   }
 }
 
@@ -312,11 +395,13 @@ __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Co
     for (std::uint32_t& word : d[wave]) word = 0;
   }
   if (at.blocks == 0) return;
+  int blocks = at.blocks;
+  asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
   columns.meet();  // all have read the factors of the tile before
   if constexpr (Behind)
-    promote_behind(d, rows, columns, of_rows, of_columns, at.blocks, multiply, done);
+    promote_behind(d, rows, columns, blocks, multiply, done);
   else
-    promote_alone(d, rows, columns, of_rows, of_columns, at.blocks, multiply, done);
+    promote_alone(d, rows, columns, blocks, multiply, done);
 }
 
 }  // namespace tcq::gemm

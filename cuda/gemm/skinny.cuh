@@ -157,15 +157,11 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
   const std::uint32_t rows_at = number * C::A::offset(warpgroup_rows, 0);
   const int blocks = range.end - range.first;
   Ring<C::stages> ring;
-  const auto multiply_block = [&](int, auto& sums) {
-    wait(barriers.full(ring.stage), ring.parity);
-    const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    multiply_rows<C>(sums, stage + rows_at, stage + C::A::bytes, false);
-    ring.advance();
-  };
+  StageReader<C, 1> reader(ring, barriers, shared, rows_at);
+  const auto multiply_block = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   Ring<C::stages> read;
-  const auto done = [&](int block) {
-    if (block + C::stages < blocks) release_skinny<C>(barriers.empty(read.stage), rank);
+  const auto done = [&](int left) {
+    if (left > C::stages) release_skinny<C>(barriers.empty(read.stage), rank);
     read.advance();
   };
   constexpr bool turned = C::transposes;

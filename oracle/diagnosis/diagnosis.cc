@@ -128,6 +128,8 @@ class Story {
         return ", and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
+      case Fault::ProxyFenceByReader:
+        return ", and only the thread that accesses the bytes has executed a fence.proxy.async since";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
       case Fault::AtomicRace: return ", and nothing orders the two";
@@ -288,6 +290,7 @@ std::string fix_in_program(const Program& program, const Finding& f) {
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
     case Fault::ProxyFenceMissingUsed:
+    case Fault::ProxyFenceByReader:
     case Fault::ProxyFenceMissingAfterRead:
       if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())
         return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",

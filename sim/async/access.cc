@@ -103,6 +103,7 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
       return same ? Fault::MbarrierReinitialized : Fault::MbarrierOverwritten;
     }
     case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
+    case Verdict::FencedByNext: return Fault::ProxyFenceByReader;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
     case Verdict::LanesMet: return Fault::LaneOrderAssumed;
     case Verdict::LanesApart: return fault_of_lanes(s, earlier, next, hint);

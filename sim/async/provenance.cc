@@ -218,9 +218,11 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams) {
   if (is_async(earlier.kind) || !is_async(next.kind)) return Verdict::Ordered;
   if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
-  if (is_write(earlier.kind) && !earlier.is_copied) return Verdict::Unfenced;
   // A read may also be fenced by the threads that are about to overwrite, a copied byte by those that read it.
-  if (is_fenced_by_next(earlier, next, knows, streams)) return Verdict::Ordered;
+  const bool by_next = is_fenced_by_next(earlier, next, knows, streams);
+  if (is_write(earlier.kind) && !earlier.is_copied)
+    return by_next && earlier.warp != next.warp ? Verdict::FencedByNext : Verdict::Unfenced;
+  if (by_next) return Verdict::Ordered;
   if (is_write(earlier.kind)) return Verdict::Unfenced;
   return is_used(earlier, knows.clock) ? Verdict::UnfencedAfterUse : Verdict::Unfenced;
 }

@@ -12,7 +12,7 @@
 // Source: PTX ISA 9.2, 8.6 "Proxies", 8.9 "Ordering of memory operations", 9.7.13.4
 // "fence.proxy.async".
 // Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
-// on; the manual's causality order alone would accept the reader's fence as well. ldmatrix and
+// on; the manual's causality order alone accepts the reader's fence as well (disputed). ldmatrix and
 // stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
 // row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it. Where
 // several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
@@ -235,12 +235,14 @@ class AccessLog {
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
-// were handed on. OpenOrder: two reductions whose order shows and is open. These three leave the
+// were handed on. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the
+// write, and the writer has not. OpenOrder: two reductions whose order shows and is open. These four leave the
 // access recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {
   Ordered,
   Unwritten,
   UnfencedAfterUse,
+  FencedByNext,
   OpenOrder,
   LanesMet,
   LanesApart,

@@ -52,6 +52,21 @@ Program p2(bool mutant) {
   return p;
 }
 
+// The same, fenced before the barrier or behind it.
+Program p2b(bool mutant) {
+  Program p({.threads = 128});
+  const std::uint32_t tile = p.shared("C", a_bytes, 1024);
+  const int map = f16_tensor(p, 64, 64, 64, Swizzle::None);
+  Role math = p.warps("epilogue", 0, 4);
+  math.move({0, 4}, f16_ones);
+  for (std::uint32_t at = 0; at < a_bytes; at += 128 * 16) math.stmatrix({tile + at, 16}, 0, 4);
+  if (!mutant) math.fence_proxy_async();
+  math.barrier_sync();
+  if (mutant) math.fence_proxy_async();
+  math.elect().tensor_store(map, {{0, 0}}, tile).bulk_commit().bulk_wait(0);
+  return p;
+}
+
 // A consumer reads its slot through the generic proxy, then the producer's copy refills it.
 Program refilled(bool fenced, bool used) {
   Program p({.threads = 64});
@@ -142,6 +157,8 @@ constexpr Entry entries[] = {
      "executed no fence.proxy.async since"},
     {"P2", "no fence.proxy.async between stmatrix and the TMA store", Fault::ProxyFenceMissing, p2,
      "stmatrix"},
+    {"P2b", "the fence stands behind the barrier", Fault::ProxyFenceByReader, p2b,
+     "only the thread that accesses the bytes"},
     {"P3", "no fence.proxy.async between ld.shared and the refill",
      Fault::ProxyFenceMissingAfterRead, p3a, "before the arrival that hands the bytes on"},
     {"P3b", "the same, but the values are used before the arrival", Fault::ProxyFenceMissingUsed,

@@ -195,6 +195,7 @@ class Graph {
       if (op.what == Do::Use && w == a.warp && op.reg == load.reg) unused &= ~op.lanes;
     });
     if (missing == 0 || (!a.writes && missing_next == 0)) return Bond::Right;
+    if (a.writes && missing_next == 0 && a.warp != b.warp) return Bond::Disputed;
     return !a.writes && unused == 0 ? Bond::Disputed : Bond::Undefined;
   }
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -50,6 +51,11 @@ std::vector<std::string> split_lines(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Fills `code` and `comments`. Example: `x = "a//b";  // c` has code `x = "    ";` and comment `//
@@ -375,6 +381,25 @@ TEST(Lint, NoSourceFileIsLongerThan600Lines) {
   for (const File& file : tree()) {
     if (!file.data() && file.lines.size() > 600)
       bad.add(file, 600, "more than 600 lines; split it");
+  }
+}
+
+// A mutant whose text is no longer there proves nothing, and a draw of some notices it late.
+TEST(Lint, EveryMutantIsAboutOnePlace) {
+  std::map<std::string, std::string> texts;
+  int line = 0;
+  for (const std::string& mutant : split_lines(text_of(kRoot / "tests/mutants.txt"))) {
+    ++line;
+    if (mutant.empty() || mutant.starts_with("#")) continue;
+    const std::size_t end = mutant.find(" | "), begin = end + 3;
+    ASSERT_NE(end, std::string::npos) << line;
+    const std::string file = mutant.substr(0, end);
+    const std::string old = mutant.substr(begin, mutant.find(" | ", begin) - begin);
+    std::string& text = texts[file];
+    if (text.empty()) text = text_of(kRoot / file);
+    const std::size_t at = text.find(old);
+    EXPECT_TRUE(at != std::string::npos && text.find(old, at + 1) == std::string::npos)
+        << "tests/mutants.txt:" << line << ": not once in " << file << ": " << old;
   }
 }
 

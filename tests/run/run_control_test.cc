@@ -381,7 +381,7 @@ TEST(RunControl, ABarrierDoesNotWaitForWarpsThatHaveExited) {
   };
   EXPECT_EQ(fault_of("bar.sync 0;"), Fault::None);
   EXPECT_EQ(fault_of("bar.sync 3;"), Fault::None);
-  EXPECT_EQ(fault_of(""), Fault::DataRace);
+  EXPECT_EQ(fault_of(""), Fault::LaneRace);
   EXPECT_EQ(fault_of("bar.sync 0, 128;"), Fault::Deadlock);
 }
 

@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -337,7 +336,6 @@ int run(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a write error, as a full disk is
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (const Program* program = program_of(words)) return run_program(*program, words);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -23,6 +24,7 @@ PendingFile::PendingFile(std::string path, std::size_t bytes)
   // The rename would replace a device or a pipe by a file.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw FileError(fmt::format("{}: cannot be written: it is no regular file", shown_path(path_)));
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a write error, as a full disk is
   descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("cannot be written", errno);
   const int code = bytes == 0 ? 0 : posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));

@@ -119,13 +119,16 @@ TEST(RunLanes, ALoadThatIsOvertakenByAnEqualValueIsARace) {
 
 // Two lanes read the byte, the one that stores it last.
 TEST(RunLanes, TheLoadOfALaneIsNotForgottenForThatOfAnother) {
-  const auto both_load = [](const std::string& before) {
+  const auto both_load = [](const std::string& use, const std::string& before) {
     return found_in(words_of(1) + "st.shared.u32 [%r4], %r1; bar.warp.sync -1;" +
-                    "ld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, [%r4]; add.u32 %r6, %r6, %r7;" +
-                    before + "st.shared.u32 [%r4], %r6;");
+                    "ld.shared.u32 %r6, [%r5];" + use +
+                    "ld.shared.u32 %r7, [%r4]; add.u32 %r6, %r6, %r7;" + before +
+                    "st.shared.u32 [%r4], %r6;");
   };
-  EXPECT_EQ(both_load(""), Fault::LaneRace);
-  EXPECT_EQ(both_load("bar.warp.sync -1;"), Fault::None);
+  for (const char* use : {"", "add.u32 %r6, %r6, 1;"}) {
+    EXPECT_EQ(both_load(use, ""), Fault::LaneRace);
+    EXPECT_EQ(both_load(use, "bar.warp.sync -1;"), Fault::None);
+  }
 }
 
 TEST(RunLanes, GlobalMemoryIsNoDifferent) {
@@ -458,6 +461,28 @@ TEST(RunLanes, WhoHasSeenOneOfManyAtomicsMayStoreThere) {
   };
   EXPECT_EQ(counters("%rd3"), Fault::None);
   EXPECT_EQ(counters("%rd3+4"), Fault::AtomicRace);
+}
+
+// The second warp writes no word before it stores: what it knows is what it has loaded.
+TEST(RunLanes, WhoHasLoadedWhatAnAtomicWroteMayStorePlainly) {
+  const auto waits = [](const std::string& place, const std::string& who) {
+    return found_in("and.b32 %r2, %r1, 31; mad.wide.u32 %rd3, %r2, 4, %rd1;" + who + R"(
+    setp.ge.u32 %p2, %r1, 32;
+    @%p2 bra wait;
+    red.relaxed.gpu.global.add.u32 [)" + place + R"(], 1;
+    bra done;
+  wait:
+    ld.relaxed.gpu.global.u32 %r3, [)" + place + R"(];
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra wait;
+    mov.u32 %r4, 0;
+    st.global.u32 [)" + place + R"(], %r4;
+  done:)",
+                    {.block = {64}, .explore = 5});
+  };
+  const std::string first_lanes = "setp.ne.u32 %p1, %r2, 0; @%p1 bra done;";
+  EXPECT_EQ(waits("%rd1", first_lanes), Fault::None);
+  EXPECT_EQ(waits("%rd3", ""), Fault::None);  // a word for each lane
 }
 
 TEST(RunLanes, AtomicsAndPlainAccessesOfOtherBytesDoNotMeet) {

@@ -38,34 +38,23 @@ Program p4(bool mutant) {
 }
 Program p5(bool mutant) { return written_operands(Fencing::LoopOf, mutant ? 0 : 1); }
 
-// The epilogue: stmatrix, then one thread stores the tile.
-Program p2(bool mutant) {
+// The epilogue: stmatrix, a fence on one side of the barrier or on none, then one thread stores the tile.
+enum class Stands { Before, Behind, Nowhere };
+Program stored_tile(Stands fence) {
   Program p({.threads = 128});
   const std::uint32_t tile = p.shared("C", a_bytes, 1024);
   const int map = f16_tensor(p, 64, 64, 64, Swizzle::None);
   Role math = p.warps("epilogue", 0, 4);
   math.move({0, 4}, f16_ones);
   for (std::uint32_t at = 0; at < a_bytes; at += 128 * 16) math.stmatrix({tile + at, 16}, 0, 4);
-  if (!mutant) math.fence_proxy_async();
+  if (fence == Stands::Before) math.fence_proxy_async();
   math.barrier_sync();
+  if (fence == Stands::Behind) math.fence_proxy_async();
   math.elect().tensor_store(map, {{0, 0}}, tile).bulk_commit().bulk_wait(0);
   return p;
 }
-
-// The same, fenced before the barrier or behind it.
-Program p2b(bool mutant) {
-  Program p({.threads = 128});
-  const std::uint32_t tile = p.shared("C", a_bytes, 1024);
-  const int map = f16_tensor(p, 64, 64, 64, Swizzle::None);
-  Role math = p.warps("epilogue", 0, 4);
-  math.move({0, 4}, f16_ones);
-  for (std::uint32_t at = 0; at < a_bytes; at += 128 * 16) math.stmatrix({tile + at, 16}, 0, 4);
-  if (!mutant) math.fence_proxy_async();
-  math.barrier_sync();
-  if (mutant) math.fence_proxy_async();
-  math.elect().tensor_store(map, {{0, 0}}, tile).bulk_commit().bulk_wait(0);
-  return p;
-}
+Program p2(bool mutant) { return stored_tile(mutant ? Stands::Nowhere : Stands::Before); }
+Program p2b(bool mutant) { return stored_tile(mutant ? Stands::Behind : Stands::Before); }
 
 // A consumer reads its slot through the generic proxy, then the producer's copy refills it.
 Program refilled(bool fenced, bool used) {

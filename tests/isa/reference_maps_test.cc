@@ -99,7 +99,8 @@ class Tally {
 };
 
 constexpr const char* kSkipped =
-    "TCQ_REFERENCE_MAPS names no folder: CuTe's maps are not read element by element, only as the strides of "
+    "TCQ_REFERENCE_MAPS names no folder: CuTe's maps are not read element by element, only as the "
+    "strides of "
     "tcgen05_fragment_test, tmem_layout_test and scale_layout_test";
 
 // --- ld and st -------------------------------------------------------------------------------------

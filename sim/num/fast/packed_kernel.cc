@@ -8,6 +8,7 @@
 #include "sim/num/fast/packed_kernel.h"
 
 #include "sim/num/fast/targets.h"
+#include "sim/num/float_bits.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/num/fast/packed_kernel.cc"
@@ -29,7 +30,6 @@ constexpr std::size_t columns = 32;
 constexpr std::size_t groups = 4;
 constexpr std::size_t group = 16;
 constexpr int term_bits = 8;  // fraction bits of a term: 2 of the products, 6 of the scale factors
-constexpr int least_shift = -1000;
 
 // Of every group and column: the term, an integer, and the exponent of its scale factors; the
 // largest exponent of those that count.
@@ -76,6 +76,8 @@ HWY_INLINE void find_terms(const PackedTask& t, Terms& out) {
   }
 }
 
+// Modulo 2048: a scale factor of zero has zero_exponent, a multiple of that, whose power is finite and multiplies a zero.
+static_assert(zero_exponent % 2048 == 0);
 HWY_INLINE VD power_of_two(hn::Vec<L> exponent) {
   return hn::BitCast(D(), hn::ShiftLeft<52>(hn::Add(exponent, hn::Set(L(), 1023))));
 }
@@ -98,9 +100,8 @@ HWY_INLINE void add_terms(const PackedTask& t, const Terms& terms, std::size_t l
   for (std::size_t g = 0; g < groups; ++g) {
     const auto exponent = load_exponents(terms.exponents[g] + lane);
     const auto shift = hn::Add(hn::Sub(exponent, largest), hn::Set(l, t.fraction_bits - term_bits));
-    const auto held = hn::Max(shift, hn::Set(l, least_shift));
     const VD value = hn::PromoteTo(d, hn::LoadU(narrow, terms.values[g] + lane));
-    sum = hn::Add(sum, hn::Trunc(hn::Mul(value, power_of_two(held))));
+    sum = hn::Add(sum, hn::Trunc(hn::Mul(value, power_of_two(shift))));
   }
   const VD exact = hn::Mul(sum, power_of_two(hn::Sub(largest, bits)));
   const auto kept = hn::And(hn::BitCast(l, exact), hn::Set(l, -(std::int64_t{1} << 29)));

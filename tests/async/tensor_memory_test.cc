@@ -355,6 +355,22 @@ TEST(Tcgen05_Pairs, WhoHasWaitedOrWasToldKnowsThatThePeerRuns) {
   }
 }
 
+// One order shows it, that in which the peer leaves last, too: nothing says that it must.
+TEST(Tcgen05_Pairs, APeerThatMayLeaveIsSeenWhereItLeavesLast) {
+  Program p({.cluster = 2, .threads = 32});
+  const std::uint32_t slot = p.shared("tmem_address", 4);
+  Role all = p.warps("all", 0, 1);
+  all.cluster_arrive().cluster_wait();
+  all.tcgen05_alloc(slot, 64, 2).load_shared({slot, 0}, address_register);
+  all.cluster_arrive().cluster_wait().tcgen05_dealloc(tmem_base, 64, 2);
+  p.warps("last", 0, 1, 0).tcgen05_relinquish(2);
+  p.warps("peer", 0, 1, 1).barrier_sync();
+  const Report report = explore(p, {.max_executions = 1});
+  ASSERT_TRUE(report.finding);
+  EXPECT_EQ(report.schedule.execution.steps.back().what, 1u);  // the peer
+  EXPECT_EQ(report.finding->fault, Fault::CtaExited);
+}
+
 // A value that only some lanes use has not been read by all.
 TEST(Tmem_Values, AreUsedOnceEveryLaneHasUsedEveryRegister) {
   for (int mask = 0; mask < 4; ++mask) {

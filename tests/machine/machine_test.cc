@@ -46,8 +46,10 @@ struct Problem {
   }
 
   std::uint32_t a(int row, int k) const { return mixture.a(row, k); }
+  // The mixture gives both tf32 of a chunk one word: no code could be told from another.
   std::uint32_t b(int col, int k) const {
-    return in.form.sparse ? mixture.sparse_b(col, k) : mixture.b(col, k);
+    if (!in.form.sparse) return mixture.b(col, k);
+    return mixture.sparse_b(in.form.a == Type::tf32 ? 2 * col + k % 2 : col, k);
   }
   std::uint32_t c(Element e) const { return mixture.c(e.row, e.col); }
   std::uint32_t code(int row, int chunk) const {

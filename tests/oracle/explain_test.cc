@@ -361,6 +361,7 @@ TEST(Explain, WordsFindWhatIsAboutThem) {
   EXPECT_TRUE(first("why does it hang").starts_with("Deadlock ")) << first("why does it hang");
   EXPECT_EQ(first("hang"), first("it hangs"));
   EXPECT_EQ(first("hang"), first("stuck"));
+  EXPECT_TRUE(contains(first("fenced"), "FenceMissing "));  // 'fence' with another ending
   EXPECT_TRUE(contains(text_of("explain commits"), "errata 004.14 "));  // where it is one commit
   EXPECT_TRUE(first("missing proxy fence").starts_with("ProxyFenceMissing "));
   EXPECT_TRUE(text_of("explain 14 bits").starts_with("003.14 "));
@@ -396,6 +397,13 @@ TEST(Explain, WordsOfAllKindsFitTheirSchema) {
   const std::string json = text_of("explain 14 bits", styled(Style::Json));
   EXPECT_TRUE(json.starts_with("[{\"key\":")) << json;
   EXPECT_TRUE(contains(text_of("explain hang", styled(Style::Json)), "\"name\":\"Deadlock\""));
+}
+
+// Not of a longer number.
+TEST(ExplainPtxas, ACodeIsFoundByItsNumber) {
+  EXPECT_TRUE(text_of("explain hang and 7514").starts_with("C7514 "));
+  EXPECT_FALSE(text_of("explain hang and 75140").starts_with("C7514 "));
+  EXPECT_FALSE(text_of("explain hang and 17514").starts_with("C7514 "));
 }
 
 TEST(ExplainPtxas, TheInjectedFenceIsTheMissingFence) {
@@ -444,6 +452,7 @@ TEST(Explain, OtherWordsGetTheNearestSpellingOrTheNamesThatBeginSo) {
   expect_usage("explain C751", "expected one of C7510, C7511");
   expect_usage("explain qwertzuiop asdf", "unknown fault 'qwertzuiop asdf'");
   expect_usage("explain proxyfense", "did you mean 'ProxyFenceMissing'?");
+  expect_usage("explain lane0", "unknown fault 'lane0'");  // a name: no ending of 'lane'
   expect_usage("explain swizzel qwertzuiop yxcvb", "did you mean 'swizzle");
   expect_usage("errata swizzel", "did you mean 'swizzle");
   EXPECT_EQ(answer({"explain", {""}, {}}).status, Status::Usage);

@@ -52,6 +52,14 @@ std::vector<std::uint32_t> drawn_row(Type type, int count, std::mt19937& random)
   return row;
 }
 
+// Smaller than the sums are, or as large, with bits to the last place: what is cut shows.
+std::uint32_t drawn_c(Type type, std::mt19937& random) {
+  if (!is_float(type) || random() % 2 == 0) return drawn(type, random);
+  const double fraction = 1 + static_cast<double>(random()) / 4294967296.0;
+  return parse_decimal(
+      fmt::format("{}", std::ldexp(fraction, static_cast<int>(random() % 40) - 30)), type, "");
+}
+
 TEST(SumStory, OfEveryWgmmaEndsInD) {
   std::mt19937 random(1);
   int told = 0;
@@ -60,7 +68,7 @@ TEST(SumStory, OfEveryWgmmaEndsInD) {
     for (int i = 0; i < 40; ++i) {
       const int count = wgmma::stored_k(f.a);
       const auto a = drawn_row(f.a, count, random), b = drawn_row(f.b, count, random);
-      const std::uint32_t c = drawn(f.d, random);
+      const std::uint32_t c = drawn_c(f.d, random);
       const DotOptions options = {i % 3 != 0, i % 5 == 0, i % 7 == 0, false};
       const SumStory story =
           sum_story(DotTypes{f.d, f.a, f.b}, a.data(), b.data(), count, c, options);
@@ -89,8 +97,8 @@ TEST(SumStory, OfEveryKindOfTcgen05EndsInD) {
       const auto b = drawn_row(form.idesc.b, count, random);
       std::vector<std::uint8_t> scales;
       for (int s = 0; s < 8; ++s) scales.push_back(static_cast<std::uint8_t>(125 + random() % 5));
-      const tcgen05::DotOperands in{a.data(), b.data(), drawn(form.idesc.d, random), scales.data(),
-                                    scales.data() + 4};
+      const tcgen05::DotOperands in{a.data(), b.data(), drawn_c(form.idesc.d, random),
+                                    scales.data(), scales.data() + 4};
       const SumStory story = sum_story(form, in);
       EXPECT_EQ(story.d, dot(form, in)) << kind;
       if (form.opcode.kind == tcgen05::Kind::i8)
@@ -167,10 +175,10 @@ std::string row_of(std::mt19937& random, int count) {
 TEST(DataRows, ShortOnesEndWithZeros) {
   const std::string mma = "mma wgmma.m64n8k32.f32.e4m3.e4m3";
   std::mt19937 random(4);
-  for (int count = 1; count <= 32; ++count) {
+  for (int count = 1; count <= 72; ++count) {
     const std::string a = row_of(random, count), b = row_of(random, count);
     std::string zeros;
-    for (int i = count; i < 32; ++i) zeros += ",00";
+    for (int i = count; i % 32 != 0; ++i) zeros += ",00";
     EXPECT_EQ(ask_line(mma, a + " " + b + " 3f800000").text,
               ask_line(mma, a + zeros + " " + b + zeros + " 3f800000").text);
     EXPECT_EQ(ask_line(mma, a + " " + b).text,

@@ -5,8 +5,6 @@
 // le, gt, ge of unsigned numbers.
 //
 // Source: PTX ISA 9.2, 9.7.6 "Comparison and Select Instructions", 9.7.3.1 "testp"
-#include <array>
-
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 #include "sim/alu/small_float.h"
@@ -73,7 +71,7 @@ template <class V, Compare c>
 }
 
 template <class V, Compare c, int shift>
-std::uint32_t compared_half(const Arguments& a) {
+[[gnu::noinline]] std::uint32_t compared_half(const Arguments& a) {
   using U32 = std::uint32_t;
   constexpr auto compare = [](U32 x, U32 y) {
     const auto half = [](U32 word) { return V::value(static_cast<std::uint16_t>(word >> shift)); };
@@ -92,21 +90,42 @@ constexpr std::uint32_t joined(BoolOp with, std::uint32_t x, std::uint32_t p) {
   return x;
 }
 
+// What follows the comparison is compiled once, for there are thousands of forms.
+[[gnu::noinline]] void write_predicates(const Arguments& a, BoolOp with, std::uint32_t p,
+                                        std::uint32_t q) {
+  const std::uint32_t other = with == BoolOp::None ? 0 : mask_at(a.in[2]);
+  write_mask(a.out[0], joined(with, p, other), a.lanes);
+  if (a.outs > 1) write_mask(a.out[1], joined(with, q, other), a.lanes);
+}
+
+[[gnu::noinline]] void write_word(const Arguments& a, BoolOp with, std::uint32_t yes,
+                                  std::uint32_t mask) {
+  mask = joined(with, mask, with == BoolOp::None ? 0 : mask_at(a.in[2]));
+  each_lane(a.lanes, [&](int lane) {
+    cells<std::uint32_t>(a.out[0])[lane] = has_lane(mask, lane) ? yes : 0;
+  });
+}
+
+[[gnu::noinline]] void write_halves(const Arguments& a, BoolOp with, std::uint32_t yes,
+                                    std::uint32_t lower, std::uint32_t upper) {
+  const std::uint32_t other = with == BoolOp::None ? 0 : mask_at(a.in[2]);
+  lower = joined(with, lower, other);
+  upper = joined(with, upper, other);
+  each_lane(a.lanes, [&](int lane) {
+    const auto half = [&](std::uint32_t mask) { return has_lane(mask, lane) ? yes : 0; };
+    cells<std::uint32_t>(a.out[0])[lane] = half(lower) | half(upper) << 16;
+  });
+}
+
 template <class V, Compare c, BoolOp with>
 void setp(const Arguments& a) {
   const std::uint32_t mask = compared<V, c>(a);
-  const std::uint32_t p = with == BoolOp::None ? 0 : mask_at(a.in[2]);
-  write_mask(a.out[0], joined(with, mask, p), a.lanes);
-  if (a.outs > 1) write_mask(a.out[1], joined(with, ~mask, p), a.lanes);
+  write_predicates(a, with, mask, ~mask);
 }
 
 template <class V, Compare c, BoolOp with, std::uint32_t yes>
 void set(const Arguments& a) {
-  const std::uint32_t mask =
-      joined(with, compared<V, c>(a), with == BoolOp::None ? 0 : mask_at(a.in[2]));
-  each_lane(a.lanes, [&](int lane) {
-    cells<std::uint32_t>(a.out[0])[lane] = has_lane(mask, lane) ? yes : 0;
-  });
+  write_word(a, with, yes, compared<V, c>(a));
 }
 
 template <class V, Compare c, BoolOp with>
@@ -127,25 +146,13 @@ Evaluate of_single_result(const ptx::Form& form) {  // 16 bits of halves alone, 
 // ---- pairs of halves ------------------------------------------------------------------------------
 
 template <class V, Compare c, BoolOp with>
-std::array<std::uint32_t, 2> joined_halves(const Arguments& a) {
-  const std::uint32_t p = with == BoolOp::None ? 0 : mask_at(a.in[2]);
-  return {joined(with, compared_half<V, c, 0>(a), p), joined(with, compared_half<V, c, 16>(a), p)};
-}
-
-template <class V, Compare c, BoolOp with>
 void setp_pair(const Arguments& a) {
-  const auto [low, high] = joined_halves<V, c, with>(a);
-  write_mask(a.out[0], low, a.lanes);
-  if (a.outs > 1) write_mask(a.out[1], high, a.lanes);
+  write_predicates(a, with, compared_half<V, c, 0>(a), compared_half<V, c, 16>(a));
 }
 
 template <class V, Compare c, BoolOp with, std::uint32_t yes>
 void set_pair(const Arguments& a) {
-  const auto halves = joined_halves<V, c, with>(a);
-  each_lane(a.lanes, [&](int lane) {
-    const auto half = [&](std::uint32_t mask) { return has_lane(mask, lane) ? yes : 0; };
-    cells<std::uint32_t>(a.out[0])[lane] = half(halves[0]) | half(halves[1]) << 16;
-  });
+  write_halves(a, with, yes, compared_half<V, c, 0>(a), compared_half<V, c, 16>(a));
 }
 
 template <class V, Compare c, BoolOp with>

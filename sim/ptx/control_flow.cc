@@ -10,8 +10,6 @@
 namespace tcq::ptx {
 namespace {
 
-Index index_of(std::size_t size) { return static_cast<Index>(size); }
-
 class Blocks {
  public:
   Blocks(Program& program, Code& code)

@@ -11,8 +11,6 @@
 namespace tcq::ptx {
 namespace {
 
-Index index_of(std::size_t size) { return static_cast<Index>(size); }
-
 // A function's declarations before its body and its body are one: the last one that has a body, or the last.
 void find_symbols(Program& program) {
   const Unit& unit = program.unit;

@@ -11,8 +11,6 @@
 namespace tcq::ptx {
 namespace {
 
-Index index_of(std::size_t size) { return static_cast<Index>(size); }
-
 std::uint64_t key_of(std::uint32_t scope, Name name) { return (std::uint64_t{scope} << 32) + name; }
 
 }  // namespace

@@ -19,7 +19,6 @@
 
 namespace tcq::ptx {
 
-using Index = std::uint32_t;
 inline constexpr Index none = ~Index{0};
 
 enum class ValueKind : std::uint8_t {

@@ -11,8 +11,6 @@
 namespace tcq::ptx {
 namespace {
 
-std::uint32_t index_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
-
 class ModuleReader {
  public:
   ModuleReader(Unit& unit, const ReadOptions& options)

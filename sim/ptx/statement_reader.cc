@@ -7,12 +7,6 @@
 #include "sim/ptx/words.h"
 
 namespace tcq::ptx {
-namespace {
-
-std::uint32_t index_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
-
-}  // namespace
-
 void StatementReader::note(Offset at, std::string message) {
   unit_.diagnostics.push_back({unit_.lines.at(at), std::move(message)});
   if (unit_.diagnostics.size() >= most_) throw TooMany{};

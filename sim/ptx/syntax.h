@@ -8,6 +8,7 @@
 // Source: PTX ISA 9.2, 4 (syntax), 5.4 (variables), 11 (directives)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@
 #include "sim/ptx/types.h"
 
 namespace tcq::ptx {
+
+// A place in an array of a Unit or a Program.
+using Index = std::uint32_t;
+constexpr Index index_of(std::size_t place) { return static_cast<Index>(place); }
 
 // Elements [first, first + count) of an array of the Unit.
 struct Range {

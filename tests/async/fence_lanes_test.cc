@@ -148,6 +148,29 @@ TEST(Order, EveryLaneThatTouchedAByteHasToFence) {
   EXPECT_LT(wrong, static_cast<int>(cases - cases / 8));
 }
 
+// The fence of the thread that stores the bytes away, behind those that wrote them: for other warps' writes it is
+// disputed, for its own warp's it is none.
+TEST(Order, TheCopyingThreadDoesNotFenceForItsWarp) {
+  for (const int warp : {0, 1}) {
+    Program p({.threads = 64});
+    const std::uint32_t tile = p.shared("tile", 128);
+    const std::uint64_t out = p.global(std::vector<std::uint8_t>(128));
+    p.warps("writer", 0, 1).move({0, 1}, 7).store_shared({tile, 4}, 0).warp_sync();
+    p.warps("both", 0, 2).barrier_sync();
+    Role copier = p.warps("copier", warp, 1).elect();
+    copier.fence_proxy_async().bulk_store(tile, out, 128).bulk_commit().bulk_wait(0);
+    const Report report = explore(p, {});
+    if (warp == 0) {
+      ASSERT_TRUE(report.finding);
+      EXPECT_EQ(report.finding->fault, Fault::ProxyFenceMissing);
+    } else {
+      EXPECT_FALSE(report.finding) << oracle::report_text(p, report);
+      ASSERT_EQ(report.suspicions.size(), 1u);
+      EXPECT_EQ(report.suspicions[0].fault, Fault::ProxyFenceByReader);
+    }
+  }
+}
+
 // --- mbarrier.init ---------------------------------------------------------------------------------
 
 // Lanes 0 and 1 initialise a barrier each, `lanes` fence, and a copy completes on the second.

@@ -9,6 +9,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/gemm/elements.h"
 #include "oracle/sum/gemm_epilogue.h"
+#include "oracle/sum/in_parallel.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/num/inputs/mixture.h"
 #include "sim/num/inputs/packed_mixture.h"
@@ -30,16 +31,24 @@ MixtureClass class_of(const std::string& word, std::uint64_t tile_seed) {
   throw_unknown("mixture", word, names);
 }
 
-// Writes element(line, i) to [entry][line][first + i], for i below `count`.
-template <class Element>
-void fill(Type type, Matrix& matrix, std::int64_t entry, std::int64_t first, std::int64_t count,
-          Element element) {
+struct Part {  // of every line of an entry
+  Matrix& of;
+  std::int64_t entry, first, count;
+};
+
+// Lines are dealt to threads: elements_of(line) makes a function that is called for i below `count` in turn, and what it
+// returns goes to [entry][line][first + i].
+template <class ElementsOf>
+void fill_lines(Type type, const Part& part, int threads, ElementsOf elements_of) {
+  Matrix& matrix = part.of;
   char* to = matrix.array.bytes.data() + matrix.array.first;
-  if (count == 0) return;
-  for (std::int64_t line = 0; line < matrix.rows; ++line)
-    for (std::int64_t i = 0; i < count; ++i)
-      store_element(type, to, matrix.index(entry, line, first + i),
-                    element(static_cast<int>(line), static_cast<int>(i)));
+  if (part.count == 0) return;
+  in_parallel(matrix.rows, thread_count(threads), [&](std::int64_t line) {
+    auto element = elements_of(static_cast<int>(line));
+    for (std::int64_t i = 0; i < part.count; ++i)
+      store_element(type, to, matrix.index(part.entry, line, part.first + i),
+                    element(static_cast<int>(i)));
+  });
 }
 
 // One entry of a batch. B and its factors lie as N x K.
@@ -53,6 +62,12 @@ struct Entry {
     return mix(seed) + static_cast<std::uint64_t>(tile);
   }
 
+  template <class Element>
+  void fill(Type type, const Part& part, Element element) {
+    fill_lines(type, part, request.threads,
+               [&](int line) { return [&, line](int i) { return element(line, i); }; });
+  }
+
   // Tiles of inputs that find wrong sums, of so many of K: make(class, seed) is one.
   template <class Make>
   void draw_tiles(std::int64_t tile_k, Make make) {
@@ -60,8 +75,8 @@ struct Entry {
       const std::uint64_t of_tile = tile_seed(k / tile_k);
       const auto tile = make(class_of(request.mixture, of_tile), of_tile);
       const std::int64_t count = std::min(tile_k, to.a.cols - k);
-      fill(request.a, to.a, entry, k, count, [&](int i, int j) { return tile.a(i, j); });
-      fill(request.b, to.b, entry, k, count, [&](int i, int j) { return tile.b(i, j); });
+      fill(request.a, {to.a, entry, k, count}, [&](int i, int j) { return tile.a(i, j); });
+      fill(request.b, {to.b, entry, k, count}, [&](int i, int j) { return tile.b(i, j); });
       draw_tile_factors(tile, k, count);
     }
   }
@@ -71,9 +86,9 @@ struct Entry {
     if constexpr (requires { tile.scale_a(0, 0); }) {
       const int block = scale_block(request.scaling);
       const std::int64_t blocks = (count + block - 1) / block;
-      fill(Type::u8, to.factors->a, entry, k / block, blocks,
+      fill(Type::u8, {to.factors->a, entry, k / block, blocks},
            [&](int i, int j) { return std::uint32_t{tile.scale_a(i, j)}; });
-      fill(Type::u8, to.factors->b, entry, k / block, blocks,
+      fill(Type::u8, {to.factors->b, entry, k / block, blocks},
            [&](int i, int j) { return std::uint32_t{tile.scale_b(i, j)}; });
     }
   }
@@ -105,12 +120,9 @@ struct Entry {
   // Inputs as users have them; a line's are a stream of their own.
   template <class Make>
   void draw_streams(Type type, Matrix& matrix, std::uint64_t of_matrix, Make make) {
-    std::int64_t drawn_line = -1;
-    Draw stream(of_matrix);
-    fill(type, matrix, entry, 0, matrix.cols, [&](int line, int) {
-      if (line != drawn_line) stream = Draw(mix(of_matrix) ^ static_cast<std::uint64_t>(line));
-      drawn_line = line;
-      return make(stream);
+    fill_lines(type, {matrix, entry, 0, matrix.cols}, request.threads, [&](int line) {
+      Draw stream(mix(of_matrix) ^ static_cast<std::uint64_t>(line));
+      return [stream, make](int) mutable { return make(stream); };
     });
   }
 

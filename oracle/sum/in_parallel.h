@@ -1,6 +1,6 @@
 // Work dealt to threads, one piece after the other: which thread does a piece decides no bit of it.
 //
-// Used by whole GEMMs: gemm_reference.h, oracle/gemm/predict.h.
+// Used by whole GEMMs: gemm_reference.h, oracle/gemm/predict.h and drawn.h.
 #pragma once
 
 #include <algorithm>

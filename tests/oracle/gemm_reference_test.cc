@@ -338,12 +338,14 @@ TEST(Gemm_Epilogue, AGatedActivationMakesOneColumnOfTwo) {
   const std::array<std::uint16_t, 6> b = {0x3f80, 0x4000, 0x4040, 0x4080, 0xbf80, 0x3f00};
   const std::array<float, 6> column = {1, 2, 3, 4, -1, 0.5f};
   const std::array<float, 3> row = {1, -1, 2};
-  const oracle::GemmData data = {a.data(), b.data()};
+  const std::array<float, 6> bias = {0.5f, 1, 2, 3, 5, 8};
+  const oracle::GemmData data = {a.data(), b.data(), nullptr, bias.data()};
   std::array<float, 12> d{};
   oracle::compute_gemm(g, data, d.data(), 1);
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {
-      const float want = swiglu(row[i] * column[2 * j], row[i] * column[2 * j + 1]);
+      const float want = swiglu(row[i] * column[2 * j] + bias[2 * j],
+                                row[i] * column[2 * j + 1] + bias[2 * j + 1]);
       EXPECT_EQ(d[4 * i + j], want) << i << " " << j;
       EXPECT_EQ(oracle::gemm_output(g, data, 0, static_cast<std::int64_t>(i),
                                     static_cast<std::int64_t>(j)),

@@ -19,6 +19,17 @@ if(NOT TCQ_ZIG)
   set(TCQ_ZIG ${zig_folder}/zig CACHE FILEPATH "" FORCE)
 endif()
 get_filename_component(zig_folder ${TCQ_ZIG} DIRECTORY)
+# Another clone takes what the same text gave before. A compiler cache knows compilers of one word, and takes another
+# path for another compiler.
+execute_process(COMMAND ${TCQ_ZIG} version OUTPUT_VARIABLE zig_version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+foreach(language cc c++)
+  file(CONFIGURE OUTPUT ${explorer}/zig_${language} CONTENT "#!/bin/sh\nexec '${TCQ_ZIG}' ${language} \"$@\"\n")
+  file(CHMOD ${explorer}/zig_${language} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endforeach()
+set(zig_cached "")
+if(TCQ_CACHED)
+  set(zig_cached ${CMAKE_COMMAND} -E env CCACHE_COMPILERTYPE=clang "CCACHE_COMPILERCHECK=string:zig ${zig_version}" ${TCQ_CACHED})
+endif()
 set(wasm_target -target wasm32-wasi -mcpu=generic+exception_handling -fwasm-exceptions -Os -DNDEBUG)
 
 # Header-only libraries, without the rest of the host's headers beside them.
@@ -44,7 +55,7 @@ function(explorer_object source)
     set(depfile DEPFILE ${object}.d)
   endif()
   add_custom_command(OUTPUT ${object} DEPENDS ${path} ${depfile} COMMAND_EXPAND_LISTS VERBATIM
-    COMMAND ${TCQ_ZIG} ${compiler} ${wasm_target} ${ARGN} ${depends} -c ${path} -o ${object})
+    COMMAND ${zig_cached} ${explorer}/zig_${compiler} ${wasm_target} ${ARGN} ${depends} -c ${path} -o ${object})
   set(explorer_objects ${explorer_objects} ${object} PARENT_SCOPE)
 endfunction()
 
@@ -64,13 +75,13 @@ explorer_object(${zig_folder}/lib/libunwind/src/Unwind-wasm.c -xc -w -D_LIBUNWIN
                 -I${zig_folder}/lib/libunwind/include -I${zig_folder}/lib/libunwind/src)
 explorer_object(tools/explorer/exception_tag.s)
 
-set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HEADER_ONLY
-            -DTCQ_VERSION="${PROJECT_VERSION}" -DTCQ_COMMIT="${TCQ_COMMIT}" -DTCQ_EVIDENCE="${evidence}")
+set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HEADER_ONLY)
 foreach(source ${explorer_sources} ${explorer_orders} ${prose})
   explorer_object(${source} ${options})
 endforeach()
 foreach(source tools/tcq.cc tools/explorer/elsewhere.cc)  # CLI11 names std::ifstream, which zig configures away
-  explorer_object(${source} ${options} -U_LIBCPP_HAS_FILESYSTEM -D_LIBCPP_HAS_FILESYSTEM=1 -DCLI11_HAS_FILESYSTEM=0
+  explorer_object(${source} ${options} -DTCQ_VERSION="${PROJECT_VERSION}" -DTCQ_COMMIT="${TCQ_COMMIT}"
+                  -DTCQ_EVIDENCE="${evidence}" -U_LIBCPP_HAS_FILESYSTEM -D_LIBCPP_HAS_FILESYSTEM=1 -DCLI11_HAS_FILESYSTEM=0
                   -include fstream)
 endforeach()
 

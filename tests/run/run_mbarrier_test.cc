@@ -109,8 +109,13 @@ TEST(RunMbarrier, ADropMayExpectBytes) {
   EXPECT_EQ(got.first, 0u);
   EXPECT_EQ(got.second, 1u);
   // The next phase expects one arrival only.
-  const std::string next = "mbarrier.arrive.shared.b64 _, [%r9];\n";
-  EXPECT_EQ(run_alone(2, drop + next).fault, Fault::None);
+  const Numbers next = run_alone(2, drop + R"(
+    mbarrier.arrive.shared.b64 %rd6, [%r9];
+    mbarrier.test_wait.shared.b64 %p2, [%r9], %rd6;
+    selp.u32 %r7, 1, 0, %p2;
+)");
+  EXPECT_EQ(next.fault, Fault::None);
+  EXPECT_EQ(next.first, 1u);
   EXPECT_EQ(run_alone(1, drop).fault, Fault::MbarrierArrivals);
 }
 

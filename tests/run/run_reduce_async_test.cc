@@ -90,6 +90,14 @@ TEST(RunReduceAsync, BothCtasReduceAndTheMbarrierCounts) {
   }
 }
 
+// They are relaxed operations: strong ones of other threads may meet them.
+TEST(RunReduceAsync, AtomsMeetThem) {
+  const std::string atom = "@%p4 atom.relaxed.cluster.shared.add.u32 %r18, [%r4], 5;\n";
+  const Reduced got = run_pair(pair(first, red("add.u32") + atom, 256, wait));
+  ASSERT_EQ(got.fault, Fault::None);
+  for (std::uint32_t l = 0; l < 32; ++l) EXPECT_EQ(got.words[l], 1105 + 2 * l);
+}
+
 TEST(RunReduceAsync, WhatIsMissingIsFound) {
   const auto fault = [](const std::string& text) { return run_pair(text).fault; };
   EXPECT_EQ(fault(pair(first, red("add.u32"), 256, "")), Fault::CopyInFlight);

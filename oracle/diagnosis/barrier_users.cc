@@ -57,6 +57,12 @@ Use use_of(const Program&, const Tcgen05Commit& i) {
 Use use_of(const Program&, const StoreAsync& i) {
   return {&BarrierUsers::copies, &i.barrier, i.bytes};
 }
+Use use_of(const Program&, const ReduceAsync& i) {
+  return {&BarrierUsers::copies, &i.barrier, tma::element_bytes(i.type)};
+}
+Use use_of(const Program&, const BulkSendReduce& i) {
+  return {&BarrierUsers::copies, &i.barrier, i.bytes};
+}
 // In none of the lists.
 Use use_of(const Program&, const CpAsyncTrack&) { return {}; }
 Use use_of(const Program&, const MbarrierInval&) { return {}; }

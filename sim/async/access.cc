@@ -67,10 +67,11 @@ Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& nex
   }
   if (!is_async(earlier.kind)) return fault_of_generic(earlier, next);
   // `operation` of a load is the phase of its mbarrier when it was issued.
-  if (writes && !is_async(next.kind) && s.warp.clock.at(earlier.stream) > earlier.operation)
+  const bool loads = earlier.kind == AccessKind::CopyWrite;
+  if (loads && !is_async(next.kind) && s.warp.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
   const bool operand = next.kind == AccessKind::WgmmaRead || next.kind == AccessKind::Tcgen05Read;
-  if (writes && operand && s.warp.clock.at(earlier.stream) > earlier.operation)
+  if (loads && operand && s.warp.clock.at(earlier.stream) > earlier.operation)
     return Fault::ExpectTxTooSmall;
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }

@@ -71,6 +71,9 @@ class Fingerprint {
   void add(const CpAsyncWait&) {}
   void add(const CpAsyncTrack&) {}
   void add(const StoreAsync&) {}
+  void add(const ReduceAsync&) {}
+  void add(const StoreZeros&) {}
+  void add(LaneBytes* const&) {}
   void add(const Instruction& what) {
     add_word(what.index());
     std::visit([&](const auto& i) { add(i); }, what);

@@ -60,7 +60,8 @@ bool AccessLog::is_covered_by(const Access& old, const Access& next) {
   return old.stream == next.stream && old.kind == next.kind && old.tick <= next.tick &&
          (old.lanes & ~next.lanes) == 0 && old.is_strong == next.is_strong &&
          is_known_to_lanes_of(old, next) &&
-         (old.kind != AccessKind::CopyReduce || old.operation == next.operation) &&
+         ((old.kind != AccessKind::CopyReduce && !old.is_red_async) ||
+          old.operation == next.operation) &&
          (old.kind != AccessKind::Load || old.loaded != Loaded::Waiting);
 }
 
@@ -199,6 +200,8 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
 
 Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run,
                      const Knowledge& knows, const Streams& streams) {
+  if (earlier.is_red_async && next.is_red_async && !is_known(earlier, run, knows.clock, streams))
+    return {commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder, 0, run};
   if (is_atomic(earlier) && is_atomic(next) && (earlier.is_strong || next.is_strong)) {
     const bool of_one_warp = earlier.warp == next.warp;
     if (!earlier.is_volatile || !next.is_volatile || !of_one_warp) return {};

@@ -85,6 +85,7 @@ struct Access {
   bool is_strong = false;     // threads synchronise by it: strong ones do not race among themselves
   bool is_volatile = false;   // and by that word
   bool shares_bytes = false;  // lanes of a table have bytes in common
+  bool is_red_async = false;  // `operation` as of CopyReduce
   // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
   Tick epoch = 0;
   Tick agreed = 0;

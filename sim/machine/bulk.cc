@@ -24,6 +24,19 @@ auto* at(Memory& shared, std::uint32_t address) {
   return shared.data() + (address - shared.base());
 }
 
+Fault check_ranks(const ClusterState& state, const Send& send) {
+  const std::size_t ctas = state.shared.size();
+  return send.source_rank < ctas && send.destination_rank < ctas ? Fault::None
+                                                                 : Fault::CtaRankOutOfRange;
+}
+
+Fault check_send(const ClusterState& state, const Send& send) {
+  if (const Fault fault = check_ranks(state, send); fault != Fault::None) return fault;
+  return check(send, state.shared[send.source_rank], state.shared[send.destination_rank]);
+}
+
+}  // namespace
+
 // Element by element, in ascending order.
 void reduce_bytes(tma::Reduction op, tma::DataType type, std::uint8_t* home,
                   const std::uint8_t* from, std::uint32_t bytes) {
@@ -37,19 +50,6 @@ void reduce_bytes(tma::Reduction op, tma::DataType type, std::uint8_t* home,
     std::memcpy(home + i, &result, width);
   }
 }
-
-Fault check_ranks(const ClusterState& state, const Send& send) {
-  const std::size_t ctas = state.shared.size();
-  return send.source_rank < ctas && send.destination_rank < ctas ? Fault::None
-                                                                 : Fault::CtaRankOutOfRange;
-}
-
-Fault check_send(const ClusterState& state, const Send& send) {
-  if (const Fault fault = check_ranks(state, send); fault != Fault::None) return fault;
-  return check(send, state.shared[send.source_rank], state.shared[send.destination_rank]);
-}
-
-}  // namespace
 
 Fault check(const Load& load, const SharedMemory& shared, const Global& global) {
   return check_range(load.range, shared, global);
@@ -72,6 +72,12 @@ Fault check(const Send& send, const SharedMemory& source, const SharedMemory& de
   return fits ? Fault::None : Fault::SharedMemoryOutOfRange;
 }
 
+Fault check(const SendReduce& reduction, const SharedMemory& source,
+            const SharedMemory& destination) {
+  const Fault fault = check_shared(reduction.op, reduction.type);
+  return fault != Fault::None ? fault : check(reduction.send, source, destination);
+}
+
 void execute(const Load& load, SharedMemory& shared, const Global& global) {
   const Range& range = load.range;
   std::copy_n(global.data() + range.global, range.bytes, at(shared, range.shared));
@@ -79,7 +85,10 @@ void execute(const Load& load, SharedMemory& shared, const Global& global) {
 
 void execute(const Store& store, const SharedMemory& shared, Global& global) {
   const Range& range = store.range;
-  std::copy_n(at(shared, range.shared), range.bytes, global.data() + range.global);
+  const std::uint8_t* const from = at(shared, range.shared);
+  std::uint8_t* const to = global.data() + range.global;
+  for (std::uint32_t i = 0; i < range.bytes; ++i)
+    if (is_copied(store.byte_mask, i)) to[i] = from[i];
 }
 
 void execute(const Reduce& reduction, const SharedMemory& shared, Global& global) {
@@ -92,6 +101,12 @@ void execute(const Send& send, const SharedMemory& source, SharedMemory& destina
   const std::uint8_t* from = at(source, send.source);
   const std::vector<std::uint8_t> moved(from, from + send.bytes);
   std::ranges::copy(moved, at(destination, send.destination));
+}
+
+void execute(const SendReduce& reduction, const SharedMemory& source, SharedMemory& destination) {
+  const Send& send = reduction.send;
+  reduce_bytes(reduction.op, reduction.type, at(destination, send.destination),
+               at(source, send.source), send.bytes);
 }
 
 Fault execute(ClusterState& state, const MulticastLoad& load) {
@@ -117,9 +132,7 @@ Fault execute(ClusterState& state, const SendReduce& reduction) {
     return fault;
   const Fault fault = check_send(state, send);
   if (fault == Fault::None)
-    reduce_bytes(reduction.op, reduction.type,
-                 at(state.shared[send.destination_rank], send.destination),
-                 at(state.shared[send.source_rank], send.source), send.bytes);
+    execute(reduction, state.shared[send.source_rank], state.shared[send.destination_rank]);
   return fault;
 }
 

@@ -23,9 +23,10 @@ struct Load {
   Range range;
 };
 
-// cp.async.bulk.global.shared::cta
+// cp.async.bulk.global.shared::cta; .cp_mask: of each 16 bytes those whose bit is set.
 struct Store {
   Range range;
+  std::uint16_t byte_mask = all_bytes;
 };
 
 // cp.reduce.async.bulk.global.shared::cta.OP.TYPE
@@ -62,9 +63,16 @@ Fault check(const Load& load, const SharedMemory& shared, const Global& global);
 Fault check(const Store& store, const SharedMemory& shared, const Global& global);
 Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global);
 Fault check(const Send& send, const SharedMemory& source, const SharedMemory& destination);
+Fault check(const SendReduce& reduction, const SharedMemory& source,
+            const SharedMemory& destination);
 void execute(const Load& load, SharedMemory& shared, const Global& global);
 void execute(const Store& store, const SharedMemory& shared, Global& global);
 void execute(const Reduce& reduction, const SharedMemory& shared, Global& global);
 void execute(const Send& send, const SharedMemory& source, SharedMemory& destination);
+void execute(const SendReduce& reduction, const SharedMemory& source, SharedMemory& destination);
+
+// Of the elements behind `home`, one after the other, what the operation makes of them and of those behind `from`.
+void reduce_bytes(tma::Reduction op, tma::DataType type, std::uint8_t* home,
+                  const std::uint8_t* from, std::uint32_t bytes);
 
 }  // namespace tcq::bulk

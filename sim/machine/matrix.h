@@ -1,5 +1,5 @@
-// Executing one ldmatrix or stmatrix: 8 x 8 matrices of 16-bit elements between shared memory and
-// the registers of one warp.
+// Executing one ldmatrix or stmatrix: 8 x 8 matrices of 16-bit elements, or matrices of bytes, between
+// shared memory and the registers of one warp.
 //
 // Which element sits in which register is sim/isa/base/matrix_fragment.h. Rows may be read twice; where
 // the rows of a store overlap, PTX names no winner and here the last matrix and row wins.
@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/matrix_fragment.h"
 #include "sim/isa/fault/fault.h"
 #include "sim/machine/shared_memory.h"
@@ -25,6 +26,14 @@ struct Operand {
   std::array<std::uint32_t, lanes> addresses{};  // of rows; lanes from 8 * count on are ignored
 
   friend constexpr bool operator==(const Operand&, const Operand&) = default;
+};
+
+// Of bytes: sim/isa/base/matrix_bytes.h. Only ldmatrix takes a packing, only stmatrix M16n8.
+struct ByteOperand {
+  ByteShape shape = ByteShape::M16n16;
+  Packing packing = Packing::Bytes;
+  int count = 1;
+  std::array<std::uint32_t, lanes> addresses{};  // of rows; lanes behind them are ignored
 };
 
 struct LoadMatrix {
@@ -53,5 +62,10 @@ Fault execute(State& state, const StoreMatrix& store);
 Fault check(const Operand& operand, const SharedMemory& shared);
 void execute(const SharedMemory& shared, WarpRegisters& registers, const LoadMatrix& load);
 void execute(SharedMemory& shared, const WarpRegisters& registers, const StoreMatrix& store);
+
+// ldmatrix and stmatrix of bytes. Requires: check() found nothing. Never run on silicon here.
+Fault check(const ByteOperand& operand, const SharedMemory& shared);
+void load(const SharedMemory& shared, WarpRegisters& registers, const ByteOperand& operand);
+void store(SharedMemory& shared, const WarpRegisters& registers, const ByteOperand& operand);
 
 }  // namespace tcq::matrix

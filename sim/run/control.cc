@@ -419,6 +419,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       g.active = active;
       query_cancel(x);
       return ++g.pc, true;
+    case Action::PendingQuery:
+      g.active = active;
+      query_pending(x);
+      return ++g.pc, true;
     case Action::Address:
       g.active = active;
       convert_address(x);

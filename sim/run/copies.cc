@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 
+#include "sim/isa/copy/bulk_copy.h"
 #include "sim/run/tensor_maps.h"
 #include "sim/run/tensor_memory.h"
 
@@ -217,10 +218,14 @@ bool data_type_of(const ptx::Form& form, tma::DataType& type) {
   }
 }
 
-// [dst], [src], size{, [mbar]{, mask}}
+// [dst], [src], size{, [mbar]{, mask}}; to global memory: {, policy}{, bytes}
 bool make_bulk(Executor& x) {
   const ptx::Form& form = x.form();
-  if (form.has(Flag::CpMask)) return false;
+  const std::uint32_t last = x.operand_count() - 1;
+  const auto byte_mask = [&](int lane) {
+    return form.has(Flag::CpMask) ? static_cast<std::uint16_t>(x.number(x.value(last), lane))
+                                  : bulk::all_bytes;
+  };
   const bool to_shared = is_shared(form.space());
   const bool from_shared = is_shared(form.space(ptx::Slot::Space2));
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
@@ -237,20 +242,29 @@ bool make_bulk(Executor& x) {
     if (to_shared)
       what = machine::BulkLoad{global, shared(0), bytes, shared(3), mask_at(x, 4, lane)};
     else
-      what = machine::BulkStore{shared(1), global, bytes};
+      what = machine::BulkStore{shared(1), global, bytes, byte_mask(lane)};
     return true;
   });
 }
 
+// [dst], [src], size{, [mbar]}
 bool make_bulk_reduction(Executor& x) {
   tma::Reduction op = {};
   tma::DataType type = {};
-  if (is_shared(x.form().space()) || !reduction_of(x.form(), op) || !data_type_of(x.form(), type))
-    return false;
+  if (!reduction_of(x.form(), op) || !data_type_of(x.form(), type)) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     std::uint64_t global = 0;
+    const auto shared = [&](std::uint32_t operand) {
+      return shared_address(x, shared_at(x, x.value(operand), lane));
+    };
+    if (is_shared(x.form().space())) {
+      what = machine::BulkSendReduce{
+          shared(1), shared(0), static_cast<std::uint32_t>(x.number(x.value(2), lane)),
+          shared(3), op,        type};
+      return true;
+    }
     if (!global_at(x, x.value(0), lane, global)) return true;
-    what = machine::BulkReduce{shared_address(x, shared_at(x, x.value(1), lane)), global,
+    what = machine::BulkReduce{shared(1), global,
                                static_cast<std::uint32_t>(x.number(x.value(2), lane)), op, type};
     return true;
   });
@@ -307,6 +321,32 @@ bool make_st_async(Executor& x) {
   });
 }
 
+// [a], size, 0
+bool make_st_bulk(Executor& x) {
+  return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+    const std::uint32_t at = shared_at(x, x.value(0), lane);
+    if (x.c.finding) return true;
+    what = machine::StoreZeros{offset_of(at), x.number(x.value(1), lane)};
+    return x.number(x.value(2), lane) == 0 && rank_of(at) == x.warp.cta;
+  });
+}
+
+// [dst], b, [mbar]. Of global memory, without an mbarrier: not modelled.
+bool make_red_async(Executor& x) {
+  machine::ReduceAsync reduction;
+  const bool exists = reduction_of(x.form(), reduction.op) &&
+                      data_type_of(x.form(), reduction.type) &&
+                      bulk::check_shared(reduction.op, reduction.type) == Fault::None;
+  if (!exists || x.operand_count() < 3) return false;
+  return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+    reduction.to = shared_address(x, shared_at(x, x.value(0), lane));
+    reduction.barrier = shared_address(x, shared_at(x, x.value(2), lane));
+    reduction.value = x.number(x.value(1), lane);
+    what = reduction;
+    return true;
+  });
+}
+
 // [dst], [mbar]: sixteen bytes that say no; to all CTAs with multicast::cluster::all.
 bool make_try_cancel(Executor& x) {
   const bool to_all = x.form().get<ptx::Multicast>() != ptx::Multicast::None;
@@ -347,6 +387,8 @@ bool make_copy(Executor& x) {
       return true;
     case Opcode::CpAsyncWaitAll: x.add(machine::CpAsyncWait{0, true}, active); return true;
     case Opcode::StAsync: return make_st_async(x);
+    case Opcode::StBulk: return make_st_bulk(x);
+    case Opcode::RedAsync: return make_red_async(x);
     case Opcode::ClusterlaunchcontrolTryCancel: return make_try_cancel(x);
     case Opcode::CpAsyncBulk: return make_bulk(x);
     case Opcode::CpAsyncBulkTensor: return make_tensor(x);

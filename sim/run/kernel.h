@@ -37,10 +37,11 @@ enum class Action : std::uint8_t {
   Trap,
   Load,  // of any space
   Store,
-  CancelQuery,  // of what try_cancel answered
-  Address,      // cvta, mapa, isspacep, getctarank
-  Converge,     // shfl.sync and its like: waits for the lanes of its mask, then Alu
-  Machine,      // an instruction of sim/async
+  CancelQuery,   // of what try_cancel answered
+  PendingQuery,  // mbarrier.pending_count, of what an arrival returned
+  Address,       // cvta, mapa, isspacep, getctarank
+  Converge,      // shfl.sync and its like: waits for the lanes of its mask, then Alu
+  Machine,       // an instruction of sim/async
   Unmodelled,
 };
 
@@ -50,6 +51,13 @@ inline constexpr std::uint32_t grid_workspace_bytes = 256;
 inline bool is_grid_workspace(const ptx::Value& value) {
   return value.kind == ptx::ValueKind::Special && (value.element == 1 || value.element == 2) &&
          static_cast<ptx::Special>(value.index) == ptx::Special::Envreg0;
+}
+
+// Of memory that several devices have at one address. A run has one device: what is reduced over all of them is its own
+// value. Source: PTX ISA 9.2, 9.7.9.14 "multimem.ld_reduce, multimem.st, multimem.red". Never run on silicon here.
+inline bool is_multimem(ptx::Opcode opcode) {
+  return opcode == ptx::Opcode::MultimemLdReduce || opcode == ptx::Opcode::MultimemSt ||
+         opcode == ptx::Opcode::MultimemRed;
 }
 
 struct Op {

@@ -45,7 +45,7 @@ bool is_sync(const ptx::Form& form) {
 Action action_of(Opcode opcode) {
   using enum Opcode;
   switch (opcode) {
-    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case MultimemLdReduce: case MultimemSt: case MultimemRed: case StBulk: case RedAsync: case MbarrierPendingCount: case Tcgen05LdRed:
+    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case Tcgen05LdRed:
       return Action::Unmodelled;
     case Prefetch: case Prefetchu: case Discard: case Applypriority: case Nanosleep: case Pmevent: case Brkpt:
     case Griddepcontrol: case CpAsyncBulkPrefetch: case CpAsyncBulkPrefetchTensor: case Createpolicy:
@@ -54,12 +54,13 @@ Action action_of(Opcode opcode) {
     case BrxIdx: return Action::Table;
     case Ret: case Exit: return Action::Exit;
     case Trap: return Action::Trap;
-    case Ld: case Ldu: return Action::Load;
-    case St: return Action::Store;
+    case Ld: case Ldu: case MultimemLdReduce: return Action::Load;
+    case St: case MultimemSt: return Action::Store;
     case Cvta: case Isspacep: case Mapa: case Getctarank: return Action::Address;
     case ClusterlaunchcontrolQueryCancel: return Action::CancelQuery;
+    case MbarrierPendingCount: return Action::PendingQuery;
     case ShflSync: case VoteSync: case MatchSync: case ReduxSync: case ElectSync: return Action::Converge;
-    case Atom: case Red: case BarWarpSync: case BarSync: case BarArrive: case BarrierClusterArrive:
+    case Atom: case Red: case MultimemRed: case BarWarpSync: case BarSync: case BarArrive: case BarrierClusterArrive:
     case BarrierClusterWait: case Fence: case FenceProxy: case FenceMbarrierInit: case Membar: case MbarrierInit:
     case MbarrierInval: case MbarrierArrive: case MbarrierArriveDrop: case MbarrierExpectTx:
     case MbarrierCompleteTx: case MbarrierTestWait: case MbarrierTryWait: case CpAsyncBulk: case CpAsyncBulkTensor:
@@ -68,7 +69,7 @@ Action action_of(Opcode opcode) {
     case Setmaxnreg: case Tcgen05Mma: case Tcgen05Ld: case Tcgen05St: case Tcgen05Cp: case Tcgen05Shift:
     case Tcgen05Alloc: case Tcgen05Dealloc: case Tcgen05Relinquish: case Tcgen05Commit: case Tcgen05Wait:
     case Tcgen05Fence: case CpAsync: case CpAsyncCommitGroup: case CpAsyncWaitGroup: case CpAsyncWaitAll:
-    case CpAsyncMbarrierArrive: case StAsync: case MembarProxy: case BarRed: case ClusterlaunchcontrolTryCancel:
+    case CpAsyncMbarrierArrive: case StAsync: case RedAsync: case StBulk: case MembarProxy: case BarRed: case ClusterlaunchcontrolTryCancel:
     case TensormapReplace: case TensormapCpFenceproxy: case WmmaLoad: case WmmaStore:
       return Action::Machine;
     default: return Action::Alu;
@@ -196,6 +197,8 @@ class Lowering {
       if (operation.approximate) note_approximation(instruction, operation.bound);
       if (!fits(instruction)) op.action = Action::Unmodelled;
     }
+    if (is_multimem(instruction.opcode))
+      note_approximation(instruction, "as where one device alone is bound to the multicast object");
     op.chops = instruction.opcode == Opcode::Cvt && reads_wider(instruction);
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
     list_operands(op, instruction);

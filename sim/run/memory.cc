@@ -206,6 +206,8 @@ std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf addre
     const std::uint64_t at = address_of(lane);
     Target& t = targets[static_cast<std::size_t>(lane)];
     t = target_of(x, x.form().space(), at);
+    const bool is_device = t.memory == Target::Memory::Global;
+    if (is_multimem(x.form().opcode) && !is_device) t.memory = Target::Memory::Nowhere;
     if (t.memory != Target::Memory::Nowhere || !fine) return;
     fine = false;
     x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(at));
@@ -388,7 +390,11 @@ void convert_address(Executor& x) {
         return set_number(x, to, lane, static_cast<std::uint64_t>(rank_of(shared)));
       }
       default: {
-        const bool inside = in_window(a, window_of(x.form().space()));
+        const Space space = x.form().space();
+        const bool is_own = space == Space::Shared || space == Space::SharedCta;
+        const bool inside =
+            in_window(a, window_of(space)) &&
+            (!is_own || rank_of(static_cast<std::uint32_t>(a - shared_window)) == x.warp.cta);
         return x.set_mask(x.slot(to), 1u << lane, inside ? ~0u : 0);
       }
     }

@@ -118,7 +118,7 @@ bool make_inval(Executor& x) {
   return true;
 }
 
-// arrive{.expect_tx} {state,} [a]{, count}
+// arrive{.expect_tx}{.noComplete} {state,} [a]{, count}
 bool make_arrive(Executor& x) {
   const ptx::Form& form = x.form();
   std::uint32_t at = 0;
@@ -126,12 +126,11 @@ bool make_arrive(Executor& x) {
                           x.value(0).kind == ValueKind::AtVariable ||
                           x.value(0).kind == ValueKind::AtAddress;
   if (!is_address) at = 1;
-  if (form.has(Flag::NoComplete)) return false;
   const bool counted = x.operand_count() > at + 1;
   const bool expects = form.has(Flag::ExpectTx);
   const bool drops = form.opcode == Opcode::MbarrierArriveDrop;
-  if (expects && drops) return false;
   if (at == 1 && x.value(0).kind != ValueKind::Sink) x.group.result = Result::Token;
+  machine::LaneBytes* const states = x.group.result == Result::Token ? &x.group.data : nullptr;
   for_each_alike(
       x,
       [&](int lane) {
@@ -142,13 +141,16 @@ bool make_arrive(Executor& x) {
         const Address barrier = shared_address(x, a.first);
         const machine::Scope scope = scope_of(form, machine::Scope::Cta);
         if (expects)
-          return machine::MbarrierArriveExpectTx{barrier, a.second, scope, is_relaxed(form)};
+          return machine::MbarrierArriveExpectTx{barrier,          a.second, scope,
+                                                 is_relaxed(form), drops,    states};
         machine::MbarrierArrive arrive;
         arrive.barrier = barrier;
         arrive.count = a.second;
         arrive.scope = scope;
         arrive.relaxed = is_relaxed(form);
         arrive.drop = drops;
+        arrive.completes = !form.has(Flag::NoComplete);
+        arrive.states = states;
         return arrive;
       });
   return true;
@@ -186,7 +188,7 @@ bool make_tx(Executor& x) {
   return true;
 }
 
-// A token is the number of the phase that an arrival was counted in; a wait for it waits for its parity.
+// A token begins with the number of the phase that an arrival was counted in; a wait for it waits for its parity.
 bool make_try_wait(Executor& x) {
   const ptx::Form& form = x.form();
   const Slot predicate = x.slot(x.value(0));
@@ -282,20 +284,49 @@ bool make_setmaxnreg(Executor& x) {
 
 // --- ldmatrix, stmatrix ----------------------------------------------------------------------------
 
+bool is_shape(const ptx::Form& form, int rows, int columns) {
+  return form.shape[0] == rows && form.shape[1] == columns;
+}
+
+// .b8, or .b8x16 from something narrower. False: there is no such form.
+bool read_packing(const ptx::Form& form, matrix::Packing& packing) {
+  if (form.types[0] == ptx::Type::B8) return form.types[1] == ptx::Type::None;
+  packing = form.types[1] == ptx::Type::B4x16P64 ? matrix::Packing::B4x16_p64
+                                                 : matrix::Packing::B6x16_p32;
+  return form.types[0] == ptx::Type::B8x16 &&
+         (form.types[1] == ptx::Type::B4x16P64 || form.types[1] == ptx::Type::B6x16P32);
+}
+
+// The form's shape and elements. False: there is no such form.
+bool read_matrices(const ptx::Form& form, machine::LaneMatrices& m) {
+  using enum matrix::ByteShape;
+  m.stores = form.opcode == Opcode::Stmatrix;
+  if (is_shape(form, 8, 8)) return form.types[0] == ptx::Type::B16;
+  if (!read_packing(form, m.packing)) return false;
+  const bool widens = m.packing != matrix::Packing::Bytes;
+  if (m.stores) {
+    m.bytes = M16n8;
+    return is_shape(form, 16, 8) && form.has(Flag::Trans) && !widens;
+  }
+  m.bytes = is_shape(form, 16, 16) ? M16n16 : M8n16;
+  if (*m.bytes == M16n16) return form.has(Flag::Trans);
+  return is_shape(form, 8, 16) && !form.has(Flag::Trans) && widens;
+}
+
 bool make_matrices(Executor& x) {
   const ptx::Form& form = x.form();
-  if (form.shape[0] != 8 || form.shape[1] != 8 || form.types[0] != ptx::Type::B16) return false;
   machine::LaneMatrices m;
-  m.stores = form.opcode == Opcode::Stmatrix;
+  if (!read_matrices(form, m)) return false;
   m.count = 1 << (static_cast<int>(form.get<ptx::MatrixCount>()) - 1);
   m.transposed = form.has(Flag::Trans);
   m.data = &x.group.data;
   const Value& address = x.value(m.stores ? 0 : 1);
   const Value& data = x.value(m.stores ? 1 : 0);
-  if (data.kind == ValueKind::Vector ? data.value != m.count : m.count != 1) return false;
+  const int registers = m.count * (m.bytes ? matrix::registers(*m.bytes) : 1);
+  if (data.kind == ValueKind::Vector ? data.value != registers : registers != 1) return false;
   for (int lane = 0; lane < 32; ++lane)
     m.rows[static_cast<std::size_t>(lane)] = offset_of(shared_at(x, address, lane));
-  for (int r = 0; r < m.count; ++r) {
+  for (int r = 0; r < registers; ++r) {
     const Value& reg =
         data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data;
     if (!m.stores) m.loaded.push_back(static_cast<int>(x.slot(reg)));
@@ -320,14 +351,11 @@ void finish_matrices(Executor& x) {
   }
 }
 
-// The phase that the arrival was counted in.
 void finish_token(Executor& x) {
   x.for_each_lane(x.group.active, [&](int lane) {
-    const std::uint32_t address = shared_at(x, x.value(1), lane);
-    const int index = x.c.find_slot(rank_of(address), offset_of(address));
-    const auto& state = x.c.slot(index).state;
-    const bool completed = state.pending == state.expected && state.tx == 0;
-    x.set_wide(x.slot(x.value(0)), lane, completed ? state.phase - 1 : state.phase);
+    std::uint64_t state = 0;
+    std::memcpy(&state, x.group.data[static_cast<std::size_t>(lane)].data(), sizeof state);
+    x.set_wide(x.slot(x.value(0)), lane, state);
   });
 }
 
@@ -358,7 +386,8 @@ bool make_statements(Executor& x) {
     case MbarrierTestWait:
     case MbarrierTryWait: return make_try_wait(x);
     case Atom:
-    case Red: return make_atomic(x);
+    case Red:
+    case MultimemRed: return make_atomic(x);
     case WgmmaMmaAsync: return make_wgmma(x);
     case WgmmaFence: x.add(machine::WgmmaFence{}, active); return true;
     case WgmmaCommitGroup: x.add(machine::WgmmaCommit{}, active); return true;
@@ -372,6 +401,12 @@ bool make_statements(Executor& x) {
     case WmmaStore: return make_fragment(x);
     default: return make_copy(x);
   }
+}
+
+void query_pending(Executor& x) {
+  x.for_each_lane(x.group.active, [&](int lane) {
+    x.words(x.slot(x.value(0)))[lane] = mbarrier::pending_count(x.number(x.value(1), lane));
+  });
 }
 
 void finish_statements(Executor& x) {

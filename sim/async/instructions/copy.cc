@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -51,7 +52,19 @@ std::vector<tma::GlobalRun> runs_of(const bulk::Range& range) {
 }
 std::vector<tma::GlobalRun> runs_written(const tma::Store& i) { return runs_written(i.tile); }
 std::vector<tma::GlobalRun> runs_written(const tma::Reduce& i) { return runs_written(i.tile); }
-std::vector<tma::GlobalRun> runs_written(const bulk::Store& i) { return runs_of(i.range); }
+std::vector<tma::GlobalRun> runs_written(const bulk::Store& i) {
+  if (i.byte_mask == bulk::all_bytes) return runs_of(i.range);
+  std::vector<tma::GlobalRun> runs;
+  for (std::uint32_t byte = 0; byte < i.range.bytes; ++byte) {
+    if (!bulk::is_copied(i.byte_mask, byte)) continue;
+    const std::uint64_t at = i.range.global + byte;
+    if (!runs.empty() && runs.back().end == at)
+      ++runs.back().end;
+    else
+      runs.push_back({at, at + 1});
+  }
+  return runs;
+}
 std::vector<tma::GlobalRun> runs_written(const bulk::Reduce& i) { return runs_of(i.range); }
 
 // Number of a reduction that gives the same bits in any order among its like; 0 for the others.
@@ -86,22 +99,63 @@ AccessId add_copy_access(Step& s, AccessKind kind, Stream stream) {
   return s.c.log.add(access);
 }
 
+// What an access of a load or a reduction to shared memory is. Reductions: see commute().
+template <class I>
+constexpr bool reduces = requires(const I& i) {
+  i.op;
+};
+template <class I>
+constexpr bool is_generic = std::is_same_v<I, StoreAsync> || std::is_same_v<I, ReduceAsync>;
+
+constexpr AccessKind kind_of(bool generic, bool reduction) {
+  if (generic) return AccessKind::Store;
+  return reduction ? AccessKind::CopyReduce : AccessKind::CopyWrite;
+}
+
+// Counting up or down commutes with itself as long as the limit is the same; limits 2^31 apart count as one.
+std::uint32_t commuting(const ReduceAsync& i) {
+  const bool counts = i.op == tma::Reduction::Inc || i.op == tma::Reduction::Dec;
+  if (!counts) return commuting(i.op, i.type);
+  constexpr std::uint32_t others = tma::reduction_count * tma::data_type_count;
+  return others + 1 + 2 * static_cast<std::uint32_t>(i.value) + (i.op == tma::Reduction::Dec);
+}
+std::uint32_t commuting(const BulkSendReduce& i) { return commuting(i.op, i.type); }
+
+template <class I>
+void describe_load(Access& access, const I& i, const MbarrierSlot& slot) {
+  access.operation = slot.state.phase;
+  if constexpr (reduces<I>) access.operation = commuting(i);
+  access.is_red_async = access.is_strong = std::is_same_v<I, ReduceAsync>;
+}
+
+// A reduction of bytes that nobody has written gives anything. False: that ends it.
+bool are_written(Step& s, int cta, ByteRange bytes) {
+  const Provenance& memory = s.c.cta(cta).provenance;
+  std::uint32_t at = bytes.begin;
+  while (at < bytes.end && memory.writer(at) != 0) ++at;
+  if (at == bytes.end) return true;
+  return !s.c.stops_at({.fault = Fault::SharedUninitialized,
+                        .at = s.place(s.first_lane()),
+                        .at_kind = AccessKind::CopyReduce,
+                        .cta = cta,
+                        .bytes = {at, bytes.end}});
+}
+
 // One copy into one CTA, which completes `bytes` on an mbarrier there, or on one of the CTA that it names.
 template <class I>
 Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes) {
   Address barrier = i.barrier.in(cta);
   if constexpr (std::is_same_v<I, TensorLoad>)  // cta_group::2: it may be the peer's
     if (i.multicast == 0 && i.barrier.cta != own_cta) barrier = i.barrier;
-  constexpr bool is_generic = std::is_same_v<I, StoreAsync>;
-  MbarrierSlot* slot = is_generic ? usable_slot(s, barrier, s.first_lane())
-                                  : slot_to_complete(s, barrier, s.first_lane());
+  MbarrierSlot* slot = is_generic<I> ? usable_slot(s, barrier, s.first_lane())
+                                     : slot_to_complete(s, barrier, s.first_lane());
   if (slot == nullptr) return nullptr;
-  const AccessId write =
-      add_copy_access(s, is_generic ? AccessKind::Store : AccessKind::CopyWrite, slot->phases);
-  s.c.log[write].operation = slot->state.phase;
+  if (reduces<I> && !are_written(s, cta, box)) return nullptr;
+  const AccessId write = add_copy_access(s, kind_of(is_generic<I>, reduces<I>), slot->phases);
+  describe_load(s.c.log[write], i, *slot);
   s.c.log[write].base = box.begin;
   const Instruction* what = s.kept();
-  if (!is_generic) s.c.log[write].load = std::get_if<TensorLoad>(what);
+  if (!is_generic<I>) s.c.log[write].load = std::get_if<TensorLoad>(what);
   if (!record(s, write, cta, box)) return nullptr;
   Copy copy;
   copy.id = encode({AgentKind::Copy, s.warp.number, s.warp.copies, cta});
@@ -167,6 +221,11 @@ std::string BulkSend::text(const Names& names) const {
                 "], ", bytes, ", [", names.at(barrier), "]");
 }
 
+std::string BulkSendReduce::text(const Names& names) const {
+  return joined("cp.reduce.async.bulk.shared::cluster.shared::cta.", tma::name(op), " [",
+                names.at(to), "], [", names.at(from), "], ", bytes, ", [", names.at(barrier), "]");
+}
+
 void TensorLoad::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Load load{tile_of(map_at(s, map), start, to.of(s.thread_of(s.first_lane())))};
@@ -189,43 +248,81 @@ void BulkLoad::execute(Step& s) const {
   if (!s.stopped()) note_global_reads(s, first, runs_of(load.range));
 }
 
-void BulkSend::execute(Step& s) const {
-  if (!one_lane_issues(s) || !cta_runs(s, s.cta_of(to), s.first_lane())) return;
+namespace {
+
+// From the own CTA's shared memory to that of a CTA of the cluster.
+template <class I, class Send>
+void execute_send(Step& s, const I& i, Send make) {
+  const int cta = s.cta_of(i.to);
+  if (!one_lane_issues(s) || !cta_runs(s, cta, s.first_lane())) return;
   const int thread = s.thread_of(s.first_lane());
-  const std::uint32_t source = from.of(thread);
-  const std::uint32_t target = to.of(thread);
-  if (const Fault fault = bulk::check(bulk::Send{0, source, 0, target, bytes}, s.cta().shared,
-                                      s.c.cta(s.cta_of(to)).shared);
-      fault != Fault::None)
-    return s.fail(fault, s.first_lane(), source);
+  const std::uint32_t source = i.from.of(thread);
+  const std::uint32_t target = i.to.of(thread);
+  const Fault fault = bulk::check(make(bulk::Send{0, source, 0, target, i.bytes}), s.cta().shared,
+                                  s.c.cta(cta).shared);
+  if (fault != Fault::None) return s.fail(fault, s.first_lane(), source);
   ++s.warp.copies;
-  Copy* copy = add_load(s, *this, s.cta_of(to), {target, target + bytes}, bytes);
+  Copy* copy = add_load(s, i, cta, {target, target + i.bytes}, i.bytes);
   if (copy == nullptr) return;
   copy->source_cta = s.warp.cta;
   copy->source_address = source;
   const Stream phases = s.c.slot(copy->slot).phases;
   copy->read = add_copy_access(s, AccessKind::CopyRead, phases);
-  record(s, copy->read, s.warp.cta, {source, source + bytes});
+  record(s, copy->read, s.warp.cta, {source, source + i.bytes});
+}
+
+}  // namespace
+
+void BulkSend::execute(Step& s) const {
+  execute_send(s, *this, [](const bulk::Send& send) { return send; });
+}
+void BulkSendReduce::execute(Step& s) const {
+  execute_send(s, *this, [&](const bulk::Send& send) { return bulk::SendReduce{send, op, type}; });
 }
 
 std::string StoreAsync::text(const Names& names) const {
   return joined("st.async.b", 8 * bytes, " [", names.at(to), "], [", names.at(barrier), "]");
 }
 
-void StoreAsync::execute(Step& s) const {
-  const int cta = s.cta_of(to);
+namespace {
+
+template <class I>
+void execute_store_async(Step& s, const I& i, std::uint32_t bytes) {
+  const int cta = s.cta_of(i.to);
   if (!reach_cta(s, cta, s.first_lane()) || !has_started(s, cta, s.first_lane())) return;
-  const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
+  const std::uint32_t target = i.to.of(s.thread_of(s.first_lane()));
   if (target % bytes != 0) return s.fail(Fault::SharedUnaligned, s.first_lane(), target);
   if (!s.c.cta(cta).shared.contains(target, bytes))
     return s.fail(Fault::SharedMemoryOutOfRange, s.first_lane(), target);
   ++s.warp.copies;
-  add_load(s, *this, cta, {target, target + bytes}, bytes);
+  add_load(s, i, cta, {target, target + bytes}, bytes);
 }
 
-void StoreAsync::move(const CopyData& data) const {
+std::uint8_t* bytes_of(const CopyData& data) {
   SharedMemory& shared = data.target();
-  std::copy_n(value.begin(), bytes, shared.data() + (data.copy.box.begin - shared.base()));
+  return shared.data() + (data.copy.box.begin - shared.base());
+}
+
+}  // namespace
+
+void StoreAsync::execute(Step& s) const { execute_store_async(s, *this, bytes); }
+
+void StoreAsync::move(const CopyData& data) const {
+  std::copy_n(value.begin(), bytes, bytes_of(data));
+}
+
+std::string ReduceAsync::text(const Names& names) const {
+  return joined("red.async.", tma::name(op), " [", names.at(to), "], [", names.at(barrier), "]");
+}
+void ReduceAsync::execute(Step& s) const {
+  if (const Fault fault = bulk::check_shared(op, type); fault != Fault::None)
+    return s.fail(fault, s.first_lane());
+  execute_store_async(s, *this, tma::element_bytes(type));
+}
+void ReduceAsync::move(const CopyData& data) const {
+  std::array<std::uint8_t, sizeof value> element;
+  std::memcpy(element.data(), &value, sizeof value);
+  bulk::reduce_bytes(op, type, bytes_of(data), element.data(), tma::element_bytes(type));
 }
 
 void TensorLoad::move(const CopyData& data) const {
@@ -237,6 +334,11 @@ void BulkLoad::move(const CopyData& data) const {
 void BulkSend::move(const CopyData& data) const {
   bulk::execute(bulk::Send{0, data.copy.source_address, 0, data.copy.box.begin, bytes},
                 data.c.cta(data.copy.source_cta).shared, data.target());
+}
+void BulkSendReduce::move(const CopyData& data) const {
+  const bulk::Send send{0, data.copy.source_address, 0, data.copy.box.begin, bytes};
+  bulk::execute(bulk::SendReduce{send, op, type}, data.c.cta(data.copy.source_cta).shared,
+                data.target());
 }
 
 // --- stores and reductions -------------------------------------------------------------------------
@@ -326,7 +428,8 @@ std::string TensorReduce::text(const Names& names) const {
                 names.at(from), "]");
 }
 std::string BulkStore::text(const Names& names) const {
-  return joined("cp.async.bulk global, [", names.at(from), "], ", bytes);
+  return joined("cp.async.bulk", byte_mask != bulk::all_bytes ? ".cp_mask" : "", " global, [",
+                names.at(from), "], ", bytes);
 }
 std::string BulkReduce::text(const Names& names) const {
   return joined("cp.reduce.async.bulk.", tma::name(op), " global, [", names.at(from), "], ", bytes);
@@ -350,7 +453,7 @@ void BulkStore::execute(Step& s) const {
   if (!one_lane_issues(s)) return;
   const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
   const ByteRange range = {source, source + bytes};
-  execute_store(s, *this, bulk::Store{{to, source, bytes}}, range, {range}, {});
+  execute_store(s, *this, bulk::Store{{to, source, bytes}, byte_mask}, range, {range}, {});
 }
 
 void BulkReduce::execute(Step& s) const {
@@ -368,7 +471,8 @@ void TensorReduce::move(const CopyData& data) const {
   tma::execute(tma::Reduce{data.tile(start), op}, data.source(), data.global);
 }
 void BulkStore::move(const CopyData& data) const {
-  bulk::execute(bulk::Store{{to, data.copy.box.begin, bytes}}, data.source(), data.global);
+  bulk::execute(bulk::Store{{to, data.copy.box.begin, bytes}, byte_mask}, data.source(),
+                data.global);
 }
 void BulkReduce::move(const CopyData& data) const {
   bulk::execute(bulk::Reduce{{to, data.copy.box.begin, bytes}, op, type}, data.source(),

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sim/async/instructions/clause.h"
+#include "sim/isa/copy/bulk_copy.h"
 #include "sim/isa/copy/tma_reduction.h"
 #include "sim/isa/copy/tma_tile.h"
 
@@ -76,6 +77,7 @@ struct BulkStore {
   Address from;
   std::uint64_t to = 0;
   std::uint32_t bytes = 0;
+  std::uint16_t byte_mask = bulk::all_bytes;  // .cp_mask
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{};
   void writes_global(GlobalWrites&) const;
@@ -111,12 +113,46 @@ struct BulkSend {
   void move(const CopyData&) const;
 };
 
+// cp.reduce.async.bulk, shared::cta -> shared::cluster, and its mbarrier as BulkSend's. Source: 9.7.9.25.4.2: every
+// element is a relaxed operation of its own, so that reductions race with none of their like. Never run on silicon as
+// a program; its bits: sim/machine/bulk.h.
+struct BulkSendReduce {
+  Address from;
+  Address to;
+  std::uint32_t bytes = 0;
+  Address barrier;
+  tma::Reduction op = tma::Reduction::Add;
+  tma::DataType type = tma::DataType::UInt32;
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+  void move(const CopyData&) const;
+};
+
 // st.async: a lane's register into shared memory of a CTA, whose mbarrier counts the bytes. In the generic proxy.
 struct StoreAsync {
   Address to;
   Address barrier;
   std::uint32_t bytes = 0;
   std::array<std::uint8_t, 16> value = {};
+  static constexpr std::uint16_t multicast = 0;
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+  void move(const CopyData&) const;
+};
+
+// red.async: an element of shared memory of a CTA, whose mbarrier counts the bytes. In the generic proxy as st.async, and
+// relaxed: strong among its like and atom. Source: PTX ISA 9.2, 9.7.13.7 "red.async".
+// Inferred: the proxy, as of st.async. Never run on silicon here.
+struct ReduceAsync {
+  Address to;
+  Address barrier;
+  std::uint64_t value = 0;
+  tma::Reduction op = tma::Reduction::Add;
+  tma::DataType type = tma::DataType::UInt32;
   static constexpr std::uint16_t multicast = 0;
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};

@@ -153,8 +153,8 @@ bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int
 namespace {
 
 // Two lanes of one store have bytes in common and other values for them: who wins is open. False: that ends it.
-bool stores_agree(Step& s, const Access& access, const LaneAddresses& where,
-                  const LaneBytes& data, int begin) {
+bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, const LaneBytes& data,
+                  int begin) {
   const bool strided = access.table == nullptr;
   const auto width = static_cast<std::uint32_t>(where.bytes);
   const bool apart = std::popcount(s.lanes) == 1 || access.width == 0 ||
@@ -204,6 +204,25 @@ void LaneAccess::execute(Step& s) const {
     std::memcpy(stores ? memory : value, stores ? value : memory, width);
   });
   if (!stores) note_loaded(s, id, loaded);
+}
+
+std::string StoreZeros::text(const Names&) const {
+  return "st.bulk.shared " + std::to_string(bytes) + ", 0";
+}
+
+void StoreZeros::execute(Step& s) const {
+  constexpr std::uint32_t unit = 8;
+  constexpr std::uint64_t most = std::uint64_t{1} << 24;
+  if (to % unit != 0) return s.fail(Fault::SharedUnaligned, s.first_lane(), to);
+  if (bytes % unit != 0 || bytes > most) return s.fail(Fault::BulkBytes, s.first_lane());
+  SharedMemory& shared = s.cta().shared;
+  const auto size = static_cast<std::uint32_t>(bytes);
+  if (!shared.contains(to, size)) return s.fail(Fault::SharedMemoryOutOfRange, s.first_lane(), to);
+  Access access = generic_access(s, AccessKind::Store);
+  access.base = to;
+  note_lanes(s, access);
+  if (!record(s, s.c.log.add(access), s.warp.cta, {to, to + size})) return;
+  std::memset(shared.data() + (to - shared.base()), 0, size);
 }
 
 // --- accesses that synchronise ---------------------------------------------------------------------
@@ -337,28 +356,66 @@ void FenceMemory::execute(Step& s) const {
 
 // --- ldmatrix, stmatrix ----------------------------------------------------------------------------
 
+namespace {
+
+const char* shape_text(const LaneMatrices& i) {
+  if (!i.bytes) return ".m8n8";
+  switch (*i.bytes) {
+    case matrix::ByteShape::M16n16: return ".m16n16";
+    case matrix::ByteShape::M8n16: return ".m8n16";
+    case matrix::ByteShape::M16n8: break;
+  }
+  return ".m16n8";
+}
+
+// What the rows are, in what is executed.
+matrix::Operand halves(const LaneMatrices& i) { return {i.count, i.transposed, i.rows}; }
+matrix::ByteOperand bytes_of(const LaneMatrices& i) {
+  return {*i.bytes, i.packing, i.count, i.rows};
+}
+
+Fault check_rows(const LaneMatrices& i, const SharedMemory& shared) {
+  return i.bytes ? matrix::check(bytes_of(i), shared) : matrix::check(halves(i), shared);
+}
+
+bool record_rows(Step& s, const LaneMatrices& i, AccessId id) {
+  const int rows = (i.bytes ? matrix::rows(*i.bytes) : 8) * i.count;
+  const auto row_bytes = static_cast<std::uint32_t>(matrix::packed_bytes(i.packing));
+  for (int row = 0; row < rows; ++row) {
+    const std::uint32_t at = i.rows[static_cast<std::size_t>(row)];
+    if (!record(s, id, s.warp.cta, {at, at + row_bytes})) return false;
+  }
+  return true;
+}
+
+void store(const LaneMatrices& i, SharedMemory& shared, const matrix::WarpRegisters& registers) {
+  if (i.bytes) return matrix::store(shared, registers, bytes_of(i));
+  matrix::execute(shared, registers, matrix::StoreMatrix{halves(i)});
+}
+void load(const LaneMatrices& i, const SharedMemory& shared, matrix::WarpRegisters& registers) {
+  if (i.bytes) return matrix::load(shared, registers, bytes_of(i));
+  matrix::execute(shared, registers, matrix::LoadMatrix{halves(i)});
+}
+
+}  // namespace
+
 std::string LaneMatrices::text(const Names&) const {
-  return joined(stores ? "stmatrix" : "ldmatrix", ".sync.aligned.m8n8.x", count);
+  return joined(stores ? "stmatrix" : "ldmatrix", ".sync.aligned", shape_text(*this), ".x", count);
 }
 
 void LaneMatrices::execute(Step& s) const {
   if (!s.all_lanes_take_part()) return;
-  matrix::Operand operand{count, transposed, rows};
-  if (const Fault fault = matrix::check(operand, s.cta().shared); fault != Fault::None)
+  if (const Fault fault = check_rows(*this, s.cta().shared); fault != Fault::None)
     return s.fail(fault);
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   note_lanes(s, access);
   const AccessId id = s.c.log.add(access);
-  constexpr std::uint32_t row_bytes = 16;
-  for (int row = 0; row < 8 * count; ++row) {
-    const std::uint32_t at = rows[static_cast<std::size_t>(row)];
-    if (!record(s, id, s.warp.cta, {at, at + row_bytes})) return;
-  }
+  if (!record_rows(s, *this, id)) return;
   matrix::WarpRegisters registers{};
   for (std::size_t lane = 0; lane < warp_threads; ++lane)
     std::memcpy(registers[lane].data(), (*data)[lane].data(), sizeof registers[lane]);
-  if (stores) return matrix::execute(s.cta().shared, registers, matrix::StoreMatrix{operand});
-  matrix::execute(s.cta().shared, registers, matrix::LoadMatrix{operand});
+  if (stores) return store(*this, s.cta().shared, registers);
+  load(*this, s.cta().shared, registers);
   for (std::size_t lane = 0; lane < warp_threads; ++lane)
     std::memcpy((*data)[lane].data(), registers[lane].data(), sizeof registers[lane]);
   note_loaded(s, id, loaded);

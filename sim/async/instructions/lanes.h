@@ -11,10 +11,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/async/instructions/clause.h"
+#include "sim/isa/base/matrix_bytes.h"
 
 namespace tcq::machine {
 
@@ -38,6 +40,17 @@ struct LaneAccess {
   LaneBytes* data = nullptr;
   std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
   int begin = 0;            // where in a lane's data its bytes begin
+
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+};
+
+// st.bulk of one lane: zeros into its own CTA's shared memory, an ordinary store of the generic proxy.
+// Source: PTX ISA 9.2, 9.7.9.13 "st.bulk". Inferred: the address is a multiple of 8. Never run on silicon here.
+struct StoreZeros {
+  std::uint32_t to = 0;
+  std::uint64_t bytes = 0;
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
@@ -74,6 +87,8 @@ struct FenceMemory {
 // ldmatrix and stmatrix; the registers of lane l are data[l], four words.
 struct LaneMatrices {
   bool stores = false;
+  std::optional<matrix::ByteShape> bytes = {};  // none: 8 x 8 of 16 bits
+  matrix::Packing packing = matrix::Packing::Bytes;
   int count = 1;
   bool transposed = false;
   std::array<std::uint32_t, 32> rows = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "sim/async/access.h"
@@ -81,7 +82,7 @@ Order order_of(bool relaxed) { return relaxed ? Order::Relaxed : Order::Release;
 // wrong with that.
 template <class Operation>
 void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch touch,
-              Operation operation) {
+              Operation operation, LaneBytes* states = nullptr) {
   MbarrierSlot* slot = nullptr;
   s.for_each_lane([&](int lane) {
     if (s.stopped()) return;
@@ -91,6 +92,9 @@ void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch t
       if (order != Order::None) release(s, *slot, scope, order == Order::Relaxed);
     }
     const std::uint32_t phase = slot->state.phase;
+    const std::uint64_t before = mbarrier::state_word(slot->state);
+    if (states != nullptr)
+      std::memcpy((*states)[static_cast<std::size_t>(lane)].data(), &before, sizeof before);
     if (const Fault fault = operation(slot->state); fault != Fault::None) {
       s.c.fail({.fault = fault,
                 .at = s.place(lane),
@@ -141,12 +145,13 @@ std::vector<Touch> MbarrierCompleteTx::touches(const Standing& at) const {
 }
 
 std::string MbarrierArrive::text(const Names& names) const {
-  return joined("mbarrier.arrive", drop ? "_drop" : "", relaxed ? ".relaxed" : ".release",
-                text_of(scope), " [", names.at(barrier), "]");
+  return joined("mbarrier.arrive", drop ? "_drop" : "", completes ? "" : ".noComplete",
+                relaxed ? ".relaxed" : ".release", text_of(scope), " [", names.at(barrier), "]");
 }
 std::string MbarrierArriveExpectTx::text(const Names& names) const {
-  return joined("mbarrier.arrive.expect_tx", relaxed ? ".relaxed" : ".release", text_of(scope),
-                " [", names.at(barrier), "], ", bytes);
+  return joined("mbarrier.arrive", drop ? "_drop" : "", ".expect_tx",
+                relaxed ? ".relaxed" : ".release", text_of(scope), " [", names.at(barrier), "], ",
+                bytes);
 }
 std::string MbarrierExpectTx::text(const Names& names) const {
   return joined("mbarrier.expect_tx [", names.at(barrier), "], ", bytes);
@@ -156,14 +161,18 @@ std::string MbarrierCompleteTx::text(const Names& names) const {
 }
 
 void MbarrierArrive::execute(Step& s) const {
-  count_on(s, barrier, scope, order_of(relaxed), {.arrives = true}, [&](mbarrier::Mbarrier& state) {
+  const auto arrive = [&](mbarrier::Mbarrier& state) {
+    if (!completes) return mbarrier::arrive_without_completing(state, count, drop);
     return drop ? mbarrier::arrive_drop(state, count) : mbarrier::arrive(state, count);
-  });
+  };
+  count_on(s, barrier, scope, order_of(relaxed), {.arrives = true}, arrive, states);
 }
 
 void MbarrierArriveExpectTx::execute(Step& s) const {
-  count_on(s, barrier, scope, order_of(relaxed), {.arrives = true, .expects = true},
-           [&](mbarrier::Mbarrier& state) { return mbarrier::arrive_expect_tx(state, bytes); });
+  count_on(
+      s, barrier, scope, order_of(relaxed), {.arrives = true, .expects = true},
+      [&](mbarrier::Mbarrier& state) { return mbarrier::arrive_expect_tx(state, bytes, drop); },
+      states);
 }
 
 void MbarrierExpectTx::execute(Step& s) const {

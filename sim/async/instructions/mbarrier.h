@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/async/instructions/clause.h"
+#include "sim/async/instructions/lanes.h"
 
 namespace tcq::machine {
 
@@ -30,13 +30,15 @@ struct MbarrierInval {
   void execute(Step&) const;
 };
 
-// Releases at `scope`, unless relaxed.
+// Releases at `scope`, unless relaxed. `states` gets mbarrier::state_word() of each lane.
 struct MbarrierArrive {
   Address barrier;
   std::uint32_t count = 1;
   Scope scope = Scope::Cta;
   bool relaxed = false;
   bool drop = false;
+  bool completes = true;  // false: .noComplete
+  LaneBytes* states = nullptr;
 
   static constexpr None registers{}, check{}, is_blocked{}, waiting{}, writes_global{};
   std::vector<Touch> touches(const Standing&) const;
@@ -48,6 +50,8 @@ struct MbarrierArriveExpectTx {
   std::uint32_t bytes = 0;
   Scope scope = Scope::Cta;
   bool relaxed = false;
+  bool drop = false;
+  LaneBytes* states = nullptr;
 
   static constexpr None registers{}, check{}, is_blocked{}, waiting{}, writes_global{};
   std::vector<Touch> touches(const Standing&) const;

@@ -21,6 +21,33 @@ enum class ByteShape { M16n16, M8n16, M16n8 };  // ldmatrix.trans, ldmatrix, stm
 
 inline constexpr int byte_columns = 16;  // elements of a row
 
+// What the 16 bytes of a row hold: .b8, .b8x16.b4x16_p64, .b8x16.b6x16_p32. Narrow elements lie one behind the other
+// from the lowest bit of the first byte on.
+// Inferred: a widened element has its bits at the bottom of its byte, zeros above (CUTLASS shifts 4-bit ones to the place
+// where mma reads them: cute/atom/mma_traits_sm120.hpp). Never run on silicon here.
+enum class Packing { Bytes, B4x16_p64, B6x16_p32 };
+
+HOST_DEVICE constexpr int element_bits(Packing packing) {
+  switch (packing) {
+    case Packing::Bytes: break;
+    case Packing::B4x16_p64: return 4;
+    case Packing::B6x16_p32: return 6;
+  }
+  return 8;
+}
+// Of a row, that are read; padding follows.
+HOST_DEVICE constexpr int packed_bytes(Packing packing) {
+  return byte_columns * element_bits(packing) / 8;
+}
+// The byte of a row in which an element begins, and the element of that byte and the next.
+HOST_DEVICE constexpr int first_byte(Packing packing, int col) {
+  return col * element_bits(packing) / 8;
+}
+HOST_DEVICE constexpr int unpacked(Packing packing, int col, int byte, int next) {
+  const int bits = element_bits(packing);
+  return (next << 8 | byte) >> col * bits % 8 & ((1 << bits) - 1);
+}
+
 HOST_DEVICE constexpr int rows(ByteShape shape) { return shape == ByteShape::M16n16 ? 16 : 8; }
 
 // Of each thread, for one matrix.

@@ -22,6 +22,12 @@ namespace tcq::bulk {
 inline constexpr std::uint32_t unit_bytes = 16;
 inline constexpr std::uint32_t max_bytes = (1u << 20) - unit_bytes;
 
+// byteMask of cp.async.bulk.cp_mask: bit i is byte i of each unit. From sm_100 on; never run on silicon here.
+inline constexpr std::uint16_t all_bytes = 0xffff;
+HOST_DEVICE constexpr bool is_copied(std::uint16_t byte_mask, std::uint32_t byte) {
+  return (byte_mask >> byte % unit_bytes & 1) != 0;
+}
+
 // What an sm_90 moves, told to move any size by a register: whole units, counted in 16 bits. PTX
 // leaves sizes that check() refuses undefined, and nothing traps.
 HOST_DEVICE constexpr std::uint32_t moved_bytes(std::uint32_t bytes) {

@@ -80,6 +80,19 @@ HOST_DEVICE constexpr Fault arrive_drop(Mbarrier& barrier, std::uint32_t count =
   return arrive(barrier, count);
 }
 
+// .noComplete: the phase has to stay open. Faults: MbarrierArrivals, if it does not.
+// Source: PTX ISA 9.2, 9.7.13.15.13. Never asked of silicon: what it does there is undefined.
+HOST_DEVICE constexpr Fault arrive_without_completing(Mbarrier& barrier, std::uint32_t count,
+                                                      bool drop) {
+  Mbarrier after = barrier;
+  if (const Fault fault = drop ? arrive_drop(after, count) : arrive(after, count);
+      fault != Fault::None)
+    return fault;
+  if (after.phase != barrier.phase) return Fault::MbarrierArrivals;
+  barrier = after;
+  return Fault::None;
+}
+
 // Bytes that landed early may make it the last of its phase. Faults: MbarrierTxCount.
 HOST_DEVICE constexpr Fault expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
   return detail::count_tx(barrier, bytes);
@@ -90,13 +103,26 @@ HOST_DEVICE constexpr Fault complete_tx(Mbarrier& barrier, std::uint32_t bytes) 
   return detail::count_tx(barrier, -std::int64_t{bytes});
 }
 
-// Faults: MbarrierTxCount, MbarrierArrivals.
-HOST_DEVICE constexpr Fault arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes) {
+// `drop`: arrive_drop.expect_tx. Faults: MbarrierTxCount, MbarrierArrivals.
+HOST_DEVICE constexpr Fault arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes,
+                                             bool drop = false) {
   Mbarrier next = barrier;
   if (const Fault fault = detail::add_tx(next, bytes); fault != Fault::None) return fault;
-  if (const Fault fault = arrive(next); fault != Fault::None) return fault;
+  if (const Fault fault = drop ? arrive_drop(next) : arrive(next); fault != Fault::None)
+    return fault;
   barrier = next;
   return Fault::None;
+}
+
+// What an arrival returns of the barrier before it: the phase that it counts in, and above it the pending count, which
+// mbarrier.pending_count reads.
+// Source: PTX ISA 9.2, 9.7.13.15.13, and "mbarrier.pending_count". Measured: tests/vectors/mbarrier.tcqv (counts; PTX promises them of .noComplete
+// only). Inferred: the order of the bits, which PTX leaves opaque.
+HOST_DEVICE constexpr std::uint64_t state_word(const Mbarrier& barrier) {
+  return std::uint64_t{barrier.pending} << 32 | barrier.phase;
+}
+HOST_DEVICE constexpr std::uint32_t pending_count(std::uint64_t state_word) {
+  return static_cast<std::uint32_t>(state_word >> 32);
 }
 
 // The operations that change an mbarrier, each with one number: a count of arrivals or bytes.

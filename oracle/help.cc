@@ -342,6 +342,7 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "  zeros:f32:64x128, nan:...  an array that is filled\n"
      "  NAME=VALUE, NAME           an array with a name; the same array once more\n"
      "  map:NAME:swizzle=128B:box=64,128[:dims=...][:strides=...][:interleave=...][:oob=nan]\n"
+     "                             [:lower=-1,-1:upper=-1,-1] (im2col; box: channels, pixels, 1, 1)\n"
      "                             a tensor map over it, dimension 0 (the last of the shape) "
      "first\n"
      "  struct:s32=4+f32=1.5+ptr=x+map=x:box=8,8+pad=8  a parameter of bytes, members at their "

@@ -107,8 +107,8 @@ class Placing {
         continue;
       }
       if (next == parameters.size())
-        throw UsageError(fmt::format("argument {}: the kernel has {} parameters", oracle::quoted(word),
-                                     parameters.size()));
+        throw UsageError(fmt::format("argument {}: the kernel has {} parameters",
+                                     oracle::quoted(word), parameters.size()));
       pass(word, parameters[next++]);
     }
     if (next != parameters.size())
@@ -193,8 +193,8 @@ class Placing {
     if (width < 64) {
       const std::uint64_t limit = std::uint64_t{1} << width;
       if (negative ? magnitude > limit / 2 : magnitude >= limit)
-        throw UsageError(fmt::format("argument {}: does not fit the {} bits of {}", oracle::quoted(word),
-                                     width, to.name));
+        throw UsageError(fmt::format("argument {}: does not fit the {} bits of {}",
+                                     oracle::quoted(word), width, to.name));
     }
     store(to, bits);
   }
@@ -238,8 +238,9 @@ class Placing {
     const ptx::Type type = ptx::type_of(word);
     const int bits = ptx::bits(type);
     if (bits == 8 || bits == 16 || bits == 32 || bits == 64) return type;
-    throw UsageError(fmt::format(
-        "member {}: expected TYPE=VALUE, ptr=NAME, map=NAME:... or pad=BYTES", oracle::quoted(word)));
+    throw UsageError(
+        fmt::format("member {}: expected TYPE=VALUE, ptr=NAME, map=NAME:... or pad=BYTES",
+                    oracle::quoted(word)));
   }
 
   // --- arrays ----------------------------------------------------------------------------------------
@@ -315,8 +316,8 @@ class Placing {
     for (const std::int64_t n : array.shape) {
       count *= static_cast<std::uint64_t>(n);
       if (count * row.bytes > machine::max_global_bytes)
-        throw UsageError(
-            fmt::format("argument {}: exceeds {} bytes", oracle::quoted(value), machine::max_global_bytes));
+        throw UsageError(fmt::format("argument {}: exceeds {} bytes", oracle::quoted(value),
+                                     machine::max_global_bytes));
     }
     bytes.assign(count * row.bytes, 0);
     if (parts[0] == "zeros") return;
@@ -343,19 +344,38 @@ class Placing {
                            std::string_view what) {
     const std::vector<std::uint64_t> numbers = numbers_of(text, what);
     if (numbers.size() != count)
-      throw UsageError(fmt::format("{} {}: expected {} numbers", what, oracle::quoted(text), count));
+      throw UsageError(
+          fmt::format("{} {}: expected {} numbers", what, oracle::quoted(text), count));
     for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<Number>(numbers[i]);
   }
 
-  // map:NAME:swizzle=128B:box=64,128[:strides=...][:interleave=...][:oob=nan]
+  // Of an im2col map: one for each dimension between channels and images.
+  static void read_corners(tma::Im2col& im2col, std::string_view text, bool is_lower,
+                           std::size_t rank) {
+    const auto parts = split(text, ',');
+    if (rank < 3 || parts.size() != rank - 2)
+      throw UsageError(fmt::format(
+          "corner {}: expected {} numbers, as many as there are dimensions between channels "
+          "and images",
+          oracle::quoted(text), rank < 3 ? 1 : rank - 2));
+    im2col.is_on = true;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool is_negative = parts[i].starts_with('-');
+      const std::uint64_t size = parse_number(parts[i].substr(is_negative ? 1 : 0), "corner");
+      const auto number = static_cast<std::int32_t>(std::min<std::uint64_t>(size, 1u << 20));
+      (is_lower ? im2col.lower : im2col.upper)[i] = is_negative ? -number : number;
+    }
+  }
+
+  // map:NAME:swizzle=128B:box=64,128[:strides=...][:interleave=...][:oob=nan][:lower=-1,-1:upper=-1,-1]
   void pass_map(std::string_view word, const Parameter& to) {
     const auto parts = split(word, ':');
     if (parts.size() < 2)
       throw UsageError(fmt::format("argument {}: expected map:NAME:box=...", oracle::quoted(word)));
     const Array* array = find(parts[1]);
     if (array == nullptr)
-      throw UsageError(
-          fmt::format("{}: there is no array {} before it", oracle::quoted(word), oracle::quoted(parts[1])));
+      throw UsageError(fmt::format("{}: there is no array {} before it", oracle::quoted(word),
+                                   oracle::quoted(parts[1])));
     if (to.bytes != map_bytes && to.bytes != 8)
       throw UsageError(fmt::format("parameter {} has {} bytes: a tensor map has 128, its address 8",
                                    to.name, to.bytes));
@@ -407,6 +427,8 @@ class Placing {
       read_numbers(value, map.stride_bytes, rank - 1, "strides");
     else if (key == "elements")
       read_numbers(value, map.element_strides, rank, "elements");
+    else if (key == "lower" || key == "upper")
+      read_corners(map.im2col, value, key == "lower", rank);
     else if (key == "oob" && (value == "nan" || value == "zero"))
       map.fill = value == "nan" ? tma::Fill::NaN : tma::Fill::Zero;
     else if (key == "interleave" && (value == "none" || value == "16B" || value == "32B"))
@@ -414,10 +436,10 @@ class Placing {
                        : value == "16B" ? tma::Interleave::B16
                                         : tma::Interleave::B32;
     else
-      throw_unknown(
-          "key of a map", text,
-          std::vector<std::string_view>{"swizzle=128B", "box=64,128", "dims=64,256", "strides=256",
-                                        "elements=1,1", "interleave=16B", "oob=nan"});
+      throw_unknown("key of a map", text,
+                    std::vector<std::string_view>{"swizzle=128B", "box=64,128", "dims=64,256",
+                                                  "strides=256", "elements=1,1", "interleave=16B",
+                                                  "oob=nan", "lower=-1,-1", "upper=-1,-1"});
   }
 
   const Request& request_;

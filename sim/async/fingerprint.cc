@@ -34,11 +34,15 @@ constexpr std::size_t member_count() {
 }
 template <>
 constexpr std::size_t member_count<tma::TensorMap>() {
-  return 10;
+  return 11;
+}
+template <>
+constexpr std::size_t member_count<tma::Im2col>() {
+  return 3;
 }
 template <>
 constexpr std::size_t member_count<tma::Coordinates>() {
-  return 1;
+  return 2;
 }
 
 class Fingerprint {

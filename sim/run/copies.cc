@@ -71,6 +71,11 @@ struct TensorOperand {
   tma::Coordinates start;
 };
 
+bool is_im2col(const ptx::Form& form) {
+  const auto mode = form.get<ptx::LoadMode>();
+  return mode == ptx::LoadMode::Im2col || mode == ptx::LoadMode::Im2colNoOffs;
+}
+
 // [map, {c0, c1}]
 bool read_tensor(Executor& x, const Value& value, int lane, TensorOperand& operand) {
   if (value.kind != ValueKind::AtTensor || value.value < 2) return false;
@@ -89,7 +94,18 @@ bool read_tensor(Executor& x, const Value& value, int lane, TensorOperand& opera
       coordinates.kind == ValueKind::Vector ? static_cast<std::uint32_t>(coordinates.value) : 1u;
   for (std::uint32_t i = 0; i < count && i < tma::max_rank; ++i)
     operand.start.at[i] = static_cast<std::int32_t>(x.number(at(i), lane));
+  if (map_value(x, operand.map).im2col.is_on != is_im2col(x.form()))
+    x.fail(Fault::TensorMapMode, lane);
   return true;
+}
+
+// {w}, {w, h} or {w, h, d}, behind the mbarrier of a load.
+void read_offsets(Executor& x, const Value& value, int lane, TensorOperand& operand) {
+  const bool is_vector = value.kind == ValueKind::Vector;
+  const auto count = is_vector ? static_cast<std::uint32_t>(value.value) : 1u;
+  for (std::uint32_t i = 0; i < count && i < tma::max_rank - 2; ++i)
+    operand.start.offsets[i] =
+        static_cast<std::uint16_t>(x.number(is_vector ? x.item(value, i) : value, lane));
 }
 
 bool is_tiled(const ptx::Form& form) {
@@ -125,7 +141,7 @@ std::uint32_t row_bytes(const Executor& x, const TensorOperand& tensor) {
 // which the mbarrier's parity in the cluster says.
 bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor, std::uint32_t to) {
   const std::uint32_t barrier = shared_at(x, x.value(2), lane);
-  const std::uint16_t mask = mask_at(x, 3, lane);
+  const std::uint16_t mask = mask_at(x, is_im2col(x.form()) ? 4 : 3, lane);
   if (x.form().get<ptx::CtaGroup>() != ptx::CtaGroup::Two) {
     if (mask == 0 && rank_of(to) != rank_of(barrier)) return false;
     x.add(machine::TensorLoad{tensor.map, tensor.start, shared_address(x, to),
@@ -146,10 +162,10 @@ bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor, std::u
   return true;
 }
 
-// dst [shared], [map, {}], [mbar]{, mask} or [map, {}], [shared]
+// dst [shared], [map, {}], [mbar]{, {offsets}}{, mask} or [map, {}], [shared]
 bool make_tensor(Executor& x) {
   const bool by_rows = is_by_rows(x.form());
-  if (!is_tiled(x.form()) && !by_rows) return false;
+  if (!is_tiled(x.form()) && !by_rows && !is_im2col(x.form())) return false;
   const bool loads = is_shared(x.form().space());
   bool fine = true;
   x.for_each_lane(x.group.active, [&](int lane) {
@@ -157,6 +173,7 @@ bool make_tensor(Executor& x) {
     if (!fine || x.c.finding) return;
     fine = read_tensor(x, x.value(loads ? 1 : 0), lane, tensor);
     if (!fine || x.c.finding) return;
+    if (loads && is_im2col(x.form())) read_offsets(x, x.value(3), lane, tensor);
     fine = !by_rows || is_row_of_four(x, tensor);
     for (std::uint32_t row = 0; fine && row < (by_rows ? rows_of_four : 1); ++row) {
       const TensorOperand one = by_rows ? row_of_four(tensor, row) : tensor;
@@ -189,7 +206,7 @@ bool reduction_of(const ptx::Form& form, tma::Reduction& op) {
 
 bool make_tensor_reduction(Executor& x) {
   tma::Reduction op = {};
-  if (!is_tiled(x.form()) || !reduction_of(x.form(), op)) return false;
+  if ((!is_tiled(x.form()) && !is_im2col(x.form())) || !reduction_of(x.form(), op)) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     TensorOperand tensor;
     if (!read_tensor(x, x.value(0), lane, tensor)) return false;

@@ -115,6 +115,18 @@ HOST_DEVICE constexpr std::uint32_t span_bytes(Swizzle swizzle) {
 
 HOST_DEVICE constexpr bool needs_capability_10(Swizzle swizzle) { return swizzle > Swizzle::B128; }
 
+// A map in im2col mode: the box is a column of pixels, of box[0] channels each and box[1] of them, and lies in shared memory as
+// a box of that many rows. The pixels follow each other along the dimensions between channels and images, inside a bounding box
+// that begins at `lower` and ends `upper` behind the tensor's last pixel; element strides are those between pixels.
+// Source: CUDA driver API 13.0, cuTensorMapEncodeIm2col; PTX ISA 9.2, 5.5.4 "Im2col mode". Never run on silicon here.
+struct Im2col {
+  bool is_on = false;
+  std::int32_t lower[max_rank - 2] = {};  // of dimension d at d - 1
+  std::int32_t upper[max_rank - 2] = {};
+  friend constexpr bool operator==(const Im2col&, const Im2col&) = default;
+};
+inline constexpr std::uint32_t max_pixels = 1024;  // of a column
+
 // Dimension 0 is the contiguous one. Entries from `rank` on mean nothing.
 struct TensorMap {
   DataType type = DataType::UInt8;
@@ -127,6 +139,7 @@ struct TensorMap {
   Interleave interleave = Interleave::None;
   Swizzle swizzle = Swizzle::None;
   Fill fill = Fill::Zero;
+  Im2col im2col = {};
 
   friend constexpr bool operator==(const TensorMap&, const TensorMap&) = default;
 };
@@ -139,6 +152,7 @@ HOST_DEVICE constexpr std::uint32_t element_stride(const TensorMap& map, int dim
 // Elements that are moved along one dimension. Requires: element strides of at least 1.
 HOST_DEVICE constexpr std::uint32_t extent(const TensorMap& map, int dim) {
   if (dim >= map.rank) return 1;
+  if (map.im2col.is_on) return dim < 2 ? map.box[dim] : 1;
   return (map.box[dim] + element_stride(map, dim) - 1) / element_stride(map, dim);
 }
 
@@ -153,7 +167,8 @@ namespace detail {
 // copy rounds it up, and divides dimension 0, too, so that it accepts boxes that move more.
 HOST_DEVICE constexpr std::uint64_t counted_box_bytes(const TensorMap& map) {
   std::uint64_t bytes = element_bytes(map.type);
-  for (int d = 0; d < map.rank; ++d) bytes *= map.box[d] / map.element_strides[d];
+  for (int d = 0; d < map.rank; ++d)
+    bytes *= map.im2col.is_on ? extent(map, d) : map.box[d] / map.element_strides[d];
   return bytes;
 }
 
@@ -168,9 +183,33 @@ HOST_DEVICE constexpr Fault check_tensor(const TensorMap& map) {
   return Fault::None;
 }
 
+// Where the first pixel of a line along a dimension may lie, and the last.
+HOST_DEVICE constexpr std::int64_t first_pixel(const TensorMap& map, int dim) {
+  return map.im2col.lower[dim - 1];
+}
+HOST_DEVICE constexpr std::int64_t last_pixel(const TensorMap& map, int dim) {
+  return static_cast<std::int64_t>(map.dims[dim]) - 1 + map.im2col.upper[dim - 1];
+}
+
+// The more dimensions, the fewer bits a corner has.
+HOST_DEVICE constexpr Fault check_corners(const TensorMap& map) {
+  const int bits = map.rank == 3 ? 16 : map.rank == 4 ? 8 : 5;
+  const std::int32_t bound = 1 << (bits - 1);
+  for (int d = 1; d + 1 < map.rank; ++d) {
+    const std::int32_t lower = map.im2col.lower[d - 1];
+    const std::int32_t upper = map.im2col.upper[d - 1];
+    if (lower < -bound || lower >= bound || upper < -bound || upper >= bound)
+      return Fault::TensorMapCorners;
+    if (first_pixel(map, d) > last_pixel(map, d)) return Fault::TensorMapCorners;
+  }
+  return Fault::None;
+}
+
 HOST_DEVICE constexpr Fault check_box(const TensorMap& map) {
   for (int d = 0; d < map.rank; ++d) {
-    if (map.box[d] == 0 || map.box[d] > max_box) return Fault::TensorMapBox;
+    const bool is_column = map.im2col.is_on && d == 1;
+    if (map.box[d] == 0 || map.box[d] > (is_column ? max_pixels : max_box))
+      return Fault::TensorMapBox;
     const std::uint32_t stride = map.element_strides[d];
     if (stride == 0 || stride > max_element_stride) return Fault::TensorMapElementStride;
   }
@@ -186,12 +225,14 @@ HOST_DEVICE constexpr Fault check_box(const TensorMap& map) {
 // the driver accepts such a map.
 HOST_DEVICE constexpr Fault check(const TensorMap& map) {
   const bool interleaved = map.interleave != Interleave::None;
-  if (map.rank < 1 || map.rank > max_rank || (interleaved && map.rank < 3))
-    return Fault::TensorMapRank;
+  const bool is_deep = interleaved || map.im2col.is_on;
+  if (map.rank < 1 || map.rank > max_rank || (is_deep && map.rank < 3)) return Fault::TensorMapRank;
   if (is_packed(map.type)) return Fault::TargetLacksPackedTypes;
   if (needs_capability_10(map.swizzle)) return Fault::TargetLacksSwizzleAtoms;
   if (const Fault f = detail::check_tensor(map); f != Fault::None) return f;
   if (const Fault f = detail::check_box(map); f != Fault::None) return f;
+  if (map.im2col.is_on)
+    if (const Fault f = detail::check_corners(map); f != Fault::None) return f;
   if (map.fill == Fill::NaN && !is_float(map.type)) return Fault::TensorMapFill;
   return interleaved ? Fault::UnmodelledInterleave : Fault::None;
 }

@@ -142,7 +142,8 @@ HOST_DEVICE constexpr MapObject object_of(const TensorMap& map) {
   put(MapPart::InterleaveLayout, static_cast<std::uint64_t>(map.interleave));
   put(MapPart::SwizzleMode, codes_of(map.swizzle).mode);
   put(MapPart::SwizzleAtomicity, codes_of(map.swizzle).atomicity);
-  put(MapPart::FillMode, static_cast<std::uint64_t>(map.fill));
+  // No bytes stand for a map in im2col mode: where a kernel copies one, the copy is no map.
+  put(MapPart::FillMode, map.im2col.is_on ? 0xff : static_cast<std::uint64_t>(map.fill));
   return object;
 }
 

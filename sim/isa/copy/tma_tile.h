@@ -32,8 +32,10 @@ inline constexpr std::uint32_t tile_alignment_bytes = 128;
 inline constexpr std::uint32_t start_alignment_bytes = 16;
 
 // Where a box begins in the tensor, as the instruction's operand says. Unit: elements.
+// In im2col mode: of the first pixel, and how far from the pixels of the column those lie that are moved (a filter's element).
 struct Coordinates {
   std::int32_t at[max_rank] = {};
+  std::uint16_t offsets[max_rank - 2] = {};
   friend constexpr bool operator==(const Coordinates&, const Coordinates&) = default;
 };
 
@@ -90,9 +92,35 @@ HOST_DEVICE constexpr std::uint32_t shared_address(const TensorMap& map, std::ui
   return swizzle_function(map.swizzle).apply(linear);
 }
 
+namespace detail {
+
+// Of pixel e.at[1] of a column. Pixels fill a line of the bounding box, then the next line from its beginning on, then the
+// next image. Example: 4 pixels from w = 5 on in lines of w in [-1, 6) are those at 5 of one line and at -1, 0, 1 of the next.
+HOST_DEVICE constexpr std::int64_t pixel_coordinate(const TensorMap& map, const Coordinates& start,
+                                                    const BoxElement& e, int dim) {
+  std::int64_t steps = e.at[1];
+  for (int d = 1; d + 1 < map.rank; ++d) {
+    const std::int64_t stride = element_stride(map, d);
+    const std::int64_t first = first_pixel(map, d);
+    const std::int64_t last = last_pixel(map, d);
+    const std::int64_t line = (last - first) / stride + 1;
+    const std::int64_t left = start.at[d] > last ? 0 : (last - start.at[d]) / stride + 1;
+    const bool is_first_line = steps < left;
+    const std::int64_t beyond = steps - left;
+    if (d == dim)
+      return start.offsets[d - 1] +
+             (is_first_line ? start.at[d] + steps * stride : first + beyond % line * stride);
+    steps = is_first_line ? 0 : 1 + beyond / line;
+  }
+  return start.at[map.rank - 1] + steps;
+}
+
+}  // namespace detail
+
 // Signed, because a box may begin before the tensor.
 HOST_DEVICE constexpr std::int64_t tensor_coordinate(const TensorMap& map, const Coordinates& start,
                                                      const BoxElement& e, int dim) {
+  if (map.im2col.is_on && dim > 0) return detail::pixel_coordinate(map, start, e, dim);
   return std::int64_t{start.at[dim]} + std::int64_t{e.at[dim]} * element_stride(map, dim);
 }
 

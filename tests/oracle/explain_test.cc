@@ -283,6 +283,14 @@ class MapOfExample {
       if (number("globalDim" + index, value)) map_.dims[d] = value;
       if (number("boxDim" + index, value)) map_.box[d] = static_cast<std::uint32_t>(value);
     }
+    for (const bool lower : {true, false}) {
+      const std::regex corner(std::string("pixelBox") + (lower ? "Lower" : "Upper") +
+                              R"(Corner\[0\] = (-?\d+))");
+      std::smatch found;
+      if (!std::regex_search(line_, found, corner)) continue;
+      map_.im2col.is_on = true;
+      (lower ? map_.im2col.lower : map_.im2col.upper)[0] = std::stoi(found[1].str());
+    }
     if (contains(line_, "elementStrides[2] = {}"))
       map_.element_strides[0] = map_.element_strides[1] = 0;
   }

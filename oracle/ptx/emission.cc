@@ -60,6 +60,22 @@ std::vector<Block> blocks_of(const Steps& steps) {
   return blocks;
 }
 
+// --- what ptxas says ---------------------------------------------------------------------------------
+
+// Its messages about this Fault. Straight code it repairs where it can, which is what C7517 and C7519
+// say (explain/errata.md); with branches any of them may come.
+std::string ptxas_part(Fault fault, bool is_straight) {
+  std::string repairs, all;
+  for (const PtxasMessage& message : ptxas_messages()) {
+    if (std::ranges::find(message.faults, fault) == message.faults.end()) continue;
+    std::string& codes = message.effect.starts_with("injects") ? repairs : all;
+    codes += (codes.empty() ? "" : ", ") + message.code;
+  }
+  if (!repairs.empty() && !all.empty() && !is_straight) all += ", ";
+  const std::string codes = is_straight && !repairs.empty() ? repairs : all + repairs;
+  return codes.empty() ? "" : "; ptxas may say " + codes;
+}
+
 // --- the run ---------------------------------------------------------------------------------------
 
 class Run {
@@ -228,7 +244,9 @@ class Run {
     FixPlaces places = {.at = "this line"};
     if (found.has_earlier) places.earlier = fmt::format("line {}", steps_[found.earlier].line);
     if (found.has_earlier) text += "; " + places.earlier;
-    add(i, found.fault, text + "; " + fix_at(found.fault, places));
+    text += "; " + fix_at(found.fault, places);
+    if (!program_.is_loose) text += ptxas_part(found.fault, program_.is_straight);
+    add(i, found.fault, std::move(text));
   }
 
   void add(std::size_t i, Fault fault, std::string text) {
@@ -286,6 +304,13 @@ void check_program(const EmissionProgram& program, bool whole,
   findings.insert(findings.end(), order.begin(), order.end());
 }
 
+void add_source(EmissionFinding& finding, const SourceLines& sources) {
+  const auto behind = sources.upper_bound(finding.line);
+  if (behind == sources.begin()) return;
+  const std::string& place = std::prev(behind)->second;
+  if (!place.empty()) finding.text += "; source " + place;
+}
+
 }  // namespace
 
 std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
@@ -294,7 +319,8 @@ std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
     throw UsageError(fmt::format("the stream has {} lines: expected at most {}", lines.size(),
                                  max_emission_lines));
   std::vector<EmissionFinding> findings;
-  const std::vector<EmissionProgram> programs = read_programs(lines, target, findings);
+  SourceLines sources;
+  const std::vector<EmissionProgram> programs = read_programs(lines, target, findings, sources);
   const bool whole = findings.empty();
   for (const EmissionProgram& program : programs) check_program(program, whole, findings);
   const bool any = std::any_of(programs.begin(), programs.end(),
@@ -302,6 +328,7 @@ std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
   if (!any)
     findings.push_back({std::max<std::size_t>(lines.size(), 1), Fault::None, FaultKind::Unmodelled,
                         "there is no wgmma.mma_async that could be followed"});
+  for (EmissionFinding& finding : findings) add_source(finding, sources);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& x, const auto& y) { return x.line < y.line; });
   return findings;

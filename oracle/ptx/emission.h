@@ -4,7 +4,8 @@
 // Rules and their state are sim/async/wgmma_order.h; which statement is legal says check.cc; what
 // of a text is followed, and what the paths are, says emission_program.h. Only registers that some
 // wgmma uses are followed. A branch may go either way, so that a finding holds on some path; which
-// predicate belongs to which is not followed. Example: without a wait between the second line and
+// predicate belongs to which is not followed; a branch by a table goes to the labels of its
+// .branchtargets. Example: without a wait between the second line and
 // the third,
 //
 //   wgmma.fence.sync.aligned;
@@ -28,7 +29,8 @@ struct EmissionFinding {
   std::size_t line = 0;       // from 1
   Fault fault = Fault::None;  // None: not followed
   FaultKind kind = FaultKind::Unmodelled;
-  std::string text;  // with the register, the earlier line and the Fix (explain.h)
+  std::string text;  // with the register, the earlier line, the Fix (explain.h), in a function what
+                     // ptxas says of it, and the place that .loc names
 };
 
 inline constexpr std::size_t max_emission_lines = 1'000'000;

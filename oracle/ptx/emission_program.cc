@@ -88,9 +88,13 @@ struct Item {
   bool is_legal = false;  // of wgmma
 };
 
+using Name = std::pair<int, std::string>;  // the scope of its declaration, -1: none
+
 struct Body {
   std::deque<Item> items;  // which do not move
+  std::map<Name, std::vector<std::string>> tables;  // .branchtargets: labels
   bool is_called = false;
+  bool is_loose = false;
   std::size_t last_line = 0;
 };
 
@@ -114,13 +118,14 @@ wgmma::Form form_of(const PtxStatement& statement) {
 class Reader {
  public:
   Reader(const ptx::Unit& unit, std::optional<Target> target,
-         std::vector<EmissionFinding>& findings)
-      : unit_(unit), findings_(findings) {
+         std::vector<EmissionFinding>& findings, SourceLines& sources)
+      : unit_(unit), findings_(findings), sources_(sources) {
+    for (const ptx::FileDirective& file : unit.files) files_[file.index] = file.path;
     target_.target = target;
     target_.is_asked = target.has_value();
     if (!unit.targets.empty())
       target_.read_directive(fmt::format(".target {}", unit.names.text(unit.targets[0])));
-    bodies_.emplace_back();
+    bodies_.emplace_back().is_loose = true;
   }
 
   void read() {
@@ -133,9 +138,11 @@ class Reader {
         scope_ = scopes_.open(0);
       }
       body_ = is_loose ? 0 : bodies_.size() - 1;
+      sources_[line_at(function.at)] = "";
       for (std::uint32_t i = function.body.first; i < function.body.end(); ++i)
         read(unit_.statements[i]);
       bodies_[body_].last_line = line_at(function.end == 0 ? 0 : function.end - 1);
+      sources_.try_emplace(bodies_[body_].last_line + 1, "");
       scope_ = 0;
     }
     complain();
@@ -158,6 +165,8 @@ class Reader {
       case Open: scope_ = scopes_.open(scope_); return;
       case Close: scope_ = std::max(scopes_.parent(scope_), 0); return;
       case Registers: scopes_.declare(scope_, text_of(s)); return;
+      case Location: sources_[line_at(s.at)] = place_of(unit_.locations[s.items.first]); return;
+      case Targets: return table(s);
       case Label:
         add({line_at(s.at), scope_, {}, std::string(unit_.names.text(s.name)), {}, false});
         return;
@@ -165,6 +174,25 @@ class Reader {
       case Malformed: malformed_.insert(line_at(s.at)); return statement(s);
       default: return;
     }
+  }
+
+  void table(const Statement& s) {
+    auto& labels = bodies_[body_].tables[{scope_, std::string(unit_.names.text(s.name))}];
+    for (std::uint32_t i = s.items.first; i < s.items.end(); ++i)
+      labels.emplace_back(unit_.names.text(unit_.operands[i].name));
+  }
+
+  std::string place_of(std::uint32_t file, std::uint32_t line) const {
+    const auto path = files_.find(file);
+    return fmt::format("{}:{}", path == files_.end() ? fmt::format("file {}", file)
+                                                     : std::string(unit_.names.text(path->second)),
+                       line);
+  }
+  std::string place_of(const ptx::LocationDirective& at) const {
+    if (at.line == 0) return "";  // of no line, as a compiler says it
+    std::string place = place_of(at.file, at.line);
+    if (at.is_inlined) place += ", inlined at " + place_of(at.at_file, at.at_line);
+    return place;
   }
 
   // Views of a statement are into the text of its item.
@@ -196,6 +224,8 @@ class Reader {
 
   const ptx::Unit& unit_;
   std::vector<EmissionFinding>& findings_;
+  SourceLines& sources_;
+  std::map<std::uint32_t, ptx::Name> files_;
   std::deque<Body> bodies_;  // nor do these
   PtxScopes scopes_;
   PtxTarget target_;
@@ -213,6 +243,7 @@ class Builder {
 
   EmissionProgram build() {
     program_.is_called = body_.is_called;
+    program_.is_loose = body_.is_loose;
     program_.last_line = body_.last_line;
     for (const Item& item : body_.items)
       if (is_wgmma(item, "mma_async")) {
@@ -236,8 +267,6 @@ class Builder {
   }
 
  private:
-  using Name = std::pair<int, std::string>;  // the scope of its declaration, -1: none
-
   Name name_of(int scope, const std::string& name) const {
     const auto declared = scopes_.find(scope, name);
     return {declared ? declared->scope : -1, name};
@@ -356,10 +385,21 @@ class Builder {
     jumps_.emplace_back(program_.steps.size() - 1, &item);
   }
 
+  // By the labels of its table, where that is in reach.
   void add_any_jump(const Item& item) {
     program_.is_straight = false;
-    add_unknown(item, "a branch by a table");
+    if (table_of(item) != nullptr) return add_jump(item);
+    add_unknown(item, "a branch by a table that is not in reach");
     jumps_.emplace_back(program_.steps.size() - 1, &item);
+  }
+
+  const std::vector<std::string>* table_of(const Item& item) const {
+    if (item.statement->operands.size() != 2) return nullptr;
+    const std::string name(item.statement->operands[1].text);
+    for (int scope = item.scope; scope >= 0; scope = scopes_.parent(scope))
+      if (const auto found = body_.tables.find({scope, name}); found != body_.tables.end())
+        return &found->second;
+    return nullptr;
   }
 
   void resolve(EmissionStep& step, const Item& item) {
@@ -368,15 +408,24 @@ class Builder {
       return;
     }
     const auto& operands = item.statement->operands;
-    const std::string label(operands.empty() ? std::string_view() : operands[0].text);
-    for (int scope = item.scope; scope >= 0; scope = scopes_.parent(scope))
-      if (const auto found = labels_.find({scope, label}); found != labels_.end()) {
-        step.targets.push_back(found->second);
+    std::vector<std::string> labels(1, operands.empty() ? "" : std::string(operands[0].text));
+    if (item.statement->opcode == "brx") labels = *table_of(item);
+    for (const std::string& label : labels)
+      if (!add_target(step, item.scope, label)) {
+        step.kind = Kind::Unknown;
+        findings_.push_back(not_followed(
+            item.line, fmt::format("no label {} in reach of this branch", quoted(label))));
         return;
       }
-    step.kind = Kind::Unknown;
-    findings_.push_back(
-        not_followed(item.line, fmt::format("no label {} in reach of this branch", quoted(label))));
+  }
+
+  bool add_target(EmissionStep& step, int scope, const std::string& label) const {
+    for (; scope >= 0; scope = scopes_.parent(scope))
+      if (const auto found = labels_.find({scope, label}); found != labels_.end()) {
+        step.targets.push_back(found->second);
+        return true;
+      }
+    return false;
   }
 
   const Body& body_;
@@ -392,12 +441,13 @@ class Builder {
 
 std::vector<EmissionProgram> read_programs(std::span<const std::string> lines,
                                            std::optional<Target> target,
-                                           std::vector<EmissionFinding>& findings) {
+                                           std::vector<EmissionFinding>& findings,
+                                           SourceLines& sources) {
   QuotedAsm quoted;
   std::string text;
   for (const std::string& line : lines) text += quoted.line(line) + "\n";
   const ptx::Unit unit = ptx::read(text, {.loose = true, .most_diagnostics = ~std::size_t{0}});
-  Reader reader(unit, target, findings);
+  Reader reader(unit, target, findings, sources);
   reader.read();
   std::vector<EmissionProgram> programs;
   for (const Body& body : reader.bodies())

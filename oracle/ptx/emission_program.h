@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,7 @@ struct EmissionProgram {
   std::vector<std::string> registers;  // names
   std::vector<bool> is_metadata;       // and of no accumulator or fragment
   bool is_called = false;              // .func: what its callers did is not known
+  bool is_loose = false;               // outside of kernels and functions: nothing ptxas would take
   std::size_t last_line = 0;
   bool has_wgmma = false;  // mma_async
   bool is_straight = true;
@@ -46,9 +48,13 @@ struct EmissionProgram {
 // The longest wait that is followed: no more groups are told apart.
 inline constexpr int max_pending = 255;
 
-// Findings of single statements are added to `findings`.
+// What .loc says of the lines from that one on, up to the next one: `gemm.cu:42`. Empty: nothing.
+using SourceLines = std::map<std::size_t, std::string>;
+
+// Findings of single statements are added to `findings`, places in the source to `sources`.
 std::vector<EmissionProgram> read_programs(std::span<const std::string> lines,
                                            std::optional<Target> target,
-                                           std::vector<EmissionFinding>& findings);
+                                           std::vector<EmissionFinding>& findings,
+                                           SourceLines& sources);
 
 }  // namespace tcq::oracle

@@ -474,6 +474,70 @@ TEST(Emission, TheEndOfTheStreamIsLookedAt) {
   EXPECT_NE(check({fence, mma(0, false), commit})[0].text.find("in flight"), std::string::npos);
 }
 
+// ---- Tables and places --------------------------------------------------------------------------
+
+Lines in_a_kernel(const Lines& body) {
+  Lines lines = {".version 8.0", ".target sm_90a", ".address_size 64", ".visible .entry k()", "{",
+                 ".reg .f32 %f<16>;", ".reg .b64 %rd<4>;", ".reg .pred %p<2>; .reg .b32 %r<2>;"};
+  lines.insert(lines.end(), body.begin(), body.end());
+  for (const char* end : {"ret;", "}", ".file 1 \"a.cu\"", ".file 2 \"b.cuh\""})
+    lines.push_back(end);
+  return lines;
+}
+
+TEST(Emission, ABranchByATableGoesToItsLabelsOnly) {
+  const Lines begin = {"t: .branchtargets A, B;", fence, mma(0, false), commit, "brx.idx %r1, t;"};
+  const auto with = [&](const Lines& more) {
+    Lines lines = begin;
+    lines.insert(lines.end(), more.begin(), more.end());
+    return in_a_kernel(lines);
+  };
+  // Control never comes to the read behind the branch, nor to C.
+  const Lines right = with({"add.f32 %f9, %f0, %f1;", "C: add.f32 %f9, %f0, %f1;", "A:", wait(0),
+                            "exit;", "B:", wait(0), "exit;"});
+  EXPECT_EQ(faults(right), Found{});
+  EXPECT_EQ(status_of(right), Status::Yes);
+  // The second label lacks its wait.
+  EXPECT_EQ(faults(with({"A:", wait(0), "exit;", "B: add.f32 %f9, %f0, %f1;", wait(0), "exit;"})),
+            (Found{{17, Fault::AccumulatorInFlight}}));
+  // A label that is not there is said.
+  EXPECT_EQ(status_of(with({"A:", wait(0), "exit;"})), Status::Unmodelled);
+}
+
+std::string first_text(const Lines& lines) {
+  const auto found = check(lines);
+  return found.empty() ? "" : found[0].text;
+}
+
+TEST(Emission, AFindingHasThePlaceThatLocNames) {
+  const Lines wrong = {".loc 1 7 3", mma(0, false), commit, wait(0)};
+  EXPECT_TRUE(first_text(in_a_kernel(wrong)).ends_with("; source a.cu:7"))
+      << first_text(in_a_kernel(wrong));
+  Lines inlined = wrong;
+  inlined[0] = ".loc 2 9 1, function_name s0, inlined_at 1 7 3";
+  EXPECT_TRUE(first_text(in_a_kernel(inlined)).ends_with("; source b.cuh:9, inlined at a.cu:7"))
+      << first_text(in_a_kernel(inlined));
+  // What stands before the first .loc, or under line 0, has no place.
+  const Lines before = {mma(0, false), ".loc 1 7 3", commit, wait(0)};
+  EXPECT_EQ(first_text(in_a_kernel(before)).find("; source"), std::string::npos);
+  Lines zero = wrong;
+  zero[0] = ".loc 1 0 0";
+  EXPECT_EQ(first_text(in_a_kernel(zero)).find("; source"), std::string::npos);
+}
+
+TEST(Emission, AFaultInAKernelNamesWhatPtxasSays) {
+  const Lines unfenced = {mma(0, false), commit, wait(0)};
+  EXPECT_TRUE(first_text(in_a_kernel(unfenced)).ends_with("; ptxas may say C7519"));
+  const Lines read = {fence, mma(0, false), commit, "add.f32 %f9, %f0, %f1;", wait(0)};
+  EXPECT_TRUE(first_text(in_a_kernel(read)).ends_with("; ptxas may say C7517"));
+  Lines branches = read;
+  branches.insert(branches.begin(), {"@%p1 bra L;", "L:"});
+  EXPECT_TRUE(first_text(in_a_kernel(branches)).ends_with("C7514, C7515, C7518, C7517"))
+      << first_text(in_a_kernel(branches));
+  // A loose stream is nothing that ptxas takes.
+  EXPECT_EQ(first_text(unfenced).find("ptxas"), std::string::npos);
+}
+
 TEST(Emission, AnswersHaveOneLinePerFindingAndAStatus) {
   const Question question{"emission", {}, {}};
   const Lines wrong = {mma(0, false), commit, wait(0)};

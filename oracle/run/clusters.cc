@@ -43,15 +43,17 @@ FindingText text_of(const machine::Program& program, const machine::Finding& fin
   return f;
 }
 
+bool waits_outside(const machine::Finding& finding) {
+  return finding.fault == Fault::Deadlock &&
+         std::any_of(finding.waiting.begin(), finding.waiting.end(), [](const machine::Waiting& w) {
+           return w.what == machine::WaitFor::Memory && w.cta == machine::global_memory;
+         });
+}
+
 // Clusters are run one after the other: a warp that looks at global memory again and again may wait for one that
 // comes later, which is no deadlock of the kernel.
 void note_other_clusters(FindingText& f, const machine::Finding& finding, std::uint64_t clusters) {
-  const bool waits_outside =
-      finding.fault == Fault::Deadlock &&
-      std::any_of(finding.waiting.begin(), finding.waiting.end(), [](const machine::Waiting& w) {
-        return w.what == machine::WaitFor::Memory && w.cta == machine::global_memory;
-      });
-  if (!waits_outside || clusters < 2) return;
+  if (!waits_outside(finding) || clusters < 2) return;
   f.severity = "unmodelled";
   f.is_unmodelled = true;
   f.happened =
@@ -101,7 +103,8 @@ constexpr std::size_t most_steps = 1 << 20;
 void add_finding(Report& report, const machine::Program& program, const machine::Finding& finding,
                  StoredSchedule stored) {
   report.findings.push_back(text_of(program, finding, stored.cluster));
-  note_other_clusters(report.findings.back(), finding, report.clusters);
+  if (stored.cluster < report.clusters)
+    note_other_clusters(report.findings.back(), finding, report.clusters);
   const machine::Schedule& s = stored.schedule;
   if (s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps)
     report.findings.back().schedule = std::move(stored);
@@ -121,11 +124,16 @@ void draw_timeline(const Job& job, const machine::Program& program,
                                 finding.has_value());
 }
 
-machine::Report explore_cluster(const machine::Program& program,
-                                const machine::ExploreOptions& options, Report& report) {
+machine::Report explored(const machine::Program& program, const machine::ExploreOptions& options) {
   machine::Report found = machine::explore(program, options);
   if (found.outcome == machine::Outcome::Refused)
     throw UsageError(fmt::format("{}: {}", found.refused.what, info(found.refused.fault).sentence));
+  return found;
+}
+
+machine::Report explore_cluster(const machine::Program& program,
+                                const machine::ExploreOptions& options, Report& report) {
+  machine::Report found = explored(program, options);
   ++report.ran;
   report.executions += found.executions;
   report.instructions += found.instructions;
@@ -160,6 +168,58 @@ bool run_before(const Job& job, const StoredSchedule& stored, std::vector<std::u
   return true;
 }
 
+machine::Program together_program(const Job& job, const std::vector<std::uint8_t>& global) {
+  tcq::run::Launch launch = job.launch;
+  launch.whole_grid = true;
+  return make_program(job.kernel, std::move(launch), 0, global);
+}
+
+// Beyond, it would take as long again as the clusters did.
+constexpr std::uint64_t most_together = 20'000'000;
+
+bool should_run_together(const Job& job, const Report& report) {
+  const bool is_clean = report.findings.empty() && !report.interrupted;
+  return is_clean && job.request.sample == 0 && report.instructions <= most_together &&
+         may_run_together(*job.kernel, job.launch);
+}
+
+// That atomics of several CTAs come in one order or another is no fault of a kernel that ends well in the usual one.
+bool counts_together(const machine::Finding& finding, bool is_needed) {
+  const FaultKind kind = info(finding.fault).kind;
+  if (finding.fault == Fault::ResultsDiffer) return false;
+  return is_needed || (kind != FaultKind::Unmodelled && finding.fault != Fault::Deadlock);
+}
+
+bool is_known(const std::vector<FindingText>& list, const FindingText& found) {
+  return std::ranges::any_of(
+      list, [&](const FindingText& f) { return f.fault == found.fault && f.fix == found.fix; });
+}
+
+// All clusters at once, from the memory of the launch: what one does to another's bytes. Where it is needed because one waits
+// for another, it also says what memory is left.
+void run_together(const Job& job, const std::vector<std::uint8_t>& initial, bool is_needed,
+                  std::vector<std::uint8_t>& global, Report& report) {
+  const machine::Program program = together_program(job, initial);
+  machine::Report found = explored(program, options_of(job.request));
+  const std::uint64_t number = report.clusters;  // behind the last
+  if (found.finding && !counts_together(*found.finding, is_needed)) {
+    if (!is_needed) return;
+    found.finding.reset();
+  }
+  report.together = found.executions;
+  for (const machine::Finding& f : found.suspicions) {
+    FindingText text = text_of(program, f, number);
+    if (!is_known(report.suspicions, text)) report.suspicions.push_back(std::move(text));
+  }
+  if (found.finding || is_needed)
+    draw_timeline(job, program, found.schedule, number, found.finding, report);
+  if (found.finding)
+    add_finding(report, program, *found.finding,
+                {job.identity, job.request.sample, number, std::move(found.schedule)});
+  else if (is_needed)
+    global = std::move(found.global);
+}
+
 }  // namespace
 
 std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
@@ -173,6 +233,8 @@ std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
 Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Progress& progress) {
   Report report = report_of(job);
   const auto clusters = clusters_to_run(job.request.sample, report.clusters);
+  const std::vector<std::uint8_t> initial = global;
+  bool is_needed = false;
   progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
   for (const std::uint64_t cluster : clusters) {
     if (!progress.at(static_cast<std::int64_t>(report.ran))) {
@@ -181,6 +243,8 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
     }
     const machine::Program program = make_program(job.kernel, job.launch, cluster, global);
     machine::Report found = explore_cluster(program, options_of(job.request), report);
+    is_needed = found.finding && waits_outside(*found.finding) && should_run_together(job, report);
+    if (is_needed) break;
     for (const machine::Finding& f : found.suspicions)
       add_suspicion(report.suspicions, text_of(program, f, cluster));
     draw_timeline(job, program, found.schedule, cluster, found.finding, report);
@@ -191,6 +255,11 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
     }
     global = std::move(found.global);
   }
+  if (is_needed) {
+    report.ran = report.executions = 0;
+    report.suspicions.clear();
+  }
+  if (should_run_together(job, report)) run_together(job, initial, is_needed, global, report);
   report.has_results = report.findings.empty() && !report.interrupted;
   return report;
 }
@@ -200,10 +269,14 @@ Report replay_cluster(const Job& job, const StoredSchedule& stored,
   demand_same(job.identity, stored);
   Report report = report_of(job);
   report.replayed = stored.cluster;
-  report.interrupted = !run_before(job, stored, global, report, progress);
+  const bool is_together =
+      stored.cluster == report.clusters && may_run_together(*job.kernel, job.launch);
+  report.interrupted = !is_together && !run_before(job, stored, global, report, progress);
   report.exhaustive = false;
   if (report.interrupted) return report;
-  const machine::Program program = make_program(job.kernel, job.launch, stored.cluster, global);
+  const machine::Program program =
+      is_together ? together_program(job, global)
+                  : make_program(job.kernel, job.launch, stored.cluster, global);
   const machine::Replay again = machine::replay(program, stored.schedule);
   if (again.misfit == machine::Misfit::OtherProgram)
     throw UsageError(

@@ -49,13 +49,22 @@ std::string text_of(const FindingText& f) {
   return text;
 }
 
+std::string executions_text(std::uint64_t number) {
+  return fmt::format("{} execution{}", number, number == 1 ? "" : "s");
+}
+
 std::string verdict(const Report& r) {
   if (r.interrupted) return "interrupted";
   if (r.findings.empty() && r.replayed)
     return fmt::format("nothing undefined in the replayed execution of cluster {}", *r.replayed);
+  if (r.findings.empty() && r.ran == 0 && r.together > 0)
+    return fmt::format("nothing undefined in {} of all {} clusters at once",
+                       executions_text(r.together), r.clusters);
   if (r.findings.empty())
-    return fmt::format("nothing undefined in {} execution{} of {} of {} cluster{}", r.executions,
-                       r.executions == 1 ? "" : "s", r.ran, r.clusters, r.clusters == 1 ? "" : "s");
+    return fmt::format(
+        "nothing undefined in {} of {} of {} cluster{}{}", executions_text(r.executions), r.ran,
+        r.clusters, r.clusters == 1 ? "" : "s",
+        r.together == 0 ? "" : fmt::format(", and in {} of all at once", r.together));
   return fmt::format("{}{}", r.status() == 3 ? "not modelled to its end" : "undefined",
                      r.replayed ? ", replayed" : "");
 }
@@ -96,6 +105,7 @@ Value value_of(const Report& r) {
                         {"clusters", r.clusters},
                         {"clusters_run", r.ran},
                         {"executions", r.executions},
+                        {"executions_together", r.together},
                         {"instructions", r.instructions},
                         {"exhaustive", r.exhaustive},
                         {"replayed", r.replayed.has_value()},

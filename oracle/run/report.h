@@ -36,6 +36,7 @@ struct Report {
   std::uint64_t clusters = 0;  // of the grid
   std::uint64_t ran = 0;
   std::uint64_t executions = 0;
+  std::uint64_t together = 0;  // executions of all clusters at once
   std::uint64_t instructions = 0;
   bool exhaustive = true;
   bool interrupted = false;

@@ -1,6 +1,7 @@
 #include "sim/run/launch.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "sim/isa/base/shared_limits.h"
@@ -64,6 +65,18 @@ void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
 bool may_run_whole(const Kernel& kernel, const Launch& launch) {
   return kernel.grid_barrier != ptx::none && launch.cluster.count() == 1 &&
          launch.grid.count() <= machine::max_cluster;
+}
+
+bool may_run_together(const Kernel& kernel, const Launch& launch) {
+  const std::uint64_t ctas = launch.grid.count();
+  if (launch.whole_grid || kernel.grid_barrier != ptx::none) return false;
+  if (launch.cluster.count() != 1 || ctas < 2 || ctas > machine::max_cluster) return false;
+  constexpr std::string_view of_clusters[] = {"barrier.cluster", "mapa", "multicast",
+                                              "cta_group::2"};
+  return std::ranges::none_of(kernel.texts, [&](std::string_view text) {
+    return std::ranges::any_of(of_clusters,
+                               [&](std::string_view word) { return text.find(word) != text.npos; });
+  });
 }
 
 std::uint64_t clusters(const Launch& launch) {

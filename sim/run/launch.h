@@ -39,6 +39,10 @@ struct Launch {
 // no more CTAs than a cluster may have. Others of them are not modelled.
 bool may_run_whole(const Kernel& kernel, const Launch& launch);
 
+// Whether the CTAs of an ordinary grid can be run at once, so that what they do to one another's bytes is seen: several of
+// them, no more than a cluster may have, none of whose instructions names its own cluster (in the program it is the grid).
+bool may_run_together(const Kernel& kernel, const Launch& launch);
+
 // The first CTA of a cluster of the grid, by its number in [0, clusters()).
 std::uint64_t clusters(const Launch& launch);
 

@@ -257,10 +257,7 @@ std::string ahead(const std::string& seen) {
   @%p1 mbarrier.init.shared::cta.b64 [other], 1;
   bar.sync 0;
   @!%p1 bra look;
-  ld.global.u32 %r4, [%rd1+32];
-  add.u32 %r4, %r4, 1;
-  st.global.u32 [%rd1+32], %r4;
-  mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
+  red.global.add.u32 [%rd1+32], 1;
   mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
   mbarrier.test_wait.parity.shared::cta.b64 %p5, [other], 0;
   mbarrier.arrive.shared::cta.b64 _, [ready];

@@ -236,6 +236,63 @@ TEST(RunControl, AGridThatWaitsAsAWhole) {
   EXPECT_EQ(go(wait, 17), Fault::UnmodelledInstruction);
 }
 
+// Each CTA stores a word and counts itself; the last one sums. Run one after the other nothing shows; at once the missing
+// release is a race; a bar.sync behind the atomic is taken for its acquire.
+TEST(RunControl, TheLastOfSeveralCtasReadsWhatTheOthersWrote) {
+  const auto go = [](const std::string& release, const std::string& acquire, bool together) {
+    PtxRun run(kernel(R"(
+      mov.u32 %r4, %ctaid.x; mov.u32 %r5, %nctaid.x;
+      setp.ne.u32 %p1, %r1, 0;
+      mov.u32 %r8, 0;
+      @%p1 bra BEHIND;
+      mul.wide.u32 %rd4, %r4, 4; add.u64 %rd4, %rd1, %rd4;
+      add.u32 %r6, %r4, 5;
+      st.global.u32 [%rd4], %r6;
+)" + release + R"(
+      atom.global.add.u32 %r8, [%rd1+256], 1;
+      add.u32 %r8, %r8, 1;
+)" + acquire + R"(
+    BEHIND:
+      bar.sync 0;
+      setp.ne.u32 %p2, %r8, %r5;
+      @%p2 bra DONE;
+      ld.global.u32 %r9, [%rd1]; ld.global.u32 %r10, [%rd1+4];
+      add.u32 %r9, %r9, %r10;
+      st.global.u32 [%rd1+512], %r9;
+    DONE:)"));
+    const Pointer out = run.array<std::uint32_t>(256);
+    run.pass(out);
+    run.launch().grid = {2};
+    EXPECT_TRUE(may_run_together(run.kernel(), run.launch()));
+    run.launch().whole_grid = together;
+    const Fault fault = run.go({.grid = {2}, .explore = 4});
+    if (fault == Fault::None && together) {
+      EXPECT_EQ(run.read<std::uint32_t>(out + 512, 1)[0], 11u);
+    }
+    return fault;
+  };
+  const std::string fence = "fence.acq_rel.gpu;";
+  EXPECT_EQ(go(fence, fence, true), Fault::None);
+  EXPECT_EQ(go(fence, "", true), Fault::None);
+  EXPECT_EQ(go("", fence, true), Fault::DataRace);
+  EXPECT_EQ(go("", "", false), Fault::None);
+}
+
+TEST(RunControl, WhichGridsMayRunAtOnce) {
+  const auto may = [](const std::string& body, run::Dim3 grid, run::Dim3 cluster) {
+    PtxRun run(kernel(body));
+    run.launch().grid = grid;
+    run.launch().cluster = cluster;
+    return may_run_together(run.kernel(), run.launch());
+  };
+  const std::string plain = "st.global.u32 [%rd1], %r1;";
+  EXPECT_TRUE(may(plain, {4, 4}, {}));
+  EXPECT_FALSE(may(plain, {1}, {}));
+  EXPECT_FALSE(may(plain, {17}, {}));
+  EXPECT_FALSE(may(plain, {4}, {2}));
+  EXPECT_FALSE(may("barrier.cluster.arrive; barrier.cluster.wait;", {2}, {}));
+}
+
 // A global variable that begins with addresses: of one, behind it, and of one of its bytes.
 TEST(RunControl, InitialisersHoldAddresses) {
   PtxRun run(

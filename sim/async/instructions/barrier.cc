@@ -39,6 +39,7 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.arrived += warp_threads;
   barrier.pending.join(s.warp.clock);
   barrier.pending_lost.join(s.warp.lost);
+  barrier.pending.join(s.warp.read_since_fence.handed);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
   const bool completes = s.c.complete_barrier(s.warp.cta, barrier);

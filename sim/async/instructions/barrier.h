@@ -13,6 +13,8 @@ namespace tcq::machine {
 // Threads 0: all of the CTA; in compiled kernels without those that have exited, which are known as if they had come.
 // Source: CUDA C++ Programming Guide, "Independent Thread Scheduling": bar.sync waits for "all non-exited threads".
 // Inferred: what an exited warp wrote is seen behind the barrier, as kernels with an early return rely on.
+// Inferred: what a relaxed atomic or a volatile load saw released is known behind the barrier, without a fence between: the CUDA C++
+// Programming Guide's sum by the last block (Memory Fence Functions) relies on it.
 struct BarrierSync {
   int id = 0;
   int threads = 0;

@@ -81,6 +81,7 @@ struct NamedBarrier {
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
   Clock pending_lost, done_lost;
+  Clock pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
 };
 
 struct CopyData;  // copies.h

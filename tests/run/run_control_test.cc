@@ -278,6 +278,45 @@ TEST(RunControl, TheLastOfSeveralCtasReadsWhatTheOthersWrote) {
   EXPECT_EQ(go("", "", false), Fault::None);
 }
 
+// CTA 0 waits for what the threads of CTA 1 wrote: each fences, and behind the barrier one of them raises the flag.
+TEST(RunControl, OneThreadRaisesTheFlagForAllThatFenced) {
+  const auto go = [](const std::string& release) {
+    PtxRun run(kernel(R"(
+      mov.u32 %r4, %ctaid.x;
+      mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4;
+      setp.eq.u32 %p1, %r4, 0;
+      setp.eq.u32 %p2, %r1, 0;
+      @%p1 bra READER;
+      st.global.u32 [%rd4], %r1;
+)" + release + R"(
+      bar.sync 0;
+      @%p2 atom.global.exch.b32 %r5, [%rd1+512], 1;
+      bra DONE;
+    READER:
+      @!%p2 bra BEHIND;
+    LOOK:
+      ld.volatile.global.u32 %r6, [%rd1+512];
+      setp.eq.u32 %p3, %r6, 0;
+      @%p3 bra LOOK;
+    BEHIND:
+      bar.sync 0;
+      ld.global.u32 %r7, [%rd4];
+      st.global.u32 [%rd4+1024], %r7;
+    DONE:)"));
+    const Pointer out = run.array<std::uint32_t>(512);
+    run.pass(out);
+    run.launch().grid = {2};
+    run.launch().whole_grid = true;
+    const Fault fault = run.go({.grid = {2}, .block = {64}, .explore = 4});
+    if (fault == Fault::None) {
+      EXPECT_EQ(run.read<std::uint32_t>(out + 1024, 64)[63], 63u);
+    }
+    return fault;
+  };
+  EXPECT_EQ(go("fence.acq_rel.gpu;"), Fault::None);
+  EXPECT_EQ(go(""), Fault::DataRace);
+}
+
 TEST(RunControl, WhichGridsMayRunAtOnce) {
   const auto may = [](const std::string& body, run::Dim3 grid, run::Dim3 cluster) {
     PtxRun run(kernel(body));

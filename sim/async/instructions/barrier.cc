@@ -40,6 +40,7 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.pending.join(s.warp.clock);
   barrier.pending_lost.join(s.warp.lost);
   barrier.pending.join(s.warp.read_since_fence.handed);
+  barrier.pending_fenced.join(s.warp.at_memory_fence.handed);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
   const bool completes = s.c.complete_barrier(s.warp.cta, barrier);
@@ -94,6 +95,7 @@ void BarrierSync::execute(Step& s) const {
   s.warp.arrived = false;
   learn(s, barrier.done);
   s.warp.lost.join(barrier.done_lost);
+  s.warp.at_memory_fence.handed.join(barrier.done_fenced);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
 }

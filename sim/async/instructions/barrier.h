@@ -15,6 +15,8 @@ namespace tcq::machine {
 // Inferred: what an exited warp wrote is seen behind the barrier, as kernels with an early return rely on.
 // Inferred: what a relaxed atomic or a volatile load saw released is known behind the barrier, without a fence between: the CUDA C++
 // Programming Guide's sum by the last block (Memory Fence Functions) relies on it.
+// So is what each thread fenced before the barrier released by a relaxed atomic of one of them behind it (__threadfence,
+// __syncthreads, then thread 0 counts). The letter asks for a fence between barrier and atomic.
 struct BarrierSync {
   int id = 0;
   int threads = 0;

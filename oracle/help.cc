@@ -45,7 +45,11 @@ constexpr std::array<Page, 22> pages = {{
      "evidence of each. tcgen05: what the instruction descriptor says are keys: m= n= k= type_a= "
      "type_b=\n"
      "type_d= major_a= major_b= negate_a= negate_b= selector= saturate= max_shift_b= scale_type=\n"
-     "scale_a_id= scale_b_id=, and a=smem|tmem.\n",
+     "scale_a_id= scale_b_id=, and a=smem|tmem. Fences, barriers, mbarriers, copies and groups, and a name "
+     "alone\n"
+     "(wgmma.fence, tcgen05.commit, mbarrier.try_wait, cp.async.bulk.tensor): what it does, what it orders, "
+     "who\n"
+     "executes it, what goes wrong with it. --markdown: a page.\n",
      "describe wgmma.m64n8k16.f32.bf16.bf16", ""},
     {"where", "MNEMONIC MATRIX row=R col=C [desc=WORD] [--inputs]",
      "which register of which thread, or which byte, holds this element",
@@ -447,7 +451,8 @@ std::string overview() {
   for (const Page& page : pages) text += fmt::format("  {:<10} {}\n", page.verb, page.question);
   return text +
          "\nMnemonics are PTX opcodes, .mma_async and .sync.aligned may be left out:\n"
-         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16.\n" +
+         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16. In their place\n"
+         "a statement may be pasted, with its operands or as asm volatile(\"...\"), quoted as one word.\n" +
          std::string(keys_text) +
          "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
          "FILE;\n"

@@ -1,5 +1,5 @@
-// Dispatch: a question's verb -> the function that answers it, and every error -> status and
-// sentence.
+// Dispatch: a question's verb -> the function that answers it, a pasted statement -> mnemonic and keys, and every
+// error -> status and sentence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "oracle/answer/answer.h"
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/pasted.h"
 
 namespace tcq::oracle {
 namespace {
@@ -23,34 +24,38 @@ Answer answered_elsewhere(const Question& question) {
 }
 
 // What a verb takes besides --json and --arch.
-enum class Takes { Nothing, Inputs, Terms, Family, Styles, Tables, Picture, List };
+enum class Takes { Nothing, Inputs, Terms, Family, Page, Styles, Tables, Picture, List };
+
+// Where a verb has mnemonics, in place of which a statement may be pasted: as its first word, or in every word.
+enum class Mnemonics { None, First, Each };
 
 struct Verb {
   std::string_view name;
   Answer (*answer)(const Question&);
   Takes takes = Takes::Nothing;
+  Mnemonics mnemonics = Mnemonics::None;
   Answer (*line)(const Question&, std::string_view) = nullptr;
   Answer (*stream)(const Question&, std::span<const std::string>) = nullptr;
 };
 
 constexpr std::array<Verb, 22> verbs = {
     {{"list", list, Takes::Family},
-     {"describe", describe},
-     {"where", where, Takes::Inputs},
-     {"what", what},
-     {"table", table, Takes::Tables},
-     {"equation", equation},
+     {"describe", describe, Takes::Page, Mnemonics::First},
+     {"where", where, Takes::Inputs, Mnemonics::First},
+     {"what", what, Takes::Nothing, Mnemonics::First},
+     {"table", table, Takes::Tables, Mnemonics::First},
+     {"equation", equation, Takes::Nothing, Mnemonics::First},
      {"decode", decode, Takes::Picture},
      {"encode", encode},
-     {"bytes", bytes, Takes::List},
-     {"diff", diff},
-     {"banks", banks},
-     {"layout", layout, Takes::Picture},
-     {"partition", partition},
+     {"bytes", bytes, Takes::List, Mnemonics::First},
+     {"diff", diff, Takes::Nothing, Mnemonics::Each},
+     {"banks", banks, Takes::Nothing, Mnemonics::First},
+     {"layout", layout, Takes::Picture, Mnemonics::First},
+     {"partition", partition, Takes::Nothing, Mnemonics::First},
      {"tmem", tmem, Takes::Picture},
-     {"check", data_lines_follow, Takes::Nothing, check_line},
-     {"emission", data_lines_follow, Takes::Nothing, nullptr, emission_stream},
-     {"mma", data_lines_follow, Takes::Terms, mma_line},
+     {"check", data_lines_follow, Takes::Nothing, Mnemonics::None, check_line},
+     {"emission", data_lines_follow, Takes::Nothing, Mnemonics::None, nullptr, emission_stream},
+     {"mma", data_lines_follow, Takes::Terms, Mnemonics::First, mma_line},
      {"gemm", answered_elsewhere},
      {"run", answered_elsewhere},
      {"verify", answered_elsewhere, Takes::Styles},
@@ -106,7 +111,9 @@ void check_options(const Question& question, Takes takes) {
                 "table, bytes, layout, tmem and decode", question);
   const bool styles = tables || list || takes == Takes::Styles;
   refuse_option(options.transpose && !styles, "--transpose", "tables", question);
-  refuse_option(!plain && !styles, option_of(options.style), "tables", question);
+  const bool page = takes == Takes::Page && options.style == Style::Markdown;
+  refuse_option(!plain && !styles && !page, option_of(options.style),
+                options.style == Style::Markdown ? "tables and describe" : "tables", question);
 }
 
 // Calls `reply()`; what it throws becomes an Answer.
@@ -126,13 +133,59 @@ Answer caught(Reply&& reply) {
   }
 }
 
+// The data lines of mma need what says how A, B and D add up, and nothing else.
+constexpr std::array<std::string_view, 19> keys_of_sums = {
+    "accumulate", "negate_a", "negate_b",   "m",          "n",          "type_a",       "type_b",
+    "type_d",     "selector", "saturate",   "scale_type", "scale_a_id", "scale_b_id",   "max_shift_b",
+    "k96",        "sparse",   "half_split", "scale_input_d", "zero_column_mask"};
+
+// A question whose pasted statements are read; keeps the words that it is made of.
+class Reworded {
+ public:
+  Reworded(const Question& question, const Verb& verb) : question_(question) {
+    if (verb.mnemonics == Mnemonics::First) read(question.words, verb);
+    if (verb.mnemonics == Mnemonics::Each) read_each(question.words, verb);
+    if (words_.empty()) return;
+    question_.words.assign(words_.begin(), words_.end());
+  }
+
+  const Question& question() const { return question_; }
+
+  // What the statement leaves open is said beside the answer.
+  Answer noted(Answer answer) const {
+    if (note_.empty() || answer.status != Status::Yes) return answer;
+    answer.complaint += fmt::format("{}note: {}", answer.complaint.empty() ? "" : "\n", note_);
+    return answer;
+  }
+
+ private:
+  bool read(std::span<const std::string_view> words, const Verb& verb) {
+    const bool sums = verb.name == "mma";
+    auto pasted = read_pasted(words, sums ? std::span<const std::string_view>(keys_of_sums)
+                                          : std::span<const std::string_view>());
+    if (!pasted) return false;
+    words_.insert(words_.end(), pasted->words.begin(), pasted->words.end());
+    note_ = pasted->note;
+    return true;
+  }
+  void read_each(std::span<const std::string_view> words, const Verb& verb) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (!read(words.subspan(i, 1), verb)) words_.emplace_back(words[i]);
+  }
+
+  Question question_;
+  std::vector<std::string> words_;
+  std::string note_;
+};
+
 }  // namespace
 
 Answer answer(const Question& question) {
   return caught([&] {
     const Verb& verb = verb_of(question);
     check_options(question, verb.takes);
-    return verb.answer(question);
+    const Reworded reworded(question, verb);
+    return reworded.noted(verb.answer(reworded.question()));
   });
 }
 
@@ -142,7 +195,10 @@ bool reads_lines(std::string_view verb) {
 }
 
 Answer answer_line(const Question& question, std::string_view line) {
-  return caught([&] { return verb_of(question).line(question, line); });
+  return caught([&] {
+    const Verb& verb = verb_of(question);
+    return verb.line(Reworded(question, verb).question(), line);
+  });
 }
 
 bool reads_stream(std::string_view verb) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/explain/prose.h"
@@ -66,6 +67,9 @@ struct PtxasMessage {
 
 // Ordered by code.
 std::span<const PtxasMessage> ptxas_messages();
+
+// The Faults of a field: "Deadlock, DataRace".
+std::vector<Fault> faults_named(std::string_view names, const Fields& fields);
 
 // Of these pages, for tests. Throw BadProse for a page that does not follow its form.
 std::vector<ExplanationGroup> read_explanations(std::span<const Page> pages);

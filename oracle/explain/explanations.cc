@@ -68,18 +68,23 @@ PtxasMessage read_message(const Section& section) {
                     fields.take("Fix").text,
                     {},
                     {}};
-  std::string_view names = fields.take("Faults").text;
-  while (!names.empty()) {
-    const std::size_t end = std::min(names.find(", "), names.size());
-    m.faults.push_back(fault_named(names.substr(0, end), fields));
-    names.remove_prefix(std::min(end + 2, names.size()));
-  }
+  m.faults = faults_named(fields.take("Faults").text, fields);
   m.evidence = fields.take("Source").text;
   fields.end();
   return m;
 }
 
 }  // namespace
+
+std::vector<Fault> faults_named(std::string_view names, const Fields& fields) {
+  std::vector<Fault> faults;
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(", "), names.size());
+    faults.push_back(fault_named(names.substr(0, end), fields));
+    names.remove_prefix(std::min(end + 2, names.size()));
+  }
+  return faults;
+}
 
 std::vector<ExplanationGroup> read_explanations(std::span<const Page> pages) {
   std::vector<ExplanationGroup> groups;

@@ -91,9 +91,13 @@ MatrixMove matrix_move_from(std::string_view mnemonic) {
   words.take("sync");
   words.take("aligned");
   MatrixMove move;
+  const auto take_count = [&] {
+    for (const int count : {1, 2, 4})
+      if (words.take(fmt::format("x{}", count))) move.count = count;
+  };
+  take_count();  // before the shape, as many kernels write it and ptxas takes it
   move.bytes = shape_from(words);
-  for (const int count : {1, 2, 4})
-    if (words.take(fmt::format("x{}", count))) move.count = count;
+  take_count();
   move.transposed = words.take("trans");
   words.take_any({"shared", "shared::cta"});
   const bool typed = takes_type(words, move.bytes);

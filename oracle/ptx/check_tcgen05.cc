@@ -156,20 +156,7 @@ Verdict check_operands(const OperandList& expected, int vector_registers,
   return legal();
 }
 
-// The place of A and the optional operands, which the opcode does not say.
-void complete(MmaForm& form, std::span<const PtxOperand> given) {
-  if (given.size() > 1 && given[1].text.starts_with('['))
-    form.opcode.a_place = tcgen05::Place::Tmem;
-  std::size_t next = form.opcode.sparse ? 5 : 4;  // after idesc
-  const std::size_t most = next + (is_block_scaled(form.opcode.kind) ? 5 : 3);
-  form.disable_output_lane =
-      given.size() > next && (given[next].kind == Kind::Vector || given.size() == most);
-  if (form.disable_output_lane) ++next;
-  if (is_block_scaled(form.opcode.kind)) next += 2;
-  const bool one_more = given.size() == next + 2;  // behind enable-input-d
-  form.zero_column_mask = one_more && form.opcode.ws;
-  form.scale_input_d = one_more && !form.opcode.ws;
-}
+using oracle::complete;
 template <class Form>
 void complete(Form&, std::span<const PtxOperand>) {}
 
@@ -209,6 +196,20 @@ Verdict check_completed(Form form, const PtxStatement& statement, Target target,
 }
 
 }  // namespace
+
+void complete(tcgen05::MmaForm& form, std::span<const PtxOperand> given) {
+  if (given.size() > 1 && given[1].text.starts_with('['))
+    form.opcode.a_place = tcgen05::Place::Tmem;
+  std::size_t next = form.opcode.sparse ? 5 : 4;  // after idesc
+  const std::size_t most = next + (tcgen05::is_block_scaled(form.opcode.kind) ? 5 : 3);
+  form.disable_output_lane =
+      given.size() > next && (given[next].kind == Kind::Vector || given.size() == most);
+  if (form.disable_output_lane) ++next;
+  if (tcgen05::is_block_scaled(form.opcode.kind)) next += 2;
+  const bool one_more = given.size() == next + 2;  // behind enable-input-d
+  form.zero_column_mask = one_more && form.opcode.ws;
+  form.scale_input_d = one_more && !form.opcode.ws;
+}
 
 Verdict check_tcgen05(const PtxStatement& statement, Target target) {
   if (!tcgen05::has_tcgen05(target))

@@ -1,7 +1,8 @@
 // The verbs list and describe: which instructions exist, and everything about one of them.
 //
 // Shapes, operands and legality are read from sim/isa, the arithmetic from sim/num; the recordings
-// named as evidence are those of the headers that decide each fact. tcgen05: tcgen05_describe.cc.
+// named as evidence are those of the headers that decide each fact. tcgen05: tcgen05_describe.cc; fences, barriers and
+// copies: machine_describe.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 #include "oracle/answer/facts.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
+#include "oracle/explain/instructions.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
+#include "oracle/sum/machine_describe.h"
 #include "oracle/sum/tcgen05_describe.h"
 #include "oracle/sum/warp_describe.h"
 #include "sim/isa/wgmma/descriptor.h"
@@ -21,6 +24,7 @@
 #include "sim/isa/wgmma/syntax.h"
 #include "sim/num/dot_traits.h"
 #include "sim/num/round.h"
+#include "sim/ptx/form.h"
 
 namespace tcq::oracle {
 namespace {
@@ -185,12 +189,13 @@ Facts facts_of(const Instruction& instruction) {
     add_float_arithmetic(facts, f);
   else
     add_integer_arithmetic(facts, f);
+  add_page_facts(facts, "wgmma.mma_async");
   add_legality(facts, f);
   add_evidence(facts, f);
   return facts;
 }
 
-Value value_of(const Facts& facts, const Form& f) {
+Value::Members value_of(const Facts& facts, const Form& f) {
   Value::Members members = facts_members(facts);
   members.push_back({"m", wgmma::m});
   members.push_back({"n", f.n});
@@ -240,13 +245,17 @@ Answer list(const Question& question) {
 }
 
 Answer describe(const Question& question) {
-  if (is_tcgen05(word_at(question, 0, "MNEMONIC"))) return describe_tcgen05(question);
+  if (is_machine_instruction(word_at(question, 0, "MNEMONIC")))
+    return describe_machine_instruction(question);
+  if (is_tcgen05(question.words[0])) return describe_tcgen05(question);
   if (is_warp_instruction(question.words[0])) return describe_warp_instruction(question);
+  if (ptx::read_form(lowered(question.words[0])).opcode != ptx::Opcode::Unknown &&
+      !same_word(question.words[0].substr(0, 5), "wgmma"))
+    throw_undescribed(question.words[0]);
   const Instruction instruction =
       instruction_of(question, Keys(words_from(question, 1), instruction_keys));
   const Facts facts = facts_of(instruction);
-  const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? json_text(value_of(facts, instruction.form)) : facts_text(facts), ""};
+  return facts_answer(facts, value_of(facts, instruction.form), question.options.style);
 }
 
 }  // namespace tcq::oracle

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "oracle/answer/facts.h"
+#include "oracle/explain/instructions.h"
 #include "oracle/map/maps_tcgen05.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
@@ -314,6 +315,7 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
   else
     std::visit([&](const auto& f) { add_form(facts, f); }, instruction.form);
   add_issue(facts, instruction.form);
+  add_page_facts(facts, full_opcode(instruction.form));
   add_legality(facts, instruction);
   if (mma != nullptr) add_disputes(facts, mma->opcode, instruction.idesc);
   if (const std::string note = assembler_note(instruction.form); !note.empty())
@@ -328,7 +330,7 @@ Facts facts_of(const Tcgen05Instruction& instruction) {
   return facts;
 }
 
-Value value_of(const Facts& facts, const Tcgen05Instruction& instruction) {
+Value::Members value_of(const Facts& facts, const Tcgen05Instruction& instruction) {
   Value::Members members = facts_members(facts);
   const auto* mma = std::get_if<MmaForm>(&instruction.form);
   if (mma == nullptr) {
@@ -368,8 +370,7 @@ Answer describe_tcgen05(const Question& question) {
   const Tcgen05Instruction instruction =
       tcgen05_instruction_of(question, Keys(words_from(question, 1), tcgen05_keys));
   const Facts facts = facts_of(instruction);
-  const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? json_text(value_of(facts, instruction)) : facts_text(facts), ""};
+  return facts_answer(facts, value_of(facts, instruction), question.options.style);
 }
 
 }  // namespace tcq::oracle

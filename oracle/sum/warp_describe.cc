@@ -5,6 +5,7 @@
 
 #include "oracle/answer/facts.h"
 #include "oracle/answer/words.h"
+#include "oracle/explain/instructions.h"
 #include "oracle/map/asked.h"
 #include "oracle/map/matrix_move.h"
 #include "oracle/ptx/warp_mma.h"
@@ -43,7 +44,7 @@ Facts facts_of_mma(const Question& question) {
     facts.push_back({std::string(matrix), matrix_text(map_of(question, matrix))});
   facts.push_back({"executed by", "one warp; all operands in registers"});
   facts.push_back({"evidence, fragments",
-                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic is not modelled here"});
+                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: sim/alu, for tcq run"});
   return facts;
 }
 
@@ -101,10 +102,9 @@ Answer describe_warp_instruction(const Question& question) {
   if (question.words.size() > 1)
     throw UsageError(fmt::format("unexpected word {}: {} has no keys", quoted(question.words[1]),
                                  quoted(question.words[0])));
-  const Facts facts =
-      is_warp_mma(question.words[0]) ? facts_of_mma(question) : facts_of_move(question);
-  const bool json = question.options.style == Style::Json;
-  return {Status::Yes, json ? json_text(facts_members(facts)) : facts_text(facts), ""};
+  Facts facts = is_warp_mma(question.words[0]) ? facts_of_mma(question) : facts_of_move(question);
+  add_page_facts(facts, question.words[0]);
+  return facts_answer(facts, facts_members(facts), question.options.style);
 }
 
 }  // namespace tcq::oracle

@@ -258,7 +258,7 @@ const std::vector<Bad>& bad_questions() {
       {"mma tcgen05.ld.32x32b.x1", 2, "expected tcgen05.mma"},
       {"mma tcgen05.mma.cta_group::2.kind::mxf4.block_scale k=96", 3, "96 products"},
       {"partition tcgen05.mma.sp.cta_group::1.kind::f16 bM=128 bN=128 bK=64", 3, "tcq layout"},
-      {"describe wgmma.fence.sync.aligned", 3, "not modelled"},
+      {"table wgmma.fence.sync.aligned D", 3, "not modelled"},
       {"describe mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", 3, "only dense mma"},
       {"list everything", 2, "'everything'"},
       {"list --family bf61", 2, "'bf16'"},

@@ -182,7 +182,7 @@ TEST(WarpMma, WordsThatNameNoInstructionAreRefused) {
   EXPECT_EQ(short_mnemonic(parse_warp_mma("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")),
             short_mnemonic(parse_warp_mma("MMA.m16n8k16.f32.bf16.bf16")));
   for (const char* wrong :
-       {"mma", "mma.m16n8k16", "mma.m16n8k16.f32.bf16", "mma.m16n8k32.f32.bf16.bf16",
+       {"mma.", "mma.m16n8k16", "mma.m16n8k16.f32.bf16", "mma.m16n8k32.f32.bf16.bf16",
         "mma.m16n16k16.f32.bf16.bf16", "mma.m16n8k16.f16.bf16.bf16", "mma.m16n8k8.f32.f16.bf16",
         "mma.m8n8k16.f32.e4m3.e4m3", "mma.m16n8k16.s32.s8.s4", "mma.m16n8k16.f32.f32.f32",
         "mma.m16n8k16.f32.bf16.bf16.what", "mma.m99999999999n8k16.f32.f16.f16"})

@@ -378,7 +378,7 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
     {"explain", "[FAULT | WORDS]", "what does this fault mean, and what cures it",
      "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
      "from C7504\n"
-     "to C7520 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
+     "to C7520 or C7602 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
      "the\n"
      "messages of ptxas about it and public threads. A message of ptxas may be pasted whole. Other "
      "words\n"

@@ -3,7 +3,7 @@
 //
 // Names are read without regard to case and may be cut short as long as they are unique. A message of
 // ptxas may be pasted whole, with its code or without; what is neither is searched (search.h), in published
-// claims as well. Example: `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that;
+// claims, instructions and the guide as well. Example: `explain C7519` names WgmmaFenceMissing; `explain wgmmaf` explains that;
 // `explain why does it hang` explains Deadlock, and names what else may be meant.
 #include "oracle/explain/explain.h"
 
@@ -19,6 +19,8 @@
 #include "oracle/answer/verbs.h"
 #include "oracle/answer/words.h"
 #include "oracle/explain/errata.h"
+#include "oracle/explain/guide.h"
+#include "oracle/explain/instructions.h"
 #include "oracle/explain/search.h"
 #include "sim/isa/fault/fault.h"
 
@@ -79,6 +81,13 @@ std::string full_text(const PtxasMessage& message) {
   return text + fmt::format("\nsource: {}", message.evidence);
 }
 
+std::string full_text(const GuidePage& page) {
+  return fmt::format("{}  guide\nwhat: {}\nanswer: {}\nmore: docs/{}.md", page.name, page.question,
+                     page.answer, page.name);
+}
+
+std::string full_text(const InstructionPage& page) { return facts_lines(page_facts(page)); }
+
 std::string line_text(std::string_view name, std::string_view kind, std::string_view what) {
   return fmt::format("  {:<26}  {:<10}  {}", name, kind, what);
 }
@@ -93,6 +102,12 @@ std::string line_text(const PtxasMessage& message) {
 
 std::string line_text(const Erratum& erratum) {
   return line_text("errata " + erratum.key, "wrong", erratum.claim);
+}
+
+std::string line_text(const GuidePage& page) { return line_text(page.name, "guide", page.question); }
+
+std::string line_text(const InstructionPage& page) {
+  return line_text(page.name, "ptx", page.does);
 }
 
 std::string list_text() {
@@ -145,6 +160,16 @@ Value full_value(const PtxasMessage& message) {
       {"source", message.evidence}};
 }
 
+Value full_value(const GuidePage& page) {
+  return Value::Members{{"name", page.name},
+                        {"kind", "guide"},
+                        {"what", page.question},
+                        {"answer", page.answer},
+                        {"source", fmt::format("docs/{}.md", page.name)}};
+}
+
+Value full_value(const InstructionPage& page) { return facts_members(page_facts(page)); }
+
 Value list_value() {
   Value::List all;
   for (const ExplanationGroup& group : explanation_groups())
@@ -155,10 +180,12 @@ Value list_value() {
 
 // ---- Words --------------------------------------------------------------------------------------
 
-// What words may mean: one of the three.
+// What words may mean: one of the five.
 struct Subject {
   std::string_view name;
-  std::variant<const Explanation*, const PtxasMessage*, const Erratum*> of;
+  std::variant<const Explanation*, const PtxasMessage*, const Erratum*, const GuidePage*,
+               const InstructionPage*>
+      of;
   bool is_sure = true;  // has most of the words that were asked
 };
 
@@ -172,7 +199,7 @@ std::vector<Subject> named_subjects() {
 
 [[noreturn]] void throw_unknown_subject(std::string_view word, std::string_view meant) {
   throw UsageError(fmt::format(
-      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to C7520, or "
+      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to C7520 or C7602, or "
       "words that a text has{}",
       quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
 }
@@ -227,8 +254,21 @@ std::vector<Subject> erratum_named(std::string_view words) {
   return {};
 }
 
+// The page of tensormap.replace for "Instruction 'tensormap.replace' not supported on .target 'sm_120'"; of wgmma and
+// tcgen05 there are Faults.
+std::vector<Subject> refused_by_target(std::string_view words) {
+  const std::size_t begin = words.find('\'');
+  if (begin == words.npos || words.find("not supported on .target") == words.npos) return {};
+  std::string_view quoted = words.substr(begin + 1);
+  quoted = quoted.substr(0, quoted.find_first_of("' "));
+  const InstructionPage* page = instruction_page(quoted);
+  if (page == nullptr || quoted.starts_with("wgmma") || quoted.starts_with("tcgen05")) return {};
+  return {{page->name, page}};
+}
+
 // A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
 std::vector<Subject> pasted(std::string_view words) {
+  if (std::vector<Subject> page = refused_by_target(words); !page.empty()) return page;
   for (const PtxasMessage& message : ptxas_messages())
     if (has_number(words, std::string_view(message.code).substr(1)) ||
         words.find(message.says) != words.npos)
@@ -246,6 +286,17 @@ SearchText search_text(const PtxasMessage& m) {
   return {m.code, fmt::format("{} {} {} {}", m.effect, m.says, m.cause, m.fix), ""};
 }
 
+SearchText search_text(const GuidePage& page) {
+  std::string title = page.name;
+  std::replace(title.begin(), title.end(), '_', ' ');
+  return {page.question, page.answer + " " + page.headings, title};
+}
+
+// Its name counts as any word: who asks why wants the Fault, the instruction is among the others.
+SearchText search_text(const InstructionPage& page) {
+  return {"", fmt::format("{} {} {} {}", page.name, page.does, page.orders, page.by), ""};
+}
+
 std::vector<Subject> searched(std::string_view words) {
   constexpr std::size_t most_found = 12;
   std::vector<Subject> all = named_subjects();
@@ -256,6 +307,14 @@ std::vector<Subject> searched(std::string_view words) {
                         : search_text(*std::get<const PtxasMessage*>(subject.of)));
   for (const Erratum& erratum : all_errata()) all.push_back({erratum.key, &erratum});
   for (SearchText& text : errata_texts()) texts.push_back(std::move(text));
+  for (const GuidePage& page : guide_pages()) {
+    all.push_back({page.name, &page});
+    texts.push_back(search_text(page));
+  }
+  for (const InstructionPage& page : instruction_pages()) {
+    all.push_back({page.name, &page});
+    texts.push_back(search_text(page));
+  }
   const std::vector<std::size_t> found = found_by(words, texts, most_found);
   if (found.empty()) {
     const std::string other = respelt(words, texts);

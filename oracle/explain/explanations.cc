@@ -68,7 +68,7 @@ PtxasMessage read_message(const Section& section) {
                     fields.take("Fix").text,
                     {},
                     {}};
-  m.faults = faults_named(fields.take("Faults").text, fields);
+  if (const Field* faults = fields.take_if("Faults")) m.faults = faults_named(faults->text, fields);
   m.evidence = fields.take("Source").text;
   fields.end();
   return m;

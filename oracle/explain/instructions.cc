@@ -1,11 +1,26 @@
 // Reading instructions.md; see instructions.h.
 #include "oracle/explain/instructions.h"
 
+#include <algorithm>
+
 #include "oracle/answer/words.h"
 #include "oracle/explain/explain.h"
 
 namespace tcq::oracle {
 namespace {
+
+std::vector<Target> targets_named(std::string_view names, const Fields& fields) {
+  std::vector<Target> targets;
+  while (!names.empty()) {
+    const std::string_view one = names.substr(0, names.find(", "));
+    names.remove_prefix(std::min(one.size() + 2, names.size()));
+    const std::size_t before = targets.size();
+    for (int i = 0; i < target_count; ++i)
+      if (one == tcq::name(static_cast<Target>(i))) targets.push_back(static_cast<Target>(i));
+    if (targets.size() == before) fields.fail("no target is called " + std::string(one));
+  }
+  return targets;
+}
 
 InstructionPage read_instruction(const Section& section) {
   Fields fields(section);
@@ -17,6 +32,7 @@ InstructionPage read_instruction(const Section& section) {
   page.orders = fields.take("Orders").text;
   page.by = fields.take("By").text;
   if (const Field* faults = fields.take_if("Faults")) page.faults = faults_named(faults->text, fields);
+  if (const Field* targets = fields.take_if("Targets")) page.targets = targets_named(targets->text, fields);
   page.evidence = fields.take("Evidence").text;
   fields.end();
   return page;
@@ -28,9 +44,13 @@ bool begins(std::string_view opcode, std::string_view name) {
          (opcode.size() == name.size() || opcode[name.size()] == '.' || opcode[name.size()] == ':');
 }
 
-std::string names_of(std::span<const Fault> faults) {
+std::string_view name_of(Fault fault) { return info(fault).name; }
+std::string_view name_of(Target target) { return tcq::name(target); }
+
+template <class One>
+std::string names_of(const std::vector<One>& all) {
   std::string text;
-  for (const Fault fault : faults) text += (text.empty() ? "" : ", ") + std::string(info(fault).name);
+  for (const One one : all) text += (text.empty() ? "" : ", ") + std::string(name_of(one));
   return text;
 }
 
@@ -70,6 +90,7 @@ Facts page_facts(const InstructionPage& page) {
   add_behaviour(facts, page);
   facts.push_back({"executed by", page.by});
   add_faults(facts, page);
+  if (!page.targets.empty()) facts.push_back({"legal on", names_of(page.targets)});
   facts.push_back({"evidence", page.evidence});
   return facts;
 }

@@ -14,6 +14,7 @@
 #include "oracle/answer/facts.h"
 #include "oracle/explain/prose.h"
 #include "sim/isa/fault/fault.h"
+#include "sim/isa/wgmma/shape.h"
 
 namespace tcq::oracle {
 
@@ -25,6 +26,7 @@ struct InstructionPage {
   std::string orders;
   std::string by;
   std::vector<Fault> faults;
+  std::vector<Target> targets;  // empty: all
   std::string evidence;
 };
 

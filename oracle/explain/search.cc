@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 74> empty_words = {
+constexpr std::array<std::string_view, 76> empty_words = {
     "the",        "a",        "an",        "is",        "are",         "was",     "be",     "of",
     "to",         "in",       "on",        "at",        "and",         "or",      "for",    "with",
     "by",         "why",      "what",      "how",       "when",        "which",   "does",   "do",
@@ -24,10 +24,10 @@ constexpr std::array<std::string_view, 74> empty_words = {
     "around",     "error",    "get",       "potential", "performance", "loss",    "kernel", "need",
     "needs",      "needed",   "necessary", "required",  "must",        "should",  "use",    "using",
     "attempting", "without",  "always",    "really",    "still",       "exactly", "only",   "wrong",
-    "results",    "both"};
+    "results",    "both",     "invalid",   "argument"};
 
 // Words of which each stands for all in its row.
-constexpr std::array<std::array<std::string_view, 5>, 12> same_meaning = {
+constexpr std::array<std::array<std::string_view, 5>, 14> same_meaning = {
     {{"hang", "deadlock", "stuck", "hangs", "forever"},
      {"serialized", "serialises", "serialised", "slow", ""},
      {"mma", "wgmma", "mma_async", "gmma", ""},
@@ -39,13 +39,15 @@ constexpr std::array<std::array<std::string_view, 5>, 12> same_meaning = {
      {"overwrites", "overwritten", "refills", "reused", "reuse"},
      {"stage", "slot", "buffer", "", ""},
      {"race", "sometimes", "rarely", "flaky", "nondeterministic"},
+     {"exceed", "exceeds", "wider", "larger", "bigger"},
+     {"invariance", "invariant", "reproducible", "deterministic", ""},
      {"expect_tx", "expects", "expected", "expect", ""}}};
 
 // Names of CUTLASS, and words of PTX that say the same.
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 10> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+constexpr std::array<Spoken, 12> spoken = {{{"fence_view_async_shared", "fence proxy async"},
                                             {"tma_store_fence", "fence proxy async"},
                                             {"warpgroup_arrive", "wgmma fence"},
                                             {"warpgroup_fence_operand", "wgmma fence"},
@@ -54,7 +56,9 @@ constexpr std::array<Spoken, 10> spoken = {{{"fence_view_async_shared", "fence p
                                             {"umma_arrive", "tcgen05 commit"},
                                             {"rtx", "sm_120"},
                                             {"geforce", "sm_120"},
-                                            {"leading_dimension_byte_offset", "lbo"}}};
+                                            {"leading_dimension_byte_offset", "lbo"},
+                                            {"cuda_error_misaligned_address", "misaligned address"},
+                                            {"max_num_imprecise_acc", "promotion fp8"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -43,6 +43,16 @@ void check_words(std::string_view mnemonic, const InstructionPage& page) {
       fmt::format("unknown mnemonic {}: {} {}; its syntax is {}", quoted(mnemonic), page.name, form.problem, page.syntax));
 }
 
+void check_target(const InstructionPage& page, Target target) {
+  const auto& targets = page.targets;
+  if (targets.empty() || std::find(targets.begin(), targets.end(), target) != targets.end()) return;
+  if (page.name.starts_with("wgmma")) throw FaultError(Fault::TargetLacksWgmma);
+  if (page.name.starts_with("tcgen05")) throw FaultError(Fault::TargetLacksTcgen05);
+  throw FaultError(Fault::InstructionUnknown,
+                   fmt::format("; {} does not have {}, ptxas takes it for targets with suffix a or f only",
+                               name(target), page.name));
+}
+
 std::string forms_text(const InstructionPage& page) {
   int forms = 0;
   for (const Tcgen05Form& form : all_tcgen05_forms())
@@ -65,6 +75,7 @@ Answer describe_machine_instruction(const Question& question) {
                                  quoted(mnemonic)));
   const InstructionPage& page = *page_of(mnemonic);
   check_words(mnemonic, page);
+  if (!question.options.arch.empty()) check_target(page, parse_target(question.options.arch));
   Facts facts = page_facts(page);
   if (page.name.starts_with("tcgen05.")) {
     facts.insert(facts.begin() + 2, {"forms", forms_text(page)});

@@ -331,11 +331,13 @@ TEST(ExplainExamples, ReductionsExistOrNotAsTheirTypesSay) {
 
 // ---- Messages of ptxas --------------------------------------------------------------------------
 
+// C7602 refuses a kernel that is right, so that no Fault is named.
 TEST(ExplainPtxas, EveryCodeFromC7504ToC7520NamesItsFaultAndIsNamedByIt) {
   int code = 7504;
   for (const PtxasMessage& message : ptxas_messages()) {
-    EXPECT_EQ(message.code, "C" + std::to_string(code++));
     EXPECT_TRUE(message.fix.ends_with('.')) << message.code;
+    if (message.code == "C7602") continue;
+    EXPECT_EQ(message.code, "C" + std::to_string(code++));
     ASSERT_FALSE(message.faults.empty()) << message.code;
     const std::string answer = text_of("explain " + message.code);
     for (const Fault fault : message.faults) {
@@ -345,6 +347,7 @@ TEST(ExplainPtxas, EveryCodeFromC7504ToC7520NamesItsFaultAndIsNamedByIt) {
     }
   }
   EXPECT_EQ(code, 7521);
+  EXPECT_EQ(ptxas_messages().back().code, "C7602");
 }
 
 // A build log as it stands: prefix, line, function.

@@ -51,11 +51,13 @@ TEST(GemmOrder, PartsOfK) {
   EXPECT_EQ(parts("every=16", {Type::bf16, Type::bf16, 0}), "");
 }
 
+// The order as it is printed, and how much of K one instruction takes.
+std::string of(const std::string& spec, const Product& product) {
+  const Order order = parse_order(spec, product);
+  return fmt::format("{} {}", canonical_spec(order, product), step(order, product));
+}
+
 TEST(GemmOrder, Instructions) {
-  const auto of = [](const std::string& spec, const Product& product) {
-    const Order order = parse_order(spec, product);
-    return fmt::format("{} {}", canonical_spec(order, product), step(order, product));
-  };
   EXPECT_EQ(of("chain", bf16_160), "chain:wgmma 16");
   EXPECT_EQ(of("chain", fp8_512), "chain:wgmma 32");
   EXPECT_EQ(of("chain", {Type::e2m1, Type::e4m3, 64}), "chain:tcgen05 32");
@@ -132,10 +134,6 @@ constexpr Product mxfp4{Type::e2m1, Type::e2m1, 192, Scaling::Ue8m0Block32};
 constexpr Product nvfp4{Type::e2m1, Type::e2m1, 192, Scaling::Ue4m3Block16};
 
 TEST(GemmOrder, ScaleFactorsDecideTheKind) {
-  const auto of = [](const std::string& spec, const Product& product) {
-    const Order order = parse_order(spec, product);
-    return fmt::format("{} {}", canonical_spec(order, product), step(order, product));
-  };
   EXPECT_EQ(of("chain", mxfp8), "chain:tcgen05,kind=mxf8f6f4 32");
   EXPECT_EQ(of("chain", mxfp4), "chain:tcgen05,kind=mxf4 64");
   EXPECT_EQ(of("every=64:tcgen05", nvfp4), "every=64:tcgen05,kind=mxf4nvf4 64");

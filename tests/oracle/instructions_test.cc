@@ -68,6 +68,20 @@ TEST(InstructionPages, TheLongestNameCounts) {
   EXPECT_EQ(instruction_page("mul.f32"), nullptr);
 }
 
+TEST(InstructionPages, AQuestionAboutATargetWithoutTheInstructionIsAnsweredWithNo) {
+  Options options;
+  options.arch = "sm_120a";
+  EXPECT_EQ(ask("describe tcgen05.fence", options).status, Status::No);
+  EXPECT_EQ(ask("describe wgmma.fence", options).status, Status::No);
+  EXPECT_EQ(ask("describe tensormap.replace", options).status, Status::Yes);
+  options.arch = "sm_100";
+  EXPECT_EQ(ask("describe setmaxnreg", options).status, Status::No);
+  EXPECT_EQ(ask("describe mbarrier.init", options).status, Status::Yes);
+  const std::string said =
+      text_of("explain Instruction 'tensormap.replace' not supported on .target 'sm_120'");
+  EXPECT_NE(said.find("sm_120a, sm_120f"), std::string::npos) << said;
+}
+
 TEST(InstructionPages, ABadPageSaysWhere) {
   EXPECT_THROW(read_instructions({"p.md", "# g\n\n## x\n- **Does:** nothing\n"}), BadProse);
   EXPECT_THROW(read_instructions({"p.md",

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "oracle/explain/explain.h"
+#include "oracle/explain/instructions.h"
 #include "oracle/ptx/check_stream.h"
 #include "sim/isa/fault/fault.h"
 #include "tests/silicon/ptx_random.h"
@@ -175,6 +176,47 @@ TEST(Ptxas, AcceptsTheRightExamplesOfExplainAndTheWrongOnesThatAreNotIllegal) {
 }
 
 // Straight-line code with a missing fence or wait is repaired, and ptxas says so.
+// An instruction whose page names targets is refused on all others, one whose page names none on none.
+TEST(Ptxas, TakesTheExamplesOfInstructionsOnTheirTargetsAlone) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  int compared = 0;
+  for (int i = 0; i < target_count; ++i) {
+    const auto target = static_cast<Target>(i);
+    std::vector<std::string> texts;
+    std::vector<bool> expected;
+    for (const InstructionPage& page : instruction_pages()) {
+      if (page.example.empty()) continue;
+      texts.push_back(page.example);
+      expected.push_back(page.targets.empty() ||
+                         std::find(page.targets.begin(), page.targets.end(), target) != page.targets.end());
+    }
+    const std::set<std::size_t> wrong = rejected(texts, target);
+    for (std::size_t k = 0; k < texts.size(); ++k, ++compared)
+      EXPECT_EQ(!wrong.contains(k), expected[k]) << texts[k] << " on " << name(target);
+  }
+  EXPECT_GE(compared, 40 * target_count);
+}
+
+// The message that says how many registers an instruction needs.
+TEST(Ptxas, RefusesAnInstructionThatNeedsMoreRegistersThanTheCtaHas) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  std::string registers;
+  for (int i = 0; i < 128; ++i) registers += (i > 0 ? ", %f" : "%f") + std::to_string(i);
+  const PtxasRun run = run_ptxas(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() .maxntid 512 .minnctapersm 1\n{\n"
+      ".reg .f32 %f<128>; .reg .b64 %rd<4>;\nwgmma.fence.sync.aligned;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" +
+          registers +
+          "}, %rd1, %rd2, 1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+          "wgmma.wait_group.sync.aligned 0;\nret;\n}\n",
+      Target::sm_90a);
+  EXPECT_NE(run.status, 0);
+  const auto says = [](const std::string& line) {
+    return line.find("(C7602) Insufficient registers (128)") != std::string::npos;
+  };
+  EXPECT_TRUE(std::any_of(run.lines.begin(), run.lines.end(), says));
+}
+
 TEST(Ptxas, InjectsTheMissingFenceAndWait) {
   if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
   const auto says = [](const std::string& fence, const std::string& wait, const std::string& code) {

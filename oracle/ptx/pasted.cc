@@ -24,7 +24,7 @@ using wgmma::Operand;
 
 // ---- Where the statement ends -------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 9> matrices = {"A", "B", "C",   "D",   "E",
+constexpr std::array<std::string_view, 9> matrices = {"A", "B",   "C",   "D", "E",
                                                       "S", "SFA", "SFB", "SF"};
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -41,9 +41,17 @@ bool goes_on(std::string_view word) {
          std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), is_key);
 }
 
+// A blank alone makes no statement: "wgmma.m64n8k16.f32.f16.f16 x" is a mistake. A number may follow, as in wait_group 0.
+bool looks_like_text(std::string_view word) {
+  if (word.find_first_of("\n\"{}[];%@,") != word.npos) return true;
+  const std::size_t blank = word.find_first_of(" \t");
+  const std::size_t next = blank == word.npos ? word.npos : word.find_first_not_of(" \t", blank);
+  return next != word.npos && word[next] >= '0' && word[next] <= '9';
+}
+
 bool looks_pasted(std::span<const std::string_view> words) {
   if (words.empty()) return false;
-  if (words[0].find_first_of(" \t\n\"{;@") != words[0].npos) return true;
+  if (looks_like_text(words[0])) return true;
   if (words[0] == "asm" || words[0] == "__asm__") return true;
   return words.size() > 1 && !words[1].empty() &&
          std::string_view("{[%@").find(words[1][0]) != std::string_view::npos;
@@ -113,9 +121,10 @@ PtxStatement chosen(const std::vector<PtxPiece>& pieces, std::string_view text) 
     best.push_back(statement);
   }
   if (best.empty())
-    throw UsageError(fmt::format("{} holds no statement of PTX: expected one, or a mnemonic such as "
-                                 "wgmma.m64n24k16.f32.bf16.bf16",
-                                 quoted(text)));
+    throw UsageError(
+        fmt::format("{} holds no statement of PTX: expected one, or a mnemonic such as "
+                    "wgmma.m64n24k16.f32.bf16.bf16",
+                    quoted(text)));
   std::vector<std::string> opcodes;
   for (const PtxStatement& statement : best) opcodes.push_back(opcode_text(statement));
   std::sort(opcodes.begin(), opcodes.end());
@@ -193,10 +202,11 @@ Said said_by_mma(tcgen05::MmaForm form, const PtxStatement& statement) {
     return said;
   }
   Tcgen05Instruction instruction{form};
-  instruction.idesc = tcgen05::decode(static_cast<std::uint32_t>(statement.operands[at].value),
-                                      form.opcode.kind);
+  instruction.idesc =
+      tcgen05::decode(static_cast<std::uint32_t>(statement.operands[at].value), form.opcode.kind);
   const PtxOperand& last = statement.operands.back();
-  if (form.scale_input_d && is_number(last)) instruction.scale_input_d = static_cast<int>(last.value);
+  if (form.scale_input_d && is_number(last))
+    instruction.scale_input_d = static_cast<int>(last.value);
   const std::size_t behind = form.scale_input_d || form.zero_column_mask ? 2 : 1;
   const PtxOperand& enable = statement.operands[statement.operands.size() - behind];
   instruction.accumulate = !is_number(enable) || enable.value != 0;
@@ -257,8 +267,9 @@ std::optional<Pasted> read_pasted(std::span<const std::string_view> words,
   pasted.words.insert(pasted.words.end(), keys.begin(), keys.end());
   pasted.words.insert(pasted.words.end(), parts.rest.begin(), parts.rest.end());
   if (!said.open.empty() && matters)
-    pasted.note = fmt::format("the text leaves open: {}; the answer takes the default, keys say otherwise",
-                              fmt::join(said.open, ", "));
+    pasted.note =
+        fmt::format("the text leaves open: {}; the answer takes the default, keys say otherwise",
+                    fmt::join(said.open, ", "));
   return pasted;
 }
 

@@ -55,13 +55,16 @@ std::string mnemonic_of(wgmma::Form form, const Bits& bits) {
 TEST(Pasted, OperandsOfWgmmaAreTheKeysThatPeopleWouldType) {
   int compared = 0;
   for (const wgmma::Form& form : all_forms()) {
-    if ((form.n != 32 && form.n != 64) || (form.sparse && wgmma::max_selector(form.a) < 1)) continue;
+    if ((form.n != 32 && form.n != 64) || (form.sparse && wgmma::max_selector(form.a) < 1))
+      continue;
     for (unsigned mask = 0; mask < 32; ++mask) {
-      const Bits bits = {(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0, (mask & 16) != 0};
+      const Bits bits = {(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, (mask & 8) != 0,
+                         (mask & 16) != 0};
       const std::string statement = statement_of(form, bits);
       const auto pasted = read_pasted(std::vector<std::string_view>{statement});
       ASSERT_TRUE(pasted) << statement;
-      ASSERT_EQ(fmt::format("{}", fmt::join(pasted->words, " ")), mnemonic_of(form, bits)) << statement;
+      ASSERT_EQ(fmt::format("{}", fmt::join(pasted->words, " ")), mnemonic_of(form, bits))
+          << statement;
       EXPECT_EQ(pasted->note, "") << statement;
       ++compared;
     }
@@ -82,17 +85,23 @@ TEST(Pasted, InlineAssemblyAnswersAsItsPtx) {
   for (const std::string_view pasted : {statement, std::string_view(assembly)}) {
     std::vector<std::string_view> words = {pasted};
     words.insert(words.end(), rest.begin(), rest.end());
-    EXPECT_EQ(ask_words("where", words).text,
-              ask("where wgmma.m64n8k16.f32.bf16.bf16 B major_b=MN row=3 col=5 desc=0x4000004000010040").text);
+    EXPECT_EQ(
+        ask_words("where", words).text,
+        ask("where wgmma.m64n8k16.f32.bf16.bf16 B major_b=MN row=3 col=5 desc=0x4000004000010040")
+            .text);
   }
 }
 
 TEST(Pasted, EveryVerbOfMnemonicsReadsIt) {
   const std::string short_form = "wgmma.m64n8k16.f32.bf16.bf16";
   const std::vector<std::pair<std::string, std::string>> verbs = {
-      {"where", "D row=9 col=5"},  {"what", "D thread=6 register=3"}, {"table", "D"},
-      {"equation", "D"},           {"bytes", "A desc=0x4000004000010040"},
-      {"layout", "A rows=64 k=64"}, {"describe", ""}};
+      {"where", "D row=9 col=5"},
+      {"what", "D thread=6 register=3"},
+      {"table", "D"},
+      {"equation", "D"},
+      {"bytes", "A desc=0x4000004000010040"},
+      {"layout", "A rows=64 k=64"},
+      {"describe", ""}};
   for (const auto& [verb, rest] : verbs) {
     const Answer expected =
         ask(verb == "describe" ? "describe " + short_form + " major_b=MN"
@@ -111,53 +120,73 @@ TEST(Pasted, TheSumOfAStatement) {
 
 TEST(Pasted, DiffReadsBoth) {
   const std::string a =
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%f0..%f31}, {%r0,%r1,%r2,%r3}, %rd2, 1, 1, 1, 0; A";
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%f0..%f31}, {%r0,%r1,%r2,%r3}, %rd2, 1, "
+      "1, 1, 0; A";
   const std::string d =
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%f0..%f31}, %rd1, %rd2, 1, 1, 1, 0, 0; D";
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%f0..%f31}, %rd1, %rd2, 1, 1, 1, 0, 0; "
+      "D";
   EXPECT_EQ(ask_words("diff", {d, a}).text,
             ask("diff wgmma.m64n64k16.f32.f16.f16 D wgmma.m64n64k16.f32.f16.f16 A a=regs").text);
 }
 
 TEST(Pasted, AnImmediateInstructionDescriptorSaysTheShape) {
-  EXPECT_EQ(ask_words("where", {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, 0x4100490, p;", "D", "row=40",
-                                "col=3"})
-                .text,
-            ask("where tcgen05.mma.cta_group::1.kind::f16 D m=64 n=64 type_a=bf16 type_b=bf16 row=40 col=3").text);
+  EXPECT_EQ(
+      ask_words("where", {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, 0x4100490, p;",
+                          "D", "row=40", "col=3"})
+          .text,
+      ask("where tcgen05.mma.cta_group::1.kind::f16 D m=64 n=64 type_a=bf16 type_b=bf16 row=40 "
+          "col=3")
+          .text);
 }
 
 TEST(Pasted, WhatTheTextLeavesOpenIsSaid) {
-  const Answer open =
-      ask_words("where", {"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0..%f3}, %rd1, %rd2, p, 1, 1, 0, %7;",
-                          "B", "row=3", "col=5", "desc=0x4000004000010040"});
+  const Answer open = ask_words("where", {"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+                                          "{%f0..%f3}, %rd1, %rd2, p, 1, 1, 0, %7;",
+                                          "B", "row=3", "col=5", "desc=0x4000004000010040"});
   EXPECT_EQ(open.status, Status::Yes);
   EXPECT_NE(open.complaint.find("imm-trans-b is '%7'"), std::string::npos) << open.complaint;
   const Answer in_register = ask_words(
-      "where", {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r4, p;", "D", "row=3", "col=3"});
-  EXPECT_NE(in_register.complaint.find("idesc is '%r4'"), std::string::npos) << in_register.complaint;
+      "where",
+      {"tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r4, p;", "D", "row=3", "col=3"});
+  EXPECT_NE(in_register.complaint.find("idesc is '%r4'"), std::string::npos)
+      << in_register.complaint;
 }
 
 TEST(Pasted, KeysOfTheQuestionCount) {
-  const auto pasted = read_pasted(std::vector<std::string_view>{statement, "B", "major_b=K", "row=1"});
+  const auto pasted =
+      read_pasted(std::vector<std::string_view>{statement, "B", "major_b=K", "row=1"});
   ASSERT_TRUE(pasted);
   EXPECT_EQ(fmt::format("{}", fmt::join(pasted->words, " ")),
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 B major_b=K row=1");
 }
 
 TEST(Pasted, PlainMnemonicsPass) {
-  EXPECT_FALSE(read_pasted(std::vector<std::string_view>{"wgmma.m64n8k16.f32.bf16.bf16", "D", "row=1"}));
+  EXPECT_FALSE(
+      read_pasted(std::vector<std::string_view>{"wgmma.m64n8k16.f32.bf16.bf16", "D", "row=1"}));
   EXPECT_FALSE(read_pasted(std::vector<std::string_view>{}));
 }
 
 TEST(Pasted, WhatIsNoStatementGetsASentence) {
-  for (const std::string_view words : {"\"", ";;", "  ", "asm volatile(\"\");", "{", "// nothing here"}) {
+  for (const std::string_view words :
+       {"\"", ";;", "  ", "asm volatile(\"\");", "{", "// nothing here"}) {
     const Answer none = ask_words("where", {words, "D", "row=1", "col=1"});
     EXPECT_EQ(none.status, Status::Usage) << words;
     EXPECT_NE(none.complaint, "") << words;
   }
-  const Answer two = ask_words("where", {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
-                                         "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%f0..%f7}, %rd1, %rd2, 1, 1, 1, 0, 0;",
-                                         "D", "row=1", "col=1"});
+  const Answer two = ask_words(
+      "where",
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
+       "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%f0..%f7}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+       "D", "row=1", "col=1"});
   EXPECT_NE(two.complaint.find("several instructions"), std::string::npos) << two.complaint;
+}
+
+// A word that is none of a statement's is no operand.
+TEST(Pasted, AMnemonicWithAWordBehindItIsAMistake) {
+  for (const char* text : {"wgmma.m64n8k16.f32.f16.f16 x", "wgmma.m64n8k16.f32.f16.f16 n=8 x",
+                           "tcgen05.mma.cta_group::1.kind::f16 k96=1 x"})
+    EXPECT_EQ(answer({"describe", {text}, {}}).status, Status::Usage) << text;
+  EXPECT_EQ(answer({"describe", {"wgmma.wait_group.sync.aligned 0"}, {}}).status, Status::Yes);
 }
 
 }  // namespace

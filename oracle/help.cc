@@ -335,7 +335,7 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
     {"run", "FILE.ptx --grid X[,Y,Z] --block X[,Y,Z] [--arg VALUE ...] [options]",
      "a compiled kernel: its bits, and what PTX leaves undefined in it",
      "Executes the PTX that nvcc or Triton wrote on the asynchronous machine, cluster after "
-     "cluster.\n"
+     "cluster;\na grid of 2 to 16 CTAs also with all of them at once.\n"
      "--kernel NAME   the kernel, or a part of its name that no other has; --list: all, with their "
      "parameters\n"
      "--cluster X[,Y,Z] --shared BYTES (dynamic) --registers N (per thread at launch, for "

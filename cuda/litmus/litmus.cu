@@ -1,4 +1,4 @@
-// The list of provocations and their launches; the kernels are in provoke_*.cu.
+// The list of provocations and their launches; the kernels are in cluster.cu, mbarrier.cu and so on.
 #include <cuda_runtime.h>
 
 #include <algorithm>

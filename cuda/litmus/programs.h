@@ -1,4 +1,4 @@
-// How a family of provoking kernels (provoke_*.cu) hands its programs to cuda/litmus/litmus.cu.
+// How a family of provoking kernels (cluster.cu, mbarrier.cu and so on) hands its programs to cuda/litmus/litmus.cu.
 #pragma once
 
 #include <cstdint>

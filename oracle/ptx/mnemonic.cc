@@ -196,8 +196,7 @@ Target target_of(const Question& question) {
 }
 
 Instruction instruction_of(const Question& question, const Keys& keys) {
-  const Instruction instruction = parse_instruction(
-      word_at(question, 0, "a mnemonic such as wgmma.m64n24k16.f32.bf16.bf16"), keys);
+  const Instruction instruction = parse_instruction(word_at(question, 0, mnemonic_expected), keys);
   const Fault fault = check(instruction.form, target_of(question));
   if (fault != Fault::None) throw FaultError(fault);
   return instruction;

@@ -52,6 +52,9 @@ std::string mnemonic_with_keys(const Instruction& instruction);
 // throws FaultError if that target lacks it.
 Instruction instruction_of(const Question& question, const Keys& keys);
 
+inline constexpr std::string_view mnemonic_expected =
+    "a mnemonic such as wgmma.m64n24k16.f32.bf16.bf16";
+
 // Word `index` of the question; throws UsageError that says `expected` if there are fewer.
 std::string_view word_at(const Question& question, std::size_t index, std::string_view expected);
 

@@ -28,7 +28,6 @@ namespace {
 using wgmma::Form;
 
 constexpr int bits_per_digit = 4;
-constexpr std::string_view mnemonic_expected = "a mnemonic such as wgmma.m64n24k16.f32.bf16.bf16";
 constexpr std::array<std::string_view, 4> mma_keys = {"accumulate", "negate_a", "negate_b",
                                                       numbers_key};
 

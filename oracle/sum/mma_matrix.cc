@@ -16,8 +16,6 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view mnemonic_expected = "a mnemonic such as wgmma.m64n24k16.f32.bf16.bf16";
-
 std::size_t at(int row, int count) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(count);
 }

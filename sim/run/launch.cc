@@ -1,7 +1,6 @@
 #include "sim/run/launch.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "sim/isa/base/shared_limits.h"
@@ -62,6 +61,17 @@ void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
 
 }  // namespace
 
+namespace {
+
+bool names_cluster(const ptx::Form& form) {
+  using enum ptx::Opcode;
+  return form.opcode == BarrierClusterArrive || form.opcode == BarrierClusterWait ||
+         form.opcode == Mapa || form.get<ptx::Multicast>() != ptx::Multicast::None ||
+         form.get<ptx::CtaGroup>() == ptx::CtaGroup::Two;
+}
+
+}  // namespace
+
 bool may_run_whole(const Kernel& kernel, const Launch& launch) {
   return kernel.grid_barrier != ptx::none && launch.cluster.count() == 1 &&
          launch.grid.count() <= machine::max_cluster;
@@ -71,12 +81,9 @@ bool may_run_together(const Kernel& kernel, const Launch& launch) {
   const std::uint64_t ctas = launch.grid.count();
   if (launch.whole_grid || kernel.grid_barrier != ptx::none) return false;
   if (launch.cluster.count() != 1 || ctas < 2 || ctas > machine::max_cluster) return false;
-  constexpr std::string_view of_clusters[] = {"barrier.cluster", "mapa", "multicast",
-                                              "cta_group::2"};
-  return std::ranges::none_of(kernel.texts, [&](std::string_view text) {
-    return std::ranges::any_of(of_clusters,
-                               [&](std::string_view word) { return text.find(word) != text.npos; });
-  });
+  for (ptx::Index i = 0; i < kernel.code->instructions.count; ++i)
+    if (names_cluster(kernel.program->form_of(kernel.instruction(i)))) return false;
+  return true;
 }
 
 std::uint64_t clusters(const Launch& launch) {

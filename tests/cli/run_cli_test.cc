@@ -81,7 +81,8 @@ TEST_F(RunCli, APictureSaysWhoWaitedForWhom) {
   };
   const std::string text = drawn("a.svg");
   std::size_t arrows = 0;
-  for (std::size_t at = text.find("marker-end"); at != text.npos; at = text.find("marker-end", at + 1))
+  for (std::size_t at = text.find("marker-end"); at != text.npos;
+       at = text.find("marker-end", at + 1))
     ++arrows;
   EXPECT_EQ(arrows, 6u);  // three warps wait at the barrier, and at the mbarrier
   EXPECT_NE(text.find("mbarrier.arrive"), std::string::npos);
@@ -99,7 +100,8 @@ TEST_F(RunCli, APictureOfAFindingIsDrawnAndOneThatCannotBeIsRefused) {
   EXPECT_NE(text.find("tcq-bad\">"), std::string::npos);
   expect_usage({reverse(true), "--list", "--svg", picture}, "without --list");
   expect_usage({reverse(true), "--grid", "1", "--block", "64", "--arg", "words=zeros:u32:64",
-                "--svg", folder_.file("no/x.svg")}, "cannot be written");
+                "--svg", folder_.file("no/x.svg")},
+               "cannot be written");
 }
 
 TEST_F(RunCli, ASpecSaysTheSame) {
@@ -233,6 +235,88 @@ TEST_F(RunCli, AnEndlessLoopEnds) {
   const Finished done = ask({file, "--grid", "1", "--block", "32", "--limit", "100000"});
   EXPECT_EQ(done.status, 3) << done.out;
   EXPECT_NE(done.out.find("StepLimit"), std::string::npos) << done.out;
+}
+
+// --- all clusters at once ----------------------------------------------------------------------------
+
+// CTA `writer` stores 7 to words[0] and raises a flag; another one waits for that and stores what it reads to words[4].
+std::string handed_on(const std::string& writer, const std::string& release) {
+  return head() + R"(.visible .entry handed(.param .u64 words)
+{
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [words];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra done;
+  mov.u32 %r2, %ctaid.x;
+  setp.ne.u32 %p2, %r2, )" +
+         writer + R"(;
+  @%p2 bra look;
+  mov.u32 %r3, 7;
+  st.global.u32 [%rd1], %r3;
+)" + release +
+         R"(
+  atom.global.exch.b32 %r4, [%rd1+32], 1;
+  bra done;
+look:
+  ld.acquire.gpu.global.u32 %r5, [%rd1+32];
+  setp.eq.u32 %p3, %r5, 0;
+  @%p3 bra look;
+  ld.global.u32 %r6, [%rd1];
+  st.global.u32 [%rd1+16], %r6;
+done:
+  ret;
+}
+)";
+}
+
+class TogetherCli : public RunCli {
+ protected:
+  Finished hand_on(const std::string& writer, const std::string& release,
+                   std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {write("handed.ptx", handed_on(writer, release)),
+                                    "--grid",
+                                    "2",
+                                    "--block",
+                                    "32",
+                                    "--arg",
+                                    "words=zeros:u32:16"};
+    all.insert(all.end(), more.begin(), more.end());
+    return ask(all);
+  }
+};
+const char* const released = "fence.acq_rel.gpu;";
+
+// One after the other nothing shows, whoever comes first.
+TEST_F(TogetherCli, AMissingFenceBetweenCtasIsFoundAndComesAgain) {
+  const Finished right = hand_on("0", released);
+  EXPECT_EQ(right.status, 0) << right.out;
+  EXPECT_NE(right.out.find("of 2 of 2 clusters, and in 2 of all at once"), std::string::npos)
+      << right.out;
+  const Finished wrong = hand_on("0", "", {"--json"});
+  EXPECT_EQ(wrong.status, 1) << wrong.out;
+  const auto first = nlohmann::json::parse(wrong.out);
+  ASSERT_EQ(first["findings"].size(), 1u);
+  EXPECT_EQ(first["findings"][0]["name"], "DataRace");
+  EXPECT_EQ(first["findings"][0]["cluster"], 2);
+  const Finished again = hand_on("0", "", {"--json", "--replay", write("found.json", wrong.out)});
+  EXPECT_EQ(again.status, 1) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out)["findings"], first["findings"]);
+  // A sample of clusters is no whole grid.
+  EXPECT_EQ(hand_on("0", "", {"--sample", "1"}).status, 0);
+}
+
+TEST_F(TogetherCli, ACtaMayWaitForALaterOne) {
+  const std::string out = folder_.file("x.npy");
+  const Finished right = hand_on("1", released, {"--out", "words=" + out});
+  EXPECT_EQ(right.status, 0) << right.out;
+  EXPECT_NE(right.out.find("executions of all 2 clusters at once"), std::string::npos) << right.out;
+  std::ifstream in(out, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  ASSERT_GE(bytes.size(), 64u);
+  EXPECT_EQ(bytes[bytes.size() - 64 + 16], 7);
+  EXPECT_EQ(hand_on("1", "").status, 1);
+  EXPECT_EQ(hand_on("1", released, {"--sample", "1"}).status, 3);
 }
 
 // --- --replay ----------------------------------------------------------------------------------------

@@ -329,7 +329,11 @@ TEST(RunControl, WhichGridsMayRunAtOnce) {
   EXPECT_FALSE(may(plain, {1}, {}));
   EXPECT_FALSE(may(plain, {17}, {}));
   EXPECT_FALSE(may(plain, {4}, {2}));
-  EXPECT_FALSE(may("barrier.cluster.arrive; barrier.cluster.wait;", {2}, {}));
+  for (const char* names_cluster :
+       {"barrier.cluster.arrive; barrier.cluster.wait;", "mapa.shared::cluster.u32 %r2, %r1, 1;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%r1], [%rd1], 16, [%r2], %h1;"})
+    EXPECT_FALSE(may(names_cluster, {2}, {})) << names_cluster;
 }
 
 // A global variable that begins with addresses: of one, behind it, and of one of its bytes.

@@ -128,6 +128,8 @@ class Story {
         return ", and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
+      case Fault::ProxyFenceMissingPerformed:
+        return " before a barrier of its CTA, and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceByReader:
         return ", and only the thread that accesses the bytes has executed a fence.proxy.async since";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
@@ -290,6 +292,7 @@ std::string fix_in_program(const Program& program, const Finding& f) {
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
     case Fault::ProxyFenceMissingUsed:
+    case Fault::ProxyFenceMissingPerformed:
     case Fault::ProxyFenceByReader:
     case Fault::ProxyFenceMissingAfterRead:
       if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())

@@ -194,6 +194,12 @@ bool is_used(const Access& load, const Clock& clock) {
          clock.at(load.stream) >= load.operation;
 }
 
+// By a barrier of the CTA that the clock knows to have completed.
+bool is_performed(const Access& load, const Clock& clock, const Streams& streams) {
+  const Stream stream = streams.performed(load.warp);
+  return load.stream == streams.epochs(load.warp) && stream != 0 && clock.at(stream) >= load.tick;
+}
+
 // Of two accesses that the warp's clock orders.
 Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams);
@@ -227,7 +233,9 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
     return by_next && earlier.warp != next.warp ? Verdict::FencedByNext : Verdict::Unfenced;
   if (by_next) return Verdict::Ordered;
   if (is_write(earlier.kind)) return Verdict::Unfenced;
-  return is_used(earlier, knows.clock) ? Verdict::UnfencedAfterUse : Verdict::Unfenced;
+  if (is_used(earlier, knows.clock)) return Verdict::UnfencedAfterUse;
+  return is_performed(earlier, knows.clock, streams) ? Verdict::UnfencedPerformed
+                                                     : Verdict::Unfenced;
 }
 
 }  // namespace

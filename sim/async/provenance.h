@@ -16,7 +16,8 @@
 // stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
 // row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it. Where
 // several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
-// used is over; refuted by a published kernel that shows the new bytes.
+// used, or that a completed barrier of the CTA has performed (9.7.13.1), is over; refuted by a published kernel that
+// shows the new bytes.
 #pragma once
 
 #include <array>
@@ -116,7 +117,8 @@ class Streams {
       : warps_(static_cast<Stream>(warps)),
         next_(2 * warps_ + static_cast<Stream>(warpgroups)),
         lane_fences_(static_cast<std::size_t>(warps) * 32),
-        lane_epochs_(static_cast<std::size_t>(warps) * 32) {}
+        lane_epochs_(static_cast<std::size_t>(warps) * 32),
+        performed_(static_cast<std::size_t>(warps)) {}
 
   Stream epochs(int warp) const { return static_cast<Stream>(warp); }
   Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
@@ -133,6 +135,13 @@ class Streams {
   Stream lane_epochs(int warp, int lane) const { return lane_epochs_[index(warp, lane)]; }
   Stream make_lane_epochs(int warp, int lane) {
     Stream& stream = lane_epochs_[index(warp, lane)];
+    if (stream == 0) stream = make();
+    return stream;
+  }
+  // Ticks: the epoch of the warp up to which a barrier of the CTA has performed its accesses; 0: none yet.
+  Stream performed(int warp) const { return performed_[static_cast<std::size_t>(warp)]; }
+  Stream make_performed(int warp) {
+    Stream& stream = performed_[static_cast<std::size_t>(warp)];
     if (stream == 0) stream = make();
     return stream;
   }
@@ -176,6 +185,7 @@ class Streams {
   Stream next_;
   std::vector<Stream> lane_fences_;
   std::vector<Stream> lane_epochs_;
+  std::vector<Stream> performed_;
   std::unordered_map<std::uint64_t, Stream> words_;
   std::array<Stream, max_words> shared_words_ = {};
   std::vector<Tick> writes_;        // by stream
@@ -236,13 +246,14 @@ class AccessLog {
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
-// were handed on. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the
-// write, and the writer has not. OpenOrder: two reductions whose order shows and is open. These four leave the
+// were handed on; UnfencedPerformed: that a barrier of the CTA has performed. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the
+// write, and the writer has not. OpenOrder: two reductions whose order shows and is open. These leave the
 // access recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {
   Ordered,
   Unwritten,
   UnfencedAfterUse,
+  UnfencedPerformed,
   FencedByNext,
   OpenOrder,
   LanesMet,

@@ -84,6 +84,28 @@ Program refilled(bool fenced, bool used) {
 Program p3a(bool mutant) { return refilled(!mutant, false); }
 Program p3b(bool mutant) { return refilled(!mutant, true); }
 
+// Every thread reads the slot, meets the others at a barrier of the CTA, and uses the value behind it.
+Program p3c(bool mutant) {
+  Program p({.threads = 64});
+  const Address full = p.mbarrier("full");
+  const std::uint32_t slot = p.shared("slot", 256);
+  const std::uint64_t in = p.global(small_numbers(512));
+  const std::uint64_t out = result_buffer(p, 512);
+  Role all = p.warps("all", 0, 2);
+  all.in_warps(1).elect().mbarrier_init(full, 1).fence_mbarrier_init();
+  all.barrier_sync();
+  for (int k = 0; k < 2; ++k) {
+    const auto at = 256 * static_cast<unsigned>(k);
+    Role one = all.in_warps(1).elect();
+    one.mbarrier_arrive_expect_tx(full, 256).bulk_load(in + at, slot, 256, full);
+    all.mbarrier_try_wait(full, k).load_shared({slot, 4}, 0);
+    if (!mutant) all.fence_proxy_async();
+    all.barrier_sync();
+    all.copy({1, 1}, 0).store_global(out + at, 4, {1, 1});
+  }
+  return p;
+}
+
 // An mbarrier of another CTA is used before its init is visible there.
 Program p6a(bool mutant) {
   Program p({.cluster = 2, .threads = 32});
@@ -152,6 +174,8 @@ constexpr Entry entries[] = {
      Fault::ProxyFenceMissingAfterRead, p3a, "before the arrival that hands the bytes on"},
     {"P3b", "the same, but the values are used before the arrival", Fault::ProxyFenceMissingUsed,
      p3b, "has used the values"},
+    {"P3c", "the same, with a barrier of the CTA between", Fault::ProxyFenceMissingPerformed, p3c,
+     "before a barrier of its CTA"},
     {"P4", "only one thread executes the fence", Fault::ProxyFenceMissing, p4,
      "in every thread that writes"},
     {"P5", "the fence sits in a loop of no rounds", Fault::ProxyFenceMissing, p5, "st.shared"},

@@ -81,15 +81,18 @@ bool lacks_a_fence(const LaneCase& c) {
   return false;
 }
 
-Program program_of(const LaneCase& c) {
+enum class HandsOn : std::uint8_t { ByBarrier, ByMbarrier };
+
+Program program_of(const LaneCase& c, HandsOn how) {
   Program p({.threads = 64});
   const Address full = p.mbarrier("full");
+  const Address empty = p.mbarrier("empty");
   const std::uint32_t room = p.shared("room", room_bytes);
   const std::uint32_t other = p.shared("other", room_bytes);
   const std::uint64_t global = p.global(std::vector<std::uint8_t>(room_bytes));
   const std::uint64_t out = p.global(std::vector<std::uint8_t>(room_bytes));
   Role setup = p.warps("setup", 1, 1);
-  setup.elect().mbarrier_init(full, 1);
+  setup.elect().mbarrier_init(full, 1).mbarrier_init(empty, 32);
   setup.move({0, 1}, 0);
   for (std::uint32_t at = 0; at < room_bytes; at += 128)
     setup.store_shared({room + at, 4}, 0).store_shared({other + at, 4}, 0);
@@ -112,7 +115,12 @@ Program program_of(const LaneCase& c) {
     case LaneCase::GlobalLoad: some.load_global(global + c.to.base, c.to.stride_bytes, regs); break;
   }
   for (const std::uint32_t mask : c.fences) one.lanes(mask).fence_proxy_async();
-  p.warps("all", 0, 2).barrier_sync();
+  if (how == HandsOn::ByBarrier) {
+    p.warps("all", 0, 2).barrier_sync();
+  } else {
+    one.mbarrier_arrive(empty);
+    p.warps("waiter", 1, 1).mbarrier_try_wait(empty, 0);
+  }
   Role copier = p.warps("copier", 1, 1).elect();
   const std::uint32_t bytes = c.end - c.begin;
   const bool loads = c.is_global() ? !c.is_read() : c.is_read();
@@ -128,24 +136,75 @@ Program program_of(const LaneCase& c) {
   return p;
 }
 
+// A barrier of the CTA performs what was read before it, so that a read without a fence is disputed there.
+Fault expected_of(const LaneCase& c, HandsOn how) {
+  if (!lacks_a_fence(c)) return Fault::None;
+  if (!c.is_read()) return Fault::ProxyFenceMissing;
+  return how == HandsOn::ByBarrier ? Fault::ProxyFenceMissingPerformed
+                                   : Fault::ProxyFenceMissingAfterRead;
+}
+
 TEST(Order, EveryLaneThatTouchedAByteHasToFence) {
   std::mt19937 random(from_environment("TCQ_SEED", 12));
   const unsigned cases = from_environment("TCQ_ORDER_LANES", 3000);
   int wrong = 0;
   for (unsigned n = 0; n < cases; ++n) {
     const LaneCase c = draw_lane_case(random);
-    const Program p = program_of(c);
-    const Report report = explore(p, {.max_executions = 1, .random_executions = 0});
-    const bool lacks = lacks_a_fence(c);
-    wrong += lacks ? 1 : 0;
-    const Fault fault = c.is_read() ? Fault::ProxyFenceMissingAfterRead : Fault::ProxyFenceMissing;
-    const Fault found = report.finding ? report.finding->fault : Fault::None;
-    ASSERT_EQ(found, lacks ? fault : Fault::None) << "case " << n << "\n"
-                                                  << oracle::report_text(p, report);
+    wrong += lacks_a_fence(c) ? 1 : 0;
+    for (const HandsOn how : {HandsOn::ByBarrier, HandsOn::ByMbarrier}) {
+      const Program p = program_of(c, how);
+      const Report report = explore(p, {.max_executions = 1, .random_executions = 0});
+      const Fault expected = expected_of(c, how);
+      const bool ends = info(expected).kind == FaultKind::Undefined;
+      const std::string text = "case " + std::to_string(n) + "\n" + oracle::report_text(p, report);
+      ASSERT_EQ(report.finding ? report.finding->fault : Fault::None, ends ? expected : Fault::None)
+          << text;
+      ASSERT_EQ(report.suspicions.size(), ends || expected == Fault::None ? 0u : 1u) << text;
+      for (const Finding& f : report.suspicions) ASSERT_EQ(f.fault, expected) << text;
+    }
   }
   std::printf("%u cases, %d without a fence\n", cases, wrong);
   EXPECT_GT(wrong, static_cast<int>(cases / 8));
   EXPECT_LT(wrong, static_cast<int>(cases - cases / 8));
+}
+
+// Of two warps the first reads bytes and meets the second, and then the second's copy overwrites them.
+enum class Meets : std::uint8_t { Behind, Before, BehindAndHandsOn, ArrivesOnly, ArrivesAndIsAwaited };
+Fault fault_of_refill(Meets how) {
+  Program p({.threads = 64});
+  const Address full = p.mbarrier("full");
+  const Address empty = p.mbarrier("empty");
+  const std::uint32_t slot = p.shared("slot", 128);
+  const std::uint64_t in = p.global(std::vector<std::uint8_t>(128));
+  Role setup = p.warps("setup", 1, 1);
+  setup.elect().mbarrier_init(full, 1).mbarrier_init(empty, 32).fence_mbarrier_init();
+  setup.move({0, 1}, 5).store_shared({slot, 4}, 0).fence_proxy_async();
+  p.warps("both", 0, 2).barrier_sync();
+  Role reads = p.warps("reads", 0, 1);
+  Role copies = p.warps("copies", 1, 1);
+  const auto is = [&](Meets m) { return how == m; };
+  if (is(Meets::Before)) reads.barrier_sync(1, 64);
+  reads.load_shared({slot, 4}, 0);
+  if (is(Meets::Behind) || is(Meets::BehindAndHandsOn)) reads.barrier_sync(1, 64);
+  if (is(Meets::ArrivesOnly) || is(Meets::ArrivesAndIsAwaited)) reads.barrier_arrive(1, 64);
+  if (!is(Meets::Behind) && !is(Meets::ArrivesAndIsAwaited)) reads.mbarrier_arrive(empty);
+  if (!is(Meets::ArrivesOnly)) copies.barrier_sync(1, 64);
+  if (!is(Meets::Behind) && !is(Meets::ArrivesAndIsAwaited)) copies.mbarrier_try_wait(empty, 0);
+  copies.elect().mbarrier_arrive_expect_tx(full, 128).bulk_load(in, slot, 128, full);
+  copies.mbarrier_try_wait(full, 0);
+  if (is(Meets::ArrivesOnly)) copies.barrier_sync(1, 64);
+  const Report report = explore(p, {});
+  if (report.finding) return report.finding->fault;
+  return report.suspicions.size() == 1 ? report.suspicions[0].fault : Fault::None;
+}
+
+TEST(Order, ABarrierOfTheCtaPerformsTheReadsBeforeIt) {
+  EXPECT_EQ(fault_of_refill(Meets::Behind), Fault::ProxyFenceMissingPerformed);
+  EXPECT_EQ(fault_of_refill(Meets::BehindAndHandsOn), Fault::ProxyFenceMissingPerformed);
+  EXPECT_EQ(fault_of_refill(Meets::ArrivesAndIsAwaited), Fault::ProxyFenceMissingPerformed);
+  EXPECT_EQ(fault_of_refill(Meets::Before), Fault::ProxyFenceMissingAfterRead);
+  // The copy knows of the read, and not that the barrier has completed.
+  EXPECT_EQ(fault_of_refill(Meets::ArrivesOnly), Fault::ProxyFenceMissingAfterRead);
 }
 
 // The fence of the thread that stores the bytes away, behind those that wrote them: for other warps' writes it is

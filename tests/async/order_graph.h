@@ -132,6 +132,8 @@ class Graph {
         if (a.what == Do::ClusterArrive && b.what == Do::ClusterWait)
           joined = !a.relaxed && use_of(w, i, Do::ClusterArrive) == use_of(v, k, Do::ClusterWait);
         if (joined) found.push_back({an.in, bn.out});
+        const bool of_cta = named_from || a.what == Do::CtaSync;
+        if (joined && of_cta) cta_barriers_.push_back({w, an.in, bn.out});
       });
     });
     for (const auto& [from, to] : found) edge(from, to);
@@ -196,10 +198,24 @@ class Graph {
     });
     if (missing == 0 || (!a.writes && missing_next == 0)) return Bond::Right;
     if (a.writes && missing_next == 0 && a.warp != b.warp) return Bond::Disputed;
-    return !a.writes && unused == 0 ? Bond::Disputed : Bond::Undefined;
+    const bool is_over = unused == 0 || is_performed(a, issue);
+    return !a.writes && is_over ? Bond::Disputed : Bond::Undefined;
   }
 
+  // Its warp arrived at a barrier of the CTA behind it, and that has completed before the copy is issued.
+  bool is_performed(const Access& a, std::size_t issue) const {
+    return std::any_of(cta_barriers_.begin(), cta_barriers_.end(), [&](const CtaBarrier& b) {
+      return b.warp == a.warp && reaches(a.end, b.arrival) && reaches(b.passed, issue);
+    });
+  }
+
+  struct CtaBarrier {
+    int warp = 0;  // that arrives
+    std::size_t arrival = 0, passed = 0;
+  };
+
   const Plan& plan_;
+  std::vector<CtaBarrier> cta_barriers_;
   std::vector<std::vector<Nodes>> nodes_;
   std::vector<std::vector<std::size_t>> edges_;
   std::vector<std::vector<bool>> reach_;

@@ -77,8 +77,10 @@ void compare(const Plan& plan, const std::string& what, Score& score) {
     ASSERT_EQ(report.outcome, Outcome::Right) << text;
     ASSERT_EQ(report.suspicions.empty(), expected.disputed.empty()) << text;
     for (const Finding& f : report.suspicions) {
-      ASSERT_TRUE(f.fault == Fault::ProxyFenceMissingUsed || f.fault == Fault::ProxyFenceByReader)
+      ASSERT_TRUE(f.fault == Fault::ProxyFenceMissingUsed || f.fault == Fault::ProxyFenceByReader ||
+                  f.fault == Fault::ProxyFenceMissingPerformed)
           << text;
+      score.faults[info(f.fault).name]++;
       ASSERT_TRUE(expected.disputed.contains(pair_of(f))) << text;
     }
     expected.disputed.empty() ? ++score.silent : ++score.disputed;

@@ -1,4 +1,5 @@
-// What an arrival returns, .noComplete, and arrive_drop with bytes, in compiled kernels.
+// What an arrival returns, .noComplete, and arrive_drop with bytes, in compiled kernels; what a barrier of the CTA does for a stage
+// that is refilled.
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -117,6 +118,66 @@ TEST(RunMbarrier, ADropMayExpectBytes) {
   EXPECT_EQ(next.fault, Fault::None);
   EXPECT_EQ(next.first, 1u);
   EXPECT_EQ(run_alone(1, drop).fault, Fault::MbarrierArrivals);
+}
+
+// One stage, refilled by thread 0 as libcu++'s cuda::memcpy_async does; `meets` stands between the loads and their use.
+// The array has 64 words of results and behind them the words of both stages.
+Pointer pass_stages(PtxRun& run) {
+  std::vector<std::uint32_t> words(64 + 128);
+  for (std::uint32_t i = 0; i < 128; ++i) words[64 + i] = 3 * i;
+  const Pointer out = run.array(words);
+  run.pass(out);
+  return out;
+}
+std::string refilled(const std::string& meets) {
+  const std::string copy = R"(
+      @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 256;
+      @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r10], [%rd4], 256, [%r9];
+      add.u64 %rd4, %rd4, 256;
+)";
+  const std::string wait = R"(
+    WAIT_PHASE:
+      mbarrier.try_wait.parity.shared.b64 %p2, [%r9], PHASE;
+      @!%p2 bra WAIT_PHASE;
+      ld.shared.u32 %r7, [%r11];
+)";
+  const auto phase = [&](const std::string& number) {
+    std::string text = wait;
+    for (std::size_t at; (at = text.find("PHASE")) != text.npos;) text.replace(at, 5, number);
+    return text;
+  };
+  return kernel(R"(
+      .shared .align 8 .b64 full;
+      .shared .align 16 .b8 stage[256];
+      mov.u32 %r9, full;
+      mov.u32 %r10, stage;
+      shl.b32 %r11, %r1, 2;
+      add.u32 %r11, %r10, %r11;
+      add.u64 %rd4, %rd1, 256;
+      setp.eq.u32 %p1, %r1, 0;
+      @%p1 mbarrier.init.shared.b64 [%r9], 1;
+      @%p1 fence.mbarrier_init.release.cluster;
+      bar.sync 0;
+)" + copy + phase("0") + meets +
+                copy + "      add.u32 %r8, %r7, 1;\n" + phase("1") +
+                "      add.u32 %r8, %r8, %r7;\n      st.global.u32 [%rd2], %r8;\n");
+}
+
+TEST(RunMbarrier, ABarrierPerformsReadsThatAreUsedBehindIt) {
+  PtxRun disputed(refilled("bar.sync 0;\n"));
+  const Pointer out = pass_stages(disputed);
+  ASSERT_EQ(disputed.go({.block = {64}, .explore = 5}), Fault::None);
+  ASSERT_EQ(disputed.report().suspicions.size(), 1u);
+  EXPECT_EQ(disputed.report().suspicions[0].fault, Fault::ProxyFenceMissingPerformed);
+  const auto words = disputed.read<std::uint32_t>(out, 64);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], 3 * i + 1 + 3 * (64 + i)) << i;
+  PtxRun fenced(refilled("fence.proxy.async.shared::cta; bar.sync 0;\n"));
+  pass_stages(fenced);
+  EXPECT_EQ(fenced.go({.block = {64}, .explore = 5}), Fault::None);
+  EXPECT_TRUE(fenced.report().suspicions.empty());
+  PtxRun alone(refilled("bar.warp.sync -1;\n"));  // of one warp: a barrier of the warp performs nothing
+  pass_stages(alone);
+  EXPECT_EQ(alone.go({.block = {32}, .explore = 5}), Fault::ProxyFenceMissingAfterRead);
 }
 
 }  // namespace

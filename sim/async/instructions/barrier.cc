@@ -38,6 +38,7 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.whole = whole;
   barrier.arrived += warp_threads;
   barrier.pending.join(s.warp.clock);
+  barrier.pending.raise(s.c.streams.make_performed(s.warp.number), s.c.epoch(s.warp.number));
   barrier.pending_lost.join(s.warp.lost);
   barrier.pending.join(s.warp.read_since_fence.handed);
   barrier.pending_fenced.join(s.warp.at_memory_fence.handed);

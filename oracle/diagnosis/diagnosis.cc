@@ -160,6 +160,10 @@ class Story {
       case Fault::ReleaseMissing:
       case Fault::ReleaseAssumed:
         return fmt::format("; {} counts, but releases nothing", place_text(p_, f_.hint));
+      case Fault::AcquireAssumed:
+        return fmt::format(
+            "; before {} a relaxed load or atomic has seen that, and no fence follows it",
+            place_text(p_, f_.hint));
       case Fault::AcquireMissing:
         return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
       case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/async/lane_sync.h"
+
 namespace tcq::machine {
 
 // --- findings --------------------------------------------------------------------------------------
@@ -140,9 +142,7 @@ void fail_unwritten_read(Step& s, const Conflict& conflict, const UnwrittenRead&
   s.c.fail(std::move(finding));
 }
 
-// False if the access was a Fault.
-bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
-  if (conflict.verdict == Verdict::Ordered) return true;
+Finding finding_of(const Step& s, const Conflict& conflict, AccessId access, int cta) {
   const Access& next = s.c.log[access];
   Finding finding;
   finding.fault = Fault::SharedUninitialized;
@@ -151,6 +151,20 @@ bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   finding.cta = cta;
   finding.bytes = conflict.bytes;
   finding.wait = s.warp.last_wait;
+  return finding;
+}
+void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
+  const Access& earlier = s.c.log[conflict.earlier];
+  finding.earlier = {earlier.statement, earlier.warp, lane_of(earlier, conflict.bytes.begin)};
+  if (conflict.lane >= 0) finding.at.lane = conflict.lane;
+  if (conflict.earlier_lane >= 0) finding.earlier.lane = conflict.earlier_lane;
+  finding.earlier_kind = earlier.kind;
+}
+
+// False if the access was a Fault.
+bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
+  if (conflict.verdict == Verdict::Ordered) return true;
+  Finding finding = finding_of(s, conflict, access, cta);
   if (conflict.verdict == Verdict::Unwritten) {
     s.c.unwritten_reads.push_back(
         {access, std::move(finding), s.warp.stale_wait, s.warp.waits_passed > 0});
@@ -161,12 +175,30 @@ bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
     fail_unwritten_read(s, conflict, read, access);
     return false;
   }
-  const Access& earlier = s.c.log[conflict.earlier];
-  finding.fault = fault_of(s, conflict, next, cta, finding.hint);
-  finding.earlier = {earlier.statement, earlier.warp, lane_of(earlier, conflict.bytes.begin)};
-  if (conflict.lane >= 0) finding.at.lane = conflict.lane;
-  if (conflict.earlier_lane >= 0) finding.earlier.lane = conflict.earlier_lane;
-  finding.earlier_kind = earlier.kind;
+  finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
+  add_earlier(finding, s, conflict);
+  return !s.c.stops_at(std::move(finding));
+}
+
+// Ordered by what a relaxed read found and a barrier of the CTA alone made known (Assumed). False if that was a Fault.
+template <class Memory>
+bool settle_assumed(const Memory& memory, Step& s, AccessId access, int cta, ByteRange bytes) {
+  if (s.warp.assumed.known.size() == 0) return true;
+  const bool is_said =
+      std::any_of(s.c.suspicions.begin(), s.c.suspicions.end(), [&](const Finding& f) {
+        return f.fault == Fault::AcquireAssumed && f.at.statement == s.number;
+      });
+  if (is_said) return true;
+  const Clock firm = firm_clock(s.warp);
+  const Conflict conflict = memory.check(bytes, access, s.knowledge(firm), s.c.log, s.c.streams);
+  const bool is_assumed =
+      conflict.verdict == Verdict::Unordered &&
+      is_known(s.c.log[conflict.earlier], conflict.bytes, s.warp.clock, s.c.streams);
+  if (!is_assumed) return true;
+  Finding finding = finding_of(s, conflict, access, cta);
+  finding.fault = Fault::AcquireAssumed;
+  finding.hint = s.warp.assumed.at;
+  add_earlier(finding, s, conflict);
   return !s.c.stops_at(std::move(finding));
 }
 
@@ -217,6 +249,7 @@ namespace {
 // What is disputed counts as ordered from then on, one earlier access after the other.
 template <class Memory>
 bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange bytes) {
+  if (!settle_assumed(memory, s, access, cta, bytes)) return false;
   Conflict conflict = memory.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
   if (!settle(s, conflict, access, cta)) return false;
   if (is_recorded(conflict.verdict)) return true;

@@ -164,6 +164,7 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
   }
   barrier.done = std::exchange(barrier.pending, {});
   barrier.done_lost = std::exchange(barrier.pending_lost, {});
+  barrier.done_assumed = std::exchange(barrier.pending_assumed, {});
   barrier.done_fenced = std::exchange(barrier.pending_fenced, {});
   barrier.arrived = 0;
   barrier.expected = 0;

@@ -74,6 +74,13 @@ struct Word {
   Clock handed, lost;
 };
 
+// What threads go by although no fence made the relaxed read an acquire that found it, only a barrier of the CTA follows: up
+// to `known` instead of `firm`, where the clock has not gone further since.
+struct Assumed {
+  Clock known, firm;
+  Place at;  // the barrier
+};
+
 struct NamedBarrier {
   int expected = 0;  // threads; 0: not in use
   int arrived = 0;
@@ -81,6 +88,7 @@ struct NamedBarrier {
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
   Clock pending_lost, done_lost;
+  Clock pending_assumed, done_assumed;  // what relaxed reads before the arrivals found
   Clock pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
 };
 
@@ -189,6 +197,7 @@ struct Warp {
   LaneOrder order_of_lanes;
   Word at_memory_fence;   // at its last fence.acq_rel: what relaxed writes hand on
   Word read_since_fence;  // what relaxed reads found: a fence acquires it
+  Assumed assumed;
 };
 
 // A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.

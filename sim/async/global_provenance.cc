@@ -71,20 +71,42 @@ bool GlobalProvenance::may_be_written(ByteRange range) const {
   return behind != writes_.end() && behind->begin < range.end;
 }
 
-Conflict GlobalProvenance::record(ByteRange range, AccessId access, const Knowledge& knows,
-                                  AccessLog& log, const Streams& streams) {
+namespace {
+
+// visit(number of the page, range in it). The first conflict that is not recorded ends it; else the worst.
+template <class Visit>
+Conflict worst_of_pages(ByteRange range, Visit visit) {
+  constexpr std::uint32_t page_bytes = GlobalProvenance::page_bytes;
   Conflict mild;
   for (std::uint32_t begin = range.begin; begin < range.end;) {
     const std::uint32_t number = begin / page_bytes;
     const std::uint32_t end = std::min(range.end, (number + 1) * page_bytes);
-    const auto [page, fresh] =
-        pages_.try_emplace(number, number * page_bytes, page_bytes, Provenance::AtLaunch::Data);
-    const Conflict conflict = page->second.record({begin, end}, access, knows, log, streams);
+    const Conflict conflict = visit(number, ByteRange{begin, end});
     if (!is_recorded(conflict.verdict)) return conflict;
     if (conflict.verdict > mild.verdict) mild = conflict;
     begin = end;
   }
   return mild;
+}
+
+}  // namespace
+
+Conflict GlobalProvenance::record(ByteRange range, AccessId access, const Knowledge& knows,
+                                  AccessLog& log, const Streams& streams) {
+  return worst_of_pages(range, [&](std::uint32_t number, ByteRange part) {
+    const auto [page, fresh] =
+        pages_.try_emplace(number, number * page_bytes, page_bytes, Provenance::AtLaunch::Data);
+    return page->second.record(part, access, knows, log, streams);
+  });
+}
+
+Conflict GlobalProvenance::check(ByteRange range, AccessId access, const Knowledge& knows,
+                                 const AccessLog& log, const Streams& streams) const {
+  return worst_of_pages(range, [&](std::uint32_t number, ByteRange part) {
+    const auto page = pages_.find(number);
+    return page == pages_.end() ? Conflict{}
+                                : page->second.check(part, access, knows, log, streams);
+  });
 }
 
 AccessId GlobalProvenance::writer(std::uint32_t offset) const {

@@ -66,6 +66,10 @@ class GlobalProvenance {
   Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
                   const Streams& streams);
 
+  // Checks only, and ends as above.
+  Conflict check(ByteRange range, AccessId access, const Knowledge& knows, const AccessLog& log,
+                 const Streams& streams) const;
+
   AccessId writer(std::uint32_t offset) const;  // 0: none of this execution
 
   template <class Visit>

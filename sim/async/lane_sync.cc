@@ -92,7 +92,9 @@ void lanes_meet(ClusterState& c, Warp& warp, std::uint32_t lanes, bool orders) {
 
 // --- what is acquired ------------------------------------------------------------------------------
 
-void learn(Step& s, const Clock& clock) {
+namespace {
+
+void learn_all(Step& s, const Clock& clock) {
   LaneOrder& order = s.warp.order_of_lanes;
   if (!order.followed) return s.warp.clock.join(clock);
   if (order.touched != 0) learn_of_own(s, clock);
@@ -106,7 +108,15 @@ void learn(Step& s, const Clock& clock) {
   s.warp.clock.join(clock);
 }
 
+}  // namespace
+
+void learn(Step& s, const Clock& clock) {
+  if (s.warp.assumed.known.size() > 0) s.warp.assumed.firm.join(clock);
+  learn_all(s, clock);
+}
+
 void learn(Step& s, std::uint32_t lanes, Stream stream, Tick tick) {
+  if (s.warp.assumed.known.size() > 0) s.warp.assumed.firm.raise(stream, tick);
   LaneOrder& order = s.warp.order_of_lanes;
   if (order.followed && !order.is_everybody(lanes)) {
     if (order.parts.empty() && s.warp.clock.at(stream) >= tick) return;
@@ -116,6 +126,29 @@ void learn(Step& s, std::uint32_t lanes, Stream stream, Tick tick) {
     order.common.raise(stream, tick);
   }
   s.warp.clock.raise(stream, tick);
+}
+
+// --- what is only assumed ---------------------------------------------------------------------------
+
+Clock firm_clock(const Warp& warp) {
+  Clock firm = warp.clock;
+  const Assumed& assumed = warp.assumed;
+  for (Stream stream = 0; stream < assumed.known.size(); ++stream)
+    if (firm.at(stream) == assumed.known.at(stream)) firm.lower(stream, assumed.firm.at(stream));
+  return firm;
+}
+
+void assume(Step& s, const Clock& found) {
+  if (covers(s.warp.clock, found)) return;
+  const Clock firm = firm_clock(s.warp);
+  Assumed& assumed = s.warp.assumed;
+  for (Stream stream = 0; stream < found.size(); ++stream) {
+    if (found.at(stream) <= s.warp.clock.at(stream)) continue;
+    assumed.firm.raise(stream, firm.at(stream));
+    assumed.known.raise(stream, found.at(stream));
+  }
+  assumed.at = s.place();
+  learn_all(s, found);
 }
 
 // --- what is released ------------------------------------------------------------------------------

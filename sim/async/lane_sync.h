@@ -21,6 +21,10 @@ void lanes_meet(ClusterState& c, Warp& warp, std::uint32_t lanes, bool orders);
 void learn(Step& s, const Clock& clock);
 void learn(Step& s, std::uint32_t lanes, Stream stream, Tick tick);
 
+// Behind a barrier of the CTA: the warp goes by what relaxed reads of others found, and what rests on that alone is told apart.
+void assume(Step& s, const Clock& found);
+Clock firm_clock(const Warp& warp);  // without it
+
 // The step's lanes release: what they know goes to `to`. What other lanes of the warp did or learnt does not; it is
 // lost, and the weak sync that lost it is this statement.
 void hand_on(Step& s, Clock& to, Clock& lost, std::uint64_t object);

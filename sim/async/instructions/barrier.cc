@@ -37,10 +37,11 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.expected = threads;
   barrier.whole = whole;
   barrier.arrived += warp_threads;
-  barrier.pending.join(s.warp.clock);
+  barrier.pending.join(firm_clock(s.warp));
+  barrier.pending_assumed.join(s.warp.assumed.known);
+  barrier.pending_assumed.join(s.warp.read_since_fence.handed);
   barrier.pending.raise(s.c.streams.make_performed(s.warp.number), s.c.epoch(s.warp.number));
   barrier.pending_lost.join(s.warp.lost);
-  barrier.pending.join(s.warp.read_since_fence.handed);
   barrier.pending_fenced.join(s.warp.at_memory_fence.handed);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
@@ -95,6 +96,7 @@ void BarrierSync::execute(Step& s) const {
   const NamedBarrier& barrier = barrier_at(s.cta(), id);
   s.warp.arrived = false;
   learn(s, barrier.done);
+  assume(s, barrier.done_assumed);
   s.warp.lost.join(barrier.done_lost);
   s.warp.at_memory_fence.handed.join(barrier.done_fenced);
   s.c.touches.push_back(

@@ -15,10 +15,11 @@ namespace tcq::machine {
 // What was read before it has been performed once it completes (9.7.13.1), so that overwriting that without a proxy fence is
 // disputed (ProxyFenceMissingPerformed); an arrival at an mbarrier or at barrier.cluster does not say so.
 // Inferred: what an exited warp wrote is seen behind the barrier, as kernels with an early return rely on.
-// Inferred: what a relaxed atomic or a volatile load saw released is known behind the barrier, without a fence between: the CUDA C++
-// Programming Guide's sum by the last block (Memory Fence Functions) relies on it.
-// So is what each thread fenced before the barrier released by a relaxed atomic of one of them behind it (__threadfence,
-// __syncthreads, then thread 0 counts). The letter asks for a fence between barrier and atomic.
+// What a relaxed atomic or a volatile load saw released is taken as known behind the barrier, without a fence between: the CUDA C++
+// Programming Guide's sum by the last block (Memory Fence Functions) relies on it. An access that rests on it is disputed
+// (AcquireAssumed); what others learn from the warp by a release of its own does not.
+// Inferred: a relaxed atomic of one thread behind the barrier releases what each thread fenced before it (__threadfence,
+// __syncthreads, then thread 0 counts). The letter asks for a fence between barrier and atomic, and nothing is said of it here.
 struct BarrierSync {
   int id = 0;
   int threads = 0;

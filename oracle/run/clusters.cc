@@ -183,10 +183,8 @@ bool should_run_together(const Job& job, const Report& report) {
          may_run_together(*job.kernel, job.launch);
 }
 
-// That atomics of several CTAs come in one order or another is no fault of a kernel that ends well in the usual one.
 bool counts_together(const machine::Finding& finding, bool is_needed) {
   const FaultKind kind = info(finding.fault).kind;
-  if (finding.fault == Fault::ResultsDiffer) return false;
   return is_needed || (kind != FaultKind::Unmodelled && finding.fault != Fault::Deadlock);
 }
 
@@ -195,22 +193,75 @@ bool is_known(const std::vector<FindingText>& list, const FindingText& found) {
       list, [&](const FindingText& f) { return f.fault == found.fault && f.fix == found.fix; });
 }
 
+// The first element of an array that two executions left different; empty: none.
+std::string first_difference(const std::vector<Array>& arrays, const std::vector<std::uint8_t>& a,
+                             const std::vector<std::uint8_t>& b) {
+  for (const Array& array : arrays) {
+    const auto begin = a.begin() + static_cast<std::ptrdiff_t>(array.offset);
+    const auto end = begin + static_cast<std::ptrdiff_t>(array.bytes);
+    const auto at = std::mismatch(begin, end, b.begin() + (begin - a.begin())).first;
+    if (at == end) continue;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : array.shape) elements *= extent;
+    const std::int64_t element = (at - begin) * elements / static_cast<std::int64_t>(array.bytes);
+    return fmt::format("{}[{}]", array.name, element);
+  }
+  return "";
+}
+
+// That atomics of several CTAs come in one order or another is no fault of a kernel: sums of floats and lists to which
+// CTAs append differ by right.
+void note_difference(const std::string& element, const std::string& between, std::uint64_t number,
+                     std::vector<FindingText>& suspicions) {
+  if (element.empty()) return;
+  const FaultInfo& about = info(Fault::ResultsDiffer);
+  FindingText f;
+  f.fault = about.name;
+  f.severity = severity_of(FaultKind::Suspect);
+  f.happened = fmt::format(
+      "{} leave different bits, the first at {}: no access is undefined, the CTAs come to their "
+      "atomics or flags in another order",
+      between, element);
+  f.fix =
+      "none, where the order is meant to be open (sums of floats by atomics, appended lists); else "
+      "fix the order of the CTAs, or give each its own place";
+  f.source = about.source;
+  f.text = fmt::format("{} {}\n{}\nfix: {}\nsource: {}", f.severity, f.fault, f.happened, f.fix,
+                       f.source);
+  f.cluster = f.last_cluster = number;
+  suspicions.push_back(std::move(f));
+}
+
+void note_differences(const Job& job, const machine::Report& found, bool is_needed,
+                      const std::vector<std::uint8_t>& in_turn, Report& report) {
+  std::string element;
+  if (!found.other_global.empty())
+    element = first_difference(job.arrays, found.global, found.other_global);
+  if (!element.empty())
+    return note_difference(element, "two executions of all clusters at once", report.clusters,
+                           report.suspicions);
+  if (is_needed) return;
+  note_difference(first_difference(job.arrays, in_turn, found.global),
+                  "the clusters one after the other and all of them at once", report.clusters,
+                  report.suspicions);
+}
+
 // All clusters at once, from the memory of the launch: what one does to another's bytes. Where it is needed because one waits
 // for another, it also says what memory is left.
 void run_together(const Job& job, const std::vector<std::uint8_t>& initial, bool is_needed,
                   std::vector<std::uint8_t>& global, Report& report) {
   const machine::Program program = together_program(job, initial);
-  machine::Report found = explored(program, options_of(job.request));
+  machine::ExploreOptions options = options_of(job.request);
+  options.bits_may_differ = true;
+  machine::Report found = explored(program, options);
   const std::uint64_t number = report.clusters;  // behind the last
-  if (found.finding && !counts_together(*found.finding, is_needed)) {
-    if (!is_needed) return;
-    found.finding.reset();
-  }
+  if (found.finding && !counts_together(*found.finding, is_needed)) return;
   report.together = found.executions;
   for (const machine::Finding& f : found.suspicions) {
     FindingText text = text_of(program, f, number);
     if (!is_known(report.suspicions, text)) report.suspicions.push_back(std::move(text));
   }
+  if (!found.finding) note_differences(job, found, is_needed, global, report);
   if (found.finding || is_needed)
     draw_timeline(job, program, found.schedule, number, found.finding, report);
   if (found.finding)

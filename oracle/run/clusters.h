@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oracle/gemm/progress.h"
+#include "oracle/run/memory.h"
 #include "oracle/run/report.h"
 #include "oracle/run/request.h"
 #include "oracle/run/schedule.h"
@@ -20,6 +21,7 @@ struct Job {
   std::shared_ptr<const tcq::run::Kernel> kernel;
   tcq::run::Launch launch;
   Identity identity;
+  const std::vector<Array>& arrays;
 };
 
 // In `global` the memory of the launch, afterwards what the clusters left. Throws UsageError.

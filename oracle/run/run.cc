@@ -95,7 +95,8 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   launch.whole_grid = may_run_whole(*kernel, launch);
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
-  const Job job{request, kernel, launch, identity_of(text, name, launch, memory)};
+  const Job job{request, kernel, launch, identity_of(text, name, launch, memory),
+                memory.arrays};
   Report report = stored ? replay_cluster(job, *stored, memory.global, progress)
                          : run_clusters(job, memory.global, progress);
   if (report.timeline) {

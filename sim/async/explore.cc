@@ -77,10 +77,18 @@ class Explorer {
       report_.global = cluster.global();
       report_.schedule.execution = execution_;
     } else if (cluster.global() != report_.global) {
-      report_.schedule.against = report_.schedule.execution;
-      wrong(results_differ(report_.global, cluster.global()));
+      differ(cluster);
     }
     if (report_.instructions > options_.max_total_instructions) stopped_ = true;
+  }
+
+  void differ(const Cluster& cluster) {
+    if (options_.bits_may_differ) {
+      if (report_.other_global.empty()) report_.other_global = cluster.global();
+      return;
+    }
+    report_.schedule.against = report_.schedule.execution;
+    wrong(results_differ(report_.global, cluster.global()));
   }
 
   void wrong(const Finding& finding) {

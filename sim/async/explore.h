@@ -36,7 +36,8 @@ struct ExploreOptions {
   std::uint64_t max_total_instructions = 200'000'000;
   std::uint64_t seed = 1;
   Severities fails = {};   // what makes a program wrong beside the undefined
-  bool find_slow = false;  // also ask which waits and fences could go: costs a run for each
+  bool bits_may_differ = false;  // executions that leave other bytes of global memory are no Fault
+  bool find_slow = false;        // also ask which waits and fences could go: costs a run for each
 };
 
 enum class Outcome : std::uint8_t { Right, Wrong, Refused };
@@ -47,6 +48,7 @@ struct Report {
   std::optional<Finding> finding;    // the first Fault; none if only the bits differ
   std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
   std::vector<std::uint8_t> global;  // after the first execution
+  std::vector<std::uint8_t> other_global;  // bits_may_differ: after the first that left others; empty: none
   std::uint64_t executions = 0;
   std::uint64_t instructions = 0;
   bool exhaustive = false;  // every order that matters was executed

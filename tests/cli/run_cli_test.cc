@@ -306,6 +306,51 @@ TEST_F(TogetherCli, AMissingFenceBetweenCtasIsFoundAndComesAgain) {
   EXPECT_EQ(hand_on("0", "", {"--sample", "1"}).status, 0);
 }
 
+// Thread 0 of each of two CTAs counts itself, and then `body`.
+std::string counted(const std::string& body) {
+  return head() + R"(.visible .entry counted(.param .u64 words)
+{
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .f32 %f<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [words];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra done;
+  mov.u32 %r2, %ctaid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  atom.global.add.u32 %r3, [%rd1+32], 1;
+)" + body + R"(
+done:
+  ret;
+}
+)";
+}
+
+// Results that the order of the CTAs decides are a suspicion, and hide neither a race nor another suspicion.
+TEST_F(TogetherCli, ResultsThatDependOnTheOrderAreSuspect) {
+  const auto run = [&](const std::string& body) {
+    return ask({write("counted.ptx", counted(body)), "--grid", "2", "--block", "32", "--explore",
+                "20", "--arg", "words=zeros:u32:16", "--json"});
+  };
+  const std::string appends =
+      "mul.wide.u32 %rd3, %r3, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3+40], %r2;";
+  const std::string looks = "ld.volatile.global.u32 %r4, [%rd1+32]; st.global.u32 [%rd2+40], %r4;";
+  for (const std::string& body : {appends, looks}) {
+    const Finished done = run(body);
+    EXPECT_EQ(done.status, 0) << done.out;
+    const auto answer = nlohmann::json::parse(done.out);
+    ASSERT_EQ(answer["suspicions"].size(), 1u) << done.out;
+    EXPECT_EQ(answer["suspicions"][0]["name"], "ResultsDiffer");
+    EXPECT_EQ(answer["suspicions"][0]["severity"], "suspect");
+    EXPECT_EQ(answer["executions_together"], 22);
+    EXPECT_NE(done.out.find("the first at words[1"), std::string::npos) << done.out;
+  }
+  EXPECT_EQ(nlohmann::json::parse(run("").out)["suspicions"].size(), 0u);
+  const Finished wrong = run(appends + "st.global.u32 [%rd1+60], %r2;");
+  EXPECT_EQ(wrong.status, 1) << wrong.out;
+  EXPECT_EQ(nlohmann::json::parse(wrong.out)["findings"][0]["name"], "DataRace") << wrong.out;
+}
+
 TEST_F(TogetherCli, ACtaMayWaitForALaterOne) {
   const std::string out = folder_.file("x.npy");
   const Finished right = hand_on("1", released, {"--out", "words=" + out});

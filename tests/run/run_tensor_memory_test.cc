@@ -212,6 +212,29 @@ TEST(TensorMemory, WhatSynchronisesAnMmaMustBeThere) {
   EXPECT_NE(run_mma(without(mma_kernel(), "tcgen05.commit")).fault(), Fault::None);
 }
 
+// Column 0 is assumed, and warps 1 to 3 know of the allocation by the commit alone.
+TEST(TensorMemory, ACommitTellsOfTheAllocationBeforeIt) {
+  const std::string alloc = R"(
+  @!%p2 bra allocated;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+allocated:
+)";
+  std::string text = replaced(mma_kernel(), alloc, "\n");
+  text = replaced(text, "  ld.shared.b32 %r6, [slot];\n", alloc + "  mov.u32 %r6, 0;\n");
+  const KernelRun run = run_mma(text);
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  int sum = 0;
+  for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);
+  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4), static_cast<float>(sum));
+  // A commit ahead of the allocation tells nothing of it: the bytes are a store's.
+  const std::string commit =
+      "  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n";
+  const std::string early = replaced(replaced(text, commit, ""), alloc,
+                                     "  @!%p1 bra early;\n" + commit + "early:\n" + alloc);
+  EXPECT_EQ(run_mma(early).fault(), Fault::TmemNotAllocated) << run_mma(early).what();
+}
+
 TEST(TensorMemory, WhatADescriptorMustNotSayIsAFault) {
   EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000801000080000")).fault(),
             Fault::DescriptorConstant);

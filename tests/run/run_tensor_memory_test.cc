@@ -363,5 +363,38 @@ TEST(TensorMemory, TwoCtasAllocateTogetherAndACommitArrivesInBoth) {
             Fault::Deadlock);
 }
 
+// The second CTA of a pair names its lanes from 128 on: disputed, as a published kernel does it.
+TEST(TensorMemory, LanesMayBeCountedOnOverAPair) {
+  const auto at_lane = [](const std::string& shifted) {
+    std::string text = replaced(
+        pair_kernel,
+        "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n  tcgen05.dealloc",
+        shifted + R"(
+  add.u32 %r8, %r8, %r6;
+  add.u32 %r9, %r2, 40;
+  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r8], {%r9};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r10}, [%r6];
+  tcgen05.wait::ld.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  tcgen05.fence::after_thread_sync;
+  tcgen05.dealloc)");
+    text = replaced(text, "add.u32 %r7, %r6, 1;", "mov.u32 %r7, %r10;");
+    Launch launch;
+    launch.grid = launch.cluster = {2, 1, 1};
+    launch.block = {32, 1, 1};
+    return KernelRun(text, launch, {0}, {std::vector<std::uint8_t>(8, 0xff)});
+  };
+  const KernelRun run = at_lane("  shl.b32 %r8, %r2, 23;");
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  EXPECT_EQ(run.suspicions(), std::vector{Fault::TmemLaneIgnored});
+  EXPECT_EQ(run.global().at<std::uint32_t>(0), 40u);
+  EXPECT_EQ(run.global().at<std::uint32_t>(4), 41u);
+  // Not in the first CTA.
+  EXPECT_EQ(at_lane("  mov.u32 %r8, 0x800000;").fault(), Fault::TmemLaneNotOwned);
+}
+
 }  // namespace
 }  // namespace tcq::run

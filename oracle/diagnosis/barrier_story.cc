@@ -153,6 +153,28 @@ std::string fix_of_arrivals(const Program& program, const Waiting& w, const Barr
       inits);
 }
 
+// Of a compiled kernel, of which only the mbarrier's state is known.
+std::string fix_by_state(const Program& program, const Waiting& w) {
+  const std::string name = address_text(program, w.object);
+  const std::string at = line_at(program, w.at);
+  if (w.tx_bytes != 0 && w.copies_in_flight == 0)
+    return w.tx_bytes > 0 ? fmt::format(
+                                "{} bytes that are expected on mbarrier {} never come: expect what "
+                                "is copied, or "
+                                "let a copy bring them before {} is reached",
+                                w.tx_bytes, name, at)
+                          : fmt::format(
+                                "{} bytes came to mbarrier {} that nothing expects: let "
+                                "mbarrier.arrive.expect_tx "
+                                "count all that is copied for {}",
+                                -w.tx_bytes, name, at);
+  return fmt::format(
+      "{} of the {} arrivals of a phase never come to mbarrier {}, for which {} waits: initialise "
+      "it with "
+      "the number that arrives, or let the missing arrive",
+      w.missing, w.expected, name, at);
+}
+
 // --- the hand-over of a stage ----------------------------------------------------------------------
 
 bool same_role(const Segment& a, const Segment& b) {
@@ -295,6 +317,7 @@ std::string fix_of_expected(const Program& program, const Finding& f) {
 
 std::string fix_of_overrun(const Program& program, const Finding& f) {
   const std::int64_t barrier = barrier_of(statement_of(program, f.hint));
+  if (barrier < 0) return "";
   const auto address = static_cast<std::uint32_t>(barrier);
   const BarrierUsers users = users_of_barrier(program, cta_of(program, f.hint), address);
   std::vector<BarrierUse> arrivals = users.arrivals;
@@ -368,6 +391,7 @@ std::string fix_of_deadlock(const Program& program, const Finding& f) {
   if (root->what != WaitFor::Mbarrier)
     return "break the circle: one of the waits above must not depend on the others";
   const BarrierUsers users = users_of_barrier(program, root->cta, root->object);
+  if (users.unknown()) return fix_by_state(program, *root);
   if (root->tx_bytes != 0 && root->copies_in_flight == 0)
     return fix_of_bytes(program, *root, users);
   if (root->missing > 0) return fix_of_arrivals(program, *root, users);
@@ -376,6 +400,7 @@ std::string fix_of_deadlock(const Program& program, const Finding& f) {
 
 std::string fix_of_barrier(const Program& program, const Finding& f) {
   const BarrierUsers users = users_of_barrier(program, f.cta, f.bytes.begin);
+  if (users.unknown()) return "";
   const std::string name = address_text(program, f.bytes.begin);
   if (f.fault == Fault::MbarrierArrivals)
     return fmt::format(
@@ -408,6 +433,7 @@ std::vector<std::string> barrier_lines(const Program& program, const Finding& f)
   const auto tell = [&](int cta, std::int64_t address) {
     if (address < 0) return;
     std::string line = users_text(program, cta, static_cast<std::uint32_t>(address));
+    if (line.empty()) return;
     if (std::find(lines.begin(), lines.end(), line) == lines.end())
       lines.push_back(std::move(line));
   };

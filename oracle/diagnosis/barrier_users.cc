@@ -133,6 +133,7 @@ std::string lines_text(const std::vector<BarrierUse>& uses) {
 
 std::string users_text(const Program& program, int cta, std::uint32_t address) {
   const BarrierUsers users = users_of_barrier(program, cta, address);
+  if (users.unknown()) return "";
   std::string text = address_text(program, address) + ": ";
   if (users.inits.empty())
     text += "initialised nowhere";

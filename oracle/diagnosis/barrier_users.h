@@ -23,6 +23,11 @@ struct BarrierUse {
 
 struct BarrierUsers {
   std::vector<BarrierUse> inits, expects, arrivals, copies, waits;
+
+  // Of a compiled kernel, whose statements name registers.
+  bool unknown() const {
+    return inits.empty() && expects.empty() && arrivals.empty() && copies.empty() && waits.empty();
+  }
 };
 
 // Of the mbarrier at this address in the shared memory of a CTA.
@@ -31,7 +36,7 @@ BarrierUsers users_of_barrier(const machine::Program& program, int cta, std::uin
 // The mbarrier that a statement waits for, arrives on or completes; nothing: -1.
 std::int64_t barrier_of(const machine::Statement& statement);
 
-// `full[0]: count 1 from gemm.cc:79; expect_tx at gemm.cc:101 (producer); ...`
+// `full[0]: count 1 from gemm.cc:79; expect_tx at gemm.cc:101 (producer); ...`; empty: unknown().
 std::string users_text(const machine::Program& program, int cta, std::uint32_t address);
 
 // `gemm.cc:103 and gemm.cc:104`; "" of none.

@@ -152,6 +152,12 @@ std::string tensor_memory_story(const Program& program, const Finding& f) {
     }
     case Fault::TmemLaneIgnored: {
       const int own = tcgen05::first_tmem_lane(static_cast<int>(f.number));
+      if (f.tmem.first_lane >= tcgen05::tmem_lanes)
+        return fmt::format(
+            "{} names lane {}, as if the lanes of the pair's CTAs were counted on: the manual has "
+            "{} of them, a "
+            "published kernel relies on hardware that takes lane {}, as it is done here",
+            at, f.tmem.first_lane, tcgen05::tmem_lanes, f.tmem.first_lane - tcgen05::tmem_lanes);
       return fmt::format(
           "{} names lane {}, which is warp 0's: the manual leaves that open, DeepGEMM relies on "
           "hardware that takes lane {}, as it is done here",

@@ -136,20 +136,23 @@ void refuse_beside_replay(const CLI::App& app) {
           "{} cannot stand beside --replay, which repeats one execution: leave it out", option));
 }
 
-void check(Request& request) {
-  const Dim3& g = request.grid;
-  const Dim3& c = request.cluster;
-  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0)
-    throw UsageError("--grid is no multiple of --cluster in every dimension");
+void check(const Request& request) {
+  demand_whole_clusters(request.grid, request.cluster);
   if (request.block.count() > machine::max_threads)
     throw UsageError(fmt::format("--block has {} threads: expected at most {}",
                                  request.block.count(), machine::max_threads));
-  if (c.count() > static_cast<std::uint64_t>(machine::max_cluster))
-    throw UsageError(
-        fmt::format("--cluster has {} CTAs: expected at most {}", c.count(), machine::max_cluster));
 }
 
 }  // namespace
+
+void demand_whole_clusters(const Dim3& grid, const Dim3& cluster) {
+  if (cluster.count() == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
+      grid.z % cluster.z != 0)
+    throw UsageError("--grid is no multiple of --cluster in every dimension");
+  if (cluster.count() > static_cast<std::uint64_t>(machine::max_cluster))
+    throw UsageError(fmt::format("--cluster has {} CTAs: expected at most {}", cluster.count(),
+                                 machine::max_cluster));
+}
 
 Request parse_request(std::span<const std::string> words) {
   Request request;

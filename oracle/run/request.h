@@ -38,6 +38,9 @@ struct Request {
   bool json = false;
 };
 
+// Throws UsageError where a grid cannot be cut into such clusters, or the machine has none so large.
+void demand_whole_clusters(const tcq::run::Dim3& grid, const tcq::run::Dim3& cluster);
+
 // Throws UsageError.
 Request parse_request(std::span<const std::string> words);
 

@@ -78,6 +78,25 @@ void write_outputs(const Request& request, const Memory& memory, Report& report)
   }
 }
 
+// Without --cluster the cluster is the one that the kernel demands.
+tcq::run::Launch launch_of(const Request& request, const tcq::run::Kernel& kernel) {
+  tcq::run::Launch launch;
+  launch.grid = request.grid;
+  launch.block = request.block;
+  launch.cluster = request.cluster;
+  const auto demanded = tcq::run::required_cluster(kernel);
+  if (!request.has_cluster && demanded) launch.cluster = *demanded;
+  const std::string refusal =
+      refusal_of(kernel, launch, request.has_cluster || demanded.has_value());
+  if (!refusal.empty())
+    throw UsageError(fmt::format("a device refuses this launch: {}", refusal));
+  demand_whole_clusters(launch.grid, launch.cluster);
+  launch.dynamic_shared = request.shared;
+  launch.registers = request.registers;
+  launch.whole_grid = may_run_whole(kernel, launch);
+  return launch;
+}
+
 Report run_request(const Request& request, const std::string& text, const ptx::Program& program,
                    gemm::Progress& progress) {
   std::optional<StoredSchedule> stored;
@@ -86,13 +105,7 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   auto kernel =
       std::make_shared<const tcq::run::Kernel>(tcq::run::lower(program, name, request.file));
   if (!kernel->refused.empty()) throw UsageError(fmt::format("{}: {}", name, kernel->refused));
-  tcq::run::Launch launch;
-  launch.grid = request.grid;
-  launch.block = request.block;
-  launch.cluster = request.cluster;
-  launch.dynamic_shared = request.shared;
-  launch.registers = request.registers;
-  launch.whole_grid = may_run_whole(*kernel, launch);
+  tcq::run::Launch launch = launch_of(request, *kernel);
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
   const Job job{request, kernel, launch, identity_of(text, name, launch, memory),

@@ -129,8 +129,10 @@ struct TmemAllocated {
   int cta_group = 1;
   Place alloc;
   Tick epoch = 0;      // of its warp
+  Tick commits = 0;    // that its warp had issued
   int peer_warp = -1;  // cta_group 2: who allocated with it, in the other CTA
   Tick peer_epoch = 0;
+  Tick peer_commits = 0;
 
   int end() const { return first_column + columns; }
 };

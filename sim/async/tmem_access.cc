@@ -105,15 +105,19 @@ void fail_at_cells(Step& s, Fault fault, int cta, const TmemCells& cells, const 
 
 namespace {
 
-bool knows_epoch(const Step& s, int warp, Tick epoch) {
-  const Stream epochs = s.c.streams.epochs(warp);
-  return std::max(s.warp.clock.at(epochs), s.warp.tmem.observed.at(epochs)) >= epoch;
+// By what orders memory, or by a tcgen05.commit of that warp behind its alloc: what the commit tells of was multiplied in
+// columns that were there. Inferred: the manual says of a commit that it tracks the asynchronous instructions alone.
+bool knows_alloc_of(const Step& s, int warp, Tick epoch, Tick commits) {
+  const auto known = [&](Stream stream) {
+    return std::max(s.warp.clock.at(stream), s.warp.tmem.observed.at(stream));
+  };
+  return known(s.c.streams.epochs(warp)) >= epoch || known(s.c.warp(warp).tmem.commits) > commits;
 }
 
 }  // namespace
 
 bool knows_alloc(const Step& s, const TmemAllocated& allocated) {
-  return knows_epoch(s, allocated.alloc.warp, allocated.epoch);
+  return knows_alloc_of(s, allocated.alloc.warp, allocated.epoch, allocated.commits);
 }
 
 namespace {
@@ -136,7 +140,8 @@ bool columns_usable(Step& s, int cta, const TmemRegion& region) {
     }
     if (knows_alloc(s, *holder)) continue;
     const bool knows_peers =
-        holder->peer_warp >= 0 && knows_epoch(s, holder->peer_warp, holder->peer_epoch);
+        holder->peer_warp >= 0 &&
+        knows_alloc_of(s, holder->peer_warp, holder->peer_epoch, holder->peer_commits);
     if (s.c.stops_at({.fault = knows_peers ? Fault::TmemAllocAssumed : Fault::TmemNotAllocated,
                       .at = s.place(only_lane(s)),
                       .earlier = holder->alloc,

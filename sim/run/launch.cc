@@ -1,6 +1,7 @@
 #include "sim/run/launch.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "sim/isa/base/shared_limits.h"
@@ -63,6 +64,33 @@ void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
 
 namespace {
 
+// The numbers of a directive, those that are not said 1; none: the kernel has no such directive.
+std::optional<Dim3> directive_of(const Kernel& kernel, std::string_view name) {
+  const ptx::Unit& unit = kernel.program->unit;
+  const ptx::Range list = kernel.declaration->directives;
+  for (ptx::Index i = list.first; i < list.end(); ++i) {
+    const ptx::Directive& d = unit.directives[i];
+    if (unit.names.text(d.name) != name) continue;
+    const auto number = [&](std::uint32_t at) {
+      return at < d.numbers.count ? static_cast<std::uint32_t>(unit.sizes[d.numbers.first + at])
+                                  : 1u;
+    };
+    return Dim3{number(0), number(1), number(2)};
+  }
+  return std::nullopt;
+}
+
+std::string words_of_dim(const Dim3& d) {
+  return std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z);
+}
+
+bool is_same(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+std::string demanded(const char* what, const Dim3& found, const char* name, const Dim3& wanted) {
+  return std::string(what) + " is " + words_of_dim(found) + ": the kernel has ." + name + " " +
+         words_of_dim(wanted);
+}
+
 bool names_cluster(const ptx::Form& form) {
   using enum ptx::Opcode;
   return form.opcode == BarrierClusterArrive || form.opcode == BarrierClusterWait ||
@@ -71,6 +99,24 @@ bool names_cluster(const ptx::Form& form) {
 }
 
 }  // namespace
+
+std::optional<Dim3> required_cluster(const Kernel& kernel) {
+  return directive_of(kernel, "reqnctapercluster");
+}
+
+std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_cluster) {
+  if (const auto wanted = directive_of(kernel, "reqntid"); wanted && !is_same(launch.block, *wanted))
+    return demanded("the block", launch.block, "reqntid", *wanted);
+  if (const auto most = directive_of(kernel, "maxntid"); most && launch.block.count() > most->count())
+    return demanded("the block", launch.block, "maxntid", *most);
+  if (const auto wanted = required_cluster(kernel); wanted && !is_same(launch.cluster, *wanted))
+    return demanded("the cluster", launch.cluster, "reqnctapercluster", *wanted);
+  if (const auto most = directive_of(kernel, "maxclusterrank"); most && launch.cluster.count() > most->x)
+    return demanded("the cluster", launch.cluster, "maxclusterrank", {most->x, 1, 1});
+  if (!has_cluster && directive_of(kernel, "explicitcluster"))
+    return "the launch names no cluster: the kernel has .explicitcluster";
+  return {};
+}
 
 bool may_run_whole(const Kernel& kernel, const Launch& launch) {
   return kernel.grid_barrier != ptx::none && launch.cluster.count() == 1 &&

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,14 @@ struct Launch {
   std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
   std::vector<std::string> map_names;
 };
+
+// As the kernel's .reqnctapercluster demands it; none: whatever the launch says.
+// Source: PTX ISA 9.2, 11.4.2 ".maxntid", 11.4.3 ".reqntid", 11.7 (.reqnctapercluster, .explicitcluster, .maxclusterrank)
+std::optional<Dim3> required_cluster(const Kernel& kernel);
+
+// Why a device refuses the launch, by the kernel's directives; empty: it does not. `has_cluster`: the launch names a
+// cluster, or required_cluster() gave it.
+std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_cluster);
 
 // Grids that wait as a whole (cooperative launches) run as one program, whose CTAs are the grid's: without clusters, and of
 // no more CTAs than a cluster may have. Others of them are not modelled.

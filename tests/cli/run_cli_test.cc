@@ -44,6 +44,57 @@ class RunCli : public testing::Test {
   TemporaryFolder folder_;
 };
 
+// What a device demands of a launch by the kernel's own directives.
+TEST_F(RunCli, ALaunchHasTheClusterThatTheKernelDemands) {
+  const std::string body = R"((.param .u64 words)
+DIRECTIVES
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [words];
+  mov.u32 %r1, %cluster_nctarank;
+  mov.u32 %r2, %ctaid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+})";
+  const auto ask_with = [&](const std::string& directives, std::vector<std::string> words) {
+    std::string text = head() + ".visible .entry count" + body;
+    text.replace(text.find("DIRECTIVES"), 10, directives);
+    const std::string file = write("count.ptx", text);
+    words.insert(words.begin(), {"run", file, "--arg", "x=zeros:u32:4", "--out",
+                                 "x=" + folder_.file("x.npy")});
+    return run(TCQ_BINARY, words);
+  };
+  const auto refused = [&](const std::string& directives, std::vector<std::string> words,
+                           const std::string& part) {
+    const Finished done = ask_with(directives, std::move(words));
+    EXPECT_EQ(done.status, 2) << done.out;
+    EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+  };
+  const std::vector<std::string> four = {"--grid", "4", "--block", "32"};
+  const auto four_with = [&](const std::string& name, const std::string& value) {
+    std::vector<std::string> words = four;
+    words.insert(words.end(), {name, value});
+    return words;
+  };
+  const Finished done = ask_with(".reqnctapercluster 2, 1, 1", four);
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  std::ifstream in(folder_.file("x.npy"), std::ios::binary);
+  const std::string array{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(array.substr(array.size() - 16), std::string("\2\0\0\0\2\0\0\0\2\0\0\0\2\0\0\0", 16));
+  EXPECT_EQ(ask_with(".reqnctapercluster 2", four_with("--cluster", "2")).status, 0);
+  refused(".reqnctapercluster 2, 1, 1", four_with("--cluster", "4"), "has .reqnctapercluster 2,1,1");
+  refused(".reqnctapercluster 3, 1, 1", four, "no multiple");
+  refused(".explicitcluster", four, "names no cluster");
+  EXPECT_EQ(ask_with(".explicitcluster", four_with("--cluster", "1")).status, 0);
+  refused(".maxclusterrank 2", four_with("--cluster", "4"), "has .maxclusterrank 2");
+  refused(".reqntid 16, 2, 1", four, "has .reqntid 16,2,1");
+  refused(".maxntid 4, 4, 1", four, "has .maxntid 4,4,1");
+  EXPECT_EQ(ask_with(".maxntid 4, 8, 1", four).status, 0);
+}
+
 TEST_F(RunCli, ARightKernelsArrayComesBack) {
   const std::string out = folder_.file("x.npy");
   const Finished first = ask({reverse(true), "--grid", "1", "--block", "64", "--arg",

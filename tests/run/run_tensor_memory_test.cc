@@ -212,6 +212,29 @@ TEST(TensorMemory, WhatSynchronisesAnMmaMustBeThere) {
   EXPECT_NE(run_mma(without(mma_kernel(), "tcgen05.commit")).fault(), Fault::None);
 }
 
+// Column 0 is assumed, and warps 1 to 3 know of the allocation by the commit alone.
+TEST(TensorMemory, ACommitTellsOfTheAllocationBeforeIt) {
+  const std::string alloc = R"(
+  @!%p2 bra allocated;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+allocated:
+)";
+  std::string text = replaced(mma_kernel(), alloc, "\n");
+  text = replaced(text, "  ld.shared.b32 %r6, [slot];\n", alloc + "  mov.u32 %r6, 0;\n");
+  const KernelRun run = run_mma(text);
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  int sum = 0;
+  for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);
+  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4), static_cast<float>(sum));
+  // A commit ahead of the allocation tells nothing of it: the bytes are a store's.
+  const std::string commit =
+      "  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n";
+  const std::string early = replaced(replaced(text, commit, ""), alloc,
+                                     "  @!%p1 bra early;\n" + commit + "early:\n" + alloc);
+  EXPECT_EQ(run_mma(early).fault(), Fault::TmemNotAllocated) << run_mma(early).what();
+}
+
 TEST(TensorMemory, WhatADescriptorMustNotSayIsAFault) {
   EXPECT_EQ(run_mma(replaced(mma_kernel(), "0x0000401000080000", "0x0000801000080000")).fault(),
             Fault::DescriptorConstant);
@@ -338,6 +361,39 @@ TEST(TensorMemory, TwoCtasAllocateTogetherAndACommitArrivesInBoth) {
   const std::string to_one = replaced(pair_kernel, "mov.u16 %rs1, 3", "mov.u16 %rs1, 1");
   EXPECT_EQ(KernelRun(to_one, launch, {0}, {std::vector<std::uint8_t>(8)}).fault(),
             Fault::Deadlock);
+}
+
+// The second CTA of a pair names its lanes from 128 on: disputed, as a published kernel does it.
+TEST(TensorMemory, LanesMayBeCountedOnOverAPair) {
+  const auto at_lane = [](const std::string& shifted) {
+    std::string text = replaced(
+        pair_kernel,
+        "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n  tcgen05.dealloc",
+        shifted + R"(
+  add.u32 %r8, %r8, %r6;
+  add.u32 %r9, %r2, 40;
+  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r8], {%r9};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r10}, [%r6];
+  tcgen05.wait::ld.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  tcgen05.fence::after_thread_sync;
+  tcgen05.dealloc)");
+    text = replaced(text, "add.u32 %r7, %r6, 1;", "mov.u32 %r7, %r10;");
+    Launch launch;
+    launch.grid = launch.cluster = {2, 1, 1};
+    launch.block = {32, 1, 1};
+    return KernelRun(text, launch, {0}, {std::vector<std::uint8_t>(8, 0xff)});
+  };
+  const KernelRun run = at_lane("  shl.b32 %r8, %r2, 23;");
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  EXPECT_EQ(run.suspicions(), std::vector{Fault::TmemLaneIgnored});
+  EXPECT_EQ(run.global().at<std::uint32_t>(0), 40u);
+  EXPECT_EQ(run.global().at<std::uint32_t>(4), 41u);
+  // Not in the first CTA.
+  EXPECT_EQ(at_lane("  mov.u32 %r8, 0x800000;").fault(), Fault::TmemLaneNotOwned);
 }
 
 }  // namespace

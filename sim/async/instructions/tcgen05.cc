@@ -134,8 +134,18 @@ void Tcgen05Alloc::execute(Step& s) const {
                      .cta = s.warp.cta,
                      .number = fault == Fault::TmemAllocSize ? columns : pool.smallest()});
   const auto allocate = [&](int cta, int first_column, const Place& at, int peer_warp) {
-    s.c.pool(cta).allocate({first_column, columns, cta_group, at, s.c.epoch(at.warp), peer_warp,
-                            peer_warp < 0 ? Tick{0} : s.c.epoch(peer_warp)});
+    TmemAllocated allocated{.first_column = first_column,
+                            .columns = columns,
+                            .cta_group = cta_group,
+                            .alloc = at,
+                            .peer_warp = peer_warp};
+    allocated.epoch = s.c.epoch(at.warp);
+    allocated.commits = s.c.warp(at.warp).tmem.commits_issued;
+    if (peer_warp >= 0) {
+      allocated.peer_epoch = s.c.epoch(peer_warp);
+      allocated.peer_commits = s.c.warp(peer_warp).tmem.commits_issued;
+    }
+    s.c.pool(cta).allocate(allocated);
     s.c.memory(cta).forget(first_column, columns);
     s.c.tcgen05.history.forget(cta, first_column, columns);
   };

@@ -53,6 +53,14 @@ std::vector<TmemRegion> regions_of(const tcgen05::Fragment& f, tcgen05::TmemAddr
   return regions;
 }
 
+// Lanes counted on over both CTAs of a pair, as if the bit above a CTA's lanes were ignored, too.
+bool is_pairs_lane(const Step& s, const tcgen05::Fragment& f, const tcgen05::TmemAddress& at) {
+  if (at.tmem_column < 0 || at.tmem_column >= tcgen05::tmem_columns) return false;
+  const TmemAllocated* holder = s.c.pool(s.warp.cta).holder(at.tmem_column);
+  return s.warp.cta % 2 == 1 && holder != nullptr && holder->cta_group == 2 &&
+         tcgen05::is_lane_base(f.shape, s.warp.index, at.tmem_lane - tcgen05::tmem_lanes);
+}
+
 bool transfer(Step& s, TmemAction action, const tcgen05::Fragment& f, const TmemOperand& operand,
               TmemTransfers& transfers, Tcgen05Operation& operation) {
   if (!s.all_lanes_take_part() || !resolve(s, operand, operation.at)) return false;
@@ -60,14 +68,15 @@ bool transfer(Step& s, TmemAction action, const tcgen05::Fragment& f, const Tmem
   const int lanes = tcgen05::fragment_lanes(f.shape);
   const int first_lanes = tcgen05::first_tmem_lane(s.warp.index);
   // As if the bits of the warp's quarter, which are all 0, were ignored.
-  if (first_lanes != 0 && tcgen05::is_lane_base(f.shape, 0, at.tmem_lane)) {
+  const bool of_pair = is_pairs_lane(s, f, at);
+  if (of_pair || (first_lanes != 0 && tcgen05::is_lane_base(f.shape, 0, at.tmem_lane))) {
     if (s.c.stops_at({.fault = Fault::TmemLaneIgnored,
                       .at = s.place(),
                       .cta = s.warp.cta,
                       .number = s.warp.index,
                       .tmem = {at.tmem_lane, lanes, at.tmem_column, footprint_columns(f)}}))
       return false;
-    at.tmem_lane += first_lanes;
+    at.tmem_lane += of_pair ? -tcgen05::tmem_lanes : first_lanes;
   }
   if (!tcgen05::is_lane_base(f.shape, s.warp.index, at.tmem_lane)) {
     const bool own = at.tmem_lane >= 0 && at.tmem_lane < tcgen05::tmem_lanes &&

@@ -477,8 +477,14 @@ TEST(Emission, TheEndOfTheStreamIsLookedAt) {
 // ---- Tables and places --------------------------------------------------------------------------
 
 Lines in_a_kernel(const Lines& body) {
-  Lines lines = {".version 8.0", ".target sm_90a", ".address_size 64", ".visible .entry k()", "{",
-                 ".reg .f32 %f<16>;", ".reg .b64 %rd<4>;", ".reg .pred %p<2>; .reg .b32 %r<2>;"};
+  Lines lines = {".version 8.0",
+                 ".target sm_90a",
+                 ".address_size 64",
+                 ".visible .entry k()",
+                 "{",
+                 ".reg .f32 %f<16>;",
+                 ".reg .b64 %rd<4>;",
+                 ".reg .pred %p<2>; .reg .b32 %r<2>;"};
   lines.insert(lines.end(), body.begin(), body.end());
   for (const char* end : {"ret;", "}", ".file 1 \"a.cu\"", ".file 2 \"b.cuh\""})
     lines.push_back(end);
@@ -502,6 +508,23 @@ TEST(Emission, ABranchByATableGoesToItsLabelsOnly) {
             (Found{{17, Fault::AccumulatorInFlight}}));
   // A label that is not there is said.
   EXPECT_EQ(status_of(with({"A:", wait(0), "exit;"})), Status::Unmodelled);
+}
+
+// Control may come to any label, where nothing is concluded from what stands before it.
+TEST(Emission, ABranchThatIsNotResolvedMayGoAnywhere) {
+  const Lines lines = {fence,
+                       mma(0, false),
+                       commit,
+                       wait(0),
+                       "brx.idx %r1, t;",
+                       "exit;",
+                       "A:",
+                       "mov.f32 %f0, %f9;",
+                       mma(0, true),
+                       commit,
+                       wait(0)};
+  EXPECT_EQ(faults(lines), (Found{{9, Fault::WgmmaFenceMissing}}));
+  EXPECT_EQ(faults({"bra nowhere;", "A:", mma(0, true), commit, wait(0)}), Found{});
 }
 
 std::string first_text(const Lines& lines) {

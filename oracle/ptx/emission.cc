@@ -13,6 +13,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/explain/explain.h"
 #include "oracle/ptx/emission_program.h"
+#include "oracle/ptx/emission_proxy.h"
 #include "oracle/ptx/emission_statements.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/quoted_asm.h"
@@ -297,6 +298,7 @@ std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
     programs.push_back(emission_program(decoded, code, statements, findings));
   const bool whole = findings.empty();
   for (const EmissionProgram& program : programs) check_program(program, whole, findings);
+  for (const ptx::Code& code : decoded.functions) find_proxy(decoded, code, findings);
   const bool any = std::any_of(programs.begin(), programs.end(),
                                [](const EmissionProgram& p) { return p.has_wgmma; });
   if (!any)

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "oracle/ptx/instructions.h"
+
 namespace tcq::oracle {
 namespace {
 
@@ -112,31 +114,14 @@ class Builder {
       program_.registers.emplace_back(text_.unit.names.text(one.name));
     };
     const wgmma::Form form = form_of(mma);
-    for_registers(value(mma, 0), number);
-    if (form.a_place == wgmma::Place::Registers) for_registers(value(mma, 1), number);
-    if (form.sparse) for_registers(value(mma, 3), number);
-  }
-
-  // Calls visit(register of the function, access) for each one that the operand names.
-  template <class Visit>
-  void for_registers(const Value& value, const Visit& visit) const {
-    switch (value.kind) {
-      case ValueKind::Register: return visit(value.index, value.access);
-      case ValueKind::AtRegister: return visit(value.index, ptx::Access::Read);
-      case ValueKind::Vector:
-      case ValueKind::Pair:
-      case ValueKind::List:
-      case ValueKind::AtTensor:
-        for (std::int64_t i = 0; i < value.value; ++i)
-          for_registers(text_.values[value.index + static_cast<std::size_t>(i)], visit);
-        return;
-      default: return;
-    }
+    for_registers(text_, value(mma, 0), number);
+    if (form.a_place == wgmma::Place::Registers) for_registers(text_, value(mma, 1), number);
+    if (form.sparse) for_registers(text_, value(mma, 3), number);
   }
 
   std::vector<int> numbers(const Value& value) const {
     std::vector<int> list;
-    for_registers(value, [&](Index index, ptx::Access) { list.push_back(numbers_[index]); });
+    for_registers(text_, value, [&](Index index, ptx::Access) { list.push_back(numbers_[index]); });
     return list;
   }
 
@@ -229,12 +214,11 @@ class Builder {
 
   void add_access(const Instruction& one) {
     EmissionStep step;
-    for (std::size_t k = 0; k < one.values.count; ++k)
-      for_registers(value(one, k), [&](Index index, ptx::Access access) {
-        if (numbers_[index] < 0) return;
-        if (access != ptx::Access::Write) step.reads.push_back(numbers_[index]);
-        if (access != ptx::Access::Read) step.writes.push_back(numbers_[index]);
-      });
+    for_registers(text_, one, [&](Index index, ptx::Access access) {
+      if (numbers_[index] < 0) return;
+      if (access != ptx::Access::Write) step.reads.push_back(numbers_[index]);
+      if (access != ptx::Access::Read) step.writes.push_back(numbers_[index]);
+    });
     step.releases = releases_shared_memory(text_.form_of(one));
     if (step.reads.empty() && step.writes.empty() && !step.releases) return;
     EmissionStep& added = add_step(Kind::Access, one);

@@ -11,45 +11,14 @@
 #include <vector>
 
 #include "oracle/answer/answer.h"
+#include "tests/oracle/emission_kit.h"
 #include "tests/support/ask.h"
 #include "tests/support/effort.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr const char* fence = "wgmma.fence.sync.aligned;";
-constexpr const char* commit = "wgmma.commit_group.sync.aligned;";
-
-std::string wait(int n) { return "wgmma.wait_group.sync.aligned " + std::to_string(n) + ";"; }
-
-// m64n8k16 on four registers from `first` on.
-std::string mma(int first, bool accumulate, const std::string& shape = "m64n8k16") {
-  const std::string f = "%f" + std::to_string(first) + "..%f" + std::to_string(first + 3);
-  const bool half = shape.ends_with("k16");
-  return "wgmma.mma_async.sync.aligned." + shape + (half ? ".f32.f16.f16" : ".f32.e4m3.e4m3") +
-         " {" + f + "}, %rd1, %rd2, " + (accumulate ? "1" : "0") + ", 1, 1" +
-         (half ? ", 0, 0;" : ";");
-}
-
-using Lines = std::vector<std::string>;
-
-std::vector<EmissionFinding> check(const Lines& lines) {
-  return check_emission(lines, Target::sm_90a);
-}
-
-Status status_of(const Lines& lines) {
-  return answer_stream(Question{"emission", {}, {}}, lines).status;
-}
-
-// Faults with their lines; what is not followed is left out.
-std::vector<std::pair<std::size_t, Fault>> faults(const Lines& lines) {
-  std::vector<std::pair<std::size_t, Fault>> found;
-  for (const EmissionFinding& f : check(lines))
-    if (f.fault != Fault::None) found.emplace_back(f.line, f.fault);
-  return found;
-}
-
-using Found = std::vector<std::pair<std::size_t, Fault>>;
+using namespace emission_kit;
 
 TEST(Emission, TheFourOperationsAreRight) {
   EXPECT_EQ(faults({fence, mma(0, false), mma(0, true), commit, wait(0), "add.f32 %f9, %f0, %f1;"}),
@@ -525,11 +494,6 @@ TEST(Emission, ABranchThatIsNotResolvedMayGoAnywhere) {
                        wait(0)};
   EXPECT_EQ(faults(lines), (Found{{9, Fault::WgmmaFenceMissing}}));
   EXPECT_EQ(faults({"bra nowhere;", "A:", mma(0, true), commit, wait(0)}), Found{});
-}
-
-std::string first_text(const Lines& lines) {
-  const auto found = check(lines);
-  return found.empty() ? "" : found[0].text;
 }
 
 TEST(Emission, AFindingHasThePlaceThatLocNames) {

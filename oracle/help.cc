@@ -45,9 +45,11 @@ constexpr std::array<Page, 22> pages = {{
      "evidence of each. tcgen05: what the instruction descriptor says are keys: m= n= k= type_a= "
      "type_b=\n"
      "type_d= major_a= major_b= negate_a= negate_b= selector= saturate= max_shift_b= scale_type=\n"
-     "scale_a_id= scale_b_id=, and a=smem|tmem. Fences, barriers, mbarriers, copies and groups, and a name "
+     "scale_a_id= scale_b_id=, and a=smem|tmem. Fences, barriers, mbarriers, copies and groups, "
+     "and a name "
      "alone\n"
-     "(wgmma.fence, tcgen05.commit, mbarrier.try_wait, cp.async.bulk.tensor): what it does, what it orders, "
+     "(wgmma.fence, tcgen05.commit, mbarrier.try_wait, cp.async.bulk.tensor): what it does, what "
+     "it orders, "
      "who\n"
      "executes it, what goes wrong with it. --markdown: a page.\n",
      "describe wgmma.m64n8k16.f32.bf16.bf16", ""},
@@ -84,7 +86,8 @@ constexpr std::array<Page, 22> pages = {{
      "and\n"
      "stmatrix (.m8n8.b16, and .m16n16, .m8n16, .m16n8 of bytes): D row= col= [matrix=]; thread\n"
      "ROWS*matrix + row supplies the address of a row. The warp's mma\n"
-     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=. C and D of wgmma in a CTA tile of several\n"
+     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=. C and D of wgmma in a CTA tile of "
+     "several\n"
      "warpgroups: bM= bN= atoms=2x1x1, as CuTe's TiledMMA has it; threads count in the CTA.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
@@ -94,7 +97,8 @@ constexpr std::array<Page, 22> pages = {{
      "which element is here",
      "Without part= a packed register answers with all its parts, lowest first: D[9][12], "
      "D[9][13];\n"
-     "without register= with all registers of the thread, with warp= in place of thread= of all its\n"
+     "without register= with all registers of the thread, with warp= in place of thread= of all "
+     "its\n"
      "threads, with warp= lane= of that one.\n"
      "E: thread= and nibble= (without it all eight). Status 1 for threads whose metadata is not "
      "read.\n"
@@ -120,8 +124,10 @@ constexpr std::array<Page, 22> pages = {{
      "bytes:\n"
      "row,col,byte) in the order of rows, with --by slot of threads; --transpose exchanges that "
      "order, and\n"
-     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture, in which\n"
-     "marks (thread= warp= lane= register= part= row= col= tmem_lane= tmem_column= byte=) outline the\n"
+     "rows and columns of a grid. --markdown, --asciidoc: the grid. --svg FILE: a picture, in "
+     "which\n"
+     "marks (thread= warp= lane= register= part= row= col= tmem_lane= tmem_column= byte=) outline "
+     "the\n"
      "cells that fit them all; D of a tile (bM= bN= atoms=) is drawn in blocks of 8 x 8.\n"
      "tcgen05: cells tmem_lane:tmem_column.bit of the first copy; --csv lists all copies,\n"
      "row,col,cta,tmem_lane,tmem_column,low_bit (cta empty: both). tcgen05.ld and st: lanes and "
@@ -135,7 +141,8 @@ constexpr std::array<Page, 22> pages = {{
      "addresses.\n"
      "tcgen05: matrices as in tcq help where, registers of ld and st, D and S of cp.\n",
      "equation wgmma.m64n128k16.f32.bf16.bf16 D", ""},
-    {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys] [--svg FILE]", "what does this descriptor say",
+    {"decode", "FORMAT WORD [mnemonic=MNEMONIC matrix=A|B keys] [--svg FILE]",
+     "what does this descriptor say",
      "FORMAT: wgmma.desc, tcgen05.desc, tcgen05.idesc.KIND, tcgen05.zero_mask, tmem.addr. Hex, one "
      "line\n"
      "per field, set bits of no field, then lints and notes: sentences about what is wrong or "
@@ -165,7 +172,8 @@ constexpr std::array<Page, 22> pages = {{
      "nearest\n"
      "legal value.\n",
      "encode tcgen05.desc start_bytes=0x400 lbo_bytes=16 sbo_bytes=1024 swizzle=128B", ""},
-    {"bytes", "MNEMONIC A|B desc=WORD [--svg FILE [marks]]", "which shared-memory byte does each element come from",
+    {"bytes", "MNEMONIC A|B desc=WORD [--svg FILE [marks]]",
+     "which shared-memory byte does each element come from",
      "A table with the header mn,k,byte: absolute shared address of the element's first byte, K "
      "fastest.\n"
      "Styles: --csv --markdown --asciidoc --transpose. tcgen05.mma: the operand of one CTA; "
@@ -173,7 +181,8 @@ constexpr std::array<Page, 22> pages = {{
      "of\n"
      "4 and 6 bits have a column bit as well, and a note on stderr says how they are packed. "
      "tcgen05.cp: S,\n"
-     "mn and k are its row and col. --svg FILE: lines of 128 bytes with their 16-byte units and banks;\n"
+     "mn and k are its row and col. --svg FILE: lines of 128 bytes with their 16-byte units and "
+     "banks;\n"
      "marks as in tcq help table.\n",
      "", ""},
     {"diff", "LAYOUT LAYOUT [row=R col=C]",
@@ -203,13 +212,15 @@ constexpr std::array<Page, 22> pages = {{
      "most lanes meet, and which swizzle or pitch takes fewer.\n",
      "banks ldmatrix.x4 pitch=128", ""},
     {"layout",
-     "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES] [--svg FILE]",
+     "MNEMONIC A|B [rows=MN k=K major=K|MN swizzle=S order=mn-first|k-first start=BYTES] [--svg "
+     "FILE]",
      "how do I lay this tile out",
      "Descriptor fields and word, the descriptor of every instruction in the tile, tile bytes, "
      "alignment,\n"
      "the TMA box and swizzle mode that write it, CuTe and canonical layout. type= may name the "
      "type,\n"
-     "which the mnemonic decides. --svg FILE [row= col=]: the way of one element, from the TMA box\n"
+     "which the mnemonic decides. --svg FILE [row= col=]: the way of one element, from the TMA "
+     "box\n"
      "through shared memory and the descriptor into the instruction.\n"
      "tcgen05.mma: the same for A or B; without either a whole GEMM tile, tcq layout MNEMONIC m=M "
      "n=N "
@@ -264,9 +275,13 @@ constexpr std::array<Page, 22> pages = {{
      "a branch may go either way. Per finding: line, kind, fault and cure, separated by tabs, what "
      "is\n"
      "merely slow as well. What is not followed is named, too (kind unmodelled), and nothing is\n"
-     "concluded from it: calls, branches by a table, other opcodes, wgmma with a guard, "
-     "tcgen05,\n"
-     "groups in flight at the end, and shared memory that a wgmma in flight may still read.\n"
+     "concluded from it: calls, other opcodes, wgmma with a guard, tcgen05, groups in flight at "
+     "the\n"
+     "end, shared memory that a wgmma in flight may still read. A store that the async proxy reads "
+     "with\n"
+     "no fence.proxy.async in between is a fault if both name one variable that no bulk copy "
+     "fills;\n"
+     "where the addresses do not tell, it is not followed.\n"
      "Status: 1 if anything is illegal or undefined, else 3 if anything is not followed, 0 only "
      "if\n"
      "every wgmma was followed and every rule kept.\n",
@@ -346,7 +361,8 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "  zeros:f32:64x128, nan:...  an array that is filled\n"
      "  NAME=VALUE, NAME           an array with a name; the same array once more\n"
      "  map:NAME:swizzle=128B:box=64,128[:dims=...][:strides=...][:interleave=...][:oob=nan]\n"
-     "                             [:lower=-1,-1:upper=-1,-1] (im2col; box: channels, pixels, 1, 1)\n"
+     "                             [:lower=-1,-1:upper=-1,-1] (im2col; box: channels, pixels, 1, "
+     "1)\n"
      "                             a tensor map over it, dimension 0 (the last of the shape) "
      "first\n"
      "  struct:s32=4+f32=1.5+ptr=x+map=x:box=8,8+pad=8  a parameter of bytes, members at their "
@@ -378,7 +394,8 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
     {"explain", "[FAULT | WORDS]", "what does this fault mean, and what cures it",
      "FAULT: a name that check or a diagnosis prints, its beginning if that is unique, or a code "
      "from C7504\n"
-     "to C7520 or C7602 of ptxas. Sentence, cause, fix, an example of both, source, and where there are any "
+     "to C7520 or C7602 of ptxas. Sentence, cause, fix, an example of both, source, and where "
+     "there are any "
      "the\n"
      "messages of ptxas about it and public threads. A message of ptxas may be pasted whole. Other "
      "words\n"
@@ -451,8 +468,10 @@ std::string overview() {
   for (const Page& page : pages) text += fmt::format("  {:<10} {}\n", page.verb, page.question);
   return text +
          "\nMnemonics are PTX opcodes, .mma_async and .sync.aligned may be left out:\n"
-         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16. In their place\n"
-         "a statement may be pasted, with its operands or as asm volatile(\"...\"), quoted as one word.\n" +
+         "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16. In "
+         "their place\n"
+         "a statement may be pasted, with its operands or as asm volatile(\"...\"), quoted as one "
+         "word.\n" +
          std::string(keys_text) +
          "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
          "FILE;\n"

@@ -13,52 +13,20 @@
 #include "oracle/answer/words.h"
 #include "oracle/explain/explain.h"
 #include "oracle/ptx/emission_program.h"
+#include "oracle/ptx/emission_proxy.h"
+#include "oracle/ptx/emission_statements.h"
 #include "oracle/ptx/mnemonic.h"
+#include "oracle/ptx/quoted_asm.h"
 #include "sim/async/wgmma_order.h"
+#include "sim/ptx/decode.h"
 
 namespace tcq::oracle {
 namespace {
 
 using Kind = EmissionStep::Kind;
 using Steps = std::vector<EmissionStep>;
+using Block = EmissionBlock;
 using wgmma::ListOrder;
-
-// --- paths -----------------------------------------------------------------------------------------
-
-// Steps [first, last) that follow each other, and the blocks that may come next.
-struct Block {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  std::vector<std::size_t> next;
-  std::size_t arrivals = 0;  // of the others, and of the start
-};
-
-std::vector<Block> blocks_of(const Steps& steps) {
-  std::set<std::size_t> starts = {0, steps.size()};
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    starts.insert(steps[i].targets.begin(), steps[i].targets.end());
-    const bool leaves = !steps[i].targets.empty() || steps[i].kind == Kind::End;
-    if (leaves) starts.insert(i + 1);
-  }
-  std::map<std::size_t, std::size_t> index;
-  for (const std::size_t start : starts) index.emplace(start, index.size());
-  std::vector<Block> blocks(index.size());  // the last one is empty: behind the last step
-  for (auto at = index.begin(); at != index.end(); ++at) {
-    Block& block = blocks[at->second];
-    block.first = at->first;
-    block.last = std::next(at) == index.end() ? at->first : std::next(at)->first;
-    if (block.first == block.last) continue;
-    const EmissionStep& end = steps[block.last - 1];
-    for (const std::size_t target : end.targets) block.next.push_back(index.at(target));
-    const bool goes_on =
-        end.guarded || (end.kind != Kind::End && (end.kind != Kind::Jump || end.targets.empty()));
-    if (goes_on) block.next.push_back(index.at(block.last));
-  }
-  blocks[0].arrivals = 1;
-  for (const Block& block : blocks)
-    for (const std::size_t next : block.next) ++blocks[next].arrivals;
-  return blocks;
-}
 
 // --- what ptxas says ---------------------------------------------------------------------------------
 
@@ -81,7 +49,7 @@ std::string ptxas_part(Fault fault, bool is_straight) {
 class Run {
  public:
   explicit Run(const EmissionProgram& program)
-      : program_(program), steps_(program.steps), blocks_(blocks_of(program.steps)) {
+      : program_(program), steps_(program.steps), blocks_(program.blocks) {
     for (const EmissionStep& step : steps_) oldest_ = std::max(oldest_, step.pending + 1);
   }
   static constexpr std::size_t none = ~std::size_t{0};
@@ -94,6 +62,8 @@ class Run {
       return {{program_.last_line, Fault::None, FaultKind::Unmodelled,
                "too many paths for so many registers: not followed"}};
     arrive(0, program_.is_called ? unknown() : begin());
+    if (program_.goes_anywhere)
+      for (std::size_t block = 0; block < blocks_.size(); ++block) arrive(block, unknown());
     while (!pending_.empty()) {
       auto next = pending_.extract(pending_.begin());
       follow(next.key(), std::move(next.mapped()));
@@ -126,7 +96,7 @@ class Run {
 
   // Where paths meet, the state allows for all of them.
   void arrive(std::size_t block, ListOrder order) {
-    if (blocks_[block].arrivals > 1) {
+    if (blocks_[block].arrivals > 1 || program_.goes_anywhere) {
       const auto met = met_.find(block);
       if (met == met_.end()) {
         met_.emplace(block, order);
@@ -142,8 +112,8 @@ class Run {
     const Block& block = blocks_[index];
     for (std::size_t i = block.first; i < block.last; ++i)
       if (i != skip_) step(order, i);
-    const bool at_end = block.first == block.last || steps_[block.last - 1].kind == Kind::End;
-    if (at_end) end(order, block.first == block.last ? none : block.last - 1);
+    const bool at_end = block.first != block.last && steps_[block.last - 1].kind == Kind::End;
+    if (at_end) end(order, steps_[block.last - 1]);
     if (block.next.empty()) return;
     if (!program_.is_straight) order.normalise(oldest_);
     for (std::size_t i = 0; i + 1 < block.next.size(); ++i) arrive(block.next[i], order);
@@ -222,14 +192,13 @@ class Run {
     order.join(other);
   }
 
-  void end(const ListOrder& order, std::size_t i) {
-    if (!order.owns_registers() || (i != none && steps_[i].aborts)) return;
+  void end(const ListOrder& order, const EmissionStep& step) {
+    if (!order.owns_registers() || step.aborts) return;
     const char* text = order.uncommitted()
                            ? "the stream ends with wgmmas that are in no group: not followed"
                            : "the stream ends with groups in flight: not followed";
-    const std::size_t line = i == none ? program_.last_line : steps_[i].line;
-    if (seen_.emplace(line, Fault::None).second)
-      findings_.push_back({line, Fault::None, FaultKind::Unmodelled, text});
+    if (seen_.emplace(step.line, Fault::None).second)
+      findings_.push_back({step.line, Fault::None, FaultKind::Unmodelled, text});
   }
 
   void note(std::size_t i, const wgmma::OrderFault& found) {
@@ -257,7 +226,7 @@ class Run {
 
   const EmissionProgram& program_;
   const Steps& steps_;
-  const std::vector<Block> blocks_;
+  const std::vector<Block>& blocks_;
   int oldest_ = 1;
   std::size_t skip_ = none;
   std::size_t weaker_ = none;
@@ -295,7 +264,6 @@ void find_slow(const EmissionProgram& program, std::vector<EmissionFinding>& fin
 
 void check_program(const EmissionProgram& program, bool whole,
                    std::vector<EmissionFinding>& findings) {
-  if (program.steps.empty()) return;
   if (program.is_called && program.has_wgmma)
     findings.push_back({program.steps.front().line, Fault::None, FaultKind::Unmodelled,
                         "wgmma in a .func, behind what its callers did: not followed"});
@@ -318,17 +286,25 @@ std::vector<EmissionFinding> check_emission(std::span<const std::string> lines,
   if (lines.size() > max_emission_lines)
     throw UsageError(fmt::format("the stream has {} lines: expected at most {}", lines.size(),
                                  max_emission_lines));
+  QuotedAsm quoted;
+  std::string text;
+  for (const std::string& line : lines) text += quoted.line(line) + "\n";
+  const ptx::Program decoded =
+      ptx::load(text, {.loose = true, .most_diagnostics = ~std::size_t{0}});
   std::vector<EmissionFinding> findings;
-  SourceLines sources;
-  const std::vector<EmissionProgram> programs = read_programs(lines, target, findings, sources);
+  const EmissionStatements statements = judge_statements(decoded, target, findings);
+  std::vector<EmissionProgram> programs;
+  for (const ptx::Code& code : decoded.functions)
+    programs.push_back(emission_program(decoded, code, statements, findings));
   const bool whole = findings.empty();
   for (const EmissionProgram& program : programs) check_program(program, whole, findings);
+  for (const ptx::Code& code : decoded.functions) find_proxy(decoded, code, findings);
   const bool any = std::any_of(programs.begin(), programs.end(),
                                [](const EmissionProgram& p) { return p.has_wgmma; });
   if (!any)
     findings.push_back({std::max<std::size_t>(lines.size(), 1), Fault::None, FaultKind::Unmodelled,
                         "there is no wgmma.mma_async that could be followed"});
-  for (EmissionFinding& finding : findings) add_source(finding, sources);
+  for (EmissionFinding& finding : findings) add_source(finding, statements.sources);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& x, const auto& y) { return x.line < y.line; });
   return findings;

@@ -1,12 +1,11 @@
 // The emission protocol of wgmma as a checker over PTX: legality of each statement, and fence, commit
 // and wait against the registers that the wgmmas own, on every path.
 //
-// Rules and their state are sim/async/wgmma_order.h; which statement is legal says check.cc; what
-// of a text is followed, and what the paths are, says emission_program.h. Only registers that some
-// wgmma uses are followed. A branch may go either way, so that a finding holds on some path; which
-// predicate belongs to which is not followed; a branch by a table goes to the labels of its
-// .branchtargets. Example: without a wait between the second line and
-// the third,
+// Rules and their state are sim/async/wgmma_order.h; which statement is legal says check.cc. The text is
+// decoded loosely by sim/ptx (loose.h), whose blocks are the paths; what of it matters says
+// emission_program.h. Only registers that some wgmma uses are followed. A branch may go either way, so
+// that a finding holds on some path; which predicate belongs to which is not followed; a branch by a table
+// goes to the labels of its .branchtargets. Example: without a wait between the second line and the third,
 //
 //   wgmma.fence.sync.aligned;
 //   wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, 1, 1, 0, 0;

@@ -1,25 +1,24 @@
-// A PTX text as programs of the few statements that the order of wgmma depends on.
+// One function of a decoded text as the few steps that the order of wgmma depends on.
 //
-// Decides which statements those are, which of their operands are registers of a wgmma (by the name's
-// declaration in its block, in any order), and where control goes. What the rules make of them is
-// emission.cc. Whatever is not followed becomes a finding with its line. Example: of "mov.b32 %r1,
-// %r2; L: @p bra L; wgmma.fence.sync.aligned;" the jump and the fence remain.
+// Decides which instructions those are and which of their operands are registers of a wgmma. Instructions, registers
+// and blocks are those of sim/ptx; what is legal says emission_statements.h, what the rules make of the steps
+// emission.cc. Whatever is not followed becomes a finding with its line. Example: of "mov.b32 %r1, %r2; L: @p bra L;
+// wgmma.fence.sync.aligned;" the fence remains, in the second block.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "oracle/ptx/emission.h"
+#include "oracle/ptx/emission_statements.h"
 #include "sim/isa/wgmma/shape.h"
+#include "sim/ptx/program.h"
 
 namespace tcq::oracle {
 
 struct EmissionStep {
-  enum class Kind : std::uint8_t { Fence, Commit, Wait, Mma, Access, Jump, End, Unknown };
+  enum class Kind : std::uint8_t { Fence, Commit, Wait, Mma, Access, End, Unknown };
   Kind kind = Kind::Access;
   std::size_t line = 0;
   bool guarded = false;   // may be stepped over
@@ -29,13 +28,21 @@ struct EmissionStep {
   wgmma::Form form{};     // Mma
   bool accumulate = true;
   std::vector<int> d, a, metadata;
-  std::vector<int> reads, writes;    // Access
-  std::vector<std::size_t> targets;  // Jump, Unknown: indices of steps
+  std::vector<int> reads, writes;  // Access
+};
+
+// Steps [first, last) that follow each other, and the blocks that may come next.
+struct EmissionBlock {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::vector<std::size_t> next;
+  std::size_t arrivals = 0;  // of the others, and of the start
 };
 
 // One kernel, one function, or all that stands outside of them.
 struct EmissionProgram {
   std::vector<EmissionStep> steps;
+  std::vector<EmissionBlock> blocks;   // it begins at the first one
   std::vector<std::string> registers;  // names
   std::vector<bool> is_metadata;       // and of no accumulator or fragment
   bool is_called = false;              // .func: what its callers did is not known
@@ -43,18 +50,14 @@ struct EmissionProgram {
   std::size_t last_line = 0;
   bool has_wgmma = false;  // mma_async
   bool is_straight = true;
+  bool goes_anywhere = false;  // some branch's labels are not known
 };
 
 // The longest wait that is followed: no more groups are told apart.
 inline constexpr int max_pending = 255;
 
-// What .loc says of the lines from that one on, up to the next one: `gemm.cu:42`. Empty: nothing.
-using SourceLines = std::map<std::size_t, std::string>;
-
-// Findings of single statements are added to `findings`, places in the source to `sources`.
-std::vector<EmissionProgram> read_programs(std::span<const std::string> lines,
-                                           std::optional<Target> target,
-                                           std::vector<EmissionFinding>& findings,
-                                           SourceLines& sources);
+EmissionProgram emission_program(const ptx::Program& program, const ptx::Code& code,
+                                 const EmissionStatements& statements,
+                                 std::vector<EmissionFinding>& findings);
 
 }  // namespace tcq::oracle

@@ -6,6 +6,7 @@
 
 #include "sim/ptx/control_flow.h"
 #include "sim/ptx/function_decoder.h"
+#include "sim/ptx/loose.h"
 #include "sim/ptx/words.h"
 
 namespace tcq::ptx {
@@ -43,7 +44,8 @@ void declare(const Program& program, ScopeTable& scopes) {
 
 }  // namespace
 
-Program decode(Unit unit) {
+Program decode(Unit unit, const ReadOptions& options) {
+  if (options.loose) loosen(unit);
   Program program;
   program.unit = std::move(unit);
   program.unit.names.intern("ret");  // what ends a function that does not say it
@@ -55,7 +57,7 @@ Program decode(Unit unit) {
   declare(program, scopes);
   program.code_of.assign(program.unit.functions.size(), none);
   Locations locations(program);
-  FunctionDecoder decoder(program, scopes, locations);
+  FunctionDecoder decoder(program, scopes, locations, options);
   for (Index i = 0; i < index_of(program.unit.functions.size()); ++i) {
     if (!program.unit.functions[i].has_body) continue;
     program.code_of[i] = index_of(program.functions.size());

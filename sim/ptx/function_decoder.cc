@@ -15,15 +15,17 @@ std::uint64_t key_of(std::uint32_t scope, Name name) { return (std::uint64_t{sco
 
 }  // namespace
 
-FunctionDecoder::FunctionDecoder(Program& program, ScopeTable& scopes, Locations& locations)
+FunctionDecoder::FunctionDecoder(Program& program, ScopeTable& scopes, Locations& locations,
+                                 const ReadOptions& options)
     : program_(program),
       unit_(program.unit),
       scopes_(scopes),
       locations_(locations),
+      options_(options),
       forms_(program.unit.names.size(), none) {}
 
 void FunctionDecoder::note(Offset at, std::string message) {
-  if (program_.diagnostics.size() < 2 * most_diagnostics)
+  if (program_.diagnostics.size() / 2 < options_.most_diagnostics)
     program_.diagnostics.push_back({unit_.lines.at(at), std::move(message)});
 }
 
@@ -76,8 +78,8 @@ void FunctionDecoder::statement(const Statement& s) {
     case Instruction: return instruction(s);
     case Open: return open();
     case Close: return close();
-    case Pragma:
-    case Malformed: return;
+    case Pragma: return;
+    case Malformed: return malformed(s);
     case Variable: return declare_variable(s.items.first);
     case Targets: return declare_table(s);
     case Location: location_ = locations_.add(unit_.locations[s.items.first]); return;
@@ -98,6 +100,17 @@ void FunctionDecoder::statement(const Statement& s) {
 
 // ---- Instructions -------------------------------------------------------------------------------
 
+// The nearest declaration. Of a loose text a name without any is a register, the same one everywhere in its function.
+ScopeTable::Meaning FunctionDecoder::meaning_of(Name name) {
+  const ScopeTable::Meaning found = scopes_.find(name, program_.registers, first_register_);
+  if (!options_.loose || found.kind != ScopeTable::Kind::None) return found;
+  if (special_of(unit_.names.text(name))) return found;
+  const Index next = index_of(program_.registers.size()) - first_register_;
+  const auto [at, is_new] = undeclared_.emplace(name, next);
+  if (is_new) program_.registers.push_back({name, Type::None, 1});
+  return {ScopeTable::Kind::Register, at->second};
+}
+
 Index FunctionDecoder::form_of(Name opcode) {
   Index& known = forms_[opcode];
   if (known != none) return known;
@@ -109,11 +122,11 @@ Index FunctionDecoder::form_of(Name opcode) {
 }
 
 Index FunctionDecoder::guard_of(const Statement& statement) {
-  const ScopeTable::Meaning meaning =
-      scopes_.find(statement.guard, program_.registers, first_register_);
-  const bool is_predicate = meaning.kind == ScopeTable::Kind::Register &&
-                            program_.registers[first_register_ + meaning.index].type == Type::Pred;
-  if (!is_predicate)
+  const ScopeTable::Meaning meaning = meaning_of(statement.guard);
+  const bool is_register = meaning.kind == ScopeTable::Kind::Register;
+  const Type type =
+      is_register ? program_.registers[first_register_ + meaning.index].type : Type::None;
+  if (!is_register || (type != Type::Pred && !(options_.loose && type == Type::None)))
     fail("has as its guard " + quoted(unit_.names.text(statement.guard)) +
          ", which is no predicate that is declared");
   return meaning.index;
@@ -143,6 +156,16 @@ void FunctionDecoder::instruction(const Statement& s) {
     ++program_.unknown;
     note(s.at, quoted(unit_.names.text(s.name)) + " " + problem.text);
   }
+  program_.instructions.push_back(made);
+}
+
+// Reading complained about it: only its place is kept.
+void FunctionDecoder::malformed(const Statement& s) {
+  Instruction made;
+  made.at = s.at;
+  made.location = location_;
+  made.form = form_of(0);
+  ++program_.unknown;
   program_.instructions.push_back(made);
 }
 
@@ -257,6 +280,7 @@ void FunctionDecoder::decode(Index index) {
   scope_ = 0;
   labels_.clear();
   tables_.clear();
+  undeclared_.clear();
   later_.clear();
   location_ = none;
   locations_.begin_function();

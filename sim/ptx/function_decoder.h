@@ -10,6 +10,7 @@
 
 #include "sim/ptx/locations.h"
 #include "sim/ptx/program.h"
+#include "sim/ptx/reader.h"
 #include "sim/ptx/roles.h"
 #include "sim/ptx/scope_table.h"
 
@@ -17,7 +18,8 @@ namespace tcq::ptx {
 
 class FunctionDecoder {
  public:
-  FunctionDecoder(Program& program, ScopeTable& scopes, Locations& locations);
+  FunctionDecoder(Program& program, ScopeTable& scopes, Locations& locations,
+                  const ReadOptions& options);
 
   // Onto Program::functions; without blocks.
   void decode(Index function);
@@ -43,10 +45,12 @@ class FunctionDecoder {
   void declare_variable(Index variable);
   void declare_table(const Statement& statement);
   void instruction(const Statement& statement);
+  void malformed(const Statement& statement);
   void decode_operands(const Statement& statement, Instruction& instruction);
   void decode_call(const Statement& statement, Instruction& instruction);
   Index form_of(Name opcode);
   Index guard_of(const Statement& statement);
+  ScopeTable::Meaning meaning_of(Name name);
 
   Value value_of(const Operand& operand, const Role& role, const Form& form);
   Value name_value(const Operand& operand);
@@ -70,11 +74,13 @@ class FunctionDecoder {
   Unit& unit_;
   ScopeTable& scopes_;
   Locations& locations_;
+  const ReadOptions& options_;
   std::vector<Index> forms_;  // by Name
   std::vector<Role> roles_;
   std::vector<std::uint32_t> parents_;  // of scopes
   std::uint32_t scope_ = 0;
   std::unordered_map<std::uint64_t, Index> labels_, tables_;  // by scope and Name
+  std::unordered_map<Name, Index> undeclared_;                // registers of a loose text
   std::vector<Later> later_;
   Index location_ = none;
   Index first_register_ = 0;

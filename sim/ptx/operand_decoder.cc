@@ -23,8 +23,7 @@ Value FunctionDecoder::name_value(const Operand& operand) {
   value.negated = operand.negated;
   value.element = element_of(operand);
   value.value = operand.value;
-  const ScopeTable::Meaning meaning =
-      scopes_.find(operand.name, program_.registers, first_register_);
+  const ScopeTable::Meaning meaning = meaning_of(operand.name);
   value.index = meaning.index;
   switch (meaning.kind) {
     case ScopeTable::Kind::Register: value.kind = ValueKind::Register; return value;

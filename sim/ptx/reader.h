@@ -18,7 +18,7 @@ inline constexpr std::size_t most_diagnostics = 100;
 
 struct ReadOptions {
   // Statements may stand outside of functions and end with their line: a stream that people type. What
-  // cannot be understood stays as a Malformed statement.
+  // cannot be understood stays as a Malformed statement. Decoded, what it does not declare is made up: see loose.h.
   bool loose = false;
   // After so many complaints the rest is not read.
   std::size_t most_diagnostics = ptx::most_diagnostics;

@@ -11,45 +11,14 @@
 #include <vector>
 
 #include "oracle/answer/answer.h"
+#include "tests/oracle/emission_kit.h"
 #include "tests/support/ask.h"
 #include "tests/support/effort.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr const char* fence = "wgmma.fence.sync.aligned;";
-constexpr const char* commit = "wgmma.commit_group.sync.aligned;";
-
-std::string wait(int n) { return "wgmma.wait_group.sync.aligned " + std::to_string(n) + ";"; }
-
-// m64n8k16 on four registers from `first` on.
-std::string mma(int first, bool accumulate, const std::string& shape = "m64n8k16") {
-  const std::string f = "%f" + std::to_string(first) + "..%f" + std::to_string(first + 3);
-  const bool half = shape.ends_with("k16");
-  return "wgmma.mma_async.sync.aligned." + shape + (half ? ".f32.f16.f16" : ".f32.e4m3.e4m3") +
-         " {" + f + "}, %rd1, %rd2, " + (accumulate ? "1" : "0") + ", 1, 1" +
-         (half ? ", 0, 0;" : ";");
-}
-
-using Lines = std::vector<std::string>;
-
-std::vector<EmissionFinding> check(const Lines& lines) {
-  return check_emission(lines, Target::sm_90a);
-}
-
-Status status_of(const Lines& lines) {
-  return answer_stream(Question{"emission", {}, {}}, lines).status;
-}
-
-// Faults with their lines; what is not followed is left out.
-std::vector<std::pair<std::size_t, Fault>> faults(const Lines& lines) {
-  std::vector<std::pair<std::size_t, Fault>> found;
-  for (const EmissionFinding& f : check(lines))
-    if (f.fault != Fault::None) found.emplace_back(f.line, f.fault);
-  return found;
-}
-
-using Found = std::vector<std::pair<std::size_t, Fault>>;
+using namespace emission_kit;
 
 TEST(Emission, TheFourOperationsAreRight) {
   EXPECT_EQ(faults({fence, mma(0, false), mma(0, true), commit, wait(0), "add.f32 %f9, %f0, %f1;"}),
@@ -477,8 +446,14 @@ TEST(Emission, TheEndOfTheStreamIsLookedAt) {
 // ---- Tables and places --------------------------------------------------------------------------
 
 Lines in_a_kernel(const Lines& body) {
-  Lines lines = {".version 8.0", ".target sm_90a", ".address_size 64", ".visible .entry k()", "{",
-                 ".reg .f32 %f<16>;", ".reg .b64 %rd<4>;", ".reg .pred %p<2>; .reg .b32 %r<2>;"};
+  Lines lines = {".version 8.0",
+                 ".target sm_90a",
+                 ".address_size 64",
+                 ".visible .entry k()",
+                 "{",
+                 ".reg .f32 %f<16>;",
+                 ".reg .b64 %rd<4>;",
+                 ".reg .pred %p<2>; .reg .b32 %r<2>;"};
   lines.insert(lines.end(), body.begin(), body.end());
   for (const char* end : {"ret;", "}", ".file 1 \"a.cu\"", ".file 2 \"b.cuh\""})
     lines.push_back(end);
@@ -504,9 +479,21 @@ TEST(Emission, ABranchByATableGoesToItsLabelsOnly) {
   EXPECT_EQ(status_of(with({"A:", wait(0), "exit;"})), Status::Unmodelled);
 }
 
-std::string first_text(const Lines& lines) {
-  const auto found = check(lines);
-  return found.empty() ? "" : found[0].text;
+// Control may come to any label, where nothing is concluded from what stands before it.
+TEST(Emission, ABranchThatIsNotResolvedMayGoAnywhere) {
+  const Lines lines = {fence,
+                       mma(0, false),
+                       commit,
+                       wait(0),
+                       "brx.idx %r1, t;",
+                       "exit;",
+                       "A:",
+                       "mov.f32 %f0, %f9;",
+                       mma(0, true),
+                       commit,
+                       wait(0)};
+  EXPECT_EQ(faults(lines), (Found{{9, Fault::WgmmaFenceMissing}}));
+  EXPECT_EQ(faults({"bra nowhere;", "A:", mma(0, true), commit, wait(0)}), Found{});
 }
 
 TEST(Emission, AFindingHasThePlaceThatLocNames) {

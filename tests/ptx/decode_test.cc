@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "sim/ptx/loose.h"
 #include "sim/ptx/post_dominators.h"
 #include "tests/ptx/ptx_kit.h"
 
@@ -252,6 +253,84 @@ TEST(PtxDecode, WhatIsUnknownStaysAndTheRestIsDecoded) {
 }
 
 // --- control flow ----------------------------------------------------------------------------------
+
+// ---- Loose texts --------------------------------------------------------------------------------
+
+Program load_loosely(std::string_view text) { return load(text, {.loose = true}); }
+
+TEST(PtxDecode, ALooseTextDeclaresWhatItUses) {
+  const std::string text =
+      "@!%p1 mov.b32 {%f6..%f8, x}, sum;\nadd.s32 %r1, sum, %tid.x;\n{ .reg .b32 sum; mov.b32 sum, "
+      "0; }";
+  const Program p = load_loosely(text);
+  EXPECT_EQ(complaints(p.diagnostics), "");
+  ASSERT_EQ(p.instructions.size(), 4U);
+  const auto name = [&](Index i) { return p.unit.names.text(p.registers.at(i).name); };
+  EXPECT_EQ(name(p.instructions[0].guard), "%p1");
+  const Value& vector = p.values.at(p.instructions[0].values.first);
+  std::string names;
+  for (std::int64_t i = 0; i < vector.value; ++i) {
+    const Value& item = p.values.at(vector.index + static_cast<std::size_t>(i));
+    EXPECT_EQ(item.access, Access::Write);
+    names += std::string(name(item.index)) + " ";
+  }
+  EXPECT_EQ(names, "%f6 %f7 %f8 x ");
+  // One name, one register; what a block declares is another one; a special register stays one.
+  const Value& first = p.values.at(p.instructions[0].values.first + 1);
+  const Value& second = p.values.at(p.instructions[1].values.first + 1);
+  const Value& inner = p.values.at(p.instructions[2].values.first);
+  EXPECT_EQ(first.index, second.index);
+  EXPECT_NE(first.index, inner.index);
+  EXPECT_EQ(name(inner.index), "sum");
+  EXPECT_EQ(p.values.at(p.instructions[1].values.first + 2).kind, ValueKind::Special);
+}
+
+TEST(PtxDecode, StatementsOutsideOfFunctionsAreOneFunction) {
+  const std::string text =
+      "bra end;\n.global .b32 word;\nmov.b32 %r1, 0;\n"
+      ".func f() { mov.b32 %r1, 1; }\nend: mov.b32 %r2, %r1;";
+  const Program p = load_loosely(text);
+  EXPECT_EQ(complaints(p.diagnostics), "");
+  ASSERT_EQ(p.functions.size(), 2U);
+  const Code& whole = p.functions[0];
+  EXPECT_EQ(whole.instructions.count, 4U);
+  const auto value = [&](Index i, Index k) {
+    return p.values.at(p.instructions.at(whole.instructions.first + i).values.first + k);
+  };
+  EXPECT_EQ(value(0, 0).index, whole.instructions.first + 2);
+  EXPECT_EQ(value(1, 0).index, value(2, 1).index);
+  EXPECT_EQ(p.unit.lines.at(p.instructions.at(whole.instructions.first + 2).at).line, 5U);
+}
+
+TEST(PtxDecode, WhatALooseTextDoesNotSayHasItsPlace) {
+  const std::string text =
+      "mov.b32 {%r1, %r2;\nmov.b32 %r1, 0;\n  bra nowhere;\nfrobnicate x;\n"
+      "mov.b32 {%r0..%r4000}, 0;";
+  const Program p = load_loosely(text);
+  ASSERT_EQ(p.instructions.size(), 6U);
+  EXPECT_EQ(p.unknown, 4U);
+  EXPECT_EQ(p.instructions[0].opcode, Opcode::Unknown);
+  EXPECT_EQ(p.instructions[1].opcode, Opcode::Mov);
+  ASSERT_EQ(p.diagnostics.size(), 4U);
+  EXPECT_EQ(p.diagnostics[0].at.line, 1U);  // of reading, and the others of decoding
+  EXPECT_EQ(sentence(p.diagnostics[1]).find("line 4, column 1: "), 0U)
+      << sentence(p.diagnostics[1]);
+  EXPECT_EQ(p.diagnostics[2].at.line, 5U);
+  EXPECT_EQ(sentence(p.diagnostics[3]),
+            "line 3, column 3: no label 'nowhere' in reach of this branch");
+  // Nothing of this is taken where a whole text is asked for.
+  EXPECT_EQ(load(text).instructions.size(), 0U);
+}
+
+// Names that spans would make are bounded, whatever a text asks for.
+TEST(PtxDecode, SpansAreNamedUpToALimit) {
+  std::string text;
+  for (std::size_t i = 0; i * longest_span <= most_in_spans; ++i)
+    text += "mov.b32 {%r0..%r" + std::to_string(longest_span - 1) + "}, 0;\n";
+  const Program p = load_loosely(text);
+  EXPECT_EQ(p.unknown, 1U);
+  EXPECT_EQ(p.registers.size(), longest_span);
+}
 
 TEST(PtxDecode, BlocksAndWhereTheyMeet) {
   const Loaded p(

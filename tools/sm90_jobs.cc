@@ -125,9 +125,9 @@ Ran run(const oracle::ScalarCase& e, const Inputs& in) {
 }
 
 Ran run(const oracle::StatementCase& e, const Inputs& in) {
-  Bytes memory = state(e, in).bytes;
-  cuda::probe_statement(e.name, statement_text(*oracle::find_statement(e.name)),
-                        oracle::statement_ctas, oracle::statement_threads, memory);
+  auto [memory, text] = state(e, in);
+  cuda::probe_statement(e.name, text, oracle::statement_ctas, oracle::statement_threads, memory,
+                        oracle::find_statement(e.name)->map);
   return {std::move(memory)};
 }
 

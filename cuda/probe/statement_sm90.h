@@ -5,13 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "sim/isa/copy/tensor_map.h"
+
 namespace tcq::cuda {
 
-// Fills `memory` with what the kernel leaves in it.
+// Fills `memory` with what the kernel leaves in it. `map` becomes its second parameter, if there is one.
 void probe_statement(const std::string& name, const std::string& ptx, std::uint32_t ctas,
-                     std::uint32_t threads, std::span<std::uint8_t> memory);
+                     std::uint32_t threads, std::span<std::uint8_t> memory,
+                     const std::optional<tma::TensorMap>& map = {});
 
 }  // namespace tcq::cuda

@@ -101,7 +101,7 @@ void fields(Fields& io, StatementCase& e) {
 StatementMemory state(const StatementCase& e, const Inputs& inputs) {
   const Elements elements = row_of(e).elements;
   const std::size_t width = bytes_of(elements);
-  StatementMemory memory{std::vector<std::uint8_t>(memory_bytes)};
+  StatementMemory memory{std::vector<std::uint8_t>(memory_bytes), statement_text(row_of(e))};
   std::uint8_t* const bytes = memory.bytes.data();
   for (std::size_t at = 0; at < memory_bytes; at += width) {
     Draw draw(mix(inputs.seed) ^ at);
@@ -122,12 +122,12 @@ StatementMemory state(const StatementCase& e, const Inputs& inputs) {
 std::uint64_t hash_inputs(const StatementMemory& memory) {
   std::uint64_t hash = memory.bytes.size();
   for (const std::uint8_t byte : memory.bytes) hash = mix(hash ^ byte);
+  for (const char letter : memory.text) hash = mix(hash ^ static_cast<unsigned char>(letter));
   return hash;
 }
 
 Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before) {
-  const std::string text = statement_text(row_of(e));
-  const ptx::Program program = run::load(text);
+  const ptx::Program program = run::load(before.text);
   Prediction p;
   if (!program.diagnostics.empty()) {
     p.unmodelled = program.diagnostics.front().message;
@@ -142,8 +142,13 @@ Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before
   global.resize(first);
   global.insert(global.end(), before.bytes.begin(), before.bytes.end());
   const std::uint64_t address = run::global_window + first;
-  launch.parameters.resize(sizeof address);
+  launch.parameters.resize(kernel->parameter_bytes);
   std::memcpy(launch.parameters.data(), &address, sizeof address);
+  if (std::optional<tma::TensorMap> map = row_of(e).map) {
+    map->address += first;
+    launch.maps = {*map};
+    launch.map_places = {{run::param_window + run::parameters_of(*kernel)[1].offset, 0}};
+  }
   const machine::Report report = machine::explore(
       run::make_program(kernel, launch, 0, std::move(global)),
       {.max_executions = 1, .eager = false, .random_executions = 0});

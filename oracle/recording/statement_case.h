@@ -23,9 +23,10 @@ struct StatementCase {
   friend bool operator==(const StatementCase&, const StatementCase&) = default;
 };
 
-// Both CTAs' bytes, one after the other.
+// Both CTAs' bytes, one after the other, and the kernel that finds them.
 struct StatementMemory {
   std::vector<std::uint8_t> bytes;
+  std::string text;
 };
 
 void fields(Fields& io, StatementCase& e);

@@ -39,7 +39,7 @@ struct Family {
 
 void add(Rows& rows, const Family& f) {
   for (const std::string& spelling : expanded(f.pattern)) {
-    StatementRow row{spelling, "", f.elements, f.expected};
+    StatementRow row{spelling, "", f.elements, f.expected, {}};
     if (!f.variant.empty()) row.name.append(" ").append(f.variant);
     row.body = fmt::format("{}  {} {};\n{}", f.before, spelling, f.operands, f.after);
     rows.push_back(std::move(row));
@@ -343,6 +343,7 @@ std::span<const StatementRow> statement_rows() {
     add_hinted(rows);
     add_mbarriers(rows);
     add_fragments(rows);
+    for (StatementRow& row : im2col_rows()) rows.push_back(std::move(row));
     return rows;
   }();
   return all;

@@ -13,10 +13,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/isa/copy/tensor_map.h"
 
 namespace tcq::oracle {
 
@@ -34,9 +37,11 @@ struct StatementRow {
   std::string body;  // PTX on the registers above
   Elements elements = Elements::Bits32;
   std::uint32_t expected = 0;  // bytes that the CTA's mbarrier waits for; 0: nobody waits
+  std::optional<tma::TensorMap> map = {};  // the kernel's second parameter; addresses are offsets into memory
 };
 
 std::span<const StatementRow> statement_rows();
+std::vector<StatementRow> im2col_rows();  // those of them with a map
 // Null: there is none.
 const StatementRow* find_statement(std::string_view name);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view beginning = R"(.version 9.0
 .target sm_90a
 .address_size 64
-.visible .entry tcq_probe(.param .u64 memory)
+.visible .entry tcq_probe(.param .u64 memory, .param .align 64 .b8 map[128])
 .reqntid 64, 1, 1
 .reqnctapercluster 2, 1, 1
 {

@@ -17,8 +17,7 @@ void* found_in_driver(const char* name) {
   void* pointer = nullptr;
   cudaDriverEntryPointQueryResult found{};
   CUDA_CHECK(cudaFree(nullptr));  // the driver needs a context
-  CUDA_CHECK(
-      cudaGetDriverEntryPointByVersion(name, &pointer, 12000, cudaEnableDefault, &found));
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion(name, &pointer, 12000, cudaEnableDefault, &found));
   if (found != cudaDriverEntryPointSuccess || pointer == nullptr)
     throw std::runtime_error(std::string("the driver has no ") + name);
   return pointer;
@@ -51,7 +50,8 @@ CUresult encode_im2col(CUtensorMap& encoded, const tma::TensorMap& map, std::uin
       &encoded, static_cast<CUtensorMapDataType>(map.type), static_cast<cuuint32_t>(map.rank),
       reinterpret_cast<void*>(base + map.address), reinterpret_cast<const cuuint64_t*>(map.dims),
       reinterpret_cast<const cuuint64_t*>(map.stride_bytes), map.im2col.lower, map.im2col.upper,
-      map.box[0], map.box[1], map.element_strides, static_cast<CUtensorMapInterleave>(map.interleave),
+      map.box[0], map.box[1], map.element_strides,
+      static_cast<CUtensorMapInterleave>(map.interleave),
       static_cast<CUtensorMapSwizzle>(map.swizzle), code(promotion),
       static_cast<CUtensorMapFloatOOBfill>(map.fill));
 }
@@ -77,8 +77,7 @@ CUtensorMap encode_tensor_map(const tma::TensorMap& map, const void* base, L2Pro
   const CUresult result = encode(encoded, map, reinterpret_cast<std::uintptr_t>(base), promotion);
   if (result != CUDA_SUCCESS)
     throw MapRefused(std::string("cuTensorMapEncode") + (map.im2col.is_on ? "Im2col" : "Tiled") +
-                     " refuses the map, error " +
-                     std::to_string(static_cast<int>(result)));
+                     " refuses the map, error " + std::to_string(static_cast<int>(result)));
   return encoded;
 }
 

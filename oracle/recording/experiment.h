@@ -34,8 +34,9 @@
 
 namespace tcq::oracle {
 
-using Experiment = std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy,
-                                MbarrierScript, WgmmaGroups, Tcgen05Case, ScalarCase, StatementCase>;
+using Experiment =
+    std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy, MbarrierScript,
+                 WgmmaGroups, Tcgen05Case, ScalarCase, StatementCase>;
 
 struct Case : Inputs, Returned {
   Experiment experiment;

@@ -38,7 +38,8 @@ std::uint32_t unsigned_of(int x) { return static_cast<std::uint32_t>(x); }
 Column drawn(int rank, Move move, Draw& draw) {
   Column c;
   tma::TensorMap& map = c.map;
-  map.type = move == Move::Add ? DataType::UInt32 : types[static_cast<std::size_t>(draw.below(types.size()))];
+  map.type = move == Move::Add ? DataType::UInt32
+                               : types[static_cast<std::size_t>(draw.below(types.size()))];
   map.rank = rank;
   map.address = 2 * statement_shared_bytes;
   const std::uint32_t bytes = tma::element_bytes(map.type);
@@ -48,7 +49,9 @@ Column drawn(int rank, Move move, Draw& draw) {
   map.box[0] = channels;
   std::uint64_t size = pitch;
   for (int d = 1; d < rank; ++d) {
-    map.dims[d] = unsigned_of(rank == 3 ? draw.in(1, 6) : rank == 4 ? draw.in(1, 4) : draw.in(1, 3));
+    map.dims[d] = unsigned_of(rank == 3   ? draw.in(1, 6)
+                              : rank == 4 ? draw.in(1, 4)
+                                          : draw.in(1, 3));
     map.stride_bytes[d - 1] = size;
     size *= map.dims[d];
     if (d + 1 < rank && draw.one_in(3)) map.element_strides[d] = unsigned_of(draw.in(1, 3));
@@ -63,13 +66,13 @@ Column drawn(int rank, Move move, Draw& draw) {
   const std::uint32_t line = std::max(row, tma::span_bytes(map.swizzle));
   map.box[1] = unsigned_of(draw.in(1, static_cast<int>(statement_shared_bytes / line)));
   if (tma::is_float(map.type) && draw.one_in(2)) map.fill = tma::Fill::NaN;
-  c.start[0] = draw.one_in(3) ? draw.in(-1, 1) * static_cast<int>(tma::global_unit_bytes / bytes) : 0;
+  c.start[0] =
+      draw.one_in(3) ? draw.in(-1, 1) * static_cast<int>(tma::global_unit_bytes / bytes) : 0;
   for (int d = 1; d + 1 < rank; ++d) {
     const auto last = static_cast<int>(map.dims[d]) - 1 + map.im2col.upper[d - 1];
     const auto first = map.im2col.lower[d - 1];
     c.start[static_cast<std::size_t>(d)] = draw.in(std::min(first, last), std::max(first, last));
-    if (move == Move::Load)
-      c.offset[static_cast<std::size_t>(d - 1)] = draw.below(4);
+    if (move == Move::Load) c.offset[static_cast<std::size_t>(d - 1)] = draw.below(4);
   }
   c.start[static_cast<std::size_t>(rank - 1)] = draw.below(static_cast<int>(map.dims[rank - 1]));
   if (move != Move::Load)  // a store that begins before the tensor traps
@@ -85,8 +88,9 @@ Column legal(int rank, Move move, Draw& draw) {
 
 std::string body_of(const Column& c, Move move) {
   const int rank = c.map.rank;
-  std::string text = "  mov.b64 %rd18, map;\n  cvta.param.u64 %rd18, %rd18;\n"
-                     "  setp.eq.u32 %p3, %r5, 0;\n  and.pred %p4, %p3, %p1;\n";
+  std::string text =
+      "  mov.b64 %rd18, map;\n  cvta.param.u64 %rd18, %rd18;\n"
+      "  setp.eq.u32 %p3, %r5, 0;\n  and.pred %p4, %p3, %p1;\n";
   std::vector<std::string> start, offset;
   for (int d = 0; d < rank; ++d) {
     text += fmt::format("  mov.b32 %r{}, {};\n", 30 + d, c.start[static_cast<std::size_t>(d)]);
@@ -99,19 +103,23 @@ std::string body_of(const Column& c, Move move) {
   const std::string where = fmt::format("[%rd18, {{{}}}]", fmt::join(start, ", "));
   if (move == Move::Load) {
     const std::uint32_t bytes = tma::inner_box_bytes(c.map) * c.map.box[1];
-    return text +
-           fmt::format("  @%p4 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], {};\n"
-                       "  @%p4 cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-                       "[%r2], {}, [%r4], {{{}}};\n"
-                       "  @!%p3 bra elsewhere;\narrives:\n"
-                       "  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p7, [%r4], 0;\n"
-                       "  @!%p7 bra arrives;\nelsewhere:\n",
-                       bytes, rank, where, fmt::join(offset, ", "));
+    return text + fmt::format(
+                      "  @%p4 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], {};\n"
+                      "  @%p4 "
+                      "cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_"
+                      "tx::bytes "
+                      "[%r2], {}, [%r4], {{{}}};\n"
+                      "  @!%p3 bra elsewhere;\narrives:\n"
+                      "  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p7, [%r4], 0;\n"
+                      "  @!%p7 bra arrives;\nelsewhere:\n",
+                      bytes, rank, where, fmt::join(offset, ", "));
   }
-  const char* const opcode = move == Move::Store ? "cp.async.bulk.tensor" : "cp.reduce.async.bulk.tensor";
-  return text + fmt::format("  @%p4 {}.{}d.global.shared::cta{}.im2col_no_offs.bulk_group {}, [%r2];\n"
-                            "  @%p4 cp.async.bulk.commit_group;\n  @%p4 cp.async.bulk.wait_group 0;\n",
-                            opcode, rank, move == Move::Add ? ".add" : "", where);
+  const char* const opcode =
+      move == Move::Store ? "cp.async.bulk.tensor" : "cp.reduce.async.bulk.tensor";
+  return text + fmt::format(
+                    "  @%p4 {}.{}d.global.shared::cta{}.im2col_no_offs.bulk_group {}, [%r2];\n"
+                    "  @%p4 cp.async.bulk.commit_group;\n  @%p4 cp.async.bulk.wait_group 0;\n",
+                    opcode, rank, move == Move::Add ? ".add" : "", where);
 }
 
 }  // namespace
@@ -124,7 +132,8 @@ std::vector<StatementRow> im2col_rows() {
     const Move move = i % 8 == 6 ? Move::Store : i % 8 == 7 ? Move::Add : Move::Load;
     const char* const name = move == Move::Load ? "load" : move == Move::Store ? "store" : "add";
     const Column c = legal(3 + i % 3, move, draw);
-    rows.push_back({fmt::format("im2col {}, {}", i, name), body_of(c, move), Elements::Bits32, 0, c.map});
+    rows.push_back(
+        {fmt::format("im2col {}, {}", i, name), body_of(c, move), Elements::Bits32, 0, c.map});
   }
   return rows;
 }

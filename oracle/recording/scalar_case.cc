@@ -73,7 +73,8 @@ struct Cells {
 // The rows of one warp through the ALU.
 class Warp {
  public:
-  static constexpr std::size_t most_sources = 16, most_results = 4;  // those of mma.sync m16n8k16 of f64
+  static constexpr std::size_t most_sources = 16,
+                               most_results = 4;  // those of mma.sync m16n8k16 of f64
 
   explicit Warp(const ScalarForm& s) : s_(s), evaluate_(alu::operation(s.form).evaluate) {}
 

@@ -113,7 +113,8 @@ StatementMemory state(const StatementCase& e, const Inputs& inputs) {
     for (std::size_t thread = 0; thread < statement_threads; ++thread) {
       std::uint8_t* const own = bytes + cta * statement_cta_bytes;
       Draw draw(mix(inputs.seed + 1) ^ (cta * statement_threads + thread));
-      const std::uint8_t* const old = own + (e.name.find("global") != e.name.npos ? g : 0) + 16 * thread;
+      const std::uint8_t* const old =
+          own + (e.name.find("global") != e.name.npos ? g : 0) + 16 * thread;
       relate(elements, draw, old, own + words + 32 * thread);
     }
   return memory;
@@ -149,9 +150,9 @@ Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before
     launch.maps = {*map};
     launch.map_places = {{run::param_window + run::parameters_of(*kernel)[1].offset, 0}};
   }
-  const machine::Report report = machine::explore(
-      run::make_program(kernel, launch, 0, std::move(global)),
-      {.max_executions = 1, .eager = false, .random_executions = 0});
+  const machine::Report report =
+      machine::explore(run::make_program(kernel, launch, 0, std::move(global)),
+                       {.max_executions = 1, .eager = false, .random_executions = 0});
   p.unmodelled = refusal(report);
   if (!p.unmodelled.empty()) return p;
   const auto begin = report.global.begin() + static_cast<std::ptrdiff_t>(first);
@@ -170,7 +171,8 @@ std::string place(const StatementCase&, const Inputs&, std::size_t at) {
                        names[within / statement_shared_bytes], offset % 16);
   }
   const std::size_t offset = within - 3 * statement_shared_bytes;
-  return fmt::format("CTA {} thread {} word {} byte {}", cta, offset / 32, offset % 32 / 8, offset % 8);
+  return fmt::format("CTA {} thread {} word {} byte {}", cta, offset / 32, offset % 32 / 8,
+                     offset % 8);
 }
 
 Properties properties(const StatementCase& e, const Inputs&) {

@@ -37,7 +37,8 @@ struct StatementRow {
   std::string body;  // PTX on the registers above
   Elements elements = Elements::Bits32;
   std::uint32_t expected = 0;  // bytes that the CTA's mbarrier waits for; 0: nobody waits
-  std::optional<tma::TensorMap> map = {};  // the kernel's second parameter; addresses are offsets into memory
+  std::optional<tma::TensorMap> map =
+      {};  // the kernel's second parameter; addresses are offsets into memory
 };
 
 std::span<const StatementRow> statement_rows();

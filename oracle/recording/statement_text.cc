@@ -86,7 +86,8 @@ constexpr std::string_view end = R"(
 std::string statement_text(const StatementRow& row) {
   std::string text(beginning);
   if (row.expected != 0)
-    text += fmt::format("  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], {};\n", row.expected);
+    text +=
+        fmt::format("  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], {};\n", row.expected);
   text.append(meeting).append(row.body);
   if (row.expected != 0) text += waiting;
   return text.append(end);

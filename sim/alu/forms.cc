@@ -290,7 +290,8 @@ void read_fragments(ScalarForm& s) {
   const int d = warp_mma::d_registers(m, sum_width);
   s.vectors = {d, warp_mma::a_registers(m, k, width), warp_mma::b_registers(k, width), d};
   const auto add = [](std::vector<ptx::Type>& to, int count, int bits) {
-    to.insert(to.end(), static_cast<std::size_t>(count), bits == 64 ? ptx::Type::B64 : ptx::Type::B32);
+    to.insert(to.end(), static_cast<std::size_t>(count),
+              bits == 64 ? ptx::Type::B64 : ptx::Type::B32);
   };
   add(s.out, d, sum_width);
   add(s.in, s.vectors[1] + s.vectors[2], width);

@@ -32,7 +32,8 @@ struct ScalarForm {
   std::optional<std::uint32_t> immediate;  // lop3's table, the source behind the first three
   Chain chain = Chain::Carry;
   bool reads_carry = false, sets_carry = false;
-  std::vector<int> vectors;  // of mma.sync: registers of D, A, B and C; empty: no operand is a vector
+  std::vector<int>
+      vectors;  // of mma.sync: registers of D, A, B and C; empty: no operand is a vector
 };
 
 // How tables of sources and results hold a form's rows. A source is a word of 64 bits, low bits first, two for one of

@@ -16,7 +16,8 @@ const StatementCase& statement_of(const Case& c) { return std::get<StatementCase
 
 TEST(Statements, NamesAreUnique) {
   std::set<std::string> names;
-  for (const StatementRow& row : statement_rows()) EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  for (const StatementRow& row : statement_rows())
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
   EXPECT_GT(names.size(), 300u);
   EXPECT_EQ(find_statement("atom.global.add.f33"), nullptr);
 }
@@ -53,7 +54,8 @@ constexpr std::size_t cta = statement_cta_bytes, g = 2048, words = 3072;
 
 TEST(Statements, MemoryComesBackWhereItLay) {
   const Ran atom = run("atom.global.add.u32"), red = run("red.shared::cluster.xor.b32");
-  const Ran all = run("bar.red.popc.u32 most, negated"), map = run("mapa.shared::cluster.u32 of rank 1");
+  const Ran all = run("bar.red.popc.u32 most, negated"),
+            map = run("mapa.shared::cluster.u32 of rank 1");
   for (std::size_t rank = 0; rank < statement_ctas; ++rank)
     for (std::size_t thread = 0; thread < statement_threads; ++thread) {
       const std::size_t own = rank * cta, x = own + 16 * thread, first = own + words + 32 * thread;

@@ -91,9 +91,10 @@ int differing_by_halves(const std::string& whole, const std::string& half) {
 
 TEST(WarpMma, TwoSumsForOneAreSeen) {
   const std::string mma = "mma.sync.aligned.";
-  for (const char* types : {".row.col.f32.f16.f16.f32", ".row.col.f16.f16.f16.f16",
-                            ".row.col.f32.bf16.bf16.f32"})
-    EXPECT_GT(differing_by_halves(mma + "m16n8k16" + types, mma + "m16n8k8" + types), 1000) << types;
+  for (const char* types :
+       {".row.col.f32.f16.f16.f32", ".row.col.f16.f16.f16.f16", ".row.col.f32.bf16.bf16.f32"})
+    EXPECT_GT(differing_by_halves(mma + "m16n8k16" + types, mma + "m16n8k8" + types), 1000)
+        << types;
   EXPECT_GT(differing_by_halves(mma + "m16n8k8.row.col.f32.tf32.tf32.f32",
                                 mma + "m16n8k4.row.col.f32.tf32.tf32.f32"),
             1000);

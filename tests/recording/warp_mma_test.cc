@@ -5,8 +5,10 @@
 #include <cstring>
 #include <set>
 
+#include "oracle/recording/files.h"
 #include "oracle/recording/recording.h"
 #include "oracle/recording/suites.h"
+#include "tests/support/source_tree.h"
 
 namespace tcq::oracle {
 namespace {
@@ -34,6 +36,15 @@ TEST(WarpMma, ARecordingOfEveryFormIsSmallAndVerified) {
   EXPECT_EQ(c.cases, cases.size());
   EXPECT_EQ(c.unmodelled, 0u) << c.first_unmodelled;
   EXPECT_EQ(c.differing_bits, 0u) << c.first_mismatch;
+}
+
+TEST(WarpMma, EveryFormIsRecorded) {
+  std::set<std::string> recorded;
+  const std::string file = (source_file("tests/vectors") / "warp_mma.tcqv").string();
+  for (const Case& c : parse_recording(read_file(file)).cases)
+    recorded.insert(scalar_of(c).spelling);
+  for (const std::string& spelling : alu::matrix_forms())
+    EXPECT_TRUE(recorded.contains(spelling)) << spelling;
 }
 
 // The words of one register of all lanes of a warp.

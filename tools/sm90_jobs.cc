@@ -11,9 +11,11 @@
 #include "cuda/probe/groups_sm90.h"
 #include "cuda/probe/mbarrier_sm90.h"
 #include "cuda/probe/scalar_sm90.h"
+#include "cuda/probe/statement_sm90.h"
 #include "cuda/probe/tma_sm90.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/tensor_map.h"
+#include "oracle/recording/statement_rows.h"
 #include "tools/device_jobs.h"
 
 namespace tcq::tools {
@@ -120,6 +122,13 @@ Ran run(const oracle::ScalarCase& e, const Inputs& in) {
   Bytes results(scalar_result_bytes(e));
   cuda::probe_scalar(e.spelling, row_count(e.kind), sources.words, results);
   return {scalar_output(e, sources, std::move(results))};
+}
+
+Ran run(const oracle::StatementCase& e, const Inputs& in) {
+  auto [memory, text] = state(e, in);
+  cuda::probe_statement(e.name, text, oracle::statement_ctas, oracle::statement_threads, memory,
+                        oracle::find_statement(e.name)->map);
+  return {std::move(memory)};
 }
 
 Ran run(const oracle::Tcgen05Case&, const Inputs&) {

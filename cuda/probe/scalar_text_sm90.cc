@@ -67,8 +67,20 @@ std::string get_carry(const ScalarForm& s) {
   return statement("subc.u32 carry, 0, 0") + statement("and.b32 carry, carry, 1");
 }
 
+// D, A, B and C of mma.sync.
+std::string vectors(const ScalarForm& s) {
+  std::string text = register_list("d", 0, s.vectors[0]);
+  int first = 0;
+  for (std::size_t i = 1; i < s.vectors.size(); ++i) {
+    text += ", " + register_list("s", first, s.vectors[i]);
+    first += s.vectors[i];
+  }
+  return text;
+}
+
 std::string instruction(std::string_view spelling, const ScalarForm& s) {
   std::string text(spelling.substr(0, spelling.find(' ')));
+  if (!s.vectors.empty()) return statement(text + " " + vectors(s));
   text += " d0";
   if (s.out.size() > 1) text += "|d1";
   for (std::size_t i = 0; i < s.in.size(); ++i) {
@@ -142,7 +154,8 @@ std::string scalar_kernel_text(std::string_view spelling) {
 
 std::string scalar_module_text() {
   std::string text(header);
-  for (const std::string& spelling : alu::scalar_forms()) text += scalar_kernel_text(spelling);
+  for (const auto* forms : {&alu::scalar_forms(), &alu::matrix_forms()})
+    for (const std::string& spelling : *forms) text += scalar_kernel_text(spelling);
   return text;
 }
 

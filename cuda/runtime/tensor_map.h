@@ -6,7 +6,7 @@
 //
 // map.address counts from `base`. Which maps the driver accepts: tma::check().
 //
-// Source: CUDA driver API, cuTensorMapEncodeTiled.
+// Source: CUDA driver API, cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col.
 #pragma once
 
 #include <cuda.h>

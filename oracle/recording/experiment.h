@@ -26,6 +26,7 @@
 #include "oracle/recording/matrix_move.h"
 #include "oracle/recording/mbarrier_script.h"
 #include "oracle/recording/scalar_case.h"
+#include "oracle/recording/statement_case.h"
 #include "oracle/recording/tcgen05_case.h"
 #include "oracle/recording/tile_copy.h"
 #include "oracle/recording/wgmma_case.h"
@@ -33,8 +34,9 @@
 
 namespace tcq::oracle {
 
-using Experiment = std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy,
-                                MbarrierScript, WgmmaGroups, Tcgen05Case, ScalarCase>;
+using Experiment =
+    std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy, MbarrierScript,
+                 WgmmaGroups, Tcgen05Case, ScalarCase, StatementCase>;
 
 struct Case : Inputs, Returned {
   Experiment experiment;

@@ -73,13 +73,17 @@ struct Cells {
 // The rows of one warp through the ALU.
 class Warp {
  public:
+  static constexpr std::size_t most_sources = 16,
+                               most_results = 4;  // those of mma.sync m16n8k16 of f64
+
   explicit Warp(const ScalarForm& s) : s_(s), evaluate_(alu::operation(s.form).evaluate) {}
 
   // Appends what the rows give.
   void run(const Word* rows, std::size_t stride, Bytes& out) {
     load(rows, stride);
-    std::array<void*, 4> to = {out_[0].words.data(), out_[1].words.data()};
-    std::array<const void*, 8> from = {};
+    std::array<void*, most_results> to = {};
+    for (std::size_t i = 0; i < most_results; ++i) to[i] = out_[i].words.data();
+    std::array<const void*, most_sources> from = {};
     for (std::size_t i = 0; i < sources_; ++i) from[i] = in_[i].words.data();
     evaluate_({to.data(), from.data(), 0xffffffff, &carry_, static_cast<int>(s_.out.size()),
                static_cast<int>(sources_)});
@@ -126,8 +130,8 @@ class Warp {
 
   const ScalarForm& s_;
   alu::Evaluate evaluate_;
-  std::array<Cells, 8> in_;
-  std::array<Cells, 2> out_;
+  std::array<Cells, most_sources> in_;
+  std::array<Cells, most_results> out_;
   std::size_t sources_ = 0;
   std::uint32_t carry_ = 0;
 };
@@ -232,7 +236,7 @@ std::uint64_t hash_inputs(const ScalarSources& sources) {
 }
 
 Prediction predict(const ScalarCase& e, const Inputs& inputs, const ScalarSources& before) {
-  if (alu::operation(form_of(e).form).approximate) return within_bounds(e, inputs, before);
+  if (alu::operation(form_of(e).form).distance != nullptr) return within_bounds(e, inputs, before);
   return {Fault::None, scalar_results(e, before)};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "oracle/recording/float_words.h"
+#include "oracle/recording/matrix_sources.h"
 
 namespace tcq::oracle {
 namespace {
@@ -241,6 +242,7 @@ std::uint32_t row_count(ScalarRows rows) {
 
 void draw_sources(const ScalarForm& form, ScalarRows rows, std::uint64_t seed, std::uint32_t number,
                   std::span<Word> out) {
+  if (!form.vectors.empty()) return draw_fragments(form, seed, number, out);
   Draw draw(mix(seed + number));
   const Row row{form, number, draw, out};
   if (rows == ScalarRows::EveryHalf) {

@@ -32,6 +32,13 @@ std::vector<Case> scalar_forms(std::uint64_t seed) {
   return cases;
 }
 
+std::vector<Case> matrix_products(std::uint64_t seed) {
+  std::vector<Case> cases;
+  for (const std::string& spelling : alu::matrix_forms())
+    cases.push_back(case_of(seed, ScalarRows::Drawn, spelling));
+  return cases;
+}
+
 // Compared within bounds, which hashes cannot be: the outputs are kept.
 std::vector<Case> scalar_approximations(std::uint64_t seed) {
   std::vector<Case> cases;

@@ -44,6 +44,10 @@ constexpr SuiteInfo all[] = {
     {"scalar_dense", hopper<scalar_functions>,
      "a million results of each approximate function, 32 MB: to look for the function, not to "
      "keep"},
+    {"warp_mma", hopper<matrix_products>,
+     "every mma.sync and movmatrix, the fragments of 128 warps each, weighted and directed"},
+    {"statements", hopper<statements>,
+     "atomics, counted stores and reductions, barriers, lanes, fragments: PTX on two CTAs"},
     {"edge", hopper<tile_edges>, "tiles, rows and maps that are forbidden, or at open limits",
      traps},
     {"bulk_edge", hopper<bulk_edges>, "sizes, addresses and masks that are forbidden", traps},

@@ -44,7 +44,8 @@ Facts facts_of_mma(const Question& question) {
     facts.push_back({std::string(matrix), matrix_text(map_of(question, matrix))});
   facts.push_back({"executed by", "one warp; all operands in registers"});
   facts.push_back({"evidence, fragments",
-                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: sim/alu, for tcq run"});
+                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: Measured "
+                   "tests/vectors/warp_mma.tcqv"});
   return facts;
 }
 

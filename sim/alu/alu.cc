@@ -92,7 +92,8 @@ Operation operation(const ptx::Form& form) {
   if (form.has(ptx::Slot::Precision))
     return form.types[0] == ptx::Type::F64 ? double_approximation(form)
                                            : approximate_operation(form);
-  if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix) return matrix_operation(form);
+  if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix)
+    return {matrix_operation(form)};
   if (form.opcode == Opcode::WmmaMma) return wmma_product(form);
   return {find(form)};
 }

@@ -22,10 +22,10 @@ Evaluate half_operation(const ptx::Form& form);           // add, sub, mul, fma 
 Operation approximate_operation(const ptx::Form& form);   // .approx and .full
 Evaluate warp_operation(const ptx::Form& form);           // shfl, vote, match, redux, elect
 Evaluate double_operation(const ptx::Form& form);         // f64 with .rz, .rm, .rp
-Operation matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
+Evaluate matrix_operation(const ptx::Form& form);         // mma.sync, movmatrix
 Evaluate integer_product(const ptx::Form& form);  // mma.sync of 4 bits and 1, and m8n8 of bytes
-Operation fp8_product(const ptx::Form& form);     // mma.sync of e4m3 and e5m2
-Operation double_product(const ptx::Form& form);  // mma.sync of f64
+Evaluate fp8_product(const ptx::Form& form);      // mma.sync of e4m3 and e5m2
+Evaluate double_product(const ptx::Form& form);   // mma.sync of f64
 Operation wmma_product(const ptx::Form& form);    // wmma.mma
 bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
 Evaluate video_operation(const ptx::Form& form);                            // vabsdiff4, cvt.pack

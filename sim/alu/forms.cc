@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
+#include "sim/isa/base/mma_fragment.h"
 #include "sim/ptx/roles.h"
 
 namespace tcq::alu {
@@ -180,6 +182,19 @@ constexpr std::string_view patterns[] = {
     "setp{float}{bool?}.bf16x2",
 };
 
+constexpr std::string_view matrix_patterns[] = {
+    "mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col{.f16.f16.f16.f16,.f32.f16.f16.f32}",
+    "mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col.f32.bf16.bf16.f32",
+    "mma.sync.aligned{.m16n8k4,.m16n8k8}.row.col.f32.tf32.tf32.f32",
+    "mma.sync.aligned{.m16n8k16,.m16n8k32}.row.col.f16{.e4m3,.e5m2}{.e4m3,.e5m2}.f16",
+    "mma.sync.aligned{.m16n8k16,.m16n8k32}.row.col.f32{.e4m3,.e5m2}{.e4m3,.e5m2}.f32",
+    "mma.sync.aligned{.m8n8k4,.m16n8k4,.m16n8k8,.m16n8k16}.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned{.m8n8k16,.m16n8k16,.m16n8k32}.row.col{,.satfinite}.s32{.s8,.u8}{.s8,.u8}.s32",
+    "mma.sync.aligned{.m8n8k32,.m16n8k32,.m16n8k64}.row.col{,.satfinite}.s32{.s4,.u4}{.s4,.u4}.s32",
+    "mma.sync.aligned{.m8n8k128,.m16n8k128,.m16n8k256}.row.col.s32.b1.b1.s32{.xor,.and}.popc",
+    "movmatrix.sync.aligned.m8n8.trans.b16",
+};
+
 std::string_view words_of(std::string_view name) {
   for (const Choice& choice : choices)
     if (choice.name == name) return choice.words;
@@ -266,13 +281,30 @@ bool read_operands(ScalarForm& s) {
   return true;
 }
 
+// Registers one by one, whatever they hold.
+void read_fragments(ScalarForm& s) {
+  const int m = s.form.shape[0];
+  const int k = s.form.shape[2];
+  const int width = ptx::bits(s.form.types[1]);
+  const int sum_width = ptx::bits(s.form.types[0]);
+  const int d = warp_mma::d_registers(m, sum_width);
+  s.vectors = {d, warp_mma::a_registers(m, k, width), warp_mma::b_registers(k, width), d};
+  const auto add = [](std::vector<ptx::Type>& to, int count, int bits) {
+    to.insert(to.end(), static_cast<std::size_t>(count),
+              bits == 64 ? ptx::Type::B64 : ptx::Type::B32);
+  };
+  add(s.out, d, sum_width);
+  add(s.in, s.vectors[1] + s.vectors[2], width);
+  add(s.in, d, sum_width);
+}
+
 int words_of(const std::vector<ptx::Type>& types) {
   int words = 0;
   for (const ptx::Type type : types) words += ptx::bits(type) == 128 ? 2 : 1;
   return words;
 }
 
-std::vector<std::string> expanded() {
+std::vector<std::string> expanded(std::span<const std::string_view> patterns) {
   std::vector<std::string> spellings;
   for (const std::string_view pattern : patterns) expand("", pattern, spellings);
   std::ranges::sort(spellings);
@@ -293,7 +325,12 @@ int result_bytes(const ScalarForm& s) {
 }
 
 const std::vector<std::string>& scalar_forms() {
-  static const std::vector<std::string> all = expanded();
+  static const std::vector<std::string> all = expanded(patterns);
+  return all;
+}
+
+const std::vector<std::string>& matrix_forms() {
+  static const std::vector<std::string> all = expanded(matrix_patterns);
   return all;
 }
 
@@ -303,7 +340,10 @@ std::optional<ScalarForm> read_scalar_form(std::string_view spelling) {
   s.form = ptx::read_form(spelling.substr(0, space));
   if (s.form.opcode == Opcode::Unknown || operation(s.form).evaluate == nullptr) return {};
   read_carry(s);
-  if (!read_operands(s)) return {};
+  if (s.form.opcode == Opcode::Mma)
+    read_fragments(s);
+  else if (!read_operands(s))
+    return {};
   if (space != std::string_view::npos && !read_suffix(spelling.substr(space + 1), s)) return {};
   if ((s.form.opcode == Opcode::Lop3) != s.immediate.has_value()) return {};
   return s;

@@ -7,7 +7,8 @@
 // ("lop3.b32 150"), or with whose condition code a sum is told ("subc.u32 carry"). Example: "add.rn.f32" has one
 // result and two sources, all F32.
 //
-// Not mma.sync, and not what is approximate in f64, of which nothing is promised that rows could be held against.
+// Not what is approximate in f64, of which nothing is promised that rows could be held against. mma.sync and movmatrix
+// are a list of their own: what they read are fragments of 32 lanes, each register of a fragment is an operand here.
 //
 // Source: ptxas 13.0 takes these for sm_90a and no other that operation() knows (tests/silicon/scalar_ptxas_test.cc)
 #pragma once
@@ -31,6 +32,8 @@ struct ScalarForm {
   std::optional<std::uint32_t> immediate;  // lop3's table, the source behind the first three
   Chain chain = Chain::Carry;
   bool reads_carry = false, sets_carry = false;
+  std::vector<int>
+      vectors;  // of mma.sync: registers of D, A, B and C; empty: no operand is a vector
 };
 
 // How tables of sources and results hold a form's rows. A source is a word of 64 bits, low bits first, two for one of
@@ -40,8 +43,9 @@ int source_words(const ScalarForm& form);
 int result_bytes(const ScalarForm& form);  // of one result: 2, 4 or 8
 int result_count(const ScalarForm& form);
 
-// All spellings, each once.
+// All spellings, each once: of a lane's registers, and of matrices in those of a warp.
 const std::vector<std::string>& scalar_forms();
+const std::vector<std::string>& matrix_forms();
 
 // Of any spelling whose operands are all registers or lop3's; empty for others.
 std::optional<ScalarForm> read_scalar_form(std::string_view spelling);

@@ -2,10 +2,11 @@
 //
 // mma.sync: m16n8, A row-major and B column-major, of f16, bf16, tf32 and of bytes; other integers: matrix_integer.cc, FP8:
 // matrix_fp8.cc, f64: matrix_double.cc. Fragments: matrix_operands.h; the arithmetic is that of sim/num. Sums of bytes are
-// exact; how floats are summed is not recorded for mma.sync. All lanes take part (alu.h, of_all_lanes()).
+// exact; floats are summed as wgmma sums them, all products of one instruction and C at once. All lanes take part (alu.h,
+// of_all_lanes()).
 //
 // Source: PTX ISA 9.2, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction", "movmatrix"
-// Inferred: floats are summed as wgmma sums them, all products of one instruction at once
+// Measured: tests/vectors/warp_mma.tcqv, every form that sm_90a has
 #include <array>
 #include <cstddef>
 
@@ -73,36 +74,33 @@ void multiply(const Arguments& arguments) {
 
 // ---- Which exist ----------------------------------------------------------------------------------
 
-constexpr const char* float_bound = "no bound: the order of accumulation is not recorded";
-
 bool has_types(const ptx::Form& form, Kind d, Kind a, Kind b) {
   return form.types[0] == d && form.types[1] == a && form.types[2] == b && form.types[3] == d;
 }
 
 template <Types types, int k>
-Operation of_floats(const ptx::Form& form) {
-  if (form.has(ptx::Slot::Saturate) || form.shape[2] != k) return {};
-  return {multiply<types, k, false>, true, float_bound};
+Evaluate of_floats(const ptx::Form& form) {
+  return form.has(ptx::Slot::Saturate) || form.shape[2] != k ? nullptr : multiply<types, k, false>;
 }
 
 template <Types types, int k>
-Operation of_bytes(const ptx::Form& form) {
-  if (form.shape[2] != k) return {};
-  return {form.has(ptx::Slot::Saturate) ? multiply<types, k, true> : multiply<types, k, false>};
+Evaluate of_bytes(const ptx::Form& form) {
+  if (form.shape[2] != k) return nullptr;
+  return form.has(ptx::Slot::Saturate) ? multiply<types, k, true> : multiply<types, k, false>;
 }
 
 template <Types types, int k>
-Operation of_depth(const ptx::Form& form) {
+Evaluate of_depth(const ptx::Form& form) {
   if constexpr (is_float(types.a)) {
-    const Operation whole = of_floats<types, k>(form);
-    return whole.evaluate != nullptr ? whole : of_floats<types, k / 2>(form);
+    const Evaluate whole = of_floats<types, k>(form);
+    return whole != nullptr ? whole : of_floats<types, k / 2>(form);
   } else {
-    const Operation whole = of_bytes<types, k>(form);
-    return whole.evaluate != nullptr ? whole : of_bytes<types, k / 2>(form);
+    const Evaluate whole = of_bytes<types, k>(form);
+    return whole != nullptr ? whole : of_bytes<types, k / 2>(form);
   }
 }
 
-Operation product_of_floats(const ptx::Form& form) {
+Evaluate product_of_floats(const ptx::Form& form) {
   if (has_types(form, Kind::F32, Kind::F16, Kind::F16))
     return of_depth<Types{Type::f32, Type::f16, Type::f16}, 16>(form);
   if (has_types(form, Kind::F16, Kind::F16, Kind::F16))
@@ -111,10 +109,10 @@ Operation product_of_floats(const ptx::Form& form) {
     return of_depth<Types{Type::f32, Type::bf16, Type::bf16}, 16>(form);
   if (has_types(form, Kind::F32, Kind::TF32, Kind::TF32))
     return of_depth<Types{Type::f32, Type::tf32, Type::tf32}, 8>(form);
-  return {};
+  return nullptr;
 }
 
-Operation product_of_bytes(const ptx::Form& form) {
+Evaluate product_of_bytes(const ptx::Form& form) {
   if (has_types(form, Kind::S32, Kind::S8, Kind::S8))
     return of_depth<Types{Type::s32, Type::s8, Type::s8}, 32>(form);
   if (has_types(form, Kind::S32, Kind::S8, Kind::U8))
@@ -123,23 +121,23 @@ Operation product_of_bytes(const ptx::Form& form) {
     return of_depth<Types{Type::s32, Type::u8, Type::s8}, 32>(form);
   if (has_types(form, Kind::S32, Kind::U8, Kind::U8))
     return of_depth<Types{Type::s32, Type::u8, Type::u8}, 32>(form);
-  return {};
+  return nullptr;
 }
 
-Operation product_of(const ptx::Form& form) {
+Evaluate product_of(const ptx::Form& form) {
   const bool is_plain = form.shape[1] == warp_mma::n && form.type_count == 4 &&
                         !form.has(ptx::Flag::Sparse) && !form.has(ptx::Flag::OrderedMetadata) &&
                         !form.has(ptx::Flag::BlockScale) && !form.has(ptx::Slot::MmaKind) &&
                         (!form.has(ptx::Slot::BoolOp) || form.types[1] == Kind::B1);
   const bool is_row_col =
       form.get<ptx::MajorA>() == ptx::MajorA::Row && form.get<ptx::MajorB>() == ptx::MajorB::Col;
-  if (!is_plain || !is_row_col) return {};
+  if (!is_plain || !is_row_col) return nullptr;
   if (form.types[0] == Kind::F64) return double_product(form);
-  if (const Evaluate found = integer_product(form)) return {found};
-  if (form.shape[0] != rows || form.has(ptx::Slot::Operation)) return {};
+  if (const Evaluate found = integer_product(form)) return found;
+  if (form.shape[0] != rows || form.has(ptx::Slot::Operation)) return nullptr;
   for (const auto family : {product_of_floats, fp8_product, product_of_bytes})
-    if (const Operation found = family(form); found.evaluate != nullptr) return found;
-  return {};
+    if (const Evaluate found = family(form)) return found;
+  return nullptr;
 }
 
 // An 8 x 8 matrix of halves: lane l holds row l / 4, columns 2 * (l % 4) and the next.
@@ -160,11 +158,11 @@ void transpose(const Arguments& a) {
 
 }  // namespace
 
-Operation matrix_operation(const ptx::Form& form) {
+Evaluate matrix_operation(const ptx::Form& form) {
   if (form.opcode == ptx::Opcode::Mma) return product_of(form);
-  if (form.opcode != ptx::Opcode::Movmatrix) return {};
+  if (form.opcode != ptx::Opcode::Movmatrix) return nullptr;
   const bool exists = form.shape[0] == 8 && form.shape[1] == 8 && form.types[0] == Kind::B16;
-  return exists ? Operation{transpose} : Operation{};
+  return exists ? transpose : nullptr;
 }
 
 }  // namespace tcq::alu

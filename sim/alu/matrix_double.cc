@@ -1,7 +1,8 @@
 // mma.sync of f64: m8n8k4, and m16n8 of 4, 8 and 16.
 //
 // Source: PTX ISA 9.2, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction"
-// Inferred: products are added to C one by one along K, each rounded once, to nearest; NaN as of fma.rn.f64
+// Measured: tests/vectors/warp_mma.tcqv: products are added to C one by one along K, each rounded once, to nearest; NaN as of
+// fma.rn.f64
 #include <array>
 #include <bit>
 #include <cmath>
@@ -42,23 +43,18 @@ void multiply(const Arguments& arguments) {
     write(arguments.out[reg], d[reg].data(), arguments.lanes);
 }
 
-template <int m, int k>
-Operation summed() {
-  return {multiply<m, k>, true, "no bound: the order of accumulation is not recorded"};
-}
-
 }  // namespace
 
-Operation double_product(const ptx::Form& form) {
+Evaluate double_product(const ptx::Form& form) {
   for (int i = 0; i < 4; ++i)
-    if (form.types[at(i)] != ptx::Type::F64) return {};
-  if (form.shape[0] == 8 && form.shape[2] == 4) return summed<8, 4>();
-  if (form.shape[0] != 16) return {};
+    if (form.types[at(i)] != ptx::Type::F64) return nullptr;
+  if (form.shape[0] == 8 && form.shape[2] == 4) return multiply<8, 4>;
+  if (form.shape[0] != 16) return nullptr;
   switch (form.shape[2]) {
-    case 4: return summed<16, 4>();
-    case 8: return summed<16, 8>();
-    case 16: return summed<16, 16>();
-    default: return {};
+    case 4: return multiply<16, 4>;
+    case 8: return multiply<16, 8>;
+    case 16: return multiply<16, 16>;
+    default: return nullptr;
   }
 }
 

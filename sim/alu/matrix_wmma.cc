@@ -143,9 +143,9 @@ bool rounds_as_mma(const ptx::Form& form) {
 Operation wmma_product(const ptx::Form& form) {
   const std::size_t i = row_number(form);
   if (i == rows.size() || !rounds_as_mma(form)) return {};
-  Operation found = product_of(rows[i]);
-  found.evaluate = evaluate_of(i, std::make_index_sequence<rows.size()>{});
-  return found;
+  const bool is_float = rows[i].tail.find(".s32") == std::string_view::npos;
+  return {evaluate_of(i, std::make_index_sequence<rows.size()>{}), is_float,
+          "the sums of mma.sync; not recorded itself"};
 }
 
 bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins) {

@@ -319,13 +319,15 @@ bool make_atomic(Executor& x) {
     gather(x, x.value(first + 2), each);
     swap = x.group.data;
   }
-  const Update update = update_of(operation, x.form().types[0]);
-  if (update == nullptr) return false;
+  const auto update_in = [&](bool is_shared) {
+    return update_of(operation, x.form().types[0], is_shared);
+  };
+  if (update_in(false) == nullptr) return false;
   x.group.result = has_result ? Result::Load : Result::None;
   split_by_memory(x, *targets, bytes, [&](const LaneAddresses& where) {
     return ordered(
         x, where,
-        [=](int lane, std::uint8_t* to) {
+        [=, update = update_in(!where.global)](int lane, std::uint8_t* to) {
           const auto l = static_cast<std::size_t>(lane);
           for (int e = 0; e < bytes; e += each)
             update(to + e, operand[l].data() + e, swap[l].data() + e);
@@ -369,6 +371,20 @@ void set_number(Executor& x, const Value& to, int lane, std::uint64_t value) {
 
 }  // namespace
 
+namespace {
+
+// An address that is nowhere counts as global. Measured: tests/vectors/statements.tcqv, isspacep
+bool is_inside(const Executor& x, Space space, std::uint64_t address) {
+  if (space == Space::Global)
+    return !in_window(address, shared_window) && !in_window(address, local_window) &&
+           !in_window(address, const_window) && !in_window(address, param_window);
+  if (!in_window(address, window_of(space))) return false;
+  const bool is_own = space == Space::Shared || space == Space::SharedCta;
+  return !is_own || rank_of(static_cast<std::uint32_t>(address - shared_window)) == x.warp.cta;
+}
+
+}  // namespace
+
 void convert_address(Executor& x) {
   const Value& to = x.value(0);
   x.for_each_lane(x.group.active, [&](int lane) {
@@ -391,11 +407,7 @@ void convert_address(Executor& x) {
       }
       default: {
         const Space space = x.form().space();
-        const bool is_own = space == Space::Shared || space == Space::SharedCta;
-        const bool inside =
-            in_window(a, window_of(space)) &&
-            (!is_own || rank_of(static_cast<std::uint32_t>(a - shared_window)) == x.warp.cta);
-        return x.set_mask(x.slot(to), 1u << lane, inside ? ~0u : 0);
+        return x.set_mask(x.slot(to), 1u << lane, is_inside(x, space, a) ? ~0u : 0);
       }
     }
   });

@@ -77,6 +77,29 @@ Update halves(Operation operation) {
   }
 }
 
+// A sum of floats with the rules that its memory has.
+template <class Word, tma::DataType D, bool is_shared>
+void add_floats(std::uint8_t* memory, const std::uint8_t* b, const std::uint8_t*) {
+  constexpr FloatRules rules = [] {
+    FloatRules r = float_rules(D);
+    r.flush_operands = r.flush_result = D == tma::DataType::Float32 && !is_shared;
+    if (D == tma::DataType::Float64 && is_shared) r.nan = NanRule::OldQuieted;
+    return r;
+  }();
+  Word old, x;
+  std::memcpy(&old, memory, sizeof old);
+  std::memcpy(&x, b, sizeof x);
+  const auto sum =
+      static_cast<Word>(reduce_float(tma::Reduction::Add, float_layout(D), rules, old, x));
+  std::memcpy(memory, &sum, sizeof sum);
+}
+
+template <class Word, tma::DataType D>
+Update floats(Operation operation, bool is_shared) {
+  if (operation != Operation::Add) return nullptr;
+  return is_shared ? add_floats<Word, D, true> : add_floats<Word, D, false>;
+}
+
 struct Wide {
   std::uint64_t low, high;
   bool operator==(const Wide&) const = default;
@@ -92,7 +115,7 @@ Update wide(Operation operation) {
 
 }  // namespace
 
-Update update_of(Operation operation, ptx::Type type) {
+Update update_of(Operation operation, ptx::Type type, bool is_shared) {
   using enum ptx::Type;
   switch (type) {
     case U16:
@@ -103,8 +126,8 @@ Update update_of(Operation operation, ptx::Type type) {
     case U64:
     case B64: return integer<std::uint64_t>(operation);
     case S64: return integer<std::int64_t>(operation);
-    case F32: return operation == Operation::Add ? update<float, Operation::Add> : nullptr;
-    case F64: return operation == Operation::Add ? update<double, Operation::Add> : nullptr;
+    case F32: return floats<std::uint32_t, tma::DataType::Float32>(operation, is_shared);
+    case F64: return floats<std::uint64_t, tma::DataType::Float64>(operation, is_shared);
     case F16: return halves<tma::DataType::Float16, 1>(operation);
     case F16x2: return halves<tma::DataType::Float16, 2>(operation);
     case BF16: return halves<tma::DataType::BFloat16, 1>(operation);

@@ -54,7 +54,7 @@ TEST(Matrix, HalvesAreMultipliedWhereTheirFragmentsAre) {
   const Operation mma =
       operation(ptx::read_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
   ASSERT_NE(mma.evaluate, nullptr);
-  EXPECT_TRUE(mma.approximate);
+  EXPECT_FALSE(mma.approximate);
   mma.evaluate({targets.data(), sources.data(), all, nullptr, 4, 10});
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < 4; ++i) {

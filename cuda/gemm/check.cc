@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cuda/gemm/kernels.h"
 #include "cuda/gemm/overlap.h"
 #include "sim/isa/copy/tensor_map.h"
 
@@ -16,7 +17,8 @@ bool outputs_exist(Type in, Type out) {
     case Type::bf16: return out == Type::bf16 || out == Type::f32;
     case Type::tf32: return out == Type::f32;
     case Type::e4m3:
-    case Type::e5m2: return out == Type::bf16 || out == Type::f16 || out == Type::f32;
+    case Type::e5m2:
+    case Type::e2m1: return out == Type::bf16 || out == Type::f16 || out == Type::f32;
     case Type::s8:
     case Type::u8: return out == Type::s32 || out == Type::f32 || out == Type::bf16;
     default: return false;
@@ -38,7 +40,8 @@ bool reaches_too_far(const Strides& s, const View& v, std::int64_t batch) {
   return __builtin_mul_overflow(std::max<std::int64_t>(v.outer, 1), s.ld, &rows) ||
          __builtin_mul_overflow(std::max<std::int64_t>(batch, 1), s.batch, &matrices) ||
          __builtin_add_overflow(rows, matrices, &end) ||
-         __builtin_mul_overflow(end, element_bytes(v.type), &end) || end > max_matrix_bytes;
+         __builtin_mul_overflow(end / elements_together(v.type), element_bytes(v.type), &end) ||
+         end > max_matrix_bytes;
 }
 
 Strides resolved(const Strides& s, const View& v) {
@@ -68,8 +71,8 @@ View scale_view(const Problem& p, Major major, std::int64_t lines) {
 bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
-  return (bits(p.in) == 16 || p.in == Type::e4m3) && type_b(p) == p.in && p.major_a == Major::K &&
-         p.major_b == Major::K;
+  return (bits(p.in) == 16 || (p.in == Type::e4m3 && !is_block_scaled(p))) && type_b(p) == p.in &&
+         p.major_a == Major::K && p.major_b == Major::K;
 }
 
 // Kernels count the rows and the tiles of all groups in 32 bits.
@@ -97,6 +100,29 @@ Status check_scaling(const Problem& p) {
       reaches_too_far(r.scale_b, view_scale_b(r), r.batch))
     return Status::SizeTooLarge;
   return Status::Ok;
+}
+
+Status check_block_scaling(const Problem& p) {
+  const bool shares_bytes = elements_together(p.in) > 1;
+  if (static_cast<int>(p.block_scaling) >= block_scaling_count) return Status::UnsupportedScaling;
+  if (!is_block_scaled(p)) return shares_bytes ? Status::UnsupportedScaling : Status::Ok;
+  const bool of_16 = p.block_scaling == BlockScaling::Ue4m3Block16;
+  const bool types = shares_bytes || (is_fp8(p.in) && !of_16);
+  const bool majors = p.major_a == Major::K && p.major_b == Major::K;
+  const bool others = p.promotes || p.scaling != Scaling::None;
+  return types && majors && !others && p.k % 2 == 0 ? Status::Ok : Status::UnsupportedScaling;
+}
+
+// Of the pointers to factors, whatever they are for.
+Status check_factors(const Problem& p, const Pointers& x) {
+  const bool scales = p.scaling != Scaling::None;
+  if (scales && (x.scale_a == nullptr || x.scale_b == nullptr)) return Status::NullPointer;
+  if (scales && (misaligned(x.scale_a, Type::f32) || misaligned(x.scale_b, Type::f32)))
+    return Status::Misaligned;
+  if (!is_block_scaled(p)) return Status::Ok;
+  if (x.scale_codes_a == nullptr || x.scale_codes_b == nullptr) return Status::NullPointer;
+  const bool whole = tma_addresses(x.scale_codes_a) && tma_addresses(x.scale_codes_b);
+  return whole ? Status::Ok : Status::Misaligned;
 }
 
 }  // namespace
@@ -138,9 +164,10 @@ bool is_plain(const Problem& p) {
 
 bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
   const std::int64_t bytes = element_bytes(v.type);
+  const std::int64_t together = elements_together(v.type);
   const auto fits = [&](std::int64_t stride) {
-    return stride * bytes % tma::global_unit_bytes == 0 &&
-           static_cast<std::uint64_t>(stride * bytes) < tma::stride_limit;
+    return stride % together == 0 && stride / together * bytes % tma::global_unit_bytes == 0 &&
+           static_cast<std::uint64_t>(stride / together * bytes) < tma::stride_limit;
   };
   return v.inner > 0 && fits(s.ld) && (batch == 1 || fits(s.batch));
 }
@@ -183,12 +210,17 @@ Status check(const Problem& p) noexcept {
     return Status::SizeTooLarge;
   if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, matrices))
     return Status::BadBatchStride;
+  if (const Status status = check_block_scaling(p); status != Status::Ok) return status;
   return check_scaling(p);
 }
 
 bool is_whole(const Plan& plan) noexcept {
   const bool launches = plan.aligned.kernel != nullptr && plan.unaligned.kernel != nullptr;
   return plan.made && (plan.empty || launches);
+}
+
+bool is_on_tcgen05(const Plan& plan) noexcept {
+  return !plan.empty && plan.aligned.kernel->tensor_columns > 0;
 }
 
 Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
@@ -200,10 +232,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
     return Status::NullPointer;
   if ((p.beta != 0 && x.c == nullptr) || (p.has_bias && x.bias == nullptr))
     return Status::NullPointer;
-  const bool scales = p.scaling != Scaling::None;
-  if (scales && (x.scale_a == nullptr || x.scale_b == nullptr)) return Status::NullPointer;
-  if (scales && (misaligned(x.scale_a, Type::f32) || misaligned(x.scale_b, Type::f32)))
-    return Status::Misaligned;
+  if (const Status status = check_factors(p, x); status != Status::Ok) return status;
   if (is_grouped(p) && x.sizes == nullptr) return Status::NullPointer;
   if (is_grouped(p) && misaligned(x.sizes, Type::s32)) return Status::Misaligned;
   if (misaligned(x.a, p.in) || misaligned(x.b, type_b(p)) || misaligned(x.d, p.out) ||
@@ -212,6 +241,8 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
+  if (is_on_tcgen05(plan) && !(tma_addresses(x.a) && tma_addresses(x.b)))
+    return Status::NotOnTcgen05;
   return Status::Ok;
 }
 

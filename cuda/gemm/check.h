@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/gemm/gemm.h"
+#include "sim/isa/base/tcgen05_kind.h"
 
 namespace tcq::gemm {
 
@@ -17,7 +18,9 @@ inline constexpr std::int64_t l2_line_bytes = 128;
 
 constexpr std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-constexpr std::int64_t element_bytes(Type type) { return bits(type) / 8; }
+// Of one element, or of those that share a byte.
+constexpr std::int64_t element_bytes(Type type) { return bits(type) < 8 ? 1 : bits(type) / 8; }
+constexpr std::int64_t elements_together(Type type) { return bits(type) < 8 ? 8 / bits(type) : 1; }
 
 // A matrix in memory: `inner` elements are contiguous, `outer` of these are ld apart.
 struct View {
@@ -35,6 +38,18 @@ View view_scale_a(const Problem& problem);
 View view_scale_b(const Problem& problem);
 
 constexpr Type type_b(const Problem& p) { return p.in_b.value_or(p.in); }
+
+constexpr bool is_block_scaled(const Problem& p) { return p.block_scaling != BlockScaling::None; }
+
+// How tcgen05 names it.
+constexpr tcgen05::ScaleVec scale_vec_of(const Problem& p) {
+  switch (p.block_scaling) {
+    case BlockScaling::None: break;
+    case BlockScaling::Ue8m0Block32: return tcgen05::ScaleVec::Block32;
+    case BlockScaling::Ue4m3Block16: return tcgen05::ScaleVec::Block16;
+  }
+  return tcgen05::ScaleVec::Default;
+}
 
 constexpr bool is_grouped(const Problem& p) { return p.grouping != Grouping::None; }
 
@@ -68,6 +83,9 @@ bool tma_addresses(const void* address);
 
 // Is it a plan that one of the make_plan functions has made?
 bool is_whole(const Plan& plan) noexcept;
+
+// Is it one for tcgen05? Requires: it is whole.
+bool is_on_tcgen05(const Plan& plan) noexcept;
 
 // Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
 // the next row (sim/isa/copy/tma_tile.h).

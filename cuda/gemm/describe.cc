@@ -50,7 +50,19 @@ const char* name(Scaling scaling) {
   return "?";
 }
 
+const char* name(BlockScaling scaling) {
+  switch (scaling) {
+    case BlockScaling::None: return "none";
+    case BlockScaling::Ue8m0Block32:
+      return "ue8m0 of 32 of K, of each row of A and each column of B";
+    case BlockScaling::Ue4m3Block16:
+      return "ue4m3 of 16 of K, of each row of A and each column of B";
+  }
+  return "?";
+}
+
 std::string scaling_text(const Problem& p) {
+  if (is_block_scaled(p)) return std::string("factors: ") + name(p.block_scaling) + "\n";
   if (!is_fp8(p.in)) return "";
   const std::string text =
       p.scaling == Scaling::None ? "" : std::string("factors: ") + name(p.scaling) + "\n";
@@ -92,6 +104,20 @@ std::string launch_text(const char* title, const Launch& l) {
          (l.overlaps ? ", overlaps its neighbours in the stream\n" : "\n");
 }
 
+// A plan that no device has confirmed says so.
+std::string tcgen05_text(const Plan& plan) {
+  const Kernel& k = *plan.aligned.kernel;
+  return "order: one chain of tcgen05.mma over ascending k, " + number(k.instruction_k) +
+         " at a time\n"
+         "bits: depend on neither M, tile nor alignment; the arithmetic's model is documented and "
+         "inferred\n"
+         "tcgen05: " +
+         number(k.tensor_columns) +
+         " columns of Tensor Memory; this kernel has not run on silicon\n"
+         "workspace: 0 bytes; A and B at multiples of 16; device " +
+         number(plan.device) + "\n";
+}
+
 std::string order_text(const Plan& plan, Path path) {
   const Problem& p = plan.problem;
   if (p.k == 0) return "the sum is 0";
@@ -128,7 +154,7 @@ std::string name(const Kernel& k) {
   if (k.skinny != Skinny::No)
     text += k.skinny == Skinny::Rows ? " few rows" : " few columns";
   else
-    text += k.turns == Turns::PingPong ? " ping-pong" : " together";
+    text += k.tensor_columns > 0 ? "" : k.turns == Turns::PingPong ? " ping-pong" : " together";
   if (k.split > 1) text += " split " + number(k.split);
   if (k.cluster_m * k.cluster_n > 1)
     text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
@@ -137,6 +163,7 @@ std::string name(const Kernel& k) {
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.loader == Loader::Copy) text += " copying";
+  if (k.tensor_columns > 0) text += " tcgen05";
   return text;
 }
 
@@ -146,6 +173,7 @@ std::string whole_text(const Plan& plan) {
   std::string text = problem_text(plan.problem) + scaling_text(plan.problem) +
                      epilogue_text(plan.problem) + usage_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
+  if (is_on_tcgen05(plan)) return text + launch_text("aligned", plan.aligned) + tcgen05_text(plan);
   text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
           realigned_text(plan);
   text += "order: " + order_text(plan, Path::Aligned) + "\n";

@@ -1,7 +1,7 @@
 # The GEMM: what it decides on the CPU, its kernels, and the C interface as a shared library. It needs CUDA, a C++
 # compiler and nlohmann_json; nothing here needs the oracle (TCQ_ORACLE=OFF). Next: gemm.h, instances.cu.in
 # What it decides on the CPU needs no CUDA.
-set(gemm_host_names check describe estimate json maps path quantize run status tune_cache)
+set(gemm_host_names check describe estimate json maps path plan_tensor quantize run status tune_cache)
 list(TRANSFORM gemm_host_names REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cuda/gemm/\\1.cc" OUTPUT_VARIABLE gemm_host_sources)
 add_library(cuda_gemm_host STATIC ${gemm_host_sources})
 tcq_include(cuda_gemm_host PUBLIC cuda/gemm)
@@ -29,6 +29,26 @@ endforeach()
 # What ptxas says of serialised wgmmas fails the build, too.
 set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the second may be none
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
+
+# Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
+set(tensor_rows 9)
+option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
+if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
+  set(tensor_rows 0)
+endif()
+set_source_files_properties(cuda/gemm/tensor_kernels.cc PROPERTIES COMPILE_DEFINITIONS TCQ_TENSOR_ROWS=${tensor_rows})
+if(tensor_rows GREATER 0)
+  add_library(cuda_gemm_sm100 OBJECT)
+  math(EXPR last_row "${tensor_rows} - 1")
+  foreach(row RANGE ${last_row})
+    set(instance ${PROJECT_BINARY_DIR}/gemm_tensor_instances/row_${row}.cu)
+    configure_file(cuda/gemm/tensor_instance.cu.in ${instance} @ONLY)
+    target_sources(cuda_gemm_sm100 PRIVATE ${instance})
+  endforeach()
+  set_target_properties(cuda_gemm_sm100 PROPERTIES CUDA_ARCHITECTURES "100a;103a")
+  target_link_libraries(cuda_gemm_sm100 PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
+  target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:cuda_gemm_sm100>)
+endif()
 
 # The C interface alone. Two things are within, so that a process which has other versions of them is not disturbed,
 # and may have an older one of C++'s: CUDA's runtime and libstdc++; no object of theirs crosses the interface.

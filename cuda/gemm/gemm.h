@@ -1,5 +1,5 @@
-// D = activation(alpha * A * B + beta * C + bias) on Hopper: describe a problem, plan it once, run
-// the plan as often as needed.
+// D = activation(alpha * A * B + beta * C + bias) on Hopper, and on Blackwell by tcgen05, where nothing has run on silicon:
+// describe a problem, plan it once, run the plan as often as needed. The device chooses among the kernels of both.
 //
 // A is M x K, B is K x N, C and D are M x N, or D M x N / 2 if a gated activation makes one column of two
 // beside each other; D and C are row-major (for a column-major D ask for its
@@ -73,8 +73,10 @@ enum class Status : std::uint8_t {
   UnknownField,
   UnsupportedScaling,
   UnsupportedGrouping,
+  NeedsTcgen05,
+  NotOnTcgen05,
 };
-inline constexpr int status_count = 35;
+inline constexpr int status_count = 37;
 
 const char* name(Status status) noexcept;
 const char* sentence(Status status) noexcept;
@@ -96,6 +98,12 @@ constexpr bool scales_blocks(Scaling s) {
   return s == Scaling::Block128 || s == Scaling::Vector128;
 }
 
+// What tcgen05 multiplies elements by, a byte for each block of K of a row of A or column of B (compute capability 10.x):
+// MXFP8 is e4m3 and e5m2 with Ue8m0Block32, MXFP4 e2m1 with it, NVFP4 e2m1 with Ue4m3Block16; both operands are K-major,
+// of an even K. Where the bytes lie: ScaleCodes of cuda/gemm/arguments.h.
+enum class BlockScaling : std::uint8_t { None, Ue8m0Block32, Ue4m3Block16 };
+inline constexpr int block_scaling_count = 3;
+
 // Unit: elements. `ld` steps the index that is not contiguous, `batch` from one matrix to the next;
 // `packed` is the least that holds the matrix. A batch stride of 0 reads one matrix for all; those of
 // a batch may overlap but for D's.
@@ -111,9 +119,9 @@ struct Problem {
   std::int64_t n = 0;
   std::int64_t k = 0;  // 0: the product is 0
   std::int64_t batch = 1;
-  Type in =
-      Type::bf16;  // f16, bf16, tf32 (any f32: the low 13 bits do not count), e4m3, e5m2, s8, u8
-  // f16: f16, f32; bf16: bf16, f32; tf32: f32; e4m3 and e5m2: bf16, f16, f32; s8 and u8: s32, f32, bf16.
+  // f16, bf16, tf32 (any f32: the low 13 bits do not count), e4m3, e5m2, s8, u8; e2m1, two to a byte, with block_scaling.
+  Type in = Type::bf16;
+  // f16: f16, f32; bf16: bf16, f32; tf32: f32; e4m3, e5m2 and e2m1: bf16, f16, f32; s8 and u8: s32, f32, bf16.
   Type out = Type::bf16;
   Major major_a = Major::K;  // K: A is row-major
   Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
@@ -152,6 +160,7 @@ struct Problem {
       0;  // of a group, for the choice of a kernel alone; 0: m / batch, Counts: m
   // run()'s kernels may be launched before the one ahead in the stream has ended, and wait on the device.
   bool programmatic_launch = true;
+  BlockScaling block_scaling = BlockScaling::None;  // else: no other factors
 
   friend constexpr bool operator==(const Problem&, const Problem&) = default;
 };
@@ -213,6 +222,9 @@ struct Pointers {
   const float* scale_b = nullptr;
   // Sizes of groups; what is out of order or beyond A is cut, never followed.
   const std::int32_t* sizes = nullptr;
+  // With block_scaling; multiples of 16. A matrix's atoms lie behind those of the matrix before it, if there are several.
+  const std::uint8_t* scale_codes_a = nullptr;
+  const std::uint8_t* scale_codes_b = nullptr;
 };
 
 // At any address. Two runs that may overlap in time need two of them.

@@ -40,6 +40,7 @@ Type type_of(std::int32_t type) {
     case TCQ_GEMM_S32: return Type::s32;
     case TCQ_GEMM_E4M3: return Type::e4m3;
     case TCQ_GEMM_E5M2: return Type::e5m2;
+    case TCQ_GEMM_E2M1: return Type::e2m1;
   }
   return Type::b1;
 }
@@ -61,6 +62,11 @@ static_assert(TCQ_GEMM_SCALE_ROW_COLUMN == static_cast<int>(Scaling::RowColumn))
 static_assert(TCQ_GEMM_SCALE_BLOCK_128 == static_cast<int>(Scaling::Block128));
 static_assert(TCQ_GEMM_SCALE_VECTOR_128 == static_cast<int>(Scaling::Vector128));
 static_assert(TCQ_GEMM_SCALE_VECTOR_128 + 1 == scaling_count);
+
+static_assert(TCQ_GEMM_NO_BLOCK_SCALING == static_cast<int>(BlockScaling::None));
+static_assert(TCQ_GEMM_UE8M0_BLOCK_32 == static_cast<int>(BlockScaling::Ue8m0Block32));
+static_assert(TCQ_GEMM_UE4M3_BLOCK_16 == static_cast<int>(BlockScaling::Ue4m3Block16));
+static_assert(TCQ_GEMM_UE4M3_BLOCK_16 + 1 == block_scaling_count);
 
 static_assert(TCQ_GEMM_NO_GROUPS == static_cast<int>(Grouping::None));
 static_assert(TCQ_GEMM_GROUP_ENDS == static_cast<int>(Grouping::Ends));
@@ -107,7 +113,8 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .scale_b = strides_of(p.scale_b),
           .grouping = enumerator<Grouping>(p.grouping, grouping_count),
           .expected_rows = p.expected_rows,
-          .programmatic_launch = p.programmatic_launch != 0};
+          .programmatic_launch = p.programmatic_launch != 0,
+          .block_scaling = enumerator<BlockScaling>(p.block_scaling, block_scaling_count)};
 }
 
 tcq_gemm_problem default_problem() {
@@ -122,13 +129,14 @@ tcq_gemm_problem default_problem() {
   return p;
 }
 
-// Before there were options of launches, and before FP8.
-constexpr std::initializer_list<std::size_t> older_problems = {offsetof(tcq_gemm_problem, sm_limit),
-                                                               offsetof(tcq_gemm_problem, in_b)};
+// Before there were options of launches, before FP8, and before tcgen05.
+constexpr std::initializer_list<std::size_t> older_problems = {
+    offsetof(tcq_gemm_problem, sm_limit), offsetof(tcq_gemm_problem, in_b),
+    offsetof(tcq_gemm_problem, block_scaling)};
 constexpr std::initializer_list<std::size_t> older_pointers = {
-    offsetof(tcq_gemm_pointers, scale_a)};
+    offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a)};
 static_assert(sizeof(tcq_gemm_problem) ==
-                  offsetof(tcq_gemm_problem, expected_rows) + sizeof(std::int64_t) &&
+                  offsetof(tcq_gemm_problem, reserved_tcgen05) + sizeof(std::int32_t) &&
               sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
 
 Status take(const tcq_gemm_problem* from, Problem& to) {
@@ -136,13 +144,23 @@ Status take(const tcq_gemm_problem* from, Problem& to) {
   const Status status = take_struct(from, older_problems, p);
   if (status != Status::Ok) return status;
   to = problem_of(p);
-  return p.reserved == 0 ? Status::Ok : Status::UnknownField;
+  return p.reserved == 0 && p.reserved_tcgen05 == 0 ? Status::Ok : Status::UnknownField;
 }
 
 Status take(const tcq_gemm_pointers* from, Pointers& to) {
   tcq_gemm_pointers x = {};
   const Status status = take_struct(from, older_pointers, x);
-  if (status == Status::Ok) to = {x.a, x.b, x.c, x.d, x.bias, x.scale_a, x.scale_b, x.sizes};
+  if (status == Status::Ok)
+    to = {.a = x.a,
+          .b = x.b,
+          .c = x.c,
+          .d = x.d,
+          .bias = x.bias,
+          .scale_a = x.scale_a,
+          .scale_b = x.scale_b,
+          .sizes = x.sizes,
+          .scale_codes_a = x.scale_codes_a,
+          .scale_codes_b = x.scale_codes_b};
   return status;
 }
 

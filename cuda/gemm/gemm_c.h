@@ -33,7 +33,8 @@ typedef enum {
   TCQ_GEMM_F32,
   TCQ_GEMM_S32,
   TCQ_GEMM_E4M3,
-  TCQ_GEMM_E5M2
+  TCQ_GEMM_E5M2,
+  TCQ_GEMM_E2M1 /* two to a byte, with factors of blocks */
 } tcq_gemm_type;
 
 typedef enum { TCQ_GEMM_K_MAJOR, TCQ_GEMM_MN_MAJOR } tcq_gemm_major;
@@ -55,6 +56,13 @@ typedef enum {
   TCQ_GEMM_SCALE_BLOCK_128,  /* of 128 of K: of each row of A, of 128 columns of B */
   TCQ_GEMM_SCALE_VECTOR_128  /* of 128 of K: of each row of A, of each column of B */
 } tcq_gemm_scaling;
+
+/* Factors of blocks of K, a byte each, on devices with tcgen05 alone: gemm.h, BlockScaling */
+typedef enum {
+  TCQ_GEMM_NO_BLOCK_SCALING,
+  TCQ_GEMM_UE8M0_BLOCK_32, /* MXFP8, MXFP4 */
+  TCQ_GEMM_UE4M3_BLOCK_16  /* NVFP4 */
+} tcq_gemm_block_scaling;
 
 /* int32 in device memory: tcq_gemm_pointers' sizes */
 typedef enum {
@@ -93,6 +101,9 @@ typedef struct {
       grouping; /* tcq_gemm_grouping: groups, as many as `batch`, whose sizes are on the device */
   tcq_gemm_strides scale_a, scale_b;
   int64_t expected_rows; /* of a group, for the choice of a kernel; 0: not known */
+  /* tcgen05: */
+  int32_t block_scaling;    /* tcq_gemm_block_scaling */
+  int32_t reserved_tcgen05; /* 0 */
 } tcq_gemm_problem;
 
 typedef struct {
@@ -104,7 +115,9 @@ typedef struct {
   const void* bias;
   const float* scale_a; /* read if there is a scaling */
   const float* scale_b;
-  const int32_t* sizes; /* read if there are groups */
+  const int32_t* sizes;         /* read if there are groups */
+  const uint8_t* scale_codes_a; /* read if there is a block scaling; multiples of 16 */
+  const uint8_t* scale_codes_b;
 } tcq_gemm_pointers;
 
 typedef struct tcq_gemm_plan tcq_gemm_plan;

@@ -1,6 +1,6 @@
 // The compiled GEMM kernels as data: what each computes and how it is launched.
 //
-// A row of the table is one instance of cuda/gemm/kernel.cuh, skinny.cuh or copy.cuh; each makes any D with
+// A row of the table is one instance of cuda/gemm/kernel.cuh, skinny.cuh, copy.cuh or tensor_kernel.cuh; each makes any D with
 // any epilogue. cuda/gemm/plan.cc chooses among the rows, cuda/gemm/launch.cc launches one. The instances are
 // compiled in gemm_instances/*.cu of the build.
 #pragma once
@@ -50,12 +50,26 @@ struct Kernel {
   const void* function;
   // tcgen05: how many of K share one of the scale factors that its products have; Default: none.
   tcgen05::ScaleVec scale_vec = tcgen05::ScaleVec::Default;
+  int tensor_columns = 0;  // of Tensor Memory that a CTA allocates; 0: the kernel is Hopper's
+  int instruction_k = 0;   // of one tcgen05.mma
 };
 
 template <class C>
 constexpr tcgen05::ScaleVec scale_vec_of() {
   if constexpr (requires { C::scale_vec; }) return C::scale_vec;
   return tcgen05::ScaleVec::Default;
+}
+
+template <class C>
+constexpr int tensor_columns_of() {
+  if constexpr (requires { C::tensor_columns; }) return C::tensor_columns;
+  return 0;
+}
+
+template <class C>
+constexpr int instruction_k_of() {
+  if constexpr (requires { C::tensor_columns; }) return C::instruction_k;
+  return 0;
 }
 
 // `function` is what the CUDA runtime calls the kernel.
@@ -85,7 +99,9 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .shared_bytes = C::shared_bytes,
           .ctas_per_sm = C::resident,
           .function = function,
-          .scale_vec = scale_vec_of<C>()};
+          .scale_vec = scale_vec_of<C>(),
+          .tensor_columns = tensor_columns_of<C>(),
+          .instruction_k = instruction_k_of<C>()};
 }
 
 template <class C>
@@ -129,7 +145,10 @@ enum class Part { General, Large, Skinny };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 
-// Every instance, in a fixed order.
+// Every instance for Hopper, in a fixed order.
 std::span<const Kernel> kernels();
+
+// Those on tcgen05, cuda/gemm/tensor_table.h; none if the compiler did not know sm_100a.
+std::span<const Kernel> tensor_kernels();
 
 }  // namespace tcq::gemm

@@ -12,6 +12,7 @@
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/launch.h"
 #include "cuda/gemm/path.h"
+#include "cuda/gemm/plan_tensor.h"
 #include "cuda/gemm/realign.h"
 #include "cuda/gemm/resident.h"
 #include "cuda/runtime/launch.h"
@@ -153,9 +154,11 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   const Problem& p = made.problem;
   made.empty = p.m == 0 || p.n == 0 || p.batch == 0;
   made.device = device.id;
-  if (!made.empty) {
-    if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
-    if (device.sm_count < 1) return Status::NoDevice;
+  if (!made.empty && has_tcgen05(device)) {
+    const Status status = plan_on_tcgen05(device, tensor_kernels(), only, resident, made);
+    if (status != Status::Ok) return status;
+  } else if (!made.empty) {
+    if (const Status status = check_hopper(p, device); status != Status::Ok) return status;
     const Copies copies = copies_of(p);
     const Problem copied = with_copies(p, copies);
     const auto by_tma = [](const Kernel& k) { return k.loader == Loader::Tma; };

@@ -4,6 +4,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "sim/isa/tmem/scale_layout.h"
 
 namespace tcq::gemm {
 namespace {
@@ -34,6 +35,16 @@ Factors factors_of(const Problem& p, const float* data, const Strides& s, Major 
           .k_step = along_k ? 1 : s.ld,
           .batch_step = s.batch,
           .per = per};
+}
+
+// Of the matrices of one operand, of `lines` rows or columns: one, as the operand has, or one behind the other.
+ScaleCodes codes_of(const Problem& p, const std::uint8_t* data, const Strides& s,
+                    std::int64_t lines) {
+  if (!is_block_scaled(p)) return {};
+  const std::int64_t block = p.block_scaling == BlockScaling::Ue4m3Block16 ? 16 : 32;
+  const std::int64_t atoms = round_up_quotient(lines, tcgen05::scale_atom_mn) *
+                             round_up_quotient(p.k, block * tcgen05::scale_group);
+  return {data, matrices_of(s, p.batch) == 1 ? 0 : atoms * tcgen05::scale_atom_bytes};
 }
 
 void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
@@ -80,6 +91,8 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   }
   out.is_plain = !out.epilogue.finishes && !out.stores_elements && p.out == usual(p.in);
   set_factors(p, x, out);
+  out.scale_codes_a = codes_of(p, x.scale_codes_a, p.a, p.m);
+  out.scale_codes_b = codes_of(p, x.scale_codes_b, p.b, p.n);
   out.a = source_of(x.a, p.a, p.major_a);
   out.b = source_of(x.b, p.b, p.major_b);
   return out;
@@ -131,10 +144,10 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   return work;
 }
 
-std::array<const void*, 9> followed(const Plan& plan, const Pointers& x,
-                                    const Workspace& workspace) {
+std::array<const void*, 11> followed(const Plan& plan, const Pointers& x,
+                                     const Workspace& workspace) {
   const Problem& p = plan.problem;
-  std::array<const void*, 9> out = {x.d, workspace.data};
+  std::array<const void*, 11> out = {x.d, workspace.data};
   if (p.k > 0) out[2] = x.a;
   if (p.k > 0) out[3] = x.b;
   if (p.beta != 0) out[4] = x.c;
@@ -142,6 +155,8 @@ std::array<const void*, 9> followed(const Plan& plan, const Pointers& x,
   if (p.scaling != Scaling::None) out[6] = x.scale_a;
   if (p.scaling != Scaling::None) out[7] = x.scale_b;
   if (is_grouped(p)) out[8] = x.sizes;
+  if (is_block_scaled(p)) out[9] = x.scale_codes_a;
+  if (is_block_scaled(p)) out[10] = x.scale_codes_b;
   return out;
 }
 

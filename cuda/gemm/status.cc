@@ -39,6 +39,8 @@ const char* name(Status status) noexcept {
     case Status::UnknownField: return "UnknownField";
     case Status::UnsupportedScaling: return "UnsupportedScaling";
     case Status::UnsupportedGrouping: return "UnsupportedGrouping";
+    case Status::NeedsTcgen05: return "NeedsTcgen05";
+    case Status::NotOnTcgen05: return "NotOnTcgen05";
   }
   return "?";
 }
@@ -52,8 +54,8 @@ const char* sentence(Status status) noexcept {
              "beyond 2^60 bytes";
     case Status::UnsupportedTypes:
       return "no kernel multiplies these types: f16 gives f16 or f32; bf16 gives bf16 or f32; tf32 "
-             "gives f32; e4m3 and e5m2, in either place, give bf16, f16 or f32; s8 and u8 give "
-             "s32, f32 or bf16";
+             "gives f32; e4m3 and e5m2, in either place, and e2m1 give bf16, f16 or f32; s8 and u8 "
+             "give s32, f32 or bf16";
     case Status::UnsupportedEpilogue:
       return "an s32 result takes no alpha, beta, bias or activation, a gated activation no beta "
              "and an even "
@@ -67,7 +69,8 @@ const char* sentence(Status status) noexcept {
     case Status::NoPlan: return "the plan was not made by make_plan on a device";
     case Status::NullPointer:
       return "A, B or D is null, or C with a beta other than 0, or a bias that the problem has";
-    case Status::Misaligned: return "an address is not a multiple of its element's size";
+    case Status::Misaligned:
+      return "an address is not a multiple of its element's size, or of 16 for factors of blocks";
     case Status::WorkspaceTooSmall:
       return "the workspace is not null and smaller than workspace_bytes of the plan";
     case Status::NotDeviceMemory: return "a pointer is not to the memory of a device";
@@ -75,7 +78,8 @@ const char* sentence(Status status) noexcept {
       return "a pointer is to the memory of another device than the plan's";
     case Status::NoDevice: return "there is no CUDA device, or no driver, or the device has no SM";
     case Status::WrongArchitecture:
-      return "the device has not compute capability 9.0, for which the kernels are compiled";
+      return "the device has none of the compute capabilities for which the kernels are compiled: "
+             "9.0, and 10.0 and 10.3 if the compiler knew them";
     case Status::WrongDevice: return "the current device is not the one the plan was made for";
     case Status::NoMemory: return "the host has no memory left; nothing that writes D was launched";
     case Status::CudaFailed: return "a CUDA call failed; run() launched nothing that writes D";
@@ -111,10 +115,20 @@ const char* sentence(Status status) noexcept {
              "not 0";
     case Status::UnsupportedScaling:
       return "factors and promotion are for e4m3 and e5m2 alone, or the scaling or its major does "
-             "not exist";
+             "not exist; factors of blocks are ue8m0 of 32 for these and e2m1, or ue4m3 of 16 for "
+             "e2m1, which has no product without them, both operands K-major with an even K, and "
+             "there are no others besides";
     case Status::UnsupportedGrouping:
-      return "groups are of f16, bf16 or e4m3 operands, both K-major, or the grouping does not "
-             "exist";
+      return "groups are of f16, bf16 or e4m3 operands, both K-major, without factors of blocks, "
+             "or the grouping does not exist";
+    case Status::NeedsTcgen05:
+      return "factors of blocks (MXFP8, MXFP4, NVFP4) want tcgen05: compute capability 10.0 or "
+             "10.3";
+    case Status::NotOnTcgen05:
+      return "no kernel on tcgen05 does this yet: they take bf16, f16, tf32, e4m3 and e2m1 "
+             "K-major, bf16 also with a row-major B, a K above 0, and pointers and strides of A "
+             "and B that are multiples of 16 bytes, without groups, promotion or factors of 128 "
+             "of K";
   }
   return "?";
 }

@@ -123,9 +123,7 @@ class GemmKernelRun {
   GemmKernelRun(const std::string& ptx, const gemm::Kernel& row, GemmCase x, const gemm::Problem& p,
                 int clusters, std::vector<std::int32_t> sizes = {})
       : row_(row), x_(std::move(x)), sizes_(std::move(sizes)), run_(ptx, entry_of(ptx)) {
-    // The library has no kernel of FP4, which sm_90 does not multiply, and says so.
-    const bool known = p.in != Type::e2m1;
-    EXPECT_EQ(gemm::check(p), known ? gemm::Status::Ok : gemm::Status::UnsupportedTypes);
+    EXPECT_EQ(gemm::check(p), gemm::Status::Ok);
     plan_.problem = gemm::resolved(p);
     plan_.made = true;
     gemm::Launch& launch = plan_.aligned;
@@ -165,9 +163,8 @@ class GemmKernelRun {
  private:
   Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }
 
-  gemm::ScaleCodes put_atoms(const Buffer& codes, std::int64_t lines) {
-    const Pointer at = run_.array(atoms_of(x_.gemm, codes, lines));
-    return {reinterpret_cast<const std::uint8_t*>(at), atoms_step(x_.gemm, lines)};
+  const std::uint8_t* put_atoms(const Buffer& codes, std::int64_t lines) {
+    return reinterpret_cast<const std::uint8_t*>(run_.array(atoms_of(x_.gemm, codes, lines)));
   }
 
   void pass_arguments() {
@@ -185,11 +182,12 @@ class GemmKernelRun {
     at.scale_a = static_cast<const float*>(optional(x_.scale_a));
     at.scale_b = static_cast<const float*>(optional(x_.scale_b));
     if (!sizes_.empty()) at.sizes = reinterpret_cast<const std::int32_t*>(run_.array(sizes_));
-    gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, {});
     if (!x_.sfa.bytes.empty()) {
-      work.arguments.scale_codes_a = put_atoms(x_.sfa, x_.gemm.m);
-      work.arguments.scale_codes_b = put_atoms(x_.sfb, x_.gemm.n);
+      at.scale_codes_a = put_atoms(x_.sfa, x_.gemm.m);
+      at.scale_codes_b = put_atoms(x_.sfb, x_.gemm.n);
     }
+    EXPECT_EQ(gemm::check(plan_, at, {}), gemm::Status::Ok);
+    const gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, {});
     const gemm::PlainMaps maps =
         gemm::plain_maps(row_, work.extents, work.a, work.b, work.d, work.arguments);
     const bool swaps = row_.skinny == gemm::Skinny::Rows;

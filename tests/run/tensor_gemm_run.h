@@ -28,6 +28,8 @@ struct Drawn {
   Scales scales = {};
   float alpha = 1;
   bool edges = false;  // zeros, the largest and NaN among scale factors
+  Values values = Values::Near;
+  std::uint64_t seed = 17;
 };
 
 inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
@@ -53,7 +55,7 @@ inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
 inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Drawn& s,
                             int ctas = 1) {
   const oracle::Gemm g = gemm_of(kernel, s);
-  GemmCase x = make_case(g, s.biased, Values::Near, 17);
+  GemmCase x = make_case(g, s.biased, s.values, s.seed);
   if (is_block_scaled(g)) {
     x.gemm.factors_a = code_steps(g, g.m);
     x.gemm.factors_b = code_steps(g, g.n);

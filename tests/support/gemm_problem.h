@@ -11,6 +11,12 @@
 
 namespace tcq {
 
+inline gemm::BlockScaling block_scaling_of(tcgen05::ScaleVec factors) {
+  if (factors == tcgen05::ScaleVec::Default) return gemm::BlockScaling::None;
+  return factors == tcgen05::ScaleVec::Block16 ? gemm::BlockScaling::Ue4m3Block16
+                                               : gemm::BlockScaling::Ue8m0Block32;
+}
+
 // What the oracle is asked, as the library is.
 inline gemm::Problem problem_of(const oracle::Gemm& g, bool has_bias) {
   const auto strides = [](const oracle::GemmStrides& s) { return gemm::Strides{s.ld, s.batch}; };
@@ -27,6 +33,7 @@ inline gemm::Problem problem_of(const oracle::Gemm& g, bool has_bias) {
   p.activation = g.activation;
   p.in_b = g.in_b;
   p.promotes = g.promotes;
+  p.block_scaling = block_scaling_of(g.chain.scale_vec);
   return p;
 }
 

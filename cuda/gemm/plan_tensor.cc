@@ -1,0 +1,83 @@
+#include "cuda/gemm/plan_tensor.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/estimate.h"
+
+namespace tcq::gemm {
+namespace {
+
+// Of a launch; grids have no more.
+constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
+
+// Columns of tiles that one cluster's CTAs multiply, one behind the other.
+std::int64_t columns_in_turn(const Kernel& k, std::int64_t tiles, std::int64_t clusters) {
+  return round_up_quotient(tiles, clusters) * k.block_n;
+}
+
+// What `device` does with one kernel. NotOnTcgen05: it cannot compute the problem.
+Status launch_with(const Kernel& k, const Problem& p, const Device& device,
+                   ClustersAtOnce clusters_at_once, Launch& launch) {
+  if (!computes_on_tcgen05(k, p)) return Status::NotOnTcgen05;
+  const Schedule schedule = schedule_of(k, p);
+  const std::int64_t tiles = tiles_of(schedule);
+  if (tiles > max_ctas / cluster_size(k)) return Status::SizeTooLarge;
+  const std::int64_t room = std::min<std::int64_t>(
+      clusters_at_once(k, device), usable_sms(p, device.sm_count) / cluster_size(k));
+  if (room < 1) return p.sm_limit > 0 ? Status::KernelDoesNotFit : Status::CudaFailed;
+  launch = {.kernel = &k,
+            .clusters = static_cast<int>(std::min(tiles, room)),
+            .schedule = schedule,
+            .k_blocks = k_blocks(k, p),
+            .programmatic = p.programmatic_launch};
+  return Status::Ok;
+}
+
+bool is_better(const Launch& a, const Launch& b) {
+  if (b.kernel == nullptr) return true;
+  const auto columns = [](const Launch& l) {
+    return columns_in_turn(*l.kernel, tiles_of(l.schedule), l.clusters);
+  };
+  const std::int64_t of_a = columns(a);
+  const std::int64_t of_b = columns(b);
+  return of_a != of_b ? of_a < of_b : a.kernel->block_n > b.kernel->block_n;
+}
+
+}  // namespace
+
+Status check_hopper(const Problem& p, const Device& device) {
+  if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
+  if (is_block_scaled(p)) return Status::NeedsTcgen05;
+  return device.sm_count < 1 ? Status::NoDevice : Status::Ok;
+}
+
+bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
+  return k.tensor_columns > 0 && k.in == p.in && k.in_b == type_b(p) && !is_promoted(p) &&
+         !is_grouped(p) && k.scale_vec == scale_vec_of(p) && p.k > 0 && k.major_a == p.major_a &&
+         k.major_b == p.major_b && tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
+         tma_addresses(p.b, view_b(p), p.batch);
+}
+
+Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, const Kernel* only,
+                       ClustersAtOnce clusters_at_once, Plan& plan) {
+  if (!has_tcgen05(device) || table.empty()) return Status::WrongArchitecture;
+  if (device.sm_count < 1) return Status::NoDevice;
+  // The first reason why none can; but that one could compute it comes before that others cannot.
+  Status status = only == nullptr ? Status::NotOnTcgen05 : Status::KernelDoesNotFit;
+  Launch best;
+  for (const Kernel& k : table) {
+    if (only != nullptr && only != &k) continue;
+    Launch launch;
+    const Status made = launch_with(k, plan.problem, device, clusters_at_once, launch);
+    if (made == Status::Ok && is_better(launch, best)) best = launch;
+    if (made != Status::Ok && made != Status::NotOnTcgen05) status = made;
+  }
+  if (best.kernel == nullptr) return status;
+  plan.aligned = plan.unaligned = best;
+  return Status::Ok;
+}
+
+}  // namespace tcq::gemm

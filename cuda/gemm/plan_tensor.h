@@ -1,0 +1,36 @@
+// Plans for a device of compute capability 10.x: which kernel on tcgen05 a problem gets.
+//
+// Of the rows of a table that can compute it, the one whose tiles take the fewest clocks of the tensor cores: waves of
+// clusters by columns of a tile, as all rows of a type multiply at one rate. Of equal ones that with the wider tile, which
+// loads less. Example: bf16, 8192 x 8192 on 148 SMs: 2048 tiles of 128 x 256 are 14 waves, 4096 of 128 x 128 are 28; both
+// are 3584 columns, and the wider tile it is. Nothing is fitted: no chip was at hand.
+//
+// Needs no CUDA: tests plan with a table of their own. Hopper: cuda/gemm/plan.cc, which comes here.
+#pragma once
+
+#include <span>
+
+#include "cuda/gemm/gemm.h"
+#include "cuda/gemm/kernels.h"
+
+namespace tcq::gemm {
+
+constexpr bool has_tcgen05(const Device& device) {
+  return device.major == 10 && (device.minor == 0 || device.minor == 3);
+}
+
+// Of another device: is it Hopper, and is the problem one for it?
+Status check_hopper(const Problem& problem, const Device& device);
+
+// Clusters that run at one time; 0: the device cannot run this kernel.
+using ClustersAtOnce = int (*)(const Kernel&, const Device&);
+
+// Can the kernel compute the problem, if every pointer is a multiple of 16?
+bool computes_on_tcgen05(const Kernel& kernel, const Problem& problem);
+
+// Completes a plan that has a problem and is not empty: `aligned` and `unaligned` are the one launch, and check() refuses
+// pointers that it cannot take. `only`: null, or the one kernel to plan with. WrongArchitecture if the table is empty.
+Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, const Kernel* only,
+                       ClustersAtOnce clusters_at_once, Plan& plan);
+
+}  // namespace tcq::gemm

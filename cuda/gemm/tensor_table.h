@@ -1,0 +1,53 @@
+// The configurations of the GEMM on tcgen05 that are compiled, in a fixed order: rows of the table of kernels for compute
+// capability 10.x.
+//
+// Few, as each takes seconds to compile for each architecture: of the kinds that models use, a wide tile, which loads the
+// least, and a narrow one, which fills the device with fewer columns of D. Which one a problem gets:
+// cuda/gemm/plan_tensor.h. Each row is compiled in a source of its own, made of tensor_instance.cu.in; tests compile the
+// same rows to PTX and run them on the machine. Shapes: cuda/gemm/tensor_config.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/tensor_config.h"
+
+namespace tcq::gemm {
+
+template <Type In, int BlockN, int Stages, Major MajorB = Major::K,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using TensorRow = TensorConfig<In, Major::K, MajorB, BlockN, Stages, In, Factors>;
+
+template <Type In, int Stages, tcgen05::ScaleVec Factors>
+using ScaledRow = TensorRow<In, 128, Stages, Major::K, Factors>;
+
+using TensorTable =
+    std::tuple<TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
+               TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
+               TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
+               ScaledRow<Type::e4m3, 6, tcgen05::ScaleVec::Block32>,
+               ScaledRow<Type::e2m1, 6, tcgen05::ScaleVec::Block32>,
+               ScaledRow<Type::e2m1, 5, tcgen05::ScaleVec::Block16>>;
+inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
+
+template <std::size_t Row>
+using TensorRowConfig = std::tuple_element_t<Row, TensorTable>;
+
+// What the CUDA runtime calls the kernel of a row; defined where it is compiled.
+template <std::size_t Row>
+const void* tensor_function();
+
+// `function`: (std::integral_constant<std::size_t, row>) -> const void*.
+template <class Function>
+constexpr std::array<Kernel, tensor_rows> tensor_table(Function function) {
+  return [&]<std::size_t... Row>(std::index_sequence<Row...>) {
+    return std::array{
+        kernel_of<TensorRowConfig<Row>>(function(std::integral_constant<std::size_t, Row>{}))...};
+  }
+  (std::make_index_sequence<tensor_rows>{});
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,83 @@
+// Drawn problems on every row of the table of kernels on tcgen05 (cuda/gemm/tensor_table.h): D equal to the reference bit
+// for bit, nothing found, no Tensor Memory left. Types, majors, epilogues, sizes, strides, factors, values and how many
+// CTAs share the tiles are drawn. A few here, of which each row gets its share; TCQ_PROBLEMS=200 draws so many, TCQ_SEED=N
+// others. Skipped without nvcc.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sim/num/inputs/draw.h"
+#include "tests/run/tensor_gemm_run.h"
+#include "tests/run/tensor_rows.h"
+
+namespace tcq::tests {
+namespace {
+
+class TensorDrawn : public TensorKernels {};
+
+std::uint64_t number_or(const char* variable, std::uint64_t usual) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
+template <class T>
+T one_of(const std::vector<T>& values, Draw& draw) {
+  return values[static_cast<std::size_t>(draw.below(static_cast<int>(values.size())))];
+}
+
+std::vector<Type> outputs_of(Type in) {
+  if (in == Type::tf32) return {Type::f32};
+  if (bits(in) == 16) return {in, Type::f32};
+  return {Type::bf16, Type::f16, Type::f32};
+}
+
+// Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's unit.
+Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
+  Drawn s{.m = draw.in(1, 2 * row.block_m + 40),
+          .n = draw.in(1, row.block_n + 140),
+          .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
+  if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
+  if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
+  if (draw.one_in(4)) s.batch = 2;
+  return s;
+}
+
+Drawn drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
+  Draw draw(seed);
+  Drawn s = sizes_for(row, draw);
+  const bool scaled = row.scale_vec != tcgen05::ScaleVec::Default;
+  if (scaled) s.k += s.k % 2;
+  s.out = one_of(outputs_of(row.in), draw);
+  s.activation = static_cast<Activation>(draw.below(activation_count));
+  if (draw.one_in(3)) s.activation = Activation::None;
+  if (is_gated(s.activation)) s.n += s.n % 2;
+  if (!is_gated(s.activation) && draw.one_in(2)) s.beta = one_of<float>({1, 0.5f, -3}, draw);
+  s.biased = draw.one_in(2);
+  s.pad = one_of<int>({0, 0, 1, 8}, draw);
+  if (draw.one_in(3)) s.alpha = 0.375f;
+  s.edges = scaled && draw.one_in(2);
+  const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
+  if (is_fp8(row.in) && !scaled)
+    s.scales = {one_of<gemm::Scaling>(
+                    {gemm::Scaling::None, gemm::Scaling::Tensor, gemm::Scaling::RowColumn}, draw),
+                major(), major(), draw.below(3)};
+  s.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
+  s.seed = seed;
+  return s;
+}
+
+TEST_F(TensorDrawn, EveryBitAndNoFinding) {
+  const std::uint64_t problems = number_or("TCQ_PROBLEMS", 2 * tensor_table().size());
+  const std::uint64_t seed = number_or("TCQ_SEED", 18);
+  for (std::uint64_t i = 0; i < problems; ++i) {
+    const std::size_t row = i % tensor_table().size();
+    const std::uint64_t own = mix(seed * 1000 + i);
+    SCOPED_TRACE("TCQ_SEED=" + std::to_string(seed) + ", problem " + std::to_string(i));
+    expect_bits(tensor_row(row), drawn_for(tensor_table()[row], own),
+                static_cast<int>(own % 3) + 1);
+  }
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -1,0 +1,188 @@
+// Plans for compute capability 10.x: which row of the table a problem gets, what is refused, and in words. No device and
+// no CUDA: cuda/gemm/plan_tensor.h plans with the table that the tests compile.
+#include <cstdint>
+
+#include "tests/run/tensor_rows.h"
+
+namespace tcq::tests {
+namespace {
+
+using gemm::BlockScaling;
+using gemm::Device;
+using gemm::Plan;
+using gemm::Problem;
+using gemm::Status;
+
+Problem product(std::int64_t m, std::int64_t n, std::int64_t k, Type in = Type::bf16) {
+  Problem p{.m = m, .n = n, .k = k, .in = in};
+  if (in == Type::f16) p.out = Type::f16;
+  if (in == Type::tf32) p.out = Type::f32;
+  return p;
+}
+
+Problem scaled(Type in, BlockScaling scaling) {
+  Problem p = product(512, 512, 512, in);
+  p.block_scaling = scaling;
+  return p;
+}
+
+Plan planned(const Problem& p, const Device& device = b200) {
+  EXPECT_EQ(gemm::check(p), Status::Ok);
+  Plan plan;
+  EXPECT_EQ(tensor_plan(p, plan, device), Status::Ok);
+  return plan;
+}
+
+Status refused(const Problem& p, const Device& device = b200) {
+  EXPECT_EQ(gemm::check(p), Status::Ok);
+  Plan plan;
+  return tensor_plan(p, plan, device);
+}
+
+TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
+  for (const gemm::Kernel& row : tensor_table()) {
+    // Rows of tiles for each SM: one wave of the wide tile, two of the narrow one.
+    Problem p = product(128 * 160, row.block_n, 512, row.in);
+    p.major_b = row.major_b;
+    if (row.scale_vec != tcgen05::ScaleVec::Default)
+      p.block_scaling = block_scaling_of(row.scale_vec);
+    for (const int minor : {0, 3})
+      EXPECT_EQ(planned(p, {0, 10, minor, 160}).aligned.kernel, &row) << name(row);
+  }
+}
+
+// 8192 x 8192: 14 waves of 256 columns or 28 of 128, the same; 128 columns: one wave of either.
+TEST(TensorPlan, FewestColumnsInTurnThenTheWiderTile) {
+  EXPECT_EQ(planned(product(8192, 8192, 512)).aligned.kernel->block_n, 256);
+  EXPECT_EQ(planned(product(8192, 128, 512)).aligned.kernel->block_n, 128);
+  // 64 tiles of 128 columns in one wave, 32 of 256 in one that is twice as long.
+  EXPECT_EQ(planned(product(1024, 1024, 512)).aligned.kernel->block_n, 128);
+  // 37 rows of tiles: 148 of 256 columns fill the device once, 296 of 128 twice.
+  const Plan full = planned(product(37 * 128, 1024, 512));
+  EXPECT_EQ(full.aligned.kernel->block_n, 256);
+  EXPECT_EQ(full.aligned.clusters, 148);
+}
+
+TEST(TensorPlan, ALimitOfSmsIsKept) {
+  Problem p = product(8192, 8192, 512);
+  p.sm_limit = 20;
+  EXPECT_EQ(planned(p).aligned.clusters * cluster_size(*planned(p).aligned.kernel), 20);
+  EXPECT_EQ(refused(p, {.major = 10, .minor = 0, .sm_count = 0}), Status::NoDevice);
+}
+
+TEST(TensorPlan, OtherArchitecturesAreRefused) {
+  const Problem p = product(512, 512, 512);
+  for (const Device& d : {Device{0, 9, 0, 132}, Device{0, 10, 1, 148}, Device{0, 12, 0, 148}})
+    EXPECT_EQ(refused(p, d), Status::WrongArchitecture) << d.major << "." << d.minor;
+  Plan plan;
+  plan.problem = gemm::resolved(p);
+  EXPECT_EQ(gemm::plan_on_tcgen05(b200, {}, nullptr, clusters_by_size, plan),
+            Status::WrongArchitecture);
+}
+
+TEST(TensorPlan, HopperRefusesFactorsOfBlocks) {
+  const Device h200 = {0, 9, 0, 132};
+  EXPECT_EQ(gemm::check_hopper(product(512, 512, 512), h200), Status::Ok);
+  for (const auto& [in, scaling] : {std::pair{Type::e4m3, BlockScaling::Ue8m0Block32},
+                                    {Type::e2m1, BlockScaling::Ue8m0Block32},
+                                    {Type::e2m1, BlockScaling::Ue4m3Block16}}) {
+    EXPECT_EQ(gemm::check_hopper(scaled(in, scaling), h200), Status::NeedsTcgen05);
+    EXPECT_EQ(gemm::check_hopper(scaled(in, scaling), {0, 8, 0, 108}), Status::WrongArchitecture);
+    EXPECT_EQ(refused(scaled(in, scaling)), Status::Ok);
+  }
+  EXPECT_EQ(gemm::check_hopper(product(512, 512, 512), {0, 9, 0, 0}), Status::NoDevice);
+}
+
+TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
+  Problem p = product(512, 512, 512);
+  p.major_a = Major::MN;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+  p = product(512, 512, 512, Type::s8);
+  p.out = Type::s32;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+  EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
+  EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
+  p = product(512, 512, 512, Type::e4m3);
+  p.promotes = true;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+  p = product(512, 512, 512);
+  p.grouping = gemm::Grouping::Ends;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+  p = product(1 << 28, 1 << 28, 64);
+  EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+TEST(TensorPlan, TheOneKernelAskedFor) {
+  const Problem p = product(8192, 8192, 512);
+  Plan plan;
+  EXPECT_EQ(tensor_plan(p, plan, b200, &tensor_table()[1]), Status::Ok);
+  EXPECT_EQ(plan.aligned.kernel, &tensor_table()[1]);
+  const gemm::Kernel other = tensor_table()[1];
+  EXPECT_EQ(tensor_plan(p, plan, b200, &other), Status::KernelDoesNotFit);
+  EXPECT_EQ(tensor_plan(product(8192, 8192, 512, Type::f16), plan, b200, &tensor_table()[1]),
+            Status::KernelDoesNotFit);
+}
+
+TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
+  const auto status = [](Type in, BlockScaling scaling, auto change) {
+    Problem p = scaled(in, scaling);
+    change(p);
+    return gemm::check(p);
+  };
+  const auto as_is = [](Problem&) {};
+  EXPECT_EQ(status(Type::bf16, BlockScaling::Ue8m0Block32, as_is), Status::UnsupportedScaling);
+  EXPECT_EQ(status(Type::e4m3, BlockScaling::Ue4m3Block16, as_is), Status::UnsupportedScaling);
+  EXPECT_EQ(status(Type::e2m1, BlockScaling::None, as_is), Status::UnsupportedScaling);
+  EXPECT_EQ(status(Type::e4m3, static_cast<BlockScaling>(3), as_is), Status::UnsupportedScaling);
+  EXPECT_EQ(status(Type::e2m1, BlockScaling::Ue4m3Block16, [](Problem& p) { p.k = 511; }),
+            Status::UnsupportedScaling);
+  const auto mxfp8 = [&](auto change) {
+    return status(Type::e4m3, BlockScaling::Ue8m0Block32, change);
+  };
+  EXPECT_EQ(mxfp8([](Problem& p) { p.major_a = Major::MN; }), Status::UnsupportedScaling);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.major_b = Major::MN; }), Status::UnsupportedScaling);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.promotes = true; }), Status::UnsupportedScaling);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.scaling = gemm::Scaling::Tensor; }),
+            Status::UnsupportedScaling);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.grouping = gemm::Grouping::Ends; }),
+            Status::UnsupportedGrouping);
+  EXPECT_EQ(status(Type::e2m1, BlockScaling::Ue4m3Block16, [](Problem& p) { p.in_b = Type::e4m3; }),
+            Status::UnsupportedTypes);
+}
+
+template <class T>
+const T* at(std::uintptr_t address) {
+  return reinterpret_cast<const T*>(address);
+}
+
+TEST(TensorPlan, PointersThatTheKernelCannotTake) {
+  const Plan plan = planned(scaled(Type::e2m1, BlockScaling::Ue4m3Block16));
+  const auto with = [&](auto change) {
+    gemm::Pointers x{at<void>(4096), at<void>(4096), nullptr, const_cast<void*>(at<void>(8192))};
+    x.scale_codes_a = x.scale_codes_b = at<std::uint8_t>(4096);
+    change(x);
+    return gemm::check(plan, x, {});
+  };
+  EXPECT_EQ(with([](gemm::Pointers&) {}), Status::Ok);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.a = at<void>(4104); }), Status::NotOnTcgen05);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.b = at<void>(4097); }), Status::NotOnTcgen05);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.d = const_cast<void*>(at<void>(8194)); }), Status::Ok);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.scale_codes_a = nullptr; }), Status::NullPointer);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.scale_codes_b = nullptr; }), Status::NullPointer);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.scale_codes_a = at<std::uint8_t>(4104); }),
+            Status::Misaligned);
+  EXPECT_EQ(with([](gemm::Pointers& x) { x.scale_codes_b = at<std::uint8_t>(4104); }),
+            Status::Misaligned);
+}
+
+TEST(TensorPlan, SaysThatNothingHasRunOnSilicon) {
+  const std::string text = describe(planned(scaled(Type::e2m1, BlockScaling::Ue4m3Block16)));
+  for (const char* words :
+       {"this kernel has not run on silicon", "tcgen05", "columns of Tensor Memory", "64 at a time",
+        "factors: ue4m3 of 16 of K"})
+    EXPECT_NE(text.find(words), text.npos) << words << "\n" << text;
+  EXPECT_EQ(text.find("wgmma"), text.npos) << text;
+}
+
+}  // namespace
+}  // namespace tcq::tests

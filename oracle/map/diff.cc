@@ -17,11 +17,11 @@
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr int lanes_per_warp = 32;
 constexpr int lanes_per_quad = 4;
 constexpr std::string_view expected = "two layouts, each MNEMONIC MATRIX [keys]";
 
@@ -139,7 +139,7 @@ std::vector<Pair> pairs_of(const Question& question) {
 // ---- Comparison ---------------------------------------------------------------------------------
 
 using Source = std::pair<int, int>;  // register, part
-using Packing =
+using RegisterPacking =
     std::map<int, std::vector<Source>>;  // register of `to` -> what is in it, lowest first
 
 struct Comparison {
@@ -149,15 +149,15 @@ struct Comparison {
   int same_thread = 0;
   int same_quad = 0;
   int same_warp = 0;
-  std::optional<Coords> first = {};     // row and column of the first that changes threads
-  std::optional<Packing> packing = {};  // of every thread alike, if all stay
+  std::optional<Coords> first = {};             // row and column of the first that changes threads
+  std::optional<RegisterPacking> packing = {};  // of every thread alike, if all stay
 };
 
 int quad(const Coords& at) { return at[0] / lanes_per_quad; }
 int warp(const Coords& at) { return at[0] / lanes_per_warp; }
 
 // The packing of each thread, from part to source; empty if threads differ.
-std::optional<Packing> packing_of(const Pair& p, const Comparison& c, int col) {
+std::optional<RegisterPacking> packing_of(const Pair& p, const Comparison& c, int col) {
   std::map<int, std::map<int, std::map<int, Source>>> threads;
   for (int row = 0; row < c.rows; ++row)
     for (int k = 0; k < c.cols; ++k) {
@@ -168,7 +168,7 @@ std::optional<Packing> packing_of(const Pair& p, const Comparison& c, int col) {
   const auto& one = threads.begin()->second;
   for (const auto& [thread, registers] : threads)
     if (registers != one) return std::nullopt;
-  Packing packing;
+  RegisterPacking packing;
   for (const auto& [reg, parts] : one)
     for (const auto& [part, source] : parts) packing[reg].push_back(source);
   return packing;
@@ -195,7 +195,7 @@ Comparison compare(const Pair& p) {
 std::optional<int> register_step(const Pair& p, const Comparison& c) {
   std::optional<int> step;
   for (int col = p.col + c.cols; col + c.cols <= p.from.cols; col += c.cols) {
-    const std::optional<Packing> later = packing_of(p, c, col);
+    const std::optional<RegisterPacking> later = packing_of(p, c, col);
     if (!later) return std::nullopt;
     const int runs = (col - p.col) / c.cols;
     for (const auto& [reg, sources] : *c.packing)
@@ -294,7 +294,7 @@ std::string text_of(const Pair& p, const Comparison& c) {
                    : text + "\nwhich register it moves to depends on the thread";
 }
 
-Value packing_value(const Packing& packing) {
+Value packing_value(const RegisterPacking& packing) {
   Value::List all;
   for (const auto& [reg, sources] : packing)
     all.push_back(Value::Members{

@@ -17,7 +17,7 @@ using warp_mma::Slot;
 
 constexpr std::array<std::string_view, 4> matrices = {"A", "B", "C", "D"};
 
-std::string_view matrix_from(const Question& question) {
+std::string_view mma_matrix_from(const Question& question) {
   const std::string_view word = word_at(question, 1, "a matrix, A, B, C or D, after the mnemonic");
   for (const std::string_view matrix : matrices)
     if (same_word(word, matrix)) return matrix;
@@ -78,7 +78,7 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
   return map;
 }
 
-Keys keys_from(const Question& question, Ask ask) {
+Keys mma_keys_from(const Question& question, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col"});
   if (ask == Ask::Place)
@@ -89,18 +89,18 @@ Keys keys_from(const Question& question, Ask ask) {
   return Keys(words, {});
 }
 
-Asked read(const Question& question, Ask ask) {
-  const std::string_view matrix = matrix_from(question);
+Asked read_warp_mma(const Question& question, Ask ask) {
+  const std::string_view matrix = mma_matrix_from(question);
   if (ask == Ask::Bytes)
     throw UsageError("mma takes its operands from registers: expected where, what or table");
   if (question.options.inputs)
     throw UsageError("--inputs explains outputs of wgmma and tcgen05.mma: expected one of them");
   const WarpMma mma = parse_warp_mma(question.words[0]);
-  return {keys_from(question, ask), map_of(mma, matrix)};
+  return {mma_keys_from(question, ask), map_of(mma, matrix)};
 }
 
 }  // namespace
 
-const Family warp_mma_family = {is_warp_mma, read};
+const Family warp_mma_family = {is_warp_mma, read_warp_mma};
 
 }  // namespace tcq::oracle

@@ -323,7 +323,7 @@ void refuse_inputs(const Question& question, const Keys& keys, Sort sort, std::s
   refuse_input_keys(question, keys);
 }
 
-Asked read(const Question& question, Ask ask) {
+Asked read_tensor_memory(const Question& question, Ask ask) {
   const std::string_view matrix = matrix_from(question);
   Asked asked{Keys(words_from(question, 2), all_keys(ask)), {}};
   const Tcgen05Instruction instruction = take_instruction(question, asked.keys, matrix, ask);
@@ -351,6 +351,6 @@ Asked read(const Question& question, Ask ask) {
 
 }  // namespace
 
-const Family tensor_memory_family = {is_tcgen05, read};
+const Family tensor_memory_family = {is_tcgen05, read_tensor_memory};
 
 }  // namespace tcq::oracle

@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "oracle/map/units.h"
+
 namespace tcq::oracle {
 namespace {
 
 using namespace tcgen05;
 
-constexpr int byte_bits = 8;
-constexpr Coords no_element = {-1, -1};
+constexpr Coords no_factor = {-1, -1};
 
 int across(const ScaleBuffer& buffer) { return buffer.split ? buffer.mn / 2 : buffer.mn; }
 
@@ -75,9 +76,9 @@ Map map_of(const ScaleBlocks& b) {
     return std::vector<Coords>{{both ? both_ctas : e[0] / height, start + offset(e), 0}};
   };
   map.element_at = [=, factors = b.factors](const Coords& at) {
-    if (at[1] < start) return no_element;
+    if (at[1] < start) return no_factor;
     const ScaleFactor f = source_factor(buffer, factors, at[1] - start);
-    return f.mn < 0 ? no_element : Coords{f.mn + (both ? 0 : at[0] * height), f.s};
+    return f.mn < 0 ? no_factor : Coords{f.mn + (both ? 0 : at[0] * height), f.s};
   };
   map.addressing = {[=](const Coords& e) { return byte_bits * offset(e); }, b.start_bytes, 0,
                     swizzle_function(Swizzle::None)};

@@ -14,7 +14,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view example = "mma.m16n8k16.f32.bf16.bf16";
+constexpr std::string_view mma_example = "mma.m16n8k16.f32.bf16.bf16";
 
 struct TypeBits {
   std::string_view name;
@@ -112,7 +112,7 @@ void refuse_others(std::string_view mnemonic, const std::vector<std::string_view
 
 [[noreturn]] void throw_bad(std::string_view mnemonic, const std::string& why) {
   throw UsageError(fmt::format("unknown mnemonic {}: {}; expected a PTX opcode such as {}",
-                               quoted(mnemonic), why, example));
+                               quoted(mnemonic), why, mma_example));
 }
 
 int number_behind(std::string_view word, char letter) {

@@ -93,7 +93,6 @@ Activation activation_of(std::string_view word) {
   std::vector<std::string_view> names;
   for (int i = 0; i < activation_count; ++i) {
     const auto activation = static_cast<Activation>(i);
-    if (is_gated(activation)) continue;  // D would have another shape
     names.emplace_back(name(activation));
     if (same_word(word, names.back())) return activation;
   }
@@ -111,6 +110,10 @@ EpilogueWords epilogue_of(const std::vector<std::string>& texts, bool has_c) {
   epilogue.activation = activation_of(keys.text("activation", "none"));
   if (epilogue.beta != 0 && !has_c)
     throw UsageError("beta is not 0 and there is no C: expected --c C.npy");
+  if (is_gated(epilogue.activation) && has_c)
+    throw UsageError(fmt::format(
+        "activation={} makes a column of D of two of the product, and takes no C: expected no --c",
+        name(epilogue.activation)));
   return epilogue;
 }
 
@@ -216,6 +219,15 @@ Scaling scaling_of(std::string_view word) {
   throw_unknown("--scaling", word, names);
 }
 
+// What a rounding error is relative to, nobody has said of a product of two outputs.
+void check_errors(const Request& request) {
+  if (is_gated(request.epilogue.activation) && (request.errors || !request.svg.empty()))
+    throw UnmodelledError(
+        fmt::format("distances from float64 of activation={}: expected another activation with "
+                    "--errors and --svg",
+                    name(request.epilogue.activation)));
+}
+
 // Factors of a drawn product may be drawn as well; what was read has no need to be written.
 void check_factor_files(const Request& request, bool has_scaling) {
   const bool has_files = !request.scale_a.empty() && !request.scale_b.empty();
@@ -248,6 +260,7 @@ void read_rest(Request& request, const Texts& texts) {
   read_types(request, texts);
   read_scaling(request, texts);
   request.epilogue = epilogue_of(texts.epilogue, !request.c.empty());
+  check_errors(request);
   if (request.orders.empty())
     throw UsageError(
         "--order is missing: expected how K is summed, for example --order chain (tcq help gemm)");

@@ -81,13 +81,13 @@ constexpr std::array<Page, 22> pages = {{
      "copied: SFA and SFB row= col=FACTOR (or k=ELEMENT) in=global factors=K/32 counts bytes of "
      "the "
      "whole\n"
-     "matrix in blocks of 128 x 4, in=smem [factors= start=BYTE] those of one instruction. "
+     "matrix in blocks of 128 x 4 (blocks=8x4: as libraries have few rows), in=smem [factors= "
+     "start=BYTE] those of one instruction. "
      "ldmatrix "
      "and\n"
      "stmatrix (.m8n8.b16, and .m16n16, .m8n16, .m16n8 of bytes): D row= col= [matrix=]; thread\n"
      "ROWS*matrix + row supplies the address of a row. The warp's mma\n"
-     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=. C and D of wgmma in a CTA tile of "
-     "several\n"
+     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=, of m8n8k4 of f16 [product=]. C and D of wgmma in a CTA tile of several\n"
      "warpgroups: bM= bN= atoms=2x1x1, as CuTe's TiledMMA has it; threads count in the CTA.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
@@ -188,8 +188,9 @@ constexpr std::array<Page, 22> pages = {{
     {"diff", "LAYOUT LAYOUT [row=R col=C]",
      "where do two layouts of one matrix differ, and what joins them",
      "LAYOUT: MNEMONIC MATRIX [keys], in registers: D and A a=regs of wgmma, A B C D of mma, D of "
-     "ldmatrix\n"
-     "and stmatrix, whose 8 x 8 matrices are put down the rows first. Says which registers of the "
+     "tcgen05.ld\n"
+     "and st (a cell is an element), of ldmatrix and stmatrix, whose 8 x 8 matrices are put down the "
+     "rows first. Says which registers of the "
      "first make\n"
      "those of the second; if elements change threads, how far, and the order of the columns in "
      "which none\n"
@@ -338,9 +339,9 @@ ue8m0_block32, ue8m0_block16, ue4m3_block16: a byte for 32 or 16 of K, M x K/32,
 tcgen05.mma with .block_scale. Its kind is mxf8f6f4, of two e2m1 mxf4, with 16 mxf4nvf4, or kind= says it:
 chain:tcgen05,kind=mxf8f6f4. With --generate they are drawn; --save-scale-a, --save-scale-b FILE.
 Several --order: how their results differ from the first one's.
---c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|gelu_erf|silu (swiglu is
-not predicted here): every step rounded to f32. --out FILE for each --order: D, which appears when
-it is whole. --errors: distance from float64; --svg FILE: drawn for K = 128, 256, ... (--generate).
+--c FILE --bias FILE --epilogue alpha=X,beta=X,activation=none|relu|gelu|gelu_erf|silu|swiglu: every
+step rounded to f32. swiglu: D has N/2 columns, silu of an even column by the odd one behind it; no C.
+--out FILE for each --order: D, which appears when it is whole. --errors: distance from float64; --svg FILE: drawn for K = 128, 256, ... (--generate).
 --compare FILE: a device's D, bit by bit: how many differ, the first, the worst, and which rival
 order explains a sample of them. Status 1 if no --order has its bits.
 --shard i/n: the i-th of n bands of rows of D, i from 0, through all products. --list FILE: a line of such words for each

@@ -26,8 +26,9 @@ Answer answered_elsewhere(const Question& question) {
 // What a verb takes besides --json and --arch.
 enum class Takes { Nothing, Inputs, Terms, Family, Page, Styles, Tables, Picture, List };
 
-// Where a verb has mnemonics, in place of which a statement may be pasted: as its first word, or in every word.
-enum class Mnemonics { None, First, Each };
+// Where a verb has mnemonics, in place of which a statement may be pasted: as its first word, in every word, or behind
+// mnemonic=.
+enum class Mnemonics { None, First, Each, Key };
 
 struct Verb {
   std::string_view name;
@@ -45,8 +46,8 @@ constexpr std::array<Verb, 22> verbs = {
      {"what", what, Takes::Nothing, Mnemonics::First},
      {"table", table, Takes::Tables, Mnemonics::First},
      {"equation", equation, Takes::Nothing, Mnemonics::First},
-     {"decode", decode, Takes::Picture},
-     {"encode", encode},
+     {"decode", decode, Takes::Picture, Mnemonics::Key},
+     {"encode", encode, Takes::Nothing, Mnemonics::Key},
      {"bytes", bytes, Takes::List, Mnemonics::First},
      {"diff", diff, Takes::Nothing, Mnemonics::Each},
      {"banks", banks, Takes::Nothing, Mnemonics::First},
@@ -139,12 +140,16 @@ constexpr std::array<std::string_view, 19> keys_of_sums = {
     "type_d",     "selector", "saturate",   "scale_type", "scale_a_id", "scale_b_id",   "max_shift_b",
     "k96",        "sparse",   "half_split", "scale_input_d", "zero_column_mask"};
 
+// Words of descriptors need how A and B lie.
+constexpr std::array<std::string_view, 3> keys_of_words = {"a", "major_a", "major_b"};
+
 // A question whose pasted statements are read; keeps the words that it is made of.
 class Reworded {
  public:
   Reworded(const Question& question, const Verb& verb) : question_(question) {
     if (verb.mnemonics == Mnemonics::First) read(question.words, verb);
     if (verb.mnemonics == Mnemonics::Each) read_each(question.words, verb);
+    if (verb.mnemonics == Mnemonics::Key) read_key(question.words);
     if (words_.empty()) return;
     question_.words.assign(words_.begin(), words_.end());
   }
@@ -159,16 +164,32 @@ class Reworded {
   }
 
  private:
-  bool read(std::span<const std::string_view> words, const Verb& verb) {
-    const bool sums = verb.name == "mma";
-    auto pasted = read_pasted(words, sums ? std::span<const std::string_view>(keys_of_sums)
-                                          : std::span<const std::string_view>());
+  using Words = std::span<const std::string_view>;
+
+  bool read(Words words, const Verb& verb) {
+    return read(words, verb.name == "mma" ? Words(keys_of_sums) : Words());
+  }
+  bool read(Words words, Words takes) {
+    auto pasted = read_pasted(words, takes);
     if (!pasted) return false;
     words_.insert(words_.end(), pasted->words.begin(), pasted->words.end());
     note_ = pasted->note;
     return true;
   }
-  void read_each(std::span<const std::string_view> words, const Verb& verb) {
+  // The statement may have blanks: it goes on to the last word, or to the keys at the end.
+  void read_key(Words words) {
+    constexpr std::string_view key = "mnemonic=";
+    const auto at = std::find_if(words.begin(), words.end(),
+                                 [&](std::string_view word) { return word.starts_with(key); });
+    if (at == words.end()) return;
+    std::vector<std::string_view> behind(at, words.end());
+    behind[0].remove_prefix(key.size());
+    words_.assign(words.begin(), at);
+    const std::size_t begin = words_.size();
+    if (!read(behind, Words(keys_of_words))) return words_.clear();
+    words_[begin].insert(0, key);
+  }
+  void read_each(Words words, const Verb& verb) {
     for (std::size_t i = 0; i < words.size(); ++i)
       if (!read(words.subspan(i, 1), verb)) words_.emplace_back(words[i]);
   }

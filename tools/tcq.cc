@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -22,20 +21,19 @@
 #include "oracle/answer/words.h"
 #include "oracle/gemm/command_line.h"
 #include "oracle/gemm/gemm.h"
-#include "oracle/run/run.h"
 #include "oracle/help.h"
 #include "oracle/ptx/check_stream.h"
 #include "oracle/recording/recording.h"
+#include "oracle/run/run.h"
 
 namespace {
 
 using tcq::oracle::Answer;
 using tcq::oracle::CheckStream;
 using tcq::oracle::LineReader;
+using tcq::oracle::OptionReader;
 using tcq::oracle::Options;
 using tcq::oracle::Question;
-using tcq::oracle::refuse_empty_values;
-using tcq::oracle::refuse_unknown_options;
 using tcq::oracle::Status;
 using tcq::oracle::Style;
 using tcq::oracle::terminal_text;
@@ -91,35 +89,27 @@ Style style_of(const Flags& flags) {
                           : Style::Text;
 }
 
-CommandLine parse(int argc, char** argv) {
+CommandLine parse(const std::vector<std::string>& words) {
   CommandLine result;
   Flags flags;
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
+  OptionReader reader;
   Options& options = result.options;
-  app.add_flag("-h,--help", result.help);
-  app.add_flag("-v,--version", result.version);
-  app.add_flag("--stdin", result.from_stdin);
-  app.add_flag("--json", flags.json);
-  app.add_flag("--csv", flags.csv);
-  app.add_flag("--markdown", flags.markdown);
-  app.add_flag("--asciidoc", flags.asciidoc);
-  app.add_flag("--transpose", options.transpose);
-  app.add_flag("--inputs", options.inputs);
-  app.add_flag("--explain", options.explain);
-  app.add_option("--by", flags.by);
-  app.add_option("--svg", options.svg_path);
-  app.add_option("-a,--arch", options.arch);
-  app.add_option("--family", options.family);
-  app.add_option("words", result.words);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(tcq::oracle::printable(error.what()));
-  }
-  refuse_unknown_options(app);
-  refuse_empty_values(app);
+  reader.flag("-h,--help", result.help);
+  reader.flag("-v,--version", result.version);
+  reader.flag("--stdin", result.from_stdin);
+  reader.flag("--json", flags.json);
+  reader.flag("--csv", flags.csv);
+  reader.flag("--markdown", flags.markdown);
+  reader.flag("--asciidoc", flags.asciidoc);
+  reader.flag("--transpose", options.transpose);
+  reader.flag("--inputs", options.inputs);
+  reader.flag("--explain", options.explain);
+  reader.word("--by", flags.by);
+  reader.word("--svg", options.svg_path);
+  reader.word("-a,--arch", options.arch);
+  reader.word("--family", options.family);
+  reader.rest("words", result.words);
+  reader.read(words);
   options.style = style_of(flags);
   constexpr std::string_view orders[] = {"slot", "element"};
   if (std::find(std::begin(orders), std::end(orders), flags.by) == std::end(orders))
@@ -339,7 +329,7 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (const Program* program = program_of(words)) return run_program(*program, words);
-    return run(parse(argc, argv));
+    return run(parse(words));
   } catch (const UsageError& error) {
     return complain(error.what());
   } catch (const std::exception& error) {

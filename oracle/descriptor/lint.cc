@@ -20,7 +20,7 @@ namespace {
 using wgmma::Extent;
 using wgmma::MatrixDescriptor;
 
-struct Arch {
+struct WgmmaWord {
   using Format = wgmma::MatrixDescriptorFormat;
   using SwizzleMode = wgmma::SwizzleMode;
   static constexpr std::string_view rest_rule = "are set";
@@ -41,8 +41,8 @@ void lint_tcgen05(std::uint64_t word, Sentences& out) {
 void lint_word(std::uint64_t word, Sentences& out) {
   using Constant = tcgen05::DescriptorConstant;
   lint_tcgen05(word, out);
-  lint_gaps<Arch>(Constant::holds(word) ? word & ~Constant::mask : word, out);
-  lint_units<Arch>(word, out);
+  lint_gaps<WgmmaWord>(Constant::holds(word) ? word & ~Constant::mask : word, out);
+  lint_units<WgmmaWord>(word, out);
   lint_phase(wgmma::decode(word), out);
 }
 
@@ -231,7 +231,8 @@ void lint_use(std::uint64_t word, const DescriptorUse& use, const Known& known, 
 
 DescriptorRemarks remarks_on(std::uint64_t word, const DescriptorUse& use) {
   DescriptorRemarks out;
-  if (lint_published<Arch>(word, out.lints)) return out;  // every other field is wrong likewise
+  if (lint_published<WgmmaWord>(word, out.lints))
+    return out;  // every other field is wrong likewise
   lint_word(word, out.lints);
   const MatrixDescriptor d = wgmma::decode(word);
   if (!use.form || !use.major) {

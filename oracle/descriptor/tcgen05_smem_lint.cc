@@ -17,14 +17,14 @@ namespace {
 
 using namespace tcgen05;
 
-struct Arch {
+struct Tcgen05Word {
   using Format = SmemDescriptorFormat;
   using SwizzleMode = tcgen05::SwizzleMode;
   static constexpr std::string_view rest_rule = "are reserved and must be 0";
   static constexpr std::string_view rest_effect = "";
   static bool looks_published(std::uint64_t word) { return tcgen05::looks_published(word); }
   static SmemDescriptor published(std::uint64_t word) {
-    return decode(from_wgmma(wgmma::encode(published::decode(word))));
+    return tcgen05::decode(from_wgmma(wgmma::encode(published::decode(word))));
   }
 };
 
@@ -122,12 +122,13 @@ void note_lbo(const SmemDescriptor& d, const std::optional<SmemUse>& use, Senten
 
 DescriptorRemarks remarks_on_smem(std::uint64_t word, const std::optional<SmemUse>& use) {
   DescriptorRemarks out;
-  if (lint_published<Arch>(word, out.lints)) return out;  // every other field is wrong likewise
-  const SmemDescriptor d = decode(word);
+  if (lint_published<Tcgen05Word>(word, out.lints))
+    return out;  // every other field is wrong likewise
+  const SmemDescriptor d = tcgen05::decode(word);
   lint_constant(word, out.lints);
-  lint_gaps<Arch>(word, out.lints);
+  lint_gaps<Tcgen05Word>(word, out.lints);
   remark_on_swizzle_code(word, use, out);
-  lint_units<Arch>(word, out.lints);
+  lint_units<Tcgen05Word>(word, out.lints);
   lint_phase(d, out.lints);
   lint_lbo_mode(d, out.lints);
   if (use)

@@ -40,15 +40,15 @@ constexpr std::array<std::string_view, 10> formats = {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-std::uint64_t word_of(const Question& question, std::string_view example) {
+std::uint64_t word_from(const Question& question, std::string_view example) {
   return parse_number(word_at(question, 1, fmt::format("a word such as {}", example)), "word");
 }
 
 // CUTLASS hands the instruction descriptor on in the upper half of 64 bits.
-std::uint32_t narrow_word_of(const Question& question, std::string_view example) {
+std::uint32_t narrow_word_from(const Question& question, std::string_view example) {
   using Low = Field<0, 32>;
   using High = Field<32, 32>;
-  const std::uint64_t word = word_of(question, example);
+  const std::uint64_t word = word_from(question, example);
   if (Low::fits(word)) return static_cast<std::uint32_t>(word);
   throw UsageError(fmt::format(
       "{} has more than 32 bits: expected a 32-bit word such as {}{}",
@@ -77,7 +77,7 @@ constexpr int smem_bits = 64;
 
 template <class F>
 std::string smem_value(F, std::uint64_t word) {
-  const SmemDescriptor d = decode(word);
+  const SmemDescriptor d = tcgen05::decode(word);
   if constexpr (std::is_same_v<F, SwizzleMode>)
     return name(d.swizzle);
   else if constexpr (std::is_same_v<F, LboMode>)
@@ -119,7 +119,7 @@ std::optional<SmemUse> smem_use_from(const Keys& keys) {
 }
 
 DecodedWord decode_smem(const Question& question) {
-  const std::uint64_t word = word_of(question, "0x4000404000010040");
+  const std::uint64_t word = word_from(question, "0x4000404000010040");
   const Keys keys(words_from(question, 2), smem_use_keys);
   return {std::string(smem_format),
           hex_word(word, smem_bits),
@@ -228,7 +228,7 @@ OpcodeChoice opcode_from(const Keys& keys) {
 }
 
 DecodedWord decode_idesc(const Question& question, Kind kind) {
-  const std::uint32_t word = narrow_word_of(question, "0x08400010");
+  const std::uint32_t word = narrow_word_from(question, "0x08400010");
   const Keys keys(words_from(question, 2), opcode_keys, {idesc::Sparse::name});
   const InstructionDescriptor d = decode(word, kind);
   return with_idesc_format(kind, [&](auto format) {
@@ -297,7 +297,7 @@ std::optional<MaskUse> mask_use_from(const Keys& keys) {
 }
 
 DecodedWord decode_mask(const Question& question) {
-  const std::uint64_t word = word_of(question, "0x0003028000000000");
+  const std::uint64_t word = word_from(question, "0x0003028000000000");
   const Keys keys(words_from(question, 2), {}, {"m", "n"});
   return {std::string(mask_format),
           hex_word(word, mask_bits),
@@ -361,7 +361,7 @@ EncodedWord encode_mask(const Question& question) {
 constexpr int tmem_bits = 32;
 
 DecodedWord decode_tmem(const Question& question) {
-  const std::uint32_t word = narrow_word_of(question, "0x00200010");
+  const std::uint32_t word = narrow_word_from(question, "0x00200010");
   const Keys keys(words_from(question, 2), {});
   return {std::string(tmem_format),
           hex_word(word, tmem_bits),

@@ -62,6 +62,16 @@ std::uint32_t word_of(float sum) {
   return std::isnan(sum) ? canonical_nan_f32 : std::bit_cast<std::uint32_t>(sum);
 }
 
+std::int64_t sums_of_output(const Gemm& g) { return is_gated(g.activation) ? 2 : 1; }
+static_assert(fast::plain_columns % 2 == 0);  // a pair is in one panel
+
+// `col` of the product is the column of the first sum.
+std::uint32_t finished(const Gemm& g, const GemmData& data, const float* sums, std::int64_t row,
+                       std::int64_t col) {
+  if (sums_of_output(g) == 1) return finish_output(g, data, word_of(sums[0]), 0, row, col);
+  return finish_pair(g, data, word_of(sums[0]), word_of(sums[1]), 0, row, col);
+}
+
 constexpr std::int64_t piece_rows = 128;  // of a panel: enough to be worth decoding its columns
 
 // Rows [first, end) of an entry's band, and the columns of a panel.
@@ -76,13 +86,13 @@ void predict_piece(const Problem& problem, Engine engine, const Gemm& g, const G
                    std::span<const Line> rows, const Piece& piece, void* d) {
   const std::int64_t count = std::min<std::int64_t>(fast::plain_columns, g.n - piece.panel);
   const Line columns = panel_of(problem, piece.entry, piece.panel, count);
+  const std::int64_t halves = sums_of_output(g);
   for (std::int64_t row = piece.first; row < piece.end; ++row) {
     const Sums sums = sums_of(engine, rows[static_cast<std::size_t>(row)], columns);
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; i += halves) {
       const std::int64_t col = piece.panel + i;
-      store_element(
-          g.out, d, row * g.d.ld + col,
-          finish_output(g, data, word_of(sums[static_cast<std::size_t>(i)]), 0, row, col));
+      store_element(g.out, d, row * g.d.ld + col / halves,
+                    finished(g, data, sums.data() + i, row, col));
     }
   }
 }
@@ -148,7 +158,7 @@ Gemm gemm_of(const Problem& problem, const Order& order, Rows band) {
 void predict_band(const Problem& problem, const Order& order, Rows band, int threads, char* d) {
   const Gemm g = gemm_of(problem, order, band);
   if (is_instruction(order)) return compute_gemm(g, data_from(problem, band.first), d, threads);
-  const std::int64_t bytes = g.m * g.n * static_cast<std::int64_t>(element_bytes(g.out));
+  const std::int64_t bytes = g.m * g.d.ld * static_cast<std::int64_t>(element_bytes(g.out));
   for (std::int64_t e = 0; e < g.batch; ++e)
     predict_loose(problem, order, g, band.first + e * g.m, threads, d + e * bytes);
 }
@@ -159,7 +169,8 @@ bool predict(const Problem& problem, const Order& order, Rows rows, int threads,
              const Pulse& pulse) {
   using Clock = std::chrono::steady_clock;
   Bands bands(problem);
-  const std::size_t row_bytes = static_cast<std::size_t>(problem.n) * element_bytes(problem.out);
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(problem.columns()) * element_bytes(problem.out);
   for (std::int64_t row = rows.first; row < rows.end;) {
     if (!pulse(row - rows.first)) return false;
     const Rows band = band_from(problem, row, rows.end, bands.rows());
@@ -177,9 +188,10 @@ std::uint32_t predict_one(const Problem& problem, const Order& order, std::int64
   const Gemm g = gemm_of(problem, order);
   const GemmData data = data_from(problem, row);
   if (is_instruction(order)) return gemm_output(g, data, 0, 0, col);
-  const Line panel = panel_of(problem, row / problem.m, col, 1);
+  const std::int64_t halves = sums_of_output(g);
+  const Line panel = panel_of(problem, row / problem.m, halves * col, halves);
   const Sums sums = sums_of(order.engine, row_of(problem, row), panel);
-  return finish_output(g, data, word_of(sums[0]), 0, 0, col);
+  return finished(g, data, sums.data(), 0, halves * col);
 }
 
 GemmErrors errors_of(const Problem& problem, const Order& order, Rows rows, const void* d) {

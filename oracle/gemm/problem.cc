@@ -93,9 +93,18 @@ void check_output_type(const Request& request, const Problem& problem) {
 }
 
 void check_output_shape(const std::string& path, const Matrix& matrix, const Problem& problem) {
-  if (matrix.rows == problem.m && matrix.cols == problem.n) return;
+  if (matrix.rows == problem.m && matrix.cols == problem.columns()) return;
   throw UsageError(fmt::format("{}: has shape {}: expected {} x {}", shown_path(path),
-                               shape_text(matrix), problem.m, problem.n));
+                               shape_text(matrix), problem.m, problem.columns()));
+}
+
+void check_columns(const Problem& problem) {
+  const Activation activation = problem.epilogue.activation;
+  if (is_gated(activation) && problem.n % 2 != 0)
+    throw UsageError(fmt::format(
+        "activation={} makes a column of D of two of the product: expected an even N, and B has "
+        "{} columns",
+        name(activation), problem.n));
 }
 
 void read_c(const Request& request, Problem& problem, Batch& batch) {
@@ -162,7 +171,7 @@ Matrix read_result(const Request& request, const Problem& problem) {
   if (d.batch != problem.batch)
     throw UsageError(fmt::format("{}: has shape {}: expected {} x {} x {}",
                                  shown_path(request.compare), shape_text(d), problem.batch,
-                                 problem.m, problem.n));
+                                 problem.m, problem.columns()));
   return row_major(problem.out, std::move(d));
 }
 
@@ -172,7 +181,7 @@ Problem load_problem(const Request& request) {
   problem.out = request.has_out_type ? request.out_type : wgmma::widest_d(request.a);
   const Sizes& s = request.sizes;
   if (request.generated) {
-    check_fits(problem.out, s.m, s.n, s.batch.value_or(1));
+    check_fits(problem.out, s.m, request.epilogue.columns(s.n), s.batch.value_or(1));
     check_rows(s.batch.value_or(1), s.m);
     DrawnProduct drawn = draw_product(request);
     problem.a = std::move(drawn.a);
@@ -187,6 +196,7 @@ Problem load_problem(const Request& request) {
   problem.m = problem.a.rows;
   problem.n = problem.b.cols;
   problem.epilogue = request.epilogue;
+  check_columns(problem);
   read_factors(request, problem, batch);
   check_output_type(request, problem);
   read_c(request, problem, batch);
@@ -205,8 +215,8 @@ Gemm gemm_of(const Problem& problem, const Order& order) {
   g.batch = problem.batch;
   g.a.batch = problem.a.product_step();
   g.b.batch = problem.b.product_step();
-  g.c.ld = g.d.ld = problem.n;
-  g.d.batch = problem.m * problem.n;
+  g.c.ld = g.d.ld = problem.columns();
+  g.d.batch = problem.m * g.d.ld;
   if (problem.c) g.c.batch = problem.c->product_step();
   if (problem.bias) g.bias_batch = problem.bias->product_step();
   g.alpha = problem.epilogue.alpha;

@@ -1,7 +1,7 @@
 // What is multiplied: operands from files or drawn from a seed, C and bias, and their shapes agreeing.
 //
-// A is M x K and B is K x N, D and C are M x N, bias has N elements. Where elements lie is a question of
-// majors only: no bit of D depends on it. An array of three dimensions has a matrix for each product of a batch; one of
+// A is M x K and B is K x N, D and C are M x N, bias has N elements; a gated activation makes N / 2 columns of D. Where
+// elements lie is a question of majors only: no bit of D depends on it. An array of three dimensions has a matrix for each product of a batch; one of
 // two, or with one matrix, serves all of them. Rows of D are counted through the batch: row r is row r % M of entry
 // r / M. Example: A 4 x 24 x 200 and B 200 x 40 are four products, D is 4 x 24 x 40.
 #pragma once
@@ -32,6 +32,7 @@ struct Problem {
   std::optional<FactorMatrices> drawn_factors;
 
   std::int64_t rows() const { return batch * m; }
+  std::int64_t columns() const { return epilogue.columns(n); }  // of D
 };
 
 // Throws UsageError.

@@ -134,9 +134,12 @@ std::string text_of(const Report& report) {
   const Product& p = report.product;
   std::string text =
       fmt::format("D {}{} x {} = A {} * B {}, {} * {} -> {}",
-                  report.has_batch ? fmt::format("{} x ", report.batch) : "", report.m, report.n,
-                  report.shape_a, report.shape_b, name(p.a), name(p.b), name(report.out));
+                  report.has_batch ? fmt::format("{} x ", report.batch) : "", report.m,
+                  EpilogueWords{.activation = report.activation}.columns(report.n), report.shape_a,
+                  report.shape_b, name(p.a), name(p.b), name(report.out));
   if (p.scaling != Scaling::None) text += fmt::format(", factors {}", name(p.scaling));
+  if (is_gated(report.activation))
+    text += fmt::format(", {} of columns 2 j and 2 j + 1", name(report.activation));
   if (!all_rows(report)) text += fmt::format(", rows {}-{}", report.rows.first, report.rows.end);
   text += "\n";
   for (const std::string& path : report.saved) text += fmt::format("saved: {}\n", shown_path(path));
@@ -161,6 +164,7 @@ Value value_of(const Report& report) {
   if (report.has_batch) members.insert(members.begin(), {"batch", report.batch});
   if (report.product.scaling != Scaling::None)
     members.push_back({"scaling", name(report.product.scaling)});
+  if (is_gated(report.activation)) members.push_back({"activation", name(report.activation)});
   if (!report.saved.empty()) members.push_back({"saved", list_of(report.saved)});
   if (!report.compared_with.empty()) members.push_back({"compared_with", report.compared_with});
   members.push_back({"notes", list_of(report.notes)});

@@ -32,7 +32,8 @@ struct Report {
   bool has_batch = false;  // D has three dimensions
   std::int64_t batch = 1;
   std::int64_t m = 0;
-  std::int64_t n = 0;
+  std::int64_t n = 0;  // of the product: a gated activation makes n / 2 columns of D
+  Activation activation = Activation::None;
   std::string shape_a;  // "24 x 200"
   std::string shape_b;
   Rows rows;

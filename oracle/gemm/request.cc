@@ -1,9 +1,8 @@
-// CLI11 reads options; what they may say is decided here, as in every other verb.
+// command_line.h reads options; what they may say is decided here, as in every other verb.
 #include "oracle/gemm/request.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -94,7 +93,6 @@ Activation activation_of(std::string_view word) {
   std::vector<std::string_view> names;
   for (int i = 0; i < activation_count; ++i) {
     const auto activation = static_cast<Activation>(i);
-    if (is_gated(activation)) continue;  // D would have another shape
     names.emplace_back(name(activation));
     if (same_word(word, names.back())) return activation;
   }
@@ -112,43 +110,45 @@ EpilogueWords epilogue_of(const std::vector<std::string>& texts, bool has_c) {
   epilogue.activation = activation_of(keys.text("activation", "none"));
   if (epilogue.beta != 0 && !has_c)
     throw UsageError("beta is not 0 and there is no C: expected --c C.npy");
+  if (is_gated(epilogue.activation) && has_c)
+    throw UsageError(fmt::format(
+        "activation={} makes a column of D of two of the product, and takes no C: expected no --c",
+        name(epilogue.activation)));
   return epilogue;
 }
 
-// --- CLI11 -----------------------------------------------------------------------------------------
+// --- options ---------------------------------------------------------------------------------------
 
-void add_options(CLI::App& app, Request& request, Texts& texts) {
-  app.set_help_flag();
-  app.allow_extras();
-  app.add_option("--list", request.list);
-  app.add_option("--generate", texts.generate);
-  app.add_option("--seed", texts.seed);
-  app.add_option("--mixture", request.mixture);
-  app.add_option("--save-a", request.save_a);
-  app.add_option("--save-b", request.save_b);
-  app.add_option("--save-scale-a", request.save_scale_a);
-  app.add_option("--save-scale-b", request.save_scale_b);
-  app.add_flag("--transpose-a", request.transpose_a);
-  app.add_flag("--transpose-b", request.transpose_b);
-  app.add_flag("--packed", request.packed);
-  app.add_option("--type", texts.type);
-  app.add_option("--type-b", texts.type_b);
-  app.add_option("--out-type", texts.out_type);
-  app.add_option("--c", request.c);
-  app.add_option("--bias", request.bias);
-  app.add_option("--scaling", texts.scaling);
-  app.add_option("--scale-a", request.scale_a);
-  app.add_option("--scale-b", request.scale_b);
-  app.add_option("--epilogue", texts.epilogue)->expected(1)->allow_extra_args(false)->take_all();
-  app.add_option("--order", request.orders)->expected(1)->allow_extra_args(false)->take_all();
-  app.add_option("--out", request.outs)->expected(1)->allow_extra_args(false)->take_all();
-  app.add_option("--compare", request.compare);
-  app.add_flag("--errors", request.errors);
-  app.add_option("--svg", request.svg);
-  app.add_option("--shard", texts.shard);
-  app.add_option("--threads", texts.threads);
-  app.add_flag("--json", request.json);
-  app.add_option("operands", request.operands);
+void add_options(OptionReader& reader, Request& request, Texts& texts) {
+  reader.word("--list", request.list);
+  reader.word("--generate", texts.generate);
+  reader.word("--seed", texts.seed);
+  reader.word("--mixture", request.mixture);
+  reader.word("--save-a", request.save_a);
+  reader.word("--save-b", request.save_b);
+  reader.word("--save-scale-a", request.save_scale_a);
+  reader.word("--save-scale-b", request.save_scale_b);
+  reader.flag("--transpose-a", request.transpose_a);
+  reader.flag("--transpose-b", request.transpose_b);
+  reader.flag("--packed", request.packed);
+  reader.word("--type", texts.type);
+  reader.word("--type-b", texts.type_b);
+  reader.word("--out-type", texts.out_type);
+  reader.word("--c", request.c);
+  reader.word("--bias", request.bias);
+  reader.word("--scaling", texts.scaling);
+  reader.word("--scale-a", request.scale_a);
+  reader.word("--scale-b", request.scale_b);
+  reader.each("--epilogue", texts.epilogue);
+  reader.each("--order", request.orders);
+  reader.each("--out", request.outs);
+  reader.word("--compare", request.compare);
+  reader.flag("--errors", request.errors);
+  reader.word("--svg", request.svg);
+  reader.word("--shard", texts.shard);
+  reader.word("--threads", texts.threads);
+  reader.flag("--json", request.json);
+  reader.rest("operands", request.operands);
 }
 
 void refuse_empty_operands(const Request& request) {
@@ -182,8 +182,8 @@ void check_outs(const Request& request) {
     throw UsageError(fmt::format("{} --out for {} --order: expected one for each, in their order",
                                  request.outs.size(), request.orders.size()));
   std::vector<std::string> paths = request.outs;
-  for (const std::string* path :
-       {&request.save_a, &request.save_b, &request.save_scale_a, &request.save_scale_b, &request.svg})
+  for (const std::string* path : {&request.save_a, &request.save_b, &request.save_scale_a,
+                                  &request.save_scale_b, &request.svg})
     if (!path->empty()) paths.push_back(*path);
   std::ranges::sort(paths);
   if (const auto twice = std::ranges::adjacent_find(paths); twice != paths.end())
@@ -219,6 +219,15 @@ Scaling scaling_of(std::string_view word) {
   throw_unknown("--scaling", word, names);
 }
 
+// What a rounding error is relative to, nobody has said of a product of two outputs.
+void check_errors(const Request& request) {
+  if (is_gated(request.epilogue.activation) && (request.errors || !request.svg.empty()))
+    throw UnmodelledError(
+        fmt::format("distances from float64 of activation={}: expected another activation with "
+                    "--errors and --svg",
+                    name(request.epilogue.activation)));
+}
+
 // Factors of a drawn product may be drawn as well; what was read has no need to be written.
 void check_factor_files(const Request& request, bool has_scaling) {
   const bool has_files = !request.scale_a.empty() && !request.scale_b.empty();
@@ -251,39 +260,30 @@ void read_rest(Request& request, const Texts& texts) {
   read_types(request, texts);
   read_scaling(request, texts);
   request.epilogue = epilogue_of(texts.epilogue, !request.c.empty());
+  check_errors(request);
   if (request.orders.empty())
     throw UsageError(
         "--order is missing: expected how K is summed, for example --order chain (tcq help gemm)");
   check_outs(request);
 }
 
-void read_list(const Request& request, const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    const std::string name = option->get_name();
+void read_list(const Request& request, const OptionReader& reader) {
+  for (const std::string& name : reader.given())
     if (name != "--list" && name != "--shard" && name != "--threads" && name != "--json")
       throw UsageError(fmt::format("{} beside --list {}: expected it in the list's lines", name,
                                    shown_path(request.list)));
-  }
 }
 
 Request parsed(std::vector<std::string> words, bool in_list) {
   Request request;
   Texts texts;
-  CLI::App app;
-  add_options(app, request, texts);
-  std::ranges::reverse(words);  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(printable(error.what()));
-  }
-  refuse_unknown_options(app);
-  refuse_empty_values(app);
+  OptionReader reader;
+  add_options(reader, request, texts);
+  reader.read(std::move(words));
   refuse_empty_operands(request);
   if (in_list)
     for (const char* name : {"--list", "--shard", "--threads", "--json"})
-      if (app.count(name) > 0)
+      if (reader.has(name))
         throw UsageError(fmt::format("{} in a line of a list: expected it beside --list", name));
   request.shard = shard_of(texts.shard);
   constexpr std::int64_t most_threads = 4096;
@@ -291,7 +291,7 @@ Request parsed(std::vector<std::string> words, bool in_list) {
   if (request.list.empty())
     read_rest(request, texts);
   else
-    read_list(request, app);
+    read_list(request, reader);
   return request;
 }
 

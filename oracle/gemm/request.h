@@ -35,6 +35,9 @@ struct EpilogueWords {
   float alpha = 1;
   float beta = 0;
   Activation activation = Activation::None;
+
+  // Of D, from N columns of the product: a gated activation makes one of two.
+  std::int64_t columns(std::int64_t n) const { return is_gated(activation) ? n / 2 : n; }
 };
 
 struct Request {

@@ -53,6 +53,7 @@ class Run {
     report_.batch = problem_.batch;
     report_.m = problem_.m;
     report_.n = problem_.n;
+    report_.activation = problem_.epilogue.activation;
     report_.shape_a = shape_text(problem_.a);
     report_.shape_b = shape_text(problem_.b);
     report_.rows = rows_of(request_.shard, problem_.rows());
@@ -82,16 +83,17 @@ class Run {
   // All of D has its own dimensions, a shard those of its rows.
   bool is_batch() const { return problem_.has_batch && report_.rows.count() == problem_.rows(); }
   Matrix room() const {
-    if (!is_batch()) return zeros(problem_.out, report_.rows.count(), problem_.n);
-    return batch_of_zeros(problem_.out, problem_.batch, problem_.m, problem_.n);
+    if (!is_batch()) return zeros(problem_.out, report_.rows.count(), problem_.columns());
+    return batch_of_zeros(problem_.out, problem_.batch, problem_.m, problem_.columns());
   }
 
   std::vector<PendingFile> pending_outs() const {
-    const std::size_t front = (is_batch() ? batch_of_zeros(problem_.out, 0, problem_.m, problem_.n)
-                                          : zeros(problem_.out, 0, problem_.n))
-                                  .array.first;
+    const std::size_t front =
+        (is_batch() ? batch_of_zeros(problem_.out, 0, problem_.m, problem_.columns())
+                    : zeros(problem_.out, 0, problem_.columns()))
+            .array.first;
     const std::size_t bytes = front + static_cast<std::size_t>(report_.rows.count()) *
-                                          static_cast<std::size_t>(problem_.n) *
+                                          static_cast<std::size_t>(problem_.columns()) *
                                           element_bytes(problem_.out);
     std::vector<PendingFile> outs;
     outs.reserve(request_.outs.size());
@@ -138,15 +140,15 @@ class Run {
     if (request_.errors) report.errors = errors_of(problem_, order, rows, d);
     if (first_)
       report.beside_first =
-          compare(problem_.out, d, first_->array.data(), {0, rows.count()}, problem_.n);
+          compare(problem_.out, d, first_->array.data(), {0, rows.count()}, problem_.columns());
     if (!device_) return;
-    report.device = compare(problem_.out, d, device_->array.data(), rows, problem_.n);
+    report.device = compare(problem_.out, d, device_->array.data(), rows, problem_.columns());
     if (report.device->differing == 0) return;
     progress_.begin("rivals of " + printable(order.spec), 0);
-    report.explanation =
-        explain(problem_, order,
-                sample(problem_.out, d, device_->array.data(), rows, problem_.n, *report.device),
-                [&](std::int64_t) { return !progress_.ended(); });
+    report.explanation = explain(
+        problem_, order,
+        sample(problem_.out, d, device_->array.data(), rows, problem_.columns(), *report.device),
+        [&](std::int64_t) { return !progress_.ended(); });
     if (progress_.ended())
       throw Interrupted(fmt::format("interrupted while rivals of {} were asked: D is whole, {}",
                                     oracle::quoted(order.spec), "its comparison is not"));

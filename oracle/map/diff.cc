@@ -4,8 +4,9 @@
 // stays in its thread, then registers are packed and nothing else; or elements change threads, then the
 // answer says how far, and whether a permutation of the columns (of K, if B's rows are read in the same
 // order) keeps them at home. Layouts are told apart by their opcodes, as they come in one line. The Maps
-// are asked.h's, nothing here knows a layout. Example: D of wgmma.m64n64k16 with f32, and A of the same
-// with bf16: A register 0 is D registers 0 and 1.
+// are asked.h's, nothing here knows a layout. What tcgen05.ld loads is taken for a matrix whose rows are
+// the lanes that are read, a cell an element. Example: D of wgmma.m64n64k16 with f32, and A of the same with bf16: A
+// register 0 is D registers 0 and 1.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,11 +18,11 @@
 
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr int lanes_per_warp = 32;
 constexpr int lanes_per_quad = 4;
 constexpr std::string_view expected = "two layouts, each MNEMONIC MATRIX [keys]";
 
@@ -33,6 +34,7 @@ struct Layout {
   std::string matrix;
   int rows, cols, bits;
   std::function<Coords(int row, int col)> place;  // thread, register, part
+  std::string note = {};                          // what is taken for granted
 };
 
 // How many matrices of ldmatrix lie below each other, the next ones beside those; one below another: as mma takes
@@ -68,14 +70,42 @@ std::vector<Layout> readings_of(const Map& map) {
   return {arranged(map, down), across, transposed(arranged(map, down))};
 }
 
+// Indices along one axis whose cells are read, where the others are read at all.
+std::vector<int> indices_read(const Map& map, std::size_t axis) {
+  std::set<int> read;
+  for_each(map.element, false, [&](const Coords& cell) {
+    if (!map.places(cell).empty()) read.insert(cell[axis]);
+  });
+  return {read.begin(), read.end()};
+}
+
+Layout layout_of_cells(const Map& map) {
+  const std::vector<int> lanes = indices_read(map, 0), columns = indices_read(map, 1);
+  const auto place = [=](int r, int c) {
+    return map.places(
+        {lanes[static_cast<std::size_t>(r)], columns[static_cast<std::size_t>(c)]})[0];
+  };
+  return {map.title,
+          map.matrix,
+          static_cast<int>(lanes.size()),
+          static_cast<int>(columns.size()),
+          map.bits,
+          place,
+          fmt::format("{}: a cell is taken for an element, the lanes that are read for rows",
+                      map.title)};
+}
+
 // Of ldmatrix and stmatrix every way to read it, of others the only one.
 std::vector<Layout> layouts_of(const Map& map) {
-  if (map.space != Space::Registers || is_of_cells(map))
+  if (is_of_cells(map) && map.space == Space::Registers) return {layout_of_cells(map)};
+  if (map.space != Space::Registers)
     throw UsageError(
-        fmt::format("{} {}: expected {} in registers, such as 'D' or 'A a=regs'", map.title,
-                    is_of_cells(map) ? "holds cells of Tensor Memory, whatever matrix lies there"
-                                     : "does not lie in registers",
-                    expected));
+        fmt::format("{} does not lie in registers: expected {} in registers, such as 'D' or 'A "
+                    "a=regs'",
+                    map.title, expected));
+  if (map.element[0].name == "product")
+    throw UnmodelledError(fmt::format(
+        "not modelled: {} is that of four products, which lie in no one matrix", map.title));
   if (map.element.size() == 3) return readings_of(map);
   const auto place = [map](int r, int c) { return map.places({r, c})[0]; };
   return {{map.title, map.matrix, map.element[0].extent, map.element[1].extent, map.bits, place}};
@@ -103,7 +133,16 @@ struct Pair {
   int row = 0, col = 0;  // of `from`, where `to` begins
 };
 
+// D may be left out of what moves nothing else.
+bool moves_one_matrix(std::string_view opcode) {
+  return opcode.starts_with("ldmatrix") || opcode.starts_with("stmatrix") ||
+         opcode.starts_with("tcgen05.ld.") || opcode.starts_with("tcgen05.st.");
+}
+
 Map map_of(const Question& question, std::vector<std::string_view> words) {
+  const bool has_matrix = words.size() > 1 && words[1].find('=') == words[1].npos;
+  if (!words.empty() && !has_matrix && moves_one_matrix(words[0]))
+    words.insert(words.begin() + 1, "D");
   Question part{question.verb, std::move(words), question.options};
   return read_map(part, Ask::Whole).map;
 }
@@ -139,7 +178,7 @@ std::vector<Pair> pairs_of(const Question& question) {
 // ---- Comparison ---------------------------------------------------------------------------------
 
 using Source = std::pair<int, int>;  // register, part
-using Packing =
+using RegisterPacking =
     std::map<int, std::vector<Source>>;  // register of `to` -> what is in it, lowest first
 
 struct Comparison {
@@ -149,15 +188,15 @@ struct Comparison {
   int same_thread = 0;
   int same_quad = 0;
   int same_warp = 0;
-  std::optional<Coords> first = {};     // row and column of the first that changes threads
-  std::optional<Packing> packing = {};  // of every thread alike, if all stay
+  std::optional<Coords> first = {};             // row and column of the first that changes threads
+  std::optional<RegisterPacking> packing = {};  // of every thread alike, if all stay
 };
 
 int quad(const Coords& at) { return at[0] / lanes_per_quad; }
 int warp(const Coords& at) { return at[0] / lanes_per_warp; }
 
 // The packing of each thread, from part to source; empty if threads differ.
-std::optional<Packing> packing_of(const Pair& p, const Comparison& c, int col) {
+std::optional<RegisterPacking> packing_of(const Pair& p, const Comparison& c, int col) {
   std::map<int, std::map<int, std::map<int, Source>>> threads;
   for (int row = 0; row < c.rows; ++row)
     for (int k = 0; k < c.cols; ++k) {
@@ -168,7 +207,7 @@ std::optional<Packing> packing_of(const Pair& p, const Comparison& c, int col) {
   const auto& one = threads.begin()->second;
   for (const auto& [thread, registers] : threads)
     if (registers != one) return std::nullopt;
-  Packing packing;
+  RegisterPacking packing;
   for (const auto& [reg, parts] : one)
     for (const auto& [part, source] : parts) packing[reg].push_back(source);
   return packing;
@@ -195,7 +234,7 @@ Comparison compare(const Pair& p) {
 std::optional<int> register_step(const Pair& p, const Comparison& c) {
   std::optional<int> step;
   for (int col = p.col + c.cols; col + c.cols <= p.from.cols; col += c.cols) {
-    const std::optional<Packing> later = packing_of(p, c, col);
+    const std::optional<RegisterPacking> later = packing_of(p, c, col);
     if (!later) return std::nullopt;
     const int runs = (col - p.col) / c.cols;
     for (const auto& [reg, sources] : *c.packing)
@@ -294,7 +333,7 @@ std::string text_of(const Pair& p, const Comparison& c) {
                    : text + "\nwhich register it moves to depends on the thread";
 }
 
-Value packing_value(const Packing& packing) {
+Value packing_value(const RegisterPacking& packing) {
   Value::List all;
   for (const auto& [reg, sources] : packing)
     all.push_back(Value::Members{
@@ -323,6 +362,14 @@ Value value_of(const Pair& p, const Comparison& c) {
   return members;
 }
 
+std::string notes_of(const Pair& p) {
+  std::string text;
+  for (const Layout* layout : {&p.from, &p.to})
+    if (!layout->note.empty())
+      text += fmt::format("{}note: {}", text.empty() ? "" : "\n", layout->note);
+  return text;
+}
+
 // The plain one, unless with another one all elements stay, and more of them, or more in their places.
 Pair pair_that_fits(const std::vector<Pair>& pairs) {
   Pair best = pairs[0];
@@ -346,7 +393,7 @@ Answer diff(const Question& question) {
   const Comparison c = compare(pair);
   const bool json = question.options.style == Style::Json;
   return {c.same_thread == c.elements ? Status::Yes : Status::No,
-          json ? json_text(value_of(pair, c)) : text_of(pair, c), ""};
+          json ? json_text(value_of(pair, c)) : text_of(pair, c), notes_of(pair)};
 }
 
 }  // namespace tcq::oracle

@@ -12,12 +12,12 @@
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
 #include "oracle/map/closed_form.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
 
 constexpr int tmem_lanes = 128;
-constexpr int lanes_per_warp = 32;
 
 Input input_of(const Axis& axis) {
   return {symbol(axis), axis.extent, std::max(axis.extent, axis.largest)};

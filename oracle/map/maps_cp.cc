@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "oracle/map/asked.h"
+#include "oracle/map/units.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "sim/isa/tcgen05/copy.h"
@@ -19,7 +20,6 @@ namespace {
 
 using namespace tcgen05;
 
-constexpr int byte_bits = 8;
 constexpr int cell_bytes = 4;
 constexpr std::array<std::string_view, 2> copy_matrices = {"D", "S"};
 
@@ -131,9 +131,9 @@ SmemDescriptor descriptor_from(const Keys& keys) {
     throw UsageError("S lies in shared memory: expected desc= with its descriptor word");
   const std::uint64_t word = parse_number(keys.text("desc", ""), "desc=");
   Fault fault = check_word(word);
-  if (fault == Fault::None) fault = check_cp_source(decode(word));
+  if (fault == Fault::None) fault = check_cp_source(tcgen05::decode(word));
   if (fault != Fault::None) throw FaultError(fault, fmt::format("; desc={:#018x}", word));
-  return decode(word);
+  return tcgen05::decode(word);
 }
 
 Keys keys_from(const Question& question, bool written, Ask ask) {
@@ -154,7 +154,7 @@ void refuse(const Question& question, bool written, Ask ask) {
     throw UsageError("D does not lie in shared memory: expected S, what the copy reads");
 }
 
-Asked read(const Question& question, Ask ask) {
+Asked read_copy(const Question& question, Ask ask) {
   const std::string_view word = word_at(question, 1, "a matrix after the mnemonic: D or S of cp");
   if (!same_word(word, "D") && !same_word(word, "S")) throw_unknown("matrix", word, copy_matrices);
   const bool written = same_word(word, "D");
@@ -170,7 +170,7 @@ Asked read(const Question& question, Ask ask) {
   return asked;
 }
 
-bool has(std::string_view mnemonic) {
+bool is_copy(std::string_view mnemonic) {
   constexpr std::string_view name = "tcgen05.cp";
   const std::string_view rest = mnemonic.substr(std::min(name.size(), mnemonic.size()));
   return same_word(mnemonic.substr(0, name.size()), name) &&
@@ -179,6 +179,6 @@ bool has(std::string_view mnemonic) {
 
 }  // namespace
 
-const Family tmem_copy_family = {has, read};
+const Family tmem_copy_family = {is_copy, read_copy};
 
 }  // namespace tcq::oracle

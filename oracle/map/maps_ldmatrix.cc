@@ -38,9 +38,9 @@ constexpr std::array<std::string_view, 14> spellings = {"ldmatrix.x1",
                                                         "stmatrix.m16n8.x4.trans.b8"};
 
 // The words of an opcode, taken one by one.
-class Words {
+class OpcodeWords {
  public:
-  explicit Words(std::string_view text) : rest_(text) {}
+  explicit OpcodeWords(std::string_view text) : rest_(text) {}
 
   bool take(std::string_view word) {
     if (rest_.substr(0, rest_.find('.')) != word) return false;
@@ -58,7 +58,7 @@ class Words {
   std::string_view rest_;
 };
 
-std::optional<ByteShape> shape_from(Words& words) {
+std::optional<ByteShape> shape_from(OpcodeWords& words) {
   if (words.take("m16n16")) return ByteShape::M16n16;
   if (words.take("m8n16")) return ByteShape::M8n16;
   if (words.take("m16n8")) return ByteShape::M16n8;
@@ -67,7 +67,7 @@ std::optional<ByteShape> shape_from(Words& words) {
 }
 
 // .b16, .b8, or how 4- and 6-bit elements are widened; the shape says which.
-bool takes_type(Words& words, std::optional<ByteShape> shape) {
+bool takes_type(OpcodeWords& words, std::optional<ByteShape> shape) {
   if (!shape) return words.take("b16") || words.rest().empty();
   if (words.take("b8x16")) return words.take_any({"b6x16_p32", "b4x16_p64"});
   return shape != ByteShape::M8n16 && (words.take("b8") || words.rest().empty());
@@ -85,7 +85,7 @@ int MatrixMove::rows() const { return bytes ? matrix::rows(*bytes) : matrix_exte
 
 MatrixMove matrix_move_from(std::string_view mnemonic) {
   const std::string text = lowered(mnemonic);
-  Words words(text);
+  OpcodeWords words(text);
   const bool loads = words.take("ldmatrix");
   const bool stores = words.take("stmatrix");
   words.take("sync");
@@ -152,7 +152,7 @@ Keys keys_from(const Question& question, Ask ask) {
   return Keys(words, {});
 }
 
-Asked read(const Question& question, Ask ask) {
+Asked read_matrix_move(const Question& question, Ask ask) {
   const std::string_view mnemonic = question.words[0];
   if (!same_word(word_at(question, 1, "the matrix D after the mnemonic"), "D"))
     throw UsageError(fmt::format("unknown matrix {}: expected D, the registers of {}",
@@ -167,13 +167,13 @@ Asked read(const Question& question, Ask ask) {
   return asked;
 }
 
-bool has(std::string_view mnemonic) {
+bool is_matrix_move(std::string_view mnemonic) {
   const std::string_view first = mnemonic.substr(0, mnemonic.find('.'));
   return same_word(first, "ldmatrix") || same_word(first, "stmatrix");
 }
 
 }  // namespace
 
-const Family matrix_move_family = {has, read};
+const Family matrix_move_family = {is_matrix_move, read_matrix_move};
 
 }  // namespace tcq::oracle

@@ -1,13 +1,14 @@
 // Maps of the warp's mma: A, B, C and D, the registers of a warp.
 //
-// All arithmetic is sim/isa/base/mma_fragment.h, the words are oracle/ptx/warp_mma.h. Example:
-// mma.m16n8k16.f32.bf16.bf16 has A[9][3] in thread 5, register 1, part 1.
+// All arithmetic is sim/isa/base/mma_fragment.h and quad_pair_fragment.h, the words are oracle/ptx/warp_mma.h.
+// Example: mma.m16n8k16.f32.bf16.bf16 has A[9][3] in thread 5, register 1, part 1.
 #include <fmt/format.h>
 
 #include "oracle/map/asked.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/warp_mma.h"
 #include "sim/isa/base/mma_fragment.h"
+#include "sim/isa/base/quad_pair_fragment.h"
 
 namespace tcq::oracle {
 namespace {
@@ -17,7 +18,7 @@ using warp_mma::Slot;
 
 constexpr std::array<std::string_view, 4> matrices = {"A", "B", "C", "D"};
 
-std::string_view matrix_from(const Question& question) {
+std::string_view mma_matrix_from(const Question& question) {
   const std::string_view word = word_at(question, 1, "a matrix, A, B, C or D, after the mnemonic");
   for (const std::string_view matrix : matrices)
     if (same_word(word, matrix)) return matrix;
@@ -78,8 +79,67 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
   return map;
 }
 
-Keys keys_from(const Question& question, Ask ask) {
+// Values of a member of a quad pair <-> elements; rows of B are along K.
+struct QuadPairFragment {
+  int rows, cols, bits, values;
+  std::function<quad_pair::Held(Element)> value;
+  std::function<Element(quad_pair::Held)> element;
+};
+
+QuadPairFragment quad_pair_fragment(const WarpMma& mma, std::string_view matrix) {
+  using namespace quad_pair;
+  if (matrix == "C" || matrix == "D") {
+    const int bits = matrix == "C" ? mma.c_bits : mma.d_bits;
+    return {side,
+            side,
+            bits,
+            side,
+            [bits](Element e) { return d_value(bits, e); },
+            [bits](Held v) { return d_element(bits, v); }};
+  }
+  const bool is_b = matrix == "B";
+  const bool along_k = is_b ? !mma.b_row : !mma.a_col;
+  const auto turned = [is_b](Element e) { return is_b ? Element{e.col, e.row} : e; };
+  return {is_b ? depth : side,
+          is_b ? side : depth,
+          mma.a_bits,
+          depth,
+          [=](Element e) { return operand_value(along_k, turned(e)); },
+          [=](Held v) { return turned(operand_element(along_k, v.member, v.index)); }};
+}
+
+Map quad_pair_map(const WarpMma& mma, std::string_view matrix) {
+  const QuadPairFragment f = quad_pair_fragment(mma, matrix);
+  const int parts = warp_mma::parts(f.bits);
+  Map map;
+  map.matrix = matrix;
+  map.title = fmt::format("{} of {}", matrix, short_mnemonic(mma));
+  map.bits = f.bits;
+  map.element = {{.name = "product", .extent = quad_pair::products, .missing = Missing::Zero},
+                 {.name = "row", .extent = f.rows},
+                 {.name = "col", .extent = f.cols}};
+  map.place = {
+      {.name = "thread", .extent = warp_mma::lanes},
+      {.name = "register", .extent = f.values / parts, .alias = "reg", .missing = Missing::All},
+      {.name = "part", .extent = parts, .missing = Missing::All}};
+  map.places = [f, parts](const Coords& e) {
+    const quad_pair::Held v = f.value({e[1], e[2]});
+    return std::vector<Coords>{
+        {quad_pair::lane_of(e[0], v.member), v.index / parts, v.index % parts}};
+  };
+  map.element_at = [f, parts](const Coords& at) {
+    const Element e = f.element({quad_pair::member_of(at[0]), parts * at[1] + at[2]});
+    return Coords{quad_pair::product_of(at[0]), e.row, e.col};
+  };
+  map.notes.push_back(
+      "four products of one warp: product p is that of lanes 4 p to 4 p + 3 and 16 + 4 p to "
+      "19 + 4 p; product= says which");
+  return map;
+}
+
+Keys mma_keys_from(const Question& question, const WarpMma& mma, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
+  if (ask == Ask::Element && mma.quad_pairs) return Keys(words, {}, {"product", "row", "col"});
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col"});
   if (ask == Ask::Place)
     return Keys(words, {}, {"thread", "warp", "lane", "register", "reg", "part"});
@@ -89,18 +149,19 @@ Keys keys_from(const Question& question, Ask ask) {
   return Keys(words, {});
 }
 
-Asked read(const Question& question, Ask ask) {
-  const std::string_view matrix = matrix_from(question);
+Asked read_warp_mma(const Question& question, Ask ask) {
+  const std::string_view matrix = mma_matrix_from(question);
   if (ask == Ask::Bytes)
     throw UsageError("mma takes its operands from registers: expected where, what or table");
   if (question.options.inputs)
     throw UsageError("--inputs explains outputs of wgmma and tcgen05.mma: expected one of them");
   const WarpMma mma = parse_warp_mma(question.words[0]);
-  return {keys_from(question, ask), map_of(mma, matrix)};
+  return {mma_keys_from(question, mma, ask),
+          mma.quad_pairs ? quad_pair_map(mma, matrix) : map_of(mma, matrix)};
 }
 
 }  // namespace
 
-const Family warp_mma_family = {is_warp_mma, read};
+const Family warp_mma_family = {is_warp_mma, read_warp_mma};
 
 }  // namespace tcq::oracle

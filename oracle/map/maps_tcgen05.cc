@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "oracle/answer/words.h"
+#include "oracle/map/units.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/tmem/operand.h"
@@ -17,8 +18,6 @@ namespace {
 
 using namespace tcgen05;
 
-constexpr int cell_bits = 32;
-constexpr int byte_bits = 8;
 constexpr Coords no_element = {-1, -1};
 
 std::string_view name(TmemMatrix matrix) { return tmem_matrices[static_cast<std::size_t>(matrix)]; }

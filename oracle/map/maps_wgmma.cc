@@ -340,7 +340,7 @@ std::string tile_words(const Keys& keys) {
   return text;
 }
 
-Asked read(const Question& question, Ask ask) {
+Asked read_warpgroup(const Question& question, Ask ask) {
   const std::string_view matrix = matrix_from(question, ask);
   Asked asked{keys_from(question, ask, matrix), {}};
   const bool inputs = question.options.inputs;
@@ -363,6 +363,6 @@ Asked read(const Question& question, Ask ask) {
 
 }  // namespace
 
-const Family warpgroup_family = {[](std::string_view) { return true; }, read};
+const Family warpgroup_family = {[](std::string_view) { return true; }, read_warpgroup};
 
 }  // namespace tcq::oracle

@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "oracle/answer/words.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr int lanes_per_warp = 32;
 constexpr std::uint64_t largest = (std::uint64_t{1} << 30) - 1;
 constexpr std::array<std::string_view, 11> keys = {"thread", "warp", "lane",      "register",
                                                    "reg",    "part", "tmem_lane", "tmem_column",

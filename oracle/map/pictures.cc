@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "oracle/map/units.h"
+
 namespace tcq::oracle {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr int unit_bytes = 16;
 constexpr int units = 8;
 constexpr int line_bytes = unit_bytes * units;
 constexpr int banks_of_unit = 4;
-constexpr int lanes_per_warp = 32;
-constexpr int threads_per_warpgroup = 128;
 constexpr int block = 8;
 // Of more lines those in the middle are left out.
 constexpr int most_lines = 72;

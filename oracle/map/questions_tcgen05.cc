@@ -58,7 +58,7 @@ Words coordinate_keys(Sort sort, Ask ask) {
 Words locating_keys(Sort sort) {
   if (sort == Sort::Smem) return {"desc"};
   if (sort == Sort::Scales) return {"in", "address", "column_step", "factors"};
-  if (sort == Sort::Blocks) return {"in", "factors", "rows", "start"};
+  if (sort == Sort::Blocks) return {"in", "factors", "rows", "start", "blocks"};
   return {"address"};
 }
 
@@ -207,9 +207,14 @@ Map blocks_map(const Tcgen05Instruction& instruction, std::string_view matrix, c
   const auto factors = static_cast<int>(
       keys.number_or("factors", 1, most_factors, static_cast<std::uint64_t>(scale_factors(op, d))));
   const auto start = static_cast<std::uint32_t>(keys.number_or("start", 0, most_bytes, 0));
+  const bool small = keys.choice("blocks", {"128x4", "8x4"}, 0) == 1;
+  if (small && !global)
+    throw UsageError(
+        "blocks=8x4 is how libraries keep the scale factors of few rows in global memory: expected "
+        "in=global");
   return map_of(
       ScaleBlocks{matrix, is_a ? sfa_buffer(d.m, op.cta_group) : sfb_buffer(d.m, d.n, op.cta_group),
-                  op.cta_group, given, factors, start, global});
+                  op.cta_group, given, factors, start, global, small});
 }
 
 Map tmem_map(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys) {
@@ -323,7 +328,7 @@ void refuse_inputs(const Question& question, const Keys& keys, Sort sort, std::s
   refuse_input_keys(question, keys);
 }
 
-Asked read(const Question& question, Ask ask) {
+Asked read_tensor_memory(const Question& question, Ask ask) {
   const std::string_view matrix = matrix_from(question);
   Asked asked{Keys(words_from(question, 2), all_keys(ask)), {}};
   const Tcgen05Instruction instruction = take_instruction(question, asked.keys, matrix, ask);
@@ -351,6 +356,6 @@ Asked read(const Question& question, Ask ask) {
 
 }  // namespace
 
-const Family tensor_memory_family = {is_tcgen05, read};
+const Family tensor_memory_family = {is_tcgen05, read_tensor_memory};
 
 }  // namespace tcq::oracle

@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "oracle/map/units.h"
+
 namespace tcq::oracle {
 namespace {
 
 using namespace tcgen05;
 
-constexpr int byte_bits = 8;
-constexpr Coords no_element = {-1, -1};
+constexpr Coords no_factor = {-1, -1};
 
 int across(const ScaleBuffer& buffer) { return buffer.split ? buffer.mn / 2 : buffer.mn; }
 
@@ -22,9 +23,19 @@ ScaleFactor source_factor(const ScaleBuffer& buffer, int factors, int byte) {
   return {atom % 2 * across(buffer) + f.mn, scale_group * (atom / 2) + f.s};
 }
 
+ScaleFactor source_factor(const ScaleBlocks& b, const ScaleBuffer& buffer, int byte) {
+  return b.small ? small_block_factor(byte, b.factors) : source_factor(buffer, b.factors, byte);
+}
+
 // What brings the blocks on, and in which order they lie.
 std::string way_text(const ScaleBlocks& b) {
   const int atoms = scale_atoms_along_k(b.factors);
+  if (b.small)
+    return fmt::format(
+        "counted from the first scale factor in global memory: blocks of {} rows x 4 factors, {} "
+        "bytes each, {} along K and then the next rows, as libraries keep them for few rows; no "
+        "instruction takes them: tcgen05.cp copies blocks of 128 rows",
+        small_block_mn, small_block_mn * scale_group, atoms);
   const std::string order = fmt::format(
       "blocks of 128 rows x 4 factors, {} bytes each, {} along K and then the next rows",
       scale_atom_bytes, atoms);
@@ -58,6 +69,7 @@ Map map_of(const ScaleBlocks& b) {
   const int height = b.global || both ? b.rows : b.buffer.mn;
   const ScaleBuffer buffer = halves ? b.buffer : scale_buffer(b.buffer.mn);
   const auto offset = [=, factors = b.factors](const Coords& e) {
+    if (b.small) return small_block_byte({e[0], e[1]}, factors);
     return static_cast<int>(scale_source_byte(buffer, factors, {e[0] % height, e[1]}));
   };
   const int start = static_cast<int>(b.start_bytes);
@@ -74,10 +86,10 @@ Map map_of(const ScaleBlocks& b) {
   map.places = [=](const Coords& e) {
     return std::vector<Coords>{{both ? both_ctas : e[0] / height, start + offset(e), 0}};
   };
-  map.element_at = [=, factors = b.factors](const Coords& at) {
-    if (at[1] < start) return no_element;
-    const ScaleFactor f = source_factor(buffer, factors, at[1] - start);
-    return f.mn < 0 ? no_element : Coords{f.mn + (both ? 0 : at[0] * height), f.s};
+  map.element_at = [=](const Coords& at) {
+    if (at[1] < start) return no_factor;
+    const ScaleFactor f = source_factor(b, buffer, at[1] - start);
+    return f.mn < 0 ? no_factor : Coords{f.mn + (both ? 0 : at[0] * height), f.s};
   };
   map.addressing = {[=](const Coords& e) { return byte_bits * offset(e); }, b.start_bytes, 0,
                     swizzle_function(Swizzle::None)};

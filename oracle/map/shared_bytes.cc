@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
+#include "oracle/map/units.h"
+
 namespace tcq::oracle {
 namespace {
 
-constexpr int byte_bits = 8;
 constexpr int unit_bits = 128;  // a row of a core matrix
 constexpr int core_rows = 8;
 constexpr int most_steps = 16;

@@ -11,12 +11,12 @@
 #include "oracle/answer/verbs.h"
 #include "oracle/map/asked.h"
 #include "oracle/map/pictures.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr int lanes_per_warp = 32;
-constexpr int warps = 4;
+constexpr int warp_shades = 4;
 // Shared memory is coloured by 16-byte unit, in turns of so many.
 constexpr int coloured_unit_bytes = 16;
 constexpr int coloured_units = 8;
@@ -226,7 +226,7 @@ Picture picture_of(const Map& map, bool by_slot, const Marks& marks) {
   picture.hue_word = bytes ? "unit" : "lane";
   picture.shade_word = bytes ? "" : "warp";
   picture.hues = bytes ? coloured_units : lanes_per_warp;
-  picture.shades = bytes ? 1 : warps;
+  picture.shades = bytes ? 1 : warp_shades;
   picture.marked_word = marks.words();
   const Table& table = grid.table;
   picture.column_names.assign(table.header.begin() + 1, table.header.end());

@@ -2,13 +2,10 @@
 #include <fmt/format.h>
 
 #include "oracle/map/map.h"
+#include "oracle/map/units.h"
 
 namespace tcq::oracle {
 namespace {
-
-constexpr int lanes_per_warp = 32;
-constexpr int threads_per_warpgroup = 128;
-constexpr int cell_bits = 32;
 
 // Places of the four spaces, by index of their axes.
 struct Slot {

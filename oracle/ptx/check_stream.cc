@@ -18,7 +18,7 @@
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxPiece::Kind;
+using PieceKind = PtxPiece::Kind;
 
 // Illegal wins, so that the status can gate a build; what could not be read comes next.
 int rank(Status status) {
@@ -79,10 +79,10 @@ void CheckStream::answer(const Verdict& verdict, std::size_t line) {
 void CheckStream::answer_pieces() {
   for (const PtxPiece& piece : source_.take()) {
     switch (piece.kind) {
-      case Kind::Label: break;
-      case Kind::Open: scope_ = scopes_.open(scope_); break;
-      case Kind::Close: scope_ = std::max(scopes_.parent(scope_), 0); break;
-      case Kind::Directive:
+      case PieceKind::Label: break;
+      case PieceKind::Open: scope_ = scopes_.open(scope_); break;
+      case PieceKind::Close: scope_ = std::max(scopes_.parent(scope_), 0); break;
+      case PieceKind::Directive:
         scopes_.declare(scope_, piece.text);
         target_.read_directive(piece.text);
         answer(unmodelled(
@@ -90,7 +90,7 @@ void CheckStream::answer_pieces() {
                                quoted(piece.text.substr(0, piece.text.find_first_of(" \t"))))),
                piece.line);
         break;
-      case Kind::Statement: answer(judge(piece.text), piece.line); break;
+      case PieceKind::Statement: answer(judge(piece.text), piece.line); break;
     }
   }
 }

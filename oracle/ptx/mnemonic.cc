@@ -19,7 +19,7 @@ namespace {
 
 using wgmma::Form;
 
-constexpr std::string_view example = "wgmma.m64n24k16.f32.bf16.bf16";
+constexpr std::string_view wgmma_example = "wgmma.m64n24k16.f32.bf16.bf16";
 
 std::string full_mnemonic(const Form& form) {
   const PtxText text = wgmma::opcode(form);
@@ -99,7 +99,7 @@ Form parse_mnemonic(std::string_view word) {
           "{} is not modelled here: only wgmma.mma_async and tcgen05.mma are", quoted(word)));
   const std::vector<std::string_view> words = ptx::split_opcode(word);
   if (!same_word(words[0], "wgmma"))
-    throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", example));
+    throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", wgmma_example));
   Form form{};
   const OpcodeReading reading = read_wgmma(form, std::span(words).subspan(1), Spelling::Mnemonic);
   for (const Verdict& verdict : {reading.problem, reading.disagreement, reading.order})

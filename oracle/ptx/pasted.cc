@@ -10,6 +10,7 @@
 
 #include "oracle/answer/answer.h"
 #include "oracle/ptx/check_tcgen05.h"
+#include "oracle/ptx/letters.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_source.h"
 #include "oracle/ptx/ptx_statement.h"
@@ -26,8 +27,6 @@ using wgmma::Operand;
 
 constexpr std::array<std::string_view, 9> matrices = {"A", "B",   "C",   "D", "E",
                                                       "S", "SFA", "SFB", "SF"};
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // A matrix, key=value, or the mnemonic of a fragment (banks); "=f"(d) of inline assembly is neither.
 bool goes_on(std::string_view word) {
@@ -224,7 +223,9 @@ Said said_by(const PtxStatement& statement) {
   return {};
 }
 
-std::string key_of(std::string_view pair) { return std::string(pair.substr(0, pair.find('='))); }
+std::string key_before(std::string_view pair) {
+  return std::string(pair.substr(0, pair.find('=')));
+}
 
 bool is_given(const std::vector<std::string>& words, const std::string& key) {
   return std::any_of(words.begin(), words.end(),
@@ -254,8 +255,8 @@ std::optional<Pasted> read_pasted(std::span<const std::string_view> words,
     const std::string_view pair = rest.substr(0, rest.find(' '));
     rest.remove_prefix(pair.size());
     const bool taken =
-        takes.empty() || std::find(takes.begin(), takes.end(), key_of(pair)) != takes.end();
-    if (taken && !is_given(parts.rest, key_of(pair))) keys.emplace_back(pair);
+        takes.empty() || std::find(takes.begin(), takes.end(), key_before(pair)) != takes.end();
+    if (taken && !is_given(parts.rest, key_before(pair))) keys.emplace_back(pair);
   }
   const bool result = !parts.rest.empty() && (parts.rest[0] == "C" || parts.rest[0] == "D");
   const bool matters = statement.opcode != "wgmma" || !result;  // immediates do not move D

@@ -6,15 +6,10 @@
 #include <charconv>
 #include <utility>
 
+#include "oracle/ptx/letters.h"
+
 namespace tcq::oracle {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 // Takes the first word and the blanks behind it.
 std::string_view take_word(std::string_view& text) {

@@ -5,22 +5,12 @@
 #include <array>
 #include <utility>
 
+#include "oracle/ptx/letters.h"
+
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxPiece::Kind;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_word(char c) {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+using PieceKind = PtxPiece::Kind;
 
 std::string_view first_word(std::string_view text) {
   const auto end = std::find_if(text.begin(), text.end(), [](char c) { return !is_word(c); });
@@ -122,8 +112,8 @@ void PtxSource::begin(char first) {
 }
 
 void PtxSource::finish() {
-  pieces_.push_back(
-      {is_directive_ ? Kind::Directive : Kind::Statement, std::string(trimmed(text_)), line_});
+  pieces_.push_back({is_directive_ ? PieceKind::Directive : PieceKind::Statement,
+                     std::string(trimmed(text_)), line_});
   text_.clear();
 }
 
@@ -142,7 +132,7 @@ std::size_t PtxSource::add_statement(std::string_view text) {
   const bool is_label =
       c == ':' && text.substr(stop, 2) != "::" && first_word(text_).size() == trimmed(text_).size();
   if (is_label) {
-    pieces_.push_back({Kind::Label, std::string(trimmed(text_)), line_});
+    pieces_.push_back({PieceKind::Label, std::string(trimmed(text_)), line_});
     text_.clear();
     return stop + 1;
   }
@@ -198,9 +188,9 @@ void PtxSource::add_text(std::string_view text) {
       if (c == '{' || c == '}' || c == ';') {
         text.remove_prefix(1);
         if (c != ';')
-          pieces_.push_back({c == '{' ? Kind::Open : Kind::Close, {}, number_});
+          pieces_.push_back({c == '{' ? PieceKind::Open : PieceKind::Close, {}, number_});
         else if (!skip_semicolon_)
-          pieces_.push_back({Kind::Statement, {}, number_});
+          pieces_.push_back({PieceKind::Statement, {}, number_});
         skip_semicolon_ = false;
         continue;
       }

@@ -8,21 +8,11 @@
 #include <charconv>
 
 #include "oracle/answer/words.h"
+#include "oracle/ptx/letters.h"
 #include "oracle/ptx/ptx_scopes.h"
 
 namespace tcq::oracle {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_' || c == '$' || c == '%'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // ---- Registers and immediates -------------------------------------------------------------------
 

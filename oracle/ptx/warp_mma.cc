@@ -14,7 +14,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view example = "mma.m16n8k16.f32.bf16.bf16";
+constexpr std::string_view mma_example = "mma.m16n8k16.f32.bf16.bf16";
 
 struct TypeBits {
   std::string_view name;
@@ -110,9 +110,19 @@ void refuse_others(std::string_view mnemonic, const std::vector<std::string_view
           "{} is not modelled: only dense mma without scale factors is", quoted(mnemonic)));
 }
 
+// The first of them is A's.
+void read_majors(WarpMma& mma, const std::vector<std::string_view>& words) {
+  const auto is_major = [](std::string_view word) { return word == "row" || word == "col"; };
+  const auto a = std::find_if(words.begin(), words.end(), is_major);
+  if (a == words.end()) return;
+  mma.a_col = *a == "col";
+  const auto b = std::find_if(a + 1, words.end(), is_major);
+  mma.b_row = b != words.end() && *b == "row";
+}
+
 [[noreturn]] void throw_bad(std::string_view mnemonic, const std::string& why) {
   throw UsageError(fmt::format("unknown mnemonic {}: {}; expected a PTX opcode such as {}",
-                               quoted(mnemonic), why, example));
+                               quoted(mnemonic), why, mma_example));
 }
 
 int number_behind(std::string_view word, char letter) {
@@ -157,16 +167,23 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
   mma.c = of_types.size() == 4 ? of_types[3] : mma.d;
   mma.d_bits = bits_of(mma.d), mma.a_bits = bits_of(mma.a);
   mma.b_bits = bits_of(mma.b), mma.c_bits = bits_of(mma.c);
-  if (mma.m == 8 && mma.k == 4 && mma.a == "f16")
-    throw UnmodelledError(
-        fmt::format("{} is not modelled: its quad pairs compute four products", quoted(mnemonic)));
   if (!types_fit(mma)) throw_bad(mnemonic, "these types do not go together");
+  if (mma.m == 8 && mma.k == 4 && mma.a == "f16") {
+    mma.quad_pairs = true;
+    read_majors(mma, words);
+    return mma;
+  }
   if (!has_shape(mma)) throw_bad(mnemonic, fmt::format("{} has no such shape", mma.a));
   return mma;
 }
 
 std::string short_mnemonic(const WarpMma& mma) {
-  return fmt::format("mma.m{}n8k{}.{}.{}.{}.{}", mma.m, mma.k, mma.d, mma.a, mma.b, mma.c);
+  const char* majors = !mma.quad_pairs ? ""
+                       : mma.a_col     ? mma.b_row ? ".col.row" : ".col.col"
+                       : mma.b_row     ? ".row.row"
+                                       : ".row.col";
+  return fmt::format("mma.m{}n8k{}{}.{}.{}.{}.{}", mma.m, mma.k, majors, mma.d, mma.a, mma.b,
+                     mma.c);
 }
 
 }  // namespace tcq::oracle

@@ -1,7 +1,8 @@
 // Mnemonics of the warp's mma: `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32` -> its fragments.
 //
 // .sync, .aligned, .row, .col and the type of C may be left out. Decides which shapes go with which types;
-// where elements lie is sim/isa/base/mma_fragment.h. Example: `mma.m16n8k8.f32.tf32.tf32`.
+// where elements lie is sim/isa/base/mma_fragment.h, of m8n8k4 of f16 quad_pair_fragment.h. Example:
+// `mma.m16n8k8.f32.tf32.tf32`.
 #pragma once
 
 #include <string>
@@ -13,13 +14,14 @@ struct WarpMma {
   int m, k;  // N is 8
   std::string d, a, b, c;
   int d_bits, a_bits, b_bits, c_bits;
+  bool quad_pairs = false;  // four products; then A and B may have either major-ness
+  bool a_col = false, b_row = false;
 };
 
 // True for words that begin with "mma.".
 bool is_warp_mma(std::string_view mnemonic);
 
-// Throws UsageError for what is no such mnemonic, UnmodelledError for sparse forms, quad pairs and scale
-// factors.
+// Throws UsageError for what is no such mnemonic, UnmodelledError for sparse forms and scale factors.
 WarpMma parse_warp_mma(std::string_view mnemonic);
 
 // "mma.m16n8k16.f32.bf16.bf16.f32"

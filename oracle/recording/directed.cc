@@ -11,7 +11,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "# tcq directed 2\n";
+constexpr std::string_view directed_magic = "# tcq directed 2\n";
 
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
@@ -133,7 +133,7 @@ std::vector<Probe> parse_probes(std::string_view lines, int number) {
 // Written by hand: questions, and no answer that would need a checksum.
 DirectedFile parse_questions(std::string_view bytes) {
   constexpr int second_line = 2;
-  DirectedFile file{{}, parse_probes(bytes.substr(magic.size()), second_line)};
+  DirectedFile file{{}, parse_probes(bytes.substr(directed_magic.size()), second_line)};
   for (const Probe& probe : file.probes)
     if (probe.recorded)
       throw BadFile(fmt::format("{} has recorded bits, but the header has no checksum: corrupted",
@@ -146,8 +146,8 @@ DirectedFile parse_questions(std::string_view bytes) {
 bool is_directed(std::string_view bytes) { return bytes.starts_with("# tcq directed "); }
 
 DirectedFile parse_directed(std::string_view bytes) {
-  if (bytes.starts_with(magic) && !is_sealed(bytes)) return parse_questions(bytes);
-  const Container container = unpack(magic, bytes);
+  if (bytes.starts_with(directed_magic) && !is_sealed(bytes)) return parse_questions(bytes);
+  const Container container = unpack(directed_magic, bytes);
   DirectedFile file{container.header, parse_probes(container.payload, container.first_line)};
   check_cases(file.header, file.probes.size());
   return file;
@@ -156,7 +156,7 @@ DirectedFile parse_directed(std::string_view bytes) {
 std::string serialize(const DirectedFile& file) {
   std::string lines;
   for (const Probe& probe : file.probes) lines += print_probe(probe);
-  return pack(magic, file.header, file.probes.size(), lines);
+  return pack(directed_magic, file.header, file.probes.size(), lines);
 }
 
 std::uint32_t simulate(const Probe& p) {

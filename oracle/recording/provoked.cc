@@ -8,7 +8,7 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::string_view magic = "# tcq provoked 2\n";
+constexpr std::string_view provoked_magic = "# tcq provoked 2\n";
 
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;
@@ -22,7 +22,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 bool is_provoked(std::string_view bytes) { return bytes.starts_with("# tcq provoked "); }
 
 ProvokedFile parse_provoked(std::string_view bytes) {
-  const Container container = unpack(magic, bytes);
+  const Container container = unpack(provoked_magic, bytes);
   ProvokedFile file{container.header, {}};
   std::istringstream lines{std::string(container.payload)};
   for (std::string line; std::getline(lines, line);) {
@@ -40,7 +40,7 @@ std::string serialize(const ProvokedFile& file) {
   std::string lines;
   for (const std::vector<std::string>& line : file.lines)
     lines += fmt::format("{}\n", fmt::join(line, "\t"));
-  return pack(magic, file.header, file.lines.size(), lines);
+  return pack(provoked_magic, file.header, file.lines.size(), lines);
 }
 
 }  // namespace tcq::oracle

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -103,35 +102,33 @@ void apply_spec(const std::string& path, Request& request, Texts& texts) {
   }
 }
 
-void add_options(CLI::App& app, Request& request, Texts& texts) {
-  app.set_help_flag();
-  app.allow_extras();
-  app.add_option("file", request.file);
-  app.add_option("--spec", texts.spec);
-  app.add_option("--kernel", request.kernel);
-  app.add_option("--grid", texts.grid);
-  app.add_option("--block", texts.block);
-  app.add_option("--cluster", texts.cluster);
-  app.add_option("--shared", texts.shared);
-  app.add_option("--registers", texts.registers);
-  app.add_option("--arg", request.arguments)->expected(1)->allow_extra_args(false)->take_all();
-  app.add_option("--out", texts.outs)->expected(1)->allow_extra_args(false)->take_all();
-  app.add_option("--explore", texts.explore);
-  app.add_option("--seed", texts.seed);
-  app.add_option("--sample", texts.sample);
-  app.add_option("--limit", texts.limit);
-  app.add_option("--replay", request.replay);
-  app.add_option("--svg", request.svg);
-  app.add_flag("--coverage", request.coverage);
-  app.add_flag("--list", request.list);
-  app.add_flag("--json", request.json);
+void add_options(OptionReader& reader, Request& request, Texts& texts) {
+  reader.first("file", request.file);
+  reader.word("--spec", texts.spec);
+  reader.word("--kernel", request.kernel);
+  reader.word("--grid", texts.grid);
+  reader.word("--block", texts.block);
+  reader.word("--cluster", texts.cluster);
+  reader.word("--shared", texts.shared);
+  reader.word("--registers", texts.registers);
+  reader.each("--arg", request.arguments);
+  reader.each("--out", texts.outs);
+  reader.word("--explore", texts.explore);
+  reader.word("--seed", texts.seed);
+  reader.word("--sample", texts.sample);
+  reader.word("--limit", texts.limit);
+  reader.word("--replay", request.replay);
+  reader.word("--svg", request.svg);
+  reader.flag("--coverage", request.coverage);
+  reader.flag("--list", request.list);
+  reader.flag("--json", request.json);
 }
 
 // A schedule says itself what these choose.
-void refuse_beside_replay(const CLI::App& app) {
-  if (app.count("--replay") == 0) return;
+void refuse_beside_replay(const OptionReader& reader) {
+  if (!reader.has("--replay")) return;
   for (const char* option : {"--explore", "--seed", "--sample", "--limit", "--coverage", "--list"})
-    if (app.count(option) != 0)
+    if (reader.has(option))
       throw UsageError(fmt::format(
           "{} cannot stand beside --replay, which repeats one execution: leave it out", option));
 }
@@ -157,17 +154,10 @@ void demand_whole_clusters(const Dim3& grid, const Dim3& cluster) {
 Request parse_request(std::span<const std::string> words) {
   Request request;
   Texts texts;
-  CLI::App app;
-  add_options(app, request, texts);
-  std::vector<std::string> backwards(words.rbegin(), words.rend());
-  try {
-    app.parse(std::move(backwards));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(printable(error.what()));
-  }
-  refuse_unknown_options(app);
-  refuse_empty_values(app);
-  refuse_beside_replay(app);
+  OptionReader reader;
+  add_options(reader, request, texts);
+  reader.read({words.begin(), words.end()});
+  refuse_beside_replay(reader);
   if (!texts.spec.empty()) apply_spec(texts.spec, request, texts);
   if (!request.svg.empty() && (request.list || request.coverage))
     throw UsageError("--svg draws an execution: expected it without --list and --coverage");

@@ -36,6 +36,12 @@ std::string full_opcode(const WarpMma& mma) {
 
 Facts facts_of_mma(const Question& question) {
   const WarpMma mma = parse_warp_mma(question.words[0]);
+  if (mma.quad_pairs)
+    throw UnmodelledError(
+        fmt::format("{} is not described: its quad pairs compute four products; 'tcq where', "
+                    "'what' and 'table' "
+                    "know its fragments",
+                    quoted(question.words[0])));
   Facts facts = {{"instruction", short_mnemonic(mma)},
                  {"PTX", full_opcode(mma) + " D, A, B, C"},
                  {"product", fmt::format("D[{}][8] = A[{}][{}] * B[{}][8] + C[{}][8]", mma.m, mma.m,

@@ -23,18 +23,16 @@ using wgmma::Extent;
 using wgmma::MatrixDescriptor;
 using wgmma::Multiplicand;
 
-constexpr std::uint64_t longest_extent = 16384;
-
 Major major_from(const Keys& keys, const wgmma::Form& form, Multiplicand operand) {
   return keys.major("major", wgmma::operand_major(form, operand));
 }
 
-struct Request {
+struct LayoutRequest {
   OperandTile tile;
   std::uint32_t start;
 };
 
-Request request_from(const Question& question) {
+LayoutRequest layout_request(const Question& question) {
   const Keys keys(words_from(question, 2), instruction_keys,
                   {"rows", "k", "type", "major", "swizzle", "start", "order"});
   const wgmma::Form form = instruction_of(question, keys).form;
@@ -60,7 +58,7 @@ Request request_from(const Question& question) {
   return {tile, start};
 }
 
-void require_place(const Request& request) {
+void require_place(const LayoutRequest& request) {
   const std::uint32_t alignment = compact(request.tile).atom_bytes();
   if (request.start % alignment != 0)
     throw FaultError(
@@ -77,7 +75,7 @@ void require_place(const Request& request) {
 
 // ---- Answer -------------------------------------------------------------------------------------
 
-std::vector<OperandBlock> blocks_of(const Request& request) {
+std::vector<OperandBlock> blocks_of(const LayoutRequest& request) {
   const OperandTile& tile = request.tile;
   const Extent one = instruction_extent(tile);
   const Tile t = compact(tile);
@@ -93,7 +91,7 @@ std::vector<OperandBlock> blocks_of(const Request& request) {
   return blocks;
 }
 
-OperandLayout layout_of(const Request& request) {
+OperandLayout layout_of(const LayoutRequest& request) {
   const OperandTile& tile = request.tile;
   const Extent one = instruction_extent(tile);
   const MatrixDescriptor first = first_descriptor(tile, request.start);
@@ -121,7 +119,7 @@ Answer layout(const Question& asked) {
   Question question = asked;
   const TileElementWords element(question);
   if (is_tcgen05(word_at(question, 0, "MNEMONIC A|B"))) return layout_tcgen05(question, element);
-  const Request request = request_from(question);
+  const LayoutRequest request = layout_request(question);
   require_fit(request.tile);
   require_place(request);
   return layout_answer(layout_of(request), question.options, element);

@@ -22,8 +22,6 @@ namespace {
 // Elements that a box of a padded type must have along its inner dimension.
 constexpr std::uint32_t padded_box_elements = 128;
 
-constexpr int descriptor_bits = 64;
-
 std::string word_text(const OperandBlock& block) { return hex_word(block.word, descriptor_bits); }
 
 tma::DataType data_type_of(StoredType stored) {

@@ -19,6 +19,8 @@
 
 namespace tcq::oracle {
 
+inline constexpr int descriptor_bits = 64;
+
 // Elements of 4 and 6 bits that take 8 in shared memory are `padded`.
 struct StoredType {
   Type type;

@@ -34,11 +34,8 @@ namespace {
 using wgmma::Extent;
 using wgmma::Multiplicand;
 
-constexpr std::uint64_t longest_extent = 16384;
-constexpr std::uint64_t most_stages = 256;
-
 // Warpgroups that share the tile along M, N and K.
-struct Request {
+struct PartitionRequest {
   wgmma::Form form;
   std::uint32_t m, n, k;
   std::uint32_t stages;
@@ -53,7 +50,7 @@ std::uint32_t extent_from(const Keys& keys, std::string_view key) {
   return static_cast<std::uint32_t>(keys.number(key, 1, longest_extent));
 }
 
-OperandTile operand_tile(const Keys& keys, const Request& request, Multiplicand operand) {
+OperandTile operand_tile(const Keys& keys, const PartitionRequest& request, Multiplicand operand) {
   const bool is_a = operand == Multiplicand::A;
   OperandTile tile{request.form,
                    operand,
@@ -67,11 +64,11 @@ OperandTile operand_tile(const Keys& keys, const Request& request, Multiplicand 
   return tile;
 }
 
-Request request_from(const Question& question) {
+PartitionRequest partition_request(const Question& question) {
   const Keys keys(
       words_from(question, 1), instruction_keys,
       {"bM", "bN", "bK", "stages", "atoms", "swizzle", "swizzle_a", "swizzle_b", "order", "ldC"});
-  Request r{};
+  PartitionRequest r{};
   r.form = instruction_of(question, keys).form;
   if (r.form.sparse)
     throw UnmodelledError(
@@ -87,7 +84,7 @@ Request request_from(const Question& question) {
   return r;
 }
 
-void require_fit(const Request& r) {
+void require_fit(const PartitionRequest& r) {
   std::vector<std::string> found = misfits(r.a);
   for (std::string& sentence : misfits(r.b)) found.push_back(std::move(sentence));
   const bool a_in_smem = r.form.a_place == wgmma::Place::Smem;
@@ -173,7 +170,7 @@ std::int64_t accumulator_values(const wgmma::Form& f) {
   return wgmma::accumulator_registers(f.d, f.n) * parts_per_register(f.d);
 }
 
-CuteLayout register_a(const Request& r) {
+CuteLayout register_a(const PartitionRequest& r) {
   const Type type = r.form.a;
   const int parts = parts_per_register(type);
   const CuteLayout values = values_shape(wgmma::a_registers * parts, [&](int value) {
@@ -184,7 +181,7 @@ CuteLayout register_a(const Request& r) {
 }
 
 // The accumulator's values, then instructions along M and N.
-CuteLayout accumulator_shape(const Request& r) {
+CuteLayout accumulator_shape(const PartitionRequest& r) {
   CuteLayout values = values_shape(accumulator_values(r.form),
                                    [&](int value) { return accumulator_value(r.form.d, value); });
   // CuTe keeps a mode for the groups of columns even where there is one.
@@ -194,7 +191,7 @@ CuteLayout accumulator_shape(const Request& r) {
 }
 
 // tCgC of thread 0: column-major C, so a step along N is a run-time multiple of ldC.
-CuteLayout global_c(const Request& r) {
+CuteLayout global_c(const PartitionRequest& r) {
   CuteLayout layout = accumulator_shape(r);
   const auto ldc = static_cast<std::int64_t>(*r.ldc);
   std::int64_t step = 1;
@@ -248,7 +245,7 @@ void add_operand(const OperandTile& tile, std::uint32_t stages, Facts& facts) {
                                tile_bytes(tile), stages)});
 }
 
-Facts facts_of(const Request& r) {
+Facts facts_of(const PartitionRequest& r) {
   Facts facts;
   const Counts a = counts_of(r.a);
   const Counts b = counts_of(r.b);
@@ -278,7 +275,7 @@ Facts facts_of(const Request& r) {
 
 Answer partition(const Question& question) {
   if (is_tcgen05(word_at(question, 0, "a mnemonic"))) return partition_tcgen05(question);
-  const Request request = request_from(question);
+  const PartitionRequest request = partition_request(question);
   require_fit(request);
   const Facts facts = facts_of(request);
   const bool json = question.options.style == Style::Json;

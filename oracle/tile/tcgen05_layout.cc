@@ -29,8 +29,6 @@ namespace {
 
 using tcgen05::SmemDescriptor;
 
-constexpr std::uint64_t longest_extent = 16384;
-constexpr int descriptor_bits = 64;
 constexpr int idesc_bits = 32;
 
 std::string word_of(const SmemDescriptor& d) { return hex_word(encode(d), descriptor_bits); }

@@ -38,10 +38,7 @@ using tcgen05::Accumulator;
 using tcgen05::InstructionDescriptor;
 using tcgen05::MmaOpcode;
 
-constexpr std::uint64_t longest_extent = 16384;
-constexpr std::uint64_t most_stages = 256;
-
-struct Request {
+struct Tcgen05Request {
   Tcgen05Instruction instruction;
   MmaOpcode op;
   std::uint32_t stages;
@@ -69,7 +66,7 @@ MmaOpcode require_form(const Tcgen05Instruction& instruction) {
   return op;
 }
 
-Tcgen05Tile tile_from(const Keys& keys, const Request& r, bool is_b) {
+Tcgen05Tile tile_from(const Keys& keys, const Tcgen05Request& r, bool is_b) {
   Tcgen05Tile tile{r.op, r.instruction.idesc, is_b};
   const char* extent = is_b ? "bN" : "bM";
   const auto whole = static_cast<std::uint32_t>(keys.number(extent, 1, longest_extent));
@@ -86,10 +83,10 @@ Tcgen05Tile tile_from(const Keys& keys, const Request& r, bool is_b) {
   return tile;
 }
 
-Request request_from(const Question& question) {
+Tcgen05Request tcgen05_request(const Question& question) {
   const Keys keys(words_from(question, 1), tcgen05_keys,
                   {"bM", "bN", "bK", "stages", "swizzle", "swizzle_a", "swizzle_b", "order"});
-  Request r{tcgen05_instruction_of(question, keys), {}, 1, {}, {}, {}};
+  Tcgen05Request r{tcgen05_instruction_of(question, keys), {}, 1, {}, {}, {}};
   r.op = require_form(r.instruction);
   const InstructionDescriptor& d = r.instruction.idesc;
   r.stages = static_cast<std::uint32_t>(keys.number_or("stages", 1, most_stages, 1));
@@ -148,7 +145,7 @@ CuteLayout descriptors(const Tcgen05Tile& tile, std::uint32_t stages) {
 
 constexpr int cell_bits = 32;
 
-int columns_per_accumulator(const Request& r) { return tcgen05::columns(r.accumulator); }
+int columns_per_accumulator(const Tcgen05Request& r) { return tcgen05::columns(r.accumulator); }
 
 // A lane other than 0 at which an accumulator may begin; 0 if there is none.
 int other_lane_base(tcgen05::Datapath datapath) {
@@ -158,10 +155,12 @@ int other_lane_base(tcgen05::Datapath datapath) {
 }
 
 // Accumulators that share columns: CuTe puts two half datapaths side by side, 16 lanes apart.
-int side_by_side(const Request& r) { return other_lane_base(r.accumulator.datapath) > 0 ? 2 : 1; }
+int side_by_side(const Tcgen05Request& r) {
+  return other_lane_base(r.accumulator.datapath) > 0 ? 2 : 1;
+}
 
 // CuTe's address of D[m][n] of accumulator `index`, counted along M first.
-std::int64_t d_address(const Request& r, std::int64_t index, tcgen05::Element e) {
+std::int64_t d_address(const Tcgen05Request& r, std::int64_t index, tcgen05::Element e) {
   Accumulator at = r.accumulator;
   if (index % side_by_side(r) != 0) at.lane_base = other_lane_base(at.datapath);
   const tcgen05::Cell cell = d_cell(at, e);
@@ -171,13 +170,13 @@ std::int64_t d_address(const Request& r, std::int64_t index, tcgen05::Element e)
   return std::int64_t{word} * (cell_bits / bits(r.instruction.idesc.d));
 }
 
-int accumulator_columns(const Request& r) {
+int accumulator_columns(const Tcgen05Request& r) {
   const std::int64_t count = count_mn(r.a) * count_mn(r.b);
   return static_cast<int>((count + side_by_side(r) - 1) / side_by_side(r)) *
          columns_per_accumulator(r);
 }
 
-void require_accumulators(const Request& r) {
+void require_accumulators(const Tcgen05Request& r) {
   const int columns = accumulator_columns(r);
   if (columns > tcgen05::tmem_columns)
     throw FaultError(fmt::format(
@@ -192,7 +191,7 @@ void require_accumulators(const Request& r) {
         m, count_mn(r.b)));
 }
 
-CuteLayout accumulators(const Request& r) {
+CuteLayout accumulators(const Tcgen05Request& r) {
   const std::int64_t m = count_mn(r.a);
   const auto local = [&](std::int64_t row, std::int64_t col) {
     return d_address(r, 0, {static_cast<int>(row), static_cast<int>(col)});
@@ -231,7 +230,7 @@ void add_operand(const Tcgen05Tile& tile, std::uint32_t stages, Facts& facts) {
                                stages, tile.opcode.cta_group == 2 ? ", in each CTA" : "")});
 }
 
-void require_shared(const Request& r) {
+void require_shared(const Tcgen05Request& r) {
   const std::uint64_t bytes =
       (std::uint64_t{compact(r.a).bytes()} + compact(r.b).bytes()) * r.stages;
   if (bytes > address_space_bytes)
@@ -241,7 +240,7 @@ void require_shared(const Request& r) {
         bytes, address_space_bytes));
 }
 
-Facts facts_of(const Request& r) {
+Facts facts_of(const Tcgen05Request& r) {
   const InstructionDescriptor& d = r.instruction.idesc;
   Facts facts = {{"instruction", mnemonic_with_keys(r.instruction)}};
   add_operand(r.a, r.stages, facts);
@@ -264,7 +263,7 @@ Facts facts_of(const Request& r) {
 }  // namespace
 
 Answer partition_tcgen05(const Question& question) {
-  const Request request = request_from(question);
+  const Tcgen05Request request = tcgen05_request(question);
   require_shared(request);
   require_accumulators(request);
   const Facts facts = facts_of(request);

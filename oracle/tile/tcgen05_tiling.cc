@@ -14,8 +14,8 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr Swizzle swizzles_by_width[] = {Swizzle::B128, Swizzle::B128Atom32, Swizzle::B64,
-                                         Swizzle::B32, Swizzle::None};
+constexpr Swizzle tcgen05_swizzles[] = {Swizzle::B128, Swizzle::B128Atom32, Swizzle::B64,
+                                        Swizzle::B32, Swizzle::None};
 
 std::uint32_t unsigned_of(int value) { return static_cast<std::uint32_t>(value); }
 
@@ -132,13 +132,13 @@ Swizzle swizzle_from(const Keys& keys, std::string_view key, Tcgen05Tile tile) {
   const auto chosen = [&](std::string_view one) {
     return keys.choice(
         one,
-        {name(swizzles_by_width[0]), name(swizzles_by_width[1]), name(swizzles_by_width[2]),
-         name(swizzles_by_width[3]), name(swizzles_by_width[4])},
+        {name(tcgen05_swizzles[0]), name(tcgen05_swizzles[1]), name(tcgen05_swizzles[2]),
+         name(tcgen05_swizzles[3]), name(tcgen05_swizzles[4])},
         -1);
   };
   for (const std::string_view one : {key, std::string_view("swizzle")})
-    if (const int found = chosen(one); found >= 0) return swizzles_by_width[found];
-  for (const Swizzle swizzle : swizzles_by_width) {
+    if (const int found = chosen(one); found >= 0) return tcgen05_swizzles[found];
+  for (const Swizzle swizzle : tcgen05_swizzles) {
     tile.swizzle = swizzle;
     if (misfits(tile).empty()) return swizzle;
   }

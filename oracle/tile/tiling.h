@@ -29,6 +29,10 @@ struct OperandTile {
   wgmma::Extent warpgroups = {1, 1};  // instructions that run side by side along MN and K
 };
 
+// What a question may ask for: rows, columns or K of a tile, and stages of it.
+inline constexpr std::uint64_t longest_extent = 16384;
+inline constexpr std::uint64_t most_stages = 256;
+
 // The four swizzle modes, widest first, and their names for Keys::choice().
 inline constexpr Swizzle swizzles_by_width[] = {Swizzle::B128, Swizzle::B64, Swizzle::B32,
                                                 Swizzle::None};

@@ -37,6 +37,19 @@ TEST(Scale_Memory, BytesAreABijection) {
   }
 }
 
+// Rows of 8 x 4 as a tensor [M / 8][K / 4][8][4] has them.
+TEST(Scale_Memory, SmallBlocksAreATensorOfFourDimensions) {
+  for (const int factors : {1, 4, 5, 8, 12, 16}) {
+    const int blocks = scale_atoms_along_k(factors);
+    for (int mn = 0; mn < 40; ++mn)
+      for (int s = 0; s < scale_group * blocks; ++s) {
+        const int byte = s % 4 + 4 * (mn % 8 + 8 * (s / 4 + blocks * (mn / 8)));
+        ASSERT_EQ(small_block_byte({mn, s}, factors), byte);
+        ASSERT_EQ(small_block_factor(byte, factors), (ScaleFactor{mn, s}));
+      }
+  }
+}
+
 // The atom of CuTe has a mode for the elements of K that share a factor: stride 0.
 TEST(Scale_Memory, TheAtomEqualsBothOfItsCuteLayouts) {
   for (const int vector_size : {16, 32}) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "oracle/map/asked.h"
 #include "oracle/ptx/warp_mma.h"
@@ -94,6 +95,24 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
   EXPECT_EQ(ask("diff ldmatrix.x2.trans D mma.m16n8k32.f32.e4m3.e4m3 B").status, Status::No);
 }
 
+// .16x256b loads the fragments of mma, so that stmatrix takes them; .32x32b gives each thread a row.
+TEST(Diff, StmatrixStoresWhatTcgen05LdLoads) {
+  const std::string load = "tcgen05.ld.sync.aligned.16x256b.x2.b32";
+  const std::string text = text_of("diff " + load + " D stmatrix.x4 D");
+  EXPECT_NE(text.find("\nregister 0 of D = registers 0, 1 of D\n"), text.npos) << text;
+  EXPECT_NE(text.find("\nregister 3 of D = registers 6, 7 of D\n"), text.npos) << text;
+  EXPECT_EQ(text_of("diff " + load + " stmatrix.x4"), text);
+  const Answer reply = ask("diff " + load + " stmatrix.x4");
+  EXPECT_NE(reply.complaint.find("a cell is taken for an element"), std::string::npos);
+  for (const char* other :
+       {"tcgen05.ld.32x32b.x16", "tcgen05.ld.16x64b.x8", "tcgen05.ld.16x128b.x4"})
+    EXPECT_EQ(ask(std::string("diff ") + other + " stmatrix.x4").status, Status::No) << other;
+  // 16 lanes of each warp, as the accumulator of M = 64 lies, are the rows of wgmma's.
+  EXPECT_TRUE(text_of("diff wgmma.m64n16k16.f32.bf16.bf16 D tcgen05.ld.16x256b.x2")
+                  .ends_with("\nthe same: every element has one place in both"));
+  EXPECT_EQ(ask("diff tcgen05.ld.16x256b.x2 mma.m8n8k4.f32.f16.f16 D").status, Status::Unmodelled);
+}
+
 // Rows of memory along N or K: .trans, or none where mma wants what lies across.
 TEST(Diff, ReadsRowsOfMemoryTransposedWhereThatFits) {
   for (const char* pair : {"ldmatrix.x2 D mma.m16n8k16.f32.bf16.bf16 B",
@@ -157,7 +176,7 @@ TEST(Diff, OffsetsBeginInsideTheFirst) {
 
 TEST(Diff, WrongQuestionsGetOneSentence) {
   for (const std::string& words : {bf16 + "D", std::string("x y"), bf16 + "D " + bf16 + "Q",
-                                   bf16 + "D tcgen05.mma.cta_group::1.kind::f16 D",
+                                   bf16 + "D tcgen05.mma.cta_group::1.kind::f16 D", bf16,
                                    bf16 + "D wgmma.m64n8k16.f32.bf16.bf16 A"}) {
     const Answer reply = ask("diff " + words);
     EXPECT_EQ(reply.status, Status::Usage) << words;
@@ -176,6 +195,35 @@ TEST(WarpMma, HasTheLayoutsOfCute) {
   for (const auto& [layout, cute] : known)
     EXPECT_NE(text_of(std::string("equation ") + layout).find(cute), std::string::npos)
         << text_of(std::string("equation ") + layout);
+}
+
+// cute/atom/mma_traits_sm70.hpp: eight logical threads of a quad pair, lanes 0 to 3 and 16 to 19.
+TEST(WarpMma, QuadPairsHaveTheLayoutsOfCute) {
+  const std::string opcode = "mma.sync.aligned.m8n8k4.";
+  const std::tuple<std::string, const char*, int, int> known[] = {
+      {"row.col.f32.f16.f16.f32 A", "(8,4):(1,8)", 8, 0},
+      {"col.row.f32.f16.f16.f32 A", "((4,2),4):((8,4),1)", 8, 0},
+      {"row.col.f32.f16.f16.f32 B", "(8,4):(1,8)", 8, 1},
+      {"col.row.f32.f16.f16.f32 B", "((4,2),4):((8,4),1)", 8, 1},
+      {"row.col.f16.f16.f16.f16 D", "(8,8):(1,8)", 8, 0},
+      {"row.col.f32.f16.f16.f32 D", "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))", 8, 0}};
+  for (const auto& [layout, text, rows, turned] : known) {
+    const cute::Layout cute(text);
+    const Map map = map_of_words(opcode + layout);
+    const int parts = map.place[2].extent;
+    for (int lane = 0; lane < 32; ++lane)
+      for (int value = 0; value < map.place[1].extent * parts; ++value) {
+        const Coords place = {lane, value / parts, value % parts};
+        const Coords e = map.element_at(place);
+        const int member = lane % 4 + 4 * (lane / 16);
+        EXPECT_EQ(e[0], lane % 16 / 4);
+        EXPECT_EQ(turned == 0 ? e[1] + rows * e[2] : e[2] + rows * e[1], cute({member, value}))
+            << layout << " lane " << lane << " value " << value;
+        EXPECT_EQ(map.places(e), std::vector<Coords>{place}) << layout;
+      }
+  }
+  EXPECT_EQ(text_of("where mma.m8n8k4.f32.f16.f16 D product=1 row=3 col=6").substr(0, 41),
+            "D[1][3][6] = thread 7, register 6\nnote: f");
 }
 
 TEST(WarpMma, WordsThatNameNoInstructionAreRefused) {

@@ -2,6 +2,8 @@
 // signals are tests/cli/gemm_cli_test.cc's.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -10,6 +12,7 @@
 #include "oracle/gemm/request.h"
 #include "oracle/gemm/run.h"
 #include "oracle/recording/files.h"
+#include "sim/num/activation.h"
 #include "tests/support/temporary_folder.h"
 
 namespace tcq::oracle::gemm {
@@ -70,6 +73,13 @@ TEST(GemmRequest, WhatDoesNotGoTogetherIsNamed) {
   EXPECT_EQ(refusal(files + "--epilogue alpha=inf"), "alpha='inf': expected a finite f32");
   EXPECT_EQ(refusal(files + "--epilogue gamma=1"),
             "unknown key 'gamma': expected alpha, beta or activation; did you mean 'alpha'?");
+  EXPECT_EQ(refusal(files + "--c c.npy --epilogue activation=swiglu"),
+            "activation=swiglu makes a column of D of two of the product, and takes no C: expected "
+            "no --c");
+  EXPECT_EQ(
+      refusal(drawn + "--errors --epilogue activation=swiglu"),
+      "distances from float64 of activation=swiglu: expected another activation with --errors "
+      "and --svg");
   EXPECT_EQ(refusal(files + "--shard 5/5"), "--shard '5/5': i must be in [0, n)");
   EXPECT_EQ(refusal(files + "--shard 0/0"), "--shard '0/0': i must be in [0, n)");
   EXPECT_EQ(refusal(files + "c"), "3 operands: expected A.npy B.npy, or --generate M,N,K");
@@ -141,6 +151,39 @@ TEST_F(GemmRun, TheEpilogueIsApplied) {
   EXPECT_NE(bits("--c @d --epilogue alpha=1"), std::string(96, '\0'));
   EXPECT_EQ(bits("--c @d --epilogue beta=0"), bits(""));
   EXPECT_NE(bits("--epilogue activation=gelu"), bits(""));
+}
+
+// D is swiglu of the columns of the product that no activation was applied to, of every engine, batch and shard.
+TEST_F(GemmRun, SwigluMakesAColumnOfTwo) {
+  const std::int64_t n = 70;
+  const auto floats = [&](const std::string& name) {
+    const Matrix m = row_major(Type::f32, read_matrix(folder_.file(name), Type::f32));
+    std::vector<float> values(static_cast<std::size_t>(m.batch * m.rows * m.cols));
+    std::memcpy(values.data(), m.array.data(), values.size() * sizeof(float));
+    return values;
+  };
+  for (const char* shape : {"9,70,200", "3,9,70,200"})
+    for (const char* order : {"chain", "every=64", "float64", "fma"})
+      for (const char* shard : {"", " --shard 1/2"}) {
+        const std::string words = std::string("--generate ") + shape + " --type bf16 --order " +
+                                  order + shard + " --epilogue alpha=0.125";
+        run(words + " --out @whole");
+        const Report gated = run(words + ",activation=swiglu --out @gated");
+        const std::vector<float> whole = floats("whole"), d = floats("gated");
+        ASSERT_EQ(2 * d.size(), whole.size()) << words;
+        for (std::size_t i = 0; i < d.size(); ++i)
+          ASSERT_EQ(std::bit_cast<std::uint32_t>(d[i]),
+                    std::bit_cast<std::uint32_t>(swiglu(whole[2 * i], whole[2 * i + 1])))
+              << words << ": " << i;
+        EXPECT_EQ(gated.n, n);
+      }
+  const std::string drawn = "--generate 20,70,400 --type bf16 --epilogue activation=swiglu ";
+  run(drawn + "--order every=128 --out @device");
+  const Report rivals = run(drawn + "--order chain --compare @device");
+  EXPECT_EQ(rivals.orders[0].explanation->by, std::vector<std::string>{"every=128:wgmma"});
+  EXPECT_EQ(rivals.orders[0].device->outputs, 20 * n / 2);
+  EXPECT_THROW(run("--generate 2,3,16 --type bf16 --order chain --epilogue activation=swiglu"),
+               UsageError);
 }
 
 TEST_F(GemmRun, ErrorsAreThoseOfTheWholeFormula) {

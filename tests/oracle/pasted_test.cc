@@ -112,6 +112,31 @@ TEST(Pasted, EveryVerbOfMnemonicsReadsIt) {
   }
 }
 
+// Behind mnemonic=, in one word or in several, with keys behind it; what decode does not take is left out.
+TEST(Pasted, DecodeReadsItBehindMnemonic) {
+  const std::string word = "0x4000004000010040";
+  const std::string plain = " mnemonic=wgmma.m64n8k16.f32.bf16.bf16 major_b=MN";
+  for (const std::string& rest : {std::string(" matrix=B"), std::string(" matrix=B rows=8 k=64")}) {
+    const Answer expected = ask("decode wgmma.desc " + word + plain + rest);
+    EXPECT_EQ(expected.status, Status::Yes) << expected.complaint;
+    const std::string pasted = "mnemonic=" + std::string(statement);
+    EXPECT_EQ(ask("decode wgmma.desc " + word + " " + pasted + rest).text, expected.text);
+    std::vector<std::string_view> words = {"wgmma.desc", word, pasted, "matrix=B"};
+    if (rest.find("rows") != rest.npos) words.insert(words.end(), {"rows=8", "k=64"});
+    EXPECT_EQ(ask_words("decode", words).text, expected.text);
+  }
+  EXPECT_EQ(
+      ask("encode wgmma.desc start=1024 lbo=16 sbo=1024 swizzle=128B mnemonic=" +
+          std::string(statement) + " matrix=B")
+          .text,
+      ask("encode wgmma.desc start=1024 lbo=16 sbo=1024 swizzle=128B" + plain + " matrix=B").text);
+  EXPECT_EQ(ask("decode wgmma.desc " + word + " mnemonic={ret;}").status, Status::Usage);
+  const Answer open = ask("decode wgmma.desc " + word +
+                          " mnemonic=wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+                          "{%f0..%f3}, %rd1, %rd2, 1, 1, 1, %r1, 1;");
+  EXPECT_NE(open.complaint.find("note: the text leaves open"), std::string::npos) << open.complaint;
+}
+
 TEST(Pasted, TheSumOfAStatement) {
   const std::vector<std::string_view> words = {
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, -1, 1, 0, 1;"};

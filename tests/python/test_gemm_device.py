@@ -127,7 +127,7 @@ def test_products(memory, types, shape, tmp_path):
     assert d.tobytes() == np.asarray(want).tobytes()
 
 
-@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "gelu_erf", "silu"])  # tcq.gemm has no swiglu
+@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "gelu_erf", "silu"])  # swiglu takes no C
 @pytest.mark.parametrize("sm_limit, programmatic_launch", [(0, 1), (3, 0)])
 def test_epilogues(memory, activation, sm_limit, programmatic_launch, tmp_path):
     if memory.exact and activation not in ("none", "relu"):

@@ -79,7 +79,7 @@ set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HE
 foreach(source ${explorer_sources} ${explorer_orders} ${prose})
   explorer_object(${source} ${options})
 endforeach()
-foreach(source tools/tcq.cc tools/explorer/elsewhere.cc)  # CLI11 names std::ifstream, which zig configures away
+foreach(source tools/tcq.cc oracle/gemm/command_line.cc tools/explorer/elsewhere.cc)  # CLI11 names std::ifstream, which zig configures away
   explorer_object(${source} ${options} -DTCQ_VERSION="${PROJECT_VERSION}" -DTCQ_COMMIT="${TCQ_COMMIT}"
                   -DTCQ_EVIDENCE="${evidence}" -U_LIBCPP_HAS_FILESYSTEM -D_LIBCPP_HAS_FILESYSTEM=1 -DCLI11_HAS_FILESYSTEM=0
                   -include fstream)

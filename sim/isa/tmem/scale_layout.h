@@ -63,6 +63,23 @@ HOST_DEVICE constexpr ScaleFactor scale_factor(int byte, int factors) {
           scale_group * (atom % atoms) + in_atom % 4};
 }
 
+// Blocks of 8 rows x 4 factors, 32 bytes, in global memory: what libraries keep for a few rows of A. No instruction
+// takes them: a kernel spreads them over atoms.
+// Source: FlashInfer and TensorRT-LLM, SfLayout "8x4", get_sf_out_offset_8x4() of quantization_utils.cuh.
+inline constexpr int small_block_mn = 8;
+
+HOST_DEVICE constexpr int small_block_byte(ScaleFactor f, int factors) {
+  const int block = f.mn / small_block_mn * scale_atoms_along_k(factors) + f.s / scale_group;
+  return scale_group * (small_block_mn * block + f.mn % small_block_mn) + f.s % scale_group;
+}
+
+HOST_DEVICE constexpr ScaleFactor small_block_factor(int byte, int factors) {
+  const int block = byte / (small_block_mn * scale_group);
+  const int atoms = scale_atoms_along_k(factors);
+  return {small_block_mn * (block / atoms) + byte / scale_group % small_block_mn,
+          scale_group * (block % atoms) + byte % scale_group};
+}
+
 // --- Tensor Memory --------------------------------------------------------------------------------
 
 struct CellByte {

@@ -174,8 +174,6 @@ constexpr Entry entries[] = {
      Fault::ProxyFenceMissingAfterRead, p3a, "before the arrival that hands the bytes on"},
     {"P3b", "the same, but the values are used before the arrival", Fault::ProxyFenceMissingUsed,
      p3b, "has used the values"},
-    {"P3c", "the same, with a barrier of the CTA between", Fault::ProxyFenceMissingPerformed, p3c,
-     "before a barrier of its CTA"},
     {"P4", "only one thread executes the fence", Fault::ProxyFenceMissing, p4,
      "in every thread that writes"},
     {"P5", "the fence sits in a loop of no rounds", Fault::ProxyFenceMissing, p5, "st.shared"},
@@ -187,6 +185,8 @@ constexpr Entry entries[] = {
      "fence.mbarrier_init.release.cluster"},
     {"P6d", "no fence behind mbarrier.init before tcgen05.commit", Fault::MbarrierInitUnfenced, p6d,
      "tcgen05.commit"},
+    {"P3c", "as P3, with a barrier of the CTA between", Fault::ProxyFenceMissingPerformed, p3c,
+     "before a barrier of its CTA"},
 };
 
 }  // namespace

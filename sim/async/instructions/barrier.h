@@ -19,7 +19,8 @@ namespace tcq::machine {
 // Programming Guide's sum by the last block (Memory Fence Functions) relies on it. An access that rests on it is disputed
 // (AcquireAssumed); what others learn from the warp by a release of its own does not.
 // Inferred: a relaxed atomic of one thread behind the barrier releases what each thread fenced before it (__threadfence,
-// __syncthreads, then thread 0 counts). The letter asks for a fence between barrier and atomic, and nothing is said of it here.
+// __syncthreads, then thread 0 counts). The letter asks for a fence between barrier and atomic; that it is missing is not
+// named.
 struct BarrierSync {
   int id = 0;
   int threads = 0;

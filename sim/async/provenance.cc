@@ -189,6 +189,14 @@ bool is_fenced_by_next(const Access& earlier, const Access& next, const Knowledg
   return missing == 0;
 }
 
+// Of one warp: the lanes that access next fenced when all lanes knew of the access, as behind a barrier of them.
+bool met_before_fence(const Access& earlier, const Knowledge& knows) {
+  std::uint32_t missing = knows.lanes;
+  for (const FenceClock& fence : knows.at_fence)
+    if (earlier.epoch != 0 && earlier.epoch <= fence.agreed) missing &= ~fence.lanes;
+  return missing == 0;
+}
+
 bool is_used(const Access& load, const Clock& clock) {
   return load.loaded == Loaded::Used && !load.covers_lost &&
          clock.at(load.stream) >= load.operation;
@@ -229,8 +237,10 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
   if (is_fenced(earlier, run, knows.clock, streams)) return Verdict::Ordered;
   // A read may also be fenced by the threads that are about to overwrite, a copied byte by those that read it.
   const bool by_next = is_fenced_by_next(earlier, next, knows, streams);
-  if (is_write(earlier.kind) && !earlier.is_copied)
-    return by_next && earlier.warp != next.warp ? Verdict::FencedByNext : Verdict::Unfenced;
+  if (is_write(earlier.kind) && !earlier.is_copied) {
+    const bool behind = earlier.warp != next.warp || met_before_fence(earlier, knows);
+    return by_next && behind ? Verdict::FencedByNext : Verdict::Unfenced;
+  }
   if (by_next) return Verdict::Ordered;
   if (is_write(earlier.kind)) return Verdict::Unfenced;
   if (is_used(earlier, knows.clock)) return Verdict::UnfencedAfterUse;

@@ -275,6 +275,8 @@ struct Conflict {
 struct FenceClock {
   std::uint32_t lanes = 0;
   Clock clock;
+  Tick agreed =
+      0;  // as of an access: the epochs of its warp that all lanes knew, where lanes are threads
 };
 
 // What the accessing lanes know: their clock, and the warp's clocks at proxy fences.

@@ -149,6 +149,47 @@ TEST(RunLaneCopy, WgmmaReadsBehindAFenceOfWriterOrReader) {
   EXPECT_NE(run_wgmma("fence.proxy.async.shared::cta;\n"), Fault::None);
 }
 
+// Every thread stores a word, one thread copies them away; `sync` comes before it.
+Fault run_store(const std::string& sync, std::uint32_t threads, std::vector<Fault>& disputed) {
+  PtxRun run(kernel(R"(
+    .shared .align 128 .b8 x[256];
+    mov.u32 %r2, x;
+    shl.b32 %r3, %r1, 2;
+    add.u32 %r4, %r2, %r3;
+    setp.eq.u32 %p1, %r1, 0;
+    st.shared.u32 [%r4], %r1;
+)" + sync + R"(
+    @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 128;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;)"));
+  run.pass(run.array<std::uint32_t>(64));
+  const Fault fault = run.go({.block = {threads}, .explore = 10});
+  disputed.clear();
+  for (const machine::Finding& f : run.report().suspicions) disputed.push_back(f.fault);
+  return fault;
+}
+
+// Behind a barrier the fence of the thread that copies is disputed, also for what other lanes of its warp wrote; before it it
+// knows of nothing.
+TEST(RunLaneCopy, TheThreadThatCopiesMayFenceBehindTheBarrier) {
+  const std::string fence = "@%p1 fence.proxy.async.shared::cta;\n";
+  std::vector<Fault> disputed;
+  for (const auto& [threads, barrier] :
+       {std::pair{64u, "bar.sync 0;\n"}, {32u, "bar.sync 0;\n"}, {32u, "bar.warp.sync -1;\n"}}) {
+    EXPECT_EQ(run_store(barrier + fence, threads, disputed), Fault::None) << threads << barrier;
+    EXPECT_EQ(disputed, std::vector{Fault::ProxyFenceByReader}) << threads << barrier;
+    EXPECT_EQ(run_store(fence + barrier, threads, disputed), Fault::ProxyFenceMissing)
+        << threads << barrier;
+    EXPECT_EQ(run_store(barrier, threads, disputed), Fault::ProxyFenceMissing)
+        << threads << barrier;
+    EXPECT_EQ(
+        run_store("fence.proxy.async.shared::cta;\n" + std::string(barrier), threads, disputed),
+        Fault::None);
+    EXPECT_TRUE(disputed.empty());
+  }
+  EXPECT_NE(run_store(fence, 32, disputed), Fault::None);
+}
+
 // Warp 0 copies for warp 1, which waits for the mbarrier.
 std::string hand_over(const std::string& arrive, int count) {
   return kernel(R"(

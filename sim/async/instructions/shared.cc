@@ -217,7 +217,7 @@ void FenceProxyAsync::execute(Step& s) const {
   }
   for (FenceClock& fence : s.warp.at_fence) fence.lanes &= ~s.lanes;
   std::erase_if(s.warp.at_fence, [](const FenceClock& fence) { return fence.lanes == 0; });
-  s.warp.at_fence.push_back({s.lanes, s.warp.clock});
+  s.warp.at_fence.push_back({s.lanes, s.warp.clock, s.warp.order_of_lanes.ordered.all()});
 }
 
 }  // namespace tcq::machine

@@ -84,7 +84,7 @@ TEST(EmissionProxy, WhereBytesAreNotToldApartItIsSaid) {
            {fill, store, sync, copy_out},  // which of both is read?
            {store, copy_out},              // no thread may rely on another one's store
            {"cp.async.cg.shared.global [%r3], [%rd3], 16;", "cp.async.wait_all;", sync, copy_out},
-           {"ld.global.u32 %r2, [%rd3];", store, sync, copy_out},
+           {"ld.global.u32 %r5, [%rd3]; st.shared.b32 [%r5], %r1;", sync, copy_out},
            {"ld.global.u32 %r3, [%rd3];", store, sync, copy_out}}) {
     EXPECT_EQ(faults(with_tile(body)), Found{}) << body[0];
     EXPECT_EQ(unfollowed_bytes(with_tile(body)), 1U) << body[0];

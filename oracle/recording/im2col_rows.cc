@@ -132,8 +132,8 @@ std::vector<StatementRow> im2col_rows() {
     const Move move = i % 8 == 6 ? Move::Store : i % 8 == 7 ? Move::Add : Move::Load;
     const char* const name = move == Move::Load ? "load" : move == Move::Store ? "store" : "add";
     const Column c = legal(3 + i % 3, move, draw);
-    rows.push_back(
-        {fmt::format("im2col {}, {}", i, name), body_of(c, move), Elements::Bits32, 0, c.map});
+    rows.push_back({fmt::format("im2col {}, {}", i, name), body_of(c, move), Elements::Bits32,
+                    false, 0, c.map});
   }
   return rows;
 }

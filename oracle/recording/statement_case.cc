@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -79,6 +80,14 @@ void relate(Elements elements, Draw& draw, const std::uint8_t* old, std::uint8_t
   }
 }
 
+std::vector<std::uint8_t> known_but_x() {
+  std::vector<std::uint8_t> known(memory_bytes, 0xff);
+  for (std::size_t cta = 0; cta < statement_ctas; ++cta)
+    std::fill_n(known.begin() + static_cast<std::ptrdiff_t>(cta * statement_cta_bytes),
+                statement_shared_bytes, std::uint8_t{0});
+  return known;
+}
+
 // ---- the simulator ------------------------------------------------------------------------------
 
 std::string refusal(const machine::Report& report) {
@@ -153,10 +162,13 @@ Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before
   const machine::Report report =
       machine::explore(run::make_program(kernel, launch, 0, std::move(global)),
                        {.max_executions = 1, .eager = false, .random_executions = 0});
+  if (report.finding && report.finding->fault == Fault::TileStartNegative)
+    return trap(report.finding->fault);
   p.unmodelled = refusal(report);
   if (!p.unmodelled.empty()) return p;
   const auto begin = report.global.begin() + static_cast<std::ptrdiff_t>(first);
   p.output.assign(begin, begin + static_cast<std::ptrdiff_t>(memory_bytes));
+  if (row_of(e).is_x_open) p.known = known_but_x();
   return p;
 }
 

@@ -39,7 +39,7 @@ struct Family {
 
 void add(Rows& rows, const Family& f) {
   for (const std::string& spelling : expanded(f.pattern)) {
-    StatementRow row{spelling, "", f.elements, f.expected, {}};
+    StatementRow row{spelling, "", f.elements, false, f.expected, {}};
     if (!f.variant.empty()) row.name.append(" ").append(f.variant);
     row.body = fmt::format("{}  {} {};\n{}", f.before, spelling, f.operands, f.after);
     rows.push_back(std::move(row));
@@ -113,8 +113,13 @@ void add_atoms_of(Rows& rows, const Memory& m) {
        fmt::format("  @%p2 ld.volatile{}.b64 %rd11, {};\n", m.space, at), "");
   both(".add.f32", "%r20", Elements::F32, "%r20", "", low_result);
   both(".add.f64", "%rd10", Elements::F64, "%rd10", "", "");
+  // In shared memory ptxas 13.0 makes a loop of cas that takes the source's upper half from the register beside it, where both
+  // were unpacked from one of 64 bits: what x becomes is not the instruction's.
+  const std::size_t first_pair = rows.size();
   both(".add.noftz.f16x2", "%r20", Elements::F16, "%r20", "", low_result);
   both(".add.noftz.bf16x2", "%r20", Elements::BF16, "%r20", "", low_result);
+  for (std::size_t i = first_pair; i < rows.size(); ++i)
+    rows[i].is_x_open = m.space != std::string_view(".global");
   both(".add.noftz.f16", "%h1", Elements::F16, "%h1", halves, half_results);
   both(".add.noftz.bf16", "%h1", Elements::BF16, "%h1", halves, half_results);
   both(".cas.b16", "%h2, %h1", Elements::Bits32, "%h1", halves, half_results);

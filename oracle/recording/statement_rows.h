@@ -36,6 +36,7 @@ struct StatementRow {
   std::string name;
   std::string body;  // PTX on the registers above
   Elements elements = Elements::Bits32;
+  bool is_x_open = false;      // what x becomes is not predicted
   std::uint32_t expected = 0;  // bytes that the CTA's mbarrier waits for; 0: nobody waits
   std::optional<tma::TensorMap> map =
       {};  // the kernel's second parameter; addresses are offsets into memory

@@ -28,7 +28,7 @@ TEST(Statements, TheMachineCarriesOutEach) {
     if (!seen.insert(statement_of(c).name).second) continue;
     const Prediction p = predict(c);
     EXPECT_EQ(p.unmodelled, "") << statement_of(c).name;
-    if (!p.unmodelled.empty()) continue;
+    if (!p.unmodelled.empty() || p.outcome == Outcome::Trap) continue;
     EXPECT_EQ(p.output.size(), *output_bytes(c)) << statement_of(c).name;
   }
   EXPECT_EQ(seen.size(), statement_rows().size());

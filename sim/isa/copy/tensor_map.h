@@ -118,7 +118,8 @@ HOST_DEVICE constexpr bool needs_capability_10(Swizzle swizzle) { return swizzle
 // A map in im2col mode: the box is a column of pixels, of box[0] channels each and box[1] of them, and lies in shared memory as
 // a box of that many rows. The pixels follow each other along the dimensions between channels and images, inside a bounding box
 // that begins at `lower` and ends `upper` behind the tensor's last pixel; element strides are those between pixels.
-// Source: CUDA driver API 13.0, cuTensorMapEncodeIm2col; PTX ISA 9.2, 5.5.4 "Im2col mode". Never run on silicon here.
+// Source: CUDA driver API 13.0, cuTensorMapEncodeIm2col; PTX ISA 9.2, 5.5.4 "Im2col mode"
+// Measured: tests/vectors/statements.tcqv, rows of im2col
 struct Im2col {
   bool is_on = false;
   std::int32_t lower[max_rank - 2] = {};  // of dimension d at d - 1
@@ -190,6 +191,18 @@ HOST_DEVICE constexpr std::int64_t first_pixel(const TensorMap& map, int dim) {
 HOST_DEVICE constexpr std::int64_t last_pixel(const TensorMap& map, int dim) {
   return static_cast<std::int64_t>(map.dims[dim]) - 1 + map.im2col.upper[dim - 1];
 }
+
+}  // namespace detail
+
+// Does a bounding box of pixels reach outside the tensor? Loads fill what lies there; a store or a reduction through such a map
+// traps, wherever it begins.
+HOST_DEVICE constexpr bool has_padding(const TensorMap& map) {
+  for (int d = 1; map.im2col.is_on && d + 1 < map.rank; ++d)
+    if (map.im2col.lower[d - 1] < 0 || map.im2col.upper[d - 1] > 0) return true;
+  return false;
+}
+
+namespace detail {
 
 // The more dimensions, the fewer bits a corner has.
 HOST_DEVICE constexpr Fault check_corners(const TensorMap& map) {

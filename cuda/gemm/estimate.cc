@@ -48,15 +48,20 @@ constexpr double hidden_finish = 0.003202;
 constexpr double last_finish = 0.04717;
 constexpr double bias = 18.78;
 constexpr double copying = 60;  // threads load that much slower than TMA
-// Clocks that FP8's promotion adds to a block of K, for a column of 64 rows: with a factor of 128 columns, and of each;
-// and by how much more or less if a consumer has 128 rows. By blocks measured on an H100 (128x128 115 clocks, 192x128 90, 256x128 259); the
-// others fitted to 154 problems on an H200, before factors were ordered: bench_gemm --draw 9401, and eleven shapes (cuda/NOTES.md).
-constexpr double promotion_by_blocks = 0.9;
-constexpr double promotion_each = 4.5;
-constexpr double promotion_by_blocks_128 = 1.125;
-constexpr double promotion_each_128 = 0.6;
-constexpr double promotion_by_three = 0.78;  // consumers
-constexpr double promotion_few = 5.3;
+// Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it, for a column of 64 rows: with a factor of
+// 128 columns, and of each; and by how much more or less if a consumer has 128 rows. Fitted to 100 problems by blocks on an
+// H100 and 41 on an H200, and to 44 of each column on the H200: those of tests/gemm/times.txt.
+constexpr double promotion_by_blocks = 0.1722;
+constexpr double promotion_each = 1.888;
+constexpr double promotion_by_blocks_128 = 1.585;
+constexpr double promotion_each_128 = 0.7113;
+constexpr double promotion_by_three = 0.0924;  // consumers
+constexpr double promotion_few = 1.951;
+constexpr double promotion_few_launch = 0.637;  // microseconds
+// Two tiles beside each other share rows of A; where D is wider than high, B is what is read most. Above so many rows no
+// difference was measured.
+constexpr std::int64_t most_rows_beside = 1024;
+constexpr double promotion_beside = 1.052;
 
 // Few rows or columns.
 constexpr Rates few = {.clocks = 2325,
@@ -216,12 +221,7 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
 
 }  // namespace
 
-// Three consumers were timed with 4096 rows and more.
-bool suits(const Kernel& k, const Problem& p) {
-  constexpr std::int64_t rows_for_three = 1024;
-  if (consumers_of(k) > 2) return p.m > rows_for_three;
-  return k.skinny != Skinny::Columns || p.n < p.m;
-}
+bool suits(const Kernel& k, const Problem& p) { return k.skinny != Skinny::Columns || p.n < p.m; }
 
 bool overlaps(const Kernel& k, double microseconds) {
   return k.skinny != Skinny::No && microseconds < longest_overlap_microseconds;
@@ -252,6 +252,10 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
   }
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
+  if (k.promotion != Promotion::None && few) time += fitted::promotion_few_launch;
+  if (k.promotion == Promotion::ColumnBlocks && k.cluster_n > k.cluster_m &&
+      k.block_m == k.block_n && p.m < p.n && p.m <= fitted::most_rows_beside)
+    time *= fitted::promotion_beside;
   return time;
 }
 

@@ -136,7 +136,6 @@ auto promoting_large() {
                     large_one<In, 128, 128, Together, 1, 2, 6, k, k, blocks>(),
                     large_one<In, 128, 128, Together, 2, 1, 6, k, k, blocks>(),
                     large_one<In, 192, 128, Together, 1, 2, 4, k, k, blocks>(),
-                    large_one<In, 192, 128, Together, 1, 1, 4, k, k, blocks>(),
                     large_one<In, 256, 128, Together, 1, 2, 3, k, k, each>(),
                     large_one<In, 128, 128, Together, 1, 2, 5, k, k, each>()};
 }

@@ -86,9 +86,10 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
     const bool copied = workspace_bytes(plan) > 0;
     const std::string chosen = name(*(copied ? plan.realigned : plan.aligned).kernel);
     const std::string of = fmt::format("{} {}x{}x{}", key.type, key.m, key.n, key.k);
-    ASSERT_TRUE(times.contains(chosen)) << of << ": " << chosen << " is a quarter slower or more";
+    ASSERT_TRUE(times.contains(chosen)) << of << ": " << chosen << " is slower than what was recorded";
     const double ratio = times.at(chosen) / fastest(times);
-    EXPECT_LT(ratio, key.set == "suite" ? 1.1 : 1.25) << of << ": " << chosen;
+    const double most = key.set == "suite" ? 1.1 : key.set == "fp8h100" ? 1.4 : 1.25;
+    EXPECT_LT(ratio, most) << of << ": " << chosen;
     logs[key.set].first += std::log(ratio);
     ++logs[key.set].second;
   }
@@ -99,6 +100,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("drawn"), 1.03);
   EXPECT_LT(mean("fp8"), 1.03);
   EXPECT_LT(mean("fp8drawn"), 1.025);
+  EXPECT_LT(mean("fp8h100"), 1.025);
 }
 
 TEST(Gemm_Estimate, EveryKernelOfTheRecordingIsInTheTable) {

@@ -43,7 +43,9 @@ bool is_better(const Launch& a, const Launch& b) {
   };
   const std::int64_t of_a = columns(a);
   const std::int64_t of_b = columns(b);
-  return of_a != of_b ? of_a < of_b : a.kernel->block_n > b.kernel->block_n;
+  if (of_a != of_b) return of_a < of_b;
+  const auto outputs = [](const Launch& l) { return l.kernel->block_n * cluster_size(*l.kernel); };
+  return outputs(a) > outputs(b);
 }
 
 }  // namespace

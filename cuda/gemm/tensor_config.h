@@ -1,6 +1,7 @@
 // One shape of the GEMM kernel on tcgen05: tile, stages, Tensor Memory, and what follows from them.
 //
-// A CTA computes 128 x BlockN of D at a time: one thread loads, one thread multiplies, a warpgroup stores. What
+// A CTA computes 128 x BlockN of D at a time, or a pair of CTAs twice as many rows, each with half of B's columns in its
+// shared memory (Ctas, cuda/gemm/tensor_pair.cuh): one thread loads, one thread multiplies, a warpgroup stores. What
 // cuda/gemm/config.h calls by a name has it here, so that ring, loads, epilogue and stores are the same. Two tiles' sums
 // lie in Tensor Memory, so that one is stored while the next is summed. Example: 128 x 256 bf16 with 4 stages takes
 // 48 KiB a stage and all 512 columns; 128 x 128 e2m1 with factors of 16 of K (NVFP4) and 4 stages 36 KiB a
@@ -36,13 +37,14 @@ HOST_DEVICE constexpr std::uint32_t round_up_to_atoms(std::uint32_t bytes) {
 
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
-          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
   static constexpr tcgen05::Kind kind = tcgen05::kind_with_factors(In, Factors);
   static constexpr tcgen05::ScaleVec scale_vec = Factors;
-  static constexpr tcgen05::MmaOpcode opcode = {.kind = kind, .scale_vec = Factors};
+  static constexpr tcgen05::MmaOpcode opcode = {
+      .kind = kind, .cta_group = Ctas, .scale_vec = Factors};
   static constexpr Promotion promotion = Promotion::None;
   static constexpr bool grouped = false;
   static constexpr Type accumulator = wgmma::widest_d(In);
@@ -51,18 +53,22 @@ struct TensorConfig {
                 "MN-major 32-bit elements want another swizzle");
   static_assert(Factors == tcgen05::ScaleVec::Default || (MajorA == Major::K && MajorB == Major::K),
                 "factors are of blocks of K: tried K-major only");
-  static constexpr int block_m = 128;
+  static_assert(Ctas == 1 || Factors == tcgen05::ScaleVec::Default,
+                "bulk copies of factors cannot count on the leader's barrier");
+  static constexpr int ctas = Ctas;    // that multiply together
+  static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
   static constexpr Turns turns = Turns::Together;
-  static constexpr int cluster_m = 1;
+  static constexpr int cluster_m = Ctas;
   static constexpr int cluster_n = 1;
-  static constexpr int cluster = 1;
+  static constexpr int cluster = Ctas;
   static constexpr int stages = Stages;
   static constexpr int threads = 2 * warpgroup_threads;
   static constexpr int resident = 1;
 
   using A = OperandTile<In, MajorA, block_m, 1>;
-  using B = OperandTile<InB, MajorB, BlockN, 1>;
+  static constexpr int own_columns = BlockN / Ctas;  // of B's tile
+  using B = OperandTile<InB, MajorB, own_columns, 1>;
   static constexpr int block_k = A::block_k;
   // A function: device code may not name a constexpr object.
   HOST_DEVICE static constexpr tcgen05::InstructionDescriptor instruction(int scale_a_id,
@@ -70,7 +76,7 @@ struct TensorConfig {
     return {.d = accumulator,
             .a = In,
             .b = InB,
-            .m = block_m,
+            .m = Ctas * block_m,
             .n = BlockN,
             .major_a = MajorA,
             .major_b = MajorB,

@@ -1,6 +1,6 @@
 // The GEMM kernel on tcgen05: a thread loads tiles with TMA, a thread multiplies into Tensor Memory, a warpgroup stores D.
 //
-// Persistent, one CTA: the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
+// Persistent, one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh): the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
 // bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
 // stored the next is summed in the other. One warp allocates the Tensor Memory and gives it back when all are done.
@@ -23,6 +23,7 @@
 #include "cuda/gemm/finish.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/tensor_config.h"
+#include "cuda/gemm/tensor_pair.cuh"
 #include "cuda/gemm/tensor_scales.cuh"
 #include "cuda/ptx/tcgen05_ldst.cuh"
 #include "cuda/ptx/tcgen05_mma.cuh"
@@ -54,7 +55,7 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
   }
   for (int a = 0; a < C::accumulators; ++a) {
     ptx::mbarrier_init(barriers.summed(a), 1);
-    ptx::mbarrier_init(barriers.drained(a), warpgroup_threads / 32);
+    ptx::mbarrier_init(barriers.drained(a), C::ctas * warpgroup_threads / 32);
   }
   ptx::fence_mbarrier_init();
 }
@@ -96,10 +97,10 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   const int last_steps = (arguments.k - (blocks - 1) * C::block_k + step - 1) / step;
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
-  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace tile;
   while (tiles.next(tile)) {
-    wait(barriers.drained(turn.stage), 1 - turn.parity);
+    wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
     ptx::tcgen05_fence_after_thread_sync();
     const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
     for (int block = 0; block < blocks; ++block) {
@@ -108,10 +109,10 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
       const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), block == 0,
                         block + 1 < blocks ? C::steps : last_steps);
-      ptx::tcgen05_commit(barriers.empty(ring.stage));
+      commit<C>(barriers.empty(ring.stage));
       ring.advance();
     }
-    ptx::tcgen05_commit(barriers.summed(turn.stage));
+    commit<C>(barriers.summed(turn.stage));
     turn.advance();
   }
 }
@@ -137,9 +138,10 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   Ring<C::accumulators> turn;
   Staging<C> staging(shared + C::store_offset, 0);
   const std::uint32_t bias = shared + C::bias_offset;
-  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace tile;
   while (tiles.next(tile)) {
+    tile = own_part<C>(tile, 0);
     stage<C>(arguments, prepare<C>(arguments, tile), bias);
     wait(barriers.summed(turn.stage), turn.parity);
     ptx::tcgen05_fence_after_thread_sync();
@@ -151,7 +153,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       if (wave + 1 == C::waves_of_tile) {
         ptx::tcgen05_fence_before_thread_sync();
         __syncwarp();
-        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(barriers.drained(turn.stage));
+        if (threadIdx.x % 32 == 0) tell_leader<C>(barriers.drained(turn.stage));
       }
       TilePlace part = tile;
       part.row += wave * C::wave_step;
@@ -182,12 +184,14 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::prefetch_map(&map_d);
     start_barriers<C>(barriers);
   }
+  if constexpr (C::ctas > 1) meet_all<C>();
   if (warp == allocator_warp) {
-    ptx::tcgen05_alloc(shared + C::address_offset, C::tensor_columns);
-    ptx::tcgen05_relinquish_alloc_permit();
+    ptx::tcgen05_alloc<tcgen05::AllocForm{.cta_group = C::ctas}>(shared + C::address_offset,
+                                                                 C::tensor_columns);
+    ptx::tcgen05_relinquish_alloc_permit<tcgen05::RelinquishForm{.cta_group = C::ctas}>();
   }
   ptx::tcgen05_fence_before_thread_sync();
-  __syncthreads();
+  meet_all<C>();
   ptx::tcgen05_fence_after_thread_sync();
   const std::uint32_t tensor = ptx::load_shared(shared + C::address_offset);
   ptx::grid_launch_dependents();
@@ -195,17 +199,21 @@ __global__ void __launch_bounds__(C::threads, 1)
   if (warp >= warpgroup_threads / 32) {
     store_tiles<C>(map_d, map_tail, arguments, shared, barriers, tensor);
   } else if (warp == producer_warp && leads) {
-    produce<C>(map_a, map_b, arguments, shared, barriers, static_cast<int>(blockIdx.x),
-               static_cast<int>(gridDim.x), true, ScaleLoads<C>(arguments));
-  } else if (warp == multiplier_warp && leads) {
+    if constexpr (C::ctas == 1)
+      produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
+                 true, ScaleLoads<C>(arguments));
+    else
+      produce_pair<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(),
+                      all_clusters<C>());
+  } else if (warp == multiplier_warp && leads && multiplies_here<C>()) {
     multiply_tiles<C>(arguments, shared, barriers, tensor);
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();
-  __syncthreads();
+  meet_all<C>();
   if (warp != allocator_warp) return;
   ptx::tcgen05_fence_after_thread_sync();
-  ptx::tcgen05_dealloc(tensor, C::tensor_columns);
+  ptx::tcgen05_dealloc<tcgen05::DeallocForm{.cta_group = C::ctas}>(tensor, C::tensor_columns);
 }
 
 }  // namespace tcq::gemm

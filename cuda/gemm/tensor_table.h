@@ -1,8 +1,8 @@
 // The configurations of the GEMM on tcgen05 that are compiled, in a fixed order: rows of the table of kernels for compute
 // capability 10.x.
 //
-// Few, as each takes seconds to compile for each architecture: of the kinds that models use, a wide tile, which loads the
-// least, and a narrow one, which fills the device with fewer columns of D. Which one a problem gets:
+// Few, as each takes seconds to compile for each architecture: of the kinds that models use, a pair of CTAs, which loads the
+// least, a wide tile, and a narrow one, which fills the device with fewer columns of D. Which one a problem gets:
 // cuda/gemm/plan_tensor.h. Each row is compiled in a source of its own, made of tensor_instance.cu.in; tests compile the
 // same rows to PTX and run them on the machine. Shapes: cuda/gemm/tensor_config.h.
 #pragma once
@@ -21,6 +21,11 @@ template <Type In, int BlockN, int Stages, Major MajorB = Major::K,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
 using TensorRow = TensorConfig<In, Major::K, MajorB, BlockN, Stages, In, Factors>;
 
+// 256 rows of D by a pair of CTAs.
+template <Type In, int BlockN, int Stages>
+using PairRow =
+    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, 2>;
+
 template <Type In, int Stages, tcgen05::ScaleVec Factors>
 using ScaledRow = TensorRow<In, 128, Stages, Major::K, Factors>;
 
@@ -30,7 +35,8 @@ using TensorTable =
                TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
                ScaledRow<Type::e4m3, 6, tcgen05::ScaleVec::Block32>,
                ScaledRow<Type::e2m1, 6, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 5, tcgen05::ScaleVec::Block16>>;
+               ScaledRow<Type::e2m1, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
+               PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

@@ -274,6 +274,18 @@ __device__ __forceinline__ void tma_load(std::uint32_t tile, const void* map,
 #undef TCQ_LOAD
 }
 
+// Of three dimensions, into the own CTA of a pair; the bytes count on a barrier of either CTA, an address that map_shared()
+// gave. sm_100a and later. Source: PTX ISA 9.2, 9.7.9.27.1.2, ".cta_group".
+__device__ __forceinline__ void tma_load_pair(std::uint32_t tile, const void* map,
+                                              const tma::Coordinates& start,
+                                              std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2"
+      " [%0], [%1, " TCQ_AT_3 "], [%2];" ::"r"(tile),
+      "l"(map), "r"(barrier), TCQ_START_3
+      : "memory");
+}
+
 // The same into every CTA of the cluster whose bit is set in `mask`.
 template <int Rank>
 __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const void* map,

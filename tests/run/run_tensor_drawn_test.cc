@@ -34,7 +34,7 @@ std::vector<Type> outputs_of(Type in) {
 
 // Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's unit.
 Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
-  Drawn s{.m = draw.in(1, 2 * row.block_m + 40),
+  Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
           .n = draw.in(1, row.block_n + 140),
           .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
   if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;

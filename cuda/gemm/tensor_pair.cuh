@@ -1,0 +1,119 @@
+// What a pair of CTAs does together in the GEMM on tcgen05 (cta_group::2), and one CTA alone.
+//
+// Both have 128 rows of A and D and half of the columns of B; the CTA of rank 0, the leader, multiplies for both. Its
+// full[s] counts the bytes of both: its own producer expects them all, the peer's loads complete there. A commit arrives at
+// empty[s] and summed[a] of both CTAs; the epilogue's warps of both arrive at the leader's drained[a]. Nobody leaves before
+// both are done: a cluster barrier stands before Tensor Memory is given back. The peer is alive before it is
+// allocated, which takes both: another stands before that. The kernel: cuda/gemm/tensor_kernel.cuh.
+//
+// Run on the machine (tests/run/run_tensor_pair_test.cc), not on silicon.
+// Source: PTX ISA 9.2, 9.7.16.7.1 "tcgen05.alloc", 9.7.16.12 "tcgen05.commit", 9.7.9.27.1.2 "cp.async.bulk.tensor".
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/produce.cuh"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/tmem.cuh"
+#include "sim/isa/base/cluster.h"
+
+namespace tcq::gemm {
+
+template <class C>
+__device__ __forceinline__ int own_cluster() {
+  return static_cast<int>(blockIdx.x) / C::ctas;
+}
+template <class C>
+__device__ __forceinline__ int all_clusters() {
+  return static_cast<int>(gridDim.x) / C::ctas;
+}
+
+template <class C>
+__device__ __forceinline__ bool multiplies_here() {
+  return C::ctas == 1 || ptx::cluster_rank() == 0;
+}
+
+// All threads of the CTA, or of both.
+template <class C>
+__device__ __forceinline__ void meet_all() {
+  if constexpr (C::ctas == 1) {
+    __syncthreads();
+  } else {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+  }
+}
+
+// Of the leader's barrier, which threads of both CTAs arrive at.
+template <class C>
+__device__ __forceinline__ void wait_for_all(std::uint32_t barrier, std::uint32_t parity) {
+  if constexpr (C::ctas == 1)
+    wait(barrier, parity);
+  else
+    while (!ptx::mbarrier_try_wait_cluster(barrier, parity)) continue;
+}
+template <class C>
+__device__ __forceinline__ void tell_leader(std::uint32_t barrier) {
+  if constexpr (C::ctas == 1)
+    ptx::mbarrier_arrive(barrier);
+  else
+    ptx::mbarrier_arrive_cluster(ptx::map_shared(barrier, 0));
+}
+
+// At the barrier of each CTA.
+template <class C>
+__device__ __forceinline__ void commit(std::uint32_t barrier) {
+  constexpr tcgen05::CommitForm form{.cta_group = C::ctas, .multicast = C::ctas > 1};
+  if constexpr (C::ctas == 1)
+    ptx::tcgen05_commit<form>(barrier);
+  else
+    ptx::tcgen05_commit<form>(barrier, multicast_mask(0, 1, C::ctas));
+}
+
+// Loads this CTA's tile, whose first row is `mn`; the bytes count on the leader's barrier.
+template <class Op>
+__device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uint32_t shared,
+                                                int mn, int k, int batch, std::uint32_t barrier) {
+#pragma unroll
+  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
+    const std::uint32_t row = i * Op::rows_per_cta_box;
+    ptx::tma_load_pair(shared + Op::offset(static_cast<int>(row), 0), &map,
+                       box_start<Op>(mn, static_cast<int>(i), k, batch), barrier);
+  }
+}
+
+// As produce() of cuda/gemm/produce.cuh, by one thread of each CTA.
+template <class C>
+__device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                             const Arguments& arguments, std::uint32_t shared,
+                                             const Barriers<C>& barriers, int cluster,
+                                             int clusters) {
+  const auto rank = static_cast<int>(ptx::cluster_rank());
+  Ring<C::stages> ring;
+  ClusterTiles<C> tiles(arguments, cluster, clusters);
+  TilePlace tile;
+  while (tiles.next(tile)) {
+    const int m = tile.row + rank * C::block_m;
+    const int n = tile.col + rank * C::own_columns;
+    for (int block = 0; block < arguments.k_blocks; ++block) {
+      wait(barriers.empty(ring.stage), 1 - ring.parity);
+      const std::uint32_t full = barriers.full(ring.stage);
+      if (rank == 0) ptx::mbarrier_arrive_expect_tx(full, C::ctas * (C::A::bytes + C::B::bytes));
+      const std::uint32_t all_full = ptx::map_shared(full, 0);
+      const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+      const int k = block * C::block_k;
+      load_for_leader<typename C::A>(map_a, a, m, k, tile.batch, all_full);
+      load_for_leader<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, all_full);
+      ring.advance();
+    }
+  }
+  // A commit may still arrive here.
+  for (int i = 0; i < C::stages; ++i) {
+    wait(barriers.empty(ring.stage), 1 - ring.parity);
+    ring.advance();
+  }
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,50 @@
+// The GEMM on tcgen05 by pairs of CTAs, as nvcc compiles it for sm_100a: its bits, no finding, and a finding for statements
+// that synchronise once they are deleted. No chip has confirmed any of it. Skipped without nvcc.
+#include <array>
+
+#include "tests/run/tensor_gemm_run.h"
+
+namespace tcq::tests {
+namespace {
+
+using TensorPair = TensorKernels;
+
+#define TCQ_PAIR(IN, MAJOR_B, N, STAGES) \
+  TCQ_TENSOR(Type::IN, Major::K, Major::MAJOR_B, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, 2)
+
+const TestKernel narrow = TCQ_PAIR(bf16, K, 64, 3);
+
+// Several tiles to a pair, K to more than all stages; the last has no row for the second CTA.
+constexpr std::array launches = {
+    Drawn{256, 128, 328}, Drawn{300, 136, 80, 2, Type::bf16, 0.5f, true, Activation::Relu},
+    Drawn{100, 256, 64, 1, Type::bf16, 0, true, Activation::Swiglu, 1}};
+
+TEST_F(TensorPair, EveryBitAndNoFinding) {
+  for (const Drawn& s : launches) expect_bits(narrow, s);
+}
+
+TEST_F(TensorPair, TheWideTiles) {
+  expect_bits(TCQ_PAIR(bf16, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(bf16, MN, 128, 8), {260, 200, 136, 1, Type::f32});
+  expect_bits(TCQ_PAIR(e4m3, K, 256, 6), {256, 300, 400, 1, Type::bf16, 0, true, Activation::Gelu});
+}
+
+TEST_F(TensorPair, SeveralPairs) { expect_bits(narrow, {700, 128, 200, 1, Type::bf16}, 3); }
+
+TEST_F(TensorPair, TensorMemoryThatIsNotGivenBackIsFound) {
+  expect_leak_found(narrow, launches[0]);
+}
+
+// The epilogue's own are the functions that run_tensor_gemm_test.cc deletes from on every way out.
+bool synchronises_a_pair(const std::string& line) {
+  for (const char* word : {"bar.sync", "commit_group", "wait_group", "fence.proxy"})
+    if (line.find(word) != line.npos) return false;
+  return synchronises(line) || line.find("barrier.cluster.") != line.npos;
+}
+
+TEST_F(TensorPair, EachDeletedSynchronisationIsFound) {
+  expect_deletions_found(narrow, launches, synchronises_a_pair);
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -47,7 +47,7 @@ constexpr SuiteInfo all[] = {
     {"warp_mma", hopper<matrix_products>,
      "every mma.sync and movmatrix, the fragments of 128 warps each, weighted and directed"},
     {"statements", hopper<statements>,
-     "atomics, counted stores and reductions, barriers, lanes, fragments: PTX on two CTAs"},
+     "atomics, counted stores and reductions, barriers, lanes, fragments: PTX on two CTAs", traps},
     {"edge", hopper<tile_edges>, "tiles, rows and maps that are forbidden, or at open limits",
      traps},
     {"bulk_edge", hopper<bulk_edges>, "sizes, addresses and masks that are forbidden", traps},

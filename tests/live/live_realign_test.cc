@@ -136,8 +136,11 @@ TEST_F(LiveRealign, TheCInterfaceRunsWithAWorkspace) {
 
   tcq_gemm_plan* plan_c = nullptr;
   ASSERT_EQ(tcq_gemm_make_plan(&p, &plan_c), 0);
-  const tcq_gemm_pointers pointers = {sizeof pointers, a.data(), b.data(), nullptr, d_c.data(),
-                                      nullptr,         nullptr,  nullptr,  nullptr};
+  tcq_gemm_pointers pointers = {};
+  pointers.size = sizeof pointers;
+  pointers.a = a.data();
+  pointers.b = b.data();
+  pointers.d = d_c.data();
   EXPECT_EQ(tcq_gemm_workspace_bytes(plan_c), memory.size());
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan_c, &pointers), memory.size());
   EXPECT_EQ(tcq_gemm_run(plan_c, &pointers, memory.data(), memory.size(), nullptr), 0);

@@ -131,6 +131,8 @@ class LiveSharedLibrary : public Live {
                                         options.has_bias ? bias.data() + x.bias.first : nullptr,
                                         nullptr,
                                         nullptr,
+                                        nullptr,
+                                        nullptr,
                                         nullptr};
     const DeviceBytes memory(gemm().workspace_bytes_for(plan, &pointers));
     EXPECT_EQ(gemm().run(plan, &pointers, memory.data(), memory.size(), nullptr), 0);

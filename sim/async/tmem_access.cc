@@ -111,7 +111,9 @@ bool knows_alloc_of(const Step& s, int warp, Tick epoch, Tick commits) {
   const auto known = [&](Stream stream) {
     return std::max(s.warp.clock.at(stream), s.warp.tmem.observed.at(stream));
   };
-  return known(s.c.streams.epochs(warp)) >= epoch || known(s.c.warp(warp).tmem.commits) > commits;
+  const Stream of_commits = s.c.warp(warp).tmem.commits;  // 0: none so far
+  return known(s.c.streams.epochs(warp)) >= epoch ||
+         (of_commits != 0 && known(of_commits) > commits);
 }
 
 }  // namespace

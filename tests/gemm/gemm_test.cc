@@ -78,7 +78,9 @@ TEST(Gemm_Check, Types) {
         taken.insert({p.in, p.out});
         EXPECT_NE(planned(p).aligned.kernel, nullptr);
       } else {
-        EXPECT_EQ(status, Status::UnsupportedTypes);
+        // FP4 has no product without factors of blocks.
+        EXPECT_TRUE(status == Status::UnsupportedTypes ||
+                    (status == Status::UnsupportedScaling && p.in == Type::e2m1));
       }
     }
   }

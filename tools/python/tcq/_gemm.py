@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SONAME = "libtcq_gemm.so.0"
 VARIABLE = "TCQ_GEMM_LIBRARY"
 
-TYPES = {"f16": 0, "bf16": 1, "tf32": 2, "s8": 3, "u8": 4, "f32": 5, "s32": 6, "e4m3": 7, "e5m2": 8}
+TYPES = {"f16": 0, "bf16": 1, "tf32": 2, "s8": 3, "u8": 4, "f32": 5, "s32": 6, "e4m3": 7, "e5m2": 8,
+         "e2m1": 9}
 SCALINGS = {"none": 0, "tensor": 1, "row_column": 2, "block_128": 3, "vector_128": 4}
 GROUPINGS = {"none": 0, "ends": 1, "counts": 2, "row_ids": 3}
 QUANTIZE_BLOCKS = {"row": 0, "vector_128": 1, "block_128": 2}
@@ -58,12 +59,14 @@ class Problem(Structure):
                 ("batch_invariant", c_int32), ("reserved", c_int32), ("sm_limit", c_int32),
                 ("programmatic_launch", c_int32), ("in_b", c_int32), ("scaling", c_int32), ("promotes", c_int32),
                 ("major_scale_a", c_int32), ("major_scale_b", c_int32), ("grouping", c_int32),
-                ("scale_a", Strides), ("scale_b", Strides), ("expected_rows", c_int64)]
+                ("scale_a", Strides), ("scale_b", Strides), ("expected_rows", c_int64),
+                ("block_scaling", c_int32), ("reserved_tcgen05", c_int32)]
 
 
 class Pointers(Structure):
     _fields_ = [("size", c_size_t), ("a", c_void_p), ("b", c_void_p), ("c", c_void_p), ("d", c_void_p),
-                ("bias", c_void_p), ("scale_a", c_void_p), ("scale_b", c_void_p), ("sizes", c_void_p)]
+                ("bias", c_void_p), ("scale_a", c_void_p), ("scale_b", c_void_p), ("sizes", c_void_p),
+                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p)]
 
 
 class Quantizer(Structure):

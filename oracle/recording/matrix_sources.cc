@@ -65,7 +65,9 @@ class Groups {
   Word c(Place at) const {
     if (with_c_) return power(types_.d, large + raised, at.row % 2 == 0);
     Draw draw(key(2, at));
-    return draw.one_in(2) ? 0 : power(types_.d, -draw.in(0, 12), draw.one_in(2));
+    if (draw.one_in(2)) return 0;
+    const bool negative = draw.one_in(2);
+    return power(types_.d, -draw.in(0, 12), negative);
   }
 
  private:

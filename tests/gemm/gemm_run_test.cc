@@ -186,7 +186,8 @@ TEST(Gemm_Run, WhatIsNoPlanAsksNobody) {
   plan.made = plan.runnable = true;  // and no kernel
   EXPECT_EQ(run_on(driver, plan, aligned, {}, nullptr), Status::NoPlan);
   EXPECT_EQ(check_memory_on(FakeMemory{}, plan, aligned, {}), Status::NoPlan);
-  Plan elsewhere = Planned(usual).plan;
+  const Planned made(usual);
+  Plan elsewhere = made.plan;
   elsewhere.runnable = false;
   EXPECT_EQ(run_on(driver, elsewhere, aligned, {}, nullptr), Status::NoPlan);
   plan.empty = true;

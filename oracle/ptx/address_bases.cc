@@ -22,11 +22,6 @@ bool is_address(const Value& value) {
          value.kind == ValueKind::AtAddress || value.kind == ValueKind::AtTensor;
 }
 
-bool is_shared_space(ptx::Space space) {
-  return space == ptx::Space::Shared || space == ptx::Space::SharedCta ||
-         space == ptx::Space::SharedCluster;
-}
-
 // Of what is computed from both: an address and a number that was loaded give an address.
 Base made_of(Base a, Base b) {
   if (a < 0) return b >= 0 ? b : std::max(a, b);
@@ -46,7 +41,7 @@ AddressBases::AddressBases(const ptx::Program& text, const ptx::Code& code)
     : text_(text), code_(code), bases_(code.registers.count, unset) {
   for (Index v = 0; v < ptx::index_of(text.unit.variables.size()) && dynamic_ == ptx::none; ++v) {
     const ptx::Variable& one = text.unit.variables[v];
-    if (one.linkage == ptx::Linkage::Extern && is_shared_space(one.space)) dynamic_ = v;
+    if (one.linkage == ptx::Linkage::Extern && ptx::is_shared(one.space)) dynamic_ = v;
   }
   std::vector<bool> written(code.registers.count, false);
   for (Index i = code.instructions.first; i < code.instructions.end(); ++i)
@@ -67,12 +62,12 @@ AddressBases::AddressBases(const ptx::Program& text, const ptx::Code& code)
 
 Base AddressBases::of_variable(Index variable) const {
   const ptx::Variable& one = text_.unit.variables[variable];
-  return one.linkage == ptx::Linkage::Extern && is_shared_space(one.space) ? dynamic_ : variable;
+  return one.linkage == ptx::Linkage::Extern && ptx::is_shared(one.space) ? dynamic_ : variable;
 }
 
 bool AddressBases::is_shared(Base base) const {
   return is_variable(base) &&
-         is_shared_space(text_.unit.variables[static_cast<std::size_t>(base)].space);
+         ptx::is_shared(text_.unit.variables[static_cast<std::size_t>(base)].space);
 }
 
 bool AddressBases::is_predicate(Index number) const {

@@ -88,9 +88,6 @@ class Builder {
 
  private:
   std::size_t line_at(ptx::Offset at) const { return text_.unit.lines.at(at).line; }
-  const Value& value(const Instruction& one, std::size_t k) const {
-    return text_.values[one.values.first + k];
-  }
 
   // --- registers ---------------------------------------------------------------------------------
 
@@ -100,7 +97,7 @@ class Builder {
 
   wgmma::Form form_of(const Instruction& mma) const {
     auto form = std::get<wgmma::Form>(text_.form_of(mma).tensor);
-    if (value(mma, 1).kind == ValueKind::Vector) form.a_place = wgmma::Place::Registers;
+    if (text_.operand(mma, 1).kind == ValueKind::Vector) form.a_place = wgmma::Place::Registers;
     return form;
   }
 
@@ -114,9 +111,10 @@ class Builder {
       program_.registers.emplace_back(text_.unit.names.text(one.name));
     };
     const wgmma::Form form = form_of(mma);
-    for_registers(text_, value(mma, 0), number);
-    if (form.a_place == wgmma::Place::Registers) for_registers(text_, value(mma, 1), number);
-    if (form.sparse) for_registers(text_, value(mma, 3), number);
+    for_registers(text_, text_.operand(mma, 0), number);
+    if (form.a_place == wgmma::Place::Registers)
+      for_registers(text_, text_.operand(mma, 1), number);
+    if (form.sparse) for_registers(text_, text_.operand(mma, 3), number);
   }
 
   std::vector<int> numbers(const Value& value) const {
@@ -193,7 +191,7 @@ class Builder {
     if (one.opcode == Opcode::WgmmaFence) add_step(Kind::Fence, one);
     if (one.opcode == Opcode::WgmmaCommitGroup) add_step(Kind::Commit, one);
     if (one.opcode == Opcode::WgmmaWaitGroup) {
-      const std::int64_t pending = value(one, 0).value;
+      const std::int64_t pending = text_.operand(one, 0).value;
       if (pending > max_pending)
         return add_unknown(one, fmt::format("a wait for all but {} groups", pending));
       add_step(Kind::Wait, one).pending = static_cast<int>(pending);
@@ -204,10 +202,10 @@ class Builder {
   void add_mma(const Instruction& one) {
     EmissionStep& step = add_step(Kind::Mma, one);
     step.form = form_of(one);
-    step.d = numbers(value(one, 0));
-    if (step.form.a_place == wgmma::Place::Registers) step.a = numbers(value(one, 1));
-    if (step.form.sparse) step.metadata = numbers(value(one, 3));
-    const Value& scale_d = value(one, step.form.sparse ? 5 : 3);
+    step.d = numbers(text_.operand(one, 0));
+    if (step.form.a_place == wgmma::Place::Registers) step.a = numbers(text_.operand(one, 1));
+    if (step.form.sparse) step.metadata = numbers(text_.operand(one, 3));
+    const Value& scale_d = text_.operand(one, step.form.sparse ? 5 : 3);
     // An unknown predicate may well be false: nothing is said about the first step then.
     step.accumulate = scale_d.kind == ValueKind::Immediate && scale_d.value != 0;
   }

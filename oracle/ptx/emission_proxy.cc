@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,10 +22,6 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Space;
 using ptx::Value;
-
-bool is_shared(Space space) {
-  return space == Space::Shared || space == Space::SharedCta || space == Space::SharedCluster;
-}
 
 bool is_bulk_copy(Opcode opcode) {
   return opcode == Opcode::CpAsyncBulk || opcode == Opcode::CpAsyncBulkTensor ||
@@ -75,10 +72,22 @@ bool may_fence(const ptx::Form& form) {
   }
 }
 
+// Where the address says so, as addresses without a state space are most often of global memory.
+bool is_shared_atomic(const ptx::Form& form) {
+  return (form.opcode == Opcode::Atom || form.opcode == Opcode::Red) && is_shared(form.space());
+}
+
 // A store that no fence followed yet, by its base and by what stored.
 struct Stored {
   Index at = ptx::none;
   bool is_published = false;  // threads synchronised since, on some path
+};
+
+// A store, and what reads through the async proxy behind it.
+struct Met {
+  Index reader, store;
+  Base base;
+  bool is_certain;  // as far as the path tells
 };
 
 // More are not told apart on one path.
@@ -106,14 +115,17 @@ class Finder {
       : text_(text), code_(code), bases_(text, code), findings_(findings) {
     for (Index i = code.instructions.first; i < code.instructions.end(); ++i) {
       const Instruction& one = text.instructions[i];
-      if (is_bulk_copy(one.opcode) && is_shared(text.form_of(one).space()))
-        filled_.insert(bases_.of(value(one, 0)));
+      const ptx::Form& form = text.form_of(one);
+      if ((is_bulk_copy(one.opcode) && is_shared(form.space())) || is_shared_atomic(form))
+        filled_.insert(bases_.of(text.operand(one, 0)));
+      if (may_store_shared(form)) ++stores_of_[bases_.of(text.operand(one, 0))];
     }
   }
 
   void find() {
     for (const Base base : filled_) fills_anything_ |= !bases_.is_variable(base);
     follow_paths(text_, code_, Stores{}, [&](Stores& stores, Index i) { step(stores, i); });
+    for (const Met& met : met_) note(met);
   }
 
   static bool has_readers(const ptx::Program& text, const ptx::Code& code) {
@@ -124,13 +136,10 @@ class Finder {
 
  private:
   std::size_t line_at(Index i) const { return text_.unit.lines.at(text_.instructions[i].at).line; }
-  const Value& value(const Instruction& one, std::size_t k) const {
-    return text_.values[one.values.first + k];
-  }
 
   // Addresses and descriptors of what the async proxy reads in shared memory.
   static std::vector<Value> sources(const ptx::Program& text, const Instruction& one) {
-    const auto operand = [&](std::size_t k) { return text.values[one.values.first + k]; };
+    const auto operand = [&](std::size_t k) { return text.operand(one, k); };
     std::vector<Value> all;
     if (one.opcode == Opcode::WgmmaMmaAsync || one.opcode == Opcode::Tcgen05Mma) {
       for (const std::size_t k : {1, 2})
@@ -146,12 +155,13 @@ class Finder {
   void step(Stores& stores, Index i) {
     const Instruction& one = text_.instructions[i];
     const ptx::Form& form = text_.form_of(one);
-    if (one.opcode == Opcode::Unknown || may_fence(form)) {
+    if (may_fence(form)) {
+      for (const auto& [key, stored] : stores.by_key) fenced_.insert(key.first);
       stores.by_key.clear();
     } else if (synchronises(one.opcode)) {
       for (auto& [key, stored] : stores.by_key) stored.is_published = true;
     } else if (may_store_shared(form)) {
-      const Base base = bases_.of(value(one, 0));
+      const Base base = bases_.of(text_.operand(one, 0));
       if (!bases_.is_variable(base) || bases_.is_shared(base)) store(stores, base, i);
     } else {
       for (const Value& source : sources(text_, one)) read(stores, bases_.of(source), i);
@@ -175,18 +185,27 @@ class Finder {
       }
       const bool is_certain =
           !is_copy && base == source && base >= 0 && stored.is_published && !may_be_filled(source);
-      note(i, stored.at, is_certain);
+      met_.push_back({i, stored.at, base, is_certain});
       at = stores.by_key.erase(at);
     }
   }
 
-  // By a bulk copy of this function, which needs no such fence.
+  // By a bulk copy of this function, which needs no such fence, or by an atomic, which is not followed.
   bool may_be_filled(Base base) const {
     const bool by_any = fills_anything_ || !bases_.is_variable(base);
     return filled_.contains(base) || (by_any && !filled_.empty());
   }
 
-  void note(Index reader, Index store, bool is_certain) {
+  // By another store, which a fence follows.
+  bool may_be_fenced(Base base) const {
+    const auto is_of_any = [&](Base b) { return !bases_.is_variable(b) && b != base; };
+    if (std::any_of(fenced_.begin(), fenced_.end(), is_of_any)) return true;
+    return fenced_.contains(base) && stores_of_.at(base) > 1;
+  }
+
+  void note(const Met& met) {
+    const auto [reader, store, base, is_meant] = met;
+    const bool is_certain = is_meant && !may_be_fenced(base);
     if (!seen_.emplace(is_certain ? reader : ptx::none, store).second) return;
     const Fault fault = Fault::ProxyFenceMissing;
     const std::string earlier = fmt::format("line {}", line_at(store));
@@ -206,7 +225,9 @@ class Finder {
   const ptx::Code& code_;
   const AddressBases bases_;
   std::vector<EmissionFinding>& findings_;
-  std::set<Base> filled_;
+  std::set<Base> filled_, fenced_;
+  std::map<Base, std::size_t> stores_of_;
+  std::vector<Met> met_;
   bool fills_anything_ = false;
   std::set<std::pair<Index, Index>> seen_;
 };

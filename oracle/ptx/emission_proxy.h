@@ -2,11 +2,11 @@
 //
 // Decides what is certain within one function's text, and what is said not to be followed. Certain is: threads
 // store to a variable, then synchronise, then a wgmma, tcgen05 or bulk copy reads that variable, nothing else in
-// the function could have filled it through the async proxy, and on that path no fence.proxy.async stands in
-// between. Where the addresses do not tell, or bulk copies write the variable as well, that is not followed, and
-// said; so it is of cp.async, behind which Triton's kernels for sm_90 and sm_100 have no such fence before wgmma
-// and tcgen05.mma. Not asked: whether the thread that fences is the one that stored (`tcq run` asks), atomics, and
-// reads before a copy overwrites. Example:
+// the function could have filled it, be it a bulk copy, an atomic or a store that a fence follows, and on that path
+// no fence.proxy.async stands in between. Where the addresses do not tell, or something else writes the variable as
+// well, at other bytes of it perhaps, that is not followed, and said; so it is of cp.async, behind which Triton's
+// kernels for sm_90 and sm_100 have no such fence before wgmma and tcgen05.mma. Not asked: whether the thread that
+// fences is the one that stored (`tcq run` asks), atomics, and reads before a copy overwrites. Example:
 //
 //   st.shared.b32 [tile], %r1;  bar.sync 0;  cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 128;
 //

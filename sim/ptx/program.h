@@ -111,6 +111,10 @@ struct Program {
       diagnostics;  // of the text, then of these, at most most_diagnostics of each
 
   const Form& form_of(const Instruction& i) const { return forms[i.form]; }
+  // Requires: the instruction has more than `k` operands.
+  const Value& operand(const Instruction& i, std::size_t k) const {
+    return values[i.values.first + k];
+  }
 };
 
 }  // namespace tcq::ptx

@@ -74,6 +74,14 @@ inline constexpr std::array<std::string_view, 13> space_names = {
     "param::entry", "param::func", "sreg", "tex"};
 // clang-format on
 
+// Of the thread's own CTA.
+constexpr bool is_own_shared(Space space) {
+  return space == Space::Shared || space == Space::SharedCta;
+}
+constexpr bool is_shared(Space space) {
+  return is_own_shared(space) || space == Space::SharedCluster;
+}
+
 constexpr std::string_view name(Space space) {
   return space_names[static_cast<std::size_t>(space)];
 }

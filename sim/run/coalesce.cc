@@ -96,7 +96,7 @@ class Coalescing {
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) note(e, v);
     if (instruction.opcode == ptx::Opcode::Mov && e.writes.size() == 1 && e.reads.size() == 1 &&
         program_.values[instruction.values.first].kind == ValueKind::Register &&
-        program_.values[instruction.values.first + 1].kind == ValueKind::Register) {
+        program_.operand(instruction, 1).kind == ValueKind::Register) {
       e.copy_to = e.writes[0];
       e.copy_from = e.reads[0];
     }

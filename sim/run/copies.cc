@@ -17,10 +17,6 @@ using ptx::Space;
 using ptx::Value;
 using ptx::ValueKind;
 
-bool is_shared(Space space) {
-  return space == Space::Shared || space == Space::SharedCta || space == Space::SharedCluster;
-}
-
 // A store that several lanes issue is carried out once: again it would write the same.
 bool is_repeated(Executor& x, const machine::Instruction& what, int lane) {
   const auto* tensor = std::get_if<machine::TensorStore>(&what);

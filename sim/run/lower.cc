@@ -77,8 +77,6 @@ Action action_of(Opcode opcode) {
 }
 // clang-format on
 
-bool is_shared_space(Space space) { return space == Space::Shared || space == Space::SharedCta; }
-
 class Lowering {
  public:
   Lowering(const ptx::Program& program, const ptx::Code& code, std::string path)
@@ -133,7 +131,7 @@ class Lowering {
     Constant c{.words = wide};
     c.bits = region.address +
              static_cast<std::uint64_t>(value.kind == ValueKind::Variable ? value.value : 0);
-    c.is_shared_address = is_shared_space(program_.unit.variables[value.index].space);
+    c.is_shared_address = is_own_shared(program_.unit.variables[value.index].space);
     return constant(c);
   }
 
@@ -379,7 +377,7 @@ class Lowering {
     return true;
   }
   bool reads_wider(const Instruction& instruction) const {
-    return instruction.values.count > 1 && is_wider(program_.values[instruction.values.first + 1]);
+    return instruction.values.count > 1 && is_wider(program_.operand(instruction, 1));
   }
   bool is_wider(const Value& value) const {
     return value.kind == ValueKind::Register &&

@@ -369,18 +369,14 @@ void set_number(Executor& x, const Value& to, int lane, std::uint64_t value) {
     x.words(x.slot(to))[lane] = static_cast<std::uint32_t>(value);
 }
 
-}  // namespace
-
-namespace {
-
 // An address that is nowhere counts as global. Measured: tests/vectors/statements.tcqv, isspacep
 bool is_inside(const Executor& x, Space space, std::uint64_t address) {
   if (space == Space::Global)
     return !in_window(address, shared_window) && !in_window(address, local_window) &&
            !in_window(address, const_window) && !in_window(address, param_window);
   if (!in_window(address, window_of(space))) return false;
-  const bool is_own = space == Space::Shared || space == Space::SharedCta;
-  return !is_own || rank_of(static_cast<std::uint32_t>(address - shared_window)) == x.warp.cta;
+  return !is_own_shared(space) ||
+         rank_of(static_cast<std::uint32_t>(address - shared_window)) == x.warp.cta;
 }
 
 }  // namespace

@@ -31,8 +31,6 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-bool is_shared_space(Space space) { return space == Space::Shared || space == Space::SharedCta; }
-
 class Placing {
  public:
   explicit Placing(Kernel& kernel) : kernel_(kernel), program_(*kernel.program) {}
@@ -46,7 +44,7 @@ class Placing {
     std::uint64_t local = 0;
     for (const bool dynamic : {false, true})
       for (std::size_t i = 0; i < variables.size(); ++i)
-        if (used[i] && is_shared_space(variables[i].space) && is_dynamic(variables[i]) == dynamic)
+        if (used[i] && is_own_shared(variables[i].space) && is_dynamic(variables[i]) == dynamic)
           place(i, shared, 0, dynamic);
     kernel_.shared_begin = reserved_shared_bytes;
     kernel_.shared_end = sized(shared, max_cta_shared_bytes + reserved_shared_bytes, "shared");

@@ -13,10 +13,6 @@ using machine::LaneAddresses;
 using ptx::MapField;
 using ptx::Value;
 
-bool is_shared(ptx::Space space) {
-  return space == ptx::Space::Shared || space == ptx::Space::SharedCta;
-}
-
 machine::Scope scope_of(const ptx::Form& form) {
   return form.get<ptx::Scope>() == ptx::Scope::Cta ? machine::Scope::Cta : machine::Scope::Cluster;
 }
@@ -131,7 +127,7 @@ const tma::TensorMap& map_value(const Executor& x, int map) {
 }
 
 bool make_tensormap_replace(Executor& x) {
-  const bool shared = is_shared(x.form().space());
+  const bool shared = is_own_shared(x.form().space());
   bool fine = true;
   x.for_each_lane(x.group.active, [&](int lane) {
     const std::optional<Replacement> r = replacement_of(x, lane);

@@ -80,12 +80,17 @@ TEST(EmissionProxy, WhereBytesAreNotToldApartItIsSaid) {
   const std::string fill =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
       "[%r3], [%rd3], 128, [other];";
-  for (const Lines& body : std::vector<Lines>{
-           {fill, store, sync, copy_out},  // which of both is read?
-           {store, copy_out},              // no thread may rely on another one's store
-           {"cp.async.cg.shared.global [%r3], [%rd3], 16;", "cp.async.wait_all;", sync, copy_out},
-           {"ld.global.u32 %r5, [%rd3]; st.shared.b32 [%r5], %r1;", sync, copy_out},
-           {"ld.global.u32 %r3, [%rd3];", store, sync, copy_out}}) {
+  for (
+      const Lines& body : std::vector<Lines>{
+          {fill, store, sync, copy_out},  // which of both is read?
+          {store, copy_out},              // no thread may rely on another one's store
+          // What is read may be what was fenced, or counted, and the store behind it at other bytes.
+          {store, proxy, sync, copy_out, "st.shared.b32 [%r3+2048], %r1;", sync, copy_out},
+          {"st.shared.b32 [%r3+2048], %r1;", sync, copy_out, store, proxy, sync, copy_out},
+          {"atom.shared.add.u32 %r5, [%r3], 1;", store, sync, copy_out},
+          {"cp.async.cg.shared.global [%r3], [%rd3], 16;", "cp.async.wait_all;", sync, copy_out},
+          {"ld.global.u32 %r5, [%rd3]; st.shared.b32 [%r5], %r1;", sync, copy_out},
+          {"ld.global.u32 %r3, [%rd3];", store, sync, copy_out}}) {
     EXPECT_EQ(faults(with_tile(body)), Found{}) << body[0];
     EXPECT_EQ(unfollowed_bytes(with_tile(body)), 1U) << body[0];
     EXPECT_EQ(status_of(with_tile(body)), Status::Unmodelled) << body[0];

@@ -107,6 +107,10 @@ void fields(Fields& io, StatementCase& e) {
             "recording holds a statement that is not known");
 }
 
+bool traps(Fault fault) {
+  return fault == Fault::TileStartNegative || fault == Fault::Im2colPadding;
+}
+
 StatementMemory state(const StatementCase& e, const Inputs& inputs) {
   const Elements elements = row_of(e).elements;
   const std::size_t width = bytes_of(elements);
@@ -162,8 +166,7 @@ Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before
   const machine::Report report =
       machine::explore(run::make_program(kernel, launch, 0, std::move(global)),
                        {.max_executions = 1, .eager = false, .random_executions = 0});
-  if (report.finding && report.finding->fault == Fault::TileStartNegative)
-    return trap(report.finding->fault);
+  if (report.finding && traps(report.finding->fault)) return trap(report.finding->fault);
   p.unmodelled = refusal(report);
   if (!p.unmodelled.empty()) return p;
   const auto begin = report.global.begin() + static_cast<std::ptrdiff_t>(first);

@@ -129,9 +129,9 @@ Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t globa
 // For stores and reductions.
 Fault check_outward(const Tile& tile, const SharedMemory& shared, const Global& global) {
   const Fault fault = check_tile(tile, shared, global.size(), is_written);
-  if (fault == Fault::None && (starts_negative(tile.map, tile.start) || has_padding(tile.map)))
-    return Fault::TileStartNegative;
-  return fault;
+  if (fault != Fault::None) return fault;
+  if (has_padding(tile.map)) return Fault::Im2colPadding;
+  return starts_negative(tile.map, tile.start) ? Fault::TileStartNegative : Fault::None;
 }
 
 // Calls visit(element of shared memory, element of global memory) for all that a store writes.

@@ -55,7 +55,7 @@ struct ClusterState {
 };
 
 // Faults: whatever check(map) says; TileUnaligned; TileStartUnaligned; for stores and reductions
-// TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType; MulticastMask.
+// Im2colPadding, TileStartNegative; SharedMemoryOutOfRange; TileOutOfTensorMemory; ReductionType; MulticastMask.
 // On any fault the state is unchanged; otherwise a load changes shared memory only, stores and
 // reductions global memory only.
 Fault execute(ClusterState& state, const MulticastLoad& load);

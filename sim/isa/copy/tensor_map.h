@@ -162,6 +162,14 @@ HOST_DEVICE constexpr std::uint32_t inner_box_bytes(const TensorMap& map) {
   return map.box[0] * element_bytes(map.type);
 }
 
+// Does a bounding box of pixels reach outside the tensor? Loads fill what lies there; a store or a reduction through such a map
+// traps, wherever it begins. Measured: tests/vectors/statements.tcqv, rows of im2col
+HOST_DEVICE constexpr bool has_padding(const TensorMap& map) {
+  for (int d = 1; map.im2col.is_on && d + 1 < map.rank; ++d)
+    if (map.im2col.lower[d - 1] < 0 || map.im2col.upper[d - 1] > 0) return true;
+  return false;
+}
+
 namespace detail {
 
 // What the encoder compares with the largest tile. It rounds box / element stride down where the
@@ -191,18 +199,6 @@ HOST_DEVICE constexpr std::int64_t first_pixel(const TensorMap& map, int dim) {
 HOST_DEVICE constexpr std::int64_t last_pixel(const TensorMap& map, int dim) {
   return static_cast<std::int64_t>(map.dims[dim]) - 1 + map.im2col.upper[dim - 1];
 }
-
-}  // namespace detail
-
-// Does a bounding box of pixels reach outside the tensor? Loads fill what lies there; a store or a reduction through such a map
-// traps, wherever it begins.
-HOST_DEVICE constexpr bool has_padding(const TensorMap& map) {
-  for (int d = 1; map.im2col.is_on && d + 1 < map.rank; ++d)
-    if (map.im2col.lower[d - 1] < 0 || map.im2col.upper[d - 1] > 0) return true;
-  return false;
-}
-
-namespace detail {
 
 // The more dimensions, the fewer bits a corner has.
 HOST_DEVICE constexpr Fault check_corners(const TensorMap& map) {

@@ -4,6 +4,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "sim/isa/tcgen05/shape.h"
 #include "sim/isa/tmem/scale_layout.h"
 
 namespace tcq::gemm {
@@ -41,7 +42,9 @@ Factors factors_of(const Problem& p, const float* data, const Strides& s, Major 
 ScaleCodes codes_of(const Problem& p, const std::uint8_t* data, const Strides& s,
                     std::int64_t lines) {
   if (!is_block_scaled(p)) return {};
-  const std::int64_t block = p.block_scaling == BlockScaling::Ue4m3Block16 ? 16 : 32;
+  const tcgen05::ScaleVec factors = scale_vec_of(p);
+  const std::int64_t block = tcgen05::scale_block(
+      {.kind = tcgen05::kind_with_factors(p.in, factors), .scale_vec = factors});
   const std::int64_t atoms = round_up_quotient(lines, tcgen05::scale_atom_mn) *
                              round_up_quotient(p.k, block * tcgen05::scale_group);
   return {data, matrices_of(s, p.batch) == 1 ? 0 : atoms * tcgen05::scale_atom_bytes};

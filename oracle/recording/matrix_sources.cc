@@ -21,6 +21,11 @@ struct Place {
   int row, col;
 };
 
+// What element `at` of matrix `role` is drawn with.
+std::uint64_t key_of(std::uint64_t seed, int role, Place at) {
+  return seed ^ mix(static_cast<std::uint64_t>(role * wide_tile + at.row * 0x1000 + at.col));
+}
+
 // The type of elements among those of sim/isa; s4 and u4 are none.
 Type element_type(ptx::Type type) {
   switch (type) {
@@ -51,7 +56,7 @@ class Groups {
   }
 
   Word a(Place at) const {
-    Draw draw(key(0, at));
+    Draw draw(key_of(seed_, 0, at));
     if (at.col == first_) return power(types_.a, large, at.row % 2 != 0);
     if (at.col == second_) return with_c_ ? 0 : power(types_.a, large, at.row % 2 == 0);
     const bool is_small = many_ ? draw.one_in(2) : at.col == only_;
@@ -64,7 +69,7 @@ class Groups {
   }
   Word c(Place at) const {
     if (with_c_) return power(types_.d, large + raised, at.row % 2 == 0);
-    Draw draw(key(2, at));
+    Draw draw(key_of(seed_, 2, at));
     if (draw.one_in(2)) return 0;
     const bool negative = draw.one_in(2);
     return power(types_.d, -draw.in(0, 12), negative);
@@ -73,9 +78,6 @@ class Groups {
  private:
   static constexpr int large = 8, raised = 4;
 
-  std::uint64_t key(int role, Place at) const {
-    return seed_ ^ mix(static_cast<std::uint64_t>(role * wide_tile + at.row * 0x1000 + at.col));
-  }
   static Word power(Type type, int exponent, bool negative) {
     Draw none(0);
     return make_float(type, exponent, Fraction::Zero, negative, none);
@@ -124,7 +126,7 @@ class Doubles {
 
  private:
   Word value(int role, Place at) const {
-    Draw draw(seed_ ^ mix(static_cast<std::uint64_t>(role * wide_tile + at.row * 0x1000 + at.col)));
+    Draw draw(key_of(seed_, role, at));
     constexpr int drawn = 3;
     if (kind_ == drawn) return draw_float(f64_words, draw);
     constexpr int spans[] = {2, 30, 120};
@@ -148,7 +150,7 @@ class Integers {
   Word b(Place at) const { return element(1, at); }
   // So near the limits that sums cross them now and then.
   Word c(Place at) const {
-    Draw draw(key(2, at));
+    Draw draw(key_of(seed_, 2, at));
     const std::uint32_t near = draw.word() >> draw.in(width_ == 1 ? 22 : 12, 26);
     switch (draw.below(4)) {
       case 0: return draw.word();
@@ -159,11 +161,8 @@ class Integers {
   }
 
  private:
-  std::uint64_t key(int role, Place at) const {
-    return seed_ ^ mix(static_cast<std::uint64_t>(role * wide_tile + at.row * 0x1000 + at.col));
-  }
   Word element(int role, Place at) const {
-    Draw draw(key(role, at));
+    Draw draw(key_of(seed_, role, at));
     const Word drawn = draw.word() & low_word(width_);
     const Word least = Word{1} << (width_ - 1);
     if (kind_ == 1) return draw.one_in(2) ? least : least - 1;

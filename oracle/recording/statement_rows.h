@@ -38,8 +38,8 @@ struct StatementRow {
   Elements elements = Elements::Bits32;
   bool is_x_open = false;      // what x becomes is not predicted
   std::uint32_t expected = 0;  // bytes that the CTA's mbarrier waits for; 0: nobody waits
-  std::optional<tma::TensorMap> map =
-      {};  // the kernel's second parameter; addresses are offsets into memory
+  // The kernel's second parameter; its address is an offset into memory.
+  std::optional<tma::TensorMap> map = {};
 };
 
 std::span<const StatementRow> statement_rows();

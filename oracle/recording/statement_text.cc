@@ -1,10 +1,15 @@
-// The kernel round a statement; see statement_rows.h.
+// The kernel round a statement; see statement_rows.h. The recording names the text by its hash: a letter of it changed is
+// another suite.
 #include <fmt/format.h>
 
 #include "oracle/recording/statement_rows.h"
 
 namespace tcq::oracle {
 namespace {
+
+// What the text below says in figures.
+static_assert(statement_threads == 64 && statement_ctas == 2 && statement_shared_bytes == 1024);
+static_assert(statement_cta_bytes == 5120 && 3 * statement_shared_bytes == 3072);
 
 constexpr std::string_view beginning = R"(.version 9.0
 .target sm_90a

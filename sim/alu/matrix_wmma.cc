@@ -143,7 +143,7 @@ bool rounds_as_mma(const ptx::Form& form) {
 Operation wmma_product(const ptx::Form& form) {
   const std::size_t i = row_number(form);
   if (i == rows.size() || !rounds_as_mma(form)) return {};
-  const bool is_float = rows[i].tail.find(".s32") == std::string_view::npos;
+  const bool is_float = form.types[0] != ptx::Type::S32;
   return {evaluate_of(i, std::make_index_sequence<rows.size()>{}), is_float,
           "the sums of mma.sync; not recorded itself"};
 }

@@ -246,9 +246,10 @@ class AccessLog {
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
-// were handed on; UnfencedPerformed: that a barrier of the CTA has performed. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the
-// write, and the writer has not. OpenOrder: two reductions whose order shows and is open. These leave the
-// access recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
+// were handed on; UnfencedPerformed: behind a read that a barrier of the CTA has performed. FencedByNext:
+// behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
+// writer has not. OpenOrder: two reductions whose order shows and is open. These leave the access
+// recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {
   Ordered,
   Unwritten,
@@ -275,8 +276,8 @@ struct Conflict {
 struct FenceClock {
   std::uint32_t lanes = 0;
   Clock clock;
-  Tick agreed =
-      0;  // as of an access: the epochs of its warp that all lanes knew, where lanes are threads
+  // As of an access: the epochs of its warp that all lanes knew, where lanes are threads.
+  Tick agreed = 0;
 };
 
 // What the accessing lanes know: their clock, and the warp's clocks at proxy fences.

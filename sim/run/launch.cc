@@ -60,10 +60,6 @@ void write_maps(Launch& launch, std::vector<std::uint8_t>& global) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The numbers of a directive, those that are not said 1; none: the kernel has no such directive.
 std::optional<Dim3> directive_of(const Kernel& kernel, std::string_view name) {
   const ptx::Unit& unit = kernel.program->unit;
@@ -105,13 +101,16 @@ std::optional<Dim3> required_cluster(const Kernel& kernel) {
 }
 
 std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_cluster) {
-  if (const auto wanted = directive_of(kernel, "reqntid"); wanted && !is_same(launch.block, *wanted))
+  if (const auto wanted = directive_of(kernel, "reqntid");
+      wanted && !is_same(launch.block, *wanted))
     return demanded("the block", launch.block, "reqntid", *wanted);
-  if (const auto most = directive_of(kernel, "maxntid"); most && launch.block.count() > most->count())
+  if (const auto most = directive_of(kernel, "maxntid");
+      most && launch.block.count() > most->count())
     return demanded("the block", launch.block, "maxntid", *most);
   if (const auto wanted = required_cluster(kernel); wanted && !is_same(launch.cluster, *wanted))
     return demanded("the cluster", launch.cluster, "reqnctapercluster", *wanted);
-  if (const auto most = directive_of(kernel, "maxclusterrank"); most && launch.cluster.count() > most->x)
+  if (const auto most = directive_of(kernel, "maxclusterrank");
+      most && launch.cluster.count() > most->x)
     return demanded("the cluster", launch.cluster, "maxclusterrank", {most->x, 1, 1});
   if (!has_cluster && directive_of(kernel, "explicitcluster"))
     return "the launch names no cluster: the kernel has .explicitcluster";

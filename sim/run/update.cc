@@ -12,16 +12,14 @@ using ptx::Operation;
 
 template <class T, Operation O>
 T apply(T old, T b, T c) {
-  if constexpr (O == Operation::Add && std::is_integral_v<T>) {
-    using Word = std::make_unsigned_t<T>;  // modulo
-    return static_cast<T>(static_cast<Word>(old) + static_cast<Word>(b));
-  }
-  if constexpr (O == Operation::Add) return static_cast<T>(old + b);
   if constexpr (O == Operation::Min) return std::min(old, b);
   if constexpr (O == Operation::Max) return std::max(old, b);
   if constexpr (O == Operation::Exch) return b;
   if constexpr (O == Operation::Cas) return old == b ? c : old;
   if constexpr (std::is_integral_v<T>) {
+    using Word = std::make_unsigned_t<T>;  // sums are modulo
+    if constexpr (O == Operation::Add)
+      return static_cast<T>(static_cast<Word>(old) + static_cast<Word>(b));
     if constexpr (O == Operation::And) return static_cast<T>(old & b);
     if constexpr (O == Operation::Or) return static_cast<T>(old | b);
     if constexpr (O == Operation::Xor) return static_cast<T>(old ^ b);

@@ -252,9 +252,7 @@ TEST(PtxDecode, WhatIsUnknownStaysAndTheRestIsDecoded) {
   EXPECT_EQ(p.at(5).opcode, Opcode::Add);
 }
 
-// --- control flow ----------------------------------------------------------------------------------
-
-// ---- Loose texts --------------------------------------------------------------------------------
+// --- loose texts -----------------------------------------------------------------------------------
 
 Program load_loosely(std::string_view text) { return load(text, {.loose = true}); }
 
@@ -331,6 +329,8 @@ TEST(PtxDecode, SpansAreNamedUpToALimit) {
   EXPECT_EQ(p.unknown, 1U);
   EXPECT_EQ(p.registers.size(), longest_span);
 }
+
+// --- control flow ----------------------------------------------------------------------------------
 
 TEST(PtxDecode, BlocksAndWhereTheyMeet) {
   const Loaded p(

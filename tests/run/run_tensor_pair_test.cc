@@ -43,7 +43,7 @@ bool synchronises_a_pair(const std::string& line) {
 }
 
 TEST_F(TensorPair, EachDeletedSynchronisationIsFound) {
-  expect_deletions_found(narrow, launches, synchronises_a_pair);
+  expect_deletions_found(narrow, launches, synchronises_a_pair, 19);
 }
 
 }  // namespace

@@ -114,8 +114,8 @@ struct BulkSend {
 };
 
 // cp.reduce.async.bulk, shared::cta -> shared::cluster, and its mbarrier as BulkSend's. Source: 9.7.9.25.4.2: every
-// element is a relaxed operation of its own, so that reductions race with none of their like. Never run on silicon as
-// a program; its bits: sim/machine/bulk.h.
+// element is a relaxed operation of its own, so that reductions race with none of their like. Its bits:
+// sim/machine/bulk.h.
 struct BulkSendReduce {
   Address from;
   Address to;
@@ -146,7 +146,7 @@ struct StoreAsync {
 
 // red.async: an element of shared memory of a CTA, whose mbarrier counts the bytes. In the generic proxy as st.async, and
 // relaxed: strong among its like and atom. Source: PTX ISA 9.2, 9.7.13.7 "red.async".
-// Inferred: the proxy, as of st.async. Never run on silicon here.
+// Measured: what it adds and that the mbarrier counts it, tests/vectors/statements.tcqv. Inferred: the proxy, as of st.async.
 struct ReduceAsync {
   Address to;
   Address barrier;

@@ -20,7 +20,7 @@ std::vector<Program> programs() {
   std::vector<Program> all;
   for (const auto family :
        {provoke::proxy_programs, provoke::wgmma_programs, provoke::mbarrier_programs,
-        provoke::cluster_programs, provoke::hanging_programs})
+        provoke::refill_programs, provoke::cluster_programs, provoke::hanging_programs})
     for (const Program& program : family()) all.push_back(program);
   return all;
 }
@@ -50,7 +50,7 @@ void launch(const Program& program, provoke::Kernel kernel, std::uint32_t ctas,
   config.gridDim = dim3(ctas);
   config.blockDim = dim3(program.threads);
   config.attrs = &cluster;
-  config.numAttrs = program.cluster > 1 ? 1 : 0;
+  config.numAttrs = 1;
   void* parameters[] = {&arguments};
   CUDA_CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters));
   CUDA_CHECK(cudaDeviceSynchronize());

@@ -5,7 +5,7 @@
 // it to misbehave stand in both versions. So a correct version shows 0 wrong runs and 0 timeouts,
 // and whatever its mutant shows comes from the mutation. A mutant with 0 wrong runs is evidence
 // too: the bug did not show on this chip. What a simulator has to say about each mutant is decided
-// elsewhere; here are the counts. Kernels: provoke_*.cu by family, over cuda/litmus/device.cuh.
+// elsewhere; here are the counts. Kernels: a .cu file for each family, over cuda/litmus/device.cuh.
 //
 // Some mutants never return or trap: run each call in a child process (tools/provoke.cc does).
 // Example:

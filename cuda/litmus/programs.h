@@ -40,6 +40,7 @@ struct Program {
 std::vector<Program> proxy_programs();
 std::vector<Program> wgmma_programs();
 std::vector<Program> mbarrier_programs();
+std::vector<Program> refill_programs();
 std::vector<Program> cluster_programs();
 std::vector<Program> hanging_programs();
 

@@ -6,6 +6,7 @@
 #include "cuda/litmus/device.cuh"
 #include "cuda/ptx/bulk.cuh"
 #include "cuda/ptx/wgmma.cuh"
+#include "sim/isa/base/host_device.h"
 #include "sim/isa/wgmma/descriptor.h"
 
 namespace tcq::cuda::provoke {
@@ -47,7 +48,29 @@ __device__ bool all_equal(const Sums& d, int products, std::uint32_t value) {
 
 // ---- P1, P4: are the operands published? --------------------------------------------------------
 
-enum class Publish { Correct, NoFence, FenceOfOneThread };
+enum class Publish {
+  Correct,
+  NoFence,
+  FenceOfOneThread,
+  Copied,  // a second correct version: cp.async writes the operand
+  CopiedNoFence,
+};
+
+HOST_DEVICE constexpr bool is_copied(Publish v) {
+  return v == Publish::Copied || v == Publish::CopiedNoFence;
+}
+
+// As fill_slowly(), by cp.async of four bytes, which are waited for.
+__device__ void copy_slowly(std::uint32_t* tile, const std::uint32_t* source,
+                            std::uint32_t thread) {
+  for (std::uint32_t base = 0; base < b_words; base += 32 * warp_size)
+#pragma unroll
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const std::uint32_t at = base + thread % warp_size * 32 + thread / warp_size * 8 + i;
+      ptx::cp_async_word(ptx::shared_address(tile + at), source + at);
+    }
+  ptx::cp_async_wait_all();
+}
 
 template <Publish V>
 __global__ void __launch_bounds__(group_threads) publish_kernel(Arguments arguments) {
@@ -64,8 +87,11 @@ __global__ void __launch_bounds__(group_threads) publish_kernel(Arguments argume
     __syncthreads();
 
     spin(jitter(r));
-    fill_slowly(s.b[0], b_words, word_of(value_of(r)), thread);
-    if constexpr (V == Publish::Correct) ptx::fence_proxy_async_shared();
+    if constexpr (is_copied(V))
+      copy_slowly(s.b[0], arguments.source + value_of(r) * tile_words, thread);
+    else
+      fill_slowly(s.b[0], b_words, word_of(value_of(r)), thread);
+    if constexpr (V == Publish::Correct || V == Publish::Copied) ptx::fence_proxy_async_shared();
     if constexpr (V == Publish::FenceOfOneThread)
       if (thread == 0) ptx::fence_proxy_async_shared();
     __syncthreads();
@@ -193,6 +219,10 @@ std::vector<Program> wgmma_programs() {
       {{"P4", "wgmma", "only thread 0 fences before the barrier", stale},
        publish_kernel<Publish::Correct>,
        publish_kernel<Publish::FenceOfOneThread>,
+       group_threads},
+      {{"P1", "cp.async, wgmma", "no fence.proxy.async between cp.async.wait_all and wgmma", stale},
+       publish_kernel<Publish::Copied>,
+       publish_kernel<Publish::CopiedNoFence>,
        group_threads},
       {{"W2", "no commit", "no commit_group before wait_group 0",
         "nothing: ptxas ends the group itself, both versions are the same machine code"},

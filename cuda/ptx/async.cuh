@@ -14,6 +14,15 @@
 
 namespace tcq::ptx {
 
+// Source: PTX ISA 9.2, 9.7.9.25.3 "cp.async". Four bytes, by the generic proxy.
+__device__ __forceinline__ void cp_async_word(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+
+__device__ __forceinline__ void cp_async_wait_all() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 // Source: PTX ISA 9.2, 9.7.13.15 "mbarrier".
 __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, std::uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");

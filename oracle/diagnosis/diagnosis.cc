@@ -126,12 +126,16 @@ class Story {
         return " and its thread has executed no fence.proxy.async since";
       case Fault::ProxyFenceMissingAfterRead:
         return ", and no fence.proxy.async stands between the two";
+      case Fault::ProxyFenceMissingCopied:
+        return " by cp.async, which was waited for, and no fence.proxy.async stands between the "
+               "two";
       case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingPerformed:
         return " before a barrier of its CTA, and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceByReader:
-        return ", and only the thread that accesses the bytes has executed a fence.proxy.async since";
+        return ", and only the thread that accesses the bytes has executed a fence.proxy.async "
+               "since";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
       case Fault::AtomicRace: return ", and nothing orders the two";
@@ -295,6 +299,7 @@ std::string fix_in_program(const Program& program, const Finding& f) {
   const std::string earlier = line_of(program, f.earlier);
   switch (f.fault) {
     case Fault::ProxyFenceMissing:
+    case Fault::ProxyFenceMissingCopied:
     case Fault::ProxyFenceMissingUsed:
     case Fault::ProxyFenceMissingPerformed:
     case Fault::ProxyFenceByReader:

@@ -107,6 +107,7 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     }
     case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
     case Verdict::UnfencedPerformed: return Fault::ProxyFenceMissingPerformed;
+    case Verdict::UnfencedCopy: return Fault::ProxyFenceMissingCopied;
     case Verdict::FencedByNext: return Fault::ProxyFenceByReader;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
     case Verdict::LanesMet: return Fault::LaneOrderAssumed;

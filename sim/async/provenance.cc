@@ -242,7 +242,7 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
     return by_next && behind ? Verdict::FencedByNext : Verdict::Unfenced;
   }
   if (by_next) return Verdict::Ordered;
-  if (is_write(earlier.kind)) return Verdict::Unfenced;
+  if (is_write(earlier.kind)) return Verdict::UnfencedCopy;
   if (is_used(earlier, knows.clock)) return Verdict::UnfencedAfterUse;
   return is_performed(earlier, knows.clock, streams) ? Verdict::UnfencedPerformed
                                                      : Verdict::Unfenced;

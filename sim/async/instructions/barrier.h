@@ -12,8 +12,9 @@ namespace tcq::machine {
 
 // Threads 0: all of the CTA; in compiled kernels without those that have exited, which are known as if they had come.
 // Source: CUDA C++ Programming Guide, "Independent Thread Scheduling": bar.sync waits for "all non-exited threads".
-// What was read before it has been performed once it completes (9.7.13.1), so that overwriting that without a proxy fence is
-// disputed (ProxyFenceMissingPerformed); an arrival at an mbarrier or at barrier.cluster does not say so.
+// What was read before it has been performed for its threads once it completes (9.7.13.1): libcu++'s loops overwrite that without a
+// proxy fence, which is disputed (ProxyFenceMissingPerformed); an arrival at an mbarrier or at barrier.cluster does not say so.
+// Measured: tests/vectors/provoked.txt, P3 (a bulk copy behind it overwrites what loads in flight read).
 // Inferred: what an exited warp wrote is seen behind the barrier, as kernels with an early return rely on.
 // What a relaxed atomic or a volatile load saw released is taken as known behind the barrier, without a fence between: the CUDA C++
 // Programming Guide's sum by the last block (Memory Fence Functions) relies on it. An access that rests on it is disputed

@@ -1,0 +1,94 @@
+// A tile is read, the threads meet at a barrier of the CTA, and a bulk copy overwrites it: P3.
+//
+// One round: the copy of this round's value has landed; 128 threads read all of it into registers, many loads to
+// one bank, so that the last ones wait in a queue; they meet; one thread starts the copy of the next value into the
+// same bytes; then the registers are looked at. The next round's value in them is a wrong run. The copy comes from
+// global memory, or from shared memory, which is sooner there.
+#include "cuda/litmus/device.cuh"
+#include "cuda/ptx/bulk.cuh"
+#include "sim/isa/base/host_device.h"
+
+namespace tcq::cuda::provoke {
+namespace {
+
+enum class Source { Global, Shared };
+enum class Fence { Yes, No };
+
+constexpr std::uint32_t words = 1024;
+constexpr std::uint32_t bytes = words * sizeof(std::uint32_t);
+constexpr std::uint32_t own = words / group_threads;
+
+struct Shared {
+  alignas(128) std::uint32_t tile[words];
+  alignas(128) std::uint32_t next[words];
+  std::uint64_t full;
+  Verdict verdict;
+};
+
+// Of the round's value, by one thread.
+template <Source From>
+__device__ void refill(const Arguments& arguments, Shared& s, std::uint32_t round) {
+  const std::uint32_t full = ptx::shared_address(&s.full);
+  const std::uint32_t tile = ptx::shared_address(s.tile);
+  ptx::mbarrier_arrive_expect_tx(full, bytes);
+  if constexpr (From == Source::Global)
+    ptx::bulk_load(tile, arguments.source + value_of(round) * tile_words, bytes, full);
+  else
+    ptx::bulk_send(tile, ptx::shared_address(s.next), bytes, full);
+}
+
+template <Source From, Fence With>
+__global__ void __launch_bounds__(group_threads) refill_kernel(Arguments arguments) {
+  __shared__ Shared s;
+  const std::uint32_t thread = threadIdx.x;
+  const std::uint32_t full = ptx::shared_address(&s.full);
+  if (thread == 0) {
+    ptx::mbarrier_init(full, 1);
+    ptx::fence_mbarrier_init();
+  }
+  fill(s.next, words, word_of(value_of(0)), thread);
+  ptx::fence_proxy_async_shared();
+  begin(s.verdict);
+  if (thread == 0) refill<From>(arguments, s, 0);
+  for (std::uint32_t r = 0; r < arguments.rounds; ++r) {
+    if (thread == 0) s.verdict.rounds = r + 1;
+    const bool ready = wait(s.verdict, full, r % 2);
+    fill(s.next, words, word_of(value_of(r + 1)), thread);
+    ptx::fence_proxy_async_shared();
+    if (!ptx::bar_red_and(1, group_threads, ready)) break;
+    spin(jitter(r));
+
+    const volatile std::uint32_t* tile = s.tile;
+    std::uint32_t read[own];
+#pragma unroll
+    for (std::uint32_t i = 0; i < own; ++i)
+      read[i] = tile[thread % warp_size * warp_size + thread / warp_size * own + i];
+    if constexpr (With == Fence::Yes) ptx::fence_proxy_async_shared();
+    ptx::bar_sync(1, group_threads);
+    if (thread == 0) refill<From>(arguments, s, r + 1);
+
+    bool good = true;
+#pragma unroll
+    for (const std::uint32_t word : read) good = good && word == word_of(value_of(r));
+    note_wrong(s.verdict, r, good);
+  }
+  finish(s.verdict, arguments.counters);
+}
+
+template <Source From>
+Program program(const char* name) {
+  return {{"P3", name, "no fence.proxy.async between ld.shared and the barrier of the CTA",
+           "wrong: the next round's value"},
+          refill_kernel<From, Fence::Yes>,
+          refill_kernel<From, Fence::No>,
+          group_threads};
+}
+
+}  // namespace
+
+std::vector<Program> refill_programs() {
+  return {program<Source::Global>("barrier, then refill"),
+          program<Source::Shared>("barrier, then refill from shared memory")};
+}
+
+}  // namespace tcq::cuda::provoke

@@ -97,8 +97,8 @@ __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::u
 // Takes the arguments of kernel() and does not use the operands' maps.
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
-    copy_kernel(const __grid_constant__ CUtensorMap /*map_a*/,
-                const __grid_constant__ CUtensorMap /*map_b*/,
+    copy_kernel(const __grid_constant__ OperandMaps /*map_a*/,
+                const __grid_constant__ OperandMaps /*map_b*/,
                 const __grid_constant__ CUtensorMap map_d,
                 const __grid_constant__ CUtensorMap map_tail,
                 const __grid_constant__ Arguments arguments) {

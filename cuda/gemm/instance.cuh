@@ -82,8 +82,13 @@ auto few_rows_to_192() {
 template <Type In>
 auto few_rows() {
   constexpr Skinny rows = Skinny::Rows;
-  return joined(few_rows_to_192<In>(), std::array{skinny_one<In, rows, 2, 208, 1, 1, 5>(),
-                                                  skinny_one<In, rows, 2, 208, 2, 1, 4>()});
+  const auto all = joined(
+      few_rows_to_192<In>(),
+      std::array{skinny_one<In, rows, 2, 208, 1, 1, 5>(), skinny_one<In, rows, 2, 208, 2, 1, 4>()});
+  if constexpr (bits(In) == 16)
+    return joined(all, std::array{skinny_one<In, rows, 2, 144, 1, 2, 6>()});
+  else
+    return all;
 }
 
 template <Type In>

@@ -214,7 +214,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
-    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+    kernel(const __grid_constant__ OperandMaps map_a, const __grid_constant__ OperandMaps map_b,
            const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
            const __grid_constant__ Arguments arguments) {
   extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
@@ -224,8 +224,10 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int clusters = static_cast<int>(gridDim.x) / C::cluster;
   const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
   if (threadIdx.x == 0) {
-    ptx::prefetch_map(&map_a);
-    ptx::prefetch_map(&map_b);
+    ptx::prefetch_map(&map_a.whole);
+    ptx::prefetch_map(&map_b.whole);
+    ptx::prefetch_map(&map_a.rest);
+    ptx::prefetch_map(&map_b.rest);
     ptx::prefetch_map(&map_d);
   }
   start_barriers<C>(barriers);

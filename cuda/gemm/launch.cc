@@ -37,7 +37,8 @@ namespace {
 
 CUtensorMap encoded(const std::optional<tma::TensorMap>& map) {
   if (!map) return {};
-  return cuda::encode_tensor_map(*map, nullptr, cuda::L2Promotion::Bytes128);  // its address counts from 0
+  return cuda::encode_tensor_map(*map, nullptr,
+                                 cuda::L2Promotion::Bytes128);  // its address counts from 0
 }
 
 }  // namespace
@@ -45,7 +46,10 @@ CUtensorMap encoded(const std::optional<tma::TensorMap>& map) {
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
                const MatrixAt& d, const Arguments& arguments) {
   const PlainMaps plain = plain_maps(kernel, extents, a, b, d, arguments);
-  return {encoded(plain.a), encoded(plain.b), encoded(plain.d), encoded(plain.tail)};
+  return {{encoded(plain.a), encoded(plain.rest_a)},
+          {encoded(plain.b), encoded(plain.rest_b)},
+          encoded(plain.d),
+          encoded(plain.tail)};
 }
 
 int resident_clusters(const Kernel& kernel) {
@@ -72,8 +76,8 @@ cudaError_t launch(const Launch& chosen, const Maps& maps, const Arguments& argu
   const cudaLaunchConfig_t config =
       config_of(kernel, chosen.clusters, chosen.programmatic, stream, attributes);
   const bool swaps = kernel.skinny == Skinny::Rows;
-  const CUtensorMap* first = swaps ? &maps.b : &maps.a;
-  const CUtensorMap* second = swaps ? &maps.a : &maps.b;
+  const OperandMaps* first = swaps ? &maps.b : &maps.a;
+  const OperandMaps* second = swaps ? &maps.a : &maps.b;
   std::array<const void*, 5> pointers = {first, second, &maps.d, &maps.tail, &arguments};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }

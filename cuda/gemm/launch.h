@@ -9,13 +9,14 @@
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/operand_maps.h"
 #include "cuda/gemm/operands.h"
 
 namespace tcq::gemm {
 
 struct Maps {
-  CUtensorMap a;
-  CUtensorMap b;
+  OperandMaps a;
+  OperandMaps b;
   CUtensorMap d;
   CUtensorMap tail;
 };

@@ -42,6 +42,13 @@ tma::TensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std
   return map;
 }
 
+// Of the rows behind the last whole box.
+std::optional<tma::TensorMap> rest_of(tma::TensorMap map) {
+  map.box[1] = static_cast<std::uint32_t>(map.dims[1] % map.box[1]);
+  if (map.box[1] == 0) return std::nullopt;
+  return map;
+}
+
 }  // namespace
 
 PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
@@ -55,6 +62,8 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
                     kernel.box_rows_a);
     maps.b = map_of(kernel.in_b, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
                     kernel.box_rows_b);
+    if (k_major_a) maps.rest_a = rest_of(*maps.a);
+    if (k_major_b) maps.rest_b = rest_of(*maps.b);
   }
   if (arguments.stores_elements) return maps;
   const Type out = arguments.epilogue.out;

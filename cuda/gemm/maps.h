@@ -14,7 +14,9 @@ namespace tcq::gemm {
 // `address` is the matrix's pointer. Nothing where TMA has no part in it.
 struct PlainMaps {
   std::optional<tma::TensorMap> a;
+  std::optional<tma::TensorMap> rest_a;  // cuda/gemm/operand_maps.h
   std::optional<tma::TensorMap> b;
+  std::optional<tma::TensorMap> rest_b;
   std::optional<tma::TensorMap> d;
   std::optional<tma::TensorMap> tail;  // of the last columns of a tile, if they do not fill a box
 };

@@ -40,14 +40,16 @@ struct TilesAlone {
 
 // By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`.
 template <class C, class Besides = TilesAlone>
-__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
+__device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int cluster, int clusters,
                                         bool leads, const Besides& besides = {}) {
   const Rank rank = own_rank<C>();
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
+  constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
   Ring<C::stages> ring;
+  int filled = 0;  // stages
   ClusterTiles<C> tiles(arguments, cluster, clusters);
   TilePlace tile;
   while (tiles.next(tile)) {
@@ -55,13 +57,20 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensor
     const int m = tile.row + rank.row * C::block_m;
     const int n = tile.col + rank.col * C::block_n;
     for (int block = 0; block < arguments.k_blocks; ++block) {
+      const bool is_first = filled < C::stages;
+      filled += is_first ? 1 : 0;
+      const int left_a = is_first ? C::block_m : tile.rows_end - m;
+      const int left_b = is_first ? C::block_n : arguments.n - n;
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t full = barriers.full(ring.stage);
-      ptx::mbarrier_arrive_expect_tx(full, C::A::bytes + C::B::bytes + besides.bytes(block));
+      ptx::mbarrier_arrive_expect_tx(full, loaded_bytes<typename C::A, edge_a>(left_a) +
+                                               loaded_bytes<typename C::B, Edge::Cut>(left_b) +
+                                               besides.bytes(block));
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = block * C::block_k;
-      load_tile<typename C::A>(map_a, a, m, k, tile.batch, rank.col, mask_a, full);
-      load_tile<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, rank.row, mask_b, full);
+      load_tile<typename C::A, edge_a>(map_a, a, m, left_a, k, tile.batch, rank.col, mask_a, full);
+      load_tile<typename C::B, Edge::Cut>(map_b, a + C::A::bytes, n, left_b, k, tile.batch_b,
+                                          rank.row, mask_b, full);
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, full);
       ring.advance();
     }

@@ -81,28 +81,31 @@ __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
 // before that load: the next one's CTAs take room, and load while this one does.
 template <class C>
-__device__ __forceinline__ void produce_skinny(const CUtensorMap& map_w, const CUtensorMap& map_x,
+__device__ __forceinline__ void produce_skinny(const OperandMaps& map_w, const OperandMaps& map_x,
                                                std::uint32_t shared, const Barriers<C>& barriers,
                                                const SkinnyTile& tile, BlockRange range,
-                                               SkinnyRank rank, bool overlaps) {
-  const int last_alone = overlaps ? range.end - C::stages : range.end - 1;
+                                               SkinnyRank rank, const Arguments& arguments) {
+  constexpr Edge edge_x = C::grouped ? Edge::Whole : Edge::Cut;
+  const int last_alone = arguments.overlaps ? range.end - C::stages : range.end - 1;
   const int lets_in = last_alone > range.first ? last_alone : range.first;
   const std::uint16_t mask = multicast_mask(rank.split, C::split, C::peers);
-  const int rows_at = rank.peer * static_cast<int>(C::B::box_rows);  // this CTA's share
+  const int weights_end = C::transposes ? arguments.n : tile.rows_end;
+  const int tokens_end = C::transposes ? tile.rows_end : arguments.n;
   Ring<C::stages> ring;
   for (int block = range.first; block < range.end; ++block) {
+    const bool is_first = block - range.first < C::stages;
+    const int left_w = is_first ? C::weights : weights_end - tile.weight;
+    const int left_x = is_first ? C::tokens : tokens_end - tile.token;
     wait(barriers.empty(ring.stage), 1 - ring.parity);
     const std::uint32_t full = barriers.full(ring.stage);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    const std::uint32_t rows = stage + C::A::bytes + C::B::offset(rows_at, 0);
     const int k = block * C::block_k;
-    const tma::Coordinates start = {{k, tile.token + rows_at, tile.batch_x}};
-    ptx::mbarrier_arrive_expect_tx(full, C::stage_bytes);
-    load_tile<typename C::A>(map_w, stage, tile.weight, k, tile.batch_w, 0, 0, full);
-    if constexpr (C::peers > 1)
-      ptx::tma_load_multicast<3>(rows, &map_x, start, full, mask);
-    else
-      ptx::tma_load<3>(rows, &map_x, start, full);
+    ptx::mbarrier_arrive_expect_tx(full, loaded_bytes<typename C::A, Edge::Cut>(left_w) +
+                                             loaded_bytes<typename C::B, edge_x>(left_x));
+    load_tile<typename C::A, Edge::Cut>(map_w, stage, tile.weight, left_w, k, tile.batch_w, 0, 0,
+                                        full);
+    load_tile<typename C::B, edge_x>(map_x, stage + C::A::bytes, tile.token, left_x, k,
+                                     tile.batch_x, rank.peer, mask, full);
     ring.advance();
     if (block == lets_in) ptx::grid_launch_dependents();
   }
@@ -462,8 +465,8 @@ __device__ __forceinline__ bool find_tile(const Arguments& arguments, SkinnyRank
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, C::resident)
-    skinny_kernel(const __grid_constant__ CUtensorMap map_w,
-                  const __grid_constant__ CUtensorMap map_x,
+    skinny_kernel(const __grid_constant__ OperandMaps map_w,
+                  const __grid_constant__ OperandMaps map_x,
                   const __grid_constant__ CUtensorMap map_d,
                   const __grid_constant__ CUtensorMap /*unused*/,
                   const __grid_constant__ Arguments arguments) {
@@ -475,8 +478,9 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   if (!find_tile<C>(arguments, rank, tile)) return;
   const BlockRange range = split_range(arguments.k_blocks, C::split, rank.split);
   if (threadIdx.x == 0) {
-    ptx::prefetch_map(&map_w);
-    ptx::prefetch_map(&map_x);
+    ptx::prefetch_map(&map_w.whole);
+    ptx::prefetch_map(&map_x.whole);
+    ptx::prefetch_map(&map_x.rest);
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(barriers.full(s), 1);
       ptx::mbarrier_init(barriers.empty(s), C::peers * C::consumer_threads / 32);
@@ -496,9 +500,9 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     // Nothing is sent to a peer before its mbarriers are ready.
     if constexpr (C::peers > 1) ptx::cluster_wait();
     if (threadIdx.x == C::consumer_threads) {
-      prefetch_weights<C>(map_w, tile, range, arguments);
+      prefetch_weights<C>(map_w.whole, tile, range, arguments);
       ptx::grid_wait();
-      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments.overlaps);
+      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments);
     }
     __syncwarp();
     if constexpr (C::cluster > 1) {

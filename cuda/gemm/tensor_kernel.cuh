@@ -168,8 +168,8 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
-    tensor_kernel(const __grid_constant__ CUtensorMap map_a,
-                  const __grid_constant__ CUtensorMap map_b,
+    tensor_kernel(const __grid_constant__ OperandMaps map_a,
+                  const __grid_constant__ OperandMaps map_b,
                   const __grid_constant__ CUtensorMap map_d,
                   const __grid_constant__ CUtensorMap map_tail,
                   const __grid_constant__ Arguments arguments) {
@@ -179,8 +179,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const bool leads = threadIdx.x % 32 == 0;
   if (warp == producer_warp && leads) {
-    ptx::prefetch_map(&map_a);
-    ptx::prefetch_map(&map_b);
+    ptx::prefetch_map(&map_a.whole);
+    ptx::prefetch_map(&map_b.whole);
     ptx::prefetch_map(&map_d);
     start_barriers<C>(barriers);
   }
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(C::threads, 1)
       produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
                  true, ScaleLoads<C>(arguments));
     else
-      produce_pair<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(),
+      produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
                       all_clusters<C>());
   } else if (warp == multiplier_warp && leads && multiplies_here<C>()) {
     multiply_tiles<C>(arguments, shared, barriers, tensor);

@@ -63,10 +63,11 @@ struct TestKernel {
 
  private:
   std::string compiled() const {
+    const std::string operand = "const __grid_constant__ gemm::OperandMaps, ";
     const std::string map = "const __grid_constant__ CUtensorMap, ";
     return compiled_ptx(includes + "using namespace tcq;\nusing C = " + config +
-                            ";\ntemplate __global__ void gemm::" + function + "<C>(" + map + map +
-                            map + map + "const __grid_constant__ gemm::Arguments);\n",
+                            ";\ntemplate __global__ void gemm::" + function + "<C>(" + operand +
+                            operand + map + map + "const __grid_constant__ gemm::Arguments);\n",
                         arch);
   }
 };
@@ -192,7 +193,9 @@ class GemmKernelRun {
         gemm::plain_maps(row_, work.extents, work.a, work.b, work.d, work.arguments);
     const bool swaps = row_.skinny == gemm::Skinny::Rows;
     pass_map(swaps ? maps.b : maps.a);
+    pass_map(swaps ? maps.rest_b : maps.rest_a);
     pass_map(swaps ? maps.a : maps.b);
+    pass_map(swaps ? maps.rest_a : maps.rest_b);
     pass_map(maps.d);
     pass_map(maps.tail);
     run_.pass(work.arguments);

@@ -113,7 +113,9 @@ std::string tcgen05_text(const Plan& plan) {
          "inferred\n"
          "tcgen05: " +
          number(k.tensor_columns) +
-         " columns of Tensor Memory; this kernel has not run on silicon\n"
+         " columns of Tensor Memory; this kernel has not run on silicon; on paper " +
+         decimal(static_cast<float>(plan.aligned.microseconds)) +
+         " microseconds\n"
          "workspace: 0 bytes; A and B at multiples of 16; device " +
          number(plan.device) + "\n";
 }

@@ -52,6 +52,7 @@ struct Kernel {
   tcgen05::ScaleVec scale_vec = tcgen05::ScaleVec::Default;
   int tensor_columns = 0;  // of Tensor Memory that a CTA allocates; 0: the kernel is Hopper's
   int instruction_k = 0;   // of one tcgen05.mma
+  int accumulators = 0;    // tiles whose sums stand in Tensor Memory
 };
 
 template <class C>
@@ -63,6 +64,12 @@ constexpr tcgen05::ScaleVec scale_vec_of() {
 template <class C>
 constexpr int tensor_columns_of() {
   if constexpr (requires { C::tensor_columns; }) return C::tensor_columns;
+  return 0;
+}
+
+template <class C>
+constexpr int accumulators_of() {
+  if constexpr (requires { C::tensor_columns; }) return C::accumulators;
   return 0;
 }
 
@@ -101,7 +108,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .function = function,
           .scale_vec = scale_vec_of<C>(),
           .tensor_columns = tensor_columns_of<C>(),
-          .instruction_k = instruction_k_of<C>()};
+          .instruction_k = instruction_k_of<C>(),
+          .accumulators = accumulators_of<C>()};
 }
 
 template <class C>

@@ -6,17 +6,13 @@
 
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/estimate.h"
+#include "cuda/gemm/tensor_time.h"
 
 namespace tcq::gemm {
 namespace {
 
 // Of a launch; grids have no more.
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
-
-// Columns of tiles that one cluster's CTAs multiply, one behind the other.
-std::int64_t columns_in_turn(const Kernel& k, std::int64_t tiles, std::int64_t clusters) {
-  return round_up_quotient(tiles, clusters) * k.block_n;
-}
 
 // What `device` does with one kernel. NotOnTcgen05: it cannot compute the problem.
 Status launch_with(const Kernel& k, const Problem& p, const Device& device,
@@ -32,18 +28,14 @@ Status launch_with(const Kernel& k, const Problem& p, const Device& device,
             .clusters = static_cast<int>(std::min(tiles, room)),
             .schedule = schedule,
             .k_blocks = k_blocks(k, p),
+            .microseconds = tensor_time(k, p, device, static_cast<int>(room)).microseconds,
             .programmatic = p.programmatic_launch};
   return Status::Ok;
 }
 
 bool is_better(const Launch& a, const Launch& b) {
   if (b.kernel == nullptr) return true;
-  const auto columns = [](const Launch& l) {
-    return columns_in_turn(*l.kernel, tiles_of(l.schedule), l.clusters);
-  };
-  const std::int64_t of_a = columns(a);
-  const std::int64_t of_b = columns(b);
-  if (of_a != of_b) return of_a < of_b;
+  if (a.microseconds != b.microseconds) return a.microseconds < b.microseconds;
   const auto outputs = [](const Launch& l) { return l.kernel->block_n * cluster_size(*l.kernel); };
   return outputs(a) > outputs(b);
 }

@@ -1,9 +1,9 @@
 // Plans for a device of compute capability 10.x: which kernel on tcgen05 a problem gets.
 //
-// Of the rows of a table that can compute it, the one whose tiles take the fewest clocks of the tensor cores: waves of
-// clusters by columns of a tile, as all rows of a type multiply at one rate. Of equal ones that with the largest tile, which
-// loads the least. Example: bf16, 8192 x 8192 on 148 SMs: 1024 tiles of 256 x 256 by 74 pairs are 14 waves, 2048 of
-// 128 x 256 are 14, 4096 of 128 x 128 are 28; all are 3584 columns, and the pair's tile it is. Nothing is fitted: no chip was at hand.
+// Of the rows of a table that can compute it, the one that takes the least time on paper (cuda/gemm/tensor_time.h), of equal
+// ones that with the largest tile. Example: bf16, 8192 x 8192 on 148 SMs: 1024 tiles of 256 x 256 by 74 pairs are 14 waves,
+// 2048 of 128 x 256 by one CTA are 14 as well, which wait for shared memory: the pair's it is. Nothing is fitted: no chip was
+// at hand.
 //
 // Needs no CUDA: tests plan with a table of their own. Hopper: cuda/gemm/plan.cc, which comes here.
 #pragma once

@@ -1,0 +1,85 @@
+#include "cuda/gemm/tensor_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/gemm/check.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/estimate.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "sim/isa/tcgen05/rate.h"
+#include "sim/isa/tcgen05/shape.h"
+#include "sim/isa/tmem/scale_layout.h"
+
+namespace tcq::gemm {
+namespace {
+
+double peak(const Kernel& k) {
+  return tcgen05::operations_per_clock(tcgen05::kind_with_factors(k.in, k.scale_vec));
+}
+
+double bytes_of(Type type, double elements) { return elements * bits(type) / 8; }
+
+// Of factors of `lines` rows or columns, whole atoms of 128 of them, of a block of K.
+double factor_bytes(const Kernel& k, double lines) {
+  if (k.scale_vec == tcgen05::ScaleVec::Default) return 0;
+  const double block = tcgen05::scale_block(
+      {.kind = tcgen05::kind_with_factors(k.in, k.scale_vec), .scale_vec = k.scale_vec});
+  return std::ceil(lines / tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn * k.block_k / block;
+}
+
+// What a CTA loads for a block of K, of which a pair's CTAs have half of B each.
+double stage_bytes(const Kernel& k) {
+  const double columns = static_cast<double>(k.block_n) / cluster_size(k);
+  return bytes_of(k.in, static_cast<double>(k.block_m) * k.block_k) +
+         bytes_of(k.in_b, columns * k.block_k) + factor_bytes(k, k.block_m) +
+         factor_bytes(k, k.block_n);
+}
+
+double epilogue_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
+  const double elements = static_cast<double>(k.block_m) * k.block_n;
+  const double buffers = bytes_of(p.out, elements) / (warpgroup_rows * swizzle_bytes);
+  return 4 * elements / a.tensor_memory_bytes + elements * a.instructions / warpgroup_threads +
+         buffers * a.store;
+}
+
+// D's bytes go through shared memory once in each direction.
+double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
+  const double bytes = bytes_of(p.out, static_cast<double>(k.block_m) * k.block_n);
+  return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
+}
+
+// Every operand once, and D.
+double memory_clocks(const Problem& p, const TensorAssumptions& a) {
+  const auto size = [](std::int64_t x, std::int64_t y) {
+    return static_cast<double>(x) * static_cast<double>(y);
+  };
+  const double matrix = bytes_of(p.in, size(p.m, p.k)) + bytes_of(type_b(p), size(p.n, p.k)) +
+                        bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
+  return static_cast<double>(p.batch) * matrix / a.memory_bytes * a.clocks_per_second;
+}
+
+}  // namespace
+
+TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, int clusters,
+                       const TensorAssumptions& a) {
+  TensorTime t;
+  const double stage = stage_bytes(k);
+  const double blocks = k_blocks(k, p);
+  t.tensor = 2.0 * k.block_m * k.block_n * k.block_k / peak(k);
+  t.shared = (a.one_port ? 2 : 1) * stage / a.shared_bytes;
+  t.l2 = stage / a.l2_bytes;
+  t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks});
+  t.epilogue = epilogue_clocks(k, p, a);
+  t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
+  t.memory = memory_clocks(p, a);
+  const double tile = k.accumulators > 1 ? std::max(t.loop, t.epilogue) : t.loop + t.epilogue;
+  t.total = a.launch + a.fill + t.epilogue + std::max(t.loop + (t.waves - 1) * tile, t.memory);
+  const double operations = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+                            static_cast<double>(p.n) * static_cast<double>(p.k);
+  t.of_peak = operations / (peak(k) * device.sm_count * t.total);
+  t.microseconds = t.total / a.clocks_per_second * 1e6;
+  return t;
+}
+
+}  // namespace tcq::gemm

@@ -1,0 +1,102 @@
+// The time on paper of the GEMM on tcgen05 (cuda/gemm/tensor_time.h): counts that can be made by hand, what the design
+// promises of it, and the predictions that cuda/NOTES.md has had since before any measurement.
+#include <cmath>
+#include <cstdint>
+
+#include "cuda/gemm/tensor_time.h"
+#include "tests/run/tensor_rows.h"
+
+namespace tcq::tests {
+namespace {
+
+using gemm::BlockScaling;
+using gemm::Problem;
+using gemm::TensorTime;
+
+TensorTime time_of(const gemm::Kernel& k, const Problem& p,
+                   const gemm::TensorAssumptions& assumed = {}) {
+  return tensor_time(k, gemm::resolved(p), b200, clusters_by_size(k, b200), assumed);
+}
+
+const gemm::Kernel& planned_kernel(const Problem& p) {
+  gemm::Plan plan;
+  EXPECT_EQ(tensor_plan(p, plan), gemm::Status::Ok);
+  return *plan.aligned.kernel;
+}
+
+// A block of 64 of K: 2^22 operations of each SM at 8192 a clock; a CTA of a pair has 128 rows of A and 128 columns of B,
+// 32 KiB.
+TEST(TensorTime, CountsOfABlockOfK) {
+  const Problem p{.m = 8192, .n = 8192, .k = 8192};
+  const gemm::Kernel& pair = planned_kernel(p);
+  ASSERT_EQ(pair.block_n * cluster_size(pair), 512);
+  const TensorTime t = time_of(pair, p);
+  EXPECT_EQ(t.tensor, 512);
+  EXPECT_EQ(t.shared, 512);
+  EXPECT_EQ(t.l2, 512);
+  EXPECT_EQ(t.waves, 14);
+  const TensorTime alone = time_of(tensor_table()[0], p);  // 128 x 256: 48 KiB
+  EXPECT_EQ(alone.tensor, 512);
+  EXPECT_EQ(alone.shared, 768);
+  gemm::TensorAssumptions two_ports;
+  two_ports.one_port = false;
+  EXPECT_EQ(time_of(tensor_table()[0], p, two_ports).shared, 384);
+  // Factors of 128 rows and 128 columns, 16 of each in 256 of K: 4 KiB with 32 KiB of elements.
+  Problem nvfp4{.m = 8192, .n = 8192, .k = 8192, .in = Type::e2m1};
+  nvfp4.block_scaling = BlockScaling::Ue4m3Block16;
+  const TensorTime scaled = time_of(planned_kernel(nvfp4), nvfp4);
+  EXPECT_EQ(scaled.tensor, 256);
+  EXPECT_EQ(scaled.shared, 576);
+}
+
+TEST(TensorTime, WhatTheDesignPromises) {
+  const Problem large{.m = 8192, .n = 8192, .k = 8192};
+  EXPECT_GE(time_of(planned_kernel(large), large).of_peak, 0.85);
+  for (const gemm::Kernel& row : tensor_table()) {
+    Problem p{.m = 8192, .n = 8192, .k = 1024, .in = row.in};
+    if (row.in == Type::f16) p.out = Type::f16;
+    if (row.in == Type::tf32) p.out = Type::f32;
+    EXPECT_TRUE(time_of(row, p).hides_epilogue()) << name(row);
+    EXPECT_LT(time_of(row, p).of_peak, 1) << name(row);
+  }
+}
+
+TEST(TensorTime, OneAccumulatorHidesNothing) {
+  const Problem p{.m = 8192, .n = 8192, .k = 1024};
+  gemm::Kernel one = tensor_table()[0];
+  one.accumulators = 1;
+  const TensorTime two = time_of(tensor_table()[0], p);
+  EXPECT_EQ(time_of(one, p).total, two.total + (two.waves - 1) * two.epilogue);
+}
+
+struct Prediction {
+  std::int64_t m, n, k;
+  double bf16, e4m3, mxfp8, nvfp4;  // microseconds of the planned kernel
+};
+
+// The table of cuda/NOTES.md.
+constexpr Prediction predictions[] = {
+    {4096, 4096, 4096, 76.9, 41.5, 69.1, 40.2}, {8192, 8192, 8192, 506.1, 258.9, 521, 289.3},
+    {4096, 2112, 7168, 66.9, 36, 68.3, 39.4},   {4096, 24576, 1536, 154.6, 85.1, 158.5, 93.3},
+    {4096, 32768, 512, 81.3, 50.4, 82.7, 53.7}, {4096, 7168, 16384, 502.2, 255.1, 480.5, 265.3},
+    {4096, 4096, 7168, 129.8, 68, 116.9, 66.3}, {4096, 7168, 2048, 69.7, 38.8, 66.3, 39.4},
+    {128, 7168, 16384, 56.7, 39.9, 40.2, 23.6}};
+
+TEST(TensorTime, PredictionsAreAsWrittenDown) {
+  for (const Prediction& x : predictions) {
+    const auto expect = [&](double want, Type in, BlockScaling scaling) {
+      Problem p{.m = x.m, .n = x.n, .k = x.k, .in = in};
+      p.block_scaling = scaling;
+      const TensorTime t = time_of(planned_kernel(p), p);
+      EXPECT_EQ(std::round(t.microseconds * 10) / 10, want)
+          << x.m << "x" << x.n << "x" << x.k << " " << name(planned_kernel(p)) << " " << t.of_peak;
+    };
+    expect(x.bf16, Type::bf16, BlockScaling::None);
+    expect(x.e4m3, Type::e4m3, BlockScaling::None);
+    expect(x.mxfp8, Type::e4m3, BlockScaling::Ue8m0Block32);
+    expect(x.nvfp4, Type::e2m1, BlockScaling::Ue4m3Block16);
+  }
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -11,8 +11,20 @@
 namespace tcq::cuda::provoke {
 namespace {
 
-enum class Source { Global, Shared };
-enum class Fence { Yes, No };
+enum class Refill {
+  FromGlobal,
+  FromGlobalNoFence,
+  FromShared,
+  FromSharedNoFence,
+};
+
+HOST_DEVICE constexpr bool is_from_global(Refill v) {
+  return v == Refill::FromGlobal || v == Refill::FromGlobalNoFence;
+}
+
+HOST_DEVICE constexpr bool fences(Refill v) {
+  return v == Refill::FromGlobal || v == Refill::FromShared;
+}
 
 constexpr std::uint32_t words = 1024;
 constexpr std::uint32_t bytes = words * sizeof(std::uint32_t);
@@ -26,18 +38,18 @@ struct Shared {
 };
 
 // Of the round's value, by one thread.
-template <Source From>
+template <Refill V>
 __device__ void refill(const Arguments& arguments, Shared& s, std::uint32_t round) {
   const std::uint32_t full = ptx::shared_address(&s.full);
   const std::uint32_t tile = ptx::shared_address(s.tile);
   ptx::mbarrier_arrive_expect_tx(full, bytes);
-  if constexpr (From == Source::Global)
+  if constexpr (is_from_global(V))
     ptx::bulk_load(tile, arguments.source + value_of(round) * tile_words, bytes, full);
   else
     ptx::bulk_send(tile, ptx::shared_address(s.next), bytes, full);
 }
 
-template <Source From, Fence With>
+template <Refill V>
 __global__ void __launch_bounds__(group_threads) refill_kernel(Arguments arguments) {
   __shared__ Shared s;
   const std::uint32_t thread = threadIdx.x;
@@ -49,7 +61,7 @@ __global__ void __launch_bounds__(group_threads) refill_kernel(Arguments argumen
   fill(s.next, words, word_of(value_of(0)), thread);
   ptx::fence_proxy_async_shared();
   begin(s.verdict);
-  if (thread == 0) refill<From>(arguments, s, 0);
+  if (thread == 0) refill<V>(arguments, s, 0);
   for (std::uint32_t r = 0; r < arguments.rounds; ++r) {
     if (thread == 0) s.verdict.rounds = r + 1;
     const bool ready = wait(s.verdict, full, r % 2);
@@ -63,9 +75,9 @@ __global__ void __launch_bounds__(group_threads) refill_kernel(Arguments argumen
 #pragma unroll
     for (std::uint32_t i = 0; i < own; ++i)
       read[i] = tile[thread % warp_size * warp_size + thread / warp_size * own + i];
-    if constexpr (With == Fence::Yes) ptx::fence_proxy_async_shared();
+    if constexpr (fences(V)) ptx::fence_proxy_async_shared();
     ptx::bar_sync(1, group_threads);
-    if (thread == 0) refill<From>(arguments, s, r + 1);
+    if (thread == 0) refill<V>(arguments, s, r + 1);
 
     bool good = true;
 #pragma unroll
@@ -75,20 +87,23 @@ __global__ void __launch_bounds__(group_threads) refill_kernel(Arguments argumen
   finish(s.verdict, arguments.counters);
 }
 
-template <Source From>
+template <Refill Correct, Refill Mutant>
 Program program(const char* name) {
   return {{"P3", name, "no fence.proxy.async between ld.shared and the barrier of the CTA",
            "wrong: the next round's value"},
-          refill_kernel<From, Fence::Yes>,
-          refill_kernel<From, Fence::No>,
+          refill_kernel<Correct>,
+          refill_kernel<Mutant>,
           group_threads};
 }
 
 }  // namespace
 
 std::vector<Program> refill_programs() {
-  return {program<Source::Global>("barrier, then refill"),
-          program<Source::Shared>("barrier, then refill from shared memory")};
+  using enum Refill;
+  return {
+      program<FromGlobal, FromGlobalNoFence>("barrier, then refill"),
+      program<FromShared, FromSharedNoFence>("barrier, then refill from shared memory"),
+  };
 }
 
 }  // namespace tcq::cuda::provoke

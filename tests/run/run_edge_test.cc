@@ -1,6 +1,8 @@
 // Our own GEMM where tiles reach over the edge of the matrices, and K has more blocks than a CTA has stages: rows outside
 // are no longer loaded then (cuda/gemm/load.cuh). What stands in their place enters no element of D, and nothing is
 // found. Skipped without nvcc.
+#include <fmt/format.h>
+
 #include "tests/run/deleted_synchronisation.h"
 #include "tests/run/gemm_kernel_run.h"
 

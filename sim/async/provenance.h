@@ -14,8 +14,8 @@
 // Inferred: a fence publishes the writes of the thread that executes it, as published kernels rely
 // on; the manual's causality order alone accepts the reader's fence as well (disputed). ldmatrix and
 // stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
-// row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it, and none at all is disputed. Where
-// several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
+// row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it, and
+// none at all is disputed. Where several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
 // used is over; one that a barrier of the CTA follows is not (Measured: tests/vectors/provoked.txt, P3), but published
 // kernels take it for that (disputed).
 #pragma once
@@ -246,8 +246,8 @@ class AccessLog {
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
-// were handed on; UnfencedPerformed: behind a read that a barrier of the CTA has performed; UnfencedCopy: behind a cp.async. FencedByNext:
-// behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
+// were handed on; UnfencedPerformed: behind a read that a barrier of the CTA has performed; UnfencedCopy:
+// behind a cp.async. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
 // writer has not. OpenOrder: two reductions whose order shows and is open. These leave the access
 // recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {

@@ -97,17 +97,22 @@ __device__ inline void fill(std::uint32_t* tile, std::uint32_t words, std::uint3
   for (std::uint32_t i = thread; i < words; i += group_threads) to[i] = word;
 }
 
-// The same words, but all lanes of a warp meet in one bank: the last stores wait in a long queue.
-// Requires: a multiple of 1024 words.
+// Of a block of 1024 words the `i`-th of the eight that belong to a thread of a warpgroup: all lanes of a warp meet in one
+// bank, so that the last accesses wait in a long queue.
+inline constexpr std::uint32_t slow_block = 1024;
+inline constexpr std::uint32_t slow_own = slow_block / group_threads;
+__device__ inline std::uint32_t slow_word(std::uint32_t thread, std::uint32_t i) {
+  constexpr std::uint32_t banks = slow_block / warp_size;
+  return thread % warp_size * banks + thread / warp_size * slow_own + i;
+}
+
+// The same words as fill(). Requires: a multiple of slow_block.
 __device__ inline void fill_slowly(std::uint32_t* tile, std::uint32_t words, std::uint32_t word,
                                    std::uint32_t thread) {
-  constexpr std::uint32_t banks = 32;
-  constexpr std::uint32_t own = banks / (group_threads / warp_size);
   volatile std::uint32_t* to = tile;
-  for (std::uint32_t base = 0; base < words; base += banks * warp_size)
+  for (std::uint32_t base = 0; base < words; base += slow_block)
 #pragma unroll
-    for (std::uint32_t i = 0; i < own; ++i)
-      to[base + thread % warp_size * banks + thread / warp_size * own + i] = word;
+    for (std::uint32_t i = 0; i < slow_own; ++i) to[base + slow_word(thread, i)] = word;
 }
 
 // Are all words `word`? Each thread looks at its share; note_wrong() adds up the answers.

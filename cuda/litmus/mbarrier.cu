@@ -92,12 +92,11 @@ __device__ inline void release(Stage& stage) {
 template <Ring V>
 __device__ void read_and_release(Stage& stage, std::uint32_t word, Verdict& verdict,
                                  std::uint32_t round) {
-  constexpr std::uint32_t own = stage_words / group_threads;
+  static_assert(stage_words == slow_block);
   const volatile std::uint32_t* tile = stage.tile;
-  std::uint32_t words[own];
+  std::uint32_t words[slow_own];
 #pragma unroll
-  for (std::uint32_t i = 0; i < own; ++i)
-    words[i] = tile[threadIdx.x % warp_size * warp_size + threadIdx.x / warp_size * own + i];
+  for (std::uint32_t i = 0; i < slow_own; ++i) words[i] = tile[slow_word(threadIdx.x, i)];
   if constexpr (clears(V)) {
     ptx::bar_sync(1, group_threads);
     fill(stage.tile, stage_words + words_too_many(V), word_of(poison), threadIdx.x);

@@ -26,9 +26,8 @@ HOST_DEVICE constexpr bool fences(Refill v) {
   return v == Refill::FromGlobal || v == Refill::FromShared;
 }
 
-constexpr std::uint32_t words = 1024;
+constexpr std::uint32_t words = slow_block;
 constexpr std::uint32_t bytes = words * sizeof(std::uint32_t);
-constexpr std::uint32_t own = words / group_threads;
 
 struct Shared {
   alignas(128) std::uint32_t tile[words];
@@ -71,10 +70,9 @@ __global__ void __launch_bounds__(group_threads) refill_kernel(Arguments argumen
     spin(jitter(r));
 
     const volatile std::uint32_t* tile = s.tile;
-    std::uint32_t read[own];
+    std::uint32_t read[slow_own];
 #pragma unroll
-    for (std::uint32_t i = 0; i < own; ++i)
-      read[i] = tile[thread % warp_size * warp_size + thread / warp_size * own + i];
+    for (std::uint32_t i = 0; i < slow_own; ++i) read[i] = tile[slow_word(thread, i)];
     if constexpr (fences(V)) ptx::fence_proxy_async_shared();
     ptx::bar_sync(1, group_threads);
     if (thread == 0) refill<V>(arguments, s, r + 1);

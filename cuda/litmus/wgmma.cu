@@ -63,10 +63,10 @@ HOST_DEVICE constexpr bool is_copied(Publish v) {
 // As fill_slowly(), by cp.async of four bytes, which are waited for.
 __device__ void copy_slowly(std::uint32_t* tile, const std::uint32_t* source,
                             std::uint32_t thread) {
-  for (std::uint32_t base = 0; base < b_words; base += 32 * warp_size)
+  for (std::uint32_t base = 0; base < b_words; base += slow_block)
 #pragma unroll
-    for (std::uint32_t i = 0; i < 8; ++i) {
-      const std::uint32_t at = base + thread % warp_size * 32 + thread / warp_size * 8 + i;
+    for (std::uint32_t i = 0; i < slow_own; ++i) {
+      const std::uint32_t at = base + slow_word(thread, i);
       ptx::cp_async_word(ptx::shared_address(tile + at), source + at);
     }
   ptx::cp_async_wait_all();

@@ -49,13 +49,16 @@ double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
   return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
 }
 
-// Every operand once, and D.
-double memory_clocks(const Problem& p, const TensorAssumptions& a) {
+// Every operand and its factors once, and D.
+double memory_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
   const auto size = [](std::int64_t x, std::int64_t y) {
     return static_cast<double>(x) * static_cast<double>(y);
   };
+  const double factors =
+      (factor_bytes(k, static_cast<double>(p.m)) + factor_bytes(k, static_cast<double>(p.n))) *
+      k_blocks(k, p);
   const double matrix = bytes_of(p.in, size(p.m, p.k)) + bytes_of(type_b(p), size(p.n, p.k)) +
-                        bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
+                        factors + bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
   return static_cast<double>(p.batch) * matrix / a.memory_bytes * a.clocks_per_second;
 }
 
@@ -72,7 +75,7 @@ TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, 
   t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks});
   t.epilogue = epilogue_clocks(k, p, a);
   t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
-  t.memory = memory_clocks(p, a);
+  t.memory = memory_clocks(k, p, a);
   const double tile = k.accumulators > 1 ? std::max(t.loop, t.epilogue) : t.loop + t.epilogue;
   t.total = a.launch + a.fill + t.epilogue + std::max(t.loop + (t.waves - 1) * tile, t.memory);
   const double operations = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *

@@ -47,6 +47,8 @@ TEST(TensorTime, CountsOfABlockOfK) {
   const TensorTime scaled = time_of(planned_kernel(nvfp4), nvfp4);
   EXPECT_EQ(scaled.tensor, 256);
   EXPECT_EQ(scaled.shared, 576);
+  // Half a byte of each element, a sixteenth of one of its factor, and bf16 results.
+  EXPECT_DOUBLE_EQ(scaled.memory, 8192.0 * 8192 * (2 * (0.5 + 1 / 16.0) + 2) / 8e12 * 1.856e9);
 }
 
 TEST(TensorTime, WhatTheDesignPromises) {

@@ -33,13 +33,15 @@ inline constexpr int tile_rows =
 // Where tiles do not begin at multiples of their rows (groups), a box across the edge is loaded whole.
 enum class Edge : std::uint8_t { Cut, Whole };
 
+template <class Op, Edge AtEdge>
+inline constexpr bool cuts_rows = AtEdge == Edge::Cut&& Op::major == Major::K;
+
 // Bytes that the shares of all peers bring of a tile with `left` rows of the matrix from its first one on.
 template <class Op, Edge AtEdge>
 __device__ __forceinline__ std::uint32_t loaded_bytes(int left) {
   constexpr int box = static_cast<int>(Op::rows_per_cta_box);
-  constexpr bool cuts = AtEdge == Edge::Cut && Op::major == Major::K;
   const int inside = min(max(left, 0), tile_rows<Op>);
-  const int rows = cuts ? inside : (inside + box - 1) / box * box;
+  const int rows = cuts_rows<Op, AtEdge> ? inside : (inside + box - 1) / box * box;
   return static_cast<std::uint32_t>(rows) * (Op::bytes / static_cast<std::uint32_t>(tile_rows<Op>));
 }
 
@@ -48,14 +50,14 @@ template <class Op, Edge AtEdge>
 __device__ __forceinline__ void load_tile(const OperandMaps& maps, std::uint32_t shared, int mn,
                                           int left, int k, int batch, int share, std::uint16_t mask,
                                           std::uint32_t barrier) {
-  constexpr bool cuts = AtEdge == Edge::Cut && Op::major == Major::K;
 #pragma unroll
   for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
     const std::uint32_t first = static_cast<std::uint32_t>(share) * Op::boxes_per_cta + i;
     const std::uint32_t row = first * Op::rows_per_cta_box;
     const int inside = left - static_cast<int>(row);
     if (inside <= 0) break;
-    const bool is_whole = !cuts || inside >= static_cast<int>(Op::rows_per_cta_box);
+    const bool is_whole =
+        !cuts_rows<Op, AtEdge> || inside >= static_cast<int>(Op::rows_per_cta_box);
     const CUtensorMap* map = is_whole ? &maps.whole : &maps.rest;
     const tma::Coordinates start = box_start<Op>(mn, static_cast<int>(first), k, batch);
     const std::uint32_t target = shared + Op::offset(static_cast<int>(row), 0);

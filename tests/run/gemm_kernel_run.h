@@ -160,6 +160,11 @@ class GemmKernelRun {
   }
 
   const PtxRun& run() const { return run_; }
+  // Of those that the kernel gets, in the order of its parameters.
+  void forget_map(std::ptrdiff_t number) {
+    auto& places = run_.launch().map_places;
+    places.erase(places.begin() + number);
+  }
 
  private:
   Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }

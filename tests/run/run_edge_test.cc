@@ -60,6 +60,21 @@ TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
   EXPECT_EQ(run.differing(), 0u);
 }
 
+// Behind the first round of stages the rows inside come by the map of their own height: without that map, no result.
+TEST_F(EdgePtx, WhatIsLeftOverComesByItsOwnMap) {
+  const TestKernel kernel = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 1, 1, 3);
+  const auto fault_without = [&](int k) {
+    const oracle::Gemm g =
+        with_strides({.m = 31, .n = 64, .k = k, .in = Type::bf16, .out = Type::bf16}, 0, 0, 0);
+    GemmKernelRun run(kernel.ptx(), kernel.row, make_case(g, false, Values::Near, 51),
+                      problem_of(g, false), 1);
+    run.forget_map(2);  // of the weights', the tokens', the tokens' left over, D's
+    return run.go(1);
+  };
+  EXPECT_EQ(fault_without(3 * 64), Fault::None);
+  EXPECT_NE(fault_without(4 * 64), Fault::None);
+}
+
 // What the maps say: boxes of the rows that are left over, none where there are none.
 TEST(EdgeMaps, AreAsHighAsWhatIsLeft) {
   const gemm::Kernel row = gemm::kernel_of<

@@ -159,7 +159,8 @@ bool Recorder::finish(std::size_t place, Attempt attempt, StageResult& result) {
   const bool expected = count(place, result);
   // What a row of sources gave is all that there is to say about a scalar form, what memory holds of a statement.
   if (std::holds_alternative<oracle::ScalarCase>(c.experiment) ||
-      std::holds_alternative<oracle::StatementCase>(c.experiment))
+      std::holds_alternative<oracle::StatementCase>(c.experiment) ||
+      std::holds_alternative<oracle::LaunchCase>(c.experiment))
     c.keep = c.keep || result.comparison.differing_outputs != differing;
   if (!expected)
     on_trouble(fmt::format("{}: {}: {}", describe(c), oracle::name(outcome), attempt.sentence));

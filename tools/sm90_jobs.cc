@@ -131,6 +131,13 @@ Ran run(const oracle::StatementCase& e, const Inputs& in) {
   return {std::move(memory)};
 }
 
+Ran run(const oracle::LaunchCase& e, const Inputs& in) {
+  auto [memory, text] = state(e, in);
+  cuda::probe_statement(describe(e, in), text, 1, oracle::launch_threads, memory, {},
+                        has_attribute(e) ? 1 : 0);
+  return {std::move(memory)};
+}
+
 Ran run(const oracle::Tcgen05Case&, const Inputs&) {
   throw std::runtime_error("tcgen05 needs a device of compute capability 10");
 }

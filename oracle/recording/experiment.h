@@ -22,6 +22,7 @@
 
 #include "oracle/recording/bulk_copy.h"
 #include "oracle/recording/case.h"
+#include "oracle/recording/launch_case.h"
 #include "oracle/recording/map_encoding.h"
 #include "oracle/recording/matrix_move.h"
 #include "oracle/recording/mbarrier_script.h"
@@ -36,7 +37,7 @@ namespace tcq::oracle {
 
 using Experiment =
     std::variant<WgmmaCase, TileCopy, MatrixMove, MapEncoding, BulkCopy, MbarrierScript,
-                 WgmmaGroups, Tcgen05Case, ScalarCase, StatementCase>;
+                 WgmmaGroups, Tcgen05Case, ScalarCase, StatementCase, LaunchCase>;
 
 struct Case : Inputs, Returned {
   Experiment experiment;

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <utility>
 
 #include "oracle/recording/case_draw.h"
 #include "oracle/recording/float_words.h"
+#include "oracle/recording/kernel_prediction.h"
 #include "oracle/recording/statement_rows.h"
 #include "oracle/recording/suites.h"
-#include "sim/async/explore.h"
-#include "sim/run/address_map.h"
-#include "sim/run/inline_calls.h"
-#include "sim/run/launch.h"
 
 namespace tcq::oracle {
 namespace {
@@ -88,14 +85,6 @@ std::vector<std::uint8_t> known_but_x() {
   return known;
 }
 
-// ---- the simulator ------------------------------------------------------------------------------
-
-std::string refusal(const machine::Report& report) {
-  if (report.outcome == machine::Outcome::Refused) return info(report.refused.fault).sentence;
-  if (report.finding) return info(report.finding->fault).sentence;
-  return "";
-}
-
 }  // namespace
 
 void fields(Fields& io, StatementCase& e) {
@@ -105,10 +94,6 @@ void fields(Fields& io, StatementCase& e) {
   e.name.assign(text.begin(), text.end());
   io.demand(!io.reads() || find_statement(e.name) != nullptr,
             "recording holds a statement that is not known");
-}
-
-bool traps(Fault fault) {
-  return fault == Fault::TileStartNegative || fault == Fault::Im2colPadding;
 }
 
 StatementMemory state(const StatementCase& e, const Inputs& inputs) {
@@ -141,37 +126,12 @@ std::uint64_t hash_inputs(const StatementMemory& memory) {
 }
 
 Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before) {
-  const ptx::Program program = run::load(before.text);
-  Prediction p;
-  if (!program.diagnostics.empty()) {
-    p.unmodelled = program.diagnostics.front().message;
-    return p;
-  }
-  const auto kernel = std::make_shared<const run::Kernel>(run::lower(program, "tcq_probe", e.name));
   run::Launch launch;
   launch.grid = launch.cluster = {statement_ctas};
   launch.block = {statement_threads};
-  std::vector<std::uint8_t> global = kernel->global_bytes;
-  const std::size_t first = (global.size() + 255) / 256 * 256;
-  global.resize(first);
-  global.insert(global.end(), before.bytes.begin(), before.bytes.end());
-  const std::uint64_t address = run::global_window + first;
-  launch.parameters.resize(kernel->parameter_bytes);
-  std::memcpy(launch.parameters.data(), &address, sizeof address);
-  if (std::optional<tma::TensorMap> map = row_of(e).map) {
-    map->address += first;
-    launch.maps = {*map};
-    launch.map_places = {{run::param_window + run::parameters_of(*kernel)[1].offset, 0}};
-  }
-  const machine::Report report =
-      machine::explore(run::make_program(kernel, launch, 0, std::move(global)),
-                       {.max_executions = 1, .eager = false, .random_executions = 0});
-  if (report.finding && traps(report.finding->fault)) return trap(report.finding->fault);
-  p.unmodelled = refusal(report);
-  if (!p.unmodelled.empty()) return p;
-  const auto begin = report.global.begin() + static_cast<std::ptrdiff_t>(first);
-  p.output.assign(begin, begin + static_cast<std::ptrdiff_t>(memory_bytes));
-  if (row_of(e).is_x_open) p.known = known_but_x();
+  Prediction p =
+      predict_kernel(before.text, e.name, std::move(launch), before.bytes, row_of(e).map);
+  if (!p.output.empty() && row_of(e).is_x_open) p.known = known_but_x();
   return p;
 }
 

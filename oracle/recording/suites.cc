@@ -48,6 +48,8 @@ constexpr SuiteInfo all[] = {
      "every mma.sync and movmatrix, the fragments of 128 warps each, weighted and directed"},
     {"statements", hopper<statements>,
      "atomics, counted stores and reductions, barriers, lanes, fragments: PTX on two CTAs", traps},
+    {"launch", hopper<launches>,
+     "instructions of the cluster on one CTA, launched with and without naming a cluster", traps},
     {"edge", hopper<tile_edges>, "tiles, rows and maps that are forbidden, or at open limits",
      traps},
     {"bulk_edge", hopper<bulk_edges>, "sizes, addresses and masks that are forbidden", traps},

@@ -58,6 +58,7 @@ std::vector<Case> scalar_approximations(std::uint64_t seed);
 std::vector<Case> scalar_functions(std::uint64_t seed);
 std::vector<Case> matrix_products(std::uint64_t seed);
 std::vector<Case> statements(std::uint64_t seed);
+std::vector<Case> launches(std::uint64_t seed);
 std::vector<Case> tcgen05_mmas(std::uint64_t seed, Target target);
 std::vector<Case> tcgen05_registers(std::uint64_t seed, Target target);
 std::vector<Case> tcgen05_copies(std::uint64_t seed, Target target);

@@ -86,10 +86,9 @@ tcq::run::Launch launch_of(const Request& request, const tcq::run::Kernel& kerne
   launch.cluster = request.cluster;
   const auto demanded = tcq::run::required_cluster(kernel);
   if (!request.has_cluster && demanded) launch.cluster = *demanded;
-  const std::string refusal =
-      refusal_of(kernel, launch, request.has_cluster || demanded.has_value());
-  if (!refusal.empty())
-    throw UsageError(fmt::format("a device refuses this launch: {}", refusal));
+  launch.has_cluster = request.has_cluster || demanded.has_value();
+  const std::string refusal = refusal_of(kernel, launch);
+  if (!refusal.empty()) throw UsageError(fmt::format("a device refuses this launch: {}", refusal));
   demand_whole_clusters(launch.grid, launch.cluster);
   launch.dynamic_shared = request.shared;
   launch.registers = request.registers;
@@ -108,8 +107,7 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   tcq::run::Launch launch = launch_of(request, *kernel);
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
-  const Job job{request, kernel, launch, identity_of(text, name, launch, memory),
-                memory.arrays};
+  const Job job{request, kernel, launch, identity_of(text, name, launch, memory), memory.arrays};
   Report report = stored ? replay_cluster(job, *stored, memory.global, progress)
                          : run_clusters(job, memory.global, progress);
   if (report.timeline) {

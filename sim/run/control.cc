@@ -64,7 +64,7 @@ std::uint64_t special(const WarpPlace& at, ptx::Special what, int element, int l
     case ClusterNctaid: return axis(at.launch.cluster, element);
     case ClusterCtarank: return at.rank();
     case ClusterNctarank: return at.launch.cluster.count();
-    case IsExplicitCluster: return at.launch.cluster.count() > 1;
+    case IsExplicitCluster: return at.launch.has_cluster;
     case LanemaskEq: return bit;
     case LanemaskLt: return bit - 1;
     case LanemaskLe: return bit | (bit - 1);

@@ -117,6 +117,7 @@ std::uint64_t KernelFeeder::fingerprint() const {
   for (const char c : kernel_->program->unit.text) add(static_cast<unsigned char>(c));
   for (const Dim3& d : {launch_.grid, launch_.block, launch_.cluster, first_cta_})
     for (const std::uint32_t n : {d.x, d.y, d.z}) add(n);
+  if (launch_.has_cluster) add(1);
   add(kernel_->first());
   add(launch_.dynamic_shared);
   for (const std::uint8_t byte : launch_.parameters) add(byte);

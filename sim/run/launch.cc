@@ -94,13 +94,18 @@ bool names_cluster(const ptx::Form& form) {
          form.get<ptx::CtaGroup>() == ptx::CtaGroup::Two;
 }
 
+// As a kernel finds it in %is_explicit_cluster.
+bool is_explicit(const Kernel& kernel, const Launch& launch) {
+  return launch.has_cluster || launch.cluster.count() > 1 || required_cluster(kernel).has_value();
+}
+
 }  // namespace
 
 std::optional<Dim3> required_cluster(const Kernel& kernel) {
   return directive_of(kernel, "reqnctapercluster");
 }
 
-std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_cluster) {
+std::string refusal_of(const Kernel& kernel, const Launch& launch) {
   if (const auto wanted = directive_of(kernel, "reqntid");
       wanted && !is_same(launch.block, *wanted))
     return demanded("the block", launch.block, "reqntid", *wanted);
@@ -112,7 +117,7 @@ std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_clus
   if (const auto most = directive_of(kernel, "maxclusterrank");
       most && launch.cluster.count() > most->x)
     return demanded("the cluster", launch.cluster, "maxclusterrank", {most->x, 1, 1});
-  if (!has_cluster && directive_of(kernel, "explicitcluster"))
+  if (!launch.has_cluster && directive_of(kernel, "explicitcluster"))
     return "the launch names no cluster: the kernel has .explicitcluster";
   return {};
 }
@@ -138,6 +143,7 @@ std::uint64_t clusters(const Launch& launch) {
 machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global) {
   write_maps(launch, global);
+  launch.has_cluster = is_explicit(*kernel, launch);
   const auto threads = static_cast<int>((launch.block.count() + 31) / 32 * 32);
   machine::Program program({.cluster = static_cast<int>(launch.whole_grid ? launch.grid.count()
                                                                           : launch.cluster.count()),

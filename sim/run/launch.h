@@ -27,6 +27,8 @@ struct MapPlace {
 
 struct Launch {
   Dim3 grid, block, cluster;
+  bool has_cluster =
+      false;  // it names one, be it of one CTA; make_program() adds those that need not be named
   std::uint32_t dynamic_shared = 0;
   bool whole_grid = false;      // all CTAs at once: may_run_whole()
   std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg
@@ -40,9 +42,8 @@ struct Launch {
 // Source: PTX ISA 9.2, 11.4.2 ".maxntid", 11.4.3 ".reqntid", 11.7 (.reqnctapercluster, .explicitcluster, .maxclusterrank)
 std::optional<Dim3> required_cluster(const Kernel& kernel);
 
-// Why a device refuses the launch, by the kernel's directives; empty: it does not. `has_cluster`: the launch names a
-// cluster, or required_cluster() gave it.
-std::string refusal_of(const Kernel& kernel, const Launch& launch, bool has_cluster);
+// Why a device refuses the launch, by the kernel's directives; empty: it does not.
+std::string refusal_of(const Kernel& kernel, const Launch& launch);
 
 // Grids that wait as a whole (cooperative launches) run as one program, whose CTAs are the grid's: without clusters, and of
 // no more CTAs than a cluster may have. Others of them are not modelled.

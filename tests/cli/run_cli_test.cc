@@ -63,6 +63,52 @@ DIRECTIVES
   EXPECT_EQ(ask_with(".maxntid 4, 8, 1", four).status, 0);
 }
 
+// One CTA that stores to itself: a device executes it where the launch names a cluster, if only of one.
+TEST_F(RunCli, AClusterOfOneHasToBeNamed) {
+  const auto file_with = [&](const std::string& directives) {
+    return write("own.ptx", head() + ".visible .entry own(.param .u64 words)\n" + directives + R"(
+{
+  .shared .align 16 .b32 x;
+  .shared .align 8 .b64 full;
+  .reg .pred %p<2>;
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [words];
+  mbarrier.init.shared.b64 [full], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 4;
+  fence.mbarrier_init.release.cluster;
+  st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [x], 7, [full];
+WAIT:
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [full], 0;
+  @!%p1 bra WAIT;
+  ld.shared.u32 %r1, [x];
+  st.global.u32 [%rd1], %r1;
+  ret;
+})");
+  };
+  const auto ask_with = [&](const std::string& directives, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "run", file_with(directives), "--arg", "x=zeros:u32:1", "--block", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(TCQ_BINARY, words);
+  };
+  const Finished none = ask_with("", {"--grid", "1"});
+  EXPECT_EQ(none.status, 1) << none.out << none.err;
+  EXPECT_NE(none.out.find("undefined ClusterAttributeMissing"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("say --cluster 1 to tcq run"), std::string::npos) << none.out;
+  EXPECT_EQ(ask_with("", {"--grid", "1", "--cluster", "1"}).status, 0);
+  EXPECT_EQ(ask_with(".reqnctapercluster 1, 1, 1", {"--grid", "1"}).status, 0);
+  EXPECT_EQ(ask_with(".explicitcluster", {"--grid", "1", "--cluster", "1"}).status, 0);
+  const std::string spec = folder_.file("own.json");
+  const auto spec_with = [&](const std::string& keys) {
+    std::ofstream(spec) << R"({"file": ")" << file_with("") << R"(", "grid": 1, "block": 1, )"
+                        << keys << R"("args": ["x=zeros:u32:1"]})";
+    return run(TCQ_BINARY, {"run", "--spec", spec}).status;
+  };
+  EXPECT_EQ(spec_with(""), 1);
+  EXPECT_EQ(spec_with(R"("cluster": 1, )"), 0);
+}
+
 TEST_F(RunCli, ARightKernelsArrayComesBack) {
   const std::string out = folder_.file("x.npy");
   const Finished first = ask({reverse(true), "--grid", "1", "--block", "64", "--arg",

@@ -28,6 +28,7 @@ using Pointer = std::uint64_t;
 struct Shape {
   run::Dim3 grid = {}, block = {32}, cluster = {};
   std::uint32_t shared = 0;
+  bool has_cluster = true;
   std::uint64_t explore = 0;      // random executions
   std::uint64_t executions = 20;  // of the exhaustive part
 };
@@ -66,6 +67,7 @@ class PtxRun {
     launch_.grid = shape.grid;
     launch_.block = shape.block;
     launch_.cluster = shape.cluster;
+    launch_.has_cluster = shape.has_cluster;
     launch_.dynamic_shared = shape.shared;
     for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
       program_of_run_ =

@@ -295,6 +295,79 @@ TEST(RunLaneCopy, StoresToAnotherCtaCompleteItsMbarrier) {
   EXPECT_EQ(run_send(send(""), words), Fault::CopyInFlight);
 }
 
+// What an H100 does not execute where the launch names no cluster, though it is only one CTA that copies to itself.
+TEST(RunLaneCopy, SomeStatementsNeedALaunchThatNamesACluster) {
+  const std::string begin = R"(
+    .shared .align 16 .b8 x[128];
+    .shared .align 16 .b8 y[128];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, x;
+    mov.u32 %r4, y;
+    mov.u32 %r9, full;
+    mov.u32 %r12, 0;
+    shl.b32 %r3, %r1, 2;
+    add.u32 %r7, %r2, %r3;
+    add.u32 %r8, %r4, %r3;
+    st.shared.u32 [%r7], %r1;
+    st.shared.u32 [%r8], 5;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r9], 1;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 128;
+    fence.mbarrier_init.release.cluster;
+    fence.proxy.async;
+    bar.sync 0;
+    mapa.shared::cluster.u32 %r13, %r7, %r12;
+    mapa.shared::cluster.u32 %r14, %r9, %r12;
+    mapa.shared::cluster.u32 %r15, %r2, %r12;
+)";
+  const std::string end = R"(
+  WAIT:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r9], 0;
+    @!%p3 bra WAIT;
+    ld.shared.u32 %r5, [%r7];
+    mov.pred %p2, %is_explicit_cluster;
+    @%p2 add.u32 %r5, %r5, 100;
+    st.global.u32 [%rd2], %r5;)";
+  struct Row {
+    const char* statement;
+    bool needs;
+    std::uint32_t first, step;  // what a thread then finds in x
+  };
+  const Row rows[] = {
+      {"@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r15], [%r4], "
+       "128, [%r14];",
+       true, 5, 0},
+      {"@%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+       "[%r15], [%r4], 128, [%r14];",
+       true, 5, 1},
+      {"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r13], 7, [%r14];", true, 7, 0},
+      {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r13], 7, "
+       "[%r14];",
+       true, 7, 1},
+      {"@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r15], [%rd1], "
+       "128, "
+       "[%r14];",
+       false, 9, 0},
+  };
+  for (const Row& row : rows)
+    for (const bool names : {false, true})
+      for (const bool is_hopper : {true, false}) {
+        std::string text = kernel(begin + row.statement + end);
+        if (!is_hopper) text.replace(text.find("sm_90a"), 6, "sm_100");
+        PtxRun run(text);
+        const Pointer out = run.array(std::vector<std::uint32_t>(32, 9));
+        run.pass(out);
+        const Fault fault = run.go({.has_cluster = names});
+        const bool traps = row.needs && is_hopper && !names;
+        EXPECT_EQ(fault, traps ? Fault::ClusterAttributeMissing : Fault::None) << row.statement;
+        if (traps) EXPECT_NE(std::string(row.statement).find(run.place()), std::string::npos);
+        if (fault != Fault::None) continue;
+        const auto words = run.read<std::uint32_t>(out, 32);
+        for (std::uint32_t i = 0; i < 32; ++i)
+          EXPECT_EQ(words[i], row.first + row.step * i + (names ? 100 : 0)) << row.statement;
+      }
+}
+
 TEST(RunLaneCopy, NoClusterIsLeftToBeCancelled) {
   PtxRun run(kernel(R"(
     .shared .align 16 .b128 answer;

@@ -73,7 +73,8 @@ Evaluate find(const ptx::Form& form) {
     case Opcode::Slct: return select_operation(form);
     case Opcode::Cvt: return convert(form);
     case Opcode::CvtPack:
-    case Opcode::Vabsdiff4: return video_operation(form);
+    case Opcode::Vabsdiff4:
+    case Opcode::Vabsdiff2: return video_operation(form);
     case Opcode::Shfl:
     case Opcode::ShflSync:
     case Opcode::Vote:
@@ -92,6 +93,9 @@ Operation operation(const ptx::Form& form) {
   if (form.has(ptx::Slot::Precision))
     return form.types[0] == ptx::Type::F64 ? double_approximation(form)
                                            : approximate_operation(form);
+  if (draws_random_bits(form)) return convert_random_operation(form);
+  if (form.opcode == Opcode::Mma && is_sparse(form)) return sparse_product(form);
+  if (form.opcode == Opcode::Mma && has_mma_kind(form)) return scaled_product(form);
   if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix)
     return {matrix_operation(form)};
   if (form.opcode == Opcode::WmmaMma) return wmma_product(form);

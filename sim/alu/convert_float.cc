@@ -2,7 +2,7 @@
 //
 // A table holds every conversion with the words that matter, and a function for each. Packed results take their upper
 // element from the first operand; packed operands hold 4-bit elements side by side and 6-bit ones in bytes.
-// Conversions that draw random bits (.rs) are not modelled.
+// Those that draw random bits (.rs): convert_random.cc.
 //
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"
 // Measured: tests/vectors/scalar.tcqv: converted_nan(), which is not PTX's canonical NaN where f64 or tf32 take part or
@@ -224,8 +224,8 @@ constexpr void add_small(List& list) {
     for (const Type pair : small_pairs) {
       list.add({pair, Type::F32, Rounding::Rn, Saturate::Satfinite, false, relu});
       list.add({Type::F16x2, pair, Rounding::Rn, Saturate::None, false, relu});
-      if (pair == Type::E4M3x2 || pair == Type::E5M2x2)
-        list.add({pair, Type::F16x2, Rounding::Rn, Saturate::Satfinite, false, relu});
+      for (const Type from : {Type::F16x2, Type::BF16x2})
+        list.add({pair, from, Rounding::Rn, Saturate::Satfinite, false, relu});
     }
   for (const Type from : {Type::F32, Type::BF16x2})
     for (const Rounding mode : {Rounding::Rz, Rounding::Rp})

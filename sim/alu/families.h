@@ -27,8 +27,17 @@ Evaluate integer_product(const ptx::Form& form);  // mma.sync of 4 bits and 1, a
 Evaluate fp8_product(const ptx::Form& form);      // mma.sync of e4m3 and e5m2
 Evaluate double_product(const ptx::Form& form);   // mma.sync of f64
 Operation wmma_product(const ptx::Form& form);    // wmma.mma
-bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
-Evaluate video_operation(const ptx::Form& form);                            // vabsdiff4, cvt.pack
+Operation convert_random_operation(const ptx::Form& form);  // cvt.rs
+bool draws_random_bits(const ptx::Form& form);
+bool takes_random(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+Operation sparse_product(const ptx::Form& form);                              // mma.sp
+bool is_sparse(const ptx::Form& form);
+bool takes_sparse(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+Operation scaled_product(const ptx::Form& form);  // mma.sync with a kind
+bool has_mma_kind(const ptx::Form& form);
+bool takes_scaled(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);    // alu.h, takes()
+Evaluate video_operation(const ptx::Form& form);                              // vabsdiff4, cvt.pack
 Operation double_approximation(const ptx::Form& form);  // rcp and rsqrt of f64 with .approx
 
 }  // namespace tcq::alu

@@ -4,7 +4,7 @@
 // (odd_double.h). NaN is canonical in f32: 0x7fffffff. div.approx, div.full and rcp.approx are in approximate.cc.
 // min, max, neg, abs, and which NaN of f64: float_order.h. f64 in other directions than .rn: double.cc.
 //
-// Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions"
+// Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions", 9.7.5 "Mixed Precision Floating Point Instructions"
 // Measured: tests/vectors/scalar.tcqv: .ftz flushes what is too small when rounded to 24 bits, however small it is: of
 // some results that the bits of a subnormal round up to the smallest normal number; .sat makes +0 of -0
 #include "sim/alu/families.h"
@@ -127,6 +127,60 @@ Evaluate pair_of() {
   return nullptr;
 }
 
+// ---- f32 with a source or two of f16 or bf16, which count as the f32 that they are --------------------
+
+template <Type type>
+float half_value(std::uint16_t word) {
+  return type == Type::F16 ? f16_value(word) : bf16_value(word);
+}
+
+template <Compute op, Rounding mode, bool saturates, Type type>
+Evaluate mixed() {
+  using Half = std::uint16_t;
+  static constexpr auto f = f32<op, mode, false, saturates>;
+  if constexpr (op == Compute::Fma)
+    return lanewise<[](Half x, Half y, float z) {
+      return f(half_value<type>(x), half_value<type>(y), z);
+    },
+                    float, Half, Half, float>;
+  else
+    return lanewise<[](Half x, float y) { return f(half_value<type>(x), y, 0.0F); }, float, Half,
+                    float>;
+}
+
+template <Compute op, Rounding mode>
+Evaluate mixed_of(const ptx::Form& form) {
+  const bool is_f16 = form.types[1] == Type::F16;
+  if (form.has(ptx::Slot::Saturate))
+    return is_f16 ? mixed<op, mode, true, Type::F16>() : mixed<op, mode, true, Type::BF16>();
+  return is_f16 ? mixed<op, mode, false, Type::F16>() : mixed<op, mode, false, Type::BF16>();
+}
+
+template <Compute op>
+Evaluate of_mixed_types(const ptx::Form& form) {
+  const bool has_half = form.types[1] == Type::F16 || form.types[1] == Type::BF16;
+  const bool is_plain = !form.has(ptx::Flag::Ftz) && !form.has(ptx::Flag::Relu) &&
+                        form.get<ptx::Saturate>() != ptx::Saturate::Satfinite;
+  if (form.types[0] != Type::F32 || !has_half || !is_plain) return nullptr;
+  switch (form.get<Rounding>()) {
+    case Rounding::None:
+    case Rounding::Rn: return mixed_of<op, Rounding::Rn>(form);
+    case Rounding::Rz: return mixed_of<op, Rounding::Rz>(form);
+    case Rounding::Rm: return mixed_of<op, Rounding::Rm>(form);
+    case Rounding::Rp: return mixed_of<op, Rounding::Rp>(form);
+    default: return nullptr;
+  }
+}
+
+Evaluate mixed_operation(const ptx::Form& form) {
+  switch (form.opcode) {
+    case Opcode::Add: return of_mixed_types<Compute::Add>(form);
+    case Opcode::Sub: return of_mixed_types<Compute::Sub>(form);
+    case Opcode::Fma: return of_mixed_types<Compute::Fma>(form);
+    default: return nullptr;
+  }
+}
+
 template <Compute op>
 Evaluate of_type(const ptx::Form& form) {
   Rounding mode = form.get<Rounding>();
@@ -157,7 +211,8 @@ Evaluate of_type(const ptx::Form& form) {
 }  // namespace
 
 Evaluate float_operation(const ptx::Form& form) {
-  if (form.has(ptx::Slot::Precision) || form.type_count > 1) return nullptr;
+  if (form.has(ptx::Slot::Precision) || form.type_count > 2) return nullptr;
+  if (form.type_count == 2) return mixed_operation(form);
   switch (form.opcode) {
     case Opcode::Add: return of_type<Compute::Add>(form);
     case Opcode::Sub: return of_type<Compute::Sub>(form);

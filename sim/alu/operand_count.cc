@@ -29,7 +29,11 @@ bool is_of_all_lanes(const ptx::Form& form) {
 bool takes(const ptx::Form& form, std::size_t outs, std::size_t ins) {
   const bool joins = form.has(ptx::Slot::BoolOp);
   switch (form.opcode) {
-    case Opcode::Mma: return takes_fragments(form, outs, ins);
+    case Opcode::Mma:
+      if (is_sparse(form)) return takes_sparse(form, outs, ins);
+      return has_mma_kind(form) ? takes_scaled(form, outs, ins) : takes_fragments(form, outs, ins);
+    case Opcode::Cvt:
+      return draws_random_bits(form) ? takes_random(form, outs, ins) : outs <= 2 && ins <= 4;
     case Opcode::WmmaMma: return takes_wmma(form, outs, ins);
     case Opcode::Set: return outs == 1 && ins == (joins ? 3U : 2U);
     case Opcode::Setp: return outs <= 2 && ins == (joins ? 3U : 2U);

@@ -1,9 +1,9 @@
-// Several small integers of a register at once: vabsdiff4 and cvt.pack.
+// Several small integers of a register at once: vabsdiff4, vabsdiff2 and cvt.pack.
 //
-// vabsdiff4: the distance of each byte of a from that of b; .add sums the four and c. cvt.pack: two numbers clamped, the
+// vabsdiff4: the distance of each byte of a from that of b, vabsdiff2 of each half; .add sums them and c. cvt.pack: two numbers clamped, the
 // first above the second, below what is left of c.
 //
-// Source: PTX ISA 9.2, 9.7.18.2 "vabsdiff4", 9.7.9.23 "cvt.pack"
+// Source: PTX ISA 9.2, 9.7.18.1 "vabsdiff2", 9.7.18.2 "vabsdiff4", 9.7.9.23 "cvt.pack"
 #include <algorithm>
 #include <cstdlib>
 
@@ -16,50 +16,56 @@ namespace {
 using ptx::Type;
 using U32 = std::uint32_t;
 
-// ---- vabsdiff4 ------------------------------------------------------------------------------------
+// ---- vabsdiff4, vabsdiff2 -------------------------------------------------------------------------
 
-template <bool is_signed>
-int byte_of(U32 word, int i) {
-  const auto byte = static_cast<std::uint8_t>(word >> (8 * i));
-  return is_signed ? static_cast<std::int8_t>(byte) : byte;
+// One of 32 / width integers.
+template <int width, bool is_signed>
+int part_of(U32 word, int i) {
+  const U32 part = word >> (width * i) & ((U32{1} << width) - 1);
+  constexpr U32 sign = U32{1} << (width - 1);
+  return is_signed ? static_cast<int>(part ^ sign) - static_cast<int>(sign)
+                   : static_cast<int>(part);
 }
 
-template <bool a_signed, bool b_signed, bool adds>
+template <int width, bool a_signed, bool b_signed, bool adds>
 void distances(const Arguments& arguments) {
   each_lane(arguments.lanes, [&](int lane) {
     const U32 a = cells<U32>(arguments.in[0])[lane];
     const U32 b = cells<U32>(arguments.in[1])[lane];
     U32 sum = cells<U32>(arguments.in[2])[lane];
-    U32 bytes = 0;
-    for (int i = 0; i < 4; ++i) {
-      const auto distance =
-          static_cast<U32>(std::abs(byte_of<a_signed>(a, i) - byte_of<b_signed>(b, i)));
+    U32 parts = 0;
+    for (int i = 0; i < 32 / width; ++i) {
+      const auto distance = static_cast<U32>(
+          std::abs(part_of<width, a_signed>(a, i) - part_of<width, b_signed>(b, i)));
       sum += distance;
-      bytes |= (distance & 0xff) << (8 * i);
+      parts |= (distance & ((U32{1} << width) - 1)) << (width * i);
     }
-    cells<U32>(arguments.out[0])[lane] = adds ? sum : bytes;
+    cells<U32>(arguments.out[0])[lane] = adds ? sum : parts;
   });
 }
 
-template <bool a_signed, bool b_signed>
+template <int width, bool a_signed, bool b_signed>
 Evaluate distances_of(const ptx::Form& form) {
   if (form.has(ptx::Slot::Saturate)) return nullptr;
   switch (form.get<ptx::Operation>()) {
-    case ptx::Operation::None: return distances<a_signed, b_signed, false>;
-    case ptx::Operation::Add: return distances<a_signed, b_signed, true>;
+    case ptx::Operation::None: return distances<width, a_signed, b_signed, false>;
+    case ptx::Operation::Add: return distances<width, a_signed, b_signed, true>;
     default: return nullptr;
   }
 }
 
-Evaluate vabsdiff4(const ptx::Form& form) {
+template <int width>
+Evaluate distances_with_signs(const ptx::Form& form) {
   for (int i = 0; i < 3; ++i) {
     const Type type = form.types[static_cast<std::size_t>(i)];
     if (type != Type::U32 && type != Type::S32) return nullptr;
   }
   const bool b_signed = form.types[2] == Type::S32;
   if (form.types[1] == Type::S32)
-    return b_signed ? distances_of<true, true>(form) : distances_of<true, false>(form);
-  return b_signed ? distances_of<false, true>(form) : distances_of<false, false>(form);
+    return b_signed ? distances_of<width, true, true>(form)
+                    : distances_of<width, true, false>(form);
+  return b_signed ? distances_of<width, false, true>(form)
+                  : distances_of<width, false, false>(form);
 }
 
 // ---- cvt.pack -------------------------------------------------------------------------------------
@@ -99,7 +105,11 @@ Evaluate packed(const ptx::Form& form) {
 }  // namespace
 
 Evaluate video_operation(const ptx::Form& form) {
-  return form.opcode == ptx::Opcode::CvtPack ? packed(form) : vabsdiff4(form);
+  switch (form.opcode) {
+    case ptx::Opcode::CvtPack: return packed(form);
+    case ptx::Opcode::Vabsdiff4: return distances_with_signs<8>(form);
+    default: return distances_with_signs<16>(form);
+  }
 }
 
 }  // namespace tcq::alu

@@ -67,6 +67,7 @@ constexpr std::array table = {
     OpcodeRow{Xor, "xor", "t1", ">0 <0 <0"},
     OpcodeRow{Not, "not", "t1", ">0 <0"},
     OpcodeRow{Vabsdiff4, "vabsdiff4", "saturate operation t3", ">0 <1 <2 <0"},
+    OpcodeRow{Vabsdiff2, "vabsdiff2", "saturate operation t3", ">0 <1 <2 <0"},
 
     OpcodeRow{Mov, "mov", "t1", ">0 <0"},
     OpcodeRow{Ld, "ld", ".mmio semantics scope space cache .nc l1 l2 .L2::cache_hint prefetch .unified vector t1", ">0 @ <l?"},

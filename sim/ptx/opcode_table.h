@@ -24,7 +24,7 @@ enum class Opcode : std::uint16_t {
   Abs, Add, Addc, Bfe, Bfi, Bfind, Bmsk, Brev, Clz, Cnot, Copysign, Cos, Cvt, CvtPack, Div, Dp2a,
   Dp4a, Ex2, Fma, Fns, Lg2, Lop3, Mad, Mad24, Madc, Max, Min, Mul, Mul24, Neg, Popc, Prmt, Rcp,
   Rem, Rsqrt, Sad, Selp, Set, Setp, Shf, Shl, Shr, Sin, Slct, Sqrt, Sub, Subc, Szext, Tanh, Testp,
-  And, Or, Xor, Not, Vabsdiff4,
+  And, Or, Xor, Not, Vabsdiff4, Vabsdiff2,
   // data movement
   Mov, Ld, Ldu, St, Cvta, Isspacep, Mapa, Getctarank, Prefetch, Prefetchu, Createpolicy, Discard,
   Applypriority, Alloca, Stacksave, Stackrestore,

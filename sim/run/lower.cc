@@ -260,13 +260,14 @@ class Lowering {
     return false;
   }
 
-  // What is computed takes registers as the form has them, vectors mma.sync alone. !p is read by what computes; bar.red
+  // What is computed takes registers as the form has them, vectors mma.sync and cvt.rs alone. !p is read by what computes; bar.red
   // sees to it itself.
   bool has_its_operands(const Op& op, const Instruction& instruction) const {
     const bool computes = op.evaluate != nullptr && op.action != Action::Nothing;
     if (computes && op.action != Action::Repack) {
-      const bool may_have_vectors =
-          instruction.opcode == Opcode::Mma || instruction.opcode == Opcode::WmmaMma;
+      const bool may_have_vectors = instruction.opcode == Opcode::Mma ||
+                                    instruction.opcode == Opcode::WmmaMma ||
+                                    instruction.opcode == Opcode::Cvt;
       if (has_vector(instruction) && !may_have_vectors) return false;
       return alu::takes(program_.form_of(instruction), op.outs, op.ins);
     }

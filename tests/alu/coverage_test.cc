@@ -17,7 +17,7 @@ using ptx::Opcode;
 
 // Memory, control, barriers and what is asynchronous is the executor's.
 const std::set<std::string_view> of_three_types = {
-    "vabsdiff4"};  // which each_form() does not spell
+    "vabsdiff4", "vabsdiff2"};  // which each_form() does not spell
 
 TEST(Coverage, EveryOpcodeOfTheAluHasAnOperationOrIsNamed) {
   for (const ptx::OpcodeRow& row : ptx::opcode_table()) {

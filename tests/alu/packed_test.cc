@@ -53,6 +53,9 @@ TEST(Packed, DistancesOfBytes) {
   EXPECT_EQ(word_of("vabsdiff4.u32.u32.u32", {0x01ff0580, 0x02001080, 9}), 0x01ff0b00U);
   EXPECT_EQ(word_of("vabsdiff4.u32.u32.u32.add", {0x01ff0580, 0x02001080, 9}), 9U + 1 + 255 + 11);
   EXPECT_EQ(word_of("vabsdiff4.s32.s32.s32", {0x80ff0000, 0x7f010000, 0}), 0xff020000U);
+  EXPECT_EQ(word_of("vabsdiff2.u32.u32.u32", {0x00ffff01, 0x0100fe00, 9}), 0x00010101U);
+  EXPECT_EQ(word_of("vabsdiff2.u32.u32.u32.add", {0x00ffff01, 0x0100fe00, 9}), 9U + 1 + 257);
+  EXPECT_EQ(word_of("vabsdiff2.s32.s32.s32", {0x80000001, 0x7fff0002, 0}), 0xffff0001U);
 }
 
 TEST(Packed, PackClampsAndKeepsWhatIsLeftOfC) {

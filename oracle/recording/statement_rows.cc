@@ -49,7 +49,7 @@ void add(Rows& rows, const Family& f) {
 // ---- pieces -------------------------------------------------------------------------------------
 
 constexpr std::string_view low_result = "  mov.b64 %rd10, {%r20, %r21};\n";
-constexpr std::string_view halves =
+constexpr std::string_view unpacked_halves =
     "  mov.b32 {%h1, %h2}, %r20;\n  mov.b32 {%h3, %h4}, %r21;\n"
     "  mov.b32 {%h5, %h6}, %r22;\n  mov.b32 {%h7, %h8}, %r23;\n";
 constexpr std::string_view half_results =
@@ -120,9 +120,9 @@ void add_atoms_of(Rows& rows, const Memory& m) {
   both(".add.noftz.bf16x2", "%r20", Elements::BF16, "%r20", "", low_result);
   for (std::size_t i = first_pair; i < rows.size(); ++i)
     rows[i].is_x_open = m.space != std::string_view(".global");
-  both(".add.noftz.f16", "%h1", Elements::F16, "%h1", halves, half_results);
-  both(".add.noftz.bf16", "%h1", Elements::BF16, "%h1", halves, half_results);
-  both(".cas.b16", "%h2, %h1", Elements::Bits32, "%h1", halves, half_results);
+  both(".add.noftz.f16", "%h1", Elements::F16, "%h1", unpacked_halves, half_results);
+  both(".add.noftz.bf16", "%h1", Elements::BF16, "%h1", unpacked_halves, half_results);
+  both(".cas.b16", "%h2, %h1", Elements::Bits32, "%h1", unpacked_halves, half_results);
 }
 
 // Of global memory alone.
@@ -151,11 +151,11 @@ void add_vectors(Rows& rows) {
         Row{"{.add,.min,.max}.noftz.v8.bf16", eight_halves, Elements::BF16}}) {
     const bool of_halves = std::string_view(row.registers).find('h') != std::string_view::npos;
     const std::string registers = row.registers;
-    add(rows, {std::string("atom.global") + row.op, of_halves ? halves : "",
+    add(rows, {std::string("atom.global") + row.op, of_halves ? unpacked_halves : "",
                registers + ", [%rd2], " + registers, of_halves ? half_results : word_results,
                row.elements});
-    add(rows, {std::string("red.global") + row.op, of_halves ? halves : "", "[%rd2], " + registers,
-               "", row.elements});
+    add(rows, {std::string("red.global") + row.op, of_halves ? unpacked_halves : "",
+               "[%rd2], " + registers, "", row.elements});
   }
 }
 
@@ -406,6 +406,7 @@ std::span<const StatementRow> statement_rows() {
     add_mbarriers(rows);
     add_fragments(rows);
     for (StatementRow& row : im2col_rows()) rows.push_back(std::move(row));
+    for (StatementRow& row : sparse_rows()) rows.push_back(std::move(row));
     return rows;
   }();
   return all;

@@ -44,6 +44,7 @@ struct StatementRow {
 
 std::span<const StatementRow> statement_rows();
 std::vector<StatementRow> im2col_rows();  // those of them with a map
+std::vector<StatementRow> sparse_rows();  // and with a sparse product
 // Null: there is none.
 const StatementRow* find_statement(std::string_view name);
 

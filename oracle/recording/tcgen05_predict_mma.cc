@@ -5,11 +5,11 @@
 #include "oracle/recording/tcgen05_predict.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tcgen05/shape.h"
+#include "sim/isa/tcgen05/sparse.h"
 #include "sim/isa/tcgen05/zero_mask.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/tmem/operand.h"
 #include "sim/isa/tmem/scale_layout.h"
-#include "sim/isa/wgmma/sparse.h"
 #include "sim/machine/tcgen05_mma.h"
 
 namespace tcq::oracle {
@@ -187,18 +187,15 @@ class Gatherer {
 
   int selected(int row, int stored) const {
     const TmemMetadata e = metadata();
-    const Type law = op_.kind == Kind::tf32 ? Type::tf32 : Type::f16;  // 1:2 or 2:4
-    const int unit = is_packed_4bit(op_.kind) ? 2 : 1;                 // elements chosen together
-    const int per_chunk = unit * (law == Type::tf32 ? 1 : 2);
-    const int chunk = stored / per_chunk;
+    const int chunk = stored / stored_per_code(op_.kind);
     const std::uint32_t code =
         agreed_bits(row / rows_per_cta(), metadata_copies(e), metadata_code_bits, [&](int copy) {
           CellBit at = metadata_place(e, {row % rows_per_cta(), chunk}, copy);
           at.tmem_column += decode_tmem_address(o_.metadata).tmem_column;
           return at;
         });
-    require(wgmma::check_metadata(law, code));
-    return unit * wgmma::logical_k(law, chunk, code, stored % per_chunk / unit) + stored % unit;
+    require(check_code(op_.kind, code));
+    return selected_k(op_.kind, code, stored);
   }
 
   std::vector<std::uint16_t> gather_selection() const {

@@ -45,6 +45,7 @@ struct Tcgen05Operation {
   tcgen05::TmemAddress a;
   tcgen05::TmemAddress scale_a;
   tcgen05::TmemAddress scale_b;
+  tcgen05::TmemAddress metadata;
   std::vector<std::array<std::uint32_t, warp_threads>> registers;  // st
 };
 

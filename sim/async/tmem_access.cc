@@ -256,11 +256,7 @@ bool touch_tmem(Step& s, int cta, const TmemRegion& region, const TmemAccess& ac
   return false;
 }
 
-void check_written(Step& s, int cta, const TmemRegion& region) {
-  const TensorMemory& memory = s.c.memory(cta);
-  bool written = true;
-  for_each_cell(region, [&](tcgen05::Cell cell) { written = written && memory.is_written(cell); });
-  if (written) return;
+void note_unwritten(Step& s, int cta, const TmemRegion& region) {
   s.c.tcgen05.uninitialized.push_back({.fault = Fault::TmemUninitialized,
                                        .at = s.place(s.first_lane()),
                                        .cta = cta,

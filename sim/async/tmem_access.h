@@ -51,7 +51,19 @@ TmemAccess transfer_access(Step& s, TmemAction action, TmemTransfers& transfers)
 bool touch_tmem(Step& s, int cta, const TmemRegion& region, const TmemAccess& access,
                 std::vector<std::uint32_t>& before);
 // The first cell that nothing has written is remembered.
-void check_written(Step& s, int cta, const TmemRegion& region);
+void note_unwritten(Step& s, int cta, const TmemRegion& region);
+template <class IsIgnored>
+void check_written(Step& s, int cta, const TmemRegion& region, IsIgnored is_ignored) {
+  const TensorMemory& memory = s.c.memory(cta);
+  bool written = true;
+  for_each_cell(region, [&](tcgen05::Cell cell) {
+    written = written && (memory.is_written(cell) || is_ignored(cell));
+  });
+  if (!written) note_unwritten(s, cta, region);
+}
+inline void check_written(Step& s, int cta, const TmemRegion& region) {
+  check_written(s, cta, region, [](tcgen05::Cell) { return false; });
+}
 
 // Before anything else touches registers: what a ld in flight fills must be there.
 void use_registers(Step& s, RegisterRange range, bool reads);

@@ -427,6 +427,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       g.active = active;
       convert_address(x);
       return ++g.pc, true;
+    case Action::Stack:
+      g.active = active;
+      move_stack(x);
+      return ++g.pc, !x.c.finding;
     case Action::Load:
     case Action::Store:
     case Action::Machine: {

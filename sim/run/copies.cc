@@ -313,13 +313,14 @@ bool make_cp_async(Executor& x) {
   return true;
 }
 
-// [dst], b or {b..}, [mbar]
+// [dst], b or {b..}, [mbar]. To global memory, where nothing tells of its completion: a store that releases.
 bool make_st_async(Executor& x) {
+  if (x.operand_count() < 3) return access_memory(x, true), true;
   const Value& data = x.value(1);
   const auto each = static_cast<std::size_t>(ptx::bits(x.form().types[0]) / 8);
   const bool is_vector = data.kind == ValueKind::Vector;
   const auto count = is_vector ? static_cast<std::uint32_t>(data.value) : 1u;
-  if (x.operand_count() < 3 || each * count > 16) return false;
+  if (each * count > 16) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     machine::StoreAsync store;
     store.to = shared_address(x, shared_at(x, x.value(0), lane));
@@ -344,13 +345,14 @@ bool make_st_bulk(Executor& x) {
   });
 }
 
-// [dst], b, [mbar]. Of global memory, without an mbarrier: not modelled.
+// [dst], b, [mbar]. In global memory as a red that releases.
 bool make_red_async(Executor& x) {
+  if (x.operand_count() < 3) return make_atomic(x);
   machine::ReduceAsync reduction;
   const bool exists = reduction_of(x.form(), reduction.op) &&
                       data_type_of(x.form(), reduction.type) &&
                       bulk::check_shared(reduction.op, reduction.type) == Fault::None;
-  if (!exists || x.operand_count() < 3) return false;
+  if (!exists) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     reduction.to = shared_address(x, shared_at(x, x.value(0), lane));
     reduction.barrier = shared_address(x, shared_at(x, x.value(2), lane));
@@ -361,7 +363,7 @@ bool make_red_async(Executor& x) {
 }
 
 // What an H100 does not execute unless the launch names a cluster. Asked of no other chip: kernels for other targets are not
-// held to it. Source: sim/NOTES.md, "Copies, barriers and statements"
+// held to it. Source: sim/NOTES.md, "Provoked on an H200"
 bool needs_cluster(const Executor& x) {
   const ptx::Form& form = x.form();
   const ptx::Unit& unit = x.kernel().program->unit;

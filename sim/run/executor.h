@@ -121,6 +121,7 @@ void finish_fragment(Executor& x);
 bool make_atomic(Executor& x);
 
 void convert_address(Executor& x);
+void move_stack(Executor& x);
 void query_cancel(Executor& x);
 void query_pending(Executor& x);
 

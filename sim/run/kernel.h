@@ -40,6 +40,7 @@ enum class Action : std::uint8_t {
   CancelQuery,   // of what try_cancel answered
   PendingQuery,  // mbarrier.pending_count, of what an arrival returned
   Address,       // cvta, mapa, isspacep, getctarank
+  Stack,         // alloca, stacksave, stackrestore
   Converge,      // shfl.sync and its like: waits for the lanes of its mask, then Alu
   Machine,       // an instruction of sim/async
   Unmodelled,
@@ -112,6 +113,7 @@ struct Kernel {
   std::vector<Region> variables;  // by Unit::variables; shared without dynamic memory
   std::uint32_t shared_begin = 0, shared_end = 0;  // static shared memory
   std::uint32_t local_bytes = 0;
+  std::uint32_t stack_begin = 0;  // in local memory: what alloca takes from, up to its end
   std::uint32_t parameter_bytes = 0;
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`

@@ -45,7 +45,7 @@ bool is_sync(const ptx::Form& form) {
 Action action_of(Opcode opcode) {
   using enum Opcode;
   switch (opcode) {
-    case Unknown: case Call: case Alloca: case Stacksave: case Stackrestore: case Tcgen05LdRed:
+    case Unknown: case Call: case Tcgen05LdRed:
       return Action::Unmodelled;
     case Prefetch: case Prefetchu: case Discard: case Applypriority: case Nanosleep: case Pmevent: case Brkpt:
     case Griddepcontrol: case CpAsyncBulkPrefetch: case CpAsyncBulkPrefetchTensor: case Createpolicy:
@@ -57,6 +57,7 @@ Action action_of(Opcode opcode) {
     case Ld: case Ldu: case MultimemLdReduce: return Action::Load;
     case St: case MultimemSt: return Action::Store;
     case Cvta: case Isspacep: case Mapa: case Getctarank: return Action::Address;
+    case Alloca: case Stacksave: case Stackrestore: return Action::Stack;
     case ClusterlaunchcontrolQueryCancel: return Action::CancelQuery;
     case MbarrierPendingCount: return Action::PendingQuery;
     case ShflSync: case VoteSync: case MatchSync: case ReduxSync: case ElectSync: return Action::Converge;
@@ -152,7 +153,10 @@ class Lowering {
       }
       case ValueKind::Special: {
         const auto special = static_cast<Special>(value.index);
-        return constant({.words = static_cast<std::uint8_t>(is_wide(special) ? 2 : 1),
+        const bool is_predicate = special == Special::IsExplicitCluster;
+        return constant({.words = static_cast<std::uint8_t>(is_predicate       ? 0
+                                                            : is_wide(special) ? 2
+                                                                               : 1),
                          .is_special = true,
                          .special = special,
                          .element = value.element});

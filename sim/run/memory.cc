@@ -409,4 +409,31 @@ void convert_address(Executor& x) {
   });
 }
 
+// alloca d, size{, alignment}; stacksave d; stackrestore a. What a function takes it keeps when it returns. Beyond the space that
+// is kept for it, and of a stackrestore of what no stacksave gave: not modelled.
+void move_stack(Executor& x) {
+  const std::uint64_t begin = x.kernel().stack_begin, room = x.kernel().local_bytes - begin;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    std::uint32_t& taken = x.state.stack[static_cast<std::size_t>(lane)];
+    std::uint64_t at = taken, end = taken;
+    switch (x.form().opcode) {
+      case Opcode::Alloca: {
+        constexpr std::uint64_t least = 8;
+        const std::uint64_t given = x.operand_count() > 2 ? x.number(x.value(2), lane) : least;
+        const std::uint64_t alignment = std::max(given, least);
+        at = (taken + alignment - 1) / alignment * alignment;
+        const std::uint64_t size = x.number(x.value(1), lane);
+        end = size <= room ? at + size : room + 1;
+        break;
+      }
+      case Opcode::Stackrestore: end = x.number(x.value(0), lane) - local_window - begin; break;
+      default: break;
+    }
+    if (end > room) return x.fail(Fault::UnmodelledInstruction, lane);
+    taken = static_cast<std::uint32_t>(end);
+    if (x.form().opcode != Opcode::Stackrestore)
+      set_number(x, x.value(0), lane, local_window + begin + at);
+  });
+}
+
 }  // namespace tcq::run

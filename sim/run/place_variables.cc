@@ -24,6 +24,10 @@ using ptx::Value;
 using ptx::ValueKind;
 
 constexpr std::uint64_t most_local_bytes = 512 * 1024;  // of a thread
+// What alloca takes from, of a thread: sixteen times a device's own limit, unless that is set. Source: CUDA's
+// cudaLimitStackSize, 1024 bytes
+constexpr std::uint64_t most_stack_bytes = 16 * 1024;
+constexpr std::uint64_t stack_alignment = 256;
 constexpr std::uint64_t most_const_bytes = 64 * 1024;
 constexpr std::uint64_t most_parameter_bytes = 32764;
 
@@ -66,6 +70,8 @@ class Placing {
       kernel_.grid_workspace = round_up(global, grid_workspace_bytes);
       global = kernel_.grid_workspace + grid_workspace_bytes;
     }
+    kernel_.stack_begin = static_cast<std::uint32_t>(round_up(local, stack_alignment));
+    if (allocates()) local = kernel_.stack_begin + most_stack_bytes;
     kernel_.local_bytes = sized(local, most_local_bytes, "local");
     fill(kernel_.const_bytes, sized(constant, most_const_bytes, "constant"), Space::Const);
     fill(kernel_.global_bytes, sized(global, machine::max_global_bytes, "global"), Space::Global);
@@ -73,6 +79,11 @@ class Placing {
   }
 
  private:
+  bool allocates() const {
+    for (Index i = 0; i < kernel_.code->instructions.count; ++i)
+      if (kernel_.instruction(i).opcode == Opcode::Alloca) return true;
+    return false;
+  }
   // Notes where, too.
   bool waits_as_grid() {
     for (Index i = 0; i < kernel_.code->instructions.count; ++i) {

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <iterator>
 #include <variant>
+#include <vector>
 
 #include "sim/isa/tcgen05/instruction.h"
 #include "sim/isa/tmem/address.h"
@@ -73,21 +74,32 @@ bool read_descriptor(Executor& x, std::uint32_t operand, Major major, Fault faul
 
 // --- mma -------------------------------------------------------------------------------------------
 
-// Behind idesc and scale factors: {{disable-output-lane},} enable-input-d{, scale-input-d}. Lanes that keep what they have
-// and a D that is scaled are not modelled: then nothing, else which operand enables.
-std::optional<std::uint32_t> enable_operand(const Executor& x, std::uint32_t next) {
+// Behind idesc and scale factors: {{disable-output-lane},} enable-input-d{, scale-input-d}, with .ws enable-input-d{,
+// zero-column-mask}. Lanes that a pair leaves alone are not modelled: which words are the peer's is open.
+bool read_options(const Executor& x, std::uint32_t next, machine::Tcgen05Mma& mma) {
   const Value& lanes = x.value(next);
   if (lanes.kind == ValueKind::Vector) {
+    std::vector<std::uint32_t>& kept = mma.options.kept;
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(lanes.value); ++i)
-      if (x.number(x.item(lanes, i), first_lane(x)) != 0) return std::nullopt;
+      kept.push_back(static_cast<std::uint32_t>(x.number(x.item(lanes, i), first_lane(x))));
+    if (std::ranges::count(kept, 0u) == std::ssize(kept)) kept.clear();
+    if (!kept.empty() && (mma.opcode.cta_group == 2 || kept.size() != 4)) return false;
     ++next;
   }
   const std::uint32_t behind = x.operand_count() - next;
-  if (behind == 2 && number(x, next + 1) == 0) return next;
-  return behind == 1 ? std::optional(next) : std::nullopt;
+  if (behind != 1 && behind != 2) return false;
+  mma.accumulate = number(x, next) != 0;
+  if (behind == 1) return true;
+  const std::uint64_t last = number(x, next + 1);
+  mma.options.masks_columns = mma.opcode.ws;
+  if (mma.opcode.ws)
+    mma.options.zero_columns = last;
+  else
+    mma.options.scale_input_d = static_cast<int>(last);
+  return mma.opcode.ws || last <= tcgen05::max_scale_input_d;
 }
 
-// [d], a-desc or [a], b-desc, idesc, {[scale-A], [scale-B],} and what enable_operand() reads.
+// [d], a-desc or [a], b-desc, {[metadata],} idesc, {[scale-A], [scale-B],} and what read_options() reads.
 bool make_mma(Executor& x) {
   machine::Tcgen05Mma mma;
   mma.opcode = form_of<tcgen05::MmaForm>(x).opcode;
@@ -95,12 +107,11 @@ bool make_mma(Executor& x) {
       x.value(1).kind != ValueKind::Register && x.value(1).kind != ValueKind::Immediate;
   mma.opcode.a_place = a_in_tmem ? tcgen05::Place::Tmem : tcgen05::Place::Smem;
   const tcgen05::MmaOpcode& opcode = mma.opcode;
-  if (opcode.ws || opcode.sparse || opcode.ashift)
-    return x.fail(Fault::UnmodelledMma, first_lane(x)), true;
+  if (opcode.ashift) return x.fail(Fault::UnmodelledMma, first_lane(x)), true;
   const bool scaled = is_block_scaled(opcode.kind);
-  const std::optional<std::uint32_t> enable = enable_operand(x, scaled ? 6 : 4);
-  if (!enable) return false;
-  const auto word = static_cast<std::uint32_t>(number(x, 3));
+  const std::uint32_t idesc = opcode.sparse ? 4 : 3;
+  if (!read_options(x, idesc + (scaled ? 3 : 1), mma)) return false;
+  const auto word = static_cast<std::uint32_t>(number(x, idesc));
   if (const Fault fault = tcgen05::check_word(word, opcode.kind); fault != Fault::None)
     return x.fail(fault, first_lane(x), word), true;
   mma.idesc = tcgen05::decode(word, opcode.kind);
@@ -114,11 +125,11 @@ bool make_mma(Executor& x) {
   else if (!read_descriptor(x, 1, i.major_a, fault_of(1, i.a, i.major_a), mma.a))
     return true;
   if (!read_descriptor(x, 2, i.major_b, fault_of(2, i.b, i.major_b), mma.b)) return true;
+  if (opcode.sparse) mma.options.metadata = tmem_at(x, x.value(3));
   if (scaled) {
-    mma.scale_a = tmem_at(x, x.value(4));
-    mma.scale_b = tmem_at(x, x.value(5));
+    mma.scale_a = tmem_at(x, x.value(idesc + 1));
+    mma.scale_b = tmem_at(x, x.value(idesc + 2));
   }
-  mma.accumulate = number(x, *enable) != 0;
   if (const Fault fault = mma.check({}); fault != Fault::None)
     return x.fail(fault, first_lane(x)), true;
   add(x, mma);

@@ -63,7 +63,8 @@ struct WarpState {
   std::array<std::uint32_t, 16> vote_uses = {};  // by barrier
   std::uint32_t carry = 0;
   std::uint64_t steps = 0;
-  std::vector<std::uint8_t> local;  // of lane l from l * local_bytes on
+  std::array<std::uint32_t, 32> stack = {};  // bytes that alloca has given to each lane
+  std::vector<std::uint8_t> local;           // of lane l from l * local_bytes on
 };
 
 }  // namespace tcq::run

@@ -344,8 +344,23 @@ TEST(Tcgen05_Program, AnMmaThatDoesNotExistIsRefused) {
   mma.idesc.major_b = Major::MN;  // and the tile is K-major
   EXPECT_EQ(refusal(mma), Fault::ProgramMalformed);
   mma = right;
-  mma.opcode.sparse = mma.idesc.sparse = true;
+  mma.opcode.ashift = true;
+  mma.opcode.a_place = tcgen05::Place::Tmem;
   EXPECT_EQ(refusal(mma), Fault::UnmodelledMma);
+  mma = right;
+  mma.opcode.sparse = mma.idesc.sparse = true;
+  EXPECT_EQ(refusal(mma), Fault::None);
+  mma.idesc.m = 64;  // where the metadata of 64 rows lie no source says
+  EXPECT_EQ(refusal(mma), Fault::UnmodelledTmemOperand);
+  mma = right;
+  mma.opcode.ws = true;
+  mma.options.masks_columns = true;
+  mma.options.zero_columns = 1;
+  EXPECT_EQ(refusal(mma), Fault::None);
+  mma.options.zero_columns = std::uint64_t{1} << 36;
+  EXPECT_EQ(refusal(mma), Fault::WordReserved);
+  mma.options.zero_columns = std::uint64_t{1} << 56;
+  EXPECT_EQ(refusal(mma), Fault::UnmodelledColumnShift);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ WAIT:
   };
   const Finished none = ask_with("", {"--grid", "1"});
   EXPECT_EQ(none.status, 1) << none.out << none.err;
-  EXPECT_NE(none.out.find("undefined ClusterAttributeMissing"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("illegal ClusterAttributeMissing"), std::string::npos) << none.out;
   EXPECT_NE(none.out.find("say --cluster 1 to tcq run"), std::string::npos) << none.out;
   EXPECT_EQ(ask_with("", {"--grid", "1", "--cluster", "1"}).status, 0);
   EXPECT_EQ(ask_with(".reqnctapercluster 1, 1, 1", {"--grid", "1"}).status, 0);

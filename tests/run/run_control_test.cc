@@ -427,9 +427,9 @@ TEST(RunControl, InstructionsWithOtherOperandsThanTheirFormsAreNotModelled) {
 
 TEST(RunControl, WhatNoLaneExecutesNeedsNoModel) {
   words_of(
-      "setp.ne.u32 %p1, %r1, %r1; @%p1 bra.uni skip; @%p1 alloca.u64 %rd2, %rd1; "
+      "setp.ne.u32 %p1, %r1, %r1; @%p1 bra.uni skip; @%p1 addc.u16 %h1, %h2, %h3; "
       "skip:");
-  words_of("alloca.u64 %rd2, %rd1;", 32, Fault::UnmodelledInstruction);
+  words_of("addc.u16 %h1, %h2, %h3;", 32, Fault::UnmodelledInstruction);
 }
 
 // Two warps and a half: count, any, all; again at once, so that a fast warp votes for the next use.

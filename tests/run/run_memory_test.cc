@@ -238,5 +238,64 @@ TEST(RunMemory, APollThatNothingEndsIsADeadlock) {
   EXPECT_LT(run.report().instructions, 1000u);
 }
 
+// Each lane has a stack of its own, as long as it asked for; what is given back is given again.
+TEST(RunMemory, StacksGrowAndAreGivenBack) {
+  const std::string text = R"(
+    .local .align 4 .b8 mine[12];
+    st.local.u32 [mine+8], 77;
+    mad.wide.u32 %rd3, %r1, 4, 4;
+    stacksave.u64 %rd9;
+    alloca.u64 %rd4, %rd3, 16;
+    alloca.u64 %rd5, 40, 128;
+    cvta.local.u64 %rd6, %rd4;
+    mad.wide.u32 %rd7, %r1, 4, %rd6;
+    st.u32 [%rd7], %r1;
+    st.local.u32 [%rd5+36], 1000;
+    ld.local.u32 %r2, [mine+8];
+    ld.u32 %r3, [%rd7];
+    ld.local.u32 %r4, [%rd5+36];
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r2, %r2, %r4;
+    cvt.u32.u64 %r5, %rd5;
+    and.b32 %r5, %r5, 127;
+    add.u32 %r2, %r2, %r5;
+    stackrestore.u64 %rd9;
+    alloca.u64 %rd8, 16, 16;
+    setp.ne.u64 %p1, %rd8, %rd4;
+    @%p1 add.u32 %r2, %r2, 5000;
+    st.global.u32 [%rd2], %r2;)";
+  PtxRun run(kernel(text));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], 1077 + i);
+  for (const char* beyond : {"alloca.u64 %rd4, 16385, 16;", "alloca.u64 %rd4, -8, 16;",
+                             "alloca.u64 %rd4, 8; stackrestore.u64 64;"}) {
+    PtxRun too_far(kernel(beyond));
+    too_far.pass(too_far.array<std::uint32_t>(32));
+    EXPECT_EQ(too_far.go({}), Fault::UnmodelledInstruction) << beyond;
+  }
+}
+
+// Without an mbarrier: into global memory, in order with what its thread did before.
+TEST(RunMemory, AsynchronousStoresAndReductionsReachGlobalMemory) {
+  std::string text = kernel(R"(
+    st.async.release.gpu.global.b32 [%rd2], %r1;
+    cvt.u64.u32 %rd4, %r1;
+    red.async.mmio.release.sys.global.add.u64 [%rd1+128], %rd4;
+    red.async.release.gpu.global.add.u32 [%rd1+136], 3;)");
+  text.replace(text.find("sm_90a"), 6, "sm_100");
+  PtxRun run(text);
+  const Pointer out = run.array<std::uint32_t>(64);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 64);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i);
+  EXPECT_EQ(words[32], 31u * 16);
+  EXPECT_EQ(words[33], 0u);
+  EXPECT_EQ(words[34], 96u);
+}
+
 }  // namespace
 }  // namespace tcq::tests

@@ -121,7 +121,7 @@ TEST(RunReduceAsync, OrderMattersToCountersWithOtherLimits) {
   EXPECT_TRUE(run_pair(pair(first, mixed, 256, wait)).is_order_open);
 }
 
-TEST(RunReduceAsync, ReductionsOfGlobalMemoryAreNotModelled) {
+TEST(RunReduceAsync, TypesThatDoNotExistAreNotModelled) {
   const std::string global =
       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s64 [%r13], "
       "%rd1, "

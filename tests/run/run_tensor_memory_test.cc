@@ -1,6 +1,10 @@
 // tcgen05 in PTX: what stands in Tensor Memory afterwards, and what its synchronisation must not leave out.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/run/kernel_run.h"
 
 namespace tcq::run {
@@ -179,25 +183,206 @@ TEST(TensorMemory, AnMmaBringsTheSums) {
     }
 }
 
-// As CUTLASS writes it: a vector of lanes to leave alone, all zeros; one that is not is not modelled.
+constexpr const char* once_more =
+    "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5;\n";
+
+int sum_of(int row, int column) {
+  int sum = 0;
+  for (int i = 0; i < k; ++i) sum += a_at(row, i) * b_at(column, i);
+  return sum;
+}
+
+float d_of(const KernelRun& run, int row, int column, int columns = n) {
+  return run.global().at<float>(in_bytes + static_cast<std::size_t>(row * columns + column) * 4);
+}
+
+// As CUTLASS writes it: a vector of lanes to leave alone, mostly all zeros. Of a second product, lanes 66 and 96 to 127 see
+// nothing; where nothing was written before, they hold nothing.
 TEST(TensorMemory, AnMmaMayNameLanesToLeaveAlone) {
   const auto with_lanes = [](const std::string& lanes) {
     return run_mma(replaced(mma_kernel(), "%r9, %p5;", "%r9, {" + lanes + "}, %p5;"));
   };
-  const KernelRun run = with_lanes("0, 0, 0, 0");
+  const KernelRun none = with_lanes("0, 0, 0, 0");
+  ASSERT_EQ(none.fault(), Fault::None) << none.what();
+  EXPECT_EQ(d_of(none, 77, 9), static_cast<float>(sum_of(77, 9)));
+  EXPECT_EQ(with_lanes("0, 0, 4, 0").fault(), Fault::TmemUninitialized);
+  const std::string again =
+      "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, {0, 0, 4, 0xffffffff}, %p1;\n";
+  const KernelRun run = run_mma(replaced(mma_kernel(), once_more, std::string(once_more) + again));
   ASSERT_EQ(run.fault(), Fault::None) << run.what();
-  int sum = 0;
-  for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);
-  EXPECT_EQ(run.global().at<float>(in_bytes + (77 * n + 9) * 4), static_cast<float>(sum));
-  EXPECT_EQ(with_lanes("0, 0, 4, 0").fault(), Fault::UnmodelledInstruction);
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < n; ++column) {
+      const bool is_kept = row == 66 || row >= 96;
+      ASSERT_EQ(d_of(run, row, column), static_cast<float>((is_kept ? 1 : 2) * sum_of(row, column)))
+          << row << ", " << column;
+    }
+}
+
+// What is accumulated upon counts as a fraction of itself.
+TEST(TensorMemory, AnMmaMayScaleWhatItAccumulatesUpon) {
+  const auto with_scale = [](const std::string& scale) {
+    const std::string again =
+        "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p1" + scale + ";\n";
+    return run_mma(replaced(mma_kernel(), once_more, std::string(once_more) + again));
+  };
+  for (const auto& [scale, factor] :
+       {std::pair{"", 1.0}, {", 0", 1.0}, {", 1", 0.5}, {", 3", 0.125}, {", 15", 0x1p-15}}) {
+    const KernelRun run = with_scale(scale);
+    ASSERT_EQ(run.fault(), Fault::None) << run.what();
+    for (int row = 0; row < m; row += 7)
+      for (int column = 0; column < n; ++column)
+        ASSERT_EQ(d_of(run, row, column), static_cast<float>((1 + factor) * sum_of(row, column)))
+            << scale;
+  }
+  EXPECT_EQ(with_scale(", 16").fault(), Fault::UnmodelledInstruction);
+}
+
+// --- .ws: 64 columns of B, of which a mask takes some for zeros -----------------------------------------
+
+constexpr int wide_n = 64;
+constexpr std::size_t wide_in = a_bytes + wide_n * k * 2;
+
+Bytes wide_operands(std::size_t out_bytes) {
+  Bytes bytes = operands((wide_n - n) * k * 2 + out_bytes);
+  for (int row = 0; row < wide_n; ++row)
+    for (int column = 0; column < k; ++column)
+      bytes.put(a_bytes + place(row, column), half_of(b_at(row, column)));
+  return bytes;
+}
+
+// `rows` of A and the registers that a thread reads of its lane.
+KernelRun run_ws(int rows, int columns, std::uint64_t mask) {
+  std::string text = std::string(head) + R"(
+  @!%p1 bra waiting;
+  mov.b64 %rd8, )" + std::to_string(mask) +
+                     R"(;
+  add.u64 %rd5, %rd4, 256;
+  mov.u32 %r9, )" + std::to_string(rows / 16 << 24 | wide_n / 8 << 17 | 0x10) +
+                     R"(;
+  setp.ne.b32 %p5, %r1, %r1;
+  tcgen05.mma.ws.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5)" +
+                     (mask != 0 ? ", %rd8" : "") + R"(;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+)" + wait + read_lanes(columns) +
+                     tail;
+  text = replaced(replaced(text, "tile[4608]", "tile[6144]"), "%r4, 9;", "%r4, 12;");
+  text = replaced(replaced(text, "[slot], 32;", "[slot], 64;"), "%r6, 32;", "%r6, 64;");
+  text = replaced(text, "%r<64>", "%r<100>");
+  return KernelRun(text, one_cta(), {0, wide_in}, wide_operands(m * wide_n * 4));
+}
+
+float ws_at(const KernelRun& run, int lane, int column, int columns) {
+  return run.global().at<float>(wide_in + static_cast<std::size_t>(lane * columns + column) * 4);
+}
+
+TEST(TensorMemory, AWeightStationaryMmaTakesColumnsForZeros) {
+  // Four columns are used, then three skipped, by turns.
+  const std::uint64_t mask =
+      std::uint64_t{1} << 39 | std::uint64_t{2} << 40 | std::uint64_t{3} << 48;
+  for (const bool masked : {false, true}) {
+    const KernelRun run = run_ws(m, wide_n, masked ? mask : 0);
+    ASSERT_EQ(run.fault(), Fault::None) << run.what();
+    for (int row = 0; row < m; ++row)
+      for (int column = 0; column < wide_n; ++column)
+        ASSERT_EQ(ws_at(run, row, column, wide_n),
+                  masked && column % 7 >= 4 ? 0.0f : static_cast<float>(sum_of(row, column)))
+            << row << ", " << column;
+  }
+  EXPECT_EQ(run_ws(m, wide_n, 0x0100000000000000).fault(), Fault::UnmodelledColumnShift);
+}
+
+// 64 rows: the second half of the columns lies beside the first, 64 lanes further.
+TEST(TensorMemory, AWeightStationaryMmaOf64RowsLiesInTwoHalves) {
+  const KernelRun run = run_ws(64, wide_n / 2, 0);
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  for (int lane = 0; lane < m; ++lane)
+    for (int column = 0; column < wide_n / 2; ++column)
+      ASSERT_EQ(ws_at(run, lane, column, wide_n / 2),
+                static_cast<float>(sum_of(lane % 64, column + (lane < 64 ? 0 : wide_n / 2))))
+          << lane << ", " << column;
+}
+
+// --- sparse A: two of each four k of B, as codes in Tensor Memory say -----------------------------------
+
+constexpr unsigned codes[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110};
+
+unsigned code_at(int row, int chunk) { return codes[(5 * row + 3 * chunk + row / 16) % 6]; }
+
+// A lane has the codes of four chunks of a row and of the row 8 further.
+std::uint32_t metadata_of(int lane) {
+  std::uint32_t word = 0;
+  for (int i = 0; i < 8; ++i)
+    word |= code_at(lane / 16 * 16 + i / 4 * 8 + lane % 8, lane / 8 % 2 * 4 + i % 4) << (4 * i);
+  return word;
+}
+
+constexpr std::size_t sparse_in =
+    a_bytes + n * 2 * k * 2 + m * 4;  // A, B, a word of metadata for each lane
+
+KernelRun run_sparse(std::uint32_t flipped = 0) {
+  std::string text = std::string(head) + R"(
+  ld.global.b32 %r10, [%rd7];
+  and.b32 %r8, %r1, 0x60;
+  shl.b32 %r8, %r8, 16;
+  add.u32 %r8, %r6, %r8;
+  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r8+16], {%r10};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync; // of the metadata
+  @!%p1 bra waiting;
+  add.u64 %rd5, %rd4, 0x1000000100;
+  mov.u32 %r9, 0x08040014;
+  setp.ne.b32 %p5, %r1, %r1;
+  tcgen05.mma.sp.cta_group::1.kind::f16 [%r6], %rd4, %rd5, [%r6+16], %r9, %p5;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+)" + wait + read_lanes(n) +
+                     tail;
+  text = replaced(replaced(text, "tile[4608]", "tile[5120]"), "%r4, 9;", "%r4, 10;");
+  text = replaced(
+      text, "  mov.u32 %r4, 0;\n",
+      "  mov.u32 %r4, 0;\n  add.u64 %rd7, %rd1, " + std::to_string(sparse_in - m * 4) + ";\n");
+  Bytes bytes{std::vector<std::uint8_t>(sparse_in + m * n * 4)};
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < k; ++column)
+      bytes.put(place(row, column), half_of(a_at(row, column)));
+  for (int row = 0; row < n; ++row)
+    for (int column = 0; column < 2 * k; ++column)
+      bytes.put(a_bytes + static_cast<std::size_t>(row / 8 * 512 + column / 8 * 128 + row % 8 * 16 +
+                                                   column % 8 * 2),
+                half_of(b_at(row, column)));
+  for (int lane = 0; lane < m; ++lane)
+    bytes.put(sparse_in - m * 4 + static_cast<std::size_t>(4 * lane),
+              metadata_of(lane) ^ (lane == 5 ? flipped : 0));
+  return KernelRun(text, one_cta(), {0, sparse_in}, std::move(bytes));
+}
+
+TEST(TensorMemory, ASparseMmaMeetsTheColumnsThatItsMetadataChooses) {
+  const KernelRun run = run_sparse();
+  ASSERT_EQ(run.fault(), Fault::None) << run.what();
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < n; ++column) {
+      int sum = 0;
+      for (int i = 0; i < k; ++i) {
+        const unsigned code = code_at(row, i / 2);
+        const auto at = static_cast<int>(i % 2 == 0 ? code % 4 : code / 4);
+        sum += a_at(row, i) * b_at(column, i / 2 * 4 + at);
+      }
+      ASSERT_EQ(run.global().at<float>(sparse_in + static_cast<std::size_t>(row * n + column) * 4),
+                static_cast<float>(sum))
+          << row << ", " << column;
+    }
+  // 0100 is one code, 0101 and 0000 are none.
+  const std::uint32_t first = metadata_of(5) & 0xf;
+  EXPECT_EQ(run_sparse(first).fault(), Fault::UndefinedMetadata);
 }
 
 // D from columns 0 on is the tile's sums of before, twice: once written, once accumulated upon.
 TEST(TensorMemory, AnMmaAccumulatesWhereItsPredicateSaysSo) {
-  const std::string once = "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5;\n";
-  const KernelRun run = run_mma(
-      replaced(mma_kernel(), once,
-               once + "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p1;\n"));
+  const KernelRun run =
+      run_mma(replaced(mma_kernel(), once_more,
+                       std::string(once_more) +
+                           "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p1;\n"));
   ASSERT_EQ(run.fault(), Fault::None) << run.what();
   int sum = 0;
   for (int i = 0; i < k; ++i) sum += a_at(77, i) * b_at(9, i);

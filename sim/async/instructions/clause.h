@@ -47,7 +47,7 @@ struct None {
   }
 };
 
-using RegisterUse = std::array<RegisterRange, 4>;  // those of count 0: none
+using RegisterUse = std::array<RegisterRange, 5>;  // those of count 0: none
 
 // What of its program a statement has to fit.
 struct Bounds {

@@ -9,6 +9,7 @@
 #include "sim/async/register_file.h"
 #include "sim/async/tmem_access.h"
 #include "sim/isa/tcgen05/syntax.h"
+#include "sim/isa/tcgen05/zero_mask.h"
 #include "sim/isa/tmem/operand.h"
 #include "sim/num/tcgen05_dot.h"
 
@@ -309,15 +310,31 @@ struct MmaRegions {
   std::vector<TmemRegion> reads;  // A, scale factors
 };
 
+// All of whose lanes keep what they have.
+std::uint32_t kept_groups(const Tcgen05Mma& i) {
+  std::uint32_t groups = all_tmem_groups;
+  for (int lane = 0; lane < tcgen05::tmem_lanes; ++lane)
+    if (!i.keeps(lane)) groups &= ~(1u << (lane / tmem_group_lanes));
+  return groups;
+}
+
 MmaRegions regions_of(const Tcgen05Mma& i, const Tcgen05Operation& operation) {
   const tcgen05::Datapath datapath = tcgen05::datapath(i.opcode, i.idesc.m);
   MmaRegions regions;
-  regions.d = {groups_of(datapath, operation.at.tmem_lane), operation.at.tmem_column,
+  regions.d = {groups_of(datapath, operation.at.tmem_lane) & ~kept_groups(i),
+               operation.at.tmem_column,
                columns(tcgen05::Accumulator{datapath, i.idesc.n, operation.at.tmem_lane})};
   const tcgen05::TmemA a = {datapath, i.opcode.kind, operation.a.tmem_lane};
   if (i.opcode.a_place == tcgen05::Place::Tmem)
     regions.reads.push_back({groups_of(datapath, operation.a.tmem_lane), operation.a.tmem_column,
                              a_columns(a, tcgen05::products(i.opcode.kind))});
+  if (i.opcode.sparse) {
+    const tcgen05::TmemMetadata e = i.metadata_form();
+    const int columns = tcgen05::metadata_columns(e.kind);
+    regions.reads.push_back({all_tmem_groups,
+                             operation.metadata.tmem_column + tcgen05::metadata_reach(e) - columns,
+                             columns});
+  }
   const int factors = tcgen05::scale_count(i.opcode);
   if (factors == 0) return regions;
   const auto sfa = tcgen05::sfa_buffer(i.idesc.m, i.opcode.cta_group);
@@ -329,12 +346,22 @@ MmaRegions regions_of(const Tcgen05Mma& i, const Tcgen05Operation& operation) {
   return regions;
 }
 
+// CuTe names even columns and lane 0 alone.
+bool resolve_metadata(Step& s, const Tcgen05Mma& i, Tcgen05Operation& operation) {
+  if (!resolve(s, i.options.metadata, operation.metadata)) return false;
+  const auto [lane, column] = operation.metadata;
+  if (lane == 0 && tcgen05::check_metadata_column(column) == Fault::None) return true;
+  fail_at_cells(s, Fault::UnmodelledTmemOperand, s.warp.cta, {lane, 1, column, 1});
+  return false;
+}
+
 bool resolve_mma(Step& s, const Tcgen05Mma& i, Tcgen05Operation& operation) {
   const bool a_in_tmem = i.opcode.a_place == tcgen05::Place::Tmem;
   const bool scaled = is_block_scaled(i.opcode.kind);
   if (!resolve(s, i.d, operation.at) || (a_in_tmem && !resolve(s, i.a_tmem, operation.a)) ||
       (scaled &&
-       (!resolve(s, i.scale_a, operation.scale_a) || !resolve(s, i.scale_b, operation.scale_b))))
+       (!resolve(s, i.scale_a, operation.scale_a) || !resolve(s, i.scale_b, operation.scale_b))) ||
+      (i.opcode.sparse && !resolve_metadata(s, i, operation)))
     return false;
   const tcgen05::Datapath datapath = tcgen05::datapath(i.opcode, i.idesc.m);
   const bool lanes_suit = is_lane_base(datapath, operation.at.tmem_lane) &&
@@ -363,18 +390,39 @@ bool touch_mma_tmem(Step& s, const Tcgen05Mma& i, int cta, Tcgen05Operation& ope
   access.accumulator = {operation.at.tmem_lane, operation.at.tmem_column, i.idesc.m, i.idesc.n,
                         i.opcode.kind};
   if (!touch_tmem(s, cta, regions.d, access, operation.before)) return false;
-  if (i.accumulate) check_written(s, cta, regions.d);
+  const auto is_kept = [&](tcgen05::Cell cell) { return i.keeps(cell.tmem_lane); };
+  if (i.accumulate) check_written(s, cta, regions.d, is_kept);
   TensorMemory& memory = s.c.memory(cta);
-  for_each_cell(regions.d, [&](tcgen05::Cell cell) { memory.mark(cell, true); });
+  for_each_cell(regions.d, [&](tcgen05::Cell cell) {
+    if (!is_kept(cell)) memory.mark(cell, true);
+  });
   return true;
+}
+
+}  // namespace
+
+namespace {
+
+// Operands in Tensor Memory whose place no source says, and masks that no source explains.
+Fault check_places(const Tcgen05Mma& i) {
+  Fault fault = Fault::None;
+  if (i.opcode.a_place == tcgen05::Place::Tmem)
+    fault = tcgen05::check(tcgen05::TmemA{tcgen05::datapath(i.opcode, i.idesc.m), i.opcode.kind});
+  if (fault == Fault::None && i.opcode.sparse) fault = tcgen05::check(i.metadata_form());
+  if (fault != Fault::None || !i.options.masks_columns) return fault;
+  fault = tcgen05::check_zero_mask_word(i.options.zero_columns);
+  return fault != Fault::None
+             ? fault
+             : tcgen05::check(tcgen05::decode_zero_mask(i.options.zero_columns), i.idesc.m);
 }
 
 }  // namespace
 
 Fault Tcgen05Mma::check(const Bounds&) const {
   if (const Fault fault = check_group(opcode.cta_group); fault != Fault::None) return fault;
-  if (opcode.ws || opcode.sparse || opcode.ashift || idesc.k96) return Fault::UnmodelledMma;
+  if (opcode.ashift || idesc.k96) return Fault::UnmodelledMma;
   if (const Fault fault = tcgen05::check(opcode, idesc); fault != Fault::None) return fault;
+  if (const Fault fault = check_places(*this); fault != Fault::None) return fault;
   const bool a_lies_so = opcode.a_place == tcgen05::Place::Tmem || a.layout.major == idesc.major_a;
   return a_lies_so && b.layout.major == idesc.major_b ? Fault::None : Fault::ProgramMalformed;
 }
@@ -393,7 +441,8 @@ void Tcgen05Mma::execute(Step& s) const {
   issue(s, thread, operation);
   const int element_bytes = std::max(1, tcgen05::tmem_container_bits(opcode.kind) / 8);
   const OperandExtent extent_a = {idesc.m / group, mma_row_bytes, element_bytes};
-  const OperandExtent extent_b = {idesc.n / group, mma_row_bytes, element_bytes};
+  const OperandExtent extent_b = {idesc.n / group, mma_row_bytes * (opcode.sparse ? 2 : 1),
+                                  element_bytes};
   for (const int cta : ctas) {
     if (opcode.a_place == tcgen05::Place::Smem && !touch_operand(s, a, cta, extent_a, thread))
       return;

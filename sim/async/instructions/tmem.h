@@ -12,11 +12,15 @@
 // the warp index bits", sm100_store_cd.cuh, sm100_store_cd_swap_ab.cuh). Other foreign lanes are not.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/async/instructions/clause.h"
 #include "sim/isa/tcgen05/fragment.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "sim/isa/tmem/operand.h"
 
 namespace tcq::machine {
 
@@ -76,6 +80,16 @@ struct Tcgen05Shift {
   Fault move(TmemData&) const;
 };
 
+// What few of them have.
+struct MmaOptions {
+  TmemOperand metadata;   // opcode.sparse
+  int scale_input_d = 0;  // D counts as D * 2^-this
+  std::vector<std::uint32_t>
+      kept;                    // one CTA: a bit for each lane of D that is not written; empty: none
+  bool masks_columns = false;  // .ws, by the descriptor zero_columns
+  std::uint64_t zero_columns = 0;
+};
+
 struct Tcgen05Mma {
   tcgen05::MmaOpcode opcode;
   tcgen05::InstructionDescriptor idesc;
@@ -86,10 +100,19 @@ struct Tcgen05Mma {
   bool accumulate = false;
   TmemOperand scale_a;  // block-scaled kinds
   TmemOperand scale_b;
+  MmaOptions options;
 
   static constexpr None touches{}, is_blocked{}, waiting{}, writes_global{};
   RegisterUse registers() const {
-    return {d.registers(), a_tmem.registers(), scale_a.registers(), scale_b.registers()};
+    return {d.registers(), a_tmem.registers(), scale_a.registers(), scale_b.registers(),
+            options.metadata.registers()};
+  }
+  bool keeps(int tmem_lane) const {
+    return !options.kept.empty() &&
+           (options.kept[static_cast<std::size_t>(tmem_lane / 32)] >> (tmem_lane % 32) & 1) != 0;
+  }
+  tcgen05::TmemMetadata metadata_form() const {
+    return {tcgen05::datapath(opcode, idesc.m), opcode.kind, idesc.selector, opcode.ws};
   }
   Fault check(const Bounds&) const;
   std::string text(const Names&) const;

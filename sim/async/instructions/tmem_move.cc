@@ -1,10 +1,13 @@
 // The data of tcgen05.ld, st, cp, shift and mma when it is due; see tmem_data.h.
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "sim/async/instructions/tmem.h"
 #include "sim/async/tmem_data.h"
 #include "sim/isa/tcgen05/operand.h"
+#include "sim/isa/tcgen05/sparse.h"
+#include "sim/isa/tcgen05/zero_mask.h"
 #include "sim/isa/tmem/operand.h"
 #include "sim/machine/tcgen05_mma.h"
 
@@ -123,18 +126,18 @@ std::uint32_t element(const TmemData& data, const SmemMatrix& of, int cta, tcgen
   return word >> (bit % 8) & low_bits(bits(of.type));
 }
 
-void gather(const TmemData& data, const SmemMatrix& of, const tcgen05::MmaOpcode& opcode,
+void gather(const TmemData& data, const SmemMatrix& of, const tcgen05::MmaOpcode& opcode, int count,
             std::vector<std::uint32_t>& out) {
   for (const int cta : data.ctas_of(opcode.cta_group))
     for (int mn = 0; mn < of.rows_per_cta; ++mn)
-      for (int k = 0; k < tcgen05::products(opcode.kind); ++k)
-        out.push_back(element(data, of, cta, opcode.kind, mn, k));
+      for (int k = 0; k < count; ++k) out.push_back(element(data, of, cta, opcode.kind, mn, k));
 }
 
 void gather_a(TmemData& data, const Tcgen05Mma& i, std::vector<std::uint32_t>& out) {
   const int group = i.opcode.cta_group;
   if (i.opcode.a_place == tcgen05::Place::Smem)
-    return gather(data, {i.a, i.idesc.a, i.idesc.m / group}, i.opcode, out);
+    return gather(data, {i.a, i.idesc.a, i.idesc.m / group}, i.opcode,
+                  tcgen05::products(i.opcode.kind), out);
   const tcgen05::Datapath datapath = tcgen05::datapath(i.opcode, i.idesc.m);
   const tcgen05::TmemA a = {datapath, i.opcode.kind, data.operation.a.tmem_lane};
   const int payload = tcgen05::tmem_payload_low_bit(i.opcode.kind, i.idesc.a);
@@ -146,6 +149,35 @@ void gather_a(TmemData& data, const Tcgen05Mma& i, std::vector<std::uint32_t>& o
         out.push_back(data.memory(cta).load(cell) >> (place.low_bit + payload) &
                       low_bits(bits(i.idesc.a)));
       }
+}
+
+// All columns, with as many k as a sparse A can choose from; those that the mask of .ws zeroes are 0.
+void gather_b(const TmemData& data, const Tcgen05Mma& i, std::vector<std::uint32_t>& out) {
+  const int count = tcgen05::products(i.opcode.kind) * (i.opcode.sparse ? 2 : 1);
+  gather(data, {i.b, i.idesc.b, i.idesc.n / i.opcode.cta_group}, i.opcode, count, out);
+  if (!i.options.masks_columns) return;
+  const tcgen05::ZeroColumnMask mask = tcgen05::decode_zero_mask(i.options.zero_columns);
+  for (int column = 0; column < i.idesc.n; ++column)
+    if (column_is_zeroed(mask, i.idesc.m, i.idesc.n, column))
+      std::fill_n(out.begin() + column * count, count, 0);
+}
+
+// Faults: UndefinedMetadata.
+Fault gather_selection(TmemData& data, const Tcgen05Mma& i, std::vector<std::uint16_t>& out) {
+  const tcgen05::TmemMetadata e = i.metadata_form();
+  for (const int cta : data.ctas_of(i.opcode.cta_group))
+    for (int row = 0; row < rows(e.datapath); ++row)
+      for (int stored = 0; stored < tcgen05::products(e.kind); ++stored) {
+        const tcgen05::CellBit place =
+            metadata_place(e, {row, stored / tcgen05::stored_per_code(e.kind)});
+        const std::uint32_t cell = data.memory(cta).load(
+            {place.tmem_lane, data.operation.metadata.tmem_column + place.tmem_column});
+        const std::uint32_t code = cell >> place.low_bit & low_bits(tcgen05::metadata_code_bits);
+        if (const Fault fault = tcgen05::check_code(e.kind, code); fault != Fault::None)
+          return fault;
+        out.push_back(static_cast<std::uint16_t>(tcgen05::selected_k(e.kind, code, stored)));
+      }
+  return Fault::None;
 }
 
 std::uint8_t scale(TmemData& data, int cta, const tcgen05::ScaleBuffer& buffer,
@@ -177,9 +209,12 @@ void gather_scales(TmemData& data, const Tcgen05Mma& i, tcgen05::MmaTile& tile) 
 
 Fault Tcgen05Mma::move(TmemData& data) const {
   tcgen05::MmaTile tile;
-  tile.form = {opcode, idesc, accumulate, 0};
+  tile.form = {opcode, idesc, accumulate, options.scale_input_d};
   gather_a(data, *this, tile.a);
-  gather(data, {b, idesc.b, idesc.n / opcode.cta_group}, opcode, tile.b);
+  gather_b(data, *this, tile.b);
+  if (opcode.sparse)
+    if (const Fault fault = gather_selection(data, *this, tile.selected_k); fault != Fault::None)
+      return fault;
   gather_scales(data, *this, tile);
   std::vector<std::uint32_t> sums;
   const std::uint32_t mask = low_bits(bits(idesc.d));
@@ -187,7 +222,10 @@ Fault Tcgen05Mma::move(TmemData& data) const {
              [&](TensorMemory& cells, Cell cell) { sums.push_back(cells.load(cell) & mask); });
   const Fault fault = multiply(tile, sums);
   std::size_t next = 0;
-  for_each_d(data, *this, [&](TensorMemory& cells, Cell cell) { cells.store(cell, sums[next++]); });
+  for_each_d(data, *this, [&](TensorMemory& cells, Cell cell) {
+    const std::uint32_t sum = sums[next++];
+    if (!keeps(cell.tmem_lane)) cells.store(cell, sum);
+  });
   return fault;
 }
 

@@ -354,6 +354,7 @@ TEST(Tcgen05_Program, AnMmaThatDoesNotExistIsRefused) {
   EXPECT_EQ(refusal(mma), Fault::UnmodelledTmemOperand);
   mma = right;
   mma.opcode.ws = true;
+  mma.idesc.n = 64;
   mma.options.masks_columns = true;
   mma.options.zero_columns = 1;
   EXPECT_EQ(refusal(mma), Fault::None);

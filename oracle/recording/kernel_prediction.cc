@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "sim/async/explore.h"
 #include "sim/run/address_map.h"

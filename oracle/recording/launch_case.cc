@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "oracle/recording/case_draw.h"
 #include "oracle/recording/kernel_prediction.h"

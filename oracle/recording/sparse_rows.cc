@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "oracle/recording/statement_rows.h"
 

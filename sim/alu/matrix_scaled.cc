@@ -10,6 +10,7 @@
 // Inferred: that sm_120a sums as tcgen05.mma does. Not recorded
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "sim/alu/families.h"

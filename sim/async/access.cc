@@ -280,6 +280,11 @@ bool record_global(Step& s, AccessId access, ByteRange bytes) {
   return record_in(s.c.global_provenance, s, access, global_memory, bytes);
 }
 
+std::size_t record_ordered(Step& s, AccessId access, std::span<const std::uint32_t> chunks) {
+  if (s.warp.assumed.known.size() != 0) return 0;
+  return s.cta().provenance.record_ordered(chunks, access, s.knowledge(), s.c.log, s.c.streams);
+}
+
 // --- which CTA -------------------------------------------------------------------------------------
 
 bool cta_runs(Step& s, int cta, int lane) {

@@ -9,6 +9,10 @@
 // have started).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "sim/async/step.h"
 
 namespace tcq::machine {
@@ -20,6 +24,9 @@ Access generic_access(const Step& s, AccessKind kind);
 // read of unwritten bytes is remembered.
 bool record(Step& s, AccessId access, int cta, ByteRange bytes);
 bool record_global(Step& s, AccessId access, ByteRange bytes);
+// A read of whole chunks of 16 bytes of the own CTA, in this order, as long as there is nothing to be said of them: how
+// many those are.
+std::size_t record_ordered(Step& s, AccessId access, std::span<const std::uint32_t> chunks);
 
 // The CTA exists and still runs. Else a Fault.
 bool cta_runs(Step& s, int cta, int lane);

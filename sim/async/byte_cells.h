@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tcq::machine {
@@ -30,6 +31,15 @@ class ByteCells {
     const std::uint32_t part = part_of_[byte / chunk_bytes];
     return part == 0 ? whole_[byte / chunk_bytes] : parts_[part - 1][byte % chunk_bytes];
   }
+
+  // The one cell of all bytes of a chunk; null: they differ, or it is not all there.
+  const Cell* whole(std::uint32_t byte) const {
+    const std::uint32_t chunk = byte / chunk_bytes;
+    const bool is_one = byte % chunk_bytes == 0 && byte < bytes_ && bytes_ - byte >= chunk_bytes &&
+                        part_of_[chunk] == 0;
+    return is_one ? &whole_[chunk] : nullptr;
+  }
+  Cell* whole(std::uint32_t byte) { return const_cast<Cell*>(std::as_const(*this).whole(byte)); }
 
   // Behind the last of the cells from `begin` on that are equal.
   std::uint32_t end_of_run(std::uint32_t begin, std::uint32_t end) const {

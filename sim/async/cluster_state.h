@@ -146,8 +146,17 @@ struct Mma {
   bool executed = false;
 };
 
+// Accumulators outside of the registers, while wgmmas are computed and as long as the next one in flight goes on with them:
+// nobody may look at the registers meanwhile.
+struct HeldAccumulators {
+  bool is_held = false;
+  RegisterRange registers;
+  MmaCache::Tile tile;
+};
+
 struct Warpgroup {
   int first_warp = 0;
+  HeldAccumulators held;
   std::deque<Mma> mmas;         // not yet dropped, in order of issue
   std::uint64_t first_mma = 0;  // number of mmas.front()
   // Per warp: aligned instructions executed, checked against the first warp that got so far.

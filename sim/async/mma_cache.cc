@@ -1,59 +1,76 @@
 #include "sim/async/mma_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 
 namespace tcq::machine {
 
-// Two independent multiplicative hashes of a sequence of 64-bit words.
+// Four multiplicative hashes, each of every fourth 64-bit word: none waits for another.
 class MmaCache::Hasher {
  public:
   void add(std::uint64_t word) {
-    key_.low = mix(key_.low ^ word, 0x9e3779b97f4a7c15u);
-    key_.high = mix(key_.high + word, 0xc2b2ae3d27d4eb4fu);
+    std::uint64_t& lane = lanes_[next_++ % lanes_.size()];
+    lane = mix(lane ^ word);
   }
   template <class T>
   void add(const T* data, std::size_t count) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(data);
     const std::size_t size = count * sizeof(T);
-    for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
+    std::size_t i = 0;
+    for (; i + sizeof lanes_ <= size; i += sizeof lanes_) add_all(bytes + i);
+    for (; i < size; i += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes + i, std::min(sizeof word, size - i));
       add(word);
     }
   }
-  Key key() const { return key_; }
+  void add(const Key& key) {
+    add(key.low);
+    add(key.high);
+  }
+  Key key() const {
+    Key key{next_, lanes_.size()};
+    for (const std::uint64_t lane : lanes_) {
+      key.low = mix(key.low ^ lane);
+      key.high = mix(key.high + lane) + key.low;
+    }
+    return key;
+  }
 
  private:
-  static std::uint64_t mix(std::uint64_t value, std::uint64_t factor) {
-    value *= factor;
+  void add_all(const std::uint8_t* bytes) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(words.data(), bytes, sizeof words);
+    for (std::size_t i = 0; i < words.size(); ++i) lanes_[i] = mix(lanes_[i] ^ words[i]);
+  }
+  static std::uint64_t mix(std::uint64_t value) {
+    value *= 0x9e3779b97f4a7c15u;
     return value ^ value >> 29;
   }
-  Key key_{0x243f6a8885a308d3u, 0x13198a2e03707344u};
+
+  std::array<std::uint64_t, 4> lanes_ = {0x243f6a8885a308d3u, 0x13198a2e03707344u,
+                                         0xa4093822299f31d0u, 0x082efa98ec4e6c89u};
+  std::size_t next_ = 0;
 };
 
-namespace {
-
 // Every operand byte lies in shared memory; otherwise the instruction itself says so.
-bool add_operand(const wgmma::Instruction& op, Operand which, const SharedMemory& shared,
-                 auto& hasher) {
-  bool inside = true;
-  for_each_operand_chunk(op, which, [&](int, std::uint32_t address) {
-    inside = inside && shared.contains(address, 16);
-    if (!inside) return;
+bool MmaCache::add_operand(const wgmma::Instruction& op, Operand which, const SharedMemory& shared,
+                           Hasher& hasher) {
+  const ChunkLists::List list = chunks.find(op, which);
+  for (const std::uint32_t address : list->addresses) {
+    if (!shared.contains(address, operand_chunk_bytes)) return false;
     hasher.add(shared.load<std::uint64_t>(address));
     hasher.add(shared.load<std::uint64_t>(address + 8));
-  });
-  return inside;
+  }
+  return true;
 }
 
-}  // namespace
-
-Fault MmaCache::execute(const wgmma::Instruction& op, const SharedMemory& shared,
-                        WarpgroupRegisters& registers) {
+// False: outside of shared memory.
+bool MmaCache::add(const wgmma::Instruction& op, const SharedMemory& shared,
+                   const WarpgroupRegisters& sources, Hasher& hasher) {
   const wgmma::Form& f = op.form;
-  Hasher hasher;
   const std::uint64_t codes[] = {
       static_cast<std::uint64_t>(f.d),          static_cast<std::uint64_t>(f.a),
       static_cast<std::uint64_t>(f.b),          static_cast<std::uint64_t>(f.n),
@@ -63,27 +80,44 @@ Fault MmaCache::execute(const wgmma::Instruction& op, const SharedMemory& shared
       static_cast<std::uint64_t>(f.major_b),    static_cast<std::uint64_t>(op.selector),
       static_cast<std::uint64_t>(op.accumulate)};
   hasher.add(codes, std::size(codes));
-  const bool inside =
-      (f.a_place == wgmma::Place::Registers || add_operand(op, Operand::A, shared, hasher)) &&
-      add_operand(op, Operand::B, shared, hasher);
-  if (!inside) return Fault::SharedMemoryOutOfRange;
-  if (f.a_place == wgmma::Place::Registers) hasher.add(registers.a.data(), registers.a.size());
-  if (f.sparse) hasher.add(registers.metadata.data(), registers.metadata.size());
-  if (op.accumulate) hasher.add(registers.d.data(), registers.d.size());
+  const bool in_registers = f.a_place == wgmma::Place::Registers;
+  if (!in_registers && !add_operand(op, Operand::A, shared, hasher)) return false;
+  if (in_registers) hasher.add(sources.a.data(), sources.a.size());
+  if (f.sparse) hasher.add(sources.metadata.data(), sources.metadata.size());
+  return add_operand(op, Operand::B, shared, hasher);
+}
 
-  if (const auto found = results_.find(hasher.key()); found != results_.end()) {
+Fault MmaCache::advance(const SharedMemory& shared, const WarpgroupRegisters& sources,
+                        std::span<const wgmma::Instruction> chain, Tile& d) {
+  if (chain.front().accumulate && !d.key_) {
+    Hasher hasher;
+    hasher.add(d.words_.data(), d.words_.size());
+    d.key_ = hasher.key();
+  }
+  Key key = chain.front().accumulate ? *d.key_ : Key{};
+  for (const wgmma::Instruction& op : chain) {
+    Hasher hasher;
+    hasher.add(key);
+    if (!add(op, shared, sources, hasher)) return Fault::SharedMemoryOutOfRange;
+    key = hasher.key();
+  }
+  d.key_ = key;
+
+  if (const auto found = results_.find(key); found != results_.end()) {
     ++hits_;
-    registers.d = found->second;
+    d.words_ = found->second;
     return Fault::None;
   }
   ++misses_;
-  if (const Fault fault = wgmma::execute(shared, registers, op, room_); fault != Fault::None) return fault;
+  if (const Fault fault = wgmma::execute_chain(shared, sources, chain, d.words_);
+      fault != Fault::None)
+    return fault;
   if (bytes_ > max_bytes_) {
     results_.clear();
     bytes_ = 0;
   }
-  bytes_ += registers.d.size() * sizeof(std::uint32_t);
-  results_.emplace(hasher.key(), registers.d);
+  bytes_ += d.words_.size() * sizeof(std::uint32_t);
+  results_.emplace(key, d.words_);
   return Fault::None;
 }
 

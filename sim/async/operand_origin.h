@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/async/mma_cache.h"
+#include "sim/async/operand_chunks.h"
 #include "sim/isa/copy/tma_tile.h"
 
 namespace tcq::machine {
@@ -26,9 +26,22 @@ struct TensorElement {
   friend bool operator==(const TensorElement&, const TensorElement&) = default;
 };
 
-// The element at an address inside a tile; nothing if the map's rank is not 2.
-std::optional<TensorElement> element_at(const tma::TensorMap& map, const tma::Coordinates& start,
-                                        std::uint32_t tile, std::uint32_t address);
+// What a copy wrote from an address on, of a map of rank 2.
+class WrittenTile {
+ public:
+  WrittenTile(const tma::TensorMap& map, const tma::Coordinates& start, std::uint32_t address)
+      : shape_{swizzle_function(map.swizzle), address, tma::row_pitch_bytes(map),
+               tma::element_bytes(map.type), map.element_strides[1]},
+        first_{start.at[0], start.at[1]} {}
+
+  // The element at an address inside.
+  std::optional<TensorElement> element_at(std::uint32_t address) const;
+  const TileShape& shape() const { return shape_; }
+
+ private:
+  TileShape shape_;
+  TensorElement first_;
+};
 
 struct Scrambled {
   std::uint32_t address = 0;
@@ -45,7 +58,7 @@ class OriginCheck {
  public:
   OriginCheck(const wgmma::Instruction& op, Operand which);
 
-  // The next chunk, in the order of for_each_operand_chunk, and the element it holds, if known.
+  // The next chunk, in the order of OperandChunks, and the element it holds, if known.
   // Returns what is wrong with it.
   std::optional<Scrambled> next(std::uint32_t address, const std::optional<TensorElement>& element);
   int element_bytes() const { return width_bits_ / 8; }
@@ -53,8 +66,10 @@ class OriginCheck {
  private:
   bool k_major_ = true;
   int width_bits_ = 16;
-  std::int64_t chunks_per_line_ = 1;
-  std::int64_t index_ = 0;
+  std::int64_t line_length_ = 0;
+  std::int64_t chunk_length_ = 0;
+  std::int64_t line_ = 0;
+  std::int64_t along_ = 0;  // of the next chunk; both in elements
   std::optional<TensorElement> origin_;
 };
 

@@ -285,21 +285,53 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   return conflict;
 }
 
+// Neither the access nor those that it meets tell one byte from another.
+bool Provenance::is_alike_for_all_bytes(const Cell& cell, AccessId access,
+                                        const AccessLog& log) const {
+  bool alike = log[access].width == 0 && log[cell.writer].width == 0;
+  if (is_write(log[access].kind) || has_reductions_)
+    log.for_each(cell.readers, [&](AccessId id) { alike = alike && log[id].width == 0; });
+  return alike;
+}
+
 Conflict Provenance::check(ByteRange range, AccessId access, const Knowledge& knows,
                            const AccessLog& log, const Streams& streams) const {
   assert(range.begin >= base_ && range.end - base_ <= cells_.size());
   const std::uint32_t end = range.end - base_;
   Conflict mild;
+  Passed passed;
   for (std::uint32_t i = range.begin - base_; i < end;) {
     const Cell cell = cells_.at(i);
     const std::uint32_t run_end = cells_.end_of_run(i, end);
     const ByteRange run{base_ + i, base_ + run_end};
+    i = run_end;
+    if (passed.has(cell)) continue;
     const Conflict conflict = check_cell(cell, run, access, knows, log, streams);
     if (!is_recorded(conflict.verdict)) return conflict;
     if (conflict.verdict > mild.verdict) mild = conflict;
-    i = run_end;
+    if (i < end && conflict.verdict == Verdict::Ordered &&
+        is_alike_for_all_bytes(cell, access, log))
+      passed.add(cell);
   }
   return mild;
+}
+
+std::size_t Provenance::record_ordered(std::span<const std::uint32_t> chunks, AccessId access,
+                                       const Knowledge& knows, AccessLog& log,
+                                       const Streams& streams) {
+  constexpr std::uint32_t chunk_bytes = decltype(cells_)::chunk_bytes;
+  Passed passed;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    Cell* cell = cells_.whole(chunks[i] - base_);
+    if (cell == nullptr) return i;
+    if (!passed.has(*cell)) {
+      const ByteRange run{chunks[i], chunks[i] + chunk_bytes};
+      if (check_cell(*cell, run, access, knows, log, streams).verdict != Verdict::Ordered) return i;
+      if (is_alike_for_all_bytes(*cell, access, log)) passed.add(*cell);
+    }
+    cell->readers = log.with_reader(cell->readers, access);
+  }
+  return chunks.size();
 }
 
 Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& knows,
@@ -322,6 +354,17 @@ Conflict Provenance::record(ByteRange range, AccessId access, const Knowledge& k
     i = run_end;
   }
   return conflict;
+}
+
+AccessId Provenance::only_writer(std::span<const std::uint32_t> chunks) const {
+  AccessId writer = 0;
+  for (const std::uint32_t chunk : chunks) {
+    const Cell* cell = cells_.whole(chunk - base_);
+    if (cell == nullptr || (writer != 0 && cell->writer != writer)) return 0;
+    writer = cell->writer;
+    if (writer == 0) return 0;
+  }
+  return writer;
 }
 
 void Provenance::overwrite(ByteRange range, AccessId access) {

@@ -20,9 +20,11 @@
 // kernels take it for that (disputed).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -307,6 +309,9 @@ class Provenance {
   // their newest entry. Requires: the range lies inside; `access` is in the log.
   Conflict record(ByteRange range, AccessId access, const Knowledge& knows, AccessLog& log,
                   const Streams& streams);
+  // The same for a read of whole chunks of 16 bytes at these addresses, as long as all is ordered: how many those are.
+  std::size_t record_ordered(std::span<const std::uint32_t> chunks, AccessId access,
+                             const Knowledge& knows, AccessLog& log, const Streams& streams);
   // Checks only.
   Conflict check(ByteRange range, AccessId access, const Knowledge& knows, const AccessLog& log,
                  const Streams& streams) const;
@@ -314,6 +319,8 @@ class Provenance {
   void overwrite(ByteRange range, AccessId access);
 
   AccessId writer(std::uint32_t address) const { return cells_.at(address - base_).writer; }
+  // Of all these chunks of 16 bytes; 0: they have several, or none, or not all of them are there.
+  AccessId only_writer(std::span<const std::uint32_t> chunks) const;
   std::size_t bytes() const { return cells_.memory(); }
 
  private:
@@ -324,8 +331,24 @@ class Provenance {
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
+  // Of one access: cells that it may follow, wherever their bytes lie.
+  class Passed {
+   public:
+    bool has(const Cell& cell) const {
+      const auto end = cells_.begin() + std::min<std::ptrdiff_t>(added_, most);
+      return std::find(cells_.begin(), end, cell) != end;
+    }
+    void add(const Cell& cell) { cells_[static_cast<std::size_t>(added_++ % most)] = cell; }
+
+   private:
+    static constexpr std::ptrdiff_t most = 4;  // wgmmas that read one row of 128 bytes
+    std::array<Cell, most> cells_;
+    std::ptrdiff_t added_ = 0;
+  };
+
   Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
                       const AccessLog& log, const Streams& streams) const;
+  bool is_alike_for_all_bytes(const Cell& cell, AccessId access, const AccessLog& log) const;
 
   std::uint32_t base_ = 0;
   AtLaunch at_launch_ = AtLaunch::Arbitrary;

@@ -1,7 +1,9 @@
 #include "sim/async/warpgroups.h"
 
 #include <algorithm>
+#include <span>
 #include <variant>
+#include <vector>
 
 namespace tcq::machine {
 
@@ -48,48 +50,74 @@ bool aligned_in_warpgroup(Step& s, int registers) {
 
 namespace {
 
-// Registers of a warpgroup, thread-major, as sim/machine/wgmma.h takes them.
-template <class Out>
-void gather(const std::vector<Warp>& warps, int first_warp, RegisterRange range, Out out) {
-  for (int thread = 0; thread < wgmma::threads_per_warpgroup; ++thread) {
-    const auto& registers =
-        warps[static_cast<std::size_t>(first_warp + thread / warp_threads)].registers;
-    for (int r = 0; r < range.count; ++r)
-      out(static_cast<std::size_t>(thread * range.count + r),
-          registers.of_reg[static_cast<std::size_t>(range.first + r)]
-                          [static_cast<std::size_t>(thread % warp_threads)]);
+// Registers of a warpgroup's warps: words_of(warp, register) for accumulators.h.
+auto lanes_of(ClusterState& c, const Warpgroup& group, RegisterRange range) {
+  return [&c, first_warp = group.first_warp, range ](int warp, int reg) -> auto& {
+    return c.warp(first_warp + warp).registers.of_reg[static_cast<std::size_t>(range.first + reg)];
+  };
+}
+
+// Of A or metadata, thread-major.
+void gather(ClusterState& c, const Warpgroup& group, RegisterRange range, std::uint32_t* out) {
+  const auto words_of = lanes_of(c, group, range);
+  for (int warp = 0; warp < warps_per_warpgroup; ++warp)
+    for (std::size_t lane = 0; lane < warp_threads; ++lane)
+      for (int r = 0; r < range.count; ++r) *out++ = words_of(warp, r)[lane];
+}
+
+const WgmmaMma& mma_of(const Mma& mma) { return std::get<WgmmaMma>(*mma.what); }
+
+// May `next` go on with the accumulators of `first` where they are?
+bool goes_on(const WgmmaMma& first, const Mma& next) {
+  const WgmmaMma& i = mma_of(next);
+  return !next.executed && i.d == first.d && wgmma::continues(first.op, i.op);
+}
+
+// The wgmmas from number `first` on that are computed at once.
+std::vector<wgmma::Instruction> chain_from(const Warpgroup& group, std::uint64_t first,
+                                           std::uint64_t end) {
+  const WgmmaMma& begin = mma_of(group.mmas[first - group.first_mma]);
+  std::vector<wgmma::Instruction> chain = {begin.op};
+  for (std::uint64_t n = first + 1; n < end; ++n) {
+    const Mma& next = group.mmas[n - group.first_mma];
+    if (!goes_on(begin, next)) break;
+    chain.push_back(mma_of(next).op);
   }
+  return chain;
+}
+
+// Requires: accumulators that are held are those of `first`.
+Fault execute_at_once(ClusterState& c, Warpgroup& group, const WgmmaMma& first,
+                      std::span<const wgmma::Instruction> chain, const Mma* next) {
+  WarpgroupRegisters sources;
+  gather(c, group, first.a, sources.a.data());
+  gather(c, group, first.metadata, sources.metadata.data());
+  HeldAccumulators& held = group.held;
+  const wgmma::Form& form = first.op.form;
+  const auto words_of = lanes_of(c, group, first.d);
+  if (first.op.accumulate && !held.is_held) held.tile.load(form, words_of);
+  const Cta& cta = c.cta(c.warp(group.first_warp).cta);
+  const Fault fault = c.cache.advance(cta.shared, sources, chain, held.tile);
+  held.is_held = next != nullptr && goes_on(first, *next);
+  if (fault == Fault::None && !held.is_held)
+    wgmma::store_accumulators(form, held.tile.words(), words_of);
+  return fault;
 }
 
 }  // namespace
 
 void execute_mmas(ClusterState& c, Warpgroup& group, std::uint64_t end) {
   for (std::uint64_t n = group.first_mma; n < end && !c.finding; ++n) {
-    Mma& mma = group.mmas[n - group.first_mma];
-    if (mma.executed) continue;
-    mma.executed = true;
-    const auto& i = std::get<WgmmaMma>(*mma.what);
-    WarpgroupRegisters registers;
-    registers.d.resize(static_cast<std::size_t>(wgmma::threads_per_warpgroup * i.d.count));
-    const auto& warps = c.warps;
-    gather(warps, group.first_warp, i.d,
-           [&](std::size_t at, std::uint32_t word) { registers.d[at] = word; });
-    gather(warps, group.first_warp, i.a,
-           [&](std::size_t at, std::uint32_t word) { registers.a[at] = word; });
-    gather(warps, group.first_warp, i.metadata,
-           [&](std::size_t at, std::uint32_t word) { registers.metadata[at] = word; });
-    const Cta& cta = c.cta(c.warp(group.first_warp).cta);
-    const Fault fault = c.cache.execute(i.op, cta.shared, registers);
-    if (fault != Fault::None) {
-      c.fail({.fault = fault, .at = {mma.statement, group.first_warp, -1}});
-      return;
-    }
-    for (int thread = 0; thread < wgmma::threads_per_warpgroup; ++thread)
-      for (int r = 0; r < i.d.count; ++r)
-        c.warp(group.first_warp + thread / warp_threads)
-            .registers.of_reg[static_cast<std::size_t>(i.d.first + r)]
-                             [static_cast<std::size_t>(thread % warp_threads)] =
-            registers.d[static_cast<std::size_t>(thread * i.d.count + r)];
+    const std::size_t at = n - group.first_mma;
+    if (group.mmas[at].executed) continue;
+    const std::vector<wgmma::Instruction> chain = chain_from(group, n, end);
+    const std::size_t behind = at + chain.size();
+    const Mma* next = behind < group.mmas.size() ? &group.mmas[behind] : nullptr;
+    const Mma& first = group.mmas[at];
+    const Fault fault = execute_at_once(c, group, mma_of(first), chain, next);
+    if (fault != Fault::None)
+      c.fail({.fault = fault, .at = {first.statement, group.first_warp, -1}});
+    for (std::size_t i = at; i < behind; ++i) group.mmas[i].executed = true;
   }
 }
 

@@ -32,22 +32,40 @@ struct Unit {
   BoxElement last() const { return element(count - 1); }
 };
 
-// Calls visit(unit) for every unit of the box, dimension 0 fastest, until one says false.
+// Calls visit(first element) for every line of the box along dimension 0, until one says false.
 // Requires: check(map) found nothing.
 template <class Visit>
-bool all_units(const TensorMap& map, Visit visit) {
+bool all_lines(const TensorMap& map, Visit visit) {
   std::uint32_t extents[max_rank] = {};
   for (int d = 0; d < map.rank; ++d) extents[d] = extent(map, d);
-  const std::uint32_t most = start_alignment_bytes / element_bytes(map.type);
-  Unit unit = {{}, 0};
-  for (;;) {
-    unit.count = std::min(most, extents[0] - unit.first.at[0]);
-    if (!visit(std::as_const(unit))) return false;
-    unit.first.at[0] += unit.count - 1;
-    int d = 0;
-    while (d < map.rank && ++unit.first.at[d] == extents[d]) unit.first.at[d++] = 0;
-    if (d == map.rank) return true;
+  for (BoxElement line = {};;) {
+    if (!visit(std::as_const(line))) return false;
+    int d = 1;
+    while (d < map.rank && ++line.at[d] == extents[d]) line.at[d++] = 0;
+    if (d >= map.rank) return true;
   }
+}
+
+// A whole line as one unit.
+Unit whole(const TensorMap& map, const BoxElement& line) { return {line, extent(map, 0)}; }
+
+// Calls visit(unit) for every unit of a line.
+template <class Visit>
+bool all_units_of(const TensorMap& map, const BoxElement& line, Visit visit) {
+  const std::uint32_t most = start_alignment_bytes / element_bytes(map.type);
+  const std::uint32_t end = extent(map, 0);
+  Unit unit = {line, 0};
+  for (; unit.first.at[0] < end; unit.first.at[0] += unit.count) {
+    unit.count = std::min(most, end - unit.first.at[0]);
+    if (!visit(std::as_const(unit))) return false;
+  }
+  return true;
+}
+
+// Of the box, dimension 0 fastest.
+template <class Visit>
+bool all_units(const TensorMap& map, Visit visit) {
+  return all_lines(map, [&](const BoxElement& line) { return all_units_of(map, line, visit); });
 }
 
 // The same for elements.
@@ -58,14 +76,6 @@ bool all_elements(const TensorMap& map, Visit visit) {
       if (!visit(unit.element(i))) return false;
     return true;
   });
-}
-
-// Whether a unit's elements lie one behind the other in shared memory, too: addresses only grow or change places along
-// it, as some swizzles exchange its halves.
-bool is_together(const Tile& tile, const Unit& unit) {
-  return shared_address(tile.map, tile.shared_address, unit.last()) -
-             shared_address(tile.map, tile.shared_address, unit.first) ==
-         (unit.count - 1) * element_bytes(tile.map.type);
 }
 
 // Calls visit(index of the byte in shared memory, element) for every element of the box.
@@ -80,34 +90,40 @@ void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit)
 // The box never straddles what its swizzle permutes: the XOR leaves address bits from 7 on alone.
 bool shared_fits(const Tile& tile, const SharedMemory& shared) {
   const std::uint32_t width = element_bytes(tile.map.type);
+  const std::uint32_t permuted = tile_alignment_bytes;
+  const std::uint32_t box = (box_bytes(tile.map) + permuted - 1) / permuted * permuted;
+  if (shared.contains(tile.shared_address, box)) return true;
   return all_units(tile.map, [&](const Unit& unit) {
     const std::uint32_t first = shared_address(tile.map, tile.shared_address, unit.first);
-    if (is_together(tile, unit)) return shared.contains(first, unit.count * width);
-    for (std::uint32_t i = 0; i < unit.count; ++i)
-      if (!shared.contains(shared_address(tile.map, tile.shared_address, unit.element(i)), width))
-        return false;
-    return true;
+    return shared.contains(first, unit.count * width);
   });
 }
 
 using Touches = bool (*)(const TensorMap&, const Coordinates&, const BoxElement&);
 
 // Calls visit(address, bytes) for all of global memory that a tile touches, in the order of its elements, until one says
-// false: a whole unit where both of its ends are touched, since what is touched along dimension 0 is an interval whose
-// elements lie one behind the other.
+// false: a whole line or unit where both of its ends are touched, since what is touched along dimension 0 is an interval
+// whose elements lie one behind the other.
 template <class Visit>
 bool all_touched(const Tile& tile, Touches touches, Visit visit) {
-  const std::uint32_t width = element_bytes(tile.map.type);
-  return all_units(tile.map, [&](const Unit& unit) {
-    if (touches(tile.map, tile.start, unit.first) && touches(tile.map, tile.start, unit.last()))
-      return visit(global_address(tile.map, tile.start, unit.first), unit.count * width);
-    for (std::uint32_t i = 0; i < unit.count; ++i) {
-      const BoxElement e = unit.element(i);
-      if (touches(tile.map, tile.start, e) &&
-          !visit(global_address(tile.map, tile.start, e), width))
-        return false;
-    }
-    return true;
+  const TensorMap& map = tile.map;
+  const std::uint32_t width = element_bytes(map.type);
+  const auto touched = [&](const Unit& unit) {
+    return touches(map, tile.start, unit.first) && touches(map, tile.start, unit.last());
+  };
+  const auto visit_all = [&](const Unit& unit) {
+    return visit(global_address(map, tile.start, unit.first), unit.count * width);
+  };
+  return all_lines(map, [&](const BoxElement& line) {
+    if (touched(whole(map, line))) return visit_all(whole(map, line));
+    return all_units_of(map, line, [&](const Unit& unit) {
+      if (touched(unit)) return visit_all(unit);
+      for (std::uint32_t i = 0; i < unit.count; ++i) {
+        const Unit one = {unit.element(i), 1};
+        if (touched(one) && !visit_all(one)) return false;
+      }
+      return true;
+    });
   });
 }
 
@@ -184,28 +200,56 @@ Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& g
   return fault != Fault::None ? fault : check(reduction.op, reduction.tile.map.type);
 }
 
-void execute(const Load& load, SharedMemory& shared, const Global& global) {
-  const auto& map = load.tile.map;  // clang before 16 captures no structured binding
-  const auto& start = load.tile.start;
-  const std::uint32_t width = element_bytes(map.type);
-  const auto place = [&](const BoxElement& e) {
-    return shared.data() + (shared_address(map, load.tile.shared_address, e) - shared.base());
+namespace {
+
+// Copies the elements of a unit or a line as they are, 16 bytes at a time, which swizzles leave together.
+void copy_bits(const Tile& tile, const Unit& unit, SharedMemory& shared, const Global& global) {
+  const std::uint32_t bytes = unit.count * element_bytes(tile.map.type);
+  const std::uint32_t to = linear_address(tile.map, tile.shared_address, unit.first);
+  const SwizzleFunction swizzle = swizzle_function(tile.map.swizzle);
+  const std::uint8_t* from = &global[global_address(tile.map, tile.start, unit.first)];
+  const auto place = [&](std::uint32_t at) {
+    return shared.data() + (swizzle.apply(to + at) - shared.base());
   };
-  all_units(map, [&](const Unit& unit) {
-    const bool whole = in_bounds(map, start, unit.first) && in_bounds(map, start, unit.last());
-    if (whole && keeps_bits(map.type) && is_together(load.tile, unit)) {
-      std::memcpy(place(unit.first), &global[global_address(map, start, unit.first)],
-                  unit.count * width);
+  std::uint32_t at = 0;
+  for (; at + start_alignment_bytes <= bytes; at += start_alignment_bytes)
+    std::memcpy(place(at), from + at, start_alignment_bytes);
+  if (at < bytes) std::memcpy(place(at), from + at, bytes - at);
+}
+
+// What becomes of one element.
+std::uint64_t loaded_element(const Tile& tile, const BoxElement& e, const Global& global) {
+  const TensorMap& map = tile.map;
+  if (!in_bounds(map, tile.start, e)) return fill_bits(map.type, map.fill);
+  const std::uint64_t at = global_address(map, tile.start, e);
+  return loaded_bits(map.type, load_element(&global[at], element_bytes(map.type)));
+}
+
+}  // namespace
+
+void execute(const Load& load, SharedMemory& shared, const Global& global) {
+  const Tile& tile = load.tile;
+  const TensorMap& map = tile.map;
+  const auto keeps_all = [&](const Unit& unit) {
+    return keeps_bits(map.type) && in_bounds(map, tile.start, unit.first) &&
+           in_bounds(map, tile.start, unit.last());
+  };
+  const auto load_unit = [&](const Unit& unit) {
+    if (keeps_all(unit)) {
+      copy_bits(tile, unit, shared, global);
       return true;
     }
     for (std::uint32_t i = 0; i < unit.count; ++i) {
       const BoxElement e = unit.element(i);
-      const std::uint64_t element =
-          in_bounds(map, start, e)
-              ? loaded_bits(map.type, load_element(&global[global_address(map, start, e)], width))
-              : fill_bits(map.type, map.fill);
-      store_element(place(e), element, width);
+      store_element(shared.data() + (shared_address(map, tile.shared_address, e) - shared.base()),
+                    loaded_element(tile, e, global), element_bytes(map.type));
     }
+    return true;
+  };
+  all_lines(map, [&](const BoxElement& line) {
+    const Unit all = whole(map, line);
+    if (!keeps_all(all)) return all_units_of(map, line, load_unit);
+    copy_bits(tile, all, shared, global);
     return true;
   });
 }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstddef>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/isa/wgmma/operand.h"
@@ -28,6 +31,26 @@ struct Matrix {
   }
 };
 
+// Where the elements of an operand go, one row or column behind the other.
+struct Elements {
+  std::uint32_t* words;
+  int rows;
+  int k;
+  int stride;
+
+  std::uint32_t& at(int row, int col) const {
+    return words[static_cast<std::ptrdiff_t>(row) * stride + col];
+  }
+};
+
+Elements all_of(Matrix& matrix) {
+  return {matrix.elements.data(), matrix.rows, matrix.k, matrix.k};
+}
+// `k` elements from `first` on of each line.
+Elements part_of(fast::Lines& lines, int first, int k) {
+  return {lines.words(0) + first, lines.count(), k, lines.k()};
+}
+
 // b1 elements travel 32 at a time: their sums are population counts.
 Type carrier(Type type) { return type == Type::b1 ? Type::s32 : type; }
 
@@ -50,7 +73,7 @@ void copy_chunk(Type type, const std::uint8_t* chunk, std::uint32_t* to, int ste
 }
 
 Fault load_from_shared(const SharedMemory& shared, std::uint64_t desc, Major major, Type type,
-                       Matrix& out) {
+                       const Elements& out) {
   Fault fault = Fault::None;
   const auto extent = operand_extent(major, type, static_cast<std::uint32_t>(out.rows),
                                      static_cast<std::uint32_t>(out.k));
@@ -61,13 +84,13 @@ Fault load_from_shared(const SharedMemory& shared, std::uint64_t desc, Major maj
     const int at = static_cast<int>(line);
     copy_chunk(type, shared.data() + (address - shared.base()),
                major == Major::K ? &out.at(at, begin) : &out.at(begin, at),
-               major == Major::K ? 1 : out.k);
+               major == Major::K ? 1 : out.stride);
   };
   for_each_chunk(decode(desc), major, extent, chunk);
   return fault;
 }
 
-void load_from_registers(const WarpgroupRegisters& registers, Type type, Matrix& out) {
+void load_from_registers(const WarpgroupRegisters& registers, Type type, const Elements& out) {
   for (int row = 0; row < out.rows; ++row) {
     for (int k = 0; k < out.k; ++k) {
       const Slot s = a_slot(type, {row, k});
@@ -91,65 +114,22 @@ Matrix load_codes(const WarpgroupRegisters& registers, const Instruction& in) {
   return codes;
 }
 
-// C before and D after, [row][column]; zeros where nothing is added to.
-using Outputs = std::vector<std::uint32_t>;
+// Words of one register of a warp, lane by lane, among those of WarpgroupRegisters.
+template <class Word>
+struct LaneWords {
+  Word* first;
+  int count;  // registers of a thread
 
-// Where the parts of accumulator registers lie in Outputs: rows and columns are sums of what the thread and what the
-// part of a register contribute (sim/isa/wgmma/fragment.h), so that a place is one of each.
-class AccumulatorPlaces {
- public:
-  explicit AccumulatorPlaces(const Form& f)
-      : parts_(parts_per_register(f.d)), registers_(accumulator_registers(f.d, f.n)) {
-    for (int thread = 0; thread < threads_per_warpgroup; ++thread)
-      of_thread_[static_cast<std::size_t>(thread)] = place(f, {thread, 0, 0});
-    for (int i = 0; i < registers_ * parts_; ++i)
-      of_part_.push_back(place(f, {0, i / parts_, i % parts_}));
-  }
-
-  // Calls visit(word, part, place) for every part of every accumulator register.
-  template <class Registers, class Visit>
-  void for_each(Registers& d, Visit visit) const {
-    auto word = d.begin();
-    for (const std::size_t first : of_thread_) {
-      const std::size_t* place = of_part_.data();
-      for (int reg = 0; reg < registers_; ++reg, ++word)
-        for (int part = 0; part < parts_; ++part, ++place) visit(*word, part, first + *place);
-    }
-  }
-
- private:
-  static std::size_t place(const Form& f, Slot slot) {
-    const Element e = accumulator_element(f.d, slot);
-    return static_cast<std::size_t>(e.row * f.n + e.col);
-  }
-
-  int parts_;
-  int registers_;
-  std::array<std::size_t, threads_per_warpgroup> of_thread_;
-  std::vector<std::size_t> of_part_;
+  Word& operator[](std::size_t lane) const { return first[lane * static_cast<std::size_t>(count)]; }
 };
 
-void load_c(const std::vector<std::uint32_t>& registers, const Instruction& in,
-            const AccumulatorPlaces& places, Outputs& c) {
-  c.resize(static_cast<std::size_t>(m * in.form.n));
-  if (!in.accumulate) std::fill(c.begin(), c.end(), 0);
-  if (!in.accumulate) return;
-  if (bits(in.form.d) == 32)
-    places.for_each(registers, [&](std::uint32_t word, int, std::size_t at) { c[at] = word; });
-  else
-    places.for_each(registers, [&](std::uint32_t word, int part, std::size_t at) {
-      c[at] = register_part(in.form.d, word, part);
-    });
-}
-
-void store_d(const Outputs& d, const Form& f, const AccumulatorPlaces& places,
-             std::vector<std::uint32_t>& registers) {
-  if (bits(f.d) == 32)
-    places.for_each(registers, [&](std::uint32_t& word, int, std::size_t at) { word = d[at]; });
-  else
-    places.for_each(registers, [&](std::uint32_t& word, int part, std::size_t at) {
-      word = (part == 0 ? 0 : word) | in_register_part(f.d, d[at], part);
-    });
+template <class Words>
+auto lanes_of(Words& d, const Form& f) {
+  const int count = accumulator_registers(f.d, f.n);
+  return [&d, count](int warp, int reg) {
+    return LaneWords<std::remove_pointer_t<decltype(d.data())>>{
+        d.data() + static_cast<std::ptrdiff_t>(warp) * lanes_per_warp * count + reg, count};
+  };
 }
 
 void count_bits(const Matrix& a, const Matrix& b, Outputs& d) {
@@ -205,53 +185,97 @@ void multiply_sparse_tf32(const Form& f, const Matrix& a, const Matrix& b, const
   }
 }
 
-// `codes` is empty if A is dense.
-void multiply(const Form& f, const Matrix& a, const Matrix& b, const Matrix& codes, Outputs& d) {
-  if (f.a == Type::b1) return count_bits(a, b, d);
-  if (f.sparse && f.a == Type::tf32) return multiply_sparse_tf32(f, a, b, codes, d);
-  const fast::Instruction in = sums_of(f);
-  const fast::Lines rows = packed(in, fast::Side::Rows, a);
-  const fast::Lines columns = packed(in, fast::Side::Columns, b);
-  if (f.sparse)
-    fast::advance_sparse(in, rows, columns, met(f, a, codes).data(), {d.data(), f.n});
-  else
-    fast::advance(in, rows, columns, {d.data(), f.n});
-}
-
-}  // namespace
-
-Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in,
-              Outputs& d) {
+// A and B of one instruction. Faults as execute_chain().
+Fault load_operands(const SharedMemory& shared, const WarpgroupRegisters& sources,
+                    const Instruction& in, const Elements& a, const Elements& b) {
   const Form& f = in.form;
-  if (const Fault fault = check(f); fault != Fault::None) return fault;
-  if (f.sparse && (in.selector < 0 || in.selector > max_selector(f.a)))
-    return Fault::SelectorOutOfRange;
-  assert(registers.d.size() ==
-         static_cast<std::size_t>(threads_per_warpgroup * accumulator_registers(f.d, f.n)));
-
-  Matrix a(m, stored_k_bytes * 8 / bits(carrier(f.a)));
-  Matrix b(f.n, a.k * (f.sparse ? 2 : 1));
   if (f.a_place == Place::Registers) {
-    load_from_registers(registers, carrier(f.a), a);
+    load_from_registers(sources, carrier(f.a), a);
   } else if (const Fault fault = load_from_shared(shared, in.desc_a, f.major_a, carrier(f.a), a);
              fault != Fault::None) {
     return fault;
   }
-  if (const Fault fault = load_from_shared(shared, in.desc_b, f.major_b, carrier(f.b), b);
-      fault != Fault::None) {
-    return fault;
+  return load_from_shared(shared, in.desc_b, f.major_b, carrier(f.b), b);
+}
+
+// Dense, and not of bits: all instructions of the chain at once.
+Fault advance_dense(const SharedMemory& shared, const WarpgroupRegisters& sources,
+                    std::span<const Instruction> chain, Outputs& d) {
+  const Form& f = chain.front().form;
+  const fast::Instruction in = sums_of(f);
+  const int count = static_cast<int>(chain.size());
+  fast::Lines rows(in, fast::Side::Rows, m, in.products * count);
+  fast::Lines columns(in, fast::Side::Columns, f.n, in.products * count);
+  for (int i = 0; i < count; ++i) {
+    const Fault fault = load_operands(shared, sources, chain[static_cast<std::size_t>(i)],
+                                      part_of(rows, i * in.products, in.products),
+                                      part_of(columns, i * in.products, in.products));
+    if (fault != Fault::None) return fault;
   }
-  const Matrix codes = f.sparse ? load_codes(registers, in) : Matrix(0, 0);
-  const AccumulatorPlaces places(f);
-  load_c(registers.d, in, places, d);
-  multiply(f, a, b, codes, d);
-  store_d(d, f, places, registers.d);
+  rows.pack();
+  columns.pack();
+  if (!chain.front().accumulate) std::fill(d.begin(), d.end(), 0);
+  fast::advance(in, rows, columns, {d.data(), f.n});
   return Fault::None;
 }
 
+Fault advance_single(const SharedMemory& shared, const WarpgroupRegisters& sources,
+                     const Instruction& one, Outputs& d) {
+  const Form& f = one.form;
+  Matrix a(m, stored_k_bytes * 8 / bits(carrier(f.a)));
+  Matrix b(f.n, a.k * (f.sparse ? 2 : 1));
+  if (const Fault fault = load_operands(shared, sources, one, all_of(a), all_of(b));
+      fault != Fault::None)
+    return fault;
+  if (!one.accumulate) std::fill(d.begin(), d.end(), 0);
+  if (f.a == Type::b1) {
+    count_bits(a, b, d);
+    return Fault::None;
+  }
+  const Matrix codes = load_codes(sources, one);
+  const fast::Instruction in = sums_of(f);
+  if (f.a == Type::tf32)
+    multiply_sparse_tf32(f, a, b, codes, d);
+  else
+    fast::advance_sparse(in, packed(in, fast::Side::Rows, a), packed(in, fast::Side::Columns, b),
+                         met(f, a, codes).data(), {d.data(), f.n});
+  return Fault::None;
+}
+
+Fault check(const Instruction& in) {
+  const Form& f = in.form;
+  if (const Fault fault = check(f); fault != Fault::None) return fault;
+  const bool selects = !f.sparse || (in.selector >= 0 && in.selector <= max_selector(f.a));
+  return selects ? Fault::None : Fault::SelectorOutOfRange;
+}
+
+}  // namespace
+
+bool continues(const Instruction& first, const Instruction& next) {
+  const Form& f = first.form;
+  return next.form == f && next.accumulate && !f.sparse && f.a != Type::b1 &&
+         f.a_place == Place::Smem;
+}
+
+Fault execute_chain(const SharedMemory& shared, const WarpgroupRegisters& sources,
+                    std::span<const Instruction> chain, Outputs& d) {
+  const Form& f = chain.front().form;
+  if (const Fault fault = check(chain.front()); fault != Fault::None) return fault;
+  d.resize(static_cast<std::size_t>(m * f.n));
+  if (f.sparse || f.a == Type::b1) return advance_single(shared, sources, chain.front(), d);
+  return advance_dense(shared, sources, chain, d);
+}
+
 Fault execute(const SharedMemory& shared, WarpgroupRegisters& registers, const Instruction& in) {
+  if (const Fault fault = check(in); fault != Fault::None) return fault;
+  const Form& f = in.form;
+  assert(registers.d.size() ==
+         static_cast<std::size_t>(threads_per_warpgroup * accumulator_registers(f.d, f.n)));
   Outputs d;
-  return execute(shared, registers, in, d);
+  if (in.accumulate) load_accumulators(f, lanes_of(std::as_const(registers.d), f), d);
+  const Fault fault = execute_chain(shared, registers, {&in, 1}, d);
+  if (fault == Fault::None) store_accumulators(f, d, lanes_of(registers.d, f));
+  return fault;
 }
 
 Fault execute(State& state, const Instruction& in) {

@@ -175,9 +175,8 @@ void wgmma_m64n256k16(benchmark::State& state) {
     std::memcpy(machine.shared.data() + i, &word, sizeof word);
   }
   const wgmma::Instruction mma{form, 0, encode(desc_a), encode(desc_b), false};
-  std::vector<std::uint32_t> room;
   for (auto _ : state) {
-    const Fault fault = wgmma::execute(machine.shared, machine.registers, mma, room);
+    const Fault fault = wgmma::execute(machine.shared, machine.registers, mma);
     if (fault != Fault::None) state.SkipWithError("the instruction faults");
   }
   count_macs(state, 64.0 * 256 * 16);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
 #include "sim/async/access.h"
 #include "sim/async/lane_sync.h"
-#include "sim/async/mma_cache.h"
+#include "sim/async/operand_origin.h"
 #include "sim/async/register_file.h"
 #include "sim/async/warpgroups.h"
 
@@ -32,51 +33,93 @@ void WgmmaFence::execute(Step& s) const {
 
 namespace {
 
-// The tensor's element that a copy wrote to this address, if one did.
-std::optional<TensorElement> origin_of(const Step& s, std::uint32_t address, int element_bytes) {
-  const AccessId writer = s.c.cta(s.warp.cta).provenance.writer(address);
-  const Access& access = s.c.log[writer];
-  if (access.kind != AccessKind::CopyWrite) return std::nullopt;
-  if (access.load == nullptr) return std::nullopt;
-  const PatchableMap& map_now = s.c.maps[static_cast<std::size_t>(access.load->map)];
-  if (map_now.is_patched()) return std::nullopt;
-  const tma::TensorMap& map = *map_now.value();
-  if (tma::element_bytes(map.type) != static_cast<std::uint32_t>(element_bytes))
-    return std::nullopt;
-  return element_at(map, access.load->start, access.base, address);
-}
+// The elements of tensors that copies wrote to the CTA's shared memory.
+class Origins {
+ public:
+  Origins(const Step& s, int element_bytes)
+      : s_(s), element_bytes_(static_cast<std::uint32_t>(element_bytes)) {}
+
+  // Nothing if no copy wrote there, or one that is not followed.
+  std::optional<TensorElement> element_at(std::uint32_t address) {
+    const AccessId writer = s_.c.cta(s_.warp.cta).provenance.writer(address);
+    if (writer != writer_) tile_ = tile_of(writer);
+    writer_ = writer;
+    return tile_ ? tile_->element_at(address) : std::nullopt;
+  }
+
+  std::optional<WrittenTile> tile_of(AccessId writer) const {
+    const Access& access = s_.c.log[writer];
+    if (access.kind != AccessKind::CopyWrite || access.load == nullptr) return std::nullopt;
+    const PatchableMap& map_now = s_.c.maps[static_cast<std::size_t>(access.load->map)];
+    if (map_now.is_patched()) return std::nullopt;
+    const tma::TensorMap& map = *map_now.value();
+    if (map.rank != 2 || tma::element_bytes(map.type) != element_bytes_) return std::nullopt;
+    return WrittenTile(map, access.load->start, access.base);
+  }
+
+ private:
+  const Step& s_;
+  std::uint32_t element_bytes_;
+  AccessId writer_ = 0;  // whose tile that is
+  std::optional<WrittenTile> tile_;
+};
 
 bool other_major_fits(const Step& s, wgmma::Instruction op, Operand which) {
   Major& major = which == Operand::A ? op.form.major_a : op.form.major_b;
   major = major == Major::K ? Major::MN : Major::K;
   if (wgmma::check(op.form) != Fault::None) return false;
   const SharedMemory& shared = s.c.cta(s.warp.cta).shared;
-  OriginCheck origins(op, which);
-  bool fits = true;
-  for_each_operand_chunk(op, which, [&](int, std::uint32_t address) {
-    fits = fits && shared.contains(address, operand_chunk_bytes);
-    if (!fits) return;
-    const auto element = origin_of(s, address, origins.element_bytes());
-    fits = element && !origins.next(address, element);
-  });
-  return fits;
+  OriginCheck check(op, which);
+  Origins origins(s, check.element_bytes());
+  for (const std::uint32_t address : chunks_of(op, which).addresses) {
+    if (!shared.contains(address, operand_chunk_bytes)) return false;
+    const auto element = origins.element_at(address);
+    if (!element || check.next(address, element)) return false;
+  }
+  return true;
 }
 
-void check_origin(Step& s, const WgmmaMma& i, Operand which) {
+// Is all of it one tile, and of a shape in which it was in order before?
+bool was_in_order(const Step& s, const Origins& origins, const OperandChunks& chunks) {
+  const AccessId writer = s.c.cta(s.warp.cta).provenance.only_writer(chunks.addresses);
+  if (writer == 0) return false;
+  const auto tile = origins.tile_of(writer);
+  return !tile || std::find(chunks.in_order.begin(), chunks.in_order.end(), tile->shape()) !=
+                      chunks.in_order.end();
+}
+
+void check_origin(Step& s, const WgmmaMma& i, Operand which, OperandChunks& chunks) {
   OriginCheck check(i.op, which);
-  bool reported = false;
-  for_each_operand_chunk(i.op, which, [&](int, std::uint32_t address) {
-    auto found = check.next(address, origin_of(s, address, check.element_bytes()));
-    if (!found || reported) return;
-    reported = true;
+  Origins origins(s, check.element_bytes());
+  if (was_in_order(s, origins, chunks)) return;
+  for (const std::uint32_t address : chunks.addresses) {
+    auto found = check.next(address, origins.element_at(address));
+    if (!found) continue;
     found->other_major_fits = other_major_fits(s, i.op, which);
-    s.c.fail({.fault = Fault::OperandScrambled,
-              .at = s.place(),
-              .cta = s.warp.cta,
-              .bytes = {address, address + operand_chunk_bytes},
-              .number = which == Operand::A ? 0 : 1,
-              .scrambled = *found});
-  });
+    return s.c.fail({.fault = Fault::OperandScrambled,
+                     .at = s.place(),
+                     .cta = s.warp.cta,
+                     .bytes = {address, address + operand_chunk_bytes},
+                     .number = which == Operand::A ? 0 : 1,
+                     .scrambled = *found});
+  }
+  const AccessId writer = s.c.cta(s.warp.cta).provenance.only_writer(chunks.addresses);
+  if (writer != 0) chunks.note_in_order(origins.tile_of(writer)->shape());
+}
+
+std::size_t index(Operand which) { return static_cast<std::size_t>(which); }
+
+// A warp reads chunks of an operand.
+void read_chunks(Step& s, AccessId read, std::span<const std::uint32_t> chunks) {
+  while (!chunks.empty() && !s.stopped()) {
+    chunks = chunks.subspan(record_ordered(s, read, chunks));
+    if (chunks.empty()) return;
+    const std::uint32_t address = chunks.front();
+    if (!s.cta().shared.contains(address, operand_chunk_bytes))
+      return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
+    record(s, read, s.warp.cta, {address, address + operand_chunk_bytes});
+    chunks = chunks.subspan(1);
+  }
 }
 
 }  // namespace
@@ -106,23 +149,18 @@ void WgmmaMma::execute(Step& s) const {
   }
   Mma& mma = group.mmas[number - group.first_mma];
 
-  // A warp reads its own 16 rows of A and all of B.
-  const auto touch = [&](int row, std::uint32_t address) {
-    if (s.stopped() || (row >= 0 && row / 16 != in_group)) return;
-    if (!s.cta().shared.contains(address, operand_chunk_bytes))
-      return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
-    record(s, mma.read, s.warp.cta, {address, address + operand_chunk_bytes});
-  };
   // One access for the warpgroup; what it knows, and whose fences count, are this warp's.
   const auto issuer =
       std::exchange(s.c.log[mma.read].warp, static_cast<std::uint16_t>(s.warp.number));
-  if (op.form.a_place == wgmma::Place::Smem) for_each_operand_chunk(op, Operand::A, touch);
-  for_each_operand_chunk(op, Operand::B, [&](int, std::uint32_t address) { touch(-1, address); });
+  const ChunkLists::List lists[] = {s.c.cache.chunks.find(op, Operand::A),
+                                    s.c.cache.chunks.find(op, Operand::B)};
+  for (const Operand which : {Operand::A, Operand::B})
+    read_chunks(s, mma.read, chunks_of_warp(op.form, which, *lists[index(which)], in_group));
   s.c.log[mma.read].warp = issuer;
   mma.issued_by |= 1u << in_group;
   if (mma.issued_by != issued_by_all || s.stopped()) return;
-  if (op.form.a_place == wgmma::Place::Smem) check_origin(s, *this, Operand::A);
-  check_origin(s, *this, Operand::B);
+  for (const Operand which : {Operand::A, Operand::B})
+    check_origin(s, *this, which, *lists[index(which)]);
   if (s.c.timing == Timing::Earliest) execute_mmas(s.c, group, number + 1);
 }
 

@@ -82,14 +82,18 @@ HOST_DEVICE constexpr BoxElement box_element(const TensorMap& map, std::uint32_t
   return e;
 }
 
-// Absolute shared-memory address of the element's first byte; elements never straddle 16 bytes.
-HOST_DEVICE constexpr std::uint32_t shared_address(const TensorMap& map, std::uint32_t tile,
+// Before the swizzle.
+HOST_DEVICE constexpr std::uint32_t linear_address(const TensorMap& map, std::uint32_t tile,
                                                    const BoxElement& e) {
   std::uint32_t row = 0;
   for (int d = map.rank - 1; d > 0; --d) row = row * extent(map, d) + e.at[d];
-  const std::uint32_t linear =
-      tile + row * row_pitch_bytes(map) + e.at[0] * element_bytes(map.type);
-  return swizzle_function(map.swizzle).apply(linear);
+  return tile + row * row_pitch_bytes(map) + e.at[0] * element_bytes(map.type);
+}
+
+// Absolute shared-memory address of the element's first byte; elements never straddle 16 bytes.
+HOST_DEVICE constexpr std::uint32_t shared_address(const TensorMap& map, std::uint32_t tile,
+                                                   const BoxElement& e) {
+  return swizzle_function(map.swizzle).apply(linear_address(map, tile, e));
 }
 
 namespace detail {

@@ -111,12 +111,6 @@ bool is_narrow(const Range& a, const Range& b) {
   return a.least + b.least >= least_product_exponent && a.most + b.most <= most_product_exponent;
 }
 
-void widen(Range& all, const Range& more) {
-  all.least = std::min(all.least, more.least);
-  all.most = std::max(all.most, more.most);
-  all.special = all.special || more.special;
-}
-
 // --- a panel ---------------------------------------------------------------------------------------
 
 // The elements of a panel that a sparse row meets.

@@ -1,12 +1,15 @@
 // The loops that the vector units run: a row, or a few, times one panel of 32 columns, a chain of
-// instructions. Highway compiles float_kernel.cc and integer_kernel.cc once for each target and
-// chooses when it runs.
+// instructions; and elements that are unpacked. Highway compiles float_kernel.cc, integer_kernel.cc and unpack_kernel.cc once
+// for each target and chooses when it runs.
 //
 // Decides nothing of what a line is (lines.h) nor which sums are made again (chain.cc).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "sim/isa/base/element.h"
 #include "sim/num/dot_traits.h"
 
 namespace tcq::fast {
@@ -32,6 +35,18 @@ struct FloatTask {
 };
 // Called where underflow is flushed (flush_underflow.h).
 void sum_floats(const FloatTask& task);
+
+// As many elements as a panel has columns: of one row, or of one k of a panel.
+struct Batch {
+  static constexpr std::size_t lanes = 32;
+  alignas(64) std::array<std::uint32_t, lanes> words;
+  alignas(64) std::array<float, lanes> values;            // 0 for NaN and infinity
+  alignas(64) std::array<std::int32_t, lanes> exponents;  // zero_exponent for those and zeros
+  // So far: was one NaN or infinite? The exponents of those that are neither, nor zeros.
+  alignas(64) std::array<std::int32_t, lanes> special, least, most;
+};
+// Elements of f16, bf16 and tf32.
+void unpack_wide(Type type, bool negate, Batch& batch);
 
 // Several rows, so that what is loaded of the panel serves all of them.
 inline constexpr int most_integer_rows = 4;

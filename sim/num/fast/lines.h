@@ -8,6 +8,7 @@
 // Example: 1.5 of bf16 has value 1.5 and exponent 0.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,11 @@ struct Range {
   int most = -(1 << 14);
   bool special = false;
 };
+constexpr void widen(Range& all, const Range& more) {
+  all.least = std::min(all.least, more.least);
+  all.most = std::max(all.most, more.most);
+  all.special = all.special || more.special;
+}
 
 class Lines {
  public:
@@ -69,12 +75,17 @@ class Lines {
            static_cast<std::size_t>(k);
   }
   tcgen05::Scale scale_of(int line, int k) const;
-  struct Place;
-  Place place(int line);
+  std::ptrdiff_t distance(int line, int k) const {
+    return static_cast<std::ptrdiff_t>(at(line, k));
+  }
   template <Type type>
   void pack_integers(int line);
   template <Type type>
-  void pack_floats(int line);
+  void pack_row(int line);
+  template <Type type>
+  void pack_panel(int first);
+  template <Type type>
+  void pack_all();
 
   Side side_;
   Type type_;

@@ -247,6 +247,19 @@ TEST_F(RunCli, WhatIsNotModelledHasStatusThreeAndItsLine) {
   EXPECT_EQ(ask({file, "--coverage"}).status, 0);
 }
 
+// What is left of a text runs in no case as if it were the whole.
+TEST_F(RunCli, AStatementThatCannotBeReadIsNotPassedOver) {
+  const std::string text =
+      head() + ".visible .entry k()\n{\n.reg .b32 %r<2>;\nadd.u32 %r1 2;\nret;\n}\n";
+  const std::string file = write("unread.ptx", text);
+  const Finished done = ask({file, "--grid", "1", "--block", "32"});
+  EXPECT_EQ(done.status, 3) << done.out;
+  EXPECT_NE(done.out.find("PTX line 7"), std::string::npos) << done.out;
+  EXPECT_NE(ask({file, "--coverage"}).out.find("2 of 3 instructions"), std::string::npos);
+  expect_usage({write("cut.ptx", text.substr(0, text.size() - 2)), "--grid", "1", "--block", "32"},
+               "cut.ptx:9:1: expected '}', got the end of the text");
+}
+
 TEST_F(RunCli, AnEndlessLoopEnds) {
   const std::string file = write(
       "loop.ptx",

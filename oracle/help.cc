@@ -380,9 +380,9 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "first one\n"
      "--spec FILE.json      the same as one object: file, kernel, grid, block, cluster, shared, "
      "args, out\n"
-     "Status 0: nothing undefined, and the same bits in every order; 1: findings; 2: usage or "
-     "damaged\n"
-     "input; 3: something was not modelled.\n",
+     "Status 0: nothing undefined (orders that leave other bits are suspect); 1: findings; 2: usage "
+     "or\n"
+     "damaged input; 3: something was not modelled.\n",
      "", ""},
     {"verify", "FILES...", "does the simulator equal the recordings",
      "Per file: cases, differing bits, and the first mismatch with a command that reruns it.\n", "",

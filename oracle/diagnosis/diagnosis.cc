@@ -292,6 +292,11 @@ std::string fix_of_lane_copy(const std::string& earlier, const std::string& at) 
       earlier, at);
 }
 
+bool is_between_ctas(const Program& program, const Finding& f) {
+  const int warps = program.warps_per_cta();
+  return f.cta == global_memory && f.at.warp / warps != f.earlier.warp / warps;
+}
+
 // What this program shows beyond the Fix of explain.h: which of its fences, waits and mbarriers it is
 // about. Empty: nothing.
 std::string fix_in_program(const Program& program, const Finding& f) {
@@ -308,6 +313,13 @@ std::string fix_in_program(const Program& program, const Finding& f) {
         return fmt::format("let every lane that executes {} execute the fence.proxy.async at {}",
                            earlier, fence);
       return "";
+    case Fault::DataRace:
+      if (!is_between_ctas(program, f)) return "";
+      return fmt::format(
+          "order {} behind {} in another CTA: behind that, __syncthreads() if several threads did "
+          "it, a fence (__threadfence()) and an atomic; the thread whose atomic or load sees it "
+          "executes a fence, and __syncthreads() lets the others go on",
+          at, earlier);
     case Fault::AccumulatorInFlight:
     case Fault::FragmentInFlight:
       if (const std::string wait = weak_wait_before(program, f.earlier, f.at); !wait.empty())

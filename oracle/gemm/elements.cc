@@ -49,7 +49,13 @@ void check_narrow(const std::string& path, Type type, const npy::Array& array) {
                                  bad - bytes, *bad, name(type), bits(type)));
 }
 
-// What its shape and order say of how its elements lie.
+void check_dimensions(const std::string& path, const npy::Header& header) {
+  if (header.shape.size() > 3)
+    throw UsageError(fmt::format("{}: has {} dimensions: expected 1 to 3", shown_path(path),
+                                 header.shape.size()));
+}
+
+// What its shape and order say of how its elements lie. Requires: at most three dimensions.
 Matrix laid_out(npy::Array array) {
   Matrix m;
   m.array = std::move(array);
@@ -89,11 +95,13 @@ Matrix read_matrix(const std::string& path, Type type) {
 Matrix matrix_of(npy::Array array, const std::string& name, Type type) {
   check_dtype(name, array.header.dtype, dtypes_of(type), tcq::name(type));
   check_narrow(name, type, array);
+  check_dimensions(name, array.header);
   return laid_out(std::move(array));
 }
 
 Matrix bytes_of(npy::Array array, const std::string& name, std::string_view what) {
   check_dtype(name, array.header.dtype, of_bytes, what);
+  check_dimensions(name, array.header);
   return laid_out(std::move(array));
 }
 

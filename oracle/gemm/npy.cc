@@ -28,7 +28,7 @@ constexpr std::size_t version_bytes = 2;
 constexpr std::size_t prefix_bytes = magic.size() + version_bytes;
 constexpr std::size_t alignment = 64;
 constexpr std::size_t longest_header = 65536;
-constexpr std::size_t most_dimensions = 3;
+constexpr std::size_t most_dimensions = 5;  // of a tensor map
 
 [[noreturn]] void refuse(std::string_view name, std::string_view what) {
   throw UsageError(fmt::format("{}: {}", shown_path(name), what));

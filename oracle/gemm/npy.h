@@ -1,4 +1,4 @@
-// Arrays in NumPy's .npy format, versions 1 to 3: one to three dimensions, C or Fortran order, little-endian.
+// Arrays in NumPy's .npy format, versions 1 to 3: one to five dimensions, C or Fortran order, little-endian.
 //
 // A reader that believes nothing: the header is a Python literal of exactly three keys, in any order; the
 // shape may not overflow; the file holds the array's bytes, neither fewer nor more. Which types of

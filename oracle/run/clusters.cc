@@ -85,6 +85,7 @@ machine::ExploreOptions options_of(const Request& request) {
   options.max_instructions = request.limit;
   options.max_total_instructions = request.limit * (3 + request.explore);
   options.seed = request.seed;
+  options.bits_may_differ = true;
   return options;
 }
 
@@ -100,14 +101,16 @@ Report report_of(const Job& job) {
 // Beyond, what is printed would be larger than anybody reads.
 constexpr std::size_t most_steps = 1 << 20;
 
+bool can_be_stored(const machine::Schedule& s) {
+  return s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
+}
+
 void add_finding(Report& report, const machine::Program& program, const machine::Finding& finding,
                  StoredSchedule stored) {
   report.findings.push_back(text_of(program, finding, stored.cluster));
   if (stored.cluster < report.clusters)
     note_other_clusters(report.findings.back(), finding, report.clusters);
-  const machine::Schedule& s = stored.schedule;
-  if (s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps)
-    report.findings.back().schedule = std::move(stored);
+  if (can_be_stored(stored.schedule)) report.findings.back().schedule = std::move(stored);
 }
 
 // The picture of --svg, where it is asked for: of the first cluster, or of one with a finding.
@@ -115,13 +118,13 @@ void draw_timeline(const Job& job, const machine::Program& program,
                    const machine::Schedule& schedule, std::uint64_t cluster,
                    const std::optional<machine::Finding>& finding, Report& report) {
   if (job.request.svg.empty() || (report.timeline && !finding)) return;
-  const std::string title = fmt::format(
-      "{}, cluster {}, data as {} as it may: {}", report.kernel, cluster,
-      schedule.execution.timing == machine::Timing::Latest ? "late" : "early",
-      finding ? info(finding->fault).name : "nothing undefined");
-  report.timeline = timeline_of(program, schedule,
-                                {title, finding ? what_happened(program, *finding) : ""},
-                                finding.has_value());
+  const std::string title =
+      fmt::format("{}, cluster {}, data as {} as it may: {}", report.kernel, cluster,
+                  schedule.execution.timing == machine::Timing::Latest ? "late" : "early",
+                  finding ? info(finding->fault).name : "nothing undefined");
+  report.timeline =
+      timeline_of(program, schedule, {title, finding ? what_happened(program, *finding) : ""},
+                  finding.has_value());
 }
 
 machine::Report explored(const machine::Program& program, const machine::ExploreOptions& options) {
@@ -209,27 +212,56 @@ std::string first_difference(const std::vector<Array>& arrays, const std::vector
   return "";
 }
 
-// That atomics of several CTAs come in one order or another is no fault of a kernel: sums of floats and lists to which
-// CTAs append differ by right.
-void note_difference(const std::string& element, const std::string& between, std::uint64_t number,
-                     std::vector<FindingText>& suspicions) {
-  if (element.empty()) return;
+// The array that a byte of global memory is of, and which of its elements.
+std::string element_at(const std::vector<Array>& arrays, std::uint64_t byte) {
+  for (const Array& array : arrays) {
+    if (byte < array.offset || byte - array.offset >= array.bytes) continue;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : array.shape) elements *= extent;
+    const auto element = (byte - array.offset) * static_cast<std::uint64_t>(elements) / array.bytes;
+    return fmt::format("{}[{}]", array.name, element);
+  }
+  return "a variable of the module";
+}
+
+// That atomics come in one order or another is no fault of a kernel: sums of floats and lists to which threads append
+// differ by right.
+FindingText difference_text(const std::string& element, const std::string& between,
+                            const char* whose, std::uint64_t number) {
   const FaultInfo& about = info(Fault::ResultsDiffer);
   FindingText f;
   f.fault = about.name;
-  f.severity = severity_of(FaultKind::Suspect);
+  f.severity = severity_of(about.kind);
   f.happened = fmt::format(
-      "{} leave different bits, the first at {}: no access is undefined, the CTAs come to their "
+      "{} leave different bits, the first at {}: no access is undefined, the {} come to their "
       "atomics or flags in another order",
-      between, element);
-  f.fix =
+      between, element, whose);
+  f.fix = fmt::format(
       "none, where the order is meant to be open (sums of floats by atomics, appended lists); else "
-      "fix the order of the CTAs, or give each its own place";
+      "fix the order of the {}, or give each its own place",
+      whose);
   f.source = about.source;
   f.text = fmt::format("{} {}\n{}\nfix: {}\nsource: {}", f.severity, f.fault, f.happened, f.fix,
                        f.source);
   f.cluster = f.last_cluster = number;
-  suspicions.push_back(std::move(f));
+  return f;
+}
+
+// Where one cluster alone has shown it, the grid does.
+void note_difference(const std::string& element, const std::string& between, std::uint64_t number,
+                     std::vector<FindingText>& suspicions) {
+  FindingText f = difference_text(element, between, "CTAs", number);
+  const auto same = [&](const FindingText& known) { return known.fault == f.fault; };
+  if (!element.empty() && std::ranges::none_of(suspicions, same))
+    suspicions.push_back(std::move(f));
+}
+
+// Of one cluster, with what repeats both executions.
+void add_difference(const Job& job, std::uint64_t byte, StoredSchedule stored, Report& report) {
+  FindingText f =
+      difference_text(element_at(job.arrays, byte), "two executions", "warps", stored.cluster);
+  if (can_be_stored(stored.schedule)) f.schedule = std::move(stored);
+  add_suspicion(report.suspicions, std::move(f));
 }
 
 void note_differences(const Job& job, const machine::Report& found, bool is_needed,
@@ -251,9 +283,7 @@ void note_differences(const Job& job, const machine::Report& found, bool is_need
 void run_together(const Job& job, const std::vector<std::uint8_t>& initial, bool is_needed,
                   std::vector<std::uint8_t>& global, Report& report) {
   const machine::Program program = together_program(job, initial);
-  machine::ExploreOptions options = options_of(job.request);
-  options.bits_may_differ = true;
-  machine::Report found = explored(program, options);
+  machine::Report found = explored(program, options_of(job.request));
   const std::uint64_t number = report.clusters;  // behind the last
   if (found.finding && !counts_together(*found.finding, is_needed)) return;
   report.together = found.executions;
@@ -285,6 +315,7 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
   Report report = report_of(job);
   const auto clusters = clusters_to_run(job.request.sample, report.clusters);
   const std::vector<std::uint8_t> initial = global;
+  const machine::ExploreOptions options = options_of(job.request);
   bool is_needed = false;
   progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
   for (const std::uint64_t cluster : clusters) {
@@ -293,7 +324,7 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
       break;
     }
     const machine::Program program = make_program(job.kernel, job.launch, cluster, global);
-    machine::Report found = explore_cluster(program, options_of(job.request), report);
+    machine::Report found = explore_cluster(program, options, report);
     is_needed = found.finding && waits_outside(*found.finding) && should_run_together(job, report);
     if (is_needed) break;
     for (const machine::Finding& f : found.suspicions)
@@ -304,6 +335,10 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
                   {job.identity, job.request.sample, cluster, std::move(found.schedule)});
       break;
     }
+    if (found.other_schedule)
+      add_difference(job, machine::results_differ(found.global, found.other_global).number,
+                     {job.identity, job.request.sample, cluster, std::move(*found.other_schedule)},
+                     report);
     global = std::move(found.global);
   }
   if (is_needed) {
@@ -341,8 +376,12 @@ Report replay_cluster(const Job& job, const StoredSchedule& stored,
   for (const machine::Finding& f : again.suspicions)
     add_suspicion(report.suspicions, text_of(program, f, stored.cluster));
   draw_timeline(job, program, stored.schedule, stored.cluster, again.finding, report);
-  if (again.finding) add_finding(report, program, *again.finding, stored);
-  report.has_results = !again.finding || again.finding->fault == Fault::ResultsDiffer;
+  const bool only_differs = again.finding && again.finding->fault == Fault::ResultsDiffer;
+  if (only_differs)
+    add_difference(job, again.finding->number, stored, report);
+  else if (again.finding)
+    add_finding(report, program, *again.finding, stored);
+  report.has_results = !again.finding || only_differs;
   global = again.global;
   return report;
 }

@@ -71,7 +71,10 @@ std::string verdict(const Report& r) {
 
 // How an execution with a finding is had again.
 std::string repeat_text(const Report& r) {
-  if (r.status() != 1 || r.replayed || !r.findings.front().schedule) return "";
+  const auto repeatable = [](const FindingText& f) { return f.schedule.has_value(); };
+  if (r.replayed || r.status() == 3) return "";
+  const auto& list = r.findings.empty() ? r.suspicions : r.findings;
+  if (std::none_of(list.begin(), list.end(), repeatable)) return "";
   return "\nrepeat it with: tcq run ... --replay FILE, where FILE is what --json prints\n";
 }
 
@@ -81,8 +84,10 @@ std::string text_of(const Report& r) {
   std::string text = fmt::format("{}: {}\n", r.kernel, verdict(r));
   text += fmt::format("{} instructions of warps\n", r.instructions);
   for (const FindingText& f : r.findings) text += "\n" + text_of(f) + "\n";
-  text += repeat_text(r);
+  const std::string repeat = repeat_text(r);
+  if (!r.findings.empty()) text += repeat;
   for (const FindingText& f : r.suspicions) text += "\n" + text_of(f) + "\n";
+  if (r.findings.empty()) text += repeat;
   if (!r.unmodelled.empty()) {
     text += "\nnot executed in this form, should a thread come there:\n";
     for (const std::string& line : r.unmodelled) text += "  " + line + "\n";

@@ -128,14 +128,22 @@ std::string coverage_text(const ptx::Program& program, const Request& request) {
   return text;
 }
 
+// What is left of a text that was cut would run, and leave other bits. A statement that could not be read stops a run where
+// it stands.
+void demand_whole(const std::string& file, const ptx::Program& program) {
+  const std::vector<ptx::Diagnostic>& told = program.unit.diagnostics;
+  const bool is_empty = program.functions.empty() && !program.diagnostics.empty();
+  if (!is_empty && !program.unit.is_cut) return;
+  const ptx::Diagnostic& d = is_empty ? program.diagnostics.front() : told.back();
+  throw UsageError(
+      fmt::format("{}:{}:{}: {}", shown_path(file), d.at.line, d.at.column, d.message));
+}
+
 int answer(std::span<const std::string> words, std::FILE* out, std::FILE* err) {
   const Request request = parse_request(words);
   const std::string text = read_text(request.file);
   const ptx::Program program = tcq::run::load(text);
-  if (program.functions.empty() && !program.diagnostics.empty())
-    throw UsageError(fmt::format("{}:{}:{}: {}", shown_path(request.file),
-                                 program.diagnostics[0].at.line, program.diagnostics[0].at.column,
-                                 program.diagnostics[0].message));
+  demand_whole(request.file, program);
   if (request.list) return fmt::print(out, "{}\n", list_text(program, request.file)), 0;
   if (request.coverage) return fmt::print(out, "{}\n", coverage_text(program, request)), 0;
   gemm::Progress progress(err);

@@ -141,20 +141,29 @@ StoredSchedule stored_of(const json& object) {
   return s;
 }
 
-// Of a whole answer the schedule of one finding.
+// Of a whole answer the findings, and those suspicions that can be repeated.
+std::vector<const json*> repeatable_in(const json& answer) {
+  std::vector<const json*> all;
+  if (answer["findings"].is_array())
+    for (const json& finding : answer["findings"]) all.push_back(&finding);
+  if (answer.contains("suspicions") && answer["suspicions"].is_array())
+    for (const json& f : answer["suspicions"])
+      if (f.is_object() && f.contains("schedule")) all.push_back(&f);
+  return all;
+}
+
 const json& schedule_in(const json& document, std::size_t number) {
   if (!document.is_object()) throw BadFile("is no JSON object, or not a whole one");
   if (!document.contains("findings")) {
     if (number != 1) throw BadFile("is one schedule alone: there is no other number than 1");
     return document;
   }
-  const json& findings = document["findings"];
-  if (!findings.is_array() || findings.empty())
-    throw BadFile("has no finding, and so no schedule of one");
+  const std::vector<const json*> findings = repeatable_in(document);
+  if (findings.empty()) throw BadFile("has no finding, and so no schedule of one");
   if (number > findings.size())
     throw BadFile(fmt::format("has {} finding{}: there is no number {}", findings.size(),
                               findings.size() == 1 ? "" : "s", number));
-  const json& finding = findings[number - 1];
+  const json& finding = *findings[number - 1];
   if (!finding.is_object() || !finding.contains("schedule"))
     throw BadFile(fmt::format("its finding {} has no schedule", number));
   return finding["schedule"];

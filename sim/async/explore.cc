@@ -84,7 +84,11 @@ class Explorer {
 
   void differ(const Cluster& cluster) {
     if (options_.bits_may_differ) {
-      if (report_.other_global.empty()) report_.other_global = cluster.global();
+      if (report_.other_schedule) return;
+      report_.other_global = cluster.global();
+      report_.other_schedule = report_.schedule;
+      report_.other_schedule->against = report_.schedule.execution;
+      report_.other_schedule->execution = execution_;
       return;
     }
     report_.schedule.against = report_.schedule.execution;

@@ -49,6 +49,7 @@ struct Report {
   std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
   std::vector<std::uint8_t> global;  // after the first execution
   std::vector<std::uint8_t> other_global;  // bits_may_differ: after the first that left others; empty: none
+  std::optional<Schedule> other_schedule;  // of that one, against the first
   std::uint64_t executions = 0;
   std::uint64_t instructions = 0;
   bool exhaustive = false;  // every order that matters was executed

@@ -79,13 +79,13 @@ void Lexer::skip_word() {
   while (next_ < text_.size() && is_word(text_[next_])) ++next_;
 }
 
-// 1.5e-3 is one number, 0x1e-3 three tokens, 0..3 three.
+// 1.5e-3 is one number, 0x1e-3 three tokens, 0..3 three. ptxas takes 1. and 1.e5, too.
 void Lexer::skip_number() {
   const std::size_t begin = next_;
   skip_word();
   const char second = begin + 1 < next_ ? text_[begin + 1] : '0';
   if (second != '.' && !is_digit(second) && second != 'e' && second != 'E') return;
-  if (peek(0) == '.' && is_digit(peek(1))) {
+  if (peek(0) == '.' && peek(1) != '.') {
     ++next_;
     skip_word();
   }

@@ -249,6 +249,7 @@ Unit read(std::string_view text, const ReadOptions& options) {
     ModuleReader(unit, options).read();
   } catch (const TooMany&) {
     unit.diagnostics.back().message += "; the rest is not read";
+    unit.is_cut = true;
   }
   return unit;
 }

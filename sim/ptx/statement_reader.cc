@@ -198,6 +198,7 @@ void StatementReader::read_statement() {
 
 bool StatementReader::read_one() {
   const Offset begin = cursor_.token().at;
+  const bool is_directive = cursor_.is(TokenKind::Dotted);
   if (cursor_.is_end()) return false;
   if (cursor_.is('}')) {
     if (depth_ == 0) return false;
@@ -210,7 +211,7 @@ bool StatementReader::read_one() {
     read_statement();
   } catch (const Refused& refused) {
     recover(refused, begin);
-    if (loose_) add(StatementKind::Malformed, begin);
+    if (loose_ || !is_directive) add(StatementKind::Malformed, begin);
     cursor_.take(';');
   }
   return true;
@@ -221,6 +222,7 @@ void StatementReader::read_body() {
   while (read_one()) continue;
   for (; depth_ > 0; --depth_) add(StatementKind::Close, cursor_.token().at);
   if (!cursor_.is_end()) return cursor_.advance();
+  unit_.is_cut = true;
   note(cursor_.token().at, "expected '}', got the end of the text");
 }
 

@@ -70,7 +70,7 @@ enum class StatementKind : std::uint8_t {
   Targets,      // name: .branchtargets; operands: items
   Callees,      // name: .calltargets; operands: items
   Prototype,    // name; items.first of Unit::functions
-  Malformed,    // of a loose text: there is a complaint about it
+  Malformed,    // keeps the place of what could not be read; but for directives of a whole text
 };
 
 struct Statement {
@@ -179,6 +179,7 @@ struct Unit {
   std::vector<std::uint64_t> sizes;
 
   std::vector<Diagnostic> diagnostics;  // what could not be read
+  bool is_cut = false;                  // it ends within a function, or was not read to its end
 };
 
 }  // namespace tcq::ptx

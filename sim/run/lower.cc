@@ -213,9 +213,10 @@ class Lowering {
     if (instruction.opcode == Opcode::Tcgen05St) op.gathered = place_to_gather(instruction);
     if (reads_driver(instruction)) op.action = Action::Unmodelled;
     kernel_.has_setmaxnreg |= instruction.opcode == Opcode::Setmaxnreg;
-    if (op.action == Action::Unmodelled)
-      kernel_.problems[at] =
-          std::string(program_.unit.names.text(program_.form_of(instruction).text));
+    if (op.action == Action::Unmodelled) {
+      const std::string_view word = program_.unit.names.text(program_.form_of(instruction).text);
+      kernel_.problems[at] = word.empty() ? "could not be read" : std::string(word);
+    }
     op.is_watched = is_watched(op);
     return op;
   }

@@ -144,6 +144,15 @@ TEST(Replay, RepeatsBothExecutionsThatLeftDifferentBits) {
                 std::any_of(report.schedule.against->steps.begin(),
                             report.schedule.against->steps.end(),
                             [&](const auto& s) { return s.test == result; }));
+  // Where they may differ, both are kept all the same.
+  const Report other = explore(program, {.bits_may_differ = true});
+  EXPECT_FALSE(other.finding);
+  ASSERT_TRUE(other.other_schedule);
+  const Replay again = replay(program, *other.other_schedule);
+  EXPECT_EQ(again.misfit, Misfit::None);
+  EXPECT_EQ(again.global, other.other_global);
+  ASSERT_TRUE(again.finding);
+  EXPECT_EQ(again.finding->fault, Fault::ResultsDiffer);
 }
 
 TEST(Replay, RepeatsTheBoundOnInstructions) {

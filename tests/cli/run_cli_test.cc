@@ -293,6 +293,77 @@ TEST_F(RunCli, WhatIsNotModelledHasStatusThreeAndItsLine) {
   EXPECT_EQ(ask({file, "--coverage"}).status, 0);
 }
 
+// What is left of a text runs in no case as if it were the whole.
+TEST_F(RunCli, AStatementThatCannotBeReadIsNotPassedOver) {
+  const std::string text =
+      head() + ".visible .entry k()\n{\n.reg .b32 %r<2>;\nadd.u32 %r1 2;\nret;\n}\n";
+  const std::string file = write("unread.ptx", text);
+  const Finished done = ask({file, "--grid", "1", "--block", "32"});
+  EXPECT_EQ(done.status, 3) << done.out;
+  EXPECT_NE(done.out.find("PTX line 7"), std::string::npos) << done.out;
+  EXPECT_NE(ask({file, "--coverage"}).out.find("2 of 3 instructions"), std::string::npos);
+  expect_usage({write("cut.ptx", text.substr(0, text.size() - 2)), "--grid", "1", "--block", "32"},
+               "cut.ptx:9:1: expected '}', got the end of the text");
+}
+
+// Copies a box of 8 rows of 128 bytes, and what lies in shared memory then.
+const char* const boxed = R"(.visible .entry boxed(.param .align 64 .b8 map[128], .param .u64 out)
+{
+  .reg .pred %p<3>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  .shared .align 1024 .b8 tile[1024];
+  .shared .align 8 .b64 full;
+  mov.b64 %rd1, map;
+  cvta.param.u64 %rd2, %rd1;
+  ld.param.u64 %rd3, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  mov.u32 %r3, full;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra meet;
+  mbarrier.init.shared::cta.b64 [%r3], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 %rd5, [%r3], 1024;
+  mov.u32 %r4, 0;
+  cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r4, %r4, %r4, %r4}], [%r3];
+meet:
+  bar.sync 0;
+poll:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;
+  @!%p2 bra poll;
+  shl.b32 %r5, %r1, 4;
+  add.u32 %r6, %r2, %r5;
+  cvt.u64.u32 %rd6, %r5;
+  add.u64 %rd7, %rd3, %rd6;
+  ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r6];
+  st.global.v4.u32 [%rd7], {%r7, %r8, %r9, %r10};
+  ret;
+}
+)";
+
+// An array has as many dimensions as its map.
+TEST_F(RunCli, ArraysHaveTheDimensionsOfMaps) {
+  const std::string header =
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 8, 128), }\n";
+  std::string array("\x93NUMPY\x01\x00", 8);
+  array += static_cast<char>(header.size());
+  array += '\0' + header;
+  for (int i = 0; i < 1024; ++i) array += static_cast<char>(i / 16);  // pieces of 16 bytes
+  const std::string file = write("boxed.ptx", head() + boxed);
+  const std::string x = write("x.npy", array);
+  const std::string out = folder_.file("out.npy");
+  const auto piece = [&](const std::string& swizzle, int at) {
+    const Finished done = ask({file, "--grid", "1", "--block", "64", "--arg", "def:x=" + x, "--arg",
+                               "map:x:swizzle=" + swizzle + ":box=128,8,1,1", "--arg",
+                               "out=zeros:u8:1024", "--out", "out=" + out});
+    EXPECT_EQ(done.status, 0) << done.out << done.err;
+    std::ifstream in(out, std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    return all.size() < 1024 ? -1 : static_cast<int>(all[all.size() - 1024 + 16 * at]);
+  };
+  EXPECT_EQ(piece("none", 9), 9);
+  EXPECT_EQ(piece("128B", 9), 8);  // row 1: pieces XOR 1
+}
+
 TEST_F(RunCli, AnEndlessLoopEnds) {
   const std::string file = write(
       "loop.ptx",

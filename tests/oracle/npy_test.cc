@@ -124,11 +124,24 @@ TEST(Npy, EveryDamageHasItsSentence) {
   EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (-2, 3)}"),
             "x.npy: its header is damaged at character 51: expected a size");
   EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': ()}"),
-            "x.npy: has 0 dimensions: expected 1 to 3");
-  EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 2, 3, 4)}"),
-            "x.npy: has 4 dimensions: expected 1 to 3");
+            "x.npy: has 0 dimensions: expected 1 to 5");
+  EXPECT_EQ(of("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 1, 1, 1, 2, 3)}"),
+            "x.npy: has 6 dimensions: expected 1 to 5");
   EXPECT_EQ(of("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}"),
             "x.npy: its dtype '|O' is no number of a fixed width");
+}
+
+// A tensor map has up to five dimensions, a matrix and its batch three.
+TEST(Npy, AMatrixHasAtMostThreeDimensions) {
+  const Array array =
+      parse(file_of("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 1, 2, 3)}"), "x.npy");
+  EXPECT_EQ(array.header.shape.size(), 4u);
+  try {
+    gemm::matrix_of(array, "x.npy", Type::bf16);
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "x.npy: has 4 dimensions: expected 1 to 3");
+  }
 }
 
 TEST(Npy, ShapesThatOverflowAskForNoMemory) {

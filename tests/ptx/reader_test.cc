@@ -51,6 +51,8 @@ TEST(PtxReader, ConstantsHaveOneValueInEveryForm) {
   EXPECT_EQ(operand("1.5"), "0d3FF8000000000000");
   EXPECT_EQ(operand("-1.5e0"), "0dBFF8000000000000");
   EXPECT_EQ(operand("25e-1"), "0d4004000000000000");
+  EXPECT_EQ(operand("1."), "0d3FF0000000000000");
+  EXPECT_EQ(operand("25.e-1"), "0d4004000000000000");
   EXPECT_EQ(operand("WARP_SZ"), "32");
 }
 
@@ -196,7 +198,17 @@ TEST(PtxReader, ReadingGoesOnBehindAnError) {
             "line 9, column 11: expected an operand, got ','\n");
   std::string kept;
   for (const Statement& statement : unit.statements) kept += print(unit, statement) + " ";
-  EXPECT_EQ(kept, "mov.b32 %r3, 4; { } ret; ");
+  EXPECT_EQ(kept, "  mov.b32 %r3, 4; {  } ret; ");  // the three keep their places
+}
+
+// A directive that is wrong declares nothing, and no instruction is lost with it.
+TEST(PtxReader, WrongDirectivesOfAFunctionKeepNoPlace) {
+  const std::string text = kernel(".reg .q32 %x;\n.loc 1 two 3\nret;");
+  const Unit unit = read(text);
+  EXPECT_EQ(unit.diagnostics.size(), 2U) << complaints(unit.diagnostics);
+  ASSERT_EQ(unit.statements.size(), 1U);
+  EXPECT_EQ(print(unit, unit.statements[0]), "ret;");
+  EXPECT_FALSE(unit.is_cut);
 }
 
 // The braces of a vector are none of a block.
@@ -206,8 +218,9 @@ TEST(PtxReader, AnErrorInAVectorEndsNoBlock) {
   EXPECT_EQ(complaints(unit.diagnostics),
             "line 6, column 21: expected an operand, got ','\n"
             "line 7, column 25: expected ',' or '}', got ';'\n");
-  ASSERT_EQ(unit.statements.size(), 1U);
-  EXPECT_EQ(print(unit, unit.statements[0]), "ret;");
+  ASSERT_EQ(unit.statements.size(), 3U);
+  EXPECT_EQ(unit.statements[1].kind, StatementKind::Malformed);
+  EXPECT_EQ(print(unit, unit.statements[2]), "ret;");
 }
 
 TEST(PtxReader, BehindAWrongDeclarationComesTheNext) {
@@ -240,6 +253,7 @@ TEST(PtxReader, AtMostAHundredErrorsAreTold) {
   const Unit unit = read(text);
   EXPECT_EQ(unit.diagnostics.size(), most_diagnostics);
   EXPECT_TRUE(unit.diagnostics.back().message.ends_with("; the rest is not read"));
+  EXPECT_TRUE(unit.is_cut);
 }
 
 // A text that ends early is told so, or is a shorter text.
@@ -250,7 +264,7 @@ TEST(PtxReader, EveryTextMayEndAnywhere) {
     const Program program = load(part);
     const bool in_body = part.find('{') != part.npos && size + 2 < text.size();
     if (in_body) {
-      EXPECT_FALSE(program.diagnostics.empty()) << size;
+      EXPECT_TRUE(program.unit.is_cut) << size;
     }
     for (const Diagnostic& one : program.diagnostics) EXPECT_GE(one.message.size(), 10U);
   }

@@ -12,7 +12,7 @@ endif()
 
 tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
 foreach(type bf16 f16 tf32 s8 u8 e4m3 e5m2)  # one source for each part of the table of kernels
-  foreach(part General Large Skinny)
+  foreach(part General Large Skinny Pairs)
     if(type MATCHES "^(u8|e5m2)$" AND NOT part STREQUAL General)
       continue()
     endif()
@@ -21,7 +21,7 @@ foreach(type bf16 f16 tf32 s8 u8 e4m3 e5m2)  # one source for each part of the t
     target_sources(cuda_gemm PRIVATE ${instance})
     # Spills fail the build of few rows. In the others words are while C is read, of 16-bit types at 160 columns and
     # more: 88 bytes at most.
-    if(part STREQUAL Skinny)
+    if(part MATCHES "Skinny|Pairs")
       set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-warn-spills)
     endif()
   endforeach()

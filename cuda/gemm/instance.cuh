@@ -45,12 +45,12 @@ auto large() {
       large_one<In, 128, 224, Together, 2, 1, 4>()};
 }
 
-template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
-          Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
+          int Stages, Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
           bool Grouped = false>
 Kernel skinny_one() {
-  using C =
-      SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Stages, Weights, P, InTokens, Grouped>;
+  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Mates, Stages, Weights, P,
+                         InTokens, Grouped>;
   return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>));
 }
 
@@ -58,45 +58,63 @@ template <Type In>
 auto few_rows_to_192() {
   constexpr Skinny rows = Skinny::Rows;
   return std::array{
-      skinny_one<In, rows, 1, 16, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 1, 1, 7>(),
-      skinny_one<In, rows, 1, 16, 2, 1, 10>(), skinny_one<In, rows, 1, 16, 4, 1, 5>(),
-      skinny_one<In, rows, 1, 32, 1, 1, 8>(),  skinny_one<In, rows, 1, 32, 2, 1, 8>(),
-      skinny_one<In, rows, 1, 32, 8, 1, 7>(),  skinny_one<In, rows, 2, 32, 1, 1, 5>(),
-      skinny_one<In, rows, 1, 64, 1, 1, 4>(),  skinny_one<In, rows, 1, 64, 2, 4, 6>(),
-      skinny_one<In, rows, 1, 64, 3, 1, 7>(),  skinny_one<In, rows, 2, 64, 1, 1, 8>(),
-      skinny_one<In, rows, 2, 64, 4, 1, 8>(),  skinny_one<In, rows, 2, 64, 4, 2, 7>(),
-      skinny_one<In, rows, 2, 80, 2, 1, 7>(),  skinny_one<In, rows, 2, 80, 3, 1, 6>(),
-      skinny_one<In, rows, 2, 80, 4, 1, 6>(),  skinny_one<In, rows, 2, 96, 2, 2, 6>(),
-      skinny_one<In, rows, 2, 96, 3, 1, 6>(),  skinny_one<In, rows, 2, 96, 4, 2, 5>(),
-      skinny_one<In, rows, 1, 128, 1, 4, 8>(), skinny_one<In, rows, 1, 128, 2, 1, 8>(),
-      skinny_one<In, rows, 1, 128, 3, 1, 6>(), skinny_one<In, rows, 1, 128, 8, 1, 6>(),
-      skinny_one<In, rows, 2, 128, 1, 4, 6>(), skinny_one<In, rows, 2, 128, 2, 1, 5>(),
-      skinny_one<In, rows, 2, 144, 1, 1, 6>(), skinny_one<In, rows, 2, 144, 2, 1, 4>(),
-      skinny_one<In, rows, 2, 144, 3, 1, 4>(), skinny_one<In, rows, 2, 160, 1, 2, 5>(),
-      skinny_one<In, rows, 2, 160, 1, 4, 5>(), skinny_one<In, rows, 2, 160, 2, 1, 4>(),
-      skinny_one<In, rows, 2, 176, 1, 1, 5>(), skinny_one<In, rows, 2, 176, 2, 1, 4>(),
-      skinny_one<In, rows, 2, 192, 1, 2, 5>(), skinny_one<In, rows, 2, 192, 2, 1, 4>()};
+      skinny_one<In, rows, 1, 16, 1, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 1, 1, 1, 7>(),
+      skinny_one<In, rows, 1, 16, 2, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 4, 1, 1, 5>(),
+      skinny_one<In, rows, 1, 32, 1, 1, 1, 8>(),  skinny_one<In, rows, 1, 32, 2, 1, 1, 8>(),
+      skinny_one<In, rows, 1, 32, 8, 1, 1, 7>(),  skinny_one<In, rows, 2, 32, 1, 1, 1, 5>(),
+      skinny_one<In, rows, 1, 64, 1, 1, 1, 4>(),  skinny_one<In, rows, 1, 64, 2, 4, 1, 6>(),
+      skinny_one<In, rows, 1, 64, 3, 1, 1, 7>(),  skinny_one<In, rows, 2, 64, 1, 1, 1, 8>(),
+      skinny_one<In, rows, 2, 64, 4, 1, 1, 8>(),  skinny_one<In, rows, 2, 80, 2, 1, 1, 7>(),
+      skinny_one<In, rows, 2, 80, 3, 1, 1, 6>(),  skinny_one<In, rows, 2, 96, 4, 2, 1, 5>(),
+      skinny_one<In, rows, 1, 128, 1, 4, 1, 8>(), skinny_one<In, rows, 1, 128, 2, 1, 1, 8>(),
+      skinny_one<In, rows, 1, 128, 3, 1, 1, 6>(), skinny_one<In, rows, 1, 128, 8, 1, 1, 6>(),
+      skinny_one<In, rows, 2, 128, 1, 4, 1, 6>(), skinny_one<In, rows, 2, 144, 1, 1, 1, 6>(),
+      skinny_one<In, rows, 2, 144, 1, 2, 1, 6>(), skinny_one<In, rows, 2, 144, 2, 1, 1, 4>(),
+      skinny_one<In, rows, 2, 160, 2, 1, 1, 4>(), skinny_one<In, rows, 2, 176, 1, 1, 1, 5>(),
+      skinny_one<In, rows, 2, 176, 2, 1, 1, 4>(), skinny_one<In, rows, 2, 192, 1, 2, 1, 5>()};
+}
+
+// Tiles in pairs that share their weights: one tile of tokens is not enough, and weights are what is read most.
+template <Type In>
+auto few_rows_in_pairs() {
+  constexpr Skinny rows = Skinny::Rows;
+  const auto all = std::array{
+      skinny_one<In, rows, 1, 64, 4, 1, 2, 8>(), skinny_one<In, rows, 1, 128, 1, 1, 2, 8>(),
+      skinny_one<In, rows, 2, 64, 2, 1, 2, 8>(), skinny_one<In, rows, 2, 80, 1, 1, 2, 8>(),
+      skinny_one<In, rows, 2, 80, 4, 1, 2, 6>(), skinny_one<In, rows, 2, 96, 1, 1, 2, 8>(),
+      skinny_one<In, rows, 2, 160, 1, 1, 2, 6>()};
+  if constexpr (bits(In) == 16 || is_fp8(In))
+    return joined(
+        all,
+        std::array{
+            skinny_one<In, rows, 1, 64, 1, 1, 2, 8>(), skinny_one<In, rows, 1, 64, 2, 1, 2, 8>(),
+            skinny_one<In, rows, 1, 104, 2, 1, 2, 8>(), skinny_one<In, rows, 2, 64, 4, 1, 2, 8>(),
+            skinny_one<In, rows, 2, 72, 1, 1, 2, 8>(), skinny_one<In, rows, 2, 80, 2, 1, 2, 7>(),
+            skinny_one<In, rows, 2, 88, 1, 1, 2, 8>(), skinny_one<In, rows, 2, 96, 2, 1, 2, 7>(),
+            skinny_one<In, rows, 2, 112, 2, 1, 2, 6>(), skinny_one<In, rows, 2, 120, 1, 1, 2, 7>(),
+            skinny_one<In, rows, 2, 128, 1, 1, 2, 7>(), skinny_one<In, rows, 2, 136, 1, 1, 2, 6>(),
+            skinny_one<In, rows, 2, 152, 1, 1, 2, 6>(), skinny_one<In, rows, 2, 176, 1, 1, 2, 5>(),
+            skinny_one<In, rows, 3, 72, 1, 1, 2, 6>(), skinny_one<In, rows, 3, 104, 1, 1, 2, 6>()});
+  else
+    return all;
 }
 
 // FP8 has no register for 208 tokens.
 template <Type In>
 auto few_rows() {
   constexpr Skinny rows = Skinny::Rows;
-  const auto all = joined(
-      few_rows_to_192<In>(),
-      std::array{skinny_one<In, rows, 2, 208, 1, 1, 5>(), skinny_one<In, rows, 2, 208, 2, 1, 4>()});
-  if constexpr (bits(In) == 16)
-    return joined(all, std::array{skinny_one<In, rows, 2, 144, 1, 2, 6>()});
+  if constexpr (is_fp8(In))
+    return few_rows_to_192<In>();
   else
-    return all;
+    return joined(few_rows_to_192<In>(), std::array{skinny_one<In, rows, 2, 208, 1, 1, 1, 5>()});
 }
 
 template <Type In>
 auto few_columns() {
   constexpr Skinny columns = Skinny::Columns;
   return std::array{
-      skinny_one<In, columns, 1, 32, 1, 1, 5>(), skinny_one<In, columns, 1, 32, 2, 1, 8>(),
-      skinny_one<In, columns, 1, 64, 1, 1, 6>(), skinny_one<In, columns, 1, 64, 3, 1, 7>()};
+      skinny_one<In, columns, 1, 32, 1, 1, 1, 5>(), skinny_one<In, columns, 1, 32, 2, 1, 1, 8>(),
+      skinny_one<In, columns, 1, 64, 1, 1, 1, 6>(), skinny_one<In, columns, 1, 64, 3, 1, 1, 7>()};
 }
 
 template <Type In, Promotion P = Promotion::None, Type InB = In, bool Grouped = false>
@@ -115,19 +133,22 @@ auto other_majors() {
   return std::array{large_one<In, 128, 128, PingPong, 1, 2, 6, k, mn>(),
                     large_one<In, 128, 128, PingPong, 1, 2, 6, mn, k>(),
                     large_one<In, 128, 128, PingPong, 1, 2, 6, mn, mn>(),
-                    skinny_one<In, rows, 1, 16, 1, 1, 10, mn>(),
-                    skinny_one<In, rows, 1, 16, 2, 1, 10, mn>(),
-                    skinny_one<In, rows, 1, 16, 4, 1, 5, mn>(),
-                    skinny_one<In, rows, 1, 32, 2, 1, 8, mn>(),
-                    skinny_one<In, rows, 1, 32, 8, 1, 7, mn>(),
-                    skinny_one<In, rows, 1, 64, 3, 1, 7, mn>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 8, mn>(),
-                    skinny_one<In, rows, 2, 64, 3, 1, 8, mn>(),
-                    skinny_one<In, rows, 2, 96, 2, 1, 6, mn>(),
-                    skinny_one<In, rows, 2, 128, 2, 1, 5, mn>(),
-                    skinny_one<In, rows, 2, 160, 1, 1, 6, mn>(),
-                    skinny_one<In, rows, 2, 192, 2, 1, 4, mn>(),
-                    skinny_one<In, rows, 2, 256, 1, 1, 4, mn>()};
+                    skinny_one<In, rows, 1, 16, 1, 1, 1, 10, mn>(),
+                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, mn>(),
+                    skinny_one<In, rows, 1, 16, 4, 1, 1, 5, mn>(),
+                    skinny_one<In, rows, 1, 32, 2, 1, 1, 8, mn>(),
+                    skinny_one<In, rows, 1, 32, 8, 1, 1, 7, mn>(),
+                    skinny_one<In, rows, 1, 64, 3, 1, 1, 7, mn>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, mn>(),
+                    skinny_one<In, rows, 2, 64, 3, 1, 1, 8, mn>(),
+                    skinny_one<In, rows, 2, 160, 1, 1, 1, 6, mn>(),
+                    skinny_one<In, rows, 2, 72, 1, 1, 2, 8, mn>(),
+                    skinny_one<In, rows, 2, 120, 1, 1, 2, 7, mn>(),
+                    skinny_one<In, rows, 2, 136, 1, 1, 2, 6, mn>(),
+                    skinny_one<In, rows, 2, 160, 1, 1, 2, 6, mn>(),
+                    skinny_one<In, rows, 2, 64, 2, 1, 2, 8, mn>(),
+                    skinny_one<In, rows, 2, 96, 2, 1, 2, 7, mn>(),
+                    skinny_one<In, rows, 2, 112, 2, 1, 2, 6, mn>()};
 }
 
 // FP8, chosen by the times of cuda/NOTES.md, "FP8 on an H200".
@@ -151,15 +172,34 @@ auto promoting_few_rows() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::EachColumn;
-  return std::array{
-      skinny_one<In, rows, 1, 16, 1, 1, 10, k, P>(), skinny_one<In, rows, 1, 16, 4, 1, 5, k, P>(),
-      skinny_one<In, rows, 1, 32, 2, 1, 8, k, P>(),  skinny_one<In, rows, 1, 32, 8, 1, 7, k, P>(),
-      skinny_one<In, rows, 2, 64, 1, 1, 8, k, P>(),  skinny_one<In, rows, 1, 64, 3, 1, 7, k, P>(),
-      skinny_one<In, rows, 2, 64, 4, 1, 8, k, P>(),  skinny_one<In, rows, 2, 96, 2, 2, 6, k, P>(),
-      skinny_one<In, rows, 2, 128, 2, 1, 5, k, P>(), skinny_one<In, rows, 2, 128, 1, 4, 6, k, P>(),
-      skinny_one<In, rows, 1, 16, 2, 1, 10, k, P>(), skinny_one<In, rows, 1, 64, 2, 1, 8, k, P>(),
-      skinny_one<In, rows, 1, 64, 2, 4, 6, k, P>(),  skinny_one<In, rows, 2, 80, 3, 1, 6, k, P>(),
-      skinny_one<In, rows, 1, 128, 2, 1, 8, k, P>(), skinny_one<In, rows, 1, 128, 3, 1, 6, k, P>()};
+  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 1, 10, k, P>(),
+                    skinny_one<In, rows, 1, 16, 4, 1, 1, 5, k, P>(),
+                    skinny_one<In, rows, 1, 32, 2, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 1, 32, 8, 1, 1, 7, k, P>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 1, 64, 3, 1, 1, 7, k, P>(),
+                    skinny_one<In, rows, 2, 64, 4, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 2, 128, 2, 1, 1, 5, k, P>(),
+                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, k, P>(),
+                    skinny_one<In, rows, 1, 64, 2, 4, 1, 6, k, P>(),
+                    skinny_one<In, rows, 1, 128, 2, 1, 1, 8, k, P>()};
+}
+
+template <Type In>
+auto promoting_in_pairs() {
+  constexpr Skinny rows = Skinny::Rows;
+  constexpr Major k = Major::K;
+  constexpr Promotion P = Promotion::EachColumn;
+  return std::array{skinny_one<In, rows, 1, 64, 1, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 1, 64, 2, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 1, 96, 1, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 1, 128, 2, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 2, 72, 1, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 2, 80, 1, 1, 2, 8, k, P>(),
+                    skinny_one<In, rows, 2, 80, 2, 1, 2, 7, k, P>(),
+                    skinny_one<In, rows, 2, 104, 1, 1, 2, 7, k, P>(),
+                    skinny_one<In, rows, 2, 112, 2, 1, 2, 6, k, P>()};
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.
@@ -167,10 +207,10 @@ template <Type In, Promotion P>
 auto grouped_few_rows() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
-  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 10, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 32, 1, 1, 8, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 8, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 128, 1, 1, 5, k, P, In, true>()};
+  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 1, 10, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 32, 1, 1, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 128, 1, 1, 1, 5, k, P, In, true>()};
 }
 
 template <Type In>
@@ -214,7 +254,9 @@ auto rows_of() {
   else if constexpr (In == Type::e4m3 && P == Part::Large)
     return joined(large<In>(), promoting_large<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Skinny)
-    return joined(few_rows_to_192<In>(), promoting_few_rows<In>());
+    return joined(few_rows<In>(), promoting_few_rows<In>());
+  else if constexpr (In == Type::e4m3 && P == Part::Pairs)
+    return joined(few_rows_in_pairs<In>(), promoting_in_pairs<In>());
   else if constexpr (In == Type::e4m3)
     return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
                   grouped_promoting<In>());
@@ -226,6 +268,8 @@ auto rows_of() {
     return large<In>();
   else if constexpr (P == Part::Skinny)
     return joined(few_rows<In>(), few_columns<In>());
+  else if constexpr (P == Part::Pairs)
+    return few_rows_in_pairs<In>();
   else if constexpr (bits(In) == 16)
     return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>());
   else if constexpr (In == Type::u8)

@@ -128,8 +128,8 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .block_n = rows ? C::weights : C::tokens,
           .block_k = C::block_k,
           .turns = Turns::Together,
-          .cluster_m = rows ? 1 : C::peers,
-          .cluster_n = rows ? C::peers : 1,
+          .cluster_m = rows ? C::mates : C::peers,
+          .cluster_n = rows ? C::peers : C::mates,
           .stages = C::stages,
           .box_rows_a = rows ? C::B::box_rows : C::A::box_rows,
           .box_rows_b = rows ? C::A::box_rows : C::B::box_rows,
@@ -148,8 +148,9 @@ constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n *
 std::string name(const Kernel& kernel);
 
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
-// for few rows or columns of D. Each pair is a source of its own, made from instances.cu.in.
-enum class Part { General, Large, Skinny };
+// for few rows or columns of D, alone or in pairs of tiles. Each type and part is a source of its own, made from
+// instances.cu.in.
+enum class Part { General, Large, Skinny, Pairs };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

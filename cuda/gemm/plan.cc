@@ -54,6 +54,7 @@ using Resident = int (*)(const Kernel&, const Device&);
 std::int64_t clusters_by_count(int size, int sm_count) {
   const std::int64_t all = sm_count / size;
   if (size == 3) return all * 39 / 44;
+  if (size > 6) return all * 15 / 16;
   return size > 2 ? all * 30 / 33 : all;
 }
 

@@ -4,8 +4,8 @@
 // With few rows it computes the transpose of D's tile and writes it transposed back. K is split among
 // the Split CTAs of a cluster; each sends the sums of all but its own slice of rows to their owners,
 // who add them in ascending order of K. One tile for each cluster: a small problem is over after one
-// wave, and two CTAs of an SM hide each other's beginning and end. Peers tiles side by side share a
-// cluster and their rows of D, of which each CTA loads a part for all.
+// wave, and two CTAs of an SM hide each other's beginning and end. Tiles of a cluster may share tokens (peers)
+// or weights (mates), of which each CTA then loads a part for all.
 //
 // Short kernels overlap: the next one in the stream starts while this one still loads, and brings its
 // first weights to L2. Whether a cluster's CTAs may exit: tests/async/gemm_split_program_test.cc.
@@ -38,10 +38,11 @@
 
 namespace tcq::gemm {
 
-// Of a CTA in its cluster: which part of K, and which of the neighbouring tiles.
+// Of a CTA in its cluster: which part of K, and which of the neighbouring tiles, along the weights and the tokens.
 struct SkinnyRank {
   int split;
   int peer;
+  int mate;
 };
 
 // The first weight and the first token of a CTA's tile, their matrices, and the row behind the last one of the group.
@@ -56,26 +57,39 @@ struct SkinnyTile {
 template <class C>
 __device__ __forceinline__ SkinnyRank skinny_rank() {
   const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
-  return {rank % C::split, rank / C::split};
+  const int tile = rank / C::split;
+  return {rank % C::split, tile % C::peers, tile / C::peers};
 }
 
 // The rank in the cluster of the CTA with another part of K of the same tile.
 template <class C>
 __device__ __forceinline__ std::uint32_t owner_of(SkinnyRank rank, std::uint32_t split) {
-  return split + static_cast<std::uint32_t>(rank.peer * C::split);
+  return split + static_cast<std::uint32_t>((rank.mate * C::peers + rank.peer) * C::split);
+}
+
+// The CTAs with the same part of K and the same tokens, or the same weights.
+template <class C>
+__device__ __forceinline__ std::uint16_t tokens_mask(SkinnyRank rank) {
+  return multicast_mask(rank.mate * C::peers * C::split + rank.split, C::split, C::peers);
+}
+template <class C>
+__device__ __forceinline__ std::uint16_t weights_mask(SkinnyRank rank) {
+  return multicast_mask(rank.peer * C::split + rank.split, C::peers * C::split, C::mates);
 }
 
 // Half a ring of weights for L2, which may read memory that the kernel ahead still writes. Not where
 // several CTAs read the same ones: the requests would only delay the loads.
 template <class C>
 __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const SkinnyTile& tile,
-                                                 BlockRange range, const Arguments& arguments) {
+                                                 BlockRange range, SkinnyRank rank,
+                                                 const Arguments& arguments) {
   if (C::grouped || !arguments.overlaps || arguments.walk.schedule.cols > 1) return;
+  constexpr int boxes = static_cast<int>(C::A::boxes_per_cta);
   const int ready = range.first + C::stages / 2;
   for (int block = range.first; block < range.end && block < ready; ++block)
-    for (int box = 0; box < static_cast<int>(C::A::boxes_per_cta); ++box)
-      ptx::tma_prefetch(
-          &map_w, box_start<typename C::A>(tile.weight, box, block * C::block_k, tile.batch_w));
+    for (int box = 0; box < boxes; ++box)
+      ptx::tma_prefetch(&map_w, box_start<typename C::A>(tile.weight, rank.mate * boxes + box,
+                                                         block * C::block_k, tile.batch_w));
 }
 
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
@@ -88,7 +102,6 @@ __device__ __forceinline__ void produce_skinny(const OperandMaps& map_w, const O
   constexpr Edge edge_x = C::grouped ? Edge::Whole : Edge::Cut;
   const int last_alone = arguments.overlaps ? range.end - C::stages : range.end - 1;
   const int lets_in = last_alone > range.first ? last_alone : range.first;
-  const std::uint16_t mask = multicast_mask(rank.split, C::split, C::peers);
   const int weights_end = C::transposes ? arguments.n : tile.rows_end;
   const int tokens_end = C::transposes ? tile.rows_end : arguments.n;
   Ring<C::stages> ring;
@@ -102,23 +115,25 @@ __device__ __forceinline__ void produce_skinny(const OperandMaps& map_w, const O
     const int k = block * C::block_k;
     ptx::mbarrier_arrive_expect_tx(full, loaded_bytes<typename C::A, Edge::Cut>(left_w) +
                                              loaded_bytes<typename C::B, edge_x>(left_x));
-    load_tile<typename C::A, Edge::Cut>(map_w, stage, tile.weight, left_w, k, tile.batch_w, 0, 0,
-                                        full);
+    load_tile<typename C::A, Edge::Cut>(map_w, stage, tile.weight, left_w, k, tile.batch_w,
+                                        rank.mate, weights_mask<C>(rank), full);
     load_tile<typename C::B, edge_x>(map_x, stage + C::A::bytes, tile.token, left_x, k,
-                                     tile.batch_x, rank.peer, mask, full);
+                                     tile.batch_x, rank.peer, tokens_mask<C>(rank), full);
     ring.advance();
     if (block == lets_in) ptx::grid_launch_dependents();
   }
 }
 
-// Every warp tells every CTA whose loads write to this stage: its peers.
+// Every warp tells every CTA whose loads write to this stage: its peers and its mates.
 template <class C>
 __device__ __forceinline__ void release_skinny(std::uint32_t empty, SkinnyRank rank) {
+  static_assert(C::peers == 1 || C::mates == 1, "in both directions: nobody needed it");
   const std::uint32_t lane = threadIdx.x % 32;
-  if constexpr (C::peers == 1) {
+  constexpr std::uint32_t sharers = C::peers * C::mates;
+  if constexpr (sharers == 1) {
     if (lane == 0) ptx::mbarrier_arrive(empty);
   } else {
-    if (lane < C::peers)
+    if (lane < sharers)
       ptx::mbarrier_arrive_cluster_relaxed(
           ptx::map_shared(empty, static_cast<std::uint32_t>(rank.split) + lane * C::split));
   }
@@ -424,7 +439,7 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
   if constexpr (C::split > 1) {
     exchange<C>(d, total, shared, barriers, consumer, rank);
   } else {
-    if constexpr (C::peers > 1) {
+    if constexpr (C::cluster > 1) {
       ptx::cluster_wait();
       ptx::cluster_arrive_relaxed();
     }
@@ -450,6 +465,7 @@ __device__ __forceinline__ bool find_tile(const Arguments& arguments, SkinnyRank
     static_assert(C::transposes, "a group has few rows");
     constexpr int beyond = 1073741824;  // 2^30
     ptx::grid_wait();                   // sizes are written by kernels ahead
+    static_assert(C::mates == 1, "tiles beside each other may be of two groups");
     GroupTiles<C::tokens, C::weights * C::peers> tiles(arguments, cluster, beyond);
     TilePlace place;
     if (!tiles.next(place)) return false;
@@ -457,8 +473,8 @@ __device__ __forceinline__ bool find_tile(const Arguments& arguments, SkinnyRank
             place.rows_end};
   } else {
     const TileAt at = arguments.walk.at(cluster);
-    tile = {(at.row * C::peers + rank.peer) * C::weights, at.col * C::tokens, at.batch, at.batch,
-            arguments.m};
+    tile = {(at.row * C::peers + rank.peer) * C::weights,
+            (at.col * C::mates + rank.mate) * C::tokens, at.batch, at.batch, arguments.m};
   }
   return true;
 }
@@ -483,7 +499,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     ptx::prefetch_map(&map_x.rest);
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(barriers.full(s), 1);
-      ptx::mbarrier_init(barriers.empty(s), C::peers * C::consumer_threads / 32);
+      ptx::mbarrier_init(barriers.empty(s), C::peers * C::mates * C::consumer_threads / 32);
     }
     for (int c = 0; C::split > 1 && c < C::consumers; ++c) {
       ptx::mbarrier_init(barriers.full(2 * C::stages + c), 1);
@@ -498,15 +514,15 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     consume_skinny<C>(map_d, arguments, shared, barriers, tile, range, rank);
   } else {
     // Nothing is sent to a peer before its mbarriers are ready.
-    if constexpr (C::peers > 1) ptx::cluster_wait();
+    if constexpr (C::peers * C::mates > 1) ptx::cluster_wait();
     if (threadIdx.x == C::consumer_threads) {
-      prefetch_weights<C>(map_w.whole, tile, range, arguments);
+      prefetch_weights<C>(map_w.whole, tile, range, rank, arguments);
       ptx::grid_wait();
       produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments);
     }
     __syncwarp();
     if constexpr (C::cluster > 1) {
-      if constexpr (C::peers == 1) ptx::cluster_wait();
+      if constexpr (C::peers * C::mates == 1) ptx::cluster_wait();
       ptx::cluster_arrive_relaxed();
     }
   }

@@ -18,9 +18,9 @@ constexpr int largest_divisor(int value, int most) {
 }
 
 // `In` is the weights' type, `InTokens` the other operand's.
-template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Stages,
-          Major Weights = Major::K, Promotion Promotes = Promotion::None, Type InTokens = In,
-          bool Grouped = false>
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
+          int Stages, Major Weights = Major::K, Promotion Promotes = Promotion::None,
+          Type InTokens = In, bool Grouped = false>
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InTokens;
@@ -31,15 +31,16 @@ struct SkinnyConfig {
   static constexpr bool transposes = Few == Skinny::Rows;
   static constexpr int tokens = Tokens;
   static constexpr int split = Split;
-  static constexpr int peers = Peers;  // tiles of a cluster, side by side
-  static constexpr int cluster = Split * Peers;
+  static constexpr int peers = Peers;  // tiles of a cluster with the same tokens
+  static constexpr int mates = Mates;  // and with the same weights
+  static constexpr int cluster = Split * Peers * Mates;
   static constexpr int stages = Stages;
   static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   static constexpr int threads = consumer_threads + 32;
 
-  using A = OperandTile<In, Weights, weights, 1>;
+  using A = OperandTile<In, Weights, weights, Mates>;
   using B = OperandTile<InTokens, Major::K, Tokens, Peers>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);

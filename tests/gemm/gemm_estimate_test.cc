@@ -25,8 +25,9 @@ constexpr Device h100 = {};
 struct Key {
   std::string type;
   std::int64_t m, n, k;
-  std::string epilogue;  // as bench_gemm takes it; of e4m3 the scaling
-  std::string set;       // as in the file's head
+  std::string
+      epilogue;  // as bench_gemm takes it; of e4m3 the scaling; KM: row-major B; f32: the type of D
+  std::string set;  // as in the file's head
 
   friend auto operator<=>(const Key&, const Key&) = default;
 };
@@ -68,6 +69,8 @@ Problem problem_of(const Key& key) {
   p.has_bias = key.epilogue.starts_with("bias");
   p.beta = key.epilogue == "c" ? 1.0f : 0.0f;
   if (key.epilogue == "bias+gelu") p.activation = Activation::Gelu;
+  if (key.epilogue == "KM") p.major_b = Major::MN;
+  if (key.epilogue == "f32") p.out = Type::f32;
   return p;
 }
 
@@ -109,7 +112,8 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
     return std::exp(logs.at(set).first / static_cast<double>(logs.at(set).second));
   };
   EXPECT_LT(mean("suite"), 1.015);
-  for (const char* set : {"middle", "drawn", "epilogue", "fp8", "fp8blocks"})
+  for (const char* set :
+       {"middle", "drawn", "types", "epilogue", "fp8", "fp8blocks", "major", "wide"})
     EXPECT_LT(mean(set), 1.025) << set;
 }
 

@@ -38,12 +38,13 @@ TEST_F(EdgePtx, LargeTiles) {
       expect_every_bit(kernel, s, seed++);
 }
 
-TEST_F(EdgePtx, TokensOfPeers) {
-  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 1, 2, 3);
-  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 2, 2, 3);
-  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 1, 1, 3);
+TEST_F(EdgePtx, TokensOfPeersAndWeightsOfMates) {
+  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 1, 2, 1, 3);
+  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 2, 2, 1, 3);
+  const TestKernel mates = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 24, 1, 1, 2, 3);
+  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 1, 1, 1, 3);
   std::uint64_t seed = 21;
-  for (const TestKernel& kernel : {peers, split, columns})
+  for (const TestKernel& kernel : {peers, split, mates, columns})
     for (const Size& s : {Size{31, 190, 584}, Size{49, 65, 584}, Size{3, 129, 640}})
       expect_every_bit(kernel, s, seed++);
 }
@@ -51,18 +52,22 @@ TEST_F(EdgePtx, TokensOfPeers) {
 TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
   const TestKernel large =
       TCQ_LARGE(Type::f16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 3);
-  oracle::Gemm g{.m = 136, .n = 72, .k = 328, .in = Type::f16, .out = Type::f16};
-  g.major_a = g.major_b = Major::MN;
-  g = with_strides(g, 0, 0, 0);
-  GemmKernelRun run(with_releases(large.ptx()), large.row, make_case(g, false, Values::Near, 41),
-                    problem_of(g, false), 1);
-  ASSERT_EQ(run.go(1), Fault::None) << run.run().place();
-  EXPECT_EQ(run.differing(), 0u);
+  const TestKernel mates = TCQ_SKINNY(Type::f16, gemm::Skinny::Rows, 2, 72, 1, 1, 2, 3, Major::MN);
+  for (const TestKernel& kernel : {large, mates}) {
+    oracle::Gemm g{.m = 136, .n = 72, .k = 328, .in = Type::f16, .out = Type::f16};
+    g.major_a = kernel.row.major_a;
+    g.major_b = kernel.row.major_b;
+    g = with_strides(g, 0, 0, 0);
+    GemmKernelRun run(with_releases(kernel.ptx()), kernel.row,
+                      make_case(g, false, Values::Near, 41), problem_of(g, false), 1);
+    ASSERT_EQ(run.go(1), Fault::None) << name(kernel.row) << ": " << run.run().place();
+    EXPECT_EQ(run.differing(), 0u) << name(kernel.row);
+  }
 }
 
 // Behind the first round of stages the rows inside come by the map of their own height: without that map, no result.
 TEST_F(EdgePtx, WhatIsLeftOverComesByItsOwnMap) {
-  const TestKernel kernel = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 1, 1, 3);
+  const TestKernel kernel = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 1, 1, 1, 3);
   const auto fault_without = [&](int k) {
     const oracle::Gemm g =
         with_strides({.m = 31, .n = 64, .k = k, .in = Type::bf16, .out = Type::bf16}, 0, 0, 0);

@@ -146,7 +146,7 @@ TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {
 }
 
 TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
-  const TestKernel kernel = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 1, 4, Major::K,
+  const TestKernel kernel = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 1, 1, 4, Major::K,
                                        gemm::Promotion::EachColumn);
   expect_right(kernel, {.m = 32, .n = 128, .k = 512, .scales = blocks}, 1, 1);
   expect_right(kernel, {.m = 19,
@@ -161,7 +161,7 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
                         .scales = {Scaling::Vector128, Major::K, Major::MN},
                         .has_bias = true,
                         .activation = Activation::Gelu});
-  const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 4);
+  const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 1, 4);
   expect_right(chain, {.m = 60, .n = 100, .k = 700, .scales = {Scaling::RowColumn}});
   expect_right(chain, {.m = 60,
                        .n = 100,

@@ -67,13 +67,14 @@ TEST_F(GemmPtx, TheRelaxedArrivalsOfAClusterAreFound) {
   EXPECT_EQ(right.differing(), 0u);
 }
 
-// Few rows and few columns, K split, tokens multicast: with a cluster's arrivals as they should be.
+// Few rows and few columns, K split, tokens or weights multicast: with a cluster's arrivals as they should be.
 TEST_F(GemmPtx, EveryBitOfFewRowsAndColumns) {
-  const TestKernel rows = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 7);
-  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 64, 3, 1, 4);
-  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 2, 4);
-  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 2, 1, 4);
-  for (const TestKernel& kernel : {rows, split, peers, columns}) {
+  const TestKernel rows = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 7);
+  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 64, 3, 1, 1, 4);
+  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 2, 1, 4);
+  const TestKernel mates = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 40, 2, 1, 2, 4);
+  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 2, 1, 1, 4);
+  for (const TestKernel& kernel : {rows, split, peers, mates, columns}) {
     for (const WayOut& way : {WayOut{}, WayOut{.wide = true, .by_threads = true},
                               WayOut{.gated = true, .biased = true}}) {
       GemmKernelRun gemm = run_of(with_releases(kernel.ptx()), kernel, {70, 200, 456, way});

@@ -58,8 +58,7 @@ class Install : public testing::Test {
 TemporaryFolder* Install::folder_ = nullptr;
 
 TEST_F(Install, AnotherProjectFindsThePackage) {
-  const std::string cuda =
-      !has_cuda ? "" : " -DEXAMPLE_CUDA=ON -DCMAKE_CUDA_COMPILER=" TCQ_NVCC;
+  const std::string cuda = !has_cuda ? "" : " -DEXAMPLE_CUDA=ON -DCMAKE_CUDA_COMPILER=" TCQ_NVCC;
   const Finished built =
       build("found", "-DCMAKE_PREFIX_PATH='" + folder_->file("prefix") + "'" + cuda);
   ASSERT_EQ(built.status, 0) << built.out << built.err;
@@ -112,7 +111,8 @@ TEST_F(Install, TheGemmNeedsNoneOfTheOraclesPackages) {
   const std::string off = "cmake -S '" + sources() + "' -DTCQ_ORACLE=OFF" + without_packages();
   const Finished built =
       shell(off + " -DTCQ_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug -B '" + at + "' && cmake --build '" +
-            at + "' && cmake --install '" + at + "' --prefix '" + at + "/prefix'");
+            at + "' --target tcq_installable && cmake --install '" + at + "' --prefix '" + at +
+            "/prefix' && cmake --build '" + at + "'");
   ASSERT_EQ(built.status, 0) << built.out << built.err;
   const Finished used = build(
       "facts", "-DEXAMPLE_ORACLE=OFF -DCMAKE_PREFIX_PATH='" + at + "/prefix'" + without_packages());

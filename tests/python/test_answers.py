@@ -142,7 +142,7 @@ def test_pictures_are_the_command_lines():
 def test_refusals_are_exceptions_with_the_sentence(kind, call):
     with pytest.raises(tcq.Error) as caught:
         call()
-    assert isinstance(caught.value, kind)
+    assert type(caught.value) is kind
     assert len(str(caught.value)) > 10 and "\n" not in str(caught.value).strip()
 
 

@@ -9,6 +9,9 @@
 #
 # machine, oracle and the command are not there with TCQ_ORACLE=OFF.
 #
+# The target tcq_installable builds what is installed and nothing else: without it, or everything, `cmake --install` finds
+# no libraries.
+#
 # Libraries lie in a folder of their own: their names are the folders' here. example/ is a project outside that
 # uses all of it (tests/cli/install_test.cc). Next: tcqConfig.cmake.in
 include(GNUInstallDirs)
@@ -16,11 +19,19 @@ include(CMakePackageConfigHelpers)
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/tcq)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/tcq)
 
+add_custom_target(tcq_installable)
+
 # tcq_export(SET TARGETS...): so that a user of one set needs nothing of what the others were built with.
 function(tcq_export set)
   foreach(target ${ARGN})
     target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${headers}>)
     target_compile_features(${target} INTERFACE cxx_std_20)
+  endforeach()
+  foreach(target ${ARGN})
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL INTERFACE_LIBRARY)
+      add_dependencies(tcq_installable ${target})
+    endif()
   endforeach()
   install(TARGETS ${ARGN} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tcq)
   install(EXPORT ${set} FILE ${set}.cmake NAMESPACE tcq:: DESTINATION ${config})
@@ -48,6 +59,7 @@ if(TCQ_HAVE_CUDA)
   add_library(tcq::gemm ALIAS cuda_gemm)
   add_library(tcq::gemm_c ALIAS gemm_c)
   target_include_directories(gemm_c INTERFACE $<INSTALL_INTERFACE:${headers}>)
+  add_dependencies(tcq_installable gemm_c)
   install(TARGETS gemm_c EXPORT tcq_gemm_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tcq_gemm_c FILE tcq_gemm_c.cmake NAMESPACE tcq:: DESTINATION ${config})
   file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -79,6 +91,7 @@ add_custom_command(OUTPUT ${page_files} DEPENDS tcq ${CMAKE_CURRENT_LIST_DIR}/pa
   COMMAND ${CMAKE_COMMAND} -DTCQ=$<TARGET_FILE:tcq> -DOUTPUT=${written} -P ${CMAKE_CURRENT_LIST_DIR}/pages.cmake
   VERBATIM)
 add_custom_target(tcq_pages ALL DEPENDS ${page_files})
+add_dependencies(tcq_installable tcq tcq_pages)
 install(TARGETS tcq RUNTIME)
 install(FILES ${written}/man/tcq.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${written}/completion/bash RENAME tcq

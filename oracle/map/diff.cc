@@ -5,7 +5,8 @@
 // answer says how far, and whether a permutation of the columns (of K, if B's rows are read in the same
 // order) keeps them at home. Layouts are told apart by their opcodes, as they come in one line. The Maps
 // are asked.h's, nothing here knows a layout. What tcgen05.ld loads is taken for a matrix whose rows are
-// the lanes that are read, a cell an element. Example: D of wgmma.m64n64k16 with f32, and A of the same with bf16: A
+// the lanes that are read, a cell an element; what ldmatrix loads has the width of what it is compared
+// with, as it moves bits: its 16 are two elements of fp8, or half a tf32 one. Example: D of wgmma.m64n64k16 with f32, and A of the same with bf16: A
 // register 0 is D registers 0 and 1.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,17 +36,80 @@ struct Layout {
   int rows, cols, bits;
   std::function<Coords(int row, int col)> place;  // thread, register, part
   std::string note = {};                          // what is taken for granted
+  std::string apart = {};                         // why no element has a place, else empty
+};
+
+// The width of an element, and that of a unit which the instruction moves whole.
+struct Widths {
+  int element, unit;
+};
+
+// Of a row of memory that an instruction moves in units: where its element `col` is. Nothing if the parts of a wider
+// element come to different threads or registers.
+std::optional<Coords> place_in_units(const Map& map, Widths widths, Coords at) {
+  const int wide = widths.element / widths.unit, narrow = widths.unit / widths.element;
+  const int per_register = 32 / widths.unit;
+  const int col = at[2];
+  if (wide <= 1) {
+    at[2] = col / narrow;
+    Coords place = map.places(at)[0];
+    place[2] = place[2] * narrow + col % narrow;
+    return place;
+  }
+  at[2] = col * wide;
+  const Coords first = map.places(at)[0];
+  if (wide > per_register) return std::nullopt;
+  for (int i = 1; i < wide; ++i) {
+    at[2] = col * wide + i;
+    if (map.places(at)[0] != Coords{first[0], first[1], first[2] + i}) return std::nullopt;
+  }
+  return Coords{first[0], first[1], first[2] / wide};
+}
+
+// The matrices of ldmatrix and stmatrix as elements of a width that may not be the unit's.
+struct Moved {
+  const Map& map;
+  int count, rows, cols;  // of elements
+  Widths widths;
+
+  Moved(const Map& moves, int bits)
+      : map(moves),
+        count(moves.element[0].extent),
+        rows(moves.element[1].extent),
+        cols(moves.element[2].extent * moves.bits / bits),
+        widths{bits, moves.bits} {}
+  std::string apart() const {
+    if (place_in_units(map, widths, {})) return "";
+    const int last = widths.element / widths.unit - 1;
+    const Coords low = map.places({0, 0, 0})[0], high = map.places({0, 0, last})[0];
+    const auto text = [](const Coords& at) {
+      return fmt::format("thread {}, register {}, part {}", at[0], at[1], at[2]);
+    };
+    return fmt::format(
+        "an element of {} bits comes apart: {} moves {} bits, so that bits [0,{}) of the first go "
+        "to {}, bits [{},{}) to {}",
+        widths.element, map.title, widths.unit, widths.unit, text(low), widths.unit * last,
+        widths.element, text(high));
+  }
+  std::string note() const {
+    if (widths.element == widths.unit) return "";
+    return fmt::format(
+        "{} moves {} bits at a time, taken for parts of {} bits as they lie in memory", map.title,
+        widths.unit, widths.element);
+  }
 };
 
 // How many matrices of ldmatrix lie below each other, the next ones beside those; one below another: as mma takes
 // the rows of A.
-Layout arranged(const Map& map, int down) {
-  const int count = map.element[0].extent;
-  const int rows = map.element[1].extent, cols = map.element[2].extent;
-  const auto place = [=](int r, int c) {
-    return map.places({r / rows + down * (c / cols), r % rows, c % cols})[0];
+Layout arranged(const Moved& moved, int down) {
+  const int rows = moved.rows, cols = moved.cols;
+  const auto place = [=, map = moved.map, widths = moved.widths](int r, int c) {
+    return *place_in_units(map, widths, {r / rows + down * (c / cols), r % rows, c % cols});
   };
-  return {map.title, map.matrix, rows * down, cols * (count / down), map.bits, place};
+  return {moved.map.title,      moved.map.matrix,
+          rows * down,          cols * (moved.count / down),
+          moved.widths.element, place,
+          moved.note()};
 }
 
 Layout transposed(Layout layout) {
@@ -57,17 +121,18 @@ Layout transposed(Layout layout) {
 
 // Rows of memory may be columns of the other matrix, which is what .trans is for. The matrices then lie below each
 // other again as mma takes them, or as they lie in memory.
-std::vector<Layout> readings_of(const Map& map) {
-  const int count = map.element[0].extent;
-  const int rows = map.element[1].extent, cols = map.element[2].extent;
-  const int down = std::min(count, 2);
-  Layout across = transposed(arranged(map, down));
+std::vector<Layout> readings_of(const Moved& moved) {
+  const int rows = moved.rows, cols = moved.cols;
+  const int down = std::min(moved.count, 2);
+  if (const std::string apart = moved.apart(); !apart.empty())
+    return {{moved.map.title, moved.map.matrix, rows, cols, moved.widths.element, {}, "", apart}};
+  Layout across = transposed(arranged(moved, down));
   across.rows = cols * down;
-  across.cols = rows * (count / down);
-  across.place = [=](int r, int c) {
-    return map.places({r / cols + down * (c / rows), c % rows, r % cols})[0];
+  across.cols = rows * (moved.count / down);
+  across.place = [=, map = moved.map, widths = moved.widths](int r, int c) {
+    return *place_in_units(map, widths, {r / cols + down * (c / rows), c % rows, r % cols});
   };
-  return {arranged(map, down), across, transposed(arranged(map, down))};
+  return {arranged(moved, down), across, transposed(arranged(moved, down))};
 }
 
 // Indices along one axis whose cells are read, where the others are read at all.
@@ -95,8 +160,15 @@ Layout layout_of_cells(const Map& map) {
                       map.title)};
 }
 
+// What lies in memory for an operand keeps its bits on the way; an accumulator is converted behind the move.
+int bits_moved(const Map& moves, const Map& other) {
+  const bool is_operand = (other.matrix == "A" || other.matrix == "B") && other.element.size() == 2;
+  const bool divides = other.bits % moves.bits == 0 || moves.bits % other.bits == 0;
+  return is_operand && divides && moves.bits == 16 ? other.bits : moves.bits;
+}
+
 // Of ldmatrix and stmatrix every way to read it, of others the only one.
-std::vector<Layout> layouts_of(const Map& map) {
+std::vector<Layout> layouts_of(const Map& map, const Map& other) {
   if (is_of_cells(map) && map.space == Space::Registers) return {layout_of_cells(map)};
   if (map.space != Space::Registers)
     throw UsageError(
@@ -106,7 +178,7 @@ std::vector<Layout> layouts_of(const Map& map) {
   if (map.element[0].name == "product")
     throw UnmodelledError(fmt::format(
         "not modelled: {} is that of four products, which lie in no one matrix", map.title));
-  if (map.element.size() == 3) return readings_of(map);
+  if (map.element.size() == 3) return readings_of(Moved(map, bits_moved(map, other)));
   const auto place = [map](int r, int c) { return map.places({r, c})[0]; };
   return {{map.title, map.matrix, map.element[0].extent, map.element[1].extent, map.bits, place}};
 }
@@ -161,8 +233,10 @@ std::vector<Pair> pairs_of(const Question& question) {
   if (second == words.end())
     throw UsageError(fmt::format("'diff' has too few words: expected {}", expected));
   const Keys keys(offsets, {}, {"row", "col"});
-  const std::vector<Layout> from = layouts_of(map_of(question, {words.begin(), second}));
-  const std::vector<Layout> to = layouts_of(map_of(question, {second, words.end()}));
+  const Map first_map = map_of(question, {words.begin(), second});
+  const Map second_map = map_of(question, {second, words.end()});
+  const std::vector<Layout> from = layouts_of(first_map, second_map);
+  const std::vector<Layout> to = layouts_of(second_map, first_map);
   std::vector<Pair> pairs;
   for (const Layout& one : from)
     for (const Layout& other : to)
@@ -362,6 +436,18 @@ Value value_of(const Pair& p, const Comparison& c) {
   return members;
 }
 
+// No element has one place.
+Value apart_value(const Pair& p, const std::string& sentence) {
+  Value::Members members = {{"from", p.from.title},
+                            {"to", p.to.title},
+                            {"rows", std::min(p.from.rows, p.to.rows)},
+                            {"cols", std::min(p.from.cols, p.to.cols)}};
+  for (const char* key : {"elements", "same_place", "same_thread", "same_quad", "same_warp"})
+    members.push_back({key, 0});
+  members.push_back({"apart", sentence});
+  return members;
+}
+
 std::string notes_of(const Pair& p) {
   std::string text;
   for (const Layout* layout : {&p.from, &p.to})
@@ -389,9 +475,15 @@ Pair pair_that_fits(const std::vector<Pair>& pairs) {
 }  // namespace
 
 Answer diff(const Question& question) {
-  const Pair pair = pair_that_fits(pairs_of(question));
-  const Comparison c = compare(pair);
+  const std::vector<Pair> pairs = pairs_of(question);
   const bool json = question.options.style == Style::Json;
+  if (const std::string sentence = pairs[0].from.apart + pairs[0].to.apart; !sentence.empty())
+    return {Status::No,
+            json ? json_text(apart_value(pairs[0], sentence))
+                 : fmt::format("{} -> {}\n{}", pairs[0].from.title, pairs[0].to.title, sentence),
+            ""};
+  const Pair pair = pair_that_fits(pairs);
+  const Comparison c = compare(pair);
   return {c.same_thread == c.elements ? Status::Yes : Status::No,
           json ? json_text(value_of(pair, c)) : text_of(pair, c), notes_of(pair)};
 }

@@ -91,8 +91,38 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
         "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
         "ldmatrix.m8n16.x1.b8x16.b4x16_p64 D mma.m8n8k16.s32.s8.s8 A"})
     EXPECT_TRUE(text_of(std::string("diff ") + pair).ends_with(same)) << pair;
-  EXPECT_EQ(ask("diff ldmatrix.x1 D mma.m16n8k8.f32.tf32.tf32 B").status, Status::No);
   EXPECT_EQ(ask("diff ldmatrix.x2.trans D mma.m16n8k32.f32.e4m3.e4m3 B").status, Status::No);
+}
+
+// It moves 16 bits, whatever they are: two bytes of fp8, four s4, half of a tf32. An accumulator of f32 is converted
+// behind the move.
+TEST(Diff, LdmatrixMovesBitsOfOperandsOfAnyWidth) {
+  const std::string same = "\nthe same: every element has one place in both";
+  for (const char* pair :
+       {"ldmatrix.x4 D mma.m16n8k32.f32.e4m3.e4m3 A", "ldmatrix.x2 D mma.m16n8k32.f32.e4m3.e4m3 B",
+        "ldmatrix.x4 D mma.m16n8k32.s32.s8.s8 A", "ldmatrix.x2 D mma.m16n8k64.s32.s4.s4 B",
+        "ldmatrix.x4 D mma.m16n8k8.f32.tf32.tf32 A", "ldmatrix.x2 D mma.m16n8k8.f32.tf32.tf32 B",
+        "mma.m16n8k32.f32.e4m3.e4m3 A stmatrix.x4 D"}) {
+    const Answer reply = ask(std::string("diff ") + pair);
+    EXPECT_TRUE(reply.text.ends_with(same)) << pair << "\n" << reply.text;
+    EXPECT_NE(reply.complaint.find(" moves 16 bits at a time"), std::string::npos) << pair;
+  }
+  EXPECT_TRUE(
+      text_of("diff ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 D")
+          .ends_with("each thread, the first into the low bits: no shuffle, no shared memory"));
+}
+
+TEST(Diff, AnElementWiderThanWhatTransMovesComesApart) {
+  const Answer reply = ask("diff ldmatrix.x2.trans D mma.m16n8k8.f32.tf32.tf32 B");
+  EXPECT_EQ(reply.status, Status::No);
+  EXPECT_NE(reply.text.find("bits [0,16) of the first go to thread 0, register 0, part 0, bits "
+                            "[16,32) to thread 4, register 0, part 0"),
+            std::string::npos)
+      << reply.text;
+  EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m8n8k4.f64.f64.f64 A").status, Status::No);
+  const json value = diff_of("ldmatrix.x2.trans D mma.m16n8k8.f32.tf32.tf32 B");
+  EXPECT_EQ(value["same_thread"], 0);
+  EXPECT_TRUE(value["apart"].is_string());
 }
 
 // .16x256b loads the fragments of mma, so that stmatrix takes them; .32x32b gives each thread a row.

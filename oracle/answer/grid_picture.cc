@@ -18,8 +18,8 @@ namespace {
 using sheet::line_height;
 using sheet::margin;
 
-// A grid of more cells leaves out columns that repeat.
-constexpr std::size_t most_cells = 4096;
+// A grid of more cells leaves out columns that repeat: it would not fit two pages.
+constexpr std::size_t most_cells = 2048;
 
 int size_of(const std::vector<std::string>& names) { return static_cast<int>(names.size()); }
 
@@ -75,9 +75,10 @@ Columns columns_of(const Picture& picture, int fitting) {
     if (all * picture.row_names.size() <= most_cells || all <= fitting) break;
     if (2 * period > fitting || !repeats(picture, static_cast<std::size_t>(period))) continue;
     const int mark = first_marked(picture) / period * period;
-    const bool has_room = mark > 0 && 3 * period <= fitting;
-    add_run(columns.shown, 0, (fitting / period - (has_room ? 2 : 1)) * period);
-    if (has_room) add_run(columns.shown, mark, std::min(mark + period, all));
+    const int runs = fitting / period - 1;  // and the last one
+    const bool is_between = mark >= runs * period && mark < all - period;
+    add_run(columns.shown, 0, (runs - (is_between ? 1 : 0)) * period);
+    if (is_between) add_run(columns.shown, mark, mark + period);
     add_run(columns.shown, all - period, all);
     columns.per_band = static_cast<int>(columns.shown.size());
     columns.period = period;
@@ -90,8 +91,8 @@ Columns columns_of(const Picture& picture, int fitting) {
 // "columns 16 to 247 are left out, ..."
 std::string left_out_text(const Picture& picture, const Columns& columns) {
   std::string runs;
-  for (std::size_t i = 1; i < columns.shown.size(); ++i) {
-    const int last = columns.shown[i - 1];
+  for (std::size_t i = 0; i < columns.shown.size(); ++i) {
+    const int last = i == 0 ? -1 : columns.shown[i - 1];
     const int next = columns.shown[i];
     if (next == last + 1) continue;
     runs += fmt::format("{}{} to {}", runs.empty() ? "" : ", ",

@@ -85,6 +85,46 @@ std::set<int> drawn(const Lines& lines) {
   return all;
 }
 
+// ---- Tensor Memory ------------------------------------------------------------------------------
+
+using Columns = std::map<int, std::map<int, Unit>>;  // column -> lane -> what 32 bits hold
+
+Columns columns_of(const Map& map, const Marks& marks) {
+  Columns columns;
+  for_each(map.element, false, [&](const Coords& e) {
+    for (const Coords& place : map.places(e)) {
+      if (place[0] > 0) continue;  // the peer's
+      Unit& unit = columns[place[2]].try_emplace(place[1], Unit{e, e}).first->second;
+      for (std::size_t i = 0; i < map.element.size(); ++i) {
+        unit.first[i] = std::min(unit.first[i], e[i]);
+        unit.last[i] = std::max(unit.last[i], e[i]);
+      }
+      unit.marked = unit.marked || (marks.any() && marks.fit(map, e, place));
+    }
+  });
+  return columns;
+}
+
+// "63,15", or "5,4..5" of two elements.
+std::string unit_text(const Map& map, const Unit& unit) {
+  std::string text;
+  for (std::size_t i = 0; i < map.element.size(); ++i) {
+    const int first = counted(map.element[i], unit.first[i]);
+    const int last = counted(map.element[i], unit.last[i]);
+    text += i > 0 ? "," : "";
+    text += first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
+  }
+  return text;
+}
+
+Cell lane_cell(const Map& map, const std::map<int, Unit>& column, int lane) {
+  const auto held = column.find(lane);
+  if (held == column.end()) return {};
+  Cell cell{unit_text(map, held->second), lane % lanes_per_warp, lane / lanes_per_warp};
+  cell.marked = held->second.marked;
+  return cell;
+}
+
 // ---- Blocks -------------------------------------------------------------------------------------
 
 // A warp, and the registers that hold the block: "w5 r8,9".
@@ -139,6 +179,37 @@ Picture memory_picture(const Map& map, const Marks& marks) {
     for (const std::optional<Unit>& unit : lines.at(line))
       picture.cells.back().push_back(cell_of(unit));
     last = line;
+  }
+  return picture;
+}
+
+Picture lanes_picture(const Map& map, const Marks& marks) {
+  constexpr int lanes = 128;
+  const Columns columns = columns_of(map, marks);
+  Picture picture;
+  picture.title = map.title;
+  picture.legend = fmt::format(
+      "line: a lane of Tensor Memory{}, cell: row,column of the element in its 32 bits; colour: "
+      "the "
+      "warp that reads the lane; dashed: nothing is here",
+      map.place[0].extent > 1 ? " of the first CTA" : "");
+  picture.hue_word = "lane";
+  picture.shade_word = "warp";
+  picture.hues = lanes_per_warp;
+  picture.shades = lanes / lanes_per_warp;
+  picture.marked_word = marks.words();
+  const std::map<int, Unit> nothing;
+  const int begin = columns.begin()->first, end = columns.rbegin()->first + 1;
+  for (int column = begin; column < end; ++column)
+    picture.column_names.push_back(std::to_string(column));
+  for (int lane = 0; lane < lanes; ++lane) {
+    picture.row_names.push_back(std::to_string(lane));
+    picture.cells.emplace_back();
+    for (int column = begin; column < end; ++column) {
+      const auto held = columns.find(column);
+      picture.cells.back().push_back(
+          lane_cell(map, held == columns.end() ? nothing : held->second, lane));
+    }
   }
   return picture;
 }

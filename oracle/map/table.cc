@@ -2,7 +2,7 @@
 //
 // Grids have the rows and columns of the matrix, cells name the first place (`6:7`: thread 6, register
 // 7; `6:3.1`: its part 1; `69:0.16`: lane, column and bit of Tensor Memory; bytes); with --by slot they
-// have threads and registers, cells name elements. --csv and --json list every place on a line.
+// have threads and registers, or lanes and columns, cells name elements. --csv and --json list every place on a line.
 #include "oracle/answer/table.h"
 
 #include <fmt/format.h>
@@ -245,6 +245,30 @@ Picture picture_of(const Map& map, bool by_slot, const Marks& marks) {
   return picture;
 }
 
+// The same grid as text.
+Table table_of(const Picture& picture, std::string corner) {
+  Table table;
+  table.header = {std::move(corner)};
+  table.header.insert(table.header.end(), picture.column_names.begin(), picture.column_names.end());
+  for (std::size_t row = 0; row < picture.cells.size(); ++row) {
+    table.rows.push_back({picture.row_names[row]});
+    for (const Cell& cell : picture.cells[row])
+      table.rows.back().push_back(cell.hue_index == unread ? "-" : cell.label);
+  }
+  return table;
+}
+
+Picture picture_asked(const Map& map, bool by_slot, const Marks& marks) {
+  if (by_slot && map.space == Space::TensorMemory) return lanes_picture(map, marks);
+  return map.blocks && !by_slot ? block_picture(map, marks) : picture_of(map, by_slot, marks);
+}
+
+Table grid_asked(const Map& map, bool by_slot, const Marks& marks) {
+  if (by_slot && map.space == Space::TensorMemory)
+    return table_of(lanes_picture(map, marks), "tmem_lane");
+  return grid_of(map, by_slot).table;
+}
+
 }  // namespace
 
 Answer table(const Question& asked) {
@@ -253,14 +277,13 @@ Answer table(const Question& asked) {
   const Map map = read_map(question, Ask::Whole).map;
   marks.require(map);
   const Options& options = question.options;
-  if (options.by_slot && !is_of_registers(map))
+  if (options.by_slot && map.space == Space::SharedMemory)
     throw UsageError(
-        fmt::format("--by slot is for registers: expected --by element for {}",
-                    map.space == Space::SharedMemory ? "shared memory" : "Tensor Memory"));
+        "--by slot is for registers and Tensor Memory: expected --by element for shared memory, or "
+        "'tcq bytes', whose "
+        "--svg FILE has its lines of 128 bytes");
   if (!options.svg_path.empty()) {
-    const bool blocks = map.blocks && !options.by_slot;
-    Answer drawn =
-        draw(blocks ? block_picture(map, marks) : picture_of(map, options.by_slot, marks), options);
+    Answer drawn = draw(picture_asked(map, options.by_slot, marks), options);
     drawn.complaint = notes_text(map);
     return drawn;
   }
@@ -269,7 +292,7 @@ Answer table(const Question& asked) {
         is_of_registers(map) ? register_list(map, options) : memory_list(map, options);
     return with_notes(map, render(list, options.style), options.style);
   }
-  const Table grid = grid_of(map, options.by_slot).table;
+  const Table grid = grid_asked(map, options.by_slot, marks);
   return with_notes(map, render(options.transpose ? transposed(grid) : grid, options.style),
                     options.style);
 }

@@ -250,7 +250,6 @@ const std::vector<Bad>& bad_questions() {
       {"where tcgen05.ld.16x64b.x1 D tmem_lane=31 tmem_column=0", 1, "no warp"},
       {"where tcgen05.mma.sp.cta_group::1.kind::f16 E m=64 row=0 chunk=0", 3, "not modelled"},
       {"what T D tmem_lane=0 tmem_column=128", 1, "holds nothing of D"},
-      {"table T D --by slot", 2, "--by slot"},
       {"bytes T D", 2, "shared memory"},
       {"layout T k=24", 1, "not a multiple of the 16"},
       {"layout T A swizzle=96B", 2, "'96B'"},

@@ -98,11 +98,15 @@ TEST(Pictures, OfALargeGridLeaveOutColumnsThatRepeatAndSayWhich) {
 }
 
 TEST(Pictures, OfASmallerGridStandInBandsWithAllColumns) {
-  const Drawn picture = drawn("table wgmma.m64n64k16.f32.bf16.bf16 D");
-  EXPECT_EQ(all(picture, "box", "rect").size(), 64 * 64 + 32 + 4u);
-  for (const char* column : {"0", "15", "40", "63"})
-    EXPECT_GE(count_of(picture, column), 4) << column;
+  const Drawn picture = drawn("table wgmma.m64n32k16.f32.bf16.bf16 D");
+  EXPECT_EQ(all(picture, "box", "rect").size(), 64 * 32 + 32 + 4u);
+  for (const char* column : {"0", "15", "20", "31"})
+    EXPECT_GE(count_of(picture, column), 2) << column;
   EXPECT_EQ(picture.text.find("left out"), std::string::npos);
+  // One of 64 columns would fill five pages.
+  const Drawn larger = drawn("table wgmma.m64n64k16.f32.bf16.bf16 D");
+  EXPECT_LT(larger.svg().attribute("height").as_int(), 1200);
+  EXPECT_NE(larger.text.find("left out: columns 8 to 55"), std::string::npos);
 }
 
 TEST(Pictures, WhatNothingReadsHasNoLanesColour) {
@@ -111,6 +115,33 @@ TEST(Pictures, WhatNothingReadsHasNoLanesColour) {
   EXPECT_EQ(unread, 64u * 8);  // lanes 16 to 31 of each warp, 8 columns
   for (const pugi::xml_node rect : all(picture, "unread", "rect"))
     EXPECT_FALSE(rect.attribute("fill"));
+}
+
+// Lanes down, columns across; M = 64 leaves the upper half of each warp's lanes, two halves share a column.
+TEST(Pictures, TensorMemoryIsDrawnAsLanesAndColumns) {
+  const std::string d = "table tcgen05.mma.cta_group::1.kind::f16 D m=64 n=16";
+  const Drawn picture = drawn(d, true);
+  EXPECT_EQ(all(picture, "unread", "rect").size(), 64u * 16);
+  EXPECT_EQ(count_of(picture, "16,3"), 1);
+  EXPECT_EQ(word(picture, "16,3").attribute("y").as_int(),
+            word(picture, "32").attribute("y").as_int());
+  EXPECT_NE(picture.answer.find("128 x 16 cells"), std::string::npos);
+  const Drawn halves = drawn(
+      "table tcgen05.mma.cta_group::1.kind::f16 A a=tmem m=128 n=16 type_a=f16 tmem_lane=5 "
+      "tmem_column=2",
+      true);
+  EXPECT_EQ(count_of(halves, "5,4..5"), 1);
+  EXPECT_EQ(all(halves, "mark", "rect").size(), 1u);
+  Options options;
+  options.by_slot = true;
+  const std::vector<std::string> lines = split(text_of(d, options), '\n');
+  ASSERT_EQ(lines.size(), 129u);
+  EXPECT_TRUE(lines[0].starts_with("tmem_lane  0 ")) << lines[0];
+  EXPECT_EQ(lines[1 + 20].find(','), std::string::npos) << lines[1 + 20];
+  EXPECT_NE(lines[1 + 111].find("63,15"), std::string::npos) << lines[1 + 111];
+  options.arch = "";
+  EXPECT_EQ(ask("table wgmma.m64n16k16.f32.bf16.bf16 B desc=0x4000004000010040", options).status,
+            Status::Usage);
 }
 
 // ---- Rulers -------------------------------------------------------------------------------------
@@ -150,14 +181,23 @@ TEST(Pictures, OfAWrongWordNothingIsWritten) {
 // ---- Marks, shared memory, tiles ----------------------------------------------------------------
 
 TEST(Pictures, MarksOutlineWhatFitsAllOfThem) {
-  const std::string d = "table wgmma.m64n64k16.f32.bf16.bf16 D ";
-  EXPECT_EQ(all(drawn(d + "thread=5"), "mark", "rect").size(), 32u);
+  const std::string d = "table wgmma.m64n32k16.f32.bf16.bf16 D ";
+  EXPECT_EQ(all(drawn(d + "thread=5"), "mark", "rect").size(), 16u);
   EXPECT_EQ(all(drawn(d + "warp=1 register=0"), "mark", "rect").size(), 32u);
-  EXPECT_EQ(all(drawn(d + "lane=5 warp=1"), "mark", "rect").size(), 32u);
+  EXPECT_EQ(all(drawn(d + "lane=5 warp=1"), "mark", "rect").size(), 16u);
   const Drawn one = drawn(d + "row=9 col=13");
   ASSERT_EQ(all(one, "mark", "rect").size(), 1u);
   EXPECT_EQ(count_of(one, "outlined: row=9 col=13, 1 cell"), 1);
-  EXPECT_EQ(all(drawn(d + "thread=5", true), "mark", "rect").size(), 32u);
+  EXPECT_EQ(all(drawn(d + "thread=5", true), "mark", "rect").size(), 16u);
+  for (const char* cell : {"row=9 col=3", "row=9 col=130", "row=9 col=255"}) {  // wherever it is
+    const Drawn wide = drawn(std::string("table wgmma.m64n256k16.f32.bf16.bf16 D ") + cell);
+    EXPECT_EQ(all(wide, "mark", "rect").size(), 1u) << cell;
+    EXPECT_EQ(count_of(wide, "255"), 1) << cell;
+    const bool is_between = cell == std::string("row=9 col=130");
+    EXPECT_EQ(wide.text.find("left out: columns 0 to 127, 136 to 247;") != wide.text.npos,
+              is_between);
+    EXPECT_LT(wide.svg().attribute("width").as_int(), 850) << cell;
+  }
   EXPECT_EQ(
       all(drawn("table tcgen05.mma.cta_group::1.kind::f16 D m=64 n=16 warp=1"), "mark", "rect")
           .size(),

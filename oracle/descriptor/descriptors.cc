@@ -102,7 +102,17 @@ DescriptorUse use_from(const Question& question, const Keys& keys) {
   return use;
 }
 
+// Fields in place of the word: what makes one is another verb.
+void refuse_fields(const Question& question) {
+  if (question.words.size() < 2 || question.words[1].find('=') == std::string_view::npos) return;
+  throw UsageError(fmt::format(
+      "{} is a field and no word: expected a number such as 0x4000004000010040; 'tcq encode' makes "
+      "the word of its fields",
+      quoted(question.words[1])));
+}
+
 DecodedWord decoded_word(const Question& question) {
+  refuse_fields(question);
   if (is_tcgen05_word(word_at(question, 0, "a format such as wgmma.desc")))
     return decode_tcgen05(question);
   const std::uint64_t word =

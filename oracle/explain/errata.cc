@@ -77,8 +77,8 @@ std::vector<const Erratum*> matching(std::span<const std::string_view> words) {
   const bool is_key = words.size() == 1 && about.size() > 4 && about[3] == '.' &&
                       about.find_first_not_of("0123456789", 4) == about.npos;
   if (is_key) throw_unknown_erratum(about, nearest_key(about));
-  for (const std::size_t i : found_by(about, errata_texts(), most_found))
-    found.push_back(&all_errata()[i]);
+  for (const Hit& hit : found_by(about, errata_texts(), most_found))
+    found.push_back(&all_errata()[hit.index]);
   if (!found.empty()) return found;
   std::string meant = respelt(about, errata_texts());
   if (meant.empty() && about.find_first_of("0123456789") == 0) meant = nearest_key(about);

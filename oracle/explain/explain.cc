@@ -104,7 +104,9 @@ std::string line_text(const Erratum& erratum) {
   return line_text("errata " + erratum.key, "wrong", erratum.claim);
 }
 
-std::string line_text(const GuidePage& page) { return line_text(page.name, "guide", page.question); }
+std::string line_text(const GuidePage& page) {
+  return line_text(page.name, "guide", page.question);
+}
 
 std::string line_text(const InstructionPage& page) {
   return line_text(page.name, "ptx", page.does);
@@ -117,7 +119,8 @@ std::string list_text() {
     for (const Explanation& e : group.explanations) text += "\n" + line_text(e);
   }
   text += fmt::format("\n{}", ptxas_title);
-  for (const PtxasMessage& message : ptxas_messages()) text += "\n" + line_text(message);
+  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
+    for (const PtxasMessage& message : messages) text += "\n" + line_text(message);
   return text;
 }
 
@@ -174,7 +177,8 @@ Value list_value() {
   Value::List all;
   for (const ExplanationGroup& group : explanation_groups())
     for (const Explanation& e : group.explanations) all.push_back(full_value(e));
-  for (const PtxasMessage& message : ptxas_messages()) all.push_back(full_value(message));
+  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
+    for (const PtxasMessage& message : messages) all.push_back(full_value(message));
   return all;
 }
 
@@ -193,15 +197,17 @@ std::vector<Subject> named_subjects() {
   std::vector<Subject> all;
   for (const ExplanationGroup& group : explanation_groups())
     for (const Explanation& e : group.explanations) all.push_back({info(e.fault).name, &e});
-  for (const PtxasMessage& message : ptxas_messages()) all.push_back({message.code, &message});
+  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
+    for (const PtxasMessage& message : messages) all.push_back({message.code, &message});
   return all;
 }
 
 [[noreturn]] void throw_unknown_subject(std::string_view word, std::string_view meant) {
-  throw UsageError(fmt::format(
-      "unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 to C7520 or C7602, or "
-      "words that a text has{}",
-      quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+  throw UsageError(
+      fmt::format("unknown fault {}: expected a name that 'tcq explain' lists, a code from C7504 "
+                  "to C7520 or C7602, or "
+                  "words that a text has{}",
+                  quoted(word), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
 }
 
 // Empty if none is near.
@@ -256,9 +262,9 @@ std::vector<Subject> erratum_named(std::string_view words) {
 
 // The page of tensormap.replace for "Instruction 'tensormap.replace' not supported on .target 'sm_120'"; of wgmma and
 // tcgen05 there are Faults.
-std::vector<Subject> refused_by_target(std::string_view words) {
+std::vector<Subject> quoted_instruction(std::string_view words) {
   const std::size_t begin = words.find('\'');
-  if (begin == words.npos || words.find("not supported on .target") == words.npos) return {};
+  if (begin == words.npos) return {};
   std::string_view quoted = words.substr(begin + 1);
   quoted = quoted.substr(0, quoted.find_first_of("' "));
   const InstructionPage* page = instruction_page(quoted);
@@ -266,14 +272,26 @@ std::vector<Subject> refused_by_target(std::string_view words) {
   return {{page->name, page}};
 }
 
+// What the words of an error without a code say, and the instruction that it quotes.
+std::vector<Subject> pasted_error(std::string_view words) {
+  for (const PtxasMessage& message : ptxas_errors()) {
+    if (words.find(message.says) == words.npos) continue;
+    std::vector<Subject> found = {{message.code, &message}};
+    for (const Subject& page : quoted_instruction(words)) found.push_back(page);
+    return found;
+  }
+  return {};
+}
+
 // A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
 std::vector<Subject> pasted(std::string_view words) {
-  if (std::vector<Subject> page = refused_by_target(words); !page.empty()) return page;
+  if (words.find("not supported on .target") != words.npos)
+    if (std::vector<Subject> page = quoted_instruction(words); !page.empty()) return page;
   for (const PtxasMessage& message : ptxas_messages())
     if (has_number(words, std::string_view(message.code).substr(1)) ||
         words.find(message.says) != words.npos)
       return {{message.code, &message}};
-  return {};
+  return pasted_error(words);
 }
 
 SearchText search_text(const Explanation& e) {
@@ -287,9 +305,9 @@ SearchText search_text(const PtxasMessage& m) {
 }
 
 SearchText search_text(const GuidePage& page) {
-  std::string title = page.name;
-  std::replace(title.begin(), title.end(), '_', ' ');
-  return {page.question, page.answer + " " + page.headings, title};
+  std::string spaced = page.name;
+  std::replace(spaced.begin(), spaced.end(), '_', ' ');
+  return {page.question, page.answer + " " + page.more, page.name + " " + spaced, true};
 }
 
 // Its name counts as any word: who asks why wants the Fault, the instruction is among the others.
@@ -315,17 +333,18 @@ std::vector<Subject> searched(std::string_view words) {
     all.push_back({page.name, &page});
     texts.push_back(search_text(page));
   }
-  const std::vector<std::size_t> found = found_by(words, texts, most_found);
+  const std::vector<Hit> found = found_by(words, texts, most_found);
   if (found.empty()) {
     const std::string other = respelt(words, texts);
     const std::string_view name = nearest_name(words);
     throw_unknown_subject(words, name.empty() ? std::string_view(other) : name);
   }
-  if (found.size() > 1 && is_clear(words, texts[found[0]], texts[found[1]])) return {all[found[0]]};
+  if (found.size() > 1 && is_clear(words, texts[found[0].index], texts[found[1].index]))
+    return {all[found[0].index]};
   std::vector<Subject> subjects;
-  for (const std::size_t i : found) {
-    subjects.push_back(all[i]);
-    subjects.back().is_sure = has_most(words, texts[i]);
+  for (const Hit& hit : found) {
+    subjects.push_back(all[hit.index]);
+    subjects.back().is_sure = hit.is_sure;
   }
   return subjects;
 }

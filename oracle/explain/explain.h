@@ -1,7 +1,7 @@
 // What a kernel engineer can do about a Fault: its cause, its cure, and an example of both; and
 // which Fault a message of ptxas is about.
 //
-// The texts are faults/*.md and ptxas.md, read by prose.h; kind, sentence and source of a Fault are
+// The texts are faults/*.md, ptxas.md and ptxas_errors.md, read by prose.h; kind, sentence and source of a Fault are
 // sim/isa/fault/fault.h's. The verb is explain.cc. Whoever finds a Fault at a place says its Fix with
 // fix_at(): diagnoses and emission have no wording of their own. Example: the wrong statement of
 // Fault::ShapeK is one that `tcq check` answers with ShapeK, the right one is legal.
@@ -58,7 +58,7 @@ std::string fix_at(Fault fault, const FixPlaces& places);
 struct PtxasMessage {
   std::string code;
   std::string effect;  // what ptxas does
-  std::string says;    // its words, without line and function
+  std::string says;    // its words, without line, function and what it quotes
   std::string cause;   // when it does it
   std::string fix;
   std::vector<Fault> faults;
@@ -67,6 +67,9 @@ struct PtxasMessage {
 
 // Ordered by code.
 std::span<const PtxasMessage> ptxas_messages();
+
+// Those without a code, which have a name of ours instead (ptxas_errors.md).
+std::span<const PtxasMessage> ptxas_errors();
 
 // The Faults of a field: "Deadlock, DataRace".
 std::vector<Fault> faults_named(std::string_view names, const Fields& fields);

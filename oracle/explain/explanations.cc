@@ -1,4 +1,4 @@
-// The tables of explain.h, made of the pages faults/*.md and ptxas.md, and the Fix at a place.
+// The tables of explain.h, made of the pages faults/*.md, ptxas.md and ptxas_errors.md, and the Fix at a place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,6 +130,11 @@ std::string fix_at(Fault fault, const FixPlaces& places) {
 std::span<const PtxasMessage> ptxas_messages() {
   static const std::vector<PtxasMessage> messages = read_ptxas_messages(page("ptxas.md"));
   return messages;
+}
+
+std::span<const PtxasMessage> ptxas_errors() {
+  static const std::vector<PtxasMessage> errors = read_ptxas_messages(page("ptxas_errors.md"));
+  return errors;
 }
 
 }  // namespace tcq::oracle

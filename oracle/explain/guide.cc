@@ -14,8 +14,9 @@ constexpr std::string_view folder = "guide/";
 std::string plain(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '`' || line[i] == '[') continue;
-    if (line[i] == ']' && i + 1 < line.size() && line[i + 1] == '(') {
+    if (line[i] == '`') continue;
+    if (line[i] == '[' && line.substr(0, line.find(']', i) + 2).ends_with("](")) continue;
+    if (line.substr(i).starts_with("](")) {
       i = std::min(line.find(')', i), line.size());
       continue;
     }
@@ -41,12 +42,15 @@ GuidePage read_page(const Page& page) {
     if (line.starts_with("# ")) {
       guide.question = plain(line.substr(2));
     } else if (line.starts_with("## ") && !in_block) {
-      append(guide.headings, plain(line.substr(3)));
+      append(guide.more, plain(line.substr(3)));
       begun = false;
-    } else if (line.starts_with("```") || line.starts_with("|") || line.starts_with("!")) {
+    } else if (line.starts_with("```") || line.starts_with("!")) {
       begun = false;
-    } else if (begun) {
-      append(guide.answer, plain(line));
+    } else if (line.starts_with("|")) {
+      append(guide.more, plain(line));
+      begun = false;
+    } else if (!in_block) {
+      append(begun ? guide.answer : guide.more, plain(line));
     }
   }
   return guide;

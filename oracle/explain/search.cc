@@ -14,20 +14,24 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 76> empty_words = {
-    "the",        "a",        "an",        "is",        "are",         "was",     "be",     "of",
-    "to",         "in",       "on",        "at",        "and",         "or",      "for",    "with",
-    "by",         "why",      "what",      "how",       "when",        "which",   "does",   "do",
-    "did",        "my",       "i",         "we",        "it",          "its",     "this",   "that",
-    "there",      "from",     "as",        "if",        "not",         "no",      "can",    "has",
-    "have",       "function", "ptxas",     "info",      "warning",     "none",    "line",   "due",
-    "around",     "error",    "get",       "potential", "performance", "loss",    "kernel", "need",
-    "needs",      "needed",   "necessary", "required",  "must",        "should",  "use",    "using",
-    "attempting", "without",  "always",    "really",    "still",       "exactly", "only",   "wrong",
-    "results",    "both",     "invalid",   "argument"};
+constexpr std::array<std::string_view, 97> empty_words = {
+    "the",   "a",          "an",        "is",          "are",     "was",      "be",
+    "of",    "to",         "in",        "on",          "at",      "and",      "or",
+    "for",   "with",       "by",        "why",         "what",    "how",      "when",
+    "which", "does",       "do",        "did",         "my",      "i",        "we",
+    "it",    "its",        "this",      "that",        "there",   "from",     "as",
+    "if",    "not",        "no",        "can",         "has",     "have",     "function",
+    "ptxas", "info",       "warning",   "none",        "line",    "due",      "around",
+    "error", "get",        "potential", "performance", "loss",    "kernel",   "need",
+    "needs", "needed",     "necessary", "required",    "must",    "should",   "use",
+    "using", "attempting", "without",   "always",      "really",  "still",    "exactly",
+    "only",  "wrong",      "results",   "both",        "invalid", "argument", "every",
+    "once",  "enough",     "many",      "much",        "about",   "between",  "into",
+    "than",  "then",       "too",       "also",        "any",     "same",     "who",
+    "whose", "where",      "data",      "limit",       "before",  "after"};
 
 // Words of which each stands for all in its row.
-constexpr std::array<std::array<std::string_view, 5>, 14> same_meaning = {
+constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
     {{"hang", "deadlock", "stuck", "hangs", "forever"},
      {"serialized", "serialises", "serialised", "slow", ""},
      {"mma", "wgmma", "mma_async", "gmma", ""},
@@ -41,13 +45,19 @@ constexpr std::array<std::array<std::string_view, 5>, 14> same_meaning = {
      {"race", "sometimes", "rarely", "flaky", "nondeterministic"},
      {"exceed", "exceeds", "wider", "larger", "bigger"},
      {"invariance", "invariant", "reproducible", "deterministic", ""},
-     {"expect_tx", "expects", "expected", "expect", ""}}};
+     {"expect_tx", "expects", "expected", "expect", ""},
+     {"target", "gpu", "device", "chip", ""},
+     {"missing", "without", "lacks", "omitted", ""},
+     {"int8", "s8", "u8", "", ""},
+     {"f16", "fp16", "half", "", ""},
+     {"f32", "fp32", "float32", "", ""},
+     {"e2m1", "fp4", "mxfp4", "nvfp4", ""}}};
 
-// Names of CUTLASS, and words of PTX that say the same.
+// Names of CUTLASS and others, and words of PTX that say the same.
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 12> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+constexpr std::array<Spoken, 26> spoken = {{{"fence_view_async_shared", "fence proxy async"},
                                             {"tma_store_fence", "fence proxy async"},
                                             {"warpgroup_arrive", "wgmma fence"},
                                             {"warpgroup_fence_operand", "wgmma fence"},
@@ -58,7 +68,21 @@ constexpr std::array<Spoken, 12> spoken = {{{"fence_view_async_shared", "fence p
                                             {"geforce", "sm_120"},
                                             {"leading_dimension_byte_offset", "lbo"},
                                             {"cuda_error_misaligned_address", "misaligned address"},
-                                            {"max_num_imprecise_acc", "promotion fp8"}}};
+                                            {"max_num_imprecise_acc", "promotion fp8"},
+                                            {"mma_promotion_interval", "promotion fp8"},
+                                            {"2xacc", "promotion fp8"},
+                                            {"consumer_release", "arrive empty"},
+                                            {"producer_acquire", "wait empty"},
+                                            {"barrier_wait", "mbarrier try_wait phase"},
+                                            {"underarrival", "deadlock lacks arrivals"},
+                                            {"ldsm", "ldmatrix"},
+                                            {"stsm", "stmatrix"},
+                                            {"umma", "tcgen05 mma"},
+                                            {"smem", "shared memory"},
+                                            {"gmem", "global memory"},
+                                            {"tmem", "tensor memory"},
+                                            {"pixelspercolumn", "im2col box"},
+                                            {"clc", "clusterlaunchcontrol"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -91,13 +115,32 @@ Tokens tokens_of(std::string_view text, bool with_parts = true) {
   return tokens;
 }
 
+// nullptr if it is none.
+const Spoken* spoken_as(std::string_view word) {
+  const auto* said = std::find_if(spoken.begin(), spoken.end(),
+                                  [&](const Spoken& one) { return one.name == word; });
+  return said == spoken.end() ? nullptr : said;
+}
+
+// "128x4" as texts have it: 128 x 4.
+Tokens factors_of(const std::string& token) {
+  const std::size_t times = token.find('x');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return has_digit({&c, 1});
+    });
+  };
+  if (times == token.npos) return {token};
+  const std::string first = token.substr(0, times), second = token.substr(times + 1);
+  return is_number(first) && is_number(second) ? Tokens{first, second} : Tokens{token};
+}
+
 Tokens in_ptx(std::string_view words) {
   Tokens tokens;
   for (std::string& token : tokens_of(words, false)) {
-    const auto* said = std::find_if(spoken.begin(), spoken.end(),
-                                    [&](const Spoken& one) { return one.name == token; });
-    tokens.push_back(std::move(token));
-    if (said == spoken.end()) continue;
+    const Spoken* said = spoken_as(token);
+    for (std::string& factor : factors_of(token)) tokens.push_back(std::move(factor));
+    if (said == nullptr) continue;
     for (std::string& word : tokens_of(said->words, false)) tokens.push_back(std::move(word));
   }
   return tokens;
@@ -146,32 +189,71 @@ bool has_meaning(const Tokens& tokens, std::string_view word) {
   return false;
 }
 
+// The tokens of a text: of its title, with those of its name, and all.
+struct TextTokens {
+  bool is_topic;
+  Tokens title, name, all;
+  explicit TextTokens(const SearchText& one)
+      : is_topic(one.is_topic),
+        title(tokens_of(one.title)),
+        name(tokens_of(one.title + " " + one.name)),
+        all(tokens_of(one.title + " " + one.name + " " + one.text)) {}
+};
+
+std::vector<TextTokens> tokens_of_all(std::span<const SearchText> texts) {
+  return {texts.begin(), texts.end()};
+}
+
 struct Candidate {
   std::size_t index;
   std::size_t words = 0;  // that it has
-  double weight = 0;      // of those, rarer ones more
+  double rarity = 0;      // of those
+  double weight = 0;      // the same, more for a word of the title, less for one of many
 };
 
-std::vector<Candidate> candidates(const Tokens& asked, std::span<const SearchText> texts) {
-  std::vector<Tokens> titles, names, all;
-  for (const SearchText& one : texts) {
-    titles.push_back(tokens_of(one.title));
-    names.push_back(tokens_of(one.title + " " + one.name));
-    all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
+// A word counts more where few texts have it, and for a text that has few others.
+class Weights {
+ public:
+  explicit Weights(std::span<const TextTokens> texts) : texts_(texts) {
+    for (const TextTokens& one : texts) mean_ += size(one.all);
+    mean_ /= static_cast<double>(std::max<std::size_t>(texts.size(), 1));
   }
+  double of(std::size_t text, std::string_view word) const {
+    if (has_meaning(texts_[text].title, word)) return texts_[text].is_topic ? 4 : 3;
+    if (has_meaning(texts_[text].name, word))
+      return 1 + sentence / std::max(sentence, size(texts_[text].name));
+    const double longer = size(texts_[text].all) / mean_;
+    return 1.5 / (0.5 + std::max(longer, 0.5));
+  }
+
+ private:
+  static constexpr double sentence = 50;  // words of a name; of a longer one each counts less
+  static double size(const Tokens& tokens) { return static_cast<double>(tokens.size()); }
+
+  std::span<const TextTokens> texts_;
+  double mean_ = 0;
+};
+
+double rarity_of(std::size_t having, std::size_t texts) {
+  return std::log(1 + static_cast<double>(texts) / static_cast<double>(having + 1));
+}
+
+std::vector<Candidate> candidates(const Tokens& asked, std::span<const TextTokens> texts,
+                                  double& rarity_of_all) {
+  const Weights weights(texts);
   std::vector<Candidate> result(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) result[i].index = i;
   for (const std::string& word : asked) {
     std::vector<std::size_t> having;
     for (std::size_t i = 0; i < texts.size(); ++i)
-      if (has_meaning(all[i], word)) having.push_back(i);
-    const double rare =
-        std::log(1 + static_cast<double>(texts.size()) / static_cast<double>(having.size() + 1));
+      if (has_meaning(texts[i].all, word)) having.push_back(i);
+    if (having.empty() && spoken_as(word) != nullptr) continue;  // what it means was asked as well
+    const double rarity = rarity_of(having.size(), texts.size());
+    rarity_of_all += rarity;
     for (const std::size_t i : having) {
       ++result[i].words;
-      result[i].weight += has_meaning(titles[i], word)  ? 3 * rare
-                          : has_meaning(names[i], word) ? 2 * rare
-                                                        : rare;
+      result[i].rarity += rarity;
+      result[i].weight += rarity * weights.of(i, word);
     }
   }
   return result;
@@ -179,22 +261,26 @@ std::vector<Candidate> candidates(const Tokens& asked, std::span<const SearchTex
 
 }  // namespace
 
-std::vector<std::size_t> found_by(std::string_view words, std::span<const SearchText> texts,
-                                  std::size_t most) {
+std::vector<Hit> found_by(std::string_view words, std::span<const SearchText> texts,
+                          std::size_t most) {
   const Tokens asked = asked_words(words);
   if (asked.empty()) return {};
-  std::vector<Candidate> all = candidates(asked, texts);
+  double whole = 0;
+  std::vector<Candidate> all = candidates(asked, tokens_of_all(texts), whole);
   std::size_t best = 0;
   for (const Candidate& c : all) best = std::max(best, c.words);
-  const bool whole = best == asked.size();
-  if (best == 0 || (!whole && 2 * best < asked.size())) return {};
-  if (whole) std::erase_if(all, [&](const Candidate& c) { return c.words < best; });
-  if (!whole) std::erase_if(all, [&](const Candidate& c) { return 2 * c.words < best; });
+  if (best == 0 || 2 * best < asked.size()) return {};
+  std::erase_if(all, [&](const Candidate& c) { return 2 * c.words < best; });
+  const auto score = [&](const Candidate& c) { return c.weight * c.rarity / whole; };
   std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.weight > y.weight; });
-  std::vector<std::size_t> found;
+                   [&](const Candidate& x, const Candidate& y) { return score(x) > score(y); });
+  constexpr double share_of_sure = 0.5, share_of_best = 0.4;
+  std::erase_if(all, [&, most_of = score(all[0])](const Candidate& c) {
+    return score(c) < share_of_best * most_of;
+  });
+  std::vector<Hit> found;
   for (const Candidate& c : all)
-    if (found.size() < most) found.push_back(c.index);
+    if (found.size() < most) found.push_back({c.index, c.rarity > share_of_sure * whole});
   return found;
 }
 
@@ -220,15 +306,6 @@ std::string respelt(std::string_view words, std::span<const SearchText> texts) {
     text += (text.empty() ? "" : " ") + best;
   }
   return changed ? text : "";
-}
-
-bool has_most(std::string_view words, const SearchText& text) {
-  const Tokens asked = asked_words(words);
-  const Tokens tokens = tokens_of(text.title + " " + text.name + " " + text.text);
-  const auto had = std::count_if(asked.begin(), asked.end(), [&](const std::string& word) {
-    return has_meaning(tokens, word);
-  });
-  return 2 * static_cast<std::size_t>(had) > asked.size();
 }
 
 bool is_clear(std::string_view words, const SearchText& first, const SearchText& second) {

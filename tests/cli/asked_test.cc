@@ -1,5 +1,5 @@
-// Questions of public threads are answered at the first command: status 0 (or 1, where no is the answer), and the
-// words that decide are in the answer. The file: tests/cli/asked.txt.
+// Questions of public threads are answered at the first command: status 0, and the words that decide are in the answer;
+// or 1, where no is the answer, which may be a complaint. The file: tests/cli/asked.txt.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -48,14 +48,15 @@ TEST(Asked, EveryQuestionIsAnsweredAtTheFirstCommand) {
     const Finished done = asked_of_tcq(question.asked, false);
     EXPECT_EQ(done.status, question.status) << question.text << "\n"
                                             << question.asked.question << done.err;
+    const std::string said = done.status == 1 ? done.out + done.err : done.out;
     for (const std::string& words : question.words)
-      EXPECT_NE(done.out.find(words), std::string::npos)
+      EXPECT_NE(said.find(words), std::string::npos)
           << question.text << "\ntcq " << question.asked.question << "\n"
           << words << " is not in\n"
-          << done.out;
+          << said;
   }
-  EXPECT_GE(commands.size(), 70u);
-  EXPECT_GE(threads.size(), 60u);
+  EXPECT_GE(commands.size(), 160u);
+  EXPECT_GE(threads.size(), 140u);
 }
 
 }  // namespace

@@ -293,5 +293,15 @@ TEST(Bytes, SparseAIsCompressedAndBHasAllOfK) {
             "0,16,4096");
 }
 
+TEST(Decode, FieldsInPlaceOfTheWordAreSentToEncode) {
+  for (const char* format : {"wgmma.desc", "tcgen05.desc", "tcgen05.idesc.f16", "tmem.addr"}) {
+    const Answer reply = ask(std::string("decode ") + format + " lbo=1024 sbo=1024");
+    EXPECT_EQ(reply.status, Status::Usage) << format;
+    EXPECT_NE(reply.complaint.find("'lbo=1024' is a field and no word"), std::string::npos)
+        << reply.complaint;
+    EXPECT_NE(reply.complaint.find("'tcq encode' makes"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace tcq::oracle

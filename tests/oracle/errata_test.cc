@@ -290,7 +290,34 @@ TEST(Errata, AnExactSumOf32Fp8ProductsTakes42Or70Bits) {
   EXPECT_EQ(bits_of_an_exact_sum(value(Type::e5m2, 0x7b), value(Type::e5m2, 1)), 70);
 }
 
+// 1 * 1 + C: C of 1 + 2^-10 is exact in f16; 16 products of 1 into C of 4098 are cut at 2^-1 in both.
+TEST(Errata, Fp8IntoF16IsCutLikeF32AndThenRounded) {
+  const auto d = [](const std::string& type, const std::string& terms) {
+    return ask_line("mma wgmma.m64n8k32." + type + ".e4m3.e4m3", terms).text;
+  };
+  EXPECT_EQ(d("f32", "1.0 1.0 1.000244"), d("f32", "1.0 1.0 1.0"));  // cut at 2^-13
+  EXPECT_EQ(d("f16", "1.0 1.0 2048.0"), "6800");      // 2049 -> 2048: rounded to 10 bits
+  EXPECT_EQ(d("f32", "1.0 1.0 2048.0"), "45001000");  // 2049 has 11
+  EXPECT_EQ(d("f16", "448.0 448.0 1.0"), "7c00");     // 200705 > 65504
+}
+
 // ---- Descriptors --------------------------------------------------------------------------------
+
+TEST(Errata, ASwizzleCountedInElementsHasASmallerBase) {
+  const auto cute = [](int bits, int base, int shift, std::uint32_t index) {
+    const std::uint32_t mask = ((1u << bits) - 1) << base;
+    return index ^ (index >> shift & mask);
+  };
+  const std::pair<Swizzle, int> modes[] = {
+      {Swizzle::B32, 1}, {Swizzle::B64, 2}, {Swizzle::B128, 3}};
+  for (const auto& [mode, bits] : modes)
+    for (std::uint32_t byte = 0; byte < 4096; ++byte) {
+      const std::uint32_t at = swizzle_function(mode).apply(byte);
+      ASSERT_EQ(at, cute(bits, 4, 3, byte));
+      ASSERT_EQ(at / 2, cute(bits, 3, 3, byte / 2));
+      ASSERT_EQ(at / 4, cute(bits, 2, 3, byte / 4));
+    }
+}
 
 TEST(Errata, ThePublishedBitTableGivesAnotherWord) {
   const MatrixDescriptor d{0x10000, 2048, 0, 0, Swizzle::B128};

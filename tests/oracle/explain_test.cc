@@ -363,6 +363,55 @@ TEST(ExplainPtxas, AMessageMayBePastedWithItsCodeOrWithout) {
   }
 }
 
+// What ptxas says without a code, as it prints it.
+TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
+  const std::pair<const char*, const char*> pasted[] = {
+      {"ptxas a.ptx, line 8; error   : Unexpected instruction types specified for 'mma'",
+       "TypesUnexpected"},
+      {"ptxas a.ptx, line 8; error   : Illegal matrix shape '.m64n8k32' for instruction "
+       "'wgmma.mma_async with floating point types'",
+       "ShapeIllegal"},
+      {"ptxas a.ptx, line 8; error   : Unknown modifier '.m64n264k16'", "ModifierUnknown"},
+      {"ptxas a.ptx, line 8; error   : .sync modifier required for instruction 'wgmma.fence'",
+       "ModifierRequired"},
+      {"error : Arguments mismatch for instruction 'wgmma.wait_group'", "ArgumentsMismatch"},
+      {"error : Argument vector size mismatch for instruction 'mma'", "VectorSizeMismatch"},
+      {"Argument 0 of instruction 'tcgen05.ld': Argument vector size mismatch",
+       "VectorSizeMismatch"},
+      {"error : Illegal blayout '.row' for instruction 'mma'", "LayoutIllegal"},
+      {"error : Feature 'stmatrix' requires .target sm_90 or higher", "TargetTooOld"},
+      {"Argument 1 of 'tcgen05.alloc' instruction: value must be power of 2", "PowerOfTwo"},
+      {"unexpected value '242', expected to be multiple of 8", "SetmaxnregStep"},
+      {"ptxas info : Used 168 registers, 0 bytes spill stores, 0 bytes spill loads",
+       "RegistersUsed"}};
+  std::set<std::string> found;
+  for (const auto& [message, name] : pasted) {
+    EXPECT_TRUE(
+        text_of(std::string("explain ") + message).starts_with(std::string(name) + "  ptxas\n"))
+        << message << "\n"
+        << text_of(std::string("explain ") + message);
+    found.insert(name);
+  }
+  EXPECT_EQ(found.size() + 1,
+            ptxas_errors().size());  // and MulticastAdvised, in tests/cli/asked.txt
+  EXPECT_TRUE(contains(text_of("explain Feature 'stmatrix' requires .target sm_90 or higher"),
+                       "\n  stmatrix "));
+  EXPECT_TRUE(contains(text_of("explain"), "\n  TargetTooOld "));
+}
+
+// What no text has counts as well: one word of three is no answer.
+TEST(Explain, WordsThatNoTextHasMakeItLessSure) {
+  EXPECT_TRUE(text_of("explain deadlock").starts_with("Deadlock "));
+  EXPECT_TRUE(text_of("explain deadlock zeppelin").starts_with("these have some of the words; "));
+}
+
+// A long text has any word: the short one about them comes first. And a topic before one rule.
+TEST(Explain, AShortTextAboutTheWordsComesBeforeALongOneThatHasThem) {
+  EXPECT_TRUE(text_of("explain wgmma.fence every iteration or once").starts_with("ask.11 "));
+  EXPECT_TRUE(text_of("explain LBO with 128B swizzle").starts_with("lbo_sbo "));
+  EXPECT_TRUE(text_of("explain scale factor layout 128x4").starts_with("scale_factors "));
+}
+
 TEST(Explain, WordsFindWhatIsAboutThem) {
   const auto first = [](const std::string& words) {
     const std::string text = text_of("explain " + words);
@@ -472,8 +521,8 @@ TEST(Explain, OtherWordsGetTheNearestSpellingOrTheNamesThatBeginSo) {
 
 TEST(Explain, WithoutAWordListsEveryNameWithKindAndSentence) {
   const std::vector<std::string> lines = split(text_of("explain"), '\n');
-  EXPECT_EQ(lines.size(),
-            all_explanations().size() + explanation_groups().size() + ptxas_messages().size() + 1);
+  EXPECT_EQ(lines.size(), all_explanations().size() + explanation_groups().size() +
+                              ptxas_messages().size() + ptxas_errors().size() + 1);
   EXPECT_EQ(lines[0], "Instruction forms of wgmma");
   for (const Explanation& e : all_explanations()) {
     const FaultInfo about = info(e.fault);
@@ -501,7 +550,7 @@ TEST(Explain, JsonHasTheSameFieldsForOneAndForAll) {
   EXPECT_TRUE(all.starts_with("[{") && all.ends_with("}]"));
   EXPECT_TRUE(contains(all, one));
   const int faults = fault_count - 1;
-  const int messages = static_cast<int>(ptxas_messages().size());
+  const int messages = static_cast<int>(ptxas_messages().size() + ptxas_errors().size());
   for (const char* field : {"name", "kind", "group", "what", "cause", "fix", "source"})
     EXPECT_EQ(occurrences(all, std::string("\"") + field + "\":"), faults + messages) << field;
   for (const char* field : {"language", "wrong", "right", "ptxas", "seen"})

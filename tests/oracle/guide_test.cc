@@ -24,13 +24,21 @@ TEST(Guide, EveryPageThatAsksHasABeginningWithoutMarkdown) {
 
 TEST(Guide, APageIsReadUpToItsFirstBlock) {
   const Page page = {"guide/a_b.md",
-                     "# Why `x`?\n\nBecause of [y](y.md).\nIn two lines.\n\n```\nz\n## no\n```\n\nLater.\n## Then\n"};
+                     "# Why `x`?\n\nBecause of [y](y.md).\nIn two lines.\n\n```\nz\n## "
+                     "no\n```\n\nLater.\n## Then\n"};
   const auto guides = read_guide(std::span<const Page>(&page, 1));
   ASSERT_EQ(guides.size(), 1u);
   EXPECT_EQ(guides[0].name, "a_b");
   EXPECT_EQ(guides[0].question, "Why x?");
   EXPECT_EQ(guides[0].answer, "Because of y. In two lines.");
-  EXPECT_EQ(guides[0].headings, "Then");
+  EXPECT_EQ(guides[0].more, "Later. Then");
+  const Page brackets = {
+      "guide/d.md", "# What is `D[i][j]` of [d](d.md)?\n\nSee [it](x.md), A[0].\n| B[1] | c |\n"};
+  const auto one = read_guide(std::span<const Page>(&brackets, 1));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].question, "What is D[i][j] of d?");
+  EXPECT_EQ(one[0].answer, "See it, A[0].");
+  EXPECT_EQ(one[0].more, "| B[1] | c |");
   const Page title = {"guide/c.md", "# A title\n\nText.\n"};
   EXPECT_TRUE(read_guide(std::span<const Page>(&title, 1)).empty());
 }

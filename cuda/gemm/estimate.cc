@@ -30,54 +30,54 @@ struct Rates {
 // tests/gemm/gemm_estimate_test.cc's); no constant is a measurement of what it is named for. The times of the fastest
 // kernels are kept: tests/gemm/times.txt. Another chip wants another fit; the results stay right.
 namespace fitted {
-constexpr Rates large = {.clocks = 1643,
-                         .into_sm = 1.636e+05,
-                         .out_of_l2 = 1.627e+07,
-                         .memory = 3.134e+06,
-                         .memory_latency = 2.082,
-                         .unaligned = 1.642,
-                         .launch = 3.494,
-                         .cluster_cta = 0,
-                         .epilogue = 0.06072,
-                         .finish = 0.1687,
-                         .c = 0.9666,
-                         .blend = 3.07};
-constexpr double hidden_epilogue = 0.001176;  // behind the other consumer's products
-constexpr double last_epilogue = 0.01807;     // which nothing hides, besides
-constexpr double last_finish = 0.2305;
-constexpr double bias = 0.2726;
+constexpr Rates large = {.clocks = 1578,
+                         .into_sm = 1.387e+05,
+                         .out_of_l2 = 1.213e+07,
+                         .memory = 2.925e+06,
+                         .memory_latency = 2.24,
+                         .unaligned = 1.221,
+                         .launch = 2.909,
+                         .cluster_cta = 0.3482,
+                         .epilogue = 0.1178,
+                         .finish = 0.03296,
+                         .c = 6.613,
+                         .blend = 4.428};
+constexpr double hidden_epilogue = 0.01082;  // behind the other consumer's products
+constexpr double last_epilogue = 0.001707;   // which nothing hides, besides
+constexpr double last_finish = 0.08134;
+constexpr double bias = 8.022;
 constexpr double copying = 60;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it, for a column of 64 rows: with a factor of
 // 128 columns, where a consumer has 128 rows (else other products hide them); with a factor of each, and how much less then.
-constexpr double promotion_by_blocks_128 = 0.1476;
-constexpr double promotion_each = 3.4;
-constexpr double promotion_each_128 = 0.8055;
-constexpr double promotion_few = 1.948;
-constexpr double promotion_few_consumers = 1.497;  // that exponent of their number
-constexpr double promotion_few_launch = 0.9072;    // microseconds
+constexpr double promotion_by_blocks_128 = 0.8144;
+constexpr double promotion_each = 3.39;
+constexpr double promotion_each_128 = 0.7775;
+constexpr double promotion_few = 1.634;
+constexpr double promotion_few_consumers = 1.696;  // that exponent of their number
+constexpr double promotion_few_launch = 1.301;     // microseconds
 // Two tiles beside each other share rows of A; where D is wider than high, B is what is read most. Above so many rows no
 // difference was measured.
 constexpr std::int64_t most_rows_beside = 1024;
-constexpr double promotion_beside = 1.06;
+constexpr double promotion_beside = 1.058;
 
 // Few rows or columns.
-constexpr Rates few = {.clocks = 1731,
-                       .into_sm = 1.108e+05,
-                       .out_of_l2 = 1.106e+07,
-                       .memory = 3.476e+06,
-                       .memory_latency = 2.437,
-                       .unaligned = 1.567,
-                       .launch = 1.242,
-                       .cluster_cta = 0.01237,
-                       .epilogue = 0.2715,
-                       .finish = 0.0002215,
-                       .c = 78.14,
-                       .blend = 4.705};
-constexpr double again = 1.278;            // if several columns of tiles read the weights
-constexpr double next_beside = 0.2188;     // less if the next kernel's CTAs find room beside
-constexpr double next_cta = 2.445;         // the start of every further CTA
-constexpr double exchange = 0.05242;       // of sums, if K is split
-constexpr double exchange_output = 9.492;  // and of each that is sent, in picoseconds
+constexpr Rates few = {.clocks = 1820,
+                       .into_sm = 1.357e+05,
+                       .out_of_l2 = 1.327e+07,
+                       .memory = 5.007e+06,
+                       .memory_latency = 2.022,
+                       .unaligned = 1.466,
+                       .launch = 1.816,
+                       .cluster_cta = 0.03073,
+                       .epilogue = 0.2087,
+                       .finish = 0.01333,
+                       .c = 11.73,
+                       .blend = 3.173};
+constexpr double again = 1.54;             // if several columns of tiles read the weights
+constexpr double next_beside = 0.2185;     // less if the next kernel's CTAs find room beside
+constexpr double next_cta = 4.038;         // the start of every further CTA
+constexpr double exchange = 0.1341;        // of sums, if K is split
+constexpr double exchange_output = 25.49;  // and of each that is sent, in picoseconds
 }  // namespace fitted
 
 // Measured: longer kernels lose by it (cuda/NOTES.md, the row of launch_dependents a ring ahead).

@@ -91,12 +91,12 @@ struct CodePlace {
   int low_bit;
 };
 
-// With four telling lanes a lane has eight chunks of one row, else four of row g and four of row g + 8.
+// Of elements of 8 and 4 bits a lane has eight chunks of one row, else four of row g and four of row g + 8.
 constexpr CodePlace code_place(const SparseRow& r, int selector, int row, int chunk) {
-  const int first = row % 8 * 4, half = row / 8;
-  if (telling_lanes(r) == 4) return {first + 2 * (chunk / 8) + half, code_bits * (chunk % 8)};
-  return {first + selector % (4 / telling_lanes(r)) * telling_lanes(r) + chunk / 4,
-          16 * half + code_bits * (chunk % 4)};
+  const int first = row % 8 * 4 + selector % (4 / telling_lanes(r)) * telling_lanes(r);
+  const int half = row / 8;
+  if (r.width <= 8) return {first + 2 * (chunk / 8) + half, code_bits * (chunk % 8)};
+  return {first + chunk / 4, 16 * half + code_bits * (chunk % 4)};
 }
 
 // ---- the product --------------------------------------------------------------------------------

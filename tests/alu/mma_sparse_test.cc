@@ -100,13 +100,14 @@ Bits metadata_of(const Sparse& s, const SparseMatrix& a, std::size_t lane, int s
                  std::mt19937_64& random) {
   const std::size_t g = lane / 4, t = lane % 4;
   Bits word = 0;
-  if (s.telling == 4) {
-    for (std::size_t c = 0; c < 8; ++c) word |= a.codes[g + t % 2 * 8][t / 2 * 8 + c] << (4 * c);
-    return word;
-  }
   const auto first = static_cast<std::size_t>(selector * s.telling);
   if (t < first || t >= first + static_cast<std::size_t>(s.telling))
     return static_cast<Bits>(random());
+  if (s.width <= 8) {
+    const std::size_t row = g + (t - first) % 2 * 8, chunk = (t - first) / 2 * 8;
+    for (std::size_t c = 0; c < 8; ++c) word |= a.codes[row][chunk + c] << (4 * c);
+    return word;
+  }
   for (std::size_t c = 0; c < 4; ++c) {
     word |= a.codes[g][4 * (t - first) + c] << (4 * c);
     word |= a.codes[g + 8][4 * (t - first) + c] << (16 + 4 * c);

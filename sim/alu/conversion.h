@@ -1,7 +1,7 @@
 // A cvt from or to floats as the words that matter, and the two ways in which it is computed.
 //
 // exact_conversion() has all of them, through exact numbers: the reference. direct_conversion() has those that kernels
-// are full of, in loops over the host's own values, 10 to 50 times as fast; tests/alu/convert_direct_test.cc holds
+// are full of, in loops over the host's own values, for speed; tests/alu/convert_direct_test.cc holds
 // each against the reference. Example: {F32, U32, Rz} is cvt.rz.f32.u32.
 //
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"

@@ -6,7 +6,7 @@
 // .rp makes 2^53 + 2.
 //
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"; Dekker, "A floating-point technique for extending the available precision"
-// Measured: as in convert_float.cc
+// Measured: tests/vectors/scalar.tcqv, as in convert_float.cc
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -5,17 +5,12 @@
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"
 #include <limits>
 
+#include "sim/alu/conversion.h"
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 
 namespace tcq::alu {
 namespace {
-
-using ptx::Type;
-
-// 8 and 16 bits extend to the whole cell: a register of 16 bits is read by its low half.
-template <class D>
-using Widened = std::conditional_t<sizeof(D) == 1 && std::is_signed_v<D>, std::int16_t, D>;
 
 template <class D, bool clamps>
 constexpr auto convert = []<class S>(S x) {
@@ -27,12 +22,6 @@ constexpr auto convert = []<class S>(S x) {
   }
   return static_cast<Widened<D>>(static_cast<D>(x));
 };
-
-template <class Make>
-Evaluate with_bytes(Type type, Make make) {
-  if (type == Type::U8 || type == Type::B8) return make(std::uint8_t{});
-  return type == Type::S8 ? make(std::int8_t{}) : for_integer(type, make);
-}
 
 }  // namespace
 

@@ -1,19 +1,19 @@
 // cvt from and to floats, one by one and in pairs: which conversions exist, and what they do to each element.
 //
-// A table holds every conversion with the words that matter, and a function for each. Packed results take their upper
+// The table holds every conversion with the words that matter, and a function for each. Packed results take their upper
 // element from the first operand; packed operands hold 4-bit elements side by side and 6-bit ones in bytes.
-// Those that draw random bits (.rs): convert_random.cc.
+// The common ones once more, for speed: convert_direct.cc. Those that draw random bits (.rs): convert_random.cc.
 //
 // Source: PTX ISA 9.2, 9.7.9.22 "cvt"
 // Measured: tests/vectors/scalar.tcqv: converted_nan(), which is not PTX's canonical NaN where f64 or tf32 take part or
 // where the conversion is a move of bits; .ftz of f16 from f32 does nothing; .relu and .sat make +0 of -0
 #include <array>
 
+#include "sim/alu/conversion.h"
 #include "sim/alu/families.h"
 #include "sim/alu/lanes.h"
 #include "sim/alu/number.h"
-#include "sim/alu/small_float.h"
-#include "sim/num/narrow.h"
+#include "sim/num/round.h"
 
 namespace tcq::alu {
 namespace {
@@ -21,15 +21,6 @@ namespace {
 using ptx::Rounding;
 using ptx::Saturate;
 using ptx::Type;
-
-struct Conversion {
-  Type to = Type::None, from = Type::None;
-  Rounding mode = Rounding::Rn;
-  Saturate saturate = Saturate::None;
-  bool flushes = false, relu = false;
-
-  friend constexpr bool operator==(const Conversion&, const Conversion&) = default;
-};
 
 constexpr std::array integers = {Type::U8, Type::U16, Type::U32, Type::U64,
                                  Type::S8, Type::S16, Type::S32, Type::S64};
@@ -267,40 +258,28 @@ Conversion wanted(const ptx::Form& form) {
   return c;
 }
 
-// ---- the common ones, in vectors -----------------------------------------------------------------
-
-constexpr auto widened_f16 = [](std::uint16_t word) {
-  const float x = f16_value(word);
-  return x == x ? x : std::bit_cast<float>(canonical_nan_f32);
-};
-constexpr auto widened_bf16 = [](std::uint16_t word) { return std::uint32_t{word} << 16; };
-
-constexpr std::uint32_t nearest_bf16(std::uint32_t word) {
-  const bool is_nan = (word & 0x7fffffff) > infinity_f32;
-  return is_nan ? canonical_nan_16 : (word + 0x7fff + (word >> 16 & 1)) >> 16;
-}
-constexpr auto bf16_pair = [](std::uint32_t high, std::uint32_t low) {
-  return nearest_bf16(high) << 16 | nearest_bf16(low);
-};
-
-Evaluate common(const Conversion& c) {
-  using U32 = std::uint32_t;
-  if (c == Conversion{Type::F32, Type::F16}) return lanewise<widened_f16, float, std::uint16_t>;
-  if (c == Conversion{Type::F32, Type::BF16}) return lanewise<widened_bf16, U32, std::uint16_t>;
-  if (c == Conversion{Type::BF16, Type::F32}) return lanewise<nearest_bf16, U32, U32>;
-  if (c == Conversion{Type::BF16x2, Type::F32}) return lanewise<bf16_pair, U32, U32, U32>;
+Evaluate exact(const Conversion& c) {
+  for (std::size_t row = 0; row < conversions.count; ++row)
+    if (conversions.rows[row] == c) return functions[row];
   return nullptr;
+}
+
+bool is_modelled(const ptx::Form& form) {
+  return form.type_count == 2 && !form.has(ptx::Slot::ScaleVector);
 }
 
 }  // namespace
 
+Evaluate exact_conversion(const ptx::Form& form) {
+  return is_modelled(form) ? exact(wanted(form)) : nullptr;
+}
+
 Evaluate convert_float_operation(const ptx::Form& form) {
-  if (form.type_count != 2 || form.has(ptx::Slot::ScaleVector)) return nullptr;
+  if (!is_modelled(form)) return nullptr;
   const Conversion c = wanted(form);
-  if (const Evaluate found = common(c)) return found;
-  for (std::size_t row = 0; row < conversions.count; ++row)
-    if (conversions.rows[row] == c) return functions[row];
-  return nullptr;
+  const Evaluate of_all = exact(c);
+  const Evaluate direct = of_all == nullptr ? nullptr : direct_conversion(c);
+  return direct == nullptr ? of_all : direct;
 }
 
 }  // namespace tcq::alu

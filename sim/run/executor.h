@@ -67,12 +67,24 @@ struct Executor {
     std::uint32_t& word = warp.registers.of_reg[s][0];
     word = (word & ~lanes) | (bits & lanes);
   }
-  // As an unsigned number, whatever its width.
-  std::uint64_t number(const ptx::Value& v, int lane) const {
-    const int wide_words = kernel().words_of(v);
-    if (wide_words == 0) return mask(slot(v)) >> lane & 1;
-    return wide_words == 1 ? word(slot(v), lane) : wide(slot(v), lane);
+  // Of one operand, for its lanes: looked up once.
+  struct Cells {
+    std::uint32_t* words;
+    int each;  // words of a lane; 0: a predicate
+
+    // As an unsigned number, whatever its width.
+    std::uint64_t number(int lane) const {
+      if (each == 0) return words[0] >> lane & 1;
+      if (each == 1) return words[lane];
+      std::uint64_t value = 0;
+      std::memcpy(&value, words + 2 * lane, sizeof value);
+      return value;
+    }
+  };
+  Cells cells(const ptx::Value& v) const {
+    return {warp.registers.of_reg[slot(v)].data(), kernel().words_of(v)};
   }
+  std::uint64_t number(const ptx::Value& v, int lane) const { return cells(v).number(lane); }
   // [a+4] as the bits of its space.
   std::uint64_t address(const ptx::Value& v, int lane) const {
     return number(v, lane) + static_cast<std::uint64_t>(v.value);

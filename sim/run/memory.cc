@@ -79,41 +79,54 @@ Target target_of(const Executor& x, Space space, std::uint64_t address) {
 
 // --- bytes and registers ---------------------------------------------------------------------------
 
-void put(Executor& x, const Value& reg, int lane, const std::uint8_t* bytes, int count) {
-  if (reg.kind == ValueKind::Sink) return;
-  std::uint64_t low = 0;
-  std::memcpy(&low, bytes, static_cast<std::size_t>(std::min(count, 8)));
-  const ptx::Type type = x.form().types[0];
-  const bool is_signed = type == ptx::Type::S8 || type == ptx::Type::S16 || type == ptx::Type::S32;
-  if (is_signed && count < 8) {
-    const unsigned shift = 64 - 8 * static_cast<unsigned>(count);
-    low = static_cast<std::uint64_t>(static_cast<std::int64_t>(low << shift) >> shift);
-  }
-  const int words = x.kernel().words_of(reg);
-  std::uint32_t* cells = x.words(x.slot(reg));
-  if (words == 1)
-    cells[lane] = static_cast<std::uint32_t>(low);
-  else if (words == 2)
-    std::memcpy(cells + 2 * lane, &low, sizeof low);
-  else if (words == 4)
-    std::memcpy(cells + 4 * lane, bytes, static_cast<std::size_t>(std::min(count, 16)));
+bool is_extended(ptx::Type type) {
+  return type == ptx::Type::S8 || type == ptx::Type::S16 || type == ptx::Type::S32;
 }
 
-void get(Executor& x, const Value& reg, int lane, std::uint8_t* bytes, int count) {
-  const int words = std::max(1, x.kernel().words_of(reg));
-  const std::uint32_t* cells = x.words(x.slot(reg));
-  std::memcpy(bytes, cells + words * lane, static_cast<std::size_t>(std::min(count, 4 * words)));
+std::uint64_t read_number(const std::uint8_t* bytes, int count, bool is_signed) {
+  std::uint64_t low = 0;
+  std::memcpy(&low, bytes, static_cast<std::size_t>(std::min(count, 8)));
+  if (!is_signed) return low;
+  const unsigned shift = 64 - 8 * static_cast<unsigned>(count);
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(low << shift) >> shift);
+}
+
+// `count` bytes of each lane, `begin` behind the first of its data.
+void put(Executor& x, const Value& reg, int begin, int count) {
+  if (reg.kind == ValueKind::Sink) return;
+  const bool is_signed = is_extended(x.form().types[0]) && count < 8;
+  const auto [words, each] = x.cells(reg);
+  x.for_each_lane(x.group.active, [&, words = words, each = each](int lane) {
+    const std::uint8_t* bytes = x.group.data[static_cast<std::size_t>(lane)].data() + begin;
+    const std::uint64_t low = read_number(bytes, count, is_signed);
+    if (each == 1)
+      words[lane] = static_cast<std::uint32_t>(low);
+    else if (each == 2)
+      std::memcpy(words + 2 * lane, &low, sizeof low);
+    else if (each == 4)
+      std::memcpy(words + 4 * lane, bytes, static_cast<std::size_t>(std::min(count, 16)));
+  });
+}
+
+void get(Executor& x, const Value& reg, int begin, int count) {
+  const auto [words, each] = x.cells(reg);
+  const int stride = std::max(1, each);
+  const auto size = static_cast<std::size_t>(std::min(count, 4 * stride));
+  x.for_each_lane(x.group.active, [&, words = words](int lane) {
+    std::uint8_t* bytes = x.group.data[static_cast<std::size_t>(lane)].data() + begin;
+    if (size == 4)  // as mostly: in place
+      std::memcpy(bytes, words + stride * lane, 4);
+    else
+      std::memcpy(bytes, words + stride * lane, size);
+  });
 }
 
 void gather(Executor& x, const Value& data, int bytes) {
-  const auto registers = registers_of(x, data);
-  x.for_each_lane(x.group.active, [&](int lane) {
-    std::uint8_t* to = x.group.data[static_cast<std::size_t>(lane)].data();
-    for (const Value* reg : registers) {
-      get(x, *reg, lane, to, bytes);
-      to += bytes;
-    }
-  });
+  int begin = 0;
+  for (const Value* reg : registers_of(x, data)) {
+    get(x, *reg, begin, bytes);
+    begin += bytes;
+  }
 }
 
 // --- memory that only the thread can see -----------------------------------------------------------
@@ -202,12 +215,14 @@ template <class AddressOf>
 std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf address_of) {
   std::array<Target, 32> targets;
   bool fine = true;
+  const Space space = x.form().space();
+  const bool is_multi = is_multimem(x.form().opcode);
   x.for_each_lane(x.group.active, [&](int lane) {
     const std::uint64_t at = address_of(lane);
     Target& t = targets[static_cast<std::size_t>(lane)];
-    t = target_of(x, x.form().space(), at);
+    t = target_of(x, space, at);
     const bool is_device = t.memory == Target::Memory::Global;
-    if (is_multimem(x.form().opcode) && !is_device) t.memory = Target::Memory::Nowhere;
+    if (is_multi && !is_device) t.memory = Target::Memory::Nowhere;
     if (t.memory != Target::Memory::Nowhere || !fine) return;
     fine = false;
     x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(at));
@@ -217,7 +232,9 @@ std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf addre
 }
 
 std::optional<std::array<Target, 32>> targets_of(Executor& x, const Value& address) {
-  return targets_where(x, [&](int lane) { return x.address(address, lane); });
+  const auto base = x.cells(address);
+  const auto offset = static_cast<std::uint64_t>(address.value);
+  return targets_where(x, [&](int lane) { return base.number(lane) + offset; });
 }
 
 bool is_own(const Target& t) {
@@ -291,14 +308,11 @@ void add_lane_accesses(Executor& x, const std::array<std::uint64_t, 32>& address
 
 void finish_load(Executor& x) {
   const int each = element_bytes(x);
-  const auto registers = registers_of(x, data_operand(x, false));
-  x.for_each_lane(x.group.active, [&](int lane) {
-    const std::uint8_t* from = x.group.data[static_cast<std::size_t>(lane)].data();
-    for (const Value* reg : registers) {
-      put(x, *reg, lane, from, each);
-      from += each;
-    }
-  });
+  int begin = 0;
+  for (const Value* reg : registers_of(x, data_operand(x, false))) {
+    put(x, *reg, begin, each);
+    begin += each;
+  }
 }
 
 // atom d, [a], b{, c}; red [a], b.

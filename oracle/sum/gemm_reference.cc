@@ -118,6 +118,12 @@ struct Tile {
 
 using Words = std::vector<std::uint32_t>;
 
+// A thread's memory, of one tile after the other.
+struct Room {
+  fast::Lines rows;
+  fast::Lines columns;
+};
+
 // Kinds mxf4 and mxf4nvf4.
 void advance_packed_tile(const Gemm& g, const GemmData& data, const Tile& t,
                          const GemmSegment& segment, Words& sums) {
@@ -134,35 +140,37 @@ void advance_packed_tile(const Gemm& g, const GemmData& data, const Tile& t,
 }
 
 void advance_tile(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment,
-                  Words& sums) {
+                  Words& sums, Room& room) {
   const fast::Instruction in = instruction_of(g);
   for (std::int64_t k = 0; k < segment.count; k += stretch) {
     const auto count = static_cast<int>(std::min(stretch, segment.count - k));
-    fast::Lines rows(in, fast::Side::Rows, static_cast<int>(t.rows), count);
-    fast::Lines columns(in, fast::Side::Columns, static_cast<int>(t.cols), count);
-    OperandLines::of_a(g, data, t.batch).load(rows, t.row, segment.first + k, count);
-    OperandLines::of_b(g, data, t.batch).load(columns, t.col, segment.first + k, count);
-    fast::advance(in, rows, columns, {sums.data(), t.cols});
+    room.rows.assign(in, fast::Side::Rows, static_cast<int>(t.rows), count);
+    room.columns.assign(in, fast::Side::Columns, static_cast<int>(t.cols), count);
+    OperandLines::of_a(g, data, t.batch).load(room.rows, t.row, segment.first + k, count);
+    OperandLines::of_b(g, data, t.batch).load(room.columns, t.col, segment.first + k, count);
+    fast::advance(in, room.rows, room.columns, {sums.data(), t.cols});
   }
 }
 
-Words tile_chain(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment) {
+Words tile_chain(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment,
+                 Room& room) {
   Words sums(static_cast<std::size_t>(t.rows * t.cols));
   if (g.chain.kind && tcgen05::is_packed_4bit(*g.chain.kind))
     advance_packed_tile(g, data, t, segment, sums);
   else
-    advance_tile(g, data, t, segment, sums);
+    advance_tile(g, data, t, segment, sums, room);
   const Type d = step_of(g).types.d;
   if (d == Type::f16)
     for (std::uint32_t& sum : sums) sum = widened(d, sum);
   return sums;
 }
 
-Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment) {
-  if (!g.promotes) return tile_chain(g, data, t, segment);
+Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const GemmSegment& segment,
+                   Room& room) {
+  if (!g.promotes) return tile_chain(g, data, t, segment, room);
   Words total(static_cast<std::size_t>(t.rows * t.cols));
   for (const GemmSegment& chain : chains_of(g, segment)) {
-    const Words sums = tile_chain(g, data, t, chain);
+    const Words sums = tile_chain(g, data, t, chain, room);
     for (std::size_t i = 0; i < total.size(); ++i) {
       const auto at = static_cast<std::int64_t>(i);
       const OutputAt place = {t.batch, t.row + at / t.cols, t.col + at % t.cols};
@@ -173,11 +181,11 @@ Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const Gem
   return total;
 }
 
-void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t) {
+void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t, Room& room) {
   const auto segments = segments_of(g);
-  Words total = tile_segment(g, data, t, segments[0]);
+  Words total = tile_segment(g, data, t, segments[0], room);
   for (std::size_t s = 1; s < segments.size(); ++s) {
-    const Words next = tile_segment(g, data, t, segments[s]);
+    const Words next = tile_segment(g, data, t, segments[s], room);
     for (std::size_t i = 0; i < total.size(); ++i) total[i] = add_f32(total[i], next[i]);
   }
   const int halves = is_gated(g.activation) ? 2 : 1;
@@ -199,12 +207,13 @@ void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
   const std::int64_t tile_rows = std::min(tile_side, share);
   const std::int64_t down = (g.m + tile_rows - 1) / tile_rows;
   const std::int64_t across = (g.n + tile_side - 1) / tile_side;
-  in_parallel(g.batch * down * across, threads, [&](std::int64_t i) {
+  in_parallel(g.batch * down * across, threads, [&, room = Room{}](std::int64_t i) mutable {
     const std::int64_t row = i / across % down * tile_rows;
     const std::int64_t col = i % across * tile_side;
     compute_tile(g, data, d,
                  {i / across / down, row, col, std::min(tile_rows, g.m - row),
-                  std::min(tile_side, g.n - col)});
+                  std::min(tile_side, g.n - col)},
+                 room);
   });
 }
 

@@ -17,11 +17,11 @@ inline int thread_count(int threads) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-// Calls work(i) for i in [0, count) on several threads.
+// Calls work(i) for i in [0, count) on several threads, each with a copy of `work`.
 template <class Work>
 void in_parallel(std::int64_t count, int threads, Work work) {
   std::atomic<std::int64_t> next = 0;
-  const auto run = [&] {
+  auto run = [&, work]() mutable {
     for (std::int64_t i = next++; i < count; i = next++) work(i);
   };
   std::vector<std::thread> others;

@@ -106,23 +106,23 @@ void load(Batch& batch, const std::uint32_t* from, std::size_t step, std::size_t
 
 }  // namespace
 
-Lines::Lines(const Instruction& in, Side side, int count, int k)
-    : side_(side),
-      type_(side == Side::Rows ? in.types.a : in.types.b),
-      negate_(side == Side::Rows ? in.negate_a : in.negate_b),
-      products_(in.products),
-      count_(count),
-      k_((k + in.products - 1) / in.products * in.products),
-      words_(at(count, 0)),
-      ranges_(static_cast<std::size_t>(count)) {
+void Lines::assign(const Instruction& in, Side side, int count, int k) {
+  side_ = side;
+  type_ = side == Side::Rows ? in.types.a : in.types.b;
+  negate_ = side == Side::Rows ? in.negate_a : in.negate_b;
+  products_ = in.products;
+  count_ = count;
+  k_ = (k + in.products - 1) / in.products * in.products;
   const int lines =
       side == Side::Rows ? count : (count + panel_columns - 1) / panel_columns * panel_columns;
-  values_.resize(at(lines, 0));
-  if (!is_float(type_)) return;
-  if (side == Side::Rows)
-    pairs_.resize(at(lines, 0));
-  else
-    exponents_.assign(at(lines, 0), zero_exponent);
+  const bool is_row_of_floats = is_float(type_) && side == Side::Rows;
+  const bool is_panel_of_floats = is_float(type_) && side == Side::Columns;
+  scales.clear();
+  words_.assign(at(count, 0), 0);
+  ranges_.assign(static_cast<std::size_t>(count), {});
+  values_.assign(at(lines, 0), 0);
+  pairs_.assign(is_row_of_floats ? at(lines, 0) : 0, 0);
+  exponents_.assign(is_panel_of_floats ? at(lines, 0) : 0, zero_exponent);
 }
 
 tcgen05::Scale Lines::scale_of(int line, int k) const {

@@ -36,7 +36,10 @@ constexpr void widen(Range& all, const Range& more) {
 class Lines {
  public:
   // `count` lines of `k` zeros.
-  Lines(const Instruction& in, Side side, int count, int k);
+  Lines(const Instruction& in, Side side, int count, int k) { assign(in, side, count, k); }
+  Lines() = default;
+  // The same in the memory that it has: pages that go back to the system and come anew take a tenth of a GEMM's time.
+  void assign(const Instruction& in, Side side, int count, int k);
 
   // The raw bits of a line, to be written by the caller before pack(): k of them.
   std::uint32_t* words(int line) { return words_.data() + at(line, 0); }
@@ -87,12 +90,12 @@ class Lines {
   template <Type type>
   void pack_all();
 
-  Side side_;
-  Type type_;
-  bool negate_;
-  int products_;
-  int count_;
-  int k_;
+  Side side_ = Side::Rows;
+  Type type_ = Type::f32;
+  bool negate_ = false;
+  int products_ = 1;
+  int count_ = 0;
+  int k_ = 0;
   std::vector<std::uint32_t> words_;
   std::vector<float> values_;
   std::vector<std::uint32_t> pairs_;

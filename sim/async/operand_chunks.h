@@ -68,9 +68,10 @@ class ChunkLists {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      return (key.desc ^ key.lines << 20 ^ key.line_bytes << 4 ^
-              static_cast<std::uint64_t>(key.major)) *
-             std::size_t{0x9e3779b97f4a7c15};
+      const std::uint64_t mixed = (key.desc ^ key.lines << 20 ^ key.line_bytes << 4 ^
+                                   static_cast<std::uint64_t>(key.major)) *
+                                  std::uint64_t{0x9e3779b97f4a7c15};
+      return static_cast<std::size_t>(mixed >> 32);
     }
   };
   static constexpr std::size_t most = 1 << 10;  // then all are forgotten

@@ -102,10 +102,10 @@ ReaderSet AccessLog::with_reader(ReaderSet readers, AccessId access) {
 }
 
 std::size_t AccessLog::Hash::operator()(const LaneOffsets& offsets) const {
-  std::size_t value = 0;
+  std::uint64_t value = 0;
   for (const std::uint32_t offset : offsets)
-    value = (value ^ offset) * std::size_t{0x9e3779b97f4a7c15};
-  return value ^ value >> 32;
+    value = (value ^ offset) * std::uint64_t{0x9e3779b97f4a7c15};
+  return static_cast<std::size_t>(value ^ value >> 32);
 }
 
 bool AccessLog::place(Access& access, const LaneOffsets& offsets, int width) {

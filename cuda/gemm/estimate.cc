@@ -25,10 +25,11 @@ struct Rates {
   double blend;           // the larger of the bounds, and a little of the others
 };
 
-// Inferred: fitted to some 36,000 times of 957 problems on an H100, the benchmark's suite (bf16, tf32, s8), and drawn
-// shapes without and with an epilogue, in FP8, with row-major B and 32-bit results, so that the kernel chosen is seldom far from the best one (the bounds are
-// tests/gemm/gemm_estimate_test.cc's); no constant is a measurement of what it is named for. The times of the fastest
-// kernels are kept: tests/gemm/times.txt. Another chip wants another fit; the results stay right.
+// Inferred: fitted to some 36,000 times of 957 problems on an H100, the benchmark's suite (bf16, tf32, s8), and drawn shapes
+// without and with an epilogue, in FP8, with row-major B and with 32-bit results, so that the kernel chosen is seldom far
+// from the best one (the bounds are tests/gemm/gemm_estimate_test.cc's); no constant is a measurement of what it is named
+// for. The times of the fastest kernels are kept: tests/gemm/times.txt. Another chip wants another fit; the results stay
+// right.
 namespace fitted {
 constexpr Rates large = {.clocks = 1578,
                          .into_sm = 1.387e+05,

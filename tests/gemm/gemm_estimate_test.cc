@@ -25,8 +25,8 @@ constexpr Device h100 = {};
 struct Key {
   std::string type;
   std::int64_t m, n, k;
-  std::string
-      epilogue;  // as bench_gemm takes it; of e4m3 the scaling; KM: row-major B; f32: the type of D
+  // As bench_gemm takes it; of e4m3 the scaling, KM for row-major B, f32 for the type of D.
+  std::string epilogue;
   std::string set;  // as in the file's head
 
   friend auto operator<=>(const Key&, const Key&) = default;

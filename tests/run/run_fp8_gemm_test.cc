@@ -161,6 +161,11 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
                         .scales = {Scaling::Vector128, Major::K, Major::MN},
                         .has_bias = true,
                         .activation = Activation::Gelu});
+  const TestKernel pair = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 40, 2, 1, 2, 4, Major::K,
+                                     gemm::Promotion::EachColumn);
+  expect_right(pair, {.m = 70, .n = 130, .k = 1300, .scales = blocks});
+  expect_right(pair,
+               {.m = 40, .n = 64, .k = 700, .scales = {Scaling::Vector128}, .has_bias = true});
   const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 1, 4);
   expect_right(chain, {.m = 60, .n = 100, .k = 700, .scales = {Scaling::RowColumn}});
   expect_right(chain, {.m = 60,

@@ -29,6 +29,7 @@
 #include "sim/async/touch.h"
 #include "sim/async/wgmma_order.h"
 #include "sim/isa/copy/mbarrier.h"
+#include "sim/machine/accumulators.h"
 #include "sim/machine/shared_memory.h"
 
 namespace tcq::machine {
@@ -150,7 +151,6 @@ struct Mma {
 // nobody may look at the registers meanwhile.
 struct HeldAccumulators {
   bool is_held = false;
-  RegisterRange registers;
   MmaCache::Tile tile;
 };
 
@@ -239,7 +239,7 @@ struct Cta {
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
-inline constexpr int warps_per_warpgroup = 4;
+using wgmma::warps_per_warpgroup;
 
 struct ClusterState {
   ClusterState(const Program& program, MmaCache& cache, Timing timing);

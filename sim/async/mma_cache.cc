@@ -45,8 +45,9 @@ class MmaCache::Hasher {
     std::memcpy(words.data(), bytes, sizeof words);
     for (std::size_t i = 0; i < words.size(); ++i) lanes_[i] = mix(lanes_[i] ^ words[i]);
   }
+  // The upper half goes down first: a product alone hands its top bit on to no other.
   static std::uint64_t mix(std::uint64_t value) {
-    value *= 0x9e3779b97f4a7c15u;
+    value = (value ^ value >> 32) * 0x9e3779b97f4a7c15u;
     return value ^ value >> 29;
   }
 
@@ -101,17 +102,18 @@ Fault MmaCache::advance(const SharedMemory& shared, const WarpgroupRegisters& so
     if (!add(op, shared, sources, hasher)) return Fault::SharedMemoryOutOfRange;
     key = hasher.key();
   }
-  d.key_ = key;
 
   if (const auto found = results_.find(key); found != results_.end()) {
     ++hits_;
     d.words_ = found->second;
+    d.key_ = key;
     return Fault::None;
   }
   ++misses_;
   if (const Fault fault = wgmma::execute_chain(shared, sources, chain, d.words_);
       fault != Fault::None)
     return fault;
+  d.key_ = key;
   if (bytes_ > max_bytes_) {
     results_.clear();
     bytes_ = 0;

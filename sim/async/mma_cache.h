@@ -1,8 +1,9 @@
 // Results of chains of wgmmas that were executed before on the same bits.
 //
 // Exploring a program executes the same wgmmas on the same operands in most executions; the exact
-// arithmetic is the slow part. A result is found by a 128-bit hash of the instructions and of every
-// bit they read. The cache never changes an answer; it is dropped when it grows beyond its bound.
+// arithmetic is the slow part. A result is found by a hash of the instructions and of every bit they
+// read: four lanes of 64 bits, of which a key keeps 128. Bits of equal hash would be taken for the same;
+// nothing else of the cache changes an answer. It is dropped when it grows beyond its bound.
 #pragma once
 
 #include <cstddef>

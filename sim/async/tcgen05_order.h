@@ -9,7 +9,8 @@
 //
 // Source: PTX ISA 9.2, 9.7.16.6.2 "Pipelined tcgen05 instructions", 9.7.16.6.3 "Specialized
 // inter-thread synchronization", 9.7.16.6.4 "Canonical synchronization patterns", 9.7.16.11.
-// Inferred: "same accumulator and shape" means equal address, M, N, kind and cta_group; dealloc
+// Inferred: "same accumulator and shape" means equal address, M, N, kind, cta_group, .sp and .ws (K and the datapath are
+// of the shape, too); dealloc
 // needs its predecessors complete and known, but no fence, as it is synchronous. The fences are
 // asked for also where an arrive releases and a wait acquires, as the canonical patterns have them.
 // Where published kernels do without, an access is Disputed instead of Unordered: it is reported,
@@ -41,6 +42,8 @@ struct Accumulator {
   int m = 0;
   int n = 0;
   tcgen05::Kind kind = tcgen05::Kind::f16;
+  bool sparse = false;
+  bool ws = false;
   friend bool operator==(const Accumulator&, const Accumulator&) = default;
 };
 

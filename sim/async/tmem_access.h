@@ -50,7 +50,7 @@ TmemAccess transfer_access(Step& s, TmemAction action, TmemTransfers& transfers)
 // False: a Fault. `before`: the operations whose data moves first.
 bool touch_tmem(Step& s, int cta, const TmemRegion& region, const TmemAccess& access,
                 std::vector<std::uint32_t>& before);
-// The first cell that nothing has written is remembered.
+// A read of a region in which a cell is unwritten: the finding names the region.
 void note_unwritten(Step& s, int cta, const TmemRegion& region);
 template <class IsIgnored>
 void check_written(Step& s, int cta, const TmemRegion& region, IsIgnored is_ignored) {

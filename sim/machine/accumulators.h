@@ -1,9 +1,10 @@
 // D of a wgmma as a matrix, and between it and the registers of a warpgroup.
 //
 // Word [row * n + column] has the bits of one element. In registers D lies in blocks of 8 rows and 8 columns: lane l of a
-// warp has columns 2 * (l % 4) and the next one of row l / 4, in two registers, or of 16 bits in the parts of one. Where
-// blocks lie: sim/isa/wgmma/fragment.h. Example: f32, register 9 of warp 2: lane 11 has column 3 of row 2 of
-// its block, whose corner is D[32][16]: D[34][23].
+// warp has columns 2 * (l % 4) and the next one of row l / 4, in two registers, or of 16 bits in the parts of one. Example:
+// f32, register 9 of warp 2: lane 11 has column 7 of row 2 of its block, whose corner is D[32][16]: D[34][23].
+//
+// Source: sim/isa/wgmma/fragment.h, an element at a time; Wgmma_Chain.AccumulatorsLie* holds these blocks against it
 #pragma once
 
 #include <cstddef>

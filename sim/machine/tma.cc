@@ -91,8 +91,12 @@ void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit)
 bool shared_fits(const Tile& tile, const SharedMemory& shared) {
   const std::uint32_t width = element_bytes(tile.map.type);
   const std::uint32_t permuted = tile_alignment_bytes;
-  const std::uint32_t box = (box_bytes(tile.map) + permuted - 1) / permuted * permuted;
-  if (shared.contains(tile.shared_address, box)) return true;
+  std::uint64_t box =
+      row_pitch_bytes(tile.map);  // element strides let boxes of more than 2^32 bytes pass
+  for (int d = 1; d < tile.map.rank; ++d) box *= extent(tile.map, d);
+  box = (box + permuted - 1) / permuted * permuted;
+  if (box <= shared.size() && shared.contains(tile.shared_address, static_cast<std::uint32_t>(box)))
+    return true;
   return all_units(tile.map, [&](const Unit& unit) {
     const std::uint32_t first = shared_address(tile.map, tile.shared_address, unit.first);
     return shared.contains(first, unit.count * width);

@@ -83,7 +83,8 @@ bool read_options(const Executor& x, std::uint32_t next, machine::Tcgen05Mma& mm
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(lanes.value); ++i)
       kept.push_back(static_cast<std::uint32_t>(x.number(x.item(lanes, i), first_lane(x))));
     if (std::ranges::count(kept, 0u) == std::ssize(kept)) kept.clear();
-    if (!kept.empty() && (mma.opcode.cta_group == 2 || kept.size() != 4)) return false;
+    if (!kept.empty() && std::ssize(kept) != tcgen05::disable_words(mma.opcode.cta_group))
+      return false;
     ++next;
   }
   const std::uint32_t behind = x.operand_count() - next;

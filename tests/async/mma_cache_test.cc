@@ -89,6 +89,24 @@ TEST_F(KeptResults, AreThoseOfTheSameOperands) {
   EXPECT_EQ(cache_.misses(), 3u);
 }
 
+// Three bits of two words that a hash takes in one behind the other, top bits among them.
+TEST_F(KeptResults, AreNotThoseOfOperandsWithFlippedTopBits) {
+  MmaCache::Tile d = tile_of(1);
+  expect_right({op_}, d);
+  const SharedMemory before = shared_;
+  for (std::uint32_t at = tile_a; at < tile_a + 32; at += 8) {
+    shared_ = before;
+    const auto flip = [&](std::uint32_t address, std::uint64_t bits) {
+      shared_.store(address, shared_.load<std::uint64_t>(address) ^ bits);
+    };
+    flip(at, std::uint64_t{1} << 63);
+    flip(at + 32, std::uint64_t{1} << 63 | std::uint64_t{1} << 34);
+    d = tile_of(1);
+    expect_right({op_}, d);
+  }
+  EXPECT_EQ(cache_.misses(), 5u);
+}
+
 TEST_F(KeptResults, AreThoseOfTheSameInstructions) {
   wgmma::Instruction negated = op_;
   negated.form.negate_b = true;

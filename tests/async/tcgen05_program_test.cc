@@ -362,6 +362,27 @@ TEST(Tcgen05_Program, AnMmaThatDoesNotExistIsRefused) {
   EXPECT_EQ(refusal(mma), Fault::WordReserved);
   mma.options.zero_columns = std::uint64_t{1} << 56;
   EXPECT_EQ(refusal(mma), Fault::UnmodelledColumnShift);
+  mma.options = {};
+  mma.options.kept = {1, 0, 0, 0};
+  EXPECT_EQ(refusal(mma), Fault::UnmodelledMma);
+  mma = right;
+  mma.options.kept = {1, 0, 0, 0};
+  EXPECT_EQ(refusal(mma), Fault::None);
+  mma.options.kept.pop_back();
+  EXPECT_EQ(refusal(mma), Fault::ProgramMalformed);
+  mma.options = {};
+  mma.options.masks_columns = true;
+  EXPECT_EQ(refusal(mma), Fault::ProgramMalformed);
+  mma.options = {};
+  mma.options.scale_input_d = tcgen05::max_scale_input_d;
+  EXPECT_EQ(refusal(mma), Fault::None);
+  ++mma.options.scale_input_d;
+  EXPECT_EQ(refusal(mma), Fault::ProgramMalformed);
+  mma = catalogue::f16_mma(1024, 1024, false);
+  mma.opcode.cta_group = 2;
+  mma.idesc.m = 256;
+  mma.options.kept.assign(8, 1);
+  EXPECT_EQ(refusal(mma), Fault::UnmodelledMma);
 }
 
 }  // namespace

@@ -54,7 +54,9 @@ TEST(Tcgen05_Order, APairNeedsOneCtaGroupAndOneAccumulator) {
                                    Accumulator{0, 8, 128, 16, tcgen05::Kind::f16},
                                    Accumulator{0, 0, 64, 16, tcgen05::Kind::f16},
                                    Accumulator{0, 0, 128, 8, tcgen05::Kind::f16},
-                                   Accumulator{0, 0, 128, 16, tcgen05::Kind::tf32}}) {
+                                   Accumulator{0, 0, 128, 16, tcgen05::Kind::tf32},
+                                   Accumulator{0, 0, 128, 16, tcgen05::Kind::f16, true, false},
+                                   Accumulator{0, 0, 128, 16, tcgen05::Kind::f16, false, true}}) {
     second = first;
     second.accumulator = other;
     EXPECT_FALSE(is_pair(first, second));

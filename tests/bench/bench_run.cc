@@ -5,7 +5,6 @@
 // bookkeeping bytes per byte of global memory that the kernel has. Nothing here gates a change.
 #include <benchmark/benchmark.h>
 
-#include <memory>
 #include <string>
 
 #include "tests/run/gemm_kernel_run.h"

@@ -391,6 +391,20 @@ TEST(TmaMulticast, WritesTheCtasOfTheMask) {
     EXPECT_EQ(cluster.shared[rank], rank % 2 == 1 ? loaded.shared : one.shared) << rank;
 }
 
+// A box of 2^32 bytes, which the encoder counts as none: an element stride is larger than its side.
+TensorMap large_strided_map() {
+  TensorMap map;
+  map.type = DataType::UInt8;
+  map.rank = 5;
+  for (int d = 0; d < 5; ++d) {
+    map.dims[d] = 256;
+    map.box[d] = d == 4 ? 1 : 256;
+    map.element_strides[d] = d == 4 ? 2 : 1;
+    if (d < 4) map.stride_bytes[d] = 256;
+  }
+  return map;
+}
+
 TEST(TmaFaults, ChangeNothing) {
   const State state = random_state(4096, 64 * 144, 9);
   const auto expect_fault = [&state](Tile tile, Fault fault) {
@@ -414,6 +428,9 @@ TEST(TmaFaults, ChangeNothing) {
   expect_fault(bad, Fault::TileStartUnaligned);
   bad = good;
   bad.shared_address = base + 4096 - 512;
+  expect_fault(bad, Fault::SharedMemoryOutOfRange);
+  bad.map = large_strided_map();
+  ASSERT_EQ(check(bad.map), Fault::None);
   expect_fault(bad, Fault::SharedMemoryOutOfRange);
   bad = good;
   bad.map.address = 1024;

@@ -30,6 +30,9 @@ State random_state(const Form& f, std::mt19937& random) {
   for (std::uint32_t& word : state.registers.d)
     word =
         static_cast<std::uint32_t>(bits(f.d) == 32 ? random() % 0x42000000 : random() & 0x3fff3fff);
+  // Near both limits: each instruction clamps for itself.
+  for (std::uint32_t& word : state.registers.d)
+    if (f.satfinite) word = 0x80000000 - 5000 + static_cast<std::uint32_t>(random()) % 10000;
   return state;
 }
 
@@ -69,6 +72,7 @@ const Form forms[] = {
     {Type::f32, Type::tf32, Type::tf32, 24},
     {Type::f32, Type::e4m3, Type::e5m2, 72},
     {Type::s32, Type::s8, Type::u8, 32},
+    {.d = Type::s32, .a = Type::s8, .b = Type::s8, .n = 16, .satfinite = true},
     {Type::f32, Type::bf16, Type::bf16, 64, false, Place::Smem, Major::MN, Major::MN, true},
 };
 

@@ -1,6 +1,7 @@
 #include "sim/async/instructions/tmem.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -307,10 +308,11 @@ namespace {
 // What one mma uses in the Tensor Memory of each of its CTAs.
 struct MmaRegions {
   TmemRegion d;
-  std::vector<TmemRegion> reads;  // A, scale factors
+  std::vector<TmemRegion> reads;  // A, metadata, scale factors
 };
 
-// All of whose lanes keep what they have.
+// All of whose lanes keep what they have. A group with some others counts as written whole, so that a read of its kept
+// lanes may be called unordered.
 std::uint32_t kept_groups(const Tcgen05Mma& i) {
   std::uint32_t groups = all_tmem_groups;
   for (int lane = 0; lane < tcgen05::tmem_lanes; ++lane)
@@ -372,7 +374,7 @@ bool resolve_mma(Step& s, const Tcgen05Mma& i, Tcgen05Operation& operation) {
   return lanes_suit;
 }
 
-// A, scale factors and D of one CTA.
+// A, metadata, scale factors and D of one CTA.
 bool touch_mma_tmem(Step& s, const Tcgen05Mma& i, int cta, Tcgen05Operation& operation,
                     const Tcgen05Thread& thread) {
   const MmaRegions regions = regions_of(i, operation);
@@ -387,8 +389,8 @@ bool touch_mma_tmem(Step& s, const Tcgen05Mma& i, int cta, Tcgen05Operation& ope
     check_written(s, cta, region);
   }
   TmemAccess access = thread_access(s, TmemAction::Mma, true, thread);
-  access.accumulator = {operation.at.tmem_lane, operation.at.tmem_column, i.idesc.m, i.idesc.n,
-                        i.opcode.kind};
+  access.accumulator = {operation.at.tmem_lane, operation.at.tmem_column, i.idesc.m,  i.idesc.n,
+                        i.opcode.kind,          i.opcode.sparse,          i.opcode.ws};
   if (!touch_tmem(s, cta, regions.d, access, operation.before)) return false;
   const auto is_kept = [&](tcgen05::Cell cell) { return i.keeps(cell.tmem_lane); };
   if (i.accumulate) check_written(s, cta, regions.d, is_kept);
@@ -398,10 +400,6 @@ bool touch_mma_tmem(Step& s, const Tcgen05Mma& i, int cta, Tcgen05Operation& ope
   });
   return true;
 }
-
-}  // namespace
-
-namespace {
 
 // Operands in Tensor Memory whose place no source says, and masks that no source explains.
 Fault check_places(const Tcgen05Mma& i) {
@@ -416,12 +414,26 @@ Fault check_places(const Tcgen05Mma& i) {
              : tcgen05::check(tcgen05::decode_zero_mask(i.options.zero_columns), i.idesc.m);
 }
 
+// Which lanes of D are the peer's to keep is open, and .ws has no such lanes.
+Fault check_options(const Tcgen05Mma& i) {
+  const MmaOptions& o = i.options;
+  if (!o.kept.empty() && (i.opcode.cta_group == 2 || i.opcode.ws)) return Fault::UnmodelledMma;
+  const bool scales = o.scale_input_d != 0;
+  const bool is_known =
+      (o.kept.empty() || std::ssize(o.kept) == tcgen05::disable_words(i.opcode.cta_group)) &&
+      (!o.masks_columns || i.opcode.ws) &&
+      (!scales || (!i.opcode.ws && tcgen05::scale_input_d_exists(i.opcode.kind) &&
+                   o.scale_input_d > 0 && o.scale_input_d <= tcgen05::max_scale_input_d));
+  return is_known ? Fault::None : Fault::ProgramMalformed;
+}
+
 }  // namespace
 
 Fault Tcgen05Mma::check(const Bounds&) const {
   if (const Fault fault = check_group(opcode.cta_group); fault != Fault::None) return fault;
   if (opcode.ashift || idesc.k96) return Fault::UnmodelledMma;
   if (const Fault fault = tcgen05::check(opcode, idesc); fault != Fault::None) return fault;
+  if (const Fault fault = check_options(*this); fault != Fault::None) return fault;
   if (const Fault fault = check_places(*this); fault != Fault::None) return fault;
   const bool a_lies_so = opcode.a_place == tcgen05::Place::Tmem || a.layout.major == idesc.major_a;
   return a_lies_so && b.layout.major == idesc.major_b ? Fault::None : Fault::ProgramMalformed;

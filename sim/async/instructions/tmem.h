@@ -82,11 +82,10 @@ struct Tcgen05Shift {
 
 // What few of them have.
 struct MmaOptions {
-  TmemOperand metadata;   // opcode.sparse
-  int scale_input_d = 0;  // D counts as D * 2^-this
-  std::vector<std::uint32_t>
-      kept;                    // one CTA: a bit for each lane of D that is not written; empty: none
-  bool masks_columns = false;  // .ws, by the descriptor zero_columns
+  TmemOperand metadata;             // opcode.sparse
+  int scale_input_d = 0;            // D counts as D * 2^-this
+  std::vector<std::uint32_t> kept;  // lanes of D that are not written: disable_words(); empty: none
+  bool masks_columns = false;       // .ws, by the descriptor zero_columns
   std::uint64_t zero_columns = 0;
 };
 

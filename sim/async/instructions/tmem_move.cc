@@ -1,6 +1,7 @@
 // The data of tcgen05.ld, st, cp, shift and mma when it is due; see tmem_data.h.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/async/instructions/tmem.h"
@@ -162,20 +163,34 @@ void gather_b(const TmemData& data, const Tcgen05Mma& i, std::vector<std::uint32
       std::fill_n(out.begin() + column * count, count, 0);
 }
 
-// Faults: UndefinedMetadata.
+// The code of a chunk, of which .ws with fewer than 128 rows has copies. Nothing: they differ, and which of them counts is
+// not known.
+std::optional<std::uint32_t> code_of(TmemData& data, int cta, const tcgen05::TmemMetadata& e,
+                                     tcgen05::MetadataChunk chunk) {
+  std::optional<std::uint32_t> code;
+  for (int copy = 0; copy < tcgen05::metadata_copies(e); ++copy) {
+    const tcgen05::CellBit place = metadata_place(e, chunk, copy);
+    const std::uint32_t cell = data.memory(cta).load(
+        {place.tmem_lane, data.operation.metadata.tmem_column + place.tmem_column});
+    const std::uint32_t one = cell >> place.low_bit & low_bits(tcgen05::metadata_code_bits);
+    if (code && *code != one) return std::nullopt;
+    code = one;
+  }
+  return code;
+}
+
+// Faults: UndefinedMetadata, UnmodelledTmemOperand.
 Fault gather_selection(TmemData& data, const Tcgen05Mma& i, std::vector<std::uint16_t>& out) {
   const tcgen05::TmemMetadata e = i.metadata_form();
   for (const int cta : data.ctas_of(i.opcode.cta_group))
     for (int row = 0; row < rows(e.datapath); ++row)
       for (int stored = 0; stored < tcgen05::products(e.kind); ++stored) {
-        const tcgen05::CellBit place =
-            metadata_place(e, {row, stored / tcgen05::stored_per_code(e.kind)});
-        const std::uint32_t cell = data.memory(cta).load(
-            {place.tmem_lane, data.operation.metadata.tmem_column + place.tmem_column});
-        const std::uint32_t code = cell >> place.low_bit & low_bits(tcgen05::metadata_code_bits);
-        if (const Fault fault = tcgen05::check_code(e.kind, code); fault != Fault::None)
+        const std::optional<std::uint32_t> code =
+            code_of(data, cta, e, {row, stored / tcgen05::stored_per_code(e.kind)});
+        if (!code) return Fault::UnmodelledTmemOperand;
+        if (const Fault fault = tcgen05::check_code(e.kind, *code); fault != Fault::None)
           return fault;
-        out.push_back(static_cast<std::uint16_t>(tcgen05::selected_k(e.kind, code, stored)));
+        out.push_back(static_cast<std::uint16_t>(tcgen05::selected_k(e.kind, *code, stored)));
       }
   return Fault::None;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdlib>
 
 #include "sim/num/fast/kernel.h"
@@ -79,6 +80,7 @@ void widen(Batch& batch) {
 template <Type type, class ScaleAt>
 void unpack(Batch& batch, bool negate, std::size_t scaled, ScaleAt scale_at) {
   if constexpr (bits(type) > 8) {
+    assert(scaled == 0);  // a kind with scale factors has elements of 8 bits and fewer
     unpack_wide(type, negate, batch);
   } else {
     unpack_codes<type>(batch, negate);
@@ -162,6 +164,9 @@ void Lines::pack_row(int line) {
   range = {};
   for (std::size_t i = 0; i < Batch::lanes; ++i) fast::widen(range, range_of(batch, i));
 }
+
+// A batch is a row of a panel.
+static_assert(Batch::lanes == panel_columns);
 
 template <Type type>
 void Lines::pack_panel(int first) {

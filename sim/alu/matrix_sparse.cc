@@ -89,9 +89,7 @@ constexpr int chunks(const SparseRow& r) { return r.k / chunk_elements(r); }
 constexpr int telling_lanes(const SparseRow& r) { return chunks(r) / chunks_of_half_a_word; }
 
 // What law a code follows: those of 8 and 4 bits that of f16.
-constexpr Type selection_law(const SparseRow& r) {
-  return r.width == 32 ? Type::tf32 : Type::f16;
-}
+constexpr Type selection_law(const SparseRow& r) { return r.width == 32 ? Type::tf32 : Type::f16; }
 
 // ---- the product --------------------------------------------------------------------------------
 

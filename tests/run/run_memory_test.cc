@@ -274,7 +274,7 @@ TEST(RunMemory, StacksGrowAndAreGivenBack) {
        {"alloca.u64 %rd4, 16385, 16;", "alloca.u64 %rd4, -8, 16;",
         "alloca.u64 %rd4, 8; stackrestore.u64 64;", "alloca.u64 %rd4, 8, -1;",
         "alloca.u64 %rd4, 8, 24;", "alloca.u64 %rd4, 8, 0;", "alloca.u64 %rd4, 8, 16777216;",
-        "stacksave.u64 %rd4; add.u64 %rd4, %rd4, 8; stackrestore.u64 %rd4;"}) {
+        "alloca.u64 %rd5, 8; stacksave.u64 %rd4; add.u64 %rd4, %rd4, 8; stackrestore.u64 %rd4;"}) {
     PtxRun too_far(kernel(beyond));
     too_far.pass(too_far.array<std::uint32_t>(32));
     EXPECT_EQ(too_far.go({}), Fault::UnmodelledInstruction) << beyond;

@@ -15,15 +15,15 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::size_t launch_array_bytes = 4 * launch_threads;  // a word for each thread
+constexpr std::uint32_t launch_array_bytes = 4 * launch_threads;  // a word for each thread
 constexpr std::size_t launch_memory_bytes = 4 * launch_array_bytes;
 static_assert(launch_array_bytes == 128);  // as the texts below say
 
 struct LaunchRow {
   const char* name;
   const char* body;
-  int expected = 0;    // bytes that the mbarrier waits for
-  bool waits = false;  // for an arrival of the body
+  std::uint32_t expected = 0;  // bytes that the mbarrier waits for
+  bool waits = false;          // for an arrival of the body
 };
 
 // Registers of the text: %r1 thread, %r2 x, %r3 y, %r4 mbarrier, %r20 the thread's word, %rd1 memory, %p1 thread 0; of the
@@ -80,21 +80,13 @@ const char* directives(NamedBy by) {
   }
 }
 
-constexpr std::string_view launch_beginning = R"({
-  .shared .align 128 .b8 x[128];
-  .shared .align 128 .b8 y[128];
-  .shared .align 8 .b64 full;
-  .reg .pred %p<4>;
+constexpr std::string_view launch_registers = R"(  .reg .pred %p<4>;
   .reg .b16 %h<2>;
   .reg .b32 %r<32>;
   .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [memory];
-  cvta.to.global.u64 %rd1, %rd1;
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, x;
-  mov.u32 %r3, y;
-  mov.u32 %r4, full;
-  mov.u32 %r5, 0;
+)";
+
+constexpr std::string_view launch_opening = R"(  mov.u32 %r5, 0;
   mad.wide.u32 %rd2, %r1, 4, %rd1;
   shl.b32 %r11, %r1, 2;
   add.u32 %r7, %r2, %r11;
@@ -108,18 +100,6 @@ constexpr std::string_view launch_beginning = R"({
   ld.global.u32 %r20, [%rd2+128];
   st.shared.u32 [%r8], %r20;
   ld.global.u32 %r20, [%rd2+256];
-  @%p1 mbarrier.init.shared.b64 [%r4], 1;
-)";
-
-constexpr std::string_view launch_meeting = R"(  fence.mbarrier_init.release.cluster;
-  fence.proxy.async;
-  bar.sync 0;
-)";
-
-constexpr std::string_view launch_waiting = R"(
-waiting:
-  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r4], 0;
-  @!%p3 bra waiting;
 )";
 
 constexpr std::string_view launch_end = R"(
@@ -138,16 +118,10 @@ constexpr std::string_view launch_end = R"(
 
 std::string text_of(const LaunchCase& e) {
   const LaunchRow& row = *find_launch_row(e.name);
-  std::string text =
-      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry tcq_probe(.param .u64 "
-      "memory)\n.reqntid 32, 1, 1\n";
-  text.append(directives(e.named_by)).append(launch_beginning);
-  if (row.expected != 0)
-    text +=
-        fmt::format("  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], {};\n", row.expected);
-  text.append(launch_meeting).append(row.body);
-  if (row.expected != 0 || row.waits) text += launch_waiting;
-  return text.append(launch_end);
+  const std::string with_threads = std::string(".reqntid 32, 1, 1\n") + directives(e.named_by);
+  return kernel_text({".param .u64 memory", with_threads, launch_array_bytes, launch_registers,
+                      launch_opening, "  bar.sync 0;\n", "%p3", launch_end},
+                     {row.body, row.expected, row.waits});
 }
 
 const char* words_of(NamedBy by) {
@@ -162,17 +136,14 @@ const char* words_of(NamedBy by) {
 }  // namespace
 
 void fields(Fields& io, LaunchCase& e) {
-  constexpr std::uint64_t longest = 128;
-  std::vector<std::uint8_t> text(e.name.begin(), e.name.end());
-  io.list(text, 1, longest, "length of a launch's name", 1);
-  e.name.assign(text.begin(), text.end());
+  name_field(io, e.name, "length of a launch's name");
   io.demand(!io.reads() || find_launch_row(e.name) != nullptr,
             "recording holds a launch that is not known");
   io.below(e.named_by, named_by_count, "way to name a cluster");
 }
 
-LaunchMemory state(const LaunchCase& e, const Inputs& inputs) {
-  LaunchMemory memory{std::vector<std::uint8_t>(launch_memory_bytes), text_of(e)};
+KernelMemory state(const LaunchCase& e, const Inputs& inputs) {
+  KernelMemory memory{std::vector<std::uint8_t>(launch_memory_bytes), text_of(e)};
   for (std::size_t at = 0; at < launch_memory_bytes; at += 8) {
     const std::uint64_t word = mix(mix(inputs.seed) ^ at);
     std::memcpy(memory.bytes.data() + at, &word, sizeof word);
@@ -180,14 +151,7 @@ LaunchMemory state(const LaunchCase& e, const Inputs& inputs) {
   return memory;
 }
 
-std::uint64_t hash_inputs(const LaunchMemory& memory) {
-  std::uint64_t hash = memory.bytes.size();
-  for (const std::uint8_t byte : memory.bytes) hash = mix(hash ^ byte);
-  for (const char letter : memory.text) hash = mix(hash ^ static_cast<unsigned char>(letter));
-  return hash;
-}
-
-Prediction predict(const LaunchCase& e, const Inputs&, const LaunchMemory& before) {
+Prediction predict(const LaunchCase& e, const Inputs&, const KernelMemory& before) {
   run::Launch launch;
   launch.block = {launch_threads};
   launch.has_cluster = has_attribute(e);

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "oracle/recording/case.h"
 #include "oracle/recording/fields.h"
+#include "oracle/recording/kernel_frame.h"
 
 namespace tcq::oracle {
 
@@ -35,15 +35,9 @@ constexpr bool has_attribute(const LaunchCase& e) {
   return e.named_by == NamedBy::Launch || e.named_by == NamedBy::LaunchOfExplicit;
 }
 
-struct LaunchMemory {
-  std::vector<std::uint8_t> bytes;
-  std::string text;
-};
-
 void fields(Fields& io, LaunchCase& e);
-LaunchMemory state(const LaunchCase& e, const Inputs& inputs);
-std::uint64_t hash_inputs(const LaunchMemory& memory);
-Prediction predict(const LaunchCase& e, const Inputs& inputs, const LaunchMemory& before);
+KernelMemory state(const LaunchCase& e, const Inputs& inputs);
+Prediction predict(const LaunchCase& e, const Inputs& inputs, const KernelMemory& before);
 std::string describe(const LaunchCase& e, const Inputs& inputs);
 std::string place(const LaunchCase& e, const Inputs& inputs, std::size_t at);
 Properties properties(const LaunchCase& e, const Inputs& inputs);

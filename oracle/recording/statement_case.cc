@@ -88,18 +88,15 @@ std::vector<std::uint8_t> known_but_x() {
 }  // namespace
 
 void fields(Fields& io, StatementCase& e) {
-  constexpr std::uint64_t longest = 128;
-  std::vector<std::uint8_t> text(e.name.begin(), e.name.end());
-  io.list(text, 1, longest, "length of a statement", 1);
-  e.name.assign(text.begin(), text.end());
+  name_field(io, e.name, "length of a statement");
   io.demand(!io.reads() || find_statement(e.name) != nullptr,
             "recording holds a statement that is not known");
 }
 
-StatementMemory state(const StatementCase& e, const Inputs& inputs) {
+KernelMemory state(const StatementCase& e, const Inputs& inputs) {
   const Elements elements = row_of(e).elements;
   const std::size_t width = bytes_of(elements);
-  StatementMemory memory{std::vector<std::uint8_t>(memory_bytes), statement_text(row_of(e))};
+  KernelMemory memory{std::vector<std::uint8_t>(memory_bytes), statement_text(row_of(e))};
   std::uint8_t* const bytes = memory.bytes.data();
   for (std::size_t at = 0; at < memory_bytes; at += width) {
     Draw draw(mix(inputs.seed) ^ at);
@@ -118,14 +115,7 @@ StatementMemory state(const StatementCase& e, const Inputs& inputs) {
   return memory;
 }
 
-std::uint64_t hash_inputs(const StatementMemory& memory) {
-  std::uint64_t hash = memory.bytes.size();
-  for (const std::uint8_t byte : memory.bytes) hash = mix(hash ^ byte);
-  for (const char letter : memory.text) hash = mix(hash ^ static_cast<unsigned char>(letter));
-  return hash;
-}
-
-Prediction predict(const StatementCase& e, const Inputs&, StatementMemory before) {
+Prediction predict(const StatementCase& e, const Inputs&, KernelMemory before) {
   run::Launch launch;
   launch.grid = launch.cluster = {statement_ctas};
   launch.block = {statement_threads};

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "oracle/recording/case.h"
 #include "oracle/recording/fields.h"
+#include "oracle/recording/kernel_frame.h"
 
 namespace tcq::oracle {
 
@@ -23,16 +23,10 @@ struct StatementCase {
   friend bool operator==(const StatementCase&, const StatementCase&) = default;
 };
 
-// Both CTAs' bytes, one after the other, and the kernel that finds them.
-struct StatementMemory {
-  std::vector<std::uint8_t> bytes;
-  std::string text;
-};
-
 void fields(Fields& io, StatementCase& e);
-StatementMemory state(const StatementCase& e, const Inputs& inputs);
-std::uint64_t hash_inputs(const StatementMemory& memory);
-Prediction predict(const StatementCase& e, const Inputs& inputs, StatementMemory before);
+// The bytes are both CTAs', one after the other.
+KernelMemory state(const StatementCase& e, const Inputs& inputs);
+Prediction predict(const StatementCase& e, const Inputs& inputs, KernelMemory before);
 std::string describe(const StatementCase& e, const Inputs& inputs);
 std::string place(const StatementCase& e, const Inputs& inputs, std::size_t at);
 Properties properties(const StatementCase& e, const Inputs& inputs);

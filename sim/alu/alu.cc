@@ -17,9 +17,10 @@ Evaluate arithmetic(const ptx::Form& form) {
   return nullptr;
 }
 
-Evaluate convert(const ptx::Form& form) {
+Operation convert(const ptx::Form& form) {
+  if (draws_random_bits(form)) return convert_random_operation(form);
   const Evaluate between_integers = convert_operation(form);
-  return between_integers != nullptr ? between_integers : convert_float_operation(form);
+  return between_integers != nullptr ? Operation{between_integers} : convert_float_operation(form);
 }
 
 Evaluate find(const ptx::Form& form) {
@@ -71,7 +72,6 @@ Evaluate find(const ptx::Form& form) {
     case Opcode::Mov:
     case Opcode::Selp:
     case Opcode::Slct: return select_operation(form);
-    case Opcode::Cvt: return convert(form);
     case Opcode::CvtPack:
     case Opcode::Vabsdiff4:
     case Opcode::Vabsdiff2: return video_operation(form);
@@ -93,7 +93,7 @@ Operation operation(const ptx::Form& form) {
   if (form.has(ptx::Slot::Precision))
     return form.types[0] == ptx::Type::F64 ? double_approximation(form)
                                            : approximate_operation(form);
-  if (draws_random_bits(form)) return convert_random_operation(form);
+  if (form.opcode == Opcode::Cvt) return convert(form);
   if (form.opcode == Opcode::Mma && is_sparse(form)) return sparse_product(form);
   if (form.opcode == Opcode::Mma && has_mma_kind(form)) return scaled_product(form);
   if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix)

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "sim/isa/fault/fault.h"
 #include "sim/ptx/form.h"
 
 namespace tcq::alu {
@@ -29,6 +31,8 @@ struct Operation {
   // Of an approximate one: how far the word `got` lies from the function of the words `in`, as a multiple of `bound`,
   // packed ones by their worse element. 0 where nothing is promised, infinite where a NaN or an infinity is missed.
   double (*distance)(const std::uint32_t* in, std::uint32_t got) = nullptr;
+  // Whether PTX defines what becomes of these words; null: of all. None: it does.
+  Fault (*check)(const Arguments&) = nullptr;
 };
 
 // Depends on the words alone: looked up once for each Form, not for each instruction.
@@ -37,6 +41,10 @@ Operation operation(const ptx::Form& form);
 // Has an instruction of this form so many registers, those of vectors and pairs one by one? Operation::evaluate reads them
 // all. Requires: an operation exists, and there are as many operands as the form's row says.
 bool takes(const ptx::Form& form, std::size_t outs, std::size_t ins);
+
+// May source `i` be this: a constant, or what a register holds? Selectors of mma.sp and of scale factors have few values;
+// evaluate and check take it that they have been asked for. Requires: takes().
+bool takes_source(const ptx::Form& form, std::size_t i, std::optional<std::uint64_t> constant);
 
 // mma.sync and movmatrix: undefined unless all lanes of the warp execute it.
 bool is_of_all_lanes(const ptx::Form& form);

@@ -264,6 +264,13 @@ Evaluate exact(const Conversion& c) {
   return nullptr;
 }
 
+// PTX has them from ISA 9.1 on, for sm_100f and sm_120f.
+bool is_pair_of_halves(const Conversion& c) {
+  const bool is_of_sm90 = c.to == Type::E4M3x2 || c.to == Type::E5M2x2;
+  return is_one_of(c.to, small_pairs) &&
+         (c.from == Type::BF16x2 || (c.from == Type::F16x2 && !is_of_sm90));
+}
+
 bool is_modelled(const ptx::Form& form) {
   return form.type_count == 2 && !form.has(ptx::Slot::ScaleVector);
 }
@@ -274,12 +281,14 @@ Evaluate exact_conversion(const ptx::Form& form) {
   return is_modelled(form) ? exact(wanted(form)) : nullptr;
 }
 
-Evaluate convert_float_operation(const ptx::Form& form) {
-  if (!is_modelled(form)) return nullptr;
+Operation convert_float_operation(const ptx::Form& form) {
+  if (!is_modelled(form)) return {};
   const Conversion c = wanted(form);
   const Evaluate of_all = exact(c);
   const Evaluate direct = of_all == nullptr ? nullptr : direct_conversion(c);
-  return direct == nullptr ? of_all : direct;
+  if (of_all != nullptr && is_pair_of_halves(c))
+    return {of_all, true, "the nearest of its type, ties to even, as of f32; not recorded"};
+  return {direct == nullptr ? of_all : direct};
 }
 
 }  // namespace tcq::alu

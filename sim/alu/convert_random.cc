@@ -46,13 +46,11 @@ Bits rounded(const RandomRow& r, Bits word, Bits random, bool satfinite, bool re
   if (x.kind != Class::Finite) return static_cast<Bits>(pack(f, x, ptx::Rounding::Rz, satfinite));
   const int last =
       std::max(bit_length(x.magnitude) - 1 + x.exponent - f.fraction_bits, f.min_quantum());
-  // Both as multiples of the lower of their last places.
+  // An f32 reaches at least as far down. What ends below it does not reach the last place, whatever the random bits.
   const int below = last - r.random_bits;
-  const int unit = std::max(std::min(x.exponent, below), x.exponent - 64);
-  if (below < unit) random >>= std::min(unit - below, 31);
-  x.magnitude = (x.magnitude << (x.exponent - unit)) +
-                (below > unit ? Uint128{random} << (below - unit) : Uint128{random});
-  x.exponent = unit;
+  if (bit_length(x.magnitude) + x.exponent <= below)
+    return static_cast<Bits>(x.negative ? f.sign() : 0);
+  x.magnitude += Uint128{random} << (below - x.exponent);
   const bool is_beyond = bit_length(x.magnitude) - 1 + x.exponent > f.bias();
   const bool overflows = is_beyond && f.specials == Specials::Ieee && !satfinite;
   if (overflows) return static_cast<Bits>((x.negative ? f.sign() : 0) | f.top());

@@ -12,17 +12,17 @@ Evaluate integer_operation(
 Evaluate carry_operation(const ptx::Form& form);  // add.cc, addc, sub.cc, subc, mad.cc, madc
 Evaluate logic_operation(const ptx::Form& form);  // and, lop3, shl, shf of words and predicates
 Evaluate bit_operation(const ptx::Form& form);    // bfe, bfi, bfind, popc, prmt, fns
-Evaluate compare_operation(const ptx::Form& form);        // setp, set, testp
-Evaluate select_operation(const ptx::Form& form);         // mov, selp, slct
-Evaluate convert_operation(const ptx::Form& form);        // cvt between integers
-Evaluate convert_float_operation(const ptx::Form& form);  // cvt from and to floats
-Evaluate float_operation(const ptx::Form& form);          // add, mul, fma, div, sqrt of f32 and f64
-Evaluate float_order_operation(const ptx::Form& form);    // min, max, neg, abs of all floats
-Evaluate half_operation(const ptx::Form& form);           // add, sub, mul, fma of f16 and bf16
-Operation approximate_operation(const ptx::Form& form);   // .approx and .full
-Evaluate warp_operation(const ptx::Form& form);           // shfl, vote, match, redux, elect
-Evaluate double_operation(const ptx::Form& form);         // f64 with .rz, .rm, .rp
-Evaluate matrix_operation(const ptx::Form& form);         // mma.sync, movmatrix
+Evaluate compare_operation(const ptx::Form& form);         // setp, set, testp
+Evaluate select_operation(const ptx::Form& form);          // mov, selp, slct
+Evaluate convert_operation(const ptx::Form& form);         // cvt between integers
+Operation convert_float_operation(const ptx::Form& form);  // cvt from and to floats
+Evaluate float_operation(const ptx::Form& form);         // add, mul, fma, div, sqrt of f32 and f64
+Evaluate float_order_operation(const ptx::Form& form);   // min, max, neg, abs of all floats
+Evaluate half_operation(const ptx::Form& form);          // add, sub, mul, fma of f16 and bf16
+Operation approximate_operation(const ptx::Form& form);  // .approx and .full
+Evaluate warp_operation(const ptx::Form& form);          // shfl, vote, match, redux, elect
+Evaluate double_operation(const ptx::Form& form);        // f64 with .rz, .rm, .rp
+Evaluate matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
 Evaluate integer_product(const ptx::Form& form);  // mma.sync of 4 bits and 1, and m8n8 of bytes
 Evaluate fp8_product(const ptx::Form& form);      // mma.sync of e4m3 and e5m2
 Evaluate double_product(const ptx::Form& form);   // mma.sync of f64
@@ -33,11 +33,13 @@ bool takes_random(const ptx::Form& form, std::size_t outs, std::size_t ins);  //
 Operation sparse_product(const ptx::Form& form);                              // mma.sp
 bool is_sparse(const ptx::Form& form);
 bool takes_sparse(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+bool takes_selector(const ptx::Form& form, std::size_t i, std::optional<std::uint64_t> constant);
 Operation scaled_product(const ptx::Form& form);  // mma.sync with a kind
 bool has_mma_kind(const ptx::Form& form);
 bool takes_scaled(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
-bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);    // alu.h, takes()
-Evaluate video_operation(const ptx::Form& form);                              // vabsdiff4, cvt.pack
+bool takes_factor_selector(const ptx::Form& form, std::size_t i, std::uint64_t constant);
+bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
+Evaluate video_operation(const ptx::Form& form);        // vabsdiff2, vabsdiff4, cvt.pack
 Operation double_approximation(const ptx::Form& form);  // rcp and rsqrt of f64 with .approx
 
 }  // namespace tcq::alu

@@ -163,7 +163,8 @@ Evaluate of_mixed_types(const ptx::Form& form) {
                         form.get<ptx::Saturate>() != ptx::Saturate::Satfinite;
   if (form.types[0] != Type::F32 || !has_half || !is_plain) return nullptr;
   switch (form.get<Rounding>()) {
-    case Rounding::None:
+    case Rounding::None:  // of fma PTX demands one
+      return op == Compute::Fma ? nullptr : mixed_of<op, Rounding::Rn>(form);
     case Rounding::Rn: return mixed_of<op, Rounding::Rn>(form);
     case Rounding::Rz: return mixed_of<op, Rounding::Rz>(form);
     case Rounding::Rm: return mixed_of<op, Rounding::Rm>(form);

@@ -94,7 +94,8 @@ Line line(const ScaledRow& r, const void* const* registers, int m, Type type, in
   return x;
 }
 
-// `operands`: the word, the first byte, the lanes. A's pair of lanes is named by its number, B's lane by its own.
+// `operands`: the word, the first byte, the lanes; those in registers count modulo 4. A's pair of lanes is named by its number,
+// B's lane by its own.
 Factors factors_of(const ScaledRow& r, const void* const* operands, bool of_a, int mn) {
   const auto first = static_cast<int>(cells<Bits>(operands[1])[0] % 4);
   const auto lanes = static_cast<int>(cells<Bits>(operands[2])[0] % 4);
@@ -167,7 +168,8 @@ ptx::MmaKind kind_of(Kind kind) {
     case Kind::mxf8f6f4: return ptx::MmaKind::Mxf8f6f4;
     case Kind::mxf4: return ptx::MmaKind::Mxf4;
     case Kind::mxf4nvf4: return ptx::MmaKind::Mxf4nvf4;
-    default: return ptx::MmaKind::F8f6f4;
+    case Kind::f8f6f4: return ptx::MmaKind::F8f6f4;
+    default: return ptx::MmaKind::None;  // none of mma.sync's
   }
 }
 
@@ -220,6 +222,19 @@ bool takes_scaled(const ptx::Form& form, std::size_t outs, std::size_t ins) {
   return i < scaled_forms.size() &&
          outs == static_cast<std::size_t>(d_registers(scaled_forms[i])) &&
          ins == static_cast<std::size_t>(source_count(scaled_forms[i]));
+}
+
+// A word's bytes are told of in groups as long as the factors; lanes of A by pairs, of B one by one.
+bool takes_factor_selector(const ptx::Form& form, std::size_t i, std::uint64_t constant) {
+  const ScaledRow& r = scaled_forms[scaled_row(form)];
+  if (factors(r) == 0) return true;
+  switch (static_cast<int>(i) - first_factor(r)) {
+    case 1:
+    case 4: return constant < 4 && constant % static_cast<std::uint64_t>(factors(r)) == 0;
+    case 2: return constant < 2;
+    case 5: return constant < 4;
+    default: return true;
+  }
 }
 
 }  // namespace tcq::alu

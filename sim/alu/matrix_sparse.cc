@@ -3,13 +3,14 @@
 //
 // Decides which mma.sp exist, whose registers the metadata are, and which elements they choose. A fragment is that of the
 // dense product: its stored elements lie as elements of a dense A do. Two of four elements are kept, of tf32 one of two, of 4
-// bits two pairs of four; codes that PTX leaves open choose as wgmma's do. Example: m16n8k32 of f16, selector 1: lanes
+// bits two pairs of four. Codes that PTX leaves open have no result: check. Example: m16n8k32 of f16, selector 1: lanes
 // 4g + 2 and 4g + 3 tell of k 0 to 15 and 16 to 31, in their low halves of row g, in their high halves of row g + 8; of s8, of
 // all k of row g and of row g + 8.
 //
 // Source: PTX ISA 9.2, 9.7.14.6 "Matrix multiply-accumulate operation using mma.sp instruction with sparse matrix A"
 // Measured: tests/vectors/statements.tcqv: every shape and width on sm_90a with every selector and codes that PTX defines, one
-// pair of signs each; 34 cases, 0 differ
+// pair of signs each, all as ::ordered_metadata; 34 statements in 115 cases, 0 differ
+// Inferred: without ::ordered_metadata a code may name its positions in any order, and chooses by each of its halves
 #include <array>
 #include <cstddef>
 #include <string>
@@ -87,18 +88,8 @@ constexpr int chunks(const SparseRow& r) { return r.k / chunk_elements(r); }
 // Lanes of each four that tell: 1, 2 or 4.
 constexpr int telling_lanes(const SparseRow& r) { return chunks(r) / chunks_of_half_a_word; }
 
-struct CodePlace {
-  int lane;
-  int low_bit;
-};
-
-// Of elements of 8 and 4 bits a lane has eight chunks of one row, else four of row g and four of row g + 8.
-constexpr CodePlace code_place(const SparseRow& r, int selector, int row, int chunk) {
-  const int first = row % 8 * 4 + selector % (4 / telling_lanes(r)) * telling_lanes(r);
-  const int half = row / 8;
-  if (r.width <= 8) return {first + 2 * (chunk / 8) + half, code_bits * (chunk % 8)};
-  return {first + chunk / 4, 16 * half + code_bits * (chunk % 4)};
-}
+// What law a code follows: those of 8 and 4 bits that of f16.
+constexpr Type selection_law(const SparseRow& r) { return r.width == 32 ? Type::tf32 : Type::f16; }
 
 // ---- the product --------------------------------------------------------------------------------
 
@@ -135,27 +126,40 @@ struct Sparse {
     return b;
   }
 
-  // The element of a column that a stored element of a row meets.
-  static Bits chosen(const Column& b, Bits code, int stored) {
-    const int chunk = stored / per_code, within = stored % per_code;
-    if constexpr (r.width == 32)
-      return wgmma::selected_b(Type::tf32, chunk, code, within, b.data());
-    const int k = wgmma::logical_k(Type::f16, chunk, code, within / unit(r));
-    return b[static_cast<std::size_t>(unit(r) * k + within % unit(r))];
+  static Bits code_of(const Arguments& arguments, int row, int chunk) {
+    const auto selector = static_cast<int>(cells<Bits>(arguments.in[metadata + 1])[0]);
+    const auto [lane, nibble] =
+        wgmma::warp_metadata_slot(r.width, selector * telling_lanes(r), {row, chunk});
+    return cells<Bits>(arguments.in[metadata])[lane] >> (code_bits * nibble) &
+           ((1u << code_bits) - 1);
+  }
+
+  // `ordered`: with ::ordered_metadata. Faults: UndefinedMetadata.
+  template <bool ordered>
+  static Fault check(const Arguments& arguments) {
+    constexpr Type law = selection_law(r);
+    for (int row = 0; row < rows; ++row)
+      for (int chunk = 0; chunk < chunks(r); ++chunk) {
+        const Bits code = code_of(arguments, row, chunk);
+        const Bits turned = (code << 2 | code >> 2) & ((1u << code_bits) - 1);
+        const bool may_turn = !ordered && law == Type::f16;
+        Fault fault = wgmma::check_metadata(law, code);
+        if (fault != Fault::None && may_turn) fault = wgmma::check_metadata(law, turned);
+        if (fault != Fault::None) return fault;
+      }
+    return Fault::None;
   }
 
   // The fragment of the B that a row of A meets.
   static auto chosen_by(const Arguments& arguments, const Columns& b, int row) {
     std::array<Register, static_cast<std::size_t>(b_registers / 2)> fragment{};
     for (int stored = 0; stored < r.k / 2; ++stored) {
-      const auto selector = static_cast<int>(cells<Bits>(arguments.in[metadata + 1])[0] % 4);
-      const CodePlace at = code_place(r, selector, row, stored / per_code);
-      const Bits code =
-          cells<Bits>(arguments.in[metadata])[at.lane] >> at.low_bit & ((1u << code_bits) - 1);
+      const Bits code = code_of(arguments, row, stored / per_code);
+      const int k = wgmma::selected_k(selection_law(r), unit(r), code, stored);
       for (int col = 0; col < warp_mma::n; ++col) {
         const auto [lane, reg, part] = warp_mma::b_slot(r.width, {stored, col});
         fragment[static_cast<std::size_t>(reg)][static_cast<std::size_t>(lane)] |=
-            chosen(b[static_cast<std::size_t>(col)], code, stored) << (r.width * part);
+            b[static_cast<std::size_t>(col)][static_cast<std::size_t>(k)] << (r.width * part);
       }
     }
     return fragment;
@@ -196,13 +200,16 @@ struct Sparse {
 
 struct Found {
   Evaluate evaluate;
-  int outs, ins;
+  Fault (*check_ordered)(const Arguments&);
+  Fault (*check)(const Arguments&);
+  int outs, ins, selectors;
 };
 
 template <std::size_t... i>
 Found found(std::size_t row, std::index_sequence<i...>) {
   static constexpr std::array<Found, sizeof...(i)> all = {
-      Found{Sparse<i>::multiply, Sparse<i>::d_registers, Sparse<i>::metadata + 2}...};
+      Found{Sparse<i>::multiply, Sparse<i>::template check<true>, Sparse<i>::template check<false>,
+            Sparse<i>::d_registers, Sparse<i>::metadata + 2, 4 / telling_lanes(sparse_rows[i])}...};
   return all[row];
 }
 
@@ -233,13 +240,23 @@ bool is_sparse(const ptx::Form& form) {
 }
 
 Operation sparse_product(const ptx::Form& form) {
-  return {find_sparse(form).evaluate};
+  const Found f = find_sparse(form);
+  Operation operation{f.evaluate};
+  operation.check = form.has(ptx::Flag::OrderedMetadata) ? f.check_ordered : f.check;
+  return operation;
 }
 
 bool takes_sparse(const ptx::Form& form, std::size_t outs, std::size_t ins) {
   const Found f = find_sparse(form);
   return f.evaluate != nullptr && outs == static_cast<std::size_t>(f.outs) &&
          ins == static_cast<std::size_t>(f.ins);
+}
+
+// The last source: which of each four lanes tell. A constant.
+bool takes_selector(const ptx::Form& form, std::size_t i, std::optional<std::uint64_t> constant) {
+  const Found f = find_sparse(form);
+  if (i + 1 != static_cast<std::size_t>(f.ins)) return true;
+  return constant && *constant < static_cast<std::uint64_t>(f.selectors);
 }
 
 }  // namespace tcq::alu

@@ -33,14 +33,22 @@ bool takes(const ptx::Form& form, std::size_t outs, std::size_t ins) {
       if (is_sparse(form)) return takes_sparse(form, outs, ins);
       return has_mma_kind(form) ? takes_scaled(form, outs, ins) : takes_fragments(form, outs, ins);
     case Opcode::Cvt:
-      return draws_random_bits(form) ? takes_random(form, outs, ins) : outs <= 2 && ins <= 4;
+      if (draws_random_bits(form)) return takes_random(form, outs, ins);
+      break;
     case Opcode::WmmaMma: return takes_wmma(form, outs, ins);
     case Opcode::Set: return outs == 1 && ins == (joins ? 3U : 2U);
     case Opcode::Setp: return outs <= 2 && ins == (joins ? 3U : 2U);
     case Opcode::Lop3: return outs <= (joins ? 2U : 1U) && ins == (joins ? 5U : 4U);
     case Opcode::CvtPack: return outs == 1 && ins == form.type_count;
-    default: return outs <= 2 && ins <= 4;
+    default: break;
   }
+  return outs <= 2 && ins <= 4;
+}
+
+bool takes_source(const ptx::Form& form, std::size_t i, std::optional<std::uint64_t> constant) {
+  if (form.opcode != Opcode::Mma) return true;
+  if (is_sparse(form)) return takes_selector(form, i, constant);
+  return !has_mma_kind(form) || !constant || takes_factor_selector(form, i, *constant);
 }
 
 }  // namespace tcq::alu

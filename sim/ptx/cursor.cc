@@ -16,8 +16,7 @@ void Cursor::restart(Offset at) {
   token_ = lexer_.next();
 }
 
-bool Cursor::begins_statement() const {
-  if (!token_.begins_line) return false;
+bool Cursor::may_begin_statement() const {
   if (is('@') || is_dotted(".reg")) return true;
   if (!is(TokenKind::Word) || token_.text[0] == '%') return false;
   std::string_view rest = unit_.text.substr(token_.end());

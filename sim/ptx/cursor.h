@@ -40,8 +40,10 @@ class Cursor {
   bool is_dotted(std::string_view word) const {
     return token_.kind == TokenKind::Dotted && token_.text == word;
   }
-  // On a line of its own, with what a statement may begin with: a guard, an opcode with a dot, a label.
-  bool begins_statement() const;
+  // What a statement may begin with: a guard, an opcode with a dot, a label.
+  bool may_begin_statement() const;
+  // The same on a line of its own.
+  bool begins_statement() const { return token_.begins_line && may_begin_statement(); }
   bool is_end() const { return token_.kind == TokenKind::End; }
 
   // Takes it if it is there.

@@ -32,18 +32,23 @@ void StatementReader::end_statement(Statement statement) {
 }
 
 // The braces of a statement are its vectors: they are counted from where it begins.
-void StatementReader::recover(const Refused& refused, Offset begin) {
+bool StatementReader::recover(const Refused& refused, Offset begin) {
   note(refused.at, refused.message);
   cursor_.restart(begin);
   int braces = 0;
+  bool hides = false;
   for (; !cursor_.is_end(); cursor_.advance()) {
     const Token& token = cursor_.token();
     const bool is_first = token.at == begin;
-    if (token.at >= refused.at && !is_first && cursor_.begins_statement()) return;
-    if (token.is(';') && token.at >= refused.at) return;
-    if (token.is('}') && !is_first && --braces < 0) return;
+    if (token.at >= refused.at && !is_first && cursor_.begins_statement()) return hides;
+    if (token.is(';') && token.at >= refused.at) return hides;
+    if (token.is('}') && !is_first && --braces < 0) return hides;
     if (token.is('{')) ++braces;
+    const bool is_plain = token.text == "bra" || token.text == "call";
+    hides = hides ||
+            (token.at >= refused.at && !is_first && (is_plain || cursor_.may_begin_statement()));
   }
+  return hides;
 }
 
 void StatementReader::take_guard(Statement& statement) {
@@ -210,8 +215,8 @@ bool StatementReader::read_one() {
   try {
     read_statement();
   } catch (const Refused& refused) {
-    recover(refused, begin);
-    if (loose_ || !is_directive) add(StatementKind::Malformed, begin);
+    const bool hides_another = recover(refused, begin);
+    if (loose_ || !is_directive || hides_another) add(StatementKind::Malformed, begin);
     cursor_.take(';');
   }
   return true;

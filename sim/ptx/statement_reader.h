@@ -31,8 +31,8 @@ class StatementReader {
   bool read_one();
   // Notes an error. Throws TooMany.
   void note(Offset at, std::string message);
-  // The same, and skips what it spoiled: up to its semicolon, which stays.
-  void recover(const Refused& refused, Offset begin);
+  // The same, and skips what it spoiled: up to its semicolon, which stays. True where that may have been a second statement.
+  bool recover(const Refused& refused, Offset begin);
 
   std::size_t depth() const { return depth_; }
 

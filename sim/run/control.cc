@@ -262,7 +262,10 @@ void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
     flipped[i] = ~x.words(in_slots[i])[0];
     ins[i] = &flipped[i];
   }
-  op.evaluate({outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins});
+  const alu::Arguments all{outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins};
+  const Fault fault = op.check != nullptr ? op.check(all) : Fault::None;
+  if (fault != Fault::None) return x.fail(fault);
+  op.evaluate(all);
 }
 
 // The lanes of each mask that the groups name: they may be there together and wait for others all the same.
@@ -488,7 +491,8 @@ bool would_come_back(Executor& x, Slot predicate) {
       g.pc = active != 0 ? op.target : g.pc + 1;
     } else if (active == 0 || op.action == Action::Nothing) {
       ++g.pc;
-    } else if ((op.action == Action::Alu || op.action == Action::Repack) && !op.is_watched) {
+    } else if ((op.action == Action::Alu || op.action == Action::Repack) && !op.is_watched &&
+               op.check == nullptr) {
       for (const Slot slot : x.kernel().outs(op))
         for (Slot part = 0; part < 4 && slot + part < x.kernel().slot_count; ++part)
           save(slot + part);

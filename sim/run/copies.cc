@@ -313,10 +313,24 @@ bool make_cp_async(Executor& x) {
   return true;
 }
 
-// [dst], b or {b..}, [mbar]. To global memory, where nothing tells of its completion: a store that releases.
+// [dst], b: into global memory, where nothing tells of its completion. Without .release, and into other memory, there is none.
+// Inferred: as an ordinary store and red that release, made in the order of the thread.
+bool is_without_mbarrier(const ptx::Form& form) {
+  const bool global = form.space() == Space::Global || form.space() == Space::Generic;
+  const auto scope = form.get<ptx::Scope>();
+  const bool is_wide = scope == ptx::Scope::Gpu || scope == ptx::Scope::Sys;
+  return global && is_wide && form.get<ptx::Semantics>() == ptx::Semantics::Release &&
+         !form.has(ptx::Slot::Completion) && !form.has(ptx::Slot::VectorWidth);
+}
+
+// [dst], b or {b..}, [mbar]
 bool make_st_async(Executor& x) {
-  if (x.operand_count() < 3) return access_memory(x, true), true;
   const Value& data = x.value(1);
+  if (x.operand_count() < 3) {
+    if (!is_without_mbarrier(x.form()) || data.kind == ValueKind::Vector) return false;
+    access_memory(x, true);
+    return true;
+  }
   const auto each = static_cast<std::size_t>(ptx::bits(x.form().types[0]) / 8);
   const bool is_vector = data.kind == ValueKind::Vector;
   const auto count = is_vector ? static_cast<std::uint32_t>(data.value) : 1u;
@@ -345,9 +359,9 @@ bool make_st_bulk(Executor& x) {
   });
 }
 
-// [dst], b, [mbar]. In global memory as a red that releases.
+// [dst], b, [mbar]
 bool make_red_async(Executor& x) {
-  if (x.operand_count() < 3) return make_atomic(x);
+  if (x.operand_count() < 3) return is_without_mbarrier(x.form()) && make_atomic(x);
   machine::ReduceAsync reduction;
   const bool exists = reduction_of(x.form(), reduction.op) &&
                       data_type_of(x.form(), reduction.type) &&

@@ -78,6 +78,7 @@ struct Op {
   ptx::Index target = ptx::none;
   ptx::Index join = ptx::none;  // of a branch: the instruction where all ways on meet
   alu::Evaluate evaluate = nullptr;
+  Fault (*check)(const alu::Arguments&) = nullptr;  // alu::Operation
 };
 
 struct Constant {

@@ -95,6 +95,7 @@ bool names_cluster(const ptx::Form& form) {
 }
 
 // As a kernel finds it in %is_explicit_cluster.
+// Measured: tests/vectors/launch.tcqv
 bool is_explicit(const Kernel& kernel, const Launch& launch) {
   return launch.has_cluster || launch.cluster.count() > 1 || required_cluster(kernel).has_value();
 }

@@ -27,8 +27,8 @@ struct MapPlace {
 
 struct Launch {
   Dim3 grid, block, cluster;
-  bool has_cluster =
-      false;  // it names one, be it of one CTA; make_program() adds those that need not be named
+  // It names one, be it of one CTA; make_program() adds those that need not be named.
+  bool has_cluster = false;
   std::uint32_t dynamic_shared = 0;
   bool whole_grid = false;      // all CTAs at once: may_run_whole()
   std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg

@@ -1,6 +1,7 @@
 // From decoded PTX to ops; see kernel.h.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -195,6 +196,7 @@ class Lowering {
     if (op.action == Action::Alu || op.action == Action::Converge) {
       const alu::Operation operation = alu::operation(program_.form_of(instruction));
       op.evaluate = operation.evaluate;
+      op.check = operation.check;
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
       if (operation.approximate) note_approximation(instruction, operation.bound);
       if (!fits(instruction)) op.action = Action::Unmodelled;
@@ -265,16 +267,39 @@ class Lowering {
     return false;
   }
 
-  // What is computed takes registers as the form has them, vectors mma.sync and cvt.rs alone. !p is read by what computes; bar.red
-  // sees to it itself.
+  static bool rounds_four_at_random(const Op& op, const ptx::Form& form) {
+    return form.opcode == Opcode::Cvt && form.get<ptx::Rounding>() == ptx::Rounding::Rs &&
+           op.ins == 5;
+  }
+
+  // `source`: how many stand before these values.
+  bool takes_sources(const ptx::Form& form, ptx::Range values, std::size_t& source) const {
+    for (Index v = values.first; v < values.end(); ++v) {
+      const Value& value = program_.values[v];
+      std::optional<std::uint64_t> constant;
+      if (value.kind == ValueKind::Immediate) constant = static_cast<std::uint64_t>(value.value);
+      const bool fine =
+          value.kind == ValueKind::Vector || value.kind == ValueKind::Pair
+              ? takes_sources(form, {value.index, static_cast<Index>(value.value)}, source)
+              : value.access != Access::Read || alu::takes_source(form, source++, constant);
+      if (!fine) return false;
+    }
+    return true;
+  }
+
+  // What is computed takes registers as the form has them, vectors mma.sync and cvt.rs to four elements alone. !p is read by
+  // what computes; bar.red sees to it itself.
   bool has_its_operands(const Op& op, const Instruction& instruction) const {
     const bool computes = op.evaluate != nullptr && op.action != Action::Nothing;
     if (computes && op.action != Action::Repack) {
+      const ptx::Form& form = program_.form_of(instruction);
       const bool may_have_vectors = instruction.opcode == Opcode::Mma ||
                                     instruction.opcode == Opcode::WmmaMma ||
-                                    instruction.opcode == Opcode::Cvt;
+                                    rounds_four_at_random(op, form);
       if (has_vector(instruction) && !may_have_vectors) return false;
-      return alu::takes(program_.form_of(instruction), op.outs, op.ins);
+      std::size_t source = 0;
+      return alu::takes(form, op.outs, op.ins) &&
+             (instruction.opcode != Opcode::Mma || takes_sources(form, instruction.values, source));
     }
     return op.negated == 0 || instruction.opcode == Opcode::BarRed;
   }
@@ -373,12 +398,19 @@ class Lowering {
            ")";
   }
 
-  // Do registers have the width of the operands' types? ptxas demands it of all that only compute, but for what
-  // cvt reads, of which the low bits count. Source: PTX ISA 9.2, 9.4.1 "Operand size exceeding instruction-type size".
+  // Do registers have the width of the operands' types? ptxas demands it of all that only compute, but for what cvt reads,
+  // of which the low bits count: of no vector and no random bits. Source: PTX ISA 9.2, 9.4.1 "Operand size exceeding
+  // instruction-type size".
   bool fits(const Instruction& instruction) const {
-    for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
-      const bool chops = instruction.opcode == Opcode::Cvt && v > instruction.values.first;
-      if (!fits(program_.values[v]) && !(chops && is_wider(program_.values[v]))) return false;
+    const bool is_cvt = instruction.opcode == Opcode::Cvt;
+    const ptx::Form& form = program_.form_of(instruction);
+    const bool is_random = is_cvt && form.get<ptx::Rounding>() == ptx::Rounding::Rs;
+    const Index first = instruction.values.first, end = instruction.values.end();
+    for (Index v = first; v < end; ++v) {
+      const Value& value = program_.values[v];
+      const bool chops = is_cvt && v != first && !(is_random && v + 1 == end);
+      if (!fits(value) && !(chops && is_wider(value))) return false;
+      if (is_cvt && value.kind == ValueKind::Vector && !all_fit(value)) return false;
     }
     return true;
   }
@@ -393,10 +425,11 @@ class Lowering {
     if (value.kind == ValueKind::Register)
       return value.type == Type::None ||
              kernel_.words_of_register[value.index] == words(value.type);
-    if (value.kind == ValueKind::Pair) {
-      for (Index i = 0; i < static_cast<Index>(value.value); ++i)
-        if (!fits(program_.values[value.index + i])) return false;
-    }
+    return value.kind != ValueKind::Pair || all_fit(value);
+  }
+  bool all_fit(const Value& list) const {
+    for (Index i = 0; i < static_cast<Index>(list.value); ++i)
+      if (!fits(program_.values[list.index + i])) return false;
     return true;
   }
 

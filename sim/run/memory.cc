@@ -216,13 +216,15 @@ std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf addre
   std::array<Target, 32> targets;
   bool fine = true;
   const Space space = x.form().space();
-  const bool is_multi = is_multimem(x.form().opcode);
+  const Opcode opcode = x.form().opcode;
+  const bool needs_device =
+      is_multimem(opcode) || opcode == Opcode::StAsync || opcode == Opcode::RedAsync;
   x.for_each_lane(x.group.active, [&](int lane) {
     const std::uint64_t at = address_of(lane);
     Target& t = targets[static_cast<std::size_t>(lane)];
     t = target_of(x, space, at);
     const bool is_device = t.memory == Target::Memory::Global;
-    if (is_multi && !is_device) t.memory = Target::Memory::Nowhere;
+    if (needs_device && !is_device) t.memory = Target::Memory::Nowhere;
     if (t.memory != Target::Memory::Nowhere || !fine) return;
     fine = false;
     x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(at));
@@ -424,7 +426,7 @@ void convert_address(Executor& x) {
 }
 
 // alloca d, size{, alignment}; stacksave d; stackrestore a. What a function takes it keeps when it returns. Beyond the space that
-// is kept for it, and of a stackrestore of what no stacksave gave: not modelled.
+// is kept for it, with an alignment that is none, and of a stackrestore of more than was taken: not modelled.
 void move_stack(Executor& x) {
   const std::uint64_t begin = x.kernel().stack_begin, room = x.kernel().local_bytes - begin;
   x.for_each_lane(x.group.active, [&](int lane) {
@@ -432,10 +434,12 @@ void move_stack(Executor& x) {
     std::uint64_t at = taken, end = taken;
     switch (x.form().opcode) {
       case Opcode::Alloca: {
-        constexpr std::uint64_t least = 8;
+        constexpr std::uint64_t least = 8, most = 1u << 23;  // alignments, as PTX has them
         const std::uint64_t given = x.operand_count() > 2 ? x.number(x.value(2), lane) : least;
+        if (!std::has_single_bit(given) || given > most)
+          return x.fail(Fault::UnmodelledInstruction, lane);
         const std::uint64_t alignment = std::max(given, least);
-        at = (taken + alignment - 1) / alignment * alignment;
+        at = (begin + taken + alignment - 1) / alignment * alignment - begin;
         const std::uint64_t size = x.number(x.value(1), lane);
         end = size <= room ? at + size : room + 1;
         break;
@@ -443,10 +447,10 @@ void move_stack(Executor& x) {
       case Opcode::Stackrestore: end = x.number(x.value(0), lane) - local_window - begin; break;
       default: break;
     }
-    if (end > room) return x.fail(Fault::UnmodelledInstruction, lane);
+    const bool is_given_back = x.form().opcode == Opcode::Stackrestore;
+    if (end > (is_given_back ? taken : room)) return x.fail(Fault::UnmodelledInstruction, lane);
     taken = static_cast<std::uint32_t>(end);
-    if (x.form().opcode != Opcode::Stackrestore)
-      set_number(x, x.value(0), lane, local_window + begin + at);
+    if (!is_given_back) set_number(x, x.value(0), lane, local_window + begin + at);
   });
 }
 

@@ -69,7 +69,8 @@ TEST(Mixed, SumsTakeHalvesForWhatTheyAre) {
   EXPECT_EQ(run("add.f32.f16", {Register::of<Bits>({0x7e01}), Register::of<Bits>({0})}, ~0u, {}, 1)
                 .first.get<Bits>(0),
             0x7fffffffu);
-  for (const char* text : {"add.ftz.f32.f16", "mul.f32.f16", "add.f32.f64", "fma.rn.relu.f32.f16"})
+  for (const char* text : {"add.ftz.f32.f16", "mul.f32.f16", "add.f32.f64", "fma.f32.f16",
+                           "fma.sat.f32.bf16", "fma.rn.relu.f32.f16"})
     EXPECT_EQ(operation(ptx::read_form(text)).evaluate, nullptr) << text;
 }
 
@@ -145,6 +146,21 @@ TEST(Random, SubnormalsMeetTheRandomBitsFromAbove) {
   EXPECT_EQ(converted(0x33000000, 0x0fffu << 16), 0x00007fffu);
   EXPECT_EQ(converted(0xb3000000, 0xffffu << 16), 0x80017fffu);
   EXPECT_EQ(converted(0x7f800000, 0), 0x7c007fffu);
+}
+
+// Far below the smallest of their type, all random bits together do not reach it.
+TEST(Random, WhatIsFarBelowATypeIsZero) {
+  for (const char* type : {"e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"})
+    for (const Bits word : {0x0f068000u, 0x00000001u, 0x06800000u, 0x2d7fffffu}) {
+      const auto x = Register::of<Bits>({word}), negative = Register::of<Bits>({word | 1u << 31});
+      const Bits sign = type[1] == '4' || type[1] == '5' ? 0x80 : 0x20;
+      for (const Bits random : {0x80008000u, 0xffffffffu, 0x00000000u})
+        EXPECT_EQ(run(std::string("cvt.rs.satfinite.") + type + ".f32",
+                      {x, negative, x, negative, Register::of<Bits>({random})}, ~0u, {}, 1)
+                      .first.get<Bits>(0),
+                  sign << 16 | sign)
+            << type << std::hex << " " << word << " " << random;
+    }
 }
 
 }  // namespace

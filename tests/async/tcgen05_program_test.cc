@@ -2,9 +2,10 @@
 // factors to their places, multiply once and read D, against one sum of sim/num per element.
 //
 // Where each element lies is written out here a second time, for tiles without swizzle; swizzled and
-// MN-major ones are placed by sim/isa.
+// MN-major ones and metadata are placed by sim/isa.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -37,22 +38,31 @@ struct Case {
   DotForm form;  // with M and N
   MixtureClass inputs = MixtureClass{};
   bool swizzled_mn_major = false;
+  std::array<std::uint32_t, 4> kept{};  // a bit for each lane of D that is not written
 
+  bool is_sparse() const { return form.opcode.sparse; }
   int group() const { return form.opcode.cta_group; }
   int m() const { return form.idesc.m; }
   int n() const { return form.idesc.n; }
   int k() const { return tcgen05::products(form.opcode.kind); }
+  int k_of_b() const { return is_sparse() ? 2 * k() : k(); }
   bool halves_n() const { return group() == 2 && m() == 128; }  // D of each CTA: 64 rows twice
-  int d_columns() const { return halves_n() ? n() / 2 : n(); }
+  int parts_of_ws() const { return form.opcode.ws ? 128 / m() : 1; }  // side by side, of m lanes
+  int d_columns() const { return halves_n() ? n() / 2 : n() / parts_of_ws(); }
   // Row and column of the whole D, in `lane` of a CTA.
   int row(int cta, int lane) const {
     if (halves_n()) return 64 * cta + lane % 64;
+    if (form.opcode.ws) return lane % m();
     return m() / group() * cta + (m() / group() == 64 ? 16 * (lane / 32) + lane % 16 : lane);
   }
   int column(int lane, int column) const {
+    if (form.opcode.ws) return lane / m() * d_columns() + column;
     return halves_n() ? lane / 64 * d_columns() + column : column;
   }
-  bool uses(int lane) const { return m() / group() != 64 || group() == 2 || lane % 32 < 16; }
+  bool uses(int lane) const {
+    return m() / group() != 64 || group() == 2 || form.opcode.ws || lane % 32 < 16;
+  }
+  bool keeps(int lane) const { return (kept[index(lane / 32)] >> (lane % 32) & 1) != 0; }
 };
 
 class OneMma {
@@ -69,6 +79,8 @@ class OneMma {
         b_(p_.shared("B", 8192, 1024)),
         scales_(p_.shared("scales", 1024, 128)),
         out_(p_.global(std::vector<std::uint8_t>(index(c.group() * 128 * 4 * c.d_columns())))) {
+    draw_b();
+    draw_codes();
     start();
     for (int cta = 0; cta < c.group(); ++cta) load(cta);
     multiply();
@@ -88,7 +100,7 @@ class OneMma {
           std::memcpy(&word, &report.global[out_ + 4 * index(at)], 4);
           const int row = case_.row(cta, lane);
           const int column = case_.column(lane, c);
-          ASSERT_EQ(word, dot(case_.form, drawn_.operands(row, column)))
+          ASSERT_EQ(word, case_.keeps(lane) ? c_word(row, column) : sum(row, column))
               << text(case_.form) << " " << row << " " << column;
         }
   }
@@ -98,6 +110,44 @@ class OneMma {
   const tcgen05::InstructionDescriptor& idesc() const { return case_.form.idesc; }
   bool a_in_tmem() const { return opcode().a_place == Place::Tmem; }
   bool is_scaled() const { return is_block_scaled(opcode().kind); }
+
+  // Of a sparse A, B has columns of twice the length.
+  void draw_b() {
+    const tcgen05::Tile more = draw_tile(case_.form, case_.inputs, 8, case_.m(), case_.n());
+    for (int column = 0; column < case_.n(); ++column)
+      for (int k = 0; k < case_.k_of_b(); ++k) {
+        const tcgen05::Tile& from = k < case_.k() ? drawn_ : more;
+        b_elements_.push_back(from.b[index(column * case_.k() + k % case_.k())]);
+      }
+  }
+
+  int codes_of_row() const { return tcgen05::metadata_chunks(opcode().kind); }
+  void draw_codes() {
+    constexpr std::array<std::uint32_t, 2> of_two = {0b0100, 0b1110};
+    constexpr std::array<std::uint32_t, 6> of_four = {0b0100, 0b1000, 0b1100,
+                                                      0b1001, 0b1101, 0b1110};
+    std::mt19937 random(9);
+    for (int i = 0; i < case_.m() * codes_of_row(); ++i)
+      codes_.push_back(opcode().kind == tcgen05::Kind::tf32 ? of_two[random() % 2]
+                                                            : of_four[random() % 6]);
+  }
+  // The k of B that a stored element meets.
+  int met(int row, int stored) const {
+    const bool of_two = opcode().kind == tcgen05::Kind::tf32;
+    const int chunk = of_two ? stored : stored / 2;
+    const auto code = static_cast<int>(codes_[index(row * codes_of_row() + chunk)]);
+    if (of_two) return 2 * chunk + code / 8;
+    return 4 * chunk + (stored % 2 == 0 ? code % 4 : code / 4);
+  }
+
+  std::uint32_t sum(int row, int column) const {
+    tcgen05::DotOperands operands = drawn_.operands(row, column);
+    Words b;
+    for (int k = 0; case_.is_sparse() && k < case_.k(); ++k)
+      b.push_back(b_elements_[index(column * case_.k_of_b() + met(row, k))]);
+    if (case_.is_sparse()) operands.b = b.data();
+    return dot(case_.form, operands);
+  }
 
   void meet(Role& role) const {
     case_.group() == 2 ? role.cluster_arrive().cluster_wait() : role.barrier_sync();
@@ -114,14 +164,14 @@ class OneMma {
     all.barrier_sync().load_shared({slot_, 0}, address_register);
   }
 
-  // `rows` rows of a matrix in shared memory from row `first` on.
-  std::vector<std::uint8_t> smem_bytes(const Words& elements, Type type, int first, int rows,
-                                       const SmemOperand& at) const {
+  // `rows` rows of `count` elements in shared memory from row `first` on.
+  std::vector<std::uint8_t> smem_bytes(const Words& elements, int count, Type type, int first,
+                                       int rows, const SmemOperand& at) const {
     std::vector<std::uint8_t> bytes(8192);
     const int padded = bits(type) < 8 && !is_packed_4bit(opcode().kind);
     for (int r = 0; r < rows; ++r)
-      for (int k = 0; k < case_.k(); ++k) {
-        const std::uint32_t word = elements[index((first + r) * case_.k() + k)];
+      for (int k = 0; k < count; ++k) {
+        const std::uint32_t word = elements[index((first + r) * count + k)];
         if (case_.swizzled_mn_major) {
           const auto place =
               element_place(mn_major(at.start_bytes), Major::MN, opcode().kind, type,
@@ -130,7 +180,8 @@ class OneMma {
           continue;
         }
         const int bit = padded ? k / 16 * 128 + k % 16 * bits(type) : k * bits(type);
-        const int byte = r / 8 * 256 + bit / 128 * 128 + r % 8 * 16 + bit % 128 / 8;
+        const int byte =
+            r / 8 * (256 * count / case_.k()) + bit / 128 * 128 + r % 8 * 16 + bit % 128 / 8;
         put_bits(bytes, 8 * index(byte) + index(bit % 8), bits(type), word);
       }
     return bytes;
@@ -143,6 +194,11 @@ class OneMma {
     if (!case_.swizzled_mn_major) return catalogue::smem_operand(start);
     const tcgen05::SmemDescriptor d = mn_major(start);
     return {start, canonical_layout(d, Major::MN), swizzle_function(d.swizzle), 0};
+  }
+  SmemOperand operand_b() const {
+    SmemOperand b = operand(b_);
+    if (case_.is_sparse()) b.layout = {Major::K, 16, 128, 512};
+    return b;
   }
 
   // Rows of A in Tensor Memory, 8 cells each.
@@ -172,15 +228,32 @@ class OneMma {
     return bytes;
   }
 
+  std::uint32_t c_word(int row, int column) const {
+    const std::uint32_t word = drawn_.c[index(row * case_.n() + column)];
+    return idesc().d == Type::f16 ? word | 0xabcd0000u : word;  // the upper half is nobody's
+  }
   std::vector<std::uint8_t> c_bytes(int cta) const {
     std::vector<std::uint8_t> bytes(index(128 * 4 * case_.d_columns()));
     for (int lane = 0; lane < 128; ++lane)
       for (int c = 0; c < case_.d_columns() && case_.uses(lane); ++c) {
-        const int at = case_.row(cta, lane) * case_.n() + case_.column(lane, c);
-        std::uint32_t word = drawn_.c[index(at)];
-        if (idesc().d == Type::f16) word |= 0xabcd0000u;  // the upper half is nobody's
+        const std::uint32_t word = c_word(case_.row(cta, lane), case_.column(lane, c));
         std::memcpy(&bytes[4 * index(lane * case_.d_columns() + c)], &word, 4);
       }
+    return bytes;
+  }
+
+  // Codes of the only CTA, `words` cells of a lane.
+  std::vector<std::uint8_t> metadata_bytes(int words) const {
+    const tcgen05::TmemMetadata e = {tcgen05::datapath(opcode(), case_.m()), opcode().kind,
+                                     idesc().selector, opcode().ws};
+    std::vector<std::uint8_t> bytes(index(128 * 4 * words));
+    for (int row = 0; row < case_.m(); ++row)
+      for (int chunk = 0; chunk < codes_of_row(); ++chunk)
+        for (int copy = 0; copy < metadata_copies(e); ++copy) {
+          const tcgen05::CellBit at = metadata_place(e, {row, chunk}, copy);
+          put_bits(bytes, index(32 * (at.tmem_lane * words + at.tmem_column) + at.low_bit), 4,
+                   codes_[index(row * codes_of_row() + chunk)]);
+        }
     return bytes;
   }
 
@@ -197,9 +270,11 @@ class OneMma {
     Role all = p_.warps("store", 0, 4, cta);
     store_rows(all, c_bytes(cta), case_.d_columns(), 0);
     if (a_in_tmem()) store_rows(all, tmem_bytes(cta), 8, 64);
+    if (case_.is_sparse()) store_rows(all, metadata_bytes(2), 2, 72);
     all.tcgen05_wait_st().tcgen05_fence_before();
-    const auto a = smem_bytes(drawn_.a, idesc().a, rows * cta, rows, operand(a_));
-    const auto b = smem_bytes(drawn_.b, idesc().b, columns * cta, columns, operand(b_));
+    const auto a = smem_bytes(drawn_.a, case_.k(), idesc().a, rows * cta, rows, operand(a_));
+    const auto b =
+        smem_bytes(b_elements_, case_.k_of_b(), idesc().b, columns * cta, columns, operand_b());
     Role one = p_.warps("load", 0, 1, cta).elect();
     one.mbarrier_arrive_expect_tx(full_, 2 * 8192 + 1024);
     one.bulk_load(p_.global(a), a_, 8192, full_).bulk_load(p_.global(b), b_, 8192, full_);
@@ -219,7 +294,11 @@ class OneMma {
     mma.accumulate = case_.form.accumulate;
     mma.d = tmem_base;
     mma.a = operand(a_);
-    mma.b = operand(b_);
+    mma.b = operand_b();
+    mma.options.metadata = at_column(72);
+    mma.options.scale_input_d = case_.form.scale_input_d;
+    if (case_.kept != decltype(case_.kept){})
+      mma.options.kept.assign(case_.kept.begin(), case_.kept.end());
     mma.a_tmem = at_column(64);
     mma.scale_a = at_column(80);
     mma.scale_b = at_column(84);
@@ -244,6 +323,8 @@ class OneMma {
 
   Case case_;
   tcgen05::Tile drawn_;
+  Words b_elements_;
+  std::vector<std::uint32_t> codes_;  // [row][chunk]
   Program p_;
   Address full_, ready_, done_;
   std::uint32_t slot_, a_, b_, scales_;
@@ -252,7 +333,6 @@ class OneMma {
 
 DotForm shaped(DotForm form, int m, int n, std::mt19937& random) {
   form = with_random_options(form, random);
-  form.scale_input_d = 0;  // no operand of the machine's mma
   form.idesc.m = m;
   form.idesc.n = n;
   const int factors = tcgen05::scale_count(form.opcode);
@@ -307,6 +387,52 @@ TEST(Tcgen05_Program, APairOfCtasGivesTheSameSums) {
         OneMma({pair}).expect_exact_sums();
         if (HasFatalFailure()) return;
       }
+}
+
+// Each stored element of A meets the k of B that its code chooses, both selectors, A in either place.
+TEST(Tcgen05_Program, ASparseAGivesTheSumsOfWhatItsCodesChoose) {
+  std::mt19937 random(6);
+  int i = 0;
+  for (const DotForm& form : tcgen05::all_forms()) {
+    if (is_block_scaled(form.opcode.kind)) continue;
+    for (const Place place : {Place::Smem, Place::Tmem})
+      for (int selector = 0; selector < tcgen05::metadata_selectors(form.opcode.kind, false);
+           ++selector) {
+        DotForm sparse = shaped(form, 128, 16, random);
+        sparse.opcode.a_place = place;
+        sparse.opcode.sparse = sparse.idesc.sparse = true;
+        sparse.idesc.selector = selector;
+        OneMma({sparse, static_cast<MixtureClass>(i++ % mixture_class_count)}).expect_exact_sums();
+        if (HasFatalFailure()) return;
+      }
+  }
+}
+
+// Of fewer than 128 rows the columns of D lie in parts side by side, and metadata once for each.
+TEST(Tcgen05_Program, AWeightStationaryMmaGivesTheSameSums) {
+  std::mt19937 random(7);
+  for (const DotForm& form : tcgen05::all_forms()) {
+    if (is_block_scaled(form.opcode.kind)) continue;
+    for (const int m : {32, 64})
+      for (const bool is_sparse : {false, true}) {
+        DotForm ws = shaped(form, m, 64, random);
+        ws.scale_input_d = 0;  // .ws has none
+        ws.opcode.ws = true;
+        ws.opcode.sparse = ws.idesc.sparse = is_sparse;
+        OneMma({ws}).expect_exact_sums();
+        if (HasFatalFailure()) return;
+      }
+  }
+}
+
+TEST(Tcgen05_Program, LanesThatAreLeftAloneKeepWhatTheyHold) {
+  std::mt19937 random(8);
+  for (const DotForm& form : tcgen05::all_forms()) {
+    if (is_block_scaled(form.opcode.kind)) continue;
+    OneMma({shaped(form, 128, 16, random), {}, false, {1, 0x80000000, 0x00ffff00, ~0u}})
+        .expect_exact_sums();
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST(Tcgen05_Program, SwizzledAndMnMajorTilesGiveTheSameSums) {

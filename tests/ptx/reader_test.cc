@@ -211,6 +211,20 @@ TEST(PtxReader, WrongDirectivesOfAFunctionKeepNoPlace) {
   EXPECT_FALSE(unit.is_cut);
 }
 
+// Behind a directive without its semicolon, on its line, an instruction may stand: it keeps its place.
+TEST(PtxReader, AnInstructionBehindAWrongDirectiveKeepsItsPlace) {
+  for (const char* line :
+       {".reg .b32 %r<5> mov.b32 %r1, 2;", ".reg .q32 %x mov.b32 %r1, 2;", ".reg .q32 %x ret;",
+        ".reg .b32 %x bra away;", ".shared .b32 x @%p1 mov.b32 %r1, 2;"}) {
+    const std::string text = kernel(std::string(line) + "\nret;");
+    const Unit unit = read(text);
+    EXPECT_EQ(unit.diagnostics.size(), 1U) << line << complaints(unit.diagnostics);
+    ASSERT_EQ(unit.statements.size(), 2U) << line;
+    EXPECT_EQ(unit.statements[0].kind, StatementKind::Malformed) << line;
+    EXPECT_EQ(print(unit, unit.statements[1]), "ret;");
+  }
+}
+
 // The braces of a vector are none of a block.
 TEST(PtxReader, AnErrorInAVectorEndsNoBlock) {
   const std::string text = kernel("mov.b64 %rd1, {%r1, , %r2};\nmov.b64 %rd2, {%r1, %r2 ;\nret;");
@@ -265,6 +279,7 @@ TEST(PtxReader, EveryTextMayEndAnywhere) {
     const bool in_body = part.find('{') != part.npos && size + 2 < text.size();
     if (in_body) {
       EXPECT_TRUE(program.unit.is_cut) << size;
+      EXPECT_FALSE(program.diagnostics.empty()) << size;
     }
     for (const Diagnostic& one : program.diagnostics) EXPECT_GE(one.message.size(), 10U);
   }

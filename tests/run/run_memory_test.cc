@@ -270,11 +270,43 @@ TEST(RunMemory, StacksGrowAndAreGivenBack) {
   ASSERT_EQ(run.go({}), Fault::None);
   const auto words = run.read<std::uint32_t>(out, 32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], 1077 + i);
-  for (const char* beyond : {"alloca.u64 %rd4, 16385, 16;", "alloca.u64 %rd4, -8, 16;",
-                             "alloca.u64 %rd4, 8; stackrestore.u64 64;"}) {
+  for (const char* beyond :
+       {"alloca.u64 %rd4, 16385, 16;", "alloca.u64 %rd4, -8, 16;",
+        "alloca.u64 %rd4, 8; stackrestore.u64 64;", "alloca.u64 %rd4, 8, -1;",
+        "alloca.u64 %rd4, 8, 24;", "alloca.u64 %rd4, 8, 0;", "alloca.u64 %rd4, 8, 16777216;",
+        "alloca.u64 %rd5, 8; stacksave.u64 %rd4; add.u64 %rd4, %rd4, 8; stackrestore.u64 %rd4;"}) {
     PtxRun too_far(kernel(beyond));
     too_far.pass(too_far.array<std::uint32_t>(32));
     EXPECT_EQ(too_far.go({}), Fault::UnmodelledInstruction) << beyond;
+  }
+}
+
+// Whatever lies below the stack, a large alignment is one of addresses.
+TEST(RunMemory, StacksAreAlignedAsAskedFor) {
+  for (const std::string alignment : {"8", "256", "512", "4096"}) {
+    PtxRun run(kernel(R"(
+    .local .align 4 .b8 mine[300];
+    st.local.u32 [mine+296], 77;
+    alloca.u64 %rd4, 4, 8;
+    alloca.u64 %rd5, 4, )" +
+                      alignment + R"(;
+    st.local.u32 [%rd4], 1000;
+    st.local.u32 [%rd5], 2000;
+    cvt.u32.u64 %r5, %rd5;
+    and.b32 %r5, %r5, )" +
+                      alignment + R"( - 1;
+    ld.local.u32 %r2, [mine+296];
+    ld.local.u32 %r3, [%rd4];
+    ld.local.u32 %r4, [%rd5];
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r2, %r2, %r4;
+    mad.lo.u32 %r2, %r5, 10000, %r2;
+    st.global.u32 [%rd2], %r2;)"));
+    const Pointer out = run.array<std::uint32_t>(32);
+    run.pass(out);
+    ASSERT_EQ(run.go({}), Fault::None) << alignment;
+    for (const std::uint32_t word : run.read<std::uint32_t>(out, 32))
+      EXPECT_EQ(word, 3077u) << alignment;
   }
 }
 
@@ -295,6 +327,30 @@ TEST(RunMemory, AsynchronousStoresAndReductionsReachGlobalMemory) {
   EXPECT_EQ(words[32], 31u * 16);
   EXPECT_EQ(words[33], 0u);
   EXPECT_EQ(words[34], 96u);
+
+  const auto fault = [](const std::string& body) {
+    std::string one = kernel("  .shared .align 8 .b8 s[64];\n  " + body);
+    one.replace(one.find("sm_90a"), 6, "sm_100");
+    PtxRun refused(one);
+    refused.pass(refused.array<std::uint32_t>(64));
+    return refused.go({});
+  };
+  EXPECT_EQ(fault("st.async.release.sys.b32 [%rd2], %r1;"), Fault::None);
+  for (const std::string body :
+       {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [s], 1;",
+        "st.async.shared::cluster.b32 [s], 1;", "st.async.weak.global.b32 [%rd2], %r1;",
+        "st.async.global.b32 [%rd2], %r1;", "st.async.release.cluster.global.b32 [%rd2], %r1;",
+        "red.async.release.cta.global.add.u32 [%rd2], 1;",
+        "st.async.release.gpu.global.mbarrier::complete_tx::bytes.b32 [%rd2], %r1;",
+        "st.async.release.gpu.global.v2.b32 [%rd2], {%r1, %r1};",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [s], 1;",
+        "red.async.relaxed.gpu.global.add.u32 [%rd2], 1;",
+        "red.async.release.gpu.global.mbarrier::complete_tx::bytes.add.u32 [%rd2], 1;"})
+    EXPECT_EQ(fault(body), Fault::UnmodelledInstruction) << body;
+  for (const std::string body :
+       {"st.async.release.gpu.b32 [%rd3], 1;", "red.async.release.gpu.add.u32 [%rd3], 1;"})
+    EXPECT_EQ(fault("mov.u64 %rd3, s; cvta.shared.u64 %rd3, %rd3; " + body), Fault::AddressNowhere)
+        << body;
 }
 
 }  // namespace

@@ -36,10 +36,7 @@ HOST_DEVICE constexpr Fault check_code(Kind kind, std::uint32_t code) {
 
 // Requires: check_code(kind, code) == Fault::None; the code of chunk stored / stored_per_code(kind).
 HOST_DEVICE constexpr int selected_k(Kind kind, std::uint32_t code, int stored) {
-  const int unit = selected_unit(kind), per_code = stored_per_code(kind);
-  const int k =
-      wgmma::logical_k(selection_law(kind), stored / per_code, code, stored % per_code / unit);
-  return unit * k + stored % unit;
+  return wgmma::selected_k(selection_law(kind), selected_unit(kind), code, stored);
 }
 
 }  // namespace tcq::tcgen05

@@ -94,10 +94,18 @@ HOST_DEVICE constexpr MetadataChunk metadata_chunk(Type a, MetadataSlot slot) {
   return {row + 8 * (slot.nibble / 4), 4 * (slot.thread % 2) + slot.nibble % 4};
 }
 
+// Of the 16 rows of one warp, as mma.sp has them too. `first`: of each four lanes the first that tells. Elements of 8 bits and
+// less give a lane eight chunks of one row, others four of each of two rows.
+HOST_DEVICE constexpr MetadataSlot warp_metadata_slot(int bits, int first, MetadataChunk c) {
+  const int lane = 4 * (c.row % 8) + first;
+  if (bits <= 8) return {lane + c.row / 8 + 2 * (c.chunk / 8), c.chunk % 8};
+  return {lane + c.chunk / 4, 4 * (c.row / 8) + c.chunk % 4};
+}
+
 HOST_DEVICE constexpr MetadataSlot metadata_slot(Type a, int selector, MetadataChunk c) {
-  const int thread = 32 * (c.row / 16) + 4 * (c.row % 8);
-  if (bits(a) == 8) return {thread + c.row / 8 % 2 + 2 * (c.chunk / 8), c.chunk % 8};
-  return {thread + 2 * selector + c.chunk / 4, 4 * (c.row / 8 % 2) + c.chunk % 4};
+  const int first = bits(a) == 8 ? 0 : 2 * selector;
+  const MetadataSlot s = warp_metadata_slot(bits(a), first, {c.row % 16, c.chunk});
+  return {32 * (c.row / 16) + s.thread, s.nibble};
 }
 
 }  // namespace tcq::wgmma

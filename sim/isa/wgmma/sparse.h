@@ -38,6 +38,14 @@ HOST_DEVICE constexpr int logical_k(Type a, int chunk, std::uint32_t code, int i
   return 4 * chunk + static_cast<int>(index == 0 ? code % 4 : code / 4);
 }
 
+// Logical k of stored element `stored` of a row whose code for it is `code`; `unit` elements are chosen together: 2 of packed
+// 4-bit elements, whose codes are those of f16. Requires: as above.
+HOST_DEVICE constexpr int selected_k(Type a, int unit, std::uint32_t code, int stored) {
+  const int per_code = unit * stored_per_chunk(a);
+  const int k = logical_k(a, stored / per_code, code, stored % per_code / unit);
+  return unit * k + stored % unit;
+}
+
 // The bits of B that stored element `index` of a chunk meets, for every code; `b` is B's column,
 // one element per word. The two fields of a code choose independently of each other. A tf32 code
 // chooses 16-bit halves: the low field for the low half, the high field for the high half.

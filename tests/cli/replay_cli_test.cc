@@ -127,7 +127,7 @@ TEST_F(TogetherCli, ResultsThatDependOnTheOrderAreSuspect) {
   EXPECT_EQ(nlohmann::json::parse(wrong.out)["findings"][0]["name"], "DataRace") << wrong.out;
 }
 
-// The warps of each CTA decide about one array, the CTAs about another: both are said.
+// The warps of each CTA decide about one array, the CTAs about both: of the second one it is said, too.
 TEST_F(TogetherCli, OneArrayThatDiffersHidesNoOther) {
   const std::string text = head() + R"(.visible .entry both(.param .u64 inner, .param .u64 outer)
 {
@@ -149,6 +149,8 @@ TEST_F(TogetherCli, OneArrayThatDiffersHidesNoOther) {
   mad.wide.u32 %rd5, %r2, 4, %rd2;
   ld.volatile.global.u32 %r6, [%rd2];
   st.global.u32 [%rd5+4], %r6;
+  mad.wide.u32 %rd6, %r2, 4, %rd1;
+  st.global.u32 [%rd6+40], %r6;
 done:
   ret;
 }

@@ -18,7 +18,7 @@ namespace {
 using sheet::line_height;
 using sheet::margin;
 
-// A grid of more cells leaves out columns that repeat: it would not fit two pages.
+// A grid of more cells leaves out columns that repeat: it would fill several pages.
 constexpr std::size_t most_cells = 2048;
 
 int size_of(const std::vector<std::string>& names) { return static_cast<int>(names.size()); }

@@ -43,9 +43,19 @@ std::string effect_of(const PtxasMessage& message) {
   return fmt::format("{} {}: {}", message.code, message.effect, message.cause);
 }
 
+// With a code and without.
+const std::vector<PtxasMessage>& all_messages() {
+  static const std::vector<PtxasMessage> all = [] {
+    std::vector<PtxasMessage> both(ptxas_messages().begin(), ptxas_messages().end());
+    both.insert(both.end(), ptxas_errors().begin(), ptxas_errors().end());
+    return both;
+  }();
+  return all;
+}
+
 std::vector<const PtxasMessage*> messages_about(Fault fault) {
   std::vector<const PtxasMessage*> found;
-  for (const PtxasMessage& message : ptxas_messages())
+  for (const PtxasMessage& message : all_messages())
     if (std::find(message.faults.begin(), message.faults.end(), fault) != message.faults.end())
       found.push_back(&message);
   return found;
@@ -119,8 +129,7 @@ std::string list_text() {
     for (const Explanation& e : group.explanations) text += "\n" + line_text(e);
   }
   text += fmt::format("\n{}", ptxas_title);
-  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
-    for (const PtxasMessage& message : messages) text += "\n" + line_text(message);
+  for (const PtxasMessage& message : all_messages()) text += "\n" + line_text(message);
   return text;
 }
 
@@ -177,8 +186,7 @@ Value list_value() {
   Value::List all;
   for (const ExplanationGroup& group : explanation_groups())
     for (const Explanation& e : group.explanations) all.push_back(full_value(e));
-  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
-    for (const PtxasMessage& message : messages) all.push_back(full_value(message));
+  for (const PtxasMessage& message : all_messages()) all.push_back(full_value(message));
   return all;
 }
 
@@ -197,8 +205,7 @@ std::vector<Subject> named_subjects() {
   std::vector<Subject> all;
   for (const ExplanationGroup& group : explanation_groups())
     for (const Explanation& e : group.explanations) all.push_back({info(e.fault).name, &e});
-  for (const auto& messages : {ptxas_messages(), ptxas_errors()})
-    for (const PtxasMessage& message : messages) all.push_back({message.code, &message});
+  for (const PtxasMessage& message : all_messages()) all.push_back({message.code, &message});
   return all;
 }
 
@@ -260,8 +267,8 @@ std::vector<Subject> erratum_named(std::string_view words) {
   return {};
 }
 
-// The page of tensormap.replace for "Instruction 'tensormap.replace' not supported on .target 'sm_120'"; of wgmma and
-// tcgen05 there are Faults.
+// The page of the instruction that a message quotes first: tensormap.replace of "Instruction 'tensormap.replace' not
+// supported on .target 'sm_120'". None of wgmma and tcgen05, of which Faults say more.
 std::vector<Subject> quoted_instruction(std::string_view words) {
   const std::size_t begin = words.find('\'');
   if (begin == words.npos) return {};
@@ -283,15 +290,19 @@ std::vector<Subject> pasted_error(std::string_view words) {
   return {};
 }
 
-// A pasted message: its code says everything, "(C7514) Potential Performance Loss", else its words do.
+// A pasted message: a code says everything, "(C7514) Potential Performance Loss"; an error is known by its words, as its
+// line may have the number of a code; then a number alone or the words of a code.
 std::vector<Subject> pasted(std::string_view words) {
+  for (const PtxasMessage& message : ptxas_messages())
+    if (has_number(words, message.code)) return {{message.code, &message}};
   if (words.find("not supported on .target") != words.npos)
     if (std::vector<Subject> page = quoted_instruction(words); !page.empty()) return page;
+  if (std::vector<Subject> error = pasted_error(words); !error.empty()) return error;
   for (const PtxasMessage& message : ptxas_messages())
     if (has_number(words, std::string_view(message.code).substr(1)) ||
         words.find(message.says) != words.npos)
       return {{message.code, &message}};
-  return pasted_error(words);
+  return {};
 }
 
 SearchText search_text(const Explanation& e) {

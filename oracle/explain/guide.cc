@@ -39,14 +39,14 @@ GuidePage read_page(const Page& page) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.starts_with("```")) in_block = !in_block;
-    if (line.starts_with("# ")) {
+    if (line.starts_with("# ") && !in_block) {
       guide.question = plain(line.substr(2));
     } else if (line.starts_with("## ") && !in_block) {
       append(guide.more, plain(line.substr(3)));
       begun = false;
     } else if (line.starts_with("```") || line.starts_with("!")) {
       begun = false;
-    } else if (line.starts_with("|")) {
+    } else if (line.starts_with("|") && !in_block) {
       append(guide.more, plain(line));
       begun = false;
     } else if (!in_block) {

@@ -16,7 +16,7 @@ struct GuidePage {
   std::string name;      // batch_invariance
   std::string question;  // the title
   std::string answer;    // the paragraphs before the first block or table, in one line
-  std::string more;      // headings and paragraphs of what follows, for searches
+  std::string more;      // headings, paragraphs and tables of what follows, for searches
 };
 
 // Those whose title is a question.

@@ -14,40 +14,41 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 97> empty_words = {
-    "the",   "a",          "an",        "is",          "are",     "was",      "be",
-    "of",    "to",         "in",        "on",          "at",      "and",      "or",
-    "for",   "with",       "by",        "why",         "what",    "how",      "when",
-    "which", "does",       "do",        "did",         "my",      "i",        "we",
-    "it",    "its",        "this",      "that",        "there",   "from",     "as",
-    "if",    "not",        "no",        "can",         "has",     "have",     "function",
-    "ptxas", "info",       "warning",   "none",        "line",    "due",      "around",
-    "error", "get",        "potential", "performance", "loss",    "kernel",   "need",
-    "needs", "needed",     "necessary", "required",    "must",    "should",   "use",
-    "using", "attempting", "without",   "always",      "really",  "still",    "exactly",
-    "only",  "wrong",      "results",   "both",        "invalid", "argument", "every",
-    "once",  "enough",     "many",      "much",        "about",   "between",  "into",
-    "than",  "then",       "too",       "also",        "any",     "same",     "who",
-    "whose", "where",      "data",      "limit",       "before",  "after"};
+// That say nothing of what a question is about, with any ending.
+constexpr std::array<std::string_view, 93> empty_words = {
+    "the",      "a",         "an",          "is",    "are",    "was",        "be",
+    "of",       "to",        "in",          "on",    "at",     "and",        "or",
+    "for",      "with",      "by",          "why",   "what",   "how",        "when",
+    "which",    "does",      "do",          "did",   "my",     "i",          "we",
+    "it",       "its",       "this",        "that",  "there",  "from",       "as",
+    "if",       "not",       "no",          "can",   "has",    "have",       "function",
+    "ptxas",    "info",      "warning",     "none",  "due",    "around",     "error",
+    "get",      "potential", "performance", "loss",  "kernel", "need",       "necessary",
+    "required", "must",      "should",      "use",   "using",  "attempting", "always",
+    "really",   "still",     "exactly",     "only",  "wrong",  "results",    "both",
+    "invalid",  "argument",  "every",       "once",  "enough", "many",       "much",
+    "about",    "between",   "into",        "than",  "then",   "too",        "also",
+    "any",      "same",      "who",         "whose", "where",  "data",       "limit",
+    "before",   "after"};
 
-// Words of which each stands for all in its row.
+// Words of which each, with any ending, stands for all in its row.
 constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
-    {{"hang", "deadlock", "stuck", "hangs", "forever"},
-     {"serialized", "serialises", "serialised", "slow", ""},
+    {{"hang", "deadlock", "stuck", "forever", ""},
+     {"serialized", "serialised", "slow", "", ""},
      {"mma", "wgmma", "mma_async", "gmma", ""},
-     {"barrier", "syncthreads", "__syncthreads", "synchronize", "synchronise"},
+     {"barrier", "syncthreads", "__syncthreads", "synchronize", ""},
      {"parity", "phase", "", "", ""},
      {"first", "start", "begin", "initial", "fresh"},
-     {"alignment", "aligned", "align", "unaligned", "misaligned"},
+     {"alignment", "align", "unaligned", "misaligned", ""},
      {"lbo", "leading_byte_offset", "leading", "", ""},
-     {"overwrites", "overwritten", "refills", "reused", "reuse"},
+     {"overwrites", "overwritten", "refills", "reuse", ""},
      {"stage", "slot", "buffer", "", ""},
      {"race", "sometimes", "rarely", "flaky", "nondeterministic"},
-     {"exceed", "exceeds", "wider", "larger", "bigger"},
-     {"invariance", "invariant", "reproducible", "deterministic", ""},
-     {"expect_tx", "expects", "expected", "expect", ""},
+     {"exceed", "wider", "larger", "bigger", ""},
+     {"invariance", "reproducible", "deterministic", "", ""},
+     {"expect_tx", "expect", "", "", ""},
      {"target", "gpu", "device", "chip", ""},
-     {"missing", "without", "lacks", "omitted", ""},
+     {"missing", "without", "omitted", "", ""},
      {"int8", "s8", "u8", "", ""},
      {"f16", "fp16", "half", "", ""},
      {"f32", "fp32", "float32", "", ""},
@@ -88,6 +89,19 @@ bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// "128x4" and "128 x 4" are the same; 0x10 is one number.
+Tokens factors_of(const std::string& token) {
+  const std::size_t times = token.find('x');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return has_digit({&c, 1});
+    });
+  };
+  if (times == token.npos || token.starts_with("0x")) return {token};
+  const std::string first = token.substr(0, times), second = token.substr(times + 1);
+  return is_number(first) && is_number(second) ? Tokens{first, second} : Tokens{token};
+}
+
 // Lowered words; those in camel case also in parts.
 Tokens tokens_of(std::string_view text, bool with_parts = true) {
   Tokens tokens;
@@ -98,7 +112,8 @@ Tokens tokens_of(std::string_view text, bool with_parts = true) {
   };
   const auto end_word = [&] {
     end_part();
-    if (!word.empty()) tokens.push_back(word);
+    if (!word.empty())
+      for (std::string& factor : factors_of(word)) tokens.push_back(std::move(factor));
     word.clear();
   };
   for (const char c : text) {
@@ -122,40 +137,15 @@ const Spoken* spoken_as(std::string_view word) {
   return said == spoken.end() ? nullptr : said;
 }
 
-// "128x4" as texts have it: 128 x 4.
-Tokens factors_of(const std::string& token) {
-  const std::size_t times = token.find('x');
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return has_digit({&c, 1});
-    });
-  };
-  if (times == token.npos) return {token};
-  const std::string first = token.substr(0, times), second = token.substr(times + 1);
-  return is_number(first) && is_number(second) ? Tokens{first, second} : Tokens{token};
-}
-
 Tokens in_ptx(std::string_view words) {
   Tokens tokens;
   for (std::string& token : tokens_of(words, false)) {
     const Spoken* said = spoken_as(token);
-    for (std::string& factor : factors_of(token)) tokens.push_back(std::move(factor));
+    tokens.push_back(std::move(token));
     if (said == nullptr) continue;
     for (std::string& word : tokens_of(said->words, false)) tokens.push_back(std::move(word));
   }
   return tokens;
-}
-
-Tokens asked_words(std::string_view words) {
-  Tokens asked;
-  for (std::string& token : in_ptx(words)) {
-    const bool is_empty =
-        std::find(empty_words.begin(), empty_words.end(), token) != empty_words.end();
-    const bool is_letter = token.size() == 1 && !has_digit(token);
-    if (!is_empty && !is_letter && std::find(asked.begin(), asked.end(), token) == asked.end())
-      asked.push_back(std::move(token));
-  }
-  return asked;
 }
 
 // The same word but for its ending.
@@ -174,6 +164,20 @@ bool same_stem(std::string_view x, std::string_view y) {
 bool has_stem(const Tokens& tokens, std::string_view word) {
   return std::any_of(tokens.begin(), tokens.end(),
                      [&](const std::string& token) { return same_stem(token, word); });
+}
+
+Tokens asked_words(std::string_view words) {
+  Tokens asked;
+  for (std::string& token : in_ptx(words)) {
+    const bool is_empty =
+        std::any_of(empty_words.begin(), empty_words.end(), [&](std::string_view word) {
+          return token.size() >= word.size() && same_stem(word, token);
+        });
+    const bool is_letter = token.size() == 1 && !has_digit(token);
+    if (!is_empty && !is_letter && std::find(asked.begin(), asked.end(), token) == asked.end())
+      asked.push_back(std::move(token));
+  }
+  return asked;
 }
 
 bool has_meaning(const Tokens& tokens, std::string_view word) {
@@ -288,8 +292,7 @@ std::string respelt(std::string_view words, std::span<const SearchText> texts) {
   std::string text;
   bool changed = false;
   std::vector<Tokens> all;
-  for (const SearchText& one : texts)
-    all.push_back(tokens_of(one.title + " " + one.name + " " + one.text));
+  for (const SearchText& one : texts) all.push_back(TextTokens(one).all);
   for (const std::string& word : tokens_of(words, false)) {
     std::size_t distance = word.size() / 3 + 1;  // one letter of three
     std::string best = word;
@@ -311,7 +314,7 @@ std::string respelt(std::string_view words, std::span<const SearchText> texts) {
 bool is_clear(std::string_view words, const SearchText& first, const SearchText& second) {
   const Tokens asked = asked_words(words);
   const auto missing = [&](const SearchText& one) {
-    const Tokens tokens = tokens_of(one.title + " " + one.name + " " + one.text);
+    const Tokens tokens = TextTokens(one).all;
     return std::count_if(asked.begin(), asked.end(),
                          [&](const std::string& word) { return !has_stem(tokens, word); });
   };

@@ -29,7 +29,7 @@ struct Hit {
 
 // Best first, at most `most`. Empty if nothing is about the words.
 std::vector<Hit> found_by(std::string_view words, std::span<const SearchText> texts,
-                                  std::size_t most);
+                          std::size_t most);
 
 // The words with those that no text has spelt as the nearest word of a text; empty if none is near.
 std::string respelt(std::string_view words, std::span<const SearchText> texts);

@@ -164,7 +164,8 @@ Layout layout_of_cells(const Map& map) {
 int bits_moved(const Map& moves, const Map& other) {
   const bool is_operand = (other.matrix == "A" || other.matrix == "B") && other.element.size() == 2;
   const bool divides = other.bits % moves.bits == 0 || moves.bits % other.bits == 0;
-  return is_operand && divides && moves.bits == 16 ? other.bits : moves.bits;
+  return is_operand && divides && (moves.bits == 16 || other.bits >= moves.bits) ? other.bits
+                                                                                 : moves.bits;
 }
 
 // Of ldmatrix and stmatrix every way to read it, of others the only one.

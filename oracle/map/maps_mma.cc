@@ -22,8 +22,9 @@ std::string_view mma_matrix_from(const Question& question) {
   const std::string_view word = word_at(question, 1, "a matrix, A, B, C or D, after the mnemonic");
   for (const std::string_view matrix : matrices)
     if (same_word(word, matrix)) return matrix;
+  const bool is_scaled = question.words[0].find(".block_scale") != std::string_view::npos;
   for (const std::string_view factors : {"SFA", "SFB"})
-    if (same_word(word, factors))
+    if (is_scaled && same_word(word, factors))
       throw UnmodelledError(fmt::format(
           "not modelled: {} of the warp's mma, the lanes that hold its scale factors", factors));
   throw_unknown("matrix", word, matrices);

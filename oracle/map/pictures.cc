@@ -1,4 +1,4 @@
-// Shared memory in lines of 128 bytes, D in blocks of 8 x 8; see pictures.h.
+// Shared memory in lines of 128 bytes, Tensor Memory in lanes and columns, D in blocks of 8 x 8; see pictures.h.
 #include "oracle/map/pictures.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "oracle/map/units.h"
+#include "sim/isa/tmem/layout.h"
 
 namespace tcq::oracle {
 namespace {
@@ -87,40 +88,60 @@ std::set<int> drawn(const Lines& lines) {
 
 // ---- Tensor Memory ------------------------------------------------------------------------------
 
-using Columns = std::map<int, std::map<int, Unit>>;  // column -> lane -> what 32 bits hold
+// What 32 bits of a lane hold: the indices along each axis.
+struct Held {
+  std::array<std::set<int>, 2> indices;
+  bool marked = false;
+};
+using Columns = std::map<int, std::map<int, Held>>;  // column -> lane
 
+// Of the first CTA. Throws UsageError for marks that fit in the peer alone.
 Columns columns_of(const Map& map, const Marks& marks) {
   Columns columns;
+  bool fit_here = false, fit_in_peer = false;
   for_each(map.element, false, [&](const Coords& e) {
     for (const Coords& place : map.places(e)) {
-      if (place[0] > 0) continue;  // the peer's
-      Unit& unit = columns[place[2]].try_emplace(place[1], Unit{e, e}).first->second;
-      for (std::size_t i = 0; i < map.element.size(); ++i) {
-        unit.first[i] = std::min(unit.first[i], e[i]);
-        unit.last[i] = std::max(unit.last[i], e[i]);
-      }
-      unit.marked = unit.marked || (marks.any() && marks.fit(map, e, place));
+      const bool fits = marks.any() && marks.fit(map, e, place);
+      const bool is_peer = place[0] > 0;
+      fit_here = fit_here || (fits && !is_peer);
+      fit_in_peer = fit_in_peer || (fits && is_peer);
+      if (is_peer) continue;
+      Held& held = columns[place[2]][place[1]];
+      for (std::size_t i = 0; i < map.element.size(); ++i) held.indices[i].insert(e[i]);
+      held.marked = held.marked || fits;
     }
   });
+  if (fit_in_peer && !fit_here)
+    throw UsageError(
+        fmt::format("{} lies in the second CTA: expected what the first one holds, whose lanes are "
+                    "drawn; where says the place",
+                    marks.words()));
   return columns;
 }
 
-// "63,15", or "5,4..5" of two elements.
-std::string unit_text(const Map& map, const Unit& unit) {
+// "5", "4..5", or "0+8" where something is between.
+std::string indices_text(const Axis& axis, const std::set<int>& indices) {
+  const int first = *indices.begin(), last = *indices.rbegin();
+  if (first != last && last - first + 1 == static_cast<int>(indices.size()))
+    return fmt::format("{}..{}", counted(axis, first), counted(axis, last));
   std::string text;
-  for (std::size_t i = 0; i < map.element.size(); ++i) {
-    const int first = counted(map.element[i], unit.first[i]);
-    const int last = counted(map.element[i], unit.last[i]);
-    text += i > 0 ? "," : "";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-  }
+  for (const int index : indices)
+    text += fmt::format("{}{}", text.empty() ? "" : "+", counted(axis, index));
   return text;
 }
 
-Cell lane_cell(const Map& map, const std::map<int, Unit>& column, int lane) {
+// "63,15", or "5,4..5" of two elements.
+std::string held_text(const Map& map, const Held& held) {
+  std::string text;
+  for (std::size_t i = 0; i < map.element.size(); ++i)
+    text += (i > 0 ? "," : "") + indices_text(map.element[i], held.indices[i]);
+  return text;
+}
+
+Cell lane_cell(const Map& map, const std::map<int, Held>& column, int lane) {
   const auto held = column.find(lane);
   if (held == column.end()) return {};
-  Cell cell{unit_text(map, held->second), lane % lanes_per_warp, lane / lanes_per_warp};
+  Cell cell{held_text(map, held->second), lane % lanes_per_warp, lane / lanes_per_warp};
   cell.marked = held->second.marked;
   return cell;
 }
@@ -183,26 +204,28 @@ Picture memory_picture(const Map& map, const Marks& marks) {
   return picture;
 }
 
+bool has_peer(const Map& map) {
+  return map.space == Space::TensorMemory && map.place[0].extent > 1;
+}
+
 Picture lanes_picture(const Map& map, const Marks& marks) {
-  constexpr int lanes = 128;
   const Columns columns = columns_of(map, marks);
   Picture picture;
   picture.title = map.title;
   picture.legend = fmt::format(
       "line: a lane of Tensor Memory{}, cell: row,column of the element in its 32 bits; colour: "
-      "the "
-      "warp that reads the lane; dashed: nothing is here",
-      map.place[0].extent > 1 ? " of the first CTA" : "");
+      "the warp that reads the lane; dashed: nothing is here",
+      has_peer(map) ? " of the first CTA" : "");
   picture.hue_word = "lane";
   picture.shade_word = "warp";
   picture.hues = lanes_per_warp;
-  picture.shades = lanes / lanes_per_warp;
+  picture.shades = tcgen05::tmem_lanes / lanes_per_warp;
   picture.marked_word = marks.words();
-  const std::map<int, Unit> nothing;
+  const std::map<int, Held> nothing;
   const int begin = columns.begin()->first, end = columns.rbegin()->first + 1;
   for (int column = begin; column < end; ++column)
     picture.column_names.push_back(std::to_string(column));
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < tcgen05::tmem_lanes; ++lane) {
     picture.row_names.push_back(std::to_string(lane));
     picture.cells.emplace_back();
     for (int column = begin; column < end; ++column) {

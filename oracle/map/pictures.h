@@ -14,8 +14,11 @@ namespace tcq::oracle {
 // Requires: map.space is SharedMemory, and its places are known.
 Picture memory_picture(const Map& map, const Marks& marks);
 
+// It lies in Tensor Memory, in that of a second CTA as well.
+bool has_peer(const Map& map);
+
 // Requires: map.space is TensorMemory. Of a pair the first CTA, all 128 lanes, and the columns from the first to the last
-// that holds something.
+// that holds something. Throws UsageError for marks that fit in the second CTA alone.
 Picture lanes_picture(const Map& map, const Marks& marks);
 
 // Requires: map.blocks.

@@ -274,7 +274,7 @@ Table grid_asked(const Map& map, bool by_slot, const Marks& marks) {
 Answer table(const Question& asked) {
   Question question = asked;
   const Marks marks(question);
-  const Map map = read_map(question, Ask::Whole).map;
+  Map map = read_map(question, Ask::Whole).map;
   marks.require(map);
   const Options& options = question.options;
   if (options.by_slot && map.space == Space::SharedMemory)
@@ -292,6 +292,8 @@ Answer table(const Question& asked) {
         is_of_registers(map) ? register_list(map, options) : memory_list(map, options);
     return with_notes(map, render(list, options.style), options.style);
   }
+  if (options.by_slot && has_peer(map))
+    map.notes.push_back("the lanes of the first CTA; the second one's are in --csv and --json");
   const Table grid = grid_asked(map, options.by_slot, marks);
   return with_notes(map, render(options.transpose ? transposed(grid) : grid, options.style),
                     options.style);

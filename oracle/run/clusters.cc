@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "oracle/answer/answer.h"
 #include "oracle/diagnosis/diagnosis.h"
@@ -16,22 +17,12 @@
 namespace tcq::oracle::run {
 namespace {
 
-const char* severity_of(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::Unmodelled: return "unmodelled";
-    case FaultKind::Disputed: return "disputed";
-    case FaultKind::Suspect: return "suspect";
-    case FaultKind::Slow: return "slow";
-    default: return "undefined";
-  }
-}
-
 FindingText text_of(const machine::Program& program, const machine::Finding& finding,
                     std::uint64_t cluster) {
   FindingText f;
   const FaultInfo& about = info(finding.fault);
   f.fault = about.name;
-  f.severity = severity_of(about.kind);
+  f.severity = name(about.kind);
   f.is_unmodelled = about.kind == FaultKind::Unmodelled;
   if (finding.at.statement >= 0) f.at = place_text(program, finding.at);
   f.happened = what_happened(program, finding);
@@ -196,46 +187,58 @@ bool is_known(const std::vector<FindingText>& list, const FindingText& found) {
       list, [&](const FindingText& f) { return f.fault == found.fault && f.fix == found.fix; });
 }
 
-// The first element of an array that two executions left different; empty: none.
-std::string first_difference(const std::vector<Array>& arrays, const std::vector<std::uint8_t>& a,
-                             const std::vector<std::uint8_t>& b) {
-  for (const Array& array : arrays) {
-    const auto begin = a.begin() + static_cast<std::ptrdiff_t>(array.offset);
-    const auto end = begin + static_cast<std::ptrdiff_t>(array.bytes);
-    const auto at = std::mismatch(begin, end, b.begin() + (begin - a.begin())).first;
-    if (at == end) continue;
-    std::int64_t elements = 1;
-    for (const std::int64_t extent : array.shape) elements *= extent;
-    const std::int64_t element = (at - begin) * elements / static_cast<std::int64_t>(array.bytes);
-    return fmt::format("{}[{}]", array.name, element);
-  }
-  return "";
-}
+// A byte of global memory as a user knows it.
+struct Place {
+  std::string array;  // empty: outside all, where the kernel's own variables lie
+  std::string element;
+  std::uint64_t end = 0;  // of the array, or of what lies between two
+};
 
-// The array that a byte of global memory is of, and which of its elements.
-std::string element_at(const std::vector<Array>& arrays, std::uint64_t byte) {
+Place place_of(const std::vector<Array>& arrays, std::uint64_t byte) {
+  Place outside{"", "a variable of the module", ~std::uint64_t{0}};
   for (const Array& array : arrays) {
+    if (array.offset > byte) outside.end = std::min(outside.end, array.offset);
     if (byte < array.offset || byte - array.offset >= array.bytes) continue;
     std::int64_t elements = 1;
     for (const std::int64_t extent : array.shape) elements *= extent;
     const auto element = (byte - array.offset) * static_cast<std::uint64_t>(elements) / array.bytes;
-    return fmt::format("{}[{}]", array.name, element);
+    return {array.name, fmt::format("{}[{}]", array.name, element), array.offset + array.bytes};
   }
-  return "a variable of the module";
+  return outside;
+}
+
+// The first byte that two executions left different, in an array or a variable of which nothing is said yet.
+std::optional<Place> first_difference(const std::vector<Array>& arrays,
+                                      const std::vector<std::uint8_t>& a,
+                                      const std::vector<std::uint8_t>& b,
+                                      const std::vector<FindingText>& known) {
+  for (std::uint64_t begin = 0; begin < a.size();) {
+    const auto from = static_cast<std::ptrdiff_t>(begin);
+    const auto at = std::mismatch(a.begin() + from, a.end(), b.begin() + from).first;
+    if (at == a.end()) break;
+    Place place = place_of(arrays, static_cast<std::uint64_t>(at - a.begin()));
+    const auto names = [&](const FindingText& f) {
+      return f.fault == info(Fault::ResultsDiffer).name && f.array == place.array;
+    };
+    if (std::ranges::none_of(known, names)) return place;
+    begin = place.end;
+  }
+  return std::nullopt;
 }
 
 // That atomics come in one order or another is no fault of a kernel: sums of floats and lists to which threads append
 // differ by right.
-FindingText difference_text(const std::string& element, const std::string& between,
-                            const char* whose, std::uint64_t number) {
+FindingText difference_text(const Place& place, const std::string& between, const char* whose,
+                            std::uint64_t number) {
   const FaultInfo& about = info(Fault::ResultsDiffer);
   FindingText f;
   f.fault = about.name;
-  f.severity = severity_of(about.kind);
+  f.severity = name(about.kind);
+  f.array = place.array;
   f.happened = fmt::format(
       "{} leave different bits, the first at {}: no access is undefined, the {} come to their "
       "atomics or flags in another order",
-      between, element, whose);
+      between, place.element, whose);
   f.fix = fmt::format(
       "none, where the order is meant to be open (sums of floats by atomics, appended lists); else "
       "fix the order of the {}, or give each its own place",
@@ -247,35 +250,26 @@ FindingText difference_text(const std::string& element, const std::string& betwe
   return f;
 }
 
-// Where one cluster alone has shown it, the grid does.
-void note_difference(const std::string& element, const std::string& between, std::uint64_t number,
-                     std::vector<FindingText>& suspicions) {
-  FindingText f = difference_text(element, between, "CTAs", number);
-  const auto same = [&](const FindingText& known) { return known.fault == f.fault; };
-  if (!element.empty() && std::ranges::none_of(suspicions, same))
-    suspicions.push_back(std::move(f));
-}
-
 // Of one cluster, with what repeats both executions.
 void add_difference(const Job& job, std::uint64_t byte, StoredSchedule stored, Report& report) {
   FindingText f =
-      difference_text(element_at(job.arrays, byte), "two executions", "warps", stored.cluster);
+      difference_text(place_of(job.arrays, byte), "two executions", "warps", stored.cluster);
   if (can_be_stored(stored.schedule)) f.schedule = std::move(stored);
   add_suspicion(report.suspicions, std::move(f));
 }
 
+// Of an array in which one cluster alone has shown it, nothing more.
 void note_differences(const Job& job, const machine::Report& found, bool is_needed,
                       const std::vector<std::uint8_t>& in_turn, Report& report) {
-  std::string element;
+  std::string between = "two executions of all clusters at once";
+  std::optional<Place> place;
   if (!found.other_global.empty())
-    element = first_difference(job.arrays, found.global, found.other_global);
-  if (!element.empty())
-    return note_difference(element, "two executions of all clusters at once", report.clusters,
-                           report.suspicions);
-  if (is_needed) return;
-  note_difference(first_difference(job.arrays, in_turn, found.global),
-                  "the clusters one after the other and all of them at once", report.clusters,
-                  report.suspicions);
+    place = first_difference(job.arrays, found.global, found.other_global, report.suspicions);
+  if (!place && !is_needed) {
+    between = "the clusters one after the other and all of them at once";
+    place = first_difference(job.arrays, in_turn, found.global, report.suspicions);
+  }
+  if (place) report.suspicions.push_back(difference_text(*place, between, "CTAs", report.clusters));
 }
 
 // All clusters at once, from the memory of the launch: what one does to another's bytes. Where it is needed because one waits

@@ -15,7 +15,7 @@ int Report::status() const {
 
 void add_suspicion(std::vector<FindingText>& list, FindingText found) {
   const auto same = std::find_if(list.begin(), list.end(), [&](const FindingText& f) {
-    return f.fault == found.fault && f.fix == found.fix;
+    return f.fault == found.fault && f.fix == found.fix && f.array == found.array;
   });
   if (same == list.end()) return list.push_back(std::move(found));
   if (found.last_cluster != same->last_cluster) ++same->clusters;

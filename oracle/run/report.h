@@ -19,7 +19,8 @@ struct FindingText {
   std::string happened;
   std::string fix;
   std::string source;
-  std::string text;  // all of it
+  std::string array;  // of ResultsDiffer: whose bits differ
+  std::string text;   // all of it
   std::uint64_t cluster = 0, last_cluster = 0;
   std::uint64_t clusters = 1;            // that show it
   std::vector<std::int64_t> statements;  // of the kernel, that show it
@@ -48,7 +49,8 @@ struct Report {
       unmodelled;  // instructions of the kernel that are not executed, with their lines
   std::vector<std::string> approximate;  // opcodes whose bits are not the chip's, with their bounds
   std::vector<std::string> written;      // files
-  std::optional<Drawing> timeline;       // if asked for: of what showed the finding, else of the first execution
+  std::optional<Drawing>
+      timeline;  // if asked for: of what showed the finding, else of the first execution
 
   int status() const;
 };

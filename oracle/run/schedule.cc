@@ -22,7 +22,7 @@ using machine::Timing;
 using nlohmann::json;
 using tcq::run::Dim3;
 
-constexpr std::uint64_t version = 1;  // another one if a key or a step comes to mean something else
+constexpr std::uint64_t version = 2;  // another one if a key or a step comes to mean something else
 
 std::string hex(std::uint64_t word) { return fmt::format("{:016x}", word); }
 
@@ -175,11 +175,12 @@ Identity identity_of(std::string_view ptx, std::string_view kernel, const tcq::r
                      const Memory& memory) {
   const std::string_view parameters(reinterpret_cast<const char*>(launch.parameters.data()),
                                     launch.parameters.size());
-  return {std::string(kernel), digest(ptx),
-          fmt::format("grid {} block {} cluster {} shared {} registers {}", dim_text(launch.grid),
-                      dim_text(launch.block), dim_text(launch.cluster), launch.dynamic_shared,
-                      launch.registers),
-          digest(hex(memory_digest(launch, memory)).append(parameters))};
+  return {
+      std::string(kernel), digest(ptx),
+      fmt::format("grid {} block {} cluster {} shared {} registers {}", dim_text(launch.grid),
+                  dim_text(launch.block), launch.has_cluster ? dim_text(launch.cluster) : "none",
+                  launch.dynamic_shared, launch.registers),
+      digest(hex(memory_digest(launch, memory)).append(parameters))};
 }
 
 Value value_of(const StoredSchedule& stored) {

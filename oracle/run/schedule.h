@@ -1,7 +1,7 @@
 // One execution of a launch as a JSON object, for `tcq run --replay`: of which run it is, and all that was chosen in
 // it.
 //
-//   {"version":1,"kernel":"k","text":"9ae0..","launch":"grid 2,1,1 ..","arguments":"77c1..","sample":0,"cluster":1,
+//   {"version":2,"kernel":"k","text":"9ae0..","launch":"grid 2,1,1 ..","arguments":"77c1..","sample":0,"cluster":1,
 //    "program":"7c1f..","limit":1000000000,"execution":{"timing":"latest","steps":"w0@0 w1@9=0 c3.2>0"},
 //    "checksum":"29d8.."}
 //

@@ -127,6 +127,47 @@ TEST_F(TogetherCli, ResultsThatDependOnTheOrderAreSuspect) {
   EXPECT_EQ(nlohmann::json::parse(wrong.out)["findings"][0]["name"], "DataRace") << wrong.out;
 }
 
+// The warps of each CTA decide about one array, the CTAs about both: of the second one it is said, too.
+TEST_F(TogetherCli, OneArrayThatDiffersHidesNoOther) {
+  const std::string text = head() + R"(.visible .entry both(.param .u64 inner, .param .u64 outer)
+{
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [inner];
+  ld.param.u64 %rd2, [outer];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  and.b32 %r3, %r1, 31;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra done;
+  mad.wide.u32 %rd3, %r2, 16, %rd1;
+  atom.global.add.u32 %r4, [%rd3], 1;
+  mad.wide.u32 %rd4, %r4, 4, %rd3;
+  st.global.u32 [%rd4+4], %r1;
+  setp.ne.u32 %p2, %r1, 0;
+  @%p2 bra done;
+  atom.global.add.u32 %r5, [%rd2], 1;
+  mad.wide.u32 %rd5, %r2, 4, %rd2;
+  ld.volatile.global.u32 %r6, [%rd2];
+  st.global.u32 [%rd5+4], %r6;
+  mad.wide.u32 %rd6, %r2, 4, %rd1;
+  st.global.u32 [%rd6+40], %r6;
+done:
+  ret;
+}
+)";
+  const Finished done =
+      ask({write("both.ptx", text), "--grid", "2", "--block", "64", "--explore", "20", "--arg",
+           "inner=zeros:u32:16", "--arg", "outer=zeros:u32:16", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  const auto answer = nlohmann::json::parse(done.out);
+  ASSERT_EQ(answer["suspicions"].size(), 2u) << done.out;
+  const std::string within = answer["suspicions"][0]["what"];
+  const std::string between = answer["suspicions"][1]["what"];
+  EXPECT_NE(within.find("the first at inner["), std::string::npos) << within;
+  EXPECT_NE(between.find("the first at outer["), std::string::npos) << between;
+  EXPECT_NE(between.find("the CTAs come to their atomics"), std::string::npos) << between;
+}
+
 TEST_F(TogetherCli, ACtaMayWaitForALaterOne) {
   const std::string out = folder_.file("x.npy");
   const Finished right = hand_on("1", released, {"--out", "words=" + out});
@@ -296,6 +337,7 @@ TEST_F(ReplayCli, AScheduleOfAnotherRunIsRefused) {
   expect_usage(with("5", "64", "words=zeros:u32:16"), "its launch is 'grid 4,1,1 block 64,1,1");
   expect_usage(with("4", "96", "words=zeros:u32:16"), "another run");
   expect_usage(with("4", "64", "words=nan:u32:16"), "its arguments are others");
+  expect_usage(words(file, {"--cluster", "1", "--replay", schedule}), "cluster none shared 0");
   expect_usage(with("4", "64", "words=zeros:u32:32"), "its arguments are others");
   const std::string renamed = ahead(outside);
   std::string other = renamed;

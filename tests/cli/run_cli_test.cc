@@ -96,6 +96,8 @@ WAIT:
   EXPECT_EQ(none.status, 1) << none.out << none.err;
   EXPECT_NE(none.out.find("illegal ClusterAttributeMissing"), std::string::npos) << none.out;
   EXPECT_NE(none.out.find("say --cluster 1 to tcq run"), std::string::npos) << none.out;
+  const Finished as_json = ask_with("", {"--grid", "1", "--json"});
+  EXPECT_NE(as_json.out.find(R"("severity":"illegal")"), std::string::npos) << as_json.out;
   EXPECT_EQ(ask_with("", {"--grid", "1", "--cluster", "1"}).status, 0);
   EXPECT_EQ(ask_with(".reqnctapercluster 1, 1, 1", {"--grid", "1"}).status, 0);
   EXPECT_EQ(ask_with(".explicitcluster", {"--grid", "1", "--cluster", "1"}).status, 0);

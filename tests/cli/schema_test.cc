@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/isa/fault/fault.h"
 #include "tests/cli/golden.h"
 #include "tests_where.h"
 
@@ -123,6 +124,16 @@ TEST(Schema, RunAnswersWithTheKeysThatAreWrittenDown) {
     EXPECT_EQ(misfit({{"$ref", "#/$defs/run"}}, answer), "") << threads;
     for (const json& finding : answer["findings"]) EXPECT_TRUE(finding.contains("schedule"));
   }
+}
+
+// Every kind of a Fault is a severity that a run may say.
+TEST(Schema, FindingsHaveTheKindsOfFaultsAsSeverities) {
+  std::set<std::string> kinds;
+  for (int i = 1; i < fault_count; ++i) kinds.insert(name(info(static_cast<Fault>(i)).kind));
+  std::set<std::string> severities;
+  const json::json_pointer all("/$defs/run_findings/items/properties/severity/enum");
+  for (const json& one : schema().at(all)) severities.insert(one);
+  EXPECT_EQ(severities, kinds);
 }
 
 TEST(Schema, AnotherKeyALostOneOrAnotherTypeDoesNotFit) {

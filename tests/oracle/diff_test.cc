@@ -102,11 +102,16 @@ TEST(Diff, LdmatrixMovesBitsOfOperandsOfAnyWidth) {
        {"ldmatrix.x4 D mma.m16n8k32.f32.e4m3.e4m3 A", "ldmatrix.x2 D mma.m16n8k32.f32.e4m3.e4m3 B",
         "ldmatrix.x4 D mma.m16n8k32.s32.s8.s8 A", "ldmatrix.x2 D mma.m16n8k64.s32.s4.s4 B",
         "ldmatrix.x4 D mma.m16n8k8.f32.tf32.tf32 A", "ldmatrix.x2 D mma.m16n8k8.f32.tf32.tf32 B",
+        "ldmatrix.x1 D mma.m16n8k8.f32.tf32.tf32 B",
         "mma.m16n8k32.f32.e4m3.e4m3 A stmatrix.x4 D"}) {
     const Answer reply = ask(std::string("diff ") + pair);
     EXPECT_TRUE(reply.text.ends_with(same)) << pair << "\n" << reply.text;
     EXPECT_NE(reply.complaint.find(" moves 16 bits at a time"), std::string::npos) << pair;
   }
+  // Of one matrix half of B, k = 0 to 3.
+  EXPECT_TRUE(
+      text_of("diff ldmatrix.x1 D mma.m16n8k8.f32.tf32.tf32 B").find(": 4 x 8 elements\n") !=
+      std::string::npos);
   EXPECT_TRUE(
       text_of("diff ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 D")
           .ends_with("each thread, the first into the low bits: no shuffle, no shared memory"));
@@ -120,6 +125,16 @@ TEST(Diff, AnElementWiderThanWhatTransMovesComesApart) {
             std::string::npos)
       << reply.text;
   EXPECT_EQ(ask("diff ldmatrix.x2 D mma.m8n8k4.f64.f64.f64 A").status, Status::No);
+  EXPECT_EQ(ask("diff ldmatrix.x1.trans D mma.m16n8k8.f32.tf32.tf32 B").status, Status::No);
+  for (const char* pair : {"ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k16.f32.bf16.bf16 A",
+                           "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k8.f32.tf32.tf32 A"}) {
+    const Answer bytes = ask(std::string("diff ") + pair);
+    EXPECT_EQ(bytes.status, Status::No) << pair;
+    EXPECT_NE(bytes.text.find("moves 8 bits, so that bits [0,8) of the first go to thread 0, "
+                              "register 0, part 0, bits ["),
+              std::string::npos)
+        << bytes.text;
+  }
   const json value = diff_of("ldmatrix.x2.trans D mma.m16n8k8.f32.tf32.tf32 B");
   EXPECT_EQ(value["same_thread"], 0);
   EXPECT_TRUE(value["apart"].is_string());

@@ -296,9 +296,10 @@ TEST(Errata, Fp8IntoF16IsCutLikeF32AndThenRounded) {
     return ask_line("mma wgmma.m64n8k32." + type + ".e4m3.e4m3", terms).text;
   };
   EXPECT_EQ(d("f32", "1.0 1.0 1.000244"), d("f32", "1.0 1.0 1.0"));  // cut at 2^-13
-  EXPECT_EQ(d("f16", "1.0 1.0 2048.0"), "6800");      // 2049 -> 2048: rounded to 10 bits
-  EXPECT_EQ(d("f32", "1.0 1.0 2048.0"), "45001000");  // 2049 has 11
-  EXPECT_EQ(d("f16", "448.0 448.0 1.0"), "7c00");     // 200705 > 65504
+  EXPECT_EQ(d("f16", "1.0 1.0 0.00054931640625"), "3c00");  // cut at 2^-13, no tie that rounds up
+  EXPECT_EQ(d("f16", "1.0 1.0 2048.0"), "6800");            // 2049 -> 2048: rounded to 10 bits
+  EXPECT_EQ(d("f32", "1.0 1.0 2048.0"), "45001000");        // 2049 has 11
+  EXPECT_EQ(d("f16", "448.0 448.0 1.0"), "7c00");           // 200705 > 65504
 }
 
 // ---- Descriptors --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/explain/search.h"
 #include "sim/isa/copy/tensor_map.h"
 #include "sim/isa/copy/tma_reduction.h"
 #include "sim/isa/fault/fault.h"
@@ -392,6 +393,16 @@ TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
         << text_of(std::string("explain ") + message);
     found.insert(name);
   }
+  // Neither a line nor a register with the number of a code hides the error; a code that stands there does.
+  EXPECT_TRUE(
+      text_of("explain ptxas a.ptx, line 7514; error : Unexpected instruction types specified for "
+              "'mma'")
+          .starts_with("TypesUnexpected "));
+  EXPECT_TRUE(text_of("explain ptxas info : (C7510) Potential Performance Loss: serialized\n"
+                      "ptxas info : Used 168 registers, 0 bytes spill stores")
+                  .starts_with("C7510 "));
+  // The Fault names it back.
+  EXPECT_TRUE(contains(text_of("explain ShapeK"), "\nptxas: ShapeIllegal refuses the statement: "));
   EXPECT_EQ(found.size() + 1,
             ptxas_errors().size());  // and MulticastAdvised, in tests/cli/asked.txt
   EXPECT_TRUE(contains(text_of("explain Feature 'stmatrix' requires .target sm_90 or higher"),
@@ -410,6 +421,23 @@ TEST(Explain, AShortTextAboutTheWordsComesBeforeALongOneThatHasThem) {
   EXPECT_TRUE(text_of("explain wgmma.fence every iteration or once").starts_with("ask.11 "));
   EXPECT_TRUE(text_of("explain LBO with 128B swizzle").starts_with("lbo_sbo "));
   EXPECT_TRUE(text_of("explain scale factor layout 128x4").starts_with("scale_factors "));
+}
+
+// Factors may stand apart, in what is asked as in a text; 0x10 has none.
+TEST(Explain, ProductsAreSplitInQuestionsAndTexts) {
+  const SearchText texts[] = {{"", "a tile of 128x4 bytes", "one"},
+                              {"", "a tile of 64 x 8 bytes", "two"},
+                              {"", "a tile at 0x10", "three"},
+                              {"", "a tile of 10 rows", "four"}};
+  const auto first = [&](const char* words) {
+    const std::vector<Hit> found = found_by(words, texts, 1);
+    return found.empty() ? std::string() : texts[found[0].index].title;
+  };
+  EXPECT_EQ(first("128x4"), "one");
+  EXPECT_EQ(first("128 x 4"), "one");
+  EXPECT_EQ(first("64x8"), "two");
+  EXPECT_EQ(first("0x10"), "three");
+  EXPECT_EQ(first("10"), "four");
 }
 
 TEST(Explain, WordsFindWhatIsAboutThem) {
@@ -545,7 +573,9 @@ TEST(Explain, JsonHasTheSameFieldsForOneAndForAll) {
   const std::string one = text_of("explain shapek", styled(Style::Json));
   EXPECT_TRUE(one.starts_with(R"({"name":"ShapeK","kind":"illegal","group":"Instruction forms)"))
       << one;
-  EXPECT_TRUE(contains(one, R"("ptxas":[],"seen":""})")) << one;
+  EXPECT_TRUE(contains(one, R"("ptxas":["ShapeIllegal"],"seen":""})")) << one;
+  EXPECT_TRUE(
+      contains(text_of("explain ProxyFenceMissing", styled(Style::Json)), R"("ptxas":[],)"));
   const std::string all = text_of("explain", styled(Style::Json));
   EXPECT_TRUE(all.starts_with("[{") && all.ends_with("}]"));
   EXPECT_TRUE(contains(all, one));

@@ -39,6 +39,13 @@ TEST(Guide, APageIsReadUpToItsFirstBlock) {
   EXPECT_EQ(one[0].question, "What is D[i][j] of d?");
   EXPECT_EQ(one[0].answer, "See it, A[0].");
   EXPECT_EQ(one[0].more, "| B[1] | c |");
+  const Page shell = {"guide/e.md",
+                      "# How?\n\nSo.\n\n```\n# a comment\n| a pipe\n## two\n```\nBehind.\n"};
+  const auto behind = read_guide(std::span<const Page>(&shell, 1));
+  ASSERT_EQ(behind.size(), 1u);
+  EXPECT_EQ(behind[0].question, "How?");
+  EXPECT_EQ(behind[0].answer, "So.");
+  EXPECT_EQ(behind[0].more, "Behind.");
   const Page title = {"guide/c.md", "# A title\n\nText.\n"};
   EXPECT_TRUE(read_guide(std::span<const Page>(&title, 1)).empty());
 }

@@ -100,8 +100,9 @@ TEST(Pictures, OfALargeGridLeaveOutColumnsThatRepeatAndSayWhich) {
 TEST(Pictures, OfASmallerGridStandInBandsWithAllColumns) {
   const Drawn picture = drawn("table wgmma.m64n32k16.f32.bf16.bf16 D");
   EXPECT_EQ(all(picture, "box", "rect").size(), 64 * 32 + 32 + 4u);
-  for (const char* column : {"0", "15", "20", "31"})
-    EXPECT_GE(count_of(picture, column), 2) << column;
+  // As a column, as a row of both bands, as a lane of the scale; 0 also as a warp.
+  for (const auto& [number, times] : {std::pair("0", 5), {"15", 4}, {"20", 4}, {"31", 4}})
+    EXPECT_EQ(count_of(picture, number), times) << number;
   EXPECT_EQ(picture.text.find("left out"), std::string::npos);
   // One of 64 columns would fill five pages.
   const Drawn larger = drawn("table wgmma.m64n64k16.f32.bf16.bf16 D");
@@ -142,6 +143,36 @@ TEST(Pictures, TensorMemoryIsDrawnAsLanesAndColumns) {
   options.arch = "";
   EXPECT_EQ(ask("table wgmma.m64n16k16.f32.bf16.bf16 B desc=0x4000004000010040", options).status,
             Status::Usage);
+}
+
+// The peer's lanes are in lists; what lies in them alone has no place in the picture.
+TEST(Pictures, OfAPairTheLanesOfTheFirstCtaAreDrawn) {
+  const std::string d = "table tcgen05.mma.cta_group::2.kind::f16 D m=256 n=16";
+  const Drawn picture = drawn(d + " row=100", true);
+  EXPECT_EQ(all(picture, "mark", "rect").size(), 16u);
+  EXPECT_NE(picture.text.find("a lane of Tensor Memory of the first CTA"), std::string::npos);
+  EXPECT_EQ(count_of(picture, "127,15"), 1);
+  EXPECT_EQ(count_of(picture, "128,0"), 0);
+  const TemporaryFolder folder;
+  Options options;
+  options.by_slot = true;
+  EXPECT_NE(text_of(d, options).find("\nnote: the lanes of the first CTA"), std::string::npos);
+  options.svg_path = folder.file("picture.svg");
+  const Answer peer = ask(d + " row=200", options);
+  EXPECT_EQ(peer.status, Status::Usage);
+  EXPECT_NE(peer.complaint.find("row=200 lies in the second CTA"), std::string::npos)
+      << peer.complaint;
+  EXPECT_EQ(folder.files(), 0);
+}
+
+// Two rows that share a cell are no range.
+TEST(Pictures, ACellOfTensorMemoryNamesWhatItHoldsAndNothingBetween) {
+  Options options;
+  options.by_slot = true;
+  const std::string text =
+      text_of("table tcgen05.mma.sp.cta_group::1.kind::f16 E m=128 n=64", options);
+  EXPECT_NE(text.find("0+8,0..3"), std::string::npos) << text;
+  EXPECT_EQ(text.find("0..8"), std::string::npos) << text;
 }
 
 // ---- Rulers -------------------------------------------------------------------------------------

@@ -386,7 +386,8 @@ TEST(RunReplay, WhatIsWrongInTheTextIsNamed) {
   const auto says = [](const std::string& sentence, const std::string& part) {
     EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
   };
-  says(with("/version", 2), "version 2 of schedules is not known");
+  says(with("/version", 3), "version 3 of schedules is not known");
+  says(with("/version", 1), "version 1 of schedules is not known");
   says(with("/cluster", -1), "'cluster' of the schedule is not a whole number");
   says(with("/cluster", 4), "its checksum is another one");
   says(with("/program", "ab"), "16 hex digits");

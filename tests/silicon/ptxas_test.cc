@@ -187,8 +187,8 @@ TEST(Ptxas, TakesTheExamplesOfInstructionsOnTheirTargetsAlone) {
     for (const InstructionPage& page : instruction_pages()) {
       if (page.example.empty()) continue;
       texts.push_back(page.example);
-      expected.push_back(page.targets.empty() ||
-                         std::find(page.targets.begin(), page.targets.end(), target) != page.targets.end());
+      expected.push_back(page.targets.empty() || std::find(page.targets.begin(), page.targets.end(),
+                                                           target) != page.targets.end());
     }
     const std::set<std::size_t> wrong = rejected(texts, target);
     for (std::size_t k = 0; k < texts.size(); ++k, ++compared)
@@ -203,7 +203,8 @@ TEST(Ptxas, RefusesAnInstructionThatNeedsMoreRegistersThanTheCtaHas) {
   std::string registers;
   for (int i = 0; i < 128; ++i) registers += (i > 0 ? ", %f" : "%f") + std::to_string(i);
   const PtxasRun run = run_ptxas(
-      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() .maxntid 512 .minnctapersm 1\n{\n"
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() .maxntid 512 "
+      ".minnctapersm 1\n{\n"
       ".reg .f32 %f<128>; .reg .b64 %rd<4>;\nwgmma.fence.sync.aligned;\n"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" +
           registers +
@@ -215,6 +216,57 @@ TEST(Ptxas, RefusesAnInstructionThatNeedsMoreRegistersThanTheCtaHas) {
     return line.find("(C7602) Insufficient registers (128)") != std::string::npos;
   };
   EXPECT_TRUE(std::any_of(run.lines.begin(), run.lines.end(), says));
+}
+
+// The messages without a code, each provoked by a statement.
+TEST(Ptxas, SaysTheWordsByWhichExplainKnowsItsErrors) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  struct Provoked {
+    Target target;
+    std::string statement;
+  };
+  const std::string d4 = " {%f0,%f1,%f2,%f3}, ";
+  const std::string abc = "{%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};";
+  const std::string wgmma = "wgmma.mma_async.sync.aligned.";
+  const std::map<std::string, std::vector<Provoked>> provoked = {
+      {"TypesUnexpected",
+       {{Target::sm_90a, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32" + d4 + abc}}},
+      {"ShapeIllegal",
+       {{Target::sm_90a, wgmma + "m64n8k32.f32.f16.f16" + d4 + "%rd1, %rd2, 1, 1, 1, 0, 0;"},
+        {Target::sm_103a, "tcgen05.ld.red.sync.aligned.16x64b.x2.u32.min {%r1,%r2}, %r3, [%r0];"}}},
+      {"ModifierUnknown",
+       {{Target::sm_90a, wgmma + "m64n264k16.f32.f16.f16" + d4 + "%rd1, %rd2, 1, 1, 1, 0, 0;"}}},
+      {"ModifierRequired", {{Target::sm_90a, "wgmma.fence.aligned;"}}},
+      {"ArgumentsMismatch", {{Target::sm_90a, "wgmma.wait_group.sync.aligned;"}}},
+      {"VectorSizeMismatch",
+       {{Target::sm_90a, wgmma + "m64n8k16.f32.f16.f16 {%f0,%f1,%f2}, %rd1, %rd2, 1, 1, 1, 0, 0;"},
+        {Target::sm_100a, "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1}, [%r0];"}}},
+      {"LayoutIllegal",
+       {{Target::sm_90a, "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32" + d4 + abc}}},
+      {"TargetTooOld",
+       {{Target::sm_90,
+         "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
+         "[%r1], [%r2];"}}},
+      {"MulticastAdvised",
+       {{Target::sm_90,
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+         "[%r1], [%rd1], 16, [%r2], %rs1;"}}},
+      {"PowerOfTwo",
+       {{Target::sm_100a, "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 48;"}}},
+      {"SetmaxnregStep", {{Target::sm_90a, "setmaxnreg.inc.sync.aligned.u32 242;"}}},
+      {"RegistersUsed", {{Target::sm_90a, "ret;"}}}};
+  EXPECT_EQ(provoked.size(), ptxas_errors().size());
+  for (const PtxasMessage& message : ptxas_errors())
+    for (const auto& [target, statement] : provoked.at(message.code)) {
+      const PtxasRun run = run_ptxas(kernel(statement + "\n", target), target, "-v");
+      EXPECT_EQ(run.status != 0, message.effect == "refuses the statement") << statement;
+      const auto says = [&](const std::string& line) {
+        return line.find(message.says) != std::string::npos;
+      };
+      EXPECT_TRUE(std::any_of(run.lines.begin(), run.lines.end(), says))
+          << message.says << " is not in\n"
+          << (run.lines.empty() ? "" : run.lines[0]);
+    }
 }
 
 TEST(Ptxas, InjectsTheMissingFenceAndWait) {

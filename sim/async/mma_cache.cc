@@ -103,24 +103,27 @@ Fault MmaCache::advance(const SharedMemory& shared, const WarpgroupRegisters& so
     key = hasher.key();
   }
 
-  if (const auto found = results_.find(key); found != results_.end()) {
-    ++hits_;
+  const auto found = results_.find(key);
+  const bool is_known = found != results_.end();
+  if (is_known) {
     d.words_ = found->second;
-    d.key_ = key;
-    return Fault::None;
-  }
-  ++misses_;
-  if (const Fault fault = wgmma::execute_chain(shared, sources, chain, d.words_);
-      fault != Fault::None)
+  } else if (const Fault fault = wgmma::execute_chain(shared, sources, chain, d.words_);
+             fault != Fault::None) {
     return fault;
+  }
   d.key_ = key;
+  ++(is_known ? hits_ : misses_);
+  if (!is_known) keep(key, d.words_);
+  return Fault::None;
+}
+
+void MmaCache::keep(const Key& key, const wgmma::Outputs& words) {
   if (bytes_ > max_bytes_) {
     results_.clear();
     bytes_ = 0;
   }
-  bytes_ += d.words_.size() * sizeof(std::uint32_t);
-  results_.emplace(key, d.words_);
-  return Fault::None;
+  bytes_ += words.size() * sizeof(std::uint32_t);
+  results_.emplace(key, words);
 }
 
 }  // namespace tcq::machine

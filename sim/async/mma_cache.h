@@ -66,6 +66,7 @@ class MmaCache {
                    Hasher& hasher);
   bool add(const wgmma::Instruction& op, const SharedMemory& shared,
            const WarpgroupRegisters& sources, Hasher& hasher);
+  void keep(const Key& key, const wgmma::Outputs& words);
 
   std::unordered_map<Key, wgmma::Outputs, KeyHash> results_;
   std::size_t max_bytes_;

@@ -59,8 +59,8 @@ struct Epilogue {
   Type out = Type::bf16;  // of D, C and the bias
   bool finishes =
       false;  // D is more than the product, or its type is not what the product is summed in
-  bool pairs_of_c = false;  // two columns beside each other lie in one word or double word
-  bool pairs_of_d = false;
+  int columns_of_c = 1;     // that one access takes, from a multiple of them on: wgmma's 8, 2 or 1
+  bool pairs_of_d = false;  // two columns beside each other lie in one word
   float alpha = 1;
   float beta = 0;
   Activation activation = Activation::None;
@@ -147,8 +147,8 @@ struct Arguments {
   int k = 0;
   int k_blocks = 0;
   bool stores_elements = false;  // TMA cannot address D
-  bool is_plain = false;         // D is the product in its usual type, and TMA stores it
-  bool overlaps = false;         // cuda/gemm/skinny.cuh: its neighbours in the stream
+  bool sends_usual = false;  // TMA stores D of its usual type, a column for each of the product's
+  bool overlaps = false;     // cuda/gemm/skinny.cuh: its neighbours in the stream
   Walk walk;
   Epilogue epilogue;
   Source a;  // Loader::Copy only

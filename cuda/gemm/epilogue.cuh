@@ -1,11 +1,11 @@
 // The arithmetic after the product, on a fragment of sums in registers: activation(alpha * factors * sum + beta * C +
 // bias), every step one rounded f32 operation (sim/num/activation.h; oracle/sum/gemm_epilogue.h predicts it).
 //
-// What is the same for all elements is asked once for the fragment; its registers then pass unrolled, but for the
-// activations: of those there is one copy for a part of the fragment, and a loop turns the registers past it,
-// as unrolled over a whole tile they would be more instructions than the rest of the kernel. C is brought to L2
-// before the product and loaded behind it. Which element a register holds: sim/isa/wgmma/fragment.h. The way
-// from here to global memory: cuda/gemm/store.cuh.
+// What is the same for all elements is asked once for all fragments; their registers then pass unrolled, but for the
+// activations: of those there is one copy for a part of the registers, and a loop turns them past it. Unrolled over a
+// tile they would be more instructions than a multiprocessor keeps (cuda/NOTES.md, "what an epilogue takes"). C is brought to
+// L2 before the product and loaded behind it. Which element a register holds: sim/isa/wgmma/fragment.h. The way from here
+// to global memory: cuda/gemm/store.cuh.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -20,6 +20,7 @@
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "sim/isa/wgmma/fragment.h"
+#include "sim/isa/wgmma/store.h"
 #include "sim/num/activation.h"
 
 namespace tcq::gemm {
@@ -110,6 +111,9 @@ __device__ __forceinline__ void prefetch_c(const Arguments& arguments, BlockAt a
   }
 }
 
+// Of a fragment's registers four are in a block of columns: two of the first of a thread's rows, two of the other.
+inline constexpr int block_registers = 4;
+
 // Where a thread's registers of a fragment lie in C: as it is, in two rows; else in two columns, and a column of
 // the fragment is a row of C. What lies outside of D is loaded from a place inside or is 0, and not stored.
 template <class Element, Way W>
@@ -145,6 +149,19 @@ struct PlacesOfC {
     const Element* place = of_rows[r / 2 % 2] + behind * step;
     return behind < inside ? *reinterpret_cast<const Word*>(place) : Word{};
   }
+
+  // Block `block` of 8 columns of row `row` of the thread's two, of a fragment of `blocks`.
+  __device__ __forceinline__ void load_block(int row, int block, int blocks,
+                                             std::uint32_t (&words)[4]) const {
+    const int own = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col;
+    const int behind = block * wgmma::column_group - own;
+    const bool is_there = block < blocks && behind < inside;
+    const uint4 all = is_there ? *reinterpret_cast<const uint4*>(of_rows[row] + behind) : uint4{};
+    words[0] = all.x;
+    words[1] = all.y;
+    words[2] = all.z;
+    words[3] = all.w;
+  }
 };
 
 // Element i of a word that load() gives, as f32.
@@ -168,6 +185,10 @@ struct Narrows {
 // Registers of C on their way at one time: as many as are free beside the sums.
 inline constexpr int registers_of_c = 16;
 
+__device__ __forceinline__ void add_element(std::uint32_t& sum, float beta, float value) {
+  sum = __float_as_uint(rounded::multiply_add(beta, value, __uint_as_float(sum)));
+}
+
 template <class Elements, class Word, class Places, int Count>
 __device__ __forceinline__ void add_words_of_c(std::uint32_t (&d)[Count], const Places& places,
                                                float beta) {
@@ -182,10 +203,60 @@ __device__ __forceinline__ void add_words_of_c(std::uint32_t (&d)[Count], const 
 #pragma unroll
     for (int i = 0; i < words * each; ++i) {
       if (first + i >= Count) break;
-      std::uint32_t& sum = d[first + i];
-      const float value = Elements::element(c[i / each], i % each);
-      sum = __float_as_uint(rounded::multiply_add(beta, value, __uint_as_float(sum)));
+      add_element(d[first + i], beta, Elements::element(c[i / each], i % each));
     }
+  }
+}
+
+// The four threads that share rows: word j of thread i becomes word i of thread j.
+inline constexpr int sharers = 4;
+
+__device__ __forceinline__ void exchange(std::uint32_t (&words)[sharers]) {
+  const int thread = thread_here();
+#pragma unroll
+  for (int apart = 1; apart < sharers; apart *= 2) {
+    const bool is_behind = (thread & apart) != 0;
+#pragma unroll
+    for (int i = 0; i < sharers; ++i) {
+      if ((i & apart) != 0) continue;
+      const std::uint32_t theirs =
+          __shfl_xor_sync(~0u, is_behind ? words[i] : words[i + apart], apart);
+      (is_behind ? words[i] : words[i + apart]) = theirs;
+    }
+  }
+}
+
+// Elements of 16 bits in rows of whole blocks, each aligned: a thread loads a row of one block in four and hands on what
+// is the others'. By words of two elements they would be four times as many requests (cuda/NOTES.md).
+template <class Elements, int Count>
+__device__ __forceinline__ void add_blocks_of_c(
+    std::uint32_t (&d)[Count], const PlacesOfC<typename Elements::One, Way::AsIs>& places,
+    float beta) {
+  constexpr int blocks = Count / block_registers;
+  constexpr int at_once = registers_of_c / sharers / 2 * sharers;
+  const int own = thread_here() % sharers;
+#pragma unroll
+  for (int first = 0; first < blocks; first += at_once) {
+    std::uint32_t c[at_once / sharers][2][sharers];
+#pragma unroll
+    for (int i = 0; i < at_once / sharers; ++i)
+#pragma unroll
+      for (int row = 0; row < 2; ++row)
+        places.load_block(row, first + i * sharers + own, blocks, c[i][row]);
+#pragma unroll
+    for (int i = 0; i < at_once / sharers; ++i)
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        if (first + i * sharers >= blocks) break;
+        exchange(c[i][row]);
+#pragma unroll
+        for (int j = 0; j < 2 * sharers; ++j) {
+          const int block = first + i * sharers + j / 2;
+          if (block < blocks)
+            add_element(d[block * block_registers + 2 * row + j % 2], beta,
+                        Elements::element(c[i][row][j / 2], j % 2));
+        }
+      }
   }
 }
 
@@ -194,7 +265,10 @@ __device__ __forceinline__ void add_c_as(std::uint32_t (&d)[Count], const Argume
                                          BlockAt at) {
   const PlacesOfC<typename Elements::One, W> places(arguments, at);
   const float beta = arguments.epilogue.beta;
-  if (W == Way::AsIs && arguments.epilogue.pairs_of_c)
+  if constexpr (W == Way::AsIs && sizeof(typename Elements::One) == 2)
+    if (arguments.epilogue.columns_of_c == wgmma::column_group)
+      return add_blocks_of_c<Elements>(d, places, beta);
+  if (W == Way::AsIs && arguments.epilogue.columns_of_c > 1)
     add_words_of_c<Elements, typename Elements::Two>(d, places, beta);
   else
     add_words_of_c<Elements, typename Elements::One>(d, places, beta);
@@ -333,54 +407,56 @@ __device__ __forceinline__ void activate_all(Activation activation, float (&valu
   }
 }
 
-template <Way W, int Part, int First, int Count>
-__device__ __forceinline__ void activate_part(Activation activation, std::uint32_t (&d)[Count]) {
-  float values[Part];
-#pragma unroll
-  for (int i = 0; i < Part; ++i) values[i] = __uint_as_float(d[First + i]);
-  activate_all<W>(activation, values);
-#pragma unroll
-  for (int i = 0; i < Part; ++i) d[First + i] = __float_as_uint(values[i]);
-}
+// The registers of one pass of the loop, as many as are free beside all others: of kernels for few rows, and of those whose
+// consumers have the producer's, too.
+inline constexpr int few_in_pass = 32;
+inline constexpr int many_in_pass = 40;
 
-// Turns the first `Turned` registers left.
-template <int By, int Turned, int Count>
-__device__ __forceinline__ void turn(std::uint32_t (&d)[Count]) {
-  std::uint32_t first[By];
-#pragma unroll
-  for (int i = 0; i < By; ++i) first[i] = d[i];
-#pragma unroll
-  for (int i = 0; i < Turned - By; ++i) d[i] = d[i + By];
-#pragma unroll
-  for (int i = 0; i < By; ++i) d[Turned - By + i] = first[i];
-}
-
-// 32 registers in each pass of the loop, and the rest behind it.
-template <Way W, int Count>
-__device__ __forceinline__ void activate_in_parts(Activation activation,
-                                                  std::uint32_t (&d)[Count]) {
-  constexpr int part = 32;
-  constexpr int turned = Count / part * part;
-  if constexpr (turned > 0) {
+// All passes are equal: zeros fill up the last one.
+template <Way W, int MostInPass, int Fragments, int Count>
+__device__ __forceinline__ void activate_in_passes(Activation activation,
+                                                   std::uint32_t (&d)[Fragments][Count]) {
+  constexpr int all = Fragments * Count;
+  constexpr int passes = (all + MostInPass - 1) / MostInPass;
+  constexpr int each =
+      (all + passes * block_registers - 1) / (passes * block_registers) * block_registers;
+  std::uint32_t spare[passes * each - all + 1] = {};
+  const auto at = [&](int i) -> std::uint32_t& {
+    return i < all ? d[i / Count][i % Count] : spare[i - all];
+  };
 #pragma unroll 1
-    for (int done = 0; done < turned; done += part) {
-      activate_part<W, part, 0>(activation, d);
-      if constexpr (turned > part) turn<part, turned>(d);
-    }
+  for (int pass = 0; pass < passes; ++pass) {
+    float values[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) values[i] = __uint_as_float(at(i));
+    activate_all<W>(activation, values);
+#pragma unroll
+    for (int i = 0; i < (passes - 1) * each; ++i) at(i) = at(i + each);
+#pragma unroll
+    for (int i = 0; i < each; ++i) at((passes - 1) * each + i) = __float_as_uint(values[i]);
   }
-  if constexpr (turned < Count) activate_part<W, Count - turned, turned>(activation, d);
 }
 
 // --- fragments -------------------------------------------------------------------------------------
 
-// Makes f32 of the sums of all fragments of a thread: `each` calls its argument with the registers of one after the
-// other and with its first element's place in D.
-template <Type In, Way W, class Each>
-__device__ __forceinline__ void finish(Each each, const Arguments& arguments, const Bias& bias) {
+template <int Count>
+__device__ __forceinline__ auto as_fragments(std::uint32_t (&d)[Count])
+    -> std::uint32_t (&)[1][Count] {
+  return reinterpret_cast<std::uint32_t(&)[1][Count]>(d);
+}
+
+// Makes f32 of the sums of all fragments of a thread. `at` gives the place in D of the first element of each.
+template <Type In, Way W, int MostInPass, int Fragments, int Count, class At>
+__device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At at,
+                                       const Arguments& arguments, const Bias& bias) {
   const Epilogue& e = arguments.epilogue;
   constexpr Type sum = wgmma::widest_d(In);
+  const auto each = [&](auto step) {
+#pragma unroll
+    for (int i = 0; i < Fragments; ++i) step(d[i], at(i));
+  };
   if constexpr (is_fp8(In)) {
-    if (e.scales) each([&](auto& words, BlockAt at) { scale<W>(words, arguments, at); });
+    if (e.scales) each([&](auto& words, BlockAt place) { scale<W>(words, arguments, place); });
   }
   if (sum == Type::s32 || e.alpha != 1) {
     each([&](auto& words, BlockAt) {
@@ -389,7 +465,7 @@ __device__ __forceinline__ void finish(Each each, const Arguments& arguments, co
         word = __float_as_uint(rounded::multiply(e.alpha, to_float<sum>(word)));
     });
   }
-  if (e.beta != 0) each([&](auto& words, BlockAt at) { add_c<In, W>(words, arguments, at); });
+  if (e.beta != 0) each([&](auto& words, BlockAt place) { add_c<In, W>(words, arguments, place); });
   if (e.bias != nullptr) each([&](auto& words, BlockAt) { add_bias<W>(words, bias); });
   if (e.activation == Activation::Relu) {
     each([&](auto& words, BlockAt) {
@@ -398,7 +474,7 @@ __device__ __forceinline__ void finish(Each each, const Arguments& arguments, co
         word = __float_as_uint(activate(Activation::Relu, __uint_as_float(word)));
     });
   } else if (e.activation != Activation::None) {
-    each([&](auto& words, BlockAt) { activate_in_parts<W>(e.activation, words); });
+    activate_in_passes<W, MostInPass>(e.activation, d);
   }
 }
 

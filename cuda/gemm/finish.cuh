@@ -69,28 +69,34 @@ __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments&
                                             const TilePlace& tile) {
   if (!arguments.epilogue.finishes) return;
   if (arguments.epilogue.bias != nullptr) staging.meet();
-  const auto each = [&](auto step) {
-#pragma unroll
-    for (int wave = 0; wave < C::waves; ++wave) step(d[wave], block_at<C>(tile, wave));
-  };
-  finish<C::in, Way::AsIs>(each, arguments, {bias});
+  finish<C::in, Way::AsIs, many_in_pass>(d, [&](int wave) { return block_at<C>(tile, wave); },
+                                         arguments, {bias});
 }
 
+// As the product leaves: TMA stores D of its usual type, a column for each of the sums.
+template <class C>
+__device__ __forceinline__ void send_tile(const Accumulators<C>& d, const CUtensorMap& map_d,
+                                          const CUtensorMap& map_tail, Staging<C>& staging,
+                                          const TilePlace& tile) {
+  const int thread = thread_here();
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    if (block_at<C>(tile, wave).row < tile.rows_end)
+      store_plain<C>(d[wave], map_d, map_tail, staging, block_at<C>(tile, wave), thread);
+}
+
+// The product alone has a way of its own, so that short kernels do not wait for instructions that they skip.
 template <class C>
 __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap& map_d,
                                            const CUtensorMap& map_tail, const Arguments& arguments,
                                            Staging<C>& staging, std::uint32_t bias,
                                            const TilePlace& tile) {
   if (tile.row >= tile.rows_end) return;
-  if (arguments.is_plain && !ends_within<C>(block_at<C>(tile, 0), C::consumer_rows)) {
-    const int thread = thread_here();
-#pragma unroll
-    for (int wave = 0; wave < C::waves; ++wave)
-      if (block_at<C>(tile, wave).row < tile.rows_end)
-        store_plain<C>(d[wave], map_d, map_tail, staging, block_at<C>(tile, wave), thread);
-    return;
-  }
+  const bool sends =
+      arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::consumer_rows);
+  if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);
   finish_tile<C>(d, arguments, staging, bias, tile);
+  if (sends) return send_tile<C>(d, map_d, map_tail, staging, tile);
   const int thread = thread_here();
   const auto store_all = [&](auto halves) {
 #pragma unroll

@@ -6,6 +6,7 @@
 #include "cuda/gemm/path.h"
 #include "sim/isa/tcgen05/shape.h"
 #include "sim/isa/tmem/scale_layout.h"
+#include "sim/isa/wgmma/store.h"
 
 namespace tcq::gemm {
 namespace {
@@ -17,11 +18,16 @@ Source source_of(const void* data, const Strides& s, Major major) {
 
 bool tma_stores(const Problem& p, const void* d) { return tma_addresses(d) && tma_stores(p); }
 
-// Do two columns beside each other, the first an even one, lie where one access can take them?
-bool in_pairs(const Problem& p, const void* data, const Strides& s) {
-  const auto pair = static_cast<std::uintptr_t>(2 * element_bytes(p.out));
-  return reinterpret_cast<std::uintptr_t>(data) % pair == 0 && d_columns(p) % 2 == 0 &&
-         (p.m == 1 || s.ld % 2 == 0) && (p.batch == 1 || s.batch % 2 == 0);
+// Do `count` columns beside each other, from a multiple of them on, lie where one access can take them?
+bool lie_together(const Problem& p, const void* data, const Strides& s, int count) {
+  const auto bytes = static_cast<std::uintptr_t>(count * element_bytes(p.out));
+  return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && d_columns(p) % count == 0 &&
+         (p.m == 1 || s.ld % count == 0) && (p.batch == 1 || s.batch % count == 0);
+}
+
+int columns_of_c(const Problem& p, const void* c) {
+  if (bits(p.out) == 16 && lie_together(p, c, p.c, wgmma::column_group)) return wgmma::column_group;
+  return lie_together(p, c, p.c, 2) ? 2 : 1;
 }
 
 // The problem's factors of one operand, `per` lines of it to one of them.
@@ -75,8 +81,8 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   out.walk = Walk(launch.schedule);
   out.epilogue = {.out = p.out,
                   .finishes = !is_plain(p) || (!is_float(p.in) && p.out != Type::s32),
-                  .pairs_of_c = in_pairs(p, x.c, p.c),
-                  .pairs_of_d = in_pairs(p, x.d, p.d),
+                  .columns_of_c = columns_of_c(p, x.c),
+                  .pairs_of_d = lie_together(p, x.d, p.d, 2),
                   .alpha = p.alpha,
                   .beta = p.beta,
                   .activation = p.activation,
@@ -92,7 +98,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     const Schedule& s = launch.schedule;
     out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
   }
-  out.is_plain = !out.epilogue.finishes && !out.stores_elements && p.out == usual(p.in);
+  out.sends_usual = !out.stores_elements && p.out == usual(p.in) && !is_gated(p.activation);
   set_factors(p, x, out);
   out.scale_codes_a = codes_of(p, x.scale_codes_a, p.a, p.m);
   out.scale_codes_b = codes_of(p, x.scale_codes_b, p.b, p.n);

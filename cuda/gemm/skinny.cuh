@@ -360,13 +360,13 @@ template <class C>
 __device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensorMap& map_d,
                                                  const Arguments& arguments, std::uint32_t buffer,
                                                  int consumer, BlockAt at, const Bias& bias) {
-  if (arguments.is_plain && !ends_within<C>(at, C::store_rows)) {
+  if (arguments.sends_usual && !arguments.epilogue.finishes && !ends_within<C>(at, C::store_rows)) {
     fill_slice<C, usual(C::in)>(total, buffer, false);
     return send_slice<C, usual_bytes(C::in)>(map_d, arguments, buffer, consumer, at, false, false);
   }
   if (arguments.epilogue.finishes)
-    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs>([&](auto step) { step(total, at); },
-                                                               arguments, bias);
+    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs, few_in_pass>(
+        as_fragments(total), [&](int) { return at; }, arguments, bias);
   if constexpr (has_f16_besides(C::in)) {
     if (arguments.epilogue.out == Type::f16)
       return store_slice<C, Type::f16>(total, map_d, arguments, buffer, consumer, at);

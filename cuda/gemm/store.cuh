@@ -191,8 +191,8 @@ __device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
   return at;
 }
 
-// One that no arithmetic and no thread has to carry further: D is the product, and TMA stores it. Apart from
-// store_as(), so that short kernels do not wait for instructions that they skip.
+// D of its usual type, which TMA stores. Apart from store_as(), whose instructions for other types and for threads that
+// store would stand between.
 template <class C, int First = 0, int Count>
 __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                             const CUtensorMap& map_tail, Staging<C>& staging,

@@ -15,6 +15,8 @@ struct WayOut {
   bool by_threads = false;
   bool gated = false;
   bool biased = false;
+  Activation activation = Activation::None;
+  int pad_c = -1;  // between rows of C; below 0 there is none
 };
 
 struct Size {
@@ -25,8 +27,9 @@ struct Size {
 GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Size& s) {
   oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .in = Type::bf16, .out = Type::bf16};
   if (s.way.wide) g.out = Type::f32;
-  if (s.way.gated) g.activation = Activation::Swiglu;
-  g = with_strides(g, 0, 0, s.way.by_threads ? 1 : 0);
+  g.activation = s.way.gated ? Activation::Swiglu : s.way.activation;
+  if (s.way.pad_c >= 0) g.beta = 0.5f;
+  g = with_strides(g, 0, 0, s.way.by_threads ? 1 : 0, std::max(s.way.pad_c, 0));
   return {text, kernel.row, make_case(g, s.way.biased, Values::Near, 17),
           problem_of(g, s.way.biased), 1};
 }
@@ -82,6 +85,23 @@ TEST_F(GemmPtx, EveryBitOfFewRowsAndColumns) {
       EXPECT_EQ(gemm.differing(), 0u) << name(kernel.row);
     }
   }
+}
+
+// C by blocks of 8 columns, by two, by one, and of f32; activations in passes that the registers of a tile do not fill.
+TEST_F(GemmPtx, EveryBitOfCAndOfActivations) {
+  using enum Activation;
+  const TestKernel wide =
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 176, gemm::Turns::PingPong, 1, 1, 3);
+  for (const TestKernel* kernel : {&alone, &wide})
+    for (const WayOut& way :
+         {WayOut{.biased = true, .activation = Gelu, .pad_c = 0},
+          WayOut{.activation = Silu, .pad_c = 2}, WayOut{.activation = GeluErf, .pad_c = 1},
+          WayOut{.wide = true, .activation = Relu, .pad_c = 0}, WayOut{.pad_c = 8},
+          WayOut{.gated = true}}) {
+      GemmKernelRun gemm = run_of(kernel->ptx(), *kernel, {200, 328, 72, way});
+      ASSERT_EQ(gemm.go(1), Fault::None) << name(kernel->row) << ": " << gemm.run().place();
+      EXPECT_EQ(gemm.differing(), 0u) << name(kernel->row) << name(way.activation) << way.pad_c;
+    }
 }
 
 // Several tiles to a consumer, whose buffers are used again, and every number of instructions in the last block of K.

@@ -88,6 +88,10 @@ class Staging {
   __device__ __forceinline__ std::uint32_t acquire() {
     if (is_leader()) ptx::bulk_wait_group_read<store_buffers - 1>();
     ptx::bar_sync(barrier_, warpgroup_threads);
+    return next();
+  }
+  // The same where threads alone store: they have met since they read it.
+  __device__ __forceinline__ std::uint32_t next() const {
     return shared_ + buffer_ * C::store_bytes;
   }
 
@@ -109,7 +113,7 @@ class Staging {
   // The same by threads, `columns` of D.
   __device__ __forceinline__ void copy_out(int columns, const Arguments& arguments, BlockAt at) {
     meet();
-    copy_rows(shared_ + buffer_ * C::store_bytes, warpgroup_rows, columns, arguments, at);
+    copy_rows(next(), warpgroup_rows, columns, arguments, at);
     // Of a buffer that TMA stores before or behind this one acquire() counts the groups.
     if (C::grouped && is_leader()) ptx::bulk_commit_group();
     buffer_ = 1 - buffer_;
@@ -207,7 +211,7 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
 }
 
 // Elements of type `Out`, any one of its size if that is 32 bits; `at` counts columns of the product, of which D has one
-// of `Halves`.
+// of `Halves`. What TMA stores of the usual type has gone by store_plain(), but for the rows of a group.
 template <class C, Type Out, int Halves, int First = 0, int Count>
 __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                          const CUtensorMap& map_tail, const Arguments& arguments,
@@ -217,12 +221,13 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
     BlockAt in_d = columns_behind(at, First);
     in_d.col /= Halves;
-    const std::uint32_t buffer = staging.acquire();
+    constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
+    const std::uint32_t buffer = by_threads ? staging.next() : staging.acquire();
     if constexpr (Halves == 2)
       fill_gated<Out, First, columns>(d, buffer, thread);
     else
       fill<Out, First, columns>(d, buffer, thread);
-    if (arguments.stores_elements || ends_within<C>(at, warpgroup_rows))
+    if (by_threads || arguments.stores_elements || ends_within<C>(at, warpgroup_rows))
       staging.copy_out(columns / Halves, arguments, in_d);
     else
       staging.send(columns < whole && First > 0 ? map_tail : map, in_d);

@@ -111,8 +111,10 @@ __device__ __forceinline__ void prefetch_c(const Arguments& arguments, BlockAt a
   }
 }
 
-// Of a fragment's registers four are in a block of columns: two of the first of a thread's rows, two of the other.
+// Of a fragment's registers four are in a block of columns: two of the first of a thread's rows, two of the other. Four
+// threads share a row of it, a word each.
 inline constexpr int block_registers = 4;
+inline constexpr int sharers = 4;
 
 // Where a thread's registers of a fragment lie in C: as it is, in two rows; else in two columns, and a column of
 // the fragment is a row of C. What lies outside of D is loaded from a place inside or is 0, and not stored.
@@ -152,7 +154,7 @@ struct PlacesOfC {
 
   // Block `block` of 8 columns of row `row` of the thread's two, of a fragment of `blocks`.
   __device__ __forceinline__ void load_block(int row, int block, int blocks,
-                                             std::uint32_t (&words)[4]) const {
+                                             std::uint32_t (&words)[sharers]) const {
     const int own = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col;
     const int behind = block * wgmma::column_group - own;
     const bool is_there = block < blocks && behind < inside;
@@ -208,9 +210,7 @@ __device__ __forceinline__ void add_words_of_c(std::uint32_t (&d)[Count], const 
   }
 }
 
-// The four threads that share rows: word j of thread i becomes word i of thread j.
-inline constexpr int sharers = 4;
-
+// Word j of the i-th thread that shares a row becomes word i of the j-th.
 __device__ __forceinline__ void exchange(std::uint32_t (&words)[sharers]) {
   const int thread = thread_here();
 #pragma unroll
@@ -233,18 +233,18 @@ __device__ __forceinline__ void add_blocks_of_c(
     std::uint32_t (&d)[Count], const PlacesOfC<typename Elements::One, Way::AsIs>& places,
     float beta) {
   constexpr int blocks = Count / block_registers;
-  constexpr int at_once = registers_of_c / sharers / 2 * sharers;
+  constexpr int groups = registers_of_c / (2 * sharers);
   const int own = thread_here() % sharers;
 #pragma unroll
-  for (int first = 0; first < blocks; first += at_once) {
-    std::uint32_t c[at_once / sharers][2][sharers];
+  for (int first = 0; first < blocks; first += groups * sharers) {
+    std::uint32_t c[groups][2][sharers];
 #pragma unroll
-    for (int i = 0; i < at_once / sharers; ++i)
+    for (int i = 0; i < groups; ++i)
 #pragma unroll
       for (int row = 0; row < 2; ++row)
         places.load_block(row, first + i * sharers + own, blocks, c[i][row]);
 #pragma unroll
-    for (int i = 0; i < at_once / sharers; ++i)
+    for (int i = 0; i < groups; ++i)
 #pragma unroll
       for (int row = 0; row < 2; ++row) {
         if (first + i * sharers >= blocks) break;

@@ -147,6 +147,8 @@ std::uint8_t* own_bytes(Executor& x, const Target& target, int lane, std::size_t
 }
 
 void access_own(Executor& x, const Target& target, int lane, std::size_t count, bool stores) {
+  if (target.at % count != 0)
+    return x.fail(Fault::AddressUnaligned, lane, static_cast<std::int64_t>(target.at));
   std::uint8_t* memory = own_bytes(x, target, lane, count);
   if (memory == nullptr || (stores && target.memory != Target::Memory::Local))
     return x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(target.at));

@@ -73,6 +73,24 @@ TEST(RunMemory, AddressesThatAreNowhere) {
   EXPECT_EQ(fault_of("st.param.u32 [out], %r1;"), Fault::AddressNowhere);
 }
 
+// A chip stops a kernel there; vectors count as a whole.
+TEST(RunMemory, AddressesThatAreNoMultipleOfTheAccess) {
+  const auto fault_of = [](const std::string& body) {
+    PtxRun run(kernel(".local .align 16 .b8 own[64]; " + body));
+    run.pass(run.array<std::uint32_t>(64));
+    return run.go({});
+  };
+  const std::string four = "{%r4,%r5,%r6,%r7}";
+  EXPECT_EQ(fault_of("ld.global.u32 %r2, [%rd1+4];"), Fault::None);
+  EXPECT_EQ(fault_of("ld.global.u32 %r2, [%rd1+2];"), Fault::AddressUnaligned);
+  EXPECT_EQ(fault_of("ld.global.v4.u32 " + four + ", [%rd1+16];"), Fault::None);
+  EXPECT_EQ(fault_of("ld.global.v4.u32 " + four + ", [%rd1+8];"), Fault::AddressUnaligned);
+  EXPECT_EQ(fault_of("st.global.v2.u32 [%rd1+4], {%r1,%r1};"), Fault::AddressUnaligned);
+  EXPECT_EQ(fault_of("red.global.add.u32 [%rd1+1], %r1;"), Fault::AddressUnaligned);
+  EXPECT_EQ(fault_of("st.local.u32 [own+4], %r1;"), Fault::None);
+  EXPECT_EQ(fault_of("st.local.v2.u32 [own+4], {%r1,%r1};"), Fault::AddressUnaligned);
+}
+
 std::string swap_through_shared(const std::string& between) {
   return kernel(R"(
     .shared .align 4 .b8 x[256];

@@ -29,10 +29,10 @@ bool bytes_exist(Step& s, const LaneAddresses& where) {
     const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
     if (!exist) return;
     Fault fault = Fault::None;
-    if (where.global) {
+    if (at % width != 0) {
+      fault = where.global ? Fault::AddressUnaligned : Fault::SharedUnaligned;
+    } else if (where.global) {
       if (at > s.c.global.size() || width > s.c.global.size() - at) fault = Fault::GlobalOutOfRange;
-    } else if (at % width != 0) {
-      fault = Fault::SharedUnaligned;
     } else if (!shared.contains(at, width)) {
       fault = Fault::SharedMemoryOutOfRange;
     }

@@ -121,7 +121,7 @@ Ran run(const oracle::ScalarCase& e, const Inputs& in) {
   const oracle::ScalarSources sources = state(e, in);
   Bytes results(scalar_result_bytes(e));
   cuda::probe_scalar(e.spelling, row_count(e.kind), sources.words, results);
-  return {scalar_output(e, sources, std::move(results))};
+  return {std::move(results)};
 }
 
 Ran run(const oracle::StatementCase& e, const Inputs& in) {

@@ -58,7 +58,7 @@ __global__ void fill(void* data, std::size_t count, std::uint64_t seed) {
 __device__ float quick_activation(Activation activation, float x) {
   switch (activation) {
     case Activation::Relu: return fmaxf(x, 0);
-    case Activation::Gelu: return __fdividef(x, 1 + __expf(-gelu_exponent(x)));
+    case Activation::Gelu: return __fdividef(x, 1 + exp2f(x * gelu_slope(x)));
     case Activation::GeluErf: return 0.5f * x * (1 + erff(x * 0.70710678f));
     default: return __fdividef(x, 1 + __expf(-x));
   }

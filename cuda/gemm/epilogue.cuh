@@ -396,7 +396,7 @@ __device__ __forceinline__ void activate_all(Activation activation, float (&valu
       const bool is_gelu = activation == Activation::Gelu;
 #pragma unroll
       for (float& value : values)
-        value = rounded::logistic(value, is_gelu ? gelu_exponent(value) : value);
+        value = logistic(value, is_gelu ? gelu_slope(value) : silu_slope);
       return;
     }
     case Activation::GeluErf:

@@ -21,20 +21,12 @@ void probe(Function function, std::uint32_t first, std::span<std::uint32_t> out)
   answers.download(out);
 }
 
-struct Reciprocal {
-  __device__ float operator()(float y) const { return rounded::reciprocal(y); }
-};
-
 struct Activate {
   Activation activation;
   __device__ float operator()(float x) const { return activate(activation, x); }
 };
 
 }  // namespace
-
-void probe_reciprocals(std::uint32_t first, std::span<std::uint32_t> out) {
-  probe(Reciprocal{}, first, out);
-}
 
 void probe_activations(Activation activation, std::uint32_t first, std::span<std::uint32_t> out) {
   probe(Activate{activation}, first, out);

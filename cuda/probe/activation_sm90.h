@@ -1,7 +1,4 @@
-// The activations' arithmetic on the silicon: what sim/num/activation.h says that a chip computes.
-//
-// Device code of that header begins reciprocals with the chip's approximation; whether the bits are the host's, all
-// of them, is asked here. tests/live/live_activation_test.cc compares.
+// The activations of sim/num/activation.h on the silicon. tests/live/live_activation_test.cc compares.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +8,7 @@
 
 namespace tcq::cuda {
 
-// rounded::reciprocal() of the floats whose bits are first, first + 1, ...: out.size() of them.
-void probe_reciprocals(std::uint32_t first, std::span<std::uint32_t> out);
-
-// The same of an activation that takes one number.
+// An activation that takes one number, of the floats whose bits are first, first + 1, ...: out.size() of them.
 void probe_activations(Activation activation, std::uint32_t first, std::span<std::uint32_t> out);
 
 }  // namespace tcq::cuda

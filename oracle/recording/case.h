@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,9 +71,6 @@ struct Prediction {
   std::optional<Outcome> outcome = Outcome::Completed;  // empty: whatever the device does is right
   std::vector<std::uint8_t> known = {};  // bits of the output that the model decides; empty: all
   std::string unmodelled = {};           // why there is no prediction; "" if there is one
-  // Where a bound is known, not bits: what is wrong with the output `got` at byte `at`, "" if nothing; the output above
-  // then says its size alone. Empty: the output is as it is above.
-  std::function<std::string(std::size_t at, std::uint64_t got)> refuses = {};
 };
 
 // Of a case, in words: what differing cases have in common is told by them.

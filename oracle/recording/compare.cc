@@ -61,20 +61,6 @@ void compare_outputs(const Compared& x, const Prediction& p, Comparison& total) 
   }
 }
 
-// An output beyond its bound counts as one bit.
-void compare_bounds(const Compared& x, const Prediction& p, Comparison& total) {
-  const int digits = static_cast<int>(2 * x.width);
-  for (std::size_t at = 0; at + x.width <= p.output.size(); at += x.width) {
-    const std::uint64_t got = value_at(x.c.output, at, x.width);
-    const std::string why = p.refuses(at, got);
-    if (why.empty()) continue;
-    total.add(x.index, 1, 1, [&] {
-      return fmt::format("{}: {}: device {:0{}x}, {}", x.beginning(), place(x.c, at), got, digits,
-                         why);
-    });
-  }
-}
-
 void compare_hashes(const Compared& x, const Prediction& p, Comparison& total) {
   const std::vector<std::uint64_t> hashes = hash_blocks(p.output);
   each_known_block(p, [&](std::size_t first, std::size_t) {
@@ -127,8 +113,6 @@ Prediction prediction_of(const Case& c, std::size_t index) {
 // Why a case says nothing for or against the simulator; "" if it does.
 std::string silence(const Case& c, const Prediction& p) {
   if (!p.unmodelled.empty()) return p.unmodelled;
-  if (p.refuses && c.output.empty() && c.outcome == Outcome::Completed)
-    return "a bound is compared with outputs, and only their hashes were kept";
   bool knows_a_block = !c.output.empty() || c.hashes.empty();
   each_known_block(p, [&](std::size_t, std::size_t) { knows_a_block = true; });
   return knows_a_block ? "" : "no KiB of it is wholly known; record with --all-bytes";
@@ -161,9 +145,7 @@ void compare(const Case& c, std::size_t index, Comparison& total) {
   if (c.output.empty() && c.hashes.empty() && (outcome == Outcome::Trap || !p.outcome)) return;
   if (!has_size(c, p))
     throw BadFile(fmt::format("case {}: an output of another size than its experiment has", index));
-  if (p.refuses)
-    compare_bounds(x, p, total);
-  else if (c.output.empty())
+  if (c.output.empty())
     compare_hashes(x, p, total);
   else
     compare_outputs(x, p, total);

@@ -15,8 +15,7 @@ namespace tcq::oracle {
 // differs.
 std::string explain_differences(const Recording& recording);
 
-// Of scalar forms that differ their first rows, of approximate ones how near their bound they come. Empty if there is
-// neither.
+// Of scalar forms that differ their first rows. Empty if there is none.
 std::string explain_scalar_forms(const Recording& recording);
 
 // What the device did in the sequences of mbarrier operations whose end is not predicted. Empty if there

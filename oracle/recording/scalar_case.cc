@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 
 #include "sim/num/inputs/draw.h"
 
@@ -18,7 +16,6 @@ using Word = std::uint64_t;
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t warp_size = 32;
-constexpr std::uint64_t word_values = 0x100000000;  // of 32 bits
 
 ScalarForm form_of(const ScalarCase& e) { return *alu::read_scalar_form(e.spelling); }
 
@@ -36,11 +33,9 @@ bool fits(const ScalarForm& s, ScalarRows rows) {
     case ScalarRows::Drawn: return true;
     case ScalarRows::EveryHalf:
       return is_single && (ptx::bits(s.in[0]) == 16 || ptx::bits(s.in[0]) == 32);
-    case ScalarRows::Survey:
-    case ScalarRows::Dense: break;
+    case ScalarRows::Survey: break;
   }
-  return s.form.types[0] == ptx::Type::F32 && alu::operation(s.form).approximate &&
-         (is_single || rows == ScalarRows::Survey);
+  return s.form.types[0] == ptx::Type::F32 && s.form.has(ptx::Slot::Precision);
 }
 
 // ---- a warp of cells ----------------------------------------------------------------------------
@@ -136,76 +131,6 @@ class Warp {
   std::uint32_t carry_ = 0;
 };
 
-// ---- approximate results ------------------------------------------------------------------------
-
-// The distance of a result from its function, in bounds.
-class Judge {
- public:
-  Judge(const ScalarCase& e, const ScalarSources& sources)
-      : form_(form_of(e)),
-        operation_(alu::operation(form_.form)),
-        stride_(static_cast<std::size_t>(alu::source_words(form_))),
-        words_(sources.words) {}
-
-  double operator()(std::size_t row, std::uint32_t got) const {
-    std::array<std::uint32_t, 4> in = {};
-    for (std::size_t i = 0; i < stride_; ++i)
-      in[i] = static_cast<std::uint32_t>(words_[row * stride_ + i]);
-    return operation_.distance(in.data(), got);
-  }
-  std::string complaint(double distance) const {
-    return distance <= 1 ? ""
-                         : fmt::format("{:.3g} times the bound of {}", distance, operation_.bound);
-  }
-
- private:
-  ScalarForm form_;
-  alu::Operation operation_;
-  std::size_t stride_;
-  std::vector<Word> words_;
-};
-
-std::uint32_t number_at(const Bytes& bytes, std::size_t at, std::size_t width) {
-  std::uint32_t number = 0;
-  std::memcpy(&number, bytes.data() + at, width);
-  return number;
-}
-
-Bytes worst_of(const Judge& judge, const Bytes& results) {
-  const std::size_t rows = results.size() / 4;
-  std::vector<std::uint32_t> told;
-  for (std::size_t first = 0; first < rows; first += survey_group) {
-    std::uint32_t worst = 0;
-    double worst_distance = -1;
-    for (std::uint32_t i = 0; i < survey_group; ++i) {
-      const double distance = judge(first + i, number_at(results, 4 * (first + i), 4));
-      if (distance > worst_distance) worst = i, worst_distance = distance;
-    }
-    told.insert(told.end(), {worst, number_at(results, 4 * (first + worst), 4)});
-  }
-  Bytes bytes(4 * told.size());
-  std::memcpy(bytes.data(), told.data(), bytes.size());
-  return bytes;
-}
-
-// The distance of an output, which tells its row itself in a survey.
-double distance_of(const Judge& judge, const ScalarCase& e, std::size_t number, std::uint64_t got) {
-  if (e.kind != ScalarRows::Survey) return judge(number, static_cast<std::uint32_t>(got));
-  const std::uint64_t row = got % word_values;
-  if (row >= survey_group) return INFINITY;
-  return judge(number * survey_group + row, static_cast<std::uint32_t>(got / word_values));
-}
-
-Prediction within_bounds(const ScalarCase& e, const Inputs& inputs, const ScalarSources& sources) {
-  Prediction p;
-  p.output.resize(*output_bytes(e, inputs));
-  p.refuses = [judge = Judge(e, sources), e, width = output_width(e)](std::size_t at,
-                                                                      std::uint64_t got) {
-    return judge.complaint(distance_of(judge, e, at / width, got));
-  };
-  return p;
-}
-
 }  // namespace
 
 void fields(Fields& io, ScalarCase& e) {
@@ -235,8 +160,7 @@ std::uint64_t hash_inputs(const ScalarSources& sources) {
   return hash;
 }
 
-Prediction predict(const ScalarCase& e, const Inputs& inputs, const ScalarSources& before) {
-  if (alu::operation(form_of(e).form).distance != nullptr) return within_bounds(e, inputs, before);
+Prediction predict(const ScalarCase& e, const Inputs&, const ScalarSources& before) {
   return {Fault::None, scalar_results(e, before)};
 }
 
@@ -251,25 +175,6 @@ std::vector<std::uint8_t> scalar_results(const ScalarCase& e, const ScalarSource
   return results;
 }
 
-double largest_distance(const ScalarCase& e, const ScalarSources& sources,
-                        const std::vector<std::uint8_t>& output) {
-  const Judge judge(e, sources);
-  const std::size_t width = output_width(e);
-  double largest = 0;
-  for (std::size_t i = 0; i < output.size() / width; ++i) {
-    std::uint64_t got = 0;
-    std::memcpy(&got, output.data() + i * width, width);
-    largest = std::max(largest, distance_of(judge, e, i, got));
-  }
-  return largest;
-}
-
-std::vector<std::uint8_t> scalar_output(const ScalarCase& e, const ScalarSources& sources,
-                                        std::vector<std::uint8_t> results) {
-  if (e.kind != ScalarRows::Survey) return results;
-  return worst_of(Judge(e, sources), results);
-}
-
 std::string describe(const ScalarCase& e, const Inputs&) {
   return fmt::format("{}, {} rows", e.spelling, row_count(e.kind));
 }
@@ -277,9 +182,6 @@ std::string describe(const ScalarCase& e, const Inputs&) {
 std::string place(const ScalarCase& e, const Inputs& inputs, std::size_t at) {
   const ScalarForm form = form_of(e);
   const std::size_t number = at / output_width(e);
-  if (e.kind == ScalarRows::Survey)
-    return fmt::format("the worst of rows {} to {}", number * survey_group,
-                       (number + 1) * survey_group - 1);
   const std::size_t row = number / results_of_a_row(form);
   std::vector<Word> words(static_cast<std::size_t>(alu::source_words(form)));
   draw_sources(form, e.kind, inputs.seed, static_cast<std::uint32_t>(row), words);
@@ -298,9 +200,7 @@ Properties properties(const ScalarCase& e, const Inputs&) {
   return all;
 }
 
-std::size_t output_width(const ScalarCase& e) {
-  return e.kind == ScalarRows::Survey ? 8 : width_of(form_of(e));
-}
+std::size_t output_width(const ScalarCase& e) { return width_of(form_of(e)); }
 
 std::size_t scalar_result_bytes(const ScalarCase& e) {
   const ScalarForm form = form_of(e);
@@ -308,7 +208,6 @@ std::size_t scalar_result_bytes(const ScalarCase& e) {
 }
 
 std::optional<std::size_t> output_bytes(const ScalarCase& e, const Inputs&) {
-  if (e.kind == ScalarRows::Survey) return row_count(e.kind) / survey_group * 8;
   return scalar_result_bytes(e);
 }
 

@@ -1,8 +1,7 @@
 // One scalar instruction on many rows of sources.
 //
-// The output is the results, row by row, each number as wide as the form's widest; of a survey, for each group of rows,
-// the row whose result is worst and that result, 4 bytes each. The simulator: sim/alu; what is approximate there must
-// lie within the bound that it states. The device: cuda/probe/scalar_sm90.h. Which rows: scalar_sources.h.
+// The output is the results, row by row, each number as wide as the form's widest. The simulator: sim/alu. The device:
+// cuda/probe/scalar_sm90.h. Which rows: scalar_sources.h.
 #pragma once
 
 #include <cstdint>
@@ -45,15 +44,7 @@ std::optional<std::size_t> output_bytes(const ScalarCase& e, const Inputs& input
 // Bytes of the results of all rows.
 std::size_t scalar_result_bytes(const ScalarCase& e);
 
-// What sim/alu makes of the rows, as a device returns it: whole, without a choice of the worst.
+// What sim/alu makes of the rows, as a device returns it.
 std::vector<std::uint8_t> scalar_results(const ScalarCase& e, const ScalarSources& sources);
-
-// How far an approximate form's output lies from the function at most, as a multiple of its bound.
-double largest_distance(const ScalarCase& e, const ScalarSources& sources,
-                        const std::vector<std::uint8_t>& output);
-
-// The output of a case whose rows gave these results.
-std::vector<std::uint8_t> scalar_output(const ScalarCase& e, const ScalarSources& sources,
-                                        std::vector<std::uint8_t> results);
 
 }  // namespace tcq::oracle

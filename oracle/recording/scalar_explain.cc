@@ -1,4 +1,4 @@
-// A line for each scalar form: how many of its results differ and the first of them, or how near its bound it comes.
+// A line for each scalar form of which results differ: how many, and the first of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,9 +38,7 @@ std::string explain_form(const Case& c, const ScalarCase& e) {
   if (c.outcome != Outcome::Completed)
     return fmt::format("  {}: {}\n", e.spelling, name(c.outcome));
   if (c.output.empty()) return "";
-  if (const Prediction p = predict(c); !p.refuses) return differing_rows(c, p);
-  return fmt::format("  {}: at most {:.3f} of its bound\n", describe(c),
-                     largest_distance(e, state(e, c), c.output));
+  return differing_rows(c, predict(c));
 }
 
 }  // namespace

@@ -190,7 +190,8 @@ Domain domain_of(Opcode opcode) {
   }
 }
 
-constexpr std::uint32_t survey_groups = 256;
+// Rows lie side by side in groups.
+constexpr std::uint32_t survey_groups = 256, survey_group = 4096;
 
 void survey(const Row& row) {
   const std::uint32_t group = row.number / survey_group;
@@ -211,31 +212,13 @@ void survey(const Row& row) {
   row.out[last] = within(domain, slice);
 }
 
-// The words of a dense table: one binade, or the two of a square root; of functions with less symmetry more of them.
-struct Words {
-  std::uint32_t low, step;
-};
-
-Words words_of(Opcode opcode) {
-  constexpr std::uint32_t one = 0x3f800000, half = 0x3f000000, least = 0x3c800000;  // 2^-6
-  switch (opcode) {
-    case Opcode::Sqrt:
-    case Opcode::Rsqrt: return {one, 16};
-    case Opcode::Sin:
-    case Opcode::Cos: return {half, 32};
-    case Opcode::Tanh: return {least, 80};
-    default: return {one, 8};
-  }
-}
-
 }  // namespace
 
 std::uint32_t row_count(ScalarRows rows) {
   switch (rows) {
     case ScalarRows::Drawn: return 4096;
     case ScalarRows::EveryHalf: return 65536;
-    case ScalarRows::Survey:
-    case ScalarRows::Dense: break;
+    case ScalarRows::Survey: break;
   }
   return survey_groups * survey_group;
 }
@@ -251,11 +234,6 @@ void draw_sources(const ScalarForm& form, ScalarRows rows, std::uint64_t seed, s
     return;
   }
   if (rows == ScalarRows::Survey) return survey(row);
-  if (rows == ScalarRows::Dense) {
-    const Words words = words_of(form.form.opcode);
-    out[0] = words.low + number * words.step;
-    return;
-  }
   for (std::size_t i = 0; i < form.in.size(); ++i) out[i] = drawn(row, i);
   if (form.in.size() == 1 && ptx::bits(form.in[0]) == 128) out[1] = word64(draw);
   if (form.reads_carry) out.back() = static_cast<Word>(draw.below(2));

@@ -18,14 +18,10 @@ enum class ScalarRows : std::uint8_t {
   Drawn,      // special values, then drawn ones
   EveryHalf,  // of one source of 16 bits, or two such: every value
   Survey,     // of one or two f32: everywhere alike, and where the function is not trivial
-  Dense,      // of one f32: evenly spaced words of the binades that determine the function
 };
-inline constexpr int scalar_rows_count = 4;
+inline constexpr int scalar_rows_count = 3;
 
 std::uint32_t row_count(ScalarRows rows);
-
-// Rows of a survey lie side by side in groups, of which only the worst is told.
-inline constexpr std::uint32_t survey_group = 4096;
 
 // Requires: row < row_count(rows), out has alu::source_words() words.
 void draw_sources(const alu::ScalarForm& form, ScalarRows rows, std::uint64_t seed,

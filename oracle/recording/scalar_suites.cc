@@ -1,4 +1,4 @@
-// The suites of scalar instructions: every form once, and more of those that are approximate.
+// The suites of scalar instructions: every form once, and more of those that a chip approximates.
 #include "oracle/recording/suites.h"
 #include "sim/num/inputs/draw.h"
 
@@ -20,7 +20,7 @@ Case case_of(std::uint64_t seed, ScalarRows rows, const std::string& spelling) {
 }
 
 bool is_approximate(const std::string& spelling) {
-  return alu::operation(alu::read_scalar_form(spelling)->form).approximate;
+  return alu::read_scalar_form(spelling)->form.has(ptx::Slot::Precision);
 }
 
 }  // namespace
@@ -39,7 +39,6 @@ std::vector<Case> matrix_products(std::uint64_t seed) {
   return cases;
 }
 
-// Compared within bounds, which hashes cannot be: the outputs are kept.
 std::vector<Case> scalar_approximations(std::uint64_t seed) {
   std::vector<Case> cases;
   for (const std::string& spelling : alu::scalar_forms()) {
@@ -50,19 +49,6 @@ std::vector<Case> scalar_approximations(std::uint64_t seed) {
     if (is_f32) cases.push_back(case_of(seed, ScalarRows::Survey, spelling));
     if (width == 16) cases.push_back(case_of(seed, ScalarRows::EveryHalf, spelling));
   }
-  for (Case& c : cases) c.keep = true;
-  return cases;
-}
-
-// Two forms of one function differ in what they do with subnormals.
-std::vector<Case> scalar_functions(std::uint64_t seed) {
-  std::vector<Case> cases;
-  for (const std::string& spelling : alu::scalar_forms()) {
-    const bool is_one = spelling.ends_with(".approx.ftz.f32") && !spelling.starts_with("div");
-    if (is_one || spelling == "tanh.approx.f32")
-      cases.push_back(case_of(seed, ScalarRows::Dense, spelling));
-  }
-  for (Case& c : cases) c.keep = true;
   return cases;
 }
 

@@ -38,12 +38,10 @@ constexpr SuiteInfo all[] = {
     {"groups", hopper<wgmma_groups>,
      "wgmmas in groups and every wait_group N, empty groups among them"},
     {"scalar", hopper<scalar_forms>,
-     "every form of an instruction on registers that is computed exactly, on 4096 rows of sources"},
+     "every form of an instruction on registers that is correctly rounded, on 4096 rows of "
+     "sources"},
     {"scalar_approx", hopper<scalar_approximations>,
-     "approximate ones: 4096 rows, every f16 and bf16, the worst of every 4096 of a million f32"},
-    {"scalar_dense", hopper<scalar_functions>,
-     "a million results of each approximate function, 32 MB: to look for the function, not to "
-     "keep"},
+     "those that the chip approximates: 4096 rows, every f16 and bf16, a million f32"},
     {"warp_mma", hopper<matrix_products>,
      "every mma.sync and movmatrix, the fragments of 128 warps each, weighted and directed"},
     {"statements", hopper<statements>,

@@ -55,7 +55,6 @@ std::vector<Case> mbarrier_edges(std::uint64_t seed);
 std::vector<Case> wgmma_groups(std::uint64_t seed);
 std::vector<Case> scalar_forms(std::uint64_t seed);
 std::vector<Case> scalar_approximations(std::uint64_t seed);
-std::vector<Case> scalar_functions(std::uint64_t seed);
 std::vector<Case> matrix_products(std::uint64_t seed);
 std::vector<Case> statements(std::uint64_t seed);
 std::vector<Case> launches(std::uint64_t seed);

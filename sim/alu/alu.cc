@@ -90,9 +90,7 @@ Evaluate find(const ptx::Form& form) {
 }  // namespace
 
 Operation operation(const ptx::Form& form) {
-  if (form.has(ptx::Slot::Precision))
-    return form.types[0] == ptx::Type::F64 ? double_approximation(form)
-                                           : approximate_operation(form);
+  if (form.has(ptx::Slot::Precision)) return {approximate_operation(form)};
   if (form.opcode == Opcode::Cvt) return convert(form);
   if (form.opcode == Opcode::Mma && is_sparse(form)) return sparse_product(form);
   if (form.opcode == Opcode::Mma && has_mma_kind(form)) return scaled_product(form);

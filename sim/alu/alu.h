@@ -26,11 +26,8 @@ using Evaluate = void (*)(const Arguments&);
 
 struct Operation {
   Evaluate evaluate = nullptr;  // null: not modelled
-  bool approximate = false;     // the chip's bits are not known: modelled within `bound`
+  bool approximate = false;     // the chip's bits are not known; what is, says `bound`
   const char* bound = "";
-  // Of an approximate one: how far the word `got` lies from the function of the words `in`, as a multiple of `bound`,
-  // packed ones by their worse element. 0 where nothing is promised, infinite where a NaN or an infinity is missed.
-  double (*distance)(const std::uint32_t* in, std::uint32_t got) = nullptr;
   // Whether PTX defines what becomes of these words; null: of all. None: it does.
   Fault (*check)(const Arguments&) = nullptr;
 };

@@ -19,7 +19,7 @@ Operation convert_float_operation(const ptx::Form& form);  // cvt from and to fl
 Evaluate float_operation(const ptx::Form& form);         // add, mul, fma, div, sqrt of f32 and f64
 Evaluate float_order_operation(const ptx::Form& form);   // min, max, neg, abs of all floats
 Evaluate half_operation(const ptx::Form& form);          // add, sub, mul, fma of f16 and bf16
-Operation approximate_operation(const ptx::Form& form);  // .approx and .full
+Evaluate approximate_operation(const ptx::Form& form);  // .approx and .full
 Evaluate warp_operation(const ptx::Form& form);          // shfl, vote, match, redux, elect
 Evaluate double_operation(const ptx::Form& form);        // f64 with .rz, .rm, .rp
 Evaluate matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
@@ -40,6 +40,5 @@ bool takes_scaled(const ptx::Form& form, std::size_t outs, std::size_t ins);  //
 bool takes_factor_selector(const ptx::Form& form, std::size_t i, std::uint64_t constant);
 bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
 Evaluate video_operation(const ptx::Form& form);        // vabsdiff2, vabsdiff4, cvt.pack
-Operation double_approximation(const ptx::Form& form);  // rcp and rsqrt of f64 with .approx
 
 }  // namespace tcq::alu

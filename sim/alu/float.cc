@@ -1,7 +1,7 @@
 // f32 and f64 in every rounding: add, sub, mul, fma, mad, div, rcp, sqrt.
 //
 // Rounded to nearest the host's operations are those of the chip; the others are rounded from odd doubles
-// (odd_double.h). NaN is canonical in f32: 0x7fffffff. div.approx, div.full and rcp.approx are in approximate.cc.
+// (odd_double.h). NaN is canonical in f32: 0x7fffffff. .approx and .full are in approximate.cc.
 // min, max, neg, abs, and which NaN of f64: float_order.h. f64 in other directions than .rn: double.cc.
 //
 // Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions", 9.7.5 "Mixed Precision Floating Point Instructions"
@@ -47,12 +47,6 @@ double odd(double x, double y, double z) {
     case Compute::Rcp: return odd_quotient(1, x);
     case Compute::Sqrt: return odd_root(x);
   }
-}
-
-// Rounded where no result is subnormal, is it still below the smallest normal number?
-template <Rounding mode>
-bool is_flushed(double exact) {
-  return std::fabs(to_float<mode>(exact * 0x1p64)) < 0x1p-62F;
 }
 
 template <bool saturates>

@@ -109,6 +109,8 @@ constexpr std::string_view patterns[] = {
     "ex2.approx{half}",
     "ex2.approx.ftz{brain}",
     "tanh.approx{.f32,.f16,.f16x2,.bf16,.bf16x2}",
+    "{rcp,rsqrt}.approx.ftz.f64",
+    "rsqrt.approx.f64",
     // comparisons and choices
     "setp{equal}{bool?}{bits}",
     "setp{signed}{bool?}{.s16,.s32,.s64}",

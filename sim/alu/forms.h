@@ -7,8 +7,8 @@
 // ("lop3.b32 150"), or with whose condition code a sum is told ("subc.u32 carry"). Example: "add.rn.f32" has one
 // result and two sources, all F32.
 //
-// Not what is approximate in f64, of which nothing is promised that rows could be held against. mma.sync and movmatrix
-// are a list of their own: what they read are fragments of 32 lanes, each register of a fragment is an operand here.
+// mma.sync and movmatrix are a list of their own: what they read are fragments of 32 lanes, each register of a fragment is
+// an operand here.
 //
 // Source: ptxas 13.0 takes these for sm_90a and no other that operation() knows (tests/silicon/scalar_ptxas_test.cc)
 #pragma once

@@ -66,6 +66,12 @@ float to_float(double x) {
   return std::bit_cast<float>(shrink ? bits - 1 : grow ? bits + 1 : bits);
 }
 
+// Rounded to 24 bits where no result is subnormal, is it still below the smallest normal number? So asks .ftz.
+template <ptx::Rounding mode>
+bool is_flushed(double exact) {
+  return std::fabs(to_float<mode>(exact * 0x1p64)) < 0x1p-62F;
+}
+
 // To odd once more, in 24 bits.
 inline float to_odd_float(double x) {
   const float toward_zero = to_float<ptx::Rounding::Rz>(x);

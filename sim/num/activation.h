@@ -1,19 +1,22 @@
-// The activations of a GEMM's epilogue, made of correctly rounded operations only.
+// The activations of a GEMM's epilogue: relu, gelu (the tanh form), silu and gelu_erf of an f32, with the same bits on host
+// and device.
 //
-// relu, gelu (the tanh form), silu and gelu_erf of an f32, with the same bits on every host and device:
-// each step is one IEEE operation (add, multiply, fused multiply-add), and nothing may contract
-// two of them. swiglu makes one output of two columns beside each other: silu of the even one by the odd
-// one. Not the reference of any instruction: wgmma knows none of this. Errors against the real functions
-// are a few units in the last place; see tests/num/activation_test.cc. Example: silu(1) = 0x3f3b26a8.
+// Each step is one IEEE operation (add, multiply, fused multiply-add), which nothing may contract, or one of the chip's
+// multi-function unit (mufu.h), 2^x and 1 / x. swiglu makes one output of two columns beside each other: silu of the
+// even one by the odd one. Not the reference of any instruction. Errors against the real functions: within 5e-7 |x| where |x|
+// is at most 12 (gelu 2e-6), and 2^-17 of the result where that is smaller than 2^-100; tests/num/activation_test.cc.
+// Example: silu(1) = 0x3f3b26a8.
 //
-// Source: gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), silu(x) = x / (1 +
-// e^-x), gelu_erf(x) = x / 2 * (1 + erf(x / sqrt(2))).
+// Source: gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), silu(x) = x / (1 + e^-x), gelu_erf(x) = x / 2 * (1 +
+// erf(x / sqrt(2)))
+// Inferred: that an sm_100 has these bits, too, whose unit was not asked
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "sim/isa/base/host_device.h"
+#include "sim/num/mufu.h"
 
 namespace tcq {
 
@@ -72,71 +75,59 @@ HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
-// The limits of exponential().
-inline constexpr float exponent_limit = 87.0f;
+}  // namespace rounded
 
-// e^x for -87 <= x <= 88, as 2^n times 2^f with |f| at most a half. Without a branch.
-HOST_DEVICE inline float exponential(float x) {
-  constexpr float log2_e = 1.44269502f;
-  constexpr float log2_e_low = 1.92596299e-8f;
-  constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = multiply_add(x, log2_e, to_integer);
-  const float n = add(shifted, -to_integer);
-  const float f = multiply_add(x, log2_e_low, multiply_add(x, log2_e, -n));
-  float p = 1.53280183e-4f;  // 2^f within 4e-9 of it, rounding aside
-  p = multiply_add(p, f, 1.33910065e-3f);
-  p = multiply_add(p, f, 9.61850304e-3f);
-  p = multiply_add(p, f, 5.55035956e-2f);
-  p = multiply_add(p, f, 2.40226477e-1f);
-  p = multiply_add(p, f, 6.93147182e-1f);
-  p = multiply_add(p, f, 1.0f);
-  // The low bits of `shifted` are those of n: 2^n without a conversion.
-  const std::uint32_t power = __builtin_bit_cast(std::uint32_t, shifted) << 23;
-  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, p) + power);
-}
+// One operation of the multi-function unit each.
+namespace unit {
 
-// 1 / y, correctly rounded, for 1 <= y <= 2^126. A chip divides by a subroutine, which would cost a kernel more
-// registers than Newton's step behind the chip's approximation. That step ends at the same bits wherever within
-// a unit in the last place it starts: tests/num/activation_test.cc, on the chip tests/live/live_activation_test.cc.
-HOST_DEVICE inline float reciprocal(float y) {
+HOST_DEVICE inline float power_of_two(float x) {
 #ifdef __CUDA_ARCH__
-  float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
-  return multiply_add(r, multiply_add(-y, r, 1.0f), r);
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 #else
-  return 1.0f / y;
+  return __builtin_bit_cast(float, mufu::ex2(__builtin_bit_cast(std::uint32_t, x)));
 #endif
 }
 
-// x / (1 + e^-u); x times nothing below u = -87.
-HOST_DEVICE inline float logistic(float x, float u) {
-  const float low = u > -exponent_limit ? u : -exponent_limit;
-  const float inside = low < exponent_limit ? low : exponent_limit;
-  const float share = reciprocal(add(1.0f, exponential(-inside)));
-  return multiply(x, u < -exponent_limit ? 0.0f : share);
+HOST_DEVICE inline float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return __builtin_bit_cast(float, mufu::rcp(__builtin_bit_cast(std::uint32_t, x)));
+#endif
 }
 
-}  // namespace rounded
+}  // namespace unit
 
-HOST_DEVICE inline float silu(float x) { return rounded::logistic(x, x); }
+inline constexpr float log2_e = 1.44269502f;
 
-// x / 2 * (1 + tanh(u / 2)) is x / (1 + e^-u).
-HOST_DEVICE inline float gelu_exponent(float x) {
-  constexpr float twice_sqrt_2_over_pi = 1.59576912f;
-  const float cube = rounded::multiply(rounded::multiply(x, x), x);
-  return rounded::multiply(twice_sqrt_2_over_pi, rounded::multiply_add(0.044715f, cube, x));
+// silu(x) and gelu(x) are x / (1 + 2^(x slope)), as x / 2 * (1 + tanh(u / 2)) is x / (1 + e^-u). Beyond the largest power
+// the share of x is 0.
+HOST_DEVICE inline float logistic(float x, float slope) {
+  const float power = unit::power_of_two(rounded::multiply(x, slope));
+  return rounded::multiply(x, unit::reciprocal(rounded::add(1.0f, power)));
 }
 
-HOST_DEVICE inline float gelu(float x) { return rounded::logistic(x, gelu_exponent(x)); }
+inline constexpr float silu_slope = -log2_e;
+
+HOST_DEVICE inline float gelu_slope(float x) {
+  constexpr float linear = -2.30220819f;  // -log2(e) sqrt(8 / pi)
+  constexpr float cubic = -0.102943241f;  // 0.044715 times that
+  return rounded::multiply_add(rounded::multiply(x, x), cubic, linear);
+}
+
+HOST_DEVICE inline float silu(float x) { return logistic(x, silu_slope); }
+HOST_DEVICE inline float gelu(float x) { return logistic(x, gelu_slope(x)); }
 
 // x times the normal distribution's share below x, q of which lies beyond |x|: e^(-x^2 / 2) times a
 // function of s = 1 / (1 + |x| / 4) that a polynomial meets within 1.4e-8.
 HOST_DEVICE inline float gelu_erf(float x) {
   using namespace rounded;
-  constexpr float beyond = 13.0f;  // nothing is left
   const float a = x < 0.0f ? -x : x;
-  const float t = a < beyond ? a : beyond;
-  const float s = reciprocal(multiply_add(0.25f, t, 1.0f));
+  const float s = unit::reciprocal(multiply_add(0.25f, a, 1.0f));
   float p = 0.0294926973f;
   p = multiply_add(p, s, -0.171137469f);
   p = multiply_add(p, s, 0.334024763f);
@@ -146,11 +137,8 @@ HOST_DEVICE inline float gelu_erf(float x) {
   p = multiply_add(p, s, 0.107075905f);
   p = multiply_add(p, s, 0.0980442609f);
   p = multiply_add(p, s, 0.099825714f);
-  const float square = multiply(t, t);
-  const float lost = multiply_add(t, t, -square);  // of it by rounding
-  const float e = exponential(multiply(-0.5f, square));
-  const float inside = multiply(multiply(p, s), multiply_add(e, multiply(-0.5f, lost), e));
-  const float q = a > beyond ? 0.0f : inside;
+  const float e = unit::power_of_two(multiply(multiply(a, a), -0.5f * log2_e));
+  const float q = multiply(multiply(p, s), e);
   return multiply(x, x < 0.0f ? q : add(1.0f, -q));
 }
 

@@ -182,4 +182,9 @@ struct Unit {
   bool is_cut = false;                  // it ends within a function, or was not read to its end
 };
 
+// Of sm_90 or sm_90a, which devices were asked about.
+inline bool is_for_sm90(const Unit& unit) {
+  return !unit.targets.empty() && unit.names.text(unit.targets[0]).starts_with("sm_90");
+}
+
 }  // namespace tcq::ptx

@@ -380,8 +380,7 @@ bool make_red_async(Executor& x) {
 // held to it. Measured: tests/vectors/launch.tcqv
 bool needs_cluster(const Executor& x) {
   const ptx::Form& form = x.form();
-  const ptx::Unit& unit = x.kernel().program->unit;
-  if (unit.targets.empty() || !unit.names.text(unit.targets[0]).starts_with("sm_90")) return false;
+  if (!ptx::is_for_sm90(x.kernel().program->unit)) return false;
   switch (form.opcode) {
     case Opcode::StAsync:
     case Opcode::RedAsync: return form.space() != Space::Global;

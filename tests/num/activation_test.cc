@@ -17,33 +17,17 @@ double true_gelu(double x) {
   return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
 }
 
-double ulps(float got, double want) {
-  const float near = std::abs(static_cast<float>(want));
-  const double ulp = std::nextafter(near, infinity) - near;
-  return std::abs(got - want) / std::max(ulp, 1e-37);
-}
-
-TEST(Activation, ExponentialIsWithinTwoUlps) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> any(-87.0f, 88.0f);
-  double worst = 0;
-  for (int i = 0; i < 200000; ++i) {
-    const float x = any(random);
-    worst = std::max(worst, ulps(rounded::exponential(x), std::exp(static_cast<double>(x))));
-  }
-  EXPECT_LT(worst, 2);
-  EXPECT_GT(worst, 0.5) << "rounded at least once";
-}
-
 TEST(Activation, SiluAndGeluAreCloseToTheirFunctions) {
   std::mt19937 random(2);
   std::uniform_real_distribution<float> any(-12.0f, 12.0f);
   for (int i = 0; i < 200000; ++i) {
     const float x = any(random);
-    EXPECT_NEAR(silu(x), x / (1 + std::exp(-static_cast<double>(x))), 4e-7 * std::abs(x)) << x;
-    EXPECT_NEAR(gelu(x), true_gelu(x), 2e-6 * std::abs(x)) << x;
+    const double size = std::abs(static_cast<double>(x));
+    const double by_exp = x / (1 + std::exp(-static_cast<double>(x)));
     const double by_erf = x / 2.0 * std::erfc(-x * M_SQRT1_2);
-    EXPECT_NEAR(gelu_erf(x), by_erf, 5e-7 * std::abs(by_erf)) << x;
+    EXPECT_NEAR(silu(x), by_exp, std::min(2e-7 * size, 0x1p-19 * std::abs(by_exp))) << x;
+    EXPECT_NEAR(gelu(x), true_gelu(x), 2e-7 * size) << x;
+    EXPECT_NEAR(gelu_erf(x), by_erf, std::min(3e-7 * size, 0x1p-16 * std::abs(by_erf))) << x;
   }
 }
 
@@ -59,28 +43,6 @@ TEST(Activation, SpecialValues) {
     EXPECT_TRUE(std::isnan(activate(activation, NAN)));
   }
   EXPECT_EQ(std::bit_cast<std::uint32_t>(silu(1.0f)), 0x3f3b26a8u);
-}
-
-// rounded::reciprocal() on a chip: its approximation, then one step.
-float stepped(float y, float start) { return std::fma(start, std::fma(-y, start, 1.0f), start); }
-
-// All mantissas; the exponent only moves both.
-TEST(Activation, OneStepFromWithinAUlpEndsAtTheRoundedReciprocal) {
-  int others = 0;
-  for (std::uint32_t mantissa = 0; mantissa < 1u << 23; ++mantissa) {
-    const float y = std::bit_cast<float>(0x3f800000u + mantissa);
-    const float want = 1.0f / y;
-    EXPECT_EQ(rounded::reciprocal(y), want);
-    const double exact =
-        1.0 / y;  // the float on its other side is as well within a unit in the last place
-    const float beside = std::nextafter(want, want < exact ? 2.0f : 0.0f);
-    others += stepped(y, want) != want;
-    if (want != exact) others += stepped(y, beside) != want;
-  }
-  // 1 / (2 - 2^-23) lies just above the middle of two floats: from the lower one there is no way up.
-  EXPECT_EQ(others, 1);
-  const float last = std::bit_cast<float>(0x3fffffffu);
-  EXPECT_NE(stepped(last, 0.5f), 1.0f / last);
 }
 
 TEST(Activation, SwigluIsSiluOfTheGateByTheValue) {

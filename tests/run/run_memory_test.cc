@@ -88,6 +88,9 @@ TEST(RunMemory, AddressesThatAreNoMultipleOfTheAccess) {
   EXPECT_EQ(fault_of("st.global.v2.u32 [%rd1+4], {%r1,%r1};"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("red.global.add.u32 [%rd1+1], %r1;"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("st.local.u32 [own+4], %r1;"), Fault::None);
+  const std::string copy = ".shared .align 16 .b8 x[64]; mov.u32 %r3, x; cp.async.ca.shared.global [%r3], ";
+  EXPECT_EQ(fault_of(copy + "[%rd1+8], 8, 3; cp.async.wait_all;"), Fault::None);
+  EXPECT_EQ(fault_of(copy + "[%rd1+4], 8, 3; cp.async.wait_all;"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("st.local.v2.u32 [own+4], {%r1,%r1};"), Fault::AddressUnaligned);
 }
 

@@ -154,6 +154,21 @@ TEST(RunNarrow, ConversionsTakeNoOtherVectors) {
     EXPECT_EQ(fault(body), Fault::UnmodelledInstruction) << body;
 }
 
+// A chip's approximations were asked of sm_90 alone.
+TEST(RunNarrow, ApproximationsOfOtherChipsSaySo) {
+  for (const std::string target : {"sm_90a", "sm_100"}) {
+    std::string text =
+        kernel("mov.f32 %f1, 0f3F000000; ex2.approx.ftz.f32 %f2, %f1; st.global.f32 [%rd2], %f2;");
+    text.replace(text.find("sm_90a"), 6, target);
+    PtxRun run(text);
+    const Pointer out = run.array<std::uint32_t>(32);
+    run.pass(out);
+    ASSERT_EQ(run.go({}), Fault::None);
+    EXPECT_EQ(run.kernel().approximations.empty(), target == "sm_90a");
+    for (const std::uint32_t word : run.read<std::uint32_t>(out, 32)) EXPECT_EQ(word, 0x3fb504f3u);
+  }
+}
+
 TEST(RunNarrow, AHalfIsAddedToAFloat) {
   std::string text = kernel(R"(
     mov.b16 %h1, 0x3c01;

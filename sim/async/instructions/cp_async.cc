@@ -52,7 +52,7 @@ std::string CpAsync::text(const Names&) const {
 }
 
 void CpAsync::execute(Step& s) const {
-  if (!bytes_exist(s, to) || (from.bytes > 0 && !bytes_exist(s, from))) return;
+  if (!bytes_exist(s, to) || (from.bytes > 0 && !bytes_exist(s, from, to.bytes))) return;
   LaneCopy copy;
   copy.waiting = s.lanes;
   copy.write = begin(s, AccessKind::Store, to);

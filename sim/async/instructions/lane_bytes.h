@@ -9,8 +9,8 @@
 
 namespace tcq::machine {
 
-// A Fault of the first lane whose bytes do not exist, or are not aligned.
-bool bytes_exist(Step& s, const LaneAddresses& where);
+// A Fault of the first lane whose bytes do not exist, or whose address is no multiple of `alignment`; 0: of their number.
+bool bytes_exist(Step& s, const LaneAddresses& where, int alignment = 0);
 
 // Which lane has which byte: a stride from lane to lane, or offsets of their own, which the log keeps.
 void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::uint32_t lanes);

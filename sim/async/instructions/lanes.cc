@@ -21,15 +21,16 @@ int target_cta(const Step& s, const LaneAddresses& where) {
 
 }  // namespace
 
-bool bytes_exist(Step& s, const LaneAddresses& where) {
+bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
   const auto width = static_cast<std::uint32_t>(where.bytes);
+  const auto unit = alignment == 0 ? width : static_cast<std::uint32_t>(alignment);
   const SharedMemory& shared = s.c.cta(where.global ? s.warp.cta : target_cta(s, where)).shared;
   bool exist = true;
   s.for_each_lane([&](int lane) {
     const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
     if (!exist) return;
     Fault fault = Fault::None;
-    if (at % width != 0) {
+    if (at % unit != 0) {
       fault = where.global ? Fault::AddressUnaligned : Fault::SharedUnaligned;
     } else if (where.global) {
       if (at > s.c.global.size() || width > s.c.global.size() - at) fault = Fault::GlobalOutOfRange;

@@ -58,7 +58,7 @@ constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 44> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+constexpr std::array<Spoken, 47> spoken = {{{"fence_view_async_shared", "fence proxy async"},
                                             {"tma_store_fence", "fence proxy async"},
                                             {"warpgroup_arrive", "wgmma fence"},
                                             {"warpgroup_fence_operand", "wgmma fence"},
@@ -91,7 +91,10 @@ constexpr std::array<Spoken, 44> spoken = {{{"fence_view_async_shared", "fence p
                                             {"utccp", "tcgen05 cp"},
                                             {"dsmem", "distributed shared memory cluster"},
                                             {"clusterbarrier", "mbarrier cluster arrive"},
-                                            {"pipelinetmaasync", "mbarrier arrivals count"},
+                                            {"pipelinetmaasync", "deadlock arrivals"},
+                                            {"smemlayoutatom", "layout_k_sw128_atom"},
+                                            {"tile_to_shape", "layout_k_sw128_atom"},
+                                            {"nvmma_shared", "swizzle tile"},
                                             {"cutensormap", "tensor map"},
                                             {"syncthreads", "barrier"},
                                             {"layout_k_inter_atom", "swizzle atom"},

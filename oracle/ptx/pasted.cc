@@ -12,6 +12,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/ptx/check_tcgen05.h"
 #include "oracle/ptx/cute_atoms.h"
+#include "oracle/ptx/cute_dsl.h"
 #include "oracle/ptx/letters.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_source.h"
@@ -23,7 +24,7 @@
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxOperand::Kind;
+using OperandKind = PtxOperand::Kind;
 using wgmma::Operand;
 
 // ---- Where the statement ends -------------------------------------------------------------------
@@ -145,7 +146,7 @@ struct Said {
 };
 
 bool is_number(const PtxOperand& operand) {
-  return operand.kind == Kind::Immediate && !operand.negated;
+  return operand.kind == OperandKind::Immediate && !operand.negated;
 }
 
 void read_operand(Instruction& instruction, Operand operand, const PtxOperand& given, Said& said) {
@@ -176,7 +177,7 @@ Said said_by_wgmma(const PtxStatement& statement) {
   wgmma::Form& form = instruction.form;
   const OpcodeReading reading = read_wgmma(form, statement.qualifiers, Spelling::Mnemonic);
   if (!reading.shape || statement.operands.empty()) return said;
-  if (statement.operands.size() > 1 && statement.operands[1].kind == Kind::Vector)
+  if (statement.operands.size() > 1 && statement.operands[1].kind == OperandKind::Vector)
     form.a_place = wgmma::Place::Registers;
   std::vector<Operand> operands;
   for (int i = 0; i < wgmma::operand_count; ++i)
@@ -296,6 +297,7 @@ std::optional<Pasted> read_atom(std::span<const std::string_view> words,
   const std::string all = joined(words);
   std::optional<CuteAtom> atom = read_cute_atom(all);
   if (!atom) atom = read_triton_layout(all);
+  if (!atom) atom = read_dsl_copy(all);
   if (!atom) return std::nullopt;
   std::vector<std::string> rest = split(std::string_view(all).substr(atom->size));
   atom->keys = kept(std::move(atom->keys), rest, takes);

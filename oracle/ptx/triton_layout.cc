@@ -13,6 +13,7 @@ namespace tcq::oracle {
 namespace {
 
 constexpr std::string_view begin_of_layout = "nvidia_mma<{", end_of_layout = "}>";
+constexpr std::string_view begin_of_encoding = "tensor_memory_encoding<";
 constexpr int warps_of_group = 4, rows_of_group = 64;
 
 // The numbers behind "name = ": one, or those in brackets. No number has more than four digits.
@@ -63,9 +64,27 @@ CuteAtom wgmma_layout(std::string_view layout, const std::vector<int>& shape,
   return atom;
 }
 
+// M of the pair is twice a CTA's; of packed and padded columns D alone is asked here.
+std::optional<CuteAtom> tensor_memory_layout(std::string_view text) {
+  const std::size_t begin = text.find(begin_of_encoding), end = text.find('>', begin);
+  if (begin == text.npos || end == text.npos) return std::nullopt;
+  const std::string_view layout = text.substr(0, end + 1);
+  const std::vector<int> m = numbers_of(layout, "blockM"), n = numbers_of(layout, "blockN");
+  if (m.size() != 1 || n.size() != 1) throw_other(layout, "it names no blockM and blockN");
+  const int ctas = layout.find("twoCTAs = true") != layout.npos ? 2 : 1;
+  CuteAtom atom;
+  atom.mnemonic = fmt::format("tcgen05.mma.cta_group::{}.kind::f16", ctas);
+  atom.keys = {fmt::format("m={}", ctas * m[0]), fmt::format("n={}", n[0])};
+  atom.size = layout.size();
+  atom.open = "the types, of which the places of an f32 D do not depend";
+  return atom;
+}
+
 }  // namespace
 
 std::optional<CuteAtom> read_triton_layout(std::string_view text) {
+  if (text.starts_with('#'))
+    if (std::optional<CuteAtom> atom = tensor_memory_layout(text)) return atom;
   const std::size_t begin = text.find(begin_of_layout);
   const std::size_t end = text.find(end_of_layout, begin);
   if (!text.starts_with('#') || begin == text.npos || end == text.npos) return std::nullopt;

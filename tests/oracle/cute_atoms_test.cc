@@ -89,6 +89,21 @@ TEST(CuteAtoms, KeysOfTheQuestionCount) {
             std::string::npos);
 }
 
+TEST(CuteDsl, OperationsAreTheInstructionsThatTheyIssue) {
+  const std::pair<const char*, const char*> operations[] = {
+      {"tcgen05.Ld32x32bOp(tcgen05.Repetition.x32, tcgen05.Pack.NONE) D",
+       "tcgen05.ld.32x32b.x32 D"},
+      {"cute.nvgpu.tcgen05.copy.Ld16x256bOp(tcgen05.copy.Repetition(8))", "tcgen05.ld.16x256b.x8"},
+      {"Ld16x128bOp(Repetition.x4, Pack.PACK_16b_IN_32b)", "tcgen05.ld.16x128b.x4.pack::16b"},
+      {"St32x32bOp(Repetition(2), Unpack.UNPACK_16b_IN_32b)", "tcgen05.st.32x32b.x2.unpack::16b"},
+      {"warp.LdMatrix8x8x16bOp(transpose=True, num_matrices=4) D", "ldmatrix.x4.trans D"},
+      {"StMatrix8x8x16bOp(False, 2)", "stmatrix.x2"},
+      {"StMatrix16x8x8bOp(4)", "stmatrix.m16n8.x4.trans.b8"}};
+  for (const auto& [text, mnemonic] : operations) EXPECT_EQ(read(text), mnemonic) << text;
+  EXPECT_EQ(read("SomethingElseOp(4"), "");
+  EXPECT_EQ(read("LdMatrix8x8x16bOp("), "ldmatrix.x1");
+}
+
 TEST(TritonLayouts, OfAccumulatorsAreTheirInstructions) {
   const std::string begin = "#ttg.nvidia_mma<{versionMajor = ";
   EXPECT_EQ(
@@ -99,6 +114,9 @@ TEST(TritonLayouts, OfAccumulatorsAreTheirInstructions) {
       "wgmma.m64n128k32.f32.e4m3.e4m3 D bM=128 bN=128 atoms=2x1x1");
   EXPECT_EQ(read(begin + "2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}> D"),
             "mma.m16n8k16.f32.f16.f16 D");
+  EXPECT_EQ(read("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, twoCTAs = "
+                 "true> D"),
+            "tcgen05.mma.cta_group::2.kind::f16 D m=256 n=64");
   for (const char* other :
        {"3, versionMinor = 0, warpsPerCTA = [4, 2], instrShape = [16, 64, 16]}>",
         "1, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 16]}>",

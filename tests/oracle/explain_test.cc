@@ -380,6 +380,7 @@ TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
       {"Argument 0 of instruction 'tcgen05.ld': Argument vector size mismatch",
        "VectorSizeMismatch"},
       {"error : Illegal blayout '.row' for instruction 'mma'", "LayoutIllegal"},
+      {"Feature '.block_scale' not supported on .target 'sm_120'", "FeatureLacking"},
       {"Argument 6: value '3' out of range, expected to be in range [0..0]", "ValueOutOfRange"},
       {"Advisory: Modifier '.sp::ordered_metadata' should be used on instruction 'mma' instead of "
        "modifier '.sp' as it is slow",

@@ -69,24 +69,38 @@ std::vector<std::string> parts_of_name(std::string_view name) {
   return parts;
 }
 
+// A name, what its brackets hold, and how much text both are.
+struct Taken {
+  std::string_view name, list;
+  std::size_t size;
+};
+
+Taken taken(std::string_view text) {
+  Taken one{{}, {}, name_size(text)};
+  one.name = last_of_path(text.substr(0, one.size));
+  const std::string_view behind = text.substr(one.size);
+  if (behind.starts_with("<>")) one.size += 2;
+  if (behind.starts_with('<')) one.list = bracketed(behind);
+  if (!one.list.empty()) one.size += one.list.size() + 2;
+  const std::string_view end = text.substr(one.size, 2);
+  if (end == "{}" || end == "()") one.size += 2;
+  return one;
+}
+
 }  // namespace
 
 CuteName read_cute_name(std::string_view text) {
-  const std::size_t size = name_size(text);
-  const std::string_view name = last_of_path(text.substr(0, size));
-  const bool has_list = size < text.size() && text[size] == '<';
-  const std::string_view list = has_list ? bracketed(text.substr(size)) : std::string_view();
-  std::size_t end = size + (list.empty() ? 0 : list.size() + 2);
-  if (text.substr(end, 2) == "{}" || text.substr(end, 2) == "()") end += 2;
-  if (name.empty()) return {};
-  if (std::find(wrappers.begin(), wrappers.end(), name) != wrappers.end()) {
-    CuteName inner = read_cute_name(list);
-    inner.size = end;
-    return inner;
+  constexpr int most_wrapped = 3;
+  const Taken outer = taken(text);
+  Taken inner = outer;
+  for (int i = 0; i < most_wrapped; ++i) {
+    const bool wraps = std::find(wrappers.begin(), wrappers.end(), inner.name) != wrappers.end();
+    if (wraps) inner = taken(inner.list);
   }
-  CuteName read{parts_of_name(name), {}, end, std::string(name)};
-  if (list.empty()) return read;
-  for (const std::string_view one : arguments_of(list)) {
+  if (inner.name.empty()) return {};
+  CuteName read{parts_of_name(inner.name), {}, outer.size, std::string(inner.name)};
+  if (inner.list.empty()) return read;
+  for (const std::string_view one : arguments_of(inner.list)) {
     const std::string_view plain = one.substr(0, one.find('<'));
     read.arguments.push_back(lowered(last_of_path(plain)));
   }

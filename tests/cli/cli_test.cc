@@ -171,6 +171,7 @@ const std::vector<Bad>& bad_questions() {
        2, "2 factors begin at byte 0 or 2"},
       {"where mma.m16n8k64.kind::mxf4.f32.e2m1.e2m1.f32 A row=0 col=0", 2, "block_scale"},
       {"describe SM100_TMEM_LOAD_32dp128b2x", 2, "SM100_TMEM_LOAD_16dp128b2x exists"},
+      {"describe tcgen05.mma.cta_group::1.kind::ti16", 2, "'kind::ti16'; known are those of PTX ISA 9.2"},
       {"describe SM61_DP4A", 2, "no atom is called so"},
       {"describe SM80_8x8x4_C64C64C64C64_TN", 3, "complex"},
       {"describe SM120_16x8x32_TN", 2, "template arguments"},

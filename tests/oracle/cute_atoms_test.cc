@@ -35,6 +35,7 @@ TEST(CuteAtoms, AreTheInstructionsThatTheyIssue) {
       {"GMMA_64x8x64_F32E4M3E5M2_SS_TN<ScaleIn::One, ScaleIn::One, SparseSel::One>",
        "wgmma.sp.m64n8k64.f32.e4m3.e5m2 selector=1"},
       {"MMA_Atom<SM80_16x8x16_F32BF16BF16F32_TN>{} A", "mma.m16n8k16.row.col.f32.bf16.bf16.f32 A"},
+      {"SM90_64x16x32_F32E4M3E4M3_SS_TN<>{} B", "wgmma.m64n16k32.f32.e4m3.e4m3 B"},
       {"SM70_8x8x4_F32F16F16F32_NT", "mma.m8n8k4.col.row.f32.f16.f16.f32"},
       {"SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "mma.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
       {"SM120_16x8x32_TN<float_e4m3_t, cutlass::float_e2m1_t, float>",
@@ -78,6 +79,20 @@ TEST(CuteAtoms, EveryWgmmaHasItsName) {
     ++compared;
   }
   EXPECT_GT(compared, 700);
+}
+
+TEST(CuteAtoms, AnythingElseIsNoAtom) {
+  std::string deep;
+  for (int i = 0; i < 20000; ++i) deep += "MMA_Atom<";
+  for (const std::string& text :
+       {deep, deep + std::string(20000, '>'), std::string("MMA_Atom<>"), std::string("<SM80_"),
+        std::string("SM_90"), std::string("SM80"), std::string("::::"),
+        std::string("MMA_Atom<MMA_Traits<SM80"), std::string("wgmma.m64n8k16.f32.f16.f16")})
+    EXPECT_FALSE(read_cute_atom(text)) << text.substr(0, 40);
+  for (const char* text :
+       {"SM80_", "SM100_MMA_", "SM100_MMA_X_SS", "SM100_TMEM_LOAD_", "SM100_UTCCP_1_2",
+        "SM90_64x8x16_F32", "SM90_64xx16_F32F16F16_SS", "SM100_TMEM_LOAD_dpbx"})
+    EXPECT_THROW(read_cute_atom(text), UsageError) << text;
 }
 
 TEST(CuteAtoms, KeysOfTheQuestionCount) {

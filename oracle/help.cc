@@ -87,7 +87,9 @@ constexpr std::array<Page, 22> pages = {{
      "and\n"
      "stmatrix (.m8n8.b16, and .m16n16, .m8n16, .m16n8 of bytes): D row= col= [matrix=]; thread\n"
      "ROWS*matrix + row supplies the address of a row. The warp's mma\n"
-     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=, of m8n8k4 of f16 [product=]. C and D of wgmma in a CTA tile of several\n"
+     "(mma.m16n8k16.f32.bf16.bf16): A, B, C and D row= col=, of m8n8k4 of f16 [product=];\n"
+     "with .block_scale SFA and SFB row= col= [byte_id= thread_id=]. C and D of wgmma in a CTA "
+     "tile of several\n"
      "warpgroups: bM= bN= atoms=2x1x1, as CuTe's TiledMMA has it; threads count in the CTA.\n"
      "JSON has the same members everywhere: matrix, the element, places and notes.\n",
      "where wgmma.m64n128k16.f32.bf16.bf16 D row=9 col=13 desc_a=0x4000004000010040 "
@@ -191,7 +193,8 @@ constexpr std::array<Page, 22> pages = {{
      "where do two layouts of one matrix differ, and what joins them",
      "LAYOUT: MNEMONIC MATRIX [keys], in registers: D and A a=regs of wgmma, A B C D of mma, D of "
      "tcgen05.ld\n"
-     "and st (a cell is an element), of ldmatrix and stmatrix, whose 8 x 8 matrices are put down the "
+     "and st (a cell is an element), of ldmatrix and stmatrix, whose 8 x 8 matrices are put down "
+     "the "
      "rows first. Says which registers of the "
      "first make\n"
      "those of the second; if elements change threads, how far, and the order of the columns in "
@@ -382,7 +385,8 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "first one\n"
      "--spec FILE.json      the same as one object: file, kernel, grid, block, cluster, shared, "
      "args, out\n"
-     "Status 0: nothing undefined (orders that leave other bits are suspect); 1: findings; 2: usage "
+     "Status 0: nothing undefined (orders that leave other bits are suspect); 1: findings; 2: "
+     "usage "
      "or\n"
      "damaged input; 3: something was not modelled.\n",
      "", ""},
@@ -400,8 +404,8 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "to C7520 or C7602 of ptxas. Sentence, cause, fix, an example of both, source, and where "
      "there are any "
      "the\n"
-     "messages of ptxas about it and public threads. A message of ptxas may be pasted whole. Other "
-     "words\n"
+     "messages of ptxas about it and public threads. A message of ptxas or an error of "
+     "CUDA may be pasted whole. Other words\n"
      "are searched in all of this and in the claims of tcq errata: tcq explain why does it hang. "
      "Without\n"
      "a word: all names, their kinds and sentences.\n",
@@ -474,7 +478,9 @@ std::string overview() {
          "wgmma.m64n24k16.f32.bf16.bf16, wgmma.sp.m64n16k32.f32.f16.f16, tcgen05.ld.32x32b.x16. In "
          "their place\n"
          "a statement may be pasted, with its operands or as asm volatile(\"...\"), quoted as one "
-         "word.\n" +
+         "word;\n"
+         "a name of CuTe, SM90_64x128x16_F32BF16BF16_SS or SM100_MMA_F16BF16_SS<...>; a layout of "
+         "Triton.\n" +
          std::string(keys_text) +
          "Options: --json; tables: --csv --markdown --asciidoc --transpose --by slot|element --svg "
          "FILE;\n"

@@ -136,9 +136,10 @@ Answer caught(Reply&& reply) {
 
 // The data lines of mma need what says how A, B and D add up, and nothing else.
 constexpr std::array<std::string_view, 19> keys_of_sums = {
-    "accumulate", "negate_a", "negate_b",   "m",          "n",          "type_a",       "type_b",
-    "type_d",     "selector", "saturate",   "scale_type", "scale_a_id", "scale_b_id",   "max_shift_b",
-    "k96",        "sparse",   "half_split", "scale_input_d", "zero_column_mask"};
+    "accumulate",      "negate_a",    "negate_b", "m",        "n",          "type_a",
+    "type_b",          "type_d",      "selector", "saturate", "scale_type", "scale_a_id",
+    "scale_b_id",      "max_shift_b", "k96",      "sparse",   "half_split", "scale_input_d",
+    "zero_column_mask"};
 
 // Words of descriptors need how A and B lie.
 constexpr std::array<std::string_view, 3> keys_of_words = {"a", "major_a", "major_b"};
@@ -189,9 +190,15 @@ class Reworded {
     if (!read(behind, Words(keys_of_words))) return words_.clear();
     words_[begin].insert(0, key);
   }
+  // A matrix behind a text belongs to it: keys that the text says come behind the matrix.
   void read_each(Words words, const Verb& verb) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      if (!read(words.subspan(i, 1), verb)) words_.emplace_back(words[i]);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::size_t matrix = i + 1 < words.size() && is_matrix(words[i + 1]) ? 1 : 0;
+      if (!read(words.subspan(i, 1 + matrix), verb))
+        words_.emplace_back(words[i]);
+      else
+        i += matrix;
+    }
   }
 
   Question question_;

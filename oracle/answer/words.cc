@@ -141,9 +141,23 @@ std::string shown_path(std::string_view path) {
   return "..." + printable(path.substr(path.size() - longest_path));
 }
 
+namespace {
+
+// As C and C++ write it: without a suffix (ULL) and without what separates digits (_ and ').
+std::string plain_digits(std::string_view word) {
+  const std::size_t last = word.find_last_not_of("uUlL");
+  std::string digits(word.substr(0, last + 1));
+  const bool separated = digits.find_first_of("_'") != digits.npos && digits.back() != '_' &&
+                         digits.front() != '_';
+  if (separated) std::erase_if(digits, [](char c) { return c == '_' || c == '\''; });
+  return digits;
+}
+
+}  // namespace
+
 std::uint64_t parse_number(std::string_view word, std::string_view what) {
   const bool hex = word.starts_with("0x") || word.starts_with("0X");
-  const std::string_view digits = hex ? word.substr(2) : word;
+  const std::string digits = plain_digits(hex ? word.substr(2) : word);
   std::uint64_t value = 0;
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);

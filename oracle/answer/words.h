@@ -22,7 +22,8 @@ using ptx::lowered;
 using ptx::quoted;
 using ptx::same_word;
 
-// Decimal or 0x hex, no sign, no rest; `what` names the argument in the complaint.
+// Decimal or 0x hex, no sign, with the suffix (ULL) and the separators (_ and ') of C++ if it has any; `what` names the
+// argument in the complaint.
 std::uint64_t parse_number(std::string_view word, std::string_view what);
 
 // Exactly `digits` hex digits without 0x (the fixed-width form of mma lines).

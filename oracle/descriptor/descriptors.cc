@@ -35,6 +35,26 @@ using wgmma::Multiplicand;
 constexpr std::string_view wgmma_format = "wgmma.desc";
 constexpr int wgmma_word_bits = 64;
 
+// What CuTe and Mojo call the words, behind their namespaces.
+struct CalledFormat {
+  std::string_view name, format;
+};
+constexpr std::array<CalledFormat, 4> called = {{{"GmmaDescriptor", wgmma_format},
+                                                 {"WGMMADescriptor", wgmma_format},
+                                                 {"SmemDescriptor", "tcgen05.desc"},
+                                                 {"MMASmemDescriptor", "tcgen05.desc"}}};
+
+// The question with PTX's name of its format.
+Question plain(Question question) {
+  if (question.words.empty()) return question;
+  const std::string_view word = question.words[0];
+  const std::size_t colon = word.rfind(':');
+  const std::string_view last = colon == word.npos ? word : word.substr(colon + 1);
+  for (const CalledFormat& one : called)
+    if (same_word(one.name, last)) question.words[0] = one.format;
+  return question;
+}
+
 // True for a format of tcgen05, false for wgmma's; throws UsageError for other words.
 bool is_tcgen05_word(std::string_view format) {
   if (same_word(format, wgmma_format)) return false;
@@ -160,17 +180,19 @@ EncodedWord encode_wgmma(const Question& question) {
   return {hex_word(word, wgmma_word_bits), remarks_on(word, use).lints};
 }
 
-// So many digits were rather copied from a printed word without its 0x.
+// So many digits were rather copied from a printed word without its 0x; more than 16 are none, nor has one a suffix.
 std::string decimal_text(std::string_view word) {
-  constexpr std::size_t digits_of_a_word = 8;
-  if (word.size() < digits_of_a_word || word.starts_with("0x") || word.starts_with("0X")) return "";
+  constexpr std::size_t digits_of_a_word = 8, most_digits = 16;
+  const bool digits = word.find_first_not_of("0123456789") == word.npos;
+  if (!digits || word.size() < digits_of_a_word || word.size() > most_digits) return "";
   return fmt::format("note: {} was read as a decimal number: write 0x{} if it is hexadecimal", word,
                      word);
 }
 
 }  // namespace
 
-Answer decode(const Question& question) {
+Answer decode(const Question& asked) {
+  const Question question = plain(asked);
   const DecodedWord decoded = decoded_word(question);
   const Options& options = question.options;
   if (!options.svg_path.empty()) write_whole_file(options.svg_path, svg_text(drawing_of(decoded)));
@@ -179,7 +201,8 @@ Answer decode(const Question& question) {
           decimal_text(question.words[1])};
 }
 
-Answer encode(const Question& question) {
+Answer encode(const Question& asked) {
+  const Question question = plain(asked);
   const std::string_view format = word_at(question, 0, "a format such as wgmma.desc");
   const EncodedWord encoded =
       is_tcgen05_word(format) ? encode_tcgen05(question) : encode_wgmma(question);

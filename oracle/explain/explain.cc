@@ -28,7 +28,7 @@ namespace tcq::oracle {
 namespace {
 
 constexpr std::string_view ptxas_title = "Messages of ptxas";
-constexpr std::string_view ptxas_kind = "ptxas";
+constexpr std::string_view cuda_title = "Errors of CUDA";
 
 std::string_view name(Language language) {
   switch (language) {
@@ -39,24 +39,33 @@ std::string_view name(Language language) {
   return "?";
 }
 
+std::string_view kind_of(const PtxasMessage& message) { return message.of_cuda ? "cuda" : "ptxas"; }
+
+std::string what_of(const PtxasMessage& message) {
+  return fmt::format("{} {}", message.of_cuda ? "CUDA" : "ptxas", message.effect);
+}
+
 std::string effect_of(const PtxasMessage& message) {
   return fmt::format("{} {}: {}", message.code, message.effect, message.cause);
 }
 
-// With a code and without.
+// Of ptxas with a code and without, then those of CUDA.
 const std::vector<PtxasMessage>& all_messages() {
   static const std::vector<PtxasMessage> all = [] {
     std::vector<PtxasMessage> both(ptxas_messages().begin(), ptxas_messages().end());
     both.insert(both.end(), ptxas_errors().begin(), ptxas_errors().end());
+    both.insert(both.end(), cuda_errors().begin(), cuda_errors().end());
     return both;
   }();
   return all;
 }
 
+// Of ptxas: an error of CUDA may be about any statement.
 std::vector<const PtxasMessage*> messages_about(Fault fault) {
   std::vector<const PtxasMessage*> found;
   for (const PtxasMessage& message : all_messages())
-    if (std::find(message.faults.begin(), message.faults.end(), fault) != message.faults.end())
+    if (!message.of_cuda &&
+        std::find(message.faults.begin(), message.faults.end(), fault) != message.faults.end())
       found.push_back(&message);
   return found;
 }
@@ -84,8 +93,8 @@ std::string full_text(const Explanation& e) {
 
 std::string full_text(const PtxasMessage& message) {
   std::string text =
-      fmt::format("{}  {}\nwhat: ptxas {}\nsays: {}\ncause: {}\nfix: {}", message.code, ptxas_kind,
-                  message.effect, message.says, message.cause, message.fix);
+      fmt::format("{}  {}\nwhat: {}\nsays: {}\ncause: {}\nfix: {}", message.code, kind_of(message),
+                  what_of(message), message.says, message.cause, message.fix);
   for (const Fault fault : message.faults)
     text += fmt::format("\nfault: {}: {}", info(fault).name, info(fault).sentence);
   return text + fmt::format("\nsource: {}", message.evidence);
@@ -107,7 +116,8 @@ std::string line_text(const Explanation& e) {
 }
 
 std::string line_text(const PtxasMessage& message) {
-  return line_text(message.code, ptxas_kind, fmt::format("{}: {}", message.effect, message.cause));
+  return line_text(message.code, kind_of(message),
+                   fmt::format("{}: {}", message.effect, message.cause));
 }
 
 std::string line_text(const Erratum& erratum) {
@@ -129,7 +139,11 @@ std::string list_text() {
     for (const Explanation& e : group.explanations) text += "\n" + line_text(e);
   }
   text += fmt::format("\n{}", ptxas_title);
-  for (const PtxasMessage& message : all_messages()) text += "\n" + line_text(message);
+  for (const PtxasMessage& message : all_messages()) {
+    if (&message == &all_messages()[all_messages().size() - cuda_errors().size()])
+      text += fmt::format("\n{}", cuda_title);
+    text += "\n" + line_text(message);
+  }
   return text;
 }
 
@@ -162,9 +176,9 @@ Value full_value(const Explanation& e) {
 Value full_value(const PtxasMessage& message) {
   return Value::Members{
       {"name", message.code},
-      {"kind", ptxas_kind},
-      {"group", ptxas_title},
-      {"what", fmt::format("ptxas {}", message.effect)},
+      {"kind", kind_of(message)},
+      {"group", message.of_cuda ? cuda_title : ptxas_title},
+      {"what", what_of(message)},
       {"says", message.says},
       {"cause", message.cause},
       {"fix", message.fix},
@@ -290,6 +304,42 @@ std::vector<Subject> pasted_error(std::string_view words) {
   return {};
 }
 
+// One of the ways in which an error of CUDA is spelt, in any case; CUDA_EXCEPTION_1 is not the beginning of another.
+bool says(const PtxasMessage& message, const std::string& lowered_words) {
+  constexpr std::string_view between = " | ";
+  const std::string all = lowered(message.says);
+  for (std::string_view rest = all; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(between));
+    rest.remove_prefix(std::min(one.size() + between.size(), rest.size()));
+    const std::size_t at = lowered_words.find(one);
+    const std::size_t end = at == lowered_words.npos ? at : at + one.size();
+    const bool goes_on = end < lowered_words.size() && one.back() >= '0' && one.back() <= '9' &&
+                         lowered_words[end] >= '0' && lowered_words[end] <= '9';
+    if (at != lowered_words.npos && !goes_on) return true;
+  }
+  return false;
+}
+
+// The number in brackets at the end of its Effect, as in "error 715".
+std::string_view number_of(const PtxasMessage& message) {
+  const std::size_t open = message.effect.rfind('(');
+  if (!message.of_cuda || open == message.effect.npos) return "";
+  return std::string_view(message.effect).substr(open + 1, message.effect.size() - open - 2);
+}
+
+// What CUDA says, or its number alone: "715", "error 715". Those that say what failed come last, and are asked first.
+std::vector<Subject> pasted_cuda_error(std::string_view words) {
+  const std::string text = lowered(words);
+  const std::span<const PtxasMessage> errors = cuda_errors();
+  for (std::size_t i = errors.size(); i-- > 0;)
+    if (says(errors[i], text)) return {{errors[i].code, &errors[i]}};
+  const std::string_view number =
+      text.starts_with("error ") ? std::string_view(text).substr(6) : std::string_view(text);
+  for (const PtxasMessage& message : errors)
+    if (number.size() > 1 && number == number_of(message)) return {{message.code, &message}};
+  return {};
+}
+
 // A pasted message: a code says everything, "(C7514) Potential Performance Loss"; an error is known by its words, as its
 // line may have the number of a code; then a number alone or the words of a code.
 std::vector<Subject> pasted(std::string_view words) {
@@ -298,6 +348,7 @@ std::vector<Subject> pasted(std::string_view words) {
   if (words.find("not supported on .target") != words.npos)
     if (std::vector<Subject> page = quoted_instruction(words); !page.empty()) return page;
   if (std::vector<Subject> error = pasted_error(words); !error.empty()) return error;
+  if (std::vector<Subject> error = pasted_cuda_error(words); !error.empty()) return error;
   for (const PtxasMessage& message : ptxas_messages())
     if (has_number(words, std::string_view(message.code).substr(1)) ||
         words.find(message.says) != words.npos)

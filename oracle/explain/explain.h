@@ -63,6 +63,7 @@ struct PtxasMessage {
   std::string fix;
   std::vector<Fault> faults;
   std::string evidence;
+  bool of_cuda = false;  // of the runtime, the driver or cuda-gdb; then `says` has several, with " | " between them
 };
 
 // Ordered by code.
@@ -70,6 +71,9 @@ std::span<const PtxasMessage> ptxas_messages();
 
 // Those without a code, which have a name of ours instead (ptxas_errors.md).
 std::span<const PtxasMessage> ptxas_errors();
+
+// Of kernels that trapped or did not start (cuda_errors.md).
+std::span<const PtxasMessage> cuda_errors();
 
 // The Faults of a field: "Deadlock, DataRace".
 std::vector<Fault> faults_named(std::string_view names, const Fields& fields);

@@ -1,4 +1,5 @@
-// The tables of explain.h, made of the pages faults/*.md, ptxas.md and ptxas_errors.md, and the Fix at a place.
+// The tables of explain.h, made of the pages faults/*.md, ptxas.md, ptxas_errors.md and cuda_errors.md, and the Fix at a
+// place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +68,8 @@ PtxasMessage read_message(const Section& section) {
                     fields.take("Cause").text,
                     fields.take("Fix").text,
                     {},
-                    {}};
+                    {},
+                    false};
   if (const Field* faults = fields.take_if("Faults")) m.faults = faults_named(faults->text, fields);
   m.evidence = fields.take("Source").text;
   fields.end();
@@ -134,6 +136,15 @@ std::span<const PtxasMessage> ptxas_messages() {
 
 std::span<const PtxasMessage> ptxas_errors() {
   static const std::vector<PtxasMessage> errors = read_ptxas_messages(page("ptxas_errors.md"));
+  return errors;
+}
+
+std::span<const PtxasMessage> cuda_errors() {
+  static const std::vector<PtxasMessage> errors = [] {
+    std::vector<PtxasMessage> read = read_ptxas_messages(page("cuda_errors.md"));
+    for (PtxasMessage& message : read) message.of_cuda = true;
+    return read;
+  }();
   return errors;
 }
 

@@ -31,17 +31,30 @@ InstructionPage read_instruction(const Section& section) {
   page.does = fields.take("Does").text;
   page.orders = fields.take("Orders").text;
   page.by = fields.take("By").text;
-  if (const Field* faults = fields.take_if("Faults")) page.faults = faults_named(faults->text, fields);
-  if (const Field* targets = fields.take_if("Targets")) page.targets = targets_named(targets->text, fields);
+  if (const Field* faults = fields.take_if("Faults"))
+    page.faults = faults_named(faults->text, fields);
+  if (const Field* targets = fields.take_if("Targets"))
+    page.targets = targets_named(targets->text, fields);
   page.evidence = fields.take("Evidence").text;
   fields.end();
   return page;
 }
 
+// A function of cuda::ptx has _ for each dot: mbarrier_try_wait_parity.
+std::string dotted(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '.');
+  return text;
+}
+
 // "tcgen05.fence" of "tcgen05.fence::after_thread_sync".
 bool begins(std::string_view opcode, std::string_view name) {
-  return same_word(opcode.substr(0, name.size()), name) &&
-         (opcode.size() == name.size() || opcode[name.size()] == '.' || opcode[name.size()] == ':');
+  const bool is_function = opcode.find('.') == opcode.npos;
+  const std::string_view head = opcode.substr(0, name.size());
+  const bool same = is_function ? same_word(dotted(head), dotted(name)) : same_word(head, name);
+  constexpr std::string_view ends = ".:_";
+  return same && (opcode.size() == name.size() ||
+                  ends.substr(0, is_function ? 3 : 2).find(opcode[name.size()]) != ends.npos);
 }
 
 std::string_view name_of(Fault fault) { return info(fault).name; }

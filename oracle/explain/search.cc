@@ -15,7 +15,7 @@ namespace {
 using Tokens = std::vector<std::string>;
 
 // That say nothing of what a question is about, with any ending.
-constexpr std::array<std::string_view, 93> empty_words = {
+constexpr std::array<std::string_view, 94> empty_words = {
     "the",      "a",         "an",          "is",    "are",    "was",        "be",
     "of",       "to",        "in",          "on",    "at",     "and",        "or",
     "for",      "with",      "by",          "why",   "what",   "how",        "when",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 93> empty_words = {
     "invalid",  "argument",  "every",       "once",  "enough", "many",       "much",
     "about",    "between",   "into",        "than",  "then",   "too",        "also",
     "any",      "same",      "who",         "whose", "where",  "data",       "limit",
-    "before",   "after"};
+    "before",   "after",     "support"};
 
 // Words of which each, with any ending, stands for all in its row.
 constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
@@ -58,7 +58,7 @@ constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 26> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+constexpr std::array<Spoken, 47> spoken = {{{"fence_view_async_shared", "fence proxy async"},
                                             {"tma_store_fence", "fence proxy async"},
                                             {"warpgroup_arrive", "wgmma fence"},
                                             {"warpgroup_fence_operand", "wgmma fence"},
@@ -83,7 +83,28 @@ constexpr std::array<Spoken, 26> spoken = {{{"fence_view_async_shared", "fence p
                                             {"gmem", "global memory"},
                                             {"tmem", "tensor memory"},
                                             {"pixelspercolumn", "im2col box"},
-                                            {"clc", "clusterlaunchcontrol"}}};
+                                            {"clc", "clusterlaunchcontrol"},
+                                            {"pdl", "programmatic dependent launch"},
+                                            {"gb10", "sm_121"},
+                                            {"spark", "sm_121"},
+                                            {"thor", "sm_110"},
+                                            {"utccp", "tcgen05 cp"},
+                                            {"dsmem", "distributed shared memory cluster"},
+                                            {"clusterbarrier", "mbarrier cluster arrive"},
+                                            {"pipelinetmaasync", "deadlock arrivals"},
+                                            {"smemlayoutatom", "layout_k_sw128_atom"},
+                                            {"tile_to_shape", "layout_k_sw128_atom"},
+                                            {"nvmma_shared", "swizzle tile"},
+                                            {"cutensormap", "tensor map"},
+                                            {"syncthreads", "barrier"},
+                                            {"layout_k_inter_atom", "swizzle atom"},
+                                            {"layout_k_sw32_atom", "swizzle atom"},
+                                            {"layout_k_sw64_atom", "swizzle atom"},
+                                            {"layout_k_sw128_atom", "swizzle atom"},
+                                            {"layout_mn_inter_atom", "swizzle atom"},
+                                            {"layout_mn_sw32_atom", "swizzle atom"},
+                                            {"layout_mn_sw64_atom", "swizzle atom"},
+                                            {"layout_mn_sw128_atom", "swizzle atom"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -108,7 +108,7 @@ EquationLines lines_of_registers(const Map& map) {
   for (const std::size_t i : {0u, 3u, 2u})
     if (form.inputs[i].largest_extent > 1)
       lines.emplace_back(form.inputs[i].name,
-                         inverse_expression(form, i, outputs, metadata ? "selector" : ""));
+                         inverse_expression(form, i, outputs, metadata ? "selector" : "thread_id"));
   if (metadata) {
     lines.emplace_back("low bit", fmt::format("{}*{}", map.bits, symbol(map.place[2])));
     const std::string idle = idle_expression(form, 0);

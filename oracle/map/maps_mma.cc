@@ -1,6 +1,6 @@
-// Maps of the warp's mma: A, B, C and D, the registers of a warp.
+// Maps of the warp's mma: A, B, C, D and scale factors, the registers of a warp.
 //
-// All arithmetic is sim/isa/base/mma_fragment.h and quad_pair_fragment.h, the words are oracle/ptx/warp_mma.h.
+// All arithmetic is sim/isa/base/mma_fragment.h, mma_scales.h and quad_pair_fragment.h, the words are oracle/ptx/warp_mma.h.
 // Example: mma.m16n8k16.f32.bf16.bf16 has A[9][3] in thread 5, register 1, part 1.
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/warp_mma.h"
 #include "sim/isa/base/mma_fragment.h"
+#include "sim/isa/base/mma_scales.h"
 #include "sim/isa/base/quad_pair_fragment.h"
 
 namespace tcq::oracle {
@@ -16,18 +17,18 @@ namespace {
 using warp_mma::Element;
 using warp_mma::Slot;
 
-constexpr std::array<std::string_view, 4> matrices = {"A", "B", "C", "D"};
+constexpr std::array<std::string_view, 6> matrices = {"A", "B", "C", "D", "SFA", "SFB"};
+constexpr std::size_t without_scales = 4;
 
-std::string_view mma_matrix_from(const Question& question) {
+bool is_scales(std::string_view matrix) { return matrix.starts_with("SF"); }
+
+std::string_view mma_matrix_from(const Question& question, const WarpMma& mma) {
   const std::string_view word = word_at(question, 1, "a matrix, A, B, C or D, after the mnemonic");
-  for (const std::string_view matrix : matrices)
+  const std::span known =
+      std::span(matrices).first(mma.factors > 0 ? matrices.size() : without_scales);
+  for (const std::string_view matrix : known)
     if (same_word(word, matrix)) return matrix;
-  const bool is_scaled = question.words[0].find(".block_scale") != std::string_view::npos;
-  for (const std::string_view factors : {"SFA", "SFB"})
-    if (is_scaled && same_word(word, factors))
-      throw UnmodelledError(fmt::format(
-          "not modelled: {} of the warp's mma, the lanes that hold its scale factors", factors));
-  throw_unknown("matrix", word, matrices);
+  throw_unknown("matrix", word, known);
 }
 
 // The axes, and both directions of the law.
@@ -142,8 +143,60 @@ Map quad_pair_map(const WarpMma& mma, std::string_view matrix) {
   return map;
 }
 
-Keys mma_keys_from(const Question& question, const WarpMma& mma, Ask ask) {
+// byte_id= and thread_id= are the selectors of the matrix that is asked about.
+constexpr std::array<std::string_view, 2> selector_keys = {"byte_id", "thread_id"};
+
+warp_mma::ScaleSelector selector_from(const WarpMma& mma, bool is_a, const Keys& keys) {
+  const int threads = is_a ? warp_mma::a_scale_threads : warp_mma::b_scale_threads;
+  const int byte_id = static_cast<int>(keys.number_or("byte_id", 0, warp_mma::scale_bytes - 1, 0));
+  if (byte_id % mma.factors != 0)
+    throw UsageError(fmt::format("byte_id={}: {} factors begin at byte {}", byte_id, mma.factors,
+                                 mma.factors == 2 ? "0 or 2" : "0"));
+  return {byte_id, static_cast<int>(
+                       keys.number_or("thread_id", 0, static_cast<std::uint64_t>(threads) - 1, 0))};
+}
+
+Map scales_map(const WarpMma& mma, std::string_view matrix, const Keys& keys) {
+  using namespace warp_mma;
+  const bool is_a = matrix == "SFA";
+  const ScaleSelector at = selector_from(mma, is_a, keys);
+  Map map;
+  map.matrix = matrix;
+  map.title = fmt::format("{} of {}", matrix, short_mnemonic(mma));
+  map.bits = 8;
+  map.element = {
+      {.name = "row", .extent = is_a ? mma.m : n},
+      {.name = "col", .extent = mma.factors, .elements_key = "k", .elements = mma.k / mma.factors}};
+  map.place = {
+      {.name = "thread", .extent = lanes},
+      {.name = "register", .extent = 1, .alias = "reg", .missing = Missing::All},
+      {.name = "part", .extent = mma.factors, .missing = Missing::All, .first = at.byte_id}};
+  map.places = [is_a, at](const Coords& e) {
+    const Slot s = is_a ? a_scale_slot({e[0], e[1]}, at) : b_scale_slot({e[0], e[1]}, at);
+    return std::vector<Coords>{{s.lane, s.reg, s.part - at.byte_id}};
+  };
+  map.element_at = [is_a, at](const Coords& p) {
+    const Slot s = {p[0], p[1], p[2] + at.byte_id};
+    const Element e = is_a ? a_scale_element(s, at) : b_scale_element(s, at);
+    return Coords{e.row, e.col};
+  };
+  map.nothing = fmt::format("holds nothing of {}", matrix);
+  map.notes.push_back(
+      fmt::format("part is the byte of scale-{}-data; byte-id {} and thread-id {} choose it and "
+                  "the lanes: byte_id= "
+                  "and thread_id= say others",
+                  is_a ? 'a' : 'b', at.byte_id, at.thread_id));
+  return map;
+}
+
+Keys mma_keys_from(const Question& question, const WarpMma& mma, std::string_view matrix, Ask ask) {
   const std::span<const std::string_view> words = words_from(question, 2);
+  if (is_scales(matrix)) {
+    if (ask == Ask::Element) return Keys(words, selector_keys, {"row", "col", "k"});
+    if (ask == Ask::Place)
+      return Keys(words, selector_keys, {"thread", "warp", "lane", "register", "reg", "part"});
+    return Keys(words, selector_keys);
+  }
   if (ask == Ask::Element && mma.quad_pairs) return Keys(words, {}, {"product", "row", "col"});
   if (ask == Ask::Element) return Keys(words, {}, {"row", "col"});
   if (ask == Ask::Place)
@@ -155,14 +208,15 @@ Keys mma_keys_from(const Question& question, const WarpMma& mma, Ask ask) {
 }
 
 Asked read_warp_mma(const Question& question, Ask ask) {
-  const std::string_view matrix = mma_matrix_from(question);
   if (ask == Ask::Bytes)
     throw UsageError("mma takes its operands from registers: expected where, what or table");
   if (question.options.inputs)
     throw UsageError("--inputs explains outputs of wgmma and tcgen05.mma: expected one of them");
   const WarpMma mma = parse_warp_mma(question.words[0]);
-  return {mma_keys_from(question, mma, ask),
-          mma.quad_pairs ? quad_pair_map(mma, matrix) : map_of(mma, matrix)};
+  const std::string_view matrix = mma_matrix_from(question, mma);
+  const Keys keys = mma_keys_from(question, mma, matrix, ask);
+  if (is_scales(matrix)) return {keys, scales_map(mma, matrix, keys)};
+  return {keys, mma.quad_pairs ? quad_pair_map(mma, matrix) : map_of(mma, matrix)};
 }
 
 }  // namespace

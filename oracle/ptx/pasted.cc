@@ -9,18 +9,22 @@
 #include <utility>
 
 #include "oracle/answer/answer.h"
+#include "oracle/answer/words.h"
 #include "oracle/ptx/check_tcgen05.h"
+#include "oracle/ptx/cute_atoms.h"
+#include "oracle/ptx/cute_dsl.h"
 #include "oracle/ptx/letters.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_source.h"
 #include "oracle/ptx/ptx_statement.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
+#include "oracle/ptx/triton_layout.h"
 #include "sim/isa/wgmma/ptx_operands.h"
 
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxOperand::Kind;
+using OperandKind = PtxOperand::Kind;
 using wgmma::Operand;
 
 // ---- Where the statement ends -------------------------------------------------------------------
@@ -30,7 +34,7 @@ constexpr std::array<std::string_view, 9> matrices = {"A", "B",   "C",   "D", "E
 
 // A matrix, key=value, or the mnemonic of a fragment (banks); "=f"(d) of inline assembly is neither.
 bool goes_on(std::string_view word) {
-  if (std::find(matrices.begin(), matrices.end(), word) != matrices.end()) return true;
+  if (is_matrix(word)) return true;
   if (word.starts_with("wgmma.") || word.starts_with("mma.")) return word.find(';') == word.npos;
   const std::size_t equals = word.find('=');
   const auto is_key = [](char c) {
@@ -142,7 +146,7 @@ struct Said {
 };
 
 bool is_number(const PtxOperand& operand) {
-  return operand.kind == Kind::Immediate && !operand.negated;
+  return operand.kind == OperandKind::Immediate && !operand.negated;
 }
 
 void read_operand(Instruction& instruction, Operand operand, const PtxOperand& given, Said& said) {
@@ -173,7 +177,7 @@ Said said_by_wgmma(const PtxStatement& statement) {
   wgmma::Form& form = instruction.form;
   const OpcodeReading reading = read_wgmma(form, statement.qualifiers, Spelling::Mnemonic);
   if (!reading.shape || statement.operands.empty()) return said;
-  if (statement.operands.size() > 1 && statement.operands[1].kind == Kind::Vector)
+  if (statement.operands.size() > 1 && statement.operands[1].kind == OperandKind::Vector)
     form.a_place = wgmma::Place::Registers;
   std::vector<Operand> operands;
   for (int i = 0; i < wgmma::operand_count; ++i)
@@ -223,6 +227,8 @@ Said said_by(const PtxStatement& statement) {
   return {};
 }
 
+// ---- Words of the question ----------------------------------------------------------------------
+
 std::string key_before(std::string_view pair) {
   return std::string(pair.substr(0, pair.find('=')));
 }
@@ -232,10 +238,85 @@ bool is_given(const std::vector<std::string>& words, const std::string& key) {
                      [&](const std::string& word) { return word.starts_with(key + "="); });
 }
 
+// Keys that the verb takes and the question does not give itself.
+std::vector<std::string> kept(std::vector<std::string> keys, const std::vector<std::string>& rest,
+                              std::span<const std::string_view> takes) {
+  std::erase_if(keys, [&](const std::string& pair) {
+    const std::string key = key_before(pair);
+    const bool taken = takes.empty() || std::find(takes.begin(), takes.end(), key) != takes.end();
+    return !taken || is_given(rest, key);
+  });
+  return keys;
+}
+
+// The mnemonic, then a matrix, then keys.
+std::vector<std::string> in_order(std::string mnemonic, std::vector<std::string> keys,
+                                  std::vector<std::string> rest) {
+  std::vector<std::string> words = {std::move(mnemonic)};
+  if (!rest.empty() && rest[0].find('=') == std::string::npos) {
+    words.push_back(rest[0]);
+    rest.erase(rest.begin());
+  }
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), rest.begin(), rest.end());
+  return words;
+}
+
+std::string left_open(std::string_view what) {
+  return fmt::format("the text leaves open: {}; the answer takes the default, keys say otherwise",
+                     what);
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
+    if (end > begin) words.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// Compilers and headers put these before PTX's name.
+constexpr std::array<std::string_view, 5> prefixes = {"@llvm.nvvm.", "llvm.nvvm.", "nvvm.",
+                                                      "cuda::ptx::", "ptx::"};
+
+// "tcgen05.ld.16x256b.x4" of "llvm.nvvm.tcgen05.ld.16x256b.x4".
+std::optional<Pasted> read_prefixed(std::span<const std::string_view> words) {
+  for (const std::string_view prefix : prefixes) {
+    if (!words[0].starts_with(prefix) || looks_like_text(words[0].substr(prefix.size()))) continue;
+    Pasted pasted{{words.begin(), words.end()}, ""};
+    pasted.words[0].erase(0, prefix.size());
+    return pasted;
+  }
+  return std::nullopt;
+}
+
+std::optional<Pasted> read_atom(std::span<const std::string_view> words,
+                                std::span<const std::string_view> takes) {
+  const std::string all = joined(words);
+  std::optional<CuteAtom> atom = read_cute_atom(all);
+  if (!atom) atom = read_triton_layout(all);
+  if (!atom) atom = read_dsl_copy(all);
+  if (!atom) return std::nullopt;
+  std::vector<std::string> rest = split(std::string_view(all).substr(atom->size));
+  atom->keys = kept(std::move(atom->keys), rest, takes);
+  const bool open = !atom->open.empty() && !is_given(rest, "m") && !is_given(rest, "type_a");
+  return Pasted{in_order(std::move(atom->mnemonic), std::move(atom->keys), std::move(rest)),
+                open ? left_open(atom->open) : ""};
+}
+
 }  // namespace
+
+bool is_matrix(std::string_view word) {
+  return std::find(matrices.begin(), matrices.end(), word) != matrices.end();
+}
 
 std::optional<Pasted> read_pasted(std::span<const std::string_view> words,
                                   std::span<const std::string_view> takes) {
+  if (words.empty()) return std::nullopt;
+  if (auto atom = read_atom(words, takes)) return atom;
+  if (auto prefixed = read_prefixed(words)) return prefixed;
   if (!looks_pasted(words)) return std::nullopt;
   Parts parts = parts_of(words);
   PtxSource source;
@@ -248,29 +329,12 @@ std::optional<Pasted> read_pasted(std::span<const std::string_view> words,
   const std::vector<PtxPiece> pieces = source.take();
   const PtxStatement statement = chosen(pieces, parts.statement);
   const Said said = said_by(statement);
-  Pasted pasted{{opcode_text(statement)}, ""};
-  std::vector<std::string> keys;
-  for (std::string_view rest = said.keys; !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view pair = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(pair.size());
-    const bool taken =
-        takes.empty() || std::find(takes.begin(), takes.end(), key_before(pair)) != takes.end();
-    if (taken && !is_given(parts.rest, key_before(pair))) keys.emplace_back(pair);
-  }
   const bool result = !parts.rest.empty() && (parts.rest[0] == "C" || parts.rest[0] == "D");
   const bool matters = statement.opcode != "wgmma" || !result;  // immediates do not move D
-  // The matrix comes before the keys.
-  if (!parts.rest.empty() && parts.rest[0].find('=') == std::string::npos) {
-    pasted.words.push_back(parts.rest[0]);
-    parts.rest.erase(parts.rest.begin());
-  }
-  pasted.words.insert(pasted.words.end(), keys.begin(), keys.end());
-  pasted.words.insert(pasted.words.end(), parts.rest.begin(), parts.rest.end());
+  std::vector<std::string> keys = kept(split(said.keys), parts.rest, takes);
+  Pasted pasted{in_order(opcode_text(statement), std::move(keys), std::move(parts.rest)), ""};
   if (!said.open.empty() && matters)
-    pasted.note =
-        fmt::format("the text leaves open: {}; the answer takes the default, keys say otherwise",
-                    fmt::join(said.open, ", "));
+    pasted.note = left_open(fmt::format("{}", fmt::join(said.open, ", ")));
   return pasted;
 }
 

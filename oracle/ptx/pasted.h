@@ -1,4 +1,5 @@
-// A statement pasted in place of a mnemonic: PTX or inline assembly, as it stands in a kernel.
+// A statement pasted in place of a mnemonic: PTX or inline assembly, as it stands in a kernel, or the name of an atom of
+// CuTe.
 //
 // Decides where the statement ends and the question goes on, which of several statements is asked about, and
 // what its operands say as keys: A in registers, transposes, negation, the selector, an immediate instruction
@@ -24,5 +25,8 @@ struct Pasted {
 // without any all are taken. Throws UsageError if there is no instruction, or if there are several.
 std::optional<Pasted> read_pasted(std::span<const std::string_view> words,
                                   std::span<const std::string_view> takes = {});
+
+// "A", "D", "SFA", ...: the word behind a mnemonic.
+bool is_matrix(std::string_view word);
 
 }  // namespace tcq::oracle

@@ -51,8 +51,10 @@ Tcgen05Form parse_opcode(std::string_view word) {
   for (const Verdict& verdict : {reading.problem, reading.order}) {
     if (is_legal(verdict)) continue;
     if (is_misspelt(verdict))
-      throw UsageError(fmt::format("unknown mnemonic {}: {}; {}", quoted(word),
-                                   sentence_of(verdict), hint(word)));
+      throw UsageError(fmt::format(
+          "unknown mnemonic {}: {}{}; {}", quoted(word), sentence_of(verdict),
+          verdict.fault == Fault::QualifierUnknown ? "; known are those of PTX ISA 9.2" : "",
+          hint(word)));
     throw FaultError(verdict.fault, fmt::format("; {}: {}", quoted(word), hint(word)));
   }
   return *reading.form;

@@ -62,10 +62,24 @@ constexpr std::array<Shape, 17> shapes = {{{16, 8, 16},
                                            {16, 128, 1},
                                            {16, 256, 1}}};
 
-// What says nothing about the fragments.
-constexpr std::array<std::string_view, 12> passed = {"mma",  "sync",         "aligned",  "row",
-                                                     "col",  "satfinite",    "xor",      "and",
-                                                     "popc", "kind::f8f6f4", "spformat", ""};
+// What says nothing about the fragments, or is read elsewhere.
+constexpr std::array<std::string_view, 18> passed = {
+    "mma",         "sync",  "aligned", "row",           "col",           "satfinite",
+    "xor",         "and",   "popc",    "kind::f8f6f4",  "spformat",      "",
+    "block_scale", "ue8m0", "ue4m3",   "scale_vec::1x", "scale_vec::2x", "scale_vec::4x"};
+
+// With .block_scale: what may be left out is in brackets in the manual.
+struct Scaled {
+  std::string_view kind, vector, scale_type;
+  int factors, k;
+  bool is_default;  // the words that are left out are these
+};
+constexpr std::array<Scaled, 5> scaled_forms = {
+    {{"mxf8f6f4", "scale_vec::1x", "ue8m0", 1, 32, true},
+     {"mxf4", "scale_vec::2x", "ue8m0", 2, 64, true},
+     {"mxf4nvf4", "scale_vec::2x", "ue8m0", 2, 64, false},
+     {"mxf4nvf4", "scale_vec::4x", "ue4m3", 4, 64, true},
+     {"mxf4nvf4", "scale_vec::4x", "ue8m0", 4, 64, false}}};
 
 bool is_among(std::string_view word, const auto& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -103,11 +117,8 @@ bool types_fit(const WarpMma& mma) {
 
 void refuse_others(std::string_view mnemonic, const std::vector<std::string_view>& words) {
   for (const std::string_view word : words)
-    if (word.starts_with("sp") || word.starts_with("block_scale") ||
-        word.starts_with("scale_vec") || word == "kind::mxf8f6f4" || word == "kind::mxf4" ||
-        word == "kind::mxf4nvf4")
-      throw UnmodelledError(fmt::format(
-          "{} is not modelled: only dense mma without scale factors is", quoted(mnemonic)));
+    if (word.starts_with("sp"))
+      throw UnmodelledError(fmt::format("{} is not modelled: only dense mma is", quoted(mnemonic)));
 }
 
 // The first of them is A's.
@@ -135,6 +146,57 @@ int number_behind(std::string_view word, char letter) {
   return value;
 }
 
+std::string_view word_behind(const std::vector<std::string_view>& words, std::string_view begin) {
+  for (const std::string_view word : words)
+    if (word.starts_with(begin)) return word;
+  return "";
+}
+
+// The form that has the words which are there; nullptr if none has.
+const Scaled* scaled_form(const std::vector<std::string_view>& words) {
+  const std::string_view kind = word_behind(words, "kind::mx");
+  const std::string_view vector = word_behind(words, "scale_vec::");
+  const std::string_view type = word_behind(words, "ue");
+  const Scaled* found = nullptr;
+  for (const Scaled& form : scaled_forms) {
+    const bool fits = kind.substr(std::min<std::size_t>(kind.size(), 6)) == form.kind &&
+                      (vector.empty() || vector == form.vector) &&
+                      (type.empty() || type == form.scale_type);
+    if (fits && (found == nullptr || form.is_default)) found = &form;
+  }
+  return found;
+}
+
+// Four bits to an element of mxf4 and mxf4nvf4, which have e2m1 only; D and C are f32.
+void read_scales(WarpMma& mma, std::string_view mnemonic,
+                 const std::vector<std::string_view>& words) {
+  const bool scaled = is_among("block_scale", words);
+  const auto lacks = [&](std::string_view begin) { return word_behind(words, begin).empty(); };
+  if (!scaled && lacks("kind::mx") && lacks("scale_vec::") && lacks("ue")) return;
+  const Scaled* form = scaled ? scaled_form(words) : nullptr;
+  if (form == nullptr)
+    throw_bad(mnemonic,
+              "scale factors are kind::mxf8f6f4.block_scale.scale_vec::1X and ue8m0, "
+              "kind::mxf4 with 2X and ue8m0, kind::mxf4nvf4 with 2X and ue8m0 or 4X and ue4m3");
+  mma.kind = form->kind, mma.factors = form->factors, mma.scale_type = form->scale_type;
+  const bool four_bits = form->k == 64;
+  if (mma.m != 16 || mma.k != form->k)
+    throw_bad(mnemonic, fmt::format("kind::{} has shape m16n8k{}", form->kind, form->k));
+  const bool types = four_bits ? mma.a == "e2m1" && mma.b == "e2m1" : is_small_float(mma.a);
+  if (!types || mma.d != "f32" || mma.c != "f32")
+    throw_bad(mnemonic, "these types do not go together");
+  if (four_bits) mma.a_bits = mma.b_bits = 4;
+}
+
+bool is_narrow(std::string_view type) { return type == "e3m2" || type == "e2m3" || type == "e2m1"; }
+
+// ".kind::mxf4.block_scale.scale_vec::2X", ".kind::f8f6f4" where ptxas wants it.
+std::string kind_words(const WarpMma& mma) {
+  if (!mma.kind.empty())
+    return fmt::format(".kind::{}.block_scale.scale_vec::{}X", mma.kind, mma.factors);
+  return is_narrow(mma.a) || is_narrow(mma.b) ? ".kind::f8f6f4" : "";
+}
+
 }  // namespace
 
 bool is_warp_mma(std::string_view mnemonic) {
@@ -156,7 +218,7 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
         throw_bad(mnemonic, fmt::format("{} is no shape", quoted(word)));
     } else if (bits_of(word) != 0) {
       of_types.emplace_back(word);
-    } else if (!is_among(word, passed)) {
+    } else if (!is_among(word, passed) && !word.starts_with("kind::mx")) {
       throw_bad(mnemonic, fmt::format("{} is no word of it", quoted(word)));
     }
   }
@@ -173,6 +235,7 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
     read_majors(mma, words);
     return mma;
   }
+  read_scales(mma, mnemonic, words);
   if (!has_shape(mma)) throw_bad(mnemonic, fmt::format("{} has no such shape", mma.a));
   return mma;
 }
@@ -182,8 +245,15 @@ std::string short_mnemonic(const WarpMma& mma) {
                        : mma.a_col     ? mma.b_row ? ".col.row" : ".col.col"
                        : mma.b_row     ? ".row.row"
                                        : ".row.col";
-  return fmt::format("mma.m{}n8k{}{}.{}.{}.{}.{}", mma.m, mma.k, majors, mma.d, mma.a, mma.b,
-                     mma.c);
+  return fmt::format("mma.m{}n8k{}{}{}.{}.{}.{}.{}{}{}", mma.m, mma.k, majors,
+                     mma.kind.empty() ? "" : kind_words(mma), mma.d, mma.a, mma.b, mma.c,
+                     mma.kind.empty() ? "" : ".", mma.scale_type);
+}
+
+std::string full_mnemonic(const WarpMma& mma) {
+  return fmt::format("mma.sync.aligned.m{}n8k{}.row.col{}.{}.{}.{}.{}{}{}", mma.m, mma.k,
+                     kind_words(mma), mma.d, mma.a, mma.b, mma.c, mma.kind.empty() ? "" : ".",
+                     mma.scale_type);
 }
 
 }  // namespace tcq::oracle

@@ -16,15 +16,21 @@ struct WarpMma {
   int d_bits, a_bits, b_bits, c_bits;
   bool quad_pairs = false;  // four products; then A and B may have either major-ness
   bool a_col = false, b_row = false;
+  std::string kind = {};        // mxf8f6f4, mxf4, mxf4nvf4 with scale factors; else empty
+  int factors = 0;              // of a row of A, and of a column of B
+  std::string scale_type = {};  // ue8m0, ue4m3
 };
 
 // True for words that begin with "mma.".
 bool is_warp_mma(std::string_view mnemonic);
 
-// Throws UsageError for what is no such mnemonic, UnmodelledError for sparse forms and scale factors.
+// Throws UsageError for what is no such mnemonic, UnmodelledError for sparse forms.
 WarpMma parse_warp_mma(std::string_view mnemonic);
 
 // "mma.m16n8k16.f32.bf16.bf16.f32"
 std::string short_mnemonic(const WarpMma& mma);
+
+// "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32"; not of quad pairs.
+std::string full_mnemonic(const WarpMma& mma);
 
 }  // namespace tcq::oracle

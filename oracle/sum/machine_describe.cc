@@ -65,7 +65,9 @@ std::string forms_text(const InstructionPage& page) {
 
 bool is_machine_instruction(std::string_view mnemonic) {
   const InstructionPage* page = page_of(mnemonic);
-  return page != nullptr && (same_word(mnemonic, page->name) || !has_forms(*page));
+  const bool is_name = same_word(mnemonic, page == nullptr ? "" : page->name) ||
+                       mnemonic.find('.') == mnemonic.npos;  // or a function's, mbarrier_init
+  return page != nullptr && (is_name || !has_forms(*page));
 }
 
 Answer describe_machine_instruction(const Question& question) {

@@ -29,9 +29,22 @@ std::string matrix_text(const Map& map) {
       map.bits, registers, registers == 1 ? "" : "s", map.place[0].extent, parts);
 }
 
-std::string full_opcode(const WarpMma& mma) {
-  return fmt::format("mma.sync.aligned.m{}n8k{}.row.col.{}.{}.{}.{}", mma.m, mma.k, mma.d, mma.a,
-                     mma.b, mma.c);
+constexpr std::string_view scale_operands =
+    ", scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b}";
+
+void add_scales(Facts& facts, const WarpMma& mma) {
+  if (mma.factors == 0) return;
+  facts.push_back(
+      {"SFA", fmt::format("16 x {} factors of type {}, each for {} elements along K: lane "
+                          "4*(row%8) + row/8 + 2*thread-id-a, byte factor + byte-id-a",
+                          mma.factors, mma.scale_type, mma.k / mma.factors)});
+  facts.push_back(
+      {"SFB", fmt::format("8 x {} factors: lane 4*n + thread-id-b, byte factor + byte-id-b",
+                          mma.factors)});
+  facts.push_back(
+      {"selectors", mma.factors == 1   ? "byte-id 0 to 3; thread-id-a 0 or 1, thread-id-b 0 to 3"
+                    : mma.factors == 2 ? "byte-id 0 or 2; thread-id-a 0 or 1, thread-id-b 0 to 3"
+                                       : "byte-id 0; thread-id-a 0 or 1, thread-id-b 0 to 3"});
 }
 
 Facts facts_of_mma(const Question& question) {
@@ -43,12 +56,20 @@ Facts facts_of_mma(const Question& question) {
                     "know its fragments",
                     quoted(question.words[0])));
   Facts facts = {{"instruction", short_mnemonic(mma)},
-                 {"PTX", full_opcode(mma) + " D, A, B, C"},
+                 {"PTX", fmt::format("{} D, A, B, C{}", full_mnemonic(mma),
+                                     mma.factors > 0 ? scale_operands : "")},
                  {"product", fmt::format("D[{}][8] = A[{}][{}] * B[{}][8] + C[{}][8]", mma.m, mma.m,
                                          mma.k, mma.k, mma.m)}};
   for (const std::string_view matrix : {"A", "B", "C", "D"})
     facts.push_back({std::string(matrix), matrix_text(map_of(question, matrix))});
+  add_scales(facts, mma);
   facts.push_back({"executed by", "one warp; all operands in registers"});
+  if (mma.factors > 0) {
+    facts.push_back({"legal on", "sm_120a, sm_120f, sm_121a"});
+    facts.push_back({"evidence, fragments",
+                     "Documented PTX ISA 9.2, 9.7.14.3 and 9.7.14.5; the words: ptxas 13.0.88"});
+    return facts;
+  }
   facts.push_back({"evidence, fragments",
                    "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: Measured "
                    "tests/vectors/warp_mma.tcqv"});

@@ -275,6 +275,29 @@ TEST(Errata, Fp8SumsKeep13FractionBits) {
   EXPECT_EQ(dot({Type::f32, Type::f16, Type::f16}, half, half, 2, 0), 0x3f800000u + 8u);
 }
 
+// Whatever the lower 13 bits are, the product with one is the operand without them.
+TEST(Errata, Tf32OperandsAreCutNotRounded) {
+  const std::uint32_t one[] = {0x3f800000u};
+  for (const std::uint32_t kept : {0x3f800000u, 0xbf802000u, 0x42fe6000u})
+    for (const std::uint32_t low : {0u, 1u, 0xfffu, 0x1000u, 0x1fffu}) {
+      const std::uint32_t a[] = {kept | low};
+      EXPECT_EQ(dot({Type::f32, Type::tf32, Type::tf32}, a, one, 1, 0), kept);
+    }
+}
+
+TEST(Errata, TheSmallestNIsEight) {
+  const auto n_exists = [](int n) { return legal({Type::f32, Type::bf16, Type::bf16, n}); };
+  EXPECT_TRUE(n_exists(8));
+  EXPECT_TRUE(n_exists(24));
+  EXPECT_FALSE(n_exists(4));
+  const std::string f16 = "describe tcgen05.mma.cta_group::1.kind::f16 ";
+  EXPECT_EQ(ask(f16 + "m=64 n=8").status, Status::Yes);
+  EXPECT_EQ(ask(f16 + "m=128 n=8").status, Status::Yes);
+  const std::string pair = "describe tcgen05.mma.cta_group::2.kind::f16 ";
+  EXPECT_EQ(ask(pair + "m=256 n=8").status, Status::No);
+  EXPECT_EQ(ask(pair + "m=256 n=16").status, Status::Yes);
+}
+
 // The largest magnitude of 32 products, counted in the smallest product, and a sign.
 int bits_of_an_exact_sum(double largest, double smallest) {
   const double units = 32 * (largest / smallest) * (largest / smallest);

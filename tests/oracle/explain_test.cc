@@ -380,6 +380,11 @@ TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
       {"Argument 0 of instruction 'tcgen05.ld': Argument vector size mismatch",
        "VectorSizeMismatch"},
       {"error : Illegal blayout '.row' for instruction 'mma'", "LayoutIllegal"},
+      {"Feature '.block_scale' not supported on .target 'sm_120'", "FeatureLacking"},
+      {"Argument 6: value '3' out of range, expected to be in range [0..0]", "ValueOutOfRange"},
+      {"Advisory: Modifier '.sp::ordered_metadata' should be used on instruction 'mma' instead of "
+       "modifier '.sp' as it is slow",
+       "OrderedMetadata"},
       {"error : Feature 'stmatrix' requires .target sm_90 or higher", "TargetTooOld"},
       {"Argument 1 of 'tcgen05.alloc' instruction: value must be power of 2", "PowerOfTwo"},
       {"unexpected value '242', expected to be multiple of 8", "SetmaxnregStep"},
@@ -550,7 +555,8 @@ TEST(Explain, OtherWordsGetTheNearestSpellingOrTheNamesThatBeginSo) {
 TEST(Explain, WithoutAWordListsEveryNameWithKindAndSentence) {
   const std::vector<std::string> lines = split(text_of("explain"), '\n');
   EXPECT_EQ(lines.size(), all_explanations().size() + explanation_groups().size() +
-                              ptxas_messages().size() + ptxas_errors().size() + 1);
+                              ptxas_messages().size() + ptxas_errors().size() +
+                              cuda_errors().size() + 2);
   EXPECT_EQ(lines[0], "Instruction forms of wgmma");
   for (const Explanation& e : all_explanations()) {
     const FaultInfo about = info(e.fault);
@@ -580,7 +586,8 @@ TEST(Explain, JsonHasTheSameFieldsForOneAndForAll) {
   EXPECT_TRUE(all.starts_with("[{") && all.ends_with("}]"));
   EXPECT_TRUE(contains(all, one));
   const int faults = fault_count - 1;
-  const int messages = static_cast<int>(ptxas_messages().size() + ptxas_errors().size());
+  const int messages =
+      static_cast<int>(ptxas_messages().size() + ptxas_errors().size() + cuda_errors().size());
   for (const char* field : {"name", "kind", "group", "what", "cause", "fix", "source"})
     EXPECT_EQ(occurrences(all, std::string("\"") + field + "\":"), faults + messages) << field;
   for (const char* field : {"language", "wrong", "right", "ptxas", "seen"})

@@ -17,7 +17,7 @@ namespace {
 
 std::string kernel_around(const std::string& statement) {
   return ".version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n"
-      ".reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n" +
+      ".reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;\n" +
       statement + "\n}\n";
 }
 

@@ -247,6 +247,18 @@ TEST(Ptxas, SaysTheWordsByWhichExplainKnowsItsErrors) {
        {{Target::sm_90,
          "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
          "[%r1], [%r2];"}}},
+      {"FeatureLacking",
+       {{Target::sm_90a,
+         "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32."
+         "ue8m0" +
+             d4 + "{%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, %r6, {0,0}, %r7, {0,0};"}}},
+      {"ValueOutOfRange",
+       {{Target::sm_90a,
+         "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, "
+         "{%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, %r4, 3;"}}},
+      {"OrderedMetadata",
+       {{Target::sm_90a, "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" + d4 +
+                             "{%r0,%r1}, {%r4,%r5}, {%f0,%f1,%f2,%f3}, %r4, 0;"}}},
       {"MulticastAdvised",
        {{Target::sm_90,
          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "

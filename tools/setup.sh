@@ -110,7 +110,9 @@ build() {
       options+=(-U CMAKE_CUDA_COMPILER)
     fi
   fi
-  quiet cmake --preset "$1" ${options[@]+"${options[@]}"}
+  # Each time, as CMake remembers: without the variable everything is built.
+  quiet cmake --preset "$1" "-DTCQ_DRAW=${TCQ_DRAW:-}" ${options[@]+"${options[@]}"}
+  sed -n 's/^-- Drawn by/   drawn by TCQ_DRAW =/p' "$log"
   title "build ($1, $jobs jobs)"
   local begin=$SECONDS
   quiet cmake --build --preset "$1" --parallel "$jobs" ${3:+--target "$3"}

@@ -107,6 +107,7 @@ std::string without_packages() {
 
 // What the CPU decides is built and what is installed is used; with CUDA the kernels are configured, too.
 TEST_F(Install, TheGemmNeedsNoneOfTheOraclesPackages) {
+  if (sanitized) GTEST_SKIP() << "is another build, of whose code sanitizers see nothing";
   const std::string at = folder_->file("without");
   const std::string off = "cmake -S '" + sources() + "' -DTCQ_ORACLE=OFF" + without_packages();
   const Finished built =

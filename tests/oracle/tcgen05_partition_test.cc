@@ -137,6 +137,7 @@ void expect_accumulators_are_cells(const std::string& text, tcgen05::Datapath da
                                    Type d) {
   const cute::Layout c = layout_of(text, "tCtC");
   const int per_cell = 32 / bits(d);
+  const int columns = std::stoi(fact(text, "accumulator columns"));
   std::set<int> seen;
   for (int i = 0; i < c.size(1); ++i)
     for (int j = 0; j < c.size(2); ++j) {
@@ -148,7 +149,7 @@ void expect_accumulators_are_cells(const std::string& text, tcgen05::Datapath da
           const int address = 65536 * cell.tmem_lane + cell.tmem_column + origin % 65536;
           ASSERT_EQ(c({row + rows(datapath) * col, i, j}), address * per_cell) << text;
           ASSERT_TRUE(seen.insert(address).second) << text;
-          ASSERT_LT(address % 65536, std::stoi(fact(text, "accumulator columns")));
+          ASSERT_LT(address % 65536, columns);
         }
     }
 }

@@ -91,6 +91,10 @@ class Story {
       case Fault::MbarrierTxCount: return fmt::format("; tx-count was {}", f_.number);
       case Fault::WarpgroupDivergent:
         return f_.number > 0 ? fmt::format("; warp {} does not", f_.number) : "";
+      case Fault::SharedUninitialized:
+        return f_.hint.statement >= 0
+                   ? fmt::format("; {} depends on what it found", place_text(p_, f_.hint))
+                   : "";
       default: return "";
     }
   }

@@ -272,6 +272,8 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
 }  // namespace
 
 bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
+  const Access& a = s.c.log[access];
+  if (!is_write(a.kind) && (is_async(a.kind) || a.is_strong)) use_undefined(s.c, cta, bytes);
   return record_in(s.c.cta(cta).provenance, s, access, cta, bytes);
 }
 
@@ -281,7 +283,7 @@ bool record_global(Step& s, AccessId access, ByteRange bytes) {
 }
 
 std::size_t record_ordered(Step& s, AccessId access, std::span<const std::uint32_t> chunks) {
-  if (s.warp.assumed.known.size() != 0) return 0;
+  if (s.warp.assumed.known.size() != 0 || !s.c.undefined_bytes.empty()) return 0;
   return s.cta().provenance.record_ordered(chunks, access, s.knowledge(), s.c.log, s.c.streams);
 }
 

@@ -80,7 +80,8 @@ void Cluster::report_deadlock() {
 
 void Cluster::report_unwritten_reads() {
   if (!state_.tcgen05.uninitialized.empty()) state_.fail(state_.tcgen05.uninitialized.front());
-  if (!state_.unwritten_reads.empty()) state_.fail(state_.unwritten_reads.front().finding);
+  for (const UnwrittenRead& read : state_.unwritten_reads)
+    if (!read.is_followed || read.is_used) return state_.fail(read.finding);
 }
 
 }  // namespace tcq::machine

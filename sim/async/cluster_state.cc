@@ -59,7 +59,8 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
     segment_base.push_back(statements.size());
     for (const Statement& statement : s.statements) statements.push_back(&statement);
   }
-  const auto shared_bytes = static_cast<std::uint32_t>(program.shared_end() - shared_base_sm90);
+  const auto shared_bytes =
+      static_cast<std::uint32_t>(program.shared_end() - program.shared_base());
   const int per_cta = program.warps_per_cta();
   if (program.feeder() != nullptr) feed = OwnFeed(program.feeder()->start(program));
   const auto used_registers = static_cast<std::size_t>(
@@ -68,8 +69,8 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
   tcgen05.pools.resize(static_cast<std::size_t>(launch.cluster));
   tcgen05.pairs.resize(static_cast<std::size_t>((launch.cluster + 1) / 2));
   for (int cta = 0; cta < launch.cluster; ++cta) {
-    ctas.push_back({SharedMemory(shared_base_sm90, shared_bytes),
-                    Provenance(shared_base_sm90, shared_bytes),
+    ctas.push_back({SharedMemory(program.shared_base(), shared_bytes),
+                    Provenance(program.shared_base(), shared_bytes),
                     {},
                     per_cta,
                     0,
@@ -206,6 +207,8 @@ void ClusterState::compact_log() {
   global_provenance.for_each_page([&](Provenance& page) { compaction.renumber(page); });
   for (MbarrierSlot& slot : slots) slot.init = compaction.renumber(slot.init);
   for (UnwrittenRead& read : unwritten_reads) read.access = compaction.renumber(read.access);
+  for (UndefinedBytes& u : undefined_bytes) u.store = compaction.renumber(u.store);
+  std::erase_if(undefined_bytes, [](const UndefinedBytes& u) { return u.store == 0; });
   for (Copy& copy : copies) {
     copy.write = compaction.renumber(copy.write);
     copy.read = compaction.renumber(copy.read);

@@ -27,6 +27,7 @@
 #include "sim/async/tcgen05_state.h"
 #include "sim/async/tensor_maps.h"
 #include "sim/async/touch.h"
+#include "sim/async/undefined_bytes.h"
 #include "sim/async/wgmma_order.h"
 #include "sim/isa/copy/mbarrier.h"
 #include "sim/machine/accumulators.h"
@@ -213,8 +214,9 @@ struct Warp {
 struct UnwrittenRead {
   AccessId access = 0;
   Finding finding;
-  Place stale_wait;     // of its warp at that time
-  bool waited = false;  // its warp had passed a wait
+  Place stale_wait;                           // of its warp at that time
+  bool waited = false;                        // its warp had passed a wait
+  bool is_followed = false, is_used = false;  // undefined_bytes.h
 };
 
 // A use of a CTA's shared memory that one of its warps must know before the CTA ends.
@@ -339,6 +341,7 @@ struct ClusterState {
   Severities failing;  // what ends an execution beside the undefined
   std::vector<Finding> suspicions;
   std::vector<UnwrittenRead> unwritten_reads;
+  std::vector<UndefinedBytes> undefined_bytes;  // in the order of the stores
   Tcgen05State tcgen05;
 };
 

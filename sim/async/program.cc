@@ -19,6 +19,12 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 // --- building --------------------------------------------------------------------------------------
 
+std::uint32_t Program::shared_base() const {
+  const bool is_below = std::ranges::any_of(
+      allocations_, [](const Allocation& a) { return a.address < shared_base_sm90; });
+  return is_below ? 0 : shared_base_sm90;
+}
+
 std::uint64_t Program::shared_end() const {
   std::uint64_t end = shared_base_sm90;
   for (const Allocation& a : allocations_) end = std::max(end, a.address + a.bytes);
@@ -126,7 +132,8 @@ ProgramFault check_allocations(const Program& program) {
             [](const Allocation& x, const Allocation& y) { return x.address < y.address; });
   constexpr std::uint64_t end = shared_base_sm90 + max_cta_shared_bytes;
   for (const Allocation& a : sorted) {
-    if (a.address < shared_base_sm90) return malformed(a.name + " begins in reserved memory");
+    if (a.address < shared_base_sm90 && a.address + a.bytes > lent_shared_bytes)
+      return malformed(a.name + " begins in reserved memory");
     if (a.bytes > max_cta_shared_bytes || a.address > end - a.bytes)
       return too_large(a.name + " ends behind the shared memory of a CTA");
   }

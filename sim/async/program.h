@@ -84,7 +84,8 @@ class Program {
   const std::vector<tma::TensorMap>& maps() const { return maps_; }  // as they are at launch
   const std::string& map_name(int map) const;  // of those beyond, too: the kernel's own
   const std::vector<std::uint8_t>& initial_global() const { return global_; }
-  std::uint64_t shared_end() const;  // behind the last allocation
+  std::uint32_t shared_base() const;  // 0 where one lies in what the system keeps
+  std::uint64_t shared_end() const;   // behind the last allocation
 
   // Statements are numbered through all segments.
   std::size_t statement_count() const;

@@ -5,6 +5,8 @@
 
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
+#include "sim/isa/base/shared_limits.h"
+#include "sim/run/undefined.h"
 
 namespace tcq::run {
 
@@ -75,9 +77,17 @@ std::uint64_t special(const WarpPlace& at, ptx::Special what, int element, int l
     case TotalSmemSize:
     case AggrSmemSize: return at.shared_bytes;
     case DynamicSmemSize: return at.launch.dynamic_shared;
-    case ReservedSmemEnd: return 1024;
+    case ReservedSmemEnd: return lent_shared_bytes;
+    case ReservedSmemCap: return reserved_shared_bytes;
     default: return 0;
   }
+}
+
+// Of a CTA, without what the system keeps, in units of 128 bytes: sim/NOTES.md
+std::uint32_t shared_bytes_of(const Kernel& kernel, const Launch& launch) {
+  constexpr std::uint32_t unit = 128;
+  const std::uint32_t bytes = kernel.shared_end - kernel.shared_begin + launch.dynamic_shared;
+  return (bytes + unit - 1) / unit * unit;
 }
 
 void set_constant(machine::Warp& warp, const Constant& constant, int lane, std::uint64_t bits) {
@@ -103,7 +113,7 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
                      feeder.first_cta(),
                      warp.cta,
                      warp.index,
-                     c.cta(warp.cta).shared.size(),
+                     shared_bytes_of(kernel, launch),
                      global_window + kernel.grid_workspace};
   if (kernel.grid_barrier != ptx::none && !launch.whole_grid)
     return c.fail(
@@ -180,14 +190,22 @@ void end_lanes(Executor& x, std::uint32_t lanes, std::vector<Group*>& ready) {
       ready.push_back(&add_group(x.state, join.lanes, join.at, join.parent));
     at = join.parent;
   }
-  for (const auto& group : x.state.groups) {
-    if (!group->converges) continue;
-    Executor other{x.feeder, x.c, x.warp, x.state, *group};
-    return converge(other, ready);
+  for (std::size_t i = 0; i < x.state.groups.size(); ++i) {
+    Group& group = *x.state.groups[i];
+    if (!group.converges) continue;
+    Executor other{x.feeder, x.c, x.warp, x.state, group};
+    converge(other, ready);
   }
 }
 
 // --- branches --------------------------------------------------------------------------------------
+
+// Who has come there does not wait: lanes that ended early are not counted at a barrier.
+bool is_end(const Executor& x, ptx::Index at) {
+  if (at == ptx::none) return false;
+  const Op& op = x.kernel().ops[at];
+  return op.action == Action::Exit && op.guard == no_slot;
+}
 
 // Lanes go to `target`, the others stay; both meet at the op's join.
 void branch(Executor& x, std::uint32_t taken, ptx::Index target, std::vector<Group*>& ready) {
@@ -201,7 +219,7 @@ void branch(Executor& x, std::uint32_t taken, ptx::Index target, std::vector<Gro
     g.pc = target;
     return;
   }
-  const ptx::Index meet = x.op().join;
+  const ptx::Index meet = is_end(x, x.op().join) ? ptx::none : x.op().join;
   const bool is_known = g.join >= 0 && x.state.joins[static_cast<std::size_t>(g.join)].at == meet;
   if (meet != ptx::none && !is_known) {
     x.state.joins.push_back({meet, g.lanes, 0, g.join});
@@ -287,22 +305,50 @@ void meet(const Executor& x, IsLike is_like) {
     machine::lanes_meet(x.c, x.warp, lanes & mask, orders);
 }
 
+// Do the lanes of the other group wait for those of this one? At the same shfl.sync and its like, the same barrier of the
+// CTA; at any bar.warp.sync; at any barrier.sync that is not .aligned.
+bool waits_alike(const Executor& x, const Group& g) {
+  if (!g.converges) return false;
+  if (g.pc == x.group.pc) return true;
+  const Op& op = x.op();
+  const Op& other = x.kernel().ops[g.pc];
+  if (op.evaluate != nullptr || other.evaluate != nullptr || op.gathers != other.gathers)
+    return false;
+  if (!op.gathers) return true;
+  const ptx::Form& form = x.kernel().program->form_of(x.kernel().instruction(g.pc));
+  return form.opcode == ptx::Opcode::BarSync && x.form().opcode == ptx::Opcode::BarSync &&
+         !form.has(ptx::Flag::Aligned) && !x.form().has(ptx::Flag::Aligned);
+}
+
+// One group executes the barrier for all lanes that are there.
+void arrive_together(Executor& x, std::uint32_t present) {
+  for (const auto& group : x.state.groups) {
+    if (group.get() == &x.group || !waits_alike(x, *group)) continue;
+    group->converges = false;
+    x.group.party.push_back(group.get());
+  }
+  x.group.converges = false;
+  x.group.active = present;
+  x.group.result = Result::None;
+  x.group.passed = 0;
+  if (!make_statements(x)) x.fail(Fault::UnmodelledInstruction, std::countr_zero(present));
+}
+
 void converge(Executor& x, std::vector<Group*>& ready) {
   const std::uint32_t alive = living(x.state);
   const Op& op = x.op();
   std::uint32_t present = 0;
   std::uint32_t wanted = 0;
-  const auto is_like = [&](const Group& g) {
-    return g.converges &&
-           (op.evaluate == nullptr ? x.kernel().ops[g.pc].evaluate == nullptr : g.pc == x.group.pc);
-  };
+  const auto is_like = [&](const Group& g) { return waits_alike(x, g); };
   for (const auto& group : x.state.groups) {
     if (!is_like(*group)) continue;
     present |= group->active;
     wanted |= group->converge_mask & alive;
   }
   if ((wanted & ~present) != 0) return;
+  if (op.gathers) return arrive_together(x, present);
   meet(x, is_like);
+  if (has_undefined(x)) follow_together(x, op, present);
   if (op.evaluate != nullptr) evaluate(x, op, present);
   for (const auto& group : x.state.groups) {
     if (!is_like(*group)) continue;
@@ -441,6 +487,13 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       g.active = active;
       g.result = Result::None;
       g.passed = 0;
+      if (op.gathers && active != living(x.state)) {
+        if (active != g.lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(active)), false;
+        g.converges = true;
+        g.converge_mask = machine::all_lanes;
+        converge(x, ready);
+        return false;
+      }
       if (op.action != Action::Machine)
         access_memory(x, op.action == Action::Store);
       else if (!make_statements(x))
@@ -459,7 +512,12 @@ void run_group(Executor x, std::vector<Group*>& ready) {
   if (x.group.lanes == 0) return;
   while (pass_joins(x) && count_step(x)) {
     const Op& op = x.op();
-    if (!take(x, op, guarded(x, op), ready) || x.c.finding) return;
+    const std::uint32_t active = guarded(x, op);
+    if (has_undefined(x)) {
+      if (!x.state.undefined.branches.empty()) follow_meeting(x);
+      follow(x, op, active);
+    }
+    if (!take(x, op, active, ready) || x.c.finding) return;
   }
 }
 

@@ -23,7 +23,7 @@ class KernelFeed : public machine::Feed {
   void begin(machine::ClusterState& c, machine::Warp& warp) override {
     WarpState& state = state_of(warp);
     begin_warp(feeder_, c, warp, state);
-    if (!state.groups.empty()) go_on(c, warp, *state.groups.front());
+    if (!state.groups.empty()) go_on(c, warp, {state.groups.front().get()});
   }
 
   std::span<const machine::Candidate> candidates(const machine::Warp& warp) const override {
@@ -39,7 +39,12 @@ class KernelFeed : public machine::Feed {
     if (!group.queue.empty()) return list_candidates(c, warp);
     finish_statements(x);
     ++group.pc;
-    go_on(c, warp, group);
+    std::vector<Group*> ready = {&group};
+    for (Group* other : std::exchange(group.party, {})) {
+      ++other->pc;
+      ready.push_back(other);
+    }
+    go_on(c, warp, std::move(ready));
   }
 
  private:
@@ -64,9 +69,8 @@ class KernelFeed : public machine::Feed {
   }
 
   // Until the group, and those that it sets free, stand before statements or wait.
-  void go_on(machine::ClusterState& c, machine::Warp& warp, Group& first) {
+  void go_on(machine::ClusterState& c, machine::Warp& warp, std::vector<Group*> ready) {
     WarpState& state = state_of(warp);
-    std::vector<Group*> ready = {&first};
     while (!ready.empty() && !c.finding) {
       Group* group = ready.back();
       ready.pop_back();

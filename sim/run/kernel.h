@@ -70,6 +70,7 @@ struct Op {
   bool chops = false;       // cvt, of a wider register than its type's
   bool is_of_warp = false;  // undefined unless all lanes execute it
   bool meets = false;       // .sync: its lanes wait for each other, and memory may stay unordered
+  bool gathers = false;     // a barrier of the CTA: one arrival of all lanes of the warp that have not ended
   std::uint8_t negated = 0;  // a bit for each of the first sources: !p
   std::uint8_t outs = 0, ins = 0;
   Slot guard = no_slot;

@@ -80,6 +80,13 @@ std::string words_of_dim(const Dim3& d) {
   return std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z);
 }
 
+bool names_reserved_shared(const Kernel& kernel) {
+  using enum ptx::Special;
+  return std::ranges::any_of(kernel.constants, [](const Constant& c) {
+    return c.is_special && c.special >= ReservedSmemBegin && c.special <= ReservedSmem1;
+  });
+}
+
 bool is_same(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
 std::string demanded(const char* what, const Dim3& found, const char* name, const Dim3& wanted) {
@@ -151,6 +158,7 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launc
                             .threads = threads,
                             .registers = registers_at_launch(*kernel, launch)});
   const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;
+  if (names_reserved_shared(*kernel)) program.shared_at("reserved", 0, lent_shared_bytes);
   if (bytes > 0) program.shared_at("shared", kernel->shared_begin, bytes);
   program.global(global);
   for (std::size_t i = 0; i < launch.maps.size(); ++i)

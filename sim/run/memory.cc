@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/run/executor.h"
+#include "sim/run/undefined.h"
 #include "sim/run/update.h"
 
 namespace tcq::run {
@@ -171,9 +173,16 @@ std::vector<int> loaded_slots(const Executor& x, bool stores) {
   return slots;
 }
 
-machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores) {
-  return machine::LaneAccess{stores, where, &x.group.data,
+using Filled = std::array<std::vector<machine::UndefinedBytes>, 32>;  // by lanes
+
+machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores,
+                           const Filled& filled) {
+  machine::LaneAccess access{stores, where, &x.group.data,
                              where.global ? std::vector<int>{} : loaded_slots(x, stores)};
+  if (!where.global)
+    for (const auto& bytes : filled)
+      access.undefined.insert(access.undefined.end(), bytes.begin(), bytes.end());
+  return access;
 }
 
 // ld.acquire and its like; `update` writes.
@@ -245,6 +254,78 @@ bool is_own(const Target& t) {
   return t.memory != Target::Memory::Shared && t.memory != Target::Memory::Global;
 }
 
+// --- values that nothing defines -------------------------------------------------------------------
+
+int cta_of(const Executor& x, const Target& t) {
+  return t.cta == machine::own_cta ? x.warp.cta : t.cta;
+}
+machine::ByteRange bytes_in(const Target& t, int begin, int count) {
+  const auto at = static_cast<std::uint32_t>(t.at) + static_cast<std::uint32_t>(begin);
+  return {at, at + static_cast<std::uint32_t>(count)};
+}
+
+std::span<std::uint8_t> marks_of(Executor& x, const Target& t, int lane, int begin, int count) {
+  const std::size_t first = static_cast<std::size_t>(lane) * x.kernel().local_bytes + t.at;
+  return std::span(x.state.undefined.local)
+      .subspan(first + static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+}
+void mark_local(Executor& x, const Target& t, int lane, int begin, int count, Undefined value) {
+  UndefinedValues& u = x.state.undefined;
+  const bool is_undefined = (value.lanes >> lane & 1) != 0;
+  if (u.local.empty() && !is_undefined) return;
+  u.local.resize(x.state.local.size());
+  std::ranges::fill(marks_of(x, t, lane, begin, count), is_undefined);
+  if (is_undefined) u.local_from = value.from;
+}
+
+// What a store stores of them: kept with the bytes, and used where those are not the CTA's or the thread's own.
+void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each, Filled& filled) {
+  using enum Target::Memory;
+  int begin = 0;
+  for (const Value* reg : registers_of(x, data_operand(x, true))) {
+    const Undefined value = undefined_in(x, *reg, x.group.active);
+    x.for_each_lane(x.group.active, [&](int lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      const Target& t = targets[l];
+      const std::uint32_t bit = value.lanes & 1u << lane;
+      if (t.memory == Local) mark_local(x, t, lane, begin, each, value);
+      if (bit == 0 || t.memory == Local) return;
+      if (t.memory != Shared || synchronises(x.form())) return use(x, value);
+      filled[l].push_back({bytes_in(t, begin, each), value.from});
+    });
+    begin += each;
+  }
+}
+
+// What a load has brought of them.
+void follow_loaded(Executor& x) {
+  if (x.c.unwritten_reads.empty() || x.form().opcode != Opcode::Ld || synchronises(x.form()))
+    return;
+  const auto targets = targets_of(x, address_operand(x, false));
+  if (!targets) return;
+  const std::uint32_t mine = follow_reads(x);
+  const int each = element_bytes(x);
+  int begin = 0;
+  for (const Value* reg : registers_of(x, data_operand(x, false))) {
+    Undefined value;
+    x.for_each_lane(x.group.active, [&](int lane) {
+      using enum Target::Memory;
+      const Target& t = (*targets)[static_cast<std::size_t>(lane)];
+      std::optional<std::uint32_t> from;
+      if (t.memory == Shared)
+        from = undefined_from(x.c, cta_of(x, t), bytes_in(t, begin, each), mine);
+      else if (t.memory == Local && !x.state.undefined.local.empty() &&
+               std::ranges::count(marks_of(x, t, lane, begin, each), 1) != 0)
+        from = x.state.undefined.local_from;
+      if (!from) return;
+      if (value.lanes == 0) value.from = *from;
+      value.lanes |= 1u << lane;
+    });
+    set_undefined(x, *reg, value, x.group.active);
+    begin += each;
+  }
+}
+
 }  // namespace
 
 std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
@@ -267,6 +348,8 @@ void access_memory(Executor& x, bool stores) {
   if (bytes > machine::max_lane_bytes)
     return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
   if (stores) gather(x, data_operand(x, stores), each);
+  Filled filled;
+  if (stores && has_undefined(x)) follow_stored(x, *targets, each, filled);
   x.group.result = stores ? Result::None : Result::Load;
   const std::uint32_t all = x.group.active;
   std::uint32_t own = 0;
@@ -279,7 +362,7 @@ void access_memory(Executor& x, bool stores) {
   if (x.c.finding) return;
   x.group.active = all & ~own;
   split_by_memory(x, *targets, bytes, [&](const LaneAddresses& where) -> machine::Instruction {
-    if (!synchronises(x.form())) return plain(x, where, stores);
+    if (!synchronises(x.form())) return plain(x, where, stores, filled);
     if (!stores) return ordered(x, where, nullptr, true);
     const auto copy = x.group.data;
     return ordered(
@@ -311,6 +394,7 @@ void add_lane_accesses(Executor& x, const std::array<std::uint64_t, 32>& address
 }
 
 void finish_load(Executor& x) {
+  follow_loaded(x);
   const int each = element_bytes(x);
   int begin = 0;
   for (const Value* reg : registers_of(x, data_operand(x, false))) {

@@ -11,6 +11,7 @@
 #include "sim/run/executor.h"
 #include "sim/run/register_plan.h"
 #include "sim/run/tensor_maps.h"
+#include "sim/run/undefined.h"
 
 namespace tcq::run {
 namespace {
@@ -284,6 +285,8 @@ bool make_setmaxnreg(Executor& x) {
 
 // --- ldmatrix, stmatrix ----------------------------------------------------------------------------
 
+constexpr std::uint32_t matrix_row_bytes = 16;
+
 bool is_shape(const ptx::Form& form, int rows, int columns) {
   return form.shape[0] == rows && form.shape[1] == columns;
 }
@@ -313,6 +316,38 @@ bool read_matrices(const ptx::Form& form, machine::LaneMatrices& m) {
   return is_shape(form, 8, 16) && !form.has(Flag::Trans) && widens;
 }
 
+// The lanes whose register holds elements of a row of an 8 x 8 matrix in memory.
+// Source: PTX ISA 9.2, 9.7.15.5.15 "ldmatrix"
+std::uint32_t lanes_of_row(int row, bool is_transposed) {
+  return is_transposed ? 0x11111111u << row / 2 : 0xfu << 4 * row;
+}
+
+void add_lanes(Undefined& to, Undefined more) {
+  if (to.lanes == 0) to.from = more.from;
+  to.lanes |= more.lanes;
+}
+
+// Rows that stmatrix fills with values that nothing defines; of matrices of bytes, all.
+std::vector<machine::UndefinedBytes> undefined_rows(const Executor& x,
+                                                    const machine::LaneMatrices& m) {
+  const Value& data = x.value(1);
+  const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
+  const int each = m.bytes ? matrix::rows(*m.bytes) * m.count / count : 8;  // rows of a register
+  std::vector<machine::UndefinedBytes> rows;
+  for (int r = 0; r < count; ++r) {
+    const Undefined u = undefined_in(
+        x, data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data,
+        ~0u);
+    for (int row = 0; row < each; ++row) {
+      const std::uint32_t holders = m.bytes ? ~0u : lanes_of_row(row, m.transposed);
+      if ((u.lanes & holders) == 0) continue;
+      const std::uint32_t at = m.rows[static_cast<std::size_t>(each * r + row)];
+      rows.push_back({{at, at + matrix_row_bytes}, u.from});
+    }
+  }
+  return rows;
+}
+
 bool make_matrices(Executor& x) {
   const ptx::Form& form = x.form();
   machine::LaneMatrices m;
@@ -335,11 +370,41 @@ bool make_matrices(Executor& x) {
                   x.words(x.slot(reg)) + lane, 4);
   }
   if (!m.stores) x.group.result = Result::Matrices;
+  if (m.stores && has_undefined(x)) m.undefined = undefined_rows(x, m);
   x.add(std::move(m), x.group.active);
   return true;
 }
 
+// What ldmatrix has brought that nothing defines.
+void follow_matrices(Executor& x) {
+  machine::LaneMatrices m;
+  if (x.c.unwritten_reads.empty() || !read_matrices(x.form(), m)) return;
+  m.transposed = x.form().has(Flag::Trans);
+  const std::uint32_t mine = follow_reads(x);
+  const auto bytes = static_cast<std::uint32_t>(matrix::packed_bytes(m.packing));
+  const Value& data = x.value(0);
+  const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
+  const int rows =
+      m.bytes ? matrix::rows(*m.bytes) * count / matrix::registers(*m.bytes) : 8 * count;
+  std::vector<Undefined> values(static_cast<std::size_t>(count));
+  for (int row = 0; row < rows; ++row) {
+    const std::uint32_t at = offset_of(shared_at(x, x.value(1), row));
+    const auto from = undefined_from(x.c, x.warp.cta, {at, at + bytes}, mine);
+    if (!from) continue;
+    if (m.bytes)
+      for (Undefined& value : values) value = {~0u, *from};
+    else
+      add_lanes(values[static_cast<std::size_t>(row / 8)],
+                {lanes_of_row(row % 8, m.transposed), *from});
+  }
+  for (int r = 0; r < count; ++r)
+    set_undefined(
+        x, data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data,
+        values[static_cast<std::size_t>(r)], ~0u);
+}
+
 void finish_matrices(Executor& x) {
+  follow_matrices(x);
   const Value& data = x.value(0);
   const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
   for (int r = 0; r < count; ++r) {

@@ -42,6 +42,7 @@ struct Group {
   int join = -1;
   bool converges = false;  // waits for other lanes of a mask
   std::uint32_t converge_mask = 0;
+  std::vector<Group*> party;             // that wait until it has executed a barrier for them, too
   std::deque<machine::Statement> queue;  // of the instruction that it stands before
   std::uint32_t active = 0;              // lanes that execute it
   Result result = Result::None;
@@ -52,6 +53,19 @@ struct Group {
   ptx::Index polled = ptx::none;
   machine::LaneBytes seen = {};
   bool acted = true;
+};
+
+// Which lanes of a register, by its first slot, hold a value that nothing defines, and which read brought it: undefined.h. Empty:
+// none does. And which bytes of local memory.
+struct UndefinedBranch {
+  ptx::Index at = 0, meet = 0;
+  std::uint32_t lanes = 0, from = 0;
+};
+struct UndefinedValues {
+  std::vector<std::uint32_t> lanes, from;
+  std::vector<UndefinedBranch> branches;  // whose lanes have not all met again
+  std::vector<std::uint8_t> local;
+  std::uint32_t local_from = 0;
 };
 
 struct WarpState {
@@ -65,6 +79,7 @@ struct WarpState {
   std::uint64_t steps = 0;
   std::array<std::uint32_t, 32> stack = {};  // bytes that alloca has given to each lane
   std::vector<std::uint8_t> local;           // of lane l from l * local_bytes on
+  UndefinedValues undefined;
 };
 
 }  // namespace tcq::run

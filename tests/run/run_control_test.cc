@@ -495,6 +495,92 @@ TEST(RunControl, ABarrierDoesNotWaitForWarpsThatHaveExited) {
   EXPECT_EQ(fault_of("bar.sync 0, 128;"), Fault::Deadlock);
 }
 
+// Where one side of a branch may end early its lanes meet the others at the end only, but the barrier is one instruction of all.
+TEST(RunControl, LanesThatPartedComeToOneBarrier) {
+  const auto left =
+      [](const std::string& barrier, const std::string& early = "ret") {
+        PtxRun run(kernel(R"(
+      .shared .align 4 .b8 x[512];
+      mov.u32 %r3, x; mad.lo.u32 %r4, %r1, 4, %r3;
+      and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 0;
+      mov.u32 %r6, %r1;
+      @%p1 bra EVEN;
+      setp.eq.u32 %p2, %r1, 5;
+      @%p2 )" + early + R"(;
+      add.u32 %r6, %r6, 100;
+      st.shared.u32 [%r4], %r6;
+      bra BOTH;
+    EVEN:
+      setp.eq.u32 %p2, %r1, 8;
+      @%p2 )" + early + R"(;
+      st.shared.u32 [%r4], %r6;
+    BOTH:
+      )" + barrier + R"(
+      xor.b32 %r7, %r1, 33; mad.lo.u32 %r8, %r7, 4, %r3;
+      setp.eq.u32 %p3, %r7, 5; setp.eq.u32 %p4, %r7, 8; or.pred %p3, %p3, %p4;
+      mov.u32 %r9, 7;
+      @!%p3 ld.shared.u32 %r9, [%r8];
+      st.global.u32 [%rd2], %r9;
+    DONE:)"));
+        const Pointer out = run.array<std::uint32_t>(64);
+        run.pass(out);
+        const Fault fault = run.go({.block = {64}, .explore = 20});
+        if (fault == Fault::None) {
+          const auto words = run.read<std::uint32_t>(out, 64);
+          EXPECT_EQ(words[0], 133u);
+          EXPECT_EQ(words[33], 0u);
+          EXPECT_EQ(words[36], 7u);  // of one that ended
+        }
+        return fault;
+      };
+  EXPECT_EQ(left("bar.sync 0;"), Fault::None);
+  EXPECT_EQ(left("barrier.sync 0;"), Fault::None);
+  EXPECT_EQ(left("bar.red.popc.u32 %r10, 0, %p1;"), Fault::None);
+  EXPECT_EQ(left("bar.sync 2, 64;", "exit"), Fault::None);
+  EXPECT_EQ(left("bar.sync 0;", "bra DONE"), Fault::None);
+  EXPECT_EQ(left(""), Fault::DataRace);
+}
+
+// Bytes that the system lends to libraries: cooperative groups keep the barriers of tiles of several warps there.
+TEST(RunControl, ReservedSharedMemoryIsThereForWhoNamesIt) {
+  const auto fault_of = [](const std::string& place) {
+    PtxRun run(kernel("mov.u32 %r3, " + place + R"(; mad.lo.u32 %r4, %r1, 4, %r3;
+      st.shared.u32 [%r4], %r1; ld.shared.u32 %r5, [%r4];
+      mov.u32 %r6, %total_smem_size; mov.u32 %r7, %reserved_smem_offset_end;
+      add.u32 %r5, %r5, %r6; mad.lo.u32 %r5, %r7, 1000, %r5;
+      st.global.u32 [%rd2], %r5;)",
+                      ".shared .align 4 .b8 x[100];\n"));
+    const Pointer out = run.array<std::uint32_t>(32);
+    run.pass(out);
+    const Fault fault = run.go({.shared = 40});
+    if (fault == Fault::None) {
+      const std::uint32_t total = place == "x" ? 256 : 128;  // of what is named
+      EXPECT_EQ(run.read<std::uint32_t>(out, 32)[3], 3 + total + 288000);
+    }
+    return fault;
+  };
+  EXPECT_EQ(fault_of("%reserved_smem_offset_1"), Fault::None);
+  EXPECT_EQ(fault_of("x"), Fault::None);
+  EXPECT_EQ(fault_of("2048"), Fault::SharedMemoryOutOfRange);
+}
+
+// A barrier that some lanes of a warp come to, the others wait behind it or are let through: the hardware hangs, PTX leaves it open.
+TEST(RunControl, ABarrierOfSomeLanesOfAWarpIsDivergent) {
+  const auto fault_of = [](const std::string& body) {
+    PtxRun run(kernel("and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 0;\n" + body));
+    run.pass(run.array<std::uint32_t>(64));
+    return run.go({.block = {64}});
+  };
+  EXPECT_EQ(fault_of("@%p1 bra E; bar.sync 0; E: st.global.u32 [%rd2], 1;"), Fault::WarpDivergent);
+  EXPECT_EQ(fault_of("@%p1 bar.sync 0; st.global.u32 [%rd2], 1;"), Fault::WarpDivergent);
+  EXPECT_EQ(fault_of("@%p1 bra A; bar.sync 0; bra E; A: bar.sync 0; E: st.global.u32 [%rd2], 1;"),
+            Fault::WarpDivergent);
+  // Of a barrier that is not .aligned the lanes may come to two places.
+  EXPECT_EQ(
+      fault_of("@%p1 bra A; barrier.sync 0; bra E; A: barrier.sync 0; E: st.global.u32 [%rd2], 1;"),
+      Fault::None);
+}
+
 // 65536 registers for 256 threads are 256 a thread, one more than a thread can name.
 TEST(RunControl, ALaunchHasTheRegistersThatItsThreadsShareOut) {
   const auto fault_of = [](std::uint32_t threads, const std::string& statement) {

@@ -199,6 +199,7 @@ void LaneAccess::execute(Step& s) const {
   if (stores && !stores_agree(s, access, where, *data, begin)) return;
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, where, id)) return;
+  add_undefined(s.c, id, undefined);
   s.for_each_lane([&](int lane) {
     std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
     std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data() + begin;
@@ -412,6 +413,7 @@ void LaneMatrices::execute(Step& s) const {
   note_lanes(s, access);
   const AccessId id = s.c.log.add(access);
   if (!record_rows(s, *this, id)) return;
+  add_undefined(s.c, id, undefined);
   matrix::WarpRegisters registers{};
   for (std::size_t lane = 0; lane < warp_threads; ++lane)
     std::memcpy(registers[lane].data(), (*data)[lane].data(), sizeof registers[lane]);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim/async/instructions/clause.h"
+#include "sim/async/undefined_bytes.h"
 #include "sim/isa/base/matrix_bytes.h"
 
 namespace tcq::machine {
@@ -40,6 +41,7 @@ struct LaneAccess {
   LaneBytes* data = nullptr;
   std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
   int begin = 0;            // where in a lane's data its bytes begin
+  std::vector<UndefinedBytes> undefined = {};  // of a store: what it fills with them
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
@@ -94,6 +96,7 @@ struct LaneMatrices {
   std::array<std::uint32_t, 32> rows = {};
   LaneBytes* data = nullptr;
   std::vector<int> loaded;
+  std::vector<UndefinedBytes> undefined = {};  // of a store: rows that it fills with them
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

@@ -1,0 +1,290 @@
+#include "sim/run/undefined.h"
+
+#include <algorithm>
+
+#include "sim/isa/base/mma_fragment.h"
+
+namespace tcq::run {
+namespace {
+
+using ptx::Opcode;
+using ptx::Value;
+using ptx::ValueKind;
+
+Undefined at(const Executor& x, Slot slot, std::uint32_t lanes) {
+  const UndefinedValues& u = x.state.undefined;
+  if (u.lanes.empty()) return {};
+  return {u.lanes[slot] & lanes, u.from[slot]};
+}
+
+void set(Executor& x, Slot slot, Undefined what, std::uint32_t lanes) {
+  UndefinedValues& u = x.state.undefined;
+  what.lanes &= lanes;
+  if (u.lanes.empty()) {
+    if (what.lanes == 0) return;
+    u.lanes.assign(x.kernel().slot_count, 0);
+    u.from.assign(x.kernel().slot_count, 0);
+  }
+  if (slot == x.kernel().scratch) return;
+  u.lanes[slot] = (u.lanes[slot] & ~lanes) | what.lanes;
+  if (what.lanes != 0) u.from[slot] = what.from;
+}
+
+Undefined both(Undefined a, Undefined b) {
+  return {a.lanes | b.lanes, a.lanes != 0 ? a.from : b.from};
+}
+
+Undefined any_of(const Executor& x, std::span<const Slot> slots, std::uint32_t lanes) {
+  Undefined all;
+  for (const Slot slot : slots) all = both(all, at(x, slot, lanes));
+  return all;
+}
+
+void set_all(Executor& x, const Op& op, Undefined what, std::uint32_t lanes) {
+  for (const Slot slot : x.kernel().outs(op)) set(x, slot, what, lanes);
+}
+
+// --- what the other operand decides ------------------------------------------------------------------
+
+// A predicate as the instruction takes it.
+std::uint32_t truth(const Executor& x, const Op& op, std::size_t source) {
+  const std::uint32_t bits = x.mask(x.kernel().ins(op)[source]);
+  return (op.negated >> source & 1) != 0 ? ~bits : bits;
+}
+
+// Lanes in which source `source` of and, or decides alone.
+std::uint32_t deciding(const Executor& x, const Op& op, std::size_t source) {
+  const bool is_and = x.form().opcode == Opcode::And;
+  if (x.form().types[0] == ptx::Type::Pred) return truth(x, op, source) ^ (is_and ? ~0u : 0u);
+  const bool is_wide = ptx::bits(x.form().types[0]) == 64;
+  const Slot slot = x.kernel().ins(op)[source];
+  std::uint32_t lanes = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    const std::uint64_t value = is_wide ? x.wide(slot, lane) : x.word(slot, lane);
+    const std::uint64_t ones = is_wide ? ~std::uint64_t{0} : 0xffffffffu;
+    if (value == (is_and ? 0 : ones)) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+Undefined of_and_or(const Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  Undefined a = at(x, ins[0], lanes), b = at(x, ins[1], lanes);
+  const std::uint32_t by_a = deciding(x, op, 0) & ~a.lanes, by_b = deciding(x, op, 1) & ~b.lanes;
+  Undefined result = both(a, b);
+  result.lanes &= ~(by_a | by_b);
+  return result;
+}
+
+Undefined of_selp(const Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const std::uint32_t taken = truth(x, op, 2);
+  Undefined a = at(x, ins[0], lanes & taken), b = at(x, ins[1], lanes & ~taken);
+  return both(both(a, b), at(x, ins[2], lanes));
+}
+
+// setp.CMP.BOOL p, a, b, c
+Undefined of_setp(const Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  Undefined compared = any_of(x, ins.first(2), lanes);
+  if (ins.size() < 3) return compared;
+  const Undefined c = at(x, ins[2], lanes);
+  const auto how = x.form().get<ptx::BoolOp>();
+  const std::uint32_t decides = how == ptx::BoolOp::And  ? ~truth(x, op, 2)
+                                : how == ptx::BoolOp::Or ? truth(x, op, 2)
+                                                         : 0;
+  compared.lanes &= ~(decides & ~c.lanes);
+  return both(compared, c);
+}
+
+// --- lanes that exchange ------------------------------------------------------------------------------
+
+// mma.sync.m16n8k16 {d0..}, {a0..}, {b0..}, {c0..}: registers as sim/isa/base/mma_fragment.h has them.
+void follow_mma(Executor& x, const Op& op) {
+  const int m = x.form().shape[0];
+  const int d_bits = ptx::bits(x.form().types[0]);
+  const auto count = [&](std::uint32_t i) {
+    const Value& v = x.value(i);
+    return v.kind == ValueKind::Vector ? static_cast<std::size_t>(v.value) : std::size_t{1};
+  };
+  const auto ins = x.kernel().ins(op);
+  const std::size_t a = count(1), b = count(2), c = count(3);
+  Undefined rows, columns;  // a bit for each
+  for (std::size_t i = 0; i < a + b; ++i) {
+    const Undefined u = at(x, ins[i], machine::all_lanes);
+    const int row = i < a ? static_cast<int>(i) % (m / warp_mma::group_rows) : 0;
+    Undefined& to = i < a ? rows : columns;
+    std::uint32_t bits = 0;
+    x.for_each_lane(u.lanes, [&](int lane) {
+      bits |= 1u << (lane / warp_mma::group_lanes + warp_mma::group_rows * row);
+    });
+    to = both(to, {bits, u.from});
+  }
+  use(x, any_of(x, ins.subspan(a + b + c), machine::all_lanes));
+  const auto outs = x.kernel().outs(op);
+  for (std::size_t r = 0; r < outs.size(); ++r) {
+    Undefined result = r < c ? at(x, ins[a + b + r], machine::all_lanes) : Undefined{};
+    for (int lane = 0; lane < warp_mma::lanes; ++lane)
+      for (int part = 0; part < warp_mma::parts(d_bits); ++part) {
+        const auto [row, col] = warp_mma::d_element(d_bits, {lane, static_cast<int>(r), part});
+        const std::uint32_t bit = 1u << lane;
+        if ((rows.lanes >> row & 1) != 0) result = both(result, {bit, rows.from});
+        if ((columns.lanes >> col & 1) != 0) result = both(result, {bit, columns.from});
+      }
+    set(x, outs[r], result, machine::all_lanes);
+  }
+}
+
+// What shfl moves, asked of shfl itself.
+void follow_shuffle(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const auto outs = x.kernel().outs(op);
+  const Undefined moved = at(x, ins[0], machine::all_lanes);
+  use(x, any_of(x, ins.subspan(1), lanes));
+  std::array<std::uint32_t, 32> marks = {}, result = {}, inside = {};
+  x.for_each_lane(moved.lanes, [&](int lane) { marks[static_cast<std::size_t>(lane)] = 1; });
+  std::array<const void*, most_operands> sources;
+  for (std::size_t i = 0; i < ins.size(); ++i) sources[i] = x.words(ins[i]);
+  sources[0] = marks.data();
+  const std::array<void*, 2> targets = {result.data(), inside.data()};
+  op.evaluate({targets.data(), sources.data(), lanes, &x.state.carry, op.outs, op.ins});
+  Undefined got{0, moved.from};
+  for (int lane = 0; lane < 32; ++lane)
+    if (result[static_cast<std::size_t>(lane)] != 0) got.lanes |= 1u << lane;
+  set(x, outs[0], got, lanes);
+  for (const Slot slot : outs.subspan(1)) set(x, slot, {}, lanes);
+}
+
+// --- instructions -------------------------------------------------------------------------------------
+
+void follow_alu(Executor& x, const Op& op, std::uint32_t lanes) {
+  switch (x.form().opcode) {
+    case Opcode::And:
+    case Opcode::Or: return set_all(x, op, of_and_or(x, op, lanes), lanes);
+    case Opcode::Selp: return set_all(x, op, of_selp(x, op, lanes), lanes);
+    case Opcode::Setp: return set_all(x, op, of_setp(x, op, lanes), lanes);
+    case Opcode::Mma: return follow_mma(x, op);
+    default: break;
+  }
+  Undefined any = any_of(x, x.kernel().ins(op), lanes);
+  if (op.is_of_warp && any.lanes != 0) any.lanes = lanes;
+  set_all(x, op, any, lanes);
+}
+
+// Pieces that have bits in common.
+void follow_repack(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const auto outs = x.kernel().outs(op);
+  std::vector<Undefined> results(outs.size());
+  for (std::size_t i = 0; i < ins.size(); ++i)
+    for (std::size_t o = 0; o < outs.size(); ++o)
+      if (i * outs.size() < (o + 1) * ins.size() && o * ins.size() < (i + 1) * outs.size())
+        results[o] = both(results[o], at(x, ins[i], lanes));
+  for (std::size_t o = 0; o < outs.size(); ++o) set(x, outs[o], results[o], lanes);
+}
+
+bool only_computes(const Op& op) {
+  return (op.action == Action::Alu && !op.is_of_warp) || op.action == Action::Repack ||
+         op.action == Action::Address || op.action == Action::Nothing;
+}
+
+// Lanes part by what nobody knows: whatever is computed on either way is unknown where they meet again.
+void follow_branch(Executor& x, const Op& op, Undefined guard) {
+  constexpr ptx::Index longest = 4096;
+  const ptx::Index here = x.group.pc, meet = op.join;
+  const auto is_within = [&](ptx::Index target) { return here < target && target <= meet; };
+  bool computes = meet != ptx::none && is_within(op.target) && meet - here <= longest;
+  for (ptx::Index i = here + 1; computes && i < meet; ++i) {
+    const Op& other = x.kernel().ops[i];
+    computes = other.action == Action::Branch ? is_within(other.target) : only_computes(other);
+  }
+  if (!computes) return use(x, guard);
+  x.state.undefined.branches.push_back({here, meet, guard.lanes, guard.from});
+}
+
+// What an instruction of memory or of the machine reads is used, but for what a store stores: its own way; what it writes is defined.
+void follow_operand(Executor& x, const Value& value, bool is_data, std::uint32_t lanes) {
+  if (value.kind == ValueKind::Vector || value.kind == ValueKind::Pair) {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(value.value); ++i)
+      follow_operand(x, x.item(value, i), is_data, lanes);
+    return;
+  }
+  const Slot slot = x.slot(value);
+  if (value.access != ptx::Access::Write && !is_data) use(x, at(x, slot, lanes));
+  if (value.access != ptx::Access::Read) set(x, slot, {}, lanes);
+}
+
+void follow_memory(Executor& x, std::uint32_t lanes) {
+  const Opcode opcode = x.form().opcode;
+  const bool stores = opcode == Opcode::St || opcode == Opcode::Stmatrix;
+  for (std::uint32_t i = 0; i < x.operand_count(); ++i)
+    follow_operand(x, x.value(i), stores && i == 1, lanes);
+}
+
+}  // namespace
+
+Undefined undefined_in(const Executor& x, const Value& reg, std::uint32_t lanes) {
+  return at(x, x.slot(reg), lanes);
+}
+void set_undefined(Executor& x, const Value& reg, Undefined what, std::uint32_t lanes) {
+  set(x, x.slot(reg), what, lanes);
+}
+void use(Executor& x, Undefined what) {
+  if (what.lanes == 0 || what.from >= x.c.unwritten_reads.size()) return;
+  machine::UnwrittenRead& read = x.c.unwritten_reads[what.from];
+  if (read.is_used) return;
+  read.is_used = true;
+  read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
+}
+
+void follow(Executor& x, const Op& op, std::uint32_t lanes) {
+  const Undefined guard = op.guard == no_slot ? Undefined{} : at(x, op.guard, x.group.lanes);
+  if (op.action == Action::Branch) {
+    if (guard.lanes != 0) follow_branch(x, op, guard);
+    return;
+  }
+  if (!only_computes(op)) use(x, guard);
+  switch (op.action) {
+    case Action::Alu: follow_alu(x, op, lanes); break;
+    case Action::Repack: follow_repack(x, op, lanes); break;
+    case Action::Address: set_all(x, op, any_of(x, x.kernel().ins(op), lanes), lanes); break;
+    case Action::Nothing: break;
+    case Action::Load:
+    case Action::Store:
+    case Action::Machine: return follow_memory(x, lanes);
+    case Action::Converge: return;
+    default: use(x, any_of(x, x.kernel().ins(op), lanes)); return set_all(x, op, {}, lanes);
+  }
+  if (guard.lanes != 0) set_all(x, op, guard, guard.lanes);
+}
+
+void follow_meeting(Executor& x) {
+  auto& branches = x.state.undefined.branches;
+  for (UndefinedBranch& branch : branches) {
+    const std::uint32_t lanes = branch.lanes & x.group.lanes;
+    if (branch.meet != x.group.pc || lanes == 0) continue;
+    for (ptx::Index i = branch.at + 1; i < branch.meet; ++i)
+      set_all(x, x.kernel().ops[i], {lanes, branch.from}, lanes);
+    branch.lanes &= ~lanes;
+  }
+  std::erase_if(branches, [](const UndefinedBranch& branch) { return branch.lanes == 0; });
+}
+
+void follow_together(Executor& x, const Op& op, std::uint32_t lanes) {
+  if (x.form().opcode == Opcode::ShflSync) return follow_shuffle(x, op, lanes);
+  use(x, any_of(x, x.kernel().ins(op), lanes));
+  set_all(x, op, {}, lanes);
+}
+
+std::uint32_t follow_reads(Executor& x) {
+  auto& reads = x.c.unwritten_reads;
+  std::size_t first = reads.size();
+  const auto is_mine = [&](const machine::UnwrittenRead& read) {
+    return !read.is_followed && read.finding.at.warp == x.warp.number &&
+           read.finding.at.statement == static_cast<int>(x.number());
+  };
+  while (first > 0 && is_mine(reads[first - 1])) reads[--first].is_followed = true;
+  return static_cast<std::uint32_t>(first);
+}
+
+}  // namespace tcq::run

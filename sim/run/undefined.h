@@ -1,0 +1,40 @@
+// Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read brought them,
+// and whether anything depends on them (sim/async/undefined_bytes.h).
+//
+// An address, an operand of wgmma, a store to global memory depend on a value; arithmetic makes more of them, lane by lane, and so
+// does a guard, and a branch of what is computed before its lanes meet again. A branch around anything else is a use. Where the other operand decides alone, the result is defined: selp that takes the other one, `and` with
+// false, setp.and behind a false predicate. mma.sync: a row of A makes a row of D undefined, a column of B a column.
+//
+// Costs nothing as long as no such value is in a register.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/run/executor.h"
+
+namespace tcq::run {
+
+// Of one register: which lanes, and the read of the cluster's unwritten_reads that the first of them goes back to.
+struct Undefined {
+  std::uint32_t lanes = 0;
+  std::uint32_t from = 0;
+};
+
+inline bool has_undefined(const Executor& x) { return !x.state.undefined.lanes.empty(); }
+
+// Before an instruction is executed by these lanes; of one that waits for other lanes, what is not theirs alone.
+void follow(Executor& x, const Op& op, std::uint32_t lanes);
+// Where lanes of such a branch meet again.
+void follow_meeting(Executor& x);
+// Before an instruction that its lanes execute together.
+void follow_together(Executor& x, const Op& op, std::uint32_t lanes);
+
+Undefined undefined_in(const Executor& x, const ptx::Value& reg, std::uint32_t lanes);
+void set_undefined(Executor& x, const ptx::Value& reg, Undefined what, std::uint32_t lanes);
+void use(Executor& x, Undefined what);
+
+// What the present instruction, a load, has found unwritten is followed from now on: its number there.
+std::uint32_t follow_reads(Executor& x);
+
+}  // namespace tcq::run

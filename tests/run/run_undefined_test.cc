@@ -1,0 +1,200 @@
+// Shared memory that nothing has written: to read it is no Fault, that something depends on what was read is.
+#include "tests/run/ptx_run.h"
+
+namespace tcq::tests {
+namespace {
+
+constexpr const char* shared = ".shared .align 16 .b8 x[2048];\n";
+
+// Lane l of 32 has its own word x[l] in %r4; of `written` lanes it holds %tid.x.
+std::string body(const std::string& rest, int written = 31) {
+  return std::string(shared) + "mov.u32 %r3, x; mad.lo.u32 %r4, %r1, 4, %r3;\n" +
+         "setp.lt.u32 %p1, %r1, " + std::to_string(written) + ";\n" +
+         "@%p1 st.shared.u32 [%r4], %r1; bar.sync 0;\n" + rest;
+}
+
+struct Left {
+  Fault fault = Fault::None;
+  std::vector<std::uint32_t> words;
+};
+
+Left left_by(const std::string& rest, int written = 31) {
+  PtxRun run(kernel(body(rest, written)));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  const Fault fault = run.go({});
+  return {fault,
+          fault == Fault::None ? run.read<std::uint32_t>(out, 32) : std::vector<std::uint32_t>()};
+}
+Fault fault_of(const std::string& rest, int written = 31) { return left_by(rest, written).fault; }
+
+constexpr const char* load = "ld.shared.u32 %r5, [%r4];\n";
+
+TEST(RunUndefined, WhatNobodyUsesIsNoFault) {
+  EXPECT_EQ(fault_of(load), Fault::None);
+  EXPECT_EQ(fault_of(std::string(load) +
+                     "add.u32 %r6, %r5, 1; mov.u32 %r5, 3; st.global.u32 [%rd2], %r5;"),
+            Fault::None);
+  EXPECT_EQ(fault_of(std::string(load) + "@%p1 st.global.u32 [%rd2], %r5;"), Fault::None);
+}
+
+TEST(RunUndefined, WhatDependsOnItIsFound) {
+  const std::string used[] = {
+      "st.global.u32 [%rd2], %r5;",
+      "add.u32 %r6, %r5, 1; cvt.u64.u32 %rd4, %r6; st.global.u64 [%rd1], %rd4;",
+      "setp.eq.u32 %p2, %r5, 7; @%p2 st.global.u32 [%rd2], 1;",
+      "setp.eq.u32 %p2, %r5, 7; @%p2 bra E; st.global.u32 [%rd2], 1; E:",
+      "setp.eq.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 bra E; mov.u32 %r6, 1; E: st.global.u32 "
+      "[%rd2], %r6;",
+      "setp.ne.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 bra E; mov.u32 %r6, 1; E: st.global.u32 "
+      "[%rd2], %r6;",
+      "setp.eq.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 mov.u32 %r6, 1; st.global.u32 [%rd2], %r6;",
+      "and.b32 %r6, %r5, 4; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];",
+      "atom.global.add.u32 %r6, [%rd1], %r5;",
+      "vote.sync.ballot.b32 %r6, %p1, %r5;",
+      "st.volatile.shared.u32 [%r4], %r5;",
+  };
+  for (const std::string& use : used)
+    EXPECT_EQ(fault_of(load + use), Fault::SharedUninitialized) << use;
+}
+
+// The other operand decides: a comparison behind a bound, a choice.
+TEST(RunUndefined, TheOtherOperandMayDecide) {
+  const std::string decided[] = {
+      "setp.lt.u32 %p2, %r5, 9; and.pred %p3, %p1, %p2; selp.b32 %r6, %r5, 0, %p3;",
+      "setp.lt.and.u32 %p3, %r5, 9, %p1; selp.b32 %r6, %r5, 0, %p3;",
+      "setp.lt.or.u32 %p3, %r5, 9, !%p1; selp.b32 %r6, 0, %r5, %p3;",
+      "selp.b32 %r6, %r5, 0, %p1;",
+      "selp.b32 %r7, -1, 0, %p1; and.b32 %r6, %r5, %r7;",
+      "selp.b32 %r7, 0, -1, %p1; or.b32 %r6, %r7, %r5;",
+  };
+  for (const std::string& choice : decided)
+    EXPECT_EQ(fault_of(load + choice + "st.global.u32 [%rd2], %r6;"), Fault::None) << choice;
+  const std::string open[] = {
+      "setp.lt.u32 %p2, %r5, 9; or.pred %p3, %p1, %p2; selp.b32 %r6, 1, 0, %p3;",
+      "setp.lt.or.u32 %p3, %r5, 9, %p1; selp.b32 %r6, 1, 0, %p3;",
+      "selp.b32 %r6, 0, %r5, %p1;",
+      "selp.b32 %r7, 1, 2, %p1; and.b32 %r6, %r5, %r7;",
+      "xor.b32 %r6, %r5, %r5;",
+  };
+  for (const std::string& choice : open)
+    EXPECT_EQ(fault_of(load + choice + "st.global.u32 [%rd2], %r6;"), Fault::SharedUninitialized)
+        << choice;
+}
+
+// Lanes that part by what nobody knows only compute, and nobody stores what they have computed.
+TEST(RunUndefined, ABranchAroundArithmeticIsFollowed) {
+  const std::string branch =
+      "setp.eq.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 bra E; add.u32 %r6, %r5, 1; E:";
+  EXPECT_EQ(fault_of(load + branch + "@%p1 st.global.u32 [%rd2], %r6;"), Fault::None);
+  EXPECT_EQ(fault_of(load + branch + "mov.u32 %r6, 4; st.global.u32 [%rd2], %r6;"), Fault::None);
+}
+
+// Through registers, shared and local memory, from lane to lane.
+TEST(RunUndefined, ValuesAreFollowed) {
+  const auto all = [&](const std::string& way, const char* guard) {
+    return fault_of(load + way + guard + "st.global.u32 [%rd2], %r6;");
+  };
+  const std::string ways[] = {
+      "st.shared.u32 [%r4+512], %r5; ld.shared.u32 %r6, [%r4+512];",
+      ".local .align 4 .b8 mine[16]; st.local.u32 [mine+4], %r5; ld.local.u32 %r6, [mine+4];",
+      "mov.b64 %rd4, {%r1, %r5}; mov.b64 {%r7, %r6}, %rd4;",
+      "cvta.to.shared.u64 %rd4, %rd1; add.u32 %r6, %r5, 0;",
+      "shfl.sync.bfly.b32 %r6, %r5, 0, 31, -1;",
+  };
+  for (const std::string& way : ways) {
+    EXPECT_EQ(all(way, "@%p1 "), Fault::None) << way;
+    EXPECT_EQ(all(way, ""), Fault::SharedUninitialized) << way;
+  }
+  // Lane 30 takes lane 31's value, and lane 31 its.
+  const std::string swap = "shfl.sync.bfly.b32 %r6, %r5, 1, 31, -1; setp.lt.u32 %p1, %r1, 30;";
+  EXPECT_EQ(all(swap, "@%p1 "), Fault::None);
+  EXPECT_EQ(all(swap, "@!%p1 "), Fault::SharedUninitialized);
+  EXPECT_EQ(all(swap + "setp.ne.u32 %p1, %r1, 30;", "@%p1 "), Fault::None);
+  // Half of a pair is undefined, the other half is not.
+  EXPECT_EQ(all("mov.b64 %rd4, {%r1, %r5}; mov.b64 {%r6, %r7}, %rd4;", ""),
+            Fault::SharedUninitialized);
+  // Written again, bytes and registers are defined.
+  EXPECT_EQ(all("st.shared.u32 [%r4+512], %r5; st.shared.u32 [%r4+512], %r1; ld.shared.u32 %r6, "
+                "[%r4+512];",
+                ""),
+            Fault::None);
+}
+
+// Rows beyond the end that ldmatrix brings: of the products those of other rows are right.
+TEST(RunUndefined, RowsOfMatricesAreApart) {
+  const auto product = [](const std::string& guard, const std::string& behind = "") {
+    const std::string text = std::string(shared) + R"(
+      mov.u32 %r3, x; mad.lo.u32 %r4, %r1, 16, %r3;
+      setp.lt.u32 %p1, %r1, 5;
+      @%p1 st.shared.v4.u32 [%r4], {0x3c003c00, 0, 0, 0};
+      bar.sync 0;
+      ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r4];
+      mov.u32 %r6, 0; mov.u32 %r7, 0x3c003c00;
+      mov.f32 %f0, 0f00000000;
+      mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r5,%r6}, {%r7}, {%f0,%f0,%f0,%f0};
+)" + behind + "setp.lt.u32 %p2, %r1, 20;\n" +
+                             guard + "st.global.f32 [%rd2], %f1; st.global.f32 [%rd2], %f3;";
+    PtxRun run(kernel(text));
+    run.pass(run.array<float>(32));
+    return run.go({});
+  };
+  EXPECT_EQ(product("@%p2 "), Fault::None);  // row 4 is lanes 16 to 19
+  EXPECT_EQ(product(""), Fault::SharedUninitialized);
+  EXPECT_EQ(product("@%p2 ",
+                    "mov.b32 %r7, %r5; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                    "{%f1,%f2,%f3,%f4}, {%r6,%r6}, {%r7}, {%f0,%f0,%f0,%f0};"),
+            Fault::SharedUninitialized);  // a column of B is of all rows
+}
+
+TEST(RunUndefined, StmatrixKeepsRowsApart) {
+  const auto rows = [](const std::string& guard) {
+    const std::string text = std::string(shared) + R"(
+      mov.u32 %r3, x; mad.lo.u32 %r4, %r1, 16, %r3; mad.lo.u32 %r8, %r1, 4, %r3;
+      setp.lt.u32 %p1, %r1, 5;
+      @%p1 st.shared.v4.u32 [%r4], {1, 2, 3, 4};
+      bar.sync 0;
+      ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r4];
+      stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4+1024], {%r5};
+      bar.warp.sync -1;
+      ld.shared.u32 %r6, [%r8+1024];
+      setp.lt.u32 %p2, %r1, 20;
+)" + guard + "st.global.u32 [%rd2], %r6;";
+    PtxRun run(kernel(text));
+    run.pass(run.array<std::uint32_t>(32));
+    return run.go({});
+  };
+  EXPECT_EQ(rows("@%p2 "), Fault::None);
+  EXPECT_EQ(rows(""), Fault::SharedUninitialized);
+}
+
+// What a bulk copy sends on is used.
+TEST(RunUndefined, ACopyUsesWhatItSends) {
+  const std::string store =
+      "st.shared.u32 [%r4+512], %r5; fence.proxy.async.shared::cta; bar.sync 0;"
+      "setp.eq.u32 %p2, %r1, 0;";
+  const auto send = [&](const std::string& bytes) {
+    return fault_of(load + store +
+                    "add.u32 %r6, %r3, 512;"
+                    "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r6], " +
+                    bytes +
+                    ";"
+                    "@%p2 cp.async.bulk.commit_group; @%p2 cp.async.bulk.wait_group 0;");
+  };
+  EXPECT_EQ(send("112"), Fault::None);
+  EXPECT_EQ(send("128"), Fault::SharedUninitialized);
+}
+
+// It comes too late: the race is what is said, whether the value is used or not.
+TEST(RunUndefined, AWriteThatComesLaterIsARace) {
+  PtxRun run(kernel(std::string(shared) + R"(
+      mov.u32 %r3, x; setp.ge.u32 %p1, %r1, 32;
+      @!%p1 ld.shared.u32 %r5, [%r3];
+      @!%p1 st.global.u32 [%rd2], %r5;
+      @%p1 st.shared.u32 [%r3], 7;)"));
+  run.pass(run.array<std::uint32_t>(64));
+  EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -10,11 +10,10 @@
 // Measured: tests/vectors/scalar_approx.tcqv; all 2^32 words on an H100, 0 differ (sim/NOTES.md). Not asked of an sm_100
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "sim/num/mufu_tables.h"
+#include "sim/num/round.h"
 
 namespace tcq::mufu {
 
@@ -50,7 +49,7 @@ constexpr Operand read(std::uint32_t word, const Format& format) {
   int exponent = biased - format.bias();
   const bool is_subnormal = biased == 0 && format.has_subnormals && fraction != 0;
   if (is_subnormal) {
-    const int up = fraction_bits + 1 - static_cast<int>(std::bit_width(fraction));
+    const int up = fraction_bits - floor_log2(fraction);
     fraction = fraction << up & fraction_mask;
     exponent = 1 - format.bias() - up;
   }
@@ -94,12 +93,13 @@ constexpr std::int64_t interpolate_64(const Function& f, std::uint32_t fraction,
 constexpr std::uint32_t cut(std::uint32_t sign, std::int64_t sum, int point, int exponent,
                             const Format& to) {
   if (sum == 0) return sign;
-  const auto width = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sum)));
-  const int top = width - 1 - point + exponent;
+  const int leading = floor_log2(static_cast<std::uint64_t>(sum));
+  const int top = leading - point + exponent;
   if (top > to.bias()) return sign | to.infinity();
-  const int lost = std::max(1 - to.bias() - top, 0);
+  const int below = 1 - to.bias() - top;  // the smallest normal number
+  const int lost = below > 0 ? below : 0;
   if (lost > 0 && (!to.has_subnormals || lost > to.fraction_bits)) return sign;
-  const int shift = width - 1 - to.fraction_bits + lost;
+  const int shift = leading - to.fraction_bits + lost;
   const auto bits = static_cast<std::uint32_t>(shift >= 0 ? sum >> shift : sum << -shift);
   const int biased = lost > 0 ? 0 : top + to.bias() - 1;  // the leading one adds 1
   return sign | ((static_cast<std::uint32_t>(biased) << to.fraction_bits) + bits);

@@ -1,9 +1,10 @@
 // Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read brought them,
 // and whether anything depends on them (sim/async/undefined_bytes.h).
 //
-// An address, an operand of wgmma, a store to global memory depend on a value; arithmetic makes more of them, lane by lane, and so
-// does a guard, and a branch of what is computed before its lanes meet again. A branch around anything else is a use. Where the other operand decides alone, the result is defined: selp that takes the other one, `and` with
-// false, setp.and behind a false predicate. mma.sync: a row of A makes a row of D undefined, a column of B a column.
+// An address, an operand of wgmma, a store to global memory depend on a value; arithmetic makes more of them, lane by lane, and
+// so does a guard, and a branch of what is computed before its lanes meet again. A branch around anything else is a use. Where
+// the other operand decides alone, the result is defined: selp that takes the other one, `and` with false, setp.and behind a
+// false predicate. mma.sync: a row of A makes a row of D undefined, a column of B a column.
 //
 // Costs nothing as long as no such value is in a register.
 #pragma once

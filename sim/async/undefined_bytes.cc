@@ -12,10 +12,12 @@ std::optional<std::uint32_t> undefined_from(const ClusterState& c, int cta, Byte
   for (std::uint32_t at = bytes.begin; at < bytes.end; ++at) {
     const AccessId writer = memory.writer(at);
     if (writer == 0) return unwritten;
-    const auto stores =
-        std::ranges::equal_range(c.undefined_bytes, writer, {}, &UndefinedBytes::store);
-    for (const UndefinedBytes& u : stores)
-      if (u.bytes.begin <= at && at < u.bytes.end) return u.from;
+    const auto& all = c.undefined_bytes;
+    auto u =
+        std::lower_bound(all.begin(), all.end(), writer,
+                         [](const UndefinedBytes& one, AccessId id) { return one.store < id; });
+    for (; u != all.end() && u->store == writer; ++u)
+      if (u->bytes.begin <= at && at < u->bytes.end) return u->from;
   }
   return std::nullopt;
 }

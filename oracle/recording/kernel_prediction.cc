@@ -14,7 +14,8 @@ namespace {
 
 bool traps(Fault fault) {
   return fault == Fault::TileStartNegative || fault == Fault::Im2colPadding ||
-         fault == Fault::ClusterAttributeMissing;
+         fault == Fault::ClusterAttributeMissing || fault == Fault::AddressUnaligned ||
+         fault == Fault::SharedUnaligned || fault == Fault::SharedMemoryOutOfRange;
 }
 
 std::string refusal(const machine::Report& report) {

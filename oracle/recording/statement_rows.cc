@@ -356,6 +356,71 @@ void add_mbarriers(Rows& rows) {
                                 script.body)});
 }
 
+// ---- what an address must be a multiple of ----------------------------------------------------------
+
+void add_offset(Rows& rows, std::string_view pattern, std::string_view operands, int offset,
+                std::string_view after = "") {
+  const std::string told = std::string(after).append(low_result);
+  const std::string variant = fmt::format("at {}", offset);
+  add(rows, {pattern, "", fmt::format(fmt::runtime(operands), offset), told, Elements::Bits32, 0,
+             variant});
+}
+
+void add_offsets(Rows& rows) {
+  constexpr std::string_view pair = "{{%r20, %r21}}";
+  const auto from = [](std::string_view to, const char* address) {
+    return fmt::format("{}, [{}+{{}}]", to, address);
+  };
+  const auto to = [](const char* address, std::string_view source) {
+    return fmt::format("[{}+{{}}], {}", address, source);
+  };
+  struct Memory {
+    const char *space, *address;
+  };
+  for (const Memory& m : {Memory{"global", "%rd2"}, Memory{"shared", "%r7"}}) {
+    const auto named = [&m](const char* op, const char* type) {
+      return fmt::format("{}.{}{}", op, m.space, type);
+    };
+    for (const int offset : {2, 4}) {
+      add_offset(rows, named("ld", ".u32"), from("%r20", m.address), offset);
+      add_offset(rows, named("st", ".u32"), to(m.address, "%r20"), offset);
+      add_offset(rows, named("atom", ".add.u32"), "%r20, " + to(m.address, "%r21"), offset);
+      add_offset(rows, named("red", ".add.u32"), to(m.address, "%r20"), offset);
+    }
+    for (const int offset : {4, 8}) {
+      add_offset(rows, named("ld", ".v2.u32"), from(pair, m.address), offset);
+      add_offset(rows, named("st", ".v2.u32"), to(m.address, pair), offset);
+      add_offset(rows, named("st", ".b64"), to(m.address, "%rd11"), offset);
+    }
+  }
+  constexpr std::string_view landed = "  cp.async.wait_all;\n";
+  for (const int offset : {4, 8})
+    add_offset(rows, "cp.async.ca.shared.global", "[%r8], [%rd2+{}], 8", offset, landed);
+  add_offset(rows, "cp.async.ca.shared.global", "[%r8], [%rd2+{}], 8, 3", 16, landed);
+}
+
+// ---- shared memory that the system keeps ---------------------------------------------------------------
+
+void add_reserved(Rows& rows) {
+  rows.push_back({"%reserved_smem_offset",
+                  fmt::format("  mov.u32 %r20, %reserved_smem_offset_begin;\n"
+                              "  mov.u32 %r21, %reserved_smem_offset_end;\n"
+                              "  mov.u32 %r22, %reserved_smem_offset_cap;\n"
+                              "  mov.u32 %r23, %reserved_smem_offset_0;\n{}"
+                              "  mov.u32 %r20, %reserved_smem_offset_1;\n"
+                              "  mov.u32 %r21, %total_smem_size;\n"
+                              "  mov.u32 %r22, %dynamic_smem_size;\n"
+                              "  mov.b64 %rd12, {{%r20, %r21}};\n  cvt.u64.u32 %rd13, %r22;\n",
+                              word_results)});
+  rows.push_back({"%reserved_smem_offset_begin, its bytes",
+                  fmt::format("  mov.u32 %r13, %reserved_smem_offset_begin;\n"
+                              "  mad.lo.u32 %r13, %r5, 128, %r13;\n"
+                              "  mad.lo.u32 %r13, %r1, 4, %r13;\n  setp.lt.u32 %p3, %r1, 32;\n"
+                              "  @%p3 st.shared.u32 [%r13], %r20;\n"
+                              "  @%p3 ld.shared.u32 %r21, [%r13];\n{}",
+                              low_result)});
+}
+
 // ---- fragments ------------------------------------------------------------------------------------
 
 std::string list(int count) {
@@ -404,6 +469,8 @@ std::span<const StatementRow> statement_rows() {
     add_thread_copies(rows);
     add_hinted(rows);
     add_mbarriers(rows);
+    add_offsets(rows);
+    add_reserved(rows);
     add_fragments(rows);
     for (StatementRow& row : im2col_rows()) rows.push_back(std::move(row));
     for (StatementRow& row : sparse_rows()) rows.push_back(std::move(row));

@@ -93,7 +93,7 @@ std::string text_of(const Report& r) {
     for (const std::string& line : r.unmodelled) text += "  " + line + "\n";
   }
   if (!r.approximate.empty()) {
-    text += "\nmodelled within a bound, not to the bit:\n";
+    text += "\nnot known to be the chip's bits:\n";
     for (const std::string& line : r.approximate) text += "  " + line + "\n";
   }
   for (const std::string& file : r.written) text += fmt::format("wrote {}\n", file);

@@ -47,7 +47,7 @@ struct Report {
   std::vector<FindingText> suspicions;    // disputed, suspect, slow
   std::vector<std::string>
       unmodelled;  // instructions of the kernel that are not executed, with their lines
-  std::vector<std::string> approximate;  // opcodes whose bits are not the chip's, with their bounds
+  std::vector<std::string> approximate;  // opcodes whose bits may not be the chip's, and why
   std::vector<std::string> written;      // files
   std::optional<Drawing>
       timeline;  // if asked for: of what showed the finding, else of the first execution

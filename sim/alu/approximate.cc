@@ -6,7 +6,6 @@
 //
 // Source: PTX ISA 9.2, 9.7.3 "Floating-Point Instructions" and 9.7.4; the machine code of each form
 // Measured: tests/vectors/scalar_approx.tcqv
-#include <array>
 #include <cmath>
 
 #include "sim/alu/families.h"
@@ -39,15 +38,17 @@ constexpr float least_normal = 0x1p-126F, up = 0x1p24F;
 bool is_small(float x) { return std::fabs(x) < least_normal; }  // not so of NaN
 bool is_large(float x) { return std::fabs(x) > 0x1p126F; }
 
-// function(x) as a function of `scale` x is: that, times `back`.
-template <Word (*function)(Word)>
-Word scaled(Word x, float scale, float back) {
-  if (!is_small(value(x))) return function(x);
-  return word(product<false>(value(function(word(product<false>(value(x), scale)))), back));
+template <Word (*function)(Word, const mufu::Format&)>
+Word of_unit(Word x) {
+  return function(x, mufu::f32);
 }
 
-Word unit_rsqrt(Word x) { return mufu::rsqrt(x); }
-Word unit_tanh(Word x) { return mufu::tanh(x); }
+// A root of 2^24 x is 2^12 or 2^-12 times that of x: `back`.
+template <Word (*function)(Word)>
+Word scaled_root(Word x, float back) {
+  if (!is_small(value(x))) return function(x);
+  return word(product<false>(value(function(word(product<false>(value(x), up)))), back));
+}
 
 template <bool flushes>
 Word rcp(Word x) {
@@ -58,12 +59,12 @@ Word rcp(Word x) {
 
 template <bool flushes>
 Word sqrt(Word x) {
-  return flushes ? mufu::sqrt(x) : scaled<mufu::sqrt>(x, up, 0x1p-12F);
+  return flushes ? mufu::sqrt(x) : scaled_root<mufu::sqrt>(x, 0x1p-12F);
 }
 
 template <bool flushes>
 Word rsqrt(Word x) {
-  return flushes ? mufu::rsqrt(x) : scaled<unit_rsqrt>(x, up, 0x1p12F);
+  return flushes ? mufu::rsqrt(x) : scaled_root<of_unit<mufu::rsqrt>>(x, 0x1p12F);
 }
 
 template <bool flushes>
@@ -103,12 +104,10 @@ Word div(Word x, Word y) {
 
 constexpr int upper_shift = 32;
 
-double of_upper(Word upper) { return std::bit_cast<double>(std::uint64_t{upper} << upper_shift); }
-
 template <Word (*function)(Word, const mufu::Format&)>
 double upper_half(double x) {
   const auto upper = static_cast<Word>(std::bit_cast<std::uint64_t>(x) >> upper_shift);
-  return of_upper(function(upper, mufu::f64_upper));
+  return std::bit_cast<double>(std::uint64_t{function(upper, mufu::f64_upper)} << upper_shift);
 }
 
 // The unit's root, refined: y + y e (1/2 + 3/8 e) with e = 1 - x y^2.
@@ -181,7 +180,7 @@ Evaluate of_f32(const ptx::Form& form) {
     case Opcode::Cos: return of_one<of_turns<mufu::cos_of_turns>>;
     case Opcode::Lg2: return of_one<lg2<flushes>>;
     case Opcode::Ex2: return of_one<ex2<flushes>>;
-    case Opcode::Tanh: return of_one<unit_tanh>;
+    case Opcode::Tanh: return of_one<of_unit<mufu::tanh>>;
     default: return nullptr;
   }
 }

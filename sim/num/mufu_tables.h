@@ -1,7 +1,7 @@
 // The constants of the multi-function unit: three for each segment of each function. mufu.h says how they are used.
 //
-// Found, not copied: every operand's result bounds the sum, and within three steps of the least-squares fit one c1 and one c2
-// satisfy all 2^16 or 2^17 operands of a segment; c0 and `rounding` share one scale, so one could hold a part of the other.
+// Every operand's result bounds the sum, and within three steps of the least-squares fit one c1 and one c2 satisfy all 2^16 or
+// 2^17 operands of a segment; c0 and `rounding` share one scale, so one could hold a part of the other.
 //
 // Measured: tests/vectors/scalar_approx.tcqv, of an H100
 #pragma once

@@ -129,7 +129,7 @@ struct Kernel {
   std::vector<std::string> texts;     // by instruction: its words, long vectors cut
   std::vector<std::string> files;     // by the number of .file; 0: the PTX itself
   std::vector<std::string>
-      approximations;  // opcodes that are not the chip's to the bit, and how near they are
+      approximations;  // opcodes whose bits may not be the chip's, and why
 
   ptx::Index first() const { return code->instructions.first; }
   const ptx::Instruction& instruction(ptx::Index at) const {

@@ -27,7 +27,7 @@ TEST(Activation, SiluAndGeluAreCloseToTheirFunctions) {
     const double by_erf = x / 2.0 * std::erfc(-x * M_SQRT1_2);
     EXPECT_NEAR(silu(x), by_exp, std::min(2e-7 * size, 0x1p-19 * std::abs(by_exp))) << x;
     EXPECT_NEAR(gelu(x), true_gelu(x), 2e-7 * size) << x;
-    EXPECT_NEAR(gelu_erf(x), by_erf, std::min(3e-7 * size, 0x1p-16 * std::abs(by_erf))) << x;
+    EXPECT_NEAR(gelu_erf(x), by_erf, 5e-7 * std::abs(by_erf)) << x;
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace tcq::machine {
 
-// A Fault of the first lane whose bytes do not exist, or whose address is no multiple of `alignment`; 0: of their number.
+// A Fault of the first lane whose bytes do not exist, or whose address is no multiple of `alignment`; 0: of their number. What the
+// system keeps of a peer's shared memory does not exist.
 bool bytes_exist(Step& s, const LaneAddresses& where, int alignment = 0);
 
 // Which lane has which byte: a stride from lane to lane, or offsets of their own, which the log keeps.

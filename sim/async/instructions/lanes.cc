@@ -25,6 +25,7 @@ bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
   const auto width = static_cast<std::uint32_t>(where.bytes);
   const auto unit = alignment == 0 ? width : static_cast<std::uint32_t>(alignment);
   const SharedMemory& shared = s.c.cta(where.global ? s.warp.cta : target_cta(s, where)).shared;
+  const bool is_peer = !where.global && target_cta(s, where) != s.warp.cta;
   bool exist = true;
   s.for_each_lane([&](int lane) {
     const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
@@ -34,7 +35,7 @@ bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
       fault = where.global ? Fault::AddressUnaligned : Fault::SharedUnaligned;
     } else if (where.global) {
       if (at > s.c.global.size() || width > s.c.global.size() - at) fault = Fault::GlobalOutOfRange;
-    } else if (!shared.contains(at, width)) {
+    } else if (!shared.contains(at, width) || (is_peer && at < shared_base_sm90)) {
       fault = Fault::SharedMemoryOutOfRange;
     }
     exist = fault == Fault::None;

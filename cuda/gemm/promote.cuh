@@ -1,4 +1,4 @@
-// FP8's promotion: the sums of one block of K, which keep 13 bits (wgmma), are multiplied by a factor of their row and one of
+// FP8's promotion: the sums of one block of K, of which wgmma keeps 13 bits, are multiplied by a factor of their row and one of
 // their column and added to f32 sums: fma(row's * column's, sum, f32 sum), the product of factors rounded.
 //
 // Factors come straight from global memory, each a block of K ahead, in any strides: no copy of them lies in a stage, so

@@ -116,8 +116,8 @@ struct TensorConfig {
   static constexpr int wave_step = warp_rows;
   static constexpr int waves_of_tile = block_m / warpgroup_rows;
   static_assert(!promotes || waves_of_tile == consumers, "a wave for each consumer");
-  // What one tcgen05.ld brings of a wave: all, or, beside f32 sums, half of the columns.
-  static constexpr int columns_of_load = promotes ? BlockN / 2 : BlockN;
+  // What one tcgen05.ld brings of a wave: all, or, beside f32 sums, 128 columns at most.
+  static constexpr int columns_of_load = promotes && BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 56 + 2 * 216 <= 504 = 3 * 168. With these, of those tried,
   // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
   static constexpr int producer_registers = 56;

@@ -36,7 +36,7 @@ double stage_bytes(const Kernel& k) {
          factor_bytes(k, k.block_n);
 }
 
-constexpr int parts_of_load = 2;  // TensorConfig::columns_of_load: half of the columns
+constexpr int columns_of_load = 128;  // at most, TensorConfig::columns_of_load
 
 int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
 
@@ -47,8 +47,8 @@ double promotion_clocks(const Kernel& k, const TensorAssumptions& a) {
   const double elements = static_cast<double>(k.block_m) * k.block_n;
   const double loads = 4 * elements / a.tensor_memory_bytes;
   const double additions = elements * a.additions / warpgroup_threads;
-  return std::max(
-      {loads, additions, parts_of_load * a.load + (loads + additions) / consumers_of(k)});
+  const double parts = std::ceil(static_cast<double>(k.block_n) / columns_of_load);
+  return std::max({loads, additions, parts * a.load + (loads + additions) / consumers_of(k)});
 }
 
 // Of D's tile. Sums that are promoted stand in registers already; each warpgroup has its own buffers.
@@ -114,7 +114,8 @@ TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, 
   t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
   t.memory = memory_clocks(k, p, a);
   const double tile = t.loop + t.shown;
-  t.total = a.launch + a.fill + t.epilogue + std::max(t.loop + (t.waves - 1) * tile, t.memory);
+  t.total = a.launch + a.fill + t.promotion + t.epilogue +
+            std::max(t.loop + (t.waves - 1) * tile, t.memory);
   const double operations = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                             static_cast<double>(p.n) * static_cast<double>(p.k);
   t.of_peak = operations / (peak(k) * device.sm_count * t.total);

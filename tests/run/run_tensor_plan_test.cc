@@ -132,8 +132,8 @@ TEST(TensorPlan, Fp8ThatPromotes) {
   }
   EXPECT_EQ(cluster_size(*planned(p).aligned.kernel), 2);
   const std::string text = describe(planned(p));
-  for (const char* words :
-       {"chains of 128 of tcgen05.mma over ascending k, 32 at a time", "256x256x128", "promoting"})
+  for (const char* words : {"chains of 128 of tcgen05.mma over ascending k, 32 at a time",
+                            "128x256x128 cluster 2x1", "promoting"})
     EXPECT_NE(text.find(words), text.npos) << words << "\n" << text;
   p.scaling = Scaling::Vector128;
   EXPECT_EQ(planned(p).aligned.kernel->promotion, gemm::Promotion::EachColumn);

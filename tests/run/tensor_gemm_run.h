@@ -68,6 +68,13 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   return {text, kernel.row, std::move(x), p, ctas};
 }
 
+// The epilogue's own are the functions that run_tensor_gemm_test.cc deletes from on every way out.
+inline bool synchronises_products(const std::string& line) {
+  for (const char* word : {"bar.sync", "commit_group", "wait_group", "fence.proxy"})
+    if (line.find(word) != line.npos) return false;
+  return synchronises(line) || line.find("barrier.cluster.") != line.npos;
+}
+
 class TensorKernels : public CompiledKernels {
  protected:
   void expect_bits(const TestKernel& kernel, const Drawn& s, int ctas = 1) {

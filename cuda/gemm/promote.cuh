@@ -390,11 +390,12 @@ __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Register
   }
 }
 
-// Sums of 0 and the factors of the first block's lines. Returns how many blocks of K there are.
-template <int Waves, int Registers, class Columns>
-__device__ __forceinline__ int begin(std::uint32_t (&d)[Waves][Registers], RowFactors<Waves>& rows,
-                                     Columns& columns, const Factors& of_rows,
-                                     const Factors& of_columns, const FragmentAt& at) {
+// Sums of 0 and the lines of factors, and then, if there are blocks of K, `add_all(their number)`.
+template <int Waves, int Registers, class Columns, class AddAll>
+__device__ __forceinline__ void begin(std::uint32_t (&d)[Waves][Registers], RowFactors<Waves>& rows,
+                                      Columns& columns, const Factors& of_rows,
+                                      const Factors& of_columns, const FragmentAt& at,
+                                      AddAll add_all) {
   rows.start(of_rows, at);
   columns.start(of_columns, at);
 #pragma unroll
@@ -402,11 +403,11 @@ __device__ __forceinline__ int begin(std::uint32_t (&d)[Waves][Registers], RowFa
 #pragma unroll
     for (std::uint32_t& word : d[wave]) word = 0;
   }
+  if (at.blocks == 0) return;
   int blocks = at.blocks;
-  if (blocks == 0) return 0;
   asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
   columns.meet();  // all have read the factors of the tile before
-  return blocks;
+  add_all(blocks);
 }
 
 // `Behind`: there are registers for the products of two blocks.
@@ -415,14 +416,14 @@ __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Co
                                         const Factors& of_rows, const Factors& of_columns,
                                         const FragmentAt& at, Multiply multiply, Done done) {
   RowFactors<Waves> rows;
-  const int blocks = begin(d, rows, columns, of_rows, of_columns, at);
-  if (blocks == 0) return;
-  if constexpr (Behind)
-    promote_behind(d, rows, columns, blocks, multiply, done);
-  else
-    promote_alone<1>(
-        d, rows, columns, blocks, [&](int wave, int, auto& sums) { multiply(wave, sums); },
-        [] { ptx::wgmma_wait_group<0>(); }, done);
+  begin(d, rows, columns, of_rows, of_columns, at, [&](int blocks) {
+    if constexpr (Behind)
+      promote_behind(d, rows, columns, blocks, multiply, done);
+    else
+      promote_alone<1>(
+          d, rows, columns, blocks, [&](int wave, int, auto& sums) { multiply(wave, sums); },
+          [] { ptx::wgmma_wait_group<0>(); }, done);
+  });
 }
 
 // Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them.
@@ -432,8 +433,8 @@ __device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registe
                                                const Factors& of_columns, const FragmentAt& at,
                                                Load load, Landed landed, Done done) {
   RowFactors<Waves> rows;
-  const int blocks = begin(d, rows, columns, of_rows, of_columns, at);
-  if (blocks > 0) promote_alone<Parts>(d, rows, columns, blocks, load, landed, done);
+  begin(d, rows, columns, of_rows, of_columns, at,
+        [&](int blocks) { promote_alone<Parts>(d, rows, columns, blocks, load, landed, done); });
 }
 
 }  // namespace tcq::gemm

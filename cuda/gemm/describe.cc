@@ -61,14 +61,14 @@ const char* name(BlockScaling scaling) {
   return "?";
 }
 
-std::string scaling_text(const Problem& p) {
+std::string scaling_text(const Problem& p, bool on_tcgen05) {
   if (is_block_scaled(p)) return std::string("factors: ") + name(p.block_scaling) + "\n";
   if (!is_fp8(p.in)) return "";
   const std::string text =
       p.scaling == Scaling::None ? "" : std::string("factors: ") + name(p.scaling) + "\n";
-  return text + (is_promoted(p)
-                     ? "promotion: chains of 128 of K are added in f32, fma(factors, chain, sum)\n"
-                     : "promotion: none, sums keep 13 bits\n");
+  if (is_promoted(p))
+    return text + "promotion: chains of 128 of K are added in f32, fma(factors, chain, sum)\n";
+  return text + (on_tcgen05 ? "promotion: none\n" : "promotion: none, sums keep 13 bits\n");
 }
 
 const char* name(Grouping grouping) {
@@ -107,7 +107,10 @@ std::string launch_text(const char* title, const Launch& l) {
 // A plan that no device has confirmed says so.
 std::string tcgen05_text(const Plan& plan) {
   const Kernel& k = *plan.aligned.kernel;
-  return "order: one chain of tcgen05.mma over ascending k, " + number(k.instruction_k) +
+  const char* chains = k.promotion == Promotion::None
+                           ? "one chain of tcgen05.mma over ascending k, "
+                           : "chains of 128 of tcgen05.mma over ascending k, ";
+  return std::string("order: ") + chains + number(k.instruction_k) +
          " at a time\n"
          "bits: depend on neither M, tile nor alignment; the arithmetic's model is documented and "
          "inferred\n"
@@ -172,7 +175,7 @@ std::string name(const Kernel& k) {
 namespace {
 
 std::string whole_text(const Plan& plan) {
-  std::string text = problem_text(plan.problem) + scaling_text(plan.problem) +
+  std::string text = problem_text(plan.problem) + scaling_text(plan.problem, is_on_tcgen05(plan)) +
                      epilogue_text(plan.problem) + usage_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
   if (is_on_tcgen05(plan)) return text + launch_text("aligned", plan.aligned) + tcgen05_text(plan);

@@ -222,6 +222,14 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
 
 }  // namespace
 
+// With few rows wgmma's columns are rows of D.
+bool promotes_as(const Kernel& k, const Problem& p) {
+  if (!is_promoted(p)) return k.promotion == Promotion::None;
+  if (k.promotion == Promotion::None) return false;
+  const bool by_blocks = k.promotion == Promotion::ColumnBlocks;
+  return !by_blocks || p.scaling != Scaling::Vector128;
+}
+
 bool suits(const Kernel& k, const Problem& p) { return k.skinny != Skinny::Columns || p.n < p.m; }
 
 bool overlaps(const Kernel& k, double microseconds) {

@@ -16,6 +16,9 @@ int k_blocks(const Kernel& kernel, const Problem& problem);
 Schedule schedule_of(const Kernel& kernel, const Problem& problem);
 std::int64_t tiles_of(const Schedule& schedule);
 
+// Has the kernel the promotion and the factors of blocks that the problem wants?
+bool promotes_as(const Kernel& kernel, const Problem& problem);
+
 // Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
 // at a time.
 bool suits(const Kernel& kernel, const Problem& problem);

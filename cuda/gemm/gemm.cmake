@@ -51,7 +51,7 @@ set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNC
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
-set(tensor_rows 12)
+set(tensor_rows 15)
 option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
 if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
   set(tensor_rows 0)

@@ -24,14 +24,6 @@ namespace {
 // Of a launch; grids have no more.
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
-// Promotion and factors as the problem has them. With few rows wgmma's columns are rows of D.
-bool promotes_as(const Kernel& k, const Problem& p) {
-  if (!is_promoted(p)) return k.promotion == Promotion::None;
-  if (k.promotion == Promotion::None) return false;
-  const bool by_blocks = k.promotion == Promotion::ColumnBlocks;
-  return !by_blocks || p.scaling != Scaling::Vector128;
-}
-
 bool computes(const Kernel& k, const Problem& p) {
   if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p) || k.grouped != is_grouped(p))
     return false;

@@ -1,11 +1,11 @@
-// FP8's promotion: the sums of one block of K, which keep 13 bits, are multiplied by a factor of their row and one of
+// FP8's promotion: the sums of one block of K, of which wgmma keeps 13 bits, are multiplied by a factor of their row and one of
 // their column and added to f32 sums: fma(row's * column's, sum, f32 sum), the product of factors rounded.
 //
 // Factors come straight from global memory, each a block of K ahead, in any strides: no copy of them lies in a stage, so
 // that nothing but wgmma reads what TMA writes. Two sets of registers take turns: a copy from one to the other would have
 // to wait for the load before the block's products are issued. A thread loads those of its own rows. Of wgmma's columns there is one
 // factor for 128 (every thread loads it), or each thread loads one column's and they meet in shared memory.
-// Who calls this: cuda/gemm/kernel.cuh, skinny.cuh. The bits, predicted: oracle/sum/gemm_reference.h.
+// Who calls this: cuda/gemm/kernel.cuh, skinny.cuh; with sums out of Tensor Memory tensor_kernel.cuh. The bits, predicted: oracle/sum/gemm_reference.h.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +81,10 @@ struct FragmentAt {
   int cols_end;
   int batch_rows;  // of the rows' factors, and of the columns'
   int batch_cols;
-  int block;   // of K: the first
-  int blocks;  // of K
+  int block;                       // of K: the first
+  int blocks;                      // of K
+  int warp_step = warp_rows;       // from the rows of one warp to those of the next
+  int wave_step = warpgroup_rows;  // and from one wave to the next
 };
 
 // Of a thread's two rows of each wave.
@@ -99,7 +101,8 @@ struct RowFactors {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * i});
-        const int row = at.row + wave * warpgroup_rows + place.row;
+        const BlockAt wave_at = {.row = at.row + wave * at.wave_step, .warp_step = at.warp_step};
+        const int row = row_of(wave_at, place.row);
         lines[wave][i] = FactorLine(f, row, at.rows_end, at.block, at.batch_rows);
         sets[0][wave][i] = sets[1][wave][i] = 1;
       }
@@ -172,19 +175,21 @@ class ColumnBlocks {
     return all;
   }
 
-  // d[r] += factors * t[r]
-  template <int Set, int Count>
-  __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
-                                      const Ready& now) const {
+  // d[r] += factors * t[r - first]: registers from `first` on.
+  template <int Set, int All, int Count>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
+                                      int first, const Ready& now) const {
+    const int before = Columns % scale_block == 0 ? 0 : before_;
 #pragma unroll
-    for (int r = 0; r < Count; ++r) {
+    for (int i = 0; i < Count; ++i) {
+      const int r = first + i;
       const int column = wgmma::accumulator_element(Type::f32, {0, r / 4 * 4}).col;
       float factor = now.both[0][r / 2 % 2];
 #pragma unroll
-      for (int i = 1; i < blocks; ++i)
-        if (before_ + column >= i * scale_block) factor = now.both[i][r / 2 % 2];
+      for (int j = 1; j < blocks; ++j)
+        if (before + column >= j * scale_block) factor = now.both[j][r / 2 % 2];
       d[r] = __float_as_uint(
-          rounded::multiply_add(factor, __uint_as_float(t[r]), __uint_as_float(d[r])));
+          rounded::multiply_add(factor, __uint_as_float(t[i]), __uint_as_float(d[r])));
     }
   }
 
@@ -243,22 +248,23 @@ class EachColumn {
     return all;
   }
 
-  template <int Set, int Count>
-  __device__ __forceinline__ void add(std::uint32_t (&d)[Count], const std::uint32_t (&t)[Count],
-                                      const Ready& now) const {
+  template <int Set, int All, int Count>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
+                                      int first, const Ready& now) const {
     const std::uint32_t own =
         address<Set>(wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col);
 #pragma unroll
     for (int r = 0; r < Count; r += 4) {
-      const int behind = wgmma::accumulator_element(Type::f32, {0, r}).col;
+      const int behind = wgmma::accumulator_element(Type::f32, {0, first + r}).col;
       float columns[2];
       ptx::load_shared(own + static_cast<std::uint32_t>(behind) * float_bytes, columns[0],
                        columns[1]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float factor = rounded::multiply(now.rows[i / 2], columns[i % 2]);
-        d[r + i] = __float_as_uint(
-            rounded::multiply_add(factor, __uint_as_float(t[r + i]), __uint_as_float(d[r + i])));
+        std::uint32_t& sum = d[first + r + i];
+        sum = __float_as_uint(
+            rounded::multiply_add(factor, __uint_as_float(t[r + i]), __uint_as_float(sum)));
       }
     }
   }
@@ -302,7 +308,7 @@ __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
     constexpr int here = decltype(set)::value;
     ptx::pin(sums[here]);
     done(left);
-    columns.template add<here>(d[0], sums[here], ready);
+    columns.template add<here>(d[0], sums[here], 0, ready);
   };
   const auto add_behind = [&](auto set, int left) {
     constexpr int here = decltype(set)::value;
@@ -335,11 +341,13 @@ __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
   }
 }
 
-// Else 64 rows after the other; factors of the next block are asked for while the first of them are multiplied.
-template <int Waves, class Columns, int Registers, class Multiply, class Done>
+// Else 64 rows after the other, each in so many parts of their columns; factors of the next block are asked for while the
+// first of them are on their way: from `start(wave, part, sums)` until `landed()`.
+template <int Parts, int Waves, class Columns, int Registers, class Start, class Landed, class Done>
 __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
                                               RowFactors<Waves>& rows, Columns& columns, int blocks,
-                                              Multiply multiply, Done done) {
+                                              Start start, Landed landed, Done done) {
+  constexpr int each = Registers / Parts;
   const LoadsBehind behind(blocks);
   const auto load = [&](auto set, bool wanted) {
     rows.template load<decltype(set)::value>(wanted);
@@ -350,23 +358,24 @@ __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Register
     columns.template stage<here>();
     typename Columns::Ready ready[Waves];
 #pragma unroll
-    for (int wave = 0; wave < Waves; ++wave) {
-      std::uint32_t sums[Registers];
-      multiply(wave, sums);
-      if (wave == 0) {
+    for (int i = 0; i < Waves * Parts; ++i) {
+      const int wave = i / Parts;
+      std::uint32_t sums[each];
+      start(wave, i % Parts, sums);
+      if (i == 0) {
         std::uint32_t bits = 0;
 #pragma unroll
-        for (int i = 0; i < Waves; ++i) {
-          ready[i] = columns.template ready<here>(rows.sets[here][i]);
-          bits |= columns.template bits<here>(ready[i]);
+        for (int j = 0; j < Waves; ++j) {
+          ready[j] = columns.template ready<here>(rows.sets[here][j]);
+          bits |= columns.template bits<here>(ready[j]);
         }
         load(next, left > 1 && behind(bits));
         columns.meet();
       }
-      ptx::wgmma_wait_group<0>();
+      landed();
       ptx::pin(sums);
-      if (wave + 1 == Waves) done(left);
-      columns.template add<here>(d[wave], sums, ready[wave]);
+      if (i + 1 == Waves * Parts) done(left);
+      columns.template add<here>(d[wave], sums, i % Parts * each, ready[wave]);
     }
   };
   constexpr std::integral_constant<int, 0> even{};
@@ -381,12 +390,12 @@ __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Register
   }
 }
 
-// `Behind`: there are registers for the products of two blocks.
-template <bool Behind, int Waves, int Registers, class Columns, class Multiply, class Done>
-__device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Columns& columns,
-                                        const Factors& of_rows, const Factors& of_columns,
-                                        const FragmentAt& at, Multiply multiply, Done done) {
-  RowFactors<Waves> rows;
+// Sums of 0 and the lines of factors, and then, if there are blocks of K, `add_all(their number)`.
+template <int Waves, int Registers, class Columns, class AddAll>
+__device__ __forceinline__ void begin(std::uint32_t (&d)[Waves][Registers], RowFactors<Waves>& rows,
+                                      Columns& columns, const Factors& of_rows,
+                                      const Factors& of_columns, const FragmentAt& at,
+                                      AddAll add_all) {
   rows.start(of_rows, at);
   columns.start(of_columns, at);
 #pragma unroll
@@ -398,10 +407,34 @@ __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Co
   int blocks = at.blocks;
   asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
   columns.meet();  // all have read the factors of the tile before
-  if constexpr (Behind)
-    promote_behind(d, rows, columns, blocks, multiply, done);
-  else
-    promote_alone(d, rows, columns, blocks, multiply, done);
+  add_all(blocks);
+}
+
+// `Behind`: there are registers for the products of two blocks.
+template <bool Behind, int Waves, int Registers, class Columns, class Multiply, class Done>
+__device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Columns& columns,
+                                        const Factors& of_rows, const Factors& of_columns,
+                                        const FragmentAt& at, Multiply multiply, Done done) {
+  RowFactors<Waves> rows;
+  begin(d, rows, columns, of_rows, of_columns, at, [&](int blocks) {
+    if constexpr (Behind)
+      promote_behind(d, rows, columns, blocks, multiply, done);
+    else
+      promote_alone<1>(
+          d, rows, columns, blocks, [&](int wave, int, auto& sums) { multiply(wave, sums); },
+          [] { ptx::wgmma_wait_group<0>(); }, done);
+  });
+}
+
+// Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them.
+template <int Parts, int Waves, int Registers, class Columns, class Load, class Landed, class Done>
+__device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registers],
+                                               Columns& columns, const Factors& of_rows,
+                                               const Factors& of_columns, const FragmentAt& at,
+                                               Load load, Landed landed, Done done) {
+  RowFactors<Waves> rows;
+  begin(d, rows, columns, of_rows, of_columns, at,
+        [&](int blocks) { promote_alone<Parts>(d, rows, columns, blocks, load, landed, done); });
 }
 
 }  // namespace tcq::gemm

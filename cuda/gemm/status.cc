@@ -127,8 +127,8 @@ const char* sentence(Status status) noexcept {
     case Status::NotOnTcgen05:
       return "no kernel on tcgen05 does this yet: they take bf16, f16, tf32, e4m3 and e2m1 "
              "K-major, bf16 also with a row-major B, a K above 0, and pointers and strides of A "
-             "and B that are multiples of 16 bytes, without groups, promotion or factors of 128 "
-             "of K";
+             "and B that are multiples of 16 bytes, without groups; promotion and factors of 128 "
+             "of K: e4m3";
   }
   return "?";
 }

@@ -1,7 +1,8 @@
 // One shape of the GEMM kernel on tcgen05: tile, stages, Tensor Memory, and what follows from them.
 //
 // A CTA computes 128 x BlockN of D at a time, or a pair of CTAs twice as many rows, each with half of B's columns in its
-// shared memory (Ctas, cuda/gemm/tensor_pair.cuh): one thread loads, one thread multiplies, a warpgroup stores. What
+// shared memory (Ctas, cuda/gemm/tensor_pair.cuh): one thread loads, one thread multiplies, a warpgroup stores, or two that
+// promote (cuda/gemm/promote.cuh). What
 // cuda/gemm/config.h calls by a name has it here, so that ring, loads, epilogue and stores are the same. Two tiles' sums
 // lie in Tensor Memory, so that one is stored while the next is summed. Example: 128 x 256 bf16 with 4 stages takes
 // 48 KiB a stage and all 512 columns; 128 x 128 e2m1 with factors of 16 of K (NVFP4) and 4 stages 36 KiB a
@@ -37,7 +38,8 @@ HOST_DEVICE constexpr std::uint32_t round_up_to_atoms(std::uint32_t bytes) {
 
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
-          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1>
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
+          Promotion Promotes = Promotion::None>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -45,7 +47,8 @@ struct TensorConfig {
   static constexpr tcgen05::ScaleVec scale_vec = Factors;
   static constexpr tcgen05::MmaOpcode opcode = {
       .kind = kind, .cta_group = Ctas, .scale_vec = Factors};
-  static constexpr Promotion promotion = Promotion::None;
+  static constexpr Promotion promotion = Promotes;
+  static constexpr bool promotes = Promotes != Promotion::None;
   static constexpr bool grouped = false;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
@@ -63,13 +66,17 @@ struct TensorConfig {
   static constexpr int cluster_n = 1;
   static constexpr int cluster = Ctas;
   static constexpr int stages = Stages;
-  static constexpr int threads = 2 * warpgroup_threads;
+  // Warpgroups that store; where f32 sums stand in their registers, each has half of the rows.
+  static constexpr int consumers = promotes ? 2 : 1;
+  static constexpr int threads = (consumers + 1) * warpgroup_threads;
   static constexpr int resident = 1;
 
   using A = OperandTile<In, MajorA, block_m, 1>;
   static constexpr int own_columns = BlockN / Ctas;  // of B's tile
   using B = OperandTile<InB, MajorB, own_columns, 1>;
   static constexpr int block_k = A::block_k;
+  static_assert(!promotes ||
+                (is_fp8(In) && Factors == tcgen05::ScaleVec::Default && block_k == scale_block));
   // A function: device code may not name a constexpr object.
   HOST_DEVICE static constexpr tcgen05::InstructionDescriptor instruction(int scale_a_id,
                                                                           int scale_b_id) {
@@ -93,18 +100,28 @@ struct TensorConfig {
   // for the products that read them.
   using Scales = StageScales<opcode, BlockN, block_k, instruction_k>;
   static constexpr int scale_columns = Stages * Scales::columns;
-  static constexpr int accumulators = 2 * BlockN + scale_columns <= tcgen05::tmem_columns ? 2 : 1;
+  // Of tiles; or of blocks of K, as many as there is room for: 4 of them last while a tile is stored.
+  static constexpr int room = (tcgen05::tmem_columns - scale_columns) / BlockN;
+  static constexpr int most = promotes ? 4 : 2;
+  static constexpr int accumulators = room < most ? room : most;
   static constexpr int scale_column = accumulators * BlockN;
   static constexpr int tensor_columns = tcgen05::smallest_allocation(scale_column + scale_columns);
   static_assert(tensor_columns <= tcgen05::tmem_columns);
   static_assert(BlockN == 64 || BlockN == 128 || BlockN == 256,
                 "what one tcgen05.ld brings is a power of two");
 
-  static constexpr int consumer_rows = block_m;
+  static constexpr int consumer_rows = block_m / consumers;
   static constexpr int waves = 1;  // in registers at one time
   static constexpr int warp_step = 2 * warp_rows;
   static constexpr int wave_step = warp_rows;
   static constexpr int waves_of_tile = block_m / warpgroup_rows;
+  static_assert(!promotes || waves_of_tile == consumers, "a wave for each consumer");
+  // What one tcgen05.ld brings of a wave: all, or, beside f32 sums, 128 columns at most.
+  static constexpr int columns_of_load = promotes && BlockN > 128 ? 128 : BlockN;
+  // Of the pool of 65536 registers, shared out at run time: 56 + 2 * 216 <= 504 = 3 * 168. With these, of those tried,
+  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
+  static constexpr int producer_registers = 56;
+  static constexpr int consumer_registers = 216;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 
@@ -112,13 +129,18 @@ struct TensorConfig {
   static constexpr std::uint32_t stage_bytes =
       round_up_to_atoms(A::bytes + B::bytes + Scales::bytes);
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
-  static constexpr std::uint32_t barrier_offset = store_offset + store_buffers * store_bytes;
+  static constexpr std::uint32_t barrier_offset =
+      store_offset + consumers * store_buffers * store_bytes;
   static constexpr int barriers = 2 * Stages + 2 * accumulators;
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
+  // Of each column, of two blocks of K in turn.
+  static constexpr std::uint32_t factor_offset = bias_offset + consumers * bias_bytes;
+  static constexpr std::uint32_t factor_bytes =
+      Promotes == Promotion::EachColumn ? 2 * bias_bytes : 0;
   // Where tcgen05.alloc writes what it gave.
-  static constexpr std::uint32_t address_offset = bias_offset + bias_bytes;
+  static constexpr std::uint32_t address_offset = factor_offset + consumers * factor_bytes;
   static constexpr std::uint32_t shared_bytes = address_offset + sizeof(std::uint32_t);
   static_assert(shared_bytes <= max_cta_shared_bytes);
 };

@@ -5,12 +5,16 @@
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
 // stored the next is summed in the other. One warp allocates the Tensor Memory and gives it back when all are done.
 //
+// FP8 that promotes has an accumulator for a block of K, not for a tile: summed[a] and drained[a] go round with each
+// block, and two warpgroups load its sums, half of the rows each, and add them to f32 sums of theirs (cuda/gemm/promote.cuh).
+//
 // Scale factors of blocks come with the stage and go by tcgen05.cp, issued before the products that read them, to the
 // stage's own columns (cuda/gemm/tensor_scales.cuh); the multiplier waits for a stage's bytes, whose producer has waited
 // for the products of the stage before, so that no products still read what a copy overwrites.
 //
-// D[i][j] is the chain over ascending K of the kind's instructions, the first without accumulation, then the epilogue
-// (oracle/sum/gemm_reference.h with GemmChain::kind computes the bits). Shapes: cuda/gemm/tensor_config.h.
+// D[i][j] is the chain over ascending K of the kind's instructions, the first without accumulation, or of such chains of one
+// block of K each, promoted, then the epilogue (oracle/sum/gemm_reference.h with GemmChain::kind computes the bits).
+// Shapes: cuda/gemm/tensor_config.h.
 //
 // Compiled and run on the machine (tests/run/run_tensor_gemm_test.cc), not on silicon.
 #pragma once
@@ -22,6 +26,7 @@
 
 #include "cuda/gemm/finish.cuh"
 #include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/promote.cuh"
 #include "cuda/gemm/tensor_config.h"
 #include "cuda/gemm/tensor_pair.cuh"
 #include "cuda/gemm/tensor_scales.cuh"
@@ -55,7 +60,7 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
   }
   for (int a = 0; a < C::accumulators; ++a) {
     ptx::mbarrier_init(barriers.summed(a), 1);
-    ptx::mbarrier_init(barriers.drained(a), C::ctas * warpgroup_threads / 32);
+    ptx::mbarrier_init(barriers.drained(a), C::ctas * C::consumers * warpgroup_threads / 32);
   }
   ptx::fence_mbarrier_init();
 }
@@ -100,71 +105,150 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace tile;
   while (tiles.next(tile)) {
-    wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
-    ptx::tcgen05_fence_after_thread_sync();
-    const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
-    for (int block = 0; block < blocks; ++block) {
-      wait(barriers.full(ring.stage), ring.parity);
+    int chain = 0;  // of a block of K, or of all
+    do {
+      wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
       ptx::tcgen05_fence_after_thread_sync();
-      const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), block == 0,
-                        block + 1 < blocks ? C::steps : last_steps);
-      commit<C>(barriers.empty(ring.stage));
-      ring.advance();
-    }
-    commit<C>(barriers.summed(turn.stage));
-    turn.advance();
+      const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
+      const int first = C::promotes ? chain : 0;
+      const int end = C::promotes ? chain + 1 : blocks;
+      for (int block = first; block < end; ++block) {
+        wait(barriers.full(ring.stage), ring.parity);
+        ptx::tcgen05_fence_after_thread_sync();
+        const std::uint32_t stage =
+            shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col),
+                          block == first, block + 1 < blocks ? C::steps : last_steps);
+        commit<C>(barriers.empty(ring.stage));
+        ring.advance();
+      }
+      commit<C>(barriers.summed(turn.stage));
+      turn.advance();
+    } while (C::promotes && ++chain < blocks);
   }
 }
 
-// --- the epilogue, by a warpgroup ------------------------------------------------------------------
+// --- the epilogue, by warpgroups -------------------------------------------------------------------
 
-// The warp's 16 lanes of `wave`, as wgmma's fragment lies in registers.
+// The warp's 16 lanes of `wave`.
 template <class C>
-__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums, int wave) {
-  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, C::block_n / 8};
+__device__ __forceinline__ std::uint32_t lanes_of(int wave) {
   const int warp = thread_here() / 32;
   const int lane = warp * C::warp_step + wave * C::wave_step;
-  ptx::tcgen05_ld<form>(d[0], sums + encode(tcgen05::TmemAddress{.tmem_lane = lane}));
+  return encode(tcgen05::TmemAddress{.tmem_lane = lane});
+}
+
+// Of these, as wgmma's fragment lies in registers.
+template <class C, int Registers>
+__device__ __forceinline__ void start_load(std::uint32_t (&d)[Registers], std::uint32_t sums) {
+  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, C::columns_of_load / 8};
+  ptx::tcgen05_ld<form>(d, sums);
+}
+
+template <class C>
+__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums, int wave) {
+  start_load<C>(d[0], sums + lanes_of<C>(wave));
   ptx::tcgen05_wait_ld();
   ptx::pin(d[0]);
 }
 
+// The warp has the accumulator's sums in registers.
+template <class C>
+__device__ __forceinline__ void tell_drained(const TensorBarriers<C>& barriers, int accumulator) {
+  ptx::tcgen05_fence_before_thread_sync();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) tell_leader<C>(barriers.drained(accumulator));
+}
+
+template <class C>
+using FactorsOfColumns = ColumnFactors<C::promotion, C::block_n, warpgroup_threads>;
+
+// The f32 sums of a consumer's wave, whose first row is that of `part`.
+template <class C>
+__device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumulators>& turn,
+                                             const Arguments& arguments,
+                                             const TensorBarriers<C>& barriers,
+                                             std::uint32_t tensor, int wave, const TilePlace& part,
+                                             FactorsOfColumns<C>& columns) {
+  const std::uint32_t lanes = tensor + lanes_of<C>(wave);
+  const auto load = [&](int, int part_of_wave, auto& sums) {
+    if (part_of_wave == 0) {
+      wait(barriers.summed(turn.stage), turn.parity);
+      ptx::tcgen05_fence_after_thread_sync();
+    }
+    const int column = turn.stage * C::block_n + part_of_wave * C::columns_of_load;
+    start_load<C>(sums, lanes + static_cast<std::uint32_t>(column));
+  };
+  const auto drained = [&](int) {
+    tell_drained<C>(barriers, turn.stage);
+    turn.advance();
+  };
+  const FragmentAt at = {part.row,     part.col, part.rows_end,      arguments.n,  part.batch,
+                         part.batch_b, 0,        arguments.k_blocks, C::warp_step, C::wave_step};
+  promote_loaded<C::block_n / C::columns_of_load>(
+      d, columns, arguments.block_factors_a, arguments.block_factors_b, at, load,
+      [] { ptx::tcgen05_wait_ld(); }, drained);
+}
+
+// By warpgroup `consumer` of these.
 template <class C>
 __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                             const Arguments& arguments, std::uint32_t shared,
-                                            const TensorBarriers<C>& barriers,
-                                            std::uint32_t tensor) {
+                                            const TensorBarriers<C>& barriers, std::uint32_t tensor,
+                                            int consumer) {
+  const auto number = static_cast<std::uint32_t>(consumer);
   Ring<C::accumulators> turn;
-  Staging<C> staging(shared + C::store_offset, 0);
-  const std::uint32_t bias = shared + C::bias_offset;
+  Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
+  const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
+  [[maybe_unused]] FactorsOfColumns<C> columns(shared + C::factor_offset + number * C::factor_bytes,
+                                               number + 1);
   ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
-  TilePlace tile;
-  while (tiles.next(tile)) {
-    tile = own_part<C>(tile, 0);
-    stage<C>(arguments, prepare<C>(arguments, tile), bias);
-    wait(barriers.summed(turn.stage), turn.parity);
-    ptx::tcgen05_fence_after_thread_sync();
-    const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
-#pragma unroll 1
-    for (int wave = 0; wave < C::waves_of_tile; ++wave) {
-      Accumulators<C> d;
-      load_sums<C>(d, sums, wave);
-      if (wave + 1 == C::waves_of_tile) {
-        ptx::tcgen05_fence_before_thread_sync();
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) tell_leader<C>(barriers.drained(turn.stage));
-      }
+  TilePlace place;
+  while (tiles.next(place)) {
+    const TilePlace tile = own_part<C>(place, 0);
+    const auto further_down = [&](int rows) {
       TilePlace part = tile;
-      part.row += wave * C::wave_step;
+      part.row += rows;
+      return part;
+    };
+    stage<C>(arguments, prepare<C>(arguments, further_down(consumer * C::consumer_rows)), bias);
+    if constexpr (C::promotes) {
+      Accumulators<C> d;
+      const TilePlace part = further_down(consumer * C::wave_step);
+      promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, part, columns);
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
+    } else {
+      wait(barriers.summed(turn.stage), turn.parity);
+      ptx::tcgen05_fence_after_thread_sync();
+      const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
+#pragma unroll 1
+      for (int wave = 0; wave < C::waves_of_tile; ++wave) {
+        Accumulators<C> d;
+        load_sums<C>(d, sums, wave);
+        if (wave + 1 == C::waves_of_tile) tell_drained<C>(barriers, turn.stage);
+        store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
+                      further_down(wave * C::wave_step));
+      }
+      turn.advance();
     }
-    turn.advance();
   }
   staging.drain();
 }
 
 // --- the kernel ------------------------------------------------------------------------------------
+
+// By one thread.
+template <class C>
+__device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
+                                              const Arguments& arguments, std::uint32_t shared,
+                                              const TensorBarriers<C>& barriers) {
+  if constexpr (C::ctas == 1)
+    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(), true,
+               ScaleLoads<C>(arguments));
+  else
+    produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
+                    all_clusters<C>());
+}
 
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
@@ -196,17 +280,17 @@ __global__ void __launch_bounds__(C::threads, 1)
   const std::uint32_t tensor = ptx::load_shared(shared + C::address_offset);
   ptx::grid_launch_dependents();
   ptx::grid_wait();
-  if (warp >= warpgroup_threads / 32) {
-    store_tiles<C>(map_d, map_tail, arguments, shared, barriers, tensor);
-  } else if (warp == producer_warp && leads) {
-    if constexpr (C::ctas == 1)
-      produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
-                 true, ScaleLoads<C>(arguments));
-    else
-      produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
-                      all_clusters<C>());
-  } else if (warp == multiplier_warp && leads && multiplies_here<C>()) {
-    multiply_tiles<C>(arguments, shared, barriers, tensor);
+  constexpr int warps = warpgroup_threads / 32;
+  if (warp >= warps) {
+    if constexpr (C::promotes) ptx::setmaxnreg_inc<C::consumer_registers>();
+    store_tiles<C>(map_d, map_tail, arguments, shared, barriers, tensor,
+                   C::consumers == 1 ? 0 : warp / warps - 1);
+  } else {
+    if constexpr (C::promotes) ptx::setmaxnreg_dec<C::producer_registers>();
+    if (warp == producer_warp && leads)
+      produce_tiles<C>(map_a, map_b, arguments, shared, barriers);
+    else if (warp == multiplier_warp && leads && multiplies_here<C>())
+      multiply_tiles<C>(arguments, shared, barriers, tensor);
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();

@@ -26,6 +26,11 @@ template <Type In, int BlockN, int Stages>
 using PairRow =
     TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, 2>;
 
+// FP8 whose sums of 128 of K are added in f32.
+template <int BlockN, int Stages, Promotion Promotes, int Ctas>
+using PromotingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+                                  tcgen05::ScaleVec::Default, Ctas, Promotes>;
+
 template <Type In, int Stages, tcgen05::ScaleVec Factors>
 using ScaledRow = TensorRow<In, 128, Stages, Major::K, Factors>;
 
@@ -36,7 +41,10 @@ using TensorTable =
                ScaledRow<Type::e4m3, 6, tcgen05::ScaleVec::Block32>,
                ScaledRow<Type::e2m1, 6, tcgen05::ScaleVec::Block32>,
                ScaledRow<Type::e2m1, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
-               PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>>;
+               PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>,
+               PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
+               PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
+               PromotingRow<128, 5, Promotion::EachColumn, 1>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

@@ -36,17 +36,43 @@ double stage_bytes(const Kernel& k) {
          factor_bytes(k, k.block_n);
 }
 
+constexpr int columns_of_load = 128;  // at most, TensorConfig::columns_of_load
+
+int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
+
+// A block's sums out of Tensor Memory, one addition each. The warpgroups take turns: while one waits and loads the other
+// adds; alone each waits for its loads, loads and adds, part after part.
+double promotion_clocks(const Kernel& k, const TensorAssumptions& a) {
+  if (k.promotion == Promotion::None) return 0;
+  const double elements = static_cast<double>(k.block_m) * k.block_n;
+  const double loads = 4 * elements / a.tensor_memory_bytes;
+  const double additions = elements * a.additions / warpgroup_threads;
+  const double parts = std::ceil(static_cast<double>(k.block_n) / columns_of_load);
+  return std::max({loads, additions, parts * a.load + (loads + additions) / consumers_of(k)});
+}
+
+// Of D's tile. Sums that are promoted stand in registers already; each warpgroup has its own buffers.
 double epilogue_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
   const double elements = static_cast<double>(k.block_m) * k.block_n;
   const double buffers = bytes_of(p.out, elements) / (warpgroup_rows * swizzle_bytes);
-  return 4 * elements / a.tensor_memory_bytes + elements * a.instructions / warpgroup_threads +
-         buffers * a.store;
+  const double loads = k.promotion == Promotion::None ? 4 * elements / a.tensor_memory_bytes : 0;
+  return loads + elements * a.instructions / warpgroup_threads +
+         buffers * a.store / consumers_of(k);
 }
 
 // D's bytes go through shared memory once in each direction.
 double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
   const double bytes = bytes_of(p.out, static_cast<double>(k.block_m) * k.block_n);
   return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
+}
+
+// Who promotes stores D between two tiles' blocks, and the products go on until all accumulators are full.
+double shown_clocks(const Kernel& k, const TensorTime& t, double blocks) {
+  if (k.promotion == Promotion::None)
+    return k.accumulators > 1 ? std::max(t.epilogue - t.loop, 0.0) : t.epilogue;
+  const double ahead = k.accumulators * t.loop / blocks;
+  const double busy = t.promotion * blocks + t.epilogue - t.loop;
+  return std::max({t.epilogue - ahead, busy, 0.0});
 }
 
 // Every operand and its factors once, and D.
@@ -57,8 +83,16 @@ double memory_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
   const double factors =
       (factor_bytes(k, static_cast<double>(p.m)) + factor_bytes(k, static_cast<double>(p.n))) *
       k_blocks(k, p);
+  const double promoting =
+      scales_blocks(p.scaling)
+          ? bytes_of(Type::f32, size(p.m + (p.scaling == Scaling::Block128
+                                                ? round_up_quotient(p.n, scale_block)
+                                                : p.n),
+                                     k_blocks(k, p)))
+          : 0;
   const double matrix = bytes_of(p.in, size(p.m, p.k)) + bytes_of(type_b(p), size(p.n, p.k)) +
-                        factors + bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
+                        factors + promoting +
+                        bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
   return static_cast<double>(p.batch) * matrix / a.memory_bytes * a.clocks_per_second;
 }
 
@@ -72,12 +106,16 @@ TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, 
   t.tensor = 2.0 * k.block_m * k.block_n * k.block_k / peak(k);
   t.shared = (a.one_port ? 2 : 1) * stage / a.shared_bytes;
   t.l2 = stage / a.l2_bytes;
-  t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks});
+  t.promotion = promotion_clocks(k, a);
+  t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks,
+                     t.promotion * blocks});
   t.epilogue = epilogue_clocks(k, p, a);
+  t.shown = shown_clocks(k, t, blocks);
   t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
   t.memory = memory_clocks(k, p, a);
-  const double tile = k.accumulators > 1 ? std::max(t.loop, t.epilogue) : t.loop + t.epilogue;
-  t.total = a.launch + a.fill + t.epilogue + std::max(t.loop + (t.waves - 1) * tile, t.memory);
+  const double tile = t.loop + t.shown;
+  t.total = a.launch + a.fill + t.promotion + t.epilogue +
+            std::max(t.loop + (t.waves - 1) * tile, t.memory);
   const double operations = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                             static_cast<double>(p.n) * static_cast<double>(p.k);
   t.of_peak = operations / (peak(k) * device.sm_count * t.total);

@@ -4,7 +4,8 @@
 // the first chip to refute. A block of K takes as long as the slowest of three: the tensor cores, shared memory (operands are
 // written once and read once; one port serves both), what an SM gets from L2. Waves of tiles follow each other, and all of
 // them take no less than memory does; the epilogue hides behind the next tile's products where there are two accumulators,
-// but for the last. Neither power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is
+// but for the last. Where a kernel promotes, its warpgroups load and add each block's sums beside the products, and store
+// D while those run ahead by as many blocks as there are accumulators. Neither power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is
 // modelled. Example: 256 x 256 bf16 by a pair: 512 clocks of the tensor cores a block of 64, 512 of shared memory, 512 of L2.
 // Predictions, written down before anyone measures: cuda/NOTES.md.
 #pragma once
@@ -24,9 +25,12 @@ struct TensorAssumptions {
       1.856e9;  // at which the data sheet's peak is 8192 operations of an SM in a clock
   double tensor_memory_bytes = 512;  // that tcgen05.ld brings in a clock: 4 to each of 128 lanes
   double instructions =
-      2;               // of the epilogue for an element of D, one in a clock of each of 128 threads
-  double store = 150;  // clocks of meeting twice for each buffer of D
-  double fill = 1500;  // from the first load to the first product
+      2;  // of the epilogue for an element of D, one in a clock of each of 128 threads
+  double additions = 1;  // of a block's sum in promotion, as `instructions`
+  double load =
+      100;  // clocks from a promoting warp's tcgen05.ld to its first word, barrier included
+  double store = 150;    // clocks of meeting twice for each buffer of D
+  double fill = 1500;    // from the first load to the first product
   double launch = 4000;  // of a kernel
 };
 
@@ -35,6 +39,7 @@ struct TensorTime {
   double tensor = 0;  // a block of K
   double shared = 0;
   double l2 = 0;
+  double promotion = 0;
   double loop = 0;      // a tile's products
   double epilogue = 0;  // a tile's
   double waves = 0;
@@ -43,7 +48,9 @@ struct TensorTime {
   double of_peak = 0;  // operations of the problem by those of all SMs in `total`
   double microseconds = 0;
 
-  bool hides_epilogue() const { return epilogue <= loop; }
+  double shown = 0;  // of a tile's epilogue, what nothing hides but for the last
+
+  bool hides_epilogue() const { return shown <= 0; }
 };
 
 // `clusters`: that run at one time. Requires: strides are numbers; the kernel is one on tcgen05 and computes the problem.

@@ -32,6 +32,17 @@ std::vector<Type> outputs_of(Type in) {
   return {Type::bf16, Type::f16, Type::f32};
 }
 
+// Of FP8 without scale factors in the products.
+std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
+  using gemm::Scaling;
+  std::vector<Scaling> all = {Scaling::None, Scaling::Tensor, Scaling::RowColumn};
+  if (row.promotion == gemm::Promotion::None) return all;
+  all.push_back(Scaling::Block128);
+  all.push_back(row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128
+                                                             : Scaling::Block128);
+  return all;
+}
+
 // Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's unit.
 Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
   Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
@@ -59,9 +70,7 @@ Drawn drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   s.edges = scaled && draw.one_in(2);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
   if (is_fp8(row.in) && !scaled)
-    s.scales = {one_of<gemm::Scaling>(
-                    {gemm::Scaling::None, gemm::Scaling::Tensor, gemm::Scaling::RowColumn}, draw),
-                major(), major(), draw.below(3)};
+    s.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
   s.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
   s.seed = seed;
   return s;

@@ -35,15 +35,8 @@ TEST_F(TensorPair, TensorMemoryThatIsNotGivenBackIsFound) {
   expect_leak_found(narrow, launches[0]);
 }
 
-// The epilogue's own are the functions that run_tensor_gemm_test.cc deletes from on every way out.
-bool synchronises_a_pair(const std::string& line) {
-  for (const char* word : {"bar.sync", "commit_group", "wait_group", "fence.proxy"})
-    if (line.find(word) != line.npos) return false;
-  return synchronises(line) || line.find("barrier.cluster.") != line.npos;
-}
-
 TEST_F(TensorPair, EachDeletedSynchronisationIsFound) {
-  expect_deletions_found(narrow, launches, synchronises_a_pair, 19);
+  expect_deletions_found(narrow, launches, synchronises_products, 19);
 }
 
 }  // namespace

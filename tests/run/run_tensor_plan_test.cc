@@ -11,6 +11,7 @@ using gemm::BlockScaling;
 using gemm::Device;
 using gemm::Plan;
 using gemm::Problem;
+using gemm::Scaling;
 using gemm::Status;
 
 Problem product(std::int64_t m, std::int64_t n, std::int64_t k, Type in = Type::bf16) {
@@ -47,6 +48,9 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     p.major_b = row.major_b;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);
+    if (row.promotion != gemm::Promotion::None)
+      p.scaling =
+          row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128 : Scaling::Block128;
     for (const int minor : {0, 3})
       EXPECT_EQ(planned(p, {0, 10, minor, 160}).aligned.kernel, &row) << name(row);
   }
@@ -105,7 +109,7 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
-  p = product(512, 512, 512, Type::e4m3);
+  p = product(512, 512, 512, Type::e5m2);
   p.promotes = true;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(512, 512, 512);
@@ -113,6 +117,26 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+// Whoever promotes has a kernel that does, with factors that it knows, and nobody else.
+TEST(TensorPlan, Fp8ThatPromotes) {
+  Problem p = product(4096, 4096, 4096, Type::e4m3);
+  EXPECT_EQ(planned(p).aligned.kernel->promotion, gemm::Promotion::None);
+  p.promotes = true;
+  for (const Scaling scaling :
+       {Scaling::None, Scaling::Tensor, Scaling::RowColumn, Scaling::Block128}) {
+    p.scaling = scaling;
+    p.promotes = !gemm::scales_blocks(scaling);
+    EXPECT_EQ(planned(p).aligned.kernel->promotion, gemm::Promotion::ColumnBlocks);
+  }
+  EXPECT_EQ(cluster_size(*planned(p).aligned.kernel), 2);
+  const std::string text = describe(planned(p));
+  for (const char* words : {"chains of 128 of tcgen05.mma over ascending k, 32 at a time",
+                            "128x256x128 cluster 2x1", "promoting"})
+    EXPECT_NE(text.find(words), text.npos) << words << "\n" << text;
+  p.scaling = Scaling::Vector128;
+  EXPECT_EQ(planned(p).aligned.kernel->promotion, gemm::Promotion::EachColumn);
 }
 
 TEST(TensorPlan, TheOneKernelAskedFor) {

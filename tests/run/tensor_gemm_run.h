@@ -1,7 +1,7 @@
 // A problem for the GEMM on tcgen05, drawn and run on the machine with the kernel's own configuration: which bits of D
 // differ, what is found, also once statements are deleted.
 //
-// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc.
+// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,6 +40,7 @@ inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
   g.alpha = s.alpha;
   g.beta = s.beta;
   g.activation = s.activation;
+  g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain.kind = tcgen05::kind_with_factors(kernel.row.in, kernel.row.scale_vec);
   g.chain.scale_vec = kernel.row.scale_vec;
   g.chain.scale_type = gemm::scale_type_of(kernel.row.scale_vec);
@@ -65,6 +66,13 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   gemm::Problem p = problem_of(g, s.biased);
   set_scaling(p, x, s.scales, 7);
   return {text, kernel.row, std::move(x), p, ctas};
+}
+
+// The epilogue's own are the functions that run_tensor_gemm_test.cc deletes from on every way out.
+inline bool synchronises_products(const std::string& line) {
+  for (const char* word : {"bar.sync", "commit_group", "wait_group", "fence.proxy"})
+    if (line.find(word) != line.npos) return false;
+  return synchronises(line) || line.find("barrier.cluster.") != line.npos;
 }
 
 class TensorKernels : public CompiledKernels {

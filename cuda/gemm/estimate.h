@@ -20,7 +20,7 @@ std::int64_t tiles_of(const Schedule& schedule);
 bool promotes_as(const Kernel& kernel, const Problem& problem);
 
 // Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
-// at a time.
+// at a time; some were timed on problems up to a size.
 bool suits(const Kernel& kernel, const Problem& problem);
 
 // `resident`: clusters that run at one time. Requires: strides are numbers.

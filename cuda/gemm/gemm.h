@@ -174,6 +174,7 @@ struct Device {
   int major = 9;  // compute capability
   int minor = 0;
   int sm_count = 132;
+  double memory = 3.352e6;  // bytes in a microsecond, by its clock and its bus; an H100's
 };
 
 struct Kernel;  // cuda/gemm/kernels.h

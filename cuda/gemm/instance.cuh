@@ -99,6 +99,28 @@ auto few_rows_in_pairs() {
     return all;
 }
 
+// What 64 to 4000 rows of 16 bits want besides (cuda/NOTES.md, "More tiles for the middle").
+template <Type In>
+auto middle() {
+  using enum Turns;
+  constexpr Skinny rows = Skinny::Rows;
+  constexpr double most_operations = 1.3e11;
+  auto all = std::array{
+      large_one<In, 192, 112, Together, 1, 2, 4>(), large_one<In, 192, 144, Together, 1, 2, 4>(),
+      large_one<In, 128, 112, PingPong, 2, 1, 6>(), large_one<In, 128, 208, PingPong, 1, 2, 4>(),
+      skinny_one<In, rows, 1, 160, 2, 1, 1, 7>(),   skinny_one<In, rows, 1, 176, 2, 1, 1, 6>(),
+      skinny_one<In, rows, 1, 192, 2, 1, 1, 6>(),   skinny_one<In, rows, 2, 64, 1, 1, 1, 4>(),
+      skinny_one<In, rows, 2, 112, 2, 1, 1, 6>(),   skinny_one<In, rows, 2, 136, 1, 1, 1, 3>(),
+      skinny_one<In, rows, 2, 144, 3, 1, 1, 5>(),   skinny_one<In, rows, 2, 208, 2, 1, 1, 4>(),
+      skinny_one<In, rows, 2, 224, 1, 2, 1, 5>(),   skinny_one<In, rows, 3, 104, 1, 1, 1, 6>(),
+      skinny_one<In, rows, 3, 136, 1, 1, 1, 5>(),   skinny_one<In, rows, 3, 176, 1, 1, 1, 4>(),
+      skinny_one<In, rows, 3, 64, 1, 1, 2, 7>(),    skinny_one<In, rows, 3, 88, 1, 1, 2, 6>(),
+      skinny_one<In, rows, 3, 96, 2, 1, 2, 5>(),    skinny_one<In, rows, 3, 112, 1, 1, 2, 5>(),
+      skinny_one<In, rows, 3, 152, 1, 1, 2, 5>()};
+  for (Kernel& k : all) k.most_operations = most_operations;
+  return all;
+}
+
 // FP8 has no register for 208 tokens.
 template <Type In>
 auto few_rows() {
@@ -270,6 +292,8 @@ auto rows_of() {
     return joined(few_rows<In>(), few_columns<In>());
   else if constexpr (P == Part::Pairs)
     return few_rows_in_pairs<In>();
+  else if constexpr (P == Part::Middle)
+    return middle<In>();
   else if constexpr (bits(In) == 16)
     return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>());
   else if constexpr (In == Type::u8)

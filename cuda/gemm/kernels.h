@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -53,6 +54,8 @@ struct Kernel {
   int tensor_columns = 0;  // of Tensor Memory that a CTA allocates; 0: the kernel is Hopper's
   int instruction_k = 0;   // of one tcgen05.mma
   int accumulators = 0;    // tiles whose sums stand in Tensor Memory
+  // Of the problems on which it was timed beside all others: products and sums, each one.
+  double most_operations = std::numeric_limits<double>::infinity();
 };
 
 template <class C>
@@ -150,7 +153,7 @@ std::string name(const Kernel& kernel);
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
 // for few rows or columns of D, alone or in pairs of tiles. Each type and part is a source of its own, made from
 // instances.cu.in.
-enum class Part { General, Large, Skinny, Pairs };
+enum class Part { General, Large, Skinny, Pairs, Middle };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

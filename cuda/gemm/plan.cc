@@ -183,6 +183,7 @@ Device device_here() {
   device.major = cuda::device_attribute(cudaDevAttrComputeCapabilityMajor, device.id);
   device.minor = cuda::device_attribute(cudaDevAttrComputeCapabilityMinor, device.id);
   device.sm_count = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device.id);
+  device.memory = cuda::memory_bandwidth(device.id);
   return device;
 }
 

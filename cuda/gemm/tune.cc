@@ -188,7 +188,7 @@ NamedDevice device_here() {
   const auto at = known.find(id);
   if (at != known.end()) return at->second;
   const cuda::DeviceIdentity x = cuda::identity(id);
-  return known[id] = {{id, x.major, x.minor, x.sm_count}, x.name};
+  return known[id] = {{id, x.major, x.minor, x.sm_count, cuda::memory_bandwidth(id)}, x.name};
 }
 
 // As the kernels read the operands of run() with a workspace or without one.

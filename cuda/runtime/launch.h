@@ -127,6 +127,13 @@ inline int device_attribute(cudaDeviceAttr attribute, int device) {
   return value;
 }
 
+// Bytes in a microsecond: the bus transfers twice a clock.
+inline double memory_bandwidth(int device) {
+  const double kilohertz = device_attribute(cudaDevAttrMemoryClockRate, device);
+  const double bytes = device_attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8.0;
+  return 2 * bytes * kilohertz * 1e-3;
+}
+
 inline int current_device() {
   int device = 0;
   CUDA_CHECK(cudaGetDevice(&device));

@@ -21,6 +21,9 @@ namespace tcq::gemm {
 namespace {
 
 constexpr Device h100 = {};
+constexpr Device h200 = {.memory = 4.917e6};
+
+Device device_of(const std::string& set) { return set == "h200" ? h200 : h100; }
 
 struct Key {
   std::string type;
@@ -92,17 +95,41 @@ double most_of(const Key& key) {
   return key.set == "suite" ? 1.1 : key.epilogue == "block" ? 1.4 : 1.25;
 }
 
+// What a plan takes. The kernels for the middle came after the H100's times were recorded: there the best of the others.
+std::string choice(const Key& key) {
+  static const std::set<std::string> later = [] {
+    std::set<std::string> names;
+    for (const Kernel& k : instances<Type::bf16, Part::Middle>()) names.insert(name(k));
+    return names;
+  }();
+  const Problem p = problem_of(key);
+  const Device device = device_of(key.set);
+  Plan plan;
+  EXPECT_EQ(make_plan_for(p, device, plan), Status::Ok);
+  const auto launch = [](const Plan& made) {
+    return workspace_bytes(made) > 0 ? made.realigned : made.aligned;
+  };
+  const std::string chosen = name(*launch(plan).kernel);
+  if (key.set == "h200" || !later.contains(chosen)) return chosen;
+  Launch best;
+  for (const Kernel& k : kernels()) {
+    if (k.in != p.in || later.contains(name(k)) || !suits(k, p)) continue;
+    if (make_plan_for(p, device, k, plan) != Status::Ok) continue;
+    const Launch other = launch(plan);
+    if (best.kernel == nullptr || other.microseconds < best.microseconds) best = other;
+  }
+  return name(*best.kernel);
+}
+
 // Shapes whose rows TMA cannot address were timed with their copies.
 TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   std::map<std::string, std::pair<double, int>> logs;  // of a set
   for (const auto& [key, times] : recorded()) {
-    Plan plan;
-    ASSERT_EQ(make_plan_for(problem_of(key), h100, plan), Status::Ok);
-    const bool copied = workspace_bytes(plan) > 0;
-    const std::string chosen = name(*(copied ? plan.realigned : plan.aligned).kernel);
+    const std::string chosen = choice(key);
     const std::string of = fmt::format("{} {}x{}x{}", key.type, key.m, key.n, key.k);
-    ASSERT_TRUE(times.contains(chosen))
+    EXPECT_TRUE(times.contains(chosen))
         << of << ": " << chosen << " is slower than what was recorded";
+    if (!times.contains(chosen)) continue;
     const double ratio = times.at(chosen) / fastest(times);
     EXPECT_LT(ratio, most_of(key)) << of << ": " << chosen;
     logs[key.set].first += std::log(ratio);
@@ -112,8 +139,8 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
     return std::exp(logs.at(set).first / static_cast<double>(logs.at(set).second));
   };
   EXPECT_LT(mean("suite"), 1.015);
-  for (const char* set :
-       {"middle", "drawn", "types", "large", "epilogue", "fp8", "fp8blocks", "major", "wide"})
+  for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "fp8blocks",
+                          "major", "wide", "h200"})
     EXPECT_LT(mean(set), 1.025) << set;
 }
 

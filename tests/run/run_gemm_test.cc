@@ -76,8 +76,9 @@ TEST_F(GemmPtx, EveryBitOfFewRowsAndColumns) {
   const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 64, 3, 1, 1, 4);
   const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 2, 1, 4);
   const TestKernel mates = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 40, 2, 1, 2, 4);
+  const TestKernel three = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 3, 56, 2, 1, 2, 4);
   const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 2, 1, 1, 4);
-  for (const TestKernel& kernel : {rows, split, peers, mates, columns}) {
+  for (const TestKernel& kernel : {rows, split, peers, mates, three, columns}) {
     for (const WayOut& way : {WayOut{}, WayOut{.wide = true, .by_threads = true},
                               WayOut{.gated = true, .biased = true}}) {
       GemmKernelRun gemm = run_of(with_releases(kernel.ptx()), kernel, {70, 200, 456, way});
@@ -92,7 +93,9 @@ TEST_F(GemmPtx, EveryBitOfCAndOfActivations) {
   using enum Activation;
   const TestKernel wide =
       TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 176, gemm::Turns::PingPong, 1, 1, 3);
-  for (const TestKernel* kernel : {&alone, &wide})
+  const TestKernel three =
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 192, 112, gemm::Turns::Together, 1, 1, 4);
+  for (const TestKernel* kernel : {&alone, &wide, &three})
     for (const WayOut& way :
          {WayOut{.biased = true, .activation = Gelu, .pad_c = 0},
           WayOut{.activation = Silu, .pad_c = 2}, WayOut{.activation = GeluErf, .pad_c = 1},

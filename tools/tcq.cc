@@ -185,6 +185,10 @@ Answer answer_query(Question& question, std::string_view line) {
           fmt::format("{} in a line: expected options on the command line, where they "
                       "apply to all lines",
                       tcq::oracle::quoted(word)));
+  if (question.verb == "mma")  // with a data line among its words
+    if (Answer answer = tcq::oracle::answer(question);
+        answer.status != Status::Yes || !answer.text.empty())
+      return answer;
   if (tcq::oracle::reads_lines(question.verb) || tcq::oracle::reads_stream(question.verb))
     return refused(fmt::format("'{}' reads its own lines from stdin: expected tcq {} ...",
                                question.verb, question.verb));
@@ -261,7 +265,8 @@ int answer_stream(const Question& question) {
 int run_question(const CommandLine& line) {
   const Question question{line.words[0], {line.words.begin() + 1, line.words.end()}, line.options};
   const Answer answer = tcq::oracle::answer(question);
-  if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb)) {
+  if (answer.status == Status::Yes && answer.text.empty() &&
+      tcq::oracle::reads_lines(question.verb)) {
     if (!answer.complaint.empty()) complain(answer.complaint);
     if (question.verb == "check") return answer_statements(question);
     return answer_lines(line.options, [&](std::string_view text) {

@@ -60,8 +60,8 @@ function(explorer_object source)
 endfunction()
 
 file(GLOB explorer_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     sim/isa/*/*.cc sim/ptx/*.cc sim/num/*.cc oracle/*.cc oracle/answer/*.cc oracle/explain/*.cc oracle/ptx/*.cc
-     oracle/map/*.cc oracle/tile/*.cc oracle/descriptor/*.cc oracle/sum/*.cc)
+     sim/isa/*/*.cc sim/ptx/*.cc sim/num/*.cc sim/alu/*.cc oracle/*.cc oracle/answer/*.cc oracle/explain/*.cc
+     oracle/ptx/*.cc oracle/map/*.cc oracle/tile/*.cc oracle/descriptor/*.cc oracle/sum/*.cc)
 list(FILTER explorer_sources EXCLUDE REGEX "oracle/answer/(svg|pending_file)|oracle/sum/gemm_")
 file(GLOB explorer_orders RELATIVE ${PROJECT_SOURCE_DIR} sim/async/tmem_*.cc sim/async/wgmma_order*.cc)
 # First, so that the archive's empty ones are not taken.

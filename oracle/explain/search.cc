@@ -58,7 +58,7 @@ constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 47> spoken = {{{"fence_view_async_shared", "fence proxy async"},
+constexpr std::array<Spoken, 58> spoken = {{{"fence_view_async_shared", "fence proxy async"},
                                             {"tma_store_fence", "fence proxy async"},
                                             {"warpgroup_arrive", "wgmma fence"},
                                             {"warpgroup_fence_operand", "wgmma fence"},
@@ -83,6 +83,17 @@ constexpr std::array<Spoken, 47> spoken = {{{"fence_view_async_shared", "fence p
                                             {"gmem", "global memory"},
                                             {"tmem", "tensor memory"},
                                             {"pixelspercolumn", "im2col box"},
+                                            {"cublaslt_matmul_desc_fast_accum", "promotion fp8"},
+                                            {"use_fast_accum", "promotion fp8"},
+                                            {"fp8_fast_accum", "promotion fp8"},
+                                            {"fast_accum", "promotion fp8"},
+                                            {"get_col_major_tma_aligned_tensor", "tensor map stride"},
+                                            {"get_mn_major_tma_aligned_tensor", "tensor map stride"},
+                                            {"swizzle_32_4_4", "scale factor row atom"},
+                                            {"to_blocked", "scale factor row atom"},
+                                            {"layout_128x4", "scale factor row atom"},
+                                            {"layout_8x4", "scale factor row atom"},
+                                            {"blockscaled", "scale factors"},
                                             {"clc", "clusterlaunchcontrol"},
                                             {"pdl", "programmatic dependent launch"},
                                             {"gb10", "sm_121"},
@@ -137,7 +148,9 @@ Tokens tokens_of(std::string_view text, bool with_parts = true) {
       for (std::string& factor : factors_of(word)) tokens.push_back(std::move(factor));
     word.clear();
   };
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // synchronize and synchronise are one word
+    const char c = text[i] == 'z' && word.size() > 4 && word.back() == 'i' ? 's' : text[i];
     const auto u = static_cast<unsigned char>(c);
     if (std::isalnum(u) == 0 && c != '_') {
       end_word();

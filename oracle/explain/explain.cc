@@ -404,8 +404,22 @@ bool names(std::string_view words, std::string_view name) {
 SearchText search_text(const InstructionPage& page, std::string_view asked) {
   const bool is_opcode = page.name.find('.') != page.name.npos;
   const bool is_named = is_opcode && names(asked, page.name);
-  return {is_named ? page.name : "", fmt::format("{} {} {} {} {}", page.name, page.called, page.does, page.orders, page.by), "",
-          is_named};
+  return {is_named ? page.name : "",
+          fmt::format("{} {} {} {}", page.name, page.does, page.orders, page.by), "", is_named};
+}
+
+// The pages of instructions whose functions stand there, tma_store_wait: where nothing else is found.
+std::vector<Subject> functions_in(std::string_view words) {
+  std::vector<Subject> found;
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    const InstructionPage* page = instruction_page(word);
+    const auto is_it = [&](const Subject& one) { return one.name == page->name; };
+    if (page != nullptr && std::none_of(found.begin(), found.end(), is_it))
+      found.push_back({page->name, page});
+  }
+  return found;
 }
 
 std::vector<Subject> searched(std::string_view words) {
@@ -428,6 +442,7 @@ std::vector<Subject> searched(std::string_view words) {
   }
   const std::vector<Hit> found = found_by(words, texts, most_found);
   if (found.empty()) {
+    if (std::vector<Subject> functions = functions_in(words); !functions.empty()) return functions;
     const std::string other = respelt(words, texts);
     const std::string_view name = nearest_name(words);
     throw_unknown_subject(words, name.empty() ? std::string_view(other) : name);

@@ -244,8 +244,9 @@ Verdict check_statement(const PtxStatement& statement, std::optional<Target> ask
     return check_tcgen05(statement, asked.value_or(Target::sm_100a));
   if (statement.opcode == "mma") return check_warp_mma(statement, asked);
   if (statement.opcode != "wgmma")
-    return unmodelled(fmt::format("opcode {}: only statements of wgmma, tcgen05 and mma are modelled",
-                                  quoted(statement.opcode)));
+    return unmodelled(
+        fmt::format("opcode {}: only statements of wgmma, tcgen05 and mma are modelled",
+                    quoted(statement.opcode)));
   const Target target = asked.value_or(Target::sm_90a);
   constexpr Form legal_form = {Type::f32, Type::f16, Type::f16, 8};
   if (check(legal_form, target) != Fault::None)
@@ -274,8 +275,8 @@ Verdict check_text(std::string_view text, const PtxTarget& target, RegisterScope
                        text.find("tcgen05") != std::string_view::npos;
   if (!statement)
     return is_ours ? illegal(Fault::StatementMalformed, malformed)
-                   : unmodelled(fmt::format("{}: only statements of wgmma, tcgen05 and mma are modelled",
-                                            malformed));
+                   : unmodelled(fmt::format(
+                         "{}: only statements of wgmma, tcgen05 and mma are modelled", malformed));
   const bool depends = statement->opcode == "wgmma" || statement->opcode == "tcgen05";
   if (depends && !target.unknown.empty())
     return unmodelled(fmt::format("target {} is not modelled", quoted(target.unknown)));

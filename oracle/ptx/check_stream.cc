@@ -95,10 +95,10 @@ void CheckStream::answer_pieces() {
       case PieceKind::Directive:
         scopes_.declare(scope_, piece.text);
         target_.read_directive(piece.text);
-        answer_or_pass(
-            unmodelled(fmt::format("directive {}: only statements of wgmma, tcgen05 and mma are modelled",
-                                   quoted(piece.text.substr(0, piece.text.find_first_of(" \t"))))),
-            piece.line);
+        answer_or_pass(unmodelled(fmt::format(
+                           "directive {}: only statements of wgmma, tcgen05 and mma are modelled",
+                           quoted(piece.text.substr(0, piece.text.find_first_of(" \t"))))),
+                       piece.line);
         break;
       case PieceKind::Statement: answer_or_pass(judge(piece.text), piece.line); break;
     }

@@ -23,8 +23,7 @@ struct Counts {
 // Of m8n8k4 of f16 a thread has four halves of A and B, and eight sums.
 Counts counts_of(const WarpMma& mma) {
   if (mma.quad_pairs) return {mma.d_bits == 32 ? 8 : 4, 2, 2};
-  return {warp_mma::d_registers(mma.m, mma.d_bits),
-          warp_mma::a_registers(mma.m, mma.k, mma.a_bits),
+  return {warp_mma::d_registers(mma.m, mma.d_bits), warp_mma::a_registers(mma.m, mma.k, mma.a_bits),
           warp_mma::b_registers(mma.k, mma.b_bits)};
 }
 
@@ -39,9 +38,9 @@ Verdict check_fragment(std::string_view name, const PtxOperand& given, int expec
   const bool is_vector = given.kind == Kind::Vector && given.only_registers;
   const bool is_single = given.kind == Kind::Register && expected == 1;
   if (!is_vector && !is_single)
-    return illegal(Fault::OperandKind, fmt::format("{} is {}, expected {} register{}", name,
-                                                   quoted(given.text), expected,
-                                                   expected == 1 ? "" : "s"));
+    return illegal(Fault::OperandKind,
+                   fmt::format("{} is {}, expected {} register{}", name, quoted(given.text),
+                               expected, expected == 1 ? "" : "s"));
   if (is_vector && given.count != static_cast<std::uint64_t>(expected))
     return illegal(Fault::OperandCount,
                    fmt::format("{} has {} registers, expected {}", name, given.count, expected));
@@ -49,8 +48,8 @@ Verdict check_fragment(std::string_view name, const PtxOperand& given, int expec
 }
 
 Verdict check_target(const WarpMma& mma, std::optional<Target> asked) {
-  const bool has_scales = !asked || *asked == Target::sm_120a || *asked == Target::sm_120f ||
-                          *asked == Target::sm_121a;
+  const bool has_scales =
+      !asked || *asked == Target::sm_120a || *asked == Target::sm_120f || *asked == Target::sm_121a;
   if (mma.kind.empty() || has_scales) return legal();
   return illegal(Fault::QualifierUnknown,
                  fmt::format("mma with .kind and .block_scale exists on sm_120a, sm_120f and "
@@ -61,12 +60,12 @@ Verdict check_target(const WarpMma& mma, std::optional<Target> asked) {
 Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
   const std::size_t expected = mma.kind.empty() ? 4 : 8;
   if (statement.operands.size() != expected)
-    return illegal(Fault::OperandCount,
-                   fmt::format("got {}, expected {}: D, A, B, C{}", statement.operands.size(),
-                               expected,
-                               mma.kind.empty() ? ""
-                                                : ", scale-a-data, {byte-id-a, thread-id-a}, "
-                                                  "scale-b-data, {byte-id-b, thread-id-b}"));
+    return illegal(
+        Fault::OperandCount,
+        fmt::format("got {}, expected {}: D, A, B, C{}", statement.operands.size(), expected,
+                    mma.kind.empty() ? ""
+                                     : ", scale-a-data, {byte-id-a, thread-id-a}, "
+                                       "scale-b-data, {byte-id-b, thread-id-b}"));
   const Counts counts = counts_of(mma);
   const int of_c = mma.c_bits == mma.d_bits ? counts.d : 2 * counts.d * mma.c_bits / 64;
   const std::array<std::pair<std::string_view, int>, 4> fragments = {

@@ -230,15 +230,18 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
   mma.d_bits = bits_of(mma.d), mma.a_bits = bits_of(mma.a);
   mma.b_bits = bits_of(mma.b), mma.c_bits = bits_of(mma.c);
   if (mma.a == "bf16" && mma.b == "bf16" && (mma.d != "f32" || mma.c != "f32"))
-    throw FaultError("illegal: mma of bf16 sums in f32 only, D and C are f32; convert D with cvt.rn.bf16x2.f32");
+    throw FaultError(
+        "illegal: mma of bf16 sums in f32 only, D and C are f32; convert D with cvt.rn.bf16x2.f32");
   if (!types_fit(mma)) throw_bad(mnemonic, "these types do not go together");
   read_majors(mma, words);
   mma.quad_pairs = mma.m == 8 && mma.k == 4 && mma.a == "f16";
   if (mma.quad_pairs) return mma;
   if (mma.a_col || mma.b_row)
     throw FaultError(
-        "illegal: A is .row and B .col in every mma but m8n8k4 of f16: both lie with k contiguous in a "
-        "register. Load 16-bit elements that lie otherwise with ldmatrix and .trans, store others so");
+        "illegal: A is .row and B .col in every mma but m8n8k4 of f16: both lie with k contiguous "
+        "in a "
+        "register. Load 16-bit elements that lie otherwise with ldmatrix and .trans, store others "
+        "so");
   read_scales(mma, mnemonic, words);
   if (!has_shape(mma)) throw_bad(mnemonic, fmt::format("{} has no such shape", mma.a));
   return mma;

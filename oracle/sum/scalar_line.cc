@@ -95,9 +95,9 @@ Word read_hex(std::string_view word, ptx::Type type, std::string_view what) {
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (digits.size() != static_cast<std::size_t>(expected) || read.ec != std::errc() ||
       read.ptr != digits.data() + digits.size())
-    throw UsageError(
-        fmt::format("{} is no {} of {} hex digits: {} needs them, or a decimal with a point or a sign",
-                    quoted(word), ptx::name(type), expected, what));
+    throw UsageError(fmt::format(
+        "{} is no {} of {} hex digits: {} needs them, or a decimal with a point or a sign",
+        quoted(word), ptx::name(type), expected, what));
   if (type == ptx::Type::Pred && value > 1)
     throw UsageError(fmt::format("{} is no predicate: {} is 0 or 1", quoted(word), what));
   return value;
@@ -190,8 +190,7 @@ std::vector<std::string> decimals_of(ptx::Type type, Word word) {
   const int width = bits(*of.type);
   for (int i = 0; i < of.count; ++i) {
     const Word mask = (Word{1} << width) - 1;
-    texts.push_back(
-        decimal_text(*of.type, static_cast<std::uint32_t>(word >> (i * width) & mask)));
+    texts.push_back(decimal_text(*of.type, static_cast<std::uint32_t>(word >> (i * width) & mask)));
   }
   return texts;
 }
@@ -232,7 +231,8 @@ std::string table_of(std::string_view line) {
   const std::size_t blank = word.find_last_of(" \t");
   const std::string_view number = word.substr(blank == word.npos ? 0 : blank + 1);
   const std::uint64_t table = parse_number(number, "the table of lop3");
-  if (table > 255) throw UsageError(fmt::format("{} is no table of lop3: expected 0 to 255", quoted(number)));
+  if (table > 255)
+    throw UsageError(fmt::format("{} is no table of lop3: expected 0 to 255", quoted(number)));
   return fmt::format("{}", table);
 }
 
@@ -272,13 +272,11 @@ bool is_scalar(std::string_view opcode) {
 Answer scalar_line(std::string_view opcode, std::string_view line, LineStyle style) {
   const ScalarForm s = form_for(opcode, line);
   const std::size_t count = s.in.size() + (s.immediate ? 1 : 0) + (s.reads_carry ? 1 : 0);
-  const std::vector<std::string_view> words =
-      split_data_line(line, count, layout_of(s), count);
+  const std::vector<std::string_view> words = split_data_line(line, count, layout_of(s), count);
   std::vector<Word> sources;
   for (std::size_t i = 0; i < s.in.size(); ++i)
-    sources.push_back(read_source(words[i], s.in[i],
-                                  fmt::format("source {}", static_cast<char>('a' + i)),
-                                  style.decimals));
+    sources.push_back(read_source(
+        words[i], s.in[i], fmt::format("source {}", static_cast<char>('a' + i)), style.decimals));
   if (s.immediate) sources.insert(sources.begin() + 3, *s.immediate);
   const Word told = s.reads_carry ? read_hex(words.back(), ptx::Type::Pred, "the carry") : 0;
   const Results results = computed(s, sources, told);

@@ -209,7 +209,9 @@ Tokens asked_words(std::string_view words) {
           return token.size() >= word.size() && same_stem(word, token);
         });
     const bool is_letter = token.size() == 1 && !has_digit(token);
-    if (!is_empty && !is_letter && std::find(asked.begin(), asked.end(), token) == asked.end())
+    const bool is_extent = token[0] == '_' && token.find_first_not_of("_0123456789") == token.npos;
+    if (!is_empty && !is_letter && !is_extent &&
+        std::find(asked.begin(), asked.end(), token) == asked.end())
       asked.push_back(std::move(token));
   }
   return asked;

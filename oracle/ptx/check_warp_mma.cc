@@ -82,6 +82,7 @@ Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
 }  // namespace
 
 Verdict check_warp_mma(const PtxStatement& statement, std::optional<Target> asked) {
+  constexpr std::string_view begin = "illegal: ";
   if (const Verdict verdict = check_guard(statement); !is_legal(verdict)) return verdict;
   try {
     const WarpMma mma = parse_warp_mma(opcode_of(statement));
@@ -90,7 +91,9 @@ Verdict check_warp_mma(const PtxStatement& statement, std::optional<Target> aske
   } catch (const UnmodelledError& error) {
     return unmodelled(error.what());
   } catch (const FaultError& error) {
-    return illegal(Fault::QualifierUnknown, error.what());
+    std::string_view why = error.what();
+    if (why.starts_with(begin)) why.remove_prefix(begin.size());
+    return illegal(Fault::QualifierUnknown, std::string(why));
   } catch (const UsageError& error) {
     return illegal(Fault::QualifierUnknown, error.what());
   }

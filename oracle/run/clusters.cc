@@ -1,9 +1,6 @@
 #include "oracle/run/clusters.h"
 
 #include <fmt/format.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <optional>
@@ -299,14 +296,6 @@ void run_together(const Job& job, const std::vector<std::uint8_t>& initial, bool
     global = std::move(found.global);
 }
 
-// Every cluster has copies of global memory: they are to come from the heap, not as fresh pages of the system each time.
-void keep_large_blocks() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
-}
-
 }  // namespace
 
 std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
@@ -318,7 +307,6 @@ std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
 }
 
 Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Progress& progress) {
-  keep_large_blocks();
   Report report = report_of(job);
   const auto clusters = clusters_to_run(job.request.sample, report.clusters);
   const std::vector<std::uint8_t> initial = global;

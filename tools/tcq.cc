@@ -5,6 +5,9 @@
 // or stdin as data: a line each (`mma`), a statement each (`check`), all at once (`emission`).
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -328,9 +331,18 @@ int run(const CommandLine& line) {
   return finished(static_cast<int>(tcq::oracle::verify(files, line.options, stdout, stderr)));
 }
 
+// `run` copies global memory for each cluster: from the heap, not from fresh pages of the system each time.
+void keep_large_blocks() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_large_blocks();
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (const Program* program = program_of(words)) return run_program(*program, words);

@@ -261,11 +261,12 @@ constexpr std::array<Page, 22> pages = {{
      "where the hardware places an allocation is not documented.\n",
      "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",
-     "Reads PTX from stdin: statements of wgmma and tcgen05, or whole files. A statement ends at "
-     "its\n"
+     "Reads PTX from stdin: statements of wgmma, tcgen05 and mma, or whole files. A statement ends "
+     "at its\n"
      "semicolon, on whatever line; without one, where the next line begins a statement.\n"
-     "Inline assembly may be pasted with its quotes; a placeholder where an immediate belongs is "
-     "unmodelled.\n"
+     "Inline assembly may be pasted with its quotes: what stands round such a statement there is "
+     "passed over,\n"
+     "and where a placeholder is an immediate the answer says which values are legal.\n"
      "{%f0..%f63} abbreviates a register vector; registers are what .reg declares them to be.\n"
      "Answers legal, illegal<TAB>reason, undefined<TAB>reason or unmodelled<TAB>reason per "
      "statement,\n"
@@ -294,9 +295,11 @@ constexpr std::array<Page, 22> pages = {{
      "emission",
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0..%f3}, %rd1, %rd2, 0, 1, 1, 0, 0;"},
     {"mma",
-     "MNEMONIC [numbers=hex|decimal] [accumulate=0|1] [negate_a=0|1] [negate_b=0|1] [--explain]",
+     "MNEMONIC [a b c] [numbers=hex|decimal] [accumulate=0|1] [negate_a=0|1] [negate_b=0|1] "
+     "[--explain]",
      "what are the bits",
-     "Reads lines 'a b [c]' from stdin: elements of a row of A and a column of B, comma separated, "
+     "Reads lines 'a b [c]' from stdin, or one behind the mnemonic: elements of a row of A and a "
+     "column of B, comma separated, "
      "and C.\n"
      "Fixed-width hex (8-bit 2 digits, 16-bit 4, tf32 8; b1: one 64-digit number, bit 0 = k 0) or, "
      "with a\n"
@@ -313,7 +316,12 @@ constexpr std::array<Page, 22> pages = {{
      "the\n"
      "scale factors of the row and of the column, 2 digits each; of .sp, b holds what the stored "
      "elements\n"
-     "meet. Also scale_input_d=0..15. How sure the answers are is said on stderr, once.\n",
+     "meet. Also scale_input_d=0..15. How sure the answers are is said on stderr, once.\n"
+     "Instructions on registers, ex2.approx.ftz.f32, fma.rn.f32, cvt.rn.satfinite.e4m3x2.f32: a "
+     "line is\n"
+     "their sources, a register each, of packed types the word or 'low,high'; the answer has words "
+     "and\n"
+     "decimals, to the bit of an sm_90. lop3: the table comes last; addc: the carry.\n",
      "mma wgmma.m64n8k32.f32.e4m3.e4m3 --explain", "1.0 1.0 1.000244"},
     {"gemm", "A.npy B.npy --type T --order SPEC [--order SPEC ...] [options]",
      "every bit of a whole GEMM, for a stated order of accumulation",

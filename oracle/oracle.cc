@@ -56,7 +56,7 @@ constexpr std::array<Verb, 22> verbs = {
      {"tmem", tmem, Takes::Picture},
      {"check", data_lines_follow, Takes::Nothing, Mnemonics::None, check_line},
      {"emission", data_lines_follow, Takes::Nothing, Mnemonics::None, nullptr, emission_stream},
-     {"mma", data_lines_follow, Takes::Terms, Mnemonics::First, mma_line},
+     {"mma", mma_words, Takes::Terms, Mnemonics::First, mma_line},
      {"gemm", answered_elsewhere},
      {"run", answered_elsewhere},
      {"verify", answered_elsewhere, Takes::Styles},

@@ -5,6 +5,9 @@
 // or stdin as data: a line each (`mma`), a statement each (`check`), all at once (`emission`).
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -185,6 +188,10 @@ Answer answer_query(Question& question, std::string_view line) {
           fmt::format("{} in a line: expected options on the command line, where they "
                       "apply to all lines",
                       tcq::oracle::quoted(word)));
+  if (question.verb == "mma")  // with a data line among its words
+    if (Answer answer = tcq::oracle::answer(question);
+        answer.status != Status::Yes || !answer.text.empty())
+      return answer;
   if (tcq::oracle::reads_lines(question.verb) || tcq::oracle::reads_stream(question.verb))
     return refused(fmt::format("'{}' reads its own lines from stdin: expected tcq {} ...",
                                question.verb, question.verb));
@@ -261,7 +268,8 @@ int answer_stream(const Question& question) {
 int run_question(const CommandLine& line) {
   const Question question{line.words[0], {line.words.begin() + 1, line.words.end()}, line.options};
   const Answer answer = tcq::oracle::answer(question);
-  if (answer.status == Status::Yes && tcq::oracle::reads_lines(question.verb)) {
+  if (answer.status == Status::Yes && answer.text.empty() &&
+      tcq::oracle::reads_lines(question.verb)) {
     if (!answer.complaint.empty()) complain(answer.complaint);
     if (question.verb == "check") return answer_statements(question);
     return answer_lines(line.options, [&](std::string_view text) {
@@ -323,9 +331,18 @@ int run(const CommandLine& line) {
   return finished(static_cast<int>(tcq::oracle::verify(files, line.options, stdout, stderr)));
 }
 
+// `run` copies global memory for each cluster: from the heap, not from fresh pages of the system each time.
+void keep_large_blocks() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_large_blocks();
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (const Program* program = program_of(words)) return run_program(*program, words);

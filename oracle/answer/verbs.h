@@ -48,6 +48,8 @@ Answer explain(const Question& question);
 // Verbs that read lines from stdin answer one line at a time; question.words are the words after
 // the verb, `line` is the input line. mma.cc, check_stream.cc.
 Answer mma_line(const Question& question, std::string_view line);
+// The words of `mma`: numbers among them are a line, which is answered; else the text is empty, and lines follow.
+Answer mma_words(const Question& question);
 Answer check_line(const Question& question, std::string_view line);
 
 // Verbs that read all of stdin at once. emission.cc.

@@ -293,31 +293,51 @@ std::vector<Subject> quoted_instruction(std::string_view words) {
   return {{page->name, page}};
 }
 
-// What the words of an error without a code say, and the instruction that it quotes.
-std::vector<Subject> pasted_error(std::string_view words) {
-  for (const PtxasMessage& message : ptxas_errors()) {
-    if (words.find(message.says) == words.npos) continue;
-    std::vector<Subject> found = {{message.code, &message}};
-    for (const Subject& page : quoted_instruction(words)) found.push_back(page);
-    return found;
+// Where `part` stands from `begin` on; CUDA_EXCEPTION_1 is not the beginning of another.
+std::size_t behind_part(std::string_view text, std::string_view part, std::size_t begin) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t at = text.find(part, begin); at != text.npos; at = text.find(part, at + 1)) {
+    const std::size_t end = at + part.size();
+    if (end == text.size() || !is_digit(part.back()) || !is_digit(text[end])) return end;
   }
-  return {};
+  return text.npos;
 }
 
-// One of the ways in which an error of CUDA is spelt, in any case; CUDA_EXCEPTION_1 is not the beginning of another.
-bool says(const PtxasMessage& message, const std::string& lowered_words) {
+// Parts with anything between them: "Address 0x .. is misaligned".
+bool has_spelling(std::string_view text, std::string_view spelling) {
+  constexpr std::string_view gap = " .. ";
+  std::size_t at = 0;
+  for (std::string_view rest = spelling; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find(gap));
+    rest.remove_prefix(std::min(part.size() + gap.size(), rest.size()));
+    at = behind_part(text, part, at);
+    if (at == text.npos) return false;
+  }
+  return true;
+}
+
+// One of the ways in which a message is spelt, in any case.
+bool says(const PtxasMessage& message, std::string_view lowered_words) {
   constexpr std::string_view between = " | ";
   const std::string all = lowered(message.says);
   for (std::string_view rest = all; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(between));
     rest.remove_prefix(std::min(one.size() + between.size(), rest.size()));
-    const std::size_t at = lowered_words.find(one);
-    const std::size_t end = at == lowered_words.npos ? at : at + one.size();
-    const bool goes_on = end < lowered_words.size() && one.back() >= '0' && one.back() <= '9' &&
-                         lowered_words[end] >= '0' && lowered_words[end] <= '9';
-    if (at != lowered_words.npos && !goes_on) return true;
+    if (has_spelling(lowered_words, one)) return true;
   }
   return false;
+}
+
+// What the words of an error without a code say, and the instruction that it quotes.
+std::vector<Subject> pasted_error(std::string_view words) {
+  const std::string text = lowered(words);
+  for (const PtxasMessage& message : ptxas_errors()) {
+    if (!says(message, text)) continue;
+    std::vector<Subject> found = {{message.code, &message}};
+    for (const Subject& page : quoted_instruction(words)) found.push_back(page);
+    return found;
+  }
+  return {};
 }
 
 // The number in brackets at the end of its Effect, as in "error 715".
@@ -372,9 +392,34 @@ SearchText search_text(const GuidePage& page) {
   return {page.question, page.answer + " " + page.more, page.name + " " + spaced, true};
 }
 
-// Its name counts as any word: who asks why wants the Fault, the instruction is among the others.
-SearchText search_text(const InstructionPage& page) {
-  return {"", fmt::format("{} {} {} {}", page.name, page.does, page.orders, page.by), ""};
+// Does the name stand there as a word?
+bool names(std::string_view words, std::string_view name) {
+  const std::size_t at = words.find(name);
+  const auto ends = [&](std::size_t i) { return i >= words.size() || words[i] == ' '; };
+  return at != words.npos && (at == 0 || words[at - 1] == ' ') && ends(at + name.size());
+}
+
+// Its name counts as any word: who asks why wants the Fault, the instruction is among the others. One that is spelt out
+// is what is asked about.
+SearchText search_text(const InstructionPage& page, std::string_view asked) {
+  const bool is_opcode = page.name.find('.') != page.name.npos;
+  const bool is_named = is_opcode && names(asked, page.name);
+  return {is_named ? page.name : "",
+          fmt::format("{} {} {} {}", page.name, page.does, page.orders, page.by), "", is_named};
+}
+
+// The pages of instructions whose functions stand there, tma_store_wait: where nothing else is found.
+std::vector<Subject> functions_in(std::string_view words) {
+  std::vector<Subject> found;
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    const InstructionPage* page = instruction_page(word);
+    const auto is_it = [&](const Subject& one) { return one.name == page->name; };
+    if (page != nullptr && std::none_of(found.begin(), found.end(), is_it))
+      found.push_back({page->name, page});
+  }
+  return found;
 }
 
 std::vector<Subject> searched(std::string_view words) {
@@ -393,10 +438,11 @@ std::vector<Subject> searched(std::string_view words) {
   }
   for (const InstructionPage& page : instruction_pages()) {
     all.push_back({page.name, &page});
-    texts.push_back(search_text(page));
+    texts.push_back(search_text(page, words));
   }
   const std::vector<Hit> found = found_by(words, texts, most_found);
   if (found.empty()) {
+    if (std::vector<Subject> functions = functions_in(words); !functions.empty()) return functions;
     const std::string other = respelt(words, texts);
     const std::string_view name = nearest_name(words);
     throw_unknown_subject(words, name.empty() ? std::string_view(other) : name);
@@ -415,6 +461,10 @@ std::vector<Subject> subjects_of(std::string_view words) {
   if (words.find(' ') == words.npos)
     if (std::vector<Subject> found = named(words); !found.empty()) return found;
   if (std::vector<Subject> found = erratum_named(words); !found.empty()) return found;
+  if (const InstructionPage* page = instruction_page(words);
+      page != nullptr && words.find(' ') == words.npos &&
+      (words.find('.') != words.npos || same_word(words, page->name)))
+    return {{page->name, page}};
   if (std::vector<Subject> found = pasted(words); !found.empty()) return found;
   return searched(words);
 }

@@ -28,6 +28,7 @@ InstructionPage read_instruction(const Section& section) {
   page.name = section.title;
   page.syntax = fields.take("Syntax").text;
   if (const Field* example = fields.take_if("Example")) page.example = example->text;
+  if (const Field* called = fields.take_if("Called")) page.called = called->text;
   page.does = fields.take("Does").text;
   page.orders = fields.take("Orders").text;
   page.by = fields.take("By").text;
@@ -59,6 +60,23 @@ bool begins(std::string_view opcode, std::string_view name) {
 
 std::string_view name_of(Fault fault) { return info(fault).name; }
 std::string_view name_of(Target target) { return tcq::name(target); }
+
+// The last part of cutlass::arch::warpgroup_wait<0>() and cute.arch.elect_one.
+std::string_view function_of(std::string_view text) {
+  text = text.substr(0, text.find_first_of("<("));
+  const std::size_t colons = text.rfind("::"), dot = text.rfind('.');
+  if (colons != text.npos) return text.substr(colons + 2);
+  return text.starts_with("cute.") && dot != text.npos ? text.substr(dot + 1) : text;
+}
+
+bool is_called(const InstructionPage& page, std::string_view function) {
+  for (std::string_view names = page.called; !names.empty();) {
+    const std::string_view one = names.substr(0, names.find(", "));
+    names.remove_prefix(std::min(one.size() + 2, names.size()));
+    if (same_word(one, function)) return true;
+  }
+  return false;
+}
 
 template <class One>
 std::string names_of(const std::vector<One>& all) {
@@ -94,12 +112,17 @@ const InstructionPage* instruction_page(std::string_view opcode) {
   for (const InstructionPage& page : instruction_pages())
     if (begins(opcode, page.name) && (best == nullptr || page.name.size() > best->name.size()))
       best = &page;
-  return best;
+  if (best != nullptr) return best;
+  const std::string_view function = function_of(opcode);
+  for (const InstructionPage& page : instruction_pages())
+    if (is_called(page, function)) return &page;
+  return nullptr;
 }
 
 Facts page_facts(const InstructionPage& page) {
   Facts facts = {{"instruction", page.name}, {"PTX", page.syntax}};
   if (!page.example.empty()) facts.push_back({"example", page.example});
+  if (!page.called.empty()) facts.push_back({"called", page.called});
   add_behaviour(facts, page);
   facts.push_back({"executed by", page.by});
   add_faults(facts, page);

@@ -21,6 +21,7 @@ namespace tcq::oracle {
 struct InstructionPage {
   std::string name;
   std::string syntax;
+  std::string called;   // functions of CUTLASS, CUDA and the DSL that are it, with commas
   std::string example;  // empty where there are forms instead
   std::string does;
   std::string orders;
@@ -32,7 +33,8 @@ struct InstructionPage {
 
 std::span<const InstructionPage> instruction_pages();
 
-// Of the longest name that the opcode begins with, nullptr if there is none.
+// Of the longest name that the opcode begins with, or of a function that is called so (cutlass::arch::fence_barrier_init),
+// nullptr if there is none.
 const InstructionPage* instruction_page(std::string_view opcode);
 
 // The page as facts, and what of it belongs to a description of a form: what it does, orders, and its Faults.

@@ -58,53 +58,65 @@ constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 47> spoken = {{{"fence_view_async_shared", "fence proxy async"},
-                                            {"tma_store_fence", "fence proxy async"},
-                                            {"warpgroup_arrive", "wgmma fence"},
-                                            {"warpgroup_fence_operand", "wgmma fence"},
-                                            {"warpgroup_wait", "wgmma wait_group"},
-                                            {"warpgroup_commit_batch", "wgmma commit_group"},
-                                            {"umma_arrive", "tcgen05 commit"},
-                                            {"rtx", "sm_120"},
-                                            {"geforce", "sm_120"},
-                                            {"leading_dimension_byte_offset", "lbo"},
-                                            {"cuda_error_misaligned_address", "misaligned address"},
-                                            {"max_num_imprecise_acc", "promotion fp8"},
-                                            {"mma_promotion_interval", "promotion fp8"},
-                                            {"2xacc", "promotion fp8"},
-                                            {"consumer_release", "arrive empty"},
-                                            {"producer_acquire", "wait empty"},
-                                            {"barrier_wait", "mbarrier try_wait phase"},
-                                            {"underarrival", "deadlock lacks arrivals"},
-                                            {"ldsm", "ldmatrix"},
-                                            {"stsm", "stmatrix"},
-                                            {"umma", "tcgen05 mma"},
-                                            {"smem", "shared memory"},
-                                            {"gmem", "global memory"},
-                                            {"tmem", "tensor memory"},
-                                            {"pixelspercolumn", "im2col box"},
-                                            {"clc", "clusterlaunchcontrol"},
-                                            {"pdl", "programmatic dependent launch"},
-                                            {"gb10", "sm_121"},
-                                            {"spark", "sm_121"},
-                                            {"thor", "sm_110"},
-                                            {"utccp", "tcgen05 cp"},
-                                            {"dsmem", "distributed shared memory cluster"},
-                                            {"clusterbarrier", "mbarrier cluster arrive"},
-                                            {"pipelinetmaasync", "deadlock arrivals"},
-                                            {"smemlayoutatom", "layout_k_sw128_atom"},
-                                            {"tile_to_shape", "layout_k_sw128_atom"},
-                                            {"nvmma_shared", "swizzle tile"},
-                                            {"cutensormap", "tensor map"},
-                                            {"syncthreads", "barrier"},
-                                            {"layout_k_inter_atom", "swizzle atom"},
-                                            {"layout_k_sw32_atom", "swizzle atom"},
-                                            {"layout_k_sw64_atom", "swizzle atom"},
-                                            {"layout_k_sw128_atom", "swizzle atom"},
-                                            {"layout_mn_inter_atom", "swizzle atom"},
-                                            {"layout_mn_sw32_atom", "swizzle atom"},
-                                            {"layout_mn_sw64_atom", "swizzle atom"},
-                                            {"layout_mn_sw128_atom", "swizzle atom"}}};
+constexpr std::array<Spoken, 58> spoken = {
+    {{"fence_view_async_shared", "fence proxy async"},
+     {"tma_store_fence", "fence proxy async"},
+     {"warpgroup_arrive", "wgmma fence"},
+     {"warpgroup_fence_operand", "wgmma fence"},
+     {"warpgroup_wait", "wgmma wait_group"},
+     {"warpgroup_commit_batch", "wgmma commit_group"},
+     {"umma_arrive", "tcgen05 commit"},
+     {"rtx", "sm_120"},
+     {"geforce", "sm_120"},
+     {"leading_dimension_byte_offset", "lbo"},
+     {"cuda_error_misaligned_address", "misaligned address"},
+     {"max_num_imprecise_acc", "promotion fp8"},
+     {"mma_promotion_interval", "promotion fp8"},
+     {"2xacc", "promotion fp8"},
+     {"consumer_release", "arrive empty"},
+     {"producer_acquire", "wait empty"},
+     {"barrier_wait", "mbarrier try_wait phase"},
+     {"underarrival", "deadlock lacks arrivals"},
+     {"ldsm", "ldmatrix"},
+     {"stsm", "stmatrix"},
+     {"umma", "tcgen05 mma"},
+     {"smem", "shared memory"},
+     {"gmem", "global memory"},
+     {"tmem", "tensor memory"},
+     {"pixelspercolumn", "im2col box"},
+     {"cublaslt_matmul_desc_fast_accum", "promotion fp8"},
+     {"use_fast_accum", "promotion fp8"},
+     {"fp8_fast_accum", "promotion fp8"},
+     {"fast_accum", "promotion fp8"},
+     {"get_col_major_tma_aligned_tensor", "tensor map stride"},
+     {"get_mn_major_tma_aligned_tensor", "tensor map stride"},
+     {"swizzle_32_4_4", "scale factor row atom"},
+     {"to_blocked", "scale factor row atom"},
+     {"layout_128x4", "scale factor row atom"},
+     {"layout_8x4", "scale factor row atom"},
+     {"blockscaled", "scale factors"},
+     {"clc", "clusterlaunchcontrol"},
+     {"pdl", "programmatic dependent launch"},
+     {"gb10", "sm_121"},
+     {"spark", "sm_121"},
+     {"thor", "sm_110"},
+     {"utccp", "tcgen05 cp"},
+     {"dsmem", "distributed shared memory cluster"},
+     {"clusterbarrier", "mbarrier cluster arrive"},
+     {"pipelinetmaasync", "deadlock arrivals"},
+     {"smemlayoutatom", "layout_k_sw128_atom"},
+     {"tile_to_shape", "layout_k_sw128_atom"},
+     {"nvmma_shared", "swizzle tile"},
+     {"cutensormap", "tensor map"},
+     {"syncthreads", "barrier"},
+     {"layout_k_inter_atom", "swizzle atom"},
+     {"layout_k_sw32_atom", "swizzle atom"},
+     {"layout_k_sw64_atom", "swizzle atom"},
+     {"layout_k_sw128_atom", "swizzle atom"},
+     {"layout_mn_inter_atom", "swizzle atom"},
+     {"layout_mn_sw32_atom", "swizzle atom"},
+     {"layout_mn_sw64_atom", "swizzle atom"},
+     {"layout_mn_sw128_atom", "swizzle atom"}}};
 
 bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -137,7 +149,9 @@ Tokens tokens_of(std::string_view text, bool with_parts = true) {
       for (std::string& factor : factors_of(word)) tokens.push_back(std::move(factor));
     word.clear();
   };
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // synchronize and synchronise are one word
+    const char c = text[i] == 'z' && word.size() > 4 && word.back() == 'i' ? 's' : text[i];
     const auto u = static_cast<unsigned char>(c);
     if (std::isalnum(u) == 0 && c != '_') {
       end_word();
@@ -195,7 +209,9 @@ Tokens asked_words(std::string_view words) {
           return token.size() >= word.size() && same_stem(word, token);
         });
     const bool is_letter = token.size() == 1 && !has_digit(token);
-    if (!is_empty && !is_letter && std::find(asked.begin(), asked.end(), token) == asked.end())
+    const bool is_extent = token[0] == '_' && token.find_first_not_of("_0123456789") == token.npos;
+    if (!is_empty && !is_letter && !is_extent &&
+        std::find(asked.begin(), asked.end(), token) == asked.end())
       asked.push_back(std::move(token));
   }
   return asked;

@@ -37,14 +37,22 @@ constexpr std::array<std::string_view, 14> spellings = {"ldmatrix.x1",
                                                         "stmatrix.m16n8.x2.trans.b8",
                                                         "stmatrix.m16n8.x4.trans.b8"};
 
-// The words of an opcode, taken one by one.
+// The words of an opcode, taken one by one: behind the name ptxas takes them in any order.
 class OpcodeWords {
  public:
-  explicit OpcodeWords(std::string_view text) : rest_(text) {}
+  explicit OpcodeWords(std::string_view text) {
+    for (std::size_t dot = 0; dot != text.npos && !text.empty();) {
+      dot = text.find('.');
+      rest_.push_back(text.substr(0, dot));
+      text.remove_prefix(std::min(rest_.back().size() + 1, text.size()));
+    }
+  }
 
+  bool begin(std::string_view name) { return !rest_.empty() && rest_[0] == name && take(name); }
   bool take(std::string_view word) {
-    if (rest_.substr(0, rest_.find('.')) != word) return false;
-    rest_.remove_prefix(std::min(word.size() + 1, rest_.size()));
+    const auto at = std::find(rest_.begin(), rest_.end(), word);
+    if (at == rest_.end()) return false;
+    rest_.erase(at);
     return true;
   }
   bool take_any(std::initializer_list<std::string_view> words) {
@@ -52,10 +60,10 @@ class OpcodeWords {
       if (take(word)) return true;
     return false;
   }
-  std::string_view rest() const { return rest_; }
+  bool empty() const { return rest_.empty(); }
 
  private:
-  std::string_view rest_;
+  std::vector<std::string_view> rest_;
 };
 
 std::optional<ByteShape> shape_from(OpcodeWords& words) {
@@ -68,9 +76,9 @@ std::optional<ByteShape> shape_from(OpcodeWords& words) {
 
 // .b16, .b8, or how 4- and 6-bit elements are widened; the shape says which.
 bool takes_type(OpcodeWords& words, std::optional<ByteShape> shape) {
-  if (!shape) return words.take("b16") || words.rest().empty();
+  if (!shape) return words.take("b16") || words.empty();
   if (words.take("b8x16")) return words.take_any({"b6x16_p32", "b4x16_p64"});
-  return shape != ByteShape::M8n16 && (words.take("b8") || words.rest().empty());
+  return shape != ByteShape::M8n16 && (words.take("b8") || words.empty());
 }
 
 bool exists(const MatrixMove& move, bool loads) {
@@ -86,22 +94,18 @@ int MatrixMove::rows() const { return bytes ? matrix::rows(*bytes) : matrix_exte
 MatrixMove matrix_move_from(std::string_view mnemonic) {
   const std::string text = lowered(mnemonic);
   OpcodeWords words(text);
-  const bool loads = words.take("ldmatrix");
-  const bool stores = words.take("stmatrix");
+  const bool loads = words.begin("ldmatrix");
+  const bool stores = words.begin("stmatrix");
   words.take("sync");
   words.take("aligned");
   MatrixMove move;
-  const auto take_count = [&] {
-    for (const int count : {1, 2, 4})
-      if (words.take(fmt::format("x{}", count))) move.count = count;
-  };
-  take_count();  // before the shape, as many kernels write it and ptxas takes it
+  for (const int count : {1, 2, 4})
+    if (words.take(fmt::format("x{}", count))) move.count = count;
   move.bytes = shape_from(words);
-  take_count();
   move.transposed = words.take("trans");
   words.take_any({"shared", "shared::cta"});
   const bool typed = takes_type(words, move.bytes);
-  if (loads == stores || !typed || !words.rest().empty() || !exists(move, loads))
+  if (loads == stores || !typed || !words.empty() || !exists(move, loads))
     throw UsageError(fmt::format(
         "unknown mnemonic {}: expected .sync.aligned and .m8n8, .x1, .x2 or .x4, .trans or not, "
         ".shared.b16; or ldmatrix with .m16n16, .x1 or .x2, .trans, .b8; ldmatrix with .m8n16 and "

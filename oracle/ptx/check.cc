@@ -1,6 +1,6 @@
-// `check`: is a PTX statement of wgmma or tcgen05 legal on a target, and if not, why not.
+// `check`: is a PTX statement of wgmma, tcgen05 or mma legal on a target, and if not, why not.
 //
-// Decides how a statement of wgmma becomes a wgmma::Form and operands (tcgen05: check_tcgen05.cc);
+// Decides how a statement of wgmma becomes a wgmma::Form and operands (tcgen05: check_tcgen05.cc, mma: check_warp_mma.cc);
 // what is legal is sim/isa/wgmma/shape.h, which operands there are is sim/isa/wgmma/ptx_operands.h, the
 // sentences are sim/isa/fault/fault.h. Taking the text apart is ptx_statement.h, a whole stream of
 // statements check_stream.h. Example:
@@ -20,6 +20,7 @@
 
 #include "oracle/answer/words.h"
 #include "oracle/ptx/check_tcgen05.h"
+#include "oracle/ptx/check_warp_mma.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/ptx_statement.h"
 #include "oracle/ptx/quoted_asm.h"
@@ -95,15 +96,14 @@ Verdict check_a(const Form& form, const PtxOperand& given) {
   return check_vector(Operand::ARegisters, given, count, {B32, I32, F16x2, F32}, ".f32 or .b32");
 }
 
-Verdict unknown_value(std::string_view what, const PtxOperand& given) {
-  return unmodelled(
-      fmt::format("{} is {}, a placeholder of inline assembly: its value is not in the text", what,
-                  quoted(given.text)));
+// Of a placeholder of inline assembly, whose value is not in the text.
+Verdict legal_if(const PtxOperand& given, std::string_view what) {
+  return {FaultKind::None, Fault::None, fmt::format("{} is {}", given.text, what)};
 }
 
 Verdict check_immediate(Operand operand, const PtxOperand& given, Fault fault, std::int64_t low,
                         std::int64_t high, std::int64_t step) {
-  if (is_placeholder(given.text)) return unknown_value(name(operand), given);
+  if (is_placeholder(given.text)) return legal_if(given, values(operand));
   if (given.kind != Kind::Immediate || given.negated) return wrong_kind(operand, given);
   if (given.value >= low && given.value <= high && (given.value - low) % step == 0) return legal();
   return illegal(fault, fmt::format("{} is {}", name(operand), quoted(given.text)));
@@ -166,10 +166,14 @@ Verdict check_operands(const Form& form, const std::vector<PtxOperand>& given) {
     return illegal(Fault::OperandCount,
                    fmt::format("got {}, expected {}: {}", given.size(), expected.size(), names));
   }
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (const Verdict verdict = check_operand(form, expected[i], given[i]); !is_legal(verdict))
-      return verdict;
-  return legal();
+  std::string conditions;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Verdict verdict = check_operand(form, expected[i], given[i]);
+    if (!is_legal(verdict)) return verdict;
+    if (!verdict.specifics.empty())
+      conditions += (conditions.empty() ? "" : ", ") + verdict.specifics;
+  }
+  return {FaultKind::None, Fault::None, conditions};
 }
 
 // ---- Statements ---------------------------------------------------------------------------------
@@ -181,10 +185,9 @@ Verdict check_mma(const PtxStatement& statement) {
   if (statement.operands.size() > 1 && statement.operands[1].kind == Kind::Vector)
     form.a_place = wgmma::Place::Registers;
   for (const Verdict& verdict :
-       {check_form(*reading.shape, form), reading.disagreement, reading.sync, reading.order,
-        check_operands(form, statement.operands)})
+       {check_form(*reading.shape, form), reading.disagreement, reading.sync, reading.order})
     if (!is_legal(verdict)) return verdict;
-  return legal();
+  return check_operands(form, statement.operands);
 }
 
 // wgmma.fence, .commit_group and .wait_group: .sync.aligned and at most one immediate.
@@ -200,7 +203,7 @@ Verdict check_group(const PtxStatement& statement, GroupStep step) {
                    fmt::format("got {}, expected {}", statement.operands.size(), expected));
   if (!takes_count) return legal();
   const PtxOperand& count = statement.operands[0];
-  if (is_placeholder(count.text)) return unknown_value("the count", count);
+  if (is_placeholder(count.text)) return legal_if(count, "0 or more");
   return count.kind == Kind::Immediate && !count.negated && count.value >= 0
              ? legal()
              : illegal(Fault::ImmediateWaitGroup, fmt::format("got {}", quoted(count.text)));
@@ -239,9 +242,11 @@ Verdict check_statement(const PtxStatement& statement, std::optional<Target> ask
     return illegal(Fault::InstructionUnknown, "a blank divides its name");
   if (statement.opcode == "tcgen05")
     return check_tcgen05(statement, asked.value_or(Target::sm_100a));
+  if (statement.opcode == "mma") return check_warp_mma(statement, asked);
   if (statement.opcode != "wgmma")
-    return unmodelled(fmt::format("opcode {}: only statements of wgmma and tcgen05 are modelled",
-                                  quoted(statement.opcode)));
+    return unmodelled(
+        fmt::format("opcode {}: only statements of wgmma, tcgen05 and mma are modelled",
+                    quoted(statement.opcode)));
   const Target target = asked.value_or(Target::sm_90a);
   constexpr Form legal_form = {Type::f32, Type::f16, Type::f16, 8};
   if (check(legal_form, target) != Fault::None)
@@ -270,8 +275,8 @@ Verdict check_text(std::string_view text, const PtxTarget& target, RegisterScope
                        text.find("tcgen05") != std::string_view::npos;
   if (!statement)
     return is_ours ? illegal(Fault::StatementMalformed, malformed)
-                   : unmodelled(fmt::format("{}: only statements of wgmma and tcgen05 are modelled",
-                                            malformed));
+                   : unmodelled(fmt::format(
+                         "{}: only statements of wgmma, tcgen05 and mma are modelled", malformed));
   const bool depends = statement->opcode == "wgmma" || statement->opcode == "tcgen05";
   if (depends && !target.unknown.empty())
     return unmodelled(fmt::format("target {} is not modelled", quoted(target.unknown)));

@@ -2,13 +2,15 @@
 //
 // Decides what is a statement of a PTX text and what becomes of the rest: instructions of other
 // opcodes and directives are unmodelled, by name; labels, braces, comments and blank lines are no
-// statements. Registers are what .reg says in their block, the target is what --arch or else .target
+// statements. Round inline assembly the rest is passed over. Registers are what .reg says in their block, the target is what --arch or else .target
 // says. Example: "{", ".reg .pred p;" and "wgmma.fence.sync" and ".aligned;" give "unmodelled" for
 // the directive and "legal". What is legal: check.cc.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "oracle/answer/answer.h"
 #include "oracle/ptx/check.h"
@@ -39,6 +41,7 @@ class CheckStream {
  private:
   void answer_pieces();
   void answer(const Verdict& verdict, std::size_t line);
+  void answer_or_pass(const Verdict& verdict, std::size_t line);
   Verdict judge(std::string_view text) const;
 
   PtxSource source_;
@@ -49,6 +52,7 @@ class CheckStream {
   Reply reply_;
   Status status_ = Status::Yes;
   std::size_t answers_ = 0;
+  std::optional<std::pair<Verdict, std::size_t>> passed_;  // the first, and its line
 };
 
 }  // namespace tcq::oracle

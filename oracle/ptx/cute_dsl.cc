@@ -58,14 +58,16 @@ std::string_view in_brackets(std::string_view text) {
 }  // namespace
 
 std::optional<CuteAtom> read_dsl_copy(std::string_view text) {
-  const std::size_t end = text.find("Op(");
+  const std::size_t opens = text.find("Op(");
+  const bool is_bare = opens == text.npos && text.ends_with("Op");  // without its arguments
+  const std::size_t end = is_bare ? text.size() - 2 : opens;
   if (end == text.npos) return std::nullopt;
   std::string_view name = text.substr(0, end);
   name.remove_prefix(std::min(name.rfind('.') + 1, name.size()));
   const auto* found = std::find_if(operations.begin(), operations.end(),
                                    [&](const Operation& one) { return one.name == name; });
   if (found == operations.end()) return std::nullopt;
-  const std::string_view arguments = in_brackets(text.substr(end + 2));
+  const std::string_view arguments = is_bare ? "" : in_brackets(text.substr(end + 2));
   const auto says = [&](std::string_view word) { return arguments.find(word) != arguments.npos; };
   const bool load = found->opcode.find(".ld") != std::string_view::npos;
   CuteAtom atom;

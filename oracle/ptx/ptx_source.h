@@ -35,6 +35,9 @@ class PtxSource {
   // The pieces that have ended since the last call.
   std::vector<PtxPiece> take();
 
+  // Some line was C++.
+  bool is_quoted() const { return quoted_.is_any(); }
+
   // A statement has begun and has not ended; its text so far.
   bool is_open() const { return !text_.empty() && !is_directive_; }
   std::string_view open_text() const { return text_; }

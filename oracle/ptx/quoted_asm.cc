@@ -31,6 +31,7 @@ void QuotedAsm::begin(std::string_view text) {
 std::string QuotedAsm::line(std::string_view text) {
   if (where_ == Where::Ptx) begin(text);
   if (where_ == Where::Ptx) return std::string(text);
+  is_any_ = true;
   const std::string_view first = without_indent(text);
   std::string ptx;
   bool quoted = false;

@@ -15,10 +15,14 @@ class QuotedAsm {
   // The PTX of the next line.
   std::string line(std::string_view text);
 
+  // Were some of them C++?
+  bool is_any() const { return is_any_; }
+
  private:
   enum class Where { Ptx, Template, Operands };
   void begin(std::string_view text);
   Where where_ = Where::Ptx;
+  bool is_any_ = false;
 };
 
 // "%7": what stands for an operand there.

@@ -77,6 +77,7 @@ machine::ExploreOptions options_of(const Request& request) {
   options.max_total_instructions = request.limit * (3 + request.explore);
   options.seed = request.seed;
   options.bits_may_differ = true;
+  options.names_right = !request.svg.empty();
   return options;
 }
 

@@ -53,6 +53,15 @@ void check_target(const InstructionPage& page, Target target) {
                                name(target), page.name));
 }
 
+// A word that the page has, such as an operand's or a field's, is what is asked about.
+void check_no_keys(const Question& question, const InstructionPage& page) {
+  const std::string text = lowered(page.syntax + " " + page.does + " " + page.orders);
+  for (const std::string_view word : words_from(question, 1))
+    if (text.find(lowered(word)) == text.npos)
+      throw UsageError(fmt::format("unexpected word {}: {} has no keys", quoted(word),
+                                   quoted(question.words[0])));
+}
+
 std::string forms_text(const InstructionPage& page) {
   int forms = 0;
   for (const Tcgen05Form& form : all_tcgen05_forms())
@@ -72,10 +81,8 @@ bool is_machine_instruction(std::string_view mnemonic) {
 
 Answer describe_machine_instruction(const Question& question) {
   const std::string_view mnemonic = question.words[0];
-  if (question.words.size() > 1)
-    throw UsageError(fmt::format("unexpected word {}: {} has no keys", quoted(question.words[1]),
-                                 quoted(mnemonic)));
   const InstructionPage& page = *page_of(mnemonic);
+  check_no_keys(question, page);
   check_words(mnemonic, page);
   if (!question.options.arch.empty()) check_target(page, parse_target(question.options.arch));
   Facts facts = page_facts(page);

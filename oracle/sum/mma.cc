@@ -5,7 +5,8 @@
 // four bits, bit 0 = k 0. c and the answer are fixed-width hex. Sparse: a holds the stored
 // elements, b all of logical K, and a fourth word the metadata codes, one hex digit per chunk,
 // chunk 0 first. Rows may be shorter or longer than K and hold decimals (data_row.h); --explain tells the
-// sum term by term (sum_story.h). Lines of tcgen05.mma are tcgen05_mma.h's.
+// sum term by term (sum_story.h). Lines of tcgen05.mma are tcgen05_mma.h's, those of instructions on registers
+// scalar_line.h's. Words of the question that are numbers are a line of their own, which is answered at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/data_row.h"
+#include "oracle/sum/element_text.h"
+#include "oracle/sum/scalar_line.h"
 #include "oracle/sum/tcgen05_mma.h"
 #include "sim/isa/wgmma/place.h"
 #include "sim/num/dot.h"
@@ -31,10 +34,21 @@ constexpr int bits_per_digit = 4;
 constexpr std::array<std::string_view, 4> mma_keys = {"accumulate", "negate_a", "negate_b",
                                                       numbers_key};
 
+// "3f800000", "1.0,-2", "inf": of a data line, and no key.
+bool is_data(std::string_view word) {
+  return word.find('=') == word.npos &&
+         (looks_decimal(word) || word.find_first_not_of("0123456789abcdefABCDEFx,") == word.npos);
+}
+
 Keys keys_of(const Question& question) {
   const std::span<const std::string_view> words = words_from(question, 1);
+  if (is_scalar(question.words[0])) return Keys(words, {}, {numbers_key});
   if (is_tcgen05(question.words[0])) return Keys(words, tcgen05_keys, {numbers_key});
   return Keys(words, mma_keys);
+}
+
+Target scalar_target(const Question& question) {
+  return question.options.arch.empty() ? Target::sm_90a : parse_target(question.options.arch);
 }
 
 LineStyle style_of(const Question& question, const Keys& keys) {
@@ -115,6 +129,7 @@ Answer mma_line(const Question& question, std::string_view line) {
   word_at(question, 0, mnemonic_expected);
   const Keys keys = keys_of(question);
   const LineStyle style = style_of(question, keys);
+  if (is_scalar(question.words[0])) return scalar_line(question.words[0], line, style);
   if (is_tcgen05(question.words[0]))
     return tcgen05_mma_line(dot_form_of(question, keys), line, style);
   const Instruction instruction = instruction_of(question, keys);
@@ -140,11 +155,29 @@ Answer mma_line(const Question& question, std::string_view line) {
   return mma_answer(form.d, d, stories, style, {});
 }
 
+Answer mma_words(const Question& question) {
+  word_at(question, 0, mnemonic_expected);
+  Question without = question;
+  std::string line;
+  std::erase_if(without.words, [&](std::string_view word) {
+    if (word.data() == question.words[0].data() || !is_data(word)) return false;
+    line += fmt::format("{}{}", line.empty() ? "" : " ", word);
+    return true;
+  });
+  const std::string evidence = check_line_words(without);
+  if (line.empty()) return {Status::Yes, "", evidence};
+  Answer answer = mma_line(without, line);
+  answer.complaint = evidence;
+  return answer;
+}
+
 std::string check_line_words(const Question& question) {
   if (question.verb == "mma") {
     word_at(question, 0, mnemonic_expected);
     const Keys keys = keys_of(question);
     reads_decimals(keys);
+    if (is_scalar(question.words[0]))
+      return scalar_evidence(question.words[0], scalar_target(question));
     if (is_tcgen05(question.words[0])) return tcgen05_mma_evidence(dot_form_of(question, keys));
     instruction_of(question, keys);
     return "";

@@ -35,17 +35,23 @@ class Explorer {
       report_.outcome = Outcome::Refused;
       return std::move(report_);
     }
-    report_.schedule.program = fingerprint(program_);
     report_.schedule.max_instructions = options_.max_instructions;
     report_.schedule.fails = options_.fails;
     report_.exhaustive = explore_all() && !stopped_;
     if (!stopped_ && options_.eager) run_eager();
     for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
       run_random(options_.seed + i);
+    name_program();
     return std::move(report_);
   }
 
  private:
+  void name_program() {
+    if (!options_.names_right && !report_.finding && !report_.other_schedule) return;
+    report_.schedule.program = fingerprint(program_);
+    if (report_.other_schedule) report_.other_schedule->program = report_.schedule.program;
+  }
+
   // --- one execution -------------------------------------------------------------------------------
 
   std::unique_ptr<Cluster> start(Timing timing) {

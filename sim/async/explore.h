@@ -37,6 +37,7 @@ struct ExploreOptions {
   std::uint64_t seed = 1;
   Severities fails = {};   // what makes a program wrong beside the undefined
   bool bits_may_differ = false;  // executions that leave other bytes of global memory are no Fault
+  bool names_right = true;       // the schedule of a right program can be replayed, too: reads all of its memory once
   bool find_slow = false;        // also ask which waits and fences could go: costs a run for each
 };
 

@@ -1,6 +1,7 @@
 #include "sim/async/program.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "sim/isa/base/shared_limits.h"
@@ -52,7 +53,11 @@ std::vector<Address> Program::mbarriers(const std::string& name, int count) {
   return result;
 }
 
-std::uint64_t Program::global(const std::vector<std::uint8_t>& bytes) {
+std::uint64_t Program::global(std::vector<std::uint8_t> bytes) {
+  if (global_.empty()) {
+    global_ = std::move(bytes);
+    return 0;
+  }
   const std::uint64_t offset = round_up(global_.size(), global_alignment);
   global_.resize(offset);
   global_.insert(global_.end(), bytes.begin(), bytes.end());

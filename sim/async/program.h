@@ -70,7 +70,7 @@ class Program {
   std::vector<Address> mbarriers(const std::string& name, int count);  // name[0], name[1], ...
 
   // Global memory; returns its offset, a multiple of 256.
-  std::uint64_t global(const std::vector<std::uint8_t>& bytes);
+  std::uint64_t global(std::vector<std::uint8_t> bytes);
   // Returns the number that TensorLoad and its like take. The map's address is an offset. Without a
   // name: "map 0", "map 1", ...
   int tensor(const tma::TensorMap& map, const std::string& name = "");

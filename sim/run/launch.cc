@@ -160,7 +160,7 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launc
   const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;
   if (names_reserved_shared(*kernel)) program.shared_at("reserved", 0, lent_shared_bytes);
   if (bytes > 0) program.shared_at("shared", kernel->shared_begin, bytes);
-  program.global(global);
+  program.global(std::move(global));
   for (std::size_t i = 0; i < launch.maps.size(); ++i)
     program.tensor(launch.maps[i], i < launch.map_names.size() ? launch.map_names[i] : "");
   program.warps("kernel", 0, threads / 32);

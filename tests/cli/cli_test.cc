@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "oracle/answer/answer.h"
-#include "tests/support/process.h"
+#include "tests/cli/run_tcq.h"
 #include "tests/support/sealed_file.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
@@ -42,7 +42,7 @@ Finished tcq(const std::string& arguments, const std::string& input = "") {
     if (word == "SP") word = sparse;
     if (word == "T") word = tcgen05;
   }
-  return run(TCQ_BINARY, words, input);
+  return run_tcq(words, input);
 }
 
 TEST(Cli, AnAnswerGoesToStdoutWithStatusZero) {
@@ -167,11 +167,13 @@ const std::vector<Bad>& bad_questions() {
       {"where mma.m16n8k16.f32.bf16.bf16 SFA row=0 col=0", 2, "expected A, B, C or D"},
       {"where mma.m16n8k32.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 SFA row=16 col=0", 2,
        "[0, 15]"},
-      {"where mma.m16n8k64.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 SFB row=0 col=0 byte_id=1",
+      {"where mma.m16n8k64.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 SFB row=0 col=0 "
+       "byte_id=1",
        2, "2 factors begin at byte 0 or 2"},
       {"where mma.m16n8k64.kind::mxf4.f32.e2m1.e2m1.f32 A row=0 col=0", 2, "block_scale"},
       {"describe SM100_TMEM_LOAD_32dp128b2x", 2, "SM100_TMEM_LOAD_16dp128b2x exists"},
-      {"describe tcgen05.mma.cta_group::1.kind::ti16", 2, "'kind::ti16'; known are those of PTX ISA 9.2"},
+      {"describe tcgen05.mma.cta_group::1.kind::ti16", 2,
+       "'kind::ti16'; known are those of PTX ISA 9.2"},
       {"describe SM61_DP4A", 2, "no atom is called so"},
       {"describe SM80_8x8x4_C64C64C64C64_TN", 3, "complex"},
       {"describe SM120_16x8x32_TN", 2, "template arguments"},
@@ -323,7 +325,7 @@ TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
           std::vector<std::string>{"where", mnemonic, "D", word, "col=1"},
           std::vector<std::string>{"list", "--family", word},
           std::vector<std::string>{"describe", mnemonic, "--arch", word}}) {
-      const Finished r = run(TCQ_BINARY, words);
+      const Finished r = run_tcq(words);
       EXPECT_EQ(r.status, 2) << r.err;
       EXPECT_LT(r.err.size(), 2000u);
       EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
@@ -334,14 +336,14 @@ TEST(Cli, WordsOfAnyBytesAndLengthAreRefusedInShortSentences) {
 
 TEST(Verify, AnUnreadableFileKeepsNoOtherFromBeingVerified) {
   const std::string good = source_file("tests/vectors/wgmma_range.tcqv").string();
-  const Finished r = run(TCQ_BINARY, {"verify", "/no/such/file", good, "/", "--csv"});
+  const Finished r = run_tcq({"verify", "/no/such/file", good, "/", "--csv"});
   EXPECT_EQ(r.status, 2);
   EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 2) << r.out;
   EXPECT_NE(r.out.find("wgmma_range.tcqv,"), std::string::npos) << r.out;
   EXPECT_NE(r.err.find("/no/such/file: No such file"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("/: is a directory"), std::string::npos) << r.err;
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-  const std::string json = run(TCQ_BINARY, {"verify", good, "--json"}).out;
+  const std::string json = run_tcq({"verify", good, "--json"}).out;
   EXPECT_NE(json.find("\"differing_bits\":0"), std::string::npos) << json;
 }
 
@@ -374,18 +376,16 @@ TEST(Terminal, NoArgumentReachesItRaw) {
   for (const std::string_view name : oracle::verb_names()) {
     const std::string verb(name);
     for (const std::string& word : evil) {
-      expect_harmless(run(TCQ_BINARY, {verb, word, "--arch", word}), verb);
-      expect_harmless(run(TCQ_BINARY, {verb, mnemonic, "D", "row=" + word, "k" + word + "=1"}),
-                      verb);
-      expect_harmless(run(TCQ_BINARY, {verb, mnemonic + word, "--json"}), verb);
-      expect_harmless(run(TCQ_BINARY, {verb, mnemonic, "--json=" + word}), verb);
+      expect_harmless(run_tcq({verb, word, "--arch", word}), verb);
+      expect_harmless(run_tcq({verb, mnemonic, "D", "row=" + word, "k" + word + "=1"}), verb);
+      expect_harmless(run_tcq({verb, mnemonic + word, "--json"}), verb);
+      expect_harmless(run_tcq({verb, mnemonic, "--json=" + word}), verb);
     }
   }
   for (const std::string& word : evil) {
-    expect_harmless(run(TCQ_BINARY, {word}), "verb");
-    expect_harmless(run(TCQ_BINARY, {"list", "--" + word}), "option");
-    expect_harmless(run(TCQ_BINARY, {"table", mnemonic, "D", "--svg", "/no/" + word + "/x"}),
-                    "path");
+    expect_harmless(run_tcq({word}), "verb");
+    expect_harmless(run_tcq({"list", "--" + word}), "option");
+    expect_harmless(run_tcq({"table", mnemonic, "D", "--svg", "/no/" + word + "/x"}), "path");
   }
 }
 
@@ -401,7 +401,7 @@ TEST(Terminal, NoLineOfStdinReachesItRaw) {
           std::vector<std::string>{"check"}, std::vector<std::string>{"check", "--json"},
           std::vector<std::string>{"emission"}, std::vector<std::string>{"mma", mnemonic},
           std::vector<std::string>{"mma", mnemonic, "--json"}})
-      expect_harmless(run(TCQ_BINARY, words, lines), words[0]);
+      expect_harmless(run_tcq(words, lines), words[0]);
   }
 }
 
@@ -421,7 +421,7 @@ TEST(Terminal, NoFileReachesItRaw) {
           sealed("# tcq provoked 2\n", "a\t" + word + "\n", 1)}) {
       std::ofstream(path, std::ios::binary) << bytes;
       for (const char* style : {"--csv", "--json", "--markdown"}) {
-        const Finished r = run(TCQ_BINARY, {"verify", path, style});
+        const Finished r = run_tcq({"verify", path, style});
         EXPECT_NE(r.status, 0) << bytes;
         expect_harmless(r, bytes);
       }
@@ -554,7 +554,7 @@ TEST(Stdin, DataLinesOfMmaAreAnsweredOneByOne) {
 
 TEST(Output, AFullDiskIsReported) {
   ASSERT_TRUE(std::filesystem::is_character_file("/dev/full"));
-  const Finished r = run(TCQ_BINARY, {"list"}, "", "/dev/full");
+  const Finished r = run_tcq({"list"}, "", "/dev/full");
   EXPECT_EQ(r.status, 2);
   EXPECT_NE(r.err.find("cannot write"), std::string::npos) << r.err;
 }

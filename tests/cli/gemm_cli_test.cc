@@ -16,7 +16,7 @@
 #include <sstream>
 #include <thread>
 
-#include "tests/support/process.h"
+#include "tests/cli/run_tcq.h"
 #include "tests/support/temporary_folder.h"
 #include "tests_where.h"
 
@@ -45,7 +45,7 @@ class Gemm_Cli : public testing::Test {
     for (std::string word; in >> word;) all.push_back(word[0] == '@' ? file(word.substr(1)) : word);
     return all;
   }
-  Finished gemm(const std::string& text) const { return run(TCQ_BINARY, words(text)); }
+  Finished gemm(const std::string& text) const { return run_tcq(words(text)); }
   // The complaint without the folder's name.
   std::string complaint(const std::string& text) const {
     const Finished done = gemm(text);
@@ -482,13 +482,13 @@ TEST_F(Gemm_Cli, APictureOfErrorsByK) {
 }
 
 TEST_F(Gemm_Cli, HelpIsReachedFromEverySide) {
-  const std::string page = run(TCQ_BINARY, {"help", "gemm"}).out;
-  EXPECT_EQ(run(TCQ_BINARY, {"gemm", "--help"}).out, page);
+  const std::string page = run_tcq({"help", "gemm"}).out;
+  EXPECT_EQ(run_tcq({"gemm", "--help"}).out, page);
   EXPECT_NE(page.find("every=128: 2 chains of wgmma f32.e4m3.e4m3"), std::string::npos) << page;
-  EXPECT_EQ(run(TCQ_BINARY,
-                {"--json", "gemm", "--generate", "1,1,16", "--type", "bf16", "--order", "chain"})
-                .out[0],
-            '{');
+  EXPECT_EQ(
+      run_tcq({"--json", "gemm", "--generate", "1,1,16", "--type", "bf16", "--order", "chain"})
+          .out[0],
+      '{');
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/process.h"
+#include "tests/cli/run_tcq.h"
 #include "tests/support/source_tree.h"
-#include "tests_where.h"
 
 namespace tcq::tests {
 
@@ -53,7 +52,7 @@ inline Finished asked_of_tcq(const Asked& asked, bool json) {
   if (json) words.push_back("--json");
   std::string input;
   for (const std::string& line : asked.input) input += line + "\n";
-  return run(TCQ_BINARY, words, input);
+  return run_tcq(words, input);
 }
 
 }  // namespace tcq::tests

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -102,11 +103,15 @@ std::string shell_line(const std::string& command) {
          "' \"$@\"; }; " + command;
 }
 
-// What the command prints; the pictures that it draws are in `drawn`.
+// What the command prints; the pictures that it draws are in `drawn`. What several pages ask runs once.
 std::string output_of(const Example& example, const TemporaryFolder& drawn) {
+  static std::map<std::string, std::string> known;
   const std::string there = drawn.file("");
   const std::string command = replaced(example.command, pictures, there);
-  return replaced(tests::run("/bin/sh", {"-c", shell_line(command)}).out, there, pictures);
+  const auto [at, is_new] = known.try_emplace(command);
+  if (is_new)
+    at->second = replaced(tests::run("/bin/sh", {"-c", shell_line(command)}).out, there, pictures);
+  return at->second;
 }
 
 // The file that a command with --svg draws, or nothing.

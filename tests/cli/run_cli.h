@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/process.h"
+#include "tests/cli/run_tcq.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
 
@@ -33,7 +33,7 @@ class RunCli : public testing::Test {
   }
   static Finished ask(std::vector<std::string> words) {
     words.insert(words.begin(), "run");
-    return run(TCQ_BINARY, words);
+    return run_tcq(words);
   }
   static void expect_usage(std::vector<std::string> words, const std::string& part) {
     const Finished done = ask(std::move(words));

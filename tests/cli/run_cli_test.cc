@@ -32,7 +32,7 @@ DIRECTIVES
     const std::string file = write("count.ptx", text);
     words.insert(words.begin(),
                  {"run", file, "--arg", "x=zeros:u32:4", "--out", "x=" + folder_.file("x.npy")});
-    return run(TCQ_BINARY, words);
+    return run_tcq(words);
   };
   const auto refused = [&](const std::string& directives, std::vector<std::string> words,
                            const std::string& part) {
@@ -90,7 +90,7 @@ WAIT:
     std::vector<std::string> words = {
         "run", file_with(directives), "--arg", "x=zeros:u32:1", "--block", "1"};
     words.insert(words.end(), more.begin(), more.end());
-    return run(TCQ_BINARY, words);
+    return run_tcq(words);
   };
   const Finished none = ask_with("", {"--grid", "1"});
   EXPECT_EQ(none.status, 1) << none.out << none.err;
@@ -105,7 +105,7 @@ WAIT:
   const auto spec_with = [&](const std::string& keys) {
     std::ofstream(spec) << R"({"file": ")" << file_with("") << R"(", "grid": 1, "block": 1, )"
                         << keys << R"("args": ["x=zeros:u32:1"]})";
-    return run(TCQ_BINARY, {"run", "--spec", spec}).status;
+    return run_tcq({"run", "--spec", spec}).status;
   };
   EXPECT_EQ(spec_with(""), 1);
   EXPECT_EQ(spec_with(R"("cluster": 1, )"), 0);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/cli/run_tcq.h"
 #include "tests/support/process.h"
 #include "tests/support/source_tree.h"
 #include "tests/support/temporary_folder.h"
@@ -83,7 +84,7 @@ TEST_F(Record, WithoutADeviceItSaysSoInOneSentenceAndWritesNothing) {
       if (has_device) {
         EXPECT_EQ(f.status, 0) << f.out;
         if (command == std::string("check")) continue;
-        const Finished verified = run(TCQ_BINARY, {"verify", path("x")});
+        const Finished verified = run_tcq({"verify", path("x")});
         EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
         std::filesystem::remove(path("x"));
         continue;

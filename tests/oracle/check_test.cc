@@ -196,8 +196,9 @@ TEST(Check, GroupsAndFences) {
 
 TEST(Check, OtherOpcodesAreUnmodelledNotIllegal) {
   for (const char* line :
-       {"add.s32 %r0, %r1, %r2;", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 d, a, b, c;",
-        "", ";", "// wgmma", ".reg .b32 %r<8>;", "ret;", "loop: wgmma_like.x;", "}", "{"})
+       {"add.s32 %r0, %r1, %r2;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c, e, 0;", "", ";",
+        "// wgmma", ".reg .b32 %r<8>;", "ret;", "loop: wgmma_like.x;", "}", "{"})
     expect_unmodelled(line);
   expect_unmodelled(kF16 + kD + "%rd1+16, %rd2, 1, 1, 1, 0, 0;");
   expect_unmodelled(kF16 + kD + "%rd1, %rd2, 1, 1, 1, (1), 0;");
@@ -472,10 +473,10 @@ TEST(CheckStream, InlineAssemblyIsReadAsThePtxThatItQuotes) {
   EXPECT_EQ(answers_to({R"(asm("mov.u32 %0, %%laneid;" : "=r"(x));)"}).size(), 1u);
   const Answers counts =
       answers_to({R"(asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(1));)"});
-  EXPECT_TRUE(counts.at(0).starts_with("unmodelled\tthe count is '%0', a placeholder"));
+  EXPECT_EQ(counts.at(0), "legal\tif %0 is 0 or more");
   const Answers scales = answers_to(
       {R"("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, %6, %7, 0, 0;")"});
-  EXPECT_TRUE(scales.at(0).starts_with("unmodelled\timm-scale-a is '%6'")) << scales.at(0);
+  EXPECT_EQ(scales.at(0), "legal\tif %6 is immediate 1 or -1, %7 is immediate 1 or -1");
 }
 
 }  // namespace

@@ -31,11 +31,31 @@ TEST(ExplainCuda, AnErrorIsFoundByItsNameItsSentenceAndItsNumber) {
       {"CUDA_ERROR_INVALID_CLUSTER_SIZE", "ClusterLaunch"},
       {"too many resources requested for launch", "OutOfResources"},
       {"no kernel image is available for execution on the device", "KernelImageMissing"},
-      {"Error: Failed to initialize the TMA descriptor 700", "TmaDescriptorRefused"}};
+      {"Error: Failed to initialize the TMA descriptor 700", "TmaDescriptorRefused"},
+      {"Xid 13", "KernelException"},
+      {"NVRM: Xid (PCI:0000:70:00): 13, Graphics Exception: ESR 0x5167b0=0x80f0017",
+       "KernelException"},
+      {"Xid (PCI:0000:70:00): 13, Graphics SM Warp Exception on (GPC 1, TPC 1, SM 1): MMU Fault",
+       "IllegalAddress"},
+      {"Graphics SM Warp Exception on (GPC 0, TPC 0): Misaligned Address", "MisalignedAddress"},
+      {"Graphics SM Warp Exception: Illegal Instruction Parameter", "IllegalInstruction"},
+      {"Invalid __shared__ read of size 16 bytes", "IllegalAddress"},
+      {"Address 0x400 is out of bounds", "IllegalAddress"},
+      {"Invalid __shared__ read of size 16 bytes. Address 0x8 is misaligned", "MisalignedAddress"},
+      {"Barrier error detected. Divergent thread(s) in block", "DivergentBarrier"},
+      {"Error: Potential RAW hazard detected at __shared__ 0x0 in block", "SharedHazard"},
+      {"Uninitialized __global__ memory read of size 4 bytes", "UninitializedMemory"},
+      {"Warp Barrier Arrival Mismatch", "ArrivalMismatch"},
+      {"LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.tcgen05.wait.st", "IntrinsicMissing"},
+      {"failed to legalize operation 'cute_nvgpu.make_gmma_smem_desc'", "LoweringMissing"},
+      {"cudaFuncSetAttribute() returned error: invalid resource handle", "InvalidHandle"},
+      {"nvcc fatal : Unsupported gpu architecture 'sm_89a'", "PtxTooNew"}};
   for (const auto& [text, name] : printed)
     EXPECT_TRUE(text_of(std::string("explain ") + text)
                     .starts_with(std::string(name) + "  cuda\nwhat: CUDA "))
         << text;
+  // The end of a number is no beginning of another, and a gap has both of its sides.
+  EXPECT_FALSE(text_of("explain what is out of bounds in TMA").starts_with("IllegalAddress "));
   // A name that has one of them, and words about what is wrong, are no errors.
   EXPECT_TRUE(text_of("explain misaligned TMA store").starts_with("TileUnaligned "));
   EXPECT_TRUE(contains(text_of("explain 715", styled(Style::Json)), R"("kind":"cuda")"));

@@ -364,57 +364,6 @@ TEST(ExplainPtxas, AMessageMayBePastedWithItsCodeOrWithout) {
   }
 }
 
-// What ptxas says without a code, as it prints it.
-TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
-  const std::pair<const char*, const char*> pasted[] = {
-      {"ptxas a.ptx, line 8; error   : Unexpected instruction types specified for 'mma'",
-       "TypesUnexpected"},
-      {"ptxas a.ptx, line 8; error   : Illegal matrix shape '.m64n8k32' for instruction "
-       "'wgmma.mma_async with floating point types'",
-       "ShapeIllegal"},
-      {"ptxas a.ptx, line 8; error   : Unknown modifier '.m64n264k16'", "ModifierUnknown"},
-      {"ptxas a.ptx, line 8; error   : .sync modifier required for instruction 'wgmma.fence'",
-       "ModifierRequired"},
-      {"error : Arguments mismatch for instruction 'wgmma.wait_group'", "ArgumentsMismatch"},
-      {"error : Argument vector size mismatch for instruction 'mma'", "VectorSizeMismatch"},
-      {"Argument 0 of instruction 'tcgen05.ld': Argument vector size mismatch",
-       "VectorSizeMismatch"},
-      {"error : Illegal blayout '.row' for instruction 'mma'", "LayoutIllegal"},
-      {"Feature '.block_scale' not supported on .target 'sm_120'", "FeatureLacking"},
-      {"Argument 6: value '3' out of range, expected to be in range [0..0]", "ValueOutOfRange"},
-      {"Advisory: Modifier '.sp::ordered_metadata' should be used on instruction 'mma' instead of "
-       "modifier '.sp' as it is slow",
-       "OrderedMetadata"},
-      {"error : Feature 'stmatrix' requires .target sm_90 or higher", "TargetTooOld"},
-      {"Argument 1 of 'tcgen05.alloc' instruction: value must be power of 2", "PowerOfTwo"},
-      {"unexpected value '242', expected to be multiple of 8", "SetmaxnregStep"},
-      {"ptxas info : Used 168 registers, 0 bytes spill stores, 0 bytes spill loads",
-       "RegistersUsed"}};
-  std::set<std::string> found;
-  for (const auto& [message, name] : pasted) {
-    EXPECT_TRUE(
-        text_of(std::string("explain ") + message).starts_with(std::string(name) + "  ptxas\n"))
-        << message << "\n"
-        << text_of(std::string("explain ") + message);
-    found.insert(name);
-  }
-  // Neither a line nor a register with the number of a code hides the error; a code that stands there does.
-  EXPECT_TRUE(
-      text_of("explain ptxas a.ptx, line 7514; error : Unexpected instruction types specified for "
-              "'mma'")
-          .starts_with("TypesUnexpected "));
-  EXPECT_TRUE(text_of("explain ptxas info : (C7510) Potential Performance Loss: serialized\n"
-                      "ptxas info : Used 168 registers, 0 bytes spill stores")
-                  .starts_with("C7510 "));
-  // The Fault names it back.
-  EXPECT_TRUE(contains(text_of("explain ShapeK"), "\nptxas: ShapeIllegal refuses the statement: "));
-  EXPECT_EQ(found.size() + 1,
-            ptxas_errors().size());  // and MulticastAdvised, in tests/cli/asked.txt
-  EXPECT_TRUE(contains(text_of("explain Feature 'stmatrix' requires .target sm_90 or higher"),
-                       "\n  stmatrix "));
-  EXPECT_TRUE(contains(text_of("explain"), "\n  TargetTooOld "));
-}
-
 // What no text has counts as well: one word of three is no answer.
 TEST(Explain, WordsThatNoTextHasMakeItLessSure) {
   EXPECT_TRUE(text_of("explain deadlock").starts_with("Deadlock "));

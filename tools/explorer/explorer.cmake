@@ -60,8 +60,8 @@ function(explorer_object source)
 endfunction()
 
 file(GLOB explorer_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     sim/isa/*/*.cc sim/ptx/*.cc sim/num/*.cc oracle/*.cc oracle/answer/*.cc oracle/explain/*.cc oracle/ptx/*.cc
-     oracle/map/*.cc oracle/tile/*.cc oracle/descriptor/*.cc oracle/sum/*.cc)
+     sim/isa/*/*.cc sim/ptx/*.cc sim/num/*.cc sim/alu/*.cc oracle/*.cc oracle/answer/*.cc oracle/explain/*.cc
+     oracle/ptx/*.cc oracle/map/*.cc oracle/tile/*.cc oracle/descriptor/*.cc oracle/sum/*.cc)
 list(FILTER explorer_sources EXCLUDE REGEX "oracle/answer/(svg|pending_file)|oracle/sum/gemm_")
 file(GLOB explorer_orders RELATIVE ${PROJECT_SOURCE_DIR} sim/async/tmem_*.cc sim/async/wgmma_order*.cc)
 # First, so that the archive's empty ones are not taken.
@@ -76,6 +76,26 @@ explorer_object(${zig_folder}/lib/libunwind/src/Unwind-wasm.c -xc -w -D_LIBUNWIN
 explorer_object(tools/explorer/exception_tag.s)
 
 set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HEADER_ONLY)
+# Sources of a folder compile eight at a time where they do so elsewhere.
+foreach(folder ${together})
+  set(sources ${explorer_sources} ${explorer_orders})
+  list(FILTER sources INCLUDE REGEX "^${folder}/[^/]*$")
+  list(REMOVE_ITEM sources ${alone})
+  list(REMOVE_ITEM explorer_sources ${sources})
+  list(REMOVE_ITEM explorer_orders ${sources})
+  string(MAKE_C_IDENTIFIER ${folder} name)
+  set(number 0)
+  while(sources)
+    list(SUBLIST sources 0 8 eight)
+    list(REMOVE_ITEM sources ${eight})
+    list(TRANSFORM eight REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE includes)
+    string(CONCAT includes ${includes})
+    set(unity ${explorer}/together/${name}_${number}.cc)
+    file(CONFIGURE OUTPUT ${unity} CONTENT "${includes}")
+    explorer_object(${unity} ${options})
+    math(EXPR number "${number} + 1")
+  endwhile()
+endforeach()
 foreach(source ${explorer_sources} ${explorer_orders} ${prose})
   explorer_object(${source} ${options})
 endforeach()

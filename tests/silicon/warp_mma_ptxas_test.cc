@@ -34,6 +34,8 @@ bool is_read(const std::string& mnemonic) {
     return true;
   } catch (const UsageError&) {
     return false;
+  } catch (const FaultError&) {
+    return false;
   }
 }
 

@@ -65,6 +65,8 @@ int bits_of_register(ptx::Type type) {
   return type == ptx::Type::Pred ? 1 : std::max(ptx::bits(type), 16);
 }
 
+Word low_bits(Word word, int bits) { return bits >= 64 ? word : word & ((Word{1} << bits) - 1); }
+
 // ---- sources ------------------------------------------------------------------------------------
 
 // A number that is no element: an integer, or an f64.
@@ -82,10 +84,10 @@ Word read_number(std::string_view word, ptx::Type type, std::string_view what) {
   Word size = 0;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), size);
   const int bits = bits_of_register(type);
-  const Word mask = bits == 64 ? ~Word{0} : (Word{1} << bits) - 1;
-  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() || size > mask)
+  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() ||
+      size != low_bits(size, bits))
     throw UsageError(fmt::format("{} is no integer of {} bits: {}", quoted(word), bits, what));
-  return (negative ? ~size + 1 : size) & mask;
+  return low_bits(negative ? ~size + 1 : size, bits);
 }
 
 Word read_hex(std::string_view word, ptx::Type type, std::string_view what) {
@@ -136,10 +138,7 @@ struct Cell {
   alignas(16) std::array<Word, 2 * warp_size> words = {};
 
   void put(Word word) { words[0] = word; }
-  Word get(ptx::Type type) const {
-    const int bits = bits_of_register(type);
-    return bits >= 64 ? words[0] : words[0] & ((Word{1} << bits) - 1);
-  }
+  Word get(ptx::Type type) const { return low_bits(words[0], bits_of_register(type)); }
 };
 
 struct Results {
@@ -188,10 +187,9 @@ std::vector<std::string> decimals_of(ptx::Type type, Word word) {
   if (!of.type) return {number_text(type, word)};
   std::vector<std::string> texts;
   const int width = bits(*of.type);
-  for (int i = 0; i < of.count; ++i) {
-    const Word mask = (Word{1} << width) - 1;
-    texts.push_back(decimal_text(*of.type, static_cast<std::uint32_t>(word >> (i * width) & mask)));
-  }
+  for (int i = 0; i < of.count; ++i)
+    texts.push_back(
+        decimal_text(*of.type, static_cast<std::uint32_t>(low_bits(word >> (i * width), width))));
   return texts;
 }
 

@@ -54,7 +54,9 @@ TEST(ExplainCuda, AnErrorIsFoundByItsNameItsSentenceAndItsNumber) {
     EXPECT_TRUE(text_of(std::string("explain ") + text)
                     .starts_with(std::string(name) + "  cuda\nwhat: CUDA "))
         << text;
-  // The end of a number is no beginning of another, and a gap has both of its sides.
+  // The beginning of a number is not that number, and a gap has both of its sides.
+  for (const char* other : {"explain CUDA_EXCEPTION_15", "explain CUDA_EXCEPTION_50"})
+    EXPECT_NE(ask(other).status, Status::Yes) << other;
   EXPECT_FALSE(text_of("explain what is out of bounds in TMA").starts_with("IllegalAddress "));
   // A name that has one of them, and words about what is wrong, are no errors.
   EXPECT_TRUE(text_of("explain misaligned TMA store").starts_with("TileUnaligned "));

@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -16,6 +17,10 @@ page_file, tcq, golden_file = sys.argv[1:]
 url = pathlib.Path(page_file).resolve().as_uri()
 seed = int(os.environ.get("TCQ_SEED", "1"))
 draw = random.Random(seed)
+
+
+# Asked for are 500 ms on a machine at rest. A busy one takes several times that: only what is far slower is a change of the page's.
+MOST_MS = 3000
 
 
 def expect(held, sentence):
@@ -142,13 +147,24 @@ def screenshots(program, folder):
         page.close()
 
 
+def held_to_its_time(program, times=10):
+    """From navigation to the first answer on the screen, each time in a browser that has just started. Its size: pack.py."""
+    first = []
+    for _ in range(times):
+        page = Page(program, url)
+        first.append(int(page("document.body.dataset.firstAnswerMs")))
+        page.close()
+    size, middle = os.path.getsize(page_file), statistics.median(first)
+    print(f"page of {size} bytes, first answer {middle:.0f} ms after navigation (median of {times}; {min(first)} to {max(first)})")
+    expect(middle <= MOST_MS, f"the first answer came after {middle:.0f} ms, at most {MOST_MS} are allowed")
+
+
 program = shutil.which("chromium") or shutil.which("google-chrome")
 if program is None:
     print("skipped: no chromium is installed (Debian's package chromium)")
     sys.exit(77)
+held_to_its_time(program)
 page = Page(program, url)
-first = int(page("document.body.dataset.firstAnswerMs"))
-print(f"page of {os.path.getsize(page_file)} bytes, first answer after {first} ms")
 questions = golden_questions()
 questions = [q for words, text in questions for q in ((words, text), (words + ["--json"], text))]
 questions += drawn_questions(max(600, 2100 - len(questions)))

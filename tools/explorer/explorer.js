@@ -277,11 +277,17 @@ function fromUrl() {
   choose(Object.hasOwn(views, name) ? name : "map", state.get("words"), state.get("input") ?? "");
 }
 
-async function start() {
-  const begin = performance.now();
-  const packed = Uint8Array.from(atob(byId("wasm").textContent), (c) => c.charCodeAt(0));
+// The module, unpacked while it is compiled. A loop: Uint8Array.from() with a function takes ten times as long.
+function moduleIn(base64) {
+  const text = atob(base64);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  ask = asker(await WebAssembly.compile(await new Response(stream).arrayBuffer()));
+  return new Response(stream, { headers: { "Content-Type": "application/wasm" } });
+}
+
+async function start() {
+  ask = asker(await WebAssembly.compileStreaming(moduleIn(byId("wasm").textContent)));
   left = new Grid(byId("left"), (cell) => lightUp(left, cell));
   right = new Grid(byId("right"), (cell) => lightUp(right, cell));
   byId("form").addEventListener("submit", (event) => {
@@ -292,7 +298,10 @@ async function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", answer);
   addEventListener("hashchange", fromUrl);
   fromUrl();
-  document.body.dataset.firstAnswerMs = Math.round(performance.now() - begin);
+  // Since navigation began, reading the page among it: a frame later the answer is on the screen.
+  requestAnimationFrame(() => setTimeout(() => {
+    document.body.dataset.firstAnswerMs = Math.round(performance.now());
+  }));
 }
 
 start().catch((error) => {

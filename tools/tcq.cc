@@ -92,6 +92,14 @@ Style style_of(const Flags& flags) {
                           : Style::Text;
 }
 
+// What is pasted has options of nvcc and ptxas, -G or -O3: with a capital, as none of ours. There they are words.
+std::vector<std::string> with_words_of_others(std::vector<std::string> words) {
+  if (words.empty() || (words[0] != "explain" && words[0] != "errata")) return words;
+  for (std::string& word : words)
+    if (word.size() > 1 && word[0] == '-' && word[1] >= 'A' && word[1] <= 'Z') word.erase(0, 1);
+  return words;
+}
+
 CommandLine parse(const std::vector<std::string>& words) {
   CommandLine result;
   Flags flags;
@@ -112,7 +120,7 @@ CommandLine parse(const std::vector<std::string>& words) {
   reader.word("-a,--arch", options.arch);
   reader.word("--family", options.family);
   reader.rest("words", result.words);
-  reader.read(words);
+  reader.read(with_words_of_others(words));
   options.style = style_of(flags);
   constexpr std::string_view orders[] = {"slot", "element"};
   if (std::find(std::begin(orders), std::end(orders), flags.by) == std::end(orders))

@@ -58,7 +58,7 @@ constexpr std::array<std::array<std::string_view, 5>, 20> same_meaning = {
 struct Spoken {
   std::string_view name, words;
 };
-constexpr std::array<Spoken, 58> spoken = {
+constexpr std::array<Spoken, 62> spoken = {
     {{"fence_view_async_shared", "fence proxy async"},
      {"tma_store_fence", "fence proxy async"},
      {"warpgroup_arrive", "wgmma fence"},
@@ -84,6 +84,10 @@ constexpr std::array<Spoken, 58> spoken = {
      {"gmem", "global memory"},
      {"tmem", "tensor memory"},
      {"pixelspercolumn", "im2col box"},
+     {"pixelboxlowercorner", "im2col corner"},
+     {"pixelboxuppercorner", "im2col corner"},
+     {"namedbarrier", "bar arrive"},
+     {"tma_store_wait", "bulk wait_group"},
      {"cublaslt_matmul_desc_fast_accum", "promotion fp8"},
      {"use_fast_accum", "promotion fp8"},
      {"fp8_fast_accum", "promotion fp8"},

@@ -354,14 +354,26 @@ std::string registers_text(const std::vector<Source>& sources, bool with_parts) 
                      fmt::join(texts, ", "));
 }
 
+std::string step_text(const Pair& p, const Comparison& c) {
+  const std::optional<int> step = c.packing ? register_step(p, c) : std::nullopt;
+  if (!step) return "";
+  return fmt::format("\nevery {} columns further: the same, {} registers of {} further", c.cols,
+                     *step, p.from.matrix);
+}
+
+// What the second matrix has beyond the part that was compared.
+std::string rest_text(const Pair& p, const Comparison& c) {
+  if (c.rows == p.to.rows && c.cols == p.to.cols) return "";
+  return fmt::format("\nnot the whole of {}, which has {} x {} elements: the others are not here",
+                     p.to.title, p.to.rows, p.to.cols);
+}
+
 std::string packing_text(const Pair& p, const Comparison& c) {
   std::string text;
   for (const auto& [reg, sources] : *c.packing)
     text += fmt::format("\nregister {} of {} = {} of {}", reg, p.to.matrix,
                         registers_text(sources, p.from.bits < 32), p.from.matrix);
-  if (const std::optional<int> step = register_step(p, c))
-    text += fmt::format("\nevery {} columns further: the same, {} registers of {} further", c.cols,
-                        *step, p.from.matrix);
+  text += step_text(p, c);
   if (p.from.bits != p.to.bits)
     text += fmt::format(
         "\njoined by a conversion from {} to {} bits in each thread, the first into the low bits: "
@@ -400,8 +412,10 @@ std::string moves_text(const Pair& p, const Comparison& c) {
 
 std::string text_of(const Pair& p, const Comparison& c) {
   std::string text =
-      fmt::format("{} -> {}: {} x {} elements", p.from.title, p.to.title, c.rows, c.cols);
-  if (c.same_place == c.elements) return text + "\nthe same: every element has one place in both";
+      fmt::format("{} -> {}: {} x {} elements", p.from.title, p.to.title, c.rows, c.cols) +
+      rest_text(p, c);
+  if (c.same_place == c.elements)
+    return text + "\nthe same: every element has one place in both" + step_text(p, c);
   if (c.same_thread < c.elements) return text + moves_text(p, c);
   text += "\nevery element stays in its thread";
   return c.packing ? text + packing_text(p, c)

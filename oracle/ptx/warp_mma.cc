@@ -232,6 +232,11 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
   if (mma.a == "bf16" && mma.b == "bf16" && (mma.d != "f32" || mma.c != "f32"))
     throw FaultError(
         "illegal: mma of bf16 sums in f32 only, D and C are f32; convert D with cvt.rn.bf16x2.f32");
+  const auto is_integer = [](const std::string& type) { return type[0] == 's' || type[0] == 'u'; };
+  if (is_integer(mma.a) && is_integer(mma.b) && mma.a_bits != mma.b_bits)
+    throw FaultError(
+        "illegal: mma of integers has A and B both of 8 bits or both of 4; widen 4 bits to 8 in "
+        "registers");
   if (!types_fit(mma)) throw_bad(mnemonic, "these types do not go together");
   read_majors(mma, words);
   mma.quad_pairs = mma.m == 8 && mma.k == 4 && mma.a == "f16";

@@ -267,7 +267,32 @@ std::string finding_text(const Question& question, const tcgen05::TmemFinding& f
                      about.name, about.sentence, about.source);
 }
 
-std::string text_answer(const Question& question, const TmemPlan& plan) {
+// The words of a plan in which one allocation holds all that were asked for apart; empty if none does.
+std::string together(const std::vector<TmemStep>& steps) {
+  constexpr int least = 32;
+  constexpr std::string_view whole = "all";
+  int columns = 0;
+  std::string parts;
+  for (const TmemStep& step : steps) {
+    if (step.action != TmemStep::Action::Allocate || step.start || step.allocation == whole)
+      return "";
+    columns += step.columns;
+    if (columns > tmem_columns) return "";
+    parts += fmt::format(" {}/{}={}", whole, step.allocation, step.columns);
+  }
+  int size = least;
+  while (size < columns) size *= 2;
+  return fmt::format("{}={}{}", whole, size, parts);
+}
+
+std::string together_text(const TmemPlan& plan, const std::vector<TmemStep>& steps) {
+  if (plan.findings.empty() || steps.size() < 2) return "";
+  const std::string words = together(steps);
+  return words.empty() ? "" : "\nas parts of one allocation they fit: tcq tmem " + words;
+}
+
+std::string text_answer(const Question& question, const TmemPlan& plan,
+                        const std::vector<TmemStep>& steps) {
   std::string text = ruler() + "\n" + bar(plan) + region_lines(plan);
   text += fmt::format("\n{}\n{}\npeak: {} of {} columns", free_text(plan), next_text(plan),
                       plan.peak_columns, tmem_columns);
@@ -279,7 +304,7 @@ std::string text_answer(const Question& question, const TmemPlan& plan) {
         "\nfault: and {} more, which are not printed: cut the plan where the first "
         "one is",
         plan.findings.size() - most_faults);
-  return text;
+  return text + together_text(plan, steps);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -361,8 +386,7 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
     std::string label;
     const std::vector<std::size_t> here = regions_at(regions, mark);
     for (const std::size_t i : here) label += (label.empty() ? "" : " ") + regions[i].name;
-    picture.cells.back().push_back(
-        {label, here.empty() ? unread : static_cast<int>(here[0])});
+    picture.cells.back().push_back({label, here.empty() ? unread : static_cast<int>(here[0])});
   }
   return picture;
 }
@@ -370,13 +394,14 @@ Picture picture_of(const Question& question, const TmemPlan& plan) {
 }  // namespace
 
 Answer tmem(const Question& question) {
-  const TmemPlan plan = tcgen05::run_plan(steps_from(question));
+  const std::vector<TmemStep> steps = steps_from(question);
+  const TmemPlan plan = tcgen05::run_plan(steps);
   const Options& options = question.options;
   if (!options.svg_path.empty())
     write_whole_file(options.svg_path, svg_text(drawing_of(picture_of(question, plan))));
   Answer reply;
   reply.text = options.style == Style::Json ? json_text(value_of(question, plan))
-                                            : text_answer(question, plan);
+                                            : text_answer(question, plan, steps);
   if (plan.findings.empty()) return reply;
   reply.status = Status::No;
   reply.complaint = finding_text(question, plan.findings[0]);

@@ -94,6 +94,19 @@ TEST(Diff, LdmatrixLoadsTheFragmentsOfMma) {
   EXPECT_EQ(ask("diff ldmatrix.x2.trans D mma.m16n8k32.f32.e4m3.e4m3 B").status, Status::No);
 }
 
+TEST(Diff, WhatIsLeftOfEitherMatrixIsNamed) {
+  // Four matrices are two fragments of B; one of 16 x 16 bytes is half of one.
+  const std::string more = text_of("diff ldmatrix.x4.trans D mma.m16n8k16.f32.f16.f16 B");
+  EXPECT_TRUE(more.ends_with("\nevery 8 columns further: the same, 2 registers of D further"));
+  EXPECT_EQ(more.find("not the whole"), more.npos);
+  const std::string less =
+      text_of("diff ldmatrix.m16n16.x1.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 B");
+  EXPECT_NE(less.find(": 16 x 8 elements\nnot the whole of B of mma.m16n8k32.f32.e4m3.e4m3.f32, "
+                      "which has 32 x 8 elements: the others are not here\nthe same"),
+            less.npos)
+      << less;
+}
+
 // It moves 16 bits, whatever they are: two bytes of fp8, four s4, half of a tf32. An accumulator of f32 is converted
 // behind the move.
 TEST(Diff, LdmatrixMovesBitsOfOperandsOfAnyWidth) {
@@ -277,11 +290,12 @@ TEST(WarpMma, WordsThatNameNoInstructionAreRefused) {
   for (const char* wrong :
        {"mma.", "mma.m16n8k16", "mma.m16n8k16.f32.bf16", "mma.m16n8k32.f32.bf16.bf16",
         "mma.m16n16k16.f32.bf16.bf16", "mma.m16n8k8.f32.f16.bf16", "mma.m8n8k16.f32.e4m3.e4m3",
-        "mma.m16n8k16.s32.s8.s4", "mma.m16n8k16.f32.f32.f32", "mma.m16n8k16.f32.bf16.bf16.what",
+        "mma.m16n8k16.f32.f32.f32", "mma.m16n8k16.f32.bf16.bf16.what",
         "mma.m99999999999n8k16.f32.f16.f16"})
     EXPECT_EQ(ask(std::string("describe ") + wrong).status, Status::Usage) << wrong;
   // PTX has the words, but not together: no is the answer.
-  for (const char* no : {"mma.m16n8k16.f16.bf16.bf16", "mma.m16n8k16.row.row.f32.f16.f16"})
+  for (const char* no : {"mma.m16n8k16.f16.bf16.bf16", "mma.m16n8k16.row.row.f32.f16.f16",
+                         "mma.m16n8k16.s32.s8.s4", "mma.m16n8k32.s32.u4.s8"})
     EXPECT_EQ(ask(std::string("describe ") + no).status, Status::No) << no;
   for (const char* other : {"mma.sp.m16n8k32.f32.f16.f16", "mma.m8n8k4.f32.f16.f16"})
     EXPECT_EQ(ask(std::string("describe ") + other).status, Status::Unmodelled) << other;

@@ -59,7 +59,11 @@ TEST(ExplainPtxas, AnErrorWithoutACodeIsFoundByItsWords) {
       {"State space incorrect for instruction 'st.async'", "StateSpace"},
       {"nvlink error : Undefined reference to '_Z1gi' in 'und.o'", "SymbolUndefined"},
       {"ptxas fatal : Unresolved extern function '_Z1gi'", "SymbolUndefined"},
-      {"(C7600) Register allocation failed with register count of '255'", "RegisterAllocation"}};
+      {"(C7600) Register allocation failed with register count of '255'", "RegisterAllocation"},
+      {"ptxas error : Entry function 'k' with max regcount of 168 calls function 'f' with regcount "
+       "of 254",
+       "CalleeRegisters"},
+      {"ptxas fatal : Ptx assembly aborted due to errors", "AssemblyAborted"}};
   std::set<std::string> found;
   for (const auto& [message, name] : pasted) {
     EXPECT_TRUE(

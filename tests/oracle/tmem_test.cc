@@ -59,6 +59,20 @@ TEST(Tmem, EveryFaultIsReportedAndTheFirstIsTheComplaint) {
     EXPECT_NE(reply.text.find(part), std::string::npos) << reply.text;
 }
 
+TEST(Tmem, WhatFitsOneAllocationIsSaidToFit) {
+  const std::string words = "all=512 all/d=384 all/sfa=4 all/sfb=8";
+  EXPECT_EQ(lines("d=384 sfa=4 sfb=8").back(),
+            "as parts of one allocation they fit: tcq tmem " + words);
+  EXPECT_EQ(ask("tmem " + words).status, Status::Yes);
+  EXPECT_EQ(lines("sfa=4 sfb=8").back(),
+            "as parts of one allocation they fit: tcq tmem all=32 all/sfa=4 all/sfb=8");
+  EXPECT_EQ(lines("a=48 b=16").back(),
+            "as parts of one allocation they fit: tcq tmem all=64 all/a=48 all/b=16");
+  for (const char* none :
+       {"d=384", "d=384 s=132", "d=384 s=16 free=d", "d=0+384 s=16", "d=128 s=32"})
+    EXPECT_FALSE(lines(none).back().starts_with("as parts")) << none;
+}
+
 TEST(Tmem, JsonNamesEverything) {
   const Answer reply = ask("tmem d=64 d/x=3+5 e=128", styled(Style::Json));
   EXPECT_EQ(reply.status, Status::No);

@@ -295,7 +295,8 @@ TEST(Ptxas, SaysTheWordsByWhichExplainKnowsItsErrors) {
       {"BarrierCountStep", {{Target::sm_90a, "bar.sync 0, 33;"}}},
       {"StateSpace", {{Target::sm_90a, "st.async.release.global.b32 [%rd1], %r1;"}}},
       {"SymbolUndefined",
-       {{Target::sm_90a, "ret;\n}\n.extern .func g;\n.visible .entry h() {\ncall g;\nret;"}}}};
+       {{Target::sm_90a, "ret;\n}\n.extern .func g;\n.visible .entry h() {\ncall g;\nret;"}}},
+      {"AssemblyAborted", {{Target::sm_90a, "bar.sync 0, 33;"}}}};
   const auto is_provoked = [](const PtxasMessage& m) {
     return !m.evidence.starts_with("reported");
   };

@@ -286,7 +286,10 @@ std::string together(const std::vector<TmemStep>& steps) {
 }
 
 std::string together_text(const TmemPlan& plan, const std::vector<TmemStep>& steps) {
-  if (plan.findings.empty() || steps.size() < 2) return "";
+  const bool asks_no_size =
+      std::any_of(plan.findings.begin(), plan.findings.end(),
+                  [](const auto& finding) { return finding.fault == Fault::TmemAllocSize; });
+  if (!asks_no_size || steps.size() < 2) return "";
   const std::string words = together(steps);
   return words.empty() ? "" : "\nas parts of one allocation they fit: tcq tmem " + words;
 }

@@ -68,8 +68,8 @@ TEST(Tmem, WhatFitsOneAllocationIsSaidToFit) {
             "as parts of one allocation they fit: tcq tmem all=32 all/sfa=4 all/sfb=8");
   EXPECT_EQ(lines("a=48 b=16").back(),
             "as parts of one allocation they fit: tcq tmem all=64 all/a=48 all/b=16");
-  for (const char* none :
-       {"d=384", "d=384 s=132", "d=384 s=16 free=d", "d=0+384 s=16", "d=128 s=32"})
+  for (const char* none : {"d=384", "d=384 s=132", "d=384 s=16 free=d", "d=0+384 s=16",
+                           "d=128 s=32", "scales=64 acc=128"})
     EXPECT_FALSE(lines(none).back().starts_with("as parts")) << none;
 }
 

@@ -96,14 +96,9 @@ Verdict check_a(const Form& form, const PtxOperand& given) {
   return check_vector(Operand::ARegisters, given, count, {B32, I32, F16x2, F32}, ".f32 or .b32");
 }
 
-// Of a placeholder of inline assembly, whose value is not in the text.
-Verdict legal_if(const PtxOperand& given, std::string_view what) {
-  return {FaultKind::None, Fault::None, fmt::format("{} is {}", given.text, what)};
-}
-
 Verdict check_immediate(Operand operand, const PtxOperand& given, Fault fault, std::int64_t low,
                         std::int64_t high, std::int64_t step) {
-  if (is_placeholder(given.text)) return legal_if(given, values(operand));
+  if (is_placeholder(given.text)) return legal_if_it_is(given, values(operand));
   if (given.kind != Kind::Immediate || given.negated) return wrong_kind(operand, given);
   if (given.value >= low && given.value <= high && (given.value - low) % step == 0) return legal();
   return illegal(fault, fmt::format("{} is {}", name(operand), quoted(given.text)));
@@ -170,8 +165,7 @@ Verdict check_operands(const Form& form, const std::vector<PtxOperand>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Verdict verdict = check_operand(form, expected[i], given[i]);
     if (!is_legal(verdict)) return verdict;
-    if (!verdict.specifics.empty())
-      conditions += (conditions.empty() ? "" : ", ") + verdict.specifics;
+    add_condition(conditions, verdict);
   }
   return {FaultKind::None, Fault::None, conditions};
 }
@@ -203,7 +197,7 @@ Verdict check_group(const PtxStatement& statement, GroupStep step) {
                    fmt::format("got {}, expected {}", statement.operands.size(), expected));
   if (!takes_count) return legal();
   const PtxOperand& count = statement.operands[0];
-  if (is_placeholder(count.text)) return legal_if(count, "0 or more");
+  if (is_placeholder(count.text)) return legal_if_it_is(count, "0 or more");
   return count.kind == Kind::Immediate && !count.negated && count.value >= 0
              ? legal()
              : illegal(Fault::ImmediateWaitGroup, fmt::format("got {}", quoted(count.text)));

@@ -19,6 +19,7 @@
 
 #include "oracle/answer/decoded_word.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/quoted_asm.h"
 #include "oracle/ptx/tcgen05_form.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/operands.h"
@@ -90,6 +91,7 @@ Verdict check_enable(const PtxOperand& given) {
 }
 
 Verdict check_scale_input_d(const PtxOperand& given) {
+  if (is_placeholder(given.text)) return legal_if_it_is(given, values(Operand::ScaleInputD));
   if (!is_immediate(given)) return wrong_kind(Operand::ScaleInputD, given);
   return given.value >= 0 && given.value <= tcgen05::max_scale_input_d
              ? legal()
@@ -125,7 +127,9 @@ Verdict check_operand(Operand operand, const PtxOperand& given, int vector_regis
     case Operand::EnableInputD: return check_enable(given);
     case Operand::ScaleInputD: return check_scale_input_d(given);
     case Operand::Reduced: return legal_if(is_register(given, any_32_bits), operand, given);
-    case Operand::HalfSplit: return legal_if(is_immediate(given), operand, given);
+    case Operand::HalfSplit:
+      return is_placeholder(given.text) ? legal_if_it_is(given, values(operand))
+                                        : legal_if(is_immediate(given), operand, given);
     case Operand::AllocDst:
     case Operand::Mbar: return legal_if(is_address(given, {B32, I32, B64, I64}), operand, given);
     case Operand::AllocTaddr:
@@ -149,11 +153,13 @@ Verdict check_operands(const OperandList& expected, int vector_registers,
                    fmt::format("got {}, expected {}{}{}", given.size(), expected.size,
                                names.empty() ? "" : ": ", names));
   }
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (Verdict verdict = check_operand(expected.items[i], given[i], vector_registers);
-        !is_legal(verdict))
-      return verdict;
-  return legal();
+  std::string conditions;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Verdict verdict = check_operand(expected.items[i], given[i], vector_registers);
+    if (!is_legal(verdict)) return verdict;
+    add_condition(conditions, verdict);
+  }
+  return {FaultKind::None, Fault::None, conditions};
 }
 
 using oracle::complete;
@@ -188,11 +194,13 @@ template <class Form>
 Verdict check_completed(Form form, const PtxStatement& statement, Target target,
                         const Tcgen05Reading& reading) {
   complete(form, statement.operands);
-  for (Verdict verdict :
-       {check_form_of(form, target), reading.sync, reading.order,
-        check_operands(operands(form), vector_registers(form), statement.operands)})
+  const Verdict of_operands =
+      check_operands(operands(form), vector_registers(form), statement.operands);
+  for (const Verdict& verdict :
+       {check_form_of(form, target), reading.sync, reading.order, of_operands})
     if (!is_legal(verdict)) return verdict;
-  return check_descriptor(form, statement.operands, target);
+  const Verdict of_word = check_descriptor(form, statement.operands, target);
+  return is_legal(of_word) ? of_operands : of_word;
 }
 
 }  // namespace

@@ -22,4 +22,13 @@ bool is_expression(const PtxOperand& operand) {
          operand.text.find_first_of("()+*/-<>?:&|^~") != std::string_view::npos;
 }
 
+Verdict legal_if_it_is(const PtxOperand& placeholder, std::string_view what) {
+  return {FaultKind::None, Fault::None, fmt::format("{} is {}", placeholder.text, what)};
+}
+
+void add_condition(std::string& conditions, const Verdict& operand) {
+  if (operand.specifics.empty()) return;
+  conditions += (conditions.empty() ? "" : ", ") + operand.specifics;
+}
+
 }  // namespace tcq::oracle

@@ -3,6 +3,9 @@
 // Which checks there are: check.cc (wgmma), check_tcgen05.cc.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "oracle/ptx/ptx_statement.h"
 #include "sim/ptx/verdict.h"
 
@@ -21,5 +24,11 @@ Verdict check_guard(const PtxStatement& statement);
 
 // An operand that PTX may compute from numbers, such as 1+1; nobody here does.
 bool is_expression(const PtxOperand& operand);
+
+// Of a placeholder of inline assembly, whose value is not in the text: legal if it is `what`.
+Verdict legal_if_it_is(const PtxOperand& placeholder, std::string_view what);
+
+// Adds the conditions of a legal operand to those of its statement.
+void add_condition(std::string& conditions, const Verdict& operand);
 
 }  // namespace tcq::oracle

@@ -82,6 +82,15 @@ TEST(CheckWarpMma, InlineAssemblyIsAnsweredForItsStatementAlone) {
   const std::vector<std::string> answers = answers_to(block);
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0], "legal\tif %7 is immediate 1 or -1, %8 is immediate 1 or -1");
+  const std::vector<std::string> scaled = {
+      "asm volatile(\"{\\n\\t\"", "\".reg .pred p;\\n\\t\"", "\"setp.ne.b32 p, %4, 0;\\n\\t\"",
+      "\"tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, {%5, %6, %7, %8}, p, %9; \\n\\t\"",
+      "\"}\\n\" : : \"r\"(d), \"l\"(a), \"l\"(b), \"r\"(i), \"r\"(c), \"n\"(ScaleC));"};
+  EXPECT_EQ(answers_to(scaled), std::vector<std::string>{"legal\tif %9 is immediate in [0, 15]"});
+  EXPECT_EQ(
+      answers_to(
+          {R"(asm("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%0}, [%1], %2;" : "=r"(x) : "r"(t), "n"(h));)"}),
+      std::vector<std::string>{"legal\tif %2 is immediate"});
   // Nothing else there: what it is is said.
   const std::vector<std::string> other = answers_to({R"(asm("mov.u32 %0, %%laneid;" : "=r"(x));)"});
   ASSERT_EQ(other.size(), 1u);

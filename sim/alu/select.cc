@@ -49,11 +49,16 @@ void selp(const Arguments& a) {
   write(a.out[0], result, a.lanes);
 }
 
+template <auto is_first, class T, class C>
+T chosen(T x, T y, C c) {
+  return is_first(c) ? x : y;
+}
+
 template <auto is_first, class C>
 Evaluate slct_by(Type type) {
   return for_width(type, [](auto zero) -> Evaluate {
     using T = decltype(zero);
-    return lanewise<[](T x, T y, C c) { return is_first(c) ? x : y; }, T, T, T, C>;
+    return lanewise<chosen<is_first, T, C>, T, T, T, C>;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sim/async/cluster.h"
 #include "sim/async/happened_before.h"
 #include "sim/async/replay.h"
 #include "sim/async/touch_order.h"

@@ -21,7 +21,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/async/cluster.h"
 #include "sim/async/finding.h"
 #include "sim/async/program.h"
 #include "sim/async/schedule.h"

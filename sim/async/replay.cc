@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/async/cluster.h"
+
 namespace tcq::machine {
 namespace {
 

@@ -13,12 +13,14 @@
 #include <optional>
 #include <vector>
 
-#include "sim/async/cluster.h"
 #include "sim/async/finding.h"
 #include "sim/async/program.h"
 #include "sim/async/schedule.h"
+#include "sim/async/touch.h"
 
 namespace tcq::machine {
+
+class Cluster;
 
 // Why a schedule was not followed to its end.
 enum class Misfit : std::uint8_t {

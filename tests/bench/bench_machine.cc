@@ -5,6 +5,7 @@
 // two cores. Counters: bookkeeping bytes per byte of shared memory, wanted at most 64. Nothing here gates a change.
 #include <benchmark/benchmark.h>
 
+#include "sim/async/cluster.h"
 #include "sim/async/explore.h"
 #include "tests/async/catalogue.h"
 #include "tests/async/catalogue_kit.h"

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,13 +118,20 @@ inline std::string entry_of(const std::string& text) {
   return text.substr(at, text.find('(', at) - at);
 }
 
+// Launches of a text follow each other: it is read for the first of them.
+inline std::shared_ptr<const PtxKernel> read_once(const std::string& text) {
+  static std::shared_ptr<const PtxKernel> last;
+  if (!last || last->text != text) last = std::make_shared<const PtxKernel>(text, entry_of(text));
+  return last;
+}
+
 class GemmKernelRun {
  public:
   // `clusters` run one after the other, each with its share of the tiles; few rows or columns: with one.
   // `sizes` are those of groups.
   GemmKernelRun(const std::string& ptx, const gemm::Kernel& row, GemmCase x, const gemm::Problem& p,
                 int clusters, std::vector<std::int32_t> sizes = {})
-      : row_(row), x_(std::move(x)), sizes_(std::move(sizes)), run_(ptx, entry_of(ptx)) {
+      : row_(row), x_(std::move(x)), sizes_(std::move(sizes)), run_(read_once(ptx)) {
     EXPECT_EQ(gemm::check(p), gemm::Status::Ok);
     plan_.problem = gemm::resolved(p);
     plan_.made = true;

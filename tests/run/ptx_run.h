@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,14 +34,27 @@ struct Shape {
   std::uint64_t executions = 20;  // of the exhaustive part
 };
 
+// A text and what it was read as, which all launches of it share.
+struct PtxKernel {
+  PtxKernel(std::string ptx, std::string_view entry)
+      : text(std::move(ptx)), program(run::load(text)) {
+    for (const auto& d : program.diagnostics) ADD_FAILURE() << d.at.line << ": " << d.message;
+    kernel = std::make_shared<const run::Kernel>(run::lower(program, entry, "test.ptx"));
+  }
+  PtxKernel(const PtxKernel&) = delete;  // the program's words are the text's
+  PtxKernel& operator=(const PtxKernel&) = delete;
+
+  std::string text;
+  ptx::Program program;
+  std::shared_ptr<const run::Kernel> kernel;
+};
+
 class PtxRun {
  public:
   explicit PtxRun(std::string text, std::string_view entry = "k")
-      : text_(std::move(text)), program_(run::load(text_)) {
-    for (const auto& d : program_.diagnostics) ADD_FAILURE() << d.at.line << ": " << d.message;
-    kernel_ = std::make_shared<const run::Kernel>(run::lower(program_, entry, "test.ptx"));
-    global_ = kernel_->global_bytes;
-  }
+      : PtxRun(std::make_shared<const PtxKernel>(std::move(text), entry)) {}
+  explicit PtxRun(std::shared_ptr<const PtxKernel> ptx)
+      : ptx_(std::move(ptx)), global_(ptx_->kernel->global_bytes) {}
 
   template <class T>
   Pointer array(const std::vector<T>& values) {
@@ -70,11 +84,12 @@ class PtxRun {
     launch_.has_cluster = shape.has_cluster;
     launch_.dynamic_shared = shape.shared;
     for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
-      program_of_run_ =
-          std::make_unique<machine::Program>(run::make_program(kernel_, launch_, cluster, global_));
+      program_of_run_ = std::make_unique<machine::Program>(
+          run::make_program(ptx_->kernel, launch_, cluster, global_));
       report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                     .random_executions = shape.explore,
-                                                    .max_instructions = 1'000'000});
+                                                    .max_instructions = 1'000'000,
+                                                    .names_right = false});
       if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;
       if (report_.finding) return report_.finding->fault;
       global_ = report_.global;
@@ -91,17 +106,15 @@ class PtxRun {
 
   const machine::Report& report() const { return report_; }
   const machine::Program& program() const { return *program_of_run_; }
-  const run::Kernel& kernel() const { return *kernel_; }
+  const run::Kernel& kernel() const { return *ptx_->kernel; }
   run::Launch& launch() { return launch_; }
   // The words of the instruction at which the run ended.
   const std::string& place() const {
-    return kernel_->texts[static_cast<std::size_t>(report_.finding->at.statement)];
+    return ptx_->kernel->texts[static_cast<std::size_t>(report_.finding->at.statement)];
   }
 
  private:
-  std::string text_;
-  ptx::Program program_;
-  std::shared_ptr<const run::Kernel> kernel_;
+  std::shared_ptr<const PtxKernel> ptx_;
   run::Launch launch_;
   std::vector<std::uint8_t> global_;
   std::unique_ptr<machine::Program> program_of_run_;

@@ -9,6 +9,7 @@
 #include "oracle/answer/answer.h"
 #include "oracle/diagnosis/schedule_text.h"
 #include "oracle/run/schedule.h"
+#include "sim/async/cluster.h"
 #include "sim/async/replay.h"
 #include "tests/run/ptx_run.h"
 

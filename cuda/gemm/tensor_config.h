@@ -36,6 +36,13 @@ HOST_DEVICE constexpr std::uint32_t round_up_to_atoms(std::uint32_t bytes) {
   return (bytes + swizzle_atom_bytes - 1) / swizzle_atom_bytes * swizzle_atom_bytes;
 }
 
+// That is not above `n`.
+HOST_DEVICE constexpr int largest_power(int n) {
+  int power = 1;
+  while (2 * power <= n) power *= 2;
+  return power;
+}
+
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
@@ -104,8 +111,8 @@ struct TensorConfig {
   static constexpr int scale_column = accumulators * BlockN;
   static constexpr int tensor_columns = tcgen05::smallest_allocation(scale_column + scale_columns);
   static_assert(tensor_columns <= tcgen05::tmem_columns);
-  static_assert(BlockN == 64 || BlockN == 128 || BlockN == 256,
-                "what one tcgen05.ld brings is a power of two");
+  static_assert(BlockN % 32 == 0 && (!promotes || BlockN == largest_power(BlockN)),
+                "blocks of sums come in loads of one size, a power of two");
 
   // Warpgroups that store, each the waves of 64 rows that are its own: two where f32 sums stand in their registers, and
   // where nothing is summed until the one accumulator is in registers.
@@ -117,8 +124,8 @@ struct TensorConfig {
   static constexpr int wave_step = warp_rows;
   static constexpr int waves_of_tile = block_m / warpgroup_rows;
   static constexpr int waves_of_consumer = waves_of_tile / consumers;
-  // What one tcgen05.ld brings of a wave: all, or, beside f32 sums, 128 columns at most.
-  static constexpr int columns_of_load = promotes && BlockN > 128 ? 128 : BlockN;
+  // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
+  static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 56 + 2 * 216 <= 504 = 3 * 168. With these, of those tried,
   // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
   static constexpr int producer_registers = 56;

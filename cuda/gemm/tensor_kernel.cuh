@@ -144,15 +144,24 @@ __device__ __forceinline__ std::uint32_t lanes_of(int wave) {
 // Of these, as wgmma's fragment lies in registers.
 template <class C, int Registers>
 __device__ __forceinline__ void start_load(std::uint32_t (&d)[Registers], std::uint32_t sums) {
-  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, C::columns_of_load / 8};
+  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, Registers / 4};
   ptx::tcgen05_ld<form>(d, sums);
 }
 
-template <class C>
-__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums, int wave) {
-  start_load<C>(d[0], sums + lanes_of<C>(wave));
-  ptx::tcgen05_wait_ld();
-  ptx::pin(d[0]);
+// Columns from First on, as many as are left, in loads of a power of two each; all are started before they are waited for.
+template <class C, int First = 0>
+__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums) {
+  if constexpr (First == C::block_n) {
+    ptx::tcgen05_wait_ld();
+  } else {
+    constexpr int columns = largest_power(C::block_n - First);
+    std::uint32_t loaded[columns / 2];
+    start_load<C>(loaded, sums + First);
+    load_sums<C, First + columns>(d, sums);
+    ptx::pin(loaded);
+#pragma unroll
+    for (int i = 0; i < columns / 2; ++i) d[0][First / 2 + i] = loaded[i];
+  }
 }
 
 // The warp has the accumulator's sums in registers.
@@ -228,7 +237,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 #pragma unroll 1
       for (int wave = end - C::waves_of_consumer; wave < end; ++wave) {
         Accumulators<C> d;
-        load_sums<C>(d, sums, wave);
+        load_sums<C>(d, sums + lanes_of<C>(wave));
         if (wave + 1 == end) tell_drained<C>(barriers, turn.stage);
         store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
                       further_down(wave * C::wave_step));

@@ -49,6 +49,8 @@ struct StageScales<Opcode, BlockN, BlockK, InstructionK, true> {
   static constexpr int atoms = factors / tcgen05::scale_group;  // along K
   static constexpr int atoms_of_n = (BlockN + tcgen05::scale_atom_mn - 1) / tcgen05::scale_atom_mn;
   static_assert(atoms * tcgen05::scale_group == factors);
+  static_assert(BlockN % tcgen05::scale_atom_mn == 0 || tcgen05::scale_atom_mn % BlockN == 0,
+                "tiles begin with an atom or lie in one");
   static_assert(tcgen05::scale_group % of_step == 0);
 
   static constexpr std::uint32_t bytes_a = atoms * tcgen05::scale_atom_bytes;

@@ -45,6 +45,17 @@ TEST_F(TensorGemm, EveryShapeAndMajor) {
   }
 }
 
+// A tile's columns come out of Tensor Memory in several loads, and leave in buffers of which the last is not full.
+TEST_F(TensorGemm, EveryWidth) {
+  for (const TestKernel& kernel : {TCQ_TENSOR(Type::bf16, Major::K, Major::K, 32, 4),
+                                   TCQ_TENSOR(Type::bf16, Major::K, Major::K, 96, 4),
+                                   TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 160, 4)}) {
+    expect_bits(kernel, {136, 328, 200, 1, Type::bf16, 0.5f, true, Activation::Silu});
+    expect_bits(kernel, {136, 328, 72, 2, Type::f32});
+    expect_bits(kernel, {136, 328, 72, 1, Type::bf16, 0, true, Activation::Swiglu});
+  }
+}
+
 Drawn of_types(Type in, Type in_b, Drawn s) {
   s.in = in;
   s.in_b = in_b;

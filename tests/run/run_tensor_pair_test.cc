@@ -25,6 +25,9 @@ TEST_F(TensorPair, EveryBitAndNoFinding) {
 
 TEST_F(TensorPair, TheWideTiles) {
   expect_bits(TCQ_PAIR(bf16, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(bf16, K, 224, 6), {300, 460, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(e4m3, K, 224, 6),
+              {300, 460, 200, 1, Type::f16, 0, true, Activation::Swiglu});
   expect_bits(TCQ_PAIR(bf16, MN, 128, 8), {260, 200, 136, 1, Type::f32});
   expect_bits(TCQ_PAIR(e4m3, K, 256, 6), {256, 300, 400, 1, Type::bf16, 0, true, Activation::Gelu});
 }

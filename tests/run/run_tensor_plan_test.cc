@@ -70,6 +70,11 @@ TEST(TensorPlan, TheLeastTimeOnPaper) {
   EXPECT_EQ(planned(product(8192, 128, 512)).aligned.kernel->block_n, 128);
   // 32 tiles of 128 columns in one wave, 16 of 256 in one that is longer.
   EXPECT_EQ(planned(product(1024, 1024, 512)).aligned.kernel->block_n, 128);
+  // 16 rows of pairs' tiles: 28 columns of 256 are 448 tiles in seven waves, 32 of 224 are 512, as many and shorter ones.
+  EXPECT_EQ(planned(product(4096, 7168, 2048)).aligned.kernel->block_n, 224);
+  // One row of tiles of 128 rows: of 64 columns 112 CTAs work, of 128 half as many and nearly twice as long.
+  EXPECT_EQ(planned(product(128, 7168, 16384, Type::e4m3)).aligned.kernel->block_n, 64);
+  EXPECT_EQ(planned(product(128, 4096, 7168, Type::e4m3)).aligned.kernel->block_n, 32);
   // 37 rows of tiles: 148 of 256 columns fill the device once, 296 of 128 twice; 19 of pairs come to 76 tiles, two too many.
   const Plan full = planned(product(37 * 128, 1024, 512));
   EXPECT_EQ(full.aligned.kernel->block_n, 256);

@@ -44,12 +44,13 @@ CUtensorMap encoded(const std::optional<tma::TensorMap>& map) {
 }  // namespace
 
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, const Arguments& arguments) {
+               const MatrixAt& d, const Arguments& arguments, std::uint32_t types) {
   const PlainMaps plain = plain_maps(kernel, extents, a, b, d, arguments);
   return {{encoded(plain.a), encoded(plain.rest_a)},
           {encoded(plain.b), encoded(plain.rest_b)},
           encoded(plain.d),
-          encoded(plain.tail)};
+          encoded(plain.tail),
+          {encoded(plain.scales_a), encoded(plain.scales_b), types}};
 }
 
 int resident_clusters(const Kernel& kernel) {
@@ -78,7 +79,9 @@ cudaError_t launch(const Launch& chosen, const Maps& maps, const Arguments& argu
   const bool swaps = kernel.skinny == Skinny::Rows;
   const OperandMaps* first = swaps ? &maps.b : &maps.a;
   const OperandMaps* second = swaps ? &maps.a : &maps.b;
-  std::array<const void*, 5> pointers = {first, second, &maps.d, &maps.tail, &arguments};
+  // Kernels for Hopper have no parameter for the last: nobody reads its pointer.
+  std::array<const void*, 6> pointers = {first,      second,     &maps.d,
+                                         &maps.tail, &arguments, &maps.operands};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }
 

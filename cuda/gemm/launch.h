@@ -11,6 +11,7 @@
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/operand_maps.h"
 #include "cuda/gemm/operands.h"
+#include "cuda/gemm/tensor_operands.h"
 
 namespace tcq::gemm {
 
@@ -19,11 +20,12 @@ struct Maps {
   OperandMaps b;
   CUtensorMap d;
   CUtensorMap tail;
+  TensorOperands operands;
 };
 
 // Throws cuda::MapRefused if TMA cannot address one of them.
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, const Arguments& arguments);
+               const MatrixAt& d, const Arguments& arguments, std::uint32_t types);
 
 // How many clusters of this kernel the device runs at one time.
 int resident_clusters(const Kernel& kernel);

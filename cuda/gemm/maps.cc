@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/tensor_scales.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
 
 namespace tcq::gemm {
 namespace {
@@ -49,6 +52,33 @@ std::optional<tma::TensorMap> rest_of(tma::TensorMap map) {
   return map;
 }
 
+// Of an operand's atoms of factors, those of 128 of its lines beside each other along K; a box is a stage's of
+// `lines_of_box` lines. Requires: factors of blocks.
+tma::TensorMap map_of_factors(const Kernel& kernel, const ScaleCodes& codes, std::int64_t lines,
+                              std::int64_t k, std::int64_t batch, int lines_of_box) {
+  const auto up = [](std::int64_t x, std::int64_t y) {
+    return static_cast<std::uint64_t>(round_up_quotient(x, y));
+  };
+  const std::int64_t atom_k =
+      tcgen05::scale_group *
+      tcgen05::scale_block({.kind = tcgen05::kind_with_factors(kernel.in, kernel.scale_vec),
+                            .scale_vec = kernel.scale_vec});
+  tma::TensorMap map;
+  map.type = tma::DataType::UInt64;
+  map.rank = 3;
+  map.dims[0] = up(k, atom_k) * scale_atom_words;
+  map.dims[1] = up(lines, tcgen05::scale_atom_mn);
+  map.dims[2] = static_cast<std::uint64_t>(batch);
+  map.stride_bytes[0] = up(k, atom_k) * tcgen05::scale_atom_bytes;
+  map.stride_bytes[1] =
+      batch > 1 ? static_cast<std::uint64_t>(codes.batch_step) : map.stride_bytes[0];
+  map.box[0] = static_cast<std::uint32_t>(kernel.block_k / atom_k * scale_atom_words);
+  map.box[1] = static_cast<std::uint32_t>(up(lines_of_box, tcgen05::scale_atom_mn));
+  map.box[2] = 1;
+  map.address = reinterpret_cast<std::uint64_t>(codes.data);
+  return map;
+}
+
 }  // namespace
 
 PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
@@ -64,6 +94,12 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
                     kernel.box_rows_b);
     if (k_major_a) maps.rest_a = rest_of(*maps.a);
     if (k_major_b) maps.rest_b = rest_of(*maps.b);
+  }
+  if (kernel.scale_vec != tcgen05::ScaleVec::Default) {
+    maps.scales_a =
+        map_of_factors(kernel, arguments.scale_codes_a, e.m, e.k, e.batch, kernel.block_m);
+    maps.scales_b =
+        map_of_factors(kernel, arguments.scale_codes_b, e.n, e.k, e.batch, kernel.block_n);
   }
   if (arguments.stores_elements) return maps;
   const Type out = arguments.epilogue.out;

@@ -5,8 +5,11 @@
 #include <limits>
 
 #include "cuda/gemm/check.h"
+#include "cuda/gemm/config.h"
 #include "cuda/gemm/estimate.h"
 #include "cuda/gemm/tensor_time.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
+#include "sim/isa/tcgen05/shape.h"
 
 namespace tcq::gemm {
 namespace {
@@ -14,10 +17,31 @@ namespace {
 // Of a launch; grids have no more.
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
+tcgen05::Kind kind_of(const Kernel& k, Type type) {
+  return tcgen05::kind_with_factors(type, k.scale_vec);
+}
+
+// Of one size and kind: the instruction descriptor alone says which of them an operand has.
+bool is_like(const Kernel& k, Type compiled, Type wanted) {
+  return bits(compiled) == bits(wanted) && kind_of(k, compiled) == kind_of(k, wanted);
+}
+
+// The kernel stores D of its own usual type in a way of its own.
+bool takes_types(const Kernel& k, const Problem& p) {
+  return usual(k.in) == usual(p.in) && is_like(k, k.in, p.in) && is_like(k, k.in_b, type_b(p));
+}
+
+// 10.3 has all kinds but one.
+bool has_kind(const Device& device, tcgen05::Kind kind) {
+  return kind != tcgen05::Kind::i8 ||
+         tcgen05::has_kind_i8(device.minor == 0 ? Target::sm_100a : Target::sm_103a);
+}
+
 // What `device` does with one kernel. NotOnTcgen05: it cannot compute the problem.
 Status launch_with(const Kernel& k, const Problem& p, const Device& device,
                    ClustersAtOnce clusters_at_once, Launch& launch) {
-  if (!computes_on_tcgen05(k, p)) return Status::NotOnTcgen05;
+  if (!computes_on_tcgen05(k, p) || !has_kind(device, kind_of(k, k.in)))
+    return Status::NotOnTcgen05;
   const Schedule schedule = schedule_of(k, p);
   const std::int64_t tiles = tiles_of(schedule);
   if (tiles > max_ctas / cluster_size(k)) return Status::SizeTooLarge;
@@ -49,8 +73,8 @@ Status check_hopper(const Problem& p, const Device& device) {
 }
 
 bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
-  return k.tensor_columns > 0 && k.in == p.in && k.in_b == type_b(p) && promotes_as(k, p) &&
-         !is_grouped(p) && k.scale_vec == scale_vec_of(p) && p.k > 0 && k.major_a == p.major_a &&
+  return k.tensor_columns > 0 && k.scale_vec == scale_vec_of(p) && takes_types(k, p) &&
+         promotes_as(k, p) && !is_grouped(p) && p.k > 0 && k.major_a == p.major_a &&
          k.major_b == p.major_b && tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
          tma_addresses(p.b, view_b(p), p.batch);
 }

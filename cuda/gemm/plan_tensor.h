@@ -25,7 +25,7 @@ Status check_hopper(const Problem& problem, const Device& device);
 // Clusters that run at one time; 0: the device cannot run this kernel.
 using ClustersAtOnce = int (*)(const Kernel&, const Device&);
 
-// Can the kernel compute the problem, if every pointer is a multiple of 16?
+// Can the kernel compute the problem, if every pointer is a multiple of 16, on a device that has its instruction?
 bool computes_on_tcgen05(const Kernel& kernel, const Problem& problem);
 
 // Completes a plan that has a problem and is not empty: `aligned` and `unaligned` are the one launch, and check() refuses

@@ -4,8 +4,10 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/shape.h"
 #include "sim/isa/tmem/scale_layout.h"
+#include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/store.h"
 
 namespace tcq::gemm {
@@ -68,6 +70,16 @@ void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
     out.block_factors_a = a;
     out.block_factors_b = b;
   }
+}
+
+// Between the instruction descriptors of the types that the kernel is compiled for and of the problem's.
+std::uint32_t types_besides(const Kernel& k, const Problem& p) {
+  if (k.tensor_columns == 0) return 0;
+  const auto word = [&](Type a, Type b) {
+    return tcgen05::encode({.d = wgmma::widest_d(k.in), .a = a, .b = b},
+                           tcgen05::kind_with_factors(k.in, k.scale_vec));
+  };
+  return word(p.in, type_b(p)) ^ word(k.in, k.in_b);
 }
 
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
@@ -149,6 +161,7 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   work.b = {x.b, p.b.ld, p.b.batch};
   work.d = {x.d, p.d.ld, p.d.batch};
   work.arguments = arguments_of(p, launch_of(plan, path), x);
+  work.types = types_besides(*launch_of(plan, path).kernel, p);
   if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
   return work;
 }

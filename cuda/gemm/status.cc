@@ -125,10 +125,10 @@ const char* sentence(Status status) noexcept {
       return "factors of blocks (MXFP8, MXFP4, NVFP4) want tcgen05: compute capability 10.0 or "
              "10.3";
     case Status::NotOnTcgen05:
-      return "no kernel on tcgen05 does this yet: they take bf16, f16, tf32, e4m3 and e2m1 "
-             "K-major, bf16 also with a row-major B, a K above 0, and pointers and strides of A "
-             "and B that are multiples of 16 bytes, without groups; promotion and factors of 128 "
-             "of K: e4m3";
+      return "no kernel on tcgen05 does this yet: they take operands K-major, bf16 also with a "
+             "row-major B, a K above 0, and pointers and strides of A and B that are multiples of "
+             "16 bytes, without groups; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for "
+             "them";
   }
   return "?";
 }

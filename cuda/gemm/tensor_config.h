@@ -1,10 +1,10 @@
 // One shape of the GEMM kernel on tcgen05: tile, stages, Tensor Memory, and what follows from them.
 //
 // A CTA computes 128 x BlockN of D at a time, or a pair of CTAs twice as many rows, each with half of B's columns in its
-// shared memory (Ctas, cuda/gemm/tensor_pair.cuh): one thread loads, one thread multiplies, a warpgroup stores, or two that
-// promote (cuda/gemm/promote.cuh). What
+// shared memory (Ctas, cuda/gemm/tensor_pair.cuh): one thread loads, one thread multiplies, a warpgroup stores, or two where
+// sums are promoted (cuda/gemm/promote.cuh) or an accumulator is the only one. What
 // cuda/gemm/config.h calls by a name has it here, so that ring, loads, epilogue and stores are the same. Two tiles' sums
-// lie in Tensor Memory, so that one is stored while the next is summed. Example: 128 x 256 bf16 with 4 stages takes
+// lie in Tensor Memory, so that one is stored while the next is summed, if scale factors leave room for them. Example: 128 x 256 bf16 with 4 stages takes
 // 48 KiB a stage and all 512 columns; 128 x 128 e2m1 with factors of 16 of K (NVFP4) and 4 stages 36 KiB a
 // stage and 384 columns.
 // The kernel: cuda/gemm/tensor_kernel.cuh. Scale factors: cuda/gemm/tensor_scales.h.
@@ -36,6 +36,13 @@ HOST_DEVICE constexpr std::uint32_t round_up_to_atoms(std::uint32_t bytes) {
   return (bytes + swizzle_atom_bytes - 1) / swizzle_atom_bytes * swizzle_atom_bytes;
 }
 
+// That is not above `n`.
+HOST_DEVICE constexpr int largest_power(int n) {
+  int power = 1;
+  while (2 * power <= n) power *= 2;
+  return power;
+}
+
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
@@ -56,8 +63,6 @@ struct TensorConfig {
                 "MN-major 32-bit elements want another swizzle");
   static_assert(Factors == tcgen05::ScaleVec::Default || (MajorA == Major::K && MajorB == Major::K),
                 "factors are of blocks of K: tried K-major only");
-  static_assert(Ctas == 1 || Factors == tcgen05::ScaleVec::Default,
-                "bulk copies of factors cannot count on the leader's barrier");
   static constexpr int ctas = Ctas;    // that multiply together
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
@@ -66,9 +71,6 @@ struct TensorConfig {
   static constexpr int cluster_n = 1;
   static constexpr int cluster = Ctas;
   static constexpr int stages = Stages;
-  // Warpgroups that store; where f32 sums stand in their registers, each has half of the rows.
-  static constexpr int consumers = promotes ? 2 : 1;
-  static constexpr int threads = (consumers + 1) * warpgroup_threads;
   static constexpr int resident = 1;
 
   using A = OperandTile<In, MajorA, block_m, 1>;
@@ -92,6 +94,8 @@ struct TensorConfig {
             .scale_b_id = scale_b_id};
   }
   static_assert(tcgen05::check(opcode, instruction(0, 0)) == Fault::None);
+  // Does an instruction multiply other types of the same size, too? Which ones stands in its descriptor alone.
+  static constexpr bool types_vary = is_fp8(In) || kind == tcgen05::Kind::i8;
 
   static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction(0, 0));
   static constexpr int steps = block_k / instruction_k;  // instructions along K of a stage
@@ -107,17 +111,21 @@ struct TensorConfig {
   static constexpr int scale_column = accumulators * BlockN;
   static constexpr int tensor_columns = tcgen05::smallest_allocation(scale_column + scale_columns);
   static_assert(tensor_columns <= tcgen05::tmem_columns);
-  static_assert(BlockN == 64 || BlockN == 128 || BlockN == 256,
-                "what one tcgen05.ld brings is a power of two");
+  static_assert(BlockN % 32 == 0 && (!promotes || BlockN == largest_power(BlockN)),
+                "blocks of sums come in loads of one size, a power of two");
 
+  // Warpgroups that store, each the waves of 64 rows that are its own: two where f32 sums stand in their registers, and
+  // where nothing is summed until the one accumulator is in registers.
+  static constexpr int consumers = promotes || accumulators == 1 ? 2 : 1;
+  static constexpr int threads = (consumers + 1) * warpgroup_threads;
   static constexpr int consumer_rows = block_m / consumers;
   static constexpr int waves = 1;  // in registers at one time
   static constexpr int warp_step = 2 * warp_rows;
   static constexpr int wave_step = warp_rows;
   static constexpr int waves_of_tile = block_m / warpgroup_rows;
-  static_assert(!promotes || waves_of_tile == consumers, "a wave for each consumer");
-  // What one tcgen05.ld brings of a wave: all, or, beside f32 sums, 128 columns at most.
-  static constexpr int columns_of_load = promotes && BlockN > 128 ? 128 : BlockN;
+  static constexpr int waves_of_consumer = waves_of_tile / consumers;
+  // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
+  static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 56 + 2 * 216 <= 504 = 3 * 168. With these, of those tried,
   // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
   static constexpr int producer_registers = 56;

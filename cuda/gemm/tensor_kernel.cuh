@@ -3,7 +3,8 @@
 // Persistent, one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh): the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
 // bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
-// stored the next is summed in the other. One warp allocates the Tensor Memory and gives it back when all are done.
+// stored the next is summed in the other; where there is room for one alone, two warpgroups have it in registers at once, half
+// of the rows each, before they store. One warp allocates the Tensor Memory and gives it back when all are done.
 //
 // FP8 that promotes has an accumulator for a block of K, not for a tile: summed[a] and drained[a] go round with each
 // block, and two warpgroups load its sums, half of the rows each, and add them to f32 sums of theirs (cuda/gemm/promote.cuh).
@@ -28,6 +29,7 @@
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/promote.cuh"
 #include "cuda/gemm/tensor_config.h"
+#include "cuda/gemm/tensor_operands.h"
 #include "cuda/gemm/tensor_pair.cuh"
 #include "cuda/gemm/tensor_scales.cuh"
 #include "cuda/ptx/tcgen05_ldst.cuh"
@@ -70,7 +72,8 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
 // The first `steps` instructions along K of one stage.
 template <class C>
 __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
-                                               const ScalesAt<C>& scales, bool first, int steps) {
+                                               const ScalesAt<C>& scales, std::uint32_t types,
+                                               bool first, int steps) {
   constexpr tcgen05::MmaForm form{C::opcode};
   constexpr std::uint64_t tile_a =
       tcgen05::encode(tcgen05::tile_descriptor(C::A::tile(), operand_swizzle, 0));
@@ -85,7 +88,7 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
     ptx::tcgen05_mma<form>({.d = sums,
                             .desc_a = advance(a, C::A::offset(0, step)),
                             .desc_b = advance(b, C::B::offset(0, step)),
-                            .idesc = scales.instruction(step),
+                            .idesc = scales.instruction(step) ^ types,
                             .scale_a = scales.of_a(step),
                             .scale_b = scales.of_b(step),
                             .accumulate = !first || step > 0});
@@ -95,7 +98,7 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
                                                const TensorBarriers<C>& barriers,
-                                               std::uint32_t tensor) {
+                                               std::uint32_t tensor, std::uint32_t types) {
   // Instructions of a tile's last stage: the others would add zeros.
   constexpr int step = C::instruction_k;
   const int blocks = arguments.k_blocks;
@@ -117,7 +120,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col),
+        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), types,
                           block == first, block + 1 < blocks ? C::steps : last_steps);
         commit<C>(barriers.empty(ring.stage));
         ring.advance();
@@ -141,15 +144,24 @@ __device__ __forceinline__ std::uint32_t lanes_of(int wave) {
 // Of these, as wgmma's fragment lies in registers.
 template <class C, int Registers>
 __device__ __forceinline__ void start_load(std::uint32_t (&d)[Registers], std::uint32_t sums) {
-  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, C::columns_of_load / 8};
+  constexpr tcgen05::LdForm form{tcgen05::LdShape::S16x256b, Registers / 4};
   ptx::tcgen05_ld<form>(d, sums);
 }
 
-template <class C>
-__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums, int wave) {
-  start_load<C>(d[0], sums + lanes_of<C>(wave));
-  ptx::tcgen05_wait_ld();
-  ptx::pin(d[0]);
+// Columns from First on, as many as are left, in loads of a power of two each; all are started before they are waited for.
+template <class C, int First = 0>
+__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums) {
+  if constexpr (First == C::block_n) {
+    ptx::tcgen05_wait_ld();
+  } else {
+    constexpr int columns = largest_power(C::block_n - First);
+    std::uint32_t loaded[columns / 2];
+    start_load<C>(loaded, sums + First);
+    load_sums<C, First + columns>(d, sums);
+    ptx::pin(loaded);
+#pragma unroll
+    for (int i = 0; i < columns / 2; ++i) d[0][First / 2 + i] = loaded[i];
+  }
 }
 
 // The warp has the accumulator's sums in registers.
@@ -221,11 +233,12 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       wait(barriers.summed(turn.stage), turn.parity);
       ptx::tcgen05_fence_after_thread_sync();
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
+      const int end = (consumer + 1) * C::waves_of_consumer;
 #pragma unroll 1
-      for (int wave = 0; wave < C::waves_of_tile; ++wave) {
+      for (int wave = end - C::waves_of_consumer; wave < end; ++wave) {
         Accumulators<C> d;
-        load_sums<C>(d, sums, wave);
-        if (wave + 1 == C::waves_of_tile) tell_drained<C>(barriers, turn.stage);
+        load_sums<C>(d, sums + lanes_of<C>(wave));
+        if (wave + 1 == end) tell_drained<C>(barriers, turn.stage);
         store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
                       further_down(wave * C::wave_step));
       }
@@ -240,14 +253,15 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 // By one thread.
 template <class C>
 __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
+                                              const TensorOperands& operands,
                                               const Arguments& arguments, std::uint32_t shared,
                                               const TensorBarriers<C>& barriers) {
   if constexpr (C::ctas == 1)
     produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(), true,
-               ScaleLoads<C>(arguments));
+               ScaleLoads<C>(operands));
   else
     produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
-                    all_clusters<C>());
+                    all_clusters<C>(), ScaleLoads<C>(operands));
 }
 
 template <class C>
@@ -256,7 +270,8 @@ __global__ void __launch_bounds__(C::threads, 1)
                   const __grid_constant__ OperandMaps map_b,
                   const __grid_constant__ CUtensorMap map_d,
                   const __grid_constant__ CUtensorMap map_tail,
-                  const __grid_constant__ Arguments arguments) {
+                  const __grid_constant__ Arguments arguments,
+                  const __grid_constant__ TensorOperands operands) {
   extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
   const std::uint32_t shared = ptx::shared_address(memory);
   const TensorBarriers<C> barriers{{shared + C::barrier_offset}};
@@ -266,6 +281,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::prefetch_map(&map_a.whole);
     ptx::prefetch_map(&map_b.whole);
     ptx::prefetch_map(&map_d);
+    ScaleLoads<C>(operands).prefetch();
     start_barriers<C>(barriers);
   }
   if constexpr (C::ctas > 1) meet_all<C>();
@@ -282,15 +298,15 @@ __global__ void __launch_bounds__(C::threads, 1)
   ptx::grid_wait();
   constexpr int warps = warpgroup_threads / 32;
   if (warp >= warps) {
-    if constexpr (C::promotes) ptx::setmaxnreg_inc<C::consumer_registers>();
+    if constexpr (C::consumers > 1) ptx::setmaxnreg_inc<C::consumer_registers>();
     store_tiles<C>(map_d, map_tail, arguments, shared, barriers, tensor,
                    C::consumers == 1 ? 0 : warp / warps - 1);
   } else {
-    if constexpr (C::promotes) ptx::setmaxnreg_dec<C::producer_registers>();
+    if constexpr (C::consumers > 1) ptx::setmaxnreg_dec<C::producer_registers>();
     if (warp == producer_warp && leads)
-      produce_tiles<C>(map_a, map_b, arguments, shared, barriers);
+      produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers);
     else if (warp == multiplier_warp && leads && multiplies_here<C>())
-      multiply_tiles<C>(arguments, shared, barriers, tensor);
+      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0);
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();

@@ -85,11 +85,11 @@ __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uin
 }
 
 // As produce() of cuda/gemm/produce.cuh, by one thread of each CTA.
-template <class C>
+template <class C, class Besides>
 __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                              const Arguments& arguments, std::uint32_t shared,
-                                             const Barriers<C>& barriers, int cluster,
-                                             int clusters) {
+                                             const Barriers<C>& barriers, int cluster, int clusters,
+                                             const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
   Ring<C::stages> ring;
   ClusterTiles<C> tiles(arguments, cluster, clusters);
@@ -100,12 +100,15 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
     for (int block = 0; block < arguments.k_blocks; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t full = barriers.full(ring.stage);
-      if (rank == 0) ptx::mbarrier_arrive_expect_tx(full, C::ctas * (C::A::bytes + C::B::bytes));
+      if (rank == 0)
+        ptx::mbarrier_arrive_expect_tx(
+            full, C::ctas * (C::A::bytes + C::B::bytes + besides.bytes(block)));
       const std::uint32_t all_full = ptx::map_shared(full, 0);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = block * C::block_k;
       load_for_leader<typename C::A>(map_a, a, m, k, tile.batch, all_full);
       load_for_leader<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, all_full);
+      besides.load(tile, block, a + C::A::bytes + C::B::bytes, all_full);
       ring.advance();
     }
   }

@@ -1,9 +1,9 @@
-// Scale factors of blocks on their way: from global memory into a stage, by bulk copies, and on into Tensor Memory, by
-// tcgen05.cp.
+// Scale factors of blocks on their way: from global memory into a stage, by TMA, and on into Tensor Memory, by tcgen05.cp.
 //
 // ScaleLoads is the producer's, ScalesAt the multiplier's; both do nothing for kinds without factors. Where factors lie:
-// cuda/gemm/tensor_scales.h. Atoms behind the end of K are neither loaded nor copied: no instruction reads them. Behind the
-// last columns of D the last atom takes their place, for columns that nobody stores.
+// cuda/gemm/tensor_scales.h. TMA writes zeros for atoms behind the last of K, which no instruction reads, and for those
+// behind the last rows or columns of D, which nobody stores. A pair's CTAs load atoms as they load tiles: A's of their own
+// rows, and all of B's; the leader's tcgen05.cp copies in both, each from its own shared memory.
 //
 // PTX orders cp before an mma of the same thread; it does not order an mma before a later cp, which here comes behind the
 // stage's barriers (cuda/gemm/tensor_kernel.cuh).
@@ -14,9 +14,9 @@
 
 #include <cstdint>
 
-#include "cuda/gemm/arguments.h"
-#include "cuda/gemm/tiles.cuh"
-#include "cuda/ptx/bulk.cuh"
+#include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/tensor_operands.h"
+#include "cuda/ptx/async.cuh"
 #include "cuda/ptx/tmem.cuh"
 #include "sim/isa/base/matrix_descriptor.h"
 #include "sim/isa/tcgen05/copy.h"
@@ -28,7 +28,8 @@ namespace tcq::gemm {
 template <class C, bool Exist = C::Scales::exist>
 class ScaleLoads {
  public:
-  __device__ __forceinline__ explicit ScaleLoads(const Arguments&) {}
+  __device__ __forceinline__ explicit ScaleLoads(const TensorOperands&) {}
+  __device__ __forceinline__ void prefetch() const {}
   __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
 };
@@ -38,45 +39,38 @@ class ScaleLoads<C, true> {
  public:
   using S = typename C::Scales;
 
-  __device__ __forceinline__ explicit ScaleLoads(const Arguments& arguments)
-      : arguments_(arguments),
-        atoms_(tcgen05::scale_atoms_along_k((arguments.k + S::block - 1) / S::block)) {}
+  __device__ __forceinline__ explicit ScaleLoads(const TensorOperands& operands)
+      : operands_(operands) {}
 
-  // That load() brings for a block of K.
-  __device__ __forceinline__ std::uint32_t bytes(int block) const {
-    return (1 + S::atoms_of_n) * bytes_of_rows(block);
+  __device__ __forceinline__ void prefetch() const {
+    ptx::prefetch_map(&operands_.scales_a);
+    ptx::prefetch_map(&operands_.scales_b);
   }
 
+  // That load() brings for a block of K to one CTA.
+  __device__ __forceinline__ std::uint32_t bytes(int) const { return S::bytes; }
+
+  // `tile`: of the CTA or pair; of a pair the bytes count on the barrier of either CTA.
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t shared,
                                        std::uint32_t barrier) const {
     constexpr int mn = tcgen05::scale_atom_mn;
-    const std::uint32_t bytes = bytes_of_rows(block);
-    ptx::bulk_load(shared, atoms_at(arguments_.scale_codes_a, tile.batch, tile.row / mn, block),
-                   bytes, barrier);
-    const int last = (arguments_.n - 1) / mn;
-#pragma unroll
-    for (int i = 0; i < S::atoms_of_n; ++i)
-      ptx::bulk_load(
-          shared + static_cast<std::uint32_t>(1 + i) * S::bytes_a,
-          atoms_at(arguments_.scale_codes_b, tile.batch_b, min(tile.col / mn + i, last), block),
-          bytes, barrier);
+    const int word = block * S::atoms * scale_atom_words;
+    const int row = tile.row / mn + own_rank<C>().row;
+    load(operands_.scales_a, shared, {{word, row, tile.batch}}, barrier);
+    load(operands_.scales_b, shared + S::bytes_a, {{word, tile.col / mn, tile.batch_b}}, barrier);
   }
 
  private:
-  // Of 128 rows.
-  __device__ __forceinline__ std::uint32_t bytes_of_rows(int block) const {
-    return static_cast<std::uint32_t>(min(S::atoms, atoms_ - block * S::atoms)) *
-           tcgen05::scale_atom_bytes;
+  __device__ __forceinline__ static void load(const CUtensorMap& map, std::uint32_t shared,
+                                              const tma::Coordinates& start,
+                                              std::uint32_t barrier) {
+    if constexpr (C::ctas == 1)
+      ptx::tma_load<3>(shared, &map, start, barrier);
+    else
+      ptx::tma_load_pair(shared, &map, start, barrier);
   }
 
-  __device__ __forceinline__ const std::uint8_t* atoms_at(const ScaleCodes& codes, int batch,
-                                                          int atom_of_mn, int block) const {
-    const std::int64_t atom = static_cast<std::int64_t>(atom_of_mn) * atoms_ + block * S::atoms;
-    return codes.data + batch * codes.batch_step + atom * tcgen05::scale_atom_bytes;
-  }
-
-  const Arguments& arguments_;
-  int atoms_;  // along all of K
+  const TensorOperands& operands_;
 };
 
 template <class C, bool Exist = C::Scales::exist>
@@ -128,7 +122,7 @@ class ScalesAt<C, true> {
 
  private:
   __device__ __forceinline__ void copy_atom(int column, int atom) const {
-    constexpr tcgen05::CpForm form = tcgen05::cp_form(tcgen05::CpShape::S32x128b);
+    constexpr tcgen05::CpForm form = tcgen05::cp_form(tcgen05::CpShape::S32x128b, C::ctas);
     constexpr std::uint64_t descriptor = tcgen05::encode(tcgen05::scale_atom_descriptor(0));
     const std::uint32_t offset = static_cast<std::uint32_t>(atom) * tcgen05::scale_atom_bytes;
     ptx::tcgen05_cp<form>(columns_ + static_cast<std::uint32_t>(column),

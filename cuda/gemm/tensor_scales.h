@@ -29,6 +29,9 @@ HOST_DEVICE constexpr tcgen05::ScaleType scale_type_of(tcgen05::ScaleVec factors
 inline constexpr int scale_atom_columns =
     tcgen05::scale_group_columns(tcgen05::scale_atom_mn, false);
 
+// TMA's elements: of 8 bytes, as a box is at most 256 of them wide and a stage of NVFP4 has 2 KiB of a row of atoms.
+inline constexpr int scale_atom_words = tcgen05::scale_atom_bytes / 8;
+
 template <tcgen05::MmaOpcode Opcode, int BlockN, int BlockK, int InstructionK,
           bool Exist = tcgen05::is_block_scaled(Opcode.kind)>
 struct StageScales {
@@ -46,6 +49,8 @@ struct StageScales<Opcode, BlockN, BlockK, InstructionK, true> {
   static constexpr int atoms = factors / tcgen05::scale_group;  // along K
   static constexpr int atoms_of_n = (BlockN + tcgen05::scale_atom_mn - 1) / tcgen05::scale_atom_mn;
   static_assert(atoms * tcgen05::scale_group == factors);
+  static_assert(BlockN % tcgen05::scale_atom_mn == 0 || tcgen05::scale_atom_mn % BlockN == 0,
+                "tiles begin with an atom or lie in one");
   static_assert(tcgen05::scale_group % of_step == 0);
 
   static constexpr std::uint32_t bytes_a = atoms * tcgen05::scale_atom_bytes;
@@ -53,6 +58,7 @@ struct StageScales<Opcode, BlockN, BlockK, InstructionK, true> {
   static constexpr int columns_a = atoms * scale_atom_columns;
   static constexpr int columns = columns_a + atoms_of_n * columns_a;
 
+  // Of a CTA: A's are those of its own rows, B's of all columns, in each CTA of a pair.
   HOST_DEVICE static constexpr tcgen05::ScaleBuffer buffer_a() {
     return {tcgen05::scale_atom_mn, false, scale_atom_columns};
   }

@@ -2,9 +2,11 @@
 // capability 10.x.
 //
 // Few, as each takes seconds to compile for each architecture: of the kinds that models use, a pair of CTAs, which loads the
-// least, a wide tile, and a narrow one, which fills the device with fewer columns of D. Which one a problem gets:
-// cuda/gemm/plan_tensor.h. Each row is compiled in a source of its own, made of tensor_instance.cu.in; tests compile the
-// same rows to PTX and run them on the machine. Shapes: cuda/gemm/tensor_config.h.
+// least, at 256 columns and, as some models' 7168 come in fewer waves of these, at 224, a wide tile, and narrow ones, which
+// fill the device with fewer rows or columns of D. Which one a problem gets: cuda/gemm/plan_tensor.h. A row of e4m3 multiplies
+// e5m2 in either place as well, one of s8 u8 (TensorOperands). Each row is compiled in a source of its own, made of
+// tensor_instance.cu.in; tests compile the same rows to PTX and run them on the machine. Rows of 8-bit integers stand last:
+// 10.3 has no instruction for them, and gemm.cmake compiles them for 10.0 alone. Shapes: cuda/gemm/tensor_config.h.
 #pragma once
 
 #include <array>
@@ -22,29 +24,38 @@ template <Type In, int BlockN, int Stages, Major MajorB = Major::K,
 using TensorRow = TensorConfig<In, Major::K, MajorB, BlockN, Stages, In, Factors>;
 
 // 256 rows of D by a pair of CTAs.
-template <Type In, int BlockN, int Stages>
-using PairRow =
-    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, 2>;
+template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using PairRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, 2>;
 
 // FP8 whose sums of 128 of K are added in f32.
 template <int BlockN, int Stages, Promotion Promotes, int Ctas>
 using PromotingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
                                   tcgen05::ScaleVec::Default, Ctas, Promotes>;
 
-template <Type In, int Stages, tcgen05::ScaleVec Factors>
-using ScaledRow = TensorRow<In, 128, Stages, Major::K, Factors>;
+template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors>
+using ScaledRow = TensorRow<In, BlockN, Stages, Major::K, Factors>;
 
 using TensorTable =
     std::tuple<TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
                TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
                TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
-               ScaledRow<Type::e4m3, 6, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 6, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
-               PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>,
-               PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
+               ScaledRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
+               ScaledRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
+               ScaledRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>,
+               PairRow<Type::bf16, 256, 6>, PairRow<Type::bf16, 128, 8>,
+               PairRow<Type::e4m3, 256, 6>, PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
                PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
-               PromotingRow<128, 5, Promotion::EachColumn, 1>>;
+               PromotingRow<128, 5, Promotion::EachColumn, 1>, PairRow<Type::f16, 256, 6>,
+               PairRow<Type::tf32, 256, 6>, TensorRow<Type::e4m3, 128, 6>,
+               PairRow<Type::e4m3, 256, 5, tcgen05::ScaleVec::Block32>,
+               PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block32>,
+               PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 224, 6>,
+               PairRow<Type::e4m3, 224, 6>, TensorRow<Type::bf16, 32, 10>,
+               TensorRow<Type::e4m3, 32, 10>, TensorRow<Type::e4m3, 64, 8>,
+               ScaledRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
+               ScaledRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
+               PromotingRow<64, 8, Promotion::ColumnBlocks, 1>, TensorRow<Type::s8, 128, 6>,
+               PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

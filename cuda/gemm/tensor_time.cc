@@ -40,12 +40,17 @@ constexpr int columns_of_load = 128;  // at most, TensorConfig::columns_of_load
 
 int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
 
+// Of a tile or block's sums out of Tensor Memory.
+double sums_clocks(const Kernel& k, const TensorAssumptions& a) {
+  return 4.0 * k.block_m * k.block_n / a.tensor_memory_bytes;
+}
+
 // A block's sums out of Tensor Memory, one addition each. The warpgroups take turns: while one waits and loads the other
 // adds; alone each waits for its loads, loads and adds, part after part.
 double promotion_clocks(const Kernel& k, const TensorAssumptions& a) {
   if (k.promotion == Promotion::None) return 0;
   const double elements = static_cast<double>(k.block_m) * k.block_n;
-  const double loads = 4 * elements / a.tensor_memory_bytes;
+  const double loads = sums_clocks(k, a);
   const double additions = elements * a.additions / warpgroup_threads;
   const double parts = std::ceil(static_cast<double>(k.block_n) / columns_of_load);
   return std::max({loads, additions, parts * a.load + (loads + additions) / consumers_of(k)});
@@ -55,7 +60,7 @@ double promotion_clocks(const Kernel& k, const TensorAssumptions& a) {
 double epilogue_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
   const double elements = static_cast<double>(k.block_m) * k.block_n;
   const double buffers = bytes_of(p.out, elements) / (warpgroup_rows * swizzle_bytes);
-  const double loads = k.promotion == Promotion::None ? 4 * elements / a.tensor_memory_bytes : 0;
+  const double loads = k.promotion == Promotion::None ? sums_clocks(k, a) : 0;
   return loads + elements * a.instructions / warpgroup_threads +
          buffers * a.store / consumers_of(k);
 }
@@ -66,10 +71,12 @@ double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
   return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
 }
 
-// Who promotes stores D between two tiles' blocks, and the products go on until all accumulators are full.
-double shown_clocks(const Kernel& k, const TensorTime& t, double blocks) {
+// One accumulator's sums go to registers, by two warpgroups that wait once, while nothing is summed. Who promotes stores D between two tiles' blocks, and the products go on until all accumulators are full.
+double shown_clocks(const Kernel& k, const TensorTime& t, const TensorAssumptions& a,
+                    double blocks) {
+  const double late = t.epilogue - t.loop;
   if (k.promotion == Promotion::None)
-    return k.accumulators > 1 ? std::max(t.epilogue - t.loop, 0.0) : t.epilogue;
+    return k.accumulators > 1 ? std::max(late, 0.0) : a.load + std::max(late, sums_clocks(k, a));
   const double ahead = k.accumulators * t.loop / blocks;
   const double busy = t.promotion * blocks + t.epilogue - t.loop;
   return std::max({t.epilogue - ahead, busy, 0.0});
@@ -110,7 +117,7 @@ TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, 
   t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks,
                      t.promotion * blocks});
   t.epilogue = epilogue_clocks(k, p, a);
-  t.shown = shown_clocks(k, t, blocks);
+  t.shown = shown_clocks(k, t, a, blocks);
   t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
   t.memory = memory_clocks(k, p, a);
   const double tile = t.loop + t.shown;

@@ -4,9 +4,9 @@
 // the first chip to refute. A block of K takes as long as the slowest of three: the tensor cores, shared memory (operands are
 // written once and read once; one port serves both), what an SM gets from L2. Waves of tiles follow each other, and all of
 // them take no less than memory does; the epilogue hides behind the next tile's products where there are two accumulators,
-// but for the last. Where a kernel promotes, its warpgroups load and add each block's sums beside the products, and store
-// D while those run ahead by as many blocks as there are accumulators. Neither power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is
-// modelled. Example: 256 x 256 bf16 by a pair: 512 clocks of the tensor cores a block of 64, 512 of shared memory, 512 of L2.
+// but for the last; where there is one, its loads of sums show. Where a kernel promotes, its warpgroups load and add each
+// block's sums beside the products, and store D while those run ahead by as many blocks as there are accumulators. Neither
+// power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is modelled. Example: 256 x 256 bf16 by a pair: 512 clocks of the tensor cores a block of 64, 512 of shared memory, 512 of L2.
 // Predictions, written down before anyone measures: cuda/NOTES.md.
 #pragma once
 

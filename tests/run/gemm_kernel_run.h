@@ -66,9 +66,12 @@ struct TestKernel {
   std::string compiled() const {
     const std::string operand = "const __grid_constant__ gemm::OperandMaps, ";
     const std::string map = "const __grid_constant__ CUtensorMap, ";
+    const std::string operands =
+        row.tensor_columns > 0 ? ", const __grid_constant__ gemm::TensorOperands" : "";
     return compiled_ptx(includes + "using namespace tcq;\nusing C = " + config +
                             ";\ntemplate __global__ void gemm::" + function + "<C>(" + operand +
-                            operand + map + map + "const __grid_constant__ gemm::Arguments);\n",
+                            operand + map + map + "const __grid_constant__ gemm::Arguments" +
+                            operands + ");\n",
                         arch);
   }
 };
@@ -212,10 +215,23 @@ class GemmKernelRun {
     pass_map(maps.d);
     pass_map(maps.tail);
     run_.pass(work.arguments);
+    if (row_.tensor_columns == 0) return;
+    pass_map(maps.scales_a);
+    pass_map(maps.scales_b);
+    run_.pass(work.types);
+    align_parameters();  // as the structure's size is
   }
 
+  void align_parameters() {
+    auto& parameters = run_.launch().parameters;
+    parameters.resize((parameters.size() + map_alignment - 1) / map_alignment * map_alignment);
+  }
+
+  static constexpr std::size_t map_bytes = 128;
+  static constexpr std::size_t map_alignment = 64;
+
   void pass_map(std::optional<tma::TensorMap> map) {
-    constexpr std::size_t map_bytes = 128;
+    align_parameters();
     run::Launch& launch = run_.launch();
     const std::size_t at = launch.parameters.size();
     launch.parameters.resize(at + map_bytes);

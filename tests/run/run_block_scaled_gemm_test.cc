@@ -16,10 +16,16 @@ using BlockScaledGemm = TensorKernels;
 
 #define TCQ_BLOCKS(A, B, N, STAGES, FACTORS) \
   TCQ_TENSOR(Type::A, Major::K, Major::K, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS)
+#define TCQ_BLOCKS_PAIR(A, B, N, STAGES, FACTORS) \
+  TCQ_TENSOR(Type::A, Major::K, Major::K, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS, 2)
 
 const TestKernel mxfp8 = TCQ_BLOCKS(e4m3, e4m3, 128, 4, Block32);
 const TestKernel mxfp4 = TCQ_BLOCKS(e2m1, e2m1, 128, 4, Block32);
 const TestKernel nvfp4 = TCQ_BLOCKS(e2m1, e2m1, 128, 4, Block16);
+const TestKernel mxfp8_pair = TCQ_BLOCKS_PAIR(e4m3, e4m3, 64, 3, Block32);
+const TestKernel nvfp4_pair = TCQ_BLOCKS_PAIR(e2m1, e2m1, 64, 3, Block16);
+// One accumulator, which two warpgroups have in registers before they store.
+const TestKernel nvfp4_one = TCQ_BLOCKS_PAIR(e2m1, e2m1, 256, 3, Block16);
 
 constexpr Drawn with_edges(Drawn s) {
   s.edges = true;
@@ -71,13 +77,35 @@ TEST_F(BlockScaledGemm, Nvfp4) {
 // lie beyond N.
 TEST_F(BlockScaledGemm, EveryWidthAndPairOfTypes) {
   const std::array kernels = {
-      TCQ_BLOCKS(e5m2, e4m3, 64, 6, Block32), TCQ_BLOCKS(e4m3, e5m2, 256, 4, Block32),
+      TCQ_BLOCKS(e5m2, e4m3, 64, 6, Block32), TCQ_BLOCKS(e4m3, e5m2, 256, 3, Block32),
       TCQ_BLOCKS(e2m1, e2m1, 64, 4, Block16), TCQ_BLOCKS(e2m1, e2m1, 256, 3, Block32),
       TCQ_BLOCKS(e2m1, e2m1, 256, 3, Block16)};
   for (const TestKernel& kernel : kernels) {
     expect_bits(kernel, with_edges({136, 328, 700, 1, Type::bf16, 0.5f, true, Activation::Silu}));
     expect_bits(kernel, {256, 600, 160, 2});
   }
+}
+
+// Atoms of factors with no row of A or column of B, tiles with none of the second CTA's rows; K as above.
+TEST_F(BlockScaledGemm, PairsOfCtas) {
+  for (const TestKernel& kernel :
+       {mxfp8_pair, nvfp4_pair, nvfp4_one, TCQ_BLOCKS_PAIR(e2m1, e2m1, 128, 4, Block32),
+        TCQ_BLOCKS_PAIR(e5m2, e4m3, 256, 5, Block32)}) {
+    expect_bits(kernel, with_edges({300, 328, 700, 1, Type::bf16, 0.5f, true, Activation::Silu}));
+    expect_bits(kernel, {100, 600, 160, 2});
+  }
+  expect_bits(nvfp4_one, {512, 520, 1300, 1, Type::f16, 0, true, Activation::Swiglu}, 2);
+}
+
+TEST_F(BlockScaledGemm, EveryPairOfTypesInOneKernel) {
+  for (const TestKernel& kernel : {mxfp8, mxfp8_pair})
+    for (const Type in : {Type::e4m3, Type::e5m2})
+      for (const Type in_b : {Type::e4m3, Type::e5m2}) {
+        Drawn s = {200, 136, 400, 1, Type::bf16};
+        s.in = in;
+        s.in_b = in_b;
+        expect_bits(kernel, s);
+      }
 }
 
 TEST_F(BlockScaledGemm, SeveralCtas) {
@@ -87,19 +115,29 @@ TEST_F(BlockScaledGemm, SeveralCtas) {
 
 TEST_F(BlockScaledGemm, TensorMemoryThatIsNotGivenBackIsFound) {
   expect_leak_found(nvfp4, launches[0]);
+  expect_leak_found(nvfp4_one, launches[0]);
 }
 
 TEST_F(BlockScaledGemm, EachDeletedSynchronisationIsFound) {
   expect_deletions_found(nvfp4, every_way_out());
 }
 
+// Of pairs what they have of their own, also where two warpgroups share the one accumulator.
+TEST_F(BlockScaledGemm, EachDeletedSynchronisationOfPairsIsFound) {
+  constexpr std::array some = {Drawn{256, 128, 1300},
+                               Drawn{300, 264, 400, 2, Type::bf16, 0.5f, true},
+                               Drawn{100, 512, 300, 1, Type::bf16, 0, true, Activation::Swiglu, 1}};
+  for (const TestKernel& kernel : {nvfp4_pair, nvfp4_one})
+    expect_deletions_found(kernel, some, synchronises_products, 19);
+}
+
 // A stage whose scale factors are not there, or whose columns are another's.
 TEST_F(BlockScaledGemm, EachDeletedCopyIsFound) {
   const auto copies = [](const std::string& line) {
     return line.find("tcgen05.cp.") != line.npos ||
-           line.find("cp.async.bulk.shared::cluster.global") != line.npos;
+           line.find("cp.async.bulk.tensor.3d.shared::cluster.global") != line.npos;
   };
-  for (const TestKernel& kernel : {mxfp8, mxfp4, nvfp4}) {
+  for (const TestKernel& kernel : {mxfp8, mxfp4, nvfp4, mxfp8_pair, nvfp4_one}) {
     const Deletions done = delete_each(
         kernel.ptx(), std::span(&launches[1], 1),
         [&](const std::string& text, const Drawn& d) { return run_of(text, kernel, d); }, copies);

@@ -29,6 +29,7 @@ T one_of(const std::vector<T>& values, Draw& draw) {
 std::vector<Type> outputs_of(Type in) {
   if (in == Type::tf32) return {Type::f32};
   if (bits(in) == 16) return {in, Type::f32};
+  if (!is_float(in)) return {Type::s32, Type::f32, Type::bf16};
   return {Type::bf16, Type::f16, Type::f32};
 }
 
@@ -41,6 +42,15 @@ std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
   all.push_back(row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128
                                                              : Scaling::Block128);
   return all;
+}
+
+// Other types of the row's kind and size, which it multiplies as well.
+void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
+  if (is_fp8(row.in)) {
+    s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
+    s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
+  }
+  if (!is_float(row.in)) s.in = s.in_b = one_of<Type>({Type::s8, Type::u8}, draw);
 }
 
 // Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's unit.
@@ -59,7 +69,13 @@ Drawn drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   Drawn s = sizes_for(row, draw);
   const bool scaled = row.scale_vec != tcgen05::ScaleVec::Default;
   if (scaled) s.k += s.k % 2;
+  draw_types(row, draw, s);
   s.out = one_of(outputs_of(row.in), draw);
+  if (s.out == Type::s32) {  // the product alone
+    s.pad = one_of<int>({0, 1, 4}, draw);
+    s.seed = seed;
+    return s;
+  }
   s.activation = static_cast<Activation>(draw.below(activation_count));
   if (draw.one_in(3)) s.activation = Activation::None;
   if (is_gated(s.activation)) s.n += s.n % 2;

@@ -45,6 +45,23 @@ TEST_F(TensorGemm, EveryShapeAndMajor) {
   }
 }
 
+// A tile's columns come out of Tensor Memory in several loads, and leave in buffers of which the last is not full.
+TEST_F(TensorGemm, EveryWidth) {
+  for (const TestKernel& kernel : {TCQ_TENSOR(Type::bf16, Major::K, Major::K, 32, 4),
+                                   TCQ_TENSOR(Type::bf16, Major::K, Major::K, 96, 4),
+                                   TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 160, 4)}) {
+    expect_bits(kernel, {136, 328, 200, 1, Type::bf16, 0.5f, true, Activation::Silu});
+    expect_bits(kernel, {136, 328, 72, 2, Type::f32});
+    expect_bits(kernel, {136, 328, 72, 1, Type::bf16, 0, true, Activation::Swiglu});
+  }
+}
+
+Drawn of_types(Type in, Type in_b, Drawn s) {
+  s.in = in;
+  s.in_b = in_b;
+  return s;
+}
+
 TEST_F(TensorGemm, EveryKindWithoutScaleFactors) {
   const TestKernel e4m3 = TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 128, 4);
   const TestKernel turned = TCQ_TENSOR(Type::e4m3, Major::MN, Major::K, 64, 4, Type::e5m2);
@@ -66,11 +83,16 @@ TEST_F(TensorGemm, EveryKindWithoutScaleFactors) {
   }
   expect_bits(TCQ_TENSOR(Type::e5m2, Major::K, Major::MN, 256, 4),
               {136, 300, 270, 1, Type::bf16, 0.5f, true});
+  for (const Type in : {Type::e4m3, Type::e5m2})
+    for (const Type in_b : {Type::e4m3, Type::e5m2})
+      for (const TestKernel& kernel : {e4m3, turned})
+        expect_bits(kernel, of_types(in, in_b, {130, 136, 144, 1, Type::bf16}));
   expect_bits(TCQ_TENSOR(Type::tf32, Major::K, Major::K, 64, 4),
               {200, 136, 100, 1, Type::f32, 0.5f, true, Activation::Silu, 1});
   const TestKernel integers = TCQ_TENSOR(Type::s8, Major::K, Major::MN, 128, 4);
   expect_bits(integers, {200, 264, 333, 1, Type::s32});
   expect_bits(integers, {200, 264, 333, 2, Type::f32, 0, true});
+  expect_bits(integers, of_types(Type::u8, Type::u8, {200, 264, 333, 1, Type::s32}));
   expect_bits(TCQ_TENSOR(Type::u8, Major::K, Major::K, 64, 4),
               {130, 70, 90, 1, Type::s32, 0, false, Activation::None, 1});
 }

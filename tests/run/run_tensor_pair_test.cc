@@ -25,8 +25,18 @@ TEST_F(TensorPair, EveryBitAndNoFinding) {
 
 TEST_F(TensorPair, TheWideTiles) {
   expect_bits(TCQ_PAIR(bf16, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(bf16, K, 224, 6), {300, 460, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(e4m3, K, 224, 6),
+              {300, 460, 200, 1, Type::f16, 0, true, Activation::Swiglu});
   expect_bits(TCQ_PAIR(bf16, MN, 128, 8), {260, 200, 136, 1, Type::f32});
   expect_bits(TCQ_PAIR(e4m3, K, 256, 6), {256, 300, 400, 1, Type::bf16, 0, true, Activation::Gelu});
+}
+
+TEST_F(TensorPair, EveryOtherKindWithoutScaleFactors) {
+  expect_bits(TCQ_PAIR(f16, K, 256, 6), {300, 264, 200, 1, Type::f16, 0.5f, true});
+  expect_bits(TCQ_PAIR(tf32, K, 256, 6), {200, 300, 100, 1, Type::f32, 0, true, Activation::Relu});
+  expect_bits(TCQ_PAIR(s8, K, 256, 6), {300, 264, 333, 1, Type::s32});
+  expect_bits(TCQ_PAIR(s8, K, 128, 6), {270, 136, 400, 2, Type::bf16, 0.5f, true});
 }
 
 TEST_F(TensorPair, SeveralPairs) { expect_bits(narrow, {700, 128, 200, 1, Type::bf16}, 3); }

@@ -1,7 +1,10 @@
 // Plans for compute capability 10.x: which row of the table a problem gets, what is refused, and in words. No device and
 // no CUDA: cuda/gemm/plan_tensor.h plans with the table that the tests compile.
 #include <cstdint>
+#include <string>
+#include <tuple>
 
+#include "cuda/gemm/run.h"
 #include "tests/run/tensor_rows.h"
 
 namespace tcq::tests {
@@ -18,6 +21,7 @@ Problem product(std::int64_t m, std::int64_t n, std::int64_t k, Type in = Type::
   Problem p{.m = m, .n = n, .k = k, .in = in};
   if (in == Type::f16) p.out = Type::f16;
   if (in == Type::tf32) p.out = Type::f32;
+  if (!is_float(in)) p.out = Type::s32;
   return p;
 }
 
@@ -46,13 +50,16 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
     p.major_b = row.major_b;
+    if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);
     if (row.promotion != gemm::Promotion::None)
       p.scaling =
           row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128 : Scaling::Block128;
-    for (const int minor : {0, 3})
+    for (const int minor : {0, 3}) {
+      if (minor == 3 && !is_float(row.in)) continue;  // it has no such instruction
       EXPECT_EQ(planned(p, {0, 10, minor, 160}).aligned.kernel, &row) << name(row);
+    }
   }
 }
 
@@ -63,6 +70,11 @@ TEST(TensorPlan, TheLeastTimeOnPaper) {
   EXPECT_EQ(planned(product(8192, 128, 512)).aligned.kernel->block_n, 128);
   // 32 tiles of 128 columns in one wave, 16 of 256 in one that is longer.
   EXPECT_EQ(planned(product(1024, 1024, 512)).aligned.kernel->block_n, 128);
+  // 16 rows of pairs' tiles: 28 columns of 256 are 448 tiles in seven waves, 32 of 224 are 512, as many and shorter ones.
+  EXPECT_EQ(planned(product(4096, 7168, 2048)).aligned.kernel->block_n, 224);
+  // One row of tiles of 128 rows: of 64 columns 112 CTAs work, of 128 half as many and nearly twice as long.
+  EXPECT_EQ(planned(product(128, 7168, 16384, Type::e4m3)).aligned.kernel->block_n, 64);
+  EXPECT_EQ(planned(product(128, 4096, 7168, Type::e4m3)).aligned.kernel->block_n, 32);
   // 37 rows of tiles: 148 of 256 columns fill the device once, 296 of 128 twice; 19 of pairs come to 76 tiles, two too many.
   const Plan full = planned(product(37 * 128, 1024, 512));
   EXPECT_EQ(full.aligned.kernel->block_n, 256);
@@ -104,19 +116,56 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   Problem p = product(512, 512, 512);
   p.major_a = Major::MN;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
-  p = product(512, 512, 512, Type::s8);
-  p.out = Type::s32;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
-  p = product(512, 512, 512, Type::e5m2);
-  p.promotes = true;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(512, 512, 512);
   p.grouping = gemm::Grouping::Ends;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+std::uint32_t types_of(const Plan& plan) {
+  return gemm::work_of(plan, gemm::Path::Aligned, {}, {}).types;
+}
+
+// 10.3 has no instruction for them.
+TEST(TensorPlan, IntegersOn100Alone) {
+  for (const Type in : {Type::s8, Type::u8}) {
+    const Plan plan = planned(product(8192, 8192, 512, in));
+    EXPECT_EQ(plan.aligned.kernel->in, Type::s8);
+    EXPECT_EQ(cluster_size(*plan.aligned.kernel), 2);
+    EXPECT_EQ(types_of(plan) != 0, in == Type::u8);
+    EXPECT_EQ(refused(product(512, 512, 512, in), {0, 10, 3, 148}), Status::NotOnTcgen05);
+  }
+  const std::string why = sentence(Status::NotOnTcgen05);
+  EXPECT_NE(why.find("s8 and u8 only on 10.0"), why.npos);
+}
+
+// One kernel for all pairs of FP8 types, whatever it does with scale factors: the descriptor's bits say which.
+TEST(TensorPlan, EveryPairOfFp8Types) {
+  for (const auto& [in, in_b, types] : {std::tuple{Type::e4m3, Type::e4m3, 0u},
+                                        {Type::e5m2, Type::e4m3, 1u << 7},
+                                        {Type::e4m3, Type::e5m2, 1u << 10},
+                                        {Type::e5m2, Type::e5m2, 1u << 7 | 1u << 10}}) {
+    Problem p = product(8192, 8192, 512, in);
+    p.in_b = in_b;
+    EXPECT_EQ(types_of(planned(p)), types);
+    p.promotes = true;
+    EXPECT_EQ(types_of(planned(p)), types);
+    EXPECT_NE(planned(p).aligned.kernel->promotion, gemm::Promotion::None);
+    p.promotes = false;
+    p.block_scaling = BlockScaling::Ue8m0Block32;
+    EXPECT_EQ(types_of(planned(p)), types);
+    EXPECT_EQ(cluster_size(*planned(p).aligned.kernel), 2);
+    EXPECT_EQ(planned(p).aligned.kernel->scale_vec, tcgen05::ScaleVec::Block32);
+  }
+}
+
+// D's usual type is compiled in, and the kind decides what a number means.
+TEST(TensorPlan, TypesOfOtherKindsHaveKernelsOfTheirOwn) {
+  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::s8, Type::e4m3})
+    EXPECT_EQ(planned(product(8192, 8192, 512, in)).aligned.kernel->in, in);
 }
 
 // Whoever promotes has a kernel that does, with factors that it knows, and nobody else.

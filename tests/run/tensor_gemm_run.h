@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,11 +31,14 @@ struct Drawn {
   bool edges = false;  // zeros, the largest and NaN among scale factors
   Values values = Values::Near;
   std::uint64_t seed = 17;
+  std::optional<Type> in = {};  // instead of the kernel's own
+  std::optional<Type> in_b = {};
 };
 
 inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
-  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .in = kernel.row.in, .out = s.out};
-  g.in_b = kernel.row.in_b;
+  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
+  g.in = s.in.value_or(kernel.row.in);
+  g.in_b = s.in_b.value_or(kernel.row.in_b);
   g.major_a = kernel.row.major_a;
   g.major_b = kernel.row.major_b;
   g.alpha = s.alpha;

@@ -114,6 +114,15 @@ enum class Turns : std::uint8_t { Together, PingPong };
 // thread's own; of wgmma's columns there is one for 128, or one for each (which does the others' work as well).
 enum class Promotion : std::uint8_t { None, ColumnBlocks, EachColumn };
 
+// Factors are loaded for so many blocks of K at once, one by each of the threads that share a row of a fragment.
+constexpr int factor_turns = 4;
+// Of each column's factors in shared memory, for these blocks and the next ones. They are stored by 16 bytes.
+constexpr std::uint32_t column_factor_bytes(Promotion p, int columns) {
+  const auto floats = static_cast<std::uint32_t>(2 * factor_turns * columns);
+  return p == Promotion::EachColumn ? floats * static_cast<std::uint32_t>(sizeof(float)) : 0;
+}
+constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
+
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
           Type InB = In, bool Grouped = false>
@@ -166,10 +175,8 @@ struct Config {
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
-  // And of each column's factors: of two blocks of K in turn.
-  static constexpr std::uint32_t factor_offset = bias_offset + consumers * bias_bytes;
-  static constexpr std::uint32_t factor_bytes =
-      Promotes == Promotion::EachColumn ? 2 * bias_bytes : 0;
+  static constexpr std::uint32_t factor_offset = whole_units(bias_offset + consumers * bias_bytes);
+  static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, BlockN);
   static constexpr std::uint32_t shared_bytes = factor_offset + consumers * factor_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers

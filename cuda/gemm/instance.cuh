@@ -173,7 +173,7 @@ auto other_majors() {
                     skinny_one<In, rows, 2, 112, 2, 1, 2, 6, mn>()};
 }
 
-// FP8, chosen by the times of cuda/NOTES.md, "FP8 on an H200".
+// FP8, chosen by the times of cuda/NOTES.md, "factors of four blocks of K at once".
 template <Type In>
 auto promoting_large() {
   using enum Turns;
@@ -181,30 +181,39 @@ auto promoting_large() {
   constexpr Promotion blocks = Promotion::ColumnBlocks;
   constexpr Promotion each = Promotion::EachColumn;
   return std::array{large_one<In, 256, 128, Together, 1, 2, 4, k, k, blocks>(),
-                    large_one<In, 128, 128, Together, 1, 2, 6, k, k, blocks>(),
+                    large_one<In, 128, 128, Together, 1, 1, 6, k, k, blocks>(),
                     large_one<In, 128, 128, Together, 2, 1, 6, k, k, blocks>(),
                     large_one<In, 192, 128, Together, 1, 2, 4, k, k, blocks>(),
+                    large_one<In, 192, 128, Together, 1, 1, 4, k, k, blocks>(),
+                    large_one<In, 128, 64, Together, 1, 1, 8, k, k, blocks>(),
+                    large_one<In, 192, 64, Together, 2, 1, 5, k, k, blocks>(),
                     large_one<In, 256, 128, Together, 1, 2, 3, k, k, each>(),
-                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each>()};
+                    large_one<In, 192, 128, Together, 1, 2, 4, k, k, each>(),
+                    large_one<In, 192, 96, Together, 1, 2, 4, k, k, each>(),
+                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each>(),
+                    large_one<In, 128, 96, Together, 1, 2, 6, k, k, each>()};
 }
 
-// Products of two blocks and their sums in f32: 128 tokens at most.
+// Products of two blocks and their sums in f32: 128 tokens at most; of one block where there are three consumers.
 template <Type In>
 auto promoting_few_rows() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::EachColumn;
   return std::array{skinny_one<In, rows, 1, 16, 1, 1, 1, 10, k, P>(),
+                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, k, P>(),
                     skinny_one<In, rows, 1, 16, 4, 1, 1, 5, k, P>(),
                     skinny_one<In, rows, 1, 32, 2, 1, 1, 8, k, P>(),
                     skinny_one<In, rows, 1, 32, 8, 1, 1, 7, k, P>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 1, 48, 2, 1, 1, 9, k, P>(),
                     skinny_one<In, rows, 1, 64, 3, 1, 1, 7, k, P>(),
-                    skinny_one<In, rows, 2, 64, 4, 1, 1, 8, k, P>(),
-                    skinny_one<In, rows, 2, 128, 2, 1, 1, 5, k, P>(),
-                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, k, P>(),
+                    skinny_one<In, rows, 1, 64, 1, 4, 1, 9, k, P>(),
                     skinny_one<In, rows, 1, 64, 2, 4, 1, 6, k, P>(),
-                    skinny_one<In, rows, 1, 128, 2, 1, 1, 8, k, P>()};
+                    skinny_one<In, rows, 1, 96, 2, 1, 1, 9, k, P>(),
+                    skinny_one<In, rows, 1, 128, 2, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 2, 80, 2, 1, 1, 7, k, P>(),
+                    skinny_one<In, rows, 3, 80, 1, 1, 1, 6, k, P>()};
 }
 
 template <Type In>
@@ -212,16 +221,12 @@ auto promoting_in_pairs() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::EachColumn;
-  return std::array{skinny_one<In, rows, 1, 64, 1, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 1, 64, 2, 1, 2, 8, k, P>(),
+  return std::array{skinny_one<In, rows, 1, 64, 2, 1, 2, 8, k, P>(),
                     skinny_one<In, rows, 1, 96, 1, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 1, 128, 2, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 2, 8, k, P>(),
                     skinny_one<In, rows, 2, 72, 1, 1, 2, 8, k, P>(),
                     skinny_one<In, rows, 2, 80, 1, 1, 2, 8, k, P>(),
                     skinny_one<In, rows, 2, 80, 2, 1, 2, 7, k, P>(),
-                    skinny_one<In, rows, 2, 104, 1, 1, 2, 7, k, P>(),
-                    skinny_one<In, rows, 2, 112, 2, 1, 2, 6, k, P>()};
+                    skinny_one<In, rows, 2, 104, 1, 1, 2, 7, k, P>()};
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.

@@ -1,10 +1,11 @@
 // FP8's promotion: the sums of one block of K, of which wgmma keeps 13 bits, are multiplied by a factor of their row and one of
 // their column and added to f32 sums: fma(row's * column's, sum, f32 sum), the product of factors rounded.
 //
-// Factors come straight from global memory, each a block of K ahead, in any strides: no copy of them lies in a stage, so
-// that nothing but wgmma reads what TMA writes. Two sets of registers take turns: a copy from one to the other would have
-// to wait for the load before the block's products are issued. A thread loads those of its own rows. Of wgmma's columns there is one
-// factor for 128 (every thread loads it), or each thread loads one column's and they meet in shared memory.
+// Factors come straight from global memory, four blocks of K at once and four ahead, in any strides: no copy of them lies in
+// a stage, so that nothing but wgmma reads what TMA writes. A row of a fragment belongs to four threads, each of which loads
+// one of the four blocks' factors, and shfl brings the one that is due: a quarter of the loads, whole sectors where factors
+// lie along K. Of wgmma's columns there is one factor for 128 (four threads load four blocks'), or four threads load
+// those of four columns, and all meet in shared memory.
 // Who calls this: cuda/gemm/kernel.cuh, skinny.cuh; with sums out of Tensor Memory tensor_kernel.cuh. The bits, predicted: oracle/sum/gemm_reference.h.
 #pragma once
 
@@ -21,14 +22,14 @@
 
 namespace tcq::gemm {
 
-// From one block of K to the next: in registers, as ptxas would else ask for both in every block.
+// To the factors of the next four blocks of K: in registers, as ptxas would else ask for both each time.
 struct FactorStep {
   std::int64_t elements = 0;
   std::uint32_t exists = 0;
 
   __device__ __forceinline__ FactorStep() {}
   __device__ __forceinline__ explicit FactorStep(const Factors& f)
-      : elements(f.k_step), exists(f.data != nullptr ? 1 : 0) {
+      : elements(factor_turns * f.k_step), exists(f.data != nullptr ? 1 : 0) {
     asm volatile("mov.b64 %0, %0;" : "+l"(elements));
     asm volatile("mov.b32 %0, %0;" : "+r"(exists));
   }
@@ -48,14 +49,26 @@ class LoadsBehind {
   __device__ __forceinline__ bool operator()(std::uint32_t bits) const {
     return (bits & none_) == 0;
   }
+  __device__ __forceinline__ std::uint32_t none() const { return none_; }
 
  private:
   std::uint32_t none_;  // 0
 };
 
+// By predicate and into the register that holds the value: what C++ has for it, ptxas makes a load into another register
+// and a copy, which waits for the load.
+__device__ __forceinline__ void load_if(bool wanted, const float* from, float& value) {
+  asm volatile(
+      "{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %2, 0;\n@wanted ld.global.nc.f32 %0, [%1];\n}"
+      : "+f"(value)
+      : "l"(from), "r"(static_cast<std::uint32_t>(wanted)));
+}
+
 // A row or column's factors along K.
 struct FactorLine {
-  const float* at = nullptr;
+  const float* at = nullptr;  // of the block of the next four that this thread loads
+  float held = 1;             // the factor of that block of these four
+  float coming = 1;           // and of the next four
 
   __device__ __forceinline__ FactorLine() {}
   // Rows and columns outside of D have the factors of the last one.
@@ -63,12 +76,25 @@ struct FactorLine {
       : at(f.data) {
     const int inside = min(mn, mn_end - 1);
     const int of = f.per == 1 ? inside : inside / scale_block;
-    at += batch * f.batch_step + of * f.mn_step + block * f.k_step;
+    at += batch * f.batch_step + of * f.mn_step + (block + own_turn()) * f.k_step;
   }
-  // Of the next block of K. Without factors `value` stays what it is.
-  __device__ __forceinline__ void load(const FactorStep& step, float& value, bool wanted) {
-    if (step.exists != 0 && wanted) value = __ldg(at);
+  __device__ __forceinline__ static int own_turn() {
+    return static_cast<int>(threadIdx.x) % factor_turns;
+  }
+  // Of the next four blocks of K. Without factors they stay 1.
+  __device__ __forceinline__ void load(const FactorStep& step, bool wanted) {
+    load_if(step.exists != 0 && wanted, at, coming);
     at += step.elements;
+  }
+  // `none` is 0. Were it a copy, ptxas would keep the value in its register, load into another one and copy that, which
+  // would wait for a load just issued.
+  __device__ __forceinline__ std::uint32_t turn(std::uint32_t none) {
+    asm volatile("or.b32 %0, %1, %2;" : "=f"(held) : "f"(coming), "r"(none));
+    return __float_as_uint(held);
+  }
+  // Of block `block` of the tile.
+  __device__ __forceinline__ float of(int block) const {
+    return __shfl_sync(~0u, held, block, factor_turns);
   }
 };
 
@@ -92,7 +118,6 @@ template <int Waves>
 struct RowFactors {
   FactorLine lines[Waves][2];
   FactorStep step;
-  float sets[2][Waves][2];
 
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
     step = FactorStep(f);
@@ -104,17 +129,30 @@ struct RowFactors {
         const BlockAt wave_at = {.row = at.row + wave * at.wave_step, .warp_step = at.warp_step};
         const int row = row_of(wave_at, place.row);
         lines[wave][i] = FactorLine(f, row, at.rows_end, at.block, at.batch_rows);
-        sets[0][wave][i] = sets[1][wave][i] = 1;
       }
     }
   }
-  template <int Set>
   __device__ __forceinline__ void load(bool wanted) {
 #pragma unroll
     for (int wave = 0; wave < Waves; ++wave) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) lines[wave][i].load(step, sets[Set][wave][i], wanted);
+      for (FactorLine& line : lines[wave]) line.load(step, wanted);
     }
+  }
+  __device__ __forceinline__ std::uint32_t turn(std::uint32_t none) {
+    std::uint32_t all = 0;
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+      for (FactorLine& line : lines[wave]) all |= line.turn(none);
+    }
+    return all;
+  }
+  struct Two {
+    float of[2];
+  };
+  __device__ __forceinline__ Two of(int wave, int block) const {
+    return {{lines[wave][0].of(block), lines[wave][1].of(block)}};
   }
 };
 
@@ -141,33 +179,37 @@ class ColumnBlocks {
     for (int i = 0; i < blocks; ++i) {
       const int col = at.col - before_ + i * scale_block;
       lines_[i] = FactorLine(f, col, at.cols_end, at.block, at.batch_cols);
-      sets_[0][i] = sets_[1][i] = 1;
     }
   }
-  template <int Set>
   __device__ __forceinline__ void load(bool wanted) {
 #pragma unroll
-    for (int i = 0; i < blocks; ++i) lines_[i].load(step_, sets_[Set][i], wanted);
+    for (FactorLine& line : lines_) line.load(step_, wanted);
   }
-  template <int Set>
-  __device__ __forceinline__ void stage() const {}
-  __device__ __forceinline__ void meet() const {}
+  __device__ __forceinline__ std::uint32_t turn(int, std::uint32_t none) {
+    std::uint32_t all = 0;
+#pragma unroll
+    for (FactorLine& line : lines_) all |= line.turn(none);
+    return all;
+  }
+  __device__ __forceinline__ void meet(int) const {}
 
-  // What add() multiplies by. Behind it the set may be loaded anew.
+  // What add() multiplies by.
   struct Ready {
     float both[blocks][2];
   };
-  template <int Set>
-  __device__ __forceinline__ Ready ready(const float (&rows)[2]) const {
+  template <class Rows>
+  __device__ __forceinline__ Ready ready(const Rows& rows, int block) const {
     Ready now;
 #pragma unroll
-    for (int i = 0; i < 2 * blocks; ++i)
-      now.both[i / 2][i % 2] = rounded::multiply(rows[i % 2], sets_[Set][i / 2]);
+    for (int i = 0; i < blocks; ++i) {
+      const float column = lines_[i].of(block);
+#pragma unroll
+      for (int j = 0; j < 2; ++j) now.both[i][j] = rounded::multiply(rows.of[j], column);
+    }
     return now;
   }
 
   // Which the next loads stay behind.
-  template <int Staged>
   __device__ __forceinline__ std::uint32_t bits(const Ready& now) const {
     std::uint32_t all = 0;
 #pragma unroll
@@ -176,7 +218,7 @@ class ColumnBlocks {
   }
 
   // d[r] += factors * t[r - first]: registers from `first` on.
-  template <int Set, int All, int Count>
+  template <int All, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
                                       int first, const Ready& now) const {
     const int before = Columns % scale_block == 0 ? 0 : before_;
@@ -196,68 +238,67 @@ class ColumnBlocks {
  private:
   FactorLine lines_[blocks];
   FactorStep step_;
-  float sets_[2][blocks];
   int before_ = 0;  // columns of the tile's first block
 };
 
-// One for each column, in one of two buffers in turn: who writes to one has met all that have read it before.
+// One for each column. Four threads load those of four columns, each thread of another block of K, into one of two buffers in
+// turn: what is stored there is read once all have met with the first of its blocks, and so have read the other one.
 template <int Columns, int Threads>
 class EachColumn {
  public:
-  static constexpr int count = (Columns + Threads - 1) / Threads;  // that a thread loads
+  static_assert(Columns <= Threads && Columns % factor_turns == 0);
 
   __device__ __forceinline__ EachColumn(std::uint32_t shared, std::uint32_t barrier)
       : shared_(shared), barrier_(barrier) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
-    step_ = FactorStep(f);
+    factors_ = &f;
+    const int col = at.col + first();
+    at_ = FactorLine(f, col, at.cols_end, at.block, at.batch_cols).at;
+    last_ = f.per == 1 ? max(min(at.cols_end - col, factor_turns) - 1, 0) : 0;
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      lines_[i] =
-          FactorLine(f, at.col + thread_here() + i * Threads, at.cols_end, at.block, at.batch_cols);
-      sets_[0][i] = sets_[1][i] = 1;
-    }
+    for (float& value : coming_) value = 1;
   }
-  template <int Set>
   __device__ __forceinline__ void load(bool wanted) {
+    wanted = wanted && factors_->data != nullptr && first() < Columns;
 #pragma unroll
-    for (int i = 0; i < count; ++i) lines_[i].load(step_, sets_[Set][i], wanted);
+    for (int i = 0; i < factor_turns; ++i)
+      load_if(wanted, at_ + min(i, last_) * factors_->mn_step, coming_[i]);
+    at_ += factor_turns * factors_->k_step;
   }
-  template <int Set>
-  __device__ __forceinline__ void stage() const {
+  // Block `block` is the first of those whose factors are there.
+  __device__ __forceinline__ std::uint32_t turn(int block, std::uint32_t) const {
+    if (first() >= Columns) return 0;
+    std::uint32_t words[factor_turns];
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      const int col = thread_here() + i * Threads;
-      if (col < Columns) ptx::store_shared(address<Set>(col), __float_as_uint(sets_[Set][i]));
-    }
+    for (int i = 0; i < factor_turns; ++i) words[i] = __float_as_uint(coming_[i]);
+    ptx::store_shared(address(block + FactorLine::own_turn(), first()), words);
+    return words[0] | words[1] | words[2] | words[3];
   }
-  __device__ __forceinline__ void meet() const { ptx::bar_sync(barrier_, Threads); }
+  __device__ __forceinline__ void meet(int block) const {
+    if (block % factor_turns == 0) ptx::bar_sync(barrier_, Threads);
+  }
 
   struct Ready {
     float rows[2];
+    std::uint32_t columns;  // where the thread's first one lies
   };
-  template <int Set>
-  __device__ __forceinline__ Ready ready(const float (&rows)[2]) const {
-    return {{rows[0], rows[1]}};
+  template <class Rows>
+  __device__ __forceinline__ Ready ready(const Rows& rows, int block) const {
+    return {{rows.of[0], rows.of[1]},
+            address(block, wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col)};
   }
-  // With those of the set that is staged next.
-  template <int Staged>
   __device__ __forceinline__ std::uint32_t bits(const Ready& now) const {
-    std::uint32_t all = __float_as_uint(now.rows[0]) | __float_as_uint(now.rows[1]);
-#pragma unroll
-    for (int i = 0; i < count; ++i) all |= __float_as_uint(sets_[Staged][i]);
-    return all;
+    return __float_as_uint(now.rows[0]) | __float_as_uint(now.rows[1]);
   }
 
-  template <int Set, int All, int Count>
+  template <int All, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
                                       int first, const Ready& now) const {
-    const std::uint32_t own =
-        address<Set>(wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col);
 #pragma unroll
     for (int r = 0; r < Count; r += 4) {
       const int behind = wgmma::accumulator_element(Type::f32, {0, first + r}).col;
       float columns[2];
-      ptx::load_shared(own + static_cast<std::uint32_t>(behind) * float_bytes, columns[0],
+      ptx::load_shared(now.columns + static_cast<std::uint32_t>(behind) * float_bytes, columns[0],
                        columns[1]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -270,16 +311,22 @@ class EachColumn {
   }
 
  private:
-  template <int Set>
-  __device__ __forceinline__ std::uint32_t address(int col) const {
-    return shared_ + static_cast<std::uint32_t>(Set * Columns + col) * float_bytes;
+  // Of the four columns that the thread loads.
+  __device__ __forceinline__ static int first() {
+    return thread_here() / factor_turns * factor_turns;
+  }
+  __device__ __forceinline__ std::uint32_t address(int block, int col) const {
+    const std::uint32_t line = static_cast<std::uint32_t>(block) % (2 * factor_turns) * Columns;
+    return shared_ + (line + static_cast<std::uint32_t>(col)) * float_bytes;
   }
 
   std::uint32_t shared_;
   std::uint32_t barrier_;
-  FactorLine lines_[count];
-  FactorStep step_;
-  float sets_[2][count];
+  const Factors* factors_ = nullptr;
+  const float* at_ =
+      nullptr;    // the first column's, of the block of the next four that this thread loads
+  int last_ = 0;  // of the four columns, the last one inside
+  float coming_[factor_turns];
 };
 
 template <Promotion P, int Columns, int Threads>
@@ -288,10 +335,44 @@ using ColumnFactors = std::conditional_t<P == Promotion::EachColumn, EachColumn<
 
 // --- a tile ----------------------------------------------------------------------------------------
 
+// Factors of rows and columns, of these four blocks of K and of the next.
+template <int Waves, class Columns>
+class FactorQuads {
+ public:
+  __device__ __forceinline__ FactorQuads(RowFactors<Waves>& rows, Columns& columns, int blocks)
+      : rows_(rows), columns_(columns), behind_(blocks), blocks_(blocks) {
+    load(FactorLine::own_turn() < blocks);
+  }
+  // What a block's sums are multiplied by. With the first of four blocks those of all four are taken, and the next four's
+  // asked for, behind everything that waits for these.
+  __device__ __forceinline__ void take(int block, typename Columns::Ready (&ready)[Waves]) {
+    const bool is_first = block % factor_turns == 0;
+    std::uint32_t bits = 0;
+    if (is_first) bits = rows_.turn(behind_.none()) | columns_.turn(block, behind_.none());
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+      ready[wave] = columns_.ready(rows_.of(wave, block), block);
+      bits |= columns_.bits(ready[wave]);
+    }
+    if (is_first) load(block + factor_turns + FactorLine::own_turn() < blocks_ && behind_(bits));
+    columns_.meet(block);
+  }
+
+ private:
+  __device__ __forceinline__ void load(bool wanted) {
+    rows_.load(wanted);
+    columns_.load(wanted);
+  }
+
+  RowFactors<Waves>& rows_;
+  Columns& columns_;
+  LoadsBehind behind_;
+  int blocks_;
+};
+
 // `multiply(wave, sums)` waits for the next block of K and issues the products of 64 rows; `done(left)` says that all of
-// them have been read, of the block with which `left` of them are left. A block's factors are in one of two sets in turn:
-// once the next products are on their way its factors are multiplied, and then (LoadsBehind) the next but one's are asked
-// for, so that nothing stands between the end of the products, their addition and the next ones.
+// them have been read, of the block with which `left` of them are left. A block's factors are taken once the next products
+// are on their way, so that nothing stands between the end of the products, their addition and the next ones.
 //
 // Products of a block run while those of the block before are added, where there are registers for both.
 template <class Columns, int Registers, class Multiply, class Done>
@@ -299,94 +380,50 @@ __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
                                                RowFactors<1>& rows, Columns& columns, int blocks,
                                                Multiply multiply, Done done) {
   std::uint32_t sums[2][Registers];
-  const LoadsBehind behind(blocks);
-  const auto load = [&](auto set, bool wanted) {
-    rows.template load<decltype(set)::value>(wanted);
-    columns.template load<decltype(set)::value>(wanted);
+  FactorQuads<1, Columns> factors(rows, columns, blocks);
+  const auto add = [&](std::uint32_t(&of_block)[Registers], int block, auto wait) {
+    typename Columns::Ready ready[1];
+    factors.take(block, ready);
+    wait();
+    ptx::pin(of_block);
+    done(blocks - block);
+    columns.add(d[0], of_block, 0, ready[0]);
   };
-  const auto add = [&](auto set, int left, const auto& ready) {
-    constexpr int here = decltype(set)::value;
-    ptx::pin(sums[here]);
-    done(left);
-    columns.template add<here>(d[0], sums[here], 0, ready);
-  };
-  const auto add_behind = [&](auto set, int left) {
-    constexpr int here = decltype(set)::value;
-    multiply(0, sums[1 - here]);
-    const auto ready = columns.template ready<here>(rows.sets[here][0]);
-    load(set, left > 2 && behind(columns.template bits<1 - here>(ready)));
-    columns.meet();  // all have added the block before, whose factors make room
-    columns.template stage<1 - here>();
-    ptx::wgmma_wait_group<1>();
-    add(set, left, ready);
-  };
-  const auto add_last = [&](auto set) {
-    constexpr int here = decltype(set)::value;
-    columns.meet();
-    ptx::wgmma_wait_group<0>();
-    add(set, 1, columns.template ready<here>(rows.sets[here][0]));
-  };
-  constexpr std::integral_constant<int, 0> even{};
-  constexpr std::integral_constant<int, 1> odd{};
-  load(even, true);
-  columns.template stage<0>();
+  const auto all_but_next = [] { ptx::wgmma_wait_group<1>(); };
+  const auto all = [] { ptx::wgmma_wait_group<0>(); };
   multiply(0, sums[0]);
-  if (blocks > 1) load(odd, true);
 #pragma unroll 1
-  for (int left = blocks;; left -= 2) {
-    if (left == 1) return add_last(even);
-    add_behind(even, left);
-    if (left == 2) return add_last(odd);
-    add_behind(odd, left - 1);
+  for (int block = 0;; block += 2) {
+    if (block + 1 == blocks) return add(sums[0], block, all);
+    multiply(0, sums[1]);
+    add(sums[0], block, all_but_next);
+    if (block + 2 == blocks) return add(sums[1], block + 1, all);
+    multiply(0, sums[0]);
+    add(sums[1], block + 1, all_but_next);
   }
 }
 
-// Else 64 rows after the other, each in so many parts of their columns; factors of the next block are asked for while the
-// first of them are on their way: from `start(wave, part, sums)` until `landed()`.
+// Else 64 rows after the other, each in so many parts of their columns: from `start(wave, part, sums)` until `landed()`.
 template <int Parts, int Waves, class Columns, int Registers, class Start, class Landed, class Done>
 __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
                                               RowFactors<Waves>& rows, Columns& columns, int blocks,
                                               Start start, Landed landed, Done done) {
   constexpr int each = Registers / Parts;
-  const LoadsBehind behind(blocks);
-  const auto load = [&](auto set, bool wanted) {
-    rows.template load<decltype(set)::value>(wanted);
-    columns.template load<decltype(set)::value>(wanted);
-  };
-  const auto block_of = [&](auto set, auto next, int left) {
-    constexpr int here = decltype(set)::value;
-    columns.template stage<here>();
+  FactorQuads<Waves, Columns> factors(rows, columns, blocks);
+#pragma unroll 1
+  for (int block = 0; block < blocks; ++block) {
     typename Columns::Ready ready[Waves];
 #pragma unroll
     for (int i = 0; i < Waves * Parts; ++i) {
       const int wave = i / Parts;
       std::uint32_t sums[each];
       start(wave, i % Parts, sums);
-      if (i == 0) {
-        std::uint32_t bits = 0;
-#pragma unroll
-        for (int j = 0; j < Waves; ++j) {
-          ready[j] = columns.template ready<here>(rows.sets[here][j]);
-          bits |= columns.template bits<here>(ready[j]);
-        }
-        load(next, left > 1 && behind(bits));
-        columns.meet();
-      }
+      if (i == 0) factors.take(block, ready);
       landed();
       ptx::pin(sums);
-      if (i + 1 == Waves * Parts) done(left);
-      columns.template add<here>(d[wave], sums, i % Parts * each, ready[wave]);
+      if (i + 1 == Waves * Parts) done(blocks - block);
+      columns.add(d[wave], sums, i % Parts * each, ready[wave]);
     }
-  };
-  constexpr std::integral_constant<int, 0> even{};
-  constexpr std::integral_constant<int, 1> odd{};
-  load(even, true);
-#pragma unroll 1
-  for (int left = blocks;; left -= 2) {
-    block_of(even, odd, left);
-    if (left == 1) return;
-    block_of(odd, even, left - 1);
-    if (left == 2) return;
   }
 }
 
@@ -406,7 +443,7 @@ __device__ __forceinline__ void begin(std::uint32_t (&d)[Waves][Registers], RowF
   if (at.blocks == 0) return;
   int blocks = at.blocks;
   asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
-  columns.meet();  // all have read the factors of the tile before
+  columns.meet(0);  // all have read the factors of the tile before
   add_all(blocks);
 }
 

@@ -83,11 +83,9 @@ struct SkinnyConfig {
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes =
       transposes ? 0 : Tokens * static_cast<std::uint32_t>(sizeof(float));
-  // Each token's factors, of two blocks of K in turn, for each consumer.
-  static constexpr std::uint32_t factor_offset = bias_offset + bias_bytes;
-  static constexpr std::uint32_t factor_bytes =
-      Promotes == Promotion::EachColumn ? 2 * Tokens * static_cast<std::uint32_t>(sizeof(float))
-                                        : 0;
+  // Each token's factors, for each consumer.
+  static constexpr std::uint32_t factor_offset = whole_units(bias_offset + bias_bytes);
+  static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, Tokens);
   static constexpr std::uint32_t shared_bytes = factor_offset + consumers * factor_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int room =

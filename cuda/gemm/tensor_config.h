@@ -143,10 +143,8 @@ struct TensorConfig {
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
-  // Of each column, of two blocks of K in turn.
-  static constexpr std::uint32_t factor_offset = bias_offset + consumers * bias_bytes;
-  static constexpr std::uint32_t factor_bytes =
-      Promotes == Promotion::EachColumn ? 2 * bias_bytes : 0;
+  static constexpr std::uint32_t factor_offset = whole_units(bias_offset + consumers * bias_bytes);
+  static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, BlockN);
   // Where tcgen05.alloc writes what it gave.
   static constexpr std::uint32_t address_offset = factor_offset + consumers * factor_bytes;
   static constexpr std::uint32_t shared_bytes = address_offset + sizeof(std::uint32_t);

@@ -536,7 +536,7 @@ TEST(Gemm_Plan, IsTheSameEveryTimeAndPrintsItself) {
       "unaligned: 128x128x64 together 4 stages copying, loads by threads, 164928 bytes of "
       "shared memory; 2 "
       "CTAs of 384 threads, 1 x 2 x 1 tiles of clusters in groups of 8 rows\n"
-      "realigned, A is copied: 32x64x64 few rows split 8 7 stages, loads by TMA, 100472 bytes of "
+      "realigned, A is copied: 32x64x64 few rows split 8 7 stages, loads by TMA, 100480 bytes of "
       "shared memory; 128 CTAs of 160 threads, 4 x 4 x 1 tiles of clusters in groups of 1 "
       "rows, overlaps "
       "its neighbours in the stream\n"

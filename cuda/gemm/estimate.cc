@@ -61,7 +61,7 @@ constexpr double promotion_few_launch = 1.257;      // microseconds
 constexpr Rates few = {.clocks = 1750,
                        .into_sm = 1.624e+05,
                        .out_of_l2 = 1.342e+07,
-                       .memory = 2.848e+07,
+                       .memory = 1e+07,
                        .memory_latency = 2.041,
                        .unaligned = 1.449,
                        .launch = 1.16,

@@ -101,7 +101,7 @@ TEST_F(TensorPromote, TensorMemoryThatIsNotGivenBackIsFound) {
 // Of what the epilogue has as well a long run alone tries each.
 TEST_F(TensorPromote, EachDeletedSynchronisationIsFound) {
   if (std::getenv("TCQ_PROBLEMS") == nullptr)
-    return expect_deletions_found(plain, std::span(launches).first<3>(), synchronises_products, 16);
+    return expect_deletions_found(plain, std::span(launches).first<3>(), synchronises_products, 13);
   expect_deletions_found(plain, launches);
   expect_deletions_found(each, launches_of(vectors));
   expect_deletions_found(pair, launches, synchronises_products);

@@ -246,33 +246,49 @@ class ColumnBlocks {
 template <int Columns, int Threads>
 class EachColumn {
  public:
-  static_assert(Columns <= Threads && Columns % factor_turns == 0);
+  static_assert(Columns % factor_turns == 0);
+  static constexpr int count =
+      (Columns + Threads - 1) / Threads;  // fours of columns that a thread loads
 
   __device__ __forceinline__ EachColumn(std::uint32_t shared, std::uint32_t barrier)
       : shared_(shared), barrier_(barrier) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
     factors_ = &f;
-    const int col = at.col + first();
-    at_ = FactorLine(f, col, at.cols_end, at.block, at.batch_cols).at;
-    last_ = f.per == 1 ? max(min(at.cols_end - col, factor_turns) - 1, 0) : 0;
 #pragma unroll
-    for (float& value : coming_) value = 1;
+    for (int i = 0; i < count; ++i) {
+      const int col = at.col + first(i);
+      at_[i] = FactorLine(f, col, at.cols_end, at.block, at.batch_cols).at;
+      last_[i] = f.per == 1 ? max(min(at.cols_end - col, factor_turns) - 1, 0) : 0;
+#pragma unroll
+      for (float& value : coming_[i]) value = 1;
+    }
   }
   __device__ __forceinline__ void load(bool wanted) {
-    wanted = wanted && factors_->data != nullptr && first() < Columns;
+    wanted = wanted && factors_->data != nullptr;
 #pragma unroll
-    for (int i = 0; i < factor_turns; ++i)
-      load_if(wanted, at_ + min(i, last_) * factors_->mn_step, coming_[i]);
-    at_ += factor_turns * factors_->k_step;
+    for (int i = 0; i < count; ++i) {
+      const bool here = wanted && first(i) < Columns;
+#pragma unroll
+      for (int j = 0; j < factor_turns; ++j)
+        load_if(here, at_[i] + min(j, last_[i]) * factors_->mn_step, coming_[i][j]);
+      at_[i] += factor_turns * factors_->k_step;
+    }
   }
   // Block `block` is the first of those whose factors are there.
   __device__ __forceinline__ std::uint32_t turn(int block, std::uint32_t) const {
-    if (first() >= Columns) return 0;
-    std::uint32_t words[factor_turns];
+    std::uint32_t all = 0;
 #pragma unroll
-    for (int i = 0; i < factor_turns; ++i) words[i] = __float_as_uint(coming_[i]);
-    ptx::store_shared(address(block + FactorLine::own_turn(), first()), words);
-    return words[0] | words[1] | words[2] | words[3];
+    for (int i = 0; i < count; ++i) {
+      if (first(i) >= Columns) continue;
+      std::uint32_t words[factor_turns];
+#pragma unroll
+      for (int j = 0; j < factor_turns; ++j) {
+        words[j] = __float_as_uint(coming_[i][j]);
+        all |= words[j];
+      }
+      ptx::store_shared(address(block + FactorLine::own_turn(), first(i)), words);
+    }
+    return all;
   }
   __device__ __forceinline__ void meet(int block) const {
     if (block % factor_turns == 0) ptx::bar_sync(barrier_, Threads);
@@ -311,9 +327,9 @@ class EachColumn {
   }
 
  private:
-  // Of the four columns that the thread loads.
-  __device__ __forceinline__ static int first() {
-    return thread_here() / factor_turns * factor_turns;
+  // Of four columns that the thread loads.
+  __device__ __forceinline__ static int first(int i) {
+    return thread_here() / factor_turns * factor_turns + i * Threads;
   }
   __device__ __forceinline__ std::uint32_t address(int block, int col) const {
     const std::uint32_t line = static_cast<std::uint32_t>(block) % (2 * factor_turns) * Columns;
@@ -323,10 +339,10 @@ class EachColumn {
   std::uint32_t shared_;
   std::uint32_t barrier_;
   const Factors* factors_ = nullptr;
-  const float* at_ =
-      nullptr;    // the first column's, of the block of the next four that this thread loads
-  int last_ = 0;  // of the four columns, the last one inside
-  float coming_[factor_turns];
+  const float*
+      at_[count];    // the first column's, of the block of the next four that this thread loads
+  int last_[count];  // of the four columns, the last one inside
+  float coming_[count][factor_turns];
 };
 
 template <Promotion P, int Columns, int Threads>

@@ -71,7 +71,8 @@ double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
   return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
 }
 
-// One accumulator's sums go to registers, by two warpgroups that wait once, while nothing is summed. Who promotes stores D between two tiles' blocks, and the products go on until all accumulators are full.
+// One accumulator's sums go to registers, by two warpgroups that wait once, while nothing is summed. Who promotes stores D
+// between two tiles' blocks, and the products go on until all accumulators are full.
 double shown_clocks(const Kernel& k, const TensorTime& t, const TensorAssumptions& a,
                     double blocks) {
   const double late = t.epilogue - t.loop;

@@ -100,6 +100,21 @@ TEST_F(Fp8Ptx, PromotedWithFactorsOfBlocks) {
   expect_right(kernel, {.m = 300, .n = 200, .k = 400, .out = Type::f32, .promotes = true});
   expect_right(kernel,
                {.m = 300, .n = 200, .k = 400, .scales = {Scaling::RowColumn}, .promotes = true});
+  expect_right(kernel, {.m = 140, .n = 130, .k = 1100, .scales = blocks});
+}
+
+// Factors are loaded for four blocks of K at once: more of them than two times four, and any number in the last ones.
+TEST_F(Fp8Ptx, PromotedBesideTheNextProducts) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 64, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::ColumnBlocks);
+  expect_right(kernel, {.m = 128, .n = 64, .k = 1280, .scales = blocks}, 1, 1);
+  for (const int k : {100, 512, 1030, 1290, 1700})
+    expect_right(kernel, {.m = 140,
+                          .n = 70,
+                          .k = k,
+                          .out = Type::f32,
+                          .scales = {Scaling::Block128, Major::MN, Major::MN, 3}});
 }
 
 TEST_F(Fp8Ptx, ThreeConsumers) {
@@ -143,6 +158,9 @@ TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {
                         .beta = 1});
   expect_right(kernel,
                {.m = 200, .n = 136, .k = 400, .scales = vectors, .activation = Activation::Swiglu});
+  expect_right(kernel, {.m = 128, .n = 128, .k = 1290, .scales = vectors}, 1, 1);
+  for (const int k : {1024, 1150, 1700})
+    expect_right(kernel, {.m = 140, .n = 70, .k = k, .scales = {Scaling::Vector128, Major::MN}});
 }
 
 TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
@@ -166,6 +184,10 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
   expect_right(pair, {.m = 70, .n = 130, .k = 1300, .scales = blocks});
   expect_right(pair,
                {.m = 40, .n = 64, .k = 700, .scales = {Scaling::Vector128}, .has_bias = true});
+  const TestKernel three = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 3, 80, 1, 1, 1, 4, Major::K,
+                                      gemm::Promotion::EachColumn);
+  expect_right(three, {.m = 80, .n = 192, .k = 1290, .scales = blocks}, 1, 1);
+  expect_right(three, {.m = 77, .n = 200, .k = 1700, .scales = vectors});
   const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 1, 4);
   expect_right(chain, {.m = 60, .n = 100, .k = 700, .scales = {Scaling::RowColumn}});
   expect_right(chain, {.m = 60,

@@ -22,6 +22,7 @@
 #include "oracle/answer/words.h"
 #include "sim/async/tmem_plan.h"
 #include "sim/isa/fault/fault.h"
+#include "sim/isa/tmem/allocation.h"
 #include "sim/isa/tmem/layout.h"
 
 namespace tcq::oracle {
@@ -269,7 +270,6 @@ std::string finding_text(const Question& question, const tcgen05::TmemFinding& f
 
 // The words of a plan in which one allocation holds all that were asked for apart; empty if none does.
 std::string together(const std::vector<TmemStep>& steps) {
-  constexpr int least = 32;
   constexpr std::string_view whole = "all";
   int columns = 0;
   std::string parts;
@@ -280,9 +280,7 @@ std::string together(const std::vector<TmemStep>& steps) {
     if (columns > tmem_columns) return "";
     parts += fmt::format(" {}/{}={}", whole, step.allocation, step.columns);
   }
-  int size = least;
-  while (size < columns) size *= 2;
-  return fmt::format("{}={}{}", whole, size, parts);
+  return fmt::format("{}={}{}", whole, tcgen05::smallest_allocation(columns), parts);
 }
 
 std::string together_text(const TmemPlan& plan, const std::vector<TmemStep>& steps) {

@@ -159,6 +159,10 @@ TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {
   expect_right(kernel,
                {.m = 200, .n = 136, .k = 400, .scales = vectors, .activation = Activation::Swiglu});
   expect_right(kernel, {.m = 128, .n = 128, .k = 1290, .scales = vectors}, 1, 1);
+  // Of four columns two are inside; the others' factors would lie far behind all of memory.
+  expect_right(
+      kernel,
+      {.m = 40, .n = 70, .k = 300, .scales = {Scaling::Vector128, Major::K, Major::K, 3000}});
   for (const int k : {1024, 1150, 1700})
     expect_right(kernel, {.m = 140, .n = 70, .k = k, .scales = {Scaling::Vector128, Major::MN}});
 }

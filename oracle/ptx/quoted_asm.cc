@@ -52,7 +52,8 @@ std::string QuotedAsm::line(std::string_view text) {
     } else if (c == ';') {
       where_ = Where::Ptx;
     } else if (where_ == Where::Ptx) {
-      break;
+      begin(text.substr(i));  // the next asm of the line
+      if (where_ == Where::Ptx) break;
     }
   }
   // Lines of a template follow each other; whatever else begins one ends it.

@@ -470,6 +470,13 @@ TEST(CheckStream, InlineAssemblyIsReadAsThePtxThatItQuotes) {
             Answers{"legal"});
   EXPECT_EQ(answers_to({R"("wgmma.fence.sync.aligned;\n\twgmma.commit_group.sync.aligned;\n")"}),
             (Answers{"legal", "legal"}));
+  // What is quoted behind the colon is no PTX, and an asm may follow another on its line.
+  EXPECT_EQ(answers_to({R"(asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");)",
+                        R"(asm volatile("{ wgmma.commit_group.sync.aligned; }\n");)"}),
+            (Answers{"legal", "legal"}));
+  EXPECT_EQ(answers_to({R"(asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); )"
+                        R"(asm("wgmma.commit_group.sync.aligned;" :::); // "x;")"}),
+            (Answers{"legal", "legal"}));
   EXPECT_EQ(answers_to({R"(asm("mov.u32 %0, %%laneid;" : "=r"(x));)"}).size(), 1u);
   const Answers counts =
       answers_to({R"(asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(1));)"});

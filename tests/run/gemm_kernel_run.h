@@ -8,7 +8,12 @@
 //   EXPECT_EQ(run.differing(), 0u);
 #pragma once
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -33,15 +38,26 @@
 
 namespace tcq::tests {
 
+// A source that a compiler cache knows by its name: one of this text, in the build. Processes beside each other write
+// the same.
+inline std::string kernel_source(const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::path(TCQ_BUILD_DIR) / "tests/kernels";
+  const std::string name = fmt::format("{:016x}.cu", std::hash<std::string>()(text));
+  const std::filesystem::path own = folder / fmt::format("{}.{}", name, getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(own) << text;
+  std::filesystem::rename(own, folder / name);
+  return folder / name;
+}
+
 inline std::string compiled_ptx(const std::string& text, const std::string& arch = "90a") {
   const TemporaryFolder folder;
-  const std::string source = folder.file("kernel.cu");
   const std::string out = folder.file("kernel.ptx");
-  std::ofstream(source) << text;
   const Finished nvcc =
-      tests::run(TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-gencode",
-                            "arch=compute_" + arch + ",code=compute_" + arch,
-                            "-I" + source_tree().string(), "-ptx", "-o", out, source});
+      tests::run(TCQ_NVCC_CACHED,
+                 {"-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-gencode",
+                  "arch=compute_" + arch + ",code=compute_" + arch, "-I" + source_tree().string(),
+                  "-c", "-ptx", "-o", out, kernel_source(text)});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -31,9 +31,10 @@ Lines ptx_of(const std::string& source) {
   const TemporaryFolder folder;
   const std::string out = folder.file("kernel.ptx");
   const std::string root = source_tree().string();
-  const tests::Finished nvcc = tests::run(
-      TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
-                 "-I" + root, "-ptx", "-o", out, (source_tree() / source).string()});
+  const tests::Finished nvcc =
+      tests::run(TCQ_NVCC_CACHED,
+                 {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=compute_90a",
+                  "-I" + root, "-c", "-ptx", "-o", out, (source_tree() / source).string()});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out);
   Lines lines;

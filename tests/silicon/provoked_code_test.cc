@@ -68,9 +68,10 @@ std::string compiled(const std::string& family) {
   const TemporaryFolder folder;
   const std::string out = folder.file(family + ".cubin");
   const std::string root = source_tree().string();
-  const tests::Finished nvcc = tests::run(
-      TCQ_NVCC, {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=sm_90a",
-                 "-I" + root, "-cubin", "-o", out, root + "/cuda/litmus/" + family + ".cu"});
+  const tests::Finished nvcc =
+      tests::run(TCQ_NVCC_CACHED,
+                 {"-std=c++20", "-O3", "-DNDEBUG", "-gencode", "arch=compute_90a,code=sm_90a",
+                  "-I" + root, "-c", "-cubin", "-o", out, root + "/cuda/litmus/" + family + ".cu"});
   EXPECT_EQ(nvcc.status, 0) << nvcc.err;
   std::ifstream in(out, std::ios::binary);
   const std::string cubin{std::istreambuf_iterator<char>(in), {}};

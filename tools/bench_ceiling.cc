@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "cuda/gemm/bench.h"
+
 namespace tcq::tools {
 namespace {
 

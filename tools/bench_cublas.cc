@@ -9,7 +9,8 @@
 #include <array>
 #include <stdexcept>
 
-#include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/bench.h"
+#include "cuda/gemm/check.h"
 #include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
@@ -69,10 +70,24 @@ cudaDataType_t data_type(Type type) {
     case Type::u8: return CUDA_R_8U;
     case Type::e4m3: return CUDA_R_8F_E4M3;
     case Type::e5m2: return CUDA_R_8F_E5M2;
+#if CUDART_VERSION >= 12080
+    case Type::e2m1: return CUDA_R_4F_E2M1;
+#endif
     case Type::s32: return CUDA_R_32I;
     default: return CUDA_R_32F;
   }
 }
+
+#if CUDART_VERSION >= 12080
+// How it reads the factors of both operands: ours are in its layout.
+cublasLtMatmulMatrixScale_t scale_mode(gemm::BlockScaling scaling) {
+  switch (scaling) {
+    case gemm::BlockScaling::Ue8m0Block32: return CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0;
+    case gemm::BlockScaling::Ue4m3Block16: return CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3;
+    default: return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+  }
+}
+#endif
 
 // What its epilogue can be for our problem; what is left is `behind` it.
 struct Fused {
@@ -116,7 +131,9 @@ struct Matmul {
     require(
         f.desc_set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &fusion.epilogue, sizeof fusion.epilogue),
         "epilogue");
-    if (is_fp8(p.in)) {  // its fastest: one factor for each operand, no promotion
+    if (is_block_scaled(p)) {
+      set_scale_modes(p.block_scaling);
+    } else if (is_fp8(p.in)) {  // its fastest: one factor for each operand, no promotion
       constexpr std::int8_t fast = 1;
       require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
               "accumulation");
@@ -138,6 +155,15 @@ struct Matmul {
   }
 
  private:
+  void set_scale_modes([[maybe_unused]] gemm::BlockScaling scaling) const {
+#if CUDART_VERSION >= 12080
+    const auto mode = static_cast<std::int32_t>(scale_mode(scaling));
+    require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &mode, sizeof mode), "mode of A");
+    require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &mode, sizeof mode), "mode of B");
+#else
+    throw std::runtime_error("this build's cuBLASLt knows no factors of blocks");
+#endif
+  }
   // K x MN if K-major, else MN x K; packed.
   void layout(cublasLtMatrixLayout_t& out, Type type, bool k_major, std::int64_t k,
               std::int64_t mn) const {
@@ -164,6 +190,8 @@ class Loaded : public CublasLt {
                                    std::function<gemm::Pointers(std::size_t)> at,
                                    int most) override {
     const auto matmul = std::make_shared<Matmul>(f_, problem);
+    if (is_block_scaled(problem))
+      set_factors(*matmul, at(0));  // none are no problem to offer anything for
     std::vector<Launcher> launchers;
     for (const cublasLtMatmulHeuristicResult_t& result : heuristic(*matmul, most)) {
       launchers.push_back([this, matmul, at, algo = result.algo](std::size_t set,
@@ -178,14 +206,7 @@ class Loaded : public CublasLt {
         if (p.has_bias)
           require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x.bias, sizeof x.bias),
                   "bias");
-        if (p.scaling != gemm::Scaling::None) {
-          require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &x.scale_b,
-                              sizeof x.scale_b),
-                  "factor of A");
-          require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &x.scale_a,
-                              sizeof x.scale_a),
-                  "factor of B");
-        }
+        set_factors(m, x);
         void* d = is_gated(p.activation) ? m.product.data() : x.d;
         const void* c = p.beta != 0 ? x.c : d;
         require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.d, d, m.d, &algo,
@@ -199,6 +220,18 @@ class Loaded : public CublasLt {
   }
 
  private:
+  // Its A is our B.
+  void set_factors(const Matmul& m, const gemm::Pointers& x) const {
+    const bool blocks = is_block_scaled(m.problem);
+    if (!blocks && m.problem.scaling == gemm::Scaling::None) return;
+    const void* of_a = blocks ? static_cast<const void*>(x.scale_codes_b) : x.scale_b;
+    const void* of_b = blocks ? static_cast<const void*>(x.scale_codes_a) : x.scale_a;
+    require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &of_a, sizeof of_a),
+            "factors of A");
+    require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &of_b, sizeof of_b),
+            "factors of B");
+  }
+
   std::vector<cublasLtMatmulHeuristicResult_t> heuristic(const Matmul& m, int most) const {
     std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
     cublasLtMatmulPreference_t preference = nullptr;

@@ -3,9 +3,11 @@
 // Both sides run in turns, in one process, on the same normal random operands, of which there are
 // more than L2 holds. The figures are medians of the rounds; a ratio is taken within a round. Before
 // a shape is timed, some of its outputs are compared with oracle/gemm_reference, bit for bit. The
-// ceiling is wgmma alone (bench_ceiling.h). With --ceiling it and the GEMM run one after the other,
-// each at its own clock: the share that is worth quoting.
-// Examples: bench_gemm 4096x4096x4096 --regime both --json gemm.json; bench_gemm --draw 1 --count 60
+// ceiling is wgmma alone (bench_ceiling.h), on Hopper. With --ceiling it and the GEMM run one after the other,
+// each at its own clock: the share that is worth quoting. On compute capability 10.x (where it has not run) plans are
+// those of tcgen05, and MXFP8 and NVFP4 stand beside cuBLASLt's.
+// Examples: bench_gemm 4096x4096x4096 --regime both --json gemm.json; bench_gemm --draw 1 --count 60;
+// bench_gemm --type e2m1 --scaling nv
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +17,9 @@
 #include <map>
 #include <optional>
 
-#include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/check.h"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/plan_tensor.h"
 #include "cuda/gemm/tune.h"
 #include "oracle/answer/svg.h"
 #include "tools/bench_ceiling.h"
@@ -64,7 +67,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 class Bench {
  public:
-  explicit Bench(const Arguments& args) : args_(args) {
+  Bench(const Arguments& args, bool on_tcgen05) : args_(args), on_tcgen05_(on_tcgen05) {
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     const int device = cuda::current_device();
     sm_count_ = cuda::device_attribute(cudaDevAttrMultiProcessorCount, device);
@@ -96,8 +99,10 @@ class Bench {
     return at->second;
   }
 
-  void control(Type in) {
-    const gemm::Problem p = Variant{}.problem({4096, 4096, 4096}, in);
+  void control(Type in, const Variant& variant) {
+    const Variant plain =
+        in == Type::e2m1 ? variant : Variant{};  // which is nothing without its factors
+    const gemm::Problem p = plain.problem({4096, 4096, 4096}, in);
     const OperandSets sets(p, args_.seed, stream_);
     const Launcher ours = launcher(plan(p), sets);
     const auto times = take_turns({ours, ours}, sets.count(), regime(false), stream_);
@@ -106,10 +111,11 @@ class Bench {
 
   void measure(const Shape& shape, Type in, bool burst, const Variant& variant) {
     variant_ = variant.name();
-    const gemm::Problem p = variant.problem(shape, in);
-    const OperandSets sets(p, args_.seed, stream_);
-    if (args_.every_kernel) return measure_kernels(p, sets, burst);
-    measure_plan(p, sets, args_.tune ? tuned(p, sets) : plan(p), burst);
+    const std::optional<gemm::Problem> p = planned(shape, in, variant);
+    if (!p) return;
+    const OperandSets sets(*p, args_.seed, stream_);
+    if (args_.every_kernel) return measure_kernels(*p, sets, burst);
+    measure_plan(*p, sets, args_.tune ? tuned(*p, sets) : plan(*p), burst);
   }
 
   // Wgmma alone, our GEMM alone, and wgmma alone again, in turns of many seconds: each at the clock
@@ -156,6 +162,25 @@ class Bench {
     if (status != gemm::Status::Ok)
       throw std::runtime_error(
           fmt::format("{} ({})", gemm::sentence(status), cudaGetErrorString(cudaGetLastError())));
+  }
+
+  // On tcgen05 K may be odd for the factors, and no kernel copies operands that TMA cannot address: that is said, and
+  // the other shapes are measured.
+  std::optional<gemm::Problem> planned(const Shape& shape, Type in, const Variant& variant) const {
+    try {
+      const gemm::Problem p = variant.problem(shape, in);
+      gemm::Plan plan;
+      const gemm::Status status = gemm::make_plan(p, plan);
+      if (status != gemm::Status::NotOnTcgen05) {
+        require(status);
+        return p;
+      }
+      fmt::print("{:<18} not measured: {}\n", name(shape), gemm::sentence(status));
+    } catch (const oracle::UsageError& error) {
+      if (!on_tcgen05_) throw;
+      fmt::print("{:<18} not measured: {}\n", name(shape), error.what());
+    }
+    return std::nullopt;
   }
 
   static gemm::Plan plan(const gemm::Problem& p) {
@@ -247,7 +272,7 @@ class Bench {
     sets.poison_result();
     require(gemm::run(plan, sets.at(0), workspace(plan), stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    std::tie(m.differing, m.checked) = sets.check(gemm::k_segments(plan, path(plan, sets)));
+    std::tie(m.differing, m.checked) = sets.check(plan, path(plan, sets));
   }
 
   // Between bursts the device idles, and so would a reading.
@@ -270,7 +295,7 @@ class Bench {
                     bool burst) {
     Measured m = describe(plan, sets, burst);
     check(plan, sets, m);
-    m.ceiling = ceiling(p.in, burst);
+    if (!on_tcgen05_) m.ceiling = ceiling(p.in, burst);
     std::vector<Launcher> contenders = {launcher(plan, sets)};
     const std::vector<Launcher> theirs = their_launchers(p, sets);
     if (!theirs.empty()) {
@@ -293,7 +318,7 @@ class Bench {
     std::vector<Measured> rows;
     std::vector<Launcher> contenders;
     double fastest = std::numeric_limits<double>::max();
-    for (const gemm::Kernel& kernel : gemm::kernels()) {
+    for (const gemm::Kernel& kernel : on_tcgen05_ ? gemm::tensor_kernels() : gemm::kernels()) {
       gemm::Plan plan;
       if (gemm::make_plan_with(p, kernel, plan) != gemm::Status::Ok) continue;
       const gemm::Path taken = path(plan, sets);
@@ -319,6 +344,7 @@ class Bench {
   }
 
   const Arguments& args_;
+  bool on_tcgen05_;
   cudaStream_t stream_ = nullptr;
   int sm_count_ = 0;
   std::unique_ptr<Clocks> clocks_;
@@ -332,10 +358,10 @@ class Bench {
 
 Type parse_type(const std::string& word) {
   for (const Type type :
-       {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8, Type::e4m3, Type::e5m2})
+       {Type::f16, Type::bf16, Type::tf32, Type::s8, Type::u8, Type::e4m3, Type::e5m2, Type::e2m1})
     if (word == name(type)) return type;
-  throw oracle::UsageError(
-      fmt::format("'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2", word));
+  throw oracle::UsageError(fmt::format(
+      "'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2, e2m1", word));
 }
 
 // What every shape is measured as, one after the other.
@@ -366,6 +392,18 @@ void measure(Bench& bench, const Arguments& args, const Shape& shape, Type type,
   bench.measure(shape, type, burst, variant);
 }
 
+// Is the device one for tcgen05? Throws UsageError if it is for neither.
+bool has_tcgen05() {
+  if (cuda::device_count() == 0) throw oracle::UsageError("no CUDA device was found");
+  const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
+  const bool tcgen05 = gemm::has_tcgen05({.major = id.major, .minor = id.minor});
+  if (!tcgen05 && (id.major != 9 || id.minor != 0))
+    throw oracle::UsageError(
+        fmt::format("{} has compute capability {}.{}; this needs 9.0, 10.0 or 10.3", id.name,
+                    id.major, id.minor));
+  return tcgen05;
+}
+
 int run(const Arguments& args) {
   if (!args.tune_cache.empty() && !args.tune)
     throw oracle::UsageError("--tune-cache says where the choices of --tune are: give both");
@@ -384,13 +422,15 @@ int run(const Arguments& args) {
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
   for (const Type type : types)
     for (const Variant& variant : variants(args)) (void)variant.problem({16, 16, 16}, type);
-  require_sm90();
-  Bench bench(args);
+  const bool on_tcgen05 = has_tcgen05();
+  if (on_tcgen05 && (args.ceiling || args.tune))
+    throw oracle::UsageError("--ceiling is wgmma's and --tune Hopper's: not on this device");
+  Bench bench(args, on_tcgen05);
   const Run& result = bench.result();
   fmt::print("{}, driver {}, CUDA {}, cuBLASLt: {}\n", result.device, result.driver, result.runtime,
              result.cublas);
   if (!args.every_kernel && !args.ceiling) {
-    bench.control(types[0]);
+    bench.control(types[0], variants(args)[0]);
     fmt::print("control, ours by ours at 4096x4096x4096: {:.4f} ({:.4f} to {:.4f})\n",
                result.control->median, result.control->first, result.control->third);
   }
@@ -415,14 +455,16 @@ int run(const Arguments& args) {
 
 int main(int argc, char** argv) {
   Arguments args;
-  CLI::App app("The GEMM library beside cuBLASLt on one sm_90 GPU.");
+  CLI::App app(
+      "The GEMM library beside cuBLASLt on one GPU: sm_90; sm_100 or sm_103, where it has not "
+      "run.");
   app.add_option("shapes", args.shapes, "MxNxK ...; none: the suite of 40");
   CLI::Option* draw = app.add_option("--draw", args.draw, "draw the shapes with this seed instead");
   app.add_option("--count", args.count, "how many are drawn (default 40)")
       ->needs(draw)
       ->check(CLI::Range(1, 10000));
   app.add_option("--type", args.types,
-                 "f16, bf16 (default), tf32, s8, u8, e4m3, e5m2; several are allowed");
+                 "f16, bf16 (default), tf32, s8, u8, e4m3, e5m2, e2m1; several are allowed");
   app.add_option("--regime", args.regime, "sustained (default), burst, both")
       ->check(CLI::IsMember({"sustained", "burst", "both"}));
   app.add_option("--majors", args.majors, "of A and B, K or M for MN: KK (default), KM, MK, MM")
@@ -433,7 +475,9 @@ int main(int argc, char** argv) {
                  "the type of D: f16, bf16, f32, s32; default: 16-bit types themselves");
   app.add_option(
       "--scaling", args.scaling,
-      "of e4m3 and e5m2: " + scaling_words() + "; cuBLASLt's has one factor for each operand");
+      "of e4m3 and e5m2: " + scaling_words() +
+          "; cuBLASLt's has one factor for each operand, but the same as ours with mx (e4m3, e5m2: "
+          "MXFP8) and nv (e2m1: NVFP4), for sm_100 and sm_103");
   app.add_flag("--promote", args.promotes,
                "FP8: sums of 128 of K are added in f32 without such factors, too");
   app.add_option("--groups", args.groups,

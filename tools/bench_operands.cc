@@ -4,10 +4,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "cuda/gemm/bench_sm90.h"
+#include "cuda/gemm/bench.h"
 #include "cuda/gemm/check.h"
+#include "cuda/gemm/tensor_scales.h"
 #include "oracle/sum/gemm_reference.h"
 #include "sim/num/inputs/draw.h"
+#include "tools/bench_codes.h"
 
 namespace tcq::tools {
 namespace {
@@ -16,7 +18,7 @@ constexpr int most_lines = 8;  // rows, and columns
 constexpr std::size_t max_sets = 64;
 
 std::size_t bytes_of(Type type, std::int64_t elements) {
-  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(bits(type) / 8);
+  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(bits(type)) / 8;
 }
 
 // `count` of `extent` lines, spread evenly, the first and the last among them.
@@ -133,6 +135,12 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
     scale_a_ = factors(view_scale_a(problem), 1, seed + 997);
     scale_b_ = factors(view_scale_b(problem), matrices_of_b(problem), seed + 998);
   }
+  if (is_block_scaled(problem)) {
+    codes_a_ = drawn_codes(problem, problem.m, seed + 995);
+    codes_b_ = drawn_codes(problem, problem.n, seed + 996);
+    atoms_a_ = cuda::DeviceBuffer<std::uint8_t>(codes_a_);
+    atoms_b_ = cuda::DeviceBuffer<std::uint8_t>(codes_b_);
+  }
   CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
@@ -144,7 +152,9 @@ gemm::Pointers OperandSets::at(std::size_t set) const {
           problem_.has_bias ? bias_.data() : nullptr,
           scale_a_.data(),
           scale_b_.data(),
-          sizes_.data()};
+          sizes_.data(),
+          atoms_a_.data(),
+          atoms_b_.data()};
 }
 
 void OperandSets::poison_result() const {
@@ -158,7 +168,7 @@ double OperandSets::bytes() const {
     filled += end > begin;
     begin = end;
   }
-  return bytes_of(problem_, filled);
+  return bytes_of(problem_, filled) + static_cast<double>(codes_a_.size() + codes_b_.size());
 }
 
 OperandSets::Lines OperandSets::checked_lines() const {
@@ -213,7 +223,7 @@ std::vector<std::uint8_t> OperandSets::bias_of(const Lines& lines) const {
   return out;
 }
 
-std::vector<std::uint8_t> OperandSets::predicted(const std::vector<gemm::KSegment>& segments,
+std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::Path path,
                                                  const Lines& lines) const {
   const gemm::Problem& p = problem_;
   oracle::Gemm g;
@@ -228,13 +238,28 @@ std::vector<std::uint8_t> OperandSets::predicted(const std::vector<gemm::KSegmen
   g.d.ld = static_cast<std::int64_t>(lines.results.size());
   g.beta = p.beta;
   g.activation = p.activation;
-  for (const gemm::KSegment& s : segments) g.segments.push_back({s.first, s.count});
+  for (const gemm::KSegment& s : k_segments(plan, path)) g.segments.push_back({s.first, s.count});
   g.promotes = is_promoted(p);
   g.scales_blocks = scales_blocks(p.scaling);
   g.factors_a = g.factors_b = {.line_step = view_scale_a(p).inner, .block_step = 1};
+  if (is_on_tcgen05(plan)) {
+    g.chain.kind = tcgen05::kind_with_factors(p.in, scale_vec_of(p));
+    g.chain.scale_vec = scale_vec_of(p);
+    g.chain.scale_type = gemm::scale_type_of(scale_vec_of(p));
+  }
   const std::size_t group_b = bytes_of(p.in, lines.group * p.n * p.k);
-  const auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, lines.rows);
-  const auto b = gather(p.in, p.major_b, b_[0].data() + group_b, p.n, p.k, lines.cols);
+  auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, lines.rows);
+  auto b = gather(p.in, p.major_b, b_[0].data() + group_b, p.n, p.k, lines.cols);
+  if (p.in == Type::e2m1) {
+    a = unpacked(a);
+    b = unpacked(b);
+  }
+  std::vector<std::uint8_t> sfa, sfb;
+  if (is_block_scaled(p)) {
+    g.factors_a = g.factors_b = {.line_step = codes_along_k(p), .block_step = 1};
+    sfa = codes_of(p, codes_a_, lines.rows);
+    sfb = codes_of(p, codes_b_, lines.cols);
+  }
   const std::vector<std::uint8_t> c =
       c_.empty() ? std::vector<std::uint8_t>() : crossings(c_[0], lines);
   const std::vector<std::uint8_t> bias = bias_of(lines);
@@ -245,14 +270,15 @@ std::vector<std::uint8_t> OperandSets::predicted(const std::vector<gemm::KSegmen
                                           lines.group * view_of_b.inner * view_of_b.outer);
   const auto data = [](const auto& bytes) { return bytes.empty() ? nullptr : bytes.data(); };
   std::vector<std::uint8_t> out(bytes_of(p.out, g.m * g.d.ld));
-  oracle::compute_gemm(g, {a.data(), b.data(), data(c), data(bias), data(of_a), data(of_b)},
-                       out.data());
+  oracle::compute_gemm(
+      g, {a.data(), b.data(), data(c), data(bias), data(of_a), data(of_b), data(sfa), data(sfb)},
+      out.data());
   return out;
 }
 
-std::pair<int, int> OperandSets::check(const std::vector<gemm::KSegment>& segments) const {
+std::pair<int, int> OperandSets::check(const gemm::Plan& plan, gemm::Path path) const {
   const Lines lines = checked_lines();
-  const std::vector<std::uint8_t> want = predicted(segments, lines);
+  const std::vector<std::uint8_t> want = predicted(plan, path, lines);
   const std::vector<std::uint8_t> got = crossings(d_[0], lines);
   const std::size_t width = bytes_of(problem_.out, 1);
   int differing = 0;

@@ -26,8 +26,8 @@ class OperandSets {
   gemm::Pointers at(std::size_t set) const;
 
   // Outputs of set 0 that differ from the prediction among the crossings of a few rows and columns:
-  // {differing, checked}. `segments`: the order of accumulation.
-  std::pair<int, int> check(const std::vector<gemm::KSegment>& segments) const;
+  // {differing, checked}. The plan states the order of accumulation, and whose instruction sums.
+  std::pair<int, int> check(const gemm::Plan& plan, gemm::Path path) const;
   void poison_result() const;
 
  private:
@@ -47,7 +47,7 @@ class OperandSets {
   std::vector<std::uint8_t> crossings(const cuda::DeviceBuffer<std::uint8_t>& matrix,
                                       const Lines& lines) const;
   std::vector<std::uint8_t> bias_of(const Lines& lines) const;
-  std::vector<std::uint8_t> predicted(const std::vector<gemm::KSegment>& segments,
+  std::vector<std::uint8_t> predicted(const gemm::Plan& plan, gemm::Path path,
                                       const Lines& lines) const;
 
   gemm::Problem problem_;
@@ -60,6 +60,10 @@ class OperandSets {
   cuda::DeviceBuffer<std::int32_t> sizes_;
   cuda::DeviceBuffer<float> scale_a_;  // packed, K-major
   cuda::DeviceBuffer<float> scale_b_;
+  std::vector<std::uint8_t> codes_a_;  // of block-scaled kinds, in atoms; on the device as well
+  std::vector<std::uint8_t> codes_b_;
+  cuda::DeviceBuffer<std::uint8_t> atoms_a_;
+  cuda::DeviceBuffer<std::uint8_t> atoms_b_;
 };
 
 }  // namespace tcq::tools

@@ -106,7 +106,8 @@ Type result_of(Type in) {
     case Type::bf16: return in;
     case Type::tf32: return Type::f32;
     case Type::e4m3:
-    case Type::e5m2: return Type::bf16;
+    case Type::e5m2:
+    case Type::e2m1: return Type::bf16;
     default: return Type::s32;
   }
 }
@@ -115,16 +116,24 @@ namespace {
 
 constexpr std::array<const char*, gemm::scaling_count> scalings = {"none", "tensor", "row-column",
                                                                    "block", "vector"};
+// Behind the first, which is "none", too.
+constexpr std::array<const char*, gemm::block_scaling_count - 1> block_scalings = {"mx", "nv"};
 
-gemm::Scaling parse_scaling(const std::string& word) {
+void set_scaling(gemm::Problem& p, const std::string& word) {
   for (std::size_t i = 0; i < scalings.size(); ++i)
-    if (word == scalings[i]) return static_cast<gemm::Scaling>(i);
-  throw oracle::UsageError(fmt::format("'{}' is no scaling: {}", word, scaling_words()));
+    if (word == scalings[i]) p.scaling = static_cast<gemm::Scaling>(i);
+  for (std::size_t i = 0; i < block_scalings.size(); ++i)
+    if (word == block_scalings[i]) p.block_scaling = static_cast<gemm::BlockScaling>(i + 1);
+  const bool none = p.scaling == gemm::Scaling::None && !gemm::is_block_scaled(p);
+  if (none && word != scalings[0])
+    throw oracle::UsageError(fmt::format("'{}' is no scaling: {}", word, scaling_words()));
 }
 
 }  // namespace
 
-std::string scaling_words() { return fmt::format("{}", fmt::join(scalings, ", ")); }
+std::string scaling_words() {
+  return fmt::format("{}, {}", fmt::join(scalings, ", "), fmt::join(block_scalings, ", "));
+}
 
 std::string Variant::name() const {
   std::string text = epilogue;
@@ -148,7 +157,7 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   gemm::Problem p{.m = s.m, .n = s.n, .k = s.k, .in = in, .out = result_of(in)};
   p.major_a = major(majors[0]);
   p.major_b = major(majors[1]);
-  p.scaling = parse_scaling(scaling);
+  set_scaling(p, scaling);
   p.promotes = promotes;
   p.batch_invariant = batch_invariant;
   if (groups > 0) {

@@ -34,13 +34,14 @@ const std::vector<Shape>& suite();
 // Of any shapes; they overlap.
 const std::vector<Group>& groups();
 
-// What D is for operands of this type: 16-bit types themselves, tf32 f32, FP8 bf16, integers s32.
+// What D is for operands of this type: 16-bit types themselves, tf32 f32, FP8 and e2m1 bf16, integers s32.
 Type result_of(Type in);
 
 // What an epilogue may be joined of: "bias, c, relu, ...".
 std::string epilogue_words();
 
-// "none, tensor, row-column, block, vector".
+// "none, tensor, row-column, block, vector", and of kinds that tcgen05 scales: "mx" (ue8m0 of 32 of K: MXFP8, MXFP4),
+// "nv" (ue4m3 of 16: NVFP4).
 std::string scaling_words();
 
 // What a problem is besides its shape and type, all packed.
@@ -48,7 +49,7 @@ struct Variant {
   std::string majors = "KK";      // of A and B, K or M for MN
   std::string epilogue = "none";  // words joined by +: bias, c (beta 1), an activation
   std::string out;                // a type; none: result_of()
-  std::string scaling = "none";   // of FP8: scaling_words()
+  std::string scaling = "none";   // scaling_words()
   bool promotes = false;
   int groups = 0;  // the rows are dealt to so many products of one launch, each with a B of its own; 0: one product
   bool batch_invariant = false;

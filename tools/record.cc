@@ -42,6 +42,7 @@ struct Arguments {
   std::string in;
   std::string out;
   std::string only;
+  std::string stage;
   std::uint64_t seed = 1;
   double limit_s = 30;
   bool force = false;
@@ -87,6 +88,9 @@ void demand_usable(const Arguments& args) {
   if (!args.checks() && args.out.empty()) throw oracle::UsageError("--out is missing");
   const std::string& named = args.checks() ? args.only : args.suite;
   if (!named.empty() && named != "tcgen05") (void)oracle::draw_suite(named, args.seed);
+  if (args.stage.empty()) return;
+  (void)tools::parse_stage(args.stage);
+  if (!args.checks()) throw oracle::UsageError("--stage is check's: a recording is whole");
 }
 
 // A journal belongs to one device and one set of cases.
@@ -137,6 +141,7 @@ tools::RecordingTask recording_task(const Arguments& args, const Task& task,
     const bool all = args.all_bytes || (args.checks() && !is_sm100(device));
     for (oracle::Case& c : t.suites.back().cases) c.keep = c.keep || all;
   }
+  if (!args.stage.empty()) keep_stage(t.suites, tools::parse_stage(args.stage));
   t.paths = task.paths;
   t.journal = task.journal;
   t.run = identity_of(args, device);
@@ -190,6 +195,9 @@ int run_task(const Arguments& args, const Task& task, const tools::FoundDevice& 
 // The device that the command is for; whichever there is for `check` of all suites.
 std::optional<tools::FoundDevice> find(const Arguments& args) {
   const std::string& named = args.checks() ? args.only : args.suite;
+  if (!args.stage.empty())
+    return tools::parse_stage(args.stage) == tools::Stage::Hopper ? tools::find_sm90()
+                                                                  : tools::find_sm100();
   if (named.empty()) return tools::find_any();
   return named.starts_with("tcgen05") ? tools::find_sm100() : tools::find_sm90();
 }
@@ -280,6 +288,10 @@ int main(int argc, char** argv) {
       "directed: file with the probes; explain: a recording with all bytes; digest: a recording");
   app.add_option("--out", args.out, "file to write; tcgen05: folder");
   app.add_option("--only", args.only, "check: this suite only");
+  app.add_option(
+      "--stage", args.stage,
+      "check: the cases of one stage only: sm_90, or of tcgen05 in this order ld-st, cp, "
+      "mma, pairs, alloc");
   app.add_option("--seed", args.seed, "seed of the suite (default 1)");
   app.add_option("--limit", args.limit_s,
                  "seconds for one case, its assembling included, until it counts as hung "

@@ -71,6 +71,34 @@ const char* name(Stage stage) {
   return "";
 }
 
+const char* word(Stage stage) {
+  switch (stage) {
+    case Stage::Hopper: return "sm_90";
+    case Stage::LdSt: return "ld-st";
+    case Stage::Cp: return "cp";
+    case Stage::Mma: return "mma";
+    case Stage::Pairs: return "pairs";
+    case Stage::Alloc: return "alloc";
+  }
+  return "";
+}
+
+Stage parse_stage(std::string_view text) {
+  std::string words;
+  for (int i = 0; i < stage_count; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (text == word(stage)) return stage;
+    words += fmt::format("{}{}", i == 0 ? "" : ", ", word(stage));
+  }
+  throw oracle::UsageError(fmt::format("'{}' is no stage: {}", text, words));
+}
+
+void keep_stage(std::vector<SuiteRun>& suites, Stage stage) {
+  for (SuiteRun& suite : suites)
+    std::erase_if(suite.cases, [&](const oracle::Case& c) { return stage_of(c) != stage; });
+  std::erase_if(suites, [](const SuiteRun& suite) { return suite.cases.empty(); });
+}
+
 bool StageResult::holds() const {
   return unexpected == 0 && count_of(*this, Outcome::NotRun) == 0 &&
          comparison.differing_outputs == 0;

@@ -25,6 +25,10 @@ inline constexpr int stage_count = 6;
 
 Stage stage_of(const oracle::Case& c);
 const char* name(Stage stage);
+// One word, as a command has it: "ld-st".
+const char* word(Stage stage);
+// Throws UsageError, with the words that there are.
+Stage parse_stage(std::string_view word);
 
 // An answer is the bytes of the output. A control answers nothing; it may be empty.
 struct Device {
@@ -37,6 +41,9 @@ struct SuiteRun {
   std::string name;
   std::vector<oracle::Case> cases;
 };
+
+// Leaves the cases of one stage.
+void keep_stage(std::vector<SuiteRun>& suites, Stage stage);
 
 struct RecorderOptions {
   bool keep_going = false;

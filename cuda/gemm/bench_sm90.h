@@ -1,4 +1,4 @@
-// What a benchmark needs on the device: random normal matrices, activations alone, and wgmma alone.
+// Wgmma alone, for benchmarks on Hopper. What they need on any device: cuda/gemm/bench.h.
 //
 // The ceiling kernel multiplies what lies in shared memory again and again: two warpgroups of an SM,
 // m64n256, no loads and no epilogue between. Shared memory does not outlive a kernel, so that each
@@ -14,18 +14,8 @@
 #include <cstdint>
 
 #include "sim/isa/base/element.h"
-#include "sim/num/activation.h"
 
 namespace tcq::cuda {
-
-// Floats: N(0, 1). Integers of 8 bits: N(0, 32) rounded; of u8 the magnitude.
-void fill_normal(Type type, void* data, std::size_t count, std::uint64_t seed, cudaStream_t stream);
-
-// What a library without this activation lets follow its product: reads `count` elements, the last ones beyond a
-// multiple of 16 left out, and writes as many, or half as many if the activation is gated. bf16, f16 or f32, at multiples of 16 bytes. By the
-// chip's approximations: the cheapest that there is, not ours.
-cudaError_t launch_activation(Type type, Activation activation, const void* product, void* d,
-                              std::int64_t count, cudaStream_t stream);
 
 inline constexpr std::size_t ceiling_operand_bytes = 144 * 1024;  // of each SM
 inline constexpr unsigned ceiling_warpgroups = 2;

@@ -54,6 +54,8 @@ TEST_F(Record, BadArgumentsAreUsageErrors) {
         {"slots", "--out", path("x"), "--limit", "0"},
         {"tcgen05_shfit", "--out", path("x")},
         {"check", "--only", "shfit"},
+        {"check", "--stage", "pair"},
+        {"tcgen05_cp", "--out", path("x"), "--stage", "cp"},
         {"slots", "--out", path("x"), "--seed", "many"}}) {
     const Finished f = run(TCQ_RECORD, arguments);
     EXPECT_EQ(f.status, 2) << f.err;
@@ -95,6 +97,15 @@ TEST_F(Record, WithoutADeviceItSaysSoInOneSentenceAndWritesNothing) {
       EXPECT_FALSE(std::filesystem::exists(path("x")));
       EXPECT_FALSE(std::filesystem::exists(path("x.journal")));
     }
+}
+
+// What a stage of tests/blackwell takes for skipped.
+TEST_F(Record, AStageWithoutItsDeviceIsStatusThree) {
+  for (const char* stage : {"ld-st", "cp", "mma", "pairs", "alloc"}) {
+    const Finished f = run(TCQ_RECORD, {"check", "--stage", stage});
+    const bool has_device = !f.out.empty();
+    EXPECT_EQ(f.status, has_device ? 0 : 3) << f.out << f.err;
+  }
 }
 
 // What record explains needs no device.

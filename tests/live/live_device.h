@@ -1,4 +1,5 @@
-// What every live test does before it runs: choose a seed, find an sm_90 GPU or skip loudly.
+// What every live test does before it runs: choose a seed, find its GPU, of sm_90 unless it says otherwise, or skip
+// loudly.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,9 +15,13 @@ class Live : public testing::Test {
   void SetUp() override {
     if (cuda::device_count() == 0) GTEST_SKIP() << "no CUDA device: NOT compared with hardware";
     const cuda::DeviceIdentity id = cuda::identity(cuda::current_device());
-    if (id.major != 9) GTEST_SKIP() << id.name << " is not sm_90: NOT compared with hardware";
+    if (!suits(id))
+      GTEST_SKIP() << id.name << " is not " << wanted() << ": NOT compared with hardware";
     fmt::print("{}, seed {}\n", cuda::describe(id), chosen_seed());
   }
+
+  virtual bool suits(const cuda::DeviceIdentity& id) const { return id.major == 9; }
+  virtual const char* wanted() const { return "sm_90"; }
 };
 
 }  // namespace tcq

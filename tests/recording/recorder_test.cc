@@ -112,6 +112,21 @@ TEST(Tcgen05_Recorder, StagesAreInOrderAndAContextEach) {
     }
 }
 
+TEST(Tcgen05_Recorder, OneStageAlone) {
+  for (int i = 0; i < stage_count; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    EXPECT_EQ(parse_stage(word(stage)), stage);
+    std::vector<SuiteRun> all = suites();
+    keep_stage(all, stage);
+    EXPECT_EQ(all.empty(), stage == Stage::Hopper);
+    for (const SuiteRun& suite : all) {
+      EXPECT_FALSE(suite.cases.empty());
+      for (const Case& c : suite.cases) EXPECT_EQ(stage_of(c), stage);
+    }
+  }
+  EXPECT_THROW(parse_stage("ld"), oracle::UsageError);
+}
+
 // Each way in which a stage can fail stops what builds on it, and nothing before it.
 TEST(Tcgen05_Recorder, AWrongAssumptionStopsWhatBuildsOnIt) {
   const std::map<Outcome, Attempt> wrong = {

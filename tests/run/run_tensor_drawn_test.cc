@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "sim/num/inputs/draw.h"
 #include "tests/run/tensor_gemm_run.h"
@@ -19,77 +18,6 @@ class TensorDrawn : public TensorKernels {};
 std::uint64_t number_or(const char* variable, std::uint64_t usual) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
-}
-
-template <class T>
-T one_of(const std::vector<T>& values, Draw& draw) {
-  return values[static_cast<std::size_t>(draw.below(static_cast<int>(values.size())))];
-}
-
-std::vector<Type> outputs_of(Type in) {
-  if (in == Type::tf32) return {Type::f32};
-  if (bits(in) == 16) return {in, Type::f32};
-  if (!is_float(in)) return {Type::s32, Type::f32, Type::bf16};
-  return {Type::bf16, Type::f16, Type::f32};
-}
-
-// Of FP8 without scale factors in the products.
-std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
-  using gemm::Scaling;
-  std::vector<Scaling> all = {Scaling::None, Scaling::Tensor, Scaling::RowColumn};
-  if (row.promotion == gemm::Promotion::None) return all;
-  all.push_back(Scaling::Block128);
-  all.push_back(row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128
-                                                             : Scaling::Block128);
-  return all;
-}
-
-// Other types of the row's kind and size, which it multiplies as well.
-void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
-  if (is_fp8(row.in)) {
-    s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
-    s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
-  }
-  if (!is_float(row.in)) s.in = s.in_b = one_of<Type>({Type::s8, Type::u8}, draw);
-}
-
-// Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's unit.
-Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
-  Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
-          .n = draw.in(1, row.block_n + 140),
-          .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
-  if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
-  if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
-  if (draw.one_in(4)) s.batch = 2;
-  return s;
-}
-
-Drawn drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
-  Draw draw(seed);
-  Drawn s = sizes_for(row, draw);
-  const bool scaled = row.scale_vec != tcgen05::ScaleVec::Default;
-  if (scaled) s.k += s.k % 2;
-  draw_types(row, draw, s);
-  s.out = one_of(outputs_of(row.in), draw);
-  if (s.out == Type::s32) {  // the product alone
-    s.pad = one_of<int>({0, 1, 4}, draw);
-    s.seed = seed;
-    return s;
-  }
-  s.activation = static_cast<Activation>(draw.below(activation_count));
-  if (draw.one_in(3)) s.activation = Activation::None;
-  if (is_gated(s.activation)) s.n += s.n % 2;
-  if (!is_gated(s.activation) && draw.one_in(2)) s.beta = one_of<float>({1, 0.5f, -3}, draw);
-  s.biased = draw.one_in(2);
-  s.pad = one_of<int>({0, 0, 1, 8}, draw);
-  if (draw.one_in(3)) s.alpha = 0.375f;
-  s.edges = scaled && draw.one_in(2);
-  const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
-  if (is_fp8(row.in) && !scaled)
-    s.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
-  s.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
-  s.seed = seed;
-  return s;
 }
 
 TEST_F(TensorDrawn, EveryBitAndNoFinding) {

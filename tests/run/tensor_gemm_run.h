@@ -6,70 +6,20 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <optional>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
 
-#include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "tests/run/deleted_synchronisation.h"
-#include "tests/support/scale_codes.h"
+#include "tests/support/tensor_problem.h"
 
 namespace tcq::tests {
 
-struct Drawn {
-  std::int64_t m, n, k;
-  std::int64_t batch = 1;
-  Type out = Type::f32;
-  float beta = 0;
-  bool biased = false;
-  Activation activation = Activation::None;
-  int pad = 0;  // of D's rows: not 0, TMA cannot address it
-  Scales scales = {};
-  float alpha = 1;
-  bool edges = false;  // zeros, the largest and NaN among scale factors
-  Values values = Values::Near;
-  std::uint64_t seed = 17;
-  std::optional<Type> in = {};  // instead of the kernel's own
-  std::optional<Type> in_b = {};
-};
-
-inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
-  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
-  g.in = s.in.value_or(kernel.row.in);
-  g.in_b = s.in_b.value_or(kernel.row.in_b);
-  g.major_a = kernel.row.major_a;
-  g.major_b = kernel.row.major_b;
-  g.alpha = s.alpha;
-  g.beta = s.beta;
-  g.activation = s.activation;
-  g.promotes = kernel.row.promotion != gemm::Promotion::None;
-  g.chain.kind = tcgen05::kind_with_factors(kernel.row.in, kernel.row.scale_vec);
-  g.chain.scale_vec = kernel.row.scale_vec;
-  g.chain.scale_type = gemm::scale_type_of(kernel.row.scale_vec);
-  // TMA wants rows of 16 bytes.
-  const auto of_16 = [&](Major major, std::int64_t mn) {
-    const std::int64_t row = major == Major::K ? s.k : mn;
-    const int elements = elements_in(g.in, 16);
-    return static_cast<int>((elements - row % elements) % elements);
-  };
-  return with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
-}
-
 inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Drawn& s,
                             int ctas = 1) {
-  const oracle::Gemm g = gemm_of(kernel, s);
-  GemmCase x = make_case(g, s.biased, s.values, s.seed);
-  if (is_block_scaled(g)) {
-    x.gemm.factors_a = code_steps(g, g.m);
-    x.gemm.factors_b = code_steps(g, g.n);
-    x.sfa = random_codes(g, g.m, s.edges, 3);
-    x.sfb = random_codes(g, g.n, s.edges, 4);
-  }
-  gemm::Problem p = problem_of(g, s.biased);
-  set_scaling(p, x, s.scales, 7);
-  return {text, kernel.row, std::move(x), p, ctas};
+  TensorCase made = case_of(kernel.row, s);
+  return {text, kernel.row, std::move(made.x), made.problem, ctas};
 }
 
 // The epilogue's own are the functions that run_tensor_gemm_test.cc deletes from on every way out.

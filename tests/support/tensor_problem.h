@@ -1,0 +1,154 @@
+// A problem for a row of the table of kernels on tcgen05: given or drawn, with the operands and scale factors that the
+// reference and the library are told alike. On the machine: tests/run/tensor_gemm_run.h; on a chip: tests/blackwell.
+//
+// Example: case_of(row, drawn_for(row, 7)) is a problem, and its data in host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cuda/gemm/kernels.h"
+#include "cuda/gemm/tensor_scales.h"
+#include "sim/num/inputs/draw.h"
+#include "tests/support/gemm_problem.h"
+#include "tests/support/scale_codes.h"
+
+namespace tcq::tests {
+
+struct Drawn {
+  std::int64_t m, n, k;
+  std::int64_t batch = 1;
+  Type out = Type::f32;
+  float beta = 0;
+  bool biased = false;
+  Activation activation = Activation::None;
+  int pad = 0;  // of D's rows: not 0, TMA cannot address it
+  Scales scales = {};
+  float alpha = 1;
+  bool edges = false;  // zeros, the largest and NaN among scale factors
+  Values values = Values::Near;
+  std::uint64_t seed = 17;
+  std::optional<Type> in = {};  // instead of the kernel's own
+  std::optional<Type> in_b = {};
+};
+
+inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
+  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
+  g.in = s.in.value_or(row.in);
+  g.in_b = s.in_b.value_or(row.in_b);
+  g.major_a = row.major_a;
+  g.major_b = row.major_b;
+  g.alpha = s.alpha;
+  g.beta = s.beta;
+  g.activation = s.activation;
+  g.promotes = row.promotion != gemm::Promotion::None;
+  g.chain.kind = tcgen05::kind_with_factors(row.in, row.scale_vec);
+  g.chain.scale_vec = row.scale_vec;
+  g.chain.scale_type = gemm::scale_type_of(row.scale_vec);
+  // TMA wants rows of 16 bytes.
+  const auto of_16 = [&](Major major, std::int64_t mn) {
+    const std::int64_t line = major == Major::K ? s.k : mn;
+    const int elements = elements_in(g.in, 16);
+    return static_cast<int>((elements - line % elements) % elements);
+  };
+  return with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
+}
+
+struct TensorCase {
+  GemmCase x;
+  gemm::Problem problem;
+};
+
+inline TensorCase case_of(const gemm::Kernel& row, const Drawn& s) {
+  const oracle::Gemm g = gemm_of(row, s);
+  TensorCase out{make_case(g, s.biased, s.values, s.seed), problem_of(g, s.biased)};
+  if (is_block_scaled(g)) {
+    out.x.gemm.factors_a = code_steps(g, g.m);
+    out.x.gemm.factors_b = code_steps(g, g.n);
+    out.x.sfa = random_codes(g, g.m, s.edges, 3);
+    out.x.sfb = random_codes(g, g.n, s.edges, 4);
+  }
+  set_scaling(out.problem, out.x, s.scales, 7);
+  return out;
+}
+
+template <class T>
+T one_of(const std::vector<T>& values, Draw& draw) {
+  return values[static_cast<std::size_t>(draw.below(static_cast<int>(values.size())))];
+}
+
+inline std::vector<Type> outputs_of(Type in) {
+  if (in == Type::tf32) return {Type::f32};
+  if (bits(in) == 16) return {in, Type::f32};
+  if (!is_float(in)) return {Type::s32, Type::f32, Type::bf16};
+  return {Type::bf16, Type::f16, Type::f32};
+}
+
+// Of FP8 without scale factors in the products.
+inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
+  using gemm::Scaling;
+  std::vector<Scaling> all = {Scaling::None, Scaling::Tensor, Scaling::RowColumn};
+  if (row.promotion == gemm::Promotion::None) return all;
+  all.push_back(Scaling::Block128);
+  all.push_back(row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128
+                                                             : Scaling::Block128);
+  return all;
+}
+
+// Other types of the row's kind and size, which it multiplies as well.
+inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
+  if (is_fp8(row.in)) {
+    s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
+    s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
+  }
+  if (!is_float(row.in)) s.in = s.in_b = one_of<Type>({Type::s8, Type::u8}, draw);
+}
+
+// Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's
+// unit.
+inline Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
+  Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
+          .n = draw.in(1, row.block_n + 140),
+          .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
+  if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
+  if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
+  if (draw.one_in(4)) s.batch = 2;
+  return s;
+}
+
+// All but the sizes.
+inline Drawn drawn_for(const gemm::Kernel& row, Drawn s, std::uint64_t seed, Draw& draw) {
+  const bool scaled = row.scale_vec != tcgen05::ScaleVec::Default;
+  if (scaled) s.k += s.k % 2;
+  draw_types(row, draw, s);
+  s.out = one_of(outputs_of(row.in), draw);
+  if (s.out == Type::s32) {  // the product alone
+    s.pad = one_of<int>({0, 1, 4}, draw);
+    s.seed = seed;
+    return s;
+  }
+  s.activation = static_cast<Activation>(draw.below(activation_count));
+  if (draw.one_in(3)) s.activation = Activation::None;
+  if (is_gated(s.activation)) s.n += s.n % 2;
+  if (!is_gated(s.activation) && draw.one_in(2)) s.beta = one_of<float>({1, 0.5f, -3}, draw);
+  s.biased = draw.one_in(2);
+  s.pad = one_of<int>({0, 0, 1, 8}, draw);
+  if (draw.one_in(3)) s.alpha = 0.375f;
+  s.edges = scaled && draw.one_in(2);
+  const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
+  if (is_fp8(row.in) && !scaled)
+    s.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
+  s.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
+  s.seed = seed;
+  return s;
+}
+
+inline Drawn drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
+  Draw draw(seed);
+  return drawn_for(row, sizes_for(row, draw), seed, draw);
+}
+
+}  // namespace tcq::tests

@@ -21,8 +21,9 @@ class CublasLt {
   virtual std::string version() const = 0;
 
   // What its heuristic offers for the problem with 64 MiB of workspace, the default first; at most `most`.
-  // Empty if it cannot compute it. Factors of blocks that tcgen05 multiplies by are ours, byte for byte. An activation that it does not have (all but relu and gelu) is a kernel behind
-  // it (cuda/gemm/bench.h). `at` gives the operands of a set.
+  // Empty if it cannot compute it. Factors of blocks that tcgen05 multiplies by are ours, byte for byte. An activation
+  // that it does not have (all but relu and gelu) is a kernel behind it (cuda/gemm/bench.h). `at` gives the operands
+  // of a set.
   virtual std::vector<Launcher> algorithms(const gemm::Problem& problem,
                                            std::function<gemm::Pointers(std::size_t)> at,
                                            int most) = 0;

@@ -10,7 +10,9 @@ if(NOT TCQ_HAVE_CUDA)
   return()
 endif()
 
-set(gemm_bench_sources ${PROJECT_SOURCE_DIR}/cuda/gemm/bench.cu)  # for all architectures: at the end
+# What runs beside the kernels wherever these do: for all architectures, at the end.
+set(both_names bench.cu quantize.cu)
+list(TRANSFORM both_names PREPEND ${PROJECT_SOURCE_DIR}/cuda/gemm/ OUTPUT_VARIABLE gemm_both_sources)
 tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
 # tcq_gemm_undrawn(TARGET ARCHITECTURE): kernels that TCQ_DRAW has not drawn. They compile without a warning and link;
 # optimising and assembling what no chip here runs would take three quarters of the time; and in two sources, one for
@@ -114,15 +116,14 @@ if(tensor_rows GREATER 0)
   tcq_gemm_tensor(cuda_gemm_sm100_integers 100a ${integers})
 endif()
 
-# What benchmarks run beside the kernels, wherever these run.
-add_library(cuda_gemm_bench OBJECT ${gemm_bench_sources})
-set(bench_architectures 90a)
+add_library(cuda_gemm_both OBJECT ${gemm_both_sources})
+set(both_architectures 90a)
 if(tensor_rows GREATER 0)
-  list(APPEND bench_architectures 100a 103a)
+  list(APPEND both_architectures 100a 103a)
 endif()
-set_target_properties(cuda_gemm_bench PROPERTIES CUDA_ARCHITECTURES "${bench_architectures}")
-target_link_libraries(cuda_gemm_bench PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
-target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:cuda_gemm_bench>)
+set_target_properties(cuda_gemm_both PROPERTIES CUDA_ARCHITECTURES "${both_architectures}")
+target_link_libraries(cuda_gemm_both PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
+target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:cuda_gemm_both>)
 
 # The C interface alone. Two things are within, so that a process which has other versions of them is not disturbed,
 # and may have an older one of C++'s: CUDA's runtime and libstdc++; no object of theirs crosses the interface.

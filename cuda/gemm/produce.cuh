@@ -29,8 +29,8 @@ __device__ __forceinline__ Rank own_rank() {
   return {rank % C::cluster_m, rank / C::cluster_m};
 }
 
-template <class C>
-using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n>;
+template <class C, bool Keeps = true>
+using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps>;
 
 // What a stage has besides tiles of A and B: nothing.
 struct TilesAlone {

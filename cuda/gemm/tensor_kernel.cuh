@@ -67,7 +67,7 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
   ptx::fence_mbarrier_init();
 }
 
-// --- the products, by one thread -------------------------------------------------------------------
+// --- the products, issued by one thread -------------------------------------------------------------------
 
 // The first `steps` instructions along K of one stage.
 template <class C>
@@ -95,10 +95,12 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
   }
 }
 
+// By one thread, or, of groups, by a warp of which a thread `leads`.
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
                                                const TensorBarriers<C>& barriers,
-                                               std::uint32_t tensor, std::uint32_t types) {
+                                               std::uint32_t tensor, std::uint32_t types,
+                                               bool leads) {
   // Instructions of a tile's last stage: the others would add zeros.
   constexpr int step = C::instruction_k;
   const int blocks = arguments.k_blocks;
@@ -108,6 +110,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace tile;
   while (tiles.next(tile)) {
+    if (!leads) continue;
     int chain = 0;  // of a block of K, or of all
     do {
       wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
@@ -214,7 +217,8 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   [[maybe_unused]] FactorsOfColumns<C> columns(shared + C::factor_offset + number * C::factor_bytes,
                                                number + 1);
-  ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
+  // Sums that are promoted take all registers (cuda/NOTES.md).
+  ClusterTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace place;
   while (tiles.next(place)) {
     const TilePlace tile = own_part<C>(place, 0);
@@ -250,18 +254,18 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-// By one thread.
+// As multiply_tiles().
 template <class C>
 __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
                                               const TensorOperands& operands,
                                               const Arguments& arguments, std::uint32_t shared,
-                                              const TensorBarriers<C>& barriers) {
+                                              const TensorBarriers<C>& barriers, bool leads) {
   if constexpr (C::ctas == 1)
-    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(), true,
-               ScaleLoads<C>(operands));
+    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
+               leads, ScaleLoads<C>(operands));
   else
     produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
-                    all_clusters<C>(), ScaleLoads<C>(operands));
+                    all_clusters<C>(), leads, ScaleLoads<C>(operands));
 }
 
 template <class C>
@@ -303,10 +307,12 @@ __global__ void __launch_bounds__(C::threads, 1)
                    C::consumers == 1 ? 0 : warp / warps - 1);
   } else {
     if constexpr (C::consumers > 1) ptx::setmaxnreg_dec<C::producer_registers>();
-    if (warp == producer_warp && leads)
-      produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers);
-    else if (warp == multiplier_warp && leads && multiplies_here<C>())
-      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0);
+    const bool takes_part = C::grouped || leads;
+    if (warp == producer_warp && takes_part)
+      produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
+    else if (warp == multiplier_warp && takes_part && multiplies_here<C>())
+      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
+                        leads);
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();

@@ -106,8 +106,9 @@ double memory_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
 
 }  // namespace
 
-TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, int clusters,
+TensorTime tensor_time(const Kernel& k, const Problem& problem, const Device& device, int clusters,
                        const TensorAssumptions& a) {
+  const Problem p = as_batch(problem);
   TensorTime t;
   const double stage = stage_bytes(k);
   const double blocks = k_blocks(k, p);

@@ -7,7 +7,8 @@
 // but for the last; where there is one, its loads of sums show. Where a kernel promotes, its warpgroups load and add each
 // block's sums beside the products, and store D while those run ahead by as many blocks as there are accumulators. Neither
 // power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is modelled. Example: 256 x 256 bf16 by a pair: 512 clocks of the tensor cores a block of 64, 512 of shared memory, 512 of L2.
-// Predictions, written down before anyone measures: cuda/NOTES.md.
+// Groups count as a batch of equal ones; neither what it takes to look for them nor rows that are stored by threads at
+// their ends are modelled. Predictions, written down before anyone measures: cuda/NOTES.md.
 #pragma once
 
 #include "cuda/gemm/gemm.h"

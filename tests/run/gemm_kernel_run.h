@@ -99,6 +99,14 @@ struct TestKernel {
         "#include \"cuda/gemm/tensor_kernel.cuh\"\n", "100a"       \
   }
 
+// What sums its products; of wgmma the reference has it without being told.
+inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
+  if (row.tensor_columns == 0) return {};
+  return {.kind = tcgen05::kind_with_factors(row.in, row.scale_vec),
+          .scale_vec = row.scale_vec,
+          .scale_type = gemm::scale_type_of(row.scale_vec)};
+}
+
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);

@@ -51,6 +51,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
     p.major_b = row.major_b;
+    if (row.grouped) p.grouping = gemm::Grouping::Counts;
     if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);
@@ -119,11 +120,33 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
-  p = product(512, 512, 512);
-  p.grouping = gemm::Grouping::Ends;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+// Tiles are those of equal groups; with rows that have numbers a tile is no larger than 128 of them.
+TEST(TensorPlan, Groups) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3}) {
+    Problem p = product(16384, 4096, 7168, in);
+    p.batch = 4;
+    p.grouping = gemm::Grouping::Ends;
+    const Plan large = planned(p);
+    EXPECT_TRUE(large.aligned.kernel->grouped);
+    EXPECT_EQ(cluster_size(*large.aligned.kernel), 2);
+    EXPECT_EQ(large.aligned.schedule.rows, 16384 / 256 + 4);  // at most
+    const gemm::Arguments arguments = gemm::work_of(large, gemm::Path::Aligned, {}, {}).arguments;
+    EXPECT_EQ(arguments.groups.tiles_across, 16);
+    p.grouping = gemm::Grouping::RowIds;
+    EXPECT_EQ(planned(p).aligned.kernel->block_m * planned(p).aligned.kernel->cluster_m, 128);
+    p.expected_rows = 128;
+    p.grouping = gemm::Grouping::Ends;
+    EXPECT_EQ(cluster_size(*planned(p).aligned.kernel), 1);
+    EXPECT_NE(describe(large).find("grouped"), std::string::npos);
+    EXPECT_NE(describe(large).find("groups: 4, one behind the other"), std::string::npos);
+  }
+  Problem p = product(512, 512, 0);
+  p.grouping = gemm::Grouping::Ends;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
 }
 
 std::uint32_t types_of(const Plan& plan) {

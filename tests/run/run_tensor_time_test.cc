@@ -106,6 +106,20 @@ TEST(TensorTime, OneAccumulatorShowsItsLoads) {
   EXPECT_EQ(time_of(two, p, slow).shown, brief.epilogue - brief.loop);
 }
 
+// As a batch of equal ones, whoever counts them; or of as many rows as are expected.
+TEST(TensorTime, GroupsAreABatch) {
+  Problem batch{.m = 2048, .n = 4096, .k = 7168, .batch = 4};
+  Problem groups = batch;
+  groups.grouping = gemm::Grouping::Counts;
+  const gemm::Kernel& row = planned_kernel(groups);
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+  groups.grouping = gemm::Grouping::Ends;
+  groups.m = 4 * 2048;
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+  groups.expected_rows = batch.m = 300;
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+}
+
 struct Prediction {
   std::int64_t m, n, k;
   double bf16, e4m3, promoted, mxfp8, nvfp4;  // microseconds of the planned kernel
@@ -138,6 +152,34 @@ TEST(TensorTime, PredictionsAreAsWrittenDown) {
     expect(x.promoted, Type::e4m3, BlockScaling::None, gemm::Scaling::Block128);
     expect(x.mxfp8, Type::e4m3, BlockScaling::Ue8m0Block32);
     expect(x.nvfp4, Type::e2m1, BlockScaling::Ue4m3Block16);
+  }
+}
+
+struct GroupsPrediction {
+  std::int64_t groups, rows, n, k;
+  double bf16, e4m3, promoted;
+};
+
+// The table of groups there.
+constexpr GroupsPrediction predictions_of_groups[] = {{4, 8192, 4096, 7168, 884.6, 452, 452.6},
+                                                      {8, 4096, 7168, 2048, 463.6, 247.3, 247.1},
+                                                      {32, 256, 4096, 7168, 262, 137.2, 137.2},
+                                                      {32, 64, 4096, 7168, 244.1, 124.9, 124.8}};
+
+TEST(TensorTime, PredictionsOfGroupsAreAsWrittenDown) {
+  for (const GroupsPrediction& x : predictions_of_groups) {
+    const auto expect = [&](double want, Type in, gemm::Scaling factors = gemm::Scaling::None) {
+      Problem p{.m = x.groups * x.rows, .n = x.n, .k = x.k, .batch = x.groups, .in = in};
+      p.grouping = gemm::Grouping::Ends;
+      p.scaling = factors;
+      const TensorTime t = time_of(planned_kernel(p), p);
+      EXPECT_EQ(std::round(t.microseconds * 10) / 10, want)
+          << x.groups << "x" << x.rows << "x" << x.n << "x" << x.k << " " << name(planned_kernel(p))
+          << " " << t.of_peak;
+    };
+    expect(x.bf16, Type::bf16);
+    expect(x.e4m3, Type::e4m3);
+    expect(x.promoted, Type::e4m3, gemm::Scaling::Block128);
   }
 }
 

@@ -1,13 +1,15 @@
 // A problem for the GEMM on tcgen05, drawn and run on the machine with the kernel's own configuration: which bits of D
 // differ, what is found, also once statements are deleted.
 //
-// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc.
+// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc; of groups
+// run_tensor_grouped_test.cc.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,9 +47,7 @@ inline oracle::Gemm gemm_of(const TestKernel& kernel, const Drawn& s) {
   g.beta = s.beta;
   g.activation = s.activation;
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
-  g.chain.kind = tcgen05::kind_with_factors(kernel.row.in, kernel.row.scale_vec);
-  g.chain.scale_vec = kernel.row.scale_vec;
-  g.chain.scale_type = gemm::scale_type_of(kernel.row.scale_vec);
+  g.chain = chain_of(kernel.row);
   // TMA wants rows of 16 bytes.
   const auto of_16 = [&](Major major, std::int64_t mn) {
     const std::int64_t row = major == Major::K ? s.k : mn;
@@ -81,10 +81,12 @@ inline bool synchronises_products(const std::string& line) {
 
 class TensorKernels : public CompiledKernels {
  protected:
-  void expect_bits(const TestKernel& kernel, const Drawn& s, int ctas = 1) {
+  // `clusters` share the tiles.
+  template <class Launch>
+  void expect_bits(const TestKernel& kernel, const Launch& s, int clusters = 1) {
     SCOPED_TRACE(name(kernel.row) + ": " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
                  std::to_string(s.k));
-    GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, ctas);
+    GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, clusters);
     const Fault fault = gemm.go(1);
     ASSERT_EQ(fault, Fault::None) << info(fault).name << ": " << gemm.run().place();
     EXPECT_EQ(gemm.differing(), 0u);
@@ -92,7 +94,8 @@ class TensorKernels : public CompiledKernels {
       EXPECT_EQ(f.fault, Fault::WaitForNothing) << info(f.fault).name;
   }
 
-  void expect_leak_found(const TestKernel& kernel, const Drawn& s) {
+  template <class Launch>
+  void expect_leak_found(const TestKernel& kernel, const Launch& s) {
     std::string text = kernel.ptx();
     const std::size_t at = text.find("tcgen05.dealloc");
     ASSERT_NE(at, text.npos);
@@ -100,12 +103,14 @@ class TensorKernels : public CompiledKernels {
     EXPECT_TRUE(is_found(run_of(text, kernel, s)));
   }
 
-  void expect_deletions_found(const TestKernel& kernel, std::span<const Drawn> launches,
+  template <class Launches>
+  void expect_deletions_found(const TestKernel& kernel, const Launches& launches,
                               bool (*which)(const std::string&) = synchronises,
                               std::size_t least = 21) {
+    using Launch = std::ranges::range_value_t<Launches>;
     const Deletions done = delete_each(
-        kernel.ptx(), launches,
-        [&](const std::string& text, const Drawn& s) { return run_of(text, kernel, s); }, which);
+        kernel.ptx(), std::span<const Launch>(launches),
+        [&](const std::string& text, const Launch& s) { return run_of(text, kernel, s); }, which);
     EXPECT_GE(done.count, least);
     done.print();
     // Not counted: the producer's last waits, one for each stage. To the machine a commit's arrival is never later than

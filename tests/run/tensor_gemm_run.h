@@ -82,7 +82,7 @@ inline bool synchronises_products(const std::string& line) {
 class TensorKernels : public CompiledKernels {
  protected:
   // `clusters` share the tiles.
-  template <class Launch>
+  template <class Launch = Drawn>
   void expect_bits(const TestKernel& kernel, const Launch& s, int clusters = 1) {
     SCOPED_TRACE(name(kernel.row) + ": " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
                  std::to_string(s.k));
@@ -94,7 +94,7 @@ class TensorKernels : public CompiledKernels {
       EXPECT_EQ(f.fault, Fault::WaitForNothing) << info(f.fault).name;
   }
 
-  template <class Launch>
+  template <class Launch = Drawn>
   void expect_leak_found(const TestKernel& kernel, const Launch& s) {
     std::string text = kernel.ptx();
     const std::size_t at = text.find("tcgen05.dealloc");

@@ -241,6 +241,10 @@ bool groups_as(const Kernel& k, const Problem& p) {
   return k.grouped == is_grouped(p) && (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
 }
 
+bool splits_as(const Kernel& k, const Problem& p) {
+  return k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
+}
+
 Problem as_batch(const Problem& p) {
   if (!is_grouped(p)) return p;
   Problem out = p;

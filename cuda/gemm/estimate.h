@@ -22,6 +22,9 @@ bool promotes_as(const Kernel& kernel, const Problem& problem);
 // Has it groups, as the problem has, and has each tile one of them?
 bool groups_as(const Kernel& kernel, const Problem& problem);
 
+// May K be split into its parts, and has each of them a block?
+bool splits_as(const Kernel& kernel, const Problem& problem);
+
 // What is estimated of groups, whose sizes are not known: a batch of equal ones.
 Problem as_batch(const Problem& problem);
 

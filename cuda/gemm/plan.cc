@@ -31,8 +31,7 @@ bool computes(const Kernel& k, const Problem& p) {
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
                         tma_addresses(p.b, view_b(p), p.batch);
-  const bool split = k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
-  return operands && split;
+  return operands && splits_as(k, p);
 }
 
 // Clusters that run at one time; 0: the device cannot run this kernel.
@@ -91,9 +90,8 @@ Status fastest(const Problem& p, const Device& device, const Kernels& kernels, R
     const double time = microseconds(*k, p, usable, room);
     if (time >= least) continue;
     least = time;
-    const bool persistent = k->skinny == Skinny::No;
     const auto clusters =
-        static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
+        static_cast<int>(is_persistent(*k) ? std::min<std::int64_t>(tiles, room) : tiles);
     const bool early = p.programmatic_launch;
     launch = {k, clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time), early};
   }

@@ -23,11 +23,11 @@ namespace tcq::gemm {
 
 template <class C>
 __device__ __forceinline__ int own_cluster() {
-  return static_cast<int>(blockIdx.x) / C::ctas;
+  return static_cast<int>(blockIdx.x) / C::cluster;
 }
 template <class C>
 __device__ __forceinline__ int all_clusters() {
-  return static_cast<int>(gridDim.x) / C::ctas;
+  return static_cast<int>(gridDim.x) / C::cluster;
 }
 
 template <class C>
@@ -35,10 +35,10 @@ __device__ __forceinline__ bool multiplies_here() {
   return C::ctas == 1 || ptx::cluster_rank() == 0;
 }
 
-// All threads of the CTA, or of both.
+// All threads of the CTA, or of its cluster.
 template <class C>
 __device__ __forceinline__ void meet_all() {
-  if constexpr (C::ctas == 1) {
+  if constexpr (C::cluster == 1) {
     __syncthreads();
   } else {
     ptx::cluster_arrive();

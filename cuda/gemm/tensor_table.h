@@ -40,6 +40,17 @@ template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promot
 using GroupedRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
                                 tcgen05::ScaleVec::Default, Ctas, Promotes, true>;
 
+// K shared by several CTAs, for few tiles.
+template <Type In, int BlockN, int Stages, int Split,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using SplitRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, 1,
+                              Promotion::None, false, Split>;
+
+template <int BlockN, int Stages, int Split>
+using PromotingSplitRow =
+    TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+                 tcgen05::ScaleVec::Default, 1, Promotion::ColumnBlocks, false, Split>;
+
 using TensorTable = std::tuple<
     TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
     TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
@@ -63,7 +74,14 @@ using TensorTable = std::tuple<
     GroupedRow<Type::f16, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2>,
     GroupedRow<Type::e4m3, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
     GroupedRow<Type::e4m3, 128, 6, 1, Promotion::ColumnBlocks>,
-    GroupedRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>, TensorRow<Type::s8, 128, 6>,
+    GroupedRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>, SplitRow<Type::bf16, 128, 6, 2>,
+    SplitRow<Type::bf16, 128, 6, 4>, SplitRow<Type::bf16, 64, 8, 4>,
+    SplitRow<Type::e4m3, 128, 6, 2>, SplitRow<Type::e4m3, 128, 6, 4>,
+    SplitRow<Type::e4m3, 64, 8, 4>, SplitRow<Type::e4m3, 128, 6, 2, tcgen05::ScaleVec::Block32>,
+    SplitRow<Type::e4m3, 128, 6, 4, tcgen05::ScaleVec::Block32>,
+    SplitRow<Type::e2m1, 128, 5, 2, tcgen05::ScaleVec::Block16>,
+    SplitRow<Type::e2m1, 128, 5, 4, tcgen05::ScaleVec::Block16>, PromotingSplitRow<128, 6, 2>,
+    PromotingSplitRow<128, 6, 4>, PromotingSplitRow<64, 8, 4>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

@@ -59,7 +59,7 @@ void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
 Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
   Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
           .n = draw.in(1, row.block_n + 140),
-          .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
+          .k = (row.split - 1) * row.block_k + draw.in(1, 2 * row.block_k + row.block_k / 2)};
   if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
   if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
   if (draw.one_in(4)) s.batch = 2;

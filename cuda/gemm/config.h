@@ -140,6 +140,7 @@ struct Config {
   static constexpr int cluster_m = ClusterM;
   static constexpr int cluster_n = ClusterN;
   static constexpr int cluster = ClusterM * ClusterN;
+  static constexpr int split = 1;  // CTAs that share a tile, each with a part of K
   static constexpr int stages = Stages;
   static constexpr int threads = (consumers + 1) * warpgroup_threads;
 

@@ -104,16 +104,26 @@ std::string launch_text(const char* title, const Launch& l) {
          (l.overlaps ? ", overlaps its neighbours in the stream\n" : "\n");
 }
 
+// Where the parts of K begin whose sums are added.
+std::string parts_text(const std::vector<KSegment>& segments) {
+  std::string text = ", from k =";
+  for (const KSegment& s : segments) text += " " + number(s.first);
+  return text + "; their results added in this order, each step rounded to f32";
+}
+
 // A plan that no device has confirmed says so.
 std::string tcgen05_text(const Plan& plan) {
   const Kernel& k = *plan.aligned.kernel;
-  const char* chains = k.promotion == Promotion::None
-                           ? "one chain of tcgen05.mma over ascending k, "
-                           : "chains of 128 of tcgen05.mma over ascending k, ";
-  return std::string("order: ") + chains + number(k.instruction_k) +
-         " at a time\n"
-         "bits: depend on neither M, tile nor alignment; the arithmetic's model is documented and "
-         "inferred\n"
+  const auto segments = k_segments(plan, Path::Aligned);
+  const bool depends = segments.size() > 1;
+  const std::string count = depends ? number(static_cast<std::int64_t>(segments.size())) + " chains"
+                                    : std::string("one chain");
+  const std::string chains =
+      k.promotion == Promotion::None ? count + " of tcgen05.mma" : "chains of 128 of tcgen05.mma";
+  return "order: " + chains + " over ascending k, " + number(k.instruction_k) + " at a time" +
+         (depends ? parts_text(segments) : "") + "\nbits: depend on " +
+         (depends ? "the split, which depends on M" : "neither M, tile nor alignment") +
+         "; the arithmetic's model is documented and inferred\n"
          "tcgen05: " +
          number(k.tensor_columns) +
          " columns of Tensor Memory; this kernel has not run on silicon; on paper " +
@@ -132,11 +142,9 @@ std::string order_text(const Plan& plan, Path path) {
     return (is_promoted(p) ? "chains of 128 over ascending k, "
                            : "one chain of wgmmas over ascending k, ") +
            step + " at a time";
-  std::string text = number(static_cast<std::int64_t>(segments.size())) +
-                     (is_promoted(p) ? " sums of chains of 128" : " chains of wgmmas") +
-                     ", each over ascending k, " + step + " at a time, from k =";
-  for (const KSegment& s : segments) text += " " + number(s.first);
-  return text + "; their results added in this order, each step rounded to f32";
+  return number(static_cast<std::int64_t>(segments.size())) +
+         (is_promoted(p) ? " sums of chains of 128" : " chains of wgmmas") +
+         ", each over ascending k, " + step + " at a time" + parts_text(segments);
 }
 
 // Do the bits depend on how K is split? Integers are added modulo 2^32, in any order.

@@ -70,6 +70,15 @@ __device__ __forceinline__ float to_float(std::uint32_t word) {
     return __uint_as_float(word);
 }
 
+// Of two parts of K.
+template <Type Accumulator>
+__device__ __forceinline__ std::uint32_t add_sums(std::uint32_t a, std::uint32_t b) {
+  if constexpr (Accumulator == Type::s32)
+    return a + b;
+  else
+    return __float_as_uint(rounded::add(__uint_as_float(a), __uint_as_float(b)));
+}
+
 // The f32 with the value of 16 bits of type `Narrow`.
 template <Type Narrow>
 __device__ __forceinline__ float widened(std::uint16_t word) {
@@ -395,8 +404,7 @@ __device__ __forceinline__ void activate_all(Activation activation, float (&valu
     case Activation::Silu: {
       const bool is_gelu = activation == Activation::Gelu;
 #pragma unroll
-      for (float& value : values)
-        value = logistic(value, is_gelu ? gelu_slope(value) : silu_slope);
+      for (float& value : values) value = logistic(value, is_gelu ? gelu_slope(value) : silu_slope);
       return;
     }
     case Activation::GeluErf:

@@ -235,8 +235,18 @@ bool overlaps(const Kernel& k, double microseconds) {
   return k.skinny != Skinny::No && microseconds < longest_overlap_microseconds;
 }
 
-// Groups as a batch of equal ones.
+bool groups_as(const Kernel& k, const Problem& p) {
+  // Rows with numbers: 128 of them have one.
+  const bool by_row = p.grouping == Grouping::RowIds;
+  return k.grouped == is_grouped(p) && (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
+}
+
+bool splits_as(const Kernel& k, const Problem& p) {
+  return k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
+}
+
 Problem as_batch(const Problem& p) {
+  if (!is_grouped(p)) return p;
   Problem out = p;
   out.grouping = Grouping::None;
   if (p.expected_rows > 0)

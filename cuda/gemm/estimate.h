@@ -19,6 +19,15 @@ std::int64_t tiles_of(const Schedule& schedule);
 // Has the kernel the promotion and the factors of blocks that the problem wants?
 bool promotes_as(const Kernel& kernel, const Problem& problem);
 
+// Has it groups, as the problem has, and has each tile one of them?
+bool groups_as(const Kernel& kernel, const Problem& problem);
+
+// May K be split into its parts, and has each of them a block?
+bool splits_as(const Kernel& kernel, const Problem& problem);
+
+// What is estimated of groups, whose sizes are not known: a batch of equal ones.
+Problem as_batch(const Problem& problem);
+
 // Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
 // at a time; some were timed on problems up to a size.
 bool suits(const Kernel& kernel, const Problem& problem);

@@ -93,7 +93,7 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
                                            const TilePlace& tile) {
   if (tile.row >= tile.rows_end) return;
   const bool sends =
-      arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::consumer_rows);
+      arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::waves * warpgroup_rows);
   if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);
   finish_tile<C>(d, arguments, staging, bias, tile);
   if (sends) return send_tile<C>(d, map_d, map_tail, staging, tile);

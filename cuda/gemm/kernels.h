@@ -93,7 +93,7 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .major_b = C::B::major,
           .loader = loader,
           .skinny = Skinny::No,
-          .split = 1,
+          .split = C::split,
           .block_m = C::block_m,
           .block_n = C::block_n,
           .block_k = C::block_k,
@@ -146,6 +146,9 @@ constexpr Kernel skinny_kernel_of(const void* function) {
 
 // CTAs that work on one tile together, or on neighbouring ones.
 constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
+
+// Does a cluster take tile after tile? Else there is one for each.
+constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No && k.split == 1; }
 
 // Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
 std::string name(const Kernel& kernel);

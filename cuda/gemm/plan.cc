@@ -25,17 +25,13 @@ namespace {
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
 bool computes(const Kernel& k, const Problem& p) {
-  if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p) || k.grouped != is_grouped(p))
-    return false;
-  // Rows with numbers: a tile has one group.
-  if (p.grouping == Grouping::RowIds && scale_block % (k.block_m * k.cluster_m) != 0) return false;
+  if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p) || !groups_as(k, p)) return false;
   if (k.loader == Loader::Copy) return true;
   // Without K there is nothing that TMA could load: its maps have no empty dimension.
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
                         tma_addresses(p.b, view_b(p), p.batch);
-  const bool split = k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
-  return operands && split;
+  return operands && splits_as(k, p);
 }
 
 // Clusters that run at one time; 0: the device cannot run this kernel.
@@ -94,9 +90,8 @@ Status fastest(const Problem& p, const Device& device, const Kernels& kernels, R
     const double time = microseconds(*k, p, usable, room);
     if (time >= least) continue;
     least = time;
-    const bool persistent = k->skinny == Skinny::No;
     const auto clusters =
-        static_cast<int>(persistent ? std::min<std::int64_t>(tiles, room) : tiles);
+        static_cast<int>(is_persistent(*k) ? std::min<std::int64_t>(tiles, room) : tiles);
     const bool early = p.programmatic_launch;
     launch = {k, clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time), early};
   }

@@ -48,6 +48,7 @@ Status launch_with(const Kernel& k, const Problem& p, const Device& device,
   const std::int64_t room = std::min<std::int64_t>(
       clusters_at_once(k, device), usable_sms(p, device.sm_count) / cluster_size(k));
   if (room < 1) return p.sm_limit > 0 ? Status::KernelDoesNotFit : Status::CudaFailed;
+  if (!is_persistent(k) && tiles > room) return Status::KernelDoesNotFit;
   launch = {.kernel = &k,
             .clusters = static_cast<int>(std::min(tiles, room)),
             .schedule = schedule,
@@ -60,8 +61,33 @@ Status launch_with(const Kernel& k, const Problem& p, const Device& device,
 bool is_better(const Launch& a, const Launch& b) {
   if (b.kernel == nullptr) return true;
   if (a.microseconds != b.microseconds) return a.microseconds < b.microseconds;
-  const auto outputs = [](const Launch& l) { return l.kernel->block_n * cluster_size(*l.kernel); };
+  const auto outputs = [](const Launch& l) { return l.kernel->block_n * l.kernel->cluster_m; };
   return outputs(a) > outputs(b);
+}
+
+// Of the kernels that split K into `split` parts, 0: into any.
+struct Candidates {
+  std::span<const Kernel> table;
+  const Kernel* only;
+  int split = 0;
+
+  bool has(const Kernel& k) const {
+    return (only == nullptr || only == &k) && (split == 0 || k.split == split);
+  }
+};
+
+Status fastest(const Candidates& candidates, const Problem& p, const Device& device,
+               ClustersAtOnce clusters_at_once, Launch& best) {
+  // The first reason why none can; but that one could compute it comes before that others cannot.
+  Status status = candidates.only == nullptr ? Status::NotOnTcgen05 : Status::KernelDoesNotFit;
+  for (const Kernel& k : candidates.table) {
+    if (!candidates.has(k)) continue;
+    Launch launch;
+    const Status made = launch_with(k, p, device, clusters_at_once, launch);
+    if (made == Status::Ok && is_better(launch, best)) best = launch;
+    if (made != Status::Ok && made != Status::NotOnTcgen05) status = made;
+  }
+  return best.kernel == nullptr ? status : Status::Ok;
 }
 
 }  // namespace
@@ -74,26 +100,29 @@ Status check_hopper(const Problem& p, const Device& device) {
 
 bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
   return k.tensor_columns > 0 && k.scale_vec == scale_vec_of(p) && takes_types(k, p) &&
-         promotes_as(k, p) && !is_grouped(p) && p.k > 0 && k.major_a == p.major_a &&
-         k.major_b == p.major_b && tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
-         tma_addresses(p.b, view_b(p), p.batch);
+         promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
+         k.major_a == p.major_a && k.major_b == p.major_b &&
+         tma_addresses(p.a, view_a(p), matrices_of_a(p)) && tma_addresses(p.b, view_b(p), p.batch);
 }
 
 Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, const Kernel* only,
                        ClustersAtOnce clusters_at_once, Plan& plan) {
   if (!has_tcgen05(device) || table.empty()) return Status::WrongArchitecture;
   if (device.sm_count < 1) return Status::NoDevice;
-  // The first reason why none can; but that one could compute it comes before that others cannot.
-  Status status = only == nullptr ? Status::NotOnTcgen05 : Status::KernelDoesNotFit;
+  // With a limit of SMs K is split as without one, or not at all (gemm.h).
+  const Problem& p = plan.problem;
+  Problem whole = p;
+  whole.sm_limit = 0;
   Launch best;
-  for (const Kernel& k : table) {
-    if (only != nullptr && only != &k) continue;
-    Launch launch;
-    const Status made = launch_with(k, plan.problem, device, clusters_at_once, launch);
-    if (made == Status::Ok && is_better(launch, best)) best = launch;
-    if (made != Status::Ok && made != Status::NotOnTcgen05) status = made;
+  Status status = fastest({table, only}, whole, device, clusters_at_once, best);
+  if (status == Status::Ok && p.sm_limit > 0) {
+    const int split = best.kernel->split;
+    best = {};
+    status = fastest({table, only, split}, p, device, clusters_at_once, best);
+    if (status != Status::Ok && split > 1)
+      status = fastest({table, only, 1}, p, device, clusters_at_once, best);
   }
-  if (best.kernel == nullptr) return status;
+  if (status != Status::Ok) return status;
   plan.aligned = plan.unaligned = best;
   return Status::Ok;
 }

@@ -3,7 +3,9 @@
 // Of the rows of a table that can compute it, the one that takes the least time on paper (cuda/gemm/tensor_time.h), of equal
 // ones that with the largest tile. Example: bf16, 8192 x 8192 on 148 SMs: 1024 tiles of 256 x 256 by 74 pairs are 14 waves,
 // 2048 of 128 x 256 by one CTA are 14 as well, which wait for shared memory: the pair's it is. Nothing is fitted: no chip was
-// at hand.
+// at hand. Few tiles get a kernel whose CTAs share a tile's K, a cluster for each tile, where all fit at one time: bf16,
+// 128 x 7168, K of 16384: 56 tiles of 128 columns by 112 CTAs. Not if bits may not depend on M; with a limit of SMs K is
+// split as without one, or not at all.
 //
 // Needs no CUDA: tests plan with a table of their own. Hopper: cuda/gemm/plan.cc, which comes here.
 #pragma once

@@ -25,12 +25,21 @@ struct Rank {
 
 template <class C>
 __device__ __forceinline__ Rank own_rank() {
-  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+  const int rank = C::cluster == C::split ? 0 : static_cast<int>(ptx::cluster_rank());
   return {rank % C::cluster_m, rank / C::cluster_m};
 }
 
+template <class C, bool Keeps = true>
+using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps>;
+
+// The blocks along K that a CTA multiplies.
 template <class C>
-using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n>;
+__device__ __forceinline__ BlockRange own_blocks(const Arguments& arguments) {
+  if constexpr (C::split == 1)
+    return {0, arguments.k_blocks};
+  else
+    return split_range(arguments.k_blocks, C::split, static_cast<int>(ptx::cluster_rank()));
+}
 
 // What a stage has besides tiles of A and B: nothing.
 struct TilesAlone {
@@ -48,6 +57,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
   constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
+  const BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   int filled = 0;  // stages
   ClusterTiles<C> tiles(arguments, cluster, clusters);
@@ -56,7 +66,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
     if (!leads) continue;
     const int m = tile.row + rank.row * C::block_m;
     const int n = tile.col + rank.col * C::block_n;
-    for (int block = 0; block < arguments.k_blocks; ++block) {
+    for (int block = blocks.first; block < blocks.end; ++block) {
       const bool is_first = filled < C::stages;
       filled += is_first ? 1 : 0;
       const int left_a = is_first ? C::block_m : tile.rows_end - m;

@@ -205,14 +205,6 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
 template <class C>
 using Slice = std::uint32_t[C::slice_registers];
 
-template <Type Accumulator>
-__device__ __forceinline__ std::uint32_t add(std::uint32_t a, std::uint32_t b) {
-  if constexpr (Accumulator == Type::s32)
-    return a + b;
-  else
-    return __float_as_uint(rounded::add(__uint_as_float(a), __uint_as_float(b)));
-}
-
 // Exchanges slices: each owner then holds the sums of all CTAs in `total`.
 template <class C>
 __device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std::uint32_t shared,
@@ -253,7 +245,7 @@ __device__ __forceinline__ void exchange(const Sums<C>& d, Slice<C>& total, std:
       const std::uint32_t part =
           from == rank.split ? own : receive + static_cast<std::uint32_t>(place) * C::slice_bytes;
       const std::uint32_t value = ptx::load_shared(part + at);
-      sum = from == 0 ? value : add<C::accumulator>(sum, value);
+      sum = from == 0 ? value : add_sums<C::accumulator>(sum, value);
     }
     total[r] = sum;
   }

@@ -127,8 +127,7 @@ const char* sentence(Status status) noexcept {
     case Status::NotOnTcgen05:
       return "no kernel on tcgen05 does this yet: they take operands K-major, bf16 also with a "
              "row-major B, a K above 0, and pointers and strides of A and B that are multiples of "
-             "16 bytes, without groups; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for "
-             "them";
+             "16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for them";
   }
   return "?";
 }

@@ -69,10 +69,10 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
   }
 }
 
-// Rows of the next group follow, which TMA would write as well.
+// Of a block's `rows` some are the next group's, which TMA would write as well.
 template <class C>
 __device__ __forceinline__ bool ends_within(BlockAt at, int rows) {
-  return C::grouped && at.row + rows > at.rows_end;
+  return C::grouped && row_of(at, rows - 1) >= at.rows_end;
 }
 
 // --- a consumer's buffers --------------------------------------------------------------------------

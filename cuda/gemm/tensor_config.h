@@ -46,7 +46,7 @@ HOST_DEVICE constexpr int largest_power(int n) {
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
-          Promotion Promotes = Promotion::None>
+          Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -56,7 +56,7 @@ struct TensorConfig {
       .kind = kind, .cta_group = Ctas, .scale_vec = Factors};
   static constexpr Promotion promotion = Promotes;
   static constexpr bool promotes = Promotes != Promotion::None;
-  static constexpr bool grouped = false;
+  static constexpr bool grouped = Grouped;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
   static_assert(In != Type::tf32 || (MajorA == Major::K && MajorB == Major::K),
@@ -69,7 +69,8 @@ struct TensorConfig {
   static constexpr Turns turns = Turns::Together;
   static constexpr int cluster_m = Ctas;
   static constexpr int cluster_n = 1;
-  static constexpr int cluster = Ctas;
+  static constexpr int split = Split;  // CTAs that share a tile, each with a part of K
+  static constexpr int cluster = Ctas * Split;
   static constexpr int stages = Stages;
   static constexpr int resident = 1;
 
@@ -126,10 +127,10 @@ struct TensorConfig {
   static constexpr int waves_of_consumer = waves_of_tile / consumers;
   // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
   static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
-  // Of the pool of 65536 registers, shared out at run time: 56 + 2 * 216 <= 504 = 3 * 168. With these, of those tried,
+  // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 <= 504 = 3 * 168. With these, of those tried,
   // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
-  static constexpr int producer_registers = 56;
-  static constexpr int consumer_registers = 216;
+  static constexpr int producer_registers = Grouped ? 24 : 56;
+  static constexpr int consumer_registers = !promotes ? 216 : Grouped ? 240 : 224;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 
@@ -139,7 +140,13 @@ struct TensorConfig {
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes;
-  static constexpr int barriers = 2 * Stages + 2 * accumulators;
+  static constexpr int barriers =
+      2 * Stages + 2 * accumulators + (Split > 1 ? 1 + waves_of_tile : 0);
+  // A wave's sums, which go from one CTA to another through what were stages.
+  static constexpr std::uint32_t wave_bytes = warpgroup_rows * BlockN * sizeof(std::uint32_t);
+  static_assert(Split == 1 ||
+                (Ctas == 1 && !Grouped && (promotes || consumers == 1) && Split <= 8 &&
+                 (Split - 1 + waves_of_tile) * wave_bytes <= store_offset));
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));

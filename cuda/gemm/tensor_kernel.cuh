@@ -1,6 +1,7 @@
 // The GEMM kernel on tcgen05: a thread loads tiles with TMA, a thread multiplies into Tensor Memory, a warpgroup stores D.
 //
-// Persistent, one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh): the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
+// Persistent, one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh), or, of one tile, several that share
+// its K (cuda/gemm/tensor_split.cuh): the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
 // bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
 // stored the next is summed in the other; where there is room for one alone, two warpgroups have it in registers at once, half
@@ -14,7 +15,7 @@
 // for the products of the stage before, so that no products still read what a copy overwrites.
 //
 // D[i][j] is the chain over ascending K of the kind's instructions, the first without accumulation, or of such chains of one
-// block of K each, promoted, then the epilogue (oracle/sum/gemm_reference.h with GemmChain::kind computes the bits).
+// block of K each, promoted, or the f32 sum of chains of parts of K, then the epilogue (oracle/sum/gemm_reference.h with GemmChain::kind computes the bits).
 // Shapes: cuda/gemm/tensor_config.h.
 //
 // Compiled and run on the machine (tests/run/run_tensor_gemm_test.cc), not on silicon.
@@ -32,6 +33,7 @@
 #include "cuda/gemm/tensor_operands.h"
 #include "cuda/gemm/tensor_pair.cuh"
 #include "cuda/gemm/tensor_scales.cuh"
+#include "cuda/gemm/tensor_split.cuh"
 #include "cuda/ptx/tcgen05_ldst.cuh"
 #include "cuda/ptx/tcgen05_mma.cuh"
 #include "cuda/ptx/tmem.cuh"
@@ -52,6 +54,9 @@ struct TensorBarriers : Barriers<C> {
   __device__ __forceinline__ std::uint32_t drained(int accumulator) const {
     return this->full(2 * C::stages + C::accumulators + accumulator);
   }
+  __device__ __forceinline__ SplitBarriers<C> of_split() const {
+    return {this->full(2 * C::stages + 2 * C::accumulators)};
+  }
 };
 
 template <class C>
@@ -64,10 +69,11 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
     ptx::mbarrier_init(barriers.summed(a), 1);
     ptx::mbarrier_init(barriers.drained(a), C::ctas * C::consumers * warpgroup_threads / 32);
   }
+  if constexpr (C::split > 1) barriers.of_split().start();
   ptx::fence_mbarrier_init();
 }
 
-// --- the products, by one thread -------------------------------------------------------------------
+// --- the products, issued by one thread -------------------------------------------------------------------
 
 // The first `steps` instructions along K of one stage.
 template <class C>
@@ -95,26 +101,33 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
   }
 }
 
+// By one thread, or, of groups, by a warp of which a thread `leads`.
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
                                                const TensorBarriers<C>& barriers,
-                                               std::uint32_t tensor, std::uint32_t types) {
+                                               std::uint32_t tensor, std::uint32_t types,
+                                               bool leads) {
   // Instructions of a tile's last stage: the others would add zeros.
   constexpr int step = C::instruction_k;
   const int blocks = arguments.k_blocks;
   const int last_steps = (arguments.k - (blocks - 1) * C::block_k + step - 1) / step;
+  const BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
   ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   TilePlace tile;
   while (tiles.next(tile)) {
-    int chain = 0;  // of a block of K, or of all
+    if (!leads) continue;
+    int chain = own.first;  // of a block of K, or of all
     do {
-      wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
-      ptx::tcgen05_fence_after_thread_sync();
+      if constexpr (C::split == 1 ||
+                    C::promotes) {  // else there is one tile, which nobody hands back
+        wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
+        ptx::tcgen05_fence_after_thread_sync();
+      }
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
-      const int first = C::promotes ? chain : 0;
-      const int end = C::promotes ? chain + 1 : blocks;
+      const int first = C::promotes ? chain : own.first;
+      const int end = C::promotes ? chain + 1 : own.end;
       for (int block = first; block < end; ++block) {
         wait(barriers.full(ring.stage), ring.parity);
         ptx::tcgen05_fence_after_thread_sync();
@@ -127,7 +140,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
       }
       commit<C>(barriers.summed(turn.stage));
       turn.advance();
-    } while (C::promotes && ++chain < blocks);
+    } while (C::promotes && ++chain < own.end);
   }
 }
 
@@ -195,11 +208,41 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
     tell_drained<C>(barriers, turn.stage);
     turn.advance();
   };
-  const FragmentAt at = {part.row,     part.col, part.rows_end,      arguments.n,  part.batch,
-                         part.batch_b, 0,        arguments.k_blocks, C::warp_step, C::wave_step};
+  const BlockRange own = own_blocks<C>(arguments);
+  const FragmentAt at = {part.row,     part.col,  part.rows_end,       arguments.n,  part.batch,
+                         part.batch_b, own.first, own.end - own.first, C::warp_step, C::wave_step};
   promote_loaded<C::block_n / C::columns_of_load>(
       d, columns, arguments.block_factors_a, arguments.block_factors_b, at, load,
       [] { ptx::tcgen05_wait_ld(); }, drained);
+}
+
+// Of a tile whose K several CTAs share: the sums of one wave go to its owner; it adds what all others send, and stores.
+// True: this CTA owns the wave.
+template <class C>
+__device__ __forceinline__ bool add_parts(Accumulators<C>& d, const SplitSums<C>& parts, int wave,
+                                          const Staging<C>& staging) {
+  if (parts.owns(wave))
+    parts.add(d[0]);
+  else
+    parts.send(d[0], wave, [&] { staging.meet(); });
+  return parts.owns(wave);
+}
+
+// The same of sums in accumulator 0: what is sent goes first. The row of the wave that is stored, or none below 0.
+template <class C>
+__device__ __forceinline__ int add_parts_of_tile(Accumulators<C>& d, const SplitSums<C>& parts,
+                                                 std::uint32_t tensor, const Staging<C>& staging) {
+  parts.announce();
+#pragma unroll 1
+  for (int wave = 0; wave < C::waves_of_tile; ++wave) {
+    if (parts.owns(wave)) continue;
+    load_sums<C>(d, tensor + lanes_of<C>(wave));
+    add_parts<C>(d, parts, wave, staging);
+  }
+  if (parts.rank() >= C::waves_of_tile) return -1;
+  load_sums<C>(d, tensor + lanes_of<C>(parts.rank()));
+  add_parts<C>(d, parts, parts.rank(), staging);
+  return parts.rank() * C::wave_step;
 }
 
 // By warpgroup `consumer` of these.
@@ -214,7 +257,9 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   [[maybe_unused]] FactorsOfColumns<C> columns(shared + C::factor_offset + number * C::factor_bytes,
                                                number + 1);
-  ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
+  // Sums that are promoted take all registers (cuda/NOTES.md).
+  ClusterTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), all_clusters<C>());
+  [[maybe_unused]] const SplitSums<C> parts(barriers.of_split(), shared);
   TilePlace place;
   while (tiles.next(place)) {
     const TilePlace tile = own_part<C>(place, 0);
@@ -228,10 +273,21 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       Accumulators<C> d;
       const TilePlace part = further_down(consumer * C::wave_step);
       promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, part, columns);
+      if constexpr (C::split > 1) {
+        if (parts.owns(consumer)) parts.announce();
+        if (!add_parts<C>(d, parts, consumer, staging)) break;
+      }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
     } else {
       wait(barriers.summed(turn.stage), turn.parity);
       ptx::tcgen05_fence_after_thread_sync();
+      if constexpr (C::split > 1) {
+        Accumulators<C> d;
+        const int row = add_parts_of_tile<C>(d, parts, tensor, staging);
+        if (row < 0) break;
+        store_tile<C>(d, map_d, map_tail, arguments, staging, bias, further_down(row));
+        break;  // a cluster has one tile
+      }
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
       const int end = (consumer + 1) * C::waves_of_consumer;
 #pragma unroll 1
@@ -250,18 +306,18 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-// By one thread.
+// As multiply_tiles().
 template <class C>
 __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
                                               const TensorOperands& operands,
                                               const Arguments& arguments, std::uint32_t shared,
-                                              const TensorBarriers<C>& barriers) {
+                                              const TensorBarriers<C>& barriers, bool leads) {
   if constexpr (C::ctas == 1)
-    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(), true,
-               ScaleLoads<C>(operands));
+    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
+               leads, ScaleLoads<C>(operands));
   else
     produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
-                    all_clusters<C>(), ScaleLoads<C>(operands));
+                    all_clusters<C>(), leads, ScaleLoads<C>(operands));
 }
 
 template <class C>
@@ -303,10 +359,12 @@ __global__ void __launch_bounds__(C::threads, 1)
                    C::consumers == 1 ? 0 : warp / warps - 1);
   } else {
     if constexpr (C::consumers > 1) ptx::setmaxnreg_dec<C::producer_registers>();
-    if (warp == producer_warp && leads)
-      produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers);
-    else if (warp == multiplier_warp && leads && multiplies_here<C>())
-      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0);
+    const bool takes_part = C::grouped || leads;
+    if (warp == producer_warp && takes_part)
+      produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
+    else if (warp == multiplier_warp && takes_part && multiplies_here<C>())
+      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
+                        leads);
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();

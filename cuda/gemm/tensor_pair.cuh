@@ -23,11 +23,11 @@ namespace tcq::gemm {
 
 template <class C>
 __device__ __forceinline__ int own_cluster() {
-  return static_cast<int>(blockIdx.x) / C::ctas;
+  return static_cast<int>(blockIdx.x) / C::cluster;
 }
 template <class C>
 __device__ __forceinline__ int all_clusters() {
-  return static_cast<int>(gridDim.x) / C::ctas;
+  return static_cast<int>(gridDim.x) / C::cluster;
 }
 
 template <class C>
@@ -35,10 +35,10 @@ __device__ __forceinline__ bool multiplies_here() {
   return C::ctas == 1 || ptx::cluster_rank() == 0;
 }
 
-// All threads of the CTA, or of both.
+// All threads of the CTA, or of its cluster.
 template <class C>
 __device__ __forceinline__ void meet_all() {
-  if constexpr (C::ctas == 1) {
+  if constexpr (C::cluster == 1) {
     __syncthreads();
   } else {
     ptx::cluster_arrive();
@@ -84,17 +84,18 @@ __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uin
   }
 }
 
-// As produce() of cuda/gemm/produce.cuh, by one thread of each CTA.
+// As produce() of cuda/gemm/produce.cuh, in each CTA.
 template <class C, class Besides>
 __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                              const Arguments& arguments, std::uint32_t shared,
                                              const Barriers<C>& barriers, int cluster, int clusters,
-                                             const Besides& besides) {
+                                             bool leads, const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
   Ring<C::stages> ring;
   ClusterTiles<C> tiles(arguments, cluster, clusters);
   TilePlace tile;
   while (tiles.next(tile)) {
+    if (!leads) continue;
     const int m = tile.row + rank * C::block_m;
     const int n = tile.col + rank * C::own_columns;
     for (int block = 0; block < arguments.k_blocks; ++block) {
@@ -112,6 +113,7 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
       ring.advance();
     }
   }
+  if (!leads) return;
   // A commit may still arrive here.
   for (int i = 0; i < C::stages; ++i) {
     wait(barriers.empty(ring.stage), 1 - ring.parity);

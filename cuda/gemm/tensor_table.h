@@ -35,27 +35,54 @@ using PromotingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages
 template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors>
 using ScaledRow = TensorRow<In, BlockN, Stages, Major::K, Factors>;
 
-using TensorTable =
-    std::tuple<TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
-               TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
-               TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
-               ScaledRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>,
-               PairRow<Type::bf16, 256, 6>, PairRow<Type::bf16, 128, 8>,
-               PairRow<Type::e4m3, 256, 6>, PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
-               PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
-               PromotingRow<128, 5, Promotion::EachColumn, 1>, PairRow<Type::f16, 256, 6>,
-               PairRow<Type::tf32, 256, 6>, TensorRow<Type::e4m3, 128, 6>,
-               PairRow<Type::e4m3, 256, 5, tcgen05::ScaleVec::Block32>,
-               PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block32>,
-               PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 224, 6>,
-               PairRow<Type::e4m3, 224, 6>, TensorRow<Type::bf16, 32, 10>,
-               TensorRow<Type::e4m3, 32, 10>, TensorRow<Type::e4m3, 64, 8>,
-               ScaledRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
-               ScaledRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
-               PromotingRow<64, 8, Promotion::ColumnBlocks, 1>, TensorRow<Type::s8, 128, 6>,
-               PairRow<Type::s8, 256, 6>>;
+// Groups of rows: a pair for large ones, and tiles that rows with numbers can have.
+template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
+using GroupedRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
+                                tcgen05::ScaleVec::Default, Ctas, Promotes, true>;
+
+// K shared by several CTAs, for few tiles.
+template <Type In, int BlockN, int Stages, int Split,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using SplitRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, 1,
+                              Promotion::None, false, Split>;
+
+template <int BlockN, int Stages, int Split>
+using PromotingSplitRow =
+    TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+                 tcgen05::ScaleVec::Default, 1, Promotion::ColumnBlocks, false, Split>;
+
+using TensorTable = std::tuple<
+    TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
+    TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
+    TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
+    ScaledRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
+    ScaledRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
+    ScaledRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
+    PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>,
+    PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
+    PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
+    PromotingRow<128, 5, Promotion::EachColumn, 1>, PairRow<Type::f16, 256, 6>,
+    PairRow<Type::tf32, 256, 6>, TensorRow<Type::e4m3, 128, 6>,
+    PairRow<Type::e4m3, 256, 5, tcgen05::ScaleVec::Block32>,
+    PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block32>,
+    PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 224, 6>,
+    PairRow<Type::e4m3, 224, 6>, TensorRow<Type::bf16, 32, 10>, TensorRow<Type::e4m3, 32, 10>,
+    TensorRow<Type::e4m3, 64, 8>, ScaledRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
+    ScaledRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
+    PromotingRow<64, 8, Promotion::ColumnBlocks, 1>, GroupedRow<Type::bf16, 256, 6, 2>,
+    GroupedRow<Type::bf16, 128, 6, 1>, GroupedRow<Type::f16, 256, 6, 2>,
+    GroupedRow<Type::f16, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2>,
+    GroupedRow<Type::e4m3, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
+    GroupedRow<Type::e4m3, 128, 6, 1, Promotion::ColumnBlocks>,
+    GroupedRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>, SplitRow<Type::bf16, 128, 6, 2>,
+    SplitRow<Type::bf16, 128, 6, 4>, SplitRow<Type::bf16, 64, 8, 4>,
+    SplitRow<Type::e4m3, 128, 6, 2>, SplitRow<Type::e4m3, 128, 6, 4>,
+    SplitRow<Type::e4m3, 64, 8, 4>, SplitRow<Type::e4m3, 128, 6, 2, tcgen05::ScaleVec::Block32>,
+    SplitRow<Type::e4m3, 128, 6, 4, tcgen05::ScaleVec::Block32>,
+    SplitRow<Type::e2m1, 128, 5, 2, tcgen05::ScaleVec::Block16>,
+    SplitRow<Type::e2m1, 128, 5, 4, tcgen05::ScaleVec::Block16>, PromotingSplitRow<128, 6, 2>,
+    PromotingSplitRow<128, 6, 4>, PromotingSplitRow<64, 8, 4>, TensorRow<Type::s8, 128, 6>,
+    PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

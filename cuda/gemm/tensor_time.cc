@@ -30,7 +30,7 @@ double factor_bytes(const Kernel& k, double lines) {
 
 // What a CTA loads for a block of K, of which a pair's CTAs have half of B each.
 double stage_bytes(const Kernel& k) {
-  const double columns = static_cast<double>(k.block_n) / cluster_size(k);
+  const double columns = static_cast<double>(k.block_n) / k.cluster_m;
   return bytes_of(k.in, static_cast<double>(k.block_m) * k.block_k) +
          bytes_of(k.in_b, columns * k.block_k) + factor_bytes(k, k.block_m) +
          factor_bytes(k, k.block_n);
@@ -61,8 +61,16 @@ double epilogue_clocks(const Kernel& k, const Problem& p, const TensorAssumption
   const double elements = static_cast<double>(k.block_m) * k.block_n;
   const double buffers = bytes_of(p.out, elements) / (warpgroup_rows * swizzle_bytes);
   const double loads = k.promotion == Promotion::None ? sums_clocks(k, a) : 0;
-  return loads + elements * a.instructions / warpgroup_threads +
-         buffers * a.store / consumers_of(k);
+  const double all =
+      loads + elements * a.instructions / warpgroup_threads + buffers * a.store / consumers_of(k);
+  return k.split > 1 ? all / 2 : all;  // each of two CTAs has half of the rows
+}
+
+// What the other CTAs of a tile have summed, to those two.
+double parts_clocks(const Kernel& k, const TensorAssumptions& a) {
+  if (k.split == 1) return 0;
+  const double bytes = 4.0 * warpgroup_rows * k.block_n;
+  return a.parts + bytes * (k.split - 1) / a.l2_bytes;
 }
 
 // D's bytes go through shared memory once in each direction.
@@ -106,11 +114,12 @@ double memory_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
 
 }  // namespace
 
-TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, int clusters,
+TensorTime tensor_time(const Kernel& k, const Problem& problem, const Device& device, int clusters,
                        const TensorAssumptions& a) {
+  const Problem p = as_batch(problem);
   TensorTime t;
   const double stage = stage_bytes(k);
-  const double blocks = k_blocks(k, p);
+  const double blocks = std::ceil(static_cast<double>(k_blocks(k, p)) / k.split);
   t.tensor = 2.0 * k.block_m * k.block_n * k.block_k / peak(k);
   t.shared = (a.one_port ? 2 : 1) * stage / a.shared_bytes;
   t.l2 = stage / a.l2_bytes;
@@ -118,11 +127,12 @@ TensorTime tensor_time(const Kernel& k, const Problem& p, const Device& device, 
   t.loop = std::max({t.tensor * blocks, t.shared * blocks + staged_clocks(k, p, a), t.l2 * blocks,
                      t.promotion * blocks});
   t.epilogue = epilogue_clocks(k, p, a);
+  t.parts = parts_clocks(k, a);
   t.shown = shown_clocks(k, t, a, blocks);
   t.waves = std::ceil(static_cast<double>(tiles_of(schedule_of(k, p))) / clusters);
   t.memory = memory_clocks(k, p, a);
   const double tile = t.loop + t.shown;
-  t.total = a.launch + a.fill + t.promotion + t.epilogue +
+  t.total = a.launch + a.fill + t.promotion + t.parts + t.epilogue +
             std::max(t.loop + (t.waves - 1) * tile, t.memory);
   const double operations = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                             static_cast<double>(p.n) * static_cast<double>(p.k);

@@ -7,7 +7,9 @@
 // but for the last; where there is one, its loads of sums show. Where a kernel promotes, its warpgroups load and add each
 // block's sums beside the products, and store D while those run ahead by as many blocks as there are accumulators. Neither
 // power (the clock is the data sheet's), nor contention in L2, nor issue by the one thread is modelled. Example: 256 x 256 bf16 by a pair: 512 clocks of the tensor cores a block of 64, 512 of shared memory, 512 of L2.
-// Predictions, written down before anyone measures: cuda/NOTES.md.
+// Where CTAs share a tile's K, two of them take all others' sums of 64 rows each, as fast as bytes come from L2, and store these.
+// Groups count as a batch of equal ones; neither what it takes to look for them nor rows that are stored by threads at
+// their ends are modelled. Predictions, written down before anyone measures: cuda/NOTES.md.
 #pragma once
 
 #include "cuda/gemm/gemm.h"
@@ -30,6 +32,7 @@ struct TensorAssumptions {
   double load =
       100;  // clocks from a promoting warp's tcgen05.ld to its first word, barrier included
   double store = 150;    // clocks of meeting twice for each buffer of D
+  double parts = 1000;   // clocks until sums of a part of K are another CTA's, their bytes besides
   double fill = 1500;    // from the first load to the first product
   double launch = 4000;  // of a kernel
 };
@@ -42,6 +45,7 @@ struct TensorTime {
   double promotion = 0;
   double loop = 0;      // a tile's products
   double epilogue = 0;  // a tile's
+  double parts = 0;     // sums of parts of K on their way
   double waves = 0;
   double memory = 0;  // of the whole problem
   double total = 0;

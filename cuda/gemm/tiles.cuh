@@ -43,12 +43,14 @@ class DenseTiles {
   int step_;
 };
 
-template <int Rows, int Columns>
+// `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less
+// while a tile is computed.
+template <int Rows, int Columns, bool Keeps = true>
 class GroupTiles {
  public:
   __device__ __forceinline__ GroupTiles(const Arguments& arguments, int first, int step)
       : arguments_(arguments), index_(first), step_(step) {
-    load();
+    if constexpr (Keeps) load();
   }
 
   __device__ __forceinline__ bool next(TilePlace& tile) {
@@ -87,6 +89,7 @@ class GroupTiles {
 
   __device__ __forceinline__ bool find(TilePlace& tile) {
     const Groups& groups = arguments_.groups;
+    if constexpr (!Keeps) load();
     while (index_ - before_ >= all_) {
       if (first_ + lanes >= groups.count) return false;
       before_ += all_;
@@ -132,7 +135,8 @@ class GroupTiles {
   int all_;  // tiles of these
 };
 
-template <bool Grouped, int Rows, int Columns>
-using Tiles = std::conditional_t<Grouped, GroupTiles<Rows, Columns>, DenseTiles<Rows, Columns>>;
+template <bool Grouped, int Rows, int Columns, bool Keeps = true>
+using Tiles =
+    std::conditional_t<Grouped, GroupTiles<Rows, Columns, Keeps>, DenseTiles<Rows, Columns>>;
 
 }  // namespace tcq::gemm

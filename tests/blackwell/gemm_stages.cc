@@ -15,6 +15,7 @@ TEST_F(Blackwell, Pair) { run(Stage::Pair); }
 TEST_F(Blackwell, Factors) { run(Stage::Factors); }
 TEST_F(Blackwell, FactorsOfPairs) { run(Stage::FactorsOfPairs); }
 TEST_F(Blackwell, Promotion) { run(Stage::Promotion); }
+TEST_F(Blackwell, SharedK) { run(Stage::SharedK); }
 
 // Of each row's types and epilogues, by whichever kernel the library plans. TCQ_PROBLEMS=N draws so many, TCQ_SEED=N
 // others.

@@ -17,8 +17,16 @@
 
 namespace tcq::tests {
 
-enum class Stage : std::uint8_t { OneTile, OneCta, Pair, Factors, FactorsOfPairs, Promotion };
-inline constexpr int gemm_stage_count = 6;
+enum class Stage : std::uint8_t {
+  OneTile,
+  OneCta,
+  Pair,
+  Factors,
+  FactorsOfPairs,
+  Promotion,
+  SharedK
+};
+inline constexpr int gemm_stage_count = 7;
 
 struct StageCase {
   std::size_t row;
@@ -27,10 +35,13 @@ struct StageCase {
   int sm_limit = 0;  // of the problem; 0: all
 };
 
+// Kernels for groups have none yet (docs/first_hour.md).
 inline bool belongs(const gemm::Kernel& row, Stage stage) {
+  if (row.grouped) return false;
+  if (stage == Stage::SharedK || row.split > 1) return stage == Stage::SharedK && row.split > 1;
   const bool has_factors = row.scale_vec != tcgen05::ScaleVec::Default;
   const bool promotes = row.promotion != gemm::Promotion::None;
-  const bool pair = gemm::cluster_size(row) == 2;
+  const bool pair = row.cluster_m == 2;
   switch (stage) {
     case Stage::OneTile: return !has_factors && !promotes && !pair && row.major_b == Major::K;
     case Stage::OneCta: return !has_factors && !promotes && !pair;
@@ -38,6 +49,7 @@ inline bool belongs(const gemm::Kernel& row, Stage stage) {
     case Stage::Factors: return has_factors && !pair;
     case Stage::FactorsOfPairs: return has_factors && pair;
     case Stage::Promotion: return promotes;
+    case Stage::SharedK: break;
   }
   return false;
 }
@@ -51,20 +63,21 @@ inline Drawn plain(const gemm::Kernel& row, std::int64_t m, std::int64_t n, std:
 
 inline StageCase one_tile(const gemm::Kernel& row, std::size_t number) {
   const int rows = row.block_m * row.cluster_m;
-  return {number, "one tile, one block of K", plain(row, rows, row.block_n, row.block_k)};
+  return {number, "one tile, a block of K", plain(row, rows, row.block_n, row.split * row.block_k)};
 }
 
 // More blocks of K than stages; more tiles than accumulators, all by one CTA or pair; what is drawn, ragged and with
 // any epilogue.
 inline void add_more(const gemm::Kernel& row, std::size_t number, std::vector<StageCase>& all) {
   const int rows = row.block_m * row.cluster_m;
-  const int deep = row.block_k * (row.stages + 2);
+  const int deep = row.split * row.block_k * (row.stages + 2);
   all.push_back({number, "one tile, the ring once round", plain(row, rows, row.block_n, deep)});
-  all.push_back({number, "six tiles in turn",
-                 plain(row, 3 * rows, 2 * row.block_n, 2 * row.block_k), gemm::cluster_size(row)});
+  const int sm_limit = gemm::is_persistent(row) ? gemm::cluster_size(row) : 0;
+  if (sm_limit > 0)
+    all.push_back({number, "six tiles in turn",
+                   plain(row, 3 * rows, 2 * row.block_n, 2 * row.block_k), sm_limit});
   for (std::uint64_t i = 0; i < 3; ++i)
-    all.push_back(
-        {number, "drawn", drawn_for(row, mix(1000 * i + number)), gemm::cluster_size(row)});
+    all.push_back({number, "drawn", drawn_for(row, mix(1000 * i + number)), sm_limit});
 }
 
 // Of the rows of one type the narrowest, which is the smallest tile.

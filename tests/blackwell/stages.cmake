@@ -38,5 +38,7 @@ tcq_gemm_stage(10_factors_of_pairs FactorsOfPairs 300 "each CTA of a pair has th
   blackwell.08_pair blackwell.09_factors)
 tcq_gemm_stage(11_promotion Promotion 300 "blocks of sums leave Tensor Memory in turns and are added in f32"
   blackwell.08_pair)
-tcq_gemm_stage(12_library Library 900 "plans choose kernels that are right for any problem"
-  blackwell.10_factors_of_pairs blackwell.11_promotion)
+tcq_gemm_stage(12_shared_k SharedK 300 "CTAs of a cluster that share K send their sums to whom they belong"
+  blackwell.09_factors blackwell.11_promotion)
+tcq_gemm_stage(13_library Library 900 "plans choose kernels that are right for any problem"
+  blackwell.10_factors_of_pairs blackwell.12_shared_k)

@@ -146,7 +146,8 @@ inline std::shared_ptr<const PtxKernel> read_once(const std::string& text) {
 
 class GemmKernelRun {
  public:
-  // `clusters` run one after the other, each with its share of the tiles; few rows or columns: with one.
+  // `clusters` run one after the other, each with its share of the tiles; where kernels are not
+  // persistent one for each tile.
   // `sizes` are those of groups.
   GemmKernelRun(const std::string& ptx, const gemm::Kernel& row, GemmCase x, const gemm::Problem& p,
                 int clusters, std::vector<std::int32_t> sizes = {})
@@ -159,7 +160,7 @@ class GemmKernelRun {
     launch.schedule = gemm::schedule_of(row_, plan_.problem);
     launch.k_blocks = gemm::k_blocks(row_, plan_.problem);
     const auto tiles = static_cast<int>(gemm::tiles_of(launch.schedule));
-    launch.clusters = row.skinny == gemm::Skinny::No ? std::min(clusters, tiles) : tiles;
+    launch.clusters = gemm::is_persistent(row) ? std::min(clusters, tiles) : tiles;
     plan_.unaligned = launch;
     for (const gemm::KSegment& s : k_segments(plan_, gemm::Path::Aligned))
       x_.gemm.segments.push_back({s.first, s.count});

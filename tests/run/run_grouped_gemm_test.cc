@@ -1,68 +1,20 @@
 // Grouped kernels of our GEMM, as nvcc compiles them: groups of every size, by ends, counts and rows' numbers, sizes that
 // are wrong among them; every bit of D and of what lies around it, and no finding. Skipped without nvcc.
-#include <algorithm>
-#include <numeric>
-
-#include "tests/run/gemm_kernel_run.h"
+#include "tests/run/grouped_gemm_run.h"
 
 namespace tcq::tests {
 namespace {
 
-using gemm::Grouping;
 using gemm::Scaling;
-using Sizes = std::vector<std::int32_t>;
-
-struct Groups {
-  Grouping by = Grouping::Ends;
-  Sizes sizes = {};
-  int count = 0;  // RowIds: of groups
-  int m = 0, n = 200, k = 200;
-  Type out = Type::bf16;
-  Scales scales = {};
-  Activation activation = Activation::None;
-  float beta = 0;
-};
 
 void expect_right(const TestKernel& kernel, const Groups& c, int clusters, int explore = 0) {
-  oracle::Gemm g{.m = c.m, .n = c.n, .k = c.k, .in = kernel.row.in, .out = c.out};
-  g.batch = c.by == Grouping::RowIds ? c.count : static_cast<std::int64_t>(c.sizes.size());
-  g.activation = c.activation;
-  g.beta = c.beta;
-  g.promotes = kernel.row.promotion != gemm::Promotion::None;
-  const int round = (16 - c.k % 16) % 16;
-  g = with_strides(g, round, round);
-  if (c.by != Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = 0;
-  GemmCase x = make_case(g, true, Values::Near, 31);
-  gemm::Problem p = problem_of(g, true);
-  p.grouping = c.by;
-  set_scaling(p, x, c.scales, 7);
   const bool alone = gemm::cluster_size(kernel.row) == 1;
-  GemmKernelRun run(alone ? kernel.ptx() : with_releases(kernel.ptx()), kernel.row, std::move(x), p,
-                    clusters, c.sizes);
+  GemmKernelRun run =
+      run_of(alone ? kernel.ptx() : with_releases(kernel.ptx()), kernel, c, clusters);
   const Fault fault = run.go(static_cast<std::uint64_t>(explore));
   ASSERT_EQ(fault, Fault::None) << info(fault).name << ": " << run.run().place();
   EXPECT_EQ(run.differing(), 0u) << name(kernel.row) << ": " << c.m << ", " << c.sizes.size()
                                  << " sizes";
-}
-
-// Empty groups, one row, whole tiles, several, one huge; rows of nobody behind the last.
-const Groups ends = {.sizes = {0, 0, 5, 133, 133, 261, 262, 600, 600}, .m = 640};
-const Groups counts = {.by = Grouping::Counts, .sizes = {0, 128, 1, 77, 0, 150}, .m = 150};
-
-Groups with(Groups g, Scaling scaling, Type out = Type::bf16) {
-  g.scales = {scaling, Major::MN, Major::K, 1};
-  g.out = out;
-  return g;
-}
-
-// Numbers of rows: groups of 128 rows, nobody's between.
-Groups numbered(int m) {
-  Groups out = {.by = Grouping::RowIds, .count = 3, .m = m};
-  for (int row = 0; row < m; ++row) {
-    const int numbers[] = {2, -1, 0, 0, 3, 1};  // there is no group 3
-    out.sizes.push_back(numbers[row / 128 % 6]);
-  }
-  return out;
 }
 
 class GroupedPtx : public CompiledKernels {};
@@ -117,28 +69,21 @@ TEST_F(GroupedPtx, OperandsLoadedByThreads) {
   expect_right(kernel, with(counts, Scaling::Block128), 2);
 }
 
-// 100 groups: more than a warp looks at in one go.
 TEST_F(GroupedPtx, ManyGroups) {
   const TestKernel kernel =
       TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
                 gemm::Promotion::None, Type::bf16, true);
-  Groups many = {.m = 500, .n = 64, .k = 64};
-  for (int i = 0; i < 100; ++i) many.sizes.push_back(i < 40 ? 0 : i < 96 ? 3 * (i - 40) : 500);
-  expect_right(kernel, many, 2);
+  expect_right(kernel, many_groups(), 2);
   const TestKernel rows = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 4, Major::K,
                                      gemm::Promotion::None, Type::bf16, true);
-  expect_right(rows, many, 0);
+  expect_right(rows, many_groups(), 0);
 }
 
-// Nothing outside is touched, whatever sizes say; of rows that two groups claim any may be the last, here the later one.
 TEST_F(GroupedPtx, WrongSizesStayInside) {
   const TestKernel kernel =
       TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
                 gemm::Promotion::None, Type::bf16, true);
-  expect_right(kernel, {.sizes = {-7, 100, 1 << 30, 900}, .m = 200}, 1);
-  expect_right(kernel, {.by = Grouping::Counts, .sizes = {-1, 1 << 30, 3}, .m = 130}, 1);
-  expect_right(kernel, {.sizes = {0, 0, 0}, .m = 200}, 2);
-  expect_right(kernel, {.sizes = {-5}, .m = 1}, 1);
+  for (const Groups& c : wrong_sizes()) expect_right(kernel, c, 1);
 }
 
 }  // namespace

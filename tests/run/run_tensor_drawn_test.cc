@@ -1,12 +1,15 @@
 // Drawn problems on every row of the table of kernels on tcgen05 (cuda/gemm/tensor_table.h): D equal to the reference bit
-// for bit, nothing found, no Tensor Memory left. Types, majors, epilogues, sizes, strides, factors, values and how many
-// CTAs share the tiles are drawn. A few here, of which each row gets its share; TCQ_PROBLEMS=200 draws so many, TCQ_SEED=N
+// for bit, nothing found, no Tensor Memory left. Types, majors, epilogues, sizes, groups, strides, factors, values and how
+// many CTAs share the tiles are drawn. A few here, of which each row gets its share; TCQ_PROBLEMS=200 draws so many, TCQ_SEED=N
 // others. Skipped without nvcc.
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "sim/num/inputs/draw.h"
+#include "tests/run/grouped_gemm_run.h"
 #include "tests/run/tensor_gemm_run.h"
 #include "tests/run/tensor_rows.h"
 
@@ -20,6 +23,44 @@ std::uint64_t number_or(const char* variable, std::uint64_t usual) {
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
+// From none on, empty ones among them, some rows of nobody's.
+std::vector<std::int32_t> sizes_of(gemm::Grouping by, int groups, int m, Draw& draw) {
+  std::vector<std::int32_t> sizes;
+  if (by == gemm::Grouping::RowIds) {
+    for (int row = 0; row < m; ++row)
+      sizes.push_back(row % gemm::scale_block == 0 ? draw.in(-1, groups) : sizes.back());
+    return sizes;
+  }
+  for (int group = 0; group < groups; ++group)
+    sizes.push_back(draw.one_in(3) ? 0 : draw.in(0, by == gemm::Grouping::Ends ? m / 2 : m));
+  if (by == gemm::Grouping::Ends) std::partial_sum(sizes.begin(), sizes.end(), sizes.begin());
+  return sizes;
+}
+
+Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
+  Draw draw(seed);
+  using enum gemm::Grouping;
+  Groups g = {.by = one_of<gemm::Grouping>({Ends, Counts, RowIds}, draw)};
+  if (g.by == RowIds && row.cluster_m > 1) g.by = Ends;  // a tile has one group
+  g.m = draw.in(1, row.block_m * row.cluster_m + 168);
+  g.n = draw.in(1, row.block_n + 140);
+  g.k = draw.in(1, 2 * row.block_k + row.block_k / 2);
+  g.count = draw.in(1, 4);
+  g.sizes = sizes_of(g.by, g.count, g.m, draw);
+  g.out = one_of(outputs_of(row.in), draw);
+  g.activation = static_cast<Activation>(draw.below(activation_count));
+  if (draw.one_in(3)) g.activation = Activation::None;
+  if (is_gated(g.activation)) g.n += g.n % 2;
+  if (!is_gated(g.activation) && draw.one_in(2)) g.beta = one_of<float>({1, 0.5f, -3}, draw);
+  g.biased = draw.one_in(2);
+  g.pad = one_of<int>({0, 0, 1, 8}, draw);
+  const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
+  if (is_fp8(row.in)) g.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
+  g.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
+  g.seed = seed;
+  return g;
+}
+
 TEST_F(TensorDrawn, EveryBitAndNoFinding) {
   const std::uint64_t problems = number_or("TCQ_PROBLEMS", 2 * tensor_table().size());
   const std::uint64_t seed = number_or("TCQ_SEED", 18);
@@ -27,8 +68,12 @@ TEST_F(TensorDrawn, EveryBitAndNoFinding) {
     const std::size_t row = i % tensor_table().size();
     const std::uint64_t own = mix(seed * 1000 + i);
     SCOPED_TRACE("TCQ_SEED=" + std::to_string(seed) + ", problem " + std::to_string(i));
-    expect_bits(tensor_row(row), drawn_for(tensor_table()[row], own),
-                static_cast<int>(own % 3) + 1);
+    const gemm::Kernel& kernel = tensor_table()[row];
+    const int clusters = static_cast<int>(own % 3) + 1;
+    if (kernel.grouped)
+      expect_bits(tensor_row(row), groups_drawn_for(kernel, own), clusters);
+    else
+      expect_bits(tensor_row(row), drawn_for(kernel, own), clusters);
   }
 }
 

@@ -50,7 +50,9 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     // Five rows of tiles that fill the device once; pairs of an odd number of rows do not.
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
+    if (row.split > 1) p = product(128, row.block_n * 160 / row.split, 16384, row.in);
     p.major_b = row.major_b;
+    if (row.grouped) p.grouping = gemm::Grouping::Counts;
     if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);
@@ -73,9 +75,14 @@ TEST(TensorPlan, TheLeastTimeOnPaper) {
   EXPECT_EQ(planned(product(1024, 1024, 512)).aligned.kernel->block_n, 128);
   // 16 rows of pairs' tiles: 28 columns of 256 are 448 tiles in seven waves, 32 of 224 are 512, as many and shorter ones.
   EXPECT_EQ(planned(product(4096, 7168, 2048)).aligned.kernel->block_n, 224);
-  // One row of tiles of 128 rows: of 64 columns 112 CTAs work, of 128 half as many and nearly twice as long.
-  EXPECT_EQ(planned(product(128, 7168, 16384, Type::e4m3)).aligned.kernel->block_n, 64);
-  EXPECT_EQ(planned(product(128, 4096, 7168, Type::e4m3)).aligned.kernel->block_n, 32);
+  // One row of tiles of 128 rows, whose K is not shared: of 64 columns 112 CTAs work, of 128 half as many and nearly twice
+  // as long.
+  const auto invariant = [](Problem few) {
+    few.batch_invariant = true;
+    return planned(few).aligned.kernel->block_n;
+  };
+  EXPECT_EQ(invariant(product(128, 7168, 16384, Type::e4m3)), 64);
+  EXPECT_EQ(invariant(product(128, 4096, 7168, Type::e4m3)), 32);
   // 37 rows of tiles: 148 of 256 columns fill the device once, 296 of 128 twice; 19 of pairs come to 76 tiles, two too many.
   const Plan full = planned(product(37 * 128, 1024, 512));
   EXPECT_EQ(full.aligned.kernel->block_n, 256);
@@ -119,11 +126,62 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
-  p = product(512, 512, 512);
-  p.grouping = gemm::Grouping::Ends;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+// 56 tiles of 128 columns by 112 CTAs, 32 by 128, each with a half or a quarter of K; a cluster for each, as many as fit.
+TEST(TensorPlan, SharedK) {
+  const auto split = [](Problem p) { return planned(p).aligned.kernel->split; };
+  Problem p = product(128, 7168, 16384);
+  EXPECT_EQ(split(p), 2);
+  EXPECT_EQ(planned(p).aligned.clusters, 56);
+  EXPECT_EQ(gemm::k_segments(planned(p), gemm::Path::Aligned).size(), 2u);
+  const std::string text = describe(planned(p));
+  for (const char* words :
+       {"2 chains of tcgen05.mma over ascending k, 16 at a time, from k = 0 8192;",
+        "bits: depend on the split", "128x128x64 split 2"})
+    EXPECT_NE(text.find(words), text.npos) << words << "\n" << text;
+  EXPECT_EQ(split(product(128, 4096, 7168)), 4);
+  EXPECT_EQ(split(product(128, 4096, 64)), 1);  // one block of K
+  EXPECT_EQ(split(product(4096, 4096, 7168)), 1);
+  // With a limit as without one, or not at all.
+  p.sm_limit = 120;
+  EXPECT_EQ(split(p), 2);
+  p.sm_limit = 111;
+  EXPECT_EQ(split(p), 1);
+  Problem fewer = product(128, 2112, 7168);  // by four; 17 tiles would have room by two
+  fewer.sm_limit = 60;
+  EXPECT_EQ(split(fewer), 1);
+  p.sm_limit = 0;
+  p.batch_invariant = true;
+  EXPECT_EQ(split(p), 1);
+  EXPECT_NE(describe(planned(p)).find("depend on neither M"), std::string::npos);
+}
+
+// Tiles are those of equal groups; with rows that have numbers a tile is no larger than 128 of them.
+TEST(TensorPlan, Groups) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3}) {
+    Problem p = product(16384, 4096, 7168, in);
+    p.batch = 4;
+    p.grouping = gemm::Grouping::Ends;
+    const Plan large = planned(p);
+    EXPECT_TRUE(large.aligned.kernel->grouped);
+    EXPECT_EQ(cluster_size(*large.aligned.kernel), 2);
+    EXPECT_EQ(large.aligned.schedule.rows, 16384 / 256 + 4);  // at most
+    const gemm::Arguments arguments = gemm::work_of(large, gemm::Path::Aligned, {}, {}).arguments;
+    EXPECT_EQ(arguments.groups.tiles_across, 16);
+    p.grouping = gemm::Grouping::RowIds;
+    EXPECT_EQ(planned(p).aligned.kernel->block_m * planned(p).aligned.kernel->cluster_m, 128);
+    p.expected_rows = 128;
+    p.grouping = gemm::Grouping::Ends;
+    EXPECT_EQ(cluster_size(*planned(p).aligned.kernel), 1);
+    EXPECT_NE(describe(large).find("grouped"), std::string::npos);
+    EXPECT_NE(describe(large).find("groups: 4, one behind the other"), std::string::npos);
+  }
+  Problem p = product(512, 512, 0);
+  p.grouping = gemm::Grouping::Ends;
+  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
 }
 
 std::uint32_t types_of(const Plan& plan) {

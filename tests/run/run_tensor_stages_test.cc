@@ -14,7 +14,7 @@ namespace {
 
 class TensorStages : public TensorKernels {};
 
-constexpr Stage last_stage = Stage::Promotion;
+constexpr Stage last_stage = Stage::SharedK;
 
 gemm::Plan planned(const StageCase& c) {
   const gemm::Kernel& row = tensor_table()[c.row];
@@ -36,7 +36,8 @@ TEST(TensorStage, EachRowHasAStageAndEachStageItsCases) {
     if (stage == Stage::OneTile) continue;  // its rows come again
     for (const std::size_t row : own) EXPECT_TRUE(rows.insert(row).second) << row;
   }
-  EXPECT_EQ(rows.size(), tensor_table().size());
+  for (std::size_t i = 0; i < tensor_table().size(); ++i)
+    EXPECT_EQ(rows.contains(i), !tensor_table()[i].grouped) << i;
   EXPECT_EQ(static_cast<int>(last_stage) + 1, gemm_stage_count);
 }
 
@@ -59,9 +60,9 @@ TEST(TensorStage, AllIsOneClustersWork) {
       const gemm::Kernel& row = tensor_table()[c.row];
       const gemm::Launch launch = planned(c).aligned;
       EXPECT_EQ(launch.kernel, &row);
-      EXPECT_EQ(launch.clusters, 1) << text_of(c, row);
+      EXPECT_TRUE(launch.clusters == 1 || row.split > 1) << text_of(c, row);
       if (c.what.find("ring") != c.what.npos) {
-        EXPECT_GT(launch.k_blocks, row.stages);
+        EXPECT_GT(launch.k_blocks / row.split, row.stages);
       }
       if (c.what.find("six") != c.what.npos) {
         EXPECT_EQ(gemm::tiles_of(launch.schedule), 6) << text_of(c, row);

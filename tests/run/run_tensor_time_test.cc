@@ -59,6 +59,7 @@ TEST(TensorTime, WhatTheDesignPromises) {
     if (row.in == Type::f16) p.out = Type::f16;
     if (row.in == Type::tf32) p.out = Type::f32;
     if (!is_float(row.in)) p.out = Type::bf16;
+    if (row.split > 1) continue;  // it has one tile
     EXPECT_EQ(time_of(row, p).hides_epilogue(), row.accumulators > 1) << name(row);
     EXPECT_LT(time_of(row, p).of_peak, 1) << name(row);
   }
@@ -106,6 +107,35 @@ TEST(TensorTime, OneAccumulatorShowsItsLoads) {
   EXPECT_EQ(time_of(two, p, slow).shown, brief.epilogue - brief.loop);
 }
 
+// 128 columns of bf16 by four CTAs: a quarter of the blocks, 32 KiB of another's sums of 64 rows three times, and half of
+// the epilogue.
+TEST(TensorTime, PartsOfK) {
+  const Problem p{.m = 128, .n = 4096, .k = 7168};
+  const gemm::Kernel& split = planned_kernel(p);
+  ASSERT_EQ(split.split, 4);
+  gemm::Kernel whole = split;
+  whole.split = 1;
+  const TensorTime t = time_of(split, p);
+  EXPECT_EQ(t.loop, 28 * 512 + 512);  // L2 is the slowest: shared memory has D's way besides
+  EXPECT_EQ(t.parts, 1000 + 3 * 32768 / 64);
+  EXPECT_EQ(t.epilogue, time_of(whole, p).epilogue / 2);
+  EXPECT_EQ(t.total, 5500 + t.parts + t.epilogue + t.loop);
+}
+
+// As a batch of equal ones, whoever counts them; or of as many rows as are expected.
+TEST(TensorTime, GroupsAreABatch) {
+  Problem batch{.m = 2048, .n = 4096, .k = 7168, .batch = 4};
+  Problem groups = batch;
+  groups.grouping = gemm::Grouping::Counts;
+  const gemm::Kernel& row = planned_kernel(groups);
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+  groups.grouping = gemm::Grouping::Ends;
+  groups.m = 4 * 2048;
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+  groups.expected_rows = batch.m = 300;
+  EXPECT_EQ(time_of(row, groups).total, time_of(row, batch).total);
+}
+
 struct Prediction {
   std::int64_t m, n, k;
   double bf16, e4m3, promoted, mxfp8, nvfp4;  // microseconds of the planned kernel
@@ -120,7 +150,9 @@ constexpr Prediction predictions[] = {{4096, 4096, 4096, 76.9, 41.5, 41.4, 43.4,
                                       {4096, 7168, 16384, 470.7, 239, 255.1, 267.5, 155.5},
                                       {4096, 4096, 7168, 129.8, 68, 67.9, 71.2, 43.2},
                                       {4096, 7168, 2048, 65.2, 36.2, 38.6, 41.1, 27.1},
-                                      {128, 7168, 16384, 56.7, 29.8, 29.8, 31, 18.8}};
+                                      {128, 7168, 16384, 39.6, 22, 22, 22.5, 14.3},
+                                      {128, 4096, 7168, 12.6, 8.7, 8.7, 8.9, 7},
+                                      {128, 2112, 7168, 10, 7.1, 7.1, 8.9, 7}};
 
 TEST(TensorTime, PredictionsAreAsWrittenDown) {
   for (const Prediction& x : predictions) {
@@ -138,6 +170,34 @@ TEST(TensorTime, PredictionsAreAsWrittenDown) {
     expect(x.promoted, Type::e4m3, BlockScaling::None, gemm::Scaling::Block128);
     expect(x.mxfp8, Type::e4m3, BlockScaling::Ue8m0Block32);
     expect(x.nvfp4, Type::e2m1, BlockScaling::Ue4m3Block16);
+  }
+}
+
+struct GroupsPrediction {
+  std::int64_t groups, rows, n, k;
+  double bf16, e4m3, promoted;
+};
+
+// The table of groups there.
+constexpr GroupsPrediction predictions_of_groups[] = {{4, 8192, 4096, 7168, 884.6, 452, 452.6},
+                                                      {8, 4096, 7168, 2048, 463.6, 247.3, 247.1},
+                                                      {32, 256, 4096, 7168, 262, 137.2, 137.2},
+                                                      {32, 64, 4096, 7168, 244.1, 124.9, 124.8}};
+
+TEST(TensorTime, PredictionsOfGroupsAreAsWrittenDown) {
+  for (const GroupsPrediction& x : predictions_of_groups) {
+    const auto expect = [&](double want, Type in, gemm::Scaling factors = gemm::Scaling::None) {
+      Problem p{.m = x.groups * x.rows, .n = x.n, .k = x.k, .batch = x.groups, .in = in};
+      p.grouping = gemm::Grouping::Ends;
+      p.scaling = factors;
+      const TensorTime t = time_of(planned_kernel(p), p);
+      EXPECT_EQ(std::round(t.microseconds * 10) / 10, want)
+          << x.groups << "x" << x.rows << "x" << x.n << "x" << x.k << " " << name(planned_kernel(p))
+          << " " << t.of_peak;
+    };
+    expect(x.bf16, Type::bf16);
+    expect(x.e4m3, Type::e4m3);
+    expect(x.promoted, Type::e4m3, gemm::Scaling::Block128);
   }
 }
 

@@ -1,12 +1,14 @@
 // A problem for the GEMM on tcgen05, drawn and run on the machine with the kernel's own configuration: which bits of D
 // differ, what is found, also once statements are deleted.
 //
-// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc.
+// Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc; of groups
+// run_tensor_grouped_test.cc.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,10 +33,12 @@ inline bool synchronises_products(const std::string& line) {
 
 class TensorKernels : public CompiledKernels {
  protected:
-  void expect_bits(const TestKernel& kernel, const Drawn& s, int ctas = 1) {
+  // `clusters` share the tiles.
+  template <class Launch = Drawn>
+  void expect_bits(const TestKernel& kernel, const Launch& s, int clusters = 1) {
     SCOPED_TRACE(name(kernel.row) + ": " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
                  std::to_string(s.k));
-    GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, ctas);
+    GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, clusters);
     const Fault fault = gemm.go(1);
     ASSERT_EQ(fault, Fault::None) << info(fault).name << ": " << gemm.run().place();
     EXPECT_EQ(gemm.differing(), 0u);
@@ -42,7 +46,8 @@ class TensorKernels : public CompiledKernels {
       EXPECT_EQ(f.fault, Fault::WaitForNothing) << info(f.fault).name;
   }
 
-  void expect_leak_found(const TestKernel& kernel, const Drawn& s) {
+  template <class Launch = Drawn>
+  void expect_leak_found(const TestKernel& kernel, const Launch& s) {
     std::string text = kernel.ptx();
     const std::size_t at = text.find("tcgen05.dealloc");
     ASSERT_NE(at, text.npos);
@@ -50,18 +55,20 @@ class TensorKernels : public CompiledKernels {
     EXPECT_TRUE(is_found(run_of(text, kernel, s)));
   }
 
-  void expect_deletions_found(const TestKernel& kernel, std::span<const Drawn> launches,
+  template <class Launches>
+  void expect_deletions_found(const TestKernel& kernel, const Launches& launches,
                               bool (*which)(const std::string&) = synchronises,
-                              std::size_t least = 21) {
+                              std::size_t least = 21, std::size_t besides = 0) {
+    using Launch = std::ranges::range_value_t<Launches>;
     const Deletions done = delete_each(
-        kernel.ptx(), launches,
-        [&](const std::string& text, const Drawn& s) { return run_of(text, kernel, s); }, which);
+        kernel.ptx(), std::span<const Launch>(launches),
+        [&](const std::string& text, const Launch& s) { return run_of(text, kernel, s); }, which);
     EXPECT_GE(done.count, least);
     done.print();
     // Not counted: the producer's last waits, one for each stage. To the machine a commit's arrival is never later than
     // that of the commit behind it, which the epilogue has waited for.
     const auto last_waits = static_cast<std::size_t>(kernel.row.stages);
-    EXPECT_LE(done.missed.size(), last_waits + done.count / 50);
+    EXPECT_LE(done.missed.size(), last_waits + done.count / 50 + besides);
   }
 };
 

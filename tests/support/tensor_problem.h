@@ -35,6 +35,14 @@ struct Drawn {
   std::optional<Type> in_b = {};
 };
 
+// What sums its products; of wgmma the reference has it without being told.
+inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
+  if (row.tensor_columns == 0) return {};
+  return {.kind = tcgen05::kind_with_factors(row.in, row.scale_vec),
+          .scale_vec = row.scale_vec,
+          .scale_type = gemm::scale_type_of(row.scale_vec)};
+}
+
 inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
   oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
   g.in = s.in.value_or(row.in);
@@ -45,9 +53,7 @@ inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
   g.beta = s.beta;
   g.activation = s.activation;
   g.promotes = row.promotion != gemm::Promotion::None;
-  g.chain.kind = tcgen05::kind_with_factors(row.in, row.scale_vec);
-  g.chain.scale_vec = row.scale_vec;
-  g.chain.scale_type = gemm::scale_type_of(row.scale_vec);
+  g.chain = chain_of(row);
   // TMA wants rows of 16 bytes.
   const auto of_16 = [&](Major major, std::int64_t mn) {
     const std::int64_t line = major == Major::K ? s.k : mn;
@@ -112,7 +118,7 @@ inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
 inline Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
   Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
           .n = draw.in(1, row.block_n + 140),
-          .k = draw.in(1, 2 * row.block_k + row.block_k / 2)};
+          .k = (row.split - 1) * row.block_k + draw.in(1, 2 * row.block_k + row.block_k / 2)};
   if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
   if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
   if (draw.one_in(4)) s.batch = 2;

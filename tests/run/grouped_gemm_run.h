@@ -1,0 +1,87 @@
+// A problem of groups for a kernel of our GEMM, run on the machine: their sizes as the device would have them, wrong ones
+// among them; the other values are drawn.
+//
+// Example: run_grouped_gemm_test.cc; run_tensor_grouped_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/run/gemm_kernel_run.h"
+#include "tests/support/tensor_problem.h"
+
+namespace tcq::tests {
+
+struct Groups {
+  gemm::Grouping by = gemm::Grouping::Ends;
+  std::vector<std::int32_t> sizes = {};
+  int count = 0;  // RowIds: of groups
+  int m = 0, n = 200, k = 200;
+  Type out = Type::bf16;
+  Scales scales = {};
+  Activation activation = Activation::None;
+  float beta = 0;
+  int pad = 0;  // of D's rows: not 0, TMA may not address it
+  bool biased = true;
+  Values values = Values::Near;
+  std::uint64_t seed = 31;
+};
+
+inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Groups& c,
+                            int clusters = 1) {
+  oracle::Gemm g{.m = c.m, .n = c.n, .k = c.k, .in = kernel.row.in, .out = c.out};
+  g.batch = c.by == gemm::Grouping::RowIds ? c.count : static_cast<std::int64_t>(c.sizes.size());
+  g.activation = c.activation;
+  g.beta = c.beta;
+  g.promotes = kernel.row.promotion != gemm::Promotion::None;
+  g.chain = chain_of(kernel.row);
+  const int round = (16 - c.k % 16) % 16;
+  g = with_strides(g, round, round, c.pad);
+  if (c.by != gemm::Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = 0;
+  GemmCase x = make_case(g, c.biased, c.values, c.seed);
+  gemm::Problem p = problem_of(g, c.biased);
+  p.grouping = c.by;
+  set_scaling(p, x, c.scales, 7);
+  return {text, kernel.row, std::move(x), p, clusters, c.sizes};
+}
+
+// Empty groups, one row, whole tiles, several, one huge; rows of nobody behind the last.
+inline const Groups ends = {.sizes = {0, 0, 5, 133, 133, 261, 262, 600, 600}, .m = 640};
+inline const Groups counts = {
+    .by = gemm::Grouping::Counts, .sizes = {0, 128, 1, 77, 0, 150}, .m = 150};
+
+inline Groups with(Groups g, gemm::Scaling scaling, Type out = Type::bf16) {
+  g.scales = {scaling, Major::MN, Major::K, 1};
+  g.out = out;
+  return g;
+}
+
+// Numbers of rows: groups of 128 rows, nobody's between.
+inline Groups numbered(int m) {
+  Groups out = {.by = gemm::Grouping::RowIds, .count = 3, .m = m};
+  for (int row = 0; row < m; ++row) {
+    const int numbers[] = {2, -1, 0, 0, 3, 1};  // there is no group 3
+    out.sizes.push_back(numbers[row / 128 % 6]);
+  }
+  return out;
+}
+
+// 100 groups: more than a warp looks at in one go.
+inline Groups many_groups() {
+  Groups many = {.m = 500, .n = 64, .k = 64};
+  for (int i = 0; i < 100; ++i) many.sizes.push_back(i < 40 ? 0 : i < 96 ? 3 * (i - 40) : 500);
+  return many;
+}
+
+// Out of order, below 0, beyond A: nothing outside is touched, whatever they say; of rows that two groups claim any may be
+// the last, on one cluster the later one.
+inline std::vector<Groups> wrong_sizes() {
+  return {{.sizes = {-7, 100, 1 << 30, 900}, .m = 200},
+          {.by = gemm::Grouping::Counts, .sizes = {-1, 1 << 30, 3}, .m = 130},
+          {.sizes = {0, 0, 0}, .m = 200},
+          {.sizes = {-5}, .m = 1}};
+}
+
+}  // namespace tcq::tests

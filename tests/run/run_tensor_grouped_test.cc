@@ -1,0 +1,93 @@
+// Grouped products on tcgen05, as nvcc compiles them for sm_100a: groups of every size, by ends, counts and rows' numbers,
+// wrong sizes among them; every bit of D and of what lies around it, no finding, and a finding for each statement that
+// synchronises once it is deleted. No chip has confirmed any of it. TCQ_PROBLEMS=1 also deletes where sums are promoted and
+// from pairs of CTAs. Skipped without nvcc.
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "tests/run/grouped_gemm_run.h"
+#include "tests/run/tensor_gemm_run.h"
+
+namespace tcq::tests {
+namespace {
+
+using gemm::Scaling;
+
+using TensorGrouped = TensorKernels;
+
+#define TCQ_TENSOR_GROUPED(IN, N, STAGES, CTAS, PROMOTION)                                        \
+  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
+             gemm::Promotion::PROMOTION, true)
+
+const TestKernel plain = TCQ_TENSOR_GROUPED(bf16, 128, 3, 1, None);
+const TestKernel pair = TCQ_TENSOR_GROUPED(bf16, 64, 3, 2, None);
+const TestKernel promoting = TCQ_TENSOR_GROUPED(e4m3, 64, 3, 1, ColumnBlocks);
+const TestKernel pair_promoting = TCQ_TENSOR_GROUPED(e4m3, 64, 3, 2, ColumnBlocks);
+
+// Groups that fill their tiles, and such as do not, on each way out.
+std::vector<Groups> ways_out(const Groups& g) {
+  std::vector<Groups> all = {g};
+  const auto add = [&](auto change) {
+    all.push_back(g);
+    change(all.back());
+  };
+  add([](Groups& x) { x.biased = false; });
+  add([](Groups& x) { x.out = Type::f32; });
+  add([](Groups& x) { x.activation = Activation::Swiglu; });
+  add([](Groups& x) {
+    x.activation = Activation::Swiglu;
+    x.out = Type::f32;
+  });
+  add([](Groups& x) { x.beta = 2; });
+  add([](Groups& x) { x.pad = 1; });
+  return all;
+}
+
+TEST_F(TensorGrouped, EveryBitAndNoFinding) {
+  for (const Groups& g : ways_out(ends)) expect_bits(plain, g);
+  expect_bits(plain, counts, 2);
+  expect_bits(plain, numbered(700), 2);
+  expect_bits(plain, many_groups(), 2);
+}
+
+TEST_F(TensorGrouped, PairsOfCtas) {
+  for (const Groups& g : ways_out(ends)) expect_bits(pair, g, 2);
+  expect_bits(pair, counts, 3);
+  expect_bits(pair, many_groups());
+}
+
+TEST_F(TensorGrouped, Promotion) {
+  for (const TestKernel& kernel : {promoting, pair_promoting}) {
+    expect_bits(kernel, with(ends, Scaling::Block128));
+    expect_bits(kernel, with(counts, Scaling::Block128, Type::f32), 2);
+  }
+  expect_bits(promoting, with(numbered(520), Scaling::Block128, Type::f16));
+  const TestKernel each = TCQ_TENSOR_GROUPED(e4m3, 128, 3, 1, EachColumn);
+  expect_bits(each, with(ends, Scaling::Vector128), 2);
+  expect_bits(each, with(counts, Scaling::Block128, Type::f32));
+  expect_bits(TCQ_TENSOR_GROUPED(e4m3, 128, 3, 1, None), with(ends, Scaling::RowColumn, Type::f16));
+}
+
+TEST_F(TensorGrouped, WrongSizesStayInside) {
+  for (const TestKernel& kernel : {plain, pair})
+    for (const Groups& g : wrong_sizes()) expect_bits(kernel, g);
+}
+
+TEST_F(TensorGrouped, TensorMemoryThatIsNotGivenBackIsFound) {
+  expect_leak_found(plain, Groups{.sizes = {0, 0}, .m = 1});
+  expect_leak_found(pair, ends);
+}
+
+// Several tiles to a CTA, K to more than all stages. The epilogue's own: run_tensor_gemm_test.cc.
+TEST_F(TensorGrouped, EachDeletedSynchronisationIsFound) {
+  const std::vector groups = {Groups{.sizes = {0, 128, 130, 300}, .m = 300, .n = 264, .k = 328}};
+  expect_deletions_found(plain, groups, synchronises_products, 13);
+  if (std::getenv("TCQ_PROBLEMS") == nullptr) return;
+  expect_deletions_found(pair, groups, synchronises_products, 19);
+  expect_deletions_found(pair_promoting, std::vector{with(groups[0], Scaling::Block128)},
+                         synchronises_products, 19);
+}
+
+}  // namespace
+}  // namespace tcq::tests

@@ -279,6 +279,7 @@ bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
 
 bool record_global(Step& s, AccessId access, ByteRange bytes) {
   if (!s.c.global_provenance.may_be_written(bytes)) return true;
+  if (is_write(s.c.log[access].kind)) s.c.global.keep(bytes);
   return record_in(s.c.global_provenance, s, access, global_memory, bytes);
 }
 

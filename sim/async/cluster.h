@@ -50,7 +50,11 @@ class Cluster {
   // --- what came of it ---
   const std::optional<Finding>& finding() const { return state_.finding; }
   const std::vector<Finding>& suspicions() const { return state_.suspicions; }
-  const std::vector<std::uint8_t>& global() const { return state_.global; }
+  const std::vector<std::uint8_t>& global() const { return state_.global.bytes(); }
+  GlobalChanges changes() const { return state_.global.changes(); }
+  std::optional<std::size_t> first_difference(const GlobalChanges& other) const {
+    return state_.global.first_difference(other);
+  }
   std::uint64_t instructions() const { return state_.instructions; }
   std::size_t bookkeeping_bytes() const { return state_.bookkeeping_bytes(); }
   const SharedMemory& shared(int cta) const { return state_.cta(cta).shared; }

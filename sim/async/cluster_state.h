@@ -324,7 +324,7 @@ struct ClusterState {
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
   std::unordered_map<std::uint64_t, Word> words;  // by Touch::object
-  std::vector<std::uint8_t> global;
+  GlobalMemory global;
   GlobalProvenance global_provenance;
   std::vector<PatchableMap> maps;  // the program's, then those of compiled kernels
   // Maps that a compiled kernel makes: where in global memory, and their numbers; and values that maps have had.

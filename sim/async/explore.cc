@@ -81,25 +81,27 @@ class Explorer {
     for (const Finding& f : cluster.suspicions()) add_suspicion(f);
     if (cluster.finding()) return wrong(*cluster.finding());
     if (report_.executions == 1) {
-      report_.global = cluster.global();
+      report_.changes = cluster.changes();
+      if (options_.whole_global) report_.global = cluster.global();
       report_.schedule.execution = execution_;
-    } else if (cluster.global() != report_.global) {
-      differ(cluster);
+    } else if (const auto byte = cluster.first_difference(report_.changes)) {
+      differ(cluster, *byte);
     }
     if (report_.instructions > options_.max_total_instructions) stopped_ = true;
   }
 
-  void differ(const Cluster& cluster) {
+  void differ(const Cluster& cluster, std::size_t byte) {
     if (options_.bits_may_differ) {
       if (report_.other_schedule) return;
-      report_.other_global = cluster.global();
+      report_.differs_at = byte;
+      if (options_.whole_global) report_.other_global = cluster.global();
       report_.other_schedule = report_.schedule;
       report_.other_schedule->against = report_.schedule.execution;
       report_.other_schedule->execution = execution_;
       return;
     }
     report_.schedule.against = report_.schedule.execution;
-    wrong(results_differ(report_.global, cluster.global()));
+    wrong(results_differ(byte));
   }
 
   void wrong(const Finding& finding) {
@@ -318,7 +320,7 @@ void find_slow(const Program& program, const ExploreOptions& options, Report& re
     if (fault == Fault::None) continue;
     tried.push_back(&original);
     const Report other = explore(weaker, quick);
-    const bool right = other.outcome == Outcome::Right && other.global == report.global &&
+    const bool right = other.outcome == Outcome::Right && other.changes == report.changes &&
                        other.suspicions.size() <= report.suspicions.size();
     if (right)
       report.suspicions.push_back(

@@ -70,8 +70,11 @@ Replay replay(const Program& program, const Schedule& schedule) {
   Replay shown;
   shown.misfit = run(program, schedule, schedule.execution, cache, shown);
   const bool both = schedule.against && shown.misfit == Misfit::None && !shown.finding;
-  if (both && shown.global != first.global)
-    shown.finding = results_differ(first.global, shown.global);
+  if (!both) return shown;
+  const auto byte =
+      std::mismatch(first.global.begin(), first.global.end(), shown.global.begin()).first;
+  if (byte != first.global.end())
+    shown.finding = results_differ(static_cast<std::size_t>(byte - first.global.begin()));
   return shown;
 }
 
@@ -91,11 +94,10 @@ void end_execution(Cluster& cluster) {
   if (!cluster.finding()) cluster.finish_stores();
 }
 
-Finding results_differ(const std::vector<std::uint8_t>& first,
-                       const std::vector<std::uint8_t>& other) {
+Finding results_differ(std::size_t byte) {
   Finding finding;
   finding.fault = Fault::ResultsDiffer;
-  finding.number = std::mismatch(first.begin(), first.end(), other.begin()).first - first.begin();
+  finding.number = static_cast<std::int64_t>(byte);
   return finding;
 }
 

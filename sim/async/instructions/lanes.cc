@@ -120,7 +120,7 @@ bool may_reach(Step& s, const LaneAddresses& where) {
 
 std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane) {
   const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
-  if (where.global) return c.global.data() + at;
+  if (where.global) return c.global.bytes().data() + at;
   SharedMemory& shared = c.cta(where.cta == own_cta ? own : where.cta).shared;
   return shared.data() + (at - shared.base());
 }
@@ -257,8 +257,8 @@ bool LaneAtomic::is_blocked(const Standing& at) const {
     const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
     const std::uint32_t address = where.at[lane];
     const SharedMemory& shared = memory.cta(where.cta == own_cta ? at.warp.cta : where.cta).shared;
-    const std::uint8_t* now =
-        where.global ? memory.global.data() + address : shared.data() + (address - shared.base());
+    const std::uint8_t* now = where.global ? memory.global.bytes().data() + address
+                                           : shared.data() + (address - shared.base());
     if (std::memcmp(now, (*data)[lane].data(), static_cast<std::size_t>(where.bytes)) != 0)
       return false;
   }

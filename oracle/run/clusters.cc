@@ -41,6 +41,12 @@ bool waits_outside(const machine::Finding& finding) {
          });
 }
 
+// The execution, or the one that went on behind a race of a load.
+bool needs_others(const machine::Report& found) {
+  return (found.finding && waits_outside(*found.finding)) ||
+         (found.behind && waits_outside(*found.behind));
+}
+
 // Clusters are run one after the other: a warp that looks at global memory again and again may wait for one that
 // comes later, which is no deadlock of the kernel.
 void note_other_clusters(FindingText& f, const machine::Finding& finding, std::uint64_t clusters) {
@@ -94,7 +100,8 @@ Report report_of(const Job& job) {
 constexpr std::size_t most_steps = 1 << 20;
 
 bool can_be_stored(const machine::Schedule& s) {
-  return s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
+  return s.left_out.empty() &&
+         s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
 }
 
 void add_finding(Report& report, const machine::Program& program, const machine::Finding& finding,
@@ -332,7 +339,7 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
     }
     const machine::Program program = make_program(job.kernel, job.launch, cluster, memory);
     machine::Report found = explore_cluster(program, options, report);
-    is_needed = found.finding && waits_outside(*found.finding) && should_run_together(job, report);
+    is_needed = needs_others(found) && should_run_together(job, report);
     if (is_needed) break;
     for (const machine::Finding& f : found.suspicions)
       add_suspicion(report.suspicions, text_of(program, f, cluster));

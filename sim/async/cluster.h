@@ -61,6 +61,12 @@ class Cluster {
   const Program& program() const { return state_.program; }
 
   void fail_on(Severities severities) { state_.failing = severities; }
+  // Races of loads are noted, and what is noted already is left out of all orders: unused_loads.h.
+  void leave_out(const RacingLoads& loads) {
+    state_.racing_loads = loads;
+    state_.notes_racing_loads = true;
+  }
+  const RacingLoads& racing_loads() const { return state_.racing_loads; }
 
  private:
   // Of the warp's candidates; their count if all have to wait.

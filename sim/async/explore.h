@@ -47,6 +47,7 @@ struct Report {
   Outcome outcome = Outcome::Right;
   ProgramFault refused;              // of a program that was not run
   std::optional<Finding> finding;    // the first Fault; none if only the bits differ
+  std::optional<Finding> behind;     // of a race of a load: what ended the execution that went on (unused_loads.h)
   std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
   std::vector<std::uint8_t> global;  // after the first execution: whole_global
   GlobalChanges changes;             // the same, against the memory of the launch

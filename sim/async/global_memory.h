@@ -1,10 +1,10 @@
 // Global memory as one execution leaves it: the bytes of the launch, written in place, and what they were before.
 //
-// A program's memory may be large and a cluster touches little of it, so that nothing here costs by its size: an execution keeps
-// a page as it was before the first write to it, its pages afterwards are its result, and at its end what it kept goes back.
-// Every write is recorded before it is made (record_global in access.cc), and that is where pages are kept. One execution has the
-// memory at a time; one that begins meanwhile, in the same thread, has a copy of what the launch gave. A copy of a program has
-// bytes of its own: another thread explores such a copy.
+// A program's memory may be large and a cluster touches little of it, so that nothing here costs by its size: an
+// execution keeps a page as it was before the first write to it, its pages afterwards are its result, and at its end
+// what it kept goes back. Every write is recorded before it is made (record_global in access.cc), and that is where
+// pages are kept. One execution has the memory at a time; one that begins meanwhile, in the same thread, has a copy of
+// what the launch gave. A copy of a program has bytes of its own: another thread explores such a copy.
 #pragma once
 
 #include <cstddef>

@@ -41,6 +41,12 @@ bool waits_outside(const machine::Finding& finding) {
          });
 }
 
+// The execution, or the one that went on behind a race of a load.
+bool needs_others(const machine::Report& found) {
+  return (found.finding && waits_outside(*found.finding)) ||
+         (found.behind && waits_outside(*found.behind));
+}
+
 // Clusters are run one after the other: a warp that looks at global memory again and again may wait for one that
 // comes later, which is no deadlock of the kernel.
 void note_other_clusters(FindingText& f, const machine::Finding& finding, std::uint64_t clusters) {
@@ -94,7 +100,8 @@ Report report_of(const Job& job) {
 constexpr std::size_t most_steps = 1 << 20;
 
 bool can_be_stored(const machine::Schedule& s) {
-  return s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
+  return s.left_out.empty() &&
+         s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
 }
 
 void add_finding(Report& report, const machine::Program& program, const machine::Finding& finding,
@@ -136,9 +143,17 @@ machine::Report explore_cluster(const machine::Program& program,
   return found;
 }
 
+using Lent = std::shared_ptr<machine::LaunchMemory>;
+
+Lent memory_of(std::vector<std::uint8_t>& global) {
+  auto memory = std::make_shared<machine::LaunchMemory>();
+  memory->bytes = std::move(global);
+  return memory;
+}
+
 // What the clusters before the stored one leave. False if it was interrupted.
-bool run_before(const Job& job, const StoredSchedule& stored, std::vector<std::uint8_t>& global,
-                Report& report, gemm::Progress& progress) {
+bool run_before(const Job& job, const StoredSchedule& stored, const Lent& memory, Report& report,
+                gemm::Progress& progress) {
   const std::vector<std::uint64_t> clusters = clusters_to_run(stored.sample, report.clusters);
   const auto end = std::find(clusters.begin(), clusters.end(), stored.cluster);
   if (end == clusters.end())
@@ -148,17 +163,18 @@ bool run_before(const Job& job, const StoredSchedule& stored, std::vector<std::u
   machine::ExploreOptions once;
   once.max_executions = 1;
   once.eager = false;
+  once.whole_global = false;
   once.random_executions = 0;
   once.max_instructions = once.max_total_instructions = stored.schedule.max_instructions;
   progress.begin("clusters", end - clusters.begin() + 1);
   for (auto cluster = clusters.begin(); cluster != end; ++cluster) {
     if (!progress.at(static_cast<std::int64_t>(report.ran))) return false;
     machine::Report found =
-        explore_cluster(make_program(job.kernel, job.launch, *cluster, global), once, report);
+        explore_cluster(make_program(job.kernel, job.launch, *cluster, memory), once, report);
     if (found.finding)
       throw UsageError(fmt::format("--replay: cluster {} before it does not end as it did: {}",
                                    *cluster, info(found.finding->fault).name));
-    global = std::move(found.global);
+    machine::apply(found.changes, memory->bytes);
   }
   return true;
 }
@@ -309,8 +325,11 @@ std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
 Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Progress& progress) {
   Report report = report_of(job);
   const auto clusters = clusters_to_run(job.request.sample, report.clusters);
-  const std::vector<std::uint8_t> initial = global;
-  const machine::ExploreOptions options = options_of(job.request);
+  std::vector<std::uint8_t> initial;
+  if (may_run_together(*job.kernel, job.launch)) initial = global;
+  const Lent memory = memory_of(global);
+  machine::ExploreOptions options = options_of(job.request);
+  options.whole_global = false;
   bool is_needed = false;
   progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
   for (const std::uint64_t cluster : clusters) {
@@ -318,9 +337,9 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
       report.interrupted = true;
       break;
     }
-    const machine::Program program = make_program(job.kernel, job.launch, cluster, global);
+    const machine::Program program = make_program(job.kernel, job.launch, cluster, memory);
     machine::Report found = explore_cluster(program, options, report);
-    is_needed = found.finding && waits_outside(*found.finding) && should_run_together(job, report);
+    is_needed = needs_others(found) && should_run_together(job, report);
     if (is_needed) break;
     for (const machine::Finding& f : found.suspicions)
       add_suspicion(report.suspicions, text_of(program, f, cluster));
@@ -331,11 +350,12 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
       break;
     }
     if (found.other_schedule)
-      add_difference(job, machine::results_differ(found.global, found.other_global).number,
+      add_difference(job, found.differs_at,
                      {job.identity, job.request.sample, cluster, std::move(*found.other_schedule)},
                      report);
-    global = std::move(found.global);
+    machine::apply(found.changes, memory->bytes);
   }
+  global = std::move(memory->bytes);
   if (is_needed) {
     report.ran = report.executions = 0;
     report.suspicions.clear();
@@ -352,7 +372,9 @@ Report replay_cluster(const Job& job, const StoredSchedule& stored,
   report.replayed = stored.cluster;
   const bool is_together =
       stored.cluster == report.clusters && may_run_together(*job.kernel, job.launch);
-  report.interrupted = !is_together && !run_before(job, stored, global, report, progress);
+  const Lent memory = memory_of(global);
+  report.interrupted = !is_together && !run_before(job, stored, memory, report, progress);
+  global = std::move(memory->bytes);
   report.exhaustive = false;
   if (report.interrupted) return report;
   const machine::Program program =

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/async/lane_sync.h"
+#include "sim/async/unused_loads.h"
 
 namespace tcq::machine {
 
@@ -127,8 +128,8 @@ int lane_of(const Access& access, std::uint32_t address) {
 }
 
 // A write meets a read that came before it and found nothing: the read is the one that is wrong.
-void fail_unwritten_read(Step& s, const Conflict& conflict, const UnwrittenRead& read,
-                         AccessId write) {
+Finding finding_of_unwritten(const Step& s, const Conflict& conflict, const UnwrittenRead& read,
+                             AccessId write) {
   const Access& writer = s.c.log[write];
   const Access& read_access = s.c.log[read.access];
   Finding finding = read.finding;
@@ -140,7 +141,7 @@ void fail_unwritten_read(Step& s, const Conflict& conflict, const UnwrittenRead&
   finding.earlier = {writer.statement, writer.warp, lane_of(writer, conflict.bytes.begin)};
   finding.earlier_kind = writer.kind;
   finding.bytes = conflict.bytes;
-  s.c.fail(std::move(finding));
+  return finding;
 }
 
 Finding finding_of(const Step& s, const Conflict& conflict, AccessId access, int cta) {
@@ -162,23 +163,67 @@ void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
   finding.earlier_kind = earlier.kind;
 }
 
-// False if the access was a Fault.
-bool settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
-  if (conflict.verdict == Verdict::Ordered) return true;
+// What two accesses that meet are, where they are not in order.
+Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access, int cta) {
+  for (const UnwrittenRead& read : s.c.unwritten_reads)
+    if (read.racing == 0 && read.access == conflict.earlier)
+      return finding_of_unwritten(s, conflict, read, access);
   Finding finding = finding_of(s, conflict, access, cta);
-  if (conflict.verdict == Verdict::Unwritten) {
-    s.c.unwritten_reads.push_back(
-        {access, std::move(finding), s.warp.stale_wait, s.warp.waits_passed > 0});
-    return true;
-  }
-  for (const UnwrittenRead& read : s.c.unwritten_reads) {
-    if (read.access != conflict.earlier) continue;
-    fail_unwritten_read(s, conflict, read, access);
-    return false;
-  }
   finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
   add_earlier(finding, s, conflict);
-  return !s.c.stops_at(std::move(finding));
+  return finding;
+}
+
+// Aside: a race of a load that is noted, not judged (unused_loads.h).
+enum class How : std::uint8_t { GoesOn, Aside, Ends };
+struct Settled {
+  How how = How::GoesOn;
+  int race = -1;  // Aside: its number
+};
+
+// Of a race of a load: is its value followed, so that it may be put aside?
+bool may_be_put_aside(const Step& s, const Finding& finding, const Access& earlier,
+                      const Access& next) {
+  if (!s.c.notes_racing_loads || !is_race_of_load(finding)) return false;
+  return is_write(next.kind) ? earlier.is_followed : next.is_followed;
+}
+
+Settled settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
+  using enum How;
+  if (conflict.verdict == Verdict::Ordered) return {GoesOn};
+  if (conflict.verdict == Verdict::Unwritten) {
+    s.c.unwritten_reads.push_back(
+        {access, finding_of(s, conflict, access, cta), s.warp.stale_wait, s.warp.waits_passed > 0});
+    return {GoesOn};
+  }
+  Finding finding = finding_of_both(s, conflict, access, cta);
+  if (may_be_put_aside(s, finding, s.c.log[conflict.earlier], s.c.log[access]))
+    return {Aside, s.c.racing_loads.number_of(finding)};
+  return {s.c.stops_at(std::move(finding)) ? Ends : GoesOn};
+}
+
+// The load of the two is noted; a store takes the bytes, and every other load that meets it is noted at once. False: too many.
+template <class Memory>
+bool put_aside(Memory& memory, Step& s, const Conflict& conflict, AccessId access, int race,
+               int cta) {
+  const Access& next = s.c.log[access];
+  const Access& earlier = s.c.log[conflict.earlier];
+  const ByteRange bytes = conflict.bytes;
+  s.c.racing_loads.note_put_aside();
+  if (!is_write(next.kind))
+    return note_racing_load(s.c, {next, earlier, race}, next.tick, cta, bytes);
+  const auto note = [&](const Access& load) {
+    const Tick known = s.warp.clock.at(load.stream);
+    return note_racing_load(s.c, {load, next, race}, known, cta, bytes);
+  };
+  bool all = note(earlier);
+  memory.for_each_reader(bytes, s.c.log, [&](AccessId id) {
+    const Access& reader = s.c.log[id];
+    const bool races = reader.is_followed && !is_known(reader, bytes, s.warp.clock, s.c.streams);
+    if (races) all = all && note(reader);
+  });
+  memory.overwrite(bytes, access);
+  return all;
 }
 
 // Ordered by what a relaxed read found and a barrier of the CTA alone made known (Assumed). False if that was a Fault.
@@ -250,10 +295,18 @@ namespace {
 // What is disputed counts as ordered from then on, one earlier access after the other.
 template <class Memory>
 bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange bytes) {
+  if (bytes.begin == bytes.end) return true;
   if (!settle_assumed(memory, s, access, cta, bytes)) return false;
   Conflict conflict = memory.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
-  if (!settle(s, conflict, access, cta)) return false;
-  if (is_recorded(conflict.verdict)) return true;
+  const auto rest = [&](ByteRange left) { return record_in(memory, s, access, cta, left); };
+  const auto is_settled = [&](const Settled& settled) {
+    if (settled.how != How::Aside) return settled.how == How::GoesOn;
+    if (!put_aside(memory, s, conflict, access, settled.race, cta))
+      return s.c.fail(s.c.racing_loads.races()[static_cast<std::size_t>(settled.race)]), false;
+    return rest({bytes.begin, conflict.bytes.begin}) && rest({conflict.bytes.end, bytes.end});
+  };
+  Settled settled = settle(s, conflict, access, cta);
+  if (settled.how != How::GoesOn || is_recorded(conflict.verdict)) return is_settled(settled);
   Clock clock = s.warp.clock;
   bool trusts_meetings = false;
   while (!is_recorded(conflict.verdict)) {
@@ -264,7 +317,8 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
     Knowledge knows = s.knowledge(clock);
     knows.trusts_meetings = trusts_meetings;
     conflict = memory.record(bytes, access, knows, s.c.log, s.c.streams);
-    if (!settle(s, conflict, access, cta)) return false;
+    settled = settle(s, conflict, access, cta);
+    if (settled.how != How::GoesOn) return is_settled(settled);
   }
   return true;
 }
@@ -279,6 +333,7 @@ bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
 
 bool record_global(Step& s, AccessId access, ByteRange bytes) {
   if (!s.c.global_provenance.may_be_written(bytes)) return true;
+  if (is_write(s.c.log[access].kind)) s.c.global.keep(bytes);
   return record_in(s.c.global_provenance, s, access, global_memory, bytes);
 }
 

@@ -50,13 +50,23 @@ class Cluster {
   // --- what came of it ---
   const std::optional<Finding>& finding() const { return state_.finding; }
   const std::vector<Finding>& suspicions() const { return state_.suspicions; }
-  const std::vector<std::uint8_t>& global() const { return state_.global; }
+  const std::vector<std::uint8_t>& global() const { return state_.global.bytes(); }
+  GlobalChanges changes() const { return state_.global.changes(); }
+  std::optional<std::size_t> first_difference(const GlobalChanges& other) const {
+    return state_.global.first_difference(other);
+  }
   std::uint64_t instructions() const { return state_.instructions; }
   std::size_t bookkeeping_bytes() const { return state_.bookkeeping_bytes(); }
   const SharedMemory& shared(int cta) const { return state_.cta(cta).shared; }
   const Program& program() const { return state_.program; }
 
   void fail_on(Severities severities) { state_.failing = severities; }
+  // Races of loads are noted, and what is noted already is left out of all orders: unused_loads.h.
+  void leave_out(const RacingLoads& loads) {
+    state_.racing_loads = loads;
+    state_.notes_racing_loads = true;
+  }
+  const RacingLoads& racing_loads() const { return state_.racing_loads; }
 
  private:
   // Of the warp's candidates; their count if all have to wait.

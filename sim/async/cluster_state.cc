@@ -49,7 +49,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
     : program(of),
       cache(results),
       timing(when),
-      global(of.initial_global()),
+      global(of.memory()),
       global_provenance(writes_of(of)),
       maps(maps_of(of)),
       streams(of.launch().cluster * of.warps_per_cta(),

@@ -28,6 +28,7 @@
 #include "sim/async/tensor_maps.h"
 #include "sim/async/touch.h"
 #include "sim/async/undefined_bytes.h"
+#include "sim/async/unused_loads.h"
 #include "sim/async/wgmma_order.h"
 #include "sim/isa/copy/mbarrier.h"
 #include "sim/machine/accumulators.h"
@@ -217,6 +218,11 @@ struct UnwrittenRead {
   Place stale_wait;                           // of its warp at that time
   bool waited = false;                        // its warp had passed a wait
   bool is_followed = false, is_used = false;  // undefined_bytes.h
+  // Of a load that is left out of all orders (unused_loads.h), whose finding is that of its race: who loads, and which
+  // lanes, or rows of a matrix, nobody may use.
+  int by_warp = -1;
+  std::uint32_t by_statement = 0;
+  std::uint32_t racing = 0;
 };
 
 // A use of a CTA's shared memory that one of its warps must know before the CTA ends.
@@ -324,7 +330,7 @@ struct ClusterState {
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
   std::unordered_map<std::uint64_t, Word> words;  // by Touch::object
-  std::vector<std::uint8_t> global;
+  GlobalMemory global;
   GlobalProvenance global_provenance;
   std::vector<PatchableMap> maps;  // the program's, then those of compiled kernels
   // Maps that a compiled kernel makes: where in global memory, and their numbers; and values that maps have had.
@@ -341,6 +347,8 @@ struct ClusterState {
   Severities failing;  // what ends an execution beside the undefined
   std::vector<Finding> suspicions;
   std::vector<UnwrittenRead> unwritten_reads;
+  RacingLoads racing_loads;                     // left out of all orders
+  bool notes_racing_loads = false;              // else they are Faults
   std::vector<UndefinedBytes> undefined_bytes;  // in the order of the stores
   Tcgen05State tcgen05;
 };

@@ -16,7 +16,9 @@ SharedMemory CopyData::source() const {
 
 namespace {
 
-void move(ClusterState& c, const Copy& copy) { copy.move(*copy.what, CopyData{copy, c.global, c}); }
+void move(ClusterState& c, const Copy& copy) {
+  copy.move(*copy.what, CopyData{copy, c.global.bytes(), c});
+}
 
 }  // namespace
 

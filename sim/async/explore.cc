@@ -27,8 +27,9 @@ int warps_of(const Program& program) { return program.launch().cluster * program
 
 class Explorer {
  public:
-  Explorer(const Program& program, const ExploreOptions& options)
-      : program_(program), options_(options) {}
+  // `racing`: null, or what is left out and grows with what is noted (unused_loads.h).
+  Explorer(const Program& program, const ExploreOptions& options, RacingLoads* racing = nullptr)
+      : program_(program), options_(options), racing_(racing) {}
 
   Report run() {
     report_.refused = check(program_);
@@ -50,7 +51,10 @@ class Explorer {
   void name_program() {
     if (!options_.names_right && !report_.finding && !report_.other_schedule) return;
     report_.schedule.program = fingerprint(program_);
-    if (report_.other_schedule) report_.other_schedule->program = report_.schedule.program;
+    if (racing_ != nullptr) report_.schedule.left_out = *racing_;
+    if (!report_.other_schedule) return;
+    report_.other_schedule->program = report_.schedule.program;
+    report_.other_schedule->left_out = report_.schedule.left_out;
   }
 
   // --- one execution -------------------------------------------------------------------------------
@@ -58,6 +62,7 @@ class Explorer {
   std::unique_ptr<Cluster> start(Timing timing) {
     auto cluster = std::make_unique<Cluster>(program_, cache_, timing, options_.max_instructions);
     cluster->fail_on(options_.fails);
+    if (racing_ != nullptr) cluster->leave_out(*racing_);
     execution_.timing = timing;
     execution_.steps.clear();
     return cluster;
@@ -75,31 +80,34 @@ class Explorer {
   // An execution has ended, one way or another.
   void finish(Cluster& cluster) {
     end_execution(cluster);
+    if (racing_ != nullptr) *racing_ = cluster.racing_loads();
     ++report_.executions;
     report_.instructions += cluster.instructions();
     report_.bookkeeping_bytes = std::max(report_.bookkeeping_bytes, cluster.bookkeeping_bytes());
     for (const Finding& f : cluster.suspicions()) add_suspicion(f);
     if (cluster.finding()) return wrong(*cluster.finding());
     if (report_.executions == 1) {
-      report_.global = cluster.global();
+      report_.changes = cluster.changes();
+      if (options_.whole_global) report_.global = cluster.global();
       report_.schedule.execution = execution_;
-    } else if (cluster.global() != report_.global) {
-      differ(cluster);
+    } else if (const auto byte = cluster.first_difference(report_.changes)) {
+      differ(cluster, *byte);
     }
     if (report_.instructions > options_.max_total_instructions) stopped_ = true;
   }
 
-  void differ(const Cluster& cluster) {
+  void differ(const Cluster& cluster, std::size_t byte) {
     if (options_.bits_may_differ) {
       if (report_.other_schedule) return;
-      report_.other_global = cluster.global();
+      report_.differs_at = byte;
+      if (options_.whole_global) report_.other_global = cluster.global();
       report_.other_schedule = report_.schedule;
       report_.other_schedule->against = report_.schedule.execution;
       report_.other_schedule->execution = execution_;
       return;
     }
     report_.schedule.against = report_.schedule.execution;
-    wrong(results_differ(report_.global, cluster.global()));
+    wrong(results_differ(byte));
   }
 
   void wrong(const Finding& finding) {
@@ -267,6 +275,7 @@ class Explorer {
 
   const Program& program_;
   const ExploreOptions& options_;
+  RacingLoads* racing_;
   MmaCache cache_;
   Report report_;
   std::vector<AgentId> chosen_;
@@ -318,7 +327,7 @@ void find_slow(const Program& program, const ExploreOptions& options, Report& re
     if (fault == Fault::None) continue;
     tried.push_back(&original);
     const Report other = explore(weaker, quick);
-    const bool right = other.outcome == Outcome::Right && other.global == report.global &&
+    const bool right = other.outcome == Outcome::Right && other.changes == report.changes &&
                        other.suspicions.size() <= report.suspicions.size();
     if (right)
       report.suspicions.push_back(
@@ -326,10 +335,35 @@ void find_slow(const Program& program, const ExploreOptions& options, Report& re
   }
 }
 
+bool is_same_race(const Finding& a, const Finding& b) {
+  return a.fault == b.fault && a.at.statement == b.at.statement &&
+         a.earlier.statement == b.earlier.statement;
+}
+
+// The race of a load, once more: until no race has to be put aside, or a use of one or another Fault has shown.
+Report settle_race(const Program& program, const ExploreOptions& options, Report race) {
+  constexpr int most_rounds = 8;  // what is left out may have hidden an earlier load
+  RacingLoads racing;
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::uint64_t before = racing.put_aside();
+    Report again = Explorer(program, options, &racing).run();
+    race.instructions = again.instructions += race.instructions;
+    const bool is_used = again.finding && is_race_of_load(*again.finding);
+    if (is_used && !is_same_race(*again.finding, *race.finding)) return again;
+    race.behind = again.finding;
+    if (again.outcome != Outcome::Right) break;
+    if (racing.put_aside() == before) return again;
+  }
+  return race;
+}
+
 }  // namespace
 
 Report explore(const Program& program, const ExploreOptions& options) {
   Report report = Explorer(program, options).run();
+  const bool follows_values = program.feeder() != nullptr;
+  if (follows_values && report.finding && is_race_of_load(*report.finding))
+    report = settle_race(program, options, std::move(report));
   if (options.find_slow && report.outcome == Outcome::Right) find_slow(program, options, report);
   return report;
 }

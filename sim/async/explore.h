@@ -37,6 +37,7 @@ struct ExploreOptions {
   Severities fails = {};   // what makes a program wrong beside the undefined
   bool bits_may_differ = false;  // executions that leave other bytes of global memory are no Fault
   bool names_right = true;       // the schedule of a right program can be replayed, too: reads all of its memory once
+  bool whole_global = true;      // Report::global, a copy of all of it; else only what has changed
   bool find_slow = false;        // also ask which waits and fences could go: costs a run for each
 };
 
@@ -46,10 +47,13 @@ struct Report {
   Outcome outcome = Outcome::Right;
   ProgramFault refused;              // of a program that was not run
   std::optional<Finding> finding;    // the first Fault; none if only the bits differ
+  std::optional<Finding> behind;     // of a race of a load: what ended the execution that went on (unused_loads.h)
   std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
-  std::vector<std::uint8_t> global;  // after the first execution
+  std::vector<std::uint8_t> global;  // after the first execution: whole_global
+  GlobalChanges changes;             // the same, against the memory of the launch
   std::vector<std::uint8_t> other_global;  // bits_may_differ: after the first that left others; empty: none
   std::optional<Schedule> other_schedule;  // of that one, against the first
+  std::size_t differs_at = 0;              // the first byte of those
   std::uint64_t executions = 0;
   std::uint64_t instructions = 0;
   bool exhaustive = false;  // every order that matters was executed

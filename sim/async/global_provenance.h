@@ -70,6 +70,15 @@ class GlobalProvenance {
   Conflict check(ByteRange range, AccessId access, const Knowledge& knows, const AccessLog& log,
                  const Streams& streams) const;
 
+  // As those of Provenance; the range lies inside one page, as that of a conflict does.
+  void overwrite(ByteRange range, AccessId access) {
+    pages_.at(range.begin / page_bytes).overwrite(range, access);
+  }
+  template <class Visit>
+  void for_each_reader(ByteRange range, const AccessLog& log, Visit visit) const {
+    pages_.at(range.begin / page_bytes).for_each_reader(range, log, visit);
+  }
+
   AccessId writer(std::uint32_t offset) const;  // 0: none of this execution
 
   template <class Visit>

@@ -54,13 +54,14 @@ std::vector<Address> Program::mbarriers(const std::string& name, int count) {
 }
 
 std::uint64_t Program::global(std::vector<std::uint8_t> bytes) {
-  if (global_.empty()) {
-    global_ = std::move(bytes);
-    return 0;
+  std::vector<std::uint8_t>& all = memory_.launch()->bytes;
+  const std::uint64_t offset = round_up(all.size(), global_alignment);
+  if (offset == 0) {
+    all = std::move(bytes);
+  } else {
+    all.resize(offset);
+    all.insert(all.end(), bytes.begin(), bytes.end());
   }
-  const std::uint64_t offset = round_up(global_.size(), global_alignment);
-  global_.resize(offset);
-  global_.insert(global_.end(), bytes.begin(), bytes.end());
   return offset;
 }
 

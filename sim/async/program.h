@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "sim/async/feed.h"
+#include "sim/async/global_memory.h"
 #include "sim/async/instruction.h"
 #include "sim/isa/fault/fault.h"
 
@@ -83,7 +84,12 @@ class Program {
   const std::vector<Allocation>& allocations() const { return allocations_; }
   const std::vector<tma::TensorMap>& maps() const { return maps_; }  // as they are at launch
   const std::string& map_name(int map) const;  // of those beyond, too: the kernel's own
-  const std::vector<std::uint8_t>& initial_global() const { return global_; }
+  // Not while an execution has it: global_memory.h.
+  const std::vector<std::uint8_t>& initial_global() const { return memory_.launch()->bytes; }
+  const std::shared_ptr<LaunchMemory>& memory() const { return memory_.launch(); }
+  void share_memory(std::shared_ptr<LaunchMemory> memory) {
+    memory_ = ProgramMemory(std::move(memory));
+  }
   std::uint32_t shared_base() const;  // 0 where one lies in what the system keeps
   std::uint64_t shared_end() const;   // behind the last allocation
 
@@ -105,7 +111,7 @@ class Program {
   std::vector<Allocation> allocations_;
   std::vector<tma::TensorMap> maps_;
   std::vector<std::string> map_names_;
-  std::vector<std::uint8_t> global_;
+  ProgramMemory memory_;
 };
 
 // The first thing that keeps a program from being run at all. Faults: ProgramTooLarge,

@@ -89,6 +89,8 @@ struct Access {
   bool is_volatile = false;   // and by that word
   bool shares_bytes = false;  // lanes of a table have bytes in common
   bool is_red_async = false;  // `operation` as of CopyReduce
+  bool is_followed =
+      false;  // a load whose value its executor follows to every use (unused_loads.h)
   // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
   Tick epoch = 0;
   Tick agreed = 0;
@@ -317,6 +319,12 @@ class Provenance {
                  const Streams& streams) const;
   // The bytes now hold data that `access` wrote, whatever was there.
   void overwrite(ByteRange range, AccessId access);
+  template <class Visit>
+  void for_each_reader(ByteRange range, const AccessLog& log, Visit visit) const {
+    const std::uint32_t end = range.end - base_;
+    for (std::uint32_t i = range.begin - base_; i < end; i = cells_.end_of_run(i, end))
+      log.for_each(cells_.at(i).readers, visit);
+  }
 
   AccessId writer(std::uint32_t address) const { return cells_.at(address - base_).writer; }
   // Of all these chunks of 16 bytes; 0: they have several, or none, or not all of them are there.

@@ -41,6 +41,7 @@ Misfit run(const Program& program, const Schedule& schedule, const Execution& ex
            MmaCache& cache, Replay& out) {
   Cluster cluster(program, cache, execution.timing, schedule.max_instructions);
   cluster.fail_on(schedule.fails);
+  if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
   const Misfit misfit = follow(cluster, execution, out.step);
   if (misfit != Misfit::None) return misfit;
   end_execution(cluster);
@@ -70,8 +71,11 @@ Replay replay(const Program& program, const Schedule& schedule) {
   Replay shown;
   shown.misfit = run(program, schedule, schedule.execution, cache, shown);
   const bool both = schedule.against && shown.misfit == Misfit::None && !shown.finding;
-  if (both && shown.global != first.global)
-    shown.finding = results_differ(first.global, shown.global);
+  if (!both) return shown;
+  const auto byte =
+      std::mismatch(first.global.begin(), first.global.end(), shown.global.begin()).first;
+  if (byte != first.global.end())
+    shown.finding = results_differ(static_cast<std::size_t>(byte - first.global.begin()));
   return shown;
 }
 
@@ -91,11 +95,10 @@ void end_execution(Cluster& cluster) {
   if (!cluster.finding()) cluster.finish_stores();
 }
 
-Finding results_differ(const std::vector<std::uint8_t>& first,
-                       const std::vector<std::uint8_t>& other) {
+Finding results_differ(std::size_t byte) {
   Finding finding;
   finding.fault = Fault::ResultsDiffer;
-  finding.number = std::mismatch(first.begin(), first.end(), other.begin()).first - first.begin();
+  finding.number = static_cast<std::int64_t>(byte);
   return finding;
 }
 

@@ -55,7 +55,6 @@ const std::vector<Touch>& record_step(Cluster& cluster, AgentId agent,
 void end_execution(Cluster& cluster);
 
 // ResultsDiffer, at the first byte of global memory that two executions left different.
-Finding results_differ(const std::vector<std::uint8_t>& first,
-                       const std::vector<std::uint8_t>& other);
+Finding results_differ(std::size_t byte);
 
 }  // namespace tcq::machine

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/async/agent.h"
+#include "sim/async/unused_loads.h"
 #include "sim/isa/fault/fault.h"
 
 namespace tcq::machine {
@@ -46,6 +47,7 @@ struct Schedule {
   Severities fails = {};
   Execution execution;
   std::optional<Execution> against;  // ResultsDiffer: the other one
+  RacingLoads left_out = {};         // unused_loads.h; such a schedule is not written down
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

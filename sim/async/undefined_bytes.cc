@@ -23,7 +23,10 @@ std::optional<std::uint32_t> undefined_from(const ClusterState& c, int cta, Byte
 }
 
 void use_undefined(ClusterState& c, std::uint32_t from) {
-  if (from < c.unwritten_reads.size()) c.unwritten_reads[from].is_used = true;
+  if (from >= c.unwritten_reads.size()) return;
+  UnwrittenRead& read = c.unwritten_reads[from];
+  read.is_used = true;
+  if (read.racing != 0) c.fail(read.finding);
 }
 
 void use_undefined(ClusterState& c, int cta, ByteRange bytes) {

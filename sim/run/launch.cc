@@ -150,7 +150,15 @@ std::uint64_t clusters(const Launch& launch) {
 
 machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global) {
-  write_maps(launch, global);
+  auto memory = std::make_shared<machine::LaunchMemory>();
+  memory->bytes = std::move(global);
+  return make_program(std::move(kernel), std::move(launch), cluster, std::move(memory));
+}
+
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
+                              std::uint64_t cluster,
+                              std::shared_ptr<machine::LaunchMemory> memory) {
+  write_maps(launch, memory->bytes);
   launch.has_cluster = is_explicit(*kernel, launch);
   const auto threads = static_cast<int>((launch.block.count() + 31) / 32 * 32);
   machine::Program program({.cluster = static_cast<int>(launch.whole_grid ? launch.grid.count()
@@ -160,7 +168,7 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launc
   const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;
   if (names_reserved_shared(*kernel)) program.shared_at("reserved", 0, lent_shared_bytes);
   if (bytes > 0) program.shared_at("shared", kernel->shared_begin, bytes);
-  program.global(std::move(global));
+  program.share_memory(std::move(memory));
   for (std::size_t i = 0; i < launch.maps.size(); ++i)
     program.tensor(launch.maps[i], i < launch.map_names.size() ? launch.map_names[i] : "");
   program.warps("kernel", 0, threads / 32);

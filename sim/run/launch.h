@@ -59,5 +59,8 @@ std::uint64_t clusters(const Launch& launch);
 // Global memory begins with the kernel's own variables.
 machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
                               std::uint64_t cluster, std::vector<std::uint8_t> global);
+// The clusters of a grid, one after the other, on one memory: none costs by its size.
+machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launch,
+                              std::uint64_t cluster, std::shared_ptr<machine::LaunchMemory> memory);
 
 }  // namespace tcq::run

@@ -179,6 +179,7 @@ machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores,
                            const Filled& filled) {
   machine::LaneAccess access{stores, where, &x.group.data,
                              where.global ? std::vector<int>{} : loaded_slots(x, stores)};
+  access.is_followed = x.form().opcode == Opcode::Ld;
   if (!where.global)
     for (const auto& bytes : filled)
       access.undefined.insert(access.undefined.end(), bytes.begin(), bytes.end());
@@ -273,9 +274,10 @@ void mark_local(Executor& x, const Target& t, int lane, int begin, int count, Un
   UndefinedValues& u = x.state.undefined;
   const bool is_undefined = (value.lanes >> lane & 1) != 0;
   if (u.local.empty() && !is_undefined) return;
+  const Undefined held{u.local.empty() ? 0 : ~0u, u.local_from};
   u.local.resize(x.state.local.size());
   std::ranges::fill(marks_of(x, t, lane, begin, count), is_undefined);
-  if (is_undefined) u.local_from = value.from;
+  if (is_undefined) u.local_from = both(x, value, held).from;
 }
 
 // What a store stores of them: kept with the bytes, and used where those are not the CTA's or the thread's own.
@@ -290,7 +292,8 @@ void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each,
       const std::uint32_t bit = value.lanes & 1u << lane;
       if (t.memory == Local) mark_local(x, t, lane, begin, each, value);
       if (bit == 0 || t.memory == Local) return;
-      if (t.memory != Shared || synchronises(x.form())) return use(x, value);
+      const bool stays = t.memory == Shared && !synchronises(x.form());
+      if (!stays || is_racing(x, value)) return use(x, value);
       filled[l].push_back({bytes_in(t, begin, each), value.from});
     });
     begin += each;
@@ -303,7 +306,7 @@ void follow_loaded(Executor& x) {
     return;
   const auto targets = targets_of(x, address_operand(x, false));
   if (!targets) return;
-  const std::uint32_t mine = follow_reads(x);
+  const std::uint32_t mine = follow_reads(x), unwritten = unwritten_read(x, mine);
   const int each = element_bytes(x);
   int begin = 0;
   for (const Value* reg : registers_of(x, data_operand(x, false))) {
@@ -312,14 +315,14 @@ void follow_loaded(Executor& x) {
       using enum Target::Memory;
       const Target& t = (*targets)[static_cast<std::size_t>(lane)];
       std::optional<std::uint32_t> from;
-      if (t.memory == Shared)
-        from = undefined_from(x.c, cta_of(x, t), bytes_in(t, begin, each), mine);
+      if (!is_own(t)) from = racing_read(x, mine, lane);
+      if (!from && t.memory == Shared)
+        from = undefined_from(x.c, cta_of(x, t), bytes_in(t, begin, each), unwritten);
       else if (t.memory == Local && !x.state.undefined.local.empty() &&
                std::ranges::count(marks_of(x, t, lane, begin, each), 1) != 0)
         from = x.state.undefined.local_from;
       if (!from) return;
-      if (value.lanes == 0) value.from = *from;
-      value.lanes |= 1u << lane;
+      value = both(x, value, {1u << lane, *from});
     });
     set_undefined(x, *reg, value, x.group.active);
     begin += each;

@@ -322,14 +322,8 @@ std::uint32_t lanes_of_row(int row, bool is_transposed) {
   return is_transposed ? 0x11111111u << row / 2 : 0xfu << 4 * row;
 }
 
-void add_lanes(Undefined& to, Undefined more) {
-  if (to.lanes == 0) to.from = more.from;
-  to.lanes |= more.lanes;
-}
-
-// Rows that stmatrix fills with values that nothing defines; of matrices of bytes, all.
-std::vector<machine::UndefinedBytes> undefined_rows(const Executor& x,
-                                                    const machine::LaneMatrices& m) {
+// Rows that stmatrix fills with values that nothing defines; of matrices of bytes, all. Those of a load that races are used.
+std::vector<machine::UndefinedBytes> undefined_rows(Executor& x, const machine::LaneMatrices& m) {
   const Value& data = x.value(1);
   const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
   const int each = m.bytes ? matrix::rows(*m.bytes) * m.count / count : 8;  // rows of a register
@@ -338,6 +332,7 @@ std::vector<machine::UndefinedBytes> undefined_rows(const Executor& x,
     const Undefined u = undefined_in(
         x, data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data,
         ~0u);
+    if (is_racing(x, u)) use(x, u);
     for (int row = 0; row < each; ++row) {
       const std::uint32_t holders = m.bytes ? ~0u : lanes_of_row(row, m.transposed);
       if ((u.lanes & holders) == 0) continue;
@@ -370,6 +365,7 @@ bool make_matrices(Executor& x) {
                   x.words(x.slot(reg)) + lane, 4);
   }
   if (!m.stores) x.group.result = Result::Matrices;
+  m.is_followed = !m.stores;
   if (m.stores && has_undefined(x)) m.undefined = undefined_rows(x, m);
   x.add(std::move(m), x.group.active);
   return true;
@@ -380,22 +376,23 @@ void follow_matrices(Executor& x) {
   machine::LaneMatrices m;
   if (x.c.unwritten_reads.empty() || !read_matrices(x.form(), m)) return;
   m.transposed = x.form().has(Flag::Trans);
-  const std::uint32_t mine = follow_reads(x);
+  const std::uint32_t mine = follow_reads(x), unwritten = unwritten_read(x, mine);
   const auto bytes = static_cast<std::uint32_t>(matrix::packed_bytes(m.packing));
   const Value& data = x.value(0);
   const int count = data.kind == ValueKind::Vector ? static_cast<int>(data.value) : 1;
   const int rows =
       m.bytes ? matrix::rows(*m.bytes) * count / matrix::registers(*m.bytes) : 8 * count;
   std::vector<Undefined> values(static_cast<std::size_t>(count));
+  const auto add = [&](Undefined& to, Undefined more) { to = both(x, to, more); };
   for (int row = 0; row < rows; ++row) {
     const std::uint32_t at = offset_of(shared_at(x, x.value(1), row));
-    const auto from = undefined_from(x.c, x.warp.cta, {at, at + bytes}, mine);
+    auto from = racing_read(x, mine, row);
+    if (!from) from = undefined_from(x.c, x.warp.cta, {at, at + bytes}, unwritten);
     if (!from) continue;
     if (m.bytes)
-      for (Undefined& value : values) value = {~0u, *from};
+      for (Undefined& value : values) add(value, {~0u, *from});
     else
-      add_lanes(values[static_cast<std::size_t>(row / 8)],
-                {lanes_of_row(row % 8, m.transposed), *from});
+      add(values[static_cast<std::size_t>(row / 8)], {lanes_of_row(row % 8, m.transposed), *from});
   }
   for (int r = 0; r < count; ++r)
     set_undefined(

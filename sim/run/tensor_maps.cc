@@ -28,7 +28,7 @@ std::optional<tma::MapObject> global_object(const Executor& x, std::uint64_t off
   tma::MapObject object;
   if (offset > x.c.global.size() || x.c.global.size() - offset < tma::map_object_bytes)
     return std::nullopt;
-  std::memcpy(object.bytes, x.c.global.data() + offset, tma::map_object_bytes);
+  std::memcpy(object.bytes, x.c.global.bytes().data() + offset, tma::map_object_bytes);
   return object;
 }
 

@@ -26,17 +26,15 @@ void set(Executor& x, Slot slot, Undefined what, std::uint32_t lanes) {
     u.from.assign(x.kernel().slot_count, 0);
   }
   if (slot == x.kernel().scratch) return;
-  u.lanes[slot] = (u.lanes[slot] & ~lanes) | what.lanes;
-  if (what.lanes != 0) u.from[slot] = what.from;
-}
-
-Undefined both(Undefined a, Undefined b) {
-  return {a.lanes | b.lanes, a.lanes != 0 ? a.from : b.from};
+  const Undefined kept{u.lanes[slot] & ~lanes, u.from[slot]};
+  const Undefined all = what.lanes != 0 ? both(x, what, kept) : kept;
+  u.lanes[slot] = all.lanes;
+  u.from[slot] = all.from;
 }
 
 Undefined any_of(const Executor& x, std::span<const Slot> slots, std::uint32_t lanes) {
   Undefined all;
-  for (const Slot slot : slots) all = both(all, at(x, slot, lanes));
+  for (const Slot slot : slots) all = both(x, all, at(x, slot, lanes));
   return all;
 }
 
@@ -71,7 +69,7 @@ Undefined of_and_or(const Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
   Undefined a = at(x, ins[0], lanes), b = at(x, ins[1], lanes);
   const std::uint32_t by_a = deciding(x, op, 0) & ~a.lanes, by_b = deciding(x, op, 1) & ~b.lanes;
-  Undefined result = both(a, b);
+  Undefined result = both(x, a, b);
   result.lanes &= ~(by_a | by_b);
   return result;
 }
@@ -80,7 +78,7 @@ Undefined of_selp(const Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
   const std::uint32_t taken = truth(x, op, 2);
   Undefined a = at(x, ins[0], lanes & taken), b = at(x, ins[1], lanes & ~taken);
-  return both(both(a, b), at(x, ins[2], lanes));
+  return both(x, both(x, a, b), at(x, ins[2], lanes));
 }
 
 // setp.CMP.BOOL p, a, b, c
@@ -94,7 +92,7 @@ Undefined of_setp(const Executor& x, const Op& op, std::uint32_t lanes) {
                                 : how == ptx::BoolOp::Or ? truth(x, op, 2)
                                                          : 0;
   compared.lanes &= ~(decides & ~c.lanes);
-  return both(compared, c);
+  return both(x, compared, c);
 }
 
 // --- lanes that exchange ------------------------------------------------------------------------------
@@ -109,6 +107,7 @@ void follow_mma(Executor& x, const Op& op) {
   };
   const auto ins = x.kernel().ins(op);
   const std::size_t a = count(1), b = count(2), c = count(3);
+  if (const Undefined any = any_of(x, ins, machine::all_lanes); is_racing(x, any)) use(x, any);
   Undefined rows, columns;  // a bit for each
   for (std::size_t i = 0; i < a + b; ++i) {
     const Undefined u = at(x, ins[i], machine::all_lanes);
@@ -118,7 +117,7 @@ void follow_mma(Executor& x, const Op& op) {
     x.for_each_lane(u.lanes, [&](int lane) {
       bits |= 1u << (lane / warp_mma::group_lanes + warp_mma::group_rows * row);
     });
-    to = both(to, {bits, u.from});
+    to = both(x, to, {bits, u.from});
   }
   use(x, any_of(x, ins.subspan(a + b + c), machine::all_lanes));
   const auto outs = x.kernel().outs(op);
@@ -128,8 +127,8 @@ void follow_mma(Executor& x, const Op& op) {
       for (int part = 0; part < warp_mma::parts(d_bits); ++part) {
         const auto [row, col] = warp_mma::d_element(d_bits, {lane, static_cast<int>(r), part});
         const std::uint32_t bit = 1u << lane;
-        if ((rows.lanes >> row & 1) != 0) result = both(result, {bit, rows.from});
-        if ((columns.lanes >> col & 1) != 0) result = both(result, {bit, columns.from});
+        if ((rows.lanes >> row & 1) != 0) result = both(x, result, {bit, rows.from});
+        if ((columns.lanes >> col & 1) != 0) result = both(x, result, {bit, columns.from});
       }
     set(x, outs[r], result, machine::all_lanes);
   }
@@ -179,7 +178,7 @@ void follow_repack(Executor& x, const Op& op, std::uint32_t lanes) {
   for (std::size_t i = 0; i < ins.size(); ++i)
     for (std::size_t o = 0; o < outs.size(); ++o)
       if (i * outs.size() < (o + 1) * ins.size() && o * ins.size() < (i + 1) * outs.size())
-        results[o] = both(results[o], at(x, ins[i], lanes));
+        results[o] = both(x, results[o], at(x, ins[i], lanes));
   for (std::size_t o = 0; o < outs.size(); ++o) set(x, outs[o], results[o], lanes);
 }
 
@@ -223,6 +222,11 @@ void follow_memory(Executor& x, std::uint32_t lanes) {
 
 }  // namespace
 
+Undefined both(const Executor& x, Undefined a, Undefined b) {
+  const bool is_a = a.lanes != 0 && (is_racing(x, a) || !is_racing(x, b));
+  return {a.lanes | b.lanes, is_a ? a.from : b.from};
+}
+
 Undefined undefined_in(const Executor& x, const Value& reg, std::uint32_t lanes) {
   return at(x, x.slot(reg), lanes);
 }
@@ -233,8 +237,9 @@ void use(Executor& x, Undefined what) {
   if (what.lanes == 0 || what.from >= x.c.unwritten_reads.size()) return;
   machine::UnwrittenRead& read = x.c.unwritten_reads[what.from];
   if (read.is_used) return;
-  read.is_used = true;
-  read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
+  if (read.racing == 0)
+    read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
+  machine::use_undefined(x.c, what.from);
 }
 
 void follow(Executor& x, const Op& op, std::uint32_t lanes) {
@@ -276,11 +281,32 @@ void follow_together(Executor& x, const Op& op, std::uint32_t lanes) {
   set_all(x, op, {}, lanes);
 }
 
+bool is_racing(const Executor& x, Undefined what) {
+  const auto& reads = x.c.unwritten_reads;
+  return what.lanes != 0 && what.from < reads.size() && reads[what.from].racing != 0;
+}
+
+std::optional<std::uint32_t> racing_read(const Executor& x, std::uint32_t first, int lane) {
+  const auto& reads = x.c.unwritten_reads;
+  for (std::size_t i = first; i < reads.size(); ++i)
+    if ((reads[i].racing >> lane & 1) != 0) return static_cast<std::uint32_t>(i);
+  return std::nullopt;
+}
+
+std::uint32_t unwritten_read(const Executor& x, std::uint32_t first) {
+  const auto& reads = x.c.unwritten_reads;
+  for (std::size_t i = first; i < reads.size(); ++i)
+    if (reads[i].racing == 0) return static_cast<std::uint32_t>(i);
+  return first;
+}
+
 std::uint32_t follow_reads(Executor& x) {
   auto& reads = x.c.unwritten_reads;
   std::size_t first = reads.size();
   const auto is_mine = [&](const machine::UnwrittenRead& read) {
-    return !read.is_followed && read.finding.at.warp == x.warp.number &&
+    if (read.is_followed) return false;
+    if (read.racing != 0) return read.by_warp == x.warp.number && read.by_statement == x.number();
+    return read.finding.at.warp == x.warp.number &&
            read.finding.at.statement == static_cast<int>(x.number());
   };
   while (first > 0 && is_mine(reads[first - 1])) reads[--first].is_followed = true;

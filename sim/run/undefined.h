@@ -1,15 +1,21 @@
-// Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read brought them,
-// and whether anything depends on them (sim/async/undefined_bytes.h).
+// Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read
+// brought them, and whether anything depends on them (sim/async/undefined_bytes.h). So are values of loads that race
+// (unused_loads.h there).
 //
-// An address, an operand of wgmma, a store to global memory depend on a value; arithmetic makes more of them, lane by lane, and
-// so does a guard, and a branch of what is computed before its lanes meet again. A branch around anything else is a use. Where
-// the other operand decides alone, the result is defined: selp that takes the other one, `and` with false, setp.and behind a
-// false predicate. mma.sync: a row of A makes a row of D undefined, a column of B a column.
+// An address, an operand of wgmma, a store to global memory depend on a value; arithmetic makes more of them, lane by
+// lane, and so does a guard, and a branch of what is computed before its lanes meet again. A branch around anything
+// else is a use. Where the other operand decides alone, the result is defined: selp that takes the other one, `and`
+// with false, setp.and behind a false predicate. mma.sync: a row of A makes a row of D undefined, a column of B a
+// column.
+//
+// Of a load that races, mma.sync and every store but one to local memory are uses, too. Where a register holds values
+// of several reads, in whichever lanes, a racing one stands for them.
 //
 // Costs nothing as long as no such value is in a register.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/run/executor.h"
@@ -34,8 +40,14 @@ void follow_together(Executor& x, const Op& op, std::uint32_t lanes);
 Undefined undefined_in(const Executor& x, const ptx::Value& reg, std::uint32_t lanes);
 void set_undefined(Executor& x, const ptx::Value& reg, Undefined what, std::uint32_t lanes);
 void use(Executor& x, Undefined what);
+Undefined both(const Executor& x, Undefined a, Undefined b);
 
 // What the present instruction, a load, has found unwritten is followed from now on: its number there.
 std::uint32_t follow_reads(Executor& x);
+// Of these, that which found what nothing had written; and that which left the lane, or row of a matrix, out of all
+// orders (sim/async/unused_loads.h).
+std::uint32_t unwritten_read(const Executor& x, std::uint32_t first);
+std::optional<std::uint32_t> racing_read(const Executor& x, std::uint32_t first, int lane);
+bool is_racing(const Executor& x, Undefined what);
 
 }  // namespace tcq::run

@@ -86,12 +86,16 @@ class PtxRun {
     for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
       program_of_run_ = std::make_unique<machine::Program>(
           run::make_program(ptx_->kernel, launch_, cluster, global_));
+      std::vector<std::uint8_t> memory = program_of_run_->initial_global();
       report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                     .random_executions = shape.explore,
                                                     .max_instructions = 1'000'000,
                                                     .names_right = false});
+      EXPECT_TRUE(program_of_run_->initial_global() == memory) << "an execution's writes are left";
       if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;
       if (report_.finding) return report_.finding->fault;
+      machine::apply(report_.changes, memory);
+      EXPECT_TRUE(report_.global == memory) << "a write is not among the changes";
       global_ = report_.global;
     }
     return Fault::None;

@@ -97,7 +97,7 @@ TEST(RunLaneCopy, ShorterSourcesAreFilledWithZeros) {
 TEST(RunLaneCopy, ABufferIsFilledAgainOnlyBehindItsReaders) {
   const std::string again = std::string("cp.async.wait_all;\n") + barrier +
                             "xor.b32 %r5, %r3, 512;\nadd.u32 %r6, %r2, %r5;\n"
-                            "ld.shared.u32 %r7, [%r6];\n";
+                            "ld.shared.u32 %r7, [%r6];\nst.global.u32 [%rd2+1536], %r7;\n";
   const std::string refill = std::string(copy16) + "cp.async.wait_all;\n" + barrier;
   EXPECT_EQ(run_copy(copy_then_read(copy16, again + refill)).fault, Fault::DataRace);
   EXPECT_EQ(run_copy(copy_then_read(copy16, again + barrier + refill)).fault, Fault::None);

@@ -53,6 +53,7 @@ Fault run_flag(const std::string& red, const std::string& load) {
     setp.eq.u32 %p3, %r4, 0x3c003c00;
     @%p3 bra WAIT;
     ld.global.u32 %r5, [%rd1+64];
+    st.global.u32 [%rd1+128], %r5;
   DONE:)",
                    64)
       .fault;

@@ -230,8 +230,9 @@ void TensorLoad::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Load load{tile_of(map_at(s, map), start, to.of(s.thread_of(s.first_lane())))};
   const std::size_t first = s.c.copies.size();
-  issue_load(s, *this, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
-             [&](const SharedMemory& shared) { return tma::check(load, shared, s.c.global); });
+  issue_load(
+      s, *this, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
+      [&](const SharedMemory& shared) { return tma::check(load, shared, s.c.global.bytes()); });
   if (s.stopped()) return;
   if (may_be_written(s, tma::hull(load.tile.map, s.c.global.size())))
     note_global_reads(s, first, tma::runs_read(load.tile));
@@ -243,8 +244,9 @@ void BulkLoad::execute(Step& s) const {
   const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
   const bulk::Load load{{from, target, bytes}};
   const std::size_t first = s.c.copies.size();
-  issue_load(s, *this, {target, target + bytes}, bytes,
-             [&](const SharedMemory& shared) { return bulk::check(load, shared, s.c.global); });
+  issue_load(s, *this, {target, target + bytes}, bytes, [&](const SharedMemory& shared) {
+    return bulk::check(load, shared, s.c.global.bytes());
+  });
   if (!s.stopped()) note_global_reads(s, first, runs_of(load.range));
 }
 
@@ -404,7 +406,7 @@ void issue_store(Step& s, ByteRange source, const std::vector<ByteRange>& pieces
 template <class I, class Store>
 void execute_store(Step& s, const I&, const Store& store, ByteRange source,
                    const std::vector<ByteRange>& pieces, GlobalWrite write, int map = -1) {
-  const Fault fault = check(store, s.cta().shared, s.c.global);
+  const Fault fault = check(store, s.cta().shared, s.c.global.bytes());
   if (fault != Fault::None) return s.fail(fault, s.first_lane(), source.begin);
   write.runs = runs_written(store);
   issue_store<I>(s, source, pieces, write, map);

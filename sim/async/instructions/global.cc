@@ -51,7 +51,7 @@ void for_each_global_word(Step& s, std::uint64_t offset, std::int64_t stride, Re
     const std::int64_t begin = static_cast<std::int64_t>(offset) + stride * s.thread_of(lane);
     for (int r = 0; r < regs.count; ++r)
       visit(s.reg(regs.first + r)[static_cast<std::size_t>(lane)],
-            s.c.global[static_cast<std::size_t>(begin + word_bytes * r)]);
+            s.c.global.bytes()[static_cast<std::size_t>(begin + word_bytes * r)]);
   });
 }
 

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "sim/async/access.h"
 #include "sim/async/instructions/lane_bytes.h"
 #include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
 #include "sim/async/register_file.h"
+#include "sim/async/unused_loads.h"
 #include "sim/machine/matrix.h"
 
 namespace tcq::machine {
@@ -120,7 +122,7 @@ bool may_reach(Step& s, const LaneAddresses& where) {
 
 std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane) {
   const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
-  if (where.global) return c.global.data() + at;
+  if (where.global) return c.global.bytes().data() + at;
   SharedMemory& shared = c.cta(where.cta == own_cta ? own : where.cta).shared;
   return shared.data() + (at - shared.base());
 }
@@ -189,24 +191,48 @@ bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, con
 
 }  // namespace
 
+namespace {
+
+// Nothing: it was a Fault.
+std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
+  Access access = generic_access(s, i.stores ? AccessKind::Store : AccessKind::Load);
+  describe(s.c.log, access, i.where, s.lanes);
+  note_lanes(s, access);
+  access.is_followed = i.is_followed;
+  if (i.loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
+  access.rewrites = i.stores && holds(s, i.where, *i.data, i.begin);
+  if (i.stores && !stores_agree(s, access, i.where, *i.data, i.begin)) return std::nullopt;
+  const AccessId id = s.c.log.add(access);
+  if (!record_lanes(s, i.where, id)) return std::nullopt;
+  return id;
+}
+
+// Lanes of a load that are left out of all orders: followed from now on.
+std::uint32_t leave_lanes_out(Step& s, const LaneAccess& i) {
+  if (!i.is_followed || s.c.racing_loads.empty()) return 0;
+  const int cta = i.where.global ? global_memory : target_cta(s, i.where);
+  const auto width = static_cast<std::uint32_t>(i.where.bytes);
+  return leave_out(s, cta, i.where.at, width, s.lanes);
+}
+
+}  // namespace
+
 void LaneAccess::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
-  Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
-  describe(s.c.log, access, where, s.lanes);
-  note_lanes(s, access);
-  if (loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
+  Step ordered = s;
+  ordered.lanes &= ~leave_lanes_out(s, *this);
+  if (ordered.lanes != 0) {
+    const auto id = record_access(ordered, *this);
+    if (!id) return;
+    add_undefined(s.c, *id, undefined);
+    if (!stores) note_loaded(ordered, *id, loaded);
+  }
   const auto width = static_cast<std::size_t>(where.bytes);
-  access.rewrites = stores && holds(s, where, *data, begin);
-  if (stores && !stores_agree(s, access, where, *data, begin)) return;
-  const AccessId id = s.c.log.add(access);
-  if (!record_lanes(s, where, id)) return;
-  add_undefined(s.c, id, undefined);
   s.for_each_lane([&](int lane) {
     std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
     std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data() + begin;
     std::memcpy(stores ? memory : value, stores ? value : memory, width);
   });
-  if (!stores) note_loaded(s, id, loaded);
 }
 
 std::string StoreZeros::text(const Names&) const {
@@ -257,8 +283,8 @@ bool LaneAtomic::is_blocked(const Standing& at) const {
     const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
     const std::uint32_t address = where.at[lane];
     const SharedMemory& shared = memory.cta(where.cta == own_cta ? at.warp.cta : where.cta).shared;
-    const std::uint8_t* now =
-        where.global ? memory.global.data() + address : shared.data() + (address - shared.base());
+    const std::uint8_t* now = where.global ? memory.global.bytes().data() + address
+                                           : shared.data() + (address - shared.base());
     if (std::memcmp(now, (*data)[lane].data(), static_cast<std::size_t>(where.bytes)) != 0)
       return false;
   }
@@ -381,12 +407,23 @@ Fault check_rows(const LaneMatrices& i, const SharedMemory& shared) {
   return i.bytes ? matrix::check(bytes_of(i), shared) : matrix::check(halves(i), shared);
 }
 
-bool record_rows(Step& s, const LaneMatrices& i, AccessId id) {
-  const int rows = (i.bytes ? matrix::rows(*i.bytes) : 8) * i.count;
-  const auto row_bytes = static_cast<std::uint32_t>(matrix::packed_bytes(i.packing));
-  for (int row = 0; row < rows; ++row) {
+int rows_of(const LaneMatrices& i) { return (i.bytes ? matrix::rows(*i.bytes) : 8) * i.count; }
+std::uint32_t row_bytes(const LaneMatrices& i) {
+  return static_cast<std::uint32_t>(matrix::packed_bytes(i.packing));
+}
+
+// Rows of a load that are left out of all orders; lane r says where row r lies.
+std::uint32_t leave_rows_out(Step& s, const LaneMatrices& i) {
+  if (!i.is_followed || s.c.racing_loads.empty()) return 0;
+  const std::uint32_t rows = all_lanes >> (warp_threads - rows_of(i));
+  return leave_out(s, s.warp.cta, i.rows, row_bytes(i), rows);
+}
+
+bool record_rows(Step& s, const LaneMatrices& i, AccessId id, std::uint32_t rows) {
+  for (int row = 0; row < rows_of(i); ++row) {
+    if ((rows >> row & 1) == 0) continue;
     const std::uint32_t at = i.rows[static_cast<std::size_t>(row)];
-    if (!record(s, id, s.warp.cta, {at, at + row_bytes})) return false;
+    if (!record(s, id, s.warp.cta, {at, at + row_bytes(i)})) return false;
   }
   return true;
 }
@@ -412,8 +449,10 @@ void LaneMatrices::execute(Step& s) const {
     return s.fail(fault);
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   note_lanes(s, access);
+  access.is_followed = is_followed;
+  const std::uint32_t racing = leave_rows_out(s, *this);
   const AccessId id = s.c.log.add(access);
-  if (!record_rows(s, *this, id)) return;
+  if (!record_rows(s, *this, id, ~racing)) return;
   add_undefined(s.c, id, undefined);
   matrix::WarpRegisters registers{};
   for (std::size_t lane = 0; lane < warp_threads; ++lane)

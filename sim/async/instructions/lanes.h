@@ -42,6 +42,7 @@ struct LaneAccess {
   std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
   int begin = 0;            // where in a lane's data its bytes begin
   std::vector<UndefinedBytes> undefined = {};  // of a store: what it fills with them
+  bool is_followed = false;                    // unused_loads.h
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
@@ -97,6 +98,7 @@ struct LaneMatrices {
   LaneBytes* data = nullptr;
   std::vector<int> loaded;
   std::vector<UndefinedBytes> undefined = {};  // of a store: rows that it fills with them
+  bool is_followed = false;                    // unused_loads.h
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

@@ -335,11 +335,6 @@ void find_slow(const Program& program, const ExploreOptions& options, Report& re
   }
 }
 
-bool is_same_race(const Finding& a, const Finding& b) {
-  return a.fault == b.fault && a.at.statement == b.at.statement &&
-         a.earlier.statement == b.earlier.statement;
-}
-
 // The race of a load, once more: until no race has to be put aside, or a use of one or another Fault has shown.
 Report settle_race(const Program& program, const ExploreOptions& options, Report race) {
   constexpr int most_rounds = 8;  // what is left out may have hidden an earlier load

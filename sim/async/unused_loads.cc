@@ -34,13 +34,16 @@ int RacingLoads::race_of(const Where& where, Tick epoch, ByteRange bytes, int la
 }
 
 int RacingLoads::number_of(const Finding& race) {
-  const auto known = std::find_if(races_.begin(), races_.end(), [&](const Finding& f) {
-    return f.fault == race.fault && f.at.statement == race.at.statement &&
-           f.earlier.statement == race.earlier.statement;
-  });
+  const auto known = std::find_if(races_.begin(), races_.end(),
+                                  [&](const Finding& f) { return is_same_race(f, race); });
   const auto number = static_cast<int>(known - races_.begin());
   if (known == races_.end()) races_.push_back(race);
   return number;
+}
+
+bool is_same_race(const Finding& a, const Finding& b) {
+  return a.fault == b.fault && a.at.statement == b.at.statement &&
+         a.earlier.statement == b.earlier.statement;
 }
 
 bool is_race_of_load(const Finding& finding) {

@@ -68,6 +68,9 @@ class RacingLoads {
   std::uint64_t noted_ = 0, put_aside_ = 0;
 };
 
+// Of the same two statements.
+bool is_same_race(const Finding& a, const Finding& b);
+
 // A plain load and a store, or a copy in flight, that meet unordered.
 bool is_race_of_load(const Finding& finding);
 

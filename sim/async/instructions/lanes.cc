@@ -189,10 +189,6 @@ bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, con
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // Nothing: it was a Fault.
 std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
   Access access = generic_access(s, i.stores ? AccessKind::Store : AccessKind::Load);

@@ -48,14 +48,21 @@ constexpr double last_epilogue = 0.0009957;  // which nothing hides, besides
 constexpr double last_finish = 0.06521;
 constexpr double bias = 3.645;
 constexpr double copying = 60;  // threads load that much slower than TMA
-// Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns; with a
-// factor of each, for a column of 64 rows, and how much less where a consumer has 128.
-constexpr double promotion_by_blocks = 155.9;
-constexpr double promotion_each = 4.652;
-constexpr double promotion_each_128 = 0.6216;
-constexpr double promotion_few = 3.823;
-constexpr double promotion_few_consumers = 0.6323;  // that exponent of their number
-constexpr double promotion_few_launch = 1.257;      // microseconds
+// Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
+// consumers of 64 rows, three, or two of 128; with a factor of each, for a column of 64 rows, and how much less where a
+// consumer has 128.
+constexpr double promotion_by_blocks = 181.6;
+constexpr double promotion_by_three = 149.5;
+constexpr double promotion_by_two_waves = 261.7;
+constexpr double promotion_each = 7.089;
+constexpr double promotion_each_128 = 0.7767;
+constexpr double promotion_few = 2.941;
+constexpr double promotion_few_consumers = 1.468;  // that exponent of their number
+constexpr double promotion_few_launch = 1.082;     // microseconds
+// The same where rows of D are wgmma's rows and one factor is for 128 columns.
+constexpr double promotion_columns = 0.5568;
+constexpr double promotion_columns_consumers = 1.882;
+constexpr double promotion_columns_launch = 0.8378;
 
 // Few rows or columns.
 constexpr Rates few = {.clocks = 1750,
@@ -105,11 +112,17 @@ int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
 // What adding a block's sums takes beyond what other products hide, of one consumer.
 double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::None) return 0;
-  if (k.skinny != Skinny::No)
+  if (k.skinny == Skinny::Columns)
+    return fitted::promotion_columns * k.block_n *
+           std::pow(k.block_m / warpgroup_rows, fitted::promotion_columns_consumers);
+  if (k.skinny == Skinny::Rows)
     return fitted::promotion_few * k.block_m *
            std::pow(k.block_n / warpgroup_rows, fitted::promotion_few_consumers);
-  if (k.promotion == Promotion::ColumnBlocks) return fitted::promotion_by_blocks;
   const int waves = k.block_m / (consumers_of(k) * warpgroup_rows);
+  if (k.promotion == Promotion::ColumnBlocks) {
+    if (waves > 1) return fitted::promotion_by_two_waves;
+    return consumers_of(k) > 2 ? fitted::promotion_by_three : fitted::promotion_by_blocks;
+  }
   return fitted::promotion_each * k.block_n * waves * (waves > 1 ? fitted::promotion_each_128 : 1);
 }
 
@@ -228,7 +241,8 @@ bool promotes_as(const Kernel& k, const Problem& p) {
 bool suits(const Kernel& k, const Problem& p) {
   const double operations = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                             static_cast<double>(p.k) * static_cast<double>(p.batch);
-  return (k.skinny != Skinny::Columns || p.n < p.m) && operations <= k.most_operations;
+  const bool few_columns = k.skinny == Skinny::Columns && k.promotion == Promotion::None;
+  return (!few_columns || p.n < p.m) && operations <= k.most_operations;
 }
 
 bool overlaps(const Kernel& k, double microseconds) {
@@ -272,7 +286,9 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
   }
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
-  if (k.promotion != Promotion::None && few) time += fitted::promotion_few_launch;
+  if (k.promotion != Promotion::None && few)
+    time +=
+        k.skinny == Skinny::Rows ? fitted::promotion_few_launch : fitted::promotion_columns_launch;
   return time;
 }
 

@@ -173,7 +173,7 @@ auto other_majors() {
                     skinny_one<In, rows, 2, 112, 2, 1, 2, 6, mn>()};
 }
 
-// FP8, chosen by the times of cuda/NOTES.md, "factors of four blocks of K at once".
+// FP8, chosen by the times of cuda/NOTES.md, "factors of four blocks of K at once" and "a tile's start and end".
 template <Type In>
 auto promoting_large() {
   using enum Turns;
@@ -188,13 +188,11 @@ auto promoting_large() {
                     large_one<In, 128, 64, Together, 1, 1, 8, k, k, blocks>(),
                     large_one<In, 192, 64, Together, 2, 1, 5, k, k, blocks>(),
                     large_one<In, 256, 128, Together, 1, 2, 3, k, k, each>(),
-                    large_one<In, 192, 128, Together, 1, 2, 4, k, k, each>(),
-                    large_one<In, 192, 96, Together, 1, 2, 4, k, k, each>(),
                     large_one<In, 128, 128, Together, 1, 2, 5, k, k, each>(),
                     large_one<In, 128, 96, Together, 1, 2, 6, k, k, each>()};
 }
 
-// Products of two blocks and their sums in f32: 128 tokens at most; of one block where there are three consumers.
+// Products of two blocks and their sums in f32: 160 tokens of all consumers at most; of one block where there are more.
 template <Type In>
 auto promoting_few_rows() {
   constexpr Skinny rows = Skinny::Rows;
@@ -210,10 +208,31 @@ auto promoting_few_rows() {
                     skinny_one<In, rows, 1, 64, 1, 4, 1, 9, k, P>(),
                     skinny_one<In, rows, 1, 64, 2, 4, 1, 6, k, P>(),
                     skinny_one<In, rows, 1, 96, 2, 1, 1, 9, k, P>(),
-                    skinny_one<In, rows, 1, 128, 2, 1, 1, 8, k, P>(),
                     skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 2, 64, 2, 1, 1, 8, k, P>(),
+                    skinny_one<In, rows, 2, 80, 1, 1, 1, 8, k, P>(),
                     skinny_one<In, rows, 2, 80, 2, 1, 1, 7, k, P>(),
                     skinny_one<In, rows, 3, 80, 1, 1, 1, 6, k, P>()};
+}
+
+// Tiles that share K, or have an SM's registers to themselves: rows of D are wgmma's rows, its columns share factors of 128
+// (cuda/NOTES.md, "a tile's start and end where FP8 promotes").
+template <Type In>
+auto promoting_columns() {
+  constexpr Skinny columns = Skinny::Columns;
+  constexpr Major k = Major::K;
+  constexpr Promotion P = Promotion::ColumnBlocks;
+  return std::array{skinny_one<In, columns, 1, 64, 2, 1, 1, 8, k, P>(),
+                    skinny_one<In, columns, 1, 64, 4, 1, 1, 8, k, P>(),
+                    skinny_one<In, columns, 1, 128, 1, 1, 1, 7, k, P>(),
+                    skinny_one<In, columns, 1, 128, 2, 1, 1, 7, k, P>(),
+                    skinny_one<In, columns, 1, 128, 3, 1, 1, 7, k, P>(),
+                    skinny_one<In, columns, 2, 64, 2, 1, 1, 8, k, P>(),
+                    skinny_one<In, columns, 2, 64, 2, 1, 2, 8, k, P>(),
+                    skinny_one<In, columns, 2, 128, 1, 1, 1, 6, k, P>(),
+                    skinny_one<In, columns, 2, 128, 2, 1, 1, 5, k, P>(),
+                    skinny_one<In, columns, 2, 128, 2, 1, 2, 5, k, P>(),
+                    skinny_one<In, columns, 3, 64, 2, 1, 1, 6, k, P>()};
 }
 
 template <Type In>
@@ -222,10 +241,6 @@ auto promoting_in_pairs() {
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::EachColumn;
   return std::array{skinny_one<In, rows, 1, 64, 2, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 1, 96, 1, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 2, 72, 1, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 2, 80, 1, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 2, 80, 2, 1, 2, 7, k, P>(),
                     skinny_one<In, rows, 2, 104, 1, 1, 2, 7, k, P>()};
 }
 
@@ -283,7 +298,7 @@ auto rows_of() {
   else if constexpr (In == Type::e4m3 && P == Part::Skinny)
     return joined(few_rows<In>(), promoting_few_rows<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Pairs)
-    return joined(few_rows_in_pairs<In>(), promoting_in_pairs<In>());
+    return joined(few_rows_in_pairs<In>(), promoting_in_pairs<In>(), promoting_columns<In>());
   else if constexpr (In == Type::e4m3)
     return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
                   grouped_promoting<In>());

@@ -132,16 +132,23 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
 }
 
 template <class C>
-using FactorsOfColumns = ColumnFactors<C::promotion, C::block_n, warpgroup_threads>;
+using OwnFactors =
+    TileFactors<C::waves, ColumnFactors<C::promotion, C::block_n, warpgroup_threads>>;
 
-// The same of FP8 that promotes.
+template <class C>
+__device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
+                                              const TilePlace& tile) {
+  factors.start(arguments.block_factors_a, arguments.block_factors_b,
+                {tile.row, tile.col, tile.rows_end, arguments.n, tile.batch, tile.batch_b, 0,
+                 arguments.k_blocks});
+}
+
+// The same of FP8 that promotes, with the tile's factors on their way.
 template <class C>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
-                                                    const Arguments& arguments,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers,
-                                                    std::uint32_t rows_at, const TilePlace& tile,
-                                                    FactorsOfColumns<C>& columns) {
+                                                    std::uint32_t rows_at, OwnFactors<C>& factors) {
   Ring<C::stages> read = ring;
   StageReader<C, C::waves> reader(ring, barriers, shared, rows_at);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
@@ -149,11 +156,42 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  const FragmentAt at = {tile.row,     tile.col, tile.rows_end,     arguments.n, tile.batch,
-                         tile.batch_b, 0,        arguments.k_blocks};
   constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::block_n <= 128;
-  promote<behind>(d, columns, arguments.block_factors_a, arguments.block_factors_b, at,
-                  multiply_wave, done);
+  promote<behind>(d, factors, multiply_wave, done);
+}
+
+// A tile's factors are asked for before the tile ahead is stored, so that they are there when its first sums are. Of more
+// waves there are no registers for both.
+template <class C>
+inline constexpr bool asks_ahead = C::promotion != Promotion::None&& C::waves == 1;
+
+template <class C>
+__device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CUtensorMap& map_tail,
+                                              const Arguments& arguments, std::uint32_t shared,
+                                              const Barriers<C>& barriers, int consumer,
+                                              ClusterTiles<C>& tiles, Staging<C>& staging) {
+  const auto number = static_cast<std::uint32_t>(consumer);
+  const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
+  const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
+  OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes, number + 1);
+  Ring<C::stages> ring;
+  TilePlace next;
+  const auto start_next = [&] {
+    if (!tiles.next(next)) return false;
+    next = own_part<C>(next, consumer * C::consumer_rows);
+    start_factors<C>(factors, arguments, next);
+    return true;
+  };
+  bool is_there = start_next();
+  while (is_there) {
+    Accumulators<C> d;
+    const TilePlace tile = next;
+    const OwnBias<C> own = prepare<C>(arguments, tile);
+    stage<C>(arguments, own, bias);
+    accumulate_promoted<C>(d, ring, shared, barriers, rows_at, factors);
+    is_there = start_next();
+    store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
+  }
 }
 
 template <class C>
@@ -189,10 +227,13 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
       if (C::grouped && !tiles.next(place)) break;
     }
+  } else if constexpr (asks_ahead<C>) {
+    ClusterTiles<C> tiles(arguments, cluster, clusters);
+    consume_ahead<C>(map_d, map_tail, arguments, shared, barriers, consumer, tiles, staging);
   } else {
     const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
-    [[maybe_unused]] FactorsOfColumns<C> columns(
-        shared + C::factor_offset + number * C::factor_bytes, number + 1);
+    [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
+                                           number + 1);
     ClusterTiles<C> tiles(arguments, cluster, clusters);
     TilePlace place;
     while (tiles.next(place)) {
@@ -200,10 +241,12 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       const TilePlace tile = own_part<C>(place, consumer * C::consumer_rows);
       const OwnBias<C> own = prepare<C>(arguments, tile);
       stage<C>(arguments, own, bias);
-      if constexpr (C::promotion == Promotion::None)
+      if constexpr (C::promotion == Promotion::None) {
         accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
-      else
-        accumulate_promoted<C>(d, ring, arguments, shared, barriers, rows_at, tile, columns);
+      } else {
+        start_factors<C>(factors, arguments, tile);
+        accumulate_promoted<C>(d, ring, shared, barriers, rows_at, factors);
+      }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
   }

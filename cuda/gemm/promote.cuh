@@ -42,6 +42,7 @@ struct FactorStep {
 // Measured (H100, factors of 128 columns): 858 clocks a block of K for 1007 at 192x128 (cuda/NOTES.md).
 class LoadsBehind {
  public:
+  __device__ __forceinline__ LoadsBehind() {}
   __device__ __forceinline__ explicit LoadsBehind(int blocks) {
     asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
     none_ = blocks < 0 ? ~0u : 0;
@@ -156,6 +157,13 @@ struct RowFactors {
   }
 };
 
+// sum = factor * words + sum, or + 0: a sum that is not there costs no register that is cleared.
+template <bool Fresh>
+__device__ __forceinline__ void add_product(std::uint32_t& sum, float factor, std::uint32_t word) {
+  const float before = Fresh ? 0.0f : __uint_as_float(sum);
+  sum = __float_as_uint(rounded::multiply_add(factor, __uint_as_float(word), before));
+}
+
 // --- of wgmma's columns ----------------------------------------------------------------------------
 
 // The blocks of 128 columns that a tile of `columns` meets, wherever a multiple of that begins.
@@ -217,8 +225,8 @@ class ColumnBlocks {
     return all;
   }
 
-  // d[r] += factors * t[r - first]: registers from `first` on.
-  template <int All, int Count>
+  // d[r] += factors * t[r - first]: registers from `first` on. Fresh: instead of to d, to 0.
+  template <bool Fresh, int All, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
                                       int first, const Ready& now) const {
     const int before = Columns % scale_block == 0 ? 0 : before_;
@@ -230,8 +238,7 @@ class ColumnBlocks {
 #pragma unroll
       for (int j = 1; j < blocks; ++j)
         if (before + column >= j * scale_block) factor = now.both[j][r / 2 % 2];
-      d[r] = __float_as_uint(
-          rounded::multiply_add(factor, __uint_as_float(t[i]), __uint_as_float(d[r])));
+      add_product<Fresh>(d[r], factor, t[i]);
     }
   }
 
@@ -307,7 +314,7 @@ class EachColumn {
     return __float_as_uint(now.rows[0]) | __float_as_uint(now.rows[1]);
   }
 
-  template <int All, int Count>
+  template <bool Fresh, int All, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
                                       int first, const Ready& now) const {
 #pragma unroll
@@ -319,9 +326,7 @@ class EachColumn {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float factor = rounded::multiply(now.rows[i / 2], columns[i % 2]);
-        std::uint32_t& sum = d[first + r + i];
-        sum = __float_as_uint(
-            rounded::multiply_add(factor, __uint_as_float(t[r + i]), __uint_as_float(sum)));
+        add_product<Fresh>(d[first + r + i], factor, t[r + i]);
       }
     }
   }
@@ -351,18 +356,35 @@ using ColumnFactors = std::conditional_t<P == Promotion::EachColumn, EachColumn<
 
 // --- a tile ----------------------------------------------------------------------------------------
 
-// Factors of rows and columns, of these four blocks of K and of the next.
+// Factors of a tile's rows and columns, of these four blocks of K and of the next.
 template <int Waves, class Columns>
-class FactorQuads {
+class TileFactors {
  public:
-  __device__ __forceinline__ FactorQuads(RowFactors<Waves>& rows, Columns& columns, int blocks)
-      : rows_(rows), columns_(columns), behind_(blocks), blocks_(blocks) {
-    load(FactorLine::own_turn() < blocks);
+  using Ready = typename Columns::Ready;
+
+  // `shared`, `barrier`: where EachColumn has its factors, and whom it meets.
+  __device__ __forceinline__ TileFactors(std::uint32_t shared, std::uint32_t barrier)
+      : columns_(shared, barrier) {}
+
+  // Asks for those of the tile's first blocks: the sooner, the less its first sums wait for them.
+  __device__ __forceinline__ void start(const Factors& of_rows, const Factors& of_columns,
+                                        const FragmentAt& at) {
+    blocks_ = at.blocks;
+    asm volatile("mov.b32 %0, %0;" : "+r"(blocks_));
+    behind_ = LoadsBehind(blocks_);
+    rows_.start(of_rows, at);
+    columns_.start(of_columns, at);
+    load(FactorLine::own_turn() < blocks_);
   }
+  __device__ __forceinline__ int blocks() const { return blocks_; }
+  // All have read the factors of the tile before.
+  __device__ __forceinline__ void meet() const { columns_.meet(0); }
+
   // What a block's sums are multiplied by. With the first of four blocks those of all four are taken, and the next four's
-  // asked for, behind everything that waits for these.
-  __device__ __forceinline__ void take(int block, typename Columns::Ready (&ready)[Waves]) {
-    const bool is_first = block % factor_turns == 0;
+  // asked for, behind everything that waits for these. Odd: such a block is none of these, which ptxas does not see.
+  template <bool Odd = false>
+  __device__ __forceinline__ void take(int block, Ready (&ready)[Waves]) {
+    const bool is_first = !Odd && block % factor_turns == 0;
     std::uint32_t bits = 0;
     if (is_first) bits = rows_.turn(behind_.none()) | columns_.turn(block, behind_.none());
 #pragma unroll
@@ -371,7 +393,13 @@ class FactorQuads {
       bits |= columns_.bits(ready[wave]);
     }
     if (is_first) load(block + factor_turns + FactorLine::own_turn() < blocks_ && behind_(bits));
-    columns_.meet(block);
+    if (!Odd) columns_.meet(block);
+  }
+
+  template <bool Fresh, int All, int Count>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
+                                      int first, const Ready& now) const {
+    columns_.template add<Fresh>(d, t, first, now);
   }
 
  private:
@@ -380,10 +408,10 @@ class FactorQuads {
     columns_.load(wanted);
   }
 
-  RowFactors<Waves>& rows_;
-  Columns& columns_;
+  RowFactors<Waves> rows_;
+  Columns columns_;
   LoadsBehind behind_;
-  int blocks_;
+  int blocks_ = 0;
 };
 
 // `multiply(wave, sums)` waits for the next block of K and issues the products of 64 rows; `done(left)` says that all of
@@ -391,44 +419,57 @@ class FactorQuads {
 // are on their way, so that nothing stands between the end of the products, their addition and the next ones.
 //
 // Products of a block run while those of the block before are added, where there are registers for both.
-template <class Columns, int Registers, class Multiply, class Done>
-__device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
-                                               RowFactors<1>& rows, Columns& columns, int blocks,
+template <class Factors, int Registers, class Multiply, class Done>
+__device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers], Factors& factors,
                                                Multiply multiply, Done done) {
-  std::uint32_t sums[2][Registers];
-  FactorQuads<1, Columns> factors(rows, columns, blocks);
-  const auto add = [&](std::uint32_t(&of_block)[Registers], int block, auto wait) {
-    typename Columns::Ready ready[1];
-    factors.take(block, ready);
+  const int blocks = factors.blocks();
+  std::uint32_t even[Registers];
+  std::uint32_t odd[Registers];
+  const auto add = [&](auto fresh, auto is_odd, auto& sums, int block, auto wait) {
+    typename Factors::Ready ready[1];
+    factors.template take<decltype(is_odd)::value>(block, ready);
     wait();
-    ptx::pin(of_block);
+    ptx::pin(sums);
     done(blocks - block);
-    columns.add(d[0], of_block, 0, ready[0]);
+    factors.template add<decltype(fresh)::value>(d[0], sums, 0, ready[0]);
   };
+  constexpr std::true_type yes;
+  constexpr std::false_type no;
   const auto all_but_next = [] { ptx::wgmma_wait_group<1>(); };
   const auto all = [] { ptx::wgmma_wait_group<0>(); };
-  multiply(0, sums[0]);
+  multiply(0, even);
+  if (blocks == 1) return add(yes, no, even, 0, all);
+  multiply(0, odd);
+  add(yes, no, even, 0, all_but_next);
 #pragma unroll 1
-  for (int block = 0;; block += 2) {
-    if (block + 1 == blocks) return add(sums[0], block, all);
-    multiply(0, sums[1]);
-    add(sums[0], block, all_but_next);
-    if (block + 2 == blocks) return add(sums[1], block + 1, all);
-    multiply(0, sums[0]);
-    add(sums[1], block + 1, all_but_next);
+  for (int block = 1;; block += 2) {
+    if (block + 1 == blocks) return add(no, yes, odd, block, all);
+    multiply(0, even);
+    add(no, yes, odd, block, all_but_next);
+    if (block + 2 == blocks) return add(no, no, even, block + 1, all);
+    multiply(0, odd);
+    add(no, no, even, block + 1, all_but_next);
+  }
+}
+
+template <int Waves, int Registers>
+__device__ __forceinline__ void clear(std::uint32_t (&d)[Waves][Registers]) {
+#pragma unroll
+  for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+    for (std::uint32_t& word : d[wave]) word = 0;
   }
 }
 
 // Else 64 rows after the other, each in so many parts of their columns: from `start(wave, part, sums)` until `landed()`.
-template <int Parts, int Waves, class Columns, int Registers, class Start, class Landed, class Done>
+template <int Parts, class Factors, int Waves, int Registers, class Start, class Landed, class Done>
 __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
-                                              RowFactors<Waves>& rows, Columns& columns, int blocks,
-                                              Start start, Landed landed, Done done) {
+                                              Factors& factors, Start start, Landed landed,
+                                              Done done) {
   constexpr int each = Registers / Parts;
-  FactorQuads<Waves, Columns> factors(rows, columns, blocks);
-#pragma unroll 1
-  for (int block = 0; block < blocks; ++block) {
-    typename Columns::Ready ready[Waves];
+  const int blocks = factors.blocks();
+  const auto add_block = [&](auto fresh, int block) {
+    typename Factors::Ready ready[Waves];
 #pragma unroll
     for (int i = 0; i < Waves * Parts; ++i) {
       const int wave = i / Parts;
@@ -438,56 +479,51 @@ __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Register
       landed();
       ptx::pin(sums);
       if (i + 1 == Waves * Parts) done(blocks - block);
-      columns.add(d[wave], sums, i % Parts * each, ready[wave]);
+      factors.template add<decltype(fresh)::value>(d[wave], sums, i % Parts * each, ready[wave]);
     }
+  };
+  // Several waves: with the first block apart the loop itself was 4 % slower (measured; cuda/NOTES.md).
+  constexpr int first = Waves == 1 ? 1 : 0;
+  if constexpr (first == 1)
+    add_block(std::true_type{}, 0);
+  else
+    clear(d);
+#pragma unroll 1
+  for (int block = first; block < blocks; ++block) add_block(std::false_type{}, block);
+}
+
+// Without a block of K the sums are 0, else `add_all()` has them.
+template <class Factors, int Waves, int Registers, class AddAll>
+__device__ __forceinline__ void promote_tile(std::uint32_t (&d)[Waves][Registers],
+                                             const Factors& factors, AddAll add_all) {
+  if (factors.blocks() > 0) {
+    factors.meet();
+    add_all();
+  } else {
+    clear(d);
   }
 }
 
-// Sums of 0 and the lines of factors, and then, if there are blocks of K, `add_all(their number)`.
-template <int Waves, int Registers, class Columns, class AddAll>
-__device__ __forceinline__ void begin(std::uint32_t (&d)[Waves][Registers], RowFactors<Waves>& rows,
-                                      Columns& columns, const Factors& of_rows,
-                                      const Factors& of_columns, const FragmentAt& at,
-                                      AddAll add_all) {
-  rows.start(of_rows, at);
-  columns.start(of_columns, at);
-#pragma unroll
-  for (int wave = 0; wave < Waves; ++wave) {
-#pragma unroll
-    for (std::uint32_t& word : d[wave]) word = 0;
-  }
-  if (at.blocks == 0) return;
-  int blocks = at.blocks;
-  asm volatile("mov.b32 %0, %0;" : "+r"(blocks));
-  columns.meet(0);  // all have read the factors of the tile before
-  add_all(blocks);
-}
-
-// `Behind`: there are registers for the products of two blocks.
-template <bool Behind, int Waves, int Registers, class Columns, class Multiply, class Done>
-__device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Columns& columns,
-                                        const Factors& of_rows, const Factors& of_columns,
-                                        const FragmentAt& at, Multiply multiply, Done done) {
-  RowFactors<Waves> rows;
-  begin(d, rows, columns, of_rows, of_columns, at, [&](int blocks) {
+// Of the tile that `factors` has started. `Behind`: there are registers for the products of two blocks.
+template <bool Behind, class Factors, int Waves, int Registers, class Multiply, class Done>
+__device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Factors& factors,
+                                        Multiply multiply, Done done) {
+  promote_tile(d, factors, [&] {
     if constexpr (Behind)
-      promote_behind(d, rows, columns, blocks, multiply, done);
+      promote_behind(d, factors, multiply, done);
     else
       promote_alone<1>(
-          d, rows, columns, blocks, [&](int wave, int, auto& sums) { multiply(wave, sums); },
+          d, factors, [&](int wave, int, auto& sums) { multiply(wave, sums); },
           [] { ptx::wgmma_wait_group<0>(); }, done);
   });
 }
 
 // Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them.
-template <int Parts, int Waves, int Registers, class Columns, class Load, class Landed, class Done>
+template <int Parts, class Factors, int Waves, int Registers, class Load, class Landed, class Done>
 __device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registers],
-                                               Columns& columns, const Factors& of_rows,
-                                               const Factors& of_columns, const FragmentAt& at,
-                                               Load load, Landed landed, Done done) {
-  RowFactors<Waves> rows;
-  begin(d, rows, columns, of_rows, of_columns, at,
-        [&](int blocks) { promote_alone<Parts>(d, rows, columns, blocks, load, landed, done); });
+                                               Factors& factors, Load load, Landed landed,
+                                               Done done) {
+  promote_tile(d, factors, [&] { promote_alone<Parts>(d, factors, load, landed, done); });
 }
 
 }  // namespace tcq::gemm

@@ -193,11 +193,12 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
                          blocks};
   const Factors& of_weights = turned ? arguments.block_factors_b : arguments.block_factors_a;
   const Factors& of_tokens = turned ? arguments.block_factors_a : arguments.block_factors_b;
-  ColumnFactors<C::promotion, C::tokens, warpgroup_threads> columns(
+  TileFactors<1, ColumnFactors<C::promotion, C::tokens, warpgroup_threads>> factors(
       shared + C::factor_offset + number * C::factor_bytes, 2 + number);
+  factors.start(of_weights, of_tokens, at);
   std::uint32_t one[1][C::registers];
-  constexpr bool behind = C::consumers * C::tokens <= 128;
-  promote<behind>(one, columns, of_weights, of_tokens, at, multiply_block, done);
+  constexpr bool behind = C::consumers * C::tokens <= 160;  // more would spill
+  promote<behind>(one, factors, multiply_block, done);
 #pragma unroll
   for (int r = 0; r < C::registers; ++r) d[r] = one[0][r];
 }

@@ -84,21 +84,24 @@ class Staging {
   __device__ Staging(std::uint32_t shared, int consumer)
       : shared_(shared), barrier_(static_cast<std::uint32_t>(consumer) + 1) {}
 
-  // The address of a free buffer, for the whole warpgroup.
-  __device__ __forceinline__ std::uint32_t acquire() {
-    if (is_leader()) ptx::bulk_wait_group_read<store_buffers - 1>();
+  // The next buffers are free, for the whole warpgroup. Where threads alone store they are: all have met since they read them.
+  template <int Buffers = 1>
+  __device__ __forceinline__ void acquire() {
+    if (is_leader()) ptx::bulk_wait_group_read<store_buffers - Buffers>();
     ptx::bar_sync(barrier_, warpgroup_threads);
-    return next();
   }
-  // The same where threads alone store: they have met since they read it.
-  __device__ __forceinline__ std::uint32_t next() const {
-    return shared_ + buffer_ * C::store_bytes;
+  // The i-th of these.
+  __device__ __forceinline__ std::uint32_t next(std::uint32_t i = 0) const {
+    return shared_ + (buffer_ + i) % store_buffers * C::store_bytes;
   }
-
-  // Stores the buffer that acquire() gave; its first element is D's at `at`.
-  __device__ __forceinline__ void send(const CUtensorMap& map, BlockAt at) {
+  // All that was acquired is filled.
+  __device__ __forceinline__ void filled() const {
     ptx::fence_proxy_async_shared();
     ptx::bar_sync(barrier_, warpgroup_threads);
+  }
+
+  // Stores the next buffer, which is filled; its first element is D's at `at`.
+  __device__ __forceinline__ void send(const CUtensorMap& map, BlockAt at) {
     if (is_leader()) {
 #pragma unroll
       for (int row = 0; row < warpgroup_rows; row += C::store_rows)
@@ -195,8 +198,9 @@ __device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
   return at;
 }
 
-// D of its usual type, which TMA stores. Apart from store_as(), whose instructions for other types and for threads that
-// store would stand between.
+// D of its usual type, which TMA stores. Where a consumer has one wave two buffers are filled at a time, as a fence and two
+// barriers take longer than a buffer's words; else one is filled while the other is read. Apart from store_as(), whose
+// instructions for other types and for threads that store would stand between.
 template <class C, int First = 0, int Count>
 __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                             const CUtensorMap& map_tail, Staging<C>& staging,
@@ -204,9 +208,16 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
   if constexpr (First < C::block_n) {
     constexpr int whole = staged_columns(usual_bytes(C::in));
     constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
-    fill<usual(C::in), First, columns>(d, staging.acquire(), thread);
+    constexpr int second = First + columns;
+    constexpr bool both = C::waves == 1 && second < C::block_n;
+    constexpr int behind = !both ? 0 : C::block_n - second < whole ? C::block_n - second : whole;
+    staging.template acquire<both ? store_buffers : 1>();
+    fill<usual(C::in), First, columns>(d, staging.next(), thread);
+    if constexpr (both) fill<usual(C::in), second, behind>(d, staging.next(1), thread);
+    staging.filled();
     staging.send(columns < whole && First > 0 ? map_tail : map, columns_behind(at, First));
-    store_plain<C, First + whole>(d, map, map_tail, staging, at, thread);
+    if constexpr (both) staging.send(behind < whole ? map_tail : map, columns_behind(at, second));
+    store_plain<C, second + behind>(d, map, map_tail, staging, at, thread);
   }
 }
 
@@ -222,15 +233,18 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     BlockAt in_d = columns_behind(at, First);
     in_d.col /= Halves;
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
-    const std::uint32_t buffer = by_threads ? staging.next() : staging.acquire();
+    if constexpr (!by_threads) staging.acquire();
+    const std::uint32_t buffer = staging.next();
     if constexpr (Halves == 2)
       fill_gated<Out, First, columns>(d, buffer, thread);
     else
       fill<Out, First, columns>(d, buffer, thread);
-    if (by_threads || arguments.stores_elements || ends_within<C>(at, warpgroup_rows))
+    if (by_threads || arguments.stores_elements || ends_within<C>(at, warpgroup_rows)) {
       staging.copy_out(columns / Halves, arguments, in_d);
-    else
+    } else {
+      staging.filled();
       staging.send(columns < whole && First > 0 ? map_tail : map, in_d);
+    }
     store_as<C, Out, Halves, First + whole>(d, map, map_tail, arguments, staging, at, thread);
   }
 }

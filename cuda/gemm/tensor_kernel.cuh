@@ -186,7 +186,7 @@ __device__ __forceinline__ void tell_drained(const TensorBarriers<C>& barriers, 
 }
 
 template <class C>
-using FactorsOfColumns = ColumnFactors<C::promotion, C::block_n, warpgroup_threads>;
+using OwnFactors = TileFactors<1, ColumnFactors<C::promotion, C::block_n, warpgroup_threads>>;
 
 // The f32 sums of a consumer's wave, whose first row is that of `part`.
 template <class C>
@@ -194,7 +194,7 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
                                              const Arguments& arguments,
                                              const TensorBarriers<C>& barriers,
                                              std::uint32_t tensor, int wave, const TilePlace& part,
-                                             FactorsOfColumns<C>& columns) {
+                                             OwnFactors<C>& factors) {
   const std::uint32_t lanes = tensor + lanes_of<C>(wave);
   const auto load = [&](int, int part_of_wave, auto& sums) {
     if (part_of_wave == 0) {
@@ -211,9 +211,9 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
   const BlockRange own = own_blocks<C>(arguments);
   const FragmentAt at = {part.row,     part.col,  part.rows_end,       arguments.n,  part.batch,
                          part.batch_b, own.first, own.end - own.first, C::warp_step, C::wave_step};
+  factors.start(arguments.block_factors_a, arguments.block_factors_b, at);
   promote_loaded<C::block_n / C::columns_of_load>(
-      d, columns, arguments.block_factors_a, arguments.block_factors_b, at, load,
-      [] { ptx::tcgen05_wait_ld(); }, drained);
+      d, factors, load, [] { ptx::tcgen05_wait_ld(); }, drained);
 }
 
 // Of a tile whose K several CTAs share: the sums of one wave go to its owner; it adds what all others send, and stores.
@@ -255,8 +255,8 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   Ring<C::accumulators> turn;
   Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
-  [[maybe_unused]] FactorsOfColumns<C> columns(shared + C::factor_offset + number * C::factor_bytes,
-                                               number + 1);
+  [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
+                                         number + 1);
   // Sums that are promoted take all registers (cuda/NOTES.md).
   ClusterTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), all_clusters<C>());
   [[maybe_unused]] const SplitSums<C> parts(barriers.of_split(), shared);
@@ -272,7 +272,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
     if constexpr (C::promotes) {
       Accumulators<C> d;
       const TilePlace part = further_down(consumer * C::wave_step);
-      promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, part, columns);
+      promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, part, factors);
       if constexpr (C::split > 1) {
         if (parts.owns(consumer)) parts.announce();
         if (!add_parts<C>(d, parts, consumer, staging)) break;

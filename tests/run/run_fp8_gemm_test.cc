@@ -202,6 +202,31 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
                        .activation = Activation::Swiglu});
 }
 
+// Tiles that share K, with rows of D as wgmma's rows; as many blocks as loops have ways out.
+TEST_F(Fp8Ptx, PartsOfKWithFactorsOfBlocks) {
+  const TestKernel one = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 1, 128, 3, 1, 1, 4, Major::K,
+                                    gemm::Promotion::ColumnBlocks);
+  expect_right(one, {.m = 64, .n = 128, .k = 768, .scales = blocks}, 1, 1);
+  const TestKernel pair = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 2, 64, 2, 1, 2, 4, Major::K,
+                                     gemm::Promotion::ColumnBlocks);
+  for (const int k : {256, 300, 640, 900, 1290, 1700})
+    expect_right(pair, {.m = 140,
+                        .n = 130,
+                        .k = k,
+                        .out = Type::f32,
+                        .scales = {Scaling::Block128, Major::MN, Major::MN, 3}});
+  const TestKernel whole = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 2, 128, 1, 1, 1, 4,
+                                      Major::K, gemm::Promotion::ColumnBlocks);
+  expect_right(whole, {.m = 200,
+                       .n = 130,
+                       .k = 1030,
+                       .out = Type::f16,
+                       .scales = blocks,
+                       .has_bias = true,
+                       .activation = Activation::Swiglu});
+  expect_right(whole, {.m = 128, .n = 128, .k = 128, .promotes = true});
+}
+
 TEST_F(Fp8Ptx, EveryPairOfTypesAlsoByThreads) {
   const TestKernel mixed =
       TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,

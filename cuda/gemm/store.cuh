@@ -85,7 +85,7 @@ class Staging {
       : shared_(shared), barrier_(static_cast<std::uint32_t>(consumer) + 1) {}
 
   // The next buffers are free, for the whole warpgroup. Where threads alone store they are: all have met since they read them.
-  template <int Buffers = 1>
+  template <int Buffers>
   __device__ __forceinline__ void acquire() {
     if (is_leader()) ptx::bulk_wait_group_read<store_buffers - Buffers>();
     ptx::bar_sync(barrier_, warpgroup_threads);
@@ -100,7 +100,7 @@ class Staging {
     ptx::bar_sync(barrier_, warpgroup_threads);
   }
 
-  // Stores the next buffer, which is filled; its first element is D's at `at`.
+  // Stores the next buffer, which is filled; its first element is D's at `at`. commit() follows what was acquired at a time.
   __device__ __forceinline__ void send(const CUtensorMap& map, BlockAt at) {
     if (is_leader()) {
 #pragma unroll
@@ -108,9 +108,11 @@ class Staging {
         ptx::tma_store<3>(
             &map, {{at.col, row_of(at, row), at.batch}},
             shared_ + buffer_ * C::store_bytes + static_cast<std::uint32_t>(row) * swizzle_bytes);
-      ptx::bulk_commit_group();
     }
     buffer_ = 1 - buffer_;
+  }
+  __device__ __forceinline__ void commit() const {
+    if (is_leader()) ptx::bulk_commit_group();
   }
 
   // The same by threads, `columns` of D.
@@ -118,7 +120,7 @@ class Staging {
     meet();
     copy_rows(next(), warpgroup_rows, columns, arguments, at);
     // Of a buffer that TMA stores before or behind this one acquire() counts the groups.
-    if (C::grouped && is_leader()) ptx::bulk_commit_group();
+    if (C::grouped) commit();
     buffer_ = 1 - buffer_;
   }
 
@@ -211,12 +213,14 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
     constexpr int second = First + columns;
     constexpr bool both = C::waves == 1 && second < C::block_n;
     constexpr int behind = !both ? 0 : C::block_n - second < whole ? C::block_n - second : whole;
-    staging.template acquire<both ? store_buffers : 1>();
+    // One alone also waits for two ahead that went as one group.
+    staging.template acquire<C::waves == 1 ? store_buffers : 1>();
     fill<usual(C::in), First, columns>(d, staging.next(), thread);
     if constexpr (both) fill<usual(C::in), second, behind>(d, staging.next(1), thread);
     staging.filled();
     staging.send(columns < whole && First > 0 ? map_tail : map, columns_behind(at, First));
     if constexpr (both) staging.send(behind < whole ? map_tail : map, columns_behind(at, second));
+    staging.commit();
     store_plain<C, second + behind>(d, map, map_tail, staging, at, thread);
   }
 }
@@ -233,7 +237,9 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     BlockAt in_d = columns_behind(at, First);
     in_d.col /= Halves;
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
-    if constexpr (!by_threads) staging.acquire();
+    // The tile ahead of a group's may have gone by store_plain(), both buffers as one group of copies.
+    constexpr bool all = C::grouped && C::waves == 1;
+    if constexpr (!by_threads) staging.template acquire<all ? store_buffers : 1>();
     const std::uint32_t buffer = staging.next();
     if constexpr (Halves == 2)
       fill_gated<Out, First, columns>(d, buffer, thread);
@@ -244,6 +250,7 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     } else {
       staging.filled();
       staging.send(columns < whole && First > 0 ? map_tail : map, in_d);
+      staging.commit();
     }
     store_as<C, Out, Halves, First + whole>(d, map, map_tail, arguments, staging, at, thread);
   }

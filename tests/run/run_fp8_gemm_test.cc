@@ -244,14 +244,16 @@ TEST_F(Fp8Ptx, EveryPairOfTypesAlsoByThreads) {
 }
 
 // Odd and even numbers of blocks of K, every number of instructions in the last one, a last one with which factors are due;
-// more tiles of one block than stages; then several tiles to a consumer on each way out: D's type, by TMA or by threads, a
-// column for each of the product's or for two.
+// more tiles of one block than stages; tiles in which a consumer has no row, so that nothing it stores orders its threads;
+// then several tiles to a consumer on each way out: D's type, by TMA or by threads, a column for each of the product's or two.
 std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales) {
   const int m = 2 * kernel.row.block_m, n = 2 * kernel.row.block_n;
   std::vector<Fp8Case> all = {{.m = m / 2, .n = n / 2, .k = 1280, .scales = scales}};
-  for (const int k : {160, 192, 224, 640})
+  for (const int k : {160, 192, 224, 384})
     all.push_back({.m = m, .n = n, .k = k, .scales = scales, .has_bias = k == 192});
+  all.push_back({.m = m / 2, .n = n / 2, .k = 640, .scales = scales});
   all.push_back({.m = 3 * kernel.row.block_m, .n = n, .k = 128, .scales = scales});
+  all.push_back({.m = 60, .n = 3 * kernel.row.block_n, .k = 256, .scales = scales});
   for (const Type out : {Type::bf16, Type::f16, Type::f32})
     for (const int pad : {0, 1})
       for (const auto activation : {Activation::None, Activation::Swiglu})
@@ -265,18 +267,16 @@ std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales)
   return all;
 }
 
-// `needless`: statements of functions that are needed elsewhere, but not where they are compiled.
-void expect_deletions_found(const TestKernel& kernel, const Scales& scales,
-                            std::size_t needless = 0) {
+void expect_deletions_found(const TestKernel& kernel, const Scales& scales) {
   const std::vector<Fp8Case> launches = launches_of(kernel, scales);
   const Deletions done = delete_each(
       text_of(kernel), std::span<const Fp8Case>(launches),
       [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c, 1); });
   EXPECT_GT(done.count, 20u);
   done.print();
-  // Open with factors of each column: two barriers beside which others stand in every launch that has a block of K.
-  EXPECT_GE(done.missed.size(), needless) << name(kernel.row);
-  EXPECT_LE((done.missed.size() - needless) * 50, done.count) << name(kernel.row);
+  // Open with factors of each column: a barrier ahead of the bias, beside which others stand in every launch that has a block
+  // of K; and a wgmma.fence ahead of registers that nobody has touched, which only ptxas asks for (C7519).
+  EXPECT_LE(done.missed.size() * 50, done.count) << name(kernel.row);
 }
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
@@ -285,11 +285,10 @@ TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
                          blocks);
 }
 
-// Needless: wgmma.fence ahead of the second block's products, whose registers nobody has touched.
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfEachColumn) {
   expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together,
                                    1, 1, 4, gemm::Promotion::EachColumn),
-                         vectors, 1);
+                         vectors);
 }
 
 }  // namespace

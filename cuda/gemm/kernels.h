@@ -21,7 +21,8 @@ namespace tcq::gemm {
 // anything (cuda/gemm/copy.cuh).
 enum class Loader : std::uint8_t { Tma, Copy };
 
-// cuda/gemm/skinny.cuh: D has few rows, which take the place of wgmma's columns, or few columns.
+// cuda/gemm/skinny.cuh: D has few rows, which take the place of wgmma's columns, or few columns. Those of columns that
+// promote are for any D: they share K, where tiles alone would not fill the device.
 enum class Skinny : std::uint8_t { No, Rows, Columns };
 
 struct Kernel {

@@ -88,7 +88,7 @@ class Staging {
   template <int Buffers>
   __device__ __forceinline__ void acquire() {
     if (is_leader()) ptx::bulk_wait_group_read<store_buffers - Buffers>();
-    ptx::bar_sync(barrier_, warpgroup_threads);
+    meet();
   }
   // The i-th of these.
   __device__ __forceinline__ std::uint32_t next(std::uint32_t i = 0) const {
@@ -97,7 +97,7 @@ class Staging {
   // All that was acquired is filled.
   __device__ __forceinline__ void filled() const {
     ptx::fence_proxy_async_shared();
-    ptx::bar_sync(barrier_, warpgroup_threads);
+    meet();
   }
 
   // Stores the next buffer, which is filled; its first element is D's at `at`. commit() follows what was acquired at a time.

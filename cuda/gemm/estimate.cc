@@ -49,10 +49,11 @@ constexpr double last_finish = 0.06521;
 constexpr double bias = 3.645;
 constexpr double copying = 60;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
-// consumers of 64 rows, three, or two of 128; with a factor of each, for a column of 64 rows, and how much less where a
-// consumer has 128.
+// consumers of 64 rows, three (of 64 columns more), or two of 128; with a factor of each, for a column of 64 rows, and
+// how much less where a consumer has 128.
 constexpr double promotion_by_blocks = 181.6;
 constexpr double promotion_by_three = 149.5;
+constexpr double promotion_by_three_of_64 = 250;
 constexpr double promotion_by_two_waves = 261.7;
 constexpr double promotion_each = 7.089;
 constexpr double promotion_each_128 = 0.7767;
@@ -121,7 +122,8 @@ double promotion_clocks(const Kernel& k) {
   const int waves = k.block_m / (consumers_of(k) * warpgroup_rows);
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;
-    return consumers_of(k) > 2 ? fitted::promotion_by_three : fitted::promotion_by_blocks;
+    if (consumers_of(k) == 2) return fitted::promotion_by_blocks;
+    return k.block_n < 128 ? fitted::promotion_by_three_of_64 : fitted::promotion_by_three;
   }
   return fitted::promotion_each * k.block_n * waves * (waves > 1 ? fitted::promotion_each_128 : 1);
 }

@@ -159,7 +159,8 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
     return std::exp(logs.at(set).first / static_cast<double>(logs.at(set).second));
   };
   EXPECT_LT(mean("suite"), 1.015);
-  EXPECT_LT(mean("h200fp8"), 1.0085);  // 1.0072 as fitted
+  EXPECT_LT(mean("h200fp8"), 1.0085);    // 1.0072 as fitted
+  EXPECT_LT(mean("h200drawn"), 1.0105);  // 1.0092; 1.0115 if 64 columns took what 128 do
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})
     EXPECT_LT(mean(set), 1.025) << set;

@@ -49,11 +49,13 @@ constexpr double last_finish = 0.06521;
 constexpr double bias = 3.645;
 constexpr double copying = 60;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
-// consumers of 64 rows, three (of 64 columns more), or two of 128; with a factor of each, for a column of 64 rows, and
-// how much less where a consumer has 128.
+// consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
+// a column of 64 rows, and how much less where a consumer has 128.
 constexpr double promotion_by_blocks = 181.6;
 constexpr double promotion_by_three = 149.5;
-constexpr double promotion_by_three_of_64 = 250;
+constexpr double promotion_by_three_narrow = 1.57;
+constexpr double promotion_wide_tile =
+    600;  // of a tile whose consumers have more than 128 columns each: its start and store
 constexpr double promotion_by_two_waves = 261.7;
 constexpr double promotion_each = 7.089;
 constexpr double promotion_each_128 = 0.7767;
@@ -123,7 +125,8 @@ double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;
     if (consumers_of(k) == 2) return fitted::promotion_by_blocks;
-    return k.block_n < 128 ? fitted::promotion_by_three_of_64 : fitted::promotion_by_three;
+    return fitted::promotion_by_three +
+           fitted::promotion_by_three_narrow * (scale_block - k.block_n);
   }
   return fitted::promotion_each * k.block_n * waves * (waves > 1 ? fitted::promotion_each_128 : 1);
 }
@@ -287,6 +290,8 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
     if (cluster_size(k) > small_cluster) time += fitted::crowd;
   }
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
+  if (k.promotion == Promotion::ColumnBlocks && !few && k.block_n > scale_block)
+    time += waves * fitted::promotion_wide_tile / rates.clocks;
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
   if (k.promotion != Promotion::None && few)
     time +=

@@ -166,11 +166,15 @@ __device__ __forceinline__ void add_product(std::uint32_t& sum, float factor, st
 
 // --- of wgmma's columns ----------------------------------------------------------------------------
 
-// The blocks of 128 columns that a tile of `columns` meets, wherever a multiple of that begins.
-constexpr int column_blocks(int columns) {
+// Where tiles of `columns` stand, and blocks of 128 begin and end in them, at multiples of this.
+constexpr int common_columns(int columns) {
   int common = scale_block;
   while (columns % common != 0) common /= 2;
-  return (scale_block - common + columns + scale_block - 1) / scale_block;
+  return common;
+}
+// The blocks of 128 columns that such a tile meets, wherever it stands.
+constexpr int column_blocks(int columns) {
+  return (scale_block - common_columns(columns) + columns + scale_block - 1) / scale_block;
 }
 
 // One factor for 128 columns.
@@ -178,6 +182,7 @@ template <int Columns, int Threads>
 class ColumnBlocks {
  public:
   static constexpr int blocks = column_blocks(Columns);
+  static constexpr int common = common_columns(Columns);
 
   __device__ __forceinline__ ColumnBlocks(std::uint32_t, std::uint32_t) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
@@ -201,18 +206,24 @@ class ColumnBlocks {
   }
   __device__ __forceinline__ void meet(int) const {}
 
-  // What add() multiplies by.
+  // What add() multiplies by: of so many columns that lie in one block, and of a thread's two rows.
   struct Ready {
-    float both[blocks][2];
+    float both[Columns / common][2];
   };
   template <class Rows>
   __device__ __forceinline__ Ready ready(const Rows& rows, int block) const {
+    float column[blocks];
+#pragma unroll
+    for (int i = 0; i < blocks; ++i) column[i] = lines_[i].of(block);
     Ready now;
 #pragma unroll
-    for (int i = 0; i < blocks; ++i) {
-      const float column = lines_[i].of(block);
+    for (int at = 0; at < Columns; at += common) {
+      float its = column[0];
 #pragma unroll
-      for (int j = 0; j < 2; ++j) now.both[i][j] = rounded::multiply(rows.of[j], column);
+      for (int i = 1; i < blocks; ++i)
+        if (before_ + at >= i * scale_block) its = column[i];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) now.both[at / common][j] = rounded::multiply(rows.of[j], its);
     }
     return now;
   }
@@ -221,7 +232,7 @@ class ColumnBlocks {
   __device__ __forceinline__ std::uint32_t bits(const Ready& now) const {
     std::uint32_t all = 0;
 #pragma unroll
-    for (int i = 0; i < 2 * blocks; ++i) all |= __float_as_uint(now.both[i / 2][i % 2]);
+    for (int i = 0; i < 2 * Columns / common; ++i) all |= __float_as_uint(now.both[i / 2][i % 2]);
     return all;
   }
 
@@ -229,16 +240,11 @@ class ColumnBlocks {
   template <bool Fresh, int All, int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
                                       int first, const Ready& now) const {
-    const int before = Columns % scale_block == 0 ? 0 : before_;
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
       const int r = first + i;
       const int column = wgmma::accumulator_element(Type::f32, {0, r / 4 * 4}).col;
-      float factor = now.both[0][r / 2 % 2];
-#pragma unroll
-      for (int j = 1; j < blocks; ++j)
-        if (before + column >= j * scale_block) factor = now.both[j][r / 2 % 2];
-      add_product<Fresh>(d[r], factor, t[i]);
+      add_product<Fresh>(d[r], now.both[column / common][r / 2 % 2], t[i]);
     }
   }
 

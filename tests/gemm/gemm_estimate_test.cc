@@ -105,9 +105,13 @@ struct Choice {
 // Kernels that came after a set's times were recorded.
 std::set<std::string> later_than(const std::string& set) {
   std::set<std::string> names;
+  if (is_of_h200(set) && set != "h200wide") {
+    names = {"192x96x128 together 4 stages promoting", "128x192x128 together 4 stages promoting",
+             "128x96x128 together 6 stages promoting"};
+  }
   if (set == "h200before") {
-    names = {"64x128x128 few rows split 2 8 stages promoting each column",
-             "80x128x128 few rows 8 stages promoting each column"};
+    names.insert({"64x128x128 few rows split 2 8 stages promoting each column",
+                  "80x128x128 few rows 8 stages promoting each column"});
     for (const Kernel& k : instances<Type::e4m3, Part::Pairs>())
       if (k.skinny == Skinny::Columns && k.promotion != Promotion::None) names.insert(name(k));
   } else if (!is_of_h200(set)) {
@@ -161,6 +165,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("suite"), 1.015);
   EXPECT_LT(mean("h200fp8"), 1.0085);    // 1.0072 as fitted
   EXPECT_LT(mean("h200drawn"), 1.0105);  // 1.0092; 1.0115 if 64 columns took what 128 do
+  EXPECT_LT(mean("h200wide"), 1.009);    // 1.0075; 1.0266 without the kernels that are timed there
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})
     EXPECT_LT(mean(set), 1.025) << set;

@@ -138,6 +138,13 @@ TEST_F(Fp8Ptx, TilesThatMeetSeveralBlocksOfColumns) {
   expect_right(kernel, {.m = 128, .n = 704, .k = 256, .scales = blocks}, 1);
   expect_right(kernel,
                {.m = 140, .n = 530, .k = 100, .out = Type::f32, .scales = blocks, .pad_d = 1}, 2);
+  const TestKernel behind =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 96, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::ColumnBlocks);
+  expect_right(behind, {.m = 130, .n = 392, .k = 500, .scales = blocks, .has_bias = true}, 1);
+  const TestKernel three = TCQ_LARGE(Type::e4m3, Major::K, Major::K, 192, 96, gemm::Turns::Together,
+                                     1, 1, 4, gemm::Promotion::ColumnBlocks);
+  expect_right(three, {.m = 200, .n = 400, .k = 300, .scales = blocks}, 2);
 }
 
 TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {

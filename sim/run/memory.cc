@@ -459,12 +459,14 @@ std::uint64_t window_of(Space space) {
   }
 }
 
-// Addresses of variables other than shared ones are generic already.
+// Addresses of variables other than shared ones are generic already, but where a kernel has taken their lower 32 bits.
 std::uint64_t converted(const Executor& x, std::uint64_t address) {
   const Space space = x.form().space();
   const std::uint64_t window = window_of(space);
   if (x.form().has(ptx::Flag::To)) return window == shared_window ? address - window : address;
-  return window == shared_window ? window + static_cast<std::uint32_t>(address) : address;
+  const bool is_short =
+      window == shared_window || (window != global_window && in_window(address, 0));
+  return is_short ? window + static_cast<std::uint32_t>(address) : address;
 }
 
 void set_number(Executor& x, const Value& to, int lane, std::uint64_t value) {

@@ -59,6 +59,36 @@ TEST(RunMemory, GenericAddressesOfEverySpace) {
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(words[i], i + 1014);
 }
 
+// LLVM takes 32 bits of the address of a parameter, and widens them before the conversion.
+TEST(RunMemory, AddressesOf32BitsBecomeGeneric) {
+  PtxRun run(kernel(R"(
+    .local .align 4 .b8 mine[64];
+    mov.b32 %r3, out;
+    cvt.u64.u32 %rd3, %r3;
+    cvta.param.u64 %rd3, %rd3;
+    ld.u64 %rd4, [%rd3];
+    sub.u64 %rd4, %rd1, %rd4;
+    cvt.u32.u64 %r4, %rd4;
+    mov.b32 %r5, mine;
+    cvt.u64.u32 %rd5, %r5;
+    cvta.local.u64 %rd5, %rd5;
+    st.u32 [%rd5+8], %r1;
+    ld.local.u32 %r6, [mine+8];
+    mov.b32 %r7, seven;
+    cvt.u64.u32 %rd6, %r7;
+    cvta.const.u64 %rd6, %rd6;
+    ld.u32 %r8, [%rd6];
+    add.u32 %r4, %r4, %r6;
+    add.u32 %r4, %r4, %r8;
+    st.global.u32 [%rd2], %r4;)",
+                    ".const .align 4 .u32 seven = 7;\n"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i + 7);
+}
+
 TEST(RunMemory, AddressesThatAreNowhere) {
   const auto fault_of = [](const std::string& body) {
     PtxRun run(kernel(body));
@@ -88,7 +118,8 @@ TEST(RunMemory, AddressesThatAreNoMultipleOfTheAccess) {
   EXPECT_EQ(fault_of("st.global.v2.u32 [%rd1+4], {%r1,%r1};"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("red.global.add.u32 [%rd1+1], %r1;"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("st.local.u32 [own+4], %r1;"), Fault::None);
-  const std::string copy = ".shared .align 16 .b8 x[64]; mov.u32 %r3, x; cp.async.ca.shared.global [%r3], ";
+  const std::string copy =
+      ".shared .align 16 .b8 x[64]; mov.u32 %r3, x; cp.async.ca.shared.global [%r3], ";
   EXPECT_EQ(fault_of(copy + "[%rd1+8], 8, 3; cp.async.wait_all;"), Fault::None);
   EXPECT_EQ(fault_of(copy + "[%rd1+4], 8, 3; cp.async.wait_all;"), Fault::AddressUnaligned);
   EXPECT_EQ(fault_of("st.local.v2.u32 [own+4], {%r1,%r1};"), Fault::AddressUnaligned);
@@ -140,6 +171,31 @@ TEST(RunMemory, StoresOfOneValueAreDisputed) {
     ld.global.u32 %r3, [%rd1];
     st.global.u32 [%rd2+128], %r3;)"));
     const Pointer data = run.array<std::uint32_t>(96);
+    run.pass(data);
+    EXPECT_EQ(run.go({.block = {64}}), equal ? Fault::None : Fault::DataRace);
+    if (!equal) continue;
+    ASSERT_EQ(run.report().suspicions.size(), 1u);
+    EXPECT_EQ(run.report().suspicions[0].fault, Fault::EqualStoresRace);
+    EXPECT_EQ(run.read<std::uint32_t>(data, 33)[32], 5u);
+  }
+}
+
+// The same of matrices: a layout of more warps than the tile has rows for stores some of them twice.
+TEST(RunMemory, MatricesOfOneValueStoredTwiceAreDisputed) {
+  for (const bool equal : {true, false}) {
+    PtxRun run(kernel(std::string(R"(
+    .shared .align 16 .b8 rows[128];
+    and.b32 %r3, %r1, 7;
+    shl.b32 %r3, %r3, 4;
+    mov.u32 %r4, rows;
+    add.u32 %r3, %r3, %r4;
+    mov.u32 %r2, )") + (equal ? "5" : "%r1") +
+                      R"(;
+    stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r2};
+    bar.sync 0;
+    ld.shared.u32 %r5, [rows+8];
+    st.global.u32 [%rd2], %r5;)"));
+    const Pointer data = run.array<std::uint32_t>(64);
     run.pass(data);
     EXPECT_EQ(run.go({.block = {64}}), equal ? Fault::None : Fault::DataRace);
     if (!equal) continue;

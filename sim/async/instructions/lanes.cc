@@ -433,6 +433,31 @@ void load(const LaneMatrices& i, const SharedMemory& shared, matrix::WarpRegiste
   matrix::execute(shared, registers, matrix::LoadMatrix{halves(i)});
 }
 
+matrix::WarpRegisters registers_of(const LaneMatrices& i) {
+  matrix::WarpRegisters registers{};
+  for (std::size_t lane = 0; lane < warp_threads; ++lane)
+    std::memcpy(registers[lane].data(), (*i.data)[lane].data(), sizeof registers[lane]);
+  return registers;
+}
+
+// The rows hold already what is stored; nothing is stored here.
+bool holds_rows(const LaneMatrices& i, SharedMemory& shared,
+                const matrix::WarpRegisters& registers) {
+  std::array<std::array<std::uint8_t, 16>, warp_threads> before;
+  const auto row = [&](int r) {
+    return shared.data() + (i.rows[static_cast<std::size_t>(r)] - shared.base());
+  };
+  for (int r = 0; r < rows_of(i); ++r)
+    std::memcpy(before[static_cast<std::size_t>(r)].data(), row(r), row_bytes(i));
+  store(i, shared, registers);
+  bool all = true;
+  for (int r = 0; r < rows_of(i); ++r)
+    all = all && std::memcmp(before[static_cast<std::size_t>(r)].data(), row(r), row_bytes(i)) == 0;
+  for (int r = 0; r < rows_of(i); ++r)
+    std::memcpy(row(r), before[static_cast<std::size_t>(r)].data(), row_bytes(i));
+  return all;
+}
+
 }  // namespace
 
 std::string LaneMatrices::text(const Names&) const {
@@ -446,13 +471,12 @@ void LaneMatrices::execute(Step& s) const {
   Access access = generic_access(s, stores ? AccessKind::Store : AccessKind::Load);
   note_lanes(s, access);
   access.is_followed = is_followed;
+  matrix::WarpRegisters registers = registers_of(*this);
+  access.rewrites = stores && holds_rows(*this, s.cta().shared, registers);
   const std::uint32_t racing = leave_rows_out(s, *this);
   const AccessId id = s.c.log.add(access);
   if (!record_rows(s, *this, id, ~racing)) return;
   add_undefined(s.c, id, undefined);
-  matrix::WarpRegisters registers{};
-  for (std::size_t lane = 0; lane < warp_threads; ++lane)
-    std::memcpy(registers[lane].data(), (*data)[lane].data(), sizeof registers[lane]);
   if (stores) return store(*this, s.cta().shared, registers);
   load(*this, s.cta().shared, registers);
   for (std::size_t lane = 0; lane < warp_threads; ++lane)

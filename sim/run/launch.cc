@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::uint32_t registers_of_an_sm = 65536;
 
-// As ptxas bounds a kernel whose only limit is that its threads fit. Of 255 that a thread can name 256 are allocated.
-int registers_at_launch(const Kernel& kernel, const Launch& launch) {
-  if (launch.registers != 0) return static_cast<int>(launch.registers);
-  if (!kernel.has_setmaxnreg) return 0;
-  const auto threads = static_cast<std::uint32_t>(launch.block.count());
-  return static_cast<int>(std::min<std::uint32_t>(registers_of_an_sm / threads / 8 * 8, 256));
-}
-
 Dim3 first_cta_of(const Launch& launch, std::uint64_t cluster) {
   const Dim3 c{launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
                launch.grid.z / launch.cluster.z};
@@ -74,6 +66,18 @@ std::optional<Dim3> directive_of(const Kernel& kernel, std::string_view name) {
     return Dim3{number(0), number(1), number(2)};
   }
   return std::nullopt;
+}
+
+// As ptxas bounds them: by .maxnreg, else so that the threads of all CTAs that are to fit have some. Of 255 that a thread
+// can name 256 are allocated.
+// Source: PTX ISA 9.2, 11.4.1 ".maxnreg", 11.4.5 ".minnctapersm"; 9.7.19.5: setmaxnreg begins with what .maxnreg says
+int registers_at_launch(const Kernel& kernel, const Launch& launch) {
+  if (launch.registers != 0) return static_cast<int>(launch.registers);
+  if (!kernel.has_setmaxnreg) return 0;
+  std::uint32_t each = registers_of_an_sm / static_cast<std::uint32_t>(launch.block.count());
+  if (const auto ctas = directive_of(kernel, "minnctapersm")) each /= std::max(1u, ctas->x);
+  if (const auto most = directive_of(kernel, "maxnreg")) each = std::min(each, most->x);
+  return static_cast<int>(std::min<std::uint32_t>(each / 8 * 8, 256));
 }
 
 std::string words_of_dim(const Dim3& d) {

@@ -166,7 +166,7 @@ void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
 // What two accesses that meet are, where they are not in order.
 Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access, int cta) {
   for (const UnwrittenRead& read : s.c.unwritten_reads)
-    if (read.racing == 0 && read.access == conflict.earlier)
+    if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier)
       return finding_of_unwritten(s, conflict, read, access);
   Finding finding = finding_of(s, conflict, access, cta);
   finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);

@@ -213,7 +213,7 @@ struct Warp {
 
 // A read of bytes that nothing had written; wrong if something does, unordered, or nothing ever.
 struct UnwrittenRead {
-  AccessId access = 0;
+  AccessId access = 0;  // none: of cells of Tensor Memory
   Finding finding;
   Place stale_wait;                           // of its warp at that time
   bool waited = false;                        // its warp had passed a wait

@@ -212,7 +212,13 @@ bool is_performed(const Access& load, const Clock& clock, const Streams& streams
 Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams);
 
-Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run,
+// Who has read the address of an allocation knows that it is there: a copy over it is held against the reads alone.
+// Inferred: Triton's kernels for sm_100 bring their first tile to where the address was.
+bool is_read_in_between(const Access& earlier, const Access& next, ReaderSet readers) {
+  return earlier.is_allocated && readers != 0 && is_async(next.kind) && is_write(next.kind);
+}
+
+Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run, ReaderSet readers,
                      const Knowledge& knows, const Streams& streams) {
   if (earlier.is_red_async && next.is_red_async && !is_known(earlier, run, knows.clock, streams))
     return {commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder, 0, run};
@@ -227,7 +233,7 @@ Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run,
     return {commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder, 0, run};
   }
   const Conflict lanes = conflict_of_lanes(earlier, next, run, knows);
-  if (lanes.verdict != Verdict::Ordered) return lanes;
+  if (lanes.verdict != Verdict::Ordered || is_read_in_between(earlier, next, readers)) return lanes;
   return {proxy_verdict(earlier, next, run, knows, streams), 0, run};
 }
 
@@ -269,7 +275,7 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
   Conflict conflict;
   const auto meet = [&](AccessId id) {
     if (!is_recorded(conflict.verdict) || id == access) return;
-    Conflict met = conflict_of(log[id], next, run, knows, streams);
+    Conflict met = conflict_of(log[id], next, run, cell.readers, knows, streams);
     met.earlier = id;
     if (met.verdict > conflict.verdict) conflict = met;
   };

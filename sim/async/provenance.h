@@ -84,6 +84,7 @@ struct Access {
   Loaded loaded = Loaded::Lost;
   bool is_copied = false;     // by cp.async: whoever reads may execute the fence, too
   bool rewrites = false;      // a store of what the bytes hold already
+  bool is_allocated = false;  // what tcgen05.alloc stores: PTX does not say through which proxy
   bool covers_lost = false;   // stands for a load of the same bytes whose value was lost, too
   bool is_strong = false;     // threads synchronise by it: strong ones do not race among themselves
   bool is_volatile = false;   // and by that word

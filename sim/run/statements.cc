@@ -11,6 +11,7 @@
 #include "sim/run/executor.h"
 #include "sim/run/register_plan.h"
 #include "sim/run/tensor_maps.h"
+#include "sim/run/tensor_memory.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -477,6 +478,7 @@ void finish_statements(Executor& x) {
     case Result::Load: return finish_load(x);
     case Result::Matrices: return finish_matrices(x);
     case Result::Fragment: return finish_fragment(x);
+    case Result::Cells: return follow_cells(x);
     case Result::Token: return finish_token(x);
     case Result::Vote: return finish_vote(x);
     case Result::Test:

@@ -11,6 +11,7 @@
 #include "sim/isa/tcgen05/instruction.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/run/register_plan.h"
+#include "sim/run/undefined.h"
 
 namespace tcq::run {
 namespace {
@@ -170,6 +171,7 @@ bool make_ld(Executor& x) {
   add(x, machine::Tcgen05Ld{{form.shape, form.num, form.pack, half_split(x, form.shape, 2)},
                             tmem_at(x, x.value(1)),
                             static_cast<int>(first)});
+  x.group.result = Result::Cells;
   return true;
 }
 
@@ -240,6 +242,33 @@ bool make_fence(Executor& x) {
 }
 
 }  // namespace
+
+// From here on the executor follows the values: a ld may run ahead of what decides whether anybody wants them.
+void follow_cells(Executor& x) {
+  auto& poison = x.warp.tmem.poison;
+  const Value& vector = x.value(0);
+  const bool is_vector = vector.kind == ValueKind::Vector;
+  const auto count = is_vector ? static_cast<std::uint32_t>(vector.value) : 1u;
+  auto& reads = x.c.unwritten_reads;
+  const auto mine = static_cast<std::uint32_t>(reads.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Value& reg = is_vector ? x.item(vector, i) : vector;
+    const Slot slot = x.slot(reg);
+    if (slot >= poison.size() || poison[slot].lanes == 0) continue;
+    machine::PoisonedRegister& found = poison[slot];
+    if (reads.size() == mine) {
+      machine::UnwrittenRead& read = reads.emplace_back();
+      read.finding = {.fault = found.fault,
+                      .at = found.ld,
+                      .earlier = found.ld,
+                      .cta = x.warp.cta,
+                      .tmem = found.cells};
+      read.is_followed = true;
+    }
+    set_undefined(x, reg, {found.lanes, mine}, machine::all_lanes);
+    found.lanes = 0;
+  }
+}
 
 bool make_tensor_memory(Executor& x) {
   using enum ptx::Opcode;

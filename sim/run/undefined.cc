@@ -237,7 +237,10 @@ void use(Executor& x, Undefined what) {
   if (what.lanes == 0 || what.from >= x.c.unwritten_reads.size()) return;
   machine::UnwrittenRead& read = x.c.unwritten_reads[what.from];
   if (read.is_used) return;
-  if (read.racing == 0)
+  const bool is_of_cells = read.racing == 0 && read.access == 0;  // of Tensor Memory
+  if (is_of_cells)
+    read.finding.at = {x.number(), x.warp.number, -1};
+  else if (read.racing == 0)
     read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
   machine::use_undefined(x.c, what.from);
 }

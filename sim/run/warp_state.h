@@ -24,7 +24,7 @@ struct Join {
 };
 
 // What is to be done with the results once all statements of an instruction were executed.
-enum class Result : std::uint8_t { None, Load, Matrices, Fragment, Test, Passed, Token, Vote };
+enum class Result : std::uint8_t { None, Load, Matrices, Fragment, Test, Passed, Token, Vote, Cells };
 
 // Of the threads that have come to one use of a barrier that reduces.
 struct Votes {

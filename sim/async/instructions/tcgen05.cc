@@ -35,6 +35,7 @@ void grant(Step& s, const Address& where, int first_column) {
   access.lanes = 1;
   access.base = to;
   access.width = 4;
+  access.is_allocated = true;
   if (!record(s, s.c.log.add(access), s.warp.cta, {to, to + 4})) return;
   s.cta().shared.store(to, encode(tcgen05::TmemAddress{0, first_column}));
 }

@@ -72,13 +72,13 @@ OrderFault BasicOrder<Registers, Numbers>::write(Numbers numbers, std::uint32_t 
 // --- wgmma -----------------------------------------------------------------------------------------
 
 template <class Registers, class Numbers>
-OrderFault BasicOrder<Registers, Numbers>::check_fragment(Numbers numbers) {
+OrderFault BasicOrder<Registers, Numbers>::check_fragment(Numbers numbers, bool is_fenced) {
   for (const int number : numbers) {
     const RegisterState& r = at(number);
     if (in_flight(r.accumulator_of))
       return owned(Fault::AccumulatorInFlight, number, r.accumulator_of, r.accumulator_at);
     if (!r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
-    if (r.touched_epoch == epoch_)
+    if (is_fenced && r.touched_epoch == epoch_)
       return {Fault::WgmmaFenceMissing, number, true, r.touched_at, -1};
   }
   return {};
@@ -108,8 +108,10 @@ OrderFault BasicOrder<Registers, Numbers>::check_accumulator(const MmaOperands<N
 template <class Registers, class Numbers>
 OrderFault BasicOrder<Registers, Numbers>::mma(const MmaOperands<Numbers>& mma, std::uint32_t now) {
   if (!fenced_) return {.fault = Fault::WgmmaFenceMissing};
-  for (const Numbers numbers : {mma.a, mma.metadata})
-    if (const OrderFault found = check_fragment(numbers); found.fault != Fault::None) return found;
+  if (const OrderFault f = check_fragment(mma.a, true); f.fault != Fault::None) return f;
+  if (const OrderFault f = check_fragment(mma.metadata, mma.fences_metadata);
+      f.fault != Fault::None)
+    return f;
   constexpr int shape_step = 512;
   const auto shape = static_cast<std::uint16_t>(k(mma.form) * shape_step + mma.form.n);
   const OrderFault found = check_accumulator(mma, shape);

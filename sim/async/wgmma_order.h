@@ -48,6 +48,9 @@ struct MmaOperands {
   Numbers a;         // empty: A in shared memory
   Numbers metadata;  // empty: dense
   bool accumulate = true;
+  // Of what a fence orders the manual names accumulators and fragments of A. Inferred: metadata needs none, as what nvcc
+  // makes of CUTLASS's sparse kernels takes it from a pair of registers behind the fence.
+  bool fences_metadata = true;
 };
 using MmaRegisters = MmaOperands<RegisterRange>;
 using MmaLists = MmaOperands<RegisterList>;
@@ -110,7 +113,7 @@ class BasicOrder {
   OrderFault owned(Fault fault, int number, std::uint32_t mma, std::uint32_t earlier) const;
   std::uint32_t age_number(std::uint32_t mma, std::uint32_t oldest) const;
   OrderFault touch(Numbers numbers, bool writes, std::uint32_t at, bool moved);
-  OrderFault check_fragment(Numbers numbers);
+  OrderFault check_fragment(Numbers numbers, bool is_fenced);
   OrderFault check_accumulator(const MmaOperands<Numbers>& mma, std::uint16_t shape);
 
   Registers registers_{};

@@ -134,8 +134,8 @@ Fault WgmmaMma::check(const Bounds&) const {
 
 void WgmmaMma::execute(Step& s) const {
   if (!aligned_in_warpgroup(s)) return;
-  if (!check_order(s, s.warp.order.mma({op.form, d, a, metadata, op.accumulate}, s.number), d))
-    return;
+  const wgmma::MmaRegisters registers{op.form, d, a, metadata, op.accumulate, false};
+  if (!check_order(s, s.warp.order.mma(registers, s.number), d)) return;
   note_used(s, a);
   note_used(s, metadata);
   Warpgroup& group = warpgroup_of(s.c, s.warp);

@@ -594,22 +594,5 @@ TEST(RunControl, ALaunchHasTheRegistersThatItsThreadsShareOut) {
   EXPECT_EQ(fault_of(384, "setmaxnreg.dec.sync.aligned.u32 176;"), Fault::SetmaxnregDirection);
 }
 
-// As Triton's warp specialization has it: .maxnreg 128, then more for those who compute.
-TEST(RunControl, ALaunchHasTheRegistersThatItsDirectivesSay) {
-  const auto fault_of = [](const std::string& directives, const std::string& statement) {
-    std::string text = kernel(statement);
-    text.insert(text.find('{', text.find(".entry")), directives + "\n");
-    PtxRun run(text);
-    run.pass(run.array<std::uint32_t>(32));
-    return run.go({.block = {256}});
-  };
-  EXPECT_EQ(fault_of(".maxnreg 128", "setmaxnreg.inc.sync.aligned.u32 128;"), Fault::None);
-  EXPECT_EQ(fault_of(".maxnreg 128", "setmaxnreg.inc.sync.aligned.u32 120;"),
-            Fault::SetmaxnregDirection);
-  const std::string two = ".maxntid 256\n.minnctapersm 2";
-  EXPECT_EQ(fault_of(two, "setmaxnreg.dec.sync.aligned.u32 128;"), Fault::None);
-  EXPECT_EQ(fault_of(two, "setmaxnreg.dec.sync.aligned.u32 136;"), Fault::SetmaxnregDirection);
-}
-
 }  // namespace
 }  // namespace tcq::tests

@@ -183,54 +183,6 @@ TEST(TensorMemory, AnMmaBringsTheSums) {
     }
 }
 
-// As Triton has it: the address of the allocation lies where the first tile goes. Who has read it knows that it is there.
-TEST(TensorMemory, ACopyOverTheAddressOfAnAllocationIsHeldAgainstItsReads) {
-  const auto with_copy = [](bool is_read) {
-    const std::string copy = R"(
-  bar.sync 0;
-  @!%p1 bra waiting;
-  mbarrier.arrive.expect_tx.shared::cta.b64 _, [done], 16;
-  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [slot], [%rd10], 16, [done];
-)";
-    std::string text = replaced(std::string(head) + copy + wait + tail, ".align 4 .b32 slot;",
-                                ".align 16 .b32 slot[4];");
-    text =
-        replaced(text, "  mov.u32 %r1, %tid.x;", "  mov.b64 %rd10, %rd1;\n  mov.u32 %r1, %tid.x;");
-    if (!is_read) text = replaced(text, "ld.shared.b32 %r6, [slot];", "mov.b32 %r6, 0;");
-    return run_mma(text);
-  };
-  const KernelRun read = with_copy(true);
-  EXPECT_EQ(read.fault(), Fault::None) << read.what();
-  ASSERT_EQ(read.suspicions().size(), 1u);
-  EXPECT_EQ(read.suspicions()[0], Fault::ProxyFenceMissingPerformed);
-  EXPECT_EQ(with_copy(false).fault(), Fault::ProxyFenceMissing);
-}
-
-// Triton lets a tile's ld run ahead of the branch that decides whether there is a tile.
-TEST(TensorMemory, ValuesOfUnwrittenCellsMayBeDropped) {
-  const auto with_use = [](const std::string& use) {
-    return run_mma(std::string(head) + R"(
-  and.b32 %r8, %r1, 0x60;
-  shl.b32 %r8, %r8, 16;
-  add.u32 %r8, %r6, %r8;
-  tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r20, %r21}, [%r8];
-  tcgen05.wait::ld.sync.aligned;
-  add.u32 %r22, %r20, %r21;
-  setp.gt.u32 %p6, %r1, 1000;
-  mul.wide.u32 %rd6, %r1, 4;
-  add.u64 %rd2, %rd2, %rd6;
-)" + use + tail);
-  };
-  const KernelRun dropped =
-      with_use("  selp.b32 %r22, %r22, %r1, %p6;\n  st.global.b32 [%rd2], %r22;\n");
-  EXPECT_EQ(dropped.fault(), Fault::None) << dropped.what();
-  EXPECT_EQ(dropped.global().at<std::uint32_t>(in_bytes + 4 * 77), 77u);
-  EXPECT_EQ(with_use("  @%p6 st.global.b32 [%rd2], %r22;\n").fault(), Fault::None);
-  const KernelRun used = with_use("  st.global.b32 [%rd2], %r22;\n");
-  EXPECT_EQ(used.fault(), Fault::TmemUninitialized);
-  EXPECT_NE(used.what().find("st.global.b32 [%rd2], %r22 (PTX"), std::string::npos) << used.what();
-}
-
 constexpr const char* once_more =
     "  tcgen05.mma.cta_group::1.kind::f16 [%r6], %rd4, %rd5, %r9, %p5;\n";
 

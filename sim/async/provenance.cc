@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <unordered_set>
 
 #include "sim/async/lane_order.h"
 
@@ -40,6 +41,7 @@ int lane_at(const Access& access, std::uint32_t address) {
 std::size_t AccessLog::bytes() const {
   std::size_t bytes = entries_.size() * sizeof(Access);
   for (const auto& set : sets_) bytes += sizeof set + set.size() * sizeof(AccessId);
+  bytes += offsets_.size() * (sizeof(LaneOffsets) + sizeof(Sharing));
   return bytes;
 }
 
@@ -108,12 +110,8 @@ std::size_t AccessLog::Hash::operator()(const LaneOffsets& offsets) const {
   return static_cast<std::size_t>(value ^ value >> 32);
 }
 
-bool AccessLog::place(Access& access, const LaneOffsets& offsets, int width) {
-  auto found = offsets_.find(offsets);
-  if (found == offsets_.end()) {
-    if (offsets_.size() >= max_offsets) return false;
-    found = offsets_.emplace(offsets, Sharing{}).first;
-  }
+void AccessLog::place(Access& access, const LaneOffsets& offsets, int width) {
+  const auto found = offsets_.try_emplace(offsets).first;
   access.table = found->first.data();
   access.width = static_cast<std::uint16_t>(width);
   const auto bit = static_cast<std::uint8_t>(1u << std::countr_zero(static_cast<unsigned>(width)));
@@ -126,7 +124,13 @@ bool AccessLog::place(Access& access, const LaneOffsets& offsets, int width) {
       if (sorted[i] - sorted[i - 1] < static_cast<std::uint32_t>(width)) sharing.shared |= bit;
   }
   access.shares_bytes = (sharing.shared & bit) != 0;
-  return true;
+}
+
+void AccessLog::drop_offsets() {
+  std::unordered_set<const std::uint32_t*> used;
+  for (const Access& access : entries_)
+    if (access.width != 0 && access.table != nullptr) used.insert(access.table);
+  std::erase_if(offsets_, [&](const auto& kept) { return !used.contains(kept.first.data()); });
 }
 
 // --- verdicts --------------------------------------------------------------------------------------
@@ -406,6 +410,7 @@ void Compaction::run() {
     for (AccessId& id : sets.back()) id = new_id_[id];
   }
   log_.entries_ = std::move(entries);
+  log_.drop_offsets();
   log_.sets_ = std::move(sets);
   log_.memo_readers_ = log_.memo_access_ = log_.memo_result_ = 0;
 }

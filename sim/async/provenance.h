@@ -213,9 +213,9 @@ class AccessLog {
 
   ReaderSet with_reader(ReaderSet readers, AccessId access);
 
-  // Lanes at offsets of their own, `width` bytes each; false: too many such lists are kept already.
+  // Lanes at offsets of their own, `width` bytes each. Such a list is kept for as long as an entry has it.
   using LaneOffsets = std::array<std::uint32_t, 32>;
-  bool place(Access& access, const LaneOffsets& offsets, int width);
+  void place(Access& access, const LaneOffsets& offsets, int width);
 
   template <class Visit>
   void for_each(ReaderSet readers, Visit visit) const {
@@ -231,9 +231,9 @@ class AccessLog {
   static bool is_covered_by(const Access& old, const Access& next);
   ReaderSet make_set(ReaderSet readers, AccessId access);
   void keep_few(std::vector<AccessId>& members, const Access& next) const;
+  void drop_offsets();  // that no entry has
 
   static constexpr std::ptrdiff_t most_alike = 2;  // in a set: loads by other lanes of a warp
-  static constexpr std::size_t max_offsets = 1 << 14;
   struct Hash {
     std::size_t operator()(const LaneOffsets& offsets) const;
   };

@@ -132,6 +132,31 @@ TEST(RunLanes, TheLoadOfALaneIsNotForgottenForThatOfAnother) {
   }
 }
 
+// Each lane at bytes of its own, by far more lists of places than a log has entries.
+TEST(RunLanes, BytesOfOneLaneStayItsOwnHoweverOftenPlacesChange) {
+  const auto walk = [](const std::string& own) {
+    return found_in(R"(
+    mul.lo.u32 %r2, %r1, )" +
+                    own + R"(;
+    mad.lo.u32 %r3, %r1, 747796405, 1;
+    mov.u32 %r4, 0;
+  again:
+    mad.lo.u32 %r3, %r3, 1664525, 1013904223;
+    shr.u32 %r5, %r3, 27;
+    add.u32 %r5, %r5, %r2;
+    cvt.u64.u32 %rd3, %r5;
+    add.u64 %rd3, %rd3, %rd1;
+    ld.global.u8 %r6, [%rd3];
+    add.u32 %r6, %r6, 1;
+    st.global.u8 [%rd3], %r6;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 20000;
+    @%p1 bra again;)");
+  };
+  EXPECT_EQ(walk("32"), Fault::None);
+  EXPECT_EQ(walk("31"), Fault::LaneRace);
+}
+
 TEST(RunLanes, GlobalMemoryIsNoDifferent) {
   const auto exchange_global = [](const std::string& between) {
     return found_in("st.global.u32 [%rd2], %r1;" + between + R"(

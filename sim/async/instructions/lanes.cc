@@ -57,7 +57,8 @@ void describe_apart(AccessLog& log, Access& access, const LaneAddresses& where,
   AccessLog::LaneOffsets offsets;
   for (std::uint32_t lane = 0; lane < offsets.size(); ++lane)
     offsets[lane] = (lanes >> lane & 1) != 0 ? where.at[lane] - base : no_offset(lane);
-  if (log.place(access, offsets, where.bytes)) access.base = base;
+  log.place(access, offsets, where.bytes);
+  access.base = base;
 }
 
 }  // namespace

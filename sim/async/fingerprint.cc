@@ -3,6 +3,8 @@
 // Instructions are plain structs (instructions/), so their members are hashed one after the other
 // whatever they are called: a new instruction or member needs nothing here, and a struct that cannot
 // be taken apart this way does not compile.
+#include <array>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +63,19 @@ class Fingerprint {
     add_word(values.size());
     for (const T& value : values) add(value);
   }
+  // Global memory may be large: four words at a time, each in a chain of its own.
+  void add(const std::vector<std::uint8_t>& bytes) {
+    add_word(bytes.size());
+    std::array<std::uint64_t, 4> chains = {0, 1, 2, 3};
+    std::size_t at = 0;
+    for (; bytes.size() - at >= sizeof chains; at += sizeof chains) {
+      std::array<std::uint64_t, 4> words;
+      std::memcpy(words.data(), &bytes[at], sizeof words);
+      for (std::size_t i = 0; i < chains.size(); ++i) chains[i] = mixed(chains[i], words[i]);
+    }
+    for (const std::uint64_t chain : chains) add_word(chain);
+    for (; at < bytes.size(); ++at) add_word(bytes[at]);
+  }
   void add(const Address& address) {
     add_all(address.base, address.stride_bytes, address.cta, address.table != nullptr);
     if (address.table) add(*address.table);
@@ -89,10 +104,11 @@ class Fingerprint {
   std::uint64_t value() const { return value_; }
 
  private:
-  void add_word(std::uint64_t word) {
-    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
-    value_ ^= value_ >> 29;
+  static std::uint64_t mixed(std::uint64_t value, std::uint64_t word) {
+    value = (value ^ word) * 0x9e3779b97f4a7c15u;
+    return value ^ value >> 29;
   }
+  void add_word(std::uint64_t word) { value_ = mixed(value_, word); }
   void add_all(const auto&... values) { (add(values), ...); }
 
   template <class T>

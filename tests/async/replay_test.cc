@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -269,6 +270,24 @@ TEST(Replay, AStepThatDoesNotFitIsNamed) {
             }),
             Misfit::OtherTest);
   EXPECT_EQ(misfit([](Schedule& s) { s.against->steps.pop_back(); }), Misfit::EndsEarly);
+}
+
+TEST(Replay, TheFingerprintNoticesEveryByteOfMemory) {
+  const auto of = [](std::vector<std::uint8_t> bytes) {
+    Program p = catalogue::MainLoop{.blocks = 2}.program();
+    p.global(std::move(bytes));
+    return fingerprint(p);
+  };
+  std::set<std::uint64_t> seen = {of({})};
+  for (std::size_t size = 1; size < 100; ++size) {
+    std::vector<std::uint8_t> bytes(size);
+    EXPECT_TRUE(seen.insert(of(bytes)).second) << size;
+    for (std::size_t i = 0; i < size; ++i) {
+      bytes[i] = 1;
+      EXPECT_TRUE(seen.insert(of(bytes)).second) << size << " " << i;
+      bytes[i] = 0;
+    }
+  }
 }
 
 TEST(Replay, TheFingerprintNoticesEveryChangeButNamesAndLines) {

@@ -50,12 +50,12 @@ constexpr double bias = 3.645;
 constexpr double copying = 60;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
-// a column of 64 rows, and how much less where a consumer has 128.
+// a column of 64 rows, and how much less where a consumer has 128. And to a tile of more than 128 columns: its start and
+// its store.
 constexpr double promotion_by_blocks = 181.6;
 constexpr double promotion_by_three = 149.5;
 constexpr double promotion_by_three_narrow = 1.57;
-constexpr double promotion_wide_tile =
-    600;  // of a tile whose consumers have more than 128 columns each: its start and store
+constexpr double promotion_wide_tile = 600;
 constexpr double promotion_by_two_waves = 261.7;
 constexpr double promotion_each = 7.089;
 constexpr double promotion_each_128 = 0.7767;

@@ -165,7 +165,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("suite"), 1.015);
   EXPECT_LT(mean("h200fp8"), 1.0085);    // 1.0072 as fitted
   EXPECT_LT(mean("h200drawn"), 1.0105);  // 1.0092; 1.0115 if 64 columns took what 128 do
-  EXPECT_LT(mean("h200wide"), 1.009);    // 1.0075; 1.0266 without the kernels that are timed there
+  EXPECT_LT(mean("h200wide"), 1.009);    // 1.0074; 1.0094 without promotion_wide_tile
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})
     EXPECT_LT(mean(set), 1.025) << set;

@@ -145,6 +145,9 @@ TEST_F(Fp8Ptx, TilesThatMeetSeveralBlocksOfColumns) {
   const TestKernel three = TCQ_LARGE(Type::e4m3, Major::K, Major::K, 192, 96, gemm::Turns::Together,
                                      1, 1, 4, gemm::Promotion::ColumnBlocks);
   expect_right(three, {.m = 200, .n = 400, .k = 300, .scales = blocks}, 2);
+  const TestKernel wide = TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 192, gemm::Turns::Together,
+                                    1, 1, 4, gemm::Promotion::ColumnBlocks);
+  expect_right(wide, {.m = 140, .n = 584, .k = 260, .out = Type::f32, .scales = blocks}, 2);
 }
 
 TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {

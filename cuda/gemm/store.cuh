@@ -200,9 +200,13 @@ __device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
   return at;
 }
 
-// D of its usual type, which TMA stores. Where a consumer has one wave two buffers are filled at a time, as a fence and two
-// barriers take longer than a buffer's words; else one is filled while the other is read. Apart from store_as(), whose
-// instructions for other types and for threads that store would stand between.
+// Are two buffers filled at a time, as one group of copies? Where a consumer has one wave, as a fence and two barriers take
+// longer than a buffer's words; else one is filled while the other is read.
+template <class C>
+inline constexpr bool fills_both = C::waves == 1 && C::block_n > staged_columns(usual_bytes(C::in));
+
+// D of its usual type, which TMA stores. Apart from store_as(), whose instructions for other types and for threads that
+// store would stand between.
 template <class C, int First = 0, int Count>
 __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                             const CUtensorMap& map_tail, Staging<C>& staging,
@@ -211,10 +215,10 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
     constexpr int whole = staged_columns(usual_bytes(C::in));
     constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
     constexpr int second = First + columns;
-    constexpr bool both = C::waves == 1 && second < C::block_n;
+    constexpr bool both = fills_both<C> && second < C::block_n;
     constexpr int behind = !both ? 0 : C::block_n - second < whole ? C::block_n - second : whole;
     // One alone also waits for two ahead that went as one group.
-    staging.template acquire<C::waves == 1 ? store_buffers : 1>();
+    staging.template acquire<fills_both<C> ? store_buffers : 1>();
     fill<usual(C::in), First, columns>(d, staging.next(), thread);
     if constexpr (both) fill<usual(C::in), second, behind>(d, staging.next(1), thread);
     staging.filled();
@@ -238,7 +242,7 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     in_d.col /= Halves;
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
     // The tile ahead of a group's may have gone by store_plain(), both buffers as one group of copies.
-    constexpr bool all = C::grouped && C::waves == 1;
+    constexpr bool all = C::grouped && fills_both<C>;
     if constexpr (!by_threads) staging.template acquire<all ? store_buffers : 1>();
     const std::uint32_t buffer = staging.next();
     if constexpr (Halves == 2)

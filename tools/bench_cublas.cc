@@ -11,6 +11,7 @@
 
 #include "cuda/gemm/bench.h"
 #include "cuda/gemm/check.h"
+#include "cuda/gemm/quantize.h"
 #include "cuda/runtime/launch.h"
 
 namespace tcq::tools {
@@ -115,7 +116,9 @@ struct Matmul {
   bool integer = false;
   gemm::Problem problem;
   Fused fusion;
-  cuda::DeviceBuffer<std::uint8_t> product;  // of both columns of a gated activation
+  cuda::DeviceBuffer<std::uint8_t>
+      product;  // of both columns of a gated activation, or of D before it is quantized
+  cuda::DeviceBuffer<std::uint8_t> activated;  // before it is quantized
 
   Matmul(const Library& functions, const gemm::Problem& p)
       : f(functions), problem(p), fusion(fused(p)) {
@@ -138,9 +141,12 @@ struct Matmul {
       require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
               "accumulation");
     }
-    if (is_gated(p.activation))
-      product =
-          cuda::DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(p.m * p.n * bits(p.out) / 8));
+    const auto like_product = [&] {
+      return cuda::DeviceBuffer<std::uint8_t>(
+          static_cast<std::size_t>(p.m * p.n * bits(p.out) / 8));
+    };
+    if (is_gated(p.activation) || p.quantized) product = like_product();
+    if (fusion.behind != Activation::None && p.quantized) activated = like_product();
     layout(a, p.in, p.major_b == Major::K, p.k, p.n);
     layout(b, p.in, p.major_a == Major::K, p.k, p.m);
     layout(d, p.out, false, p.m, p.n);
@@ -207,19 +213,30 @@ class Loaded : public CublasLt {
           require(f_.desc_set(m.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x.bias, sizeof x.bias),
                   "bias");
         set_factors(m, x);
-        void* d = is_gated(p.activation) ? m.product.data() : x.d;
+        void* d = m.product.size() > 0 ? m.product.data() : x.d;
         const void* c = p.beta != 0 ? x.c : d;
         require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.d, d, m.d, &algo,
                           workspace_.data(), workspace_bytes, stream),
                 "cublasLtMatmul");
+        void* results = m.activated.size() > 0 ? m.activated.data() : p.quantized ? d : x.d;
         if (m.fusion.behind != Activation::None)
-          CUDA_CHECK(cuda::launch_activation(p.out, m.fusion.behind, d, x.d, p.m * p.n, stream));
+          CUDA_CHECK(
+              cuda::launch_activation(p.out, m.fusion.behind, d, results, p.m * p.n, stream));
+        if (p.quantized) quantize_alone(p, results, x, stream);
       });
     }
     return launchers;
   }
 
  private:
+  // By a kernel of its own, which cuBLASLt has not.
+  static void quantize_alone(const gemm::Problem& p, const void* results, const gemm::Pointers& x,
+                             cudaStream_t stream) {
+    const gemm::Quantize how{
+        .rows = p.m, .columns = gemm::d_columns(p), .in = p.out, .out = *p.quantized};
+    if (gemm::quantize(how, results, x.d, x.scale_d, stream) != gemm::Status::Ok)
+      throw std::runtime_error("D cannot be quantized");
+  }
   // Its A is our B.
   void set_factors(const Matmul& m, const gemm::Pointers& x) const {
     const bool blocks = is_block_scaled(m.problem);

@@ -471,8 +471,10 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"KK", "KM", "MK", "MM"}));
   app.add_option("--epilogue", args.epilogues,
                  "none (default), or words joined by +; several: " + epilogue_words());
-  app.add_option("--out", args.out,
-                 "the type of D: f16, bf16, f32, s32; default: 16-bit types themselves");
+  app.add_option(
+      "--out", args.out,
+      "the type of D: f16, bf16, f32, s32; e4m3, e5m2: with factors for 128 columns of a "
+      "row, which cuBLASLt's get from a kernel behind it; default: 16-bit types themselves");
   app.add_option(
       "--scaling", args.scaling,
       "of e4m3 and e5m2: " + scaling_words() +

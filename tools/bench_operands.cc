@@ -30,6 +30,15 @@ std::vector<std::int64_t> spread(std::int64_t extent) {
   return lines;
 }
 
+// Columns of D that are quantized together.
+std::vector<std::int64_t> first_and_last_block(std::int64_t columns) {
+  constexpr std::int64_t block = gemm::scale_block;
+  std::vector<std::int64_t> lines;
+  for (std::int64_t i = 0; i < columns; ++i)
+    if (i < block || i >= (columns - 1) / block * block) lines.push_back(i);
+  return lines;
+}
+
 // The chosen rows of A or columns of B as a small K-major matrix.
 std::vector<std::uint8_t> gather(Type type, Major major, const void* data, std::int64_t extent,
                                  std::int64_t k, const std::vector<std::int64_t>& lines) {
@@ -73,7 +82,8 @@ std::int64_t matrices_of_b(const gemm::Problem& p) {
 // Every operand once, and so many B.
 double bytes_of(const gemm::Problem& p, std::int64_t matrices) {
   return static_cast<double>(bytes_of(p.in, p.m * p.k) + bytes_of(p.in, matrices * p.n * p.k) +
-                             bytes_of(p.out, p.m * gemm::d_columns(p)) * (p.beta != 0 ? 2 : 1));
+                             bytes_of(type_d(p), p.m * gemm::d_columns(p)) +
+                             (p.beta != 0 ? bytes_of(p.out, p.m * gemm::d_columns(p)) : 0));
 }
 
 struct OfGroup {
@@ -100,14 +110,15 @@ OfGroup largest_group(std::int64_t rows, const std::vector<std::int32_t>& ends) 
 OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaStream_t stream)
     : problem_(problem) {
   const int l2 = cuda::device_attribute(cudaDevAttrL2CacheSize, cuda::current_device());
-  const auto wanted = static_cast<std::size_t>(2.0 * l2 / bytes_of(problem, matrices_of_b(problem))) + 1;
+  const auto wanted =
+      static_cast<std::size_t>(2.0 * l2 / bytes_of(problem, matrices_of_b(problem))) + 1;
   const std::size_t sets = std::clamp<std::size_t>(wanted, 2, max_sets);
   for (std::size_t i = 0; i < sets; ++i) {
     a_.emplace_back(bytes_of(problem.in, problem.m * problem.k));
     const std::int64_t columns = matrices_of_b(problem) * problem.n;
     b_.emplace_back(bytes_of(problem.in, columns * problem.k));
     const std::int64_t results = problem.m * gemm::d_columns(problem);
-    d_.emplace_back(bytes_of(problem.out, results));
+    d_.emplace_back(bytes_of(type_d(problem), results));
     if (problem.beta != 0) {
       c_.emplace_back(bytes_of(problem.out, results));
       cuda::fill_normal(problem.out, c_[i].data(), static_cast<std::size_t>(results),
@@ -135,6 +146,10 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
     scale_a_ = factors(view_scale_a(problem), 1, seed + 997);
     scale_b_ = factors(view_scale_b(problem), matrices_of_b(problem), seed + 998);
   }
+  if (problem.quantized) {
+    const gemm::View factors = view_scale_d(problem);
+    scale_d_ = cuda::DeviceBuffer<float>(static_cast<std::size_t>(factors.inner * factors.outer));
+  }
   if (is_block_scaled(problem)) {
     codes_a_ = drawn_codes(problem, problem.m, seed + 995);
     codes_b_ = drawn_codes(problem, problem.n, seed + 996);
@@ -154,7 +169,8 @@ gemm::Pointers OperandSets::at(std::size_t set) const {
           scale_b_.data(),
           sizes_.data(),
           atoms_a_.data(),
-          atoms_b_.data()};
+          atoms_b_.data(),
+          scale_d_.data()};
 }
 
 void OperandSets::poison_result() const {
@@ -174,7 +190,11 @@ double OperandSets::bytes() const {
 OperandSets::Lines OperandSets::checked_lines() const {
   const int halves = is_gated(problem_.activation) ? 2 : 1;
   const OfGroup group = largest_group(problem_.m, ends_);
-  Lines lines{group.number, spread(group.rows), spread(gemm::d_columns(problem_)), {}};
+  const std::int64_t columns = gemm::d_columns(problem_);
+  Lines lines{group.number,
+              spread(group.rows),
+              problem_.quantized ? first_and_last_block(columns) : spread(columns),
+              {}};
   for (std::int64_t& row : lines.rows) row += group.first;
   for (const std::int64_t col : lines.results)
     for (int half = 0; half < halves; ++half) lines.cols.push_back(halves * col + half);
@@ -197,16 +217,17 @@ std::vector<float> OperandSets::factors(const cuda::DeviceBuffer<float>& all,
   return out;
 }
 
-std::vector<std::uint8_t> OperandSets::crossings(const cuda::DeviceBuffer<std::uint8_t>& matrix,
+std::vector<std::uint8_t> OperandSets::crossings(Type type,
+                                                 const cuda::DeviceBuffer<std::uint8_t>& matrix,
                                                  const Lines& lines) const {
-  const std::size_t width = bytes_of(problem_.out, 1);
+  const std::size_t width = bytes_of(type, 1);
   std::vector<std::uint8_t> out(width * lines.rows.size() * lines.results.size());
   std::uint8_t* to = out.data();
   for (const std::int64_t row : lines.rows) {
     for (const std::int64_t col : lines.results) {
       const std::int64_t element = row * gemm::d_columns(problem_) + col;
-      CUDA_CHECK(cudaMemcpy(to, matrix.data() + bytes_of(problem_.out, element), width,
-                            cudaMemcpyDeviceToHost));
+      CUDA_CHECK(
+          cudaMemcpy(to, matrix.data() + bytes_of(type, element), width, cudaMemcpyDeviceToHost));
       to += width;
     }
   }
@@ -240,6 +261,8 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   g.activation = p.activation;
   for (const gemm::KSegment& s : k_segments(plan, path)) g.segments.push_back({s.first, s.count});
   g.promotes = is_promoted(p);
+  g.quantized = p.quantized;
+  g.factors_d = {.line_step = 2, .block_step = 1};  // of two blocks of columns
   g.scales_blocks = scales_blocks(p.scaling);
   g.factors_a = g.factors_b = {.line_step = view_scale_a(p).inner, .block_step = 1};
   if (is_on_tcgen05(plan)) {
@@ -261,7 +284,7 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
     sfb = codes_of(p, codes_b_, lines.cols);
   }
   const std::vector<std::uint8_t> c =
-      c_.empty() ? std::vector<std::uint8_t>() : crossings(c_[0], lines);
+      c_.empty() ? std::vector<std::uint8_t>() : crossings(p.out, c_[0], lines);
   const std::vector<std::uint8_t> bias = bias_of(lines);
   const gemm::View view_of_b = view_scale_b(p);
   const bool by_blocks = p.scaling == gemm::Scaling::Block128;
@@ -269,18 +292,19 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   const std::vector<float> of_b = factors(scale_b_, lines.cols, by_blocks ? gemm::scale_block : 1,
                                           lines.group * view_of_b.inner * view_of_b.outer);
   const auto data = [](const auto& bytes) { return bytes.empty() ? nullptr : bytes.data(); };
-  std::vector<std::uint8_t> out(bytes_of(p.out, g.m * g.d.ld));
+  std::vector<std::uint8_t> out(bytes_of(type_d(p), g.m * g.d.ld));
+  std::vector<float> factors_of_d(static_cast<std::size_t>(2 * g.m));
   oracle::compute_gemm(
       g, {a.data(), b.data(), data(c), data(bias), data(of_a), data(of_b), data(sfa), data(sfb)},
-      out.data());
+      {out.data(), factors_of_d.data()});
   return out;
 }
 
 std::pair<int, int> OperandSets::check(const gemm::Plan& plan, gemm::Path path) const {
   const Lines lines = checked_lines();
   const std::vector<std::uint8_t> want = predicted(plan, path, lines);
-  const std::vector<std::uint8_t> got = crossings(d_[0], lines);
-  const std::size_t width = bytes_of(problem_.out, 1);
+  const std::vector<std::uint8_t> got = crossings(type_d(problem_), d_[0], lines);
+  const std::size_t width = bytes_of(type_d(problem_), 1);
   int differing = 0;
   for (std::size_t at = 0; at < got.size(); at += width)
     differing += !std::equal(&got[at], &got[at] + width, &want[at]);

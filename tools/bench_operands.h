@@ -25,7 +25,7 @@ class OperandSets {
   double bytes() const;
   gemm::Pointers at(std::size_t set) const;
 
-  // Outputs of set 0 that differ from the prediction among the crossings of a few rows and columns:
+  // Outputs of set 0 that differ from the prediction among the crossings of a few rows and columns (quantized: whole blocks of them):
   // {differing, checked}. The plan states the order of accumulation, and whose instruction sums.
   std::pair<int, int> check(const gemm::Plan& plan, gemm::Path path) const;
   void poison_result() const;
@@ -43,8 +43,8 @@ class OperandSets {
   std::vector<float> factors(const cuda::DeviceBuffer<float>& all,
                              const std::vector<std::int64_t>& lines, std::int64_t per,
                              std::int64_t first) const;
-  // Elements of a matrix like D.
-  std::vector<std::uint8_t> crossings(const cuda::DeviceBuffer<std::uint8_t>& matrix,
+  // Elements of C or D.
+  std::vector<std::uint8_t> crossings(Type type, const cuda::DeviceBuffer<std::uint8_t>& matrix,
                                       const Lines& lines) const;
   std::vector<std::uint8_t> bias_of(const Lines& lines) const;
   std::vector<std::uint8_t> predicted(const gemm::Plan& plan, gemm::Path path,
@@ -64,6 +64,7 @@ class OperandSets {
   std::vector<std::uint8_t> codes_b_;
   cuda::DeviceBuffer<std::uint8_t> atoms_a_;
   cuda::DeviceBuffer<std::uint8_t> atoms_b_;
+  cuda::DeviceBuffer<float> scale_d_;  // if D is quantized
 };
 
 }  // namespace tcq::tools

@@ -166,8 +166,11 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   }
   for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32})
     if (out == tcq::name(type)) p.out = type;
-  if (!out.empty() && out != tcq::name(p.out))
-    throw oracle::UsageError(fmt::format("'{}' is no type of D: f16, bf16, f32, s32", out));
+  for (const Type type : {Type::e4m3, Type::e5m2})
+    if (out == tcq::name(type)) p.quantized = type;
+  if (!out.empty() && out != tcq::name(type_d(p)))
+    throw oracle::UsageError(
+        fmt::format("'{}' is no type of D: f16, bf16, f32, s32, e4m3, e5m2", out));
   for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = epilogue.find('+', begin);
     const std::string word = epilogue.substr(begin, end - begin);

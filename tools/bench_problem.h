@@ -51,7 +51,8 @@ struct Variant {
   std::string out;                // a type; none: result_of()
   std::string scaling = "none";   // scaling_words()
   bool promotes = false;
-  int groups = 0;  // the rows are dealt to so many products of one launch, each with a B of its own; 0: one product
+  int groups =
+      0;  // the rows are dealt to so many products of one launch, each with a B of its own; 0: one product
   bool batch_invariant = false;
 
   // "none" if it is nothing special, else like "bias+gelu f32 KM".

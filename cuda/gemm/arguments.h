@@ -56,7 +56,7 @@ struct Factors {
 // D = activation(alpha * factors * A * B + beta * C + bias), each step rounded to f32; a gated activation makes
 // one column of D of two. What is the same for all elements is decided here, not by each of them.
 struct Epilogue {
-  Type out = Type::bf16;  // of D, C and the bias
+  Type out = Type::bf16;  // of C, the bias, and D if it is not quantized
   bool finishes =
       false;  // D is more than the product, or its type is not what the product is summed in
   int columns_of_c = 1;     // that one access takes, from a multiple of them on: wgmma's 8, 2 or 1
@@ -75,6 +75,16 @@ struct Epilogue {
       false;  // the sum is multiplied by a factor of its row and one of its column, whose product is rounded
   Factors factors_a = {};
   Factors factors_b = {};
+};
+
+// Factors of D where it is quantized: that of 128 columns of a row, to which the steps are. No data: it is not.
+struct FactorsOfD {
+  float* data = nullptr;
+  std::int64_t row_step = 0;
+  std::int64_t block_step = 0;
+  std::int64_t batch_step = 0;
+  Type type = Type::e4m3;  // D's
+  bool power_of_two = false;
 };
 
 // An operand for threads that read it themselves. Steps in elements; one of them is 1.
@@ -158,7 +168,13 @@ struct Arguments {
   ScaleCodes scale_codes_a;  // of kinds with .block_scale
   ScaleCodes scale_codes_b;
   Groups groups;
+  FactorsOfD factors_d;
 };
+
+// Of the elements that D's memory holds.
+HOST_DEVICE constexpr Type type_of_d(const Arguments& a) {
+  return a.factors_d.data != nullptr ? a.factors_d.type : a.epilogue.out;
+}
 
 struct BlockRange {
   int first;

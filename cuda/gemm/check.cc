@@ -52,9 +52,9 @@ Strides resolved(const Strides& s, const View& v) {
   return out;
 }
 
-// Strides that step over nothing do not count.
+// Strides that step over nothing do not count. Elements of another type are others.
 bool same_elements(const Strides& c, const Strides& d, const Problem& p) {
-  return (p.m == 1 || c.ld == d.ld) && (p.batch == 1 || c.batch == d.batch);
+  return !p.quantized && (p.m == 1 || c.ld == d.ld) && (p.batch == 1 || c.batch == d.batch);
 }
 
 bool misaligned(const void* pointer, Type type) {
@@ -113,8 +113,28 @@ Status check_block_scaling(const Problem& p) {
   return types && majors && !others && p.k % 2 == 0 ? Status::Ok : Status::UnsupportedScaling;
 }
 
+// What is wrong with a D that is quantized.
+Status check_quantized(const Problem& p) {
+  if (!major_exists(p.major_scale_d)) return Status::UnsupportedScaling;
+  if (!p.quantized) return Status::Ok;
+  const bool operands = p.in == Type::e4m3 && type_b(p) == p.in && !is_block_scaled(p);
+  if (!operands || !is_fp8(*p.quantized)) return Status::UnsupportedTypes;
+  const View view = view_scale_d(p);
+  if (!strides_hold(p.scale_d, view)) return Status::LeadingDimensionTooSmall;
+  if (!batch_stride_exists(p.scale_d)) return Status::BadBatchStride;
+  const Strides s = resolved(p).scale_d;
+  const std::int64_t matrices = matrices_of_a(p);
+  if (reaches_too_far(s, view, matrices)) return Status::SizeTooLarge;
+  const bool empty = view.inner == 0 || view.outer == 0;
+  return !empty && matrices_overlap({view.outer, view.inner, s.ld, s.batch}, matrices)
+             ? Status::BadBatchStride
+             : Status::Ok;
+}
+
 // Of the pointers to factors, whatever they are for.
 Status check_factors(const Problem& p, const Pointers& x) {
+  if (p.quantized && x.scale_d == nullptr) return Status::NullPointer;
+  if (p.quantized && misaligned(x.scale_d, Type::f32)) return Status::Misaligned;
   const bool scales = p.scaling != Scaling::None;
   if (scales && (x.scale_a == nullptr || x.scale_b == nullptr)) return Status::NullPointer;
   if (scales && (misaligned(x.scale_a, Type::f32) || misaligned(x.scale_b, Type::f32)))
@@ -133,7 +153,8 @@ View view_a(const Problem& p) {
 View view_b(const Problem& p) {
   return p.major_b == Major::K ? View{type_b(p), p.k, p.n} : View{type_b(p), p.n, p.k};
 }
-View view_d(const Problem& p) { return {p.out, d_columns(p), p.m}; }
+View view_c(const Problem& p) { return {p.out, d_columns(p), p.m}; }
+View view_d(const Problem& p) { return {type_d(p), d_columns(p), p.m}; }
 
 View view_scale_a(const Problem& p) {
   return scale_view(p, p.major_scale_a, p.scaling == Scaling::Tensor ? 1 : p.m);
@@ -144,16 +165,23 @@ View view_scale_b(const Problem& p) {
   return scale_view(p, p.major_scale_b, p.scaling == Scaling::Tensor ? 1 : all);
 }
 
+View view_scale_d(const Problem& p) {
+  const std::int64_t blocks = round_up_quotient(d_columns(p), scale_block);
+  return p.major_scale_d == Major::K ? View{Type::f32, blocks, p.m} : View{Type::f32, p.m, blocks};
+}
+
 Problem resolved(const Problem& problem) {
   Problem p = problem;
   p.a = resolved(problem.a, view_a(p));
   p.b = resolved(problem.b, view_b(p));
-  p.c = resolved(problem.c, view_d(p));
+  p.c = resolved(problem.c, view_c(p));
   p.d = resolved(problem.d, view_d(p));
   p.scale_a = resolved(problem.scale_a, view_scale_a(p));
   p.scale_b = resolved(problem.scale_b, view_scale_b(p));
+  p.scale_d = resolved(problem.scale_d, view_scale_d(p));
   if (is_grouped(p) && matrices_of_a(p) == 1)
-    for (Strides* s : {&p.a, &p.c, &p.d, &p.scale_a}) s->batch = 0;  // steps over nothing
+    for (Strides* s : {&p.a, &p.c, &p.d, &p.scale_a, &p.scale_d})
+      s->batch = 0;  // steps over nothing
   return p;
 }
 
@@ -195,7 +223,7 @@ Status check(const Problem& p) noexcept {
   if (is_gated(p.activation) && (reads_c || p.n % 2 != 0)) return Status::UnsupportedEpilogue;
   if (p.sm_limit < 0) return Status::BadSmLimit;
   if (!strides_hold(p.a, view_a(p)) || !strides_hold(p.b, view_b(p)) ||
-      !strides_hold(p.d, view_d(p)) || (reads_c && !strides_hold(p.c, view_d(p))))
+      !strides_hold(p.d, view_d(p)) || (reads_c && !strides_hold(p.c, view_c(p))))
     return Status::LeadingDimensionTooSmall;
   if (!grouping_exists(p)) return Status::UnsupportedGrouping;
   if (has_too_many_rows(p)) return Status::SizeTooLarge;
@@ -206,11 +234,12 @@ Status check(const Problem& p) noexcept {
   const Problem r = resolved(p);
   if (reaches_too_far(r.a, view_a(r), matrices) || reaches_too_far(r.b, view_b(r), r.batch) ||
       reaches_too_far(r.d, view_d(r), matrices) ||
-      (reads_c && reaches_too_far(r.c, view_d(r), matrices)))
+      (reads_c && reaches_too_far(r.c, view_c(r), matrices)))
     return Status::SizeTooLarge;
   if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, matrices))
     return Status::BadBatchStride;
   if (const Status status = check_block_scaling(p); status != Status::Ok) return status;
+  if (const Status status = check_quantized(p); status != Status::Ok) return status;
   return check_scaling(p);
 }
 
@@ -235,7 +264,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (const Status status = check_factors(p, x); status != Status::Ok) return status;
   if (is_grouped(p) && x.sizes == nullptr) return Status::NullPointer;
   if (is_grouped(p) && misaligned(x.sizes, Type::s32)) return Status::Misaligned;
-  if (misaligned(x.a, p.in) || misaligned(x.b, type_b(p)) || misaligned(x.d, p.out) ||
+  if (misaligned(x.a, p.in) || misaligned(x.b, type_b(p)) || misaligned(x.d, type_d(p)) ||
       (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
     return Status::Misaligned;
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;

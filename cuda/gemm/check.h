@@ -31,13 +31,17 @@ struct View {
 
 View view_a(const Problem& problem);
 View view_b(const Problem& problem);
-View view_d(const Problem& problem);  // and of C
+View view_c(const Problem& problem);
+View view_d(const Problem& problem);
 
 // Of the factors; those that are not of blocks of K have one block.
 View view_scale_a(const Problem& problem);
 View view_scale_b(const Problem& problem);
+View view_scale_d(const Problem& problem);
 
 constexpr Type type_b(const Problem& p) { return p.in_b.value_or(p.in); }
+
+constexpr Type type_d(const Problem& p) { return p.quantized.value_or(p.out); }
 
 constexpr bool is_block_scaled(const Problem& p) { return p.block_scaling != BlockScaling::None; }
 

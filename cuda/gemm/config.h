@@ -1,7 +1,7 @@
 // One shape of the GEMM kernel: tile, cluster, pipeline stages, and what follows from them.
 //
 // A CTA computes BlockM x BlockN of D at a time with one warpgroup that loads and two that multiply (three of 192 rows):
-// together, each its part of the rows, or in turns, each whole tiles (Turns::PingPong: one stores while
+// together, each its part of the rows (of the columns, if D is quantized), or in turns, each whole tiles (Turns::PingPong: one stores while
 // the other multiplies). The CTAs of a cluster share operands: ClusterM of
 // them stand below each other and read the same part of B, ClusterN stand side by side and read the
 // same part of A; each loads its share and multicasts it. Where bytes lie is sim/isa's
@@ -125,12 +125,13 @@ constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) /
 
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
-          Type InB = In, bool Grouped = false>
+          Type InB = In, bool Grouped = false, bool Quantizes = false>
 struct Config {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
   static constexpr Promotion promotion = Promotes;
   static constexpr bool grouped = Grouped;
+  static constexpr bool quantizes = Quantizes;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr int block_m = BlockM;
   static constexpr int block_n = BlockN;
@@ -148,7 +149,13 @@ struct Config {
   using B = OperandTile<InB, MajorB, BlockN, ClusterM>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
-  static constexpr int consumer_rows = ping_pong ? BlockM : BlockM / consumers;
+  // Where D is quantized a consumer has 128 columns, which share a factor. With 256 consumers stand beside each other, as the
+  // columns of both share one where two make one of D.
+  static constexpr int quantized_columns = Quantizes ? BlockN : 0;
+  static constexpr bool beside = quantized_columns == 2 * scale_block;
+  static_assert(!Quantizes || BlockN == scale_block || (beside && !ping_pong && consumers == 2));
+  static constexpr int consumer_rows = ping_pong || beside ? BlockM : BlockM / consumers;
+  static constexpr int consumer_columns = beside ? scale_block : BlockN;
   static constexpr int waves = consumer_rows / warpgroup_rows;
   static_assert(waves * warpgroup_rows == consumer_rows);
   static constexpr int warp_step =
@@ -158,8 +165,12 @@ struct Config {
   static constexpr bool producer_stays = cluster > 1;
   // Consumers that read one stage.
   static constexpr int readers = ping_pong ? 1 : consumers;
-  static constexpr wgmma::Form form = {
-      .d = accumulator, .a = In, .b = InB, .n = BlockN, .major_a = MajorA, .major_b = MajorB};
+  static constexpr wgmma::Form form = {.d = accumulator,
+                                       .a = In,
+                                       .b = InB,
+                                       .n = consumer_columns,
+                                       .major_a = MajorA,
+                                       .major_b = MajorB};
   static_assert(check(form) == Fault::None);
   static_assert(Promotes == Promotion::None ||
                 (is_fp8(In) && !ping_pong && block_k == scale_block));
@@ -175,10 +186,15 @@ struct Config {
   // The tile's part of the bias as f32, for each consumer.
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
-  static constexpr std::uint32_t bias_bytes = BlockN * static_cast<std::uint32_t>(sizeof(float));
+  static constexpr std::uint32_t bias_bytes =
+      consumer_columns * static_cast<std::uint32_t>(sizeof(float));
   static constexpr std::uint32_t factor_offset = whole_units(bias_offset + consumers * bias_bytes);
-  static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, BlockN);
-  static constexpr std::uint32_t shared_bytes = factor_offset + consumers * factor_bytes;
+  static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, consumer_columns);
+  // The largest magnitudes of a tile's rows in each consumer's columns.
+  static constexpr std::uint32_t largest_offset = factor_offset + consumers * factor_bytes;
+  static constexpr std::uint32_t largest_bytes =
+      beside ? consumers * BlockM * static_cast<std::uint32_t>(sizeof(float)) : 0;
+  static constexpr std::uint32_t shared_bytes = largest_offset + largest_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 

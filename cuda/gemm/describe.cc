@@ -27,6 +27,10 @@ std::string problem_text(const Problem& p) {
   text += ", " + std::string(name(p.in)) +
           (type_b(p) == p.in ? "" : std::string(" * ") + name(type_b(p))) + " -> " + name(p.out) +
           ", A " + major_name(p.major_a) + ", B " + major_name(p.major_b);
+  if (p.quantized)
+    text += std::string(", then ") + name(*p.quantized) +
+            " with a factor for 128 columns of a row" +
+            (p.scale_d_power_of_two ? ", a power of two" : "");
   return text + "\n";
 }
 
@@ -175,6 +179,7 @@ std::string name(const Kernel& k) {
   if (k.grouped) text += " grouped";
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
+  if (k.quantized_columns > 0) text += " quantizing";
   if (k.loader == Loader::Copy) text += " copying";
   if (k.tensor_columns > 0) text += " tcgen05";
   return text;

@@ -85,6 +85,7 @@ constexpr double next_beside = 0.1245;     // less if the next kernel's CTAs fin
 constexpr double next_cta = 4.474;         // the start of every further CTA
 constexpr double pair = 0.1433;            // of tiles that share weights
 constexpr double crowd = 0.1198;           // a cluster of more than four CTAs
+constexpr double quantizing = 2;           // D, in microseconds
 constexpr double exchange = 0.3476;        // of sums, if K is split
 constexpr double exchange_output = 10.92;  // and of each that is sent, in picoseconds
 }  // namespace fitted
@@ -121,14 +122,14 @@ double promotion_clocks(const Kernel& k) {
   if (k.skinny == Skinny::Rows)
     return fitted::promotion_few * k.block_m *
            std::pow(k.block_n / warpgroup_rows, fitted::promotion_few_consumers);
-  const int waves = k.block_m / (consumers_of(k) * warpgroup_rows);
+  const int waves = k.block_m / ((is_beside(k) ? 1 : consumers_of(k)) * warpgroup_rows);
+  const int columns = is_beside(k) ? scale_block : k.block_n;
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;
     if (consumers_of(k) == 2) return fitted::promotion_by_blocks;
-    return fitted::promotion_by_three +
-           fitted::promotion_by_three_narrow * (scale_block - k.block_n);
+    return fitted::promotion_by_three + fitted::promotion_by_three_narrow * (scale_block - columns);
   }
-  return fitted::promotion_each * k.block_n * waves * (waves > 1 ? fitted::promotion_each_128 : 1);
+  return fitted::promotion_each * columns * waves * (waves > 1 ? fitted::promotion_each_128 : 1);
 }
 
 // The arithmetic of an epilogue by that of an activation.
@@ -226,7 +227,7 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const double in_flight =
       std::min(ctas, static_cast<double>(device.sm_count) * k.ctas_per_sm) * k.stages * stage;
   const double matrices = static_cast<double>(p.batch) *
-                          (bytes_of(p.in, (p.m + p.n) * p.k) + bytes_of(p.out, p.m * p.n));
+                          (bytes_of(p.in, (p.m + p.n) * p.k) + bytes_of(type_d(p), p.m * p.n));
   const double again = few && schedule.cols > 1 ? fitted::again : 1;
   const double memory = rates.memory * device.memory / Device{}.memory;
   const double read = matrices * again / std::min(memory, in_flight / rates.memory_latency);
@@ -260,6 +261,12 @@ bool groups_as(const Kernel& k, const Problem& p) {
   return k.grouped == is_grouped(p) && (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
 }
 
+// Two columns of the product may make one of D, of which 128 share a factor.
+bool quantizes_as(const Kernel& k, const Problem& p) {
+  const int wanted = !p.quantized ? 0 : is_gated(p.activation) ? 2 * scale_block : scale_block;
+  return (k.quantized_columns > 0) == (wanted > 0) && k.quantized_columns >= wanted;
+}
+
 bool splits_as(const Kernel& k, const Problem& p) {
   return k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
 }
@@ -290,9 +297,10 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
     if (cluster_size(k) > small_cluster) time += fitted::crowd;
   }
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
-  if (k.promotion == Promotion::ColumnBlocks && !few && k.block_n > scale_block)
+  if (k.promotion == Promotion::ColumnBlocks && !few && !is_beside(k) && k.block_n > scale_block)
     time += waves * fitted::promotion_wide_tile / rates.clocks;
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
+  if (few && k.quantized_columns > 0) time += fitted::quantizing;
   if (k.promotion != Promotion::None && few)
     time +=
         k.skinny == Skinny::Rows ? fitted::promotion_few_launch : fitted::promotion_columns_launch;

@@ -23,6 +23,7 @@ bool promotes_as(const Kernel& kernel, const Problem& problem);
 bool groups_as(const Kernel& kernel, const Problem& problem);
 
 // May K be split into its parts, and has each of them a block?
+bool quantizes_as(const Kernel& kernel, const Problem& problem);
 bool splits_as(const Kernel& kernel, const Problem& problem);
 
 // What is estimated of groups, whose sizes are not known: a batch of equal ones.

@@ -13,6 +13,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/epilogue.cuh"
 #include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/quantized.cuh"
 #include "cuda/gemm/store.cuh"
 #include "cuda/gemm/tiles.cuh"
 #include "sim/isa/wgmma/fragment.h"
@@ -21,10 +22,10 @@ namespace tcq::gemm {
 
 template <class C>
 using Accumulators =
-    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::block_n)];
+    std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::consumer_columns)];
 
 template <class C>
-using OwnBias = BiasShare<C::in, C::block_n, warpgroup_threads>;
+using OwnBias = BiasShare<C::in, C::consumer_columns, warpgroup_threads>;
 
 template <class C>
 __device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
@@ -36,12 +37,12 @@ __device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
           .warp_step = C::warp_step};
 }
 
-// A consumer's part of its cluster's tile, `row` rows behind the CTA's first.
+// A consumer's part of its cluster's tile, `row` rows and `col` columns behind the CTA's first.
 template <class C>
-__device__ __forceinline__ TilePlace own_part(TilePlace tile, int row) {
+__device__ __forceinline__ TilePlace own_part(TilePlace tile, int row, int col = 0) {
   const Rank rank = own_rank<C>();
   tile.row += rank.row * C::block_m + row;
-  tile.col += rank.col * C::block_n;
+  tile.col += rank.col * C::block_n + col;
   return tile;
 }
 
@@ -50,7 +51,7 @@ template <class C>
 __device__ __forceinline__ OwnBias<C> prepare(const Arguments& arguments, const TilePlace& tile) {
   OwnBias<C> bias;
   const int thread = thread_here();
-  prefetch_c(arguments, block_at<C>(tile, 0), C::consumer_rows, C::block_n, thread,
+  prefetch_c(arguments, block_at<C>(tile, 0), C::consumer_rows, C::consumer_columns, thread,
              warpgroup_threads);
   if (arguments.epilogue.bias != nullptr) bias.load(arguments, tile.col, thread);
   return bias;
@@ -73,6 +74,19 @@ __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments&
                                          arguments, {bias});
 }
 
+// D as FP8 with its factors.
+template <class C>
+__device__ __forceinline__ void quantize_tile(Accumulators<C>& d, const CUtensorMap& map_d,
+                                              const Arguments& arguments, Staging<C>& staging,
+                                              const TilePlace& tile) {
+  const auto at = [&](int wave) { return block_at<C>(tile, wave); };
+  if constexpr (C::beside) {
+    if (is_gated(arguments.epilogue.activation))
+      return quantize_waves<C, 2>(d, at, map_d, arguments, staging);
+  }
+  quantize_waves<C, 1>(d, at, map_d, arguments, staging);
+}
+
 // As the product leaves: TMA stores D of its usual type, a column for each of the sums.
 template <class C>
 __device__ __forceinline__ void send_tile(const Accumulators<C>& d, const CUtensorMap& map_d,
@@ -92,6 +106,10 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
                                            Staging<C>& staging, std::uint32_t bias,
                                            const TilePlace& tile) {
   if (tile.row >= tile.rows_end) return;
+  if constexpr (C::quantizes) {
+    finish_tile<C>(d, arguments, staging, bias, tile);
+    return quantize_tile<C>(d, map_d, arguments, staging, tile);
+  }
   const bool sends =
       arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::waves * warpgroup_rows);
   if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);

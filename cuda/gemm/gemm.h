@@ -1,4 +1,4 @@
-// D = activation(alpha * A * B + beta * C + bias) on Hopper, and on Blackwell by tcgen05, where nothing has run on silicon:
+// D = activation(alpha * A * B + beta * C + bias), or FP8 of it with its factors, on Hopper, and on Blackwell by tcgen05, where nothing has run on silicon:
 // describe a problem, plan it once, run the plan as often as needed. The device chooses among the kernels of both.
 //
 // A is M x K, B is K x N, C and D are M x N, or D M x N / 2 if a gated activation makes one column of two
@@ -127,7 +127,7 @@ struct Problem {
   Major major_b = Major::K;  // K: B is column-major, its columns are contiguous
   Strides a = {};
   Strides b = {};
-  Strides c = {};  // c and d have type `out`
+  Strides c = {};  // c and d have type `out`; d another one if it is quantized
   Strides d = {};
   // s32 has no epilogue: alpha 1, beta 0, no bias, no activation.
   float alpha = 1;
@@ -161,6 +161,13 @@ struct Problem {
   // run()'s kernels may be launched before the one ahead in the stream has ended, and wait on the device.
   bool programmatic_launch = true;
   BlockScaling block_scaling = BlockScaling::None;  // else: no other factors
+  // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
+  // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
+  // the type of C and the bias then, and C is not D. Both operands are e4m3.
+  std::optional<Type> quantized = {};
+  bool scale_d_power_of_two = false;
+  Major major_scale_d = Major::K;  // K: those of a row are contiguous
+  Strides scale_d = {};
 
   friend constexpr bool operator==(const Problem&, const Problem&) = default;
 };
@@ -226,6 +233,7 @@ struct Pointers {
   // With block_scaling; multiples of 16. A matrix's atoms lie behind those of the matrix before it, if there are several.
   const std::uint8_t* scale_codes_a = nullptr;
   const std::uint8_t* scale_codes_b = nullptr;
+  float* scale_d = nullptr;  // written, if D is quantized
 };
 
 // At any address. Two runs that may overlap in time need two of them.

@@ -75,6 +75,7 @@ static_assert(TCQ_GEMM_GROUP_OF_ROW == static_cast<int>(Grouping::RowIds));
 static_assert(TCQ_GEMM_GROUP_OF_ROW + 1 == grouping_count);
 
 constexpr std::int32_t type_of_a = -1;
+constexpr std::int32_t type_of_out = -1;
 
 template <class Enum>
 Enum enumerator(std::int32_t code, int count) {
@@ -86,6 +87,8 @@ Strides strides_of(const tcq_gemm_strides& s) { return {s.ld, s.batch}; }
 Problem problem_of(const tcq_gemm_problem& p) {
   std::optional<Type> in_b;
   if (p.in_b != type_of_a) in_b = type_of(p.in_b);
+  std::optional<Type> quantized;
+  if (p.quantized != type_of_out) quantized = type_of(p.quantized);
   return {.m = p.m,
           .n = p.n,
           .k = p.k,
@@ -114,29 +117,35 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .grouping = enumerator<Grouping>(p.grouping, grouping_count),
           .expected_rows = p.expected_rows,
           .programmatic_launch = p.programmatic_launch != 0,
-          .block_scaling = enumerator<BlockScaling>(p.block_scaling, block_scaling_count)};
+          .block_scaling = enumerator<BlockScaling>(p.block_scaling, block_scaling_count),
+          .quantized = quantized,
+          .scale_d_power_of_two = p.scale_d_power_of_two != 0,
+          .major_scale_d = enumerator<Major>(p.major_scale_d, major_count),
+          .scale_d = strides_of(p.scale_d)};
 }
 
 tcq_gemm_problem default_problem() {
   tcq_gemm_problem p = {};
   p.batch = 1;
   p.in = p.out = TCQ_GEMM_BF16;
-  for (tcq_gemm_strides* s : {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b})
+  for (tcq_gemm_strides* s : {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.scale_d})
     *s = {packed, packed};
   p.in_b = type_of_a;
+  p.quantized = type_of_out;
   p.alpha = 1;
   p.programmatic_launch = 1;
   return p;
 }
 
-// Before there were options of launches, before FP8, and before tcgen05.
+// Before there were options of launches, before FP8, before tcgen05, and before D was quantized.
 constexpr std::initializer_list<std::size_t> older_problems = {
     offsetof(tcq_gemm_problem, sm_limit), offsetof(tcq_gemm_problem, in_b),
-    offsetof(tcq_gemm_problem, block_scaling)};
+    offsetof(tcq_gemm_problem, block_scaling), offsetof(tcq_gemm_problem, quantized)};
 constexpr std::initializer_list<std::size_t> older_pointers = {
-    offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a)};
+    offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a),
+    offsetof(tcq_gemm_pointers, scale_d)};
 static_assert(sizeof(tcq_gemm_problem) ==
-                  offsetof(tcq_gemm_problem, reserved_tcgen05) + sizeof(std::int32_t) &&
+                  offsetof(tcq_gemm_problem, scale_d) + sizeof(tcq_gemm_strides) &&
               sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
 
 Status take(const tcq_gemm_problem* from, Problem& to) {
@@ -144,7 +153,8 @@ Status take(const tcq_gemm_problem* from, Problem& to) {
   const Status status = take_struct(from, older_problems, p);
   if (status != Status::Ok) return status;
   to = problem_of(p);
-  return p.reserved == 0 && p.reserved_tcgen05 == 0 ? Status::Ok : Status::UnknownField;
+  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0 && p.reserved_quantized == 0;
+  return known ? Status::Ok : Status::UnknownField;
 }
 
 Status take(const tcq_gemm_pointers* from, Pointers& to) {
@@ -160,7 +170,8 @@ Status take(const tcq_gemm_pointers* from, Pointers& to) {
           .scale_b = x.scale_b,
           .sizes = x.sizes,
           .scale_codes_a = x.scale_codes_a,
-          .scale_codes_b = x.scale_codes_b};
+          .scale_codes_b = x.scale_codes_b,
+          .scale_d = x.scale_d};
   return status;
 }
 

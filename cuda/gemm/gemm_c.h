@@ -104,6 +104,12 @@ typedef struct {
   /* tcgen05: */
   int32_t block_scaling;    /* tcq_gemm_block_scaling */
   int32_t reserved_tcgen05; /* 0 */
+  /* D as FP8 with factors: gemm.h, Problem::quantized. */
+  int32_t quantized; /* tcq_gemm_type of D, E4M3 or E5M2; -1, the default: `out` */
+  int32_t scale_d_power_of_two;
+  int32_t major_scale_d;      /* tcq_gemm_major: K: those of a row are contiguous */
+  int32_t reserved_quantized; /* 0 */
+  tcq_gemm_strides scale_d;
 } tcq_gemm_problem;
 
 typedef struct {
@@ -118,6 +124,7 @@ typedef struct {
   const int32_t* sizes;         /* read if there are groups */
   const uint8_t* scale_codes_a; /* read if there is a block scaling; multiples of 16 */
   const uint8_t* scale_codes_b;
+  float* scale_d; /* written if D is quantized */
 } tcq_gemm_pointers;
 
 typedef struct tcq_gemm_plan tcq_gemm_plan;

@@ -28,10 +28,10 @@ auto joined(const Arrays&... arrays) {
 
 template <Type In, int BlockM, int BlockN, Turns ConsumerTurns, int ClusterM, int ClusterN,
           int Stages, Major A = Major::K, Major B = Major::K, Promotion P = Promotion::None,
-          Type InB = In, bool Grouped = false>
+          Type InB = In, bool Grouped = false, bool Quantizes = false>
 Kernel large_one() {
-  using C =
-      Config<In, A, B, BlockM, BlockN, ConsumerTurns, ClusterM, ClusterN, Stages, P, InB, Grouped>;
+  using C = Config<In, A, B, BlockM, BlockN, ConsumerTurns, ClusterM, ClusterN, Stages, P, InB,
+                   Grouped, Quantizes>;
   return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
 }
 
@@ -47,10 +47,10 @@ auto large() {
 
 template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
           int Stages, Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
-          bool Grouped = false>
+          bool Grouped = false, bool Quantizes = false>
 Kernel skinny_one() {
   using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Mates, Stages, Weights, P,
-                         InTokens, Grouped>;
+                         InTokens, Grouped, Quantizes>;
   return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>));
 }
 
@@ -281,6 +281,74 @@ auto grouped_promoting() {
                            large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>()});
 }
 
+// D quantized: tiles of 256 columns also where two columns make one of D, of 128 else.
+template <Type In, int BlockM, int BlockN, int ClusterN, int Stages, Promotion P,
+          bool Grouped = false>
+Kernel quantizing_one() {
+  constexpr Major k = Major::K;
+  constexpr Turns turns =
+      P == Promotion::None && BlockN == scale_block ? Turns::PingPong : Turns::Together;
+  return large_one<In, BlockM, BlockN, turns, 1, ClusterN, Stages, k, k, P, In, Grouped, true>();
+}
+
+template <Type In, int Consumers, int Tokens, int Split, int Stages, Promotion P,
+          bool Grouped = false>
+Kernel quantizing_few() {
+  return skinny_one<In, Skinny::Rows, Consumers, Tokens, Split, 1, 1, Stages, Major::K, P, In,
+                    Grouped, true>();
+}
+
+template <Type In, Promotion P, bool Grouped = false>
+Kernel quantizing_copying() {
+  using C = Config<In, Major::K, Major::K, 64, 256, Turns::Together, 1, 1, 4, P, In, Grouped, true>;
+  return kernel_of<C>(reinterpret_cast<const void*>(copy_kernel<C>), Loader::Copy);
+}
+
+// What 57 problems' times keep (cuda/NOTES.md, "D quantized"), and one that does not split K.
+template <Type In, Promotion P>
+auto quantizing_few_rows() {
+  return std::array{quantizing_few<In, 2, 16, 2, 8, P>(), quantizing_few<In, 2, 16, 4, 8, P>(),
+                    quantizing_few<In, 2, 32, 2, 8, P>(), quantizing_few<In, 2, 64, 2, 7, P>(),
+                    quantizing_few<In, 2, 64, 4, 6, P>(), quantizing_few<In, 4, 16, 2, 6, P>(),
+                    quantizing_few<In, 4, 16, 8, 4, P>(), quantizing_few<In, 4, 32, 2, 5, P>(),
+                    quantizing_few<In, 4, 48, 1, 5, P>(), quantizing_few<In, 4, 48, 2, 4, P>(),
+                    quantizing_few<In, 4, 48, 4, 4, P>()};
+}
+
+// Of groups, as of other kernels: timed, not chosen by their times.
+template <Type In>
+auto quantizing_groups() {
+  constexpr Promotion none = Promotion::None;
+  constexpr Promotion blocks = Promotion::ColumnBlocks;
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{quantizing_few<In, 4, 16, 1, 6, none, true>(),
+                    quantizing_few<In, 4, 48, 1, 5, none, true>(),
+                    quantizing_few<In, 4, 16, 1, 6, each, true>(),
+                    quantizing_few<In, 4, 48, 1, 5, each, true>(),
+                    quantizing_one<In, 128, 256, 1, 4, none, true>(),
+                    quantizing_one<In, 128, 256, 1, 4, blocks, true>(),
+                    quantizing_one<In, 64, 256, 1, 4, blocks, true>(),
+                    quantizing_one<In, 64, 256, 1, 4, each, true>(),
+                    quantizing_copying<In, none, true>(),
+                    quantizing_copying<In, each, true>()};
+}
+
+template <Type In>
+auto quantizing() {
+  constexpr Promotion none = Promotion::None;
+  constexpr Promotion blocks = Promotion::ColumnBlocks;
+  constexpr Promotion each = Promotion::EachColumn;
+  return joined(
+      quantizing_few_rows<In, none>(), quantizing_few_rows<In, each>(), quantizing_groups<In>(),
+      std::array{
+          quantizing_one<In, 128, 128, 2, 6, none>(), quantizing_one<In, 128, 256, 1, 4, none>(),
+          quantizing_one<In, 64, 256, 1, 4, none>(), quantizing_one<In, 128, 128, 1, 6, blocks>(),
+          quantizing_one<In, 192, 128, 2, 4, blocks>(),
+          quantizing_one<In, 128, 256, 1, 4, blocks>(), quantizing_one<In, 64, 256, 1, 4, blocks>(),
+          quantizing_one<In, 128, 128, 2, 5, each>(), quantizing_one<In, 64, 256, 1, 4, each>(),
+          quantizing_copying<In, none>(), quantizing_copying<In, each>()});
+}
+
 // What every pair of FP8 types has.
 template <Type In, Type InB>
 auto fp8_pair() {
@@ -302,6 +370,8 @@ auto rows_of() {
     return joined(few_rows<In>(), promoting_few_rows<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Pairs)
     return joined(few_rows_in_pairs<In>(), promoting_in_pairs<In>(), promoting_columns<In>());
+  else if constexpr (P == Part::Quantizing)
+    return quantizing<In>();
   else if constexpr (In == Type::e4m3)
     return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
                   grouped_promoting<In>());

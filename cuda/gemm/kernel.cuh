@@ -69,15 +69,14 @@ __device__ __forceinline__ void release(std::uint32_t empty) {
   }
 }
 
-// The first Steps instructions along K of one stage; the consumer's rows of A begin `rows_at` bytes
-// behind it.
+// The first Steps instructions along K of one stage.
 template <class C, int Steps = C::steps>
-__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage,
-                                         std::uint32_t rows_at, bool first) {
+__device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage, StagePart part,
+                                         bool first) {
   constexpr wgmma::Extent extent_a = operand_extent(C::form, wgmma::Multiplicand::A);
   constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
-  const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + rows_at);
-  const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes);
+  const std::uint64_t a = advance(C::A::descriptor(extent_a), stage + part.rows);
+  const std::uint64_t b = advance(C::B::descriptor(extent_b), stage + C::A::bytes + part.columns);
 #pragma unroll
   for (int step = 0; step < Steps; ++step) {
 #pragma unroll
@@ -97,12 +96,12 @@ __device__ __forceinline__ int last_steps(const Arguments& arguments) {
 // multiply() for a number of steps that the kernel is told; at least one.
 template <class C, int Steps = C::steps>
 __device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t stage,
-                                               std::uint32_t rows_at, bool first, int steps) {
+                                               StagePart part, bool first, int steps) {
   if constexpr (Steps > 1) {
-    if (steps < Steps) return multiply_steps<C, Steps - 1>(d, stage, rows_at, first, steps);
+    if (steps < Steps) return multiply_steps<C, Steps - 1>(d, stage, part, first, steps);
   }
   ptx::wgmma_fence();
-  multiply<C, Steps>(d, stage, rows_at, first);
+  multiply<C, Steps>(d, stage, part, first);
   ptx::wgmma_commit_group();
 }
 
@@ -110,7 +109,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t
 template <class C, class Issued>
 __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring,
                                            const Arguments& arguments, std::uint32_t shared,
-                                           const Barriers<C>& barriers, std::uint32_t rows_at,
+                                           const Barriers<C>& barriers, StagePart part,
                                            Issued issued) {
   const int blocks = arguments.k_blocks;
   const int steps = last_steps<C>(arguments);
@@ -118,7 +117,7 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    multiply_steps<C>(d, stage, rows_at, block == 0, block + 1 < blocks ? C::steps : steps);
+    multiply_steps<C>(d, stage, part, block == 0, block + 1 < blocks ? C::steps : steps);
     ptx::wgmma_wait_group<1>();
     if (block > 0) release<C>(barriers.empty(last));
     last = ring.stage;
@@ -131,9 +130,24 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
   for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
 }
 
+// What a consumer multiplies of a stage, and which part of the tile that is, where consumers work together.
+template <class C>
+__device__ __forceinline__ StagePart part_of_stage(int consumer) {
+  const auto number = static_cast<std::uint32_t>(consumer);
+  if constexpr (C::beside)
+    return {0, number * C::B::offset(C::consumer_columns, 0)};
+  else
+    return {number * C::A::offset(C::consumer_rows, 0)};
+}
+template <class C>
+__device__ __forceinline__ TilePlace part_of_tile(const TilePlace& tile, int consumer) {
+  return C::beside ? own_part<C>(tile, 0, consumer * C::consumer_columns)
+                   : own_part<C>(tile, consumer * C::consumer_rows);
+}
+
 template <class C>
 using OwnFactors =
-    TileFactors<C::waves, ColumnFactors<C::promotion, C::block_n, warpgroup_threads>>;
+    TileFactors<C::waves, ColumnFactors<C::promotion, C::consumer_columns, warpgroup_threads>>;
 
 template <class C>
 __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
@@ -147,16 +161,16 @@ __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Argu
 template <class C>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
-                                                    const Barriers<C>& barriers,
-                                                    std::uint32_t rows_at, OwnFactors<C>& factors) {
+                                                    const Barriers<C>& barriers, StagePart part,
+                                                    OwnFactors<C>& factors) {
   Ring<C::stages> read = ring;
-  StageReader<C, C::waves> reader(ring, barriers, shared, rows_at);
+  StageReader<C, C::waves> reader(ring, barriers, shared, part);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::block_n <= 128;
+  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
   promote<behind>(d, factors, multiply_wave, done);
 }
 
@@ -172,13 +186,12 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
                                               ClusterTiles<C>& tiles, Staging<C>& staging) {
   const auto number = static_cast<std::uint32_t>(consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
-  const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
   OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes, number + 1);
   Ring<C::stages> ring;
   TilePlace next;
   const auto start_next = [&] {
     if (!tiles.next(next)) return false;
-    next = own_part<C>(next, consumer * C::consumer_rows);
+    next = part_of_tile<C>(next, consumer);
     start_factors<C>(factors, arguments, next);
     return true;
   };
@@ -188,7 +201,7 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C>(d, ring, shared, barriers, rows_at, factors);
+    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
     is_there = start_next();
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
@@ -220,7 +233,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       wait(barriers.turn(consumer), parity);
       parity = 1 - parity;
       stage<C>(arguments, own, bias);
-      accumulate<C>(d, ring, arguments, shared, barriers, 0, [&] {
+      accumulate<C>(d, ring, arguments, shared, barriers, {0}, [&] {
         if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
       });
       ring.advance(arguments.k_blocks);
@@ -231,21 +244,20 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
     ClusterTiles<C> tiles(arguments, cluster, clusters);
     consume_ahead<C>(map_d, map_tail, arguments, shared, barriers, consumer, tiles, staging);
   } else {
-    const std::uint32_t rows_at = number * C::A::offset(C::consumer_rows, 0);
     [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                            number + 1);
     ClusterTiles<C> tiles(arguments, cluster, clusters);
     TilePlace place;
     while (tiles.next(place)) {
       Accumulators<C> d;
-      const TilePlace tile = own_part<C>(place, consumer * C::consumer_rows);
+      const TilePlace tile = part_of_tile<C>(place, consumer);
       const OwnBias<C> own = prepare<C>(arguments, tile);
       stage<C>(arguments, own, bias);
       if constexpr (C::promotion == Promotion::None) {
-        accumulate<C>(d, ring, arguments, shared, barriers, rows_at, [] {});
+        accumulate<C>(d, ring, arguments, shared, barriers, part_of_stage<C>(consumer), [] {});
       } else {
         start_factors<C>(factors, arguments, tile);
-        accumulate_promoted<C>(d, ring, shared, barriers, rows_at, factors);
+        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }

@@ -17,7 +17,8 @@ std::span<const Kernel> kernels() {
           instances<tf32, Pairs>(),  instances<tf32, General>(), instances<s8, Large>(),
           instances<s8, Skinny>(),   instances<s8, Pairs>(),     instances<s8, General>(),
           instances<u8, General>(),  instances<e4m3, Large>(),   instances<e4m3, Skinny>(),
-          instances<e4m3, Pairs>(),  instances<e4m3, General>(), instances<e5m2, General>()})
+          instances<e4m3, Pairs>(),  instances<e4m3, General>(), instances<e4m3, Quantizing>(),
+          instances<e5m2, General>()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;
   }();

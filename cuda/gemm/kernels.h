@@ -30,6 +30,7 @@ struct Kernel {
   Type in_b;
   Promotion promotion;
   bool grouped;
+  int quantized_columns;  // of the product, whose results can share a factor of D; 0: D is not quantized
   Major major_a;
   Major major_b;
   Loader loader;
@@ -90,6 +91,7 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .in_b = C::in_b,
           .promotion = C::promotion,
           .grouped = C::grouped,
+          .quantized_columns = C::quantized_columns,
           .major_a = C::A::major,
           .major_b = C::B::major,
           .loader = loader,
@@ -105,7 +107,7 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .box_rows_a = C::A::box_rows,
           .box_rows_b = C::B::box_rows,
           .store_rows = C::store_rows,
-          .store_row = C::block_n,
+          .store_row = C::consumer_columns,
           .threads = C::threads,
           .shared_bytes = C::shared_bytes,
           .ctas_per_sm = C::resident,
@@ -123,6 +125,7 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .in_b = rows ? C::in : C::in_b,
           .promotion = C::promotion,
           .grouped = C::grouped,
+          .quantized_columns = C::quantized_columns,
           .major_a = rows ? C::B::major : C::A::major,
           .major_b = rows ? C::A::major : C::B::major,
           .loader = Loader::Tma,
@@ -148,6 +151,11 @@ constexpr Kernel skinny_kernel_of(const void* function) {
 // CTAs that work on one tile together, or on neighbouring ones.
 constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
 
+// Do its consumers share the columns of D, not the rows?
+constexpr bool is_beside(const Kernel& k) {
+  return k.skinny == Skinny::No && k.quantized_columns > scale_block;
+}
+
 // Does a cluster take tile after tile? Else there is one for each.
 constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No && k.split == 1; }
 
@@ -155,9 +163,9 @@ constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No &&
 std::string name(const Kernel& kernel);
 
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
-// for few rows or columns of D, alone or in pairs of tiles. Each type and part is a source of its own, made from
+// for few rows or columns of D, alone or in pairs of tiles, and what quantizes D. Each type and part is a source of its own, made from
 // instances.cu.in.
-enum class Part { General, Large, Skinny, Pairs, Middle };
+enum class Part { General, Large, Skinny, Pairs, Middle, Quantizing };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

@@ -102,7 +102,7 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
         map_of_factors(kernel, arguments.scale_codes_b, e.n, e.k, e.batch, kernel.block_n);
   }
   if (arguments.stores_elements) return maps;
-  const Type out = arguments.epilogue.out;
+  const Type out = type_of_d(arguments);
   const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;
   const int columns = std::min(kernel.store_row, staged_columns(bits(out) / 8));
   const auto d_map = [&](int box_columns) {

@@ -13,6 +13,12 @@
 
 namespace tcq::gemm {
 
+// Where a consumer's rows of A and columns of B begin in those of a stage, in bytes.
+struct StagePart {
+  std::uint32_t rows;
+  std::uint32_t columns = 0;
+};
+
 // `a`, `b`: where the operands' rows begin in shared memory. `continues`: added to what is in `sums`.
 // Behind the end of K all of a stage's instructions: to add zeros changes no bit (sim/num/round.h).
 template <class C, int Registers>
@@ -34,10 +40,9 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], 
 template <class C, int Waves>
 class StageReader {
  public:
-  // `rows_at`: of the consumer's rows of A in a stage.
   __device__ __forceinline__ StageReader(Ring<C::stages>& ring, const Barriers<C>& barriers,
-                                         std::uint32_t shared, std::uint32_t rows_at)
-      : ring_(ring), barriers_(barriers), shared_(shared), rows_at_(rows_at) {
+                                         std::uint32_t shared, StagePart part)
+      : ring_(ring), barriers_(barriers), shared_(shared), part_(part) {
     look();
   }
 
@@ -46,8 +51,8 @@ class StageReader {
   __device__ __forceinline__ void multiply(int wave, std::uint32_t (&sums)[Registers]) {
     if (wave == 0 && !has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
     const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
-    multiply_rows<C>(sums, stage + rows_at_ + C::A::offset(wave * warpgroup_rows, 0),
-                     stage + C::A::bytes, false);
+    multiply_rows<C>(sums, stage + part_.rows + C::A::offset(wave * warpgroup_rows, 0),
+                     stage + C::A::bytes + part_.columns, false);
     if (wave + 1 < Waves) return;
     ring_.advance();
     look();
@@ -62,7 +67,7 @@ class StageReader {
   Ring<C::stages>& ring_;
   const Barriers<C>& barriers_;
   std::uint32_t shared_;
-  std::uint32_t rows_at_;
+  StagePart part_;
   bool has_landed_;
 };
 

@@ -25,7 +25,8 @@ namespace {
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
 bool computes(const Kernel& k, const Problem& p) {
-  if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p) || !groups_as(k, p)) return false;
+  if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p)) return false;
+  if (!groups_as(k, p) || !quantizes_as(k, p)) return false;
   if (k.loader == Loader::Copy) return true;
   // Without K there is nothing that TMA could load: its maps have no empty dimension.
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&

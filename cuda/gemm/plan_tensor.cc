@@ -100,7 +100,7 @@ Status check_hopper(const Problem& p, const Device& device) {
 
 bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
   return k.tensor_columns > 0 && k.scale_vec == scale_vec_of(p) && takes_types(k, p) &&
-         promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
+         quantizes_as(k, p) && promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
          k.major_a == p.major_a && k.major_b == p.major_b &&
          tma_addresses(p.a, view_a(p), matrices_of_a(p)) && tma_addresses(p.b, view_b(p), p.batch);
 }

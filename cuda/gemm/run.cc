@@ -20,7 +20,7 @@ Source source_of(const void* data, const Strides& s, Major major) {
 
 bool tma_stores(const Problem& p, const void* d) { return tma_addresses(d) && tma_stores(p); }
 
-// Do `count` columns beside each other, from a multiple of them on, lie where one access can take them?
+// Do `count` columns of C or D beside each other, from a multiple of them on, lie where one access can take them?
 bool lie_together(const Problem& p, const void* data, const Strides& s, int count) {
   const auto bytes = static_cast<std::uintptr_t>(count * element_bytes(p.out));
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && d_columns(p) % count == 0 &&
@@ -72,6 +72,17 @@ void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
   }
 }
 
+FactorsOfD factors_of_d(const Problem& p, float* data) {
+  if (!p.quantized) return {};
+  const bool along_k = p.major_scale_d == Major::K;
+  return {.data = data,
+          .row_step = along_k ? p.scale_d.ld : 1,
+          .block_step = along_k ? 1 : p.scale_d.ld,
+          .batch_step = p.scale_d.batch,
+          .type = *p.quantized,
+          .power_of_two = p.scale_d_power_of_two};
+}
+
 // Between the instruction descriptors of the types that the kernel is compiled for and of the problem's.
 std::uint32_t types_besides(const Kernel& k, const Problem& p) {
   if (k.tensor_columns == 0) return 0;
@@ -110,8 +121,9 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     const Schedule& s = launch.schedule;
     out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
   }
-  out.sends_usual = !out.stores_elements && p.out == usual(p.in) && !is_gated(p.activation);
+  out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);
   set_factors(p, x, out);
+  out.factors_d = factors_of_d(p, x.scale_d);
   out.scale_codes_a = codes_of(p, x.scale_codes_a, p.a, p.m);
   out.scale_codes_b = codes_of(p, x.scale_codes_b, p.b, p.n);
   out.a = source_of(x.a, p.a, p.major_a);
@@ -166,10 +178,10 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   return work;
 }
 
-std::array<const void*, 11> followed(const Plan& plan, const Pointers& x,
+std::array<const void*, 12> followed(const Plan& plan, const Pointers& x,
                                      const Workspace& workspace) {
   const Problem& p = plan.problem;
-  std::array<const void*, 11> out = {x.d, workspace.data};
+  std::array<const void*, 12> out = {x.d, workspace.data};
   if (p.k > 0) out[2] = x.a;
   if (p.k > 0) out[3] = x.b;
   if (p.beta != 0) out[4] = x.c;
@@ -179,6 +191,7 @@ std::array<const void*, 11> followed(const Plan& plan, const Pointers& x,
   if (is_grouped(p)) out[8] = x.sizes;
   if (is_block_scaled(p)) out[9] = x.scale_codes_a;
   if (is_block_scaled(p)) out[10] = x.scale_codes_b;
+  if (p.quantized) out[11] = x.scale_d;
   return out;
 }
 

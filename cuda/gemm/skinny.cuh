@@ -25,6 +25,7 @@
 #include "cuda/gemm/load.cuh"
 #include "cuda/gemm/multiply.cuh"
 #include "cuda/gemm/promote.cuh"
+#include "cuda/gemm/quantized.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/skinny_config.h"
 #include "cuda/gemm/store.cuh"
@@ -175,7 +176,7 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
   const std::uint32_t rows_at = number * C::A::offset(warpgroup_rows, 0);
   const int blocks = range.end - range.first;
   Ring<C::stages> ring;
-  StageReader<C, 1> reader(ring, barriers, shared, rows_at);
+  StageReader<C, 1> reader(ring, barriers, shared, {rows_at});
   const auto multiply_block = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   Ring<C::stages> read;
   const auto done = [&](int left) {
@@ -327,7 +328,8 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
                          at.rows_end, at.batch_b};
     const std::uint32_t from = buffer + static_cast<std::uint32_t>(i) * C::box_bytes;
     if (by_threads)
-      copy_rows(from, C::store_rows, C::store_columns(Bytes) / halves, arguments, box);
+      copy_rows<C::quantizes>(from, C::store_rows, C::store_columns(Bytes) / halves, arguments,
+                              box);
     else if (leads)
       ptx::tma_store<3>(&map_d, {{box.col, box.row, box.batch}}, from);
   }
@@ -348,18 +350,57 @@ __device__ __forceinline__ void store_slice(const Slice<C>& total, const CUtenso
                                arguments.stores_elements || ends_within<C>(at, C::store_rows));
 }
 
+// Where D is quantized: each warp says the largest magnitudes of its weights, one thread for each token and factor makes the
+// factor of them, and all multiply by its inverse.
+template <class C>
+__device__ __forceinline__ void quantize_and_store(const Slice<C>& total, const CUtensorMap& map_d,
+                                                   const Arguments& arguments, std::uint32_t shared,
+                                                   std::uint32_t buffer, int consumer, BlockAt at) {
+  const std::uint32_t largest = shared + C::largest_offset;
+  const std::uint32_t inverses = shared + C::inverse_offset;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;
+  tell_largest_of_tokens(total, arguments.n - at.col,
+                         largest + static_cast<std::uint32_t>(warp) * C::token_bytes);
+  ptx::bar_sync(1, C::consumer_threads);
+  const int number = static_cast<int>(threadIdx.x) / C::slice_tokens;
+  const int token = static_cast<int>(threadIdx.x) % C::slice_tokens;
+  const int warps = halves * scale_block / warp_rows;
+  if (number * warps < C::largest_lines) {
+    const BlockAt block = {at.row + token,
+                           at.col - consumer * warpgroup_rows + number * warps * warp_rows,
+                           at.batch, at.rows_end};
+    float most = 0;
+    for (int i = 0; i < warps; ++i)
+      most = fmaxf(most, load_float(largest + token_word<C>(number * warps + i, token)));
+    const float inverse = store_factor(arguments, most, block, halves);
+    ptx::store_shared(inverses + token_word<C>(number, token), __float_as_uint(inverse));
+  }
+  ptx::bar_sync(1, C::consumer_threads);
+  const int own = consumer * warpgroup_rows / (halves * scale_block);
+  fill_quantized_tokens<C>(total, buffer, inverses + token_word<C>(own, 0), halves,
+                           arguments.factors_d.type);
+  send_slice<C, 1>(map_d, arguments, buffer, consumer, at, halves == 2,
+                   arguments.stores_elements || ends_within<C>(at, C::store_rows));
+}
+
 // The product as it is apart from the rest, so that short kernels do not wait for instructions that they skip.
 template <class C>
 __device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensorMap& map_d,
-                                                 const Arguments& arguments, std::uint32_t buffer,
+                                                 const Arguments& arguments, std::uint32_t shared,
                                                  int consumer, BlockAt at, const Bias& bias) {
-  if (arguments.sends_usual && !arguments.epilogue.finishes && !ends_within<C>(at, C::store_rows)) {
+  const std::uint32_t buffer =
+      shared + C::consumers * C::send_bytes + static_cast<std::uint32_t>(consumer) * C::store_bytes;
+  if (!C::quantizes && arguments.sends_usual && !arguments.epilogue.finishes &&
+      !ends_within<C>(at, C::store_rows)) {
     fill_slice<C, usual(C::in)>(total, buffer, false);
     return send_slice<C, usual_bytes(C::in)>(map_d, arguments, buffer, consumer, at, false, false);
   }
   if (arguments.epilogue.finishes)
     finish<C::in, C::transposes ? Way::Transposed : Way::AsIs, few_in_pass>(
         as_fragments(total), [&](int) { return at; }, arguments, bias);
+  if constexpr (C::quantizes)
+    return quantize_and_store<C>(total, map_d, arguments, shared, buffer, consumer, at);
   if constexpr (has_f16_besides(C::in)) {
     if (arguments.epilogue.out == Type::f16)
       return store_slice<C, Type::f16>(total, map_d, arguments, buffer, consumer, at);
@@ -443,9 +484,7 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
   if (rank.split >= C::owners) return;
   bias.columns = shared + C::bias_offset +
                  static_cast<std::uint32_t>(rank.split * C::slice_tokens) * float_bytes;
-  const std::uint32_t buffer =
-      shared + C::consumers * C::send_bytes + static_cast<std::uint32_t>(consumer) * C::store_bytes;
-  finish_and_store<C>(total, map_d, arguments, buffer, consumer, slice_at<C>(tile, consumer, rank),
+  finish_and_store<C>(total, map_d, arguments, shared, consumer, slice_at<C>(tile, consumer, rank),
                       bias);
 }
 

@@ -20,12 +20,13 @@ constexpr int largest_divisor(int value, int most) {
 // `In` is the weights' type, `InTokens` the other operand's.
 template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
           int Stages, Major Weights = Major::K, Promotion Promotes = Promotion::None,
-          Type InTokens = In, bool Grouped = false>
+          Type InTokens = In, bool Grouped = false, bool Quantizes = false>
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InTokens;
   static constexpr Promotion promotion = Promotes;
   static constexpr bool grouped = Grouped;
+  static constexpr bool quantizes = Quantizes;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr Skinny few = Few;
   static constexpr bool transposes = Few == Skinny::Rows;
@@ -73,7 +74,18 @@ struct SkinnyConfig {
   static_assert(store_columns(2) <= staged_columns(2) && store_columns(2) * stores(2) == store_row);
   static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
   static constexpr std::uint32_t store_bytes = stores(4) * box_bytes;
-  static_assert(consumers * (send_bytes + store_bytes) <= Stages * stage_bytes);
+  // Where D is quantized: the largest magnitudes of each token's weights, those of each warp apart, then the factors' inverses.
+  // A factor is for 128 columns of D, 256 of the product's where two make one.
+  static constexpr int quantized_columns = Quantizes ? weights : 0;
+  static_assert(!Quantizes || (transposes && weights % scale_block == 0));
+  static constexpr std::uint32_t largest_offset = consumers * (send_bytes + store_bytes);
+  static constexpr int largest_lines = weights / warp_rows;
+  static constexpr std::uint32_t token_bytes =
+      slice_tokens * static_cast<std::uint32_t>(sizeof(float));
+  static constexpr std::uint32_t inverse_offset = largest_offset + largest_lines * token_bytes;
+  static constexpr std::uint32_t used_bytes =
+      Quantizes ? inverse_offset + 2 * token_bytes : largest_offset;
+  static_assert(used_bytes <= Stages * stage_bytes);
   static constexpr std::uint32_t receive_offset = Stages * stage_bytes;
   static constexpr std::uint32_t receive_bytes = (Split - 1) * slice_bytes;  // of a consumer
   static constexpr std::uint32_t barrier_offset = receive_offset + consumers * receive_bytes;

@@ -40,8 +40,19 @@ __device__ __forceinline__ std::uint32_t staged(std::uint32_t buffer, int row, i
              static_cast<std::uint32_t>(column_byte));
 }
 
+// A word of four elements of D at `index`, of which `inside` and those behind are not there.
+__device__ __forceinline__ void copy_bytes(void* d, std::int64_t index, std::uint32_t word,
+                                           int inside) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (i < inside)
+      static_cast<std::uint8_t*>(d)[index + i] =
+          static_cast<std::uint8_t>(register_part(Type::u8, word, i));
+}
+
 // D is read from a staged buffer of `rows` x `columns` by a warpgroup; its first element is `at`, counted in
-// columns of D. The threads need a barrier before and behind.
+// columns of D. The threads need a barrier before and behind. `Bytes`: D's elements are of 8 bits.
+template <bool Bytes>
 __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int columns,
                                           const Arguments& arguments, BlockAt at) {
   const Epilogue& e = arguments.epilogue;
@@ -50,13 +61,17 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
   const int lane = thread % 32;
   const int warp = thread / 32;
   const bool wide = bits(e.out) == 32;
-  const int column = wide ? lane : 2 * lane;  // of those that a word holds
+  const int column = Bytes ? 4 * lane : wide ? lane : 2 * lane;  // of those that a word holds
   const int col = at.col + column;
   if (column >= columns || col >= all_columns) return;
   const bool both = col + 1 < all_columns;
   for (int row = warp; row < rows && row_of(at, row) < at.rows_end; row += warpgroup_threads / 32) {
     const std::uint32_t word = ptx::load_shared(staged(buffer, row, 4 * lane));
     const std::int64_t index = at.batch * e.batch_d + row_of(at, row) * e.ld_d + col;
+    if constexpr (Bytes) {
+      copy_bytes(e.d, index, word, min(all_columns - col, columns - column));
+      continue;
+    }
     auto* narrow = static_cast<std::uint16_t*>(e.d) + index;
     if (wide) {
       static_cast<std::uint32_t*>(e.d)[index] = word;
@@ -118,7 +133,7 @@ class Staging {
   // The same by threads, `columns` of D.
   __device__ __forceinline__ void copy_out(int columns, const Arguments& arguments, BlockAt at) {
     meet();
-    copy_rows(next(), warpgroup_rows, columns, arguments, at);
+    copy_rows<C::quantizes>(next(), warpgroup_rows, columns, arguments, at);
     // Of a buffer that TMA stores before or behind this one acquire() counts the groups.
     if (C::grouped) commit();
     buffer_ = 1 - buffer_;
@@ -126,6 +141,16 @@ class Staging {
 
   // Every thread of the consumer is here.
   __device__ __forceinline__ void meet() const { ptx::bar_sync(barrier_, warpgroup_threads); }
+
+  // Consumers beside each other: where consumer `of` has the largest magnitudes of the rows of its columns.
+  __device__ __forceinline__ std::uint32_t largest(std::uint32_t of) const {
+    const std::uint32_t first = shared_ - C::store_offset - own() * store_buffers * C::store_bytes;
+    return first + C::largest_offset + of * (C::largest_bytes / C::consumers);
+  }
+  __device__ __forceinline__ std::uint32_t own() const { return barrier_ - 1; }
+  __device__ __forceinline__ void meet_beside() const {
+    ptx::bar_sync(C::consumers + 1, C::consumers * warpgroup_threads);
+  }
 
   // Nothing reads shared memory any more; the end of the kernel waits for what is written.
   __device__ __forceinline__ void drain() {
@@ -203,7 +228,8 @@ __device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
 // Are two buffers filled at a time, as one group of copies? Where a consumer has one wave, as a fence and two barriers take
 // longer than a buffer's words; else one is filled while the other is read.
 template <class C>
-inline constexpr bool fills_both = C::waves == 1 && C::block_n > staged_columns(usual_bytes(C::in));
+inline constexpr bool fills_both = C::waves == 1 &&
+                                   C::consumer_columns > staged_columns(usual_bytes(C::in));
 
 // D of its usual type, which TMA stores. Apart from store_as(), whose instructions for other types and for threads that
 // store would stand between.
@@ -211,12 +237,15 @@ template <class C, int First = 0, int Count>
 __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                             const CUtensorMap& map_tail, Staging<C>& staging,
                                             BlockAt at, int thread) {
-  if constexpr (First < C::block_n) {
+  if constexpr (First < C::consumer_columns) {
     constexpr int whole = staged_columns(usual_bytes(C::in));
-    constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
+    constexpr int columns =
+        C::consumer_columns - First < whole ? C::consumer_columns - First : whole;
     constexpr int second = First + columns;
-    constexpr bool both = fills_both<C> && second < C::block_n;
-    constexpr int behind = !both ? 0 : C::block_n - second < whole ? C::block_n - second : whole;
+    constexpr bool both = fills_both<C> && second < C::consumer_columns;
+    constexpr int behind = !both                                  ? 0
+                           : C::consumer_columns - second < whole ? C::consumer_columns - second
+                                                                  : whole;
     // One alone also waits for two ahead that went as one group.
     staging.template acquire<fills_both<C> ? store_buffers : 1>();
     fill<usual(C::in), First, columns>(d, staging.next(), thread);
@@ -235,9 +264,10 @@ template <class C, Type Out, int Halves, int First = 0, int Count>
 __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const CUtensorMap& map,
                                          const CUtensorMap& map_tail, const Arguments& arguments,
                                          Staging<C>& staging, BlockAt at, int thread) {
-  if constexpr (First < C::block_n) {
+  if constexpr (First < C::consumer_columns) {
     constexpr int whole = staged_columns(bits(Out) / 8);
-    constexpr int columns = C::block_n - First < whole ? C::block_n - First : whole;
+    constexpr int columns =
+        C::consumer_columns - First < whole ? C::consumer_columns - First : whole;
     BlockAt in_d = columns_behind(at, First);
     in_d.col /= Halves;
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;

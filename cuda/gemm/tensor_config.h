@@ -66,6 +66,9 @@ struct TensorConfig {
   static constexpr int ctas = Ctas;    // that multiply together
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
+  static constexpr int consumer_columns = BlockN;
+  static constexpr bool quantizes = false;
+  static constexpr int quantized_columns = 0;
   static constexpr Turns turns = Turns::Together;
   static constexpr int cluster_m = Ctas;
   static constexpr int cluster_n = 1;

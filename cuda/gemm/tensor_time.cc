@@ -59,7 +59,7 @@ double promotion_clocks(const Kernel& k, const TensorAssumptions& a) {
 // Of D's tile. Sums that are promoted stand in registers already; each warpgroup has its own buffers.
 double epilogue_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
   const double elements = static_cast<double>(k.block_m) * k.block_n;
-  const double buffers = bytes_of(p.out, elements) / (warpgroup_rows * swizzle_bytes);
+  const double buffers = bytes_of(type_d(p), elements) / (warpgroup_rows * swizzle_bytes);
   const double loads = k.promotion == Promotion::None ? sums_clocks(k, a) : 0;
   const double all =
       loads + elements * a.instructions / warpgroup_threads + buffers * a.store / consumers_of(k);
@@ -75,7 +75,7 @@ double parts_clocks(const Kernel& k, const TensorAssumptions& a) {
 
 // D's bytes go through shared memory once in each direction.
 double staged_clocks(const Kernel& k, const Problem& p, const TensorAssumptions& a) {
-  const double bytes = bytes_of(p.out, static_cast<double>(k.block_m) * k.block_n);
+  const double bytes = bytes_of(type_d(p), static_cast<double>(k.block_m) * k.block_n);
   return (a.one_port ? 2 : 1) * bytes / a.shared_bytes;
 }
 
@@ -107,8 +107,8 @@ double memory_clocks(const Kernel& k, const Problem& p, const TensorAssumptions&
                                      k_blocks(k, p)))
           : 0;
   const double matrix = bytes_of(p.in, size(p.m, p.k)) + bytes_of(type_b(p), size(p.n, p.k)) +
-                        factors + promoting +
-                        bytes_of(p.out, size(p.m, d_columns(p))) * (p.beta != 0 ? 2 : 1);
+                        factors + promoting + bytes_of(type_d(p), size(p.m, d_columns(p))) +
+                        (p.beta != 0 ? bytes_of(p.out, size(p.m, d_columns(p))) : 0);
   return static_cast<double>(p.batch) * matrix / a.memory_bytes * a.clocks_per_second;
 }
 

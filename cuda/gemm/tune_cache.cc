@@ -54,7 +54,8 @@ class ChoiceText {
 };
 
 constexpr std::size_t field_count = 20;
-constexpr std::size_t fp8_field_count = 3;  // besides, of FP8 alone
+constexpr std::size_t fp8_field_count = 3;            // besides, of FP8 alone
+constexpr const char* quantized_field = "quantized";  // only where it is true
 
 std::string choice_text(const TuneKey& key, const std::string& kernel) {
   ChoiceText out;
@@ -82,6 +83,7 @@ std::string choice_text(const TuneKey& key, const std::string& kernel) {
     out.text("scaling", word(key.scaling));
     out.flag("promotes", key.promotes);
   }
+  if (key.quantized) out.flag(quantized_field, true);
   out.text("kernel", kernel);
   return out.whole();
 }
@@ -126,6 +128,8 @@ Major major(const JsonValue& choice, const char* name) {
   return one_of<Major>(choice, name, 2, [](Major m) { return word(m); });
 }
 
+bool has_quantized(const JsonValue& choice) { return choice.find(quantized_field) != nullptr; }
+
 TuneKey key_of(const JsonValue& choice) {
   TuneKey key;
   key.device = text(choice, "device");
@@ -154,6 +158,7 @@ TuneKey key_of(const JsonValue& choice) {
         one_of<Scaling>(choice, "scaling", scaling_count, [](Scaling s) { return word(s); });
     key.promotes = flag(choice, "promotes");
   }
+  key.quantized = has_quantized(choice) && flag(choice, quantized_field);
   return key;
 }
 
@@ -164,7 +169,8 @@ Status parse_choices(const JsonValue& list, Choices& choices) {
   for (const JsonValue& choice : list.items) {
     const std::string& kernel = text(choice, "kernel");
     const TuneKey key = key_of(choice);
-    const std::size_t fields = field_count + (is_fp8(key.in) ? fp8_field_count : 0);
+    const std::size_t fields =
+        field_count + (is_fp8(key.in) ? fp8_field_count : 0) + (has_quantized(choice) ? 1 : 0);
     const bool is_new = choices.emplace(key, kernel).second;
     if (choice.items.size() != fields || kernel.empty() || !is_new) return Status::TuneFileDamaged;
   }
@@ -260,6 +266,7 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   key.in_b = type_b(p);
   key.scaling = p.scaling;
   key.promotes = is_promoted(p);
+  key.quantized = p.quantized.has_value();
   return key;
 }
 

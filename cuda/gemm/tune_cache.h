@@ -40,6 +40,7 @@ struct TuneKey {
   Type in_b = Type::bf16;
   Scaling scaling = Scaling::None;
   bool promotes = false;
+  bool quantized = false;
 
   friend auto operator<=>(const TuneKey&, const TuneKey&) = default;
 };

@@ -77,6 +77,11 @@ __device__ __forceinline__ void store_shared_half(std::uint32_t address, std::ui
                : "memory");
 }
 
+// The low byte of `word`.
+__device__ __forceinline__ void store_shared_byte(std::uint32_t address, std::uint32_t word) {
+  asm volatile("st.shared.b8 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
+
 // Source: PTX ISA 9.2, "ld".
 __device__ __forceinline__ std::uint32_t load_shared(std::uint32_t address) {
   std::uint32_t word;

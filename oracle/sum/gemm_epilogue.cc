@@ -112,17 +112,23 @@ float linear(const Gemm& g, const GemmData& data, std::uint32_t sum, std::int64_
 
 }  // namespace
 
+namespace {
+
+Type finished_type(const Gemm& g) { return g.quantized ? Type::f32 : g.out; }
+
+}  // namespace
+
 std::uint32_t finish_output(const Gemm& g, const GemmData& data, std::uint32_t sum,
                             std::int64_t batch, std::int64_t row, std::int64_t col) {
   if (g.out == Type::s32) return sum;
-  return from_f32(g.out, activate(g.activation, linear(g, data, sum, batch, row, col)));
+  return from_f32(finished_type(g), activate(g.activation, linear(g, data, sum, batch, row, col)));
 }
 
 std::uint32_t finish_pair(const Gemm& g, const GemmData& data, std::uint32_t gate_sum,
                           std::uint32_t value_sum, std::int64_t batch, std::int64_t row,
                           std::int64_t col) {
-  return from_f32(g.out, swiglu(linear(g, data, gate_sum, batch, row, col),
-                                linear(g, data, value_sum, batch, row, col + 1)));
+  return from_f32(finished_type(g), swiglu(linear(g, data, gate_sum, batch, row, col),
+                                           linear(g, data, value_sum, batch, row, col + 1)));
 }
 
 }  // namespace tcq::oracle

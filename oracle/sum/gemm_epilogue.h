@@ -30,6 +30,8 @@ struct OutputAt {
 // The factor of its row times that of its column, for a block of 128 of K; 1 if there are none of such blocks.
 float block_factor(const Gemm& gemm, const GemmData& data, const OutputAt& at, std::int64_t block);
 
+// Those of D, or, if it is quantized, f32.
+//
 // `sum` is an f32, or an s32 for integer operands. Requires: no gated activation.
 std::uint32_t finish_output(const Gemm& gemm, const GemmData& data, std::uint32_t sum,
                             std::int64_t batch, std::int64_t row, std::int64_t col);

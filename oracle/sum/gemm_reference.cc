@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -12,12 +13,14 @@
 #include "oracle/sum/in_parallel.h"
 #include "sim/num/fast/chain.h"
 #include "sim/num/fast/packed.h"
+#include "sim/num/quantize.h"
 
 namespace tcq::oracle {
 namespace {
 
-constexpr std::int64_t tile_side = 512;
-constexpr std::int64_t stretch = 256;  // of K, whole instructions of every kind
+constexpr std::int64_t tile_side = 512;          // whole blocks of columns that share a factor of D
+constexpr std::int64_t quantized_columns = 128;  // of D, that share a factor
+constexpr std::int64_t stretch = 256;            // of K, whole instructions of every kind
 
 fast::Instruction instruction_of(const Gemm& g) {
   const DotTypes types = step_of(g).types;
@@ -181,7 +184,42 @@ Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const Gem
   return total;
 }
 
-void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t, Room& room) {
+// Of up to 128 columns of D from `col` on.
+void store_quantized(const Gemm& g, const GemmOut& out, const std::vector<float>& values,
+                     std::int64_t batch, std::int64_t row, std::int64_t col) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, finite_magnitude(value));
+  const float factor = block_factor_of(largest, *g.quantized, g.factors_d_power_of_two);
+  const GemmFactors& f = g.factors_d;
+  out.scale_d[batch * f.batch_step + row * f.line_step + col / quantized_columns * f.block_step] =
+      factor;
+  const float inverse = inverse_of(factor);
+  for (const float value : values) {
+    const auto word = std::bit_cast<std::uint32_t>(rounded::multiply(value, inverse));
+    store_element(*g.quantized, out.d, batch * g.d.batch + row * g.d.ld + col++,
+                  narrow_fp8(*g.quantized, word));
+  }
+}
+
+// A row of a tile, whose results are in the bits of D's type, or of f32 if it is quantized.
+void store_row(const Gemm& g, const GemmOut& out, const Words& results, std::int64_t batch,
+               std::int64_t row, std::int64_t col) {
+  if (!g.quantized) {
+    for (const std::uint32_t word : results)
+      store_element(g.out, out.d, batch * g.d.batch + row * g.d.ld + col++, word);
+    return;
+  }
+  const auto count = static_cast<std::int64_t>(results.size());
+  for (std::int64_t first = 0; first < count; first += quantized_columns) {
+    std::vector<float> values;
+    for (std::int64_t i = first; i < std::min(first + quantized_columns, count); ++i)
+      values.push_back(std::bit_cast<float>(results[static_cast<std::size_t>(i)]));
+    store_quantized(g, out, values, batch, row, col + first);
+  }
+}
+
+void compute_tile(const Gemm& g, const GemmData& data, const GemmOut& out, const Tile& t,
+                  Room& room) {
   const auto segments = segments_of(g);
   Words total = tile_segment(g, data, t, segments[0], room);
   for (std::size_t s = 1; s < segments.size(); ++s) {
@@ -190,16 +228,19 @@ void compute_tile(const Gemm& g, const GemmData& data, void* d, const Tile& t, R
   }
   const int halves = is_gated(g.activation) ? 2 : 1;
   auto sum = total.begin();
-  for (std::int64_t row = t.row; row < t.row + t.rows; ++row)
+  Words results;
+  for (std::int64_t row = t.row; row < t.row + t.rows; ++row) {
+    results.clear();
     for (std::int64_t col = t.col; col < t.col + t.cols; col += halves, sum += halves)
-      store_element(g.out, d, t.batch * g.d.batch + row * g.d.ld + col / halves,
-                    halves == 2 ? finish_pair(g, data, sum[0], sum[1], t.batch, row, col)
-                                : finish_output(g, data, *sum, t.batch, row, col));
+      results.push_back(halves == 2 ? finish_pair(g, data, sum[0], sum[1], t.batch, row, col)
+                                    : finish_output(g, data, *sum, t.batch, row, col));
+    store_row(g, out, results, t.batch, row, t.col / halves);
+  }
 }
 
 }  // namespace
 
-void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
+void compute_gemm(const Gemm& g, const GemmData& data, GemmOut out, int threads) {
   assert(is_float(g.in) || g.segments.size() <= 1);
   threads = thread_count(threads);
   // Every thread has a tile, if that leaves rows enough to be worth decoding the columns.
@@ -210,7 +251,7 @@ void compute_gemm(const Gemm& g, const GemmData& data, void* d, int threads) {
   in_parallel(g.batch * down * across, threads, [&, room = Room{}](std::int64_t i) mutable {
     const std::int64_t row = i / across % down * tile_rows;
     const std::int64_t col = i % across * tile_side;
-    compute_tile(g, data, d,
+    compute_tile(g, data, out,
                  {i / across / down, row, col, std::min(tile_rows, g.m - row),
                   std::min(tile_side, g.n - col)},
                  room);

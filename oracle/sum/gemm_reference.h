@@ -3,7 +3,7 @@
 //
 // An output is the sum of one chain of instructions for each segment of K, added in f32 in the order
 // of the segments; then the epilogue, every step rounded to
-// f32; then one conversion. A segment may be promoted: chains of 128 of K, fma(factors, chain, sum) from 0 on. Tile, cluster and M do not enter, so that a row's bits do not depend on
+// f32; then one conversion, or FP8 of 128 columns and their factor (sim/num/quantize.h). A segment may be promoted: chains of 128 of K, fma(factors, chain, sum) from 0 on. Tile, cluster and M do not enter, so that a row's bits do not depend on
 // M. Which instruction's arithmetic sums a segment is GemmChain's to say; the arithmetic itself is
 // sim/num/dot.h's and sim/num/tcgen05_dot.h's. A batch is products of one shape, whose operands lie a step apart
 // or are the same ones (step 0).
@@ -82,8 +82,14 @@ struct Gemm {
   GemmFactors factors_a = {};
   GemmFactors factors_b = {};
   std::int64_t bias_batch = 0;  // from one product's bias to the next one's
+  // D is of this type, e4m3 or e5m2, with a factor for 128 columns of a row; C and the bias are of type `out`. A block of
+  // factors_d is 128 columns of D.
+  std::optional<Type> quantized = {};
+  bool factors_d_power_of_two = false;
+  GemmFactors factors_d = {};
 
   Type b_type() const { return in_b.value_or(in); }
+  Type d_type() const { return quantized.value_or(out); }
 };
 
 // Host memory; what is not there is null.
@@ -98,12 +104,22 @@ struct GemmData {
   const std::uint8_t* sfb = nullptr;
 };
 
-// Writes the elements of every matrix of D and nothing between them; `threads` 0: all cores.
+// Where results go. `scale_d`: if D is quantized.
+struct GemmOut {
+  void* d = nullptr;
+  float* scale_d = nullptr;
+
+  GemmOut(void* to_d) : d(to_d) {}  // NOLINT(google-explicit-constructor): most have D alone
+  GemmOut(void* to_d, float* to_factors) : d(to_d), scale_d(to_factors) {}
+};
+
+// Writes the elements of every matrix of D, and factors, and nothing between them; `threads` 0: all cores.
 // Requires: an instruction that exists; integers have one segment; s32 results no epilogue; segments of a block-scaled
 // kind begin where a scale factor does.
-void compute_gemm(const Gemm& gemm, const GemmData& data, void* d, int threads = 0);
+void compute_gemm(const Gemm& gemm, const GemmData& data, GemmOut out, int threads = 0);
 
-// The bits of one output, by the instruction's arithmetic as it stands in sim/num: slow.
+// The bits of one output, of one that is quantized those of the f32, by the instruction's arithmetic as it stands in sim/num:
+// slow.
 std::uint32_t gemm_output(const Gemm& gemm, const GemmData& data, std::int64_t batch,
                           std::int64_t row, std::int64_t col);
 

@@ -141,7 +141,7 @@ TEST(Gemm_Memory, TheCInterface) {
   tcq_gemm_destroy_plan(plan);
   plan = nullptr;
   const tcq_gemm_pointers x = {sizeof x, nullptr, nullptr, nullptr, nullptr, nullptr,
-                               nullptr,  nullptr, nullptr, nullptr, nullptr};
+                               nullptr,  nullptr, nullptr, nullptr, nullptr, nullptr};
   const auto tuned = [&] {
     return status(tcq_gemm_tune(&p, &x, nullptr, 0, nullptr, 8, cache, &plan));
   };

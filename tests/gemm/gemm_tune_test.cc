@@ -74,6 +74,7 @@ std::vector<TuneKey> keys_that_differ() {
   problem([](Problem& p) { p.in = Type::e4m3, p.in_b = Type::e5m2; });
   problem([](Problem& p) { p.in = Type::e4m3, p.promotes = true; });
   problem([](Problem& p) { p.in = Type::e4m3, p.scaling = Scaling::RowColumn; });
+  problem([](Problem& p) { p.in = Type::e4m3, p.quantized = Type::e4m3; });
   const Problem p = bf16(256, 512, 1024);
   keys.push_back(tune_key(p, h200, "NVIDIA H100"));
   keys.push_back(tune_key(p, {0, 10, 0, 132}, h200_name));
@@ -567,7 +568,7 @@ TEST(Gemm_TuneC, SaysWhatTheCppInterfaceSays) {
   tcq_gemm_problem p;
   tcq_gemm_defaults(&p, sizeof p);  // empty
   const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                  nullptr,     nullptr, nullptr, nullptr, nullptr};
+                                  nullptr,     nullptr, nullptr, nullptr, nullptr, nullptr};
   tcq_gemm_plan* plan = nullptr;
   EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), 0);
   EXPECT_NE(plan, nullptr);

@@ -78,7 +78,8 @@ struct OnDevice {
         scale_b(x.scale_b.bytes),
         atoms_a(atoms(x.gemm, x.sfa, x.gemm.m)),
         atoms_b(atoms(x.gemm, x.sfb, x.gemm.n)),
-        d(x.d.bytes) {}
+        d(x.d.bytes),
+        scale_d(x.scale_d.bytes) {}
 
   static std::vector<std::uint8_t> atoms(const oracle::Gemm& g, const Buffer& codes,
                                          std::int64_t lines) {
@@ -100,10 +101,24 @@ struct OnDevice {
     out.scale_b = reinterpret_cast<const float*>(at(scale_b, x.scale_b));
     out.scale_codes_a = atoms_a.size() == 0 ? nullptr : atoms_a.data();
     out.scale_codes_b = atoms_b.size() == 0 ? nullptr : atoms_b.data();
+    out.scale_d = reinterpret_cast<float*>(at(scale_d, x.scale_d));
     return out;
   }
 
-  Bytes a, b, c, bias, scale_a, scale_b, atoms_a, atoms_b, d;
+  // As they were before anything ran.
+  void upload_results(const GemmCase& x) {
+    d.upload(x.d.bytes);
+    if (scale_d.size() > 0) scale_d.upload(x.scale_d.bytes);
+  }
+  // All bytes of D's buffer, and of its factors'.
+  std::vector<std::uint8_t> results() const {
+    std::vector<std::uint8_t> of_d(d.size()), of_factors(scale_d.size());
+    d.download(of_d);
+    if (!of_factors.empty()) scale_d.download(of_factors);
+    return GemmCase::joined(std::move(of_d), of_factors);
+  }
+
+  Bytes a, b, c, bias, scale_a, scale_b, atoms_a, atoms_b, d, scale_d;
 };
 
 // run() in a graph that is launched and waited for.
@@ -163,14 +178,14 @@ class LiveGemm : public Live {
     const gemm::Pointers pointers = device.pointers(x, options.c_is_d);
     const std::size_t bytes = workspace_bytes(plan, pointers);
     Prediction prediction;
-    if (bytes == 0) return compare(x, plan, pointers, {}, device.d, seed, prediction);
+    if (bytes == 0) return compare(x, plan, pointers, {}, device, seed, prediction);
     // Whatever the copies do not fill is poison; the workspace begins anywhere.
     constexpr std::size_t shift = 3;
     const cuda::DeviceBuffer<std::uint8_t> memory(
         std::vector<std::uint8_t>(shift + bytes + guard_bytes, 0xff));
-    compare(x, plan, pointers, {}, device.d, seed, prediction);
+    compare(x, plan, pointers, {}, device, seed, prediction);
     const auto with =
-        compare(x, plan, pointers, {memory.data() + shift, bytes}, device.d, seed, prediction);
+        compare(x, plan, pointers, {memory.data() + shift, bytes}, device, seed, prediction);
     std::vector<std::uint8_t> after(memory.size());
     memory.download(after);
     EXPECT_TRUE(std::all_of(after.end() - guard_bytes, after.end(),
@@ -185,9 +200,8 @@ class LiveGemm : public Live {
 
  private:
   std::vector<std::uint8_t> compare(GemmCase& x, const Plan& plan, const gemm::Pointers& pointers,
-                                    const gemm::Workspace& workspace,
-                                    cuda::DeviceBuffer<std::uint8_t>& d, std::uint64_t seed,
-                                    Prediction& prediction) {
+                                    const gemm::Workspace& workspace, OnDevice& device,
+                                    std::uint64_t seed, Prediction& prediction) {
     EXPECT_EQ(check_memory(plan, pointers, workspace), Status::Ok);
     const gemm::Path path = path_of(plan, pointers, workspace);
     if (path == gemm::Path::Realigned) totals_.realigned += 2;
@@ -197,14 +211,14 @@ class LiveGemm : public Live {
     if (prediction.bytes.empty() || segments != prediction.segments)
       prediction = {segments, x.expected()};
     const std::vector<std::uint8_t>& want = prediction.bytes;
-    std::vector<std::uint8_t> got(want.size());
+    std::vector<std::uint8_t> got;
     for (int repeat = 0; repeat < 2; ++repeat) {
-      d.upload(x.d.bytes);
+      device.upload_results(x);
       // Alone first: a wrong assumption about graphs shows as one.
       const Status status = repeat == 0 ? run(plan, pointers, workspace, nullptr)
                                         : run_captured(plan, pointers, workspace);
       EXPECT_EQ(status, Status::Ok) << sentence(status);
-      d.download(got);
+      got = device.results();
       count(x, plan, want, got, seed);
     }
     return got;
@@ -224,12 +238,13 @@ class LiveGemm : public Live {
     }
     totals_.differing_bits += bits_here;
     if (bits_here == 0) return;
-    const auto width = static_cast<std::int64_t>(bits(g.out) / 8);
+    const auto width = static_cast<std::int64_t>(bits(g.d_type()) / 8);
     const std::int64_t element =
         (static_cast<std::int64_t>(first) - static_cast<std::int64_t>(x.d.first)) / width;
     const std::int64_t in_batch = g.batch > 1 ? element % g.d.batch : element;
     const auto word = [&](const std::vector<std::uint8_t>& bytes) {
-      return oracle::load_element(g.out, bytes.data() + x.d.first, element);
+      // Behind D's are its factors'.
+      return oracle::load_element(g.d_type(), bytes.data() + x.d.first, element);
     };
     ADD_FAILURE() << fmt::format(
         "{} differing bits, first at D[{}][{}] of matrix {} (a gap or a guard if outside): got "
@@ -272,6 +287,14 @@ inline void choose_scaling(Draw& draw, oracle::Gemm& g, Options& options) {
                     draw.below(3)};
 }
 
+// D as FP8 in one of three, where operands are such. Behind the choice of types and activation.
+inline oracle::Gemm maybe_quantized(Draw& draw, oracle::Gemm g, Options& options) {
+  if (g.in != Type::e4m3 || g.b_type() != g.in || !draw.one_in(3)) return g;
+  options.c_is_d = false;
+  return with_quantized(g, {draw.one_in(2) ? Type::e4m3 : Type::e5m2, draw.one_in(2),
+                            draw.one_in(2) ? Major::K : Major::MN, draw.below(3)});
+}
+
 // Random types, majors, strides, epilogue for a shape.
 inline std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, std::int64_t n,
                                                     std::int64_t k) {
@@ -287,7 +310,7 @@ inline std::pair<oracle::Gemm, Options> random_case(Draw& draw, std::int64_t m, 
   const int pad_a = pad();
   const int pad_b = pad();
   const int pad_d = pad();
-  g = with_strides(g, pad_a, pad_b, pad_d, pad());
+  g = maybe_quantized(draw, with_strides(g, pad_a, pad_b, pad_d, pad()), options);
   if (draw.one_in(4)) options.shifts = {draw.below(9), draw.below(9), draw.below(9)};
   if (draw.one_in(3)) options.values = draw.one_in(2) ? Values::Wide : Values::Specials;
   return {g, options};

@@ -18,7 +18,7 @@ TEST_F(LiveGemm, Fp8OfEveryScaling) {
     Options options;
     choose_scaling(draw, g, options);
     choose_epilogue(draw, g, options);
-    compare(with_strides(g, 0, 0, draw.below(3)), options);
+    compare(maybe_quantized(draw, with_strides(g, 0, 0, draw.below(3)), options), options);
   }
 }
 

@@ -61,22 +61,28 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
     g.major_b = k.major_b;
     if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
     const auto on_this = [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); };
+    const auto as_it_makes = [&](const oracle::Gemm& x, int number) {
+      const Major major = number % 2 == 0 ? Major::K : Major::MN;
+      if (k.quantized_columns == 0) return x;
+      return with_quantized(
+          x, {number % 3 == 0 ? Type::e5m2 : Type::e4m3, number % 4 == 1, major, number % 5});
+    };
     for (const auto& [in, out] : gemm_types) {
       if (in != k.in) continue;
       g.out = out;
       Options options;
-      compare(with_strides(g), options, on_this);
+      compare(as_it_makes(with_strides(g), 0), options, on_this);
       // More blocks of K than stages: rows outside are no longer loaded (cuda/gemm/load.cuh).
       oracle::Gemm deep = g;
       deep.k += k.block_k * k.split * k.stages;
-      compare(with_strides(deep), options, on_this);
+      compare(as_it_makes(with_strides(deep), 1), options, on_this);
       for (int i = 1; is_fp8(in) && i < gemm::scaling_count; ++i) {
         const auto scaling = static_cast<gemm::Scaling>(i);
         const bool by_blocks = k.promotion == gemm::Promotion::ColumnBlocks;
         if (scales_blocks(scaling) && !g.promotes) continue;
         if (scaling == gemm::Scaling::Vector128 && by_blocks) continue;
         options.scales = {scaling, i % 2 == 0 ? Major::K : Major::MN, Major::K, i % 3};
-        compare(with_strides(g), options, on_this);
+        compare(as_it_makes(with_strides(g), i), options, on_this);
       }
       options.scales = {};
       if (out == Type::s32) continue;
@@ -85,8 +91,8 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
         choose_epilogue(draw, h, options);
         h.activation = static_cast<Activation>(i);
         if (is_gated(h.activation)) h.beta = 0;
-        compare(with_strides(h, 0, 0, draw.one_in(2) ? 0 : draw.below(20), draw.below(3)), options,
-                on_this);
+        h = with_strides(h, 0, 0, draw.one_in(2) ? 0 : draw.below(20), draw.below(3));
+        compare(as_it_makes(h, i), options, on_this);
       }
     }
     ++kernels;

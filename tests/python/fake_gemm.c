@@ -19,20 +19,21 @@ size_t fake_workspace_bytes;
 tcq_gemm_problem fake_problem;
 
 int tcq_gemm_defaults(tcq_gemm_problem* problem, size_t size) {
+  if (size != sizeof *problem) return 31;
   memset(problem, 0, sizeof *problem);
   problem->size = size;
   problem->batch = 1;
   problem->in = problem->out = TCQ_GEMM_BF16;
   tcq_gemm_strides packed = {-1, -1};
-  problem->a = problem->b = problem->c = problem->d = problem->scale_a = problem->scale_b = packed;
-  problem->in_b = -1;
+  problem->a = problem->b = problem->c = problem->d = problem->scale_a = problem->scale_b = problem->scale_d = packed;
+  problem->in_b = problem->quantized = -1;
   problem->alpha = 1;
   problem->programmatic_launch = 1;
-  return size == sizeof *problem ? 0 : 31;
+  return 0;
 }
 
 const char* tcq_gemm_sentence(int status) {
-  return status == 5 ? "the fake refuses K = 666" : status == 6 ? "lines overlap" : "a fake's sentence";
+  return status == 5 ? "the fake refuses K = 666" : status == 6 ? "lines overlap" : status == 3 ? "types" : "a fake's sentence";
 }
 
 static int steps_less(tcq_gemm_strides s, int64_t inner) { return s.ld != -1 && s.ld < inner; }
@@ -41,6 +42,9 @@ int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
   *plan = NULL;
   if (problem->size != sizeof *problem) return 31;
   if (problem->k == 666) return 5;
+  if (problem->quantized != -1 && (problem->quantized < TCQ_GEMM_E4M3 || problem->quantized > TCQ_GEMM_E5M2 ||
+                                   problem->in != TCQ_GEMM_E4M3 || (problem->in_b != -1 && problem->in_b != TCQ_GEMM_E4M3)))
+    return 3;
   if (steps_less(problem->a, problem->major_a == TCQ_GEMM_K_MAJOR ? problem->k : problem->m) ||
       steps_less(problem->b, problem->major_b == TCQ_GEMM_K_MAJOR ? problem->k : problem->n) ||
       steps_less(problem->c, problem->n))
@@ -157,14 +161,59 @@ static float value_at(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, Pla
   return sum;
 }
 
+/* --- FP8 and its factor, as sim/num/quantize.h has them: the nearest code, of two the even one, by looking at all --- */
+
+static float larger(float largest, float value) {
+  return isfinite(value) && fabsf(value) > largest ? fabsf(value) : largest;
+}
+
+static float factor_of(float largest, int type, int power_of_two) {
+  const float exact = largest / (type == TCQ_GEMM_E4M3 ? 448.0f : 57344.0f);
+  float factor = exact < 0x1p-126f ? 0x1p-126f : exact;
+  int exponent;
+  if (largest == 0) return 1;
+  if (power_of_two && frexpf(factor, &exponent) != 0.5f) factor = ldexpf(1, exponent);
+  return factor;
+}
+
+static uint8_t narrowed(float x, int type) {
+  const int bits = type == TCQ_GEMM_E4M3 ? 4 : 5, largest = type == TCQ_GEMM_E4M3 ? 0x7e : 0x7b;
+  const int sign = signbit(x) ? 0x80 : 0;
+  int best = 0;
+  if (isnan(x)) return 0x7f;
+  if (fabsf(x) >= fp8(largest, bits)) return (uint8_t)(sign | largest);
+  for (int code = 1; code <= largest; ++code) {
+    const double nearer = fabs(fp8(best, bits) - fabs((double)x)) - fabs(fp8(code, bits) - fabs((double)x));
+    if (nearer > 0 || (nearer == 0 && code % 2 == 0)) best = code;
+  }
+  return (uint8_t)(sign | best);
+}
+
+/* Up to 128 columns of a row of D, as FP8 with their factor. */
+static void store_quantized(const tcq_gemm_problem* p, const float* values, int64_t count, uint8_t* d, float* scale_d) {
+  float largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = larger(largest, values[i]);
+  *scale_d = factor_of(largest, p->quantized, p->scale_d_power_of_two);
+  for (int64_t i = 0; i < count; ++i) d[i] = narrowed(values[i] * (1 / *scale_d), p->quantized);
+}
+
 static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t of_d, int64_t of_b) {
-  const int halves = p->activation == TCQ_GEMM_SWIGLU ? 2 : 1;
-  const tcq_gemm_strides d = resolved(p->d, p->n / halves, p->m);
+  const int halves = p->activation == TCQ_GEMM_SWIGLU ? 2 : 1, k_major = p->major_scale_d == TCQ_GEMM_K_MAJOR;
+  const int64_t columns = p->n / halves, blocks = (columns + 127) / 128;
+  const tcq_gemm_strides d = resolved(p->d, columns, p->m);
+  const tcq_gemm_strides s = resolved(p->scale_d, k_major ? blocks : p->m, k_major ? p->m : blocks);
+  float values[128];
   for (int64_t row = begin; row < end; ++row)
-    for (int64_t col = 0; col < p->n / halves; ++col) {
+    for (int64_t col = 0; col < columns; ++col) {
+      const int64_t at = of_d * d.batch + row * d.ld + col, block = col / 128, in = col % 128;
       float value = activated(p->activation, value_at(p, x, (Place){row, halves * col, of_d, of_b}));
       if (halves == 2) value *= value_at(p, x, (Place){row, 2 * col + 1, of_d, of_b});
-      store(p->out, x->d, of_d * d.batch + row * d.ld + col, value);
+      values[in] = value;
+      if (p->quantized < 0)
+        store(p->out, x->d, at, value);
+      else if (in == 127 || col + 1 == columns)
+        store_quantized(p, values, in + 1, (uint8_t*)x->d + at - in,
+                        x->scale_d + of_d * s.batch + (k_major ? row * s.ld + block : block * s.ld + row));
     }
 }
 
@@ -190,16 +239,7 @@ int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* wo
   return 0;
 }
 
-/* The nearest code by looking at all. */
-static uint8_t nearest_fp8(float x, int exponent_bits, int largest) {
-  int best = 0;
-  for (int code = 0; code <= largest; ++code)
-    if (fabsf(fp8(code, exponent_bits) - fabsf(x)) < fabsf(fp8(best, exponent_bits) - fabsf(x))) best = code;
-  return (uint8_t)(best | (x < 0 ? 0x80 : 0));
-}
-
 int tcq_gemm_quantize(const tcq_gemm_quantizer* q, const void* source, void* target, float* factors, void* stream) {
-  const int e4m3 = q->out == TCQ_GEMM_E4M3;
   const int64_t down = q->block == TCQ_GEMM_QUANTIZE_BLOCK_128 ? 128 : 1;
   const int64_t across = q->block == TCQ_GEMM_QUANTIZE_ROW ? q->columns : 128;
   const int64_t ld = q->ld_source < 0 ? q->columns : q->ld_source;
@@ -210,14 +250,12 @@ int tcq_gemm_quantize(const tcq_gemm_quantizer* q, const void* source, void* tar
       float largest = 0;
       for (int64_t i = row; i < row + down && i < q->rows; ++i)
         for (int64_t j = col; j < col + across && j < q->columns; ++j)
-          largest = fmaxf(largest, fabsf(load(q->in, source, i * ld + j)));
-      float f = largest == 0 ? 1 : largest / (e4m3 ? 448 : 57344);
-      if (q->power_of_two) f = exp2f(ceilf(log2f(f)));
-      *factors++ = f;
+          largest = larger(largest, load(q->in, source, i * ld + j));
+      *factors = factor_of(largest, q->out, q->power_of_two);
+      const float inverse = 1 / *factors++;
       for (int64_t i = row; i < row + down && i < q->rows; ++i)
         for (int64_t j = col; j < col + across && j < q->columns; ++j)
-          ((uint8_t*)target)[i * q->columns + j] =
-              nearest_fp8(load(q->in, source, i * ld + j) / f, e4m3 ? 4 : 5, e4m3 ? 0x7e : 0x7b);
+          ((uint8_t*)target)[i * q->columns + j] = narrowed(load(q->in, source, i * ld + j) * inverse, q->out);
     }
   return 0;
 }

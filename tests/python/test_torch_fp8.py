@@ -1,6 +1,8 @@
 """FP8 and groups of tcq.torch on the CPU over the fake library of fake_gemm.c: what is asked of the library, and that factors and
 groups are the right ones. Without torch it says what was skipped."""
 
+import itertools
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: FP8 of tcq.torch is NOT tested")
@@ -15,6 +17,7 @@ from tcq import _gemm  # noqa: E402
 
 K, MN = _gemm.K_MAJOR, _gemm.MN_MAJOR
 E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
+FP8_OPTIONS = list(itertools.product([E4M3, E5M2], [False, True]))  # a type, and whether factors are powers of two
 
 
 def fp8_of(*shape, dtype=E4M3):
@@ -49,6 +52,34 @@ def test_quantize(fake, block, dtype):
         tt.quantize(x[0])
 
 
+def the_same(got, want):
+    """Bit for bit: FP8 and factors."""
+    return got[0].dtype == want[0].dtype and all(torch.equal(x.view(torch.uint8), y.view(torch.uint8)) for x, y in zip(got, want))
+
+
+def quantized_by_torch(x, dtype, power_of_two):
+    """sim/num/quantize.h's of 128 of each row."""
+    rows, columns = x.shape
+    blocks = torch.nn.functional.pad(x, (0, -columns % 128)).reshape(rows, -1, 128)
+    largest = torch.where(blocks.isfinite(), blocks.abs(), 0).amax(-1)
+    factors = torch.where(largest == 0, 1, (largest / torch.finfo(dtype).max).clamp_min(2.0 ** -126))
+    if power_of_two:
+        fraction, exponent = torch.frexp(factors)
+        factors = torch.where(fraction == 0.5, factors, torch.ldexp(torch.ones_like(factors), exponent))
+    scaled = (blocks * (1 / factors).unsqueeze(-1)).clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max)
+    codes = torch.where(scaled.isnan(), 0x7f, scaled.to(dtype).view(torch.uint8)).to(torch.uint8)
+    return codes.reshape(rows, -1)[:, :columns].contiguous().view(dtype), factors
+
+
+@pytest.mark.parametrize("dtype, power_of_two", FP8_OPTIONS)
+def test_the_bits_of_quantize(fake, dtype, power_of_two):
+    x = torch.randn(8, 300) * torch.tensor([1e-42, 1e-37, 1e-3, 1, 448, 1e30, 0, 3]).unsqueeze(1)
+    x[3, :6] = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 1e-9, -1e-9])
+    x[7] = torch.arange(300) % 31 + 14
+    x[7, ::100] = 448  # makes the factor a power of two: many values are ties
+    assert the_same(tt.quantize(x, dtype=dtype, power_of_two=power_of_two), quantized_by_torch(x, dtype, power_of_two))
+
+
 def test_scaled_mm(fake):
     a, b = fp8_of(40, 300), fp8_of(150, 300, dtype=E5M2).t()
     for sa, sb, scaling in [((1,), (1,), "tensor"), ((), (), "tensor"), ((40, 1), (1, 150), "row_column"),
@@ -63,11 +94,88 @@ def test_scaled_mm(fake):
             torch.testing.assert_close(d.float(), want, rtol=1e-2, atol=1e-1)
         p = fake.problem
         assert (p.in_, p.in_b, p.scaling, p.promotes) == (7, 8, _gemm.SCALINGS[scaling], 1)
+        assert (p.quantized, p.scale_d.ld, p.scale_d.batch) == (-1, -1, -1)
         tt.scaled_mm(a, b, scale_a, scale_b, use_fast_accum=True)
         assert fake.problem.promotes == 0
     bias = torch.randn(150)
     d = tt.scaled_mm(a, b, torch.ones(1), torch.ones(1), bias=bias, out_dtype=torch.float32)
     torch.testing.assert_close(d, a.float() @ b.float() + bias)
+
+
+def in_float32(a, b, scale_a, scale_b, bias, activation):
+    """What scaled_mm_quantized quantizes, by blocks of 128 columns of b."""
+    d = torch.empty(a.shape[0], b.shape[1] // (2 if activation == "swiglu" else 1))
+    torch.ops.tcq.fp8_gemm(a, b.t(), scale_a, scale_b.t(), None, bias, None, d, _gemm.SCALINGS["block_128"], True, 0, 0,
+                           None, _gemm.ACTIVATIONS[activation])
+    return d
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "swiglu"])
+@pytest.mark.parametrize("dtype, power_of_two", FP8_OPTIONS)
+def test_scaled_mm_quantized(fake, activation, dtype, power_of_two):
+    a, b, scale_a, scale_b = fp8_of(9, 200), fp8_of(300, 200).t(), torch.rand(9, 2), torch.rand(2, 3)
+    columns = 150 if activation == "swiglu" else 300
+    for bias_dtype in (None, torch.float32, torch.bfloat16, torch.float16):
+        bias = None if bias_dtype is None else torch.randn(300).to(bias_dtype)
+        d, scale_d = tt.scaled_mm_quantized(a, b, scale_a, scale_b, bias, activation=activation, dtype=dtype,
+                                            power_of_two=power_of_two)
+        p = fake.problem
+        assert (p.quantized, p.scale_d_power_of_two) == (7 if dtype == E4M3 else 8, power_of_two)
+        assert (p.major_scale_d, p.reserved_quantized) == (K, 0)
+        assert (p.m, p.n, p.k, p.d.ld, p.scale_d.ld, p.batch, p.grouping) == (9, 300, 200, columns, scale_d.shape[1], 1, 0)
+        assert (p.in_, p.in_b, p.has_bias, p.beta, p.activation) == (7, 7, bias is not None, 0, _gemm.ACTIVATIONS[activation])
+        assert p.out == {None: 1, torch.float32: 5, torch.bfloat16: 1, torch.float16: 0}[bias_dtype]
+        assert (tuple(d.shape), tuple(scale_d.shape), scale_d.dtype) == ((9, columns), (9, (columns + 127) // 128), torch.float32)
+        full = None if bias is None else bias.float()
+        wide = in_float32(a, b, scale_a, scale_b, full, activation)
+        plain = tt.scaled_mm(a, b, scale_a, scale_b, full, torch.float32)
+        if activation == "swiglu":
+            torch.testing.assert_close(wide, torch.nn.functional.silu(plain[:, 0::2]) * plain[:, 1::2])
+        else:
+            assert torch.equal(wide, plain.relu() if activation == "relu" else plain)
+        assert the_same((d, scale_d), tt.quantize(wide, dtype=dtype, power_of_two=power_of_two))
+
+
+def test_factors_of_every_kind_and_what_is_no_number(fake):
+    a, b, bias = fp8_of(9, 200), fp8_of(300, 200).t(), torch.randn(300)
+    bias[5], bias[140], bias[141] = float("nan"), float("inf"), -float("inf")
+    for sa, sb in [((1,), (1,)), ((9, 1), (1, 300)), ((9, 2), (2, 3)), ((9, 2), (2, 300))]:
+        scale_a, scale_b = torch.rand(sa), torch.rand(sb)
+        for fast in (False, True):
+            got = tt.scaled_mm_quantized(a, b, scale_a, scale_b, bias, use_fast_accum=fast)
+            assert fake.problem.promotes == (not fast)
+            assert the_same(got, tt.quantize(tt.scaled_mm(a, b, scale_a, scale_b, bias, torch.float32)))
+        assert got[0].view(torch.uint8)[:, [5, 140, 141]].unique(dim=0).tolist() == [[0x7f, 0x7e, 0xfe]]
+        assert got[1].isfinite().all()
+
+
+def test_what_was_quantized_goes_into_the_next_product(fake):
+    a, scale_a = tt.quantize(torch.randn(20, 256))
+    b, scale_b = tt.quantize(torch.randn(400, 256), block="block_128")
+    w, scale_w = tt.quantize(torch.randn(140, 200), block="block_128")
+    x, scale_x = tt.scaled_mm_quantized(a, b.t(), scale_a, scale_b.t(), activation="swiglu")
+    y = tt.scaled_mm(x, w.t(), scale_x, scale_w.t(), out_dtype=torch.float32)
+    hidden = dequantized(a, scale_a) @ dequantized(b, scale_b).t()
+    hidden = torch.nn.functional.silu(hidden[:, 0::2]) * hidden[:, 1::2]
+    torch.testing.assert_close(y, dequantized(x, scale_x) @ dequantized(w, scale_w).t(), rtol=1e-4, atol=1e-2)
+    assert (dequantized(x, scale_x) - hidden).abs().max() <= hidden.abs().max() / 14
+
+
+@pytest.mark.parametrize("activation", ["none", "swiglu"])
+def test_scaled_mm_quantized_of_groups(fake, activation):
+    a, b, bias = fp8_of(30, 256), fp8_of(3, 260, 256).transpose(1, 2), torch.randn(260)
+    offs = torch.tensor([12, 12, 27], dtype=torch.int32)
+    for scale_a, scale_b in [(torch.rand(30), torch.rand(3, 260)), (torch.rand(30, 2), torch.rand(3, 2, 3)),
+                             (torch.rand(30, 2), torch.rand(3, 2, 260))]:
+        got = tt.scaled_mm_quantized(a, b, scale_a, scale_b, bias, offs=offs, activation=activation, power_of_two=True)
+        assert (fake.problem.grouping, fake.problem.batch, fake.problem.m, fake.problem.quantized) == (1, 3, 30, 7)
+        if activation == "none":
+            wide = tt.scaled_grouped_mm(a, b, scale_a, scale_b, offs, bias=bias, out_dtype=torch.float32)
+            assert the_same([x[:27] for x in got], [x[:27] for x in tt.quantize(wide, power_of_two=True)])
+        for g, rows in ((0, slice(0, 12)), (1, slice(12, 12)), (2, slice(12, 27))):  # each as a product of its own
+            of_a, of_b = scale_a.reshape(30, -1)[rows], scale_b[g].unsqueeze(0) if scale_b.dim() == 2 else scale_b[g]
+            want = tt.scaled_mm_quantized(a[rows], b[g], of_a, of_b, bias, activation=activation, power_of_two=True)
+            assert the_same([x[rows] for x in got], want)
 
 
 def test_factors_are_read_where_they_lie(fake):
@@ -147,9 +255,72 @@ def test_what_fp8_refuses(fake):
         tt.fp8_gemm_nt((a, torch.rand(40, 3)), (b.t(), torch.rand(2, 3)), torch.empty(150, 40).t())
 
 
+def test_what_quantized_products_refuse(fake):
+    a, b, one = fp8_of(40, 300), fp8_of(150, 300).t(), torch.ones(1)
+    groups, offs = fp8_of(2, 150, 300).transpose(1, 2), torch.tensor([7, 40], dtype=torch.int32)
+    call = tt.scaled_mm_quantized
+    for refused, sentence in [
+        (lambda: call(a, b.t(), one, one), "a and b: .*: expected M x K and K x N"),
+        (lambda: call(a, b, one, one, offs=offs), "a and b: .*: expected M x K and G x K x N"),
+        (lambda: call(a, fp8_of(150, 300, dtype=E5M2).t(), one, one), "of float8_e5m2 on cpu: expected float8_e4m3fn both"),
+        (lambda: call(a.bfloat16(), b.bfloat16(), one, one), "of bfloat16 on cpu, .*: expected float8_e4m3fn both"),
+        (lambda: call(a, b, one, one, dtype=torch.bfloat16), "dtype torch.bfloat16: expected float8_e4m3fn or float8_e5m2"),
+        (lambda: call(a, b, one, one, activation="tanh"), "activation 'tanh': expected none, relu"),
+        (lambda: call(a, b[:, :149], one, one, activation="swiglu"), r"b: \[300, 149\] .*: expected an even N"),
+        (lambda: call(a, b, torch.rand(40, 2), torch.rand(1, 150)), r"factors of \[40, 2\] and \[150, 1\]: expected"),
+        (lambda: call(a, b, one.half(), one), "expected float32 on cpu"),
+        (lambda: call(a, groups, torch.rand(40), torch.rand(3, 150), offs=offs), "expected a matrix of them for each of"),
+        (lambda: call(a, groups, torch.rand(40), torch.rand(150), offs=offs), "expected a matrix of them for each of"),
+        (lambda: call(a, groups, torch.rand(40), torch.rand(2, 150), offs=offs.long()), r"sizes: \[2\] of int64"),
+        (lambda: call(a, b, one, one, torch.rand(150).double()), "the bias: .*: expected .150. of float32 or bfloat16 or float16"),
+        (lambda: call(a, b, one, one, torch.rand(75), activation="swiglu"), "the bias: .75. of float32"),
+    ]:
+        with pytest.raises(tcq.UsageError, match=sentence):
+            refused()
+    with pytest.raises(tcq.UsageError, match="expected a matrix of them for each of"):
+        tt.scaled_grouped_mm(a, groups, torch.rand(40), torch.rand(3, 150), offs)
+
+
+def test_quantized_products_of_nothing(fake):
+    for m, n, k in [(0, 150, 300), (5, 0, 300), (5, 150, 0)]:
+        d, scale_d = tt.scaled_mm_quantized(fp8_of(m, k), fp8_of(n, k).t(), torch.ones(1), torch.ones(1))
+        assert (tuple(d.shape), tuple(scale_d.shape)) == ((m, n), (m, (n + 127) // 128))
+        assert (scale_d == 1).all() and (d.float() == 0).all()
+
+
+def test_quantized_products_compile(fake):
+    w, scale_w = tt.quantize(torch.randn(300, 150), block="block_128")
+
+    def step(x, scale_x):
+        for _ in range(2):
+            x, scale_x = tt.scaled_mm_quantized(x, w.t(), scale_x, scale_w.t(), activation="swiglu")
+        return x.view(torch.uint8), scale_x, tt.scaled_mm(x, w.t(), scale_x, scale_w.t())
+
+    for dynamic in (False, True):
+        whole = torch.compile(step, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+        for rows in (3, 5):
+            x = tt.quantize(torch.randn(rows, 150))
+            assert all(torch.equal(got, want) for got, want in zip(whole(*x), step(*x)))
+
+
+def test_the_operator_takes_factors_of_d_or_none(fake):
+    a, b, one = fp8_of(4, 8), fp8_of(6, 8), torch.ones(1, 1)
+    given = (a, b, one, one, None, None, None)
+    for d, scale_d in ((torch.empty(4, 6), None), (torch.empty(4, 6, dtype=E4M3), torch.empty(4, 1))):
+        before = d._version
+        torch.ops.tcq.fp8_gemm(*given, d, _gemm.SCALINGS["tensor"], True, 0, 0, scale_d)
+        assert d._version == before + 1 and (scale_d is None or scale_d._version == 1)
+    wide = (a.bfloat16(), b.bfloat16(), *[None] * 5, torch.empty(4, 6), 0, False, 0, 0)
+    torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, wide)
+    tensors = (*given, torch.empty(4, 6, dtype=E4M3), 1, True, 0, 0, torch.empty(4, 1))
+    torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, tensors, test_utils=("test_autograd_registration", "test_faketensor"))
+
+
 def test_fp8_without_data():
     with FakeTensorMode():
         a, b, one = torch.empty(40, 300, dtype=E4M3), torch.empty(150, 300, dtype=E4M3).t(), torch.empty(1)
         assert tt.scaled_mm(a, b, one, one).shape == (40, 150)
+        d, scale_d = tt.scaled_mm_quantized(a, b, one, one, activation="swiglu", dtype=E5M2)
+        assert (d.dtype, tuple(d.shape), tuple(scale_d.shape)) == (E5M2, (40, 75), (40, 1))
         q, factors = tt.quantize(torch.empty(40, 300), block="block_128")
         assert (q.dtype, tuple(factors.shape)) == (E4M3, (1, 3))

@@ -177,11 +177,11 @@ class GemmKernelRun {
                     .executions = 1});
   }
 
-  // Bytes of D and of what lies between and around its rows.
+  // Bytes of D, its factors, and what lies between and around the rows of both.
   std::size_t differing() const {
     const std::vector<std::uint8_t> want =
         sizes_.empty() ? x_.expected(1) : expected_of_groups(x_, plan_.problem, sizes_);
-    const auto got = run_.read<std::uint8_t>(d_, want.size());
+    const auto got = GemmCase::joined(run_.read<std::uint8_t>(d_, x_.d.bytes.size()), factors());
     std::size_t count = 0;
     for (std::size_t i = 0; i < want.size(); ++i) count += want[i] != got[i];
     return count;
@@ -195,6 +195,11 @@ class GemmKernelRun {
   }
 
  private:
+  std::vector<std::uint8_t> factors() const {
+    if (x_.scale_d.bytes.empty()) return {};
+    return run_.read<std::uint8_t>(scale_d_, x_.scale_d.bytes.size());
+  }
+
   Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }
 
   const std::uint8_t* put_atoms(const Buffer& codes, std::int64_t lines) {
@@ -212,6 +217,10 @@ class GemmKernelRun {
     at.c = pointer(put(x_.c));
     d_ = run_.array(x_.d.bytes);
     at.d = pointer(d_ + x_.d.first);
+    if (!x_.scale_d.bytes.empty()) {
+      scale_d_ = run_.array(x_.scale_d.bytes);
+      at.scale_d = static_cast<float*>(pointer(scale_d_ + x_.scale_d.first));
+    }
     at.bias = optional(x_.bias);
     at.scale_a = static_cast<const float*>(optional(x_.scale_a));
     at.scale_b = static_cast<const float*>(optional(x_.scale_b));
@@ -264,6 +273,7 @@ class GemmKernelRun {
   gemm::Plan plan_;
   PtxRun run_;
   Pointer d_ = 0;
+  Pointer scale_d_ = 0;
 };
 
 // Of what only nvcc can compile.

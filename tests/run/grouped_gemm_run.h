@@ -27,6 +27,7 @@ struct Groups {
   bool biased = true;
   Values values = Values::Near;
   std::uint64_t seed = 31;
+  Quantized quantized = {};
 };
 
 inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Groups& c,
@@ -38,8 +39,9 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain = chain_of(kernel.row);
   const int round = (16 - c.k % 16) % 16;
-  g = with_strides(g, round, round, c.pad);
-  if (c.by != gemm::Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = 0;
+  g = with_quantized(with_strides(g, round, round, c.pad), c.quantized);
+  if (c.by != gemm::Grouping::Counts)
+    g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
   GemmCase x = make_case(g, c.biased, c.values, c.seed);
   gemm::Problem p = problem_of(g, c.biased);
   p.grouping = c.by;

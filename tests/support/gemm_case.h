@@ -99,6 +99,7 @@ struct GemmCase {
   Buffer scale_b = {};
   Buffer sfa = {};  // of block-scaled kinds; empty: none
   Buffer sfb = {};
+  Buffer scale_d = {};  // poison everywhere; empty: D is not quantized
 
   oracle::GemmData data() const {
     return {a.data(),
@@ -116,11 +117,17 @@ struct GemmCase {
   static const std::uint8_t* codes(const Buffer& b) {
     return b.bytes.empty() ? nullptr : static_cast<const std::uint8_t*>(b.data());
   }
-  // All bytes of D's buffer after the computation.
+  // All bytes of D's buffer after the computation, and of its factors'.
   std::vector<std::uint8_t> expected(int threads = 0) const {
     Buffer out = d;
-    oracle::compute_gemm(gemm, data(), out.data(), threads);
-    return out.bytes;
+    Buffer scales = scale_d;
+    oracle::compute_gemm(gemm, data(), {out.data(), static_cast<float*>(scales.data())}, threads);
+    return joined(out.bytes, scales.bytes);
+  }
+  static std::vector<std::uint8_t> joined(std::vector<std::uint8_t> bytes,
+                                          const std::vector<std::uint8_t>& more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return bytes;
   }
 };
 
@@ -144,10 +151,16 @@ inline GemmCase make_case(const oracle::Gemm& g, bool has_bias, Values values, s
   out.b = poisoned(g.b_type(), reach(g.b, inner_b, outer_b, g.batch), shifts.b, 0xff);
   out.c = poisoned(g.out, reach(g.c, g.n, g.m, g.batch), 0, 0xff);
   const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
-  out.d = poisoned(g.out, reach(g.d, columns, g.m, g.batch), shifts.d, 0xa5);
+  out.d = poisoned(g.d_type(), reach(g.d, columns, g.m, g.batch), shifts.d, 0xa5);
   fill(out.a, g.in, g.a, inner_a, outer_a, g.batch, values, seed);
   fill(out.b, g.b_type(), g.b, inner_b, outer_b, g.batch, values, mix(seed + 1));
   fill(out.c, g.out, g.c, g.n, g.m, g.batch, Values::Near, mix(seed + 2));
+  if (g.quantized) {
+    const oracle::GemmFactors& f = g.factors_d;
+    const std::int64_t last = (g.m - 1) * f.line_step + (columns - 1) / 128 * f.block_step;
+    out.scale_d = poisoned(
+        Type::f32, g.m == 0 || columns == 0 ? 0 : (g.batch - 1) * f.batch_step + last + 1, 0, 0xa5);
+  }
   if (has_bias) {
     out.bias = poisoned(g.out, g.n, 0, 0xff);
     fill(out.bias, g.out, {g.n, 0}, g.n, 1, 1, Values::Near, mix(seed + 3));

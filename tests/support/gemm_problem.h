@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cuda/gemm/check.h"
@@ -34,7 +35,38 @@ inline gemm::Problem problem_of(const oracle::Gemm& g, bool has_bias) {
   p.in_b = g.in_b;
   p.promotes = g.promotes;
   p.block_scaling = block_scaling_of(g.chain.scale_vec);
+  p.quantized = g.quantized;
+  p.scale_d_power_of_two = g.factors_d_power_of_two;
+  const oracle::GemmFactors& f = g.factors_d;
+  if (g.quantized) {
+    const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
+    const bool k_major =
+        f.block_step == 1 && f.line_step >= gemm::round_up_quotient(columns, gemm::scale_block);
+    p.major_scale_d = k_major ? Major::K : Major::MN;
+    p.scale_d = {k_major ? f.line_step : f.block_step, f.batch_step};
+  }
   return p;
+}
+
+// How D is quantized, if it is.
+struct Quantized {
+  std::optional<Type> type = {};
+  bool power_of_two = false;
+  Major major = Major::K;  // of the factors
+  int pad = 0;             // of their leading dimension
+};
+
+// `g` has its shape and its activation.
+inline oracle::Gemm with_quantized(oracle::Gemm g, const Quantized& q) {
+  g.quantized = q.type;
+  g.factors_d_power_of_two = q.power_of_two;
+  const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
+  const std::int64_t blocks = gemm::round_up_quotient(columns, gemm::scale_block);
+  const std::int64_t ld = (q.major == Major::K ? blocks : g.m) + q.pad;
+  g.factors_d = {.line_step = q.major == Major::K ? ld : 1,
+                 .block_step = q.major == Major::K ? 1 : ld,
+                 .batch_step = ld * (q.major == Major::K ? g.m : blocks)};
+  return g;
 }
 
 struct Scales {
@@ -105,8 +137,9 @@ inline GroupRows rows_of_group(const gemm::Problem& p, const std::vector<std::in
   return {begin, std::max(begin, cut(sizes[group])), 0};
 }
 
-// D of rows [begin, end) of A by matrix `group` of B, into `d`.
-inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t group, Buffer& d) {
+// D of rows [begin, end) of A by matrix `group` of B, into `d`, and its factors.
+inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t group, Buffer& d,
+                          Buffer& scale_d) {
   const oracle::Gemm& g = x.gemm;
   oracle::Gemm one = g;
   one.m = rows.end - rows.begin;
@@ -127,24 +160,30 @@ inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t
     data.scale_a += rows.matrix * a.batch_step + rows.begin * a.line_step;
     data.scale_b += group * g.factors_b.batch_step;
   }
-  oracle::compute_gemm(one, data, static_cast<std::uint8_t*>(d.data()) + bytes(g.out, row(g.d)), 1);
+  auto* to = static_cast<std::uint8_t*>(d.data()) + bytes(g.d_type(), row(g.d));
+  auto* factors = static_cast<float*>(scale_d.data());
+  if (g.quantized)
+    factors += rows.matrix * g.factors_d.batch_step + rows.begin * g.factors_d.line_step;
+  oracle::compute_gemm(one, data, {to, factors}, 1);
 }
 
-// All bytes of D's buffer after a grouped product: RowIds in runs of equal numbers.
+// All bytes of D's buffer after a grouped product, and of its factors': RowIds in runs of equal numbers.
 inline std::vector<std::uint8_t> expected_of_groups(const GemmCase& x, const gemm::Problem& p,
                                                     const std::vector<std::int32_t>& sizes) {
   Buffer d = x.d;
+  Buffer scale_d = x.scale_d;
   if (p.grouping != gemm::Grouping::RowIds) {
     for (std::size_t group = 0; group < sizes.size(); ++group)
-      compute_group(x, rows_of_group(p, sizes, group), static_cast<std::int64_t>(group), d);
-    return d.bytes;
+      compute_group(x, rows_of_group(p, sizes, group), static_cast<std::int64_t>(group), d,
+                    scale_d);
+    return GemmCase::joined(d.bytes, scale_d.bytes);
   }
   for (std::int64_t row = 0; row < p.m; row += gemm::scale_block) {
     const std::int32_t group = sizes[static_cast<std::size_t>(row)];
     if (group >= 0 && group < p.batch)
-      compute_group(x, {row, std::min(row + gemm::scale_block, p.m), 0}, group, d);
+      compute_group(x, {row, std::min(row + gemm::scale_block, p.m), 0}, group, d, scale_d);
   }
-  return d.bytes;
+  return GemmCase::joined(d.bytes, scale_d.bytes);
 }
 
 }  // namespace tcq

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 from threading import Lock
 
-from ._reply import Error
+from ._reply import Error, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ GROUPINGS = {"none": 0, "ends": 1, "counts": 2, "row_ids": 3}
 QUANTIZE_BLOCKS = {"row": 0, "vector_128": 1, "block_128": 2}
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4, "swiglu": 5}
 K_MAJOR, MN_MAJOR = 0, 1
+NOT_QUANTIZED = -1  # D's type where it is the problem's `out`
+
+
+def expect_activation(name: str) -> None:
+    if name not in ACTIVATIONS:
+        raise UsageError(f"activation {name!r}: expected {', '.join(ACTIVATIONS)}")
 
 
 class GemmError(Error, RuntimeError):
@@ -60,13 +66,15 @@ class Problem(Structure):
                 ("programmatic_launch", c_int32), ("in_b", c_int32), ("scaling", c_int32), ("promotes", c_int32),
                 ("major_scale_a", c_int32), ("major_scale_b", c_int32), ("grouping", c_int32),
                 ("scale_a", Strides), ("scale_b", Strides), ("expected_rows", c_int64),
-                ("block_scaling", c_int32), ("reserved_tcgen05", c_int32)]
+                ("block_scaling", c_int32), ("reserved_tcgen05", c_int32), ("quantized", c_int32),
+                ("scale_d_power_of_two", c_int32), ("major_scale_d", c_int32), ("reserved_quantized", c_int32),
+                ("scale_d", Strides)]
 
 
 class Pointers(Structure):
     _fields_ = [("size", c_size_t), ("a", c_void_p), ("b", c_void_p), ("c", c_void_p), ("d", c_void_p),
                 ("bias", c_void_p), ("scale_a", c_void_p), ("scale_b", c_void_p), ("sizes", c_void_p),
-                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p)]
+                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p), ("scale_d", c_void_p)]
 
 
 class Quantizer(Structure):
@@ -76,8 +84,9 @@ class Quantizer(Structure):
 
 
 def pointers(a: Optional[int], b: Optional[int], c: Optional[int], d: Optional[int], bias: Optional[int],
-             scale_a: Optional[int] = None, scale_b: Optional[int] = None, sizes: Optional[int] = None) -> Pointers:
-    return Pointers(ctypes.sizeof(Pointers), a, b, c, d, bias, scale_a, scale_b, sizes)
+             scale_a: Optional[int] = None, scale_b: Optional[int] = None, sizes: Optional[int] = None,
+             scale_d: Optional[int] = None) -> Pointers:
+    return Pointers(ctypes.sizeof(Pointers), a, b, c, d, bias, scale_a, scale_b, sizes, scale_d=scale_d)
 
 
 _FUNCTIONS = {

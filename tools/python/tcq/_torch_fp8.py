@@ -1,4 +1,4 @@
-"""FP8 and groups for PyTorch: a part of tcq.torch. Two operators write to a tensor that they are given, torch.ops.tcq.fp8_gemm and
+"""FP8 and groups for PyTorch: a part of tcq.torch. Two operators write to tensors that they are given, torch.ops.tcq.fp8_gemm and
 torch.ops.tcq.quantize; the functions have the names and conventions of torch.nn.functional and of DeepGEMM.
 
 FP8 operands are row-major (K contiguous; what PyTorch calls a column-major B is its transpose), factors are float32 tensors in
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Scaled = Tuple[Tensor, Tensor]
 
 _BLOCK = 128
+_FP8 = (torch.float8_e4m3fn, torch.float8_e5m2)
+_WIDE = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch.float8_e4m3fn,
@@ -34,9 +36,8 @@ def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch
     block: what shares a factor: "row" ([M, 1]), "vector_128" ([M, K / 128]) or "block_128" ([M / 128, K / 128]), rounded up. A
     factor is the block's largest finite magnitude by the type's, or the next power of two; 1 if all are zero.
     """
-    _tensors.expect(x.dim() == 2 and x.dtype in (torch.float32, torch.bfloat16, torch.float16), "x", (x,),
-                    "a matrix of float32, bfloat16 or float16")
-    if block not in _gemm.QUANTIZE_BLOCKS or dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
+    _tensors.expect(x.dim() == 2 and x.dtype in _WIDE, "x", (x,), "a matrix of float32, bfloat16 or float16")
+    if block not in _gemm.QUANTIZE_BLOCKS or dtype not in _FP8:
         raise UsageError(f"block {block!r}, dtype {dtype}: expected {', '.join(_gemm.QUANTIZE_BLOCKS)}; float8_e4m3fn or "
                          "float8_e5m2")
     rows, columns = x.shape
@@ -59,6 +60,32 @@ def scaled_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Opti
     return d
 
 
+def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None, *,
+                        activation: str = "none", offs: Optional[Tensor] = None,
+                        dtype: torch.dtype = torch.float8_e4m3fn, power_of_two: bool = False,
+                        use_fast_accum: bool = False) -> Tuple[Tensor, Tensor]:
+    """What quantize makes of the float32 result of scaled_mm, or with offs of scaled_grouped_mm, in one kernel: FP8 [M, N], and
+    factors [M, N / 128], rounded up, the next product's a and scale_a. Rows behind the last group are written in neither.
+
+    a and b: float8_e4m3fn. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu" columns 2 j and 2 j + 1
+    of b are gate and value of the result's column j, of which there are N / 2. Else, and of other shapes: a UsageError.
+    """
+    grouped = offs is not None
+    _tensors.expect(a.dim() == 2 and b.dim() == (3 if grouped else 2) and a.shape[1] == b.shape[-2], "a and b", (a, b),
+                    "M x K and G x K x N" if grouped else "M x K and K x N")
+    _tensors.expect(a.dtype == b.dtype == torch.float8_e4m3fn, "a and b", (a, b), "float8_e4m3fn both")
+    if dtype not in _FP8:
+        raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")
+    _gemm.expect_activation(activation)
+    _tensors.expect(activation != "swiglu" or b.shape[-1] % 2 == 0, "b", (b,), "an even N, of gates and values, for swiglu")
+    d = a.new_empty((a.shape[0], _columns_of_d(b.shape[-1], activation)), dtype=dtype)
+    scale_d = a.new_empty((a.shape[0], _blocks(d.shape[1])), dtype=torch.float32)
+    of_b = _as_columns_of_groups(scale_b) if grouped else _as_columns(scale_b)
+    _run(a, b.transpose(-2, -1), _as_lines(scale_a), of_b, None, bias, offs, d, "ends" if grouped else "none",
+         not use_fast_accum, 0, scale_d, activation, power_of_two)
+    return d, scale_d
+
+
 def grouped_mm(a: Tensor, b: Tensor, offs: Tensor, *, bias: Optional[Tensor] = None,
                out_dtype: Optional[torch.dtype] = None) -> Tensor:
     """Rows of a [M, K] by matrices of b [G, K, N], of float16 or bfloat16, as torch's grouped_mm: group g ends before row offs[g]
@@ -76,8 +103,8 @@ def scaled_grouped_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, of
     or [G, K / 128, N]."""
     _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
     d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype)
-    of_b = scale_b.unsqueeze(2) if scale_b.dim() == 2 else scale_b.transpose(1, 2)
-    _run(a, b.transpose(1, 2), _as_lines(scale_a), of_b, None, bias, offs, d, "ends", not use_fast_accum, 0)
+    _run(a, b.transpose(1, 2), _as_lines(scale_a), _as_columns_of_groups(scale_b), None, bias, offs, d, "ends",
+         not use_fast_accum, 0)
     return d
 
 
@@ -122,6 +149,14 @@ def _as_columns(scale: Tensor) -> Tensor:
     return scale.reshape(1, 1) if scale.numel() == 1 else scale.t() if scale.dim() == 2 else scale.reshape(-1, 1)
 
 
+def _as_columns_of_groups(scale: Tensor) -> Tensor:
+    return scale.transpose(1, 2) if scale.dim() == 3 else scale.unsqueeze(-1)
+
+
+def _columns_of_d(n: int, activation: str) -> int:
+    return n // 2 if activation == "swiglu" else n
+
+
 def _scaling_of(m: int, n: int, k: int, scale_a: Tensor, scale_b: Tensor) -> str:
     """By the lines and blocks that factors have."""
     shapes, blocks = (tuple(scale_a.shape[-2:]), tuple(scale_b.shape[-2:])), _blocks(k)
@@ -161,8 +196,10 @@ def _placed_factors(scale: Tensor) -> Tuple[Tensor, int]:
 
 def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
          bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, grouping: str, promotes: bool,
-         expected_rows: int) -> None:
-    """d = c + a @ b.T with a, b and factors as rows x K, of groups with a dimension before."""
+         expected_rows: int, scale_d: Optional[Tensor] = None, activation: str = "none",
+         power_of_two: bool = False) -> None:
+    """d = activation(c + a @ b.T + bias) with a, b and factors as rows x K, of groups with a dimension before; d is FP8 if it has
+    factors, which are not looked at."""
     m, k = a.shape[-2:]
     n = b.shape[-2]
     expect = _tensors.expect
@@ -172,8 +209,9 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
     of_a = leading if grouping == "counts" else ()
     expect(tuple(a.shape) == (*of_a, m, k) and tuple(b.shape) == (*leading, n, k), "a and b", (a, b),
            "matrices, of groups with a dimension before: b's, and a's where it has a matrix for each")
-    expect(tuple(d.shape) == (*of_a, m, n) and d.dtype in _tensors.OUT and d.device == a.device, "d", (d,),
-           f"{[*of_a, m, n]} of float32, bfloat16 or float16 on {a.device}")
+    columns = _columns_of_d(n, activation)
+    expect(tuple(d.shape) == (*of_a, m, columns) and d.dtype in (_FP8 if scale_d is not None else _tensors.OUT) and
+           d.device == a.device, "d", (d,), f"{[*of_a, m, columns]} of float32, bfloat16 or float16 on {a.device}")
     expect(d.stride(-1) == 1 or n <= 1, "d", (d,), "rows that are contiguous")
     fp8 = a.dtype.itemsize == 1 and a.dtype.is_floating_point
     expect(fp8 == (scale_a is not None), "a", (a,), "FP8 with factors, other types without")
@@ -182,17 +220,20 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
         expect(scale_a.dtype == torch.float32 and scale_b.dtype == torch.float32 and scale_a.device == a.device and
                scale_b.device == a.device, "factors", (scale_a, scale_b), f"float32 on {a.device}")
         scaling = _scaling_of(m, n, k, scale_a, scale_b)
+        expect(tuple(scale_a.shape[:-2]) == of_a and tuple(scale_b.shape[:-2]) == leading, "factors", (scale_a, scale_b),
+               "a matrix of them for each of a's and of b's")
     if c is not None:
         expect(c.shape == d.shape and c.dtype == d.dtype and c.device == d.device, "c", (c,), f"what d is: {list(d.shape)}")
     if bias is not None:
-        expect(tuple(bias.shape) == (n,) and bias.dtype == d.dtype and bias.device == d.device, "the bias", (bias,),
-               f"{[n]} of {str(d.dtype)[6:]} on {d.device}")
+        types = (d.dtype,) if scale_d is None else _WIDE
+        expect(tuple(bias.shape) == (n,) and bias.dtype in types and bias.device == d.device, "the bias", (bias,),
+               f"{[n]} of {' or '.join(str(t)[6:] for t in types)} on {d.device}")
     if sizes is not None:
         count = m if grouping == "row_ids" else leading[0]
         expect(tuple(sizes.shape) == (count,) and sizes.dtype == torch.int32 and sizes.device == a.device, "sizes", (sizes,),
                f"{[count]} of int32 on {a.device}")
     _fp8_op(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8, _gemm.GROUPINGS[grouping],
-            expected_rows)
+            expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)
 
 
 # --- the operators ----------------------------------------------------------------------------------
@@ -200,16 +241,18 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
 
 def _compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
              bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, scaling: int, promotes: bool, grouping: int,
-             expected_rows: int) -> None:
+             expected_rows: int, scale_d: Optional[Tensor] = None, activation: int = 0, power_of_two: bool = False) -> None:
     a, b = _k_major(a), _k_major(b)
+    out = d if scale_d is None else bias if c is None else c
     p = _gemm.Problem(m=a.shape[-2], n=b.shape[-2], k=a.shape[-1], batch=b.shape[0] if b.dim() == 3 else 1,
                       in_=_gemm.TYPES[_tensors.IN[a.dtype]], in_b=_gemm.TYPES[_tensors.IN[b.dtype]],
-                      out=_gemm.TYPES[_tensors.OUT[d.dtype]], alpha=1, beta=0 if c is None else 1,
-                      has_bias=int(bias is not None), programmatic_launch=1, scaling=scaling, promotes=int(promotes),
-                      grouping=grouping, expected_rows=expected_rows)
+                      out=_gemm.TYPES["bf16" if out is None else _tensors.OUT[out.dtype]], alpha=1,
+                      beta=0 if c is None else 1, has_bias=int(bias is not None), activation=activation,
+                      programmatic_launch=1, scaling=scaling, promotes=int(promotes), grouping=grouping,
+                      expected_rows=expected_rows, quantized=_gemm.NOT_QUANTIZED)
     p.size = sizeof(p)
     p.a, p.b, p.d = (_strides(x, _gemm.K_MAJOR) for x in (a, b, d))
-    p.c = p.scale_a = p.scale_b = _gemm.Strides(-1, -1)
+    p.c = p.scale_a = p.scale_b = p.scale_d = _gemm.Strides(-1, -1)
     if c is not None:
         c = _k_major(c)
         p.c = _strides(c, _gemm.K_MAJOR)
@@ -217,23 +260,28 @@ def _compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[
         scale_a, p.major_scale_a = _placed_factors(scale_a)
         scale_b, p.major_scale_b = _placed_factors(scale_b)
         p.scale_a, p.scale_b = _strides(scale_a, p.major_scale_a), _strides(scale_b, p.major_scale_b)
+    if scale_d is not None:
+        p.quantized, p.scale_d_power_of_two = _gemm.TYPES[_tensors.IN[d.dtype]], int(power_of_two)
+        p.scale_d = _strides(scale_d, _gemm.K_MAJOR)
     bias = None if bias is None else bias.contiguous()
     sizes = None if sizes is None else sizes.contiguous()
     at = _tensors.at
     with _tensors.on(a.device):
         plan = _tensors.plan_cache.get((a.device, bytes(p)), lambda: _gemm.Plan(p, _gemm.library()))
-        _tensors.run(plan, _gemm.pointers(at(a), at(b), at(c), at(d), at(bias), at(scale_a), at(scale_b), at(sizes)), a.device)
+        pointers = _gemm.pointers(at(a), at(b), at(c), at(d), at(bias), at(scale_a), at(scale_b), at(sizes), at(scale_d))
+        _tensors.run(plan, pointers, a.device)
 
 
 _fp8_op = custom_op(
-    "tcq::fp8_gemm", _compute, mutates_args=("d",), device_types="cuda",
+    "tcq::fp8_gemm", _compute, mutates_args=("d", "scale_d"), device_types="cuda",
     schema="(Tensor a, Tensor b, Tensor? scale_a, Tensor? scale_b, Tensor? c, Tensor? bias, Tensor? sizes, Tensor(d!) d, "
-           "int scaling, bool promotes, int grouping, int expected_rows) -> ()")
+           "int scaling, bool promotes, int grouping, int expected_rows, Tensor(s!)? scale_d=None, int activation=0, "
+           "bool power_of_two=False) -> ()")
 
 
 @_fp8_op.register_fake
 def _fake(*call: object) -> None:
-    del call  # d is there
+    del call  # d and its factors are there
 
 
 def _compute_quantized(x: Tensor, target: Tensor, factors: Tensor, block: int, power_of_two: bool) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Number = Union[int, float]
 
 __all__ = ["mm", "addmm", "linear", "plan_cache", "plan_text", "GemmError", "LibraryNotFound",
-           "quantize", "scaled_mm", "grouped_mm", "scaled_grouped_mm", "fp8_gemm_nt",
+           "quantize", "scaled_mm", "scaled_mm_quantized", "grouped_mm", "scaled_grouped_mm", "fp8_gemm_nt",
            "m_grouped_fp8_gemm_nt_contiguous", "m_grouped_fp8_gemm_nt_masked"]
 
 _INTEGERS = (torch.int8, torch.uint8)
@@ -114,8 +114,7 @@ def _result_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]
     if bias is not None:
         _tensors.expect(bias.shape == (n,) and bias.dtype == out and bias.device == a.device, "the bias", (bias,),
                 f"{[n]} of {str(out)[6:]} on {a.device}")
-    if activation not in _gemm.ACTIVATIONS:
-        raise UsageError(f"activation {activation!r}: expected {', '.join(_gemm.ACTIVATIONS)}")
+    _gemm.expect_activation(activation)
     return m, n // 2 if activation == "swiglu" else n, out
 
 
@@ -231,4 +230,4 @@ _gemm_op.register_autograd(_backward, setup_context=_setup_context)
 
 from ._torch_fp8 import (  # noqa: E402
     fp8_gemm_nt, grouped_mm, m_grouped_fp8_gemm_nt_contiguous, m_grouped_fp8_gemm_nt_masked, quantize,
-    scaled_grouped_mm, scaled_mm)
+    scaled_grouped_mm, scaled_mm, scaled_mm_quantized)

@@ -1,0 +1,217 @@
+// D as FP8: 128 columns of a row of D share a factor, the largest of their magnitudes by FP8's largest, and are multiplied by
+// its inverse (sim/num/quantize.h; oracle/sum/gemm_reference.h predicts both). What is quantized are the results in f32.
+//
+// Wgmma's rows are D's: a row of a fragment belongs to four threads. Where two columns of the product make one of D, its 128
+// columns belong to two consumers, which tell each other their largest (store.cuh, Staging). Few rows (skinny.cuh): wgmma's
+// columns are D's rows, and the 128 columns of D lie in the lanes and warps of two consumers or four.
+// Kernels that quantize do nothing else: what they keep in registers would cost the others theirs.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_fp8.h>
+
+#include <cstdint>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/epilogue.cuh"
+#include "cuda/gemm/store.cuh"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
+#include "sim/isa/wgmma/fragment.h"
+#include "sim/num/quantize.h"
+
+namespace tcq::gemm {
+
+__device__ __forceinline__ float load_float(std::uint32_t address) {
+  return __uint_as_float(ptx::load_shared(address));
+}
+
+// Two elements of D in one register's low half, the first in its low byte.
+__device__ __forceinline__ std::uint32_t pack_fp8(float first, float second, Type type) {
+  return __nv_cvt_float2_to_fp8x2({first, second}, __NV_SATFINITE,
+                                  type == Type::e4m3 ? __NV_E4M3 : __NV_E5M2);
+}
+
+// Of `count` values: a NaN counts for nothing, nor does an infinity, which is seldom there: then all are looked at again.
+template <class Value>
+__device__ __forceinline__ float largest_finite(int count, Value value) {
+  float largest = 0;
+#pragma unroll
+  for (int i = 0; i < count; ++i) largest = fmaxf(largest, fabsf(value(i)));
+  if (finite_magnitude(largest) == largest) return largest;
+  largest = 0;
+#pragma unroll
+  for (int i = 0; i < count; ++i) largest = fmaxf(largest, finite_magnitude(value(i)));
+  return largest;
+}
+
+// Writes the factor of 128 columns of D, the first of which is `at`, counted in columns of the product, unless it is outside;
+// returns its inverse.
+__device__ __forceinline__ float store_factor(const Arguments& arguments, float largest, BlockAt at,
+                                              int halves) {
+  const FactorsOfD& f = arguments.factors_d;
+  const float factor = block_factor_of(largest, f.type, f.power_of_two);
+  if (at.row < at.rows_end && at.col < arguments.n) {
+    const std::int64_t block = at.col / (halves * scale_block);
+    f.data[at.batch * f.batch_step + at.row * f.row_step + block * f.block_step] = factor;
+  }
+  return inverse_of(factor);
+}
+
+// --- wgmma's rows are D's --------------------------------------------------------------------------
+
+// Columns of a fragment that D has not: what stands there is of whatever lay in the stage (cuda/gemm/load.cuh).
+template <int Count>
+__device__ __forceinline__ void clear_outside(std::uint32_t (&d)[Count], int inside) {
+  const int own = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col;
+#pragma unroll
+  for (int r = 0; r < Count; ++r)
+    if (own + wgmma::accumulator_element(Type::f32, {0, r}).col >= inside) d[r] = 0;
+}
+
+// Of the two rows of a fragment that a thread has a part of, in its 128 columns.
+template <int Count>
+__device__ __forceinline__ void largest_of_rows(const std::uint32_t (&d)[Count],
+                                                float (&largest)[2]) {
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const auto value = [&](int i) { return __uint_as_float(d[i / 2 * 4 + 2 * row + i % 2]); };
+    largest[row] = largest_finite(Count / 2, value);
+#pragma unroll
+    for (int apart = 1; apart < sharers; apart *= 2)
+      largest[row] = fmaxf(largest[row], __shfl_xor_sync(~0u, largest[row], apart));
+  }
+}
+
+// The larger ones of this consumer's and of the one's beside it, for all waves.
+template <class C>
+__device__ __forceinline__ void share_largest(float (&largest)[C::waves][2], Staging<C>& staging) {
+  const int thread = thread_here();
+  const auto place = [&](std::uint32_t consumer, int wave, int row) {
+    const int behind = wgmma::accumulator_element(Type::f32, {thread, 2 * row}).row;
+    return staging.largest(consumer) +
+           static_cast<std::uint32_t>(wave * warpgroup_rows + behind) * float_bytes;
+  };
+  staging.meet_beside();  // the last tile's have been read
+#pragma unroll
+  for (int i = 0; i < 2 * C::waves; ++i)
+    if (thread % sharers == 0)
+      ptx::store_shared(place(staging.own(), i / 2, i % 2), __float_as_uint(largest[i / 2][i % 2]));
+  staging.meet_beside();
+#pragma unroll
+  for (int i = 0; i < 2 * C::waves; ++i)
+    largest[i / 2][i % 2] =
+        fmaxf(largest[i / 2][i % 2], load_float(place(1 - staging.own(), i / 2, i % 2)));
+}
+
+// A row's columns as bytes, of which those of a pair hold the one element that they make if Halves is 2.
+template <int Halves, int Count>
+__device__ __forceinline__ void fill_quantized(const std::uint32_t (&d)[Count],
+                                               const float (&inverse)[2], std::uint32_t buffer,
+                                               Type type) {
+  const int thread = thread_here();
+#pragma unroll
+  for (int r = 0; r < Count; r += 2) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+    const std::uint32_t at = staged(buffer, place.row, place.col / Halves);
+    const float factor = inverse[r / 2 % 2];
+    const std::uint32_t both = pack_fp8(rounded::multiply(__uint_as_float(d[r]), factor),
+                                        rounded::multiply(__uint_as_float(d[r + 1]), factor), type);
+    if constexpr (Halves == 2)
+      ptx::store_shared_byte(at, both);
+    else
+      ptx::store_shared_half(at, both);
+  }
+}
+
+// A consumer's 128 columns of the product, in all of its waves; `at(wave)` is where these begin.
+template <class C, int Halves, int Count, class At>
+__device__ __forceinline__ void quantize_waves(std::uint32_t (&d)[C::waves][Count], At at,
+                                               const CUtensorMap& map, const Arguments& arguments,
+                                               Staging<C>& staging) {
+  static_assert(C::consumer_columns == scale_block);
+  const int inside = arguments.n - at(0).col;
+  float largest[C::waves][2];
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    if (inside < scale_block) clear_outside(d[wave], inside);
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) largest_of_rows(d[wave], largest[wave]);
+  if constexpr (Halves == 2) share_largest<C>(largest, staging);
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) {
+    BlockAt here = at(wave);
+    if (here.row >= here.rows_end) break;
+    // Of consumers that share a factor the first one stores it; of threads that share a row, too.
+    const bool stores = thread_here() % sharers == 0 && here.col % (Halves * scale_block) == 0;
+    float inverse[2];
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      BlockAt place = here;
+      const int behind = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * row}).row;
+      place.row = stores ? row_of(here, behind) : here.rows_end;
+      inverse[row] = store_factor(arguments, largest[wave][row], place, Halves);
+    }
+    here.col /= Halves;
+    staging.template acquire<1>();
+    fill_quantized<Halves>(d[wave], inverse, staging.next(), arguments.factors_d.type);
+    if (arguments.stores_elements || ends_within<C>(here, warpgroup_rows)) {
+      staging.copy_out(scale_block / Halves, arguments, here);
+    } else {
+      staging.filled();
+      staging.send(map, here);
+      staging.commit();
+    }
+  }
+}
+
+// --- wgmma's columns are D's rows ------------------------------------------------------------------
+
+// Of a line of floats, one for each of the slice's tokens: that of token `token` of line `line`, in bytes.
+template <class C>
+__device__ __forceinline__ std::uint32_t token_word(int line, int token) {
+  return static_cast<std::uint32_t>(line) * C::token_bytes +
+         static_cast<std::uint32_t>(token) * float_bytes;
+}
+
+// Of a warp's 16 weights, of which D has those of the warpgroup's first `inside`; `line`: where they lie, one for each token.
+template <int Count>
+__device__ __forceinline__ void tell_largest_of_tokens(const std::uint32_t (&total)[Count],
+                                                       int inside, std::uint32_t line) {
+  constexpr int lanes = 32;
+  const int weight = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row;
+  constexpr int next = wgmma::accumulator_element(Type::f32, {0, 2}).row;
+#pragma unroll
+  for (int i = 0; i < Count / 2; ++i) {
+    const int r = i / 2 * 4 + i % 2;  // and r + 2 is of the same token
+    float largest = largest_finite(2, [&](int row) {
+      return weight + row * next < inside ? __uint_as_float(total[r + 2 * row]) : 0;
+    });
+#pragma unroll
+    for (int apart = sharers; apart < lanes; apart *= 2)
+      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, apart));
+    const int token = wgmma::accumulator_element(Type::f32, {thread_here(), r}).col;
+    if (thread_here() % lanes < sharers)
+      ptx::store_shared(line + static_cast<std::uint32_t>(token) * float_bytes,
+                        __float_as_uint(largest));
+  }
+}
+
+// Rows of D as bytes; where two weights make one column both lanes hold it.
+template <class C, int Count>
+__device__ __forceinline__ void fill_quantized_tokens(const std::uint32_t (&total)[Count],
+                                                      std::uint32_t buffer, std::uint32_t inverses,
+                                                      int halves, Type type) {
+#pragma unroll
+  for (int r = 0; r < Count; ++r) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread_here(), r});
+    const float inverse = load_float(inverses + token_word<C>(0, place.col));
+    const float value = rounded::multiply(__uint_as_float(total[r]), inverse);
+    if (halves == 2 && place.row % 2 != 0) continue;
+    ptx::store_shared_byte(staged(buffer, place.col, place.row / halves),
+                           pack_fp8(value, value, type));
+  }
+}
+
+}  // namespace tcq::gemm

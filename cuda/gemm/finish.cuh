@@ -80,7 +80,7 @@ __device__ __forceinline__ void quantize_tile(Accumulators<C>& d, const CUtensor
                                               const Arguments& arguments, Staging<C>& staging,
                                               const TilePlace& tile) {
   const auto at = [&](int wave) { return block_at<C>(tile, wave); };
-  if constexpr (C::beside) {
+  if constexpr (C::quantized_columns > scale_block) {
     if (is_gated(arguments.epilogue.activation))
       return quantize_waves<C, 2>(d, at, map_d, arguments, staging);
   }

@@ -163,7 +163,8 @@ struct Problem {
   BlockScaling block_scaling = BlockScaling::None;  // else: no other factors
   // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
   // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
-  // the type of C and the bias then, and C is not D. Both operands are e4m3.
+  // the type of C and the bias then, and C is not D. Both operands are e4m3. On tcgen05 factors of each column
+  // go with neither a gated activation nor groups then.
   std::optional<Type> quantized = {};
   bool scale_d_power_of_two = false;
   Major major_scale_d = Major::K;  // K: those of a row are contiguous

@@ -2,7 +2,8 @@
 // its inverse (sim/num/quantize.h; oracle/sum/gemm_reference.h predicts both). What is quantized are the results in f32.
 //
 // Wgmma's rows are D's: a row of a fragment belongs to four threads. Where two columns of the product make one of D, its 128
-// columns belong to two consumers, which tell each other their largest (store.cuh, Staging). Few rows (skinny.cuh): wgmma's
+// columns belong to two consumers, which tell each other their largest (store.cuh, Staging), or to one that has 256
+// (tensor_kernel.cuh). Few rows (skinny.cuh): wgmma's
 // columns are D's rows, and the 128 columns of D lie in the lanes and warps of two consumers or four.
 // Kernels that quantize do nothing else: what they keep in registers would cost the others theirs.
 #pragma once
@@ -70,14 +71,18 @@ __device__ __forceinline__ void clear_outside(std::uint32_t (&d)[Count], int ins
     if (own + wgmma::accumulator_element(Type::f32, {0, r}).col >= inside) d[r] = 0;
 }
 
-// Of the two rows of a fragment that a thread has a part of, in its 128 columns.
-template <int Count>
+inline constexpr int block_of_registers = scale_block / 2;  // of a thread, for two rows
+
+// Of the two rows of a fragment that a thread has a part of, in the 128 columns of its registers from `First` on.
+template <int First, int Count>
 __device__ __forceinline__ void largest_of_rows(const std::uint32_t (&d)[Count],
                                                 float (&largest)[2]) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const auto value = [&](int i) { return __uint_as_float(d[i / 2 * 4 + 2 * row + i % 2]); };
-    largest[row] = largest_finite(Count / 2, value);
+    const auto value = [&](int i) {
+      return __uint_as_float(d[First + i / 2 * 4 + 2 * row + i % 2]);
+    };
+    largest[row] = largest_finite(block_of_registers / 2, value);
 #pragma unroll
     for (int apart = 1; apart < sharers; apart *= 2)
       largest[row] = fmaxf(largest[row], __shfl_xor_sync(~0u, largest[row], apart));
@@ -105,15 +110,16 @@ __device__ __forceinline__ void share_largest(float (&largest)[C::waves][2], Sta
         fmaxf(largest[i / 2][i % 2], load_float(place(1 - staging.own(), i / 2, i % 2)));
 }
 
-// A row's columns as bytes, of which those of a pair hold the one element that they make if Halves is 2.
-template <int Halves, int Count>
+// 128 of a row's columns as bytes, of which those of a pair hold the one element that they make if Halves is 2.
+template <int Halves, int First, int Count>
 __device__ __forceinline__ void fill_quantized(const std::uint32_t (&d)[Count],
                                                const float (&inverse)[2], std::uint32_t buffer,
                                                Type type) {
   const int thread = thread_here();
 #pragma unroll
-  for (int r = 0; r < Count; r += 2) {
-    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, r});
+  for (int i = 0; i < block_of_registers; i += 2) {
+    const int r = First + i;
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, i});
     const std::uint32_t at = staged(buffer, place.row, place.col / Halves);
     const float factor = inverse[r / 2 % 2];
     const std::uint32_t both = pack_fp8(rounded::multiply(__uint_as_float(d[r]), factor),
@@ -125,44 +131,71 @@ __device__ __forceinline__ void fill_quantized(const std::uint32_t (&d)[Count],
   }
 }
 
-// A consumer's 128 columns of the product, in all of its waves; `at(wave)` is where these begin.
+// Makes and stores the factors of 128 columns of D, those of D's rows in a fragment that begins `at`; returns their inverses.
+template <int Halves>
+__device__ __forceinline__ void store_factors(const Arguments& arguments, const float (&largest)[2],
+                                              BlockAt at, float (&inverse)[2]) {
+  // Of consumers, or of parts of a row, that share a factor the first one stores it; of threads that share a row, too.
+  const bool stores = thread_here() % sharers == 0 && at.col % (Halves * scale_block) == 0;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    BlockAt place = at;
+    const int behind = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * row}).row;
+    place.row = stores ? row_of(at, behind) : at.rows_end;
+    inverse[row] = store_factor(arguments, largest[row], place, Halves);
+  }
+}
+
+// 128 columns of the product, the Part-th of a fragment, which begins `at`.
+template <class C, int Halves, int Part, int Count>
+__device__ __forceinline__ void quantize_part(const std::uint32_t (&d)[Count],
+                                              const float (&largest)[2], BlockAt at,
+                                              const CUtensorMap& map, const Arguments& arguments,
+                                              Staging<C>& staging) {
+  at.col += Part * scale_block;
+  float inverse[2];
+  store_factors<Halves>(arguments, largest, at, inverse);
+  at.col /= Halves;
+  staging.template acquire<1>();
+  fill_quantized<Halves, Part * block_of_registers>(d, inverse, staging.next(),
+                                                    arguments.factors_d.type);
+  if (arguments.stores_elements || ends_within<C>(at, warpgroup_rows)) {
+    staging.copy_out(scale_block / Halves, arguments, at);
+  } else {
+    staging.filled();
+    staging.send(map, at);
+    staging.commit();
+  }
+}
+
+// A consumer's columns of the product, 128 or 256, in all of its waves; `at(wave)` is where these begin.
 template <class C, int Halves, int Count, class At>
 __device__ __forceinline__ void quantize_waves(std::uint32_t (&d)[C::waves][Count], At at,
                                                const CUtensorMap& map, const Arguments& arguments,
                                                Staging<C>& staging) {
-  static_assert(C::consumer_columns == scale_block);
+  constexpr int parts = C::consumer_columns / scale_block;
+  static_assert(parts == 1 || (parts == 2 && C::waves == 1));
   const int inside = arguments.n - at(0).col;
-  float largest[C::waves][2];
-#pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave)
-    if (inside < scale_block) clear_outside(d[wave], inside);
-#pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave) largest_of_rows(d[wave], largest[wave]);
-  if constexpr (Halves == 2) share_largest<C>(largest, staging);
+  float largest[C::waves * parts][2];
 #pragma unroll
   for (int wave = 0; wave < C::waves; ++wave) {
-    BlockAt here = at(wave);
-    if (here.row >= here.rows_end) break;
-    // Of consumers that share a factor the first one stores it; of threads that share a row, too.
-    const bool stores = thread_here() % sharers == 0 && here.col % (Halves * scale_block) == 0;
-    float inverse[2];
+    if (inside < C::consumer_columns) clear_outside(d[wave], inside);
+    largest_of_rows<0>(d[wave], largest[wave]);
+    if constexpr (parts == 2) largest_of_rows<block_of_registers>(d[wave], largest[1]);
+  }
+  if constexpr (Halves == 2 && parts == 1) share_largest<C>(largest, staging);
+  if constexpr (Halves == 2 && parts == 2) {
 #pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      BlockAt place = here;
-      const int behind = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * row}).row;
-      place.row = stores ? row_of(here, behind) : here.rows_end;
-      inverse[row] = store_factor(arguments, largest[wave][row], place, Halves);
-    }
-    here.col /= Halves;
-    staging.template acquire<1>();
-    fill_quantized<Halves>(d[wave], inverse, staging.next(), arguments.factors_d.type);
-    if (arguments.stores_elements || ends_within<C>(here, warpgroup_rows)) {
-      staging.copy_out(scale_block / Halves, arguments, here);
-    } else {
-      staging.filled();
-      staging.send(map, here);
-      staging.commit();
-    }
+    for (int row = 0; row < 2; ++row)
+      largest[0][row] = largest[1][row] = fmaxf(largest[0][row], largest[1][row]);
+  }
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) {
+    const BlockAt here = at(wave);
+    if (here.row >= here.rows_end) break;
+    quantize_part<C, Halves, 0>(d[wave], largest[wave], here, map, arguments, staging);
+    if constexpr (parts == 2)
+      quantize_part<C, Halves, 1>(d[wave], largest[1], here, map, arguments, staging);
   }
 }
 

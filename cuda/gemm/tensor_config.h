@@ -46,7 +46,8 @@ HOST_DEVICE constexpr int largest_power(int n) {
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
-          Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1>
+          Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
+          bool Quantizes = false>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -67,8 +68,10 @@ struct TensorConfig {
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
   static constexpr int consumer_columns = BlockN;
-  static constexpr bool quantizes = false;
-  static constexpr int quantized_columns = 0;
+  static constexpr bool quantizes = Quantizes;
+  static constexpr int quantized_columns = Quantizes ? BlockN : 0;
+  static constexpr bool beside = false;
+  static_assert(!Quantizes || BlockN % scale_block == 0);
   static constexpr Turns turns = Turns::Together;
   static constexpr int cluster_m = Ctas;
   static constexpr int cluster_n = 1;

@@ -40,6 +40,12 @@ template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promot
 using GroupedRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
                                 tcgen05::ScaleVec::Default, Ctas, Promotes, true>;
 
+// FP8 of D; where two columns make one of D with 256, which share a factor.
+template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
+          bool Grouped = false>
+using QuantizingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+                                   tcgen05::ScaleVec::Default, Ctas, Promotes, Grouped, 1, true>;
+
 // K shared by several CTAs, for few tiles.
 template <Type In, int BlockN, int Stages, int Split,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
@@ -81,7 +87,13 @@ using TensorTable = std::tuple<
     SplitRow<Type::e4m3, 128, 6, 4, tcgen05::ScaleVec::Block32>,
     SplitRow<Type::e2m1, 128, 5, 2, tcgen05::ScaleVec::Block16>,
     SplitRow<Type::e2m1, 128, 5, 4, tcgen05::ScaleVec::Block16>, PromotingSplitRow<128, 6, 2>,
-    PromotingSplitRow<128, 6, 4>, PromotingSplitRow<64, 8, 4>, TensorRow<Type::s8, 128, 6>,
+    PromotingSplitRow<128, 6, 4>, PromotingSplitRow<64, 8, 4>, QuantizingRow<256, 6, 2>,
+    QuantizingRow<128, 6, 1>, QuantizingRow<256, 6, 2, Promotion::ColumnBlocks>,
+    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks>,
+    QuantizingRow<128, 5, 1, Promotion::EachColumn>,
+    QuantizingRow<256, 6, 2, Promotion::None, true>,
+    QuantizingRow<256, 6, 2, Promotion::ColumnBlocks, true>,
+    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks, true>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

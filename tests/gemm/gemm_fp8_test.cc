@@ -72,6 +72,53 @@ TEST(Gemm_Fp8, FactorsAreReadOrNot) {
   EXPECT_EQ(check(with, x, {}), Status::Misaligned);
 }
 
+Problem quantized(std::int64_t m, Scaling scaling, std::int64_t k = 1000) {
+  Problem p = fp8(m, 4096, k, scaling);
+  p.quantized = Type::e4m3;
+  return p;
+}
+
+TEST(Gemm_Fp8, EveryQuantizedDHasAKernelThatMakesIt) {
+  int few = 0, narrow = 0;
+  for (int scaling = 0; scaling < scaling_count; ++scaling)
+    for (const std::int64_t m : {1, 16, 40, 64, 128, 500, 3000})
+      for (const auto activation : {Activation::None, Activation::Silu, Activation::Swiglu})
+        for (const auto grouping :
+             {Grouping::None, Grouping::Ends, Grouping::Counts, Grouping::RowIds})
+          for (const bool invariant : {false, true}) {
+            Problem p = quantized(m, static_cast<Scaling>(scaling));
+            p.activation = activation;
+            p.grouping = grouping;
+            p.batch = grouping == Grouping::None ? 1 : 8;
+            p.batch_invariant = invariant;
+            const Plan plan = planned(p);
+            for (const Launch* l : {&plan.aligned, &plan.unaligned, &plan.realigned}) {
+              ASSERT_NE(l->kernel, nullptr);
+              EXPECT_GE(l->kernel->quantized_columns, is_gated(activation) ? 256 : 128);
+              if (invariant) {
+                EXPECT_EQ(l->kernel->split, 1);
+              }
+            }
+            few += plan.realigned.kernel->skinny == Skinny::Rows;
+            narrow += plan.realigned.kernel->quantized_columns == 128;
+          }
+  EXPECT_GT(few, 100);
+  EXPECT_GT(narrow, 50);
+  Problem plain = quantized(64, Scaling::Block128);
+  plain.quantized = {};
+  EXPECT_EQ(planned(plain).aligned.kernel->quantized_columns, 0);
+}
+
+TEST(Gemm_Fp8, APlanSaysThatDIsQuantized) {
+  Problem p = quantized(64, Scaling::Block128);
+  p.scale_d_power_of_two = true;
+  EXPECT_NE(describe(planned(p))
+                .find("bf16, A K-major, B K-major, then e4m3 with a factor for 128 "
+                      "columns of a row, a power of two\n"),
+            std::string::npos)
+      << describe(planned(p));
+}
+
 TEST(Gemm_Fp8, APlanSaysItsFactorsAndItsOrder) {
   const std::string text = describe(planned(fp8(4096, 4096, 512, Scaling::Block128)));
   EXPECT_NE(text.find("factors: of 128 of K, of each row of A and of 128 columns of B\n"),

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/gemm/quantize.h"
 #include "tests/run/deleted_synchronisation.h"
 #include "tests/run/fp8_gemm_run.h"
 #include "tests/run/grouped_gemm_run.h"
@@ -24,6 +25,36 @@ constexpr Quantized turned = {Type::e5m2, true, Major::MN, 3};
 #define TCQ_QUANTIZING_FEW(TOKENS, SPLIT, STAGES, PROMOTION, GROUPED)                  \
   TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 4, TOKENS, SPLIT, 1, 1, STAGES, Major::K, \
              gemm::Promotion::PROMOTION, Type::e4m3, GROUPED, true)
+
+// The same product with D in f32, and the quantizer of wider matrices behind it.
+TEST(QuantizedReference, IsTheQuantizerBehindF32) {
+  for (const auto activation : {Activation::None, Activation::Swiglu})
+    for (const Type type : {Type::e4m3, Type::e5m2})
+      for (const bool power_of_two : {false, true})
+        for (const auto values : {Values::Near, Values::Wide, Values::Specials}) {
+          oracle::Gemm g{.m = 70, .n = 1100, .k = 96, .in = Type::e4m3, .out = Type::f32};
+          g.activation = activation;
+          const oracle::Gemm wide = with_strides(g);
+          const GemmCase of_f32 = make_case(wide, true, values, 11);
+          GemmCase x =
+              make_case(with_quantized(wide, {type, power_of_two, Major::K, 2}), true, values, 11);
+          const std::vector<std::uint8_t> results = of_f32.expected(1);
+          const std::int64_t columns = is_gated(activation) ? 550 : 1100;
+          const gemm::Quantize q{.rows = 70,
+                                 .columns = columns,
+                                 .in = Type::f32,
+                                 .out = type,
+                                 .power_of_two = power_of_two,
+                                 .ld_source = wide.d.ld,
+                                 .ld_target = wide.d.ld,
+                                 .ld_factors = (columns + 127) / 128 + 2};
+          const std::vector<std::uint8_t> got = x.expected(1);
+          ASSERT_EQ(gemm::quantize_on_host(q, results.data() + of_f32.d.first, x.d.data(),
+                                           static_cast<float*>(x.scale_d.data())),
+                    gemm::Status::Ok);
+          EXPECT_EQ(got, GemmCase::joined(x.d.bytes, x.scale_d.bytes));
+        }
+}
 
 class QuantizedPtx : public CompiledKernels {};
 

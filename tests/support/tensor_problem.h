@@ -43,6 +43,15 @@ inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
           .scale_type = gemm::scale_type_of(row.scale_vec)};
 }
 
+inline Quantized drawn_quantized(std::uint64_t seed) {
+  Draw draw(seed + 9);
+  return {draw.one_in(2) ? Type::e4m3 : Type::e5m2, draw.one_in(2),
+          draw.one_in(2) ? Major::K : Major::MN, draw.below(3)};
+}
+
+// Can the kernel make one column of D of two?
+inline bool gates(const gemm::Kernel& row) { return row.quantized_columns != gemm::scale_block; }
+
 inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
   oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
   g.in = s.in.value_or(row.in);
@@ -60,7 +69,8 @@ inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
     const int elements = elements_in(g.in, 16);
     return static_cast<int>((elements - line % elements) % elements);
   };
-  return with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
+  g = with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
+  return row.quantized_columns > 0 ? with_quantized(g, drawn_quantized(s.seed)) : g;
 }
 
 struct TensorCase {
@@ -106,7 +116,7 @@ inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
 
 // Other types of the row's kind and size, which it multiplies as well.
 inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
-  if (is_fp8(row.in)) {
+  if (is_fp8(row.in) && row.quantized_columns == 0) {
     s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
@@ -137,7 +147,7 @@ inline Drawn drawn_for(const gemm::Kernel& row, Drawn s, std::uint64_t seed, Dra
     return s;
   }
   s.activation = static_cast<Activation>(draw.below(activation_count));
-  if (draw.one_in(3)) s.activation = Activation::None;
+  if (draw.one_in(3) || (is_gated(s.activation) && !gates(row))) s.activation = Activation::None;
   if (is_gated(s.activation)) s.n += s.n % 2;
   if (!is_gated(s.activation) && draw.one_in(2)) s.beta = one_of<float>({1, 0.5f, -3}, draw);
   s.biased = draw.one_in(2);

@@ -53,6 +53,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     if (row.split > 1) p = product(128, row.block_n * 160 / row.split, 16384, row.in);
     p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
+    if (row.quantized_columns > 0) p.quantized = Type::e4m3;
     if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);

@@ -143,6 +143,10 @@ class Story {
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
       case Fault::AtomicRace: return ", and nothing orders the two";
+      case Fault::SharedUninitialized:
+        return f_.earlier.statement < 0
+                   ? ""
+                   : ", and nothing orders the two: the first may find what nothing has written";
       case Fault::LaneRace: return ", and no bar.warp.sync orders the two lanes";
       case Fault::LaneOrderAssumed:
         return "; their lanes met in between at an instruction that orders no memory, or are "

@@ -166,7 +166,8 @@ void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
 // What two accesses that meet are, where they are not in order.
 Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access, int cta) {
   for (const UnwrittenRead& read : s.c.unwritten_reads)
-    if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier)
+    if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier &&
+        read.finding.earlier.statement < 0)
       return finding_of_unwritten(s, conflict, read, access);
   Finding finding = finding_of(s, conflict, access, cta);
   finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
@@ -192,8 +193,10 @@ Settled settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   using enum How;
   if (conflict.verdict == Verdict::Ordered) return {GoesOn};
   if (conflict.verdict == Verdict::Unwritten) {
+    Finding finding = finding_of(s, conflict, access, cta);
+    if (conflict.earlier != 0) add_earlier(finding, s, conflict);
     s.c.unwritten_reads.push_back(
-        {access, finding_of(s, conflict, access, cta), s.warp.stale_wait, s.warp.waits_passed > 0});
+        {access, std::move(finding), s.warp.stale_wait, s.warp.waits_passed > 0});
     return {GoesOn};
   }
   Finding finding = finding_of_both(s, conflict, access, cta);

@@ -427,6 +427,65 @@ TEST(RunLanes, APlainLoadOfACounterNeedsAnOrder) {
             Fault::None);
 }
 
+// Strong accesses do not race, but one that is behind no store may be the first: it finds what nothing has written.
+TEST(RunLanes, AStrongLoadNeedsAStoreBeforeIt) {
+  const auto hand_over = [](const std::string& before, const std::string& between,
+                            const std::string& look) {
+    return found_in(
+        ".shared .align 4 .b8 x[16]; and.b32 %r2, %r1, 31; setp.ne.u32 %p1, %r2, 0;"
+        "setp.ne.u32 %p2, %r1, 0; setp.ne.u32 %p3, %r1, 32;" +
+            before + "@!%p2 st.volatile.shared.u32 [x], 5;" + between + "@!%p3 " + look,
+        {.block = {64}});
+  };
+  const std::string load = "ld.volatile.shared.u32 %r3, [x];";
+  const std::string init = "@!%p2 st.shared.u32 [x], 0; bar.sync 0;";
+  EXPECT_EQ(hand_over("", "", load), Fault::SharedUninitialized);
+  EXPECT_EQ(hand_over("", "bar.sync 0;", load), Fault::None);
+  EXPECT_EQ(hand_over(init, "", load), Fault::None);
+  EXPECT_EQ(hand_over("", "", "atom.shared.add.u32 %r3, [x], 1;"), Fault::SharedUninitialized);
+  EXPECT_EQ(hand_over(init, "", "atom.shared.add.u32 %r3, [x], 1;"), Fault::None);
+  EXPECT_EQ(hand_over("", "", "atom.shared.exch.b32 %r3, [x], 1;"), Fault::None);
+  // Its own store is before it, whoever else stores.
+  EXPECT_EQ(hand_over("", "@!%p3 st.volatile.shared.u32 [x], 6;", load), Fault::None);
+}
+
+TEST(RunLanes, AFlagOrdersWhatAFenceIsBeforeAndBehind) {
+  const auto spin = [](const std::string& release, const std::string& acquire) {
+    return found_in(R"(
+    .shared .align 4 .b8 x[16];
+    setp.ne.u32 %p1, %r1, 0;
+    @!%p1 st.shared.u32 [x], 0;
+    bar.sync 0;
+    @!%p1 st.volatile.shared.u32 [x+4], 5;)" +
+                        release + R"(
+    @!%p1 st.volatile.shared.u32 [x], 1;
+    setp.ne.u32 %p2, %r1, 32;
+    @%p2 bra done;
+  look:
+    ld.volatile.shared.u32 %r3, [x];
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra look;)" + acquire +
+                        R"(
+    ld.volatile.shared.u32 %r4, [x+4];
+  done:)",
+                    {.block = {64}});
+  };
+  EXPECT_EQ(spin("membar.cta;", "membar.cta;"), Fault::None);
+  EXPECT_EQ(spin("membar.cta;", ""), Fault::SharedUninitialized);
+  EXPECT_EQ(spin("", "membar.cta;"), Fault::SharedUninitialized);
+}
+
+TEST(RunLanes, AnAtomicDependsOnWhatItFinds) {
+  const auto first = [](const std::string& what) {
+    return found_in(".shared .align 4 .b8 x[16]; mov.u32 %r2, 1;" + what);
+  };
+  EXPECT_EQ(first("red.shared.add.u32 [x], %r2;"), Fault::SharedUninitialized);
+  EXPECT_EQ(first("atom.shared.cas.b32 %r3, [x], 0, %r2;"), Fault::SharedUninitialized);
+  EXPECT_EQ(first("atom.shared.exch.b32 %r3, [x], %r2;"), Fault::None);
+  EXPECT_EQ(first("st.shared.u32 [x], %r2; bar.warp.sync -1; red.shared.add.u32 [x], %r2;"),
+            Fault::None);
+}
+
 TEST(RunLanes, AFlagThatOthersPollIsNoPlainStore) {
   const auto poll = [](const std::string& raise, const std::string& ask) {
     return found_in(R"(
@@ -495,14 +554,17 @@ TEST(RunLanes, WhoHasLoadedWhatAnAtomicWroteMayStorePlainly) {
     return found_in("and.b32 %r2, %r1, 31; mad.wide.u32 %rd3, %r2, 4, %rd1;" + who + R"(
     setp.ge.u32 %p2, %r1, 32;
     @%p2 bra wait;
-    red.relaxed.gpu.global.add.u32 [)" + place + R"(], 1;
+    red.relaxed.gpu.global.add.u32 [)" +
+                        place + R"(], 1;
     bra done;
   wait:
-    ld.relaxed.gpu.global.u32 %r3, [)" + place + R"(];
+    ld.relaxed.gpu.global.u32 %r3, [)" +
+                        place + R"(];
     setp.eq.u32 %p3, %r3, 0;
     @%p3 bra wait;
     mov.u32 %r4, 0;
-    st.global.u32 [)" + place + R"(], %r4;
+    st.global.u32 [)" + place +
+                        R"(], %r4;
   done:)",
                     {.block = {64}, .explore = 5});
   };

@@ -310,6 +310,7 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   note_lanes(s, access);
   access.is_strong = true;
   access.is_volatile = i.is_volatile;
+  access.finds = i.reads && i.finds;
   access.loaded = Loaded::Used;
   if (!writes) access.operation = access.tick;
   Streams& streams = s.c.streams;

@@ -176,6 +176,8 @@ class Story {
         return fmt::format(
             "; before {} a relaxed load or atomic has seen that, and no fence follows it",
             place_text(p_, f_.hint));
+      case Fault::PerformedAssumed:
+        return " before a barrier of its CTA, and only a relaxed write behind that tells of it";
       case Fault::AcquireMissing:
         return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
       case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";

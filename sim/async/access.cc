@@ -83,6 +83,11 @@ Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& nex
   const Access& earlier = s.c.log[conflict.earlier];
   Fault weak = Fault::None;
   if (is_known_too_weakly(s, earlier.stream, earlier.tick, weak, hint)) return weak;
+  // A relaxed write of its CTA behind a barrier of it, which this thread has seen.
+  const bool loaded = earlier.kind == AccessKind::Load && !earlier.is_strong;
+  if (loaded && is_write(next.kind) && !is_async(next.kind) &&
+      is_performed(earlier, s.warp.lost, s.c.streams))
+    return Fault::PerformedAssumed;
   if (!is_async(earlier.kind)) return fault_of_generic(earlier, next);
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }

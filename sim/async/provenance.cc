@@ -206,12 +206,6 @@ bool is_used(const Access& load, const Clock& clock) {
          clock.at(load.stream) >= load.operation;
 }
 
-// By a barrier of the CTA that the clock knows to have completed.
-bool is_performed(const Access& load, const Clock& clock, const Streams& streams) {
-  const Stream stream = streams.performed(load.warp);
-  return load.stream == streams.epochs(load.warp) && stream != 0 && clock.at(stream) >= load.tick;
-}
-
 // Of two accesses that the warp's clock orders.
 Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams);
@@ -259,6 +253,11 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
 }
 
 }  // namespace
+
+bool is_performed(const Access& load, const Clock& clock, const Streams& streams) {
+  const Stream stream = streams.performed(load.warp);
+  return load.stream == streams.epochs(load.warp) && stream != 0 && clock.at(stream) >= load.tick;
+}
 
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
   if (clock.at(streams.fences(access.warp)) > access.fences) return true;

@@ -298,6 +298,8 @@ struct Knowledge {
 
 // Does the clock say that it happened before, for all the lanes that access bytes of the range?
 bool is_known(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
+// By a barrier of its CTA that the clock knows to have completed.
+bool is_performed(const Access& load, const Clock& clock, const Streams& streams);
 // Has a fence.proxy.async behind it that is known, in every lane that accesses bytes of the range.
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
 

@@ -486,6 +486,39 @@ TEST(RunLanes, AnAtomicDependsOnWhatItFinds) {
             Fault::None);
 }
 
+// A selection in place: who stores over another CTA's items has seen its flag, behind the barrier that its loads are before.
+TEST(RunLanes, LoadsBeforeABarrierAreOverWhereARelaxedFlagIsSeen) {
+  const auto overwrite = [](const std::string& barrier, const std::string& raise,
+                            const std::string& look) {
+    return run_of(kernel(R"(
+    mov.u32 %r3, %cluster_ctarank;
+    setp.ne.u32 %p1, %r3, 0;
+    setp.ne.u32 %p2, %r1, 0;
+    @%p1 bra next;
+    ld.global.u32 %r4, [%rd2];
+    )" + barrier + "@!%p2 " +
+                         raise + R"(.global.u32 [%rd1+512], 1;
+    st.global.u32 [%rd2+1024], %r4;
+    bra done;
+  next:
+    @%p2 bra meet;
+  look:
+    )" + look + R"(.global.u32 %r5, [%rd1+512];
+    setp.eq.u32 %p3, %r5, 0;
+    @%p3 bra look;
+  meet:
+    bar.sync 0;
+    st.global.u32 [%rd2], %r1;
+  done:)"),
+                  {.grid = {2}, .block = {64}, .cluster = {2}});
+  };
+  const Found assumed{Fault::None, {Fault::PerformedAssumed}, {}};
+  EXPECT_EQ(overwrite("bar.sync 0;", "st.relaxed.gpu", "ld.relaxed.gpu"), assumed);
+  EXPECT_EQ(overwrite("bar.sync 0;", "st.volatile", "ld.volatile"), assumed);
+  EXPECT_EQ(overwrite("bar.sync 0;", "st.release.gpu", "ld.acquire.gpu"), Fault::None);
+  EXPECT_EQ(overwrite("", "st.relaxed.gpu", "ld.relaxed.gpu"), Fault::DataRace);
+}
+
 TEST(RunLanes, AFlagThatOthersPollIsNoPlainStore) {
   const auto poll = [](const std::string& raise, const std::string& ask) {
     return found_in(R"(

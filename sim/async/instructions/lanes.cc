@@ -341,6 +341,7 @@ void LaneAtomic::execute(Step& s) const {
   const std::vector<Touch> touched = touches(s.standing());
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
   if (!record_strong(s, *this, touched)) return;
+  const bool is_flag = where.global && touched.size() == 1;  // of a CTA for another one
   Word found;
   for (const Touch& touch : touched) {
     Word& word = s.c.words[touch.object];
@@ -354,13 +355,12 @@ void LaneAtomic::execute(Step& s) const {
     } else {
       word.handed.join(s.warp.at_memory_fence.handed);
       word.lost.join(s.warp.at_memory_fence.lost);
+      if (is_flag) word.lost.join(s.warp.clock);
     }
   }
   if (reads) {
-    if (acquires) {
-      learn(s, found.handed);
-      s.warp.lost.join(found.lost);
-    }
+    if (acquires) learn(s, found.handed);
+    s.warp.lost.join(found.lost);
     s.warp.read_since_fence.handed.join(found.handed);
     s.warp.read_since_fence.lost.join(found.lost);
   }

@@ -519,6 +519,19 @@ TEST(RunLanes, LoadsBeforeABarrierAreOverWhereARelaxedFlagIsSeen) {
   EXPECT_EQ(overwrite("", "st.relaxed.gpu", "ld.relaxed.gpu"), Fault::DataRace);
 }
 
+// A reduction in a layout of more warps than the tile has rows for: lanes disagree in a last bit, replicas of the warp store the same.
+TEST(RunLanes, AWarpThatStoresWhatItsReplicaStoredIsDisputed) {
+  const auto replicas = [](const std::string& value) {
+    return run_of(kernel(".shared .align 4 .b8 x[64]; mov.u32 %r2, x; and.b32 %r3, %r1, 31;" +
+                         value + "st.shared.u32 [%r2], %r4;"),
+                  {.block = {64}});
+  };
+  EXPECT_EQ(replicas("mov.u32 %r4, %r3;"),
+            (Found{Fault::None, {Fault::LaneStoresDiffer, Fault::EqualStoresRace}, {}}));
+  EXPECT_EQ(replicas("mov.u32 %r4, 7;"), (Found{Fault::None, {Fault::EqualStoresRace}, {}}));
+  EXPECT_EQ(replicas("mov.u32 %r4, %r1;").fault, Fault::DataRace);
+}
+
 TEST(RunLanes, AFlagThatOthersPollIsNoPlainStore) {
   const auto poll = [](const std::string& raise, const std::string& ask) {
     return found_in(R"(

@@ -143,6 +143,10 @@ class Story {
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
       case Fault::AtomicRace: return ", and nothing orders the two";
+      case Fault::SharedUninitialized:
+        return f_.earlier.statement < 0
+                   ? ""
+                   : ", and nothing orders the two: the first may find what nothing has written";
       case Fault::LaneRace: return ", and no bar.warp.sync orders the two lanes";
       case Fault::LaneOrderAssumed:
         return "; their lanes met in between at an instruction that orders no memory, or are "
@@ -172,6 +176,8 @@ class Story {
         return fmt::format(
             "; before {} a relaxed load or atomic has seen that, and no fence follows it",
             place_text(p_, f_.hint));
+      case Fault::PerformedAssumed:
+        return " before a barrier of its CTA, and only a relaxed write behind that tells of it";
       case Fault::AcquireMissing:
         return fmt::format("; {} waits, but acquires nothing", place_text(p_, f_.hint));
       case Fault::MbarrierOverwritten: return ": a live mbarrier is no data";

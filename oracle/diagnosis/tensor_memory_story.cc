@@ -78,6 +78,9 @@ std::string lacking(const Program& program, const Finding& f) {
           "; {} -> {} is not an ordered pair, and the first may still be under way. CUTLASS, "
           "DeepGEMM and FlashAttention-4 rely on the order of one thread",
           action_text(program, f.earlier), action_text(program, f.at));
+    case Fault::ScopeAssumed:
+      return fmt::format("; {} has scope .cta, which does not reach another CTA",
+                         place_text(program, f.hint));
     default: return "";
   }
 }
@@ -111,6 +114,7 @@ std::string allocation_story(const Program& program, const Finding& f) {
 }  // namespace
 
 bool is_about_tensor_memory(const Finding& f) {
+  if (f.fault == Fault::ScopeAssumed) return f.tmem.columns != 0;
   switch (f.fault) {
     case Fault::TmemFreed:
     case Fault::TmemNotAllocated:
@@ -196,6 +200,7 @@ std::string tensor_memory_story(const Program& program, const Finding& f) {
     case Fault::TmemFenceOmitted:
     case Fault::TmemWaitOmitted:
     case Fault::TmemOrderAssumed:
+    case Fault::ScopeAssumed:
       return fmt::format("{} touches {} behind {}{}", at, cells_text(program, f),
                          place_text(program, f.earlier), lacking(program, f));
     default: return allocation_story(program, f);

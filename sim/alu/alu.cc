@@ -2,6 +2,7 @@
 #include "sim/alu/alu.h"
 
 #include "sim/alu/families.h"
+#include "sim/ptx/video.h"
 
 namespace tcq::alu {
 namespace {
@@ -72,9 +73,6 @@ Evaluate find(const ptx::Form& form) {
     case Opcode::Mov:
     case Opcode::Selp:
     case Opcode::Slct: return select_operation(form);
-    case Opcode::CvtPack:
-    case Opcode::Vabsdiff4:
-    case Opcode::Vabsdiff2: return video_operation(form);
     case Opcode::Shfl:
     case Opcode::ShflSync:
     case Opcode::Vote:
@@ -97,6 +95,7 @@ Operation operation(const ptx::Form& form) {
   if (form.opcode == Opcode::Mma || form.opcode == Opcode::Movmatrix)
     return {matrix_operation(form)};
   if (form.opcode == Opcode::WmmaMma) return wmma_product(form);
+  if (form.opcode == Opcode::CvtPack || ptx::is_video(form.opcode)) return video_operation(form);
   return {find(form)};
 }
 

@@ -16,13 +16,13 @@ Evaluate compare_operation(const ptx::Form& form);         // setp, set, testp
 Evaluate select_operation(const ptx::Form& form);          // mov, selp, slct
 Evaluate convert_operation(const ptx::Form& form);         // cvt between integers
 Operation convert_float_operation(const ptx::Form& form);  // cvt from and to floats
-Evaluate float_operation(const ptx::Form& form);         // add, mul, fma, div, sqrt of f32 and f64
-Evaluate float_order_operation(const ptx::Form& form);   // min, max, neg, abs of all floats
-Evaluate half_operation(const ptx::Form& form);          // add, sub, mul, fma of f16 and bf16
+Evaluate float_operation(const ptx::Form& form);        // add, mul, fma, div, sqrt of f32 and f64
+Evaluate float_order_operation(const ptx::Form& form);  // min, max, neg, abs of all floats
+Evaluate half_operation(const ptx::Form& form);         // add, sub, mul, fma of f16 and bf16
 Evaluate approximate_operation(const ptx::Form& form);  // .approx and .full
-Evaluate warp_operation(const ptx::Form& form);          // shfl, vote, match, redux, elect
-Evaluate double_operation(const ptx::Form& form);        // f64 with .rz, .rm, .rp
-Evaluate matrix_operation(const ptx::Form& form);        // mma.sync, movmatrix
+Evaluate warp_operation(const ptx::Form& form);         // shfl, vote, match, redux, elect
+Evaluate double_operation(const ptx::Form& form);       // f64 with .rz, .rm, .rp
+Evaluate matrix_operation(const ptx::Form& form);       // mma.sync, movmatrix
 Evaluate integer_product(const ptx::Form& form);  // mma.sync of 4 bits and 1, and m8n8 of bytes
 Evaluate fp8_product(const ptx::Form& form);      // mma.sync of e4m3 and e5m2
 Evaluate double_product(const ptx::Form& form);   // mma.sync of f64
@@ -39,6 +39,6 @@ bool has_mma_kind(const ptx::Form& form);
 bool takes_scaled(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
 bool takes_factor_selector(const ptx::Form& form, std::size_t i, std::uint64_t constant);
 bool takes_wmma(const ptx::Form& form, std::size_t outs, std::size_t ins);  // alu.h, takes()
-Evaluate video_operation(const ptx::Form& form);        // vabsdiff2, vabsdiff4, cvt.pack
+Operation video_operation(const ptx::Form& form);  // video instructions, cvt.pack
 
 }  // namespace tcq::alu

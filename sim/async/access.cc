@@ -83,6 +83,11 @@ Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& nex
   const Access& earlier = s.c.log[conflict.earlier];
   Fault weak = Fault::None;
   if (is_known_too_weakly(s, earlier.stream, earlier.tick, weak, hint)) return weak;
+  // A relaxed write of its CTA behind a barrier of it, which this thread has seen.
+  const bool loaded = earlier.kind == AccessKind::Load && !earlier.is_strong;
+  if (loaded && is_write(next.kind) && !is_async(next.kind) &&
+      is_performed(earlier, s.warp.lost, s.c.streams))
+    return Fault::PerformedAssumed;
   if (!is_async(earlier.kind)) return fault_of_generic(earlier, next);
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
@@ -166,7 +171,8 @@ void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
 // What two accesses that meet are, where they are not in order.
 Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access, int cta) {
   for (const UnwrittenRead& read : s.c.unwritten_reads)
-    if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier)
+    if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier &&
+        read.finding.earlier.statement < 0)
       return finding_of_unwritten(s, conflict, read, access);
   Finding finding = finding_of(s, conflict, access, cta);
   finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
@@ -192,8 +198,10 @@ Settled settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   using enum How;
   if (conflict.verdict == Verdict::Ordered) return {GoesOn};
   if (conflict.verdict == Verdict::Unwritten) {
+    Finding finding = finding_of(s, conflict, access, cta);
+    if (conflict.earlier != 0) add_earlier(finding, s, conflict);
     s.c.unwritten_reads.push_back(
-        {access, finding_of(s, conflict, access, cta), s.warp.stale_wait, s.warp.waits_passed > 0});
+        {access, std::move(finding), s.warp.stale_wait, s.warp.waits_passed > 0});
     return {GoesOn};
   }
   Finding finding = finding_of_both(s, conflict, access, cta);

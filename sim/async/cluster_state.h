@@ -295,6 +295,9 @@ struct ClusterState {
 
   // --- findings ---
   // Does it end the execution? If not (Severities), it is remembered and the warp goes on.
+  bool is_group_wait(std::int64_t statement) const {
+    return std::find(group_waits.begin(), group_waits.end(), statement) != group_waits.end();
+  }
   bool stops_at(Finding found);
   void fail(Finding found) { stops_at(std::move(found)); }
 
@@ -346,6 +349,8 @@ struct ClusterState {
   std::optional<Finding> finding;
   Severities failing;  // what ends an execution beside the undefined
   std::vector<Finding> suspicions;
+  std::vector<std::int64_t>
+      group_waits;  // statements: waits for bulk groups by threads that have some
   std::vector<UnwrittenRead> unwritten_reads;
   RacingLoads racing_loads;                     // left out of all orders
   bool notes_racing_loads = false;              // else they are Faults

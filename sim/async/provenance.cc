@@ -206,12 +206,6 @@ bool is_used(const Access& load, const Clock& clock) {
          clock.at(load.stream) >= load.operation;
 }
 
-// By a barrier of the CTA that the clock knows to have completed.
-bool is_performed(const Access& load, const Clock& clock, const Streams& streams) {
-  const Stream stream = streams.performed(load.warp);
-  return load.stream == streams.epochs(load.warp) && stream != 0 && clock.at(stream) >= load.tick;
-}
-
 // Of two accesses that the warp's clock orders.
 Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams);
@@ -260,6 +254,11 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
 
 }  // namespace
 
+bool is_performed(const Access& load, const Clock& clock, const Streams& streams) {
+  const Stream stream = streams.performed(load.warp);
+  return load.stream == streams.epochs(load.warp) && stream != 0 && clock.at(stream) >= load.tick;
+}
+
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
   if (clock.at(streams.fences(access.warp)) > access.fences) return true;
   const std::uint32_t unfenced = lanes_without_fence(access, access.lanes, clock, streams);
@@ -267,6 +266,35 @@ bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const 
   for (std::uint32_t address = range.begin; address < range.end; ++address)
     if ((lanes_at(access, address) & unfenced) != 0) return false;
   return true;
+}
+
+namespace {
+
+// By its own thread or its warp's, or in an epoch that is known: what a strong read found orders nothing.
+bool is_behind(const Access& write, const Access& next, ByteRange run, const Knowledge& knows,
+               const Streams& streams) {
+  if (write.warp == next.warp) return true;
+  Access executed = write;
+  executed.stream = streams.epochs(write.warp);
+  executed.tick = write.epoch;
+  return is_known(executed, run, knows.clock, streams);
+}
+
+}  // namespace
+
+// No write of the bytes is known to come before a strong access that depends on what it finds.
+bool Provenance::may_be_first(const Cell& cell, ByteRange run, const Access& next,
+                              const Knowledge& knows, const AccessLog& log,
+                              const Streams& streams) const {
+  if (!next.finds || at_launch_ != AtLaunch::Arbitrary) return false;
+  if (cell.writer == 0) return true;
+  if (!log[cell.writer].is_strong) return false;
+  bool is_first = !is_behind(log[cell.writer], next, run, knows, streams);
+  log.for_each(cell.readers, [&](AccessId id) {
+    const bool writes = is_write(log[id].kind);
+    is_first = is_first && !(writes && is_behind(log[id], next, run, knows, streams));
+  });
+  return is_first;
 }
 
 Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access,
@@ -292,6 +320,8 @@ Conflict Provenance::check_cell(const Cell& cell, ByteRange run, AccessId access
     log.for_each(cell.readers, [&](AccessId id) {
       if (writes || is_write(log[id].kind)) meet(id);
     });
+  if (conflict.verdict == Verdict::Ordered && may_be_first(cell, run, next, knows, log, streams))
+    return {Verdict::Unwritten, cell.writer, run};
   return conflict;
 }
 

@@ -87,9 +87,10 @@ struct Access {
   bool is_allocated = false;  // what tcgen05.alloc stores: PTX does not say through which proxy
   bool covers_lost = false;   // stands for a load of the same bytes whose value was lost, too
   bool is_strong = false;     // threads synchronise by it: strong ones do not race among themselves
-  bool is_volatile = false;   // and by that word
-  bool shares_bytes = false;  // lanes of a table have bytes in common
-  bool is_red_async = false;  // `operation` as of CopyReduce
+  bool is_volatile : 1 = false;  // and by that word
+  bool finds : 1 = false;        // a strong one that depends on what was there
+  bool shares_bytes = false;     // lanes of a table have bytes in common
+  bool is_red_async = false;     // `operation` as of CopyReduce
   bool is_followed =
       false;  // a load whose value its executor follows to every use (unused_loads.h)
   // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
@@ -250,7 +251,7 @@ class AccessLog {
 };
 
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
-// or at the end. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
+// or at the end. So it is where strong writes alone were first, and no write is known: the read may come before all of them. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
 // were handed on; UnfencedPerformed: behind a read that a barrier of the CTA has performed; UnfencedCopy:
 // behind a cp.async. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
 // writer has not. OpenOrder: two reductions whose order shows and is open. These leave the access
@@ -297,6 +298,8 @@ struct Knowledge {
 
 // Does the clock say that it happened before, for all the lanes that access bytes of the range?
 bool is_known(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
+// By a barrier of its CTA that the clock knows to have completed.
+bool is_performed(const Access& load, const Clock& clock, const Streams& streams);
 // Has a fence.proxy.async behind it that is known, in every lane that accesses bytes of the range.
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams);
 
@@ -355,6 +358,8 @@ class Provenance {
     std::ptrdiff_t added_ = 0;
   };
 
+  bool may_be_first(const Cell& cell, ByteRange run, const Access& next, const Knowledge& knows,
+                    const AccessLog& log, const Streams& streams) const;
   Conflict check_cell(const Cell& cell, ByteRange run, AccessId access, const Knowledge& knows,
                       const AccessLog& log, const Streams& streams) const;
   bool is_alike_for_all_bytes(const Cell& cell, AccessId access, const AccessLog& log) const;

@@ -204,17 +204,18 @@ TmemKnowledge tmem_knowledge(const Step& s) {
 }
 
 // Reported; the access goes on as published kernels rely on, unless the caller lets it fail.
-bool is_refused(Step& s, int cta, const TmemConflict& conflict, const TmemAccess& next) {
+void dispute(Step& s, int cta, const TmemConflict& conflict, const TmemAccess& next,
+             const TmemKnowledge& knows) {
   const TmemAccess& first = s.c.tcgen05.history[conflict.earlier];
-  const TmemDispute dispute = dispute_of(first, next, tmem_knowledge(s));
+  const TmemDispute dispute = dispute_of(first, next, knows);
   const Fault fault = dispute == TmemDispute::Fence   ? Fault::TmemFenceOmitted
                       : dispute == TmemDispute::Value ? Fault::TmemWaitOmitted
                                                       : Fault::TmemOrderAssumed;
-  return s.c.stops_at({.fault = fault,
-                       .at = s.place(only_lane(s)),
-                       .earlier = {first.statement, first.warp, first.lane},
-                       .cta = cta,
-                       .tmem = cells_of(conflict.where)});
+  s.c.stops_at({.fault = fault,
+                .at = s.place(only_lane(s)),
+                .earlier = {first.statement, first.warp, first.lane},
+                .cta = cta,
+                .tmem = cells_of(conflict.where)});
 }
 
 Fault fault_of_lack(TmemLack lack) {
@@ -241,6 +242,32 @@ void fail_unordered(Step& s, int cta, const TmemConflict& conflict, const TmemAc
                 {first.statement, first.warp, first.lane}, hint);
 }
 
+// Told of by releases or acquires of scope .cta alone, which published kernels rely on between CTAs: the stream by which it is known.
+const WeakSync* narrow_sync(const Step& s, const TmemAccess& first, Stream& stream) {
+  for (const Stream known : {first.done, first.waited}) {
+    const WeakSync* weak = find_weak(s.c, s.warp.lost, s.warp.number, known, first.tick);
+    if (known == 0 || weak == nullptr || weak->fault != Fault::ScopeTooNarrow) continue;
+    stream = known;
+    return weak;
+  }
+  return nullptr;
+}
+
+// What is so known counts as known. False: that was a Fault, or there is no such thing.
+bool assume_scope(Step& s, int cta, const TmemConflict& conflict, Clock& clock) {
+  const TmemAccess& first = s.c.tcgen05.history[conflict.earlier];
+  Stream stream = 0;
+  const WeakSync* weak = narrow_sync(s, first, stream);
+  if (weak == nullptr || clock.at(stream) >= first.tick) return false;
+  clock.raise(stream, first.tick);
+  return !s.c.stops_at({.fault = Fault::ScopeAssumed,
+                        .at = s.place(only_lane(s)),
+                        .earlier = {first.statement, first.warp, first.lane},
+                        .cta = cta,
+                        .hint = weak->at,
+                        .tmem = cells_of(conflict.where)});
+}
+
 }  // namespace
 
 bool touch_tmem(Step& s, int cta, const TmemRegion& region, const TmemAccess& access,
@@ -249,11 +276,19 @@ bool touch_tmem(Step& s, int cta, const TmemRegion& region, const TmemAccess& ac
   TmemHistory& history = s.c.tcgen05.history;
   history.compact();
   const TmemAccessId id = history.add(access);
-  const TmemConflict conflict = history.record(cta, region, id, tmem_knowledge(s), before);
-  if (conflict.verdict == TmemVerdict::Disputed) return !is_refused(s, cta, conflict, access);
-  if (conflict.verdict != TmemVerdict::Unordered) return true;
-  fail_unordered(s, cta, conflict, access);
-  return false;
+  const auto record = [&](const TmemKnowledge& knows) {
+    const TmemConflict conflict = history.record(cta, region, id, knows, before);
+    if (conflict.verdict == TmemVerdict::Disputed) dispute(s, cta, conflict, access, knows);
+    return conflict;
+  };
+  TmemConflict conflict = record(tmem_knowledge(s));
+  if (conflict.verdict != TmemVerdict::Unordered) return !s.c.finding;
+  Clock clock = s.warp.clock;
+  while (conflict.verdict == TmemVerdict::Unordered && assume_scope(s, cta, conflict, clock))
+    conflict = record({clock, s.warp.tmem.fenced, s.warp.tmem.observed});
+  if (conflict.verdict == TmemVerdict::Unordered && !s.c.finding)
+    fail_unordered(s, cta, conflict, access);
+  return !s.c.finding;
 }
 
 void note_unwritten(Step& s, int cta, const TmemRegion& region) {

@@ -2,10 +2,12 @@
 #include "sim/ptx/function_decoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <utility>
 
 #include "sim/ptx/reader.h"
+#include "sim/ptx/video.h"
 #include "sim/ptx/words.h"
 
 namespace tcq::ptx {
@@ -174,6 +176,7 @@ void FunctionDecoder::decode_operands(const Statement& s, Instruction& made) {
   const std::span operands = std::span(unit_.operands).subspan(s.items.first, s.items.count);
   if (!match(program_.forms[made.form], operands, roles_, problem)) fail(std::move(problem));
   const Form& form = program_.forms[made.form];
+  if (is_video(form.opcode)) return decode_video(operands, made);
   made.values = {index_of(program_.values.size()), s.items.count};
   program_.values.resize(program_.values.size() + s.items.count);
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -181,6 +184,27 @@ void FunctionDecoder::decode_operands(const Statement& s, Instruction& made) {
     if (value.kind == ValueKind::Label) later_.back().at = made.values.first + index_of(i);
     program_.values[made.values.first + i] = value;
   }
+}
+
+// Selectors and signs of the operands stand in a word behind them.
+void FunctionDecoder::decode_video(std::span<const Operand> operands, Instruction& made) {
+  const Form& form = program_.forms[made.form];
+  std::string problem;
+  Value word;
+  word.kind = ValueKind::Immediate;
+  word.type = Type::B64;
+  word.value = std::bit_cast<std::int64_t>(video_of(form, operands, unit_.names, problem));
+  if (!problem.empty()) fail(std::move(problem));
+  made.values = {index_of(program_.values.size()), index_of(operands.size() + 1)};
+  program_.values.resize(program_.values.size() + made.values.count);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    Operand whole = operands[i];
+    whole.selector = 0;
+    whole.minus = false;
+    const Value value = value_of(whole, roles_[i], form);
+    program_.values[made.values.first + i] = value;
+  }
+  program_.values[made.values.end() - 1] = word;
 }
 
 // call (results), callee, (arguments), prototype;

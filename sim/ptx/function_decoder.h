@@ -47,6 +47,7 @@ class FunctionDecoder {
   void instruction(const Statement& statement);
   void malformed(const Statement& statement);
   void decode_operands(const Statement& statement, Instruction& instruction);
+  void decode_video(std::span<const Operand> operands, Instruction& instruction);
   void decode_call(const Statement& statement, Instruction& instruction);
   Index form_of(Name opcode);
   Index guard_of(const Statement& statement);

@@ -191,16 +191,16 @@ template <> inline constexpr Slot slot_of<MatrixName> = Slot::MatrixName;
 enum class Flag : std::uint8_t {
   Ftz, Cc, NaN, Xorsign, Abs, Relu, Sync, Aligned, Uni, Nc, Shiftamt, Trans, To, Read, Parity,
   NoComplete, Noinc, Noftz, Unified, CacheHint, BlockScale, Sparse, OrderedMetadata, Async,
-  Tensormap, CpMask, Oob, ExpectTx, Mmio,
+  Tensormap, CpMask, Oob, ExpectTx, Mmio, Po, Shr7, Shr15,
 };
 // clang-format on
 // clang-format off
-inline constexpr std::array<std::string_view, 29> flag_words = {
+inline constexpr std::array<std::string_view, 32> flag_words = {
     "ftz", "cc", "NaN", "xorsign", "abs", "relu", "sync", "aligned", "uni", "nc", "shiftamt",
     "trans", "to", "read", "parity", "noComplete", "noinc", "noftz", "unified", "L2::cache_hint",
     "block_scale", "sp", "sp::ordered_metadata", "async", "tensormap", "cp_mask", "oob",
-    "expect_tx", "mmio"};
+    "expect_tx", "mmio", "po", "shr7", "shr15"};
 // clang-format on
-static_assert(flag_words.size() == static_cast<std::size_t>(Flag::Mmio) + 1);
+static_assert(flag_words.size() == static_cast<std::size_t>(Flag::Shr15) + 1);
 
 }  // namespace tcq::ptx

@@ -24,7 +24,10 @@ enum class Opcode : std::uint16_t {
   Abs, Add, Addc, Bfe, Bfi, Bfind, Bmsk, Brev, Clz, Cnot, Copysign, Cos, Cvt, CvtPack, Div, Dp2a,
   Dp4a, Ex2, Fma, Fns, Lg2, Lop3, Mad, Mad24, Madc, Max, Min, Mul, Mul24, Neg, Popc, Prmt, Rcp,
   Rem, Rsqrt, Sad, Selp, Set, Setp, Shf, Shl, Shr, Sin, Slct, Sqrt, Sub, Subc, Szext, Tanh, Testp,
-  And, Or, Xor, Not, Vabsdiff4, Vabsdiff2,
+  And, Or, Xor, Not,
+  // video.h
+  Vabsdiff4, Vabsdiff2, Vabsdiff, Vadd, Vsub, Vmin, Vmax, Vshl, Vshr, Vmad, Vset, Vadd2, Vadd4,
+  Vsub2, Vsub4, Vavrg2, Vavrg4, Vmin2, Vmin4, Vmax2, Vmax4, Vset2, Vset4,
   // data movement
   Mov, Ld, Ldu, St, Cvta, Isspacep, Mapa, Getctarank, Prefetch, Prefetchu, Createpolicy, Discard,
   Applypriority, Alloca, Stacksave, Stackrestore,

@@ -19,6 +19,7 @@ std::uint8_t FunctionDecoder::element_of(const Operand& operand) {
 }
 
 Value FunctionDecoder::name_value(const Operand& operand) {
+  if (operand.minus) fail("negates an operand");
   Value value;
   value.negated = operand.negated;
   value.element = element_of(operand);

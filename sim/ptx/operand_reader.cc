@@ -49,9 +49,18 @@ Operand OperandReader::read(bool is_call) {
   return with_items(pair, mark);
 }
 
-// A name, a constant or the sink, perhaps behind a '!'.
+// A name, a constant or the sink, perhaps behind a '!', a name perhaps behind a '-'.
 Operand OperandReader::read_simple() {
   const Offset at = cursor_.token().at;
+  if (cursor_.take('-')) {
+    if (cursor_.is(TokenKind::Word) && !begins_constant(cursor_.token())) {
+      Operand operand = read_name();
+      operand.minus = true;
+      operand.at = at;
+      return operand;
+    }
+    cursor_.restart(at);
+  }
   const bool negated = cursor_.take('!');
   Operand operand = begins_constant(cursor_.token()) ? read_number() : read_name();
   operand.negated = negated;

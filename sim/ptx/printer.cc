@@ -60,6 +60,7 @@ class Printer {
   void operand(const Operand& o) {
     using enum OperandKind;
     if (o.negated) add("!");
+    if (o.minus) add("-");
     switch (o.kind) {
       case Name: return name(o);
       case Sink: return add("_");

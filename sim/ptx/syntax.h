@@ -49,6 +49,7 @@ enum class OperandKind : std::uint8_t {
 struct Operand {
   OperandKind kind = OperandKind::Name;
   bool negated = false;      // !p
+  bool minus = false;        // -a, of video instructions
   bool is_unsigned = false;  // 1U, or no int64
   Name name = 0;
   Name selector = 0;  // "x" of %tid.x

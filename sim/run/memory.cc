@@ -196,6 +196,7 @@ machine::Instruction ordered(Executor& x, const LaneAddresses& where,
   atomic.acquires = both || semantics == Semantics::Acquire;
   atomic.releases = both || semantics == Semantics::Release;
   atomic.reads = reads;
+  atomic.finds = x.form().get<ptx::Operation>() != ptx::Operation::Exch;
   atomic.is_volatile = semantics == Semantics::Volatile;
   atomic.parked = atomic.update == nullptr && x.group.polled == x.group.pc && !x.group.acted;
   return atomic;

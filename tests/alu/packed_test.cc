@@ -1,4 +1,4 @@
-// Several elements of a register at once: comparisons of pairs, bytes' distances, packing, and the first guesses of f64.
+// Several elements of a register at once: comparisons of pairs, packing, and the first guesses of f64.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -47,15 +47,6 @@ TEST(Packed, SetpGivesAPredicateForEachHalf) {
       run("setp.lt.xor.f16x2", {filled(x), filled(y), Register::mask(0x0000ffff)});
   EXPECT_EQ(joined.first.words[0], 0xffff0000U);
   EXPECT_EQ(joined.second.words[0], 0x0000ffffU);
-}
-
-TEST(Packed, DistancesOfBytes) {
-  EXPECT_EQ(word_of("vabsdiff4.u32.u32.u32", {0x01ff0580, 0x02001080, 9}), 0x01ff0b00U);
-  EXPECT_EQ(word_of("vabsdiff4.u32.u32.u32.add", {0x01ff0580, 0x02001080, 9}), 9U + 1 + 255 + 11);
-  EXPECT_EQ(word_of("vabsdiff4.s32.s32.s32", {0x80ff0000, 0x7f010000, 0}), 0xff020000U);
-  EXPECT_EQ(word_of("vabsdiff2.u32.u32.u32", {0x00ffff01, 0x0100fe00, 9}), 0x00010101U);
-  EXPECT_EQ(word_of("vabsdiff2.u32.u32.u32.add", {0x00ffff01, 0x0100fe00, 9}), 9U + 1 + 257);
-  EXPECT_EQ(word_of("vabsdiff2.s32.s32.s32", {0x80000001, 0x7fff0002, 0}), 0xffff0001U);
 }
 
 TEST(Packed, PackClampsAndKeepsWhatIsLeftOfC) {

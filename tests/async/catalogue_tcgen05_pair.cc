@@ -13,6 +13,13 @@ struct Slip {
   bool release_cluster = true;
 };
 
+// The peer's warp has read D and hands it back for another tile.
+struct HandBack {
+  Scope scope = Scope::Cluster;
+  bool fences = true;
+  bool relaxed = false;
+};
+
 void cluster_sync(Role& role) { role.cluster_arrive().cluster_wait(); }
 
 // M = 256: each CTA loads its halves of A and B, CTA 0 issues, both read their rows of D.
@@ -58,6 +65,46 @@ Program pair_of_ctas(const Slip& slip) {
     last.in_warps(1).tcgen05_dealloc(tmem_base, 32, 2);
   else
     t.p.warps("leader", 0, 1, 0).tcgen05_dealloc(tmem_base, 32, 2);
+  return t.p;
+}
+
+// Two tiles in the columns of both CTAs: the leader multiplies again once both have read.
+Program handed_back(const HandBack& how) {
+  Tcgen05Tile t({.cluster = 2, .threads = 64});
+  const Address ready = t.p.mbarrier("ready"), again = t.p.mbarrier("again");
+  Role start = t.p.warps("start", 0, 2);
+  Role load = t.p.warps("load", 0, 1).elect();
+  Role issue = t.p.warps("issue", 0, 1, 0).elect();
+  Role read = t.p.warps("read", 1, 1);
+  Role last = t.p.warps("last", 0, 2);
+
+  start.elect().mbarrier_init(t.full, 1).mbarrier_init(t.done, 1).mbarrier_init(ready, 2);
+  start.elect().mbarrier_init(again, 2).fence_mbarrier_init();
+  cluster_sync(start);
+  start.in_warps(1).tcgen05_alloc(t.slot, 32, 2);
+  cluster_sync(start);
+  start.barrier_sync().load_shared({t.slot, 0}, address_register);
+
+  load.mbarrier_arrive_expect_tx(t.full, tcgen05_a_bytes + tcgen05_b_bytes);
+  load.bulk_load(t.in, t.a, tcgen05_a_bytes, t.full).bulk_load(t.in, t.b, tcgen05_b_bytes, t.full);
+  load.mbarrier_try_wait(t.full, 0).mbarrier_arrive(ready.in(0), Scope::Cluster);
+
+  issue.mbarrier_try_wait(ready, 0, Scope::Cluster);
+  Tcgen05Mma mma = f16_mma(t.a, t.b, false);
+  mma.opcode.cta_group = 2;
+  mma.idesc.m = 256;
+  issue.tcgen05_mma(mma).tcgen05_commit(t.done, 2, 3);
+  read.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
+  read.tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld();
+  if (how.fences) read.tcgen05_fence_before();
+  read.elect().add(
+      MbarrierArrive{.barrier = again.in(0), .scope = how.scope, .relaxed = how.relaxed});
+  issue.mbarrier_try_wait(again, 0, how.scope);
+  if (how.fences) issue.tcgen05_fence_after();
+  issue.tcgen05_mma(mma).tcgen05_commit(t.done, 2, 3);
+  read.mbarrier_try_wait(t.done, 1).tcgen05_fence_after();
+  cluster_sync(last);
+  last.in_warps(1).tcgen05_dealloc(tmem_base, 32, 2);
   return t.p;
 }
 
@@ -110,6 +157,10 @@ Program t8d(bool mutant) {
   return pair_of_ctas(
       {.commit_to = mutant ? std::uint16_t{0} : std::uint16_t{3}, .commit_to_peer_only = mutant});
 }
+Program t8f(bool mutant) {
+  return handed_back(mutant ? HandBack{.scope = Scope::Cta, .fences = false} : HandBack{});
+}
+Program t8g(bool mutant) { return handed_back({.fences = !mutant, .relaxed = true}); }
 Program t8e(bool mutant) { return pair_of_ctas({.release_cluster = !mutant}); }
 
 constexpr Entry entries[] = {
@@ -132,6 +183,10 @@ constexpr Entry entries[] = {
     {"T8d", "a commit to the wrong CTA's barrier", Fault::Deadlock, t8d, ".multicast::cluster"},
     {"T8e", "the peer says that its operands are there at scope .cta", Fault::ScopeTooNarrow, t8e,
      ".release.cluster"},
+    {"T8f", "the peer hands D back at scope .cta, with no tcgen05 fence", Fault::ScopeAssumed, t8f,
+     "has scope .cta, which does not reach another CTA"},
+    {"T8g", "the peer hands D back by a relaxed arrival, with no tcgen05 fence",
+     Fault::TmemFenceBeforeMissing, t8g, "put tcgen05.fence::before_thread_sync behind"},
 };
 
 }  // namespace

@@ -207,5 +207,17 @@ TEST(PublishedKernels, AWaitBeforeTheFirstGroupIsNoSuspicion) {
   }
 }
 
+// One thread commits, all of them wait, in whichever order.
+TEST(PublishedKernels, AWaitThatTheIssuingThreadExecutesTooIsNoSuspicion) {
+  for (const bool commits : {true, false}) {
+    Program p({.threads = 64});
+    if (commits) p.warps("one", 0, 1).elect().bulk_commit();
+    p.warps("all", 0, 2).bulk_wait_read(0);
+    const Report report = explore(p, {});
+    EXPECT_EQ(report.outcome, Outcome::Right);
+    EXPECT_EQ(report.suspicions.size(), commits ? 0u : 1u);
+  }
+}
+
 }  // namespace
 }  // namespace tcq::catalogue

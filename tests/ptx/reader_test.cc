@@ -76,10 +76,26 @@ TEST(PtxReader, ConstantExpressionsAreComputed) {
 }
 
 TEST(PtxReader, OperandsOfEveryForm) {
-  for (const std::string form :
-       {"%r1", "!%p1", "_", "%tid.x", "smem+16", "smem-4", "{%r1, 4, _}", "[%rd1]", "[%rd1+16]",
-        "[%rd1-16]", "[smem+8]", "[64]", "[%rd1, {%r1, 8}]", "[%rd1, {%r1}, {%rs1, %rs2}]",
-        "%r1|%p1", "_|%p1", "{%f0..%f63}", "-1"})
+  for (const std::string form : {"%r1",
+                                 "!%p1",
+                                 "_",
+                                 "%tid.x",
+                                 "smem+16",
+                                 "smem-4",
+                                 "{%r1, 4, _}",
+                                 "[%rd1]",
+                                 "[%rd1+16]",
+                                 "[%rd1-16]",
+                                 "[smem+8]",
+                                 "[64]",
+                                 "[%rd1, {%r1, 8}]",
+                                 "[%rd1, {%r1}, {%rs1, %rs2}]",
+                                 "%r1|%p1",
+                                 "_|%p1",
+                                 "{%f0..%f63}",
+                                 "-1",
+                                 "-%r1.h0",
+                                 "%r1.b3210"})
     EXPECT_EQ(operand(form), form);
   EXPECT_EQ(operand("[%rd1+-16]"), "[%rd1-16]");
   EXPECT_EQ(operand("[%rd1 + 4 + 8]"), "[%rd1+12]");

@@ -2,42 +2,12 @@
 // all. Each rule has a right program and one that lacks what makes it right.
 #include <algorithm>
 
-#include "tests/run/ptx_run.h"
+#include "tests/run/lanes_run.h"
 
 namespace tcq::tests {
 namespace {
 
-struct Found {
-  Fault fault = Fault::None;
-  std::vector<Fault> beside;  // what is remembered, not what ends it
-  machine::Finding finding;
-  friend bool operator==(const Found& found, Fault fault) {
-    return found.fault == fault && found.beside.empty();
-  }
-};
-void PrintTo(const Found& found, std::ostream* out) {
-  *out << info(found.fault).name;
-  for (const Fault f : found.beside) *out << ", beside it " << info(f).name;
-}
-
-Found run_of(const std::string& text, const Shape& shape) {
-  PtxRun run(text);
-  run.pass(run.array<std::uint32_t>(1024));
-  Found found;
-  found.fault = run.go(shape);
-  for (const machine::Finding& f : run.report().suspicions) found.beside.push_back(f.fault);
-  if (run.report().finding) found.finding = *run.report().finding;
-  return found;
-}
-// What %r6 holds at the end is used: a load whose value nobody uses races with nobody (run_unused_load_test.cc).
-Found found_in(const std::string& body, const Shape& shape = {}) {
-  return run_of(kernel(body + "\nst.global.u32 [%rd2+1024], %r6;"), shape);
-}
-
 Found disputed() { return {Fault::None, {Fault::LaneOrderAssumed}, {}}; }
-bool operator==(const Found& a, const Found& b) {
-  return a.fault == b.fault && a.beside == b.beside;
-}
 
 // --- pairs of lanes --------------------------------------------------------------------------------
 
@@ -407,74 +377,6 @@ TEST(RunLanes, AFlagReleasesWhatItsLaneDid) {
   EXPECT_EQ(flag(""), Fault::LaneReleaseMissing);
 }
 
-// --- accesses that synchronise, and plain ones -----------------------------------------------------
-
-TEST(RunLanes, APlainLoadOfACounterNeedsAnOrder) {
-  const auto count = [](const std::string& between, const std::string& load,
-                        std::uint32_t threads) {
-    return found_in(
-        ".shared .align 4 .u32 n; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [n], 0;"
-        "bar.sync 0; atom.shared.add.u32 %r2, [n], 1;" +
-            between + load + " %r3, [n];",
-        {.block = {threads}, .explore = 5});
-  };
-  EXPECT_EQ(count("bar.sync 0;", "ld.shared.u32", 64), Fault::None);
-  EXPECT_EQ(count("", "ld.shared.u32", 64), Fault::AtomicRace);
-  EXPECT_EQ(count("", "ld.volatile.shared.u32", 64), Fault::None);
-  EXPECT_EQ(count("", "ld.shared.u32", 32), Fault::AtomicRace);
-  EXPECT_EQ(count("bar.warp.sync -1;", "ld.shared.u32", 32), Fault::None);
-  EXPECT_EQ(count("bar.sync 0; @%p1 st.shared.u32 [n], 7; bar.sync 0;", "ld.shared.u32", 64),
-            Fault::None);
-}
-
-TEST(RunLanes, AFlagThatOthersPollIsNoPlainStore) {
-  const auto poll = [](const std::string& raise, const std::string& ask) {
-    return found_in(R"(
-    setp.lt.u32 %p1, %r1, 32;
-    @%p1 bra reader;
-    setp.eq.u32 %p2, %r1, 32;
-    mov.u32 %r3, 1;
-    @%p2 )" + raise + R"(.global.u32 [%rd1], %r3;
-    bra done;
-  reader:
-    )" + ask + R"(.global.u32 %r4, [%rd1];
-    setp.eq.u32 %p3, %r4, 0;
-    @%p3 bra reader;
-  done:)",
-                    {.block = {64}, .explore = 5});
-  };
-  EXPECT_EQ(poll("st.release.gpu", "ld.acquire.gpu"), Fault::None);
-  EXPECT_EQ(poll("st.relaxed.gpu", "ld.relaxed.gpu"), Fault::None);
-  EXPECT_EQ(poll("st.volatile", "ld.volatile"), Fault::None);
-  EXPECT_EQ(poll("red.add", "ld.acquire.gpu"), Fault::None);
-  EXPECT_EQ(poll("st", "ld.acquire.gpu"), Fault::AtomicRace);
-}
-
-// The last one of two warps resets the counter: it has seen the atomics of the others.
-TEST(RunLanes, WhoHasSeenAnAtomicMayStorePlainly) {
-  const auto last = [](const std::string& counter) {
-    return found_in(R"(
-    and.b32 %r2, %r1, 31;
-    setp.ne.u32 %p1, %r2, 0;
-    @%p1 bra done;
-    atom.global.add.u32 %r3, [%rd1], 1;
-    setp.ne.u32 %p2, %r3, 1;
-    @%p2 bra done;
-    mov.u32 %r4, 0;
-    st.global.u32 [)" + counter +
-                        R"(], %r4;
-  done:)",
-                    {.block = {64}, .explore = 5});
-  };
-  EXPECT_EQ(last("%rd1"), Fault::None);
-  EXPECT_EQ(found_in("atom.global.add.u32 %r3, [%rd1], 1; and.b32 %r2, %r1, 31;"
-                     "setp.eq.u32 %p1, %r2, 0; mov.u32 %r4, 0;"
-                     "@%p1 atom.global.exch.b32 %r5, [%rd1+64], 1;"
-                     "@%p1 st.global.u32 [%rd1], %r4;",
-                     {.block = {64}}),
-            Fault::AtomicRace);
-}
-
 // Lane l of both warps counts at word l; who comes second resets it.
 TEST(RunLanes, WhoHasSeenOneOfManyAtomicsMayStoreThere) {
   const auto counters = [](const std::string& word) {
@@ -495,14 +397,17 @@ TEST(RunLanes, WhoHasLoadedWhatAnAtomicWroteMayStorePlainly) {
     return found_in("and.b32 %r2, %r1, 31; mad.wide.u32 %rd3, %r2, 4, %rd1;" + who + R"(
     setp.ge.u32 %p2, %r1, 32;
     @%p2 bra wait;
-    red.relaxed.gpu.global.add.u32 [)" + place + R"(], 1;
+    red.relaxed.gpu.global.add.u32 [)" +
+                        place + R"(], 1;
     bra done;
   wait:
-    ld.relaxed.gpu.global.u32 %r3, [)" + place + R"(];
+    ld.relaxed.gpu.global.u32 %r3, [)" +
+                        place + R"(];
     setp.eq.u32 %p3, %r3, 0;
     @%p3 bra wait;
     mov.u32 %r4, 0;
-    st.global.u32 [)" + place + R"(], %r4;
+    st.global.u32 [)" + place +
+                        R"(], %r4;
   done:)",
                     {.block = {64}, .explore = 5});
   };

@@ -535,7 +535,9 @@ void wait_for_groups(Step& s, BulkThread& thread, const BulkWait& i) {
 void BulkWait::execute(Step& s) const {
   s.for_each_lane([&](int lane) {
     BulkThread& thread = bulk_thread(s, lane);
-    if (thread.committed == 0) s.fail(Fault::WaitForNothing, lane);
+    const bool is_known = s.c.is_group_wait(s.number);
+    if (thread.committed == 0 && !is_known) s.fail(Fault::WaitForNothing, lane);
+    if (thread.committed != 0 && !is_known) s.c.group_waits.push_back(s.number);
     wait_for_groups(s, thread, *this);
     const Stream epochs = s.c.streams.epochs(s.warp.number);
     for (PatchableMap& map : s.c.maps)

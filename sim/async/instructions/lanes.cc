@@ -157,15 +157,41 @@ bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int
 
 namespace {
 
+// No two lanes have bytes in common.
+bool are_apart(const Step& s, const Access& access, const LaneAddresses& where) {
+  const auto width = static_cast<std::uint32_t>(where.bytes);
+  const bool strided = access.table == nullptr;
+  return std::popcount(s.lanes) == 1 || access.width == 0 ||
+         (strided ? static_cast<std::uint32_t>(std::abs(access.stride_bytes)) >= width
+                  : !access.shares_bytes);
+}
+
+// The store would leave the bytes as they are, one lane after the other: replicas of a warp store what its own lanes disagree on.
+bool leaves(const Step& s, const LaneAddresses& where, const LaneBytes& data, int begin) {
+  const auto width = static_cast<std::size_t>(where.bytes);
+  LaneBytes before;
+  const auto each = [&](auto visit) {
+    s.for_each_lane([&](int lane) {
+      visit(bytes_at(s.c, s.warp.cta, where, lane), static_cast<std::size_t>(lane));
+    });
+  };
+  each([&](std::uint8_t* at, std::size_t lane) { std::memcpy(before[lane].data(), at, width); });
+  each([&](std::uint8_t* at, std::size_t lane) {
+    std::memcpy(at, data[lane].data() + begin, width);
+  });
+  bool same = true;
+  each([&](std::uint8_t* at, std::size_t lane) {
+    same = same && std::memcmp(before[lane].data(), at, width) == 0;
+  });
+  each([&](std::uint8_t* at, std::size_t lane) { std::memcpy(at, before[lane].data(), width); });
+  return same;
+}
+
 // Two lanes of one store have bytes in common and other values for them: who wins is open. False: that ends it.
 bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, const LaneBytes& data,
                   int begin) {
-  const bool strided = access.table == nullptr;
   const auto width = static_cast<std::uint32_t>(where.bytes);
-  const bool apart = std::popcount(s.lanes) == 1 || access.width == 0 ||
-                     (strided ? static_cast<std::uint32_t>(std::abs(access.stride_bytes)) >= width
-                              : !access.shares_bytes);
-  if (apart) return true;
+  if (are_apart(s, access, where)) return true;
   for (std::uint32_t rest = s.lanes; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     const std::uint32_t first = where.at[static_cast<std::size_t>(i)];
@@ -197,7 +223,9 @@ std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
   note_lanes(s, access);
   access.is_followed = i.is_followed;
   if (i.loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
-  access.rewrites = i.stores && holds(s, i.where, *i.data, i.begin);
+  access.rewrites =
+      i.stores && (holds(s, i.where, *i.data, i.begin) ||
+                   (!are_apart(s, access, i.where) && leaves(s, i.where, *i.data, i.begin)));
   if (i.stores && !stores_agree(s, access, i.where, *i.data, i.begin)) return std::nullopt;
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, i.where, id)) return std::nullopt;
@@ -310,6 +338,7 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   note_lanes(s, access);
   access.is_strong = true;
   access.is_volatile = i.is_volatile;
+  access.finds = i.reads && i.finds;
   access.loaded = Loaded::Used;
   if (!writes) access.operation = access.tick;
   Streams& streams = s.c.streams;
@@ -340,6 +369,7 @@ void LaneAtomic::execute(Step& s) const {
   const std::vector<Touch> touched = touches(s.standing());
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
   if (!record_strong(s, *this, touched)) return;
+  const bool is_flag = where.global && touched.size() == 1;  // of a CTA for another one
   Word found;
   for (const Touch& touch : touched) {
     Word& word = s.c.words[touch.object];
@@ -353,13 +383,12 @@ void LaneAtomic::execute(Step& s) const {
     } else {
       word.handed.join(s.warp.at_memory_fence.handed);
       word.lost.join(s.warp.at_memory_fence.lost);
+      if (is_flag) word.lost.join(s.warp.clock);
     }
   }
   if (reads) {
-    if (acquires) {
-      learn(s, found.handed);
-      s.warp.lost.join(found.lost);
-    }
+    if (acquires) learn(s, found.handed);
+    s.warp.lost.join(found.lost);
     s.warp.read_since_fence.handed.join(found.handed);
     s.warp.read_since_fence.lost.join(found.lost);
   }

@@ -68,6 +68,7 @@ struct LaneAtomic {
   bool acquires = false;
   bool releases = false;
   bool reads = true;
+  bool finds = true;  // its result, or what it writes, depends on what it read
   bool is_volatile = false;
   bool parked =
       false;  // a loop round changed nothing: it waits until the bytes are not `data` any more

@@ -261,7 +261,6 @@ bool groups_as(const Kernel& k, const Problem& p) {
   return k.grouped == is_grouped(p) && (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
 }
 
-// Two columns of the product may make one of D, of which 128 share a factor.
 bool quantizes_as(const Kernel& k, const Problem& p) {
   const int wanted = !p.quantized ? 0 : is_gated(p.activation) ? 2 * scale_block : scale_block;
   return (k.quantized_columns > 0) == (wanted > 0) && k.quantized_columns >= wanted;

@@ -22,8 +22,10 @@ bool promotes_as(const Kernel& kernel, const Problem& problem);
 // Has it groups, as the problem has, and has each tile one of them?
 bool groups_as(const Kernel& kernel, const Problem& problem);
 
-// May K be split into its parts, and has each of them a block?
+// Does it make D as FP8 with factors if the problem wants that, of as many columns as share one, and else not?
 bool quantizes_as(const Kernel& kernel, const Problem& problem);
+
+// May K be split into its parts, and has each of them a block?
 bool splits_as(const Kernel& kernel, const Problem& problem);
 
 // What is estimated of groups, whose sizes are not known: a batch of equal ones.

@@ -105,6 +105,7 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
                                            const CUtensorMap& map_tail, const Arguments& arguments,
                                            Staging<C>& staging, std::uint32_t bias,
                                            const TilePlace& tile) {
+  // Consumers beside each other have the same rows: both go on, or neither.
   if (tile.row >= tile.rows_end) return;
   if constexpr (C::quantizes) {
     finish_tile<C>(d, arguments, staging, bias, tile);

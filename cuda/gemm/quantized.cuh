@@ -24,6 +24,8 @@
 
 namespace tcq::gemm {
 
+static_assert(scale_block == quantized_block, "the next product's factors");
+
 __device__ __forceinline__ float load_float(std::uint32_t address) {
   return __uint_as_float(ptx::load_shared(address));
 }

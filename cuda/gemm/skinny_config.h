@@ -80,6 +80,8 @@ struct SkinnyConfig {
   static_assert(!Quantizes || (transposes && weights % scale_block == 0));
   static constexpr std::uint32_t largest_offset = consumers * (send_bytes + store_bytes);
   static constexpr int largest_lines = weights / warp_rows;
+  static_assert(!Quantizes || weights / scale_block * slice_tokens <= consumer_threads,
+                "a thread for each token and factor");
   static constexpr std::uint32_t token_bytes =
       slice_tokens * static_cast<std::uint32_t>(sizeof(float));
   static constexpr std::uint32_t inverse_offset = largest_offset + largest_lines * token_bytes;

@@ -18,9 +18,8 @@
 namespace tcq::oracle {
 namespace {
 
-constexpr std::int64_t tile_side = 512;          // whole blocks of columns that share a factor of D
-constexpr std::int64_t quantized_columns = 128;  // of D, that share a factor
-constexpr std::int64_t stretch = 256;            // of K, whole instructions of every kind
+constexpr std::int64_t tile_side = 512;  // whole blocks of columns that share a factor of D
+constexpr std::int64_t stretch = 256;    // of K, whole instructions of every kind
 
 fast::Instruction instruction_of(const Gemm& g) {
   const DotTypes types = step_of(g).types;
@@ -191,7 +190,7 @@ void store_quantized(const Gemm& g, const GemmOut& out, const std::vector<float>
   for (const float value : values) largest = std::max(largest, finite_magnitude(value));
   const float factor = block_factor_of(largest, *g.quantized, g.factors_d_power_of_two);
   const GemmFactors& f = g.factors_d;
-  out.scale_d[batch * f.batch_step + row * f.line_step + col / quantized_columns * f.block_step] =
+  out.scale_d[batch * f.batch_step + row * f.line_step + col / quantized_block * f.block_step] =
       factor;
   const float inverse = inverse_of(factor);
   for (const float value : values) {
@@ -210,9 +209,9 @@ void store_row(const Gemm& g, const GemmOut& out, const Words& results, std::int
     return;
   }
   const auto count = static_cast<std::int64_t>(results.size());
-  for (std::int64_t first = 0; first < count; first += quantized_columns) {
+  for (std::int64_t first = 0; first < count; first += quantized_block) {
     std::vector<float> values;
-    for (std::int64_t i = first; i < std::min(first + quantized_columns, count); ++i)
+    for (std::int64_t i = first; i < std::min(first + quantized_block, count); ++i)
       values.push_back(std::bit_cast<float>(results[static_cast<std::size_t>(i)]));
     store_quantized(g, out, values, batch, row, col + first);
   }

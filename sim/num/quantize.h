@@ -18,6 +18,9 @@
 
 namespace tcq {
 
+// Elements of a row beside each other that share a factor, where a row has several.
+inline constexpr int quantized_block = 128;
+
 HOST_DEVICE constexpr float largest_fp8(Type type) {
   return type == Type::e4m3 ? 448.0f : 57344.0f;
 }

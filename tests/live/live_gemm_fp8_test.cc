@@ -18,6 +18,9 @@ TEST_F(LiveGemm, Fp8OfEveryScaling) {
     Options options;
     choose_scaling(draw, g, options);
     choose_epilogue(draw, g, options);
+    options.batch_invariant = draw.one_in(5);
+    options.programmatic_launch = !draw.one_in(5);
+    if (draw.one_in(5)) options.sm_limit = draw.in(1, 140);
     compare(maybe_quantized(draw, with_strides(g, 0, 0, draw.below(3)), options), options);
   }
 }

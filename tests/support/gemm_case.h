@@ -11,6 +11,7 @@
 #include "oracle/sum/gemm_epilogue.h"
 #include "oracle/sum/gemm_reference.h"
 #include "sim/num/inputs/draw.h"
+#include "sim/num/quantize.h"
 
 namespace tcq {
 
@@ -157,7 +158,8 @@ inline GemmCase make_case(const oracle::Gemm& g, bool has_bias, Values values, s
   fill(out.c, g.out, g.c, g.n, g.m, g.batch, Values::Near, mix(seed + 2));
   if (g.quantized) {
     const oracle::GemmFactors& f = g.factors_d;
-    const std::int64_t last = (g.m - 1) * f.line_step + (columns - 1) / 128 * f.block_step;
+    const std::int64_t last =
+        (g.m - 1) * f.line_step + (columns - 1) / quantized_block * f.block_step;
     out.scale_d = poisoned(
         Type::f32, g.m == 0 || columns == 0 ? 0 : (g.batch - 1) * f.batch_step + last + 1, 0, 0xa5);
   }

@@ -207,15 +207,17 @@ TEST(PublishedKernels, AWaitBeforeTheFirstGroupIsNoSuspicion) {
   }
 }
 
-// One thread commits, all of them wait, in whichever order.
+// One thread commits, before or behind the wait that all of them execute, in whichever order they come.
 TEST(PublishedKernels, AWaitThatTheIssuingThreadExecutesTooIsNoSuspicion) {
-  for (const bool commits : {true, false}) {
+  enum class Commits { No, Before, Behind };
+  for (const auto commits : {Commits::No, Commits::Before, Commits::Behind}) {
     Program p({.threads = 64});
-    if (commits) p.warps("one", 0, 1).elect().bulk_commit();
+    if (commits == Commits::Before) p.warps("one", 0, 1).elect().bulk_commit();
     p.warps("all", 0, 2).bulk_wait_read(0);
+    if (commits == Commits::Behind) p.warps("one", 0, 1).elect().bulk_commit();
     const Report report = explore(p, {});
     EXPECT_EQ(report.outcome, Outcome::Right);
-    EXPECT_EQ(report.suspicions.size(), commits ? 0u : 1u);
+    EXPECT_EQ(report.suspicions.size(), commits == Commits::No ? 1u : 0u);
   }
 }
 

@@ -101,19 +101,11 @@ void end_cta(ClusterState& c, int cta) {
 // A thread that waits before its first group does what loops do, and one that executes what the issuing thread waits by does what
 // uniform code does; only where nobody ever has any groups is it a wait for nothing.
 void forget_early_waits(ClusterState& c, const Warp& warp) {
-  const auto has_groups = [&](int lane) {  // -1: of wgmmas, which are the warp's
-    if (lane < 0) return warp.order.committed() > 0;
-    return std::any_of(warp.bulk.begin(), warp.bulk.end(), [&](const BulkThread& thread) {
-      return thread.lane == lane && thread.committed > 0;
-    });
+  const auto is_early = [&](const Finding& f) {  // of wgmmas, whose groups are the warp's
+    return f.at.lane < 0 && f.at.warp == warp.number && warp.order.committed() > 0;
   };
-  const auto is_early = [&](const Finding& f) {
-    return f.fault == Fault::WaitForNothing && f.at.warp == warp.number && has_groups(f.at.lane);
-  };
-  for (const Finding& f : c.suspicions)
-    if (is_early(f)) c.group_waits.push_back(f.at.statement);
   std::erase_if(c.suspicions, [&](const Finding& f) {
-    return is_early(f) || (f.fault == Fault::WaitForNothing && c.is_group_wait(f.at.statement));
+    return f.fault == Fault::WaitForNothing && (is_early(f) || c.is_group_wait(f.at.statement));
   });
 }
 

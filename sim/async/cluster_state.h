@@ -130,6 +130,7 @@ struct BulkThread {
   std::uint32_t groups_read = 0;  // forced by waits: the first ones
   Place last_store;
   std::vector<AgentId> uncommitted;         // copies
+  std::vector<std::int64_t> early_waits;    // statements: waits before the first group
   std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
 };
 

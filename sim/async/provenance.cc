@@ -270,10 +270,8 @@ bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const 
 
 namespace {
 
-// By its own thread or its warp's, or in an epoch that is known: what a strong read found orders nothing.
-bool is_behind(const Access& write, const Access& next, ByteRange run, const Knowledge& knows,
-               const Streams& streams) {
-  if (write.warp == next.warp) return true;
+// In an epoch that is known, as a warp's own are: what a strong read found orders nothing.
+bool is_behind(const Access& write, ByteRange run, const Knowledge& knows, const Streams& streams) {
   Access executed = write;
   executed.stream = streams.epochs(write.warp);
   executed.tick = write.epoch;
@@ -289,10 +287,10 @@ bool Provenance::may_be_first(const Cell& cell, ByteRange run, const Access& nex
   if (!next.finds || at_launch_ != AtLaunch::Arbitrary) return false;
   if (cell.writer == 0) return true;
   if (!log[cell.writer].is_strong) return false;
-  bool is_first = !is_behind(log[cell.writer], next, run, knows, streams);
+  bool is_first = !is_behind(log[cell.writer], run, knows, streams);
   log.for_each(cell.readers, [&](AccessId id) {
     const bool writes = is_write(log[id].kind);
-    is_first = is_first && !(writes && is_behind(log[id], next, run, knows, streams));
+    is_first = is_first && !(writes && is_behind(log[id], run, knows, streams));
   });
   return is_first;
 }

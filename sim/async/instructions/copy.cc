@@ -486,7 +486,8 @@ void BulkReduce::move(const CopyData& data) const {
 void BulkCommit::execute(Step& s) const {
   s.for_each_lane([&](int lane) {
     BulkThread& thread = bulk_thread(s, lane);
-    ++thread.committed;
+    if (++thread.committed == 1)
+      for (const std::int64_t wait : thread.early_waits) s.c.group_waits.push_back(wait);
     for (const AgentId id : thread.uncommitted) {
       const Copy& copy = *s.c.find_copy(id);
       s.c.log[copy.read].tick = thread.committed;
@@ -532,11 +533,22 @@ void wait_for_groups(Step& s, BulkThread& thread, const BulkWait& i) {
 
 }  // namespace
 
+namespace {
+
+void note_once(std::vector<std::int64_t>& statements, std::int64_t statement) {
+  if (std::ranges::find(statements, statement) == statements.end()) statements.push_back(statement);
+}
+
+}  // namespace
+
 void BulkWait::execute(Step& s) const {
   s.for_each_lane([&](int lane) {
     BulkThread& thread = bulk_thread(s, lane);
     const bool is_known = s.c.is_group_wait(s.number);
-    if (thread.committed == 0 && !is_known) s.fail(Fault::WaitForNothing, lane);
+    if (thread.committed == 0 && !is_known) {
+      s.fail(Fault::WaitForNothing, lane);
+      note_once(thread.early_waits, s.number);
+    }
     if (thread.committed != 0 && !is_known) s.c.group_waits.push_back(s.number);
     wait_for_groups(s, thread, *this);
     const Stream epochs = s.c.streams.epochs(s.warp.number);

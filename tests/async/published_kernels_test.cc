@@ -207,6 +207,19 @@ TEST(PublishedKernels, AWaitBeforeTheFirstGroupIsNoSuspicion) {
   }
 }
 
+// wgmma's groups are the warps'; an empty one is a group.
+TEST(PublishedKernels, AWaitBeforeTheFirstGroupOfWgmmasIsNoSuspicion) {
+  for (const bool commits : {true, false}) {
+    Program p({.threads = 128});
+    Role math = p.warps("math", 0, 4);
+    math.wgmma_wait(0);
+    if (commits) math.wgmma_commit();
+    const Report report = explore(p, {});
+    EXPECT_EQ(report.outcome, Outcome::Right);
+    EXPECT_EQ(report.suspicions.size(), commits ? 0u : 1u);
+  }
+}
+
 // One thread commits, before or behind the wait that all of them execute, in whichever order they come.
 TEST(PublishedKernels, AWaitThatTheIssuingThreadExecutesTooIsNoSuspicion) {
   enum class Commits { No, Before, Behind };

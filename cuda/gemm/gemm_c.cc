@@ -121,7 +121,8 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .quantized = quantized,
           .scale_d_power_of_two = p.scale_d_power_of_two != 0,
           .major_scale_d = enumerator<Major>(p.major_scale_d, major_count),
-          .scale_d = strides_of(p.scale_d)};
+          .scale_d = strides_of(p.scale_d),
+          .block_scaling_d = enumerator<BlockScaling>(p.block_scaling_d, block_scaling_count)};
 }
 
 tcq_gemm_problem default_problem() {
@@ -137,13 +138,13 @@ tcq_gemm_problem default_problem() {
   return p;
 }
 
-// Before there were options of launches, before FP8, before tcgen05, and before D was quantized.
+// Before there were options of launches, before FP8, before tcgen05, before D was quantized, and before its factors were bytes.
 constexpr std::initializer_list<std::size_t> older_problems = {
     offsetof(tcq_gemm_problem, sm_limit), offsetof(tcq_gemm_problem, in_b),
     offsetof(tcq_gemm_problem, block_scaling), offsetof(tcq_gemm_problem, quantized)};
 constexpr std::initializer_list<std::size_t> older_pointers = {
     offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a),
-    offsetof(tcq_gemm_pointers, scale_d)};
+    offsetof(tcq_gemm_pointers, scale_d), offsetof(tcq_gemm_pointers, scale_codes_d)};
 static_assert(sizeof(tcq_gemm_problem) ==
                   offsetof(tcq_gemm_problem, scale_d) + sizeof(tcq_gemm_strides) &&
               sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
@@ -153,7 +154,7 @@ Status take(const tcq_gemm_problem* from, Problem& to) {
   const Status status = take_struct(from, older_problems, p);
   if (status != Status::Ok) return status;
   to = problem_of(p);
-  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0 && p.reserved_quantized == 0;
+  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0;
   return known ? Status::Ok : Status::UnknownField;
 }
 
@@ -171,7 +172,9 @@ Status take(const tcq_gemm_pointers* from, Pointers& to) {
           .sizes = x.sizes,
           .scale_codes_a = x.scale_codes_a,
           .scale_codes_b = x.scale_codes_b,
-          .scale_d = x.scale_d};
+          .scale_d = x.scale_d,
+          .scale_codes_d = x.scale_codes_d,
+          .global_scale_d = x.global_scale_d};
   return status;
 }
 

@@ -145,7 +145,11 @@ TEST(Gemm_Coded, WhatItCannotBe) {
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.scale_d.ld = 1; }), Status::Ok);  // not looked at
   // Two elements share a byte.
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.n = 601; }), Status::Ok);
-  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.n = 601; }), Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e2m1,
+                 [](Problem& p) {
+                   p.n = 601, p.d = {602, 300 * 602};
+                 }),
+            Status::UnsupportedScaling);
   EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.d.ld = 603; }), Status::UnsupportedScaling);
   EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.d.batch = 300 * 600 + 1; }),
             Status::UnsupportedScaling);

@@ -133,7 +133,10 @@ class LiveSharedLibrary : public Live {
                                         nullptr,
                                         nullptr,
                                         nullptr,
-                                        nullptr, nullptr};
+                                        nullptr,
+                                        nullptr,
+                                        nullptr,
+                                        nullptr};
     const DeviceBytes memory(gemm().workspace_bytes_for(plan, &pointers));
     EXPECT_EQ(gemm().run(plan, &pointers, memory.data(), memory.size(), nullptr), 0);
     gemm().destroy_plan(plan);  // what is launched needs it no more

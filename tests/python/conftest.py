@@ -11,12 +11,12 @@ SEED = 20261
 @pytest.fixture(scope="session")
 def compiled_fake(tmp_path_factory):
     import tcq.torch as tt
-    from tcq import _torch_fp8
+    from tcq import _torch_operator
 
     fake = Fake(compiled(tmp_path_factory.mktemp("fake")))
     tt._gemm_op.register_kernel("cpu")(tt._compute)
-    _torch_fp8._fp8_op.register_kernel("cpu")(_torch_fp8._compute)
-    _torch_fp8._quantize_op.register_kernel("cpu")(_torch_fp8._compute_quantized)
+    _torch_operator.fp8_gemm.register_kernel("cpu")(_torch_operator.compute)
+    _torch_operator.quantize.register_kernel("cpu")(_torch_operator.compute_quantized)
     return fake
 
 

@@ -145,6 +145,19 @@ def test_scaled_mm(fake, dtype, of, m, n, k):
         assert the_same(tt.scaled_mm(a, b.t(), scale_a, scale_b, bias.to(out), out), (wide_a @ wide_b.t() + bias).to(out))
 
 
+@pytest.mark.parametrize("dtype, of", KINDS)
+def test_products_are_those_of_tcq_gemm(fake, dtype, of):
+    """Which takes factors in their natural shape."""
+    a, scale_a, _ = drawn(20, 96, dtype, of)
+    b, scale_b, _ = drawn(130, 96, dtype, of)
+    blocks = 96 // BLOCK[of]
+    natural = [factors_of(s, lines, blocks).view(torch.uint8).numpy() for s, lines in ((scale_a, 20), (scale_b, 130))]
+    want = tcq.gemm(a.view(torch.uint8).numpy(), b.view(torch.uint8).numpy().T, type={E4M3: "e4m3", E5M2: "e5m2", E2M1: "e2m1"}[dtype],
+                    out_type="f32", scaling="ue8m0_block32" if of == E8M0 else "ue4m3_block16", scale_a=natural[0],
+                    scale_b=natural[1].T, packed=dtype == E2M1)
+    assert torch.equal(tt.scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=torch.float32), torch.from_numpy(want))
+
+
 def test_operands_where_they_lie_and_factors_of_any_shape(fake):
     a, scale_a, wide_a = drawn(40, 96, E2M1, E4M3)
     b, scale_b, wide_b = drawn(130, 96, E2M1, E4M3)
@@ -315,8 +328,8 @@ def test_what_quantized_products_refuse(fake):
     for refused, sentence in [
         (lambda: call(x, y.t()), "expected float8_e4m3fn both, with factors, or a scale_dtype that is not float32"),
         (lambda: call(a, b.t()), "expected float8_e4m3fn both, with factors"),
-        (lambda: call(x, y.t(), scale_dtype=torch.float16), "scale_dtype torch.float16: expected float8_e8m0fnu or float8_e4m3fn, or"),
-        (lambda: call(a, b.t(), one, one, global_scale=one), "expected float8_e8m0fnu or float8_e4m3fn, or float32 without a global"),
+        (lambda: call(x, y.t(), scale_dtype=torch.float16), "scale_dtype torch.float16: expected float8_e8m0fnu or float8_e4m3fn or"),
+        (lambda: call(a, b.t(), one, one, global_scale=one), "expected float8_e8m0fnu or float8_e4m3fn or float32, of which"),
         (lambda: call(x, y.t(), dtype=E4M3, scale_dtype=E4M3), "dtype torch.float8_e4m3fn with factors of torch.float8_e4m3fn: expected"),
         (lambda: call(x, y.t(), dtype=torch.bfloat16, scale_dtype=E8M0), "expected float8_e4m3fn or float8_e5m2 or float4_e2m1fn_x2"),
         (lambda: call(x.half(), y.half().t(), scale_dtype=E8M0), "expected factors of both, or bfloat16 on one device without"),

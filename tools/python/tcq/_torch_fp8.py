@@ -77,8 +77,9 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, 
 
     scale_dtype: of the result's factors, by default the operands'. With float8_e8m0fnu (`dtype`: FP8 or float4_e2m1fn_x2) or
     float8_e4m3fn (float4_e2m1fn_x2) they are atoms as scaled_mm takes, one-dimensional, whose bytes for rows behind M are
-    not written; a and b have such factors too, or are bfloat16 and have none. Of global_scale, one float32 on the device, times
-    the result. dtype: by default float8_e4m3fn, with atoms a's, of bfloat16 the first that goes with them.
+    not written; a and b have such factors too, or are bfloat16 and have none. global_scale, for these: one float32 on the
+    device, by which results are multiplied first. dtype: by default float8_e4m3fn; with atoms a's, or of bfloat16 the first
+    that is named here.
     """
     grouped = offs is not None
     _tensors.expect(a.dim() == 2 and b.dim() == (3 if grouped else 2) and a.shape[1] == b.shape[-2], "a and b", (a, b),
@@ -91,8 +92,8 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, 
                                                  global_scale, offs=offs, power_of_two=power_of_two,
                                                  use_fast_accum=use_fast_accum)
     if scale_dtype not in (None, torch.float32) or global_scale is not None:
-        known = _atoms.named(tuple(_atoms.KINDS))
-        raise UsageError(f"scale_dtype {scale_dtype}: expected {known}, or float32 without a global_scale")
+        known = _atoms.named((*_atoms.KINDS, torch.float32))
+        raise UsageError(f"scale_dtype {scale_dtype}: expected {known}, of which float32 has no global_scale")
     return _quantized(a, b, scale_a, scale_b, bias, activation, offs, dtype or torch.float8_e4m3fn, power_of_two,
                       use_fast_accum)
 
@@ -103,7 +104,7 @@ def _quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optiona
     """scaled_mm_quantized with factors of float32."""
     if scale_a is None or scale_b is None or a.dtype != torch.float8_e4m3fn or b.dtype != a.dtype:
         _tensors.expect(False, "a and b", (a, b), "float8_e4m3fn both, with factors, or a scale_dtype that is not float32")
-        raise AssertionError
+        raise AssertionError  # expect has raised
     if dtype not in _FP8:
         raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")
     d = a.new_empty((a.shape[0], _columns_of_d(b.shape[-1], activation)), dtype=dtype)

@@ -369,16 +369,19 @@ def test_nothing_to_multiply(fake):
 @pytest.mark.parametrize("dtype, of", [(E4M3, E8M0), (E2M1, E4M3)])
 def test_they_compile(fake, dtype, of):
     w, scale_w, _ = drawn(320, 160, dtype, of)
+    first = torch.randn(160, 16).bfloat16()
 
     def step(x):
-        q, scale_q = tt.scaled_mm_quantized(x, x.t(), dtype=dtype, scale_dtype=of)
+        q, scale_q = tt.scaled_mm_quantized(x, first.t(), dtype=dtype, scale_dtype=of)
         q, scale_q = tt.scaled_mm_quantized(q, w.t(), scale_q, scale_w, activation="swiglu")
         return q.view(torch.uint8), scale_q.numel(), tt.scaled_mm(q, w.t(), scale_q, scale_w)
 
-    whole = torch.compile(step, backend="aot_eager", fullgraph=True)
-    x = torch.randn(160, 16).bfloat16()
-    got, want = whole(x), step(x)
-    assert torch.equal(got[0], want[0]) and got[1] == want[1] and torch.equal(got[2], want[2])
+    for dynamic, sizes in ((False, (40,)), (True, (40, 130))):
+        whole = torch.compile(step, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+        for rows in sizes:
+            x = torch.randn(rows, 16).bfloat16()
+            got, want = whole(x), step(x)
+            assert torch.equal(got[0], want[0]) and got[1] == want[1] and torch.equal(got[2], want[2])
 
 
 def test_the_operator_is_what_torch_expects_of_one(fake):

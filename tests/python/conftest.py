@@ -1,4 +1,4 @@
-"""The operators of tcq.torch on CPU tensors over the fake library of fake_gemm.c, for tests that have PyTorch."""
+"""For tests that have PyTorch: the operators of tcq.torch on CPU tensors over the fake library of fake_gemm.c, and a GPU."""
 
 import contextlib
 
@@ -11,12 +11,12 @@ SEED = 20261
 @pytest.fixture(scope="session")
 def compiled_fake(tmp_path_factory):
     import tcq.torch as tt
-    from tcq import _torch_fp8
+    from tcq import _torch_operator
 
     fake = Fake(compiled(tmp_path_factory.mktemp("fake")))
     tt._gemm_op.register_kernel("cpu")(tt._compute)
-    _torch_fp8._fp8_op.register_kernel("cpu")(_torch_fp8._compute)
-    _torch_fp8._quantize_op.register_kernel("cpu")(_torch_fp8._compute_quantized)
+    _torch_operator.fp8_gemm.register_kernel("cpu")(_torch_operator.compute)
+    _torch_operator.quantize.register_kernel("cpu")(_torch_operator.compute_quantized)
     return fake
 
 
@@ -35,3 +35,22 @@ def fake(compiled_fake, monkeypatch):
     torch.manual_seed(SEED)
     yield compiled_fake
     tt.plan_cache.clear()  # whose plans are the fake's
+
+
+@pytest.fixture
+def device():
+    """A Hopper GPU with the real library."""
+    import torch
+
+    from tcq import _gemm
+
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device: tcq.torch is NOT compared with hardware")
+    if torch.cuda.get_device_capability() != (9, 0):
+        pytest.skip(f"{torch.cuda.get_device_name()} is no Hopper: tcq.torch is NOT compared with hardware")
+    try:
+        _gemm.library()
+    except _gemm.LibraryNotFound as error:
+        pytest.skip(f"{error}: tcq.torch is NOT compared with hardware")
+    torch.manual_seed(SEED)
+    return torch.device("cuda")

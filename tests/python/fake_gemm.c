@@ -33,18 +33,47 @@ int tcq_gemm_defaults(tcq_gemm_problem* problem, size_t size) {
 }
 
 const char* tcq_gemm_sentence(int status) {
-  return status == 5 ? "the fake refuses K = 666" : status == 6 ? "lines overlap" : status == 3 ? "types" : "a fake's sentence";
+  return status == 5    ? "the fake refuses K = 666"
+         : status == 6  ? "lines overlap"
+         : status == 3  ? "types"
+         : status == 10 ? "an address"
+         : status == 33 ? "factors"
+                        : "a fake's sentence";
 }
 
 static int steps_less(tcq_gemm_strides s, int64_t inner) { return s.ld != -1 && s.ld < inner; }
+
+/* What cuda/gemm/check.cc refuses of factors: 3 or 33. */
+static int check_factors(const tcq_gemm_problem* p) {
+  const int in_b = p->in_b == -1 ? p->in : p->in_b, is_e2m1 = p->in == TCQ_GEMM_E2M1;
+  const int of_16 = p->block_scaling == TCQ_GEMM_UE4M3_BLOCK_16, to_e2m1 = p->quantized == TCQ_GEMM_E2M1;
+  const int columns = (int)(p->activation == TCQ_GEMM_SWIGLU ? p->n / 2 : p->n);
+  const int is_fp8 = p->in == TCQ_GEMM_E4M3 || p->in == TCQ_GEMM_E5M2;
+  if (is_e2m1 != (in_b == TCQ_GEMM_E2M1)) return 3;
+  if (p->block_scaling == TCQ_GEMM_NO_BLOCK_SCALING && is_e2m1) return 33;
+  if (p->block_scaling != TCQ_GEMM_NO_BLOCK_SCALING &&
+      (!(is_e2m1 || (is_fp8 && !of_16)) || p->major_a != TCQ_GEMM_K_MAJOR || p->major_b != TCQ_GEMM_K_MAJOR ||
+       p->promotes || p->scaling != TCQ_GEMM_NO_SCALING || p->k % 2 != 0))
+    return 33;
+  if (p->block_scaling_d != TCQ_GEMM_NO_BLOCK_SCALING) {
+    if (p->quantized == -1 || p->grouping != TCQ_GEMM_NO_GROUPS ||
+        (p->in != TCQ_GEMM_BF16 && p->block_scaling != p->block_scaling_d))
+      return 33;
+    if (!to_e2m1 && (p->block_scaling_d == TCQ_GEMM_UE4M3_BLOCK_16 || p->quantized < TCQ_GEMM_E4M3)) return 3;
+    return to_e2m1 && (columns % 2 != 0 || (p->d.ld != -1 && p->d.ld % 2 != 0)) ? 33 : 0;
+  }
+  if (p->quantized == -1) return 0;
+  return p->in != TCQ_GEMM_E4M3 || in_b != TCQ_GEMM_E4M3 || p->block_scaling != TCQ_GEMM_NO_BLOCK_SCALING ||
+                 p->quantized < TCQ_GEMM_E4M3 || to_e2m1
+             ? 3
+             : 0;
+}
 
 int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan) {
   *plan = NULL;
   if (problem->size != sizeof *problem) return 31;
   if (problem->k == 666) return 5;
-  if (problem->quantized != -1 && (problem->quantized < TCQ_GEMM_E4M3 || problem->quantized > TCQ_GEMM_E5M2 ||
-                                   problem->in != TCQ_GEMM_E4M3 || (problem->in_b != -1 && problem->in_b != TCQ_GEMM_E4M3)))
-    return 3;
+  if (check_factors(problem) != 0) return check_factors(problem);
   if (steps_less(problem->a, problem->major_a == TCQ_GEMM_K_MAJOR ? problem->k : problem->m) ||
       steps_less(problem->b, problem->major_b == TCQ_GEMM_K_MAJOR ? problem->k : problem->n) ||
       steps_less(problem->c, problem->n))
@@ -76,12 +105,19 @@ static float fp8(int code, int exponent_bits) {
   return code & 0x80 ? -magnitude : magnitude;
 }
 
+/* Without a sign: 0, 0.5, 1, 1.5, 2, 3, 4, 6. */
+static float e2m1(int code) { return code < 4 ? 0.5f * (float)code : code == 7 ? 6 : (float)(code - 2); }
+
 static float load(int type, const void* data, int64_t at) {
   uint32_t word;
   float value;
+  int code;
   switch (type) {
     case TCQ_GEMM_E4M3: return fp8(((const uint8_t*)data)[at], 4);
     case TCQ_GEMM_E5M2: return fp8(((const uint8_t*)data)[at], 5);
+    case TCQ_GEMM_E2M1:
+      code = ((const uint8_t*)data)[at / 2] >> (at % 2 == 0 ? 0 : 4) & 0xf;
+      return code & 8 ? -e2m1(code & 7) : e2m1(code);
     case TCQ_GEMM_F16: return (float)((const _Float16*)data)[at];
     case TCQ_GEMM_S8: return ((const int8_t*)data)[at];
     case TCQ_GEMM_U8: return ((const uint8_t*)data)[at];
@@ -141,6 +177,24 @@ static float factor(const tcq_gemm_problem* p, const float* data, tcq_gemm_strid
   return data[matrix * s.batch + (k_major ? line * s.ld + block : block * s.ld + line)];
 }
 
+/* Of elements that share a factor. */
+static int64_t block_of(int32_t block_scaling) { return block_scaling == TCQ_GEMM_UE8M0_BLOCK_32 ? 32 : 16; }
+
+/* Where a factor lies in atoms: ScaleCodes of cuda/gemm/arguments.h. */
+static int64_t code_at(int64_t line, int64_t block, int64_t blocks) {
+  const int64_t atom = line / 128 * ((blocks + 3) / 4) + block / 4;
+  return 512 * atom + 16 * (line % 32) + 4 * (line % 128 / 32) + block % 4;
+}
+
+/* Of one matrix; block: of K. */
+static float coded_factor(const tcq_gemm_problem* p, const uint8_t* codes, int64_t line, int64_t k) {
+  const int64_t per = block_of(p->block_scaling);
+  if (p->block_scaling == TCQ_GEMM_NO_BLOCK_SCALING) return 1;
+  const int code = codes[code_at(line, k / per, (p->k + per - 1) / per)];
+  if (p->block_scaling == TCQ_GEMM_UE4M3_BLOCK_16) return fp8(code & 0x7f, 4);
+  return code == 0xff ? NAN : ldexpf(1, code - 127);
+}
+
 /* Of D before the activation. */
 static float value_at(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, Place at) {
   const int k_major_a = p->major_a == TCQ_GEMM_K_MAJOR, k_major_b = p->major_b == TCQ_GEMM_K_MAJOR;
@@ -154,21 +208,24 @@ static float value_at(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, Pla
     sum += load(p->in, x->a, at.of_d * a.batch + (k_major_a ? at.row * a.ld + k : k * a.ld + at.row)) *
            load(p->in_b < 0 ? p->in : p->in_b, x->b, at.of_b * b.batch + (k_major_b ? at.col * b.ld + k : k * b.ld + at.col)) *
            factor(p, x->scale_a, p->scale_a, p->major_scale_a, p->scaling == TCQ_GEMM_SCALE_TENSOR ? 1 : p->m, at.row, k / 128, at.of_d) *
-           factor(p, x->scale_b, p->scale_b, p->major_scale_b, lines_b, at.col / per_b, k / 128, at.of_b);
+           factor(p, x->scale_b, p->scale_b, p->major_scale_b, lines_b, at.col / per_b, k / 128, at.of_b) *
+           coded_factor(p, x->scale_codes_a, at.row, k) * coded_factor(p, x->scale_codes_b, at.col, k);
   sum *= p->alpha;
   if (p->beta != 0) sum += p->beta * load(p->out, x->c, at.of_d * c.batch + at.row * c.ld + at.col);
   if (p->has_bias) sum += load(p->out, x->bias, at.col);
   return sum;
 }
 
-/* --- FP8 and its factor, as sim/num/quantize.h has them: the nearest code, of two the even one, by looking at all --- */
+/* --- D and its factors, as sim/num/quantize.h has them: the nearest code, of two the even one, by looking at all --- */
 
 static float larger(float largest, float value) {
   return isfinite(value) && fabsf(value) > largest ? fabsf(value) : largest;
 }
 
+static float largest_of(int type) { return type == TCQ_GEMM_E4M3 ? 448 : type == TCQ_GEMM_E5M2 ? 57344 : 6; }
+
 static float factor_of(float largest, int type, int power_of_two) {
-  const float exact = largest / (type == TCQ_GEMM_E4M3 ? 448.0f : 57344.0f);
+  const float exact = largest / largest_of(type);
   float factor = exact < 0x1p-126f ? 0x1p-126f : exact;
   int exponent;
   if (largest == 0) return 1;
@@ -176,17 +233,33 @@ static float factor_of(float largest, int type, int power_of_two) {
   return factor;
 }
 
-static uint8_t narrowed(float x, int type) {
-  const int bits = type == TCQ_GEMM_E4M3 ? 4 : 5, largest = type == TCQ_GEMM_E4M3 ? 0x7e : 0x7b;
-  const int sign = signbit(x) ? 0x80 : 0;
-  int best = 0;
-  if (isnan(x)) return 0x7f;
-  if (fabsf(x) >= fp8(largest, bits)) return (uint8_t)(sign | largest);
-  for (int code = 1; code <= largest; ++code) {
-    const double nearer = fabs(fp8(best, bits) - fabs((double)x)) - fabs(fp8(code, bits) - fabs((double)x));
+static float value_of(int code, int type) { return type == TCQ_GEMM_E2M1 ? e2m1(code) : fp8(code, type == TCQ_GEMM_E4M3 ? 4 : 5); }
+
+/* The nearest of the codes `first` to `last` to a magnitude. */
+static int nearest(double magnitude, int type, int first, int last) {
+  int best = first;
+  for (int code = first + 1; code <= last; ++code) {
+    const double nearer = fabs(value_of(best, type) - magnitude) - fabs(value_of(code, type) - magnitude);
     if (nearer > 0 || (nearer == 0 && code % 2 == 0)) best = code;
   }
-  return (uint8_t)(sign | best);
+  return best;
+}
+
+static uint8_t narrowed(float x, int type) {
+  const int last = type == TCQ_GEMM_E4M3 ? 0x7e : type == TCQ_GEMM_E5M2 ? 0x7b : 7;
+  const int sign = signbit(x) ? (type == TCQ_GEMM_E2M1 ? 8 : 0x80) : 0;
+  if (isnan(x)) return type == TCQ_GEMM_E2M1 ? 7 : 0x7f;
+  return (uint8_t)(sign | (fabsf(x) >= largest_of(type) ? last : nearest(fabs((double)x), type, 0, last)));
+}
+
+static void store_narrowed(float x, int type, uint8_t* d, int64_t at) {
+  const uint8_t code = narrowed(x, type);
+  if (type != TCQ_GEMM_E2M1)
+    d[at] = code;
+  else if (at % 2 == 0)
+    d[at / 2] = (uint8_t)((d[at / 2] & 0xf0) | code);
+  else
+    d[at / 2] = (uint8_t)((d[at / 2] & 0xf) | code << 4);
 }
 
 /* Up to 128 columns of a row of D, as FP8 with their factor. */
@@ -194,24 +267,54 @@ static void store_quantized(const tcq_gemm_problem* p, const float* values, int6
   float largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = larger(largest, values[i]);
   *scale_d = factor_of(largest, p->quantized, p->scale_d_power_of_two);
-  for (int64_t i = 0; i < count; ++i) d[i] = narrowed(values[i] * (1 / *scale_d), p->quantized);
+  for (int64_t i = 0; i < count; ++i) store_narrowed(values[i] * (1 / *scale_d), p->quantized, d, i);
+}
+
+/* The byte of a block's factor, and the factor. */
+static uint8_t code_of_factor(float largest, const tcq_gemm_problem* p, float* of) {
+  int code, exponent;
+  if (p->block_scaling_d == TCQ_GEMM_UE8M0_BLOCK_32) {
+    *of = factor_of(largest, p->quantized, 1);
+    frexpf(*of, &exponent);
+    return (uint8_t)(exponent - 1 + 127);
+  }
+  code = largest == 0 ? 0x38 : nearest(largest / largest_of(p->quantized), TCQ_GEMM_E4M3, 1, 0x7e);
+  *of = fp8(code, 4);
+  return (uint8_t)code;
+}
+
+/* A block of a row of D from element `at` on, `count` columns, with its byte; the last one's fills up the atom. */
+static void store_coded(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, const float* values, int64_t count, int64_t at,
+                        int64_t row, int64_t block, int64_t blocks) {
+  const float times = x->global_scale_d == NULL ? 1 : *x->global_scale_d;
+  float largest = 0, of;
+  for (int64_t i = 0; i < count; ++i) largest = larger(largest, values[i] * times);
+  x->scale_codes_d[code_at(row, block, blocks)] = code_of_factor(largest, p, &of);
+  for (int64_t i = 0; i < count; ++i) store_narrowed(values[i] * times * (1 / of), p->quantized, x->d, at + i);
+  if (block + 1 == blocks)
+    for (int64_t fill = blocks; fill % 4 != 0; ++fill) x->scale_codes_d[code_at(row, fill, blocks)] = 0;
 }
 
 static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t of_d, int64_t of_b) {
   const int halves = p->activation == TCQ_GEMM_SWIGLU ? 2 : 1, k_major = p->major_scale_d == TCQ_GEMM_K_MAJOR;
-  const int64_t columns = p->n / halves, blocks = (columns + 127) / 128;
+  const int64_t per = p->block_scaling_d == TCQ_GEMM_NO_BLOCK_SCALING ? 128 : block_of(p->block_scaling_d);
+  const int64_t columns = p->n / halves, blocks = (columns + per - 1) / per;
   const tcq_gemm_strides d = resolved(p->d, columns, p->m);
   const tcq_gemm_strides s = resolved(p->scale_d, k_major ? blocks : p->m, k_major ? p->m : blocks);
   float values[128];
   for (int64_t row = begin; row < end; ++row)
     for (int64_t col = 0; col < columns; ++col) {
-      const int64_t at = of_d * d.batch + row * d.ld + col, block = col / 128, in = col % 128;
+      const int64_t at = of_d * d.batch + row * d.ld + col, block = col / per, in = col % per;
       float value = activated(p->activation, value_at(p, x, (Place){row, halves * col, of_d, of_b}));
       if (halves == 2) value *= value_at(p, x, (Place){row, 2 * col + 1, of_d, of_b});
       values[in] = value;
       if (p->quantized < 0)
         store(p->out, x->d, at, value);
-      else if (in == 127 || col + 1 == columns)
+      else if (in + 1 != per && col + 1 != columns)
+        continue;
+      else if (p->block_scaling_d != TCQ_GEMM_NO_BLOCK_SCALING)
+        store_coded(p, x, values, in + 1, at - in, row, block, blocks);
+      else
         store_quantized(p, values, in + 1, (uint8_t*)x->d + at - in,
                         x->scale_d + of_d * s.batch + (k_major ? row * s.ld + block : block * s.ld + row));
     }
@@ -221,6 +324,7 @@ int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* wo
                  void* stream) {
   const tcq_gemm_problem* p = &plan->p;
   if (x->size != sizeof *x) return 31;
+  if (((uintptr_t)x->scale_codes_a | (uintptr_t)x->scale_codes_b | (uintptr_t)x->scale_codes_d) % 16 != 0) return 10;
   ++fake_runs;
   fake_stream = stream;
   fake_workspace = workspace;

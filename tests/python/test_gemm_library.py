@@ -42,6 +42,7 @@ CODES = {
     "major": ({"k_major": _gemm.K_MAJOR, "mn_major": _gemm.MN_MAJOR}, {}),
     "activation": (_gemm.ACTIVATIONS, {"no_activation": "none"}),
     "scaling": (_gemm.SCALINGS, {"no_scaling": "none"}),
+    "block_scaling": (_gemm.BLOCK_SCALINGS, {"no_block_scaling": "none"}),
     "grouping": (_gemm.GROUPINGS, {"no_groups": "none", "group_of_row": "row_ids"}),
     "quantize_block": (_gemm.QUANTIZE_BLOCKS, {}),
 }

@@ -206,20 +206,6 @@ def test_without_a_library_it_says_where_it_looked(fake, monkeypatch):
 # --- on a GPU ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def device():
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device: tcq.torch is NOT compared with hardware")
-    if torch.cuda.get_device_capability() != (9, 0):
-        pytest.skip(f"{torch.cuda.get_device_name()} is no Hopper: tcq.torch is NOT compared with hardware")
-    try:
-        _gemm.library()
-    except _gemm.LibraryNotFound as error:
-        pytest.skip(f"{error}: tcq.torch is NOT compared with hardware")
-    torch.manual_seed(20261)
-    return torch.device("cuda")
-
-
 def bits(tensor):
     return tensor.contiguous().view(torch.int16 if tensor.element_size() == 2 else torch.int32).cpu()
 

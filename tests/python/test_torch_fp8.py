@@ -10,6 +10,7 @@ if not hasattr(torch.library, "custom_op"):
     pytest.skip(f"PyTorch {torch.__version__} has no torch.library.custom_op: FP8 of tcq.torch is NOT tested", allow_module_level=True)
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from torch_reference import dequantized, quantized, the_same  # noqa: E402
 
 import tcq  # noqa: E402
 import tcq.torch as tt  # noqa: E402
@@ -22,15 +23,6 @@ FP8_OPTIONS = list(itertools.product([E4M3, E5M2], [False, True]))  # a type, an
 
 def fp8_of(*shape, dtype=E4M3):
     return torch.randn(shape).to(dtype)
-
-
-def dequantized(x, factors):
-    """By factors of blocks, whatever they are for."""
-    lines, blocks = factors.shape[-2:]
-    down = x.shape[-2] if lines == 1 else 128 if lines < x.shape[-2] else 1
-    across = 128 if blocks > 1 else x.shape[-1]
-    wide = factors.repeat_interleave(down, -2)[..., :x.shape[-2], :].repeat_interleave(across, -1)[..., :x.shape[-1]]
-    return x.float() * wide
 
 
 @pytest.mark.parametrize("block", ["row", "vector_128", "block_128"])
@@ -52,32 +44,13 @@ def test_quantize(fake, block, dtype):
         tt.quantize(x[0])
 
 
-def the_same(got, want):
-    """Bit for bit: FP8 and factors."""
-    return got[0].dtype == want[0].dtype and all(torch.equal(x.view(torch.uint8), y.view(torch.uint8)) for x, y in zip(got, want))
-
-
-def quantized_by_torch(x, dtype, power_of_two):
-    """sim/num/quantize.h's of 128 of each row."""
-    rows, columns = x.shape
-    blocks = torch.nn.functional.pad(x, (0, -columns % 128)).reshape(rows, -1, 128)
-    largest = torch.where(blocks.isfinite(), blocks.abs(), 0).amax(-1)
-    factors = torch.where(largest == 0, 1, (largest / torch.finfo(dtype).max).clamp_min(2.0 ** -126))
-    if power_of_two:
-        fraction, exponent = torch.frexp(factors)
-        factors = torch.where(fraction == 0.5, factors, torch.ldexp(torch.ones_like(factors), exponent))
-    scaled = (blocks * (1 / factors).unsqueeze(-1)).clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max)
-    codes = torch.where(scaled.isnan(), 0x7f, scaled.to(dtype).view(torch.uint8)).to(torch.uint8)
-    return codes.reshape(rows, -1)[:, :columns].contiguous().view(dtype), factors
-
-
 @pytest.mark.parametrize("dtype, power_of_two", FP8_OPTIONS)
 def test_the_bits_of_quantize(fake, dtype, power_of_two):
     x = torch.randn(8, 300) * torch.tensor([1e-42, 1e-37, 1e-3, 1, 448, 1e30, 0, 3]).unsqueeze(1)
     x[3, :6] = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 1e-9, -1e-9])
     x[7] = torch.arange(300) % 31 + 14
     x[7, ::100] = 448  # makes the factor a power of two: many values are ties
-    assert the_same(tt.quantize(x, dtype=dtype, power_of_two=power_of_two), quantized_by_torch(x, dtype, power_of_two))
+    assert the_same(tt.quantize(x, dtype=dtype, power_of_two=power_of_two), quantized(x, dtype, power_of_two))
 
 
 def test_scaled_mm(fake):

@@ -29,6 +29,7 @@ VARIABLE = "TCQ_GEMM_LIBRARY"
 TYPES = {"f16": 0, "bf16": 1, "tf32": 2, "s8": 3, "u8": 4, "f32": 5, "s32": 6, "e4m3": 7, "e5m2": 8,
          "e2m1": 9}
 SCALINGS = {"none": 0, "tensor": 1, "row_column": 2, "block_128": 3, "vector_128": 4}
+BLOCK_SCALINGS = {"none": 0, "ue8m0_block_32": 1, "ue4m3_block_16": 2}
 GROUPINGS = {"none": 0, "ends": 1, "counts": 2, "row_ids": 3}
 QUANTIZE_BLOCKS = {"row": 0, "vector_128": 1, "block_128": 2}
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4, "swiglu": 5}
@@ -74,7 +75,8 @@ class Problem(Structure):
 class Pointers(Structure):
     _fields_ = [("size", c_size_t), ("a", c_void_p), ("b", c_void_p), ("c", c_void_p), ("d", c_void_p),
                 ("bias", c_void_p), ("scale_a", c_void_p), ("scale_b", c_void_p), ("sizes", c_void_p),
-                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p), ("scale_d", c_void_p), ("scale_codes_d", c_void_p), ("global_scale_d", c_void_p)]
+                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p), ("scale_d", c_void_p),
+                ("scale_codes_d", c_void_p), ("global_scale_d", c_void_p)]
 
 
 class Quantizer(Structure):
@@ -84,9 +86,9 @@ class Quantizer(Structure):
 
 
 def pointers(a: Optional[int], b: Optional[int], c: Optional[int], d: Optional[int], bias: Optional[int],
-             scale_a: Optional[int] = None, scale_b: Optional[int] = None, sizes: Optional[int] = None,
-             scale_d: Optional[int] = None) -> Pointers:
-    return Pointers(ctypes.sizeof(Pointers), a, b, c, d, bias, scale_a, scale_b, sizes, scale_d=scale_d)
+             **others: Optional[int]) -> Pointers:
+    """others: fields of Pointers by name."""
+    return Pointers(ctypes.sizeof(Pointers), a, b, c, d, bias, **others)
 
 
 _FUNCTIONS = {

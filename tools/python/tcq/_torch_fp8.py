@@ -1,19 +1,16 @@
-"""FP8 and groups for PyTorch: a part of tcq.torch. Two operators write to tensors that they are given, torch.ops.tcq.fp8_gemm and
-torch.ops.tcq.quantize; the functions have the names and conventions of torch.nn.functional and of DeepGEMM.
+"""FP8 and groups for PyTorch: a part of tcq.torch. The functions have the names and conventions of torch.nn.functional and of
+DeepGEMM, and write by two operators, _torch_operator.py. Factors of blocks, a byte each: _torch_blocks.py.
 
 FP8 operands are row-major (K contiguous; what PyTorch calls a column-major B is its transpose), factors are float32 tensors in
 any strides: nothing is transposed, and what has other strides is copied. A product of FP8 keeps 13 bits behind the point of its
-largest summand; promoted, sums of 128 of K are added in float32. Factors of blocks always promote.
+largest summand; promoted, sums of 128 of K are added in float32. Factors of 128 of K always promote.
 """
 
 from __future__ import annotations
 
-from ctypes import byref, sizeof
-
 import torch
-from torch.library import custom_op
 
-from . import _gemm, _tensors
+from . import _atoms, _gemm, _tensors, _torch_blocks, _torch_operator
 from ._reply import UsageError
 
 TYPE_CHECKING = False
@@ -44,7 +41,7 @@ def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch
     lines = _blocks(rows) if block == "block_128" else rows
     target = x.new_empty((rows, columns), dtype=dtype)
     factors = x.new_empty((lines, 1 if block == "row" else _blocks(columns)), dtype=torch.float32)
-    _quantize_op(x if x.stride(1) == 1 or columns <= 1 else x.contiguous(), target, factors,
+    _torch_operator.quantize(x if x.stride(1) == 1 or columns <= 1 else x.contiguous(), target, factors,
                  _gemm.QUANTIZE_BLOCKS[block], power_of_two)
     return target, factors
 
@@ -52,36 +49,68 @@ def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch
 def scaled_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
               out_dtype: torch.dtype = torch.bfloat16, use_fast_accum: bool = False) -> Tensor:
     """a @ b of FP8 matrices, scaled as torch's scaled_mm: factors of one element each, of rows and columns ([M, 1] and [1, N]), or
-    of blocks of K: a's [M, K / 128], b's [K / 128, N / 128] or [K / 128, N]. use_fast_accum: without promotion."""
+    of blocks of K: a's [M, K / 128], b's [K / 128, N / 128] or [K / 128, N]. use_fast_accum: without promotion.
+
+    On tcgen05, by the factors' dtype: MXFP8 and MXFP4 (float8_e8m0fnu for 32 of K; float8_e4m3fn,
+    float8_e5m2, or both float4_e2m1fn_x2) and NVFP4 (float8_e4m3fn for 16; float4_e2m1fn_x2). These factors are contiguous and
+    of any shape, torch's SWIZZLE_32_4_4: of [M, K] ceil(M / 128) * 128 * ceil(blocks / 4) * 4 bytes, 0 behind the last of K.
+    """
     _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N")
+    if _atoms.code_of(scale_a.dtype) or _atoms.code_of(scale_b.dtype):
+        return _torch_blocks.scaled_mm(a, b.t(), scale_a, scale_b, bias, out_dtype, use_fast_accum)
     d = a.new_empty((a.shape[0], b.shape[1]), dtype=out_dtype)
     _run(a, b.t(), _as_lines(scale_a), _as_columns(scale_b), None, bias, None, d, "none",
          not use_fast_accum, 0)
     return d
 
 
-def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None, *,
-                        activation: str = "none", offs: Optional[Tensor] = None,
-                        dtype: torch.dtype = torch.float8_e4m3fn, power_of_two: bool = False,
-                        use_fast_accum: bool = False) -> Tuple[Tensor, Tensor]:
+def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, scale_b: Optional[Tensor] = None,
+                        bias: Optional[Tensor] = None, *, activation: str = "none", offs: Optional[Tensor] = None,
+                        dtype: Optional[torch.dtype] = None, power_of_two: bool = False, use_fast_accum: bool = False,
+                        scale_dtype: Optional[torch.dtype] = None,
+                        global_scale: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
     """What quantize makes of the float32 result of scaled_mm, or with offs of scaled_grouped_mm, in one kernel: FP8 [M, N], and
     factors [M, N / 128], rounded up, the next product's a and scale_a. Rows behind the last group are written in neither.
 
     a and b: float8_e4m3fn. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu" columns 2 j and 2 j + 1
     of b are gate and value of the result's column j, of which there are N / 2. Else, and of other shapes: a UsageError.
+
+    scale_dtype: of the result's factors, by default the operands'. With float8_e8m0fnu (`dtype`: FP8 or float4_e2m1fn_x2) or
+    float8_e4m3fn (float4_e2m1fn_x2) they are atoms as scaled_mm takes, one-dimensional, whose bytes for rows behind M are
+    not written; a and b have such factors too, or are bfloat16 and have none. global_scale, for these: one float32 on the
+    device, by which results are multiplied first. dtype: by default float8_e4m3fn; with atoms a's, or of bfloat16 the first
+    that is named here.
     """
     grouped = offs is not None
     _tensors.expect(a.dim() == 2 and b.dim() == (3 if grouped else 2) and a.shape[1] == b.shape[-2], "a and b", (a, b),
                     "M x K and G x K x N" if grouped else "M x K and K x N")
-    _tensors.expect(a.dtype == b.dtype == torch.float8_e4m3fn, "a and b", (a, b), "float8_e4m3fn both")
-    if dtype not in _FP8:
-        raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")
     _gemm.expect_activation(activation)
     _tensors.expect(activation != "swiglu" or b.shape[-1] % 2 == 0, "b", (b,), "an even N, of gates and values, for swiglu")
+    of_d = scale_dtype or (None if scale_a is None else scale_a.dtype)
+    if of_d is not None and _atoms.code_of(of_d):
+        return _torch_blocks.scaled_mm_quantized(a, b.transpose(-2, -1), scale_a, scale_b, bias, activation, dtype, of_d,
+                                                 global_scale, offs=offs, power_of_two=power_of_two,
+                                                 use_fast_accum=use_fast_accum)
+    if scale_dtype not in (None, torch.float32) or global_scale is not None:
+        known = _atoms.named((*_atoms.KINDS, torch.float32))
+        raise UsageError(f"scale_dtype {scale_dtype}: expected {known}, of which float32 has no global_scale")
+    return _quantized(a, b, scale_a, scale_b, bias, activation, offs, dtype or torch.float8_e4m3fn, power_of_two,
+                      use_fast_accum)
+
+
+def _quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], bias: Optional[Tensor],
+               activation: str, offs: Optional[Tensor], dtype: torch.dtype, power_of_two: bool,
+               use_fast_accum: bool) -> Tuple[Tensor, Tensor]:
+    """scaled_mm_quantized with factors of float32."""
+    if scale_a is None or scale_b is None or a.dtype != torch.float8_e4m3fn or b.dtype != a.dtype:
+        _tensors.expect(False, "a and b", (a, b), "float8_e4m3fn both, with factors, or a scale_dtype that is not float32")
+        raise AssertionError  # expect has raised
+    if dtype not in _FP8:
+        raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")
     d = a.new_empty((a.shape[0], _columns_of_d(b.shape[-1], activation)), dtype=dtype)
     scale_d = a.new_empty((a.shape[0], _blocks(d.shape[1])), dtype=torch.float32)
-    of_b = _as_columns_of_groups(scale_b) if grouped else _as_columns(scale_b)
-    _run(a, b.transpose(-2, -1), _as_lines(scale_a), of_b, None, bias, offs, d, "ends" if grouped else "none",
+    of_b = _as_columns(scale_b) if offs is None else _as_columns_of_groups(scale_b)
+    _run(a, b.transpose(-2, -1), _as_lines(scale_a), of_b, None, bias, offs, d, "none" if offs is None else "ends",
          not use_fast_accum, 0, scale_d, activation, power_of_two)
     return d, scale_d
 
@@ -168,32 +197,6 @@ def _scaling_of(m: int, n: int, k: int, scale_a: Tensor, scale_b: Tensor) -> str
                      f"{[m, blocks]} and {[_blocks(n), blocks]} or {[n, blocks]}")
 
 
-def _k_major(operand: Tensor) -> Tensor:
-    """With K contiguous, and matrices that do not overlap."""
-    inner = operand.stride(-1) == 1 or operand.shape[-1] <= 1
-    rows = operand.shape[-2] <= 1 or operand.stride(-2) >= operand.shape[-1]
-    apart = operand.dim() == 2 or operand.shape[0] <= 1 or operand.stride(0) >= 0
-    return operand if inner and rows and apart else operand.contiguous()
-
-
-def _strides(x: Tensor, major: int) -> _gemm.Strides:
-    ld = x.stride(-2) if major == _gemm.K_MAJOR else x.stride(-1)
-    batch = x.stride(0) if x.dim() == 3 and x.shape[0] > 1 else -1
-    lines = x.shape[-2] if major == _gemm.K_MAJOR else x.shape[-1]
-    return _gemm.Strides(ld if lines > 1 else -1, batch)
-
-
-def _placed_factors(scale: Tensor) -> Tuple[Tensor, int]:
-    """Lines x blocks of K, and their major."""
-    lines, blocks = scale.shape[-2:]
-    line, block = scale.stride()[-2:]
-    if (blocks <= 1 or block == 1) and (lines <= 1 or line >= blocks):
-        return scale, _gemm.K_MAJOR
-    if (lines <= 1 or line == 1) and (blocks <= 1 or block >= lines):
-        return scale, _gemm.MN_MAJOR
-    return scale.contiguous(), _gemm.K_MAJOR
-
-
 def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
          bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, grouping: str, promotes: bool,
          expected_rows: int, scale_d: Optional[Tensor] = None, activation: str = "none",
@@ -232,73 +235,5 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
         count = m if grouping == "row_ids" else leading[0]
         expect(tuple(sizes.shape) == (count,) and sizes.dtype == torch.int32 and sizes.device == a.device, "sizes", (sizes,),
                f"{[count]} of int32 on {a.device}")
-    _fp8_op(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8, _gemm.GROUPINGS[grouping],
-            expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)
-
-
-# --- the operators ----------------------------------------------------------------------------------
-
-
-def _compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
-             bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, scaling: int, promotes: bool, grouping: int,
-             expected_rows: int, scale_d: Optional[Tensor] = None, activation: int = 0, power_of_two: bool = False) -> None:
-    a, b = _k_major(a), _k_major(b)
-    out = d if scale_d is None else bias if c is None else c
-    p = _gemm.Problem(m=a.shape[-2], n=b.shape[-2], k=a.shape[-1], batch=b.shape[0] if b.dim() == 3 else 1,
-                      in_=_gemm.TYPES[_tensors.IN[a.dtype]], in_b=_gemm.TYPES[_tensors.IN[b.dtype]],
-                      out=_gemm.TYPES["bf16" if out is None else _tensors.OUT[out.dtype]], alpha=1,
-                      beta=0 if c is None else 1, has_bias=int(bias is not None), activation=activation,
-                      programmatic_launch=1, scaling=scaling, promotes=int(promotes), grouping=grouping,
-                      expected_rows=expected_rows, quantized=_gemm.NOT_QUANTIZED)
-    p.size = sizeof(p)
-    p.a, p.b, p.d = (_strides(x, _gemm.K_MAJOR) for x in (a, b, d))
-    p.c = p.scale_a = p.scale_b = p.scale_d = _gemm.Strides(-1, -1)
-    if c is not None:
-        c = _k_major(c)
-        p.c = _strides(c, _gemm.K_MAJOR)
-    if scale_a is not None and scale_b is not None:
-        scale_a, p.major_scale_a = _placed_factors(scale_a)
-        scale_b, p.major_scale_b = _placed_factors(scale_b)
-        p.scale_a, p.scale_b = _strides(scale_a, p.major_scale_a), _strides(scale_b, p.major_scale_b)
-    if scale_d is not None:
-        p.quantized, p.scale_d_power_of_two = _gemm.TYPES[_tensors.IN[d.dtype]], int(power_of_two)
-        p.scale_d = _strides(scale_d, _gemm.K_MAJOR)
-    bias = None if bias is None else bias.contiguous()
-    sizes = None if sizes is None else sizes.contiguous()
-    at = _tensors.at
-    with _tensors.on(a.device):
-        plan = _tensors.plan_cache.get((a.device, bytes(p)), lambda: _gemm.Plan(p, _gemm.library()))
-        pointers = _gemm.pointers(at(a), at(b), at(c), at(d), at(bias), at(scale_a), at(scale_b), at(sizes), at(scale_d))
-        _tensors.run(plan, pointers, a.device)
-
-
-_fp8_op = custom_op(
-    "tcq::fp8_gemm", _compute, mutates_args=("d", "scale_d"), device_types="cuda",
-    schema="(Tensor a, Tensor b, Tensor? scale_a, Tensor? scale_b, Tensor? c, Tensor? bias, Tensor? sizes, Tensor(d!) d, "
-           "int scaling, bool promotes, int grouping, int expected_rows, Tensor(s!)? scale_d=None, int activation=0, "
-           "bool power_of_two=False) -> ()")
-
-
-@_fp8_op.register_fake
-def _fake(*call: object) -> None:
-    del call  # d and its factors are there
-
-
-def _compute_quantized(x: Tensor, target: Tensor, factors: Tensor, block: int, power_of_two: bool) -> None:
-    by = _gemm.library()
-    q = _gemm.Quantizer(rows=x.shape[0], columns=x.shape[1],
-                        in_=_gemm.TYPES["f32" if x.dtype == torch.float32 else _tensors.IN[x.dtype]],
-                        out=_gemm.TYPES[_tensors.IN[target.dtype]], block=block, power_of_two=int(power_of_two),
-                        ld_source=x.stride(0) if x.shape[0] > 1 else -1, ld_target=-1, ld_factors=-1)
-    q.size = sizeof(q)
-    with _tensors.on(x.device):
-        by.check(by.quantize(byref(q), x.data_ptr(), target.data_ptr(), factors.data_ptr(), _tensors.stream_of(x.device)))
-
-
-_quantize_op = custom_op("tcq::quantize", _compute_quantized, mutates_args=("target", "factors"), device_types="cuda",
-                         schema="(Tensor x, Tensor(t!) target, Tensor(f!) factors, int block, bool power_of_two) -> ()")
-
-
-@_quantize_op.register_fake
-def _fake_quantized(*call: object) -> None:
-    del call
+    _torch_operator.fp8_gemm(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8,
+                             _gemm.GROUPINGS[grouping], expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)

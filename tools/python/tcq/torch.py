@@ -13,7 +13,8 @@ float32 with tf32=True, which says that the low 13 bits of every operand do not 
 column-major are read in place, of float32 and integers those whose K is contiguous; all else is copied. Products of
 few rows may split K, which depends on how many rows there are: batch_invariant=True does not.
 
-FP8 and groups, with the names and conventions of PyTorch and DeepGEMM: _torch_fp8.py.
+FP8 and groups, with the names and conventions of PyTorch and DeepGEMM: _torch_fp8.py. MXFP8, MXFP4 and NVFP4 for
+tcgen05, by the same functions: _torch_blocks.py.
 """
 
 from __future__ import annotations

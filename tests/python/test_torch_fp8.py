@@ -283,7 +283,7 @@ def test_the_operator_takes_factors_of_d_or_none(fake):
         before = d._version
         torch.ops.tcq.fp8_gemm(*given, d, _gemm.SCALINGS["tensor"], True, 0, 0, scale_d)
         assert d._version == before + 1 and (scale_d is None or scale_d._version == 1)
-    wide = (a.bfloat16(), b.bfloat16(), *[None] * 5, torch.empty(4, 6), 0, False, 0, 0)
+    wide = (a.bfloat16(), b.bfloat16(), *[None] * 5, torch.empty(4, 6), 0, False, 0, 0, None)
     torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, wide)
     tensors = (*given, torch.empty(4, 6, dtype=E4M3), 1, True, 0, 0, torch.empty(4, 1))
     torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, tensors, test_utils=("test_autograd_registration", "test_faketensor"))

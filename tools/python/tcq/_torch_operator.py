@@ -74,7 +74,7 @@ def _problem(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], 
 
 def compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
              bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, scaling: int, promotes: bool, grouping: int,
-             expected_rows: int, scale_d: Optional[Tensor] = None, activation: int = 0, power_of_two: bool = False,
+             expected_rows: int, scale_d: Optional[Tensor], activation: int = 0, power_of_two: bool = False,
              global_scale: Optional[Tensor] = None) -> None:
     """Factors of float32 are as `scaling` says, of other dtypes atoms (_atoms.py)."""
     a, b, c = _k_major(a), _k_major(b), None if c is None else _k_major(c)
@@ -104,10 +104,11 @@ def _at_factors(names: str, factors: Tuple[Optional[Tensor], ...], block_scaling
     return {prefix + name: _tensors.at(of) for name, of in zip(names, factors)}
 
 
+# scale_d has no default: PyTorch 2.11 hands on no argument that is one, and then looks for all that are written.
 fp8_gemm = custom_op(
     "tcq::fp8_gemm", compute, mutates_args=("d", "scale_d"), device_types="cuda",
     schema="(Tensor a, Tensor b, Tensor? scale_a, Tensor? scale_b, Tensor? c, Tensor? bias, Tensor? sizes, Tensor(d!) d, "
-           "int scaling, bool promotes, int grouping, int expected_rows, Tensor(s!)? scale_d=None, int activation=0, "
+           "int scaling, bool promotes, int grouping, int expected_rows, Tensor(s!)? scale_d, int activation=0, "
            "bool power_of_two=False, Tensor? global_scale=None) -> ()")
 
 

@@ -89,6 +89,9 @@ std::string usage_text(const Problem& p) {
   std::string text;
   if (is_grouped(p))
     text += "groups: " + number(p.batch) + ", " + name(p.grouping) + "; sizes are the device's\n";
+  if (p.dynamic_schedule)
+    text +=
+        "schedule: dynamic, clusters that run take over those that have not begun; never timed\n";
   if (p.sm_limit > 0) text += "limit: " + number(p.sm_limit) + " SMs\n";
   if (!p.programmatic_launch) text += "launches: not before the kernel ahead has ended\n";
   return text;
@@ -180,6 +183,7 @@ std::string name(const Kernel& k) {
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.quantized_columns > 0) text += " quantizing";
+  if (k.dynamic) text += " dynamic";
   if (k.loader == Loader::Copy) text += " copying";
   if (k.tensor_columns > 0) text += " tcgen05";
   return text;

@@ -75,8 +75,9 @@ enum class Status : std::uint8_t {
   UnsupportedGrouping,
   NeedsTcgen05,
   NotOnTcgen05,
+  UnsupportedSchedule,
 };
-inline constexpr int status_count = 37;
+inline constexpr int status_count = 38;
 
 const char* name(Status status) noexcept;
 const char* sentence(Status status) noexcept;
@@ -169,6 +170,10 @@ struct Problem {
   bool scale_d_power_of_two = false;
   Major major_scale_d = Major::K;  // K: those of a row are contiguous
   Strides scale_d = {};
+  // On tcgen05: a cluster of the grid for each tile, and those that run take over those that have not begun
+  // (clusterlaunchcontrol), instead of tiles dealt beforehand to as many clusters as run at one time. The bits of D are the
+  // same. Never measured: no plan prefers it. Of dense products alone, without a limit of SMs, which such a grid cannot keep.
+  bool dynamic_schedule = false;
 
   friend constexpr bool operator==(const Problem&, const Problem&) = default;
 };

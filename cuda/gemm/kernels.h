@@ -56,6 +56,8 @@ struct Kernel {
   int tensor_columns = 0;  // of Tensor Memory that a CTA allocates; 0: the kernel is Hopper's
   int instruction_k = 0;   // of one tcgen05.mma
   int accumulators = 0;    // tiles whose sums stand in Tensor Memory
+  bool dynamic =
+      false;  // cuda/gemm/dynamic.cuh: a cluster for each tile, of which those that run take over others
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
 };
@@ -115,7 +117,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .scale_vec = scale_vec_of<C>(),
           .tensor_columns = tensor_columns_of<C>(),
           .instruction_k = instruction_k_of<C>(),
-          .accumulators = accumulators_of<C>()};
+          .accumulators = accumulators_of<C>(),
+          .dynamic = is_dynamic<C>()};
 }
 
 template <class C>
@@ -158,6 +161,11 @@ constexpr bool is_beside(const Kernel& k) {
 
 // Does a cluster take tile after tile? Else there is one for each.
 constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No && k.split == 1; }
+
+// Clusters of the grid, of which so many run at one time.
+constexpr std::int64_t clusters_of_grid(const Kernel& k, std::int64_t tiles, std::int64_t at_once) {
+  return is_persistent(k) && !k.dynamic && at_once < tiles ? at_once : tiles;
+}
 
 // Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
 std::string name(const Kernel& kernel);

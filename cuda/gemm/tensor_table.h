@@ -57,6 +57,11 @@ using PromotingSplitRow =
     TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
                  tcgen05::ScaleVec::Default, 1, Promotion::ColumnBlocks, false, Split>;
 
+// A cluster of the grid for each tile.
+template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
+using DynamicRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
+                                tcgen05::ScaleVec::Default, Ctas, Promotes, false, 1, false, true>;
+
 using TensorTable = std::tuple<
     TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
     TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
@@ -93,7 +98,9 @@ using TensorTable = std::tuple<
     QuantizingRow<128, 5, 1, Promotion::EachColumn>,
     QuantizingRow<256, 6, 2, Promotion::None, true>,
     QuantizingRow<256, 6, 2, Promotion::ColumnBlocks, true>,
-    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks, true>, TensorRow<Type::s8, 128, 6>,
+    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks, true>, DynamicRow<Type::bf16, 256, 6, 2>,
+    DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
+    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

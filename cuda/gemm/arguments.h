@@ -69,7 +69,7 @@ struct Epilogue {
   std::int64_t ld_c = 0;       // elements
   std::int64_t batch_c = 0;
   void* d = nullptr;
-  std::int64_t ld_d = 0;
+  std::int64_t ld_d = 0;  // elements; of e2m1 bytes
   std::int64_t batch_d = 0;
   bool scales =
       false;  // the sum is multiplied by a factor of its row and one of its column, whose product is rounded
@@ -77,7 +77,8 @@ struct Epilogue {
   Factors factors_b = {};
 };
 
-// Factors of D where it is quantized: that of 128 columns of a row, to which the steps are. No data: it is not.
+// Factors of D where it is quantized: floats of 128 columns of a row, to which the steps are, or codes, of which atoms of 128 rows
+// are row_step apart, in bytes. Neither: it is not.
 struct FactorsOfD {
   float* data = nullptr;
   std::int64_t row_step = 0;
@@ -85,6 +86,8 @@ struct FactorsOfD {
   std::int64_t batch_step = 0;
   Type type = Type::e4m3;  // D's
   bool power_of_two = false;
+  std::uint8_t* codes = nullptr;
+  const float* times = nullptr;  // with codes: what results are multiplied by first; null: 1
 };
 
 // An operand for threads that read it themselves. Steps in elements; one of them is 1.
@@ -173,7 +176,8 @@ struct Arguments {
 
 // Of the elements that D's memory holds.
 HOST_DEVICE constexpr Type type_of_d(const Arguments& a) {
-  return a.factors_d.data != nullptr ? a.factors_d.type : a.epilogue.out;
+  const bool quantized = a.factors_d.data != nullptr || a.factors_d.codes != nullptr;
+  return quantized ? a.factors_d.type : a.epilogue.out;
 }
 
 struct BlockRange {

@@ -113,9 +113,25 @@ Status check_block_scaling(const Problem& p) {
   return types && majors && !others && p.k % 2 == 0 ? Status::Ok : Status::UnsupportedScaling;
 }
 
+// What is wrong with a D whose factors are bytes.
+Status check_codes_d(const Problem& p) {
+  const bool of_16 = p.block_scaling_d == BlockScaling::Ue4m3Block16;
+  const bool operands = p.in == Type::bf16 || p.block_scaling == p.block_scaling_d;
+  if (!p.quantized || is_grouped(p) || !operands) return Status::UnsupportedScaling;
+  const bool is_e2m1 = p.quantized == Type::e2m1;
+  if (!is_e2m1 && (of_16 || !is_fp8(*p.quantized))) return Status::UnsupportedTypes;
+  const Strides d = resolved(p).d;
+  const std::int64_t together = elements_together(*p.quantized);
+  const bool whole = d_columns(p) % together == 0 && d.ld % together == 0 &&
+                     (p.batch == 1 || d.batch % together == 0);
+  return whole ? Status::Ok : Status::UnsupportedScaling;
+}
+
 // What is wrong with a D that is quantized.
 Status check_quantized(const Problem& p) {
-  if (!major_exists(p.major_scale_d)) return Status::UnsupportedScaling;
+  if (!major_exists(p.major_scale_d) || static_cast<int>(p.block_scaling_d) >= block_scaling_count)
+    return Status::UnsupportedScaling;
+  if (has_codes_d(p)) return check_codes_d(p);
   if (!p.quantized) return Status::Ok;
   const bool operands = p.in == Type::e4m3 && type_b(p) == p.in && !is_block_scaled(p);
   if (!operands || !is_fp8(*p.quantized)) return Status::UnsupportedTypes;
@@ -133,8 +149,11 @@ Status check_quantized(const Problem& p) {
 
 // Of the pointers to factors, whatever they are for.
 Status check_factors(const Problem& p, const Pointers& x) {
-  if (p.quantized && x.scale_d == nullptr) return Status::NullPointer;
-  if (p.quantized && misaligned(x.scale_d, Type::f32)) return Status::Misaligned;
+  const void* const of_d = has_codes_d(p) ? static_cast<const void*>(x.scale_codes_d) : x.scale_d;
+  if (p.quantized && of_d == nullptr) return Status::NullPointer;
+  if (has_codes_d(p) ? !tma_addresses(of_d) || misaligned(x.global_scale_d, Type::f32)
+                     : p.quantized && misaligned(of_d, Type::f32))
+    return Status::Misaligned;
   const bool scales = p.scaling != Scaling::None;
   if (scales && (x.scale_a == nullptr || x.scale_b == nullptr)) return Status::NullPointer;
   if (scales && (misaligned(x.scale_a, Type::f32) || misaligned(x.scale_b, Type::f32)))
@@ -202,7 +221,7 @@ bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
 
 bool tma_stores(const Problem& p) {
   const View d = view_d(p);
-  const std::int64_t row_bytes = d.inner * element_bytes(d.type);
+  const std::int64_t row_bytes = d.inner * bits(d.type) / 8;
   return tma_addresses(p.d, d, p.batch) && row_bytes % tma::global_unit_bytes == 0;
 }
 

@@ -46,14 +46,19 @@ constexpr Type type_d(const Problem& p) { return p.quantized.value_or(p.out); }
 constexpr bool is_block_scaled(const Problem& p) { return p.block_scaling != BlockScaling::None; }
 
 // How tcgen05 names it.
-constexpr tcgen05::ScaleVec scale_vec_of(const Problem& p) {
-  switch (p.block_scaling) {
+constexpr tcgen05::ScaleVec scale_vec_of(BlockScaling scaling) {
+  switch (scaling) {
     case BlockScaling::None: break;
     case BlockScaling::Ue8m0Block32: return tcgen05::ScaleVec::Block32;
     case BlockScaling::Ue4m3Block16: return tcgen05::ScaleVec::Block16;
   }
   return tcgen05::ScaleVec::Default;
 }
+
+constexpr tcgen05::ScaleVec scale_vec_of(const Problem& p) { return scale_vec_of(p.block_scaling); }
+
+// Are the factors of D bytes?
+constexpr bool has_codes_d(const Problem& p) { return p.block_scaling_d != BlockScaling::None; }
 
 constexpr bool is_grouped(const Problem& p) { return p.grouping != Grouping::None; }
 

@@ -5,6 +5,7 @@
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "cuda/gemm/tensor_scales.h"
 #include "sim/isa/wgmma/shape.h"
 
 namespace tcq::gemm {
@@ -21,13 +22,25 @@ std::string decimal(float value) {
   return text;
 }
 
+const char* name(BlockScaling scaling) {
+  switch (scaling) {
+    case BlockScaling::None: return "none";
+    case BlockScaling::Ue8m0Block32: return "ue8m0 of 32";
+    case BlockScaling::Ue4m3Block16: return "ue4m3 of 16";
+  }
+  return "?";
+}
+
 std::string problem_text(const Problem& p) {
   std::string text = "problem: " + number(p.m) + "x" + number(p.n) + "x" + number(p.k);
   if (p.batch != 1) text += ", batch " + number(p.batch);
   text += ", " + std::string(name(p.in)) +
           (type_b(p) == p.in ? "" : std::string(" * ") + name(type_b(p))) + " -> " + name(p.out) +
           ", A " + major_name(p.major_a) + ", B " + major_name(p.major_b);
-  if (p.quantized)
+  if (has_codes_d(p))
+    text += std::string(", then ") + name(*p.quantized) + " with factors, " +
+            name(p.block_scaling_d) + " columns of a row";
+  else if (p.quantized)
     text += std::string(", then ") + name(*p.quantized) +
             " with a factor for 128 columns of a row" +
             (p.scale_d_power_of_two ? ", a power of two" : "");
@@ -54,19 +67,10 @@ const char* name(Scaling scaling) {
   return "?";
 }
 
-const char* name(BlockScaling scaling) {
-  switch (scaling) {
-    case BlockScaling::None: return "none";
-    case BlockScaling::Ue8m0Block32:
-      return "ue8m0 of 32 of K, of each row of A and each column of B";
-    case BlockScaling::Ue4m3Block16:
-      return "ue4m3 of 16 of K, of each row of A and each column of B";
-  }
-  return "?";
-}
-
 std::string scaling_text(const Problem& p, bool on_tcgen05) {
-  if (is_block_scaled(p)) return std::string("factors: ") + name(p.block_scaling) + "\n";
+  if (is_block_scaled(p))
+    return std::string("factors: ") + name(p.block_scaling) +
+           " of K, of each row of A and each column of B\n";
   if (!is_fp8(p.in)) return "";
   const std::string text =
       p.scaling == Scaling::None ? "" : std::string("factors: ") + name(p.scaling) + "\n";
@@ -183,6 +187,8 @@ std::string name(const Kernel& k) {
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.quantized_columns > 0) text += " quantizing";
+  if (k.quantized_vec != tcgen05::ScaleVec::Default)
+    text += " blocks of " + number(columns_of_code(k.quantized_vec));
   if (k.dynamic) text += " dynamic";
   if (k.loader == Loader::Copy) text += " copying";
   if (k.tensor_columns > 0) text += " tcgen05";

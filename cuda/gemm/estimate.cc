@@ -262,8 +262,10 @@ bool groups_as(const Kernel& k, const Problem& p) {
 }
 
 bool quantizes_as(const Kernel& k, const Problem& p) {
-  const int wanted = !p.quantized ? 0 : is_gated(p.activation) ? 2 * scale_block : scale_block;
-  return (k.quantized_columns > 0) == (wanted > 0) && k.quantized_columns >= wanted;
+  const bool twice = is_gated(p.activation) && !has_codes_d(p);
+  const int wanted = !p.quantized ? 0 : twice ? 2 * scale_block : scale_block;
+  return (k.quantized_columns > 0) == (wanted > 0) && k.quantized_columns >= wanted &&
+         k.quantized_vec == scale_vec_of(p.block_scaling_d);
 }
 
 bool splits_as(const Kernel& k, const Problem& p) {

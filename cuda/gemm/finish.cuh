@@ -14,6 +14,7 @@
 #include "cuda/gemm/epilogue.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/quantized.cuh"
+#include "cuda/gemm/quantized_blocks.cuh"
 #include "cuda/gemm/store.cuh"
 #include "cuda/gemm/tiles.cuh"
 #include "sim/isa/wgmma/fragment.h"
@@ -80,11 +81,16 @@ __device__ __forceinline__ void quantize_tile(Accumulators<C>& d, const CUtensor
                                               const Arguments& arguments, Staging<C>& staging,
                                               const TilePlace& tile) {
   const auto at = [&](int wave) { return block_at<C>(tile, wave); };
-  if constexpr (C::quantized_columns > scale_block) {
-    if (is_gated(arguments.epilogue.activation))
-      return quantize_waves<C, 2>(d, at, map_d, arguments, staging);
+  const bool gated = is_gated(arguments.epilogue.activation);
+  if constexpr (makes_codes<C>()) {
+    return gated ? code_wave<C, 2>(d[0], at(0), map_d, arguments, staging)
+                 : code_wave<C, 1>(d[0], at(0), map_d, arguments, staging);
+  } else {
+    if constexpr (C::quantized_columns > scale_block) {
+      if (gated) return quantize_waves<C, 2>(d, at, map_d, arguments, staging);
+    }
+    quantize_waves<C, 1>(d, at, map_d, arguments, staging);
   }
-  quantize_waves<C, 1>(d, at, map_d, arguments, staging);
 }
 
 // As the product leaves: TMA stores D of its usual type, a column for each of the sums.

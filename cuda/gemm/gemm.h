@@ -165,11 +165,15 @@ struct Problem {
   // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
   // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
   // the type of C and the bias then, and C is not D. Both operands are e4m3. On tcgen05 factors of each column
-  // go with neither a gated activation nor groups then.
+  // go with neither a gated activation nor groups then. With block_scaling_d: what follows below.
   std::optional<Type> quantized = {};
   bool scale_d_power_of_two = false;
   Major major_scale_d = Major::K;  // K: those of a row are contiguous
   Strides scale_d = {};
+  // D as the next product on tcgen05 reads it: 32 or 16 columns of a row share a factor, a byte of Pointers::scale_codes_d
+  // (sim/num/quantize.h). `quantized` is e4m3 or e5m2, of 32, or e2m1; the fields of scale_d do not count. Columns and
+  // strides of e2m1 are even numbers. Operands: bf16, or with block_scaling, whose factors are of the same blocks; no groups.
+  BlockScaling block_scaling_d = BlockScaling::None;
   // On tcgen05: a cluster of the grid for each tile, and those that run take over those that have not begun
   // (clusterlaunchcontrol), instead of tiles dealt beforehand to as many clusters as run at one time. The bits of D are the
   // same. Never measured: no plan prefers it. Of dense products alone, without a limit of SMs, which such a grid cannot keep.
@@ -240,6 +244,12 @@ struct Pointers {
   const std::uint8_t* scale_codes_a = nullptr;
   const std::uint8_t* scale_codes_b = nullptr;
   float* scale_d = nullptr;  // written, if D is quantized
+  // With block_scaling_d, written: whole atoms, as those of A are (ScaleCodes), D's columns in the place of K. What fills up a
+  // row's last atom becomes 0; what fills up rows stays as it was. A multiple of 16.
+  std::uint8_t* scale_codes_d = nullptr;
+  // With block_scaling_d: results are multiplied by this f32 in device memory before they are quantized, what NVFP4 has for a
+  // whole matrix; null: 1.
+  const float* global_scale_d = nullptr;
 };
 
 // At any address. Two runs that may overlap in time need two of them.

@@ -122,6 +122,7 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .scale_d_power_of_two = p.scale_d_power_of_two != 0,
           .major_scale_d = enumerator<Major>(p.major_scale_d, major_count),
           .scale_d = strides_of(p.scale_d),
+          .block_scaling_d = enumerator<BlockScaling>(p.block_scaling_d, block_scaling_count),
           .dynamic_schedule = p.dynamic_schedule != 0};
 }
 
@@ -138,14 +139,15 @@ tcq_gemm_problem default_problem() {
   return p;
 }
 
-// Before there were options of launches, before FP8, before tcgen05, before D was quantized, and before dynamic schedules.
+// Before there were options of launches, before FP8, before tcgen05, before D was quantized, before its factors were bytes, and
+// before dynamic schedules.
 constexpr std::initializer_list<std::size_t> older_problems = {
     offsetof(tcq_gemm_problem, sm_limit), offsetof(tcq_gemm_problem, in_b),
     offsetof(tcq_gemm_problem, block_scaling), offsetof(tcq_gemm_problem, quantized),
     offsetof(tcq_gemm_problem, dynamic_schedule)};
 constexpr std::initializer_list<std::size_t> older_pointers = {
     offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a),
-    offsetof(tcq_gemm_pointers, scale_d)};
+    offsetof(tcq_gemm_pointers, scale_d), offsetof(tcq_gemm_pointers, scale_codes_d)};
 static_assert(sizeof(tcq_gemm_problem) ==
                   offsetof(tcq_gemm_problem, reserved_schedule) + sizeof(std::int32_t) &&
               sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
@@ -155,8 +157,7 @@ Status take(const tcq_gemm_problem* from, Problem& to) {
   const Status status = take_struct(from, older_problems, p);
   if (status != Status::Ok) return status;
   to = problem_of(p);
-  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0 && p.reserved_quantized == 0 &&
-                     p.reserved_schedule == 0;
+  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0 && p.reserved_schedule == 0;
   return known ? Status::Ok : Status::UnknownField;
 }
 
@@ -174,7 +175,9 @@ Status take(const tcq_gemm_pointers* from, Pointers& to) {
           .sizes = x.sizes,
           .scale_codes_a = x.scale_codes_a,
           .scale_codes_b = x.scale_codes_b,
-          .scale_d = x.scale_d};
+          .scale_d = x.scale_d,
+          .scale_codes_d = x.scale_codes_d,
+          .global_scale_d = x.global_scale_d};
   return status;
 }
 

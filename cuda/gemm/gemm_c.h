@@ -105,10 +105,10 @@ typedef struct {
   int32_t block_scaling;    /* tcq_gemm_block_scaling */
   int32_t reserved_tcgen05; /* 0 */
   /* D as FP8 with factors: gemm.h, Problem::quantized. */
-  int32_t quantized; /* tcq_gemm_type of D, E4M3 or E5M2; -1, the default: `out` */
+  int32_t quantized; /* tcq_gemm_type of D, E4M3, E5M2 or E2M1; -1, the default: `out` */
   int32_t scale_d_power_of_two;
-  int32_t major_scale_d;      /* tcq_gemm_major: K: those of a row are contiguous */
-  int32_t reserved_quantized; /* 0 */
+  int32_t major_scale_d;   /* tcq_gemm_major: K: those of a row are contiguous */
+  int32_t block_scaling_d; /* tcq_gemm_block_scaling: bytes in the place of f32 factors */
   tcq_gemm_strides scale_d;
   /* tcgen05: a cluster of the grid for each tile; 0, the default: tiles dealt beforehand. gemm.h */
   int32_t dynamic_schedule;
@@ -127,7 +127,9 @@ typedef struct {
   const int32_t* sizes;         /* read if there are groups */
   const uint8_t* scale_codes_a; /* read if there is a block scaling; multiples of 16 */
   const uint8_t* scale_codes_b;
-  float* scale_d; /* written if D is quantized */
+  float* scale_d;              /* written if D is quantized */
+  uint8_t* scale_codes_d;      /* instead, written if D has a block scaling; a multiple of 16 */
+  const float* global_scale_d; /* results are multiplied by it first; null: 1 */
 } tcq_gemm_pointers;
 
 typedef struct tcq_gemm_plan tcq_gemm_plan;

@@ -56,8 +56,9 @@ struct Kernel {
   int tensor_columns = 0;  // of Tensor Memory that a CTA allocates; 0: the kernel is Hopper's
   int instruction_k = 0;   // of one tcgen05.mma
   int accumulators = 0;    // tiles whose sums stand in Tensor Memory
-  bool dynamic =
-      false;  // cuda/gemm/dynamic.cuh: a cluster for each tile, of which those that run take over others
+  // Of a D that is quantized: how many of its columns share one of the factors. Default: 128, and factors are f32.
+  tcgen05::ScaleVec quantized_vec = tcgen05::ScaleVec::Default;
+  bool dynamic = false;  // a cluster for each tile: cuda/gemm/dynamic.cuh
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
 };
@@ -65,6 +66,12 @@ struct Kernel {
 template <class C>
 constexpr tcgen05::ScaleVec scale_vec_of() {
   if constexpr (requires { C::scale_vec; }) return C::scale_vec;
+  return tcgen05::ScaleVec::Default;
+}
+
+template <class C>
+constexpr tcgen05::ScaleVec quantized_vec_of() {
+  if constexpr (requires { C::quantized_vec; }) return C::quantized_vec;
   return tcgen05::ScaleVec::Default;
 }
 
@@ -118,6 +125,7 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .tensor_columns = tensor_columns_of<C>(),
           .instruction_k = instruction_k_of<C>(),
           .accumulators = accumulators_of<C>(),
+          .quantized_vec = quantized_vec_of<C>(),
           .dynamic = is_dynamic<C>()};
 }
 

@@ -59,10 +59,7 @@ tma::TensorMap map_of_factors(const Kernel& kernel, const ScaleCodes& codes, std
   const auto up = [](std::int64_t x, std::int64_t y) {
     return static_cast<std::uint64_t>(round_up_quotient(x, y));
   };
-  const std::int64_t atom_k =
-      tcgen05::scale_group *
-      tcgen05::scale_block({.kind = tcgen05::kind_with_factors(kernel.in, kernel.scale_vec),
-                            .scale_vec = kernel.scale_vec});
+  const std::int64_t atom_k = tcgen05::scale_group * columns_of_code(kernel.scale_vec);
   tma::TensorMap map;
   map.type = tma::DataType::UInt64;
   map.rank = 3;
@@ -104,7 +101,9 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
   if (arguments.stores_elements) return maps;
   const Type out = type_of_d(arguments);
   const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;
-  const int columns = std::min(kernel.store_row, staged_columns(bits(out) / 8));
+  // Elements smaller than a byte: as many as of bytes, 128 columns are quantized at a time.
+  const int columns =
+      std::min(kernel.store_row, staged_columns(static_cast<int>(element_bytes(out))));
   const auto d_map = [&](int box_columns) {
     return map_of(out, d, e.n / halves, e.m, e.batch,
                   static_cast<std::uint32_t>(box_columns / halves),

@@ -94,7 +94,7 @@ Status fastest(const Candidates& candidates, const Problem& p, const Device& dev
 
 Status check_hopper(const Problem& p, const Device& device) {
   if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
-  if (is_block_scaled(p) || p.dynamic_schedule) return Status::NeedsTcgen05;
+  if (is_block_scaled(p) || has_codes_d(p) || p.dynamic_schedule) return Status::NeedsTcgen05;
   return device.sm_count < 1 ? Status::NoDevice : Status::Ok;
 }
 

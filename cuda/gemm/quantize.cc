@@ -93,7 +93,7 @@ Status quantize_on_host(const Quantize& q, const void* source, void* target,
     factors[r.factor] = factor;
     each([&](std::int64_t row, std::int64_t col, float x) {
       const auto word = std::bit_cast<std::uint32_t>(rounded::multiply(x, inverse));
-      static_cast<std::uint8_t*>(target)[row * s.target + col] = narrow_fp8(q.out, word);
+      static_cast<std::uint8_t*>(target)[row * s.target + col] = narrow_quantized(q.out, word);
     });
   }
   return Status::Ok;

@@ -3,7 +3,7 @@
 //
 // Wgmma's rows are D's: a row of a fragment belongs to four threads. Where two columns of the product make one of D, its 128
 // columns belong to two consumers, which tell each other their largest (store.cuh, Staging), or to one that has 256
-// (tensor_kernel.cuh). Few rows (skinny.cuh): wgmma's
+// (tensor_kernel.cuh). Factors of fewer columns, bytes: quantized_blocks.cuh. Few rows (skinny.cuh): wgmma's
 // columns are D's rows, and the 128 columns of D lie in the lanes and warps of two consumers or four.
 // Kernels that quantize do nothing else: what they keep in registers would cost the others theirs.
 #pragma once
@@ -112,18 +112,18 @@ __device__ __forceinline__ void share_largest(float (&largest)[C::waves][2], Sta
         fmaxf(largest[i / 2][i % 2], load_float(place(1 - staging.own(), i / 2, i % 2)));
 }
 
-// 128 of a row's columns as bytes, of which those of a pair hold the one element that they make if Halves is 2.
-template <int Halves, int First, int Count>
-__device__ __forceinline__ void fill_quantized(const std::uint32_t (&d)[Count],
-                                               const float (&inverse)[2], std::uint32_t buffer,
-                                               Type type) {
+// 128 of a row's columns as bytes, of which those of a pair hold the one element that they make if Halves is 2. What the i-th of
+// their registers is multiplied by: inverse(i).
+template <int Halves, int First, int Count, class Inverse>
+__device__ __forceinline__ void fill_quantized(const std::uint32_t (&d)[Count], Inverse inverse,
+                                               std::uint32_t buffer, Type type) {
   const int thread = thread_here();
 #pragma unroll
   for (int i = 0; i < block_of_registers; i += 2) {
     const int r = First + i;
     const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, i});
     const std::uint32_t at = staged(buffer, place.row, place.col / Halves);
-    const float factor = inverse[r / 2 % 2];
+    const float factor = inverse(i);
     const std::uint32_t both = pack_fp8(rounded::multiply(__uint_as_float(d[r]), factor),
                                         rounded::multiply(__uint_as_float(d[r + 1]), factor), type);
     if constexpr (Halves == 2)
@@ -159,7 +159,8 @@ __device__ __forceinline__ void quantize_part(const std::uint32_t (&d)[Count],
   store_factors<Halves>(arguments, largest, at, inverse);
   at.col /= Halves;
   staging.template acquire<1>();
-  fill_quantized<Halves, Part * block_of_registers>(d, inverse, staging.next(),
+  const auto of_row = [&](int i) { return inverse[i / 2 % 2]; };
+  fill_quantized<Halves, Part * block_of_registers>(d, of_row, staging.next(),
                                                     arguments.factors_d.type);
   if (arguments.stores_elements || ends_within<C>(at, warpgroup_rows)) {
     staging.copy_out(scale_block / Halves, arguments, at);

@@ -4,6 +4,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "cuda/gemm/tensor_scales.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/shape.h"
 #include "sim/isa/tmem/scale_layout.h"
@@ -46,16 +47,22 @@ Factors factors_of(const Problem& p, const float* data, const Strides& s, Major 
           .per = per};
 }
 
+// Of atoms that hold the codes of `elements` beside each other in each of 128 lines.
+std::int64_t atom_bytes_across(std::int64_t elements, tcgen05::ScaleVec factors) {
+  return round_up_quotient(elements, columns_of_code(factors) * tcgen05::scale_group) *
+         tcgen05::scale_atom_bytes;
+}
+
+std::int64_t bytes_of_codes(std::int64_t lines, std::int64_t across) {
+  return round_up_quotient(lines, tcgen05::scale_atom_mn) * across;
+}
+
 // Of the matrices of one operand, of `lines` rows or columns: one, as the operand has, or one behind the other.
 ScaleCodes codes_of(const Problem& p, const std::uint8_t* data, const Strides& s,
                     std::int64_t lines) {
   if (!is_block_scaled(p)) return {};
-  const tcgen05::ScaleVec factors = scale_vec_of(p);
-  const std::int64_t block = tcgen05::scale_block(
-      {.kind = tcgen05::kind_with_factors(p.in, factors), .scale_vec = factors});
-  const std::int64_t atoms = round_up_quotient(lines, tcgen05::scale_atom_mn) *
-                             round_up_quotient(p.k, block * tcgen05::scale_group);
-  return {data, matrices_of(s, p.batch) == 1 ? 0 : atoms * tcgen05::scale_atom_bytes};
+  const std::int64_t bytes = bytes_of_codes(lines, atom_bytes_across(p.k, scale_vec_of(p)));
+  return {data, matrices_of(s, p.batch) == 1 ? 0 : bytes};
 }
 
 void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
@@ -72,10 +79,18 @@ void set_factors(const Problem& p, const Pointers& x, Arguments& out) {
   }
 }
 
-FactorsOfD factors_of_d(const Problem& p, float* data) {
+FactorsOfD factors_of_d(const Problem& p, const Pointers& x) {
   if (!p.quantized) return {};
+  if (has_codes_d(p)) {
+    const std::int64_t across = atom_bytes_across(d_columns(p), scale_vec_of(p.block_scaling_d));
+    return {.row_step = across,
+            .batch_step = bytes_of_codes(p.m, across),
+            .type = *p.quantized,
+            .codes = x.scale_codes_d,
+            .times = x.global_scale_d};
+  }
   const bool along_k = p.major_scale_d == Major::K;
-  return {.data = data,
+  return {.data = x.scale_d,
           .row_step = along_k ? p.scale_d.ld : 1,
           .block_step = along_k ? 1 : p.scale_d.ld,
           .batch_step = p.scale_d.batch,
@@ -114,8 +129,8 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
                   .ld_c = p.c.ld,
                   .batch_c = p.c.batch,
                   .d = x.d,
-                  .ld_d = p.d.ld,
-                  .batch_d = p.d.batch};
+                  .ld_d = p.d.ld / elements_together(type_d(p)),
+                  .batch_d = p.d.batch / elements_together(type_d(p))};
   if (is_grouped(p)) {
     const bool swaps = launch.kernel->skinny == Skinny::Rows;
     const Schedule& s = launch.schedule;
@@ -123,7 +138,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   }
   out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);
   set_factors(p, x, out);
-  out.factors_d = factors_of_d(p, x.scale_d);
+  out.factors_d = factors_of_d(p, x);
   out.scale_codes_a = codes_of(p, x.scale_codes_a, p.a, p.m);
   out.scale_codes_b = codes_of(p, x.scale_codes_b, p.b, p.n);
   out.a = source_of(x.a, p.a, p.major_a);
@@ -178,10 +193,10 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   return work;
 }
 
-std::array<const void*, 12> followed(const Plan& plan, const Pointers& x,
+std::array<const void*, 14> followed(const Plan& plan, const Pointers& x,
                                      const Workspace& workspace) {
   const Problem& p = plan.problem;
-  std::array<const void*, 12> out = {x.d, workspace.data};
+  std::array<const void*, 14> out = {x.d, workspace.data};
   if (p.k > 0) out[2] = x.a;
   if (p.k > 0) out[3] = x.b;
   if (p.beta != 0) out[4] = x.c;
@@ -191,7 +206,9 @@ std::array<const void*, 12> followed(const Plan& plan, const Pointers& x,
   if (is_grouped(p)) out[8] = x.sizes;
   if (is_block_scaled(p)) out[9] = x.scale_codes_a;
   if (is_block_scaled(p)) out[10] = x.scale_codes_b;
-  if (p.quantized) out[11] = x.scale_d;
+  if (p.quantized && !has_codes_d(p)) out[11] = x.scale_d;
+  if (has_codes_d(p)) out[12] = x.scale_codes_d;
+  if (has_codes_d(p)) out[13] = x.global_scale_d;
   return out;
 }
 

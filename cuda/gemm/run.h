@@ -34,7 +34,7 @@ struct Work {
 Work work_of(const Plan& plan, Path path, const Pointers& pointers, const Workspace& workspace);
 
 // The pointers that run() follows; null for the others.
-std::array<const void*, 12> followed(const Plan& plan, const Pointers& pointers,
+std::array<const void*, 14> followed(const Plan& plan, const Pointers& pointers,
                                      const Workspace& workspace);
 
 enum class Memory : std::uint8_t { OfThisDevice, OfAnother, NotOfADevice };

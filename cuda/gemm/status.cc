@@ -118,7 +118,9 @@ const char* sentence(Status status) noexcept {
       return "factors and promotion are for e4m3 and e5m2 alone, or the scaling or its major does "
              "not exist; factors of blocks are ue8m0 of 32 for these and e2m1, or ue4m3 of 16 for "
              "e2m1, which has no product without them, both operands K-major with an even K, and "
-             "there are no others besides";
+             "there are no others besides; those of a quantized D are of the blocks that the "
+             "operands have, if these are not bf16, without groups, and e2m1 has an even number of "
+             "columns and even strides";
     case Status::UnsupportedGrouping:
       return "groups are of f16, bf16 or e4m3 operands, both K-major, without factors of blocks, "
              "or the grouping does not exist";

@@ -51,12 +51,14 @@ __device__ __forceinline__ void copy_bytes(void* d, std::int64_t index, std::uin
 }
 
 // D is read from a staged buffer of `rows` x `columns` by a warpgroup; its first element is `at`, counted in
-// columns of D. The threads need a barrier before and behind. `Bytes`: D's elements are of 8 bits.
+// columns of D. The threads need a barrier before and behind. `Bytes`: D's elements are of 8 bits, or two of them, one column here.
 template <bool Bytes>
 __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int columns,
                                           const Arguments& arguments, BlockAt at) {
   const Epilogue& e = arguments.epilogue;
-  const int all_columns = is_gated(e.activation) ? arguments.n / 2 : arguments.n;
+  const int columns_of_d = is_gated(e.activation) ? arguments.n / 2 : arguments.n;
+  const int all_columns =
+      Bytes && arguments.factors_d.type == Type::e2m1 ? columns_of_d / 2 : columns_of_d;
   const int thread = thread_here();
   const int lane = thread % 32;
   const int warp = thread / 32;

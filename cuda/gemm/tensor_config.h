@@ -43,11 +43,13 @@ HOST_DEVICE constexpr int largest_power(int n) {
   return power;
 }
 
-// `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4).
+// `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4). `FactorsD`: those of a D that is quantized;
+// Default: f32, of 128 columns.
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
           Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
-          bool Quantizes = false, bool Dynamic = false>
+          bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default,
+          bool Dynamic = false>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -72,8 +74,9 @@ struct TensorConfig {
   static constexpr int consumer_columns = BlockN;
   static constexpr bool quantizes = Quantizes;
   static constexpr int quantized_columns = Quantizes ? BlockN : 0;
+  static constexpr tcgen05::ScaleVec quantized_vec = FactorsD;
   static constexpr bool beside = false;
-  static_assert(!Quantizes || BlockN % scale_block == 0);
+  static_assert(Quantizes ? BlockN % scale_block == 0 : FactorsD == tcgen05::ScaleVec::Default);
   static constexpr Turns turns = Turns::Together;
   static constexpr int cluster_m = Ctas;
   static constexpr int cluster_n = 1;

@@ -46,6 +46,16 @@ template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None
 using QuantizingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
                                    tcgen05::ScaleVec::Default, Ctas, Promotes, Grouped, 1, true>;
 
+// MXFP8, MXFP4 or NVFP4 of D, of operands of 16 bits or with factors of the same blocks.
+template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD,
+          tcgen05::ScaleVec Factors = FactorsD>
+using CodingRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, Ctas,
+                               Promotion::None, false, 1, true, FactorsD>;
+
+template <int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD>
+using PlainCodingRow =
+    CodingRow<Type::bf16, BlockN, Stages, Ctas, FactorsD, tcgen05::ScaleVec::Default>;
+
 // K shared by several CTAs, for few tiles.
 template <Type In, int BlockN, int Stages, int Split,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
@@ -59,8 +69,9 @@ using PromotingSplitRow =
 
 // A cluster of the grid for each tile.
 template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
-using DynamicRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
-                                tcgen05::ScaleVec::Default, Ctas, Promotes, false, 1, false, true>;
+using DynamicRow =
+    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas,
+                 Promotes, false, 1, false, tcgen05::ScaleVec::Default, true>;
 
 using TensorTable = std::tuple<
     TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
@@ -98,7 +109,17 @@ using TensorTable = std::tuple<
     QuantizingRow<128, 5, 1, Promotion::EachColumn>,
     QuantizingRow<256, 6, 2, Promotion::None, true>,
     QuantizingRow<256, 6, 2, Promotion::ColumnBlocks, true>,
-    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks, true>, DynamicRow<Type::bf16, 256, 6, 2>,
+    QuantizingRow<128, 6, 1, Promotion::ColumnBlocks, true>,
+    CodingRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    CodingRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    CodingRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    CodingRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    CodingRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
+    CodingRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
+    PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block32>,
+    PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block32>,
+    PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
+    PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, DynamicRow<Type::bf16, 256, 6, 2>,
     DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
     DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;

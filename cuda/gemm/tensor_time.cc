@@ -6,6 +6,7 @@
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/estimate.h"
+#include "cuda/gemm/tensor_scales.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/rate.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -23,8 +24,7 @@ double bytes_of(Type type, double elements) { return elements * bits(type) / 8; 
 // Of factors of `lines` rows or columns, whole atoms of 128 of them, of a block of K.
 double factor_bytes(const Kernel& k, double lines) {
   if (k.scale_vec == tcgen05::ScaleVec::Default) return 0;
-  const double block = tcgen05::scale_block(
-      {.kind = tcgen05::kind_with_factors(k.in, k.scale_vec), .scale_vec = k.scale_vec});
+  const double block = columns_of_code(k.scale_vec);
   return std::ceil(lines / tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn * k.block_k / block;
 }
 

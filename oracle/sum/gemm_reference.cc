@@ -19,7 +19,8 @@ namespace tcq::oracle {
 namespace {
 
 constexpr std::int64_t tile_side = 512;  // whole blocks of columns that share a factor of D
-constexpr std::int64_t stretch = 256;    // of K, whole instructions of every kind
+static_assert(quantized_block == 128, "block_of_d()");
+constexpr std::int64_t stretch = 256;  // of K, whole instructions of every kind
 
 fast::Instruction instruction_of(const Gemm& g) {
   const DotTypes types = step_of(g).types;
@@ -183,20 +184,33 @@ Words tile_segment(const Gemm& g, const GemmData& data, const Tile& t, const Gem
   return total;
 }
 
-// Of up to 128 columns of D from `col` on.
+// The factor of a block, also as it is stored, at `index`.
+float store_factor(const Gemm& g, void* factors, std::int64_t index, float largest) {
+  if (g.quantized_vec == tcgen05::ScaleVec::Default) {
+    const float factor = block_factor_of(largest, *g.quantized, g.factors_d_power_of_two);
+    store_element(Type::f32, factors, index, std::bit_cast<std::uint32_t>(factor));
+    return factor;
+  }
+  const auto code = g.quantized_vec == tcgen05::ScaleVec::Block16 ? tcgen05::ScaleType::ue4m3
+                                                                  : tcgen05::ScaleType::ue8m0;
+  const float factor = coded_factor_of(largest, *g.quantized, code);
+  store_element(Type::u8, factors, index, code_of_factor(factor, code));
+  return factor;
+}
+
+// Of a block's columns of D, or those of them that D has, from `col` on.
 void store_quantized(const Gemm& g, const GemmOut& out, const std::vector<float>& values,
                      std::int64_t batch, std::int64_t row, std::int64_t col) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, finite_magnitude(value));
-  const float factor = block_factor_of(largest, *g.quantized, g.factors_d_power_of_two);
   const GemmFactors& f = g.factors_d;
-  out.scale_d[batch * f.batch_step + row * f.line_step + col / quantized_block * f.block_step] =
-      factor;
-  const float inverse = inverse_of(factor);
+  const std::int64_t index =
+      batch * f.batch_step + row * f.line_step + col / block_of_d(g) * f.block_step;
+  const float inverse = inverse_of(store_factor(g, out.scale_d, index, largest));
   for (const float value : values) {
     const auto word = std::bit_cast<std::uint32_t>(rounded::multiply(value, inverse));
     store_element(*g.quantized, out.d, batch * g.d.batch + row * g.d.ld + col++,
-                  narrow_fp8(*g.quantized, word));
+                  narrow_quantized(*g.quantized, word));
   }
 }
 
@@ -209,10 +223,12 @@ void store_row(const Gemm& g, const GemmOut& out, const Words& results, std::int
     return;
   }
   const auto count = static_cast<std::int64_t>(results.size());
-  for (std::int64_t first = 0; first < count; first += quantized_block) {
+  const int block = block_of_d(g);
+  for (std::int64_t first = 0; first < count; first += block) {
     std::vector<float> values;
-    for (std::int64_t i = first; i < std::min(first + quantized_block, count); ++i)
-      values.push_back(std::bit_cast<float>(results[static_cast<std::size_t>(i)]));
+    for (std::int64_t i = first; i < std::min(first + block, count); ++i)
+      values.push_back(rounded::multiply(
+          g.global_scale_d, std::bit_cast<float>(results[static_cast<std::size_t>(i)])));
     store_quantized(g, out, values, batch, row, col + first);
   }
 }

@@ -83,9 +83,12 @@ struct Gemm {
   GemmFactors factors_b = {};
   std::int64_t bias_batch = 0;  // from one product's bias to the next one's
   // D is of this type, e4m3 or e5m2, with a factor for 128 columns of a row; C and the bias are of type `out`. A block of
-  // factors_d is 128 columns of D.
+  // factors_d is 128 columns of D. With quantized_vec factors are bytes, ue8m0 of 32 columns or ue4m3 of 16, D may be e2m1,
+  // a byte each, and results are multiplied by global_scale_d first.
   std::optional<Type> quantized = {};
   bool factors_d_power_of_two = false;
+  tcgen05::ScaleVec quantized_vec = tcgen05::ScaleVec::Default;
+  float global_scale_d = 1;
   GemmFactors factors_d = {};
 
   Type b_type() const { return in_b.value_or(in); }
@@ -104,13 +107,19 @@ struct GemmData {
   const std::uint8_t* sfb = nullptr;
 };
 
-// Where results go. `scale_d`: if D is quantized.
+// Columns of D that share a factor.
+constexpr int block_of_d(const Gemm& g) {
+  if (g.quantized_vec == tcgen05::ScaleVec::Default) return 128;
+  return g.quantized_vec == tcgen05::ScaleVec::Block16 ? 16 : 32;
+}
+
+// Where results go. `scale_d`: if D is quantized, f32 or, with quantized_vec, bytes.
 struct GemmOut {
   void* d = nullptr;
-  float* scale_d = nullptr;
+  void* scale_d = nullptr;
 
   GemmOut(void* to_d) : d(to_d) {}  // NOLINT(google-explicit-constructor): most have D alone
-  GemmOut(void* to_d, float* to_factors) : d(to_d), scale_d(to_factors) {}
+  GemmOut(void* to_d, void* to_factors) : d(to_d), scale_d(to_factors) {}
 };
 
 // Writes the elements of every matrix of D, and factors, and nothing between them; `threads` 0: all cores.

@@ -1,17 +1,23 @@
-// FP8 of a block of wider elements, and the factor that gives them back: an element is about factor * FP8.
+// FP8, or e2m1, of a block of wider elements, and the factor that gives them back: an element is about factor * its code.
 //
 // factor = the largest finite magnitude of the block by the largest of the type, rounded; at least 2^-126; 1 if all are
 // zero; or the next power of two from there on. An element times 1 / factor (rounded once, then the product) goes to the
-// nearest FP8, ties to even; what is beyond the largest becomes it, infinities too, a NaN stays one. Example: of a block
-// whose largest magnitude is 3.5, e4m3: factor 3.5 / 448 = 0.0078125, and 3.5 becomes 448, 0x7e.
+// nearest of the type, ties to even; what is beyond the largest becomes it, infinities too; a NaN stays one, and is the
+// largest of e2m1, which has none. Example: of a block whose largest magnitude is 3.5, e4m3: factor 3.5 / 448 = 0.0078125, and
+// 3.5 becomes 448, 0x7e.
 //
-// Source: PTX ISA 9.2, 9.7.9.22 "cvt" (.rn.satfinite.e4m3x2.f32: NaN is 0x7f, in both types).
+// A factor that is a byte, as tcgen05 multiplies by it, is that power of two (ue8m0), or the nearest of ue4m3, ties to
+// even, from its least that is not 0 up to its largest. Example: largest magnitude 3.5, e2m1, ue4m3: 0.5833 becomes
+// 0.5625, 0x31; 3.5 / 0.5625 = 6.2 becomes 6, 7.
+//
+// Source: PTX ISA 9.2, 9.7.9.22 "cvt" (.rn.satfinite.e4m3x2.f32: NaN is 0x7f, in both types; e2m1x2: the largest).
 #pragma once
 
 #include <cstdint>
 
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
+#include "sim/isa/base/tcgen05_kind.h"
 #include "sim/num/activation.h"
 #include "sim/num/float_bits.h"
 #include "sim/num/narrow.h"
@@ -21,17 +27,19 @@ namespace tcq {
 // Elements of a row beside each other that share a factor, where a row has several.
 inline constexpr int quantized_block = 128;
 
-HOST_DEVICE constexpr float largest_fp8(Type type) {
+// Requires, here and below: type is e4m3, e5m2 or e2m1.
+HOST_DEVICE constexpr float largest_quantized(Type type) {
+  if (type == Type::e2m1) return 6.0f;
   return type == Type::e4m3 ? 448.0f : 57344.0f;
 }
 
-// To nearest even, saturated. Requires: type is e4m3 or e5m2. `word` is an f32.
-HOST_DEVICE constexpr std::uint8_t narrow_fp8(Type type, std::uint32_t word) {
+// To nearest even, saturated. `word` is an f32.
+HOST_DEVICE constexpr std::uint8_t narrow_quantized(Type type, std::uint32_t word) {
   const Decoded value = decode_float(Type::f32, word);
-  constexpr std::uint8_t nan = 0x7f;
-  const std::uint8_t largest = type == Type::e4m3 ? 0x7e : 0x7b;
-  if (value.kind == Class::Nan) return nan;
-  const auto sign = static_cast<std::uint8_t>(value.negative ? 0x80 : 0);
+  const bool has_nan = type != Type::e2m1;
+  const std::uint8_t largest = !has_nan ? 7 : type == Type::e4m3 ? 0x7e : 0x7b;
+  if (value.kind == Class::Nan) return has_nan ? 0x7f : largest;
+  const auto sign = static_cast<std::uint8_t>(value.negative ? 1 << (bits(type) - 1) : 0);
   if (value.kind == Class::Zero) return sign;
   if (value.kind == Class::Infinite) return sign | largest;
   const std::uint64_t out = nearest_code(type, value);
@@ -49,7 +57,7 @@ HOST_DEVICE inline float power_of_two_from(float x) {
 HOST_DEVICE inline float block_factor_of(float largest, Type type, bool power_of_two) {
   if (largest == 0) return 1;
   constexpr float least = 0x1p-126f;
-  const float exact = rounded::divide(largest, largest_fp8(type));
+  const float exact = rounded::divide(largest, largest_quantized(type));
   const float factor = exact < least ? least : exact;
   return power_of_two ? power_of_two_from(factor) : factor;
 }
@@ -61,5 +69,41 @@ HOST_DEVICE inline float finite_magnitude(float x) {
 }
 
 HOST_DEVICE inline float inverse_of(float factor) { return rounded::divide(1.0f, factor); }
+
+// --- factors that are bytes ------------------------------------------------------------------------
+
+inline constexpr float least_normal_ue4m3 = 0x1p-6f;
+inline constexpr float least_ue4m3 = 0x1p-9f;
+inline constexpr float largest_ue4m3 = 448;
+
+// Requires: x is not below 0.
+HOST_DEVICE inline float nearest_ue4m3(float x) {
+  constexpr float spaced = 0x1p14f;  // here f32's neighbours are least_ue4m3 apart
+  if (x < least_normal_ue4m3) {
+    const float nearest = rounded::add(rounded::add(x, spaced), -spaced);
+    return nearest < least_ue4m3 ? least_ue4m3 : nearest;
+  }
+  if (x >= largest_ue4m3) return largest_ue4m3;
+  constexpr int dropped = 20;  // of 23 fraction bits
+  const auto word = __builtin_bit_cast(std::uint32_t, x);
+  const std::uint32_t up = (1u << (dropped - 1)) - 1 + (word >> dropped & 1);
+  return __builtin_bit_cast(float, (word + up) & ~((1u << dropped) - 1));
+}
+
+// Of a block whose largest finite magnitude is `largest`.
+HOST_DEVICE inline float coded_factor_of(float largest, Type type, tcgen05::ScaleType code) {
+  if (code == tcgen05::ScaleType::ue8m0) return block_factor_of(largest, type, true);
+  return largest == 0 ? 1 : nearest_ue4m3(rounded::divide(largest, largest_quantized(type)));
+}
+
+// The byte of such a factor.
+HOST_DEVICE inline std::uint8_t code_of_factor(float factor, tcgen05::ScaleType code) {
+  const auto word = __builtin_bit_cast(std::uint32_t, factor);
+  if (code == tcgen05::ScaleType::ue8m0) return static_cast<std::uint8_t>(word >> 23);
+  if (factor < least_normal_ue4m3)
+    return static_cast<std::uint8_t>(rounded::multiply(factor, 1 / least_ue4m3));
+  constexpr std::uint32_t bias = 127 - 7;
+  return static_cast<std::uint8_t>((word >> 20) - (bias << 3));
+}
 
 }  // namespace tcq

@@ -1,11 +1,12 @@
 // A D that is quantized, without a GPU and without kernels: what is refused, which kernels suit it, what they are told. Plans:
-// gemm_fp8_test.cc; bits: tests/run/run_quantized_gemm_test.cc.
+// gemm_fp8_test.cc; bits: tests/run/run_quantized_gemm_test.cc, and of factors that are bytes run_tensor_coded_test.cc.
 #include <gtest/gtest.h>
 
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/estimate.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/plan_tensor.h"
 #include "cuda/gemm/run.h"
 
 namespace tcq::gemm {
@@ -113,6 +114,90 @@ TEST(Gemm_Quantized, KernelsAreToldWhereFactorsLie) {
   EXPECT_EQ(out.factors_d.row_step, 1);
   EXPECT_EQ(out.factors_d.block_step, 301);
   EXPECT_EQ(out.factors_d.batch_step, 1505);
+}
+
+// --- factors that are bytes ------------------------------------------------------------------------
+
+Problem coded(Type of_d, BlockScaling factors) {
+  Problem p{.m = 300, .n = 600, .k = 256, .batch = 3, .in = Type::bf16};
+  p.quantized = of_d;
+  p.block_scaling_d = factors;
+  return p;
+}
+
+TEST(Gemm_Coded, WhatItCannotBe) {
+  const auto said = [](Type of_d, auto change, BlockScaling factors = BlockScaling::Ue8m0Block32) {
+    Problem p = coded(of_d, factors);
+    change(p);
+    return check(p);
+  };
+  const auto none = [](Problem&) {};
+  EXPECT_EQ(said(Type::e4m3, none), Status::Ok);
+  EXPECT_EQ(said(Type::e2m1, none, BlockScaling::Ue4m3Block16), Status::Ok);
+  EXPECT_EQ(said(Type::e5m2, none, BlockScaling::Ue4m3Block16), Status::UnsupportedTypes);
+  EXPECT_EQ(said(Type::bf16, none), Status::UnsupportedTypes);
+  EXPECT_EQ(said(Type::e4m3, none, static_cast<BlockScaling>(3)), Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.quantized = {}; }), Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.grouping = Grouping::Ends; }),
+            Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.in = p.out = Type::f16; }),
+            Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.scale_d.ld = 1; }), Status::Ok);  // not looked at
+  // Two elements share a byte.
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.n = 601; }), Status::Ok);
+  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.n = 601; }), Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.d.ld = 603; }), Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.d.batch = 300 * 600 + 1; }),
+            Status::UnsupportedScaling);
+  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.activation = Activation::Swiglu; }), Status::Ok);
+  EXPECT_EQ(said(Type::e2m1, [](Problem& p) { p.n = 602, p.activation = Activation::Swiglu; }),
+            Status::UnsupportedScaling);
+}
+
+TEST(Gemm_Coded, HopperHasNone) {
+  EXPECT_EQ(check_hopper(coded(Type::e4m3, BlockScaling::Ue8m0Block32), {}), Status::NeedsTcgen05);
+}
+
+TEST(Gemm_Coded, ItsFactorsAreWritten) {
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<std::uint8_t*>(address); };
+  const Plan plan = as_planned(coded(Type::e2m1, BlockScaling::Ue4m3Block16));
+  Pointers x = {.a = at(16), .b = at(16), .d = at(17), .scale_codes_d = at(32)};
+  EXPECT_EQ(check(plan, x, {}), Status::Ok);
+  x.scale_codes_d = at(40);
+  EXPECT_EQ(check(plan, x, {}), Status::Misaligned);
+  x.scale_codes_d = nullptr;
+  EXPECT_EQ(check(plan, x, {}), Status::NullPointer);
+  x.scale_codes_d = at(32);
+  x.global_scale_d = reinterpret_cast<float*>(at(18));
+  EXPECT_EQ(check(plan, x, {}), Status::Misaligned);
+}
+
+TEST(Gemm_Coded, KernelsAreToldWhereFactorsAndElementsLie) {
+  Problem p = coded(Type::e2m1, BlockScaling::Ue8m0Block32);
+  alignas(16) static std::uint8_t codes[16];
+  const Arguments out =
+      work_of(as_planned(p), Path::Aligned, {.scale_codes_d = codes}, {}).arguments;
+  // 600 columns are 19 blocks, five atoms; 300 rows three of these.
+  EXPECT_EQ(out.factors_d.row_step, 5 * 512);
+  EXPECT_EQ(out.factors_d.batch_step, 15 * 512);
+  EXPECT_EQ(out.factors_d.codes, codes);
+  EXPECT_EQ(out.factors_d.data, nullptr);
+  EXPECT_EQ(out.epilogue.ld_d, 300);
+  EXPECT_EQ(type_of_d(out), Type::e2m1);
+}
+
+TEST(Gemm_Coded, KernelsMakeTheBlocksThatAreAskedFor) {
+  Kernel kernel = {};
+  kernel.quantized_columns = 128;
+  kernel.quantized_vec = tcgen05::ScaleVec::Block32;
+  Problem p = coded(Type::e2m1, BlockScaling::Ue8m0Block32);
+  EXPECT_TRUE(quantizes_as(kernel, p));
+  p.activation = Activation::Swiglu;
+  EXPECT_TRUE(quantizes_as(kernel, p));
+  p.block_scaling_d = BlockScaling::Ue4m3Block16;
+  EXPECT_FALSE(quantizes_as(kernel, p));
+  p.block_scaling_d = BlockScaling::None;
+  EXPECT_FALSE(quantizes_as(kernel, p));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -20,7 +21,9 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-std::uint8_t fp8(Type type, float x) { return narrow_fp8(type, std::bit_cast<std::uint32_t>(x)); }
+std::uint8_t fp8(Type type, float x) {
+  return narrow_quantized(type, std::bit_cast<std::uint32_t>(x));
+}
 
 double value(Type type, std::uint8_t code) {
   const Decoded d = decode_float(type, code);
@@ -29,8 +32,8 @@ double value(Type type, std::uint8_t code) {
 
 TEST(Quantize_Fp8, IsTheNearestOfAllCodes) {
   Draw draw(3);
-  for (const Type type : {Type::e4m3, Type::e5m2}) {
-    const int largest = type == Type::e4m3 ? 0x7e : 0x7b;
+  for (const Type type : {Type::e4m3, Type::e5m2, Type::e2m1}) {
+    const int largest = type == Type::e2m1 ? 7 : type == Type::e4m3 ? 0x7e : 0x7b;
     for (int i = 0; i < 20000; ++i) {
       const float x = std::bit_cast<float>(
           make_float(Type::f32, draw.in(-20, 17), Fraction::Uniform, draw.one_in(2), draw));
@@ -41,7 +44,7 @@ TEST(Quantize_Fp8, IsTheNearestOfAllCodes) {
         const double there = std::abs(value(type, static_cast<std::uint8_t>(best)) - magnitude);
         if (here < there || (here == there && code % 2 == 0)) best = code;
       }
-      EXPECT_EQ(fp8(type, x), best | (x < 0 ? 0x80 : 0)) << x;
+      EXPECT_EQ(fp8(type, x), best | (x < 0 ? 1 << (bits(type) - 1) : 0)) << x;
     }
   }
 }
@@ -60,6 +63,10 @@ TEST(Quantize_Fp8, TiesSubnormalsAndWhatIsBeyond) {
   EXPECT_EQ(fp8(Type::e5m2, -nan), 0x7f);
   EXPECT_EQ(fp8(Type::e4m3, -0.0f), 0x80);
   EXPECT_EQ(fp8(Type::e4m3, 1e-44f), 0);
+  EXPECT_EQ(fp8(Type::e2m1, 2.5f), 4);  // between 2 and 3: the even one
+  EXPECT_EQ(fp8(Type::e2m1, -0.75f), 0xa);
+  EXPECT_EQ(fp8(Type::e2m1, -infinity), 0xf);
+  EXPECT_EQ(fp8(Type::e2m1, -nan), 7);
 }
 
 TEST(Quantize_Fp8, Factors) {
@@ -72,6 +79,43 @@ TEST(Quantize_Fp8, Factors) {
   EXPECT_EQ(finite_magnitude(-2), 2);
   EXPECT_EQ(finite_magnitude(infinity), 0);
   EXPECT_EQ(finite_magnitude(nan), 0);
+}
+
+TEST(Quantize_Codes, OfUe4m3AreTheNearest) {
+  Draw draw(4);
+  constexpr auto ue4m3 = tcgen05::ScaleType::ue4m3;
+  for (int i = 0; i < 20000; ++i) {
+    const float x = std::bit_cast<float>(
+        make_float(Type::f32, draw.in(-14, 10), Fraction::Uniform, false, draw));
+    const int nearest = std::clamp<int>(fp8(Type::e4m3, x), 1, 0x7e);
+    const float factor = nearest_ue4m3(x);
+    EXPECT_EQ(static_cast<double>(factor), value(Type::e4m3, static_cast<std::uint8_t>(nearest)));
+    EXPECT_EQ(code_of_factor(factor, ue4m3), nearest) << x;
+  }
+  for (int code = 1; code <= 0x7e; ++code) {  // themselves, and what lies between two of them
+    const auto here = static_cast<float>(value(Type::e4m3, static_cast<std::uint8_t>(code)));
+    EXPECT_EQ(nearest_ue4m3(here), here);
+    if (code == 0x7e) continue;
+    const auto next = static_cast<float>(value(Type::e4m3, static_cast<std::uint8_t>(code + 1)));
+    EXPECT_EQ(nearest_ue4m3((here + next) / 2), code % 2 == 0 ? here : next);
+  }
+}
+
+TEST(Quantize_Codes, OfABlock) {
+  using enum tcgen05::ScaleType;
+  const auto code = [](float largest, Type type, tcgen05::ScaleType of) {
+    return code_of_factor(coded_factor_of(largest, type, of), of);
+  };
+  EXPECT_EQ(code(3.5f, Type::e4m3, ue8m0), 120);  // 2^-7
+  EXPECT_EQ(code(3.6f, Type::e4m3, ue8m0), 121);
+  EXPECT_EQ(code(6, Type::e2m1, ue8m0), 127);
+  EXPECT_EQ(code(0, Type::e5m2, ue8m0), 127);
+  EXPECT_EQ(code(1e-45f, Type::e5m2, ue8m0), 1);
+  EXPECT_EQ(code(std::numeric_limits<float>::max(), Type::e2m1, ue8m0), 253);
+  EXPECT_EQ(code(3.5f, Type::e2m1, ue4m3), 0x31);  // 0.5625
+  EXPECT_EQ(code(0, Type::e2m1, ue4m3), 0x38);
+  EXPECT_EQ(code(1e-30f, Type::e2m1, ue4m3), 1);
+  EXPECT_EQ(code(1e30f, Type::e2m1, ue4m3), 0x7e);
 }
 
 // Of 300 x 200: element (row, col), and its block's factor.

@@ -108,13 +108,15 @@ TEST(Gemm_Sized, TheInterfacesStructsLieAsTheyDid) {
   EXPECT_EQ(offsetof(tcq_gemm_problem, scale_a), 176u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, block_scaling), 216u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, quantized), 224u);
+  EXPECT_EQ(offsetof(tcq_gemm_problem, block_scaling_d), 236u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, dynamic_schedule), 256u);
-  EXPECT_EQ(sizeof(tcq_gemm_pointers), 96u);
+  EXPECT_EQ(sizeof(tcq_gemm_pointers), 112u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, size), 0u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, bias), 40u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, scale_a), 48u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, scale_codes_a), 72u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, scale_d), 88u);
+  EXPECT_EQ(offsetof(tcq_gemm_pointers, scale_codes_d), 96u);
   const int types[] = {TCQ_GEMM_F16, TCQ_GEMM_BF16, TCQ_GEMM_TF32, TCQ_GEMM_S8,
                        TCQ_GEMM_U8,  TCQ_GEMM_F32,  TCQ_GEMM_S32};
   for (int i = 0; i < 7; ++i) EXPECT_EQ(types[i], i);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,8 +79,9 @@ struct OnDevice {
         scale_b(x.scale_b.bytes),
         atoms_a(atoms(x.gemm, x.sfa, x.gemm.m)),
         atoms_b(atoms(x.gemm, x.sfb, x.gemm.n)),
-        d(x.d.bytes),
-        scale_d(x.scale_d.bytes) {}
+        d(stored_d(x.gemm, x.d).bytes),
+        scale_d(factors(x)),
+        global_scale_d(bytes_of(x.gemm.global_scale_d)) {}
 
   static std::vector<std::uint8_t> atoms(const oracle::Gemm& g, const Buffer& codes,
                                          std::int64_t lines) {
@@ -95,20 +97,25 @@ struct OnDevice {
     out.a = at(a, x.a, x.gemm.in);
     out.b = at(b, x.b, x.gemm.b_type());
     out.c = c_is_d ? at(d, x.d) : at(c, x.c);
-    out.d = at(d, x.d);
+    out.d = at(d, x.d, x.gemm.d_type());
     out.bias = at(bias, x.bias);
     out.scale_a = reinterpret_cast<const float*>(at(scale_a, x.scale_a));
     out.scale_b = reinterpret_cast<const float*>(at(scale_b, x.scale_b));
     out.scale_codes_a = atoms_a.size() == 0 ? nullptr : atoms_a.data();
     out.scale_codes_b = atoms_b.size() == 0 ? nullptr : atoms_b.data();
-    out.scale_d = reinterpret_cast<float*>(at(scale_d, x.scale_d));
+    if (x.gemm.quantized_vec == tcgen05::ScaleVec::Default)
+      out.scale_d = reinterpret_cast<float*>(at(scale_d, x.scale_d));
+    else
+      out.scale_codes_d = scale_d.data();
+    if (x.gemm.global_scale_d != 1)
+      out.global_scale_d = reinterpret_cast<const float*>(global_scale_d.data());
     return out;
   }
 
   // As they were before anything ran.
   void upload_results(const GemmCase& x) {
-    d.upload(x.d.bytes);
-    if (scale_d.size() > 0) scale_d.upload(x.scale_d.bytes);
+    d.upload(stored_d(x.gemm, x.d).bytes);
+    if (scale_d.size() > 0) scale_d.upload(factors(x));
   }
   // All bytes of D's buffer, and of its factors'.
   std::vector<std::uint8_t> results() const {
@@ -118,7 +125,17 @@ struct OnDevice {
     return GemmCase::joined(std::move(of_d), of_factors);
   }
 
-  Bytes a, b, c, bias, scale_a, scale_b, atoms_a, atoms_b, d, scale_d;
+  // Of D, before anything ran.
+  static std::vector<std::uint8_t> factors(const GemmCase& x) {
+    return x.scale_d.bytes.empty() ? std::vector<std::uint8_t>()
+                                   : stored_factors(x.gemm, x.scale_d, poison_of_d);
+  }
+  static std::vector<std::uint8_t> bytes_of(float value) {
+    const auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof value>>(value);
+    return {bytes.begin(), bytes.end()};
+  }
+
+  Bytes a, b, c, bias, scale_a, scale_b, atoms_a, atoms_b, d, scale_d, global_scale_d;
 };
 
 // run() in a graph that is launched and waited for.
@@ -209,7 +226,7 @@ class LiveGemm : public Live {
     const std::vector<gemm::KSegment> segments = k_segments(plan, path);
     for (const gemm::KSegment& s : segments) x.gemm.segments.push_back({s.first, s.count});
     if (prediction.bytes.empty() || segments != prediction.segments)
-      prediction = {segments, x.expected()};
+      prediction = {segments, stored_results(x)};
     const std::vector<std::uint8_t>& want = prediction.bytes;
     std::vector<std::uint8_t> got;
     for (int repeat = 0; repeat < 2; ++repeat) {

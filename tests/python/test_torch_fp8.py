@@ -121,7 +121,7 @@ def test_scaled_mm_quantized(fake, activation, dtype, power_of_two):
                                             power_of_two=power_of_two)
         p = fake.problem
         assert (p.quantized, p.scale_d_power_of_two) == (7 if dtype == E4M3 else 8, power_of_two)
-        assert (p.major_scale_d, p.reserved_quantized) == (K, 0)
+        assert (p.major_scale_d, p.block_scaling_d) == (K, 0)
         assert (p.m, p.n, p.k, p.d.ld, p.scale_d.ld, p.batch, p.grouping) == (9, 300, 200, columns, scale_d.shape[1], 1, 0)
         assert (p.in_, p.in_b, p.has_bias, p.beta, p.activation) == (7, 7, bias is not None, 0, _gemm.ACTIVATIONS[activation])
         assert p.out == {None: 1, torch.float32: 5, torch.bfloat16: 1, torch.float16: 0}[bias_dtype]

@@ -182,8 +182,8 @@ class GemmKernelRun {
   // Bytes of D, its factors, and what lies between and around the rows of both.
   std::size_t differing() const {
     const std::vector<std::uint8_t> want =
-        sizes_.empty() ? x_.expected(1) : expected_of_groups(x_, plan_.problem, sizes_);
-    const auto got = GemmCase::joined(run_.read<std::uint8_t>(d_, x_.d.bytes.size()), factors());
+        sizes_.empty() ? stored_results(x_, 1) : expected_of_groups(x_, plan_.problem, sizes_);
+    const auto got = GemmCase::joined(run_.read<std::uint8_t>(d_, d_bytes_), factors());
     std::size_t count = 0;
     for (std::size_t i = 0; i < want.size(); ++i) count += want[i] != got[i];
     return count;
@@ -199,7 +199,7 @@ class GemmKernelRun {
  private:
   std::vector<std::uint8_t> factors() const {
     if (x_.scale_d.bytes.empty()) return {};
-    return run_.read<std::uint8_t>(scale_d_, x_.scale_d.bytes.size());
+    return run_.read<std::uint8_t>(scale_d_, scale_d_bytes_);
   }
 
   Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }
@@ -217,12 +217,11 @@ class GemmKernelRun {
     at.a = pointer(put(x_.gemm.in == Type::e2m1 ? packed_by_two(x_.a) : x_.a));
     at.b = pointer(put(x_.gemm.b_type() == Type::e2m1 ? packed_by_two(x_.b) : x_.b));
     at.c = pointer(put(x_.c));
-    d_ = run_.array(x_.d.bytes);
-    at.d = pointer(d_ + x_.d.first);
-    if (!x_.scale_d.bytes.empty()) {
-      scale_d_ = run_.array(x_.scale_d.bytes);
-      at.scale_d = static_cast<float*>(pointer(scale_d_ + x_.scale_d.first));
-    }
+    const Buffer d = stored_d(x_.gemm, x_.d);
+    d_ = run_.array(d.bytes);
+    d_bytes_ = d.bytes.size();
+    at.d = pointer(d_ + d.first);
+    if (!x_.scale_d.bytes.empty()) put_factors_of_d(at);
     at.bias = optional(x_.bias);
     at.scale_a = static_cast<const float*>(optional(x_.scale_a));
     at.scale_b = static_cast<const float*>(optional(x_.scale_b));
@@ -250,6 +249,19 @@ class GemmKernelRun {
     align_parameters();  // as the structure's size is
   }
 
+  void put_factors_of_d(gemm::Pointers& at) {
+    const auto bytes = stored_factors(x_.gemm, x_.scale_d, poison_of_d);
+    scale_d_ = run_.array(bytes);
+    scale_d_bytes_ = bytes.size();
+    if (has_codes_d(plan_.problem))
+      at.scale_codes_d = reinterpret_cast<std::uint8_t*>(scale_d_);
+    else
+      at.scale_d = reinterpret_cast<float*>(scale_d_ + x_.scale_d.first);
+    if (x_.gemm.global_scale_d != 1)
+      at.global_scale_d =
+          reinterpret_cast<const float*>(run_.array(std::vector{x_.gemm.global_scale_d}));
+  }
+
   void align_parameters() {
     auto& parameters = run_.launch().parameters;
     parameters.resize((parameters.size() + map_alignment - 1) / map_alignment * map_alignment);
@@ -275,7 +287,9 @@ class GemmKernelRun {
   gemm::Plan plan_;
   PtxRun run_;
   Pointer d_ = 0;
+  std::size_t d_bytes_ = 0;
   Pointer scale_d_ = 0;
+  std::size_t scale_d_bytes_ = 0;
   std::uint64_t resident_ = 0;
 };
 

@@ -52,7 +52,7 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   g.out = one_of(outputs_of(row.in), draw);
   g.activation = static_cast<Activation>(draw.below(activation_count));
   if (draw.one_in(3) || (is_gated(g.activation) && !gates(row))) g.activation = Activation::None;
-  if (row.quantized_columns > 0) g.quantized = drawn_quantized(seed);
+  if (row.quantized_columns > 0) g.quantized = drawn_quantized(row, seed);
   if (is_gated(g.activation)) g.n += g.n % 2;
   if (!is_gated(g.activation) && draw.one_in(2)) g.beta = one_of<float>({1, 0.5f, -3}, draw);
   g.biased = draw.one_in(2);

@@ -23,7 +23,7 @@ class TensorDynamic : public TensorKernels {
 
 #define TCQ_DYNAMIC(IN, N, STAGES, CTAS, PROMOTION)                                               \
   TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
-             gemm::Promotion::PROMOTION, false, 1, false, true)
+             gemm::Promotion::PROMOTION, false, 1, false, tcgen05::ScaleVec::Default, true)
 
 const TestKernel one = TCQ_DYNAMIC(bf16, 64, 3, 1, None);
 const TestKernel pair = TCQ_DYNAMIC(bf16, 64, 3, 2, None);

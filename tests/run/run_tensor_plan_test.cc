@@ -54,6 +54,8 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
+    if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
+    p.block_scaling_d = block_scaling_of(row.quantized_vec);
     p.dynamic_schedule = row.dynamic;
     if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)

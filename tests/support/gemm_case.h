@@ -11,7 +11,6 @@
 #include "oracle/sum/gemm_epilogue.h"
 #include "oracle/sum/gemm_reference.h"
 #include "sim/num/inputs/draw.h"
-#include "sim/num/quantize.h"
 
 namespace tcq {
 
@@ -40,6 +39,7 @@ enum class Values : std::uint8_t {
 };
 
 inline constexpr std::size_t guard_bytes = 256;
+inline constexpr std::uint8_t poison_of_d = 0xa5;  // and of its factors
 
 // A matrix or a vector: bytes, of which the elements begin at `first`.
 struct Buffer {
@@ -89,6 +89,12 @@ inline void fill(Buffer& buffer, Type type, const oracle::GemmStrides& s, std::i
   }
 }
 
+// Of a row of D that is quantized.
+inline std::int64_t blocks_of_d(const oracle::Gemm& g) {
+  const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
+  return (columns + oracle::block_of_d(g) - 1) / oracle::block_of_d(g);
+}
+
 struct GemmCase {
   oracle::Gemm gemm;
   Buffer a;
@@ -118,11 +124,15 @@ struct GemmCase {
   static const std::uint8_t* codes(const Buffer& b) {
     return b.bytes.empty() ? nullptr : static_cast<const std::uint8_t*>(b.data());
   }
-  // All bytes of D's buffer after the computation, and of its factors'.
+  // Of D and of its factors after the computation.
+  std::pair<Buffer, Buffer> results(int threads = 0) const {
+    std::pair<Buffer, Buffer> out = {d, scale_d};
+    oracle::compute_gemm(gemm, data(), {out.first.data(), out.second.data()}, threads);
+    return out;
+  }
+  // All bytes of both.
   std::vector<std::uint8_t> expected(int threads = 0) const {
-    Buffer out = d;
-    Buffer scales = scale_d;
-    oracle::compute_gemm(gemm, data(), {out.data(), static_cast<float*>(scales.data())}, threads);
+    const auto [out, scales] = results(threads);
     return joined(out.bytes, scales.bytes);
   }
   static std::vector<std::uint8_t> joined(std::vector<std::uint8_t> bytes,
@@ -152,16 +162,17 @@ inline GemmCase make_case(const oracle::Gemm& g, bool has_bias, Values values, s
   out.b = poisoned(g.b_type(), reach(g.b, inner_b, outer_b, g.batch), shifts.b, 0xff);
   out.c = poisoned(g.out, reach(g.c, g.n, g.m, g.batch), 0, 0xff);
   const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
-  out.d = poisoned(g.d_type(), reach(g.d, columns, g.m, g.batch), shifts.d, 0xa5);
+  out.d = poisoned(g.d_type(), reach(g.d, columns, g.m, g.batch), shifts.d, poison_of_d);
   fill(out.a, g.in, g.a, inner_a, outer_a, g.batch, values, seed);
   fill(out.b, g.b_type(), g.b, inner_b, outer_b, g.batch, values, mix(seed + 1));
   fill(out.c, g.out, g.c, g.n, g.m, g.batch, Values::Near, mix(seed + 2));
   if (g.quantized) {
     const oracle::GemmFactors& f = g.factors_d;
-    const std::int64_t last =
-        (g.m - 1) * f.line_step + (columns - 1) / quantized_block * f.block_step;
-    out.scale_d = poisoned(
-        Type::f32, g.m == 0 || columns == 0 ? 0 : (g.batch - 1) * f.batch_step + last + 1, 0, 0xa5);
+    const std::int64_t last = (g.m - 1) * f.line_step + (blocks_of_d(g) - 1) * f.block_step;
+    const bool codes = g.quantized_vec != tcgen05::ScaleVec::Default;
+    out.scale_d = poisoned(codes ? Type::u8 : Type::f32,
+                           g.m == 0 || columns == 0 ? 0 : (g.batch - 1) * f.batch_step + last + 1,
+                           0, poison_of_d);
   }
   if (has_bias) {
     out.bias = poisoned(g.out, g.n, 0, 0xff);

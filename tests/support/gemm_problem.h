@@ -37,11 +37,10 @@ inline gemm::Problem problem_of(const oracle::Gemm& g, bool has_bias) {
   p.block_scaling = block_scaling_of(g.chain.scale_vec);
   p.quantized = g.quantized;
   p.scale_d_power_of_two = g.factors_d_power_of_two;
+  p.block_scaling_d = block_scaling_of(g.quantized_vec);
   const oracle::GemmFactors& f = g.factors_d;
-  if (g.quantized) {
-    const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
-    const bool k_major =
-        f.block_step == 1 && f.line_step >= gemm::round_up_quotient(columns, gemm::scale_block);
+  if (g.quantized && !has_codes_d(p)) {
+    const bool k_major = f.block_step == 1 && f.line_step >= blocks_of_d(g);
     p.major_scale_d = k_major ? Major::K : Major::MN;
     p.scale_d = {k_major ? f.line_step : f.block_step, f.batch_step};
   }
@@ -54,14 +53,17 @@ struct Quantized {
   bool power_of_two = false;
   Major major = Major::K;  // of the factors
   int pad = 0;             // of their leading dimension
+  tcgen05::ScaleVec vec = tcgen05::ScaleVec::Default;
+  float global = 1;
 };
 
 // `g` has its shape and its activation.
 inline oracle::Gemm with_quantized(oracle::Gemm g, const Quantized& q) {
   g.quantized = q.type;
   g.factors_d_power_of_two = q.power_of_two;
-  const std::int64_t columns = is_gated(g.activation) ? g.n / 2 : g.n;
-  const std::int64_t blocks = gemm::round_up_quotient(columns, gemm::scale_block);
+  g.quantized_vec = q.vec;
+  g.global_scale_d = q.global;
+  const std::int64_t blocks = blocks_of_d(g);
   const std::int64_t ld = (q.major == Major::K ? blocks : g.m) + q.pad;
   g.factors_d = {.line_step = q.major == Major::K ? ld : 1,
                  .block_step = q.major == Major::K ? 1 : ld,

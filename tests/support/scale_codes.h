@@ -90,4 +90,37 @@ inline Buffer packed_by_two(const Buffer& elements) {
   return out;
 }
 
+// --- D as the library stores it -------------------------------------------------------------------
+
+inline Buffer stored_d(const oracle::Gemm& g, const Buffer& d) {
+  return g.d_type() == Type::e2m1 ? packed_by_two(d) : d;
+}
+
+// Factors of a quantized D, of which bytes lie in atoms; `fill`: what these have behind the last of a row.
+inline std::vector<std::uint8_t> stored_factors(const oracle::Gemm& g, const Buffer& factors,
+                                                std::uint8_t fill) {
+  if (g.quantized_vec == tcgen05::ScaleVec::Default) return factors.bytes;
+  const auto along = static_cast<int>(blocks_of_d(g));
+  const int padded = tcgen05::scale_atoms_along_k(along) * tcgen05::scale_group;
+  const std::int64_t step = tcgen05::scale_bytes(static_cast<int>(g.m), along);
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(g.batch * step), poison_of_d);
+  const oracle::GemmFactors& f = g.factors_d;
+  for (std::int64_t l = 0; l < g.batch; ++l)
+    for (int row = 0; row < g.m; ++row)
+      for (int s = 0; s < padded; ++s) {
+        const std::int64_t from = l * f.batch_step + row * f.line_step + s * f.block_step;
+        out[static_cast<std::size_t>(l * step + tcgen05::scale_byte({row, s}, along))] =
+            s < along
+                ? static_cast<std::uint8_t>(oracle::load_element(Type::u8, factors.data(), from))
+                : fill;
+      }
+  return out;
+}
+
+// All bytes of D's buffer and of its factors' as they become.
+inline std::vector<std::uint8_t> stored_results(const GemmCase& x, int threads = 0) {
+  const auto [d, factors] = x.results(threads);
+  return GemmCase::joined(stored_d(x.gemm, d).bytes, stored_factors(x.gemm, factors, 0));
+}
+
 }  // namespace tcq

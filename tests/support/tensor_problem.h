@@ -4,6 +4,7 @@
 // Example: case_of(row, drawn_for(row, 7)) is a problem, and its data in host memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,14 +44,28 @@ inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
           .scale_type = gemm::scale_type_of(row.scale_vec)};
 }
 
-inline Quantized drawn_quantized(std::uint64_t seed) {
+inline bool makes_codes(const gemm::Kernel& row) {
+  return row.quantized_vec != tcgen05::ScaleVec::Default;
+}
+
+inline Quantized drawn_quantized(const gemm::Kernel& row, std::uint64_t seed) {
   Draw draw(seed + 9);
+  if (makes_codes(row)) {
+    const bool of_32 = row.quantized_vec == tcgen05::ScaleVec::Block32;
+    constexpr std::array types = {Type::e2m1, Type::e4m3, Type::e5m2};
+    constexpr std::array globals = {1.0f, 0.375f, 100.0f};
+    return {.type = of_32 ? types[static_cast<std::size_t>(draw.below(3))] : Type::e2m1,
+            .vec = row.quantized_vec,
+            .global = globals[static_cast<std::size_t>(draw.below(3))]};
+  }
   return {draw.one_in(2) ? Type::e4m3 : Type::e5m2, draw.one_in(2),
           draw.one_in(2) ? Major::K : Major::MN, draw.below(3)};
 }
 
 // Can the kernel make one column of D of two?
-inline bool gates(const gemm::Kernel& row) { return row.quantized_columns != gemm::scale_block; }
+inline bool gates(const gemm::Kernel& row) {
+  return row.quantized_columns != gemm::scale_block || makes_codes(row);
+}
 
 inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
   oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
@@ -70,7 +85,7 @@ inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
     return static_cast<int>((elements - line % elements) % elements);
   };
   g = with_strides(g, of_16(g.major_a, s.m), of_16(g.major_b, s.n), s.pad);
-  return row.quantized_columns > 0 ? with_quantized(g, drawn_quantized(s.seed)) : g;
+  return row.quantized_columns > 0 ? with_quantized(g, drawn_quantized(row, s.seed)) : g;
 }
 
 struct TensorCase {
@@ -117,7 +132,7 @@ inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
 
 // Other types of the row's kind and size, which it multiplies as well.
 inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
-  if (is_fp8(row.in) && row.quantized_columns == 0) {
+  if (is_fp8(row.in) && (row.quantized_columns == 0 || makes_codes(row))) {
     s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
@@ -150,9 +165,10 @@ inline Drawn drawn_for(const gemm::Kernel& row, Drawn s, std::uint64_t seed, Dra
   s.activation = static_cast<Activation>(draw.below(activation_count));
   if (draw.one_in(3) || (is_gated(s.activation) && !gates(row))) s.activation = Activation::None;
   if (is_gated(s.activation)) s.n += s.n % 2;
+  if (makes_codes(row)) s.n = (s.n + 3) / 4 * 4;  // e2m1 is stored by two
   if (!is_gated(s.activation) && draw.one_in(2)) s.beta = one_of<float>({1, 0.5f, -3}, draw);
   s.biased = draw.one_in(2);
-  s.pad = one_of<int>({0, 0, 1, 8}, draw);
+  s.pad = one_of<int>({0, 0, 1, 8}, draw) * (makes_codes(row) ? 2 : 1);
   if (draw.one_in(3)) s.alpha = 0.375f;
   s.edges = scaled && draw.one_in(2);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };

@@ -67,14 +67,14 @@ class Problem(Structure):
                 ("major_scale_a", c_int32), ("major_scale_b", c_int32), ("grouping", c_int32),
                 ("scale_a", Strides), ("scale_b", Strides), ("expected_rows", c_int64),
                 ("block_scaling", c_int32), ("reserved_tcgen05", c_int32), ("quantized", c_int32),
-                ("scale_d_power_of_two", c_int32), ("major_scale_d", c_int32), ("reserved_quantized", c_int32),
+                ("scale_d_power_of_two", c_int32), ("major_scale_d", c_int32), ("block_scaling_d", c_int32),
                 ("scale_d", Strides), ("dynamic_schedule", c_int32), ("reserved_schedule", c_int32)]
 
 
 class Pointers(Structure):
     _fields_ = [("size", c_size_t), ("a", c_void_p), ("b", c_void_p), ("c", c_void_p), ("d", c_void_p),
                 ("bias", c_void_p), ("scale_a", c_void_p), ("scale_b", c_void_p), ("sizes", c_void_p),
-                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p), ("scale_d", c_void_p)]
+                ("scale_codes_a", c_void_p), ("scale_codes_b", c_void_p), ("scale_d", c_void_p), ("scale_codes_d", c_void_p), ("global_scale_d", c_void_p)]
 
 
 class Quantizer(Structure):

@@ -385,6 +385,7 @@ GEMM, of which --shard takes every n-th. --threads N. Ctrl-C: status 130, and no
      "--out NAME=FILE.npy  the array afterwards\n"
      "--explore N --seed S  N random orders of all that is asynchronous, beside the first two\n"
      "--sample N      of the grid's clusters, spread over it, instead of all\n"
+     "--resident N    so many of them begin, the others may be handed out by try_cancel\n"
      "--limit N       instructions of an execution; --coverage: what of the kernel is not "
      "executed\n"
      "--replay FILE   once more the execution of a finding, from an answer with --json (FILE:2: of "

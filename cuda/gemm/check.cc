@@ -257,6 +257,7 @@ Status check(const Problem& p) noexcept {
     return Status::SizeTooLarge;
   if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, matrices))
     return Status::BadBatchStride;
+  if (p.dynamic_schedule && (is_grouped(p) || p.sm_limit > 0)) return Status::UnsupportedSchedule;
   if (const Status status = check_block_scaling(p); status != Status::Ok) return status;
   if (const Status status = check_quantized(p); status != Status::Ok) return status;
   return check_scaling(p);

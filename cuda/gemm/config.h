@@ -123,6 +123,13 @@ constexpr std::uint32_t column_factor_bytes(Promotion p, int columns) {
 }
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
+// Has the kernel of a configuration a cluster for each tile, of which those that run take over others?
+template <class C>
+constexpr bool is_dynamic() {
+  if constexpr (requires { C::dynamic; }) return C::dynamic;
+  return false;
+}
+
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
           Type InB = In, bool Grouped = false, bool Quantizes = false>

@@ -93,6 +93,9 @@ std::string usage_text(const Problem& p) {
   std::string text;
   if (is_grouped(p))
     text += "groups: " + number(p.batch) + ", " + name(p.grouping) + "; sizes are the device's\n";
+  if (p.dynamic_schedule)
+    text +=
+        "schedule: dynamic, clusters that run take over those that have not begun; never timed\n";
   if (p.sm_limit > 0) text += "limit: " + number(p.sm_limit) + " SMs\n";
   if (!p.programmatic_launch) text += "launches: not before the kernel ahead has ended\n";
   return text;
@@ -186,6 +189,7 @@ std::string name(const Kernel& k) {
   if (k.quantized_columns > 0) text += " quantizing";
   if (k.quantized_vec != tcgen05::ScaleVec::Default)
     text += " blocks of " + number(columns_of_code(k.quantized_vec));
+  if (k.dynamic) text += " dynamic";
   if (k.loader == Loader::Copy) text += " copying";
   if (k.tensor_columns > 0) text += " tcgen05";
   return text;

@@ -75,8 +75,9 @@ enum class Status : std::uint8_t {
   UnsupportedGrouping,
   NeedsTcgen05,
   NotOnTcgen05,
+  UnsupportedSchedule,
 };
-inline constexpr int status_count = 37;
+inline constexpr int status_count = 38;
 
 const char* name(Status status) noexcept;
 const char* sentence(Status status) noexcept;
@@ -173,6 +174,10 @@ struct Problem {
   // (sim/num/quantize.h). `quantized` is e4m3 or e5m2, of 32, or e2m1; the fields of scale_d do not count. Columns and
   // strides of e2m1 are even numbers. Operands: bf16, or with block_scaling, whose factors are of the same blocks; no groups.
   BlockScaling block_scaling_d = BlockScaling::None;
+  // On tcgen05: a cluster of the grid for each tile, and those that run take over those that have not begun
+  // (clusterlaunchcontrol), instead of tiles dealt beforehand to as many clusters as run at one time. The bits of D are the
+  // same. Never measured: no plan prefers it. Of dense products alone, without a limit of SMs, which such a grid cannot keep.
+  bool dynamic_schedule = false;
 
   friend constexpr bool operator==(const Problem&, const Problem&) = default;
 };

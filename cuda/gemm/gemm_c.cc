@@ -122,7 +122,8 @@ Problem problem_of(const tcq_gemm_problem& p) {
           .scale_d_power_of_two = p.scale_d_power_of_two != 0,
           .major_scale_d = enumerator<Major>(p.major_scale_d, major_count),
           .scale_d = strides_of(p.scale_d),
-          .block_scaling_d = enumerator<BlockScaling>(p.block_scaling_d, block_scaling_count)};
+          .block_scaling_d = enumerator<BlockScaling>(p.block_scaling_d, block_scaling_count),
+          .dynamic_schedule = p.dynamic_schedule != 0};
 }
 
 tcq_gemm_problem default_problem() {
@@ -138,15 +139,17 @@ tcq_gemm_problem default_problem() {
   return p;
 }
 
-// Before there were options of launches, before FP8, before tcgen05, before D was quantized, and before its factors were bytes.
+// Before there were options of launches, before FP8, before tcgen05, before D was quantized, before its factors were bytes, and
+// before dynamic schedules.
 constexpr std::initializer_list<std::size_t> older_problems = {
     offsetof(tcq_gemm_problem, sm_limit), offsetof(tcq_gemm_problem, in_b),
-    offsetof(tcq_gemm_problem, block_scaling), offsetof(tcq_gemm_problem, quantized)};
+    offsetof(tcq_gemm_problem, block_scaling), offsetof(tcq_gemm_problem, quantized),
+    offsetof(tcq_gemm_problem, dynamic_schedule)};
 constexpr std::initializer_list<std::size_t> older_pointers = {
     offsetof(tcq_gemm_pointers, scale_a), offsetof(tcq_gemm_pointers, scale_codes_a),
     offsetof(tcq_gemm_pointers, scale_d), offsetof(tcq_gemm_pointers, scale_codes_d)};
 static_assert(sizeof(tcq_gemm_problem) ==
-                  offsetof(tcq_gemm_problem, scale_d) + sizeof(tcq_gemm_strides) &&
+                  offsetof(tcq_gemm_problem, reserved_schedule) + sizeof(std::int32_t) &&
               sizeof(tcq_gemm_problem) % alignof(tcq_gemm_problem) == 0);
 
 Status take(const tcq_gemm_problem* from, Problem& to) {
@@ -154,7 +157,7 @@ Status take(const tcq_gemm_problem* from, Problem& to) {
   const Status status = take_struct(from, older_problems, p);
   if (status != Status::Ok) return status;
   to = problem_of(p);
-  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0;
+  const bool known = p.reserved == 0 && p.reserved_tcgen05 == 0 && p.reserved_schedule == 0;
   return known ? Status::Ok : Status::UnknownField;
 }
 

@@ -110,6 +110,9 @@ typedef struct {
   int32_t major_scale_d;   /* tcq_gemm_major: K: those of a row are contiguous */
   int32_t block_scaling_d; /* tcq_gemm_block_scaling: bytes in the place of f32 factors */
   tcq_gemm_strides scale_d;
+  /* tcgen05: a cluster of the grid for each tile; 0, the default: tiles dealt beforehand. gemm.h */
+  int32_t dynamic_schedule;
+  int32_t reserved_schedule; /* 0 */
 } tcq_gemm_problem;
 
 typedef struct {

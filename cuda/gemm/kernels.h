@@ -58,6 +58,7 @@ struct Kernel {
   int accumulators = 0;    // tiles whose sums stand in Tensor Memory
   // Of a D that is quantized: how many of its columns share one of the factors. Default: 128, and factors are f32.
   tcgen05::ScaleVec quantized_vec = tcgen05::ScaleVec::Default;
+  bool dynamic = false;  // a cluster for each tile: cuda/gemm/dynamic.cuh
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
 };
@@ -124,7 +125,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .tensor_columns = tensor_columns_of<C>(),
           .instruction_k = instruction_k_of<C>(),
           .accumulators = accumulators_of<C>(),
-          .quantized_vec = quantized_vec_of<C>()};
+          .quantized_vec = quantized_vec_of<C>(),
+          .dynamic = is_dynamic<C>()};
 }
 
 template <class C>
@@ -167,6 +169,11 @@ constexpr bool is_beside(const Kernel& k) {
 
 // Does a cluster take tile after tile? Else there is one for each.
 constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No && k.split == 1; }
+
+// Clusters of the grid, of which so many run at one time.
+constexpr std::int64_t clusters_of_grid(const Kernel& k, std::int64_t tiles, std::int64_t at_once) {
+  return is_persistent(k) && !k.dynamic && at_once < tiles ? at_once : tiles;
+}
 
 // Tells kernels of equal types and majors apart: "128x128x64 ping-pong cluster 1x2 6 stages".
 std::string name(const Kernel& kernel);

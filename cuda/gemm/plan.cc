@@ -91,8 +91,7 @@ Status fastest(const Problem& p, const Device& device, const Kernels& kernels, R
     const double time = microseconds(*k, p, usable, room);
     if (time >= least) continue;
     least = time;
-    const auto clusters =
-        static_cast<int>(is_persistent(*k) ? std::min<std::int64_t>(tiles, room) : tiles);
+    const auto clusters = static_cast<int>(clusters_of_grid(*k, tiles, room));
     const bool early = p.programmatic_launch;
     launch = {k, clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time), early};
   }

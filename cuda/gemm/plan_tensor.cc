@@ -50,7 +50,7 @@ Status launch_with(const Kernel& k, const Problem& p, const Device& device,
   if (room < 1) return p.sm_limit > 0 ? Status::KernelDoesNotFit : Status::CudaFailed;
   if (!is_persistent(k) && tiles > room) return Status::KernelDoesNotFit;
   launch = {.kernel = &k,
-            .clusters = static_cast<int>(std::min(tiles, room)),
+            .clusters = static_cast<int>(clusters_of_grid(k, tiles, room)),
             .schedule = schedule,
             .k_blocks = k_blocks(k, p),
             .microseconds = tensor_time(k, p, device, static_cast<int>(room)).microseconds,
@@ -94,13 +94,14 @@ Status fastest(const Candidates& candidates, const Problem& p, const Device& dev
 
 Status check_hopper(const Problem& p, const Device& device) {
   if (device.major != 9 || device.minor != 0) return Status::WrongArchitecture;
-  if (is_block_scaled(p) || has_codes_d(p)) return Status::NeedsTcgen05;
+  if (is_block_scaled(p) || has_codes_d(p) || p.dynamic_schedule) return Status::NeedsTcgen05;
   return device.sm_count < 1 ? Status::NoDevice : Status::Ok;
 }
 
 bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
-  return k.tensor_columns > 0 && k.scale_vec == scale_vec_of(p) && takes_types(k, p) &&
-         quantizes_as(k, p) && promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
+  return k.tensor_columns > 0 && k.dynamic == p.dynamic_schedule &&
+         k.scale_vec == scale_vec_of(p) && takes_types(k, p) && quantizes_as(k, p) &&
+         promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
          k.major_a == p.major_a && k.major_b == p.major_b &&
          tma_addresses(p.a, view_a(p), matrices_of_a(p)) && tma_addresses(p.b, view_b(p), p.batch);
 }

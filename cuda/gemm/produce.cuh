@@ -7,9 +7,11 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/dynamic.cuh"
 #include "cuda/gemm/load.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/tiles.cuh"
@@ -29,8 +31,11 @@ __device__ __forceinline__ Rank own_rank() {
   return {rank % C::cluster_m, rank / C::cluster_m};
 }
 
-template <class C, bool Keeps = true>
-using ClusterTiles = Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps>;
+// By a stride, or by answers (cuda/gemm/dynamic.cuh), for which so many lanes of a warp look together.
+template <class C, bool Keeps = true, int Lanes = 1>
+using ClusterTiles = std::conditional_t<
+    is_dynamic<C>(), DynamicTiles<C, Lanes>,
+    Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps>>;
 
 // The blocks along K that a CTA multiplies.
 template <class C>
@@ -47,11 +52,12 @@ struct TilesAlone {
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
 };
 
-// By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`.
-template <class C, class Besides = TilesAlone>
+// By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`. `step`: how a cluster comes to its
+// next tile, a number of clusters, or answers.
+template <class C, class Step, class Besides = TilesAlone>
 __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,
                                         const Arguments& arguments, std::uint32_t shared,
-                                        const Barriers<C>& barriers, int cluster, int clusters,
+                                        const Barriers<C>& barriers, int cluster, const Step& step,
                                         bool leads, const Besides& besides = {}) {
   const Rank rank = own_rank<C>();
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
@@ -60,7 +66,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   int filled = 0;  // stages
-  ClusterTiles<C> tiles(arguments, cluster, clusters);
+  ClusterTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;

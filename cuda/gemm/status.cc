@@ -41,6 +41,7 @@ const char* name(Status status) noexcept {
     case Status::UnsupportedGrouping: return "UnsupportedGrouping";
     case Status::NeedsTcgen05: return "NeedsTcgen05";
     case Status::NotOnTcgen05: return "NotOnTcgen05";
+    case Status::UnsupportedSchedule: return "UnsupportedSchedule";
   }
   return "?";
 }
@@ -124,12 +125,15 @@ const char* sentence(Status status) noexcept {
       return "groups are of f16, bf16 or e4m3 operands, both K-major, without factors of blocks, "
              "or the grouping does not exist";
     case Status::NeedsTcgen05:
-      return "factors of blocks (MXFP8, MXFP4, NVFP4) want tcgen05: compute capability 10.0 or "
-             "10.3";
+      return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
+             "capability 10.0 or 10.3";
     case Status::NotOnTcgen05:
       return "no kernel on tcgen05 does this yet: they take operands K-major, bf16 also with a "
              "row-major B, a K above 0, and pointers and strides of A and B that are multiples of "
-             "16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for them";
+             "16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for them; a dynamic "
+             "schedule for bf16 and FP8, whose factors may be of 128 columns";
+    case Status::UnsupportedSchedule:
+      return "a dynamic schedule is for dense products, and keeps no limit of SMs";
   }
   return "?";
 }

@@ -48,7 +48,8 @@ HOST_DEVICE constexpr int largest_power(int n) {
 template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
           Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
-          bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default>
+          bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default,
+          bool Dynamic = false>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -59,6 +60,8 @@ struct TensorConfig {
   static constexpr Promotion promotion = Promotes;
   static constexpr bool promotes = Promotes != Promotion::None;
   static constexpr bool grouped = Grouped;
+  static constexpr bool dynamic = Dynamic;
+  static_assert(!Dynamic || (!Grouped && Split == 1), "a cluster of the grid for each tile");
   static constexpr Type accumulator = wgmma::widest_d(In);
   static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
   static_assert(In != Type::tf32 || (MajorA == Major::K && MajorB == Major::K),
@@ -137,8 +140,8 @@ struct TensorConfig {
   static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 <= 504 = 3 * 168. With these, of those tried,
   // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
-  static constexpr int producer_registers = Grouped ? 24 : 56;
-  static constexpr int consumer_registers = !promotes ? 216 : Grouped ? 240 : 224;
+  static constexpr int producer_registers = Grouped ? 24 : Dynamic ? 40 : 56;
+  static constexpr int consumer_registers = !promotes ? 216 : Grouped ? 240 : Dynamic ? 232 : 224;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 
@@ -146,10 +149,15 @@ struct TensorConfig {
   static constexpr std::uint32_t stage_bytes =
       round_up_to_atoms(A::bytes + B::bytes + Scales::bytes);
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
+  // Answers of a dynamic schedule, and who reads each: in both CTAs the thread that loads, the one that asks and the warps that
+  // store, and the one thread that multiplies.
+  static constexpr int answers = Dynamic ? 2 : 0;
+  static constexpr int answer_readers = Ctas * (2 + consumers * warpgroup_threads / 32) + 1;
+  static constexpr std::uint32_t answer_bytes = answers * 16;
   static constexpr std::uint32_t barrier_offset =
-      store_offset + consumers * store_buffers * store_bytes;
+      store_offset + consumers * store_buffers * store_bytes + answer_bytes;
   static constexpr int barriers =
-      2 * Stages + 2 * accumulators + (Split > 1 ? 1 + waves_of_tile : 0);
+      2 * Stages + 2 * accumulators + (Split > 1 ? 1 + waves_of_tile : 0) + 2 * answers;
   // A wave's sums, which go from one CTA to another through what were stages.
   static constexpr std::uint32_t wave_bytes = warpgroup_rows * BlockN * sizeof(std::uint32_t);
   static_assert(Split == 1 ||

@@ -1,6 +1,6 @@
 // The GEMM kernel on tcgen05: a thread loads tiles with TMA, a thread multiplies into Tensor Memory, a warpgroup stores D.
 //
-// Persistent, one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh), or, of one tile, several that share
+// Persistent, or with a dynamic schedule (cuda/gemm/dynamic.cuh), one CTA or a pair that multiplies together (cuda/gemm/tensor_pair.cuh), or, of one tile, several that share
 // its K (cuda/gemm/tensor_split.cuh): the tiles of cuda/gemm/arguments.h. The ring is cuda/gemm/kernel.cuh's: full[s] says that a stage's
 // bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
@@ -45,6 +45,7 @@ namespace tcq::gemm {
 inline constexpr int producer_warp = 0;
 inline constexpr int multiplier_warp = 1;
 inline constexpr int allocator_warp = 2;
+inline constexpr int scheduler_warp = 3;  // of a dynamic schedule
 
 template <class C>
 struct TensorBarriers : Barriers<C> {
@@ -57,7 +58,19 @@ struct TensorBarriers : Barriers<C> {
   __device__ __forceinline__ SplitBarriers<C> of_split() const {
     return {this->full(2 * C::stages + 2 * C::accumulators)};
   }
+  __device__ __forceinline__ Answers<C> answers() const {
+    return {this->full(2 * C::stages + 2 * C::accumulators), this->first - C::answer_bytes};
+  }
 };
+
+// How a cluster comes from one tile to the next.
+template <class C>
+__device__ __forceinline__ auto step_of(const TensorBarriers<C>& barriers) {
+  if constexpr (C::dynamic)
+    return barriers.answers();
+  else
+    return all_clusters<C>();
+}
 
 template <class C>
 __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers) {
@@ -70,6 +83,7 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
     ptx::mbarrier_init(barriers.drained(a), C::ctas * C::consumers * warpgroup_threads / 32);
   }
   if constexpr (C::split > 1) barriers.of_split().start();
+  if constexpr (C::dynamic) barriers.answers().start();
   ptx::fence_mbarrier_init();
 }
 
@@ -114,7 +128,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   const BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
-  ClusterTiles<C> tiles(arguments, own_cluster<C>(), all_clusters<C>());
+  ClusterTiles<C> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
@@ -258,7 +272,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                          number + 1);
   // Sums that are promoted take all registers (cuda/NOTES.md).
-  ClusterTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), all_clusters<C>());
+  ClusterTiles<C, !C::promotes, 32> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   [[maybe_unused]] const SplitSums<C> parts(barriers.of_split(), shared);
   TilePlace place;
   while (tiles.next(place)) {
@@ -313,11 +327,11 @@ __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const Op
                                               const Arguments& arguments, std::uint32_t shared,
                                               const TensorBarriers<C>& barriers, bool leads) {
   if constexpr (C::ctas == 1)
-    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), all_clusters<C>(),
+    produce<C>(map_a, map_b, arguments, shared, barriers, own_cluster<C>(), step_of<C>(barriers),
                leads, ScaleLoads<C>(operands));
   else
     produce_pair<C>(map_a.whole, map_b.whole, arguments, shared, barriers, own_cluster<C>(),
-                    all_clusters<C>(), leads, ScaleLoads<C>(operands));
+                    step_of<C>(barriers), leads, ScaleLoads<C>(operands));
 }
 
 template <class C>
@@ -362,9 +376,11 @@ __global__ void __launch_bounds__(C::threads, 1)
     const bool takes_part = C::grouped || leads;
     if (warp == producer_warp && takes_part)
       produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
-    else if (warp == multiplier_warp && takes_part && multiplies_here<C>())
+    else if (warp == multiplier_warp && takes_part && is_leader<C>())
       multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
                         leads);
+    if constexpr (C::dynamic)
+      if (warp == scheduler_warp && leads) barriers.answers().ask();
   }
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();

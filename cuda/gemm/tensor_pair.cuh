@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/leader.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/tmem.cuh"
@@ -30,11 +31,6 @@ __device__ __forceinline__ int all_clusters() {
   return static_cast<int>(gridDim.x) / C::cluster;
 }
 
-template <class C>
-__device__ __forceinline__ bool multiplies_here() {
-  return C::ctas == 1 || ptx::cluster_rank() == 0;
-}
-
 // All threads of the CTA, or of its cluster.
 template <class C>
 __device__ __forceinline__ void meet_all() {
@@ -44,22 +40,6 @@ __device__ __forceinline__ void meet_all() {
     ptx::cluster_arrive();
     ptx::cluster_wait();
   }
-}
-
-// Of the leader's barrier, which threads of both CTAs arrive at.
-template <class C>
-__device__ __forceinline__ void wait_for_all(std::uint32_t barrier, std::uint32_t parity) {
-  if constexpr (C::ctas == 1)
-    wait(barrier, parity);
-  else
-    while (!ptx::mbarrier_try_wait_cluster(barrier, parity)) continue;
-}
-template <class C>
-__device__ __forceinline__ void tell_leader(std::uint32_t barrier) {
-  if constexpr (C::ctas == 1)
-    ptx::mbarrier_arrive(barrier);
-  else
-    ptx::mbarrier_arrive_cluster(ptx::map_shared(barrier, 0));
 }
 
 // At the barrier of each CTA.
@@ -85,14 +65,14 @@ __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uin
 }
 
 // As produce() of cuda/gemm/produce.cuh, in each CTA.
-template <class C, class Besides>
+template <class C, class Step, class Besides>
 __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                              const Arguments& arguments, std::uint32_t shared,
-                                             const Barriers<C>& barriers, int cluster, int clusters,
-                                             bool leads, const Besides& besides) {
+                                             const Barriers<C>& barriers, int cluster,
+                                             const Step& step, bool leads, const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
   Ring<C::stages> ring;
-  ClusterTiles<C> tiles(arguments, cluster, clusters);
+  ClusterTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;

@@ -67,6 +67,12 @@ using PromotingSplitRow =
     TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
                  tcgen05::ScaleVec::Default, 1, Promotion::ColumnBlocks, false, Split>;
 
+// A cluster of the grid for each tile.
+template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
+using DynamicRow =
+    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas,
+                 Promotes, false, 1, false, tcgen05::ScaleVec::Default, true>;
+
 using TensorTable = std::tuple<
     TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
     TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
@@ -113,7 +119,9 @@ using TensorTable = std::tuple<
     PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block32>,
     PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block32>,
     PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
-    PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, TensorRow<Type::s8, 128, 6>,
+    PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, DynamicRow<Type::bf16, 256, 6, 2>,
+    DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
+    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

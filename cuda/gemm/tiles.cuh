@@ -22,6 +22,13 @@ struct TilePlace {
   int batch_b;
 };
 
+// Of a product without groups.
+template <int Rows, int Columns>
+__device__ __forceinline__ TilePlace dense_tile(const Arguments& arguments, int index) {
+  const TileAt at = arguments.walk.at(index);
+  return {at.row * Rows, at.col * Columns, at.batch, arguments.m, at.batch};
+}
+
 // Tiles begin at multiples of `Rows` in a group and of `Columns` in D; all warps of a cluster see the same ones.
 template <int Rows, int Columns>
 class DenseTiles {
@@ -31,8 +38,7 @@ class DenseTiles {
 
   __device__ __forceinline__ bool next(TilePlace& tile) {
     if (index_ >= arguments_.walk.tiles) return false;
-    const TileAt at = arguments_.walk.at(index_);
-    tile = {at.row * Rows, at.col * Columns, at.batch, arguments_.m, at.batch};
+    tile = dense_tile<Rows, Columns>(arguments_, index_);
     index_ += step_;
     return true;
   }

@@ -63,6 +63,9 @@ Use use_of(const Program&, const ReduceAsync& i) {
 Use use_of(const Program&, const BulkSendReduce& i) {
   return {&BarrierUsers::copies, &i.barrier, i.bytes};
 }
+Use use_of(const Program&, const TryCancel& i) {
+  return {&BarrierUsers::copies, &i.barrier, TryCancel::answer_bytes, i.multicast};
+}
 // In none of the lists.
 Use use_of(const Program&, const CpAsyncTrack&) { return {}; }
 Use use_of(const Program&, const MbarrierInval&) { return {}; }

@@ -91,6 +91,9 @@ class Story {
       case Fault::MbarrierTxCount: return fmt::format("; tx-count was {}", f_.number);
       case Fault::WarpgroupDivergent:
         return f_.number > 0 ? fmt::format("; warp {} does not", f_.number) : "";
+      case Fault::CancelAfterRefusal:
+        return fmt::format("; {} found that one failed", place_text(p_, f_.hint));
+      case Fault::FirstCtaUndefined:
       case Fault::SharedUninitialized:
         return f_.hint.statement >= 0
                    ? fmt::format("; {} depends on what it found", place_text(p_, f_.hint))

@@ -13,9 +13,12 @@
 #include "oracle/run/timeline.h"
 #include "sim/async/explore.h"
 #include "sim/async/replay.h"
+#include "sim/run/pending_clusters.h"
 
 namespace tcq::oracle::run {
 namespace {
+
+using tcq::run::PendingClusters;
 
 FindingText text_of(const machine::Program& program, const machine::Finding& finding,
                     std::uint64_t cluster) {
@@ -87,12 +90,27 @@ machine::ExploreOptions options_of(const Request& request) {
   return options;
 }
 
+bool cancels(const tcq::run::Kernel& kernel) {
+  for (ptx::Index i = 0; i < kernel.code->instructions.count; ++i)
+    if (kernel.program->form_of(kernel.instruction(i)).opcode ==
+        ptx::Opcode::ClusterlaunchcontrolTryCancel)
+      return true;
+  return false;
+}
+
+// Nobody is left to be cancelled.
+bool begin_all(const Request& request, std::uint64_t clusters) {
+  const std::uint64_t run = request.sample == 0 ? clusters : std::min(request.sample, clusters);
+  return request.resident == 0 || request.resident >= run;
+}
+
 Report report_of(const Job& job) {
   Report report;
   report.kernel = job.identity.kernel;
   report.clusters = tcq::run::clusters(job.launch);
   report.unmodelled = unmodelled_of(*job.kernel);
   report.approximate = job.kernel->approximations;
+  report.never_cancels = cancels(*job.kernel) && begin_all(job.request, report.clusters);
   return report;
 }
 
@@ -151,31 +169,38 @@ Lent memory_of(std::vector<std::uint8_t>& global) {
   return memory;
 }
 
-// What the clusters before the stored one leave. False if it was interrupted.
+// The launch of the next of them.
+tcq::run::Launch launch_of_next(const Job& job, const PendingClusters& clusters) {
+  tcq::run::Launch launch = job.launch;
+  launch.pending = clusters.share();
+  return launch;
+}
+
+// What the clusters before the stored one leave, which then is the next of `clusters`. False if it was interrupted.
 bool run_before(const Job& job, const StoredSchedule& stored, const Lent& memory, Report& report,
-                gemm::Progress& progress) {
-  const std::vector<std::uint64_t> clusters = clusters_to_run(stored.sample, report.clusters);
-  const auto end = std::find(clusters.begin(), clusters.end(), stored.cluster);
-  if (end == clusters.end())
-    throw UsageError(
-        fmt::format("--replay: the schedule is of cluster {}, which is not among those that run",
-                    stored.cluster));
+                PendingClusters& clusters, gemm::Progress& progress) {
   machine::ExploreOptions once;
   once.max_executions = 1;
   once.eager = false;
   once.whole_global = false;
   once.random_executions = 0;
   once.max_instructions = once.max_total_instructions = stored.schedule.max_instructions;
-  progress.begin("clusters", end - clusters.begin() + 1);
-  for (auto cluster = clusters.begin(); cluster != end; ++cluster) {
+  progress.begin("clusters", static_cast<std::int64_t>(stored.cluster) + 1);
+  while (!clusters.is_done() && clusters.next() != stored.cluster) {
     if (!progress.at(static_cast<std::int64_t>(report.ran))) return false;
-    machine::Report found =
-        explore_cluster(make_program(job.kernel, job.launch, *cluster, memory), once, report);
+    const std::uint64_t cluster = clusters.next();
+    machine::Report found = explore_cluster(
+        make_program(job.kernel, launch_of_next(job, clusters), cluster, memory), once, report);
     if (found.finding)
       throw UsageError(fmt::format("--replay: cluster {} before it does not end as it did: {}",
-                                   *cluster, info(found.finding->fault).name));
+                                   cluster, info(found.finding->fault).name));
     machine::apply(found.changes, memory->bytes);
+    clusters.ran(found.cancelled);
   }
+  if (clusters.is_done())
+    throw UsageError(
+        fmt::format("--replay: the schedule is of cluster {}, which is not among those that run",
+                    stored.cluster));
   return true;
 }
 
@@ -190,8 +215,8 @@ constexpr std::uint64_t most_together = 20'000'000;
 
 bool should_run_together(const Job& job, const Report& report) {
   const bool is_clean = report.findings.empty() && !report.interrupted;
-  return is_clean && job.request.sample == 0 && report.instructions <= most_together &&
-         may_run_together(*job.kernel, job.launch);
+  return is_clean && begin_all(job.request, report.clusters) && job.request.sample == 0 &&
+         report.instructions <= most_together && may_run_together(*job.kernel, job.launch);
 }
 
 bool counts_together(const machine::Finding& finding, bool is_needed) {
@@ -324,20 +349,23 @@ std::vector<std::string> unmodelled_of(const tcq::run::Kernel& kernel) {
 
 Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Progress& progress) {
   Report report = report_of(job);
-  const auto clusters = clusters_to_run(job.request.sample, report.clusters);
+  const auto chosen = clusters_to_run(job.request.sample, report.clusters);
+  PendingClusters clusters(chosen, job.request.resident);
   std::vector<std::uint8_t> initial;
   if (may_run_together(*job.kernel, job.launch)) initial = global;
   const Lent memory = memory_of(global);
   machine::ExploreOptions options = options_of(job.request);
   options.whole_global = false;
   bool is_needed = false;
-  progress.begin("clusters", static_cast<std::int64_t>(clusters.size()));
-  for (const std::uint64_t cluster : clusters) {
-    if (!progress.at(static_cast<std::int64_t>(report.ran))) {
+  progress.begin("clusters", static_cast<std::int64_t>(chosen.size()));
+  while (!clusters.is_done()) {
+    if (!progress.at(static_cast<std::int64_t>(report.ran + report.cancelled))) {
       report.interrupted = true;
       break;
     }
-    const machine::Program program = make_program(job.kernel, job.launch, cluster, memory);
+    const std::uint64_t cluster = clusters.next();
+    const machine::Program program =
+        make_program(job.kernel, launch_of_next(job, clusters), cluster, memory);
     machine::Report found = explore_cluster(program, options, report);
     is_needed = needs_others(found) && should_run_together(job, report);
     if (is_needed) break;
@@ -354,6 +382,8 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
                      {job.identity, job.request.sample, cluster, std::move(*found.other_schedule)},
                      report);
     machine::apply(found.changes, memory->bytes);
+    report.cancelled += found.cancelled;
+    clusters.ran(found.cancelled);
   }
   global = std::move(memory->bytes);
   if (is_needed) {
@@ -373,13 +403,14 @@ Report replay_cluster(const Job& job, const StoredSchedule& stored,
   const bool is_together =
       stored.cluster == report.clusters && may_run_together(*job.kernel, job.launch);
   const Lent memory = memory_of(global);
-  report.interrupted = !is_together && !run_before(job, stored, memory, report, progress);
+  PendingClusters clusters(clusters_to_run(stored.sample, report.clusters), job.request.resident);
+  report.interrupted = !is_together && !run_before(job, stored, memory, report, clusters, progress);
   global = std::move(memory->bytes);
   report.exhaustive = false;
   if (report.interrupted) return report;
   const machine::Program program =
       is_together ? together_program(job, global)
-                  : make_program(job.kernel, job.launch, stored.cluster, global);
+                  : make_program(job.kernel, launch_of_next(job, clusters), stored.cluster, global);
   const machine::Replay again = machine::replay(program, stored.schedule);
   if (again.misfit == machine::Misfit::OtherProgram)
     throw UsageError(

@@ -62,8 +62,9 @@ std::string verdict(const Report& r) {
                        executions_text(r.together), r.clusters);
   if (r.findings.empty())
     return fmt::format(
-        "nothing undefined in {} of {} of {} cluster{}{}", executions_text(r.executions), r.ran,
+        "nothing undefined in {} of {} of {} cluster{}{}{}", executions_text(r.executions), r.ran,
         r.clusters, r.clusters == 1 ? "" : "s",
+        r.cancelled == 0 ? "" : fmt::format(", which cancelled {}", r.cancelled),
         r.together == 0 ? "" : fmt::format(", and in {} of all at once", r.together));
   return fmt::format("{}{}", r.status() == 3 ? "not modelled to its end" : "undefined",
                      r.replayed ? ", replayed" : "");
@@ -96,6 +97,8 @@ std::string text_of(const Report& r) {
     text += "\nnot known to be the chip's bits:\n";
     for (const std::string& line : r.approximate) text += "  " + line + "\n";
   }
+  if (r.never_cancels)
+    text += "\ntry_cancel has always failed, as all clusters begin: --resident N lets N begin\n";
   for (const std::string& file : r.written) text += fmt::format("wrote {}\n", file);
   text.pop_back();
   return text;
@@ -109,6 +112,7 @@ Value value_of(const Report& r) {
                         {"status", r.status()},
                         {"clusters", r.clusters},
                         {"clusters_run", r.ran},
+                        {"clusters_cancelled", r.cancelled},
                         {"executions", r.executions},
                         {"executions_together", r.together},
                         {"instructions", r.instructions},

@@ -36,6 +36,8 @@ struct Report {
   std::string kernel;
   std::uint64_t clusters = 0;  // of the grid
   std::uint64_t ran = 0;
+  std::uint64_t cancelled = 0;  // of those that did not begin: handed out by try_cancel
+  bool never_cancels = false;   // the kernel has a try_cancel, and all clusters begin
   std::uint64_t executions = 0;
   std::uint64_t together = 0;  // executions of all clusters at once
   std::uint64_t instructions = 0;

@@ -17,7 +17,7 @@ using tcq::run::Dim3;
 
 struct Texts {
   std::string grid, block, cluster, shared = "0", registers = "0", explore = "0", seed = "1",
-                                    sample = "0", limit = "1000000000", spec;
+                                    sample = "0", resident = "0", limit = "1000000000", spec;
   std::vector<std::string> outs;
 };
 
@@ -116,6 +116,7 @@ void add_options(OptionReader& reader, Request& request, Texts& texts) {
   reader.word("--explore", texts.explore);
   reader.word("--seed", texts.seed);
   reader.word("--sample", texts.sample);
+  reader.word("--resident", texts.resident);
   reader.word("--limit", texts.limit);
   reader.word("--replay", request.replay);
   reader.word("--svg", request.svg);
@@ -174,6 +175,7 @@ Request parse_request(std::span<const std::string> words) {
   request.explore = parse_number(texts.explore, "--explore");
   request.seed = parse_number(texts.seed, "--seed");
   request.sample = parse_number(texts.sample, "--sample");
+  request.resident = parse_number(texts.resident, "--resident");
   request.limit = parse_number(texts.limit, "--limit");
   for (const std::string& out : texts.outs) request.outputs.push_back(output_of(out));
   check(request);

@@ -30,6 +30,7 @@ struct Request {
   std::uint64_t explore = 0;  // random executions beside the first two
   std::uint64_t seed = 1;
   std::uint64_t sample = 0;             // clusters; 0: all
+  std::uint64_t resident = 0;           // of those, how many begin; 0: all
   std::uint64_t limit = 1'000'000'000;  // instructions of an execution
   std::string replay;                   // FILE or FILE:NUMBER of a schedule (schedule.h)
   std::string svg;                      // where the timeline of an execution goes

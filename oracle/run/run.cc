@@ -107,7 +107,9 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   tcq::run::Launch launch = launch_of(request, *kernel);
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
-  const Job job{request, kernel, launch, identity_of(text, name, launch, memory), memory.arrays};
+  Identity identity = identity_of(text, name, launch, memory);
+  if (request.resident != 0) identity.launch += fmt::format(" resident {}", request.resident);
+  const Job job{request, kernel, launch, std::move(identity), memory.arrays};
   Report report = stored ? replay_cluster(job, *stored, memory.global, progress)
                          : run_clusters(job, memory.global, progress);
   if (report.timeline) {

@@ -137,7 +137,10 @@ std::vector<Touch> Cluster::next_touches(AgentId agent) const {
   if (is_copy(agent)) {
     const Copy* copy = state_.find_copy(agent);
     if (copy == nullptr) return {};
-    return {{.object = object_of(state_.slot(copy->slot)), .copied = copy->bytes}};
+    std::vector<Touch> touches;
+    if (asks_launch(*copy)) touches.push_back(launch_touch);
+    touches.push_back({.object = object_of(state_.slot(copy->slot)), .copied = copy->bytes});
+    return touches;
   }
   const Warp& warp = state_.warps[agent];
   std::vector<Touch> all;

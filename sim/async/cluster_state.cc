@@ -77,6 +77,7 @@ ClusterState::ClusterState(const Program& of, MmaCache& results, Timing when)
                     {},
                     {},
                     streams.make(),
+                    {},
                     {}});
     for (int first = 0; first < per_cta; first += warps_per_warpgroup) {
       Warpgroup group;
@@ -171,6 +172,15 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
   barrier.expected = 0;
   ++barrier.uses;
   return true;
+}
+
+const LaunchAnswer& ClusterState::launch_answer(AgentId copy) {
+  Agent request = decode(copy);
+  request.cta = 0;
+  const auto [answer, is_first] = launch_answers.try_emplace(encode(request));
+  if (is_first && cancelled < program.pending().size())
+    answer->second = program.pending()[cancelled++];
+  return answer->second;
 }
 
 // All warps that have not finished must have arrived.

@@ -245,6 +245,7 @@ struct Cta {
   std::int64_t free_registers = 0;  // in the pool of setmaxnreg
   Clock exit, exit_lost;            // what its finished warps knew, and would have known
   Stream start = 0;                 // tick 1: the CTA runs
+  Place seen_refusal;               // a thread has found that a try_cancel failed
   std::vector<ExitUse> exit_uses;   // the last of each stream
 };
 
@@ -310,6 +311,8 @@ struct ClusterState {
   void drop_copy(AgentId agent);
   void note_exit_use(int cta, const ExitUse& use);
   bool complete_cluster_barrier();  // if all warps that run have arrived
+  // Of the request that the copy belongs to: decided when the first of its copies asks.
+  const LaunchAnswer& launch_answer(AgentId copy);
   int missing_at(const Cta& cta, const NamedBarrier& barrier) const;  // threads
   bool complete_barrier(int cta, NamedBarrier& barrier);
 
@@ -356,6 +359,9 @@ struct ClusterState {
   RacingLoads racing_loads;                     // left out of all orders
   bool notes_racing_loads = false;              // else they are Faults
   std::vector<UndefinedBytes> undefined_bytes;  // in the order of the stores
+  std::unordered_map<AgentId, LaunchAnswer>
+      launch_answers;         // of each request of try_cancel that has landed
+  std::size_t cancelled = 0;  // clusters that were handed out
   Tcgen05State tcgen05;
 };
 

@@ -25,6 +25,7 @@ void move(ClusterState& c, const Copy& copy) {
 void complete_load(ClusterState& c, AgentId id) {
   Copy& copy = *c.find_copy(id);
   move(c, copy);
+  if (asks_launch(copy)) c.touches.push_back(launch_touch);
   MbarrierSlot& slot = c.slot(copy.slot);
   const Place at{copy.statement, copy.warp, copy.lane};
   const ByteRange barrier = bytes_of(slot);

@@ -30,6 +30,7 @@ void move_copy(const Instruction& what, const CopyData& data) {
   std::get<I>(what).move(data);
 }
 
+inline bool asks_launch(const Copy& copy) { return std::holds_alternative<TryCancel>(*copy.what); }
 void complete_load(ClusterState& c, AgentId copy);
 void read_source(ClusterState& c, AgentId copy);
 void write_destination(ClusterState& c, AgentId copy);

@@ -88,6 +88,7 @@ class Explorer {
     if (cluster.finding()) return wrong(*cluster.finding());
     if (report_.executions == 1) {
       report_.changes = cluster.changes();
+      report_.cancelled = cluster.cancelled();
       if (options_.whole_global) report_.global = cluster.global();
       report_.schedule.execution = execution_;
     } else if (const auto byte = cluster.first_difference(report_.changes)) {

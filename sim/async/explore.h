@@ -51,6 +51,7 @@ struct Report {
   std::vector<Finding> suspicions;   // Disputed, Suspect and Slow, unless they fail
   std::vector<std::uint8_t> global;  // after the first execution: whole_global
   GlobalChanges changes;             // the same, against the memory of the launch
+  std::size_t cancelled = 0;         // clusters that it was handed by try_cancel
   std::vector<std::uint8_t> other_global;  // bits_may_differ: after the first that left others; empty: none
   std::optional<Schedule> other_schedule;  // of that one, against the first
   std::size_t differs_at = 0;              // the first byte of those

@@ -183,6 +183,8 @@ std::uint64_t fingerprint(const Program& program) {
   all.add(program.allocations());
   all.add(program.maps());
   all.add(program.initial_global());
+  for (const LaunchAnswer& answer : program.pending())
+    for (const std::uint32_t word : answer) all.add(word);
   if (program.feeder() != nullptr) all.add(program.feeder()->fingerprint());
   return all.value();
 }

@@ -38,7 +38,7 @@ using Instruction =
           Tcgen05St, Tcgen05WaitLd, Tcgen05WaitSt, Tcgen05Cp, Tcgen05Shift, Tcgen05Mma,
           Tcgen05Commit, Tcgen05FenceBefore, Tcgen05FenceAfter, LaneAccess, LaneAtomic,
           LaneMatrices, FenceMemory, KernelText, CpAsync, CpAsyncCommit, CpAsyncWait, CpAsyncTrack,
-          StoreAsync, ReduceAsync, BulkSendReduce, StoreZeros>;
+          StoreAsync, ReduceAsync, BulkSendReduce, StoreZeros, TryCancel>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

@@ -16,6 +16,7 @@
 //   p.warps("reader", 1, 1).mbarrier_try_wait(flag, 0).load_shared({data, 4}, 0);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -58,6 +59,11 @@ struct Allocation {
   std::uint64_t bytes = 0;
 };
 
+// The bytes that try_cancel brings: the first CTA of a cluster that will not begin, then 1; or zeros. What they are on a chip is
+// not known: only query_cancel looks into them.
+using LaunchAnswer = std::array<std::uint32_t, 4>;
+constexpr bool is_canceled(const LaunchAnswer& answer) { return answer[3] == 1; }
+
 class Role;
 
 class Program {
@@ -75,6 +81,10 @@ class Program {
   // Returns the number that TensorLoad and its like take. The map's address is an offset. Without a
   // name: "map 0", "map 1", ...
   int tensor(const tma::TensorMap& map, const std::string& name = "");
+
+  // What requests of try_cancel are answered, in this order, until it is used up: then they fail.
+  void set_pending(std::vector<LaunchAnswer> pending) { pending_ = std::move(pending); }
+  const std::vector<LaunchAnswer>& pending() const { return pending_; }
 
   Role warps(const std::string& name, int first, int count, int cta = every_cta);
 
@@ -109,6 +119,7 @@ class Program {
   std::shared_ptr<const Feeder> feeder_;
   std::vector<Segment> segments_;
   std::vector<Allocation> allocations_;
+  std::vector<LaunchAnswer> pending_;
   std::vector<tma::TensorMap> maps_;
   std::vector<std::string> map_names_;
   ProgramMemory memory_;
@@ -175,6 +186,7 @@ class Role {
   Role& bulk_store(Address from, std::uint64_t to, std::uint32_t bytes, At at = At::current()) { return add(BulkStore{from, to, bytes}, at); }
   Role& bulk_reduce(Address from, std::uint64_t to, std::uint32_t bytes, tma::Reduction op, tma::DataType type, At at = At::current()) { return add(BulkReduce{from, to, bytes, op, type}, at); }
   Role& bulk_send(Address from, Address to, std::uint32_t bytes, Address barrier, At at = At::current()) { return add(BulkSend{from, to, bytes, barrier}, at); }
+  Role& try_cancel(Address to, Address barrier, std::uint16_t multicast = 0, At at = At::current()) { return add(TryCancel{to, barrier, multicast}, at); }
   Role& bulk_commit(At at = At::current()) { return add(BulkCommit{}, at); }
   Role& bulk_wait(int pending, At at = At::current()) { return add(BulkWait{pending, false}, at); }
   Role& bulk_wait_read(int pending, At at = At::current()) { return add(BulkWait{pending, true}, at); }

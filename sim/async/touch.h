@@ -1,7 +1,7 @@
 // What a step does to an object that other steps may use: all that the explorer knows of it.
 //
 // Objects are mbarriers, barriers of a CTA, the cluster's barrier, pools of registers and of Tensor
-// Memory, words by which threads synchronise; each has a number. Whether two steps commute is judged from their touches alone
+// Memory, words by which threads synchronise, the clusters that have not begun; each has a number. Whether two steps commute is judged from their touches alone
 // (touch_order.h), so that an instruction which forgets one makes the exploration unsound. Before a
 // step is taken its touches say the object, the kind and what the statement itself says; afterwards
 // the rest as well.
@@ -51,5 +51,8 @@ constexpr std::uint64_t global_word_object(std::uint32_t offset) {
 constexpr std::uint64_t tmem_object(int cta) {
   return std::uint64_t{4} << 60 | static_cast<std::uint64_t>(cta);
 }
+// An answer of try_cancel lands: it takes what the next one would have taken.
+inline constexpr Touch launch_touch = {
+    .object = std::uint64_t{7} << 60, .kind = TouchKind::Word, .writes = true};
 
 }  // namespace tcq::machine

@@ -391,33 +391,19 @@ bool needs_cluster(const Executor& x) {
   }
 }
 
-// [dst], [mbar]: sixteen bytes that say no; to all CTAs with multicast::cluster::all.
+// [dst], [mbar]; to all CTAs with multicast::cluster::all.
 bool make_try_cancel(Executor& x) {
   const bool to_all = x.form().get<ptx::Multicast>() != ptx::Multicast::None;
   const auto all = static_cast<std::uint16_t>((1u << x.c.ctas.size()) - 1);
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
-    what =
-        machine::BulkLoad{x.kernel().no_cancel, shared_address(x, shared_at(x, x.value(0), lane)),
-                          cancel_answer_bytes, shared_address(x, shared_at(x, x.value(1), lane)),
-                          to_all ? all : std::uint16_t{0}};
+    what = machine::TryCancel{shared_address(x, shared_at(x, x.value(0), lane)),
+                              shared_address(x, shared_at(x, x.value(1), lane)),
+                              to_all ? all : std::uint16_t{0}};
     return true;
   });
 }
 
 }  // namespace
-
-// The first CTA of a cluster that was not cancelled is not defined: zeros, as the answer is.
-void query_cancel(Executor& x) {
-  if (x.form().get<ptx::CancelQuery>() == ptx::CancelQuery::IsCanceled)
-    return x.set_mask(x.slot(x.value(0)), x.group.active, 0);
-  const Value& to = x.value(0);
-  const bool is_vector = to.kind == ValueKind::Vector;
-  const auto count = is_vector ? static_cast<std::uint32_t>(to.value) : 1u;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint32_t* const cells = x.words(x.slot(is_vector ? x.item(to, i) : to));
-    x.for_each_lane(x.group.active, [&](int lane) { cells[lane] = 0; });
-  }
-}
 
 bool make_copy(Executor& x) {
   const std::uint32_t active = x.group.active;

@@ -134,7 +134,7 @@ bool make_atomic(Executor& x);
 
 void convert_address(Executor& x);
 void move_stack(Executor& x);
-void query_cancel(Executor& x);
+void query_cancel(Executor& x);  // launch_control.cc
 void query_pending(Executor& x);
 
 // The statements of an instruction of the machine, onto group.queue. False if it is not modelled as it stands.

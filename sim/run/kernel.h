@@ -22,9 +22,6 @@ namespace tcq::run {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = ~Slot{0};
 
-// A try_cancel always finds that all clusters of the grid have begun: zeros, which query_cancel reads so.
-inline constexpr std::uint32_t cancel_answer_bytes = 16;
-
 inline constexpr std::size_t most_operands = 64;  // registers of one instruction, read or written
 
 enum class Action : std::uint8_t {
@@ -119,7 +116,6 @@ struct Kernel {
   std::uint32_t parameter_bytes = 0;
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
-  std::uint64_t no_cancel = 0;             // offset in global memory: what try_cancel answers
   ptx::Index grid_barrier = ptx::none;  // an instruction that asks where the barrier of the grid is
   std::uint64_t grid_workspace = 0;  // offset in global memory: what a driver keeps for it, zeros
   bool has_setmaxnreg = false;

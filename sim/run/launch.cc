@@ -21,6 +21,15 @@ Dim3 first_cta_of(const Launch& launch, std::uint64_t cluster) {
           static_cast<std::uint32_t>(cluster / c.x / c.y) * launch.cluster.z};
 }
 
+std::vector<machine::LaunchAnswer> answers_of(const Launch& launch) {
+  std::vector<machine::LaunchAnswer> answers;
+  for (const std::uint64_t cluster : launch.pending) {
+    const Dim3 first = first_cta_of(launch, cluster);
+    answers.push_back({first.x, first.y, first.z, 1});
+  }
+  return answers;
+}
+
 // The text and the place of each instruction.
 std::vector<machine::Statement> statements_of(const Kernel& kernel) {
   std::vector<machine::Statement> statements;
@@ -177,6 +186,7 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launc
     program.tensor(launch.maps[i], i < launch.map_names.size() ? launch.map_names[i] : "");
   program.warps("kernel", 0, threads / 32);
   program.segments().front().statements = statements_of(*kernel);
+  program.set_pending(answers_of(launch));
   const Dim3 first_cta = first_cta_of(launch, cluster);
   program.set_feeder(
       std::make_shared<KernelFeeder>(std::move(kernel), std::move(launch), first_cta));

@@ -36,6 +36,8 @@ struct Launch {
   std::vector<MapPlace> map_places;
   std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
   std::vector<std::string> map_names;
+  // Clusters that the one which is run may be handed by try_cancel, in this order: pending_clusters.h.
+  std::vector<std::uint64_t> pending;
 };
 
 // As the kernel's .reqnctapercluster demands it; none: whatever the launch says.

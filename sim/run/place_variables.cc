@@ -62,10 +62,6 @@ class Placing {
       if (used[i] && v.space == Space::Param && !is_parameter(i))
         place(i, local, local_window, false);
     }
-    if (cancels()) {
-      kernel_.no_cancel = round_up(global, cancel_answer_bytes);
-      global = kernel_.no_cancel + cancel_answer_bytes;
-    }
     if (waits_as_grid()) {
       kernel_.grid_workspace = round_up(global, grid_workspace_bytes);
       global = kernel_.grid_workspace + grid_workspace_bytes;
@@ -93,12 +89,6 @@ class Placing {
     }
     return kernel_.grid_barrier != ptx::none;
   }
-  bool cancels() const {
-    for (Index i = 0; i < kernel_.code->instructions.count; ++i)
-      if (kernel_.instruction(i).opcode == Opcode::ClusterlaunchcontrolTryCancel) return true;
-    return false;
-  }
-
   // The bytes of a memory, if it may have so many; else none, and the kernel cannot be launched.
   std::uint32_t sized(std::uint64_t bytes, std::uint64_t most, const char* memory) {
     if (bytes <= most) return static_cast<std::uint32_t>(bytes);

@@ -238,9 +238,10 @@ void use(Executor& x, Undefined what) {
   machine::UnwrittenRead& read = x.c.unwritten_reads[what.from];
   if (read.is_used) return;
   const bool is_of_cells = read.racing == 0 && read.access == 0;  // of Tensor Memory
+  const bool is_of_answer = read.finding.fault == Fault::FirstCtaUndefined;
   if (is_of_cells)
     read.finding.at = {x.number(), x.warp.number, -1};
-  else if (read.racing == 0)
+  else if (read.racing == 0 || is_of_answer)
     read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
   machine::use_undefined(x.c, what.from);
 }

@@ -151,6 +151,34 @@ Program b14(bool mutant) {
   return p;
 }
 
+// --- launch control ----------------------------------------------------------------------------------
+
+// The CTA of rank 0 asks twice for both, who store the second answer. At once: the two may be answered either way round.
+Program b16(bool at_once) {
+  Program p({.cluster = 2, .threads = 32});
+  const std::vector<Address> full = p.mbarriers("full", 2);
+  const std::uint32_t answers = p.shared("answers", 2 * TryCancel::answer_bytes);
+  const std::uint64_t out = result_buffer(p, 2 * 128);
+  p.set_pending({{2, 0, 0, 1}, {4, 0, 0, 1}});
+  Role all = p.warps("all", 0, 1);
+  for (const Address& f : full) all.elect().mbarrier_init(f, 1);
+  all.elect().fence_mbarrier_init();
+  all.cluster_arrive().cluster_wait();
+  const auto second = answers + TryCancel::answer_bytes;
+  for (int cta = 0; cta < 2; ++cta) {
+    Role warp = p.warps("warp", 0, 1, cta);
+    warp.elect().mbarrier_arrive_expect_tx(full[0], 16).mbarrier_arrive_expect_tx(full[1], 16);
+    if (cta == 0) warp.elect().try_cancel(answers, full[0], 0b11);
+    if (!at_once) warp.mbarrier_try_wait(full[0], 0);
+    if (cta == 0) warp.elect().try_cancel(second, full[1], 0b11);
+    if (at_once) warp.mbarrier_try_wait(full[0], 0);
+    warp.mbarrier_try_wait(full[1], 0).load_shared({second, 0}, 0);
+    warp.store_global(out + static_cast<unsigned>(128 * cta), 4, {0, 1});
+  }
+  p.warps("end", 0, 1).cluster_arrive().cluster_wait();
+  return p;
+}
+
 constexpr Entry entries[] = {
     {"B1c", "the peer's multicast bytes are not expected", Fault::ExpectTxTooSmall, b1c,
      "expect the bytes of all copies"},
@@ -176,6 +204,8 @@ constexpr Entry entries[] = {
      "do not alternate"},
     {"B14", "the source of a DSMEM copy is rewritten before it has landed", Fault::SourceInFlight,
      b14, "source"},
+    {"B16", "a second try_cancel before the first one is answered", Fault::ResultsDiffer, b16,
+     "different bytes"},
 };
 
 }  // namespace

@@ -208,6 +208,7 @@ class Rules {
   void change(const BarrierSync&) { leave_out("barrier.sync", {}); }
   void change(const TensorLoad&) { change_copy<TensorLoad>({}); }
   void change(const BulkLoad&) { change_copy<BulkLoad>({}); }
+  void change(const TryCancel&) { change_copy<TryCancel>({}); }
   void change(const auto&) {}
 
   const Program& right_;

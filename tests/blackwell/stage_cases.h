@@ -24,9 +24,10 @@ enum class Stage : std::uint8_t {
   Factors,
   FactorsOfPairs,
   Promotion,
-  SharedK
+  SharedK,
+  Dynamic
 };
-inline constexpr int gemm_stage_count = 7;
+inline constexpr int gemm_stage_count = 8;
 
 struct StageCase {
   std::size_t row;
@@ -39,6 +40,7 @@ struct StageCase {
 inline bool belongs(const gemm::Kernel& row, Stage stage) {
   if (row.grouped) return false;
   if (stage == Stage::SharedK || row.split > 1) return stage == Stage::SharedK && row.split > 1;
+  if (stage == Stage::Dynamic || row.dynamic) return stage == Stage::Dynamic && row.dynamic;
   const bool has_factors = row.scale_vec != tcgen05::ScaleVec::Default;
   const bool promotes = row.promotion != gemm::Promotion::None;
   const bool pair = row.cluster_m == 2;
@@ -49,7 +51,8 @@ inline bool belongs(const gemm::Kernel& row, Stage stage) {
     case Stage::Factors: return has_factors && !pair;
     case Stage::FactorsOfPairs: return has_factors && pair;
     case Stage::Promotion: return promotes;
-    case Stage::SharedK: break;
+    case Stage::SharedK:
+    case Stage::Dynamic: break;
   }
   return false;
 }
@@ -72,10 +75,13 @@ inline void add_more(const gemm::Kernel& row, std::size_t number, std::vector<St
   const int rows = row.block_m * row.cluster_m;
   const int deep = row.split * row.block_k * (row.stages + 2);
   all.push_back({number, "one tile, the ring once round", plain(row, rows, row.block_n, deep)});
-  const int sm_limit = gemm::is_persistent(row) ? gemm::cluster_size(row) : 0;
+  const int sm_limit = gemm::is_persistent(row) && !row.dynamic ? gemm::cluster_size(row) : 0;
   if (sm_limit > 0)
     all.push_back({number, "six tiles in turn",
                    plain(row, 3 * rows, 2 * row.block_n, 2 * row.block_k), sm_limit});
+  if (row.dynamic)  // of a device that has 148 SMs, or 160
+    all.push_back({number, "more tiles than run at one time",
+                   plain(row, 12 * rows, 15 * row.block_n, row.block_k)});
   for (std::uint64_t i = 0; i < 3; ++i)
     all.push_back({number, "drawn", drawn_for(row, mix(1000 * i + number)), sm_limit});
 }

@@ -42,3 +42,5 @@ tcq_gemm_stage(12_shared_k SharedK 300 "CTAs of a cluster that share K send thei
   blackwell.09_factors blackwell.11_promotion)
 tcq_gemm_stage(13_library Library 900 "plans choose kernels that are right for any problem"
   blackwell.10_factors_of_pairs blackwell.12_shared_k)
+tcq_gemm_stage(14_dynamic Dynamic 300 "clusters that have not begun are handed to those that ask, each to one of them"
+  blackwell.11_promotion)

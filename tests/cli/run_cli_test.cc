@@ -111,6 +111,106 @@ WAIT:
   EXPECT_EQ(spec_with(R"("cluster": 1, )"), 0);
 }
 
+// Each cluster leaves its number and 100 in the words of all those that it worked for.
+std::string steal(const std::string& behind_no = "ret;") {
+  std::string text = R"(.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry steal(.param .u64 words)
+{
+  .shared .align 16 .b128 answer;
+  .shared .align 8 .b64 full;
+  .reg .pred %p<4>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .reg .b128 %q;
+  ld.param.u64 %rd1, [words];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, 0;
+  add.u32 %r4, %r2, 100;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 mbarrier.init.shared.b64 [full], 1;
+  fence.mbarrier_init.release.cluster;
+  bar.sync 0;
+LOOP:
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd2, %rd2, %rd1;
+  @%p1 st.global.u32 [%rd2], %r4;
+  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [full], 16;
+  @%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], [full];
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p2, [full], %r3;
+  @!%p2 bra WAIT;
+  ld.shared.b128 %q, [answer];
+  clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q;
+  @!%p3 bra DONE;
+  clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r2, %q;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  xor.b32 %r3, %r3, 1;
+  bra LOOP;
+DONE:
+  BEHIND
+}
+)";
+  return text.replace(text.find("BEHIND"), 6, behind_no);
+}
+
+TEST_F(RunCli, ClustersThatBeginTakeOverOthers) {
+  const std::string file = write("steal.ptx", steal()), out = folder_.file("x.npy");
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {file, "--grid", "7", "--block", "32", "--arg", "x=zeros:u32:7",
+                                 "--out", "x=" + out});
+    return ask(std::move(words));
+  };
+  const auto workers = [&] {
+    std::ifstream in(out, std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    std::string who;
+    for (std::size_t i = all.size() - 28; i < all.size(); i += 4)
+      who += all[i] == 0 ? '-' : static_cast<char>('0' + all[i] - 100);
+    return who;
+  };
+  const Finished all = run({});
+  EXPECT_EQ(all.status, 0) << all.out << all.err;
+  EXPECT_NE(all.out.find("try_cancel has always failed"), all.out.npos) << all.out;
+  EXPECT_EQ(workers(), "0123456");
+  const Finished two = run({"--resident", "2", "--explore", "3"});
+  EXPECT_EQ(two.status, 0) << two.out << two.err;
+  EXPECT_NE(two.out.find("executions of 2 of 7 clusters, which cancelled 5\n"), two.out.npos)
+      << two.out;
+  EXPECT_EQ(two.out.find("always failed"), two.out.npos) << two.out;
+  EXPECT_EQ(workers(), "0101010");
+  const Finished sample = run({"--resident", "1", "--sample", "3", "--json"});
+  EXPECT_NE(sample.out.find(R"("clusters_run":1,"clusters_cancelled":2)"), sample.out.npos)
+      << sample.out;
+  EXPECT_EQ(workers(), "0-0-0--");
+  expect_usage({file, "--grid", "7", "--block", "32", "--resident", "x"}, "--resident needs");
+}
+
+// What is repeated is the execution of a cluster that was handed the same ones.
+TEST_F(RunCli, AFindingBehindANoIsRepeatedWithAsManyThatBegin) {
+  const std::string file = write(
+      "again.ptx",
+      steal("@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+            ".b128 [answer], [full];\n  ret;"));
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {file, "--grid", "7", "--block", "32", "--arg", "x=zeros:u32:7"});
+    return ask(std::move(words));
+  };
+  const Finished found = run({"--resident", "3", "--json"});
+  EXPECT_EQ(found.status, 1) << found.out << found.err;
+  EXPECT_NE(found.out.find("CancelAfterRefusal"), found.out.npos) << found.out;
+  const std::string schedule = write("found.json", found.out);
+  const Finished again = run({"--resident", "3", "--replay", schedule});
+  EXPECT_EQ(again.status, 1) << again.out << again.err;
+  EXPECT_NE(again.out.find("undefined CancelAfterRefusal"), again.out.npos) << again.out;
+  const Finished other = run({"--replay", schedule});
+  EXPECT_EQ(other.status, 2) << other.out;
+  EXPECT_NE(other.err.find("resident 3"), other.err.npos) << other.err;
+}
+
 TEST_F(RunCli, ARightKernelsArrayComesBack) {
   const std::string out = folder_.file("x.npy");
   const Finished first = ask({reverse(true), "--grid", "1", "--block", "64", "--arg",

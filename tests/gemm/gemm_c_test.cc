@@ -86,6 +86,23 @@ TEST(Gemm_C, AProblemWithoutOptionsOfLaunchesHasTheirDefaults) {
   EXPECT_EQ(tcq_gemm_check(&whole), code(Status::BadSmLimit));
 }
 
+TEST(Gemm_C, ADynamicScheduleHasAField) {
+  tcq_gemm_problem p;
+  ASSERT_EQ(tcq_gemm_defaults(&p, sizeof p), 0);
+  EXPECT_EQ(p.dynamic_schedule, 0);
+  p.dynamic_schedule = 1;
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  p.sm_limit = 100;
+  EXPECT_EQ(tcq_gemm_check(&p), code(Status::UnsupportedSchedule));
+  p.size = offsetof(tcq_gemm_problem, dynamic_schedule);  // whoever does not know it
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  p.size = sizeof p;
+  p.dynamic_schedule = 0;
+  EXPECT_EQ(tcq_gemm_check(&p), 0);
+  p.reserved_schedule = 1;
+  EXPECT_EQ(tcq_gemm_check(&p), code(Status::UnknownField));
+}
+
 TEST(Gemm_C, WhatTheLibraryDoesNotKnowIsRefusedEverywhere) {
   struct {
     tcq_gemm_problem known;

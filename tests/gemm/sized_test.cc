@@ -96,7 +96,7 @@ TEST(Gemm_Sized, ACallerGetsAsManyBytesAsItHas) {
 
 // Callers are compiled with these; what a size names may not move.
 TEST(Gemm_Sized, TheInterfacesStructsLieAsTheyDid) {
-  EXPECT_EQ(sizeof(tcq_gemm_problem), 256u);
+  EXPECT_EQ(sizeof(tcq_gemm_problem), 264u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, size), 0u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, m), 8u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, in), 40u);
@@ -109,6 +109,7 @@ TEST(Gemm_Sized, TheInterfacesStructsLieAsTheyDid) {
   EXPECT_EQ(offsetof(tcq_gemm_problem, block_scaling), 216u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, quantized), 224u);
   EXPECT_EQ(offsetof(tcq_gemm_problem, block_scaling_d), 236u);
+  EXPECT_EQ(offsetof(tcq_gemm_problem, dynamic_schedule), 256u);
   EXPECT_EQ(sizeof(tcq_gemm_pointers), 112u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, size), 0u);
   EXPECT_EQ(offsetof(tcq_gemm_pointers, bias), 40u);

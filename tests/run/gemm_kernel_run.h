@@ -146,8 +146,8 @@ inline std::shared_ptr<const PtxKernel> read_once(const std::string& text) {
 
 class GemmKernelRun {
  public:
-  // `clusters` run one after the other, each with its share of the tiles; where kernels are not
-  // persistent one for each tile.
+  // `clusters` run one after the other, each with its share of the tiles, or begin and take over the others; where kernels are
+  // not persistent one for each tile.
   // `sizes` are those of groups.
   GemmKernelRun(const std::string& ptx, const gemm::Kernel& row, GemmCase x, const gemm::Problem& p,
                 int clusters, std::vector<std::int32_t> sizes = {})
@@ -160,7 +160,8 @@ class GemmKernelRun {
     launch.schedule = gemm::schedule_of(row_, plan_.problem);
     launch.k_blocks = gemm::k_blocks(row_, plan_.problem);
     const auto tiles = static_cast<int>(gemm::tiles_of(launch.schedule));
-    launch.clusters = gemm::is_persistent(row) ? std::min(clusters, tiles) : tiles;
+    launch.clusters = static_cast<int>(gemm::clusters_of_grid(row, tiles, clusters));
+    if (row.dynamic) resident_ = static_cast<std::uint64_t>(clusters);
     plan_.unaligned = launch;
     for (const gemm::KSegment& s : k_segments(plan_, gemm::Path::Aligned))
       x_.gemm.segments.push_back({s.first, s.count});
@@ -174,7 +175,8 @@ class GemmKernelRun {
                     .cluster = {ctas},
                     .shared = row_.shared_bytes,
                     .explore = explore,
-                    .executions = 1});
+                    .executions = 1,
+                    .resident = resident_});
   }
 
   // Bytes of D, its factors, and what lies between and around the rows of both.
@@ -288,6 +290,7 @@ class GemmKernelRun {
   std::size_t d_bytes_ = 0;
   Pointer scale_d_ = 0;
   std::size_t scale_d_bytes_ = 0;
+  std::uint64_t resident_ = 0;
 };
 
 // Of what only nvcc can compile.

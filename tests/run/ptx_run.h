@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "sim/run/address_map.h"
 #include "sim/run/inline_calls.h"
 #include "sim/run/launch.h"
+#include "sim/run/pending_clusters.h"
 
 namespace tcq::tests {
 
@@ -32,6 +34,7 @@ struct Shape {
   bool has_cluster = true;
   std::uint64_t explore = 0;      // random executions
   std::uint64_t executions = 20;  // of the exhaustive part
+  std::uint64_t resident = 0;     // clusters that begin; 0: all
 };
 
 // A text and what it was read as, which all launches of it share.
@@ -83,9 +86,14 @@ class PtxRun {
     launch_.cluster = shape.cluster;
     launch_.has_cluster = shape.has_cluster;
     launch_.dynamic_shared = shape.shared;
-    for (std::uint64_t cluster = 0; cluster < run::clusters(launch_); ++cluster) {
+    std::vector<std::uint64_t> all(run::clusters(launch_));
+    std::iota(all.begin(), all.end(), 0);
+    run::PendingClusters clusters(all, shape.resident);
+    ran_ = 0;
+    for (; !clusters.is_done(); clusters.ran(report_.cancelled), ++ran_) {
+      launch_.pending = clusters.share();
       program_of_run_ = std::make_unique<machine::Program>(
-          run::make_program(ptx_->kernel, launch_, cluster, global_));
+          run::make_program(ptx_->kernel, launch_, clusters.next(), global_));
       std::vector<std::uint8_t> memory = program_of_run_->initial_global();
       report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                     .random_executions = shape.explore,
@@ -108,6 +116,7 @@ class PtxRun {
     return values;
   }
 
+  std::uint64_t clusters_run() const { return ran_; }  // without those that were cancelled
   const machine::Report& report() const { return report_; }
   const machine::Program& program() const { return *program_of_run_; }
   const run::Kernel& kernel() const { return *ptx_->kernel; }
@@ -123,6 +132,7 @@ class PtxRun {
   std::vector<std::uint8_t> global_;
   std::unique_ptr<machine::Program> program_of_run_;
   machine::Report report_;
+  std::uint64_t ran_ = 0;
 };
 
 // An entry k with one pointer, in %rd1; %r1 is %tid.x and %rd2 the address of the thread's word.

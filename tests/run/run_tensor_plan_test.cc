@@ -56,6 +56,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
     if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
     p.block_scaling_d = block_scaling_of(row.quantized_vec);
+    p.dynamic_schedule = row.dynamic;
     if (!is_float(row.in)) p.out = Type::bf16;
     if (row.scale_vec != tcgen05::ScaleVec::Default)
       p.block_scaling = block_scaling_of(row.scale_vec);
@@ -185,6 +186,38 @@ TEST(TensorPlan, Groups) {
   Problem p = product(512, 512, 0);
   p.grouping = gemm::Grouping::Ends;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+}
+
+// Only where it is asked for: a cluster of the grid for each tile.
+TEST(TensorPlan, ADynamicSchedule) {
+  const auto dynamic = [](Problem p) {
+    p.dynamic_schedule = true;
+    return p;
+  };
+  Problem blocks = product(8192, 8192, 8192, Type::e4m3);
+  blocks.scaling = Scaling::Block128;
+  const Problem large = product(8192, 8192, 8192), fp8 = product(8192, 8192, 8192, Type::e4m3);
+  for (const Problem& p : {large, fp8, blocks}) {
+    const Plan plan = planned(dynamic(p)), usual = planned(p);
+    EXPECT_FALSE(usual.aligned.kernel->dynamic);
+    EXPECT_EQ(usual.aligned.clusters, 74);
+    EXPECT_TRUE(plan.aligned.kernel->dynamic);
+    EXPECT_EQ(plan.aligned.clusters, gemm::tiles_of(plan.aligned.schedule));
+    EXPECT_EQ(plan.aligned.microseconds, usual.aligned.microseconds);
+    EXPECT_NE(describe(plan).find("schedule: dynamic"), std::string::npos) << describe(plan);
+    EXPECT_NE(describe(plan).find(" dynamic tcgen05"), std::string::npos) << describe(plan);
+    EXPECT_EQ(describe(usual).find("dynamic"), std::string::npos) << describe(usual);
+  }
+  EXPECT_EQ(gemm::cluster_size(*planned(dynamic(product(128, 4096, 512))).aligned.kernel), 1);
+  EXPECT_EQ(refused(dynamic(product(512, 512, 512, Type::f16))), Status::NotOnTcgen05);
+  EXPECT_EQ(refused(dynamic(scaled(Type::e4m3, BlockScaling::Ue8m0Block32))), Status::NotOnTcgen05);
+  EXPECT_NE(std::string(sentence(Status::NotOnTcgen05)).find("dynamic"), std::string::npos);
+  EXPECT_EQ(gemm::check_hopper(dynamic(large), {}), Status::NeedsTcgen05);
+  Problem limited = dynamic(large), grouped = dynamic(large);
+  limited.sm_limit = 100;
+  grouped.grouping = gemm::Grouping::Ends;
+  EXPECT_EQ(gemm::check(limited), Status::UnsupportedSchedule);
+  EXPECT_EQ(gemm::check(grouped), Status::UnsupportedSchedule);
 }
 
 std::uint32_t types_of(const Plan& plan) {

@@ -152,10 +152,12 @@ std::string assembler_text(std::string text) {
 // In a block of its own, so that labels do not meet those of the kernel.
 void expect_assembles(std::string_view example, Fault fault) {
   const std::string memory =
-      ".shared .align 1024 .b8 tile[4096]; .shared .b64 full; .shared .b64 empty;\n";
+      ".shared .align 1024 .b8 tile[4096]; .shared .b64 full; .shared .b64 empty;\n"
+      ".reg .b128 %rq<4>;\n";
   const std::string block = "{\n" + assembler_text(std::string(example)) + "\n}\n";
-  const bool about_tcgen05 = example.find("tcgen05") != std::string_view::npos;
-  const Target target = about_tcgen05 ? Target::sm_100a : Target::sm_90a;
+  const bool about_blackwell =
+      example.find("tcgen05") != example.npos || example.find("clusterlaunch") != example.npos;
+  const Target target = about_blackwell ? Target::sm_100a : Target::sm_90a;
   const PtxasRun run = run_ptxas(kernel(memory + block + "ret;\n", target), target);
   EXPECT_EQ(run.status, 0) << info(fault).name << "\n"
                            << block << (run.lines.empty() ? "" : run.lines[0]);

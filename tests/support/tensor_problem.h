@@ -103,6 +103,7 @@ inline TensorCase case_of(const gemm::Kernel& row, const Drawn& s) {
     out.x.sfb = random_codes(g, g.n, s.edges, 4);
   }
   set_scaling(out.problem, out.x, s.scales, 7);
+  out.problem.dynamic_schedule = row.dynamic;
   return out;
 }
 

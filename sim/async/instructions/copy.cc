@@ -106,6 +106,8 @@ constexpr bool reduces = requires(const I& i) {
 };
 template <class I>
 constexpr bool is_generic = std::is_same_v<I, StoreAsync> || std::is_same_v<I, ReduceAsync>;
+template <class I>
+constexpr bool has_generic_barrier = is_generic<I> || std::is_same_v<I, TryCancel>;
 
 constexpr AccessKind kind_of(bool generic, bool reduction) {
   if (generic) return AccessKind::Store;
@@ -147,8 +149,8 @@ Copy* add_load(Step& s, const I& i, int cta, ByteRange box, std::uint32_t bytes)
   Address barrier = i.barrier.in(cta);
   if constexpr (std::is_same_v<I, TensorLoad>)  // cta_group::2: it may be the peer's
     if (i.multicast == 0 && i.barrier.cta != own_cta) barrier = i.barrier;
-  MbarrierSlot* slot = is_generic<I> ? usable_slot(s, barrier, s.first_lane())
-                                     : slot_to_complete(s, barrier, s.first_lane());
+  MbarrierSlot* slot = has_generic_barrier<I> ? usable_slot(s, barrier, s.first_lane())
+                                              : slot_to_complete(s, barrier, s.first_lane());
   if (slot == nullptr) return nullptr;
   if (reduces<I> && !are_written(s, cta, box)) return nullptr;
   const AccessId write = add_copy_access(s, kind_of(is_generic<I>, reduces<I>), slot->phases);
@@ -325,6 +327,28 @@ void ReduceAsync::move(const CopyData& data) const {
   std::array<std::uint8_t, sizeof value> element;
   std::memcpy(element.data(), &value, sizeof value);
   bulk::reduce_bytes(op, type, bytes_of(data), element.data(), tma::element_bytes(type));
+}
+
+std::string TryCancel::text(const Names& names) const {
+  return joined("clusterlaunchcontrol.try_cancel", multicast != 0 ? ".multicast::cluster::all" : "",
+                " [", names.at(to), "], [", names.at(barrier), "]");
+}
+void TryCancel::execute(Step& s) const {
+  if (!one_lane_issues(s)) return;
+  if (const Place& refusal = s.cta().seen_refusal; refusal.statement >= 0)
+    return s.c.fail(
+        {.fault = Fault::CancelAfterRefusal, .at = s.place(s.first_lane()), .hint = refusal});
+  const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
+  issue_load(
+      s, *this, {target, target + answer_bytes}, answer_bytes, [&](const SharedMemory& shared) {
+        if (target % answer_bytes != 0) return Fault::SharedUnaligned;
+        return shared.contains(target, answer_bytes) ? Fault::None : Fault::SharedMemoryOutOfRange;
+      });
+}
+void TryCancel::move(const CopyData& data) const {
+  const LaunchAnswer& answer = data.c.launch_answer(data.copy.id);
+  static_assert(sizeof answer == answer_bytes);
+  std::memcpy(bytes_of(data), answer.data(), answer_bytes);
 }
 
 void TensorLoad::move(const CopyData& data) const {

@@ -1,4 +1,4 @@
-// Bulk copies, with a tensor map and without: loads, stores, reductions, and the groups of a thread.
+// Bulk copies, with a tensor map and without: loads, stores, reductions, and the groups of a thread; what else comes as they do.
 //
 // Each has one more member, move(): what its bytes are when they move, which is later than its
 // execution (copies.h).
@@ -155,6 +155,22 @@ struct ReduceAsync {
   tma::DataType type = tma::DataType::UInt32;
   static constexpr std::uint16_t multicast = 0;
 
+  static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
+  std::string text(const Names&) const;
+  void execute(Step&) const;
+  void move(const CopyData&) const;
+};
+
+// clusterlaunchcontrol.try_cancel: an answer into shared memory, whose mbarrier counts its bytes; with a mask into all CTAs
+// in it, at the same addresses. Which cluster it names, or that it names none, is decided when it lands: of several requests
+// in flight PTX does not say which comes first. Written through the async proxy, its mbarrier is used through the generic one.
+// Source: PTX ISA 9.2, 9.7.13.17
+struct TryCancel {
+  Address to;
+  Address barrier;
+  std::uint16_t multicast = 0;
+
+  static constexpr std::uint32_t answer_bytes = 16;
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
   void execute(Step&) const;

@@ -69,7 +69,7 @@ class Problem(Structure):
                 ("scale_a", Strides), ("scale_b", Strides), ("expected_rows", c_int64),
                 ("block_scaling", c_int32), ("reserved_tcgen05", c_int32), ("quantized", c_int32),
                 ("scale_d_power_of_two", c_int32), ("major_scale_d", c_int32), ("block_scaling_d", c_int32),
-                ("scale_d", Strides)]
+                ("scale_d", Strides), ("dynamic_schedule", c_int32), ("reserved_schedule", c_int32)]
 
 
 class Pointers(Structure):

@@ -201,7 +201,10 @@ void ClusterState::compact_log() {
     for (const LaneCopy& copy : warp.lane_copies)
       for (const AccessId id : {copy.write, copy.read}) compaction.keep(id);
   for (const Warpgroup& group : warpgroups)
-    for (const Mma& mma : group.mmas) compaction.keep(mma.read);
+    for (const Mma& mma : group.mmas) {
+      compaction.keep(mma.read);
+      for (const OwedFence& owed : mma.owed) compaction.keep(owed.write);
+    }
   compaction.run();
   for (Cta& cta : ctas) compaction.renumber(cta.provenance);
   global_provenance.for_each_page([&](Provenance& page) { compaction.renumber(page); });
@@ -215,7 +218,10 @@ void ClusterState::compact_log() {
     copy.global_read = compaction.renumber(copy.global_read);
   }
   for (Warpgroup& group : warpgroups)
-    for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+    for (Mma& mma : group.mmas) {
+      mma.read = compaction.renumber(mma.read);
+      for (OwedFence& owed : mma.owed) owed.write = compaction.renumber(owed.write);
+    }
   for (Warp& warp : warps)
     for (LaneCopy& copy : warp.lane_copies) {
       copy.write = compaction.renumber(copy.write);

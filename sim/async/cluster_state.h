@@ -142,12 +142,21 @@ struct LaneCopy {
   AccessId read = 0;  // 0: nothing is read
 };
 
+// A write by a warp that has yet to issue the wgmma which reads the bytes (gathered.h).
+struct OwedFence {
+  Finding finding;  // if it is not over and fenced by then
+  AccessId write = 0;
+  std::size_t warp = 0;  // its place in the warpgroup
+};
+
 struct Mma {
   const Instruction* what = nullptr;
   std::uint32_t statement = 0;
   std::uint32_t issued_by = 0;  // bit per warp of the warpgroup
   AccessId read = 0;
   bool executed = false;
+  std::array<Clock, 4> known = {};  // by each of these warps when it issued
+  std::vector<OwedFence> owed = {};
 };
 
 // Accumulators outside of the registers, while wgmmas are computed and as long as the next one in flight goes on with them:

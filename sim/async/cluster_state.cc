@@ -1,6 +1,7 @@
 #include "sim/async/cluster_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 namespace tcq::machine {
@@ -174,10 +175,19 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
 }
 
 // All warps that have not finished must have arrived.
+bool ClusterState::has_arrived_at_cluster(const Warp& warp) const {
+  const std::uint32_t alive = warp.order_of_lanes.alive;
+  bool arrived = (alive & ~warp.cluster_arrived) == 0;
+  for (std::uint32_t rest = arrived ? alive : 0; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    arrived = arrived && warp.cluster_use[lane] == cluster_barrier.uses;
+  }
+  return arrived;
+}
+
 bool ClusterState::complete_cluster_barrier() {
   const bool all = std::all_of(warps.begin(), warps.end(), [&](const Warp& warp) {
-    return warp.finished ||
-           (warp.cluster_arrivals == 1 && warp.cluster_awaited == cluster_barrier.uses);
+    return warp.finished || has_arrived_at_cluster(warp);
   });
   if (!all || cluster_barrier.arrived == 0) return false;
   cluster_barrier.done.join(std::exchange(cluster_barrier.pending, {}));

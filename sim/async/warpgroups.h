@@ -18,7 +18,7 @@ inline std::size_t place_in_group(const Warp& warp) {
 }
 
 // The warps of a warpgroup must execute the same aligned instructions, one after the other.
-// `registers` of a setmaxnreg: several of one count are as good as one, which is disputed.
+// `registers` of a setmaxnreg, negative of a .dec: several in one direction are as good as one, which is disputed.
 bool aligned_in_warpgroup(Step& s, int registers = 0);
 
 // All before number `end` that have not been.

@@ -150,6 +150,10 @@ class Story {
         return f_.earlier.statement < 0
                    ? ""
                    : ", and nothing orders the two: the first may find what nothing has written";
+      case Fault::WarpgroupOrderAssumed:
+        return "; the writer executes a fence.proxy.async before its part of the wgmma, and no "
+               "barrier "
+               "orders the two warps";
       case Fault::LaneRace: return ", and no bar.warp.sync orders the two lanes";
       case Fault::LaneOrderAssumed:
         return "; their lanes met in between at an instruction that orders no memory, or are "

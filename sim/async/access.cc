@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/async/gathered.h"
 #include "sim/async/lane_sync.h"
 #include "sim/async/unused_loads.h"
 
@@ -170,13 +171,16 @@ void add_earlier(Finding& finding, const Step& s, const Conflict& conflict) {
 
 // What two accesses that meet are, where they are not in order.
 Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access, int cta) {
+  Finding finding = finding_of(s, conflict, access, cta);
+  finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
+  add_earlier(finding, s, conflict);
+  if (cta != global_memory && conflict.verdict == Verdict::Unordered &&
+      assume_gathered(s.c, conflict, access, finding))
+    return finding;
   for (const UnwrittenRead& read : s.c.unwritten_reads)
     if (read.racing == 0 && read.access != 0 && read.access == conflict.earlier &&
         read.finding.earlier.statement < 0)
       return finding_of_unwritten(s, conflict, read, access);
-  Finding finding = finding_of(s, conflict, access, cta);
-  finding.fault = fault_of(s, conflict, s.c.log[access], cta, finding.hint);
-  add_earlier(finding, s, conflict);
   return finding;
 }
 
@@ -278,6 +282,9 @@ void take_as_known(const Step& s, const Access& earlier, const Access& next, int
   fences(s.c.streams.fences(earlier.warp));
   for (int lane = 0; lane < warp_threads; ++lane)
     fences(s.c.streams.lane_fences(earlier.warp, lane));
+  // Of a write that another warp of the warpgroup made: it has fenced it, or owes that (gathered.h).
+  if (next.kind == AccessKind::WgmmaRead)
+    clock.raise(s.c.streams.fences(earlier.warp), earlier.fences + 1);
 }
 
 }  // namespace

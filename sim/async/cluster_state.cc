@@ -1,6 +1,7 @@
 #include "sim/async/cluster_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 namespace tcq::machine {
@@ -184,10 +185,19 @@ const LaunchAnswer& ClusterState::launch_answer(AgentId copy) {
 }
 
 // All warps that have not finished must have arrived.
+bool ClusterState::has_arrived_at_cluster(const Warp& warp) const {
+  const std::uint32_t alive = warp.order_of_lanes.alive;
+  bool arrived = (alive & ~warp.cluster_arrived) == 0;
+  for (std::uint32_t rest = arrived ? alive : 0; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    arrived = arrived && warp.cluster_use[lane] == cluster_barrier.uses;
+  }
+  return arrived;
+}
+
 bool ClusterState::complete_cluster_barrier() {
   const bool all = std::all_of(warps.begin(), warps.end(), [&](const Warp& warp) {
-    return warp.finished ||
-           (warp.cluster_arrivals == 1 && warp.cluster_awaited == cluster_barrier.uses);
+    return warp.finished || has_arrived_at_cluster(warp);
   });
   if (!all || cluster_barrier.arrived == 0) return false;
   cluster_barrier.done.join(std::exchange(cluster_barrier.pending, {}));
@@ -211,7 +221,10 @@ void ClusterState::compact_log() {
     for (const LaneCopy& copy : warp.lane_copies)
       for (const AccessId id : {copy.write, copy.read}) compaction.keep(id);
   for (const Warpgroup& group : warpgroups)
-    for (const Mma& mma : group.mmas) compaction.keep(mma.read);
+    for (const Mma& mma : group.mmas) {
+      compaction.keep(mma.read);
+      for (const OwedFence& owed : mma.owed) compaction.keep(owed.write);
+    }
   compaction.run();
   for (Cta& cta : ctas) compaction.renumber(cta.provenance);
   global_provenance.for_each_page([&](Provenance& page) { compaction.renumber(page); });
@@ -225,7 +238,10 @@ void ClusterState::compact_log() {
     copy.global_read = compaction.renumber(copy.global_read);
   }
   for (Warpgroup& group : warpgroups)
-    for (Mma& mma : group.mmas) mma.read = compaction.renumber(mma.read);
+    for (Mma& mma : group.mmas) {
+      mma.read = compaction.renumber(mma.read);
+      for (OwedFence& owed : mma.owed) owed.write = compaction.renumber(owed.write);
+    }
   for (Warp& warp : warps)
     for (LaneCopy& copy : warp.lane_copies) {
       copy.write = compaction.renumber(copy.write);

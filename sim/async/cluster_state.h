@@ -142,12 +142,21 @@ struct LaneCopy {
   AccessId read = 0;  // 0: nothing is read
 };
 
+// A write by a warp that has yet to issue the wgmma which reads the bytes (gathered.h).
+struct OwedFence {
+  Finding finding;  // if it is not over and fenced by then
+  AccessId write = 0;
+  std::size_t warp = 0;  // its place in the warpgroup
+};
+
 struct Mma {
   const Instruction* what = nullptr;
   std::uint32_t statement = 0;
   std::uint32_t issued_by = 0;  // bit per warp of the warpgroup
   AccessId read = 0;
   bool executed = false;
+  std::array<Clock, 4> known = {};  // by each of these warps when it issued
+  std::vector<OwedFence> owed = {};
 };
 
 // Accumulators outside of the registers, while wgmmas are computed and as long as the next one in flight goes on with them:
@@ -196,9 +205,9 @@ struct Warp {
   std::uint32_t copies = 0;        // issued
   std::uint32_t waits_passed = 0;  // on mbarriers
   int max_registers = 0;
-  int cluster_arrivals = 0;
-  std::uint32_t cluster_awaited = 0;
-  Place last_wait;                  // on an mbarrier
+  std::uint32_t cluster_arrived = 0;  // lanes that have yet to wait for the cluster's barrier
+  std::array<std::uint32_t, warp_threads> cluster_use = {};  // of the barrier, that each arrived in
+  Place last_wait;                                           // on an mbarrier
   Place stale_wait;                 // the same, if that told it nothing new
   bool stale_is_fresh = false;      // ... because no phase had completed at all, for the first time
   std::vector<Stream> fresh_waits;  // of the mbarriers that it so waited for
@@ -310,9 +319,10 @@ struct ClusterState {
   const Copy* find_copy(AgentId agent) const;  // null: none
   void drop_copy(AgentId agent);
   void note_exit_use(int cta, const ExitUse& use);
-  bool complete_cluster_barrier();  // if all warps that run have arrived
   // Of the request that the copy belongs to: decided when the first of its copies asks.
   const LaunchAnswer& launch_answer(AgentId copy);
+  bool has_arrived_at_cluster(const Warp& warp) const;  // all its lanes that live
+  bool complete_cluster_barrier();                      // if all warps that run have arrived
   int missing_at(const Cta& cta, const NamedBarrier& barrier) const;  // threads
   bool complete_barrier(int cta, NamedBarrier& barrier);
 

@@ -34,7 +34,8 @@ bool aligned_in_warpgroup(Step& s, int registers) {
       }
   } else if (group.aligned_statements[at].statement != s.number) {
     const Warpgroup::Aligned& other = group.aligned_statements[at];
-    const bool alike = registers != 0 && registers == other.registers;
+    const bool alike =
+        registers != 0 && other.registers != 0 && (registers > 0) == (other.registers > 0);
     if (s.c.stops_at({.fault = alike ? Fault::SetmaxnregApart : Fault::WarpgroupDivergent,
                       .at = s.place(),
                       .earlier = {other.statement, group.first_warp, -1}}))
@@ -78,7 +79,8 @@ std::vector<wgmma::Instruction> chain_from(const Warpgroup& group, std::uint64_t
                                            std::uint64_t end) {
   const WgmmaMma& begin = mma_of(group.mmas[first - group.first_mma]);
   std::vector<wgmma::Instruction> chain = {begin.op};
-  constexpr std::uint64_t most = 256;  // whose operands are unpacked at once; what follows goes on with D
+  constexpr std::uint64_t most =
+      256;  // whose operands are unpacked at once; what follows goes on with D
   for (std::uint64_t n = first + 1; n < end && n < first + most; ++n) {
     const Mma& next = group.mmas[n - group.first_mma];
     if (!goes_on(begin, next)) break;

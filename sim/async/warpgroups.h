@@ -12,8 +12,13 @@ inline constexpr std::uint32_t issued_by_all = 0xf;  // Mma::issued_by
 Warpgroup& warpgroup_of(ClusterState& c, const Warp& warp);
 const Warpgroup& warpgroup_of(const ClusterState& c, const Warp& warp);
 
+// The warp's place in its warpgroup.
+inline std::size_t place_in_group(const Warp& warp) {
+  return static_cast<std::size_t>(warp.index % warps_per_warpgroup);
+}
+
 // The warps of a warpgroup must execute the same aligned instructions, one after the other.
-// `registers` of a setmaxnreg: several of one count are as good as one, which is disputed.
+// `registers` of a setmaxnreg, negative of a .dec: several in one direction are as good as one, which is disputed.
 bool aligned_in_warpgroup(Step& s, int registers = 0);
 
 // All before number `end` that have not been.

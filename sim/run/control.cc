@@ -182,6 +182,7 @@ void converge(Executor& x, std::vector<Group*>& ready);
 void end_lanes(Executor& x, std::uint32_t lanes, std::vector<Group*>& ready) {
   x.group.lanes &= ~lanes;
   x.warp.order_of_lanes.alive &= ~lanes;
+  if (x.c.cluster_barrier.arrived != 0) x.c.complete_cluster_barrier();
   for (int at = x.group.join; at >= 0;) {
     Join& join = x.state.joins[static_cast<std::size_t>(at)];
     const bool open = join.arrived != join.lanes;

@@ -119,6 +119,7 @@ struct Kernel {
   ptx::Index grid_barrier = ptx::none;  // an instruction that asks where the barrier of the grid is
   std::uint64_t grid_workspace = 0;  // offset in global memory: what a driver keeps for it, zeros
   bool has_setmaxnreg = false;
+  std::uint32_t most_registers = 0;  // that a setmaxnreg.inc asks for; 0: there is none
   std::string refused;  // why no launch of it can be made: a variable that no memory holds
 
   std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is

@@ -78,14 +78,16 @@ std::optional<Dim3> directive_of(const Kernel& kernel, std::string_view name) {
 }
 
 // As ptxas bounds them: by .maxnreg, else so that the threads of all CTAs that are to fit have some. Of 255 that a thread
-// can name 256 are allocated.
+// can name 256 are allocated. A kernel with setmaxnreg.inc has no more than the largest count of those.
 // Source: PTX ISA 9.2, 11.4.1 ".maxnreg", 11.4.5 ".minnctapersm"; 9.7.19.5: setmaxnreg begins with what .maxnreg says
+// and, of setmaxnreg.inc, ptxas 13.0 for sm_90a ("Used N registers"): 17 kernels of 128 to 640 threads, counts of 24 to 240.
 int registers_at_launch(const Kernel& kernel, const Launch& launch) {
   if (launch.registers != 0) return static_cast<int>(launch.registers);
   if (!kernel.has_setmaxnreg) return 0;
   std::uint32_t each = registers_of_an_sm / static_cast<std::uint32_t>(launch.block.count());
   if (const auto ctas = directive_of(kernel, "minnctapersm")) each /= std::max(1u, ctas->x);
   if (const auto most = directive_of(kernel, "maxnreg")) each = std::min(each, most->x);
+  if (kernel.most_registers != 0) each = std::min(each, kernel.most_registers);
   return static_cast<int>(std::min<std::uint32_t>(each / 8 * 8, 256));
 }
 

@@ -183,6 +183,16 @@ class Lowering {
 
   // --- instructions ----------------------------------------------------------------------------
 
+  void note_registers(const Instruction& instruction) {
+    kernel_.has_setmaxnreg = true;
+    const Value& count = program_.values[instruction.values.first];
+    const bool increases =
+        program_.form_of(instruction).get<ptx::Operation>() == ptx::Operation::Inc;
+    if (increases && count.kind == ValueKind::Immediate)
+      kernel_.most_registers =
+          std::max(kernel_.most_registers, static_cast<std::uint32_t>(count.value));
+  }
+
   Op lower(Index at) {
     const Instruction& instruction = kernel_.instruction(at);
     Op op;
@@ -217,7 +227,7 @@ class Lowering {
     op.meets = is_sync(program_.form_of(instruction));
     if (instruction.opcode == Opcode::Tcgen05St) op.gathered = place_to_gather(instruction);
     if (reads_driver(instruction)) op.action = Action::Unmodelled;
-    kernel_.has_setmaxnreg |= instruction.opcode == Opcode::Setmaxnreg;
+    if (instruction.opcode == Opcode::Setmaxnreg) note_registers(instruction);
     if (op.action == Action::Unmodelled) {
       const std::string_view word = program_.unit.names.text(program_.form_of(instruction).text);
       kernel_.problems[at] = word.empty() ? "could not be read" : std::string(word);

@@ -432,8 +432,12 @@ bool make_statements(Executor& x) {
     case BarSync:
     case BarArrive: return make_barrier(x);
     case BarRed: return make_vote(x);
-    case BarrierClusterArrive: x.add(machine::ClusterArrive{is_relaxed(form)}, active); return true;
-    case BarrierClusterWait: x.add(machine::ClusterWait{}, active); return true;
+    case BarrierClusterArrive:
+      x.add(machine::ClusterArrive{is_relaxed(form), form.has(ptx::Flag::Aligned)}, active);
+      return true;
+    case BarrierClusterWait:
+      x.add(machine::ClusterWait{form.has(ptx::Flag::Aligned)}, active);
+      return true;
     case Fence:
     case Membar: x.add(machine::FenceMemory{}, active); return true;
     case FenceProxy:

@@ -35,6 +35,23 @@ Program r2d(bool mutant) {
   return p;
 }
 
+// As CUTLASS's idle warp.
+Program r2e(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  if (!mutant) p.warps("all", 0, 4).setmaxnreg_dec(40);
+  if (mutant) p.warps("first", 0, 1).setmaxnreg_dec(24);
+  if (mutant) p.warps("others", 1, 3).setmaxnreg_dec(40);
+  return p;
+}
+
+Program r2f(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  if (!mutant) p.warps("all", 0, 4).setmaxnreg_dec(40);
+  if (mutant) p.warps("first", 0, 1).setmaxnreg_inc(136);
+  if (mutant) p.warps("others", 1, 3).setmaxnreg_dec(40);
+  return p;
+}
+
 Program r2b(bool mutant) {
   Program p({.threads = 128, .registers = 128});
   p.warps("all", 0, 4).setmaxnreg_inc(mutant ? 96 : 128);
@@ -62,6 +79,10 @@ constexpr Entry entries[] = {
     {"R2a", "setmaxnreg executed by one warp", Fault::WarpgroupDivergent, r2a, "all four warps"},
     {"R2d", "setmaxnreg of one count at two places", Fault::SetmaxnregApart, r2d,
      "put one setmaxnreg before the branch"},
+    {"R2e", "setmaxnreg of two counts at two places", Fault::SetmaxnregApart, r2e,
+     "put one setmaxnreg before the branch"},
+    {"R2f", "setmaxnreg.inc in one warp, .dec in the others", Fault::WarpgroupDivergent, r2f,
+     "all four warps"},
     {"R2b", "setmaxnreg.inc below the present count", Fault::SetmaxnregDirection, r2b,
      "holds 128 registers"},
     {"R2c", "no bound on the registers at launch", Fault::SetmaxnregIgnored, r2c, "C7508"},

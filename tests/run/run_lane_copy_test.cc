@@ -137,8 +137,8 @@ Fault run_wgmma(const std::string& sync, std::vector<Fault>* disputed = nullptr)
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 0, 1, 1, 0, 0;
     wgmma.commit_group.sync.aligned;
     wgmma.wait_group.sync.aligned 0;
-    st.global.f32 [%rd2], %f1;)"));
-  run.pass(run.array<std::uint32_t>(2560));
+    st.global.f32 [%rd2+10240], %f1;)"));
+  run.pass(run.array<std::uint32_t>(2560 + 128));
   const Fault fault = run.go({.block = {128}, .explore = 10});
   if (disputed != nullptr)
     for (const machine::Finding& f : run.report().suspicions) disputed->push_back(f.fault);
@@ -148,7 +148,12 @@ Fault run_wgmma(const std::string& sync, std::vector<Fault>* disputed = nullptr)
 TEST(RunLaneCopy, WgmmaReadsBehindAFenceOfWriterOrReader) {
   EXPECT_EQ(run_wgmma("bar.sync 0;\nfence.proxy.async.shared::cta;\n"), Fault::None);
   EXPECT_EQ(run_wgmma("fence.proxy.async.shared::cta;\nbar.sync 0;\n"), Fault::None);
-  EXPECT_NE(run_wgmma("fence.proxy.async.shared::cta;\n"), Fault::None);
+  std::vector<Fault> disputed;
+  const char* const own = "fence.proxy.async.shared::cta;\nbar.warp.sync 0xffffffff;\n";
+  EXPECT_EQ(run_wgmma(own, &disputed), Fault::None);
+  EXPECT_EQ(std::set<Fault>(disputed.begin(), disputed.end()),
+            std::set{Fault::WarpgroupOrderAssumed});
+  EXPECT_NE(run_wgmma(""), Fault::None);
 }
 
 // As published kernels do.

@@ -1,5 +1,8 @@
 #include "sim/async/instructions/barrier.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "sim/async/access.h"
 #include "sim/async/lane_sync.h"
 #include "sim/async/mbarrier_slots.h"
@@ -121,43 +124,65 @@ std::vector<Touch> ClusterWait::touches(const Standing&) const {
 }
 
 bool ClusterWait::is_blocked(const Standing& at) const {
-  return at.warp.cluster_arrivals != 0 && at.c.cluster_barrier.uses <= at.warp.cluster_awaited;
+  for (std::uint32_t rest = at.lanes & at.warp.cluster_arrived; rest != 0; rest &= rest - 1)
+    if (at.warp.cluster_use[static_cast<std::size_t>(std::countr_zero(rest))] ==
+        at.c.cluster_barrier.uses)
+      return true;
+  return false;
 }
 
 Waiting ClusterWait::waiting(const Standing& at) const {
   Waiting w = at.waits_for(WaitFor::ClusterBarrier);
   w.expected = static_cast<std::int64_t>(at.c.warps.size());
-  w.missing = w.expected - at.c.cluster_barrier.arrived;
+  w.missing = std::count_if(at.c.warps.begin(), at.c.warps.end(),
+                            [&](const Warp& warp) { return !at.c.has_arrived_at_cluster(warp); });
   return w;
 }
+
+namespace {
+
+// With .aligned all lanes that live execute it.
+bool lanes_may_part(Step& s, bool is_aligned) {
+  if (!is_aligned || s.warp.order_of_lanes.is_everybody(s.lanes)) return true;
+  s.fail(Fault::WarpDivergent, s.first_lane());
+  return false;
+}
+
+}  // namespace
 
 std::string ClusterArrive::text(const Names&) const {
   return joined("barrier.cluster.arrive", relaxed ? ".relaxed" : ".release");
 }
 
 void ClusterArrive::execute(Step& s) const {
-  if (!s.all_lanes_take_part()) return;
-  if (s.warp.cluster_arrivals != 0) return s.fail(Fault::ClusterBarrierOrder);
-  s.warp.cluster_arrivals = 1;
-  s.warp.cluster_awaited = s.c.cluster_barrier.uses;
-  ++s.c.cluster_barrier.arrived;
+  if (!lanes_may_part(s, aligned)) return;
+  if ((s.warp.cluster_arrived & s.lanes) != 0) return s.fail(Fault::ClusterBarrierOrder);
+  s.warp.cluster_arrived |= s.lanes;
+  NamedBarrier& barrier = s.c.cluster_barrier;
+  s.for_each_lane(
+      [&](int lane) { s.warp.cluster_use[static_cast<std::size_t>(lane)] = barrier.uses; });
+  ++barrier.arrived;
   // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
-  s.c.cluster_barrier.pending.join(relaxed ? s.warp.fenced_inits : s.warp.clock);
-  s.c.cluster_barrier.pending_lost.join(s.warp.lost);
+  if (relaxed)
+    barrier.pending.join(s.warp.fenced_inits);
+  else
+    hand_on(s, barrier.pending, barrier.pending_lost, cluster_object);
+  barrier.pending_lost.join(s.warp.lost);
   if (relaxed) {
-    s.c.cluster_barrier.pending_lost.join(s.warp.clock);
+    barrier.pending_lost.join(s.warp.clock);
     note_weak(s, Fault::ReleaseMissing, false, cluster_object, s.warp.clock);
   }
   next_epoch(s);
-  const std::uint32_t use = s.c.cluster_barrier.uses;
+  const std::uint32_t use = barrier.uses;
   const bool completes = s.c.complete_cluster_barrier();
   s.c.touches.push_back({.object = cluster_object, .phase = use, .completes = completes});
 }
 
 void ClusterWait::execute(Step& s) const {
-  if (!s.all_lanes_take_part()) return;
-  if (s.warp.cluster_arrivals == 0) return s.fail(Fault::ClusterBarrierOrder);
-  s.warp.cluster_arrivals = 0;
+  if (!lanes_may_part(s, aligned)) return;
+  if ((s.lanes & ~s.warp.cluster_arrived & s.warp.order_of_lanes.alive) != 0)
+    return s.fail(Fault::ClusterBarrierOrder);
+  s.warp.cluster_arrived &= ~s.lanes;
   learn(s, s.c.cluster_barrier.done);
   s.warp.lost.join(s.c.cluster_barrier.done_lost);
   s.warp.tmem.observed.join(s.c.cluster_barrier.done_lost);

@@ -53,6 +53,7 @@ struct WarpSync {
 
 struct ClusterArrive {
   bool relaxed = false;
+  bool aligned = true;  // else each lane arrives and waits for itself
 
   static constexpr None registers{}, check{}, is_blocked{}, waiting{}, writes_global{};
   std::vector<Touch> touches(const Standing&) const;
@@ -60,6 +61,8 @@ struct ClusterArrive {
   void execute(Step&) const;
 };
 struct ClusterWait {
+  bool aligned = true;
+
   static constexpr None registers{}, check{}, writes_global{};
   std::vector<Touch> touches(const Standing&) const;
   bool is_blocked(const Standing&) const;

@@ -11,11 +11,20 @@
 namespace tcq::machine {
 namespace {
 
-AccessId add_lane_access(Step& s, AccessKind kind, int lane) {
+AccessId add_lane_access(Step& s, AccessKind kind, std::uint32_t lanes) {
   Access access = generic_access(s, kind);
-  access.lane = static_cast<std::uint8_t>(lane);
-  access.lanes = 1u << lane;
+  access.lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+  access.lanes = lanes;
   return s.c.log.add(access);
+}
+
+// The step's lanes that name the same mbarrier.
+std::uint32_t lanes_of(const Step& s, const Address& barrier, std::uint32_t address) {
+  std::uint32_t lanes = 0;
+  s.for_each_lane([&](int lane) {
+    if (barrier.of(s.thread_of(lane)) == address) lanes |= 1u << lane;
+  });
+  return lanes;
 }
 
 }  // namespace
@@ -41,7 +50,14 @@ void MbarrierInit::execute(Step& s) const {
     MbarrierSlot slot;
     if (const Fault fault = mbarrier::init(slot.state, count); fault != Fault::None)
       return s.fail(fault, lane, count);
-    const AccessId id = add_lane_access(s, AccessKind::BarrierInit, lane);
+    const std::uint32_t lanes = lanes_of(s, barrier, address);
+    if (lane != std::countr_zero(lanes)) return;
+    if (lanes != 1u << lane && s.c.stops_at({.fault = Fault::MbarrierInitRepeated,
+                                             .at = s.place(lane),
+                                             .cta = s.warp.cta,
+                                             .number = std::popcount(lanes)}))
+      return;
+    const AccessId id = add_lane_access(s, AccessKind::BarrierInit, lanes);
     if (!record(s, id, s.warp.cta, {address, address + mbarrier::size_bytes})) return;
     slot.cta = s.warp.cta;
     slot.address = address;
@@ -66,7 +82,7 @@ void MbarrierInval::execute(Step& s) const {
     MbarrierSlot* slot = usable_slot(s, barrier, lane);
     if (slot == nullptr) return;
     slot->live = false;
-    const AccessId id = add_lane_access(s, AccessKind::Store, lane);
+    const AccessId id = add_lane_access(s, AccessKind::Store, 1u << lane);
     s.cta().provenance.overwrite(bytes_of(*slot), id);
   });
 }

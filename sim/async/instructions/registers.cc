@@ -55,7 +55,7 @@ std::string SetMaxRegisters::text(const Names&) const {
 }
 
 void SetMaxRegisters::execute(Step& s) const {
-  if (!aligned_in_warpgroup(s, count)) return;
+  if (!aligned_in_warpgroup(s, increase ? count : -count)) return;
   if (s.warp.max_registers == 0) return s.fail(Fault::SetmaxnregIgnored);
   const bool right_way = increase ? count >= s.warp.max_registers : count <= s.warp.max_registers;
   if (!right_way) return s.fail(Fault::SetmaxnregDirection, -1, s.warp.max_registers);

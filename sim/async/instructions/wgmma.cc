@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/async/access.h"
+#include "sim/async/gathered.h"
 #include "sim/async/lane_sync.h"
 #include "sim/async/operand_origin.h"
 #include "sim/async/register_file.h"
@@ -18,11 +19,6 @@ namespace {
 std::uint64_t groups_done(const std::vector<std::uint64_t>& group_end, int pending) {
   const auto n = static_cast<std::uint64_t>(pending);
   return group_end.size() > n ? group_end.size() - n : 0;
-}
-
-// The warp's place in its warpgroup.
-std::size_t place_in_group(const Warp& warp) {
-  return static_cast<std::size_t>(warp.index % warps_per_warpgroup);
 }
 
 }  // namespace
@@ -157,7 +153,7 @@ void WgmmaMma::execute(Step& s) const {
   for (const Operand which : {Operand::A, Operand::B})
     read_chunks(s, mma.read, chunks_of_warp(op.form, which, *lists[index(which)], in_group));
   s.c.log[mma.read].warp = issuer;
-  mma.issued_by |= 1u << in_group;
+  note_issued(s, mma);
   if (mma.issued_by != issued_by_all || s.stopped()) return;
   for (const Operand which : {Operand::A, Operand::B})
     check_origin(s, *this, which, *lists[index(which)]);

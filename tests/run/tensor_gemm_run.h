@@ -31,6 +31,12 @@ inline bool synchronises_products(const std::string& line) {
   return synchronises(line) || line.find("barrier.cluster.") != line.npos;
 }
 
+inline bool stores_d(const std::string& line) {
+  return line.find("bar.sync") != line.npos || line.find("fence.proxy.async") != line.npos ||
+         line.find("cp.async.bulk.commit_group") != line.npos ||
+         line.find("cp.async.bulk.wait_group") != line.npos;
+}
+
 class TensorKernels : public CompiledKernels {
  protected:
   // `clusters` share the tiles.

@@ -36,6 +36,11 @@ struct Drawn {
   std::optional<Type> in_b = {};
 };
 
+inline Drawn seeded(Drawn s, std::uint64_t seed) {
+  s.seed = seed;
+  return s;
+}
+
 // What sums its products; of wgmma the reference has it without being told.
 inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
   if (row.tensor_columns == 0) return {};

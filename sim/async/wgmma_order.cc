@@ -7,6 +7,7 @@ namespace tcq::wgmma {
 template <class Registers, class Numbers>
 OrderFault BasicOrder<Registers, Numbers>::fence(std::uint32_t) {
   fenced_ = true;
+  fenced_mmas_ = issued_;
   ++epoch_;
   return {};
 }
@@ -53,7 +54,10 @@ OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, s
       return owned(Fault::FragmentInFlight, number, r.fragment_of, r.fragment_at);
     if (!writes && !r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
     r.written = r.written || writes;
-    if (moved) continue;
+    if (moved && !(writes && is_used_behind_fence(r))) {
+      if (writes && in_flight(issued_)) r.late_epoch = epoch_;
+      continue;
+    }
     r.touched_at = now;
     r.touched_epoch = epoch_;
   }
@@ -95,6 +99,7 @@ OrderFault BasicOrder<Registers, Numbers>::check_accumulator(const MmaOperands<N
     if (mma.accumulate && !r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
     if (r.touched_epoch == epoch_)
       return {Fault::WgmmaFenceMissing, number, true, r.touched_at, -1};
+    if (r.late_epoch == epoch_) slow = {.fault = Fault::WgmmaSerialized, .reg = number};
     if (r.accumulator_of == 0 || r.accumulator_epoch != epoch_) continue;
     if (r.shape != shape)
       return {Fault::WgmmaShapeChange, number, true, r.accumulator_at, group_of(r.accumulator_of)};
@@ -129,6 +134,7 @@ OrderFault BasicOrder<Registers, Numbers>::mma(const MmaOperands<Numbers>& mma, 
     r.accumulator_epoch = epoch_;
     r.accumulator_first = static_cast<std::uint16_t>(*mma.d.begin());
     r.shape = shape;
+    r.late_epoch = 0;
     r.written = true;
   }
   return found;
@@ -164,6 +170,7 @@ void BasicOrder<Registers, Numbers>::normalise(int oldest_age) {
     r.fragment_of = in_flight(r.fragment_of) ? age_number(r.fragment_of, oldest) : 0;
     r.touched_epoch = r.touched_epoch == epoch_ ? now : 0;
     r.accumulator_epoch = same_epoch ? now : 0;
+    r.late_epoch = 0;
     if (same_epoch) continue;
     r.shape = 0;
     r.accumulator_first = 0;

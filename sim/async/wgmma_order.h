@@ -72,6 +72,7 @@ struct RegisterState {
   std::uint32_t touched_at = 0;
   std::uint32_t touched_epoch = 0;      // of fences; equal to the present one: not fenced since
   std::uint32_t accumulator_epoch = 0;  // likewise
+  std::uint32_t late_epoch = 0;         // likewise, of a moved write behind a wgmma in flight
   std::uint16_t shape = 0;
   std::uint16_t accumulator_first = 0;
   bool written = false;
@@ -88,7 +89,9 @@ class BasicOrder {
   OrderFault mma(const MmaOperands<Numbers>& mma, std::uint32_t at);
   OrderFault commit(std::uint32_t at);
   OrderFault wait(int pending, std::uint32_t at);
-  // By any other instruction. `moved`: it counts as executed before the last fence.
+  // By any other instruction. `moved`: it counts as executed before the last fence, unless it writes what a wgmma behind
+  // that fence has used. ptxas does not move a write over a wgmma in flight, but waits for that one first: the next wgmma
+  // of the register is WgmmaSerialized.
   OrderFault read(Numbers numbers, std::uint32_t at, bool moved = false);
   OrderFault write(Numbers numbers, std::uint32_t at, bool moved = false);
 
@@ -109,6 +112,9 @@ class BasicOrder {
   RegisterState& at(int number) { return registers_[static_cast<std::size_t>(number)]; }
   std::uint32_t committed_mmas() const { return group_end_.empty() ? 0 : group_end_.back(); }
   bool in_flight(std::uint32_t mma) const { return mma > completed_mmas_; }
+  bool is_used_behind_fence(const RegisterState& r) const {
+    return r.accumulator_of > fenced_mmas_ || r.fragment_of > fenced_mmas_;
+  }
   int group_of(std::uint32_t mma) const;
   OrderFault owned(Fault fault, int number, std::uint32_t mma, std::uint32_t earlier) const;
   std::uint32_t age_number(std::uint32_t mma, std::uint32_t oldest) const;
@@ -120,6 +126,7 @@ class BasicOrder {
   std::vector<std::uint32_t> group_end_;  // last wgmma of each group
   std::uint32_t issued_ = 0;
   std::uint32_t completed_mmas_ = 0;
+  std::uint32_t fenced_mmas_ = 0;  // issued before the last fence; a checker moves nothing
   int completed_groups_ = 0;
   std::uint32_t epoch_ = 1;
   bool fenced_ = false;

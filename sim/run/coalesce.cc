@@ -1,9 +1,10 @@
 #include "sim/run/coalesce.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
 #include <utility>
+
+#include "sim/run/bits.h"
 
 namespace tcq::run {
 namespace {
@@ -13,27 +14,6 @@ using ptx::Index;
 using ptx::Instruction;
 using ptx::Value;
 using ptx::ValueKind;
-
-// Members of a small set by number.
-class Bits {
- public:
-  explicit Bits(std::size_t count = 0) : words_((count + 63) / 64) {}
-  void add(Index i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
-  void remove(Index i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
-  bool has(Index i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
-  // True if that changed anything.
-  bool add_all(const Bits& other) {
-    bool changed = false;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      changed = changed || (other.words_[w] & ~words_[w]) != 0;
-      words_[w] |= other.words_[w];
-    }
-    return changed;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 // What an instruction does to registers that are D of some wgmma, by their numbers here.
 struct Effects {

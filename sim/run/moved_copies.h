@@ -1,11 +1,14 @@
-// Copies that stand behind a wgmma.fence and are executed before it.
+// Copies that stand behind a wgmma.fence and count as executed before it.
 //
-// PTX written by compilers has "mov.f32 %f10, %f9;" of zeros that accumulators begin with between a fence and its first
-// wgmma. By the text the fence does not order them; ptxas moves them before it and says nothing (C7519 and its like are
-// what it says where it inserts a fence). So they count as executed before the fence: unguarded copies of constants, or of
-// registers that nothing between has changed, into registers that nothing between has touched.
+// Compilers take constants for values without a place: PTX that comes out of LLVM has the zeros that accumulators begin
+// with ("mov.b32 %r10, %r9;") behind the fence of a source that sets them before it, in the same block, behind the wait for
+// the first stage, or behind the first wgmma, if they belong to the second. By the text no fence orders them; ptxas moves
+// them, drops them, or inserts what is missing (C7519 and, behind a wgmma in flight, C7517, a wait: slow, and right). So
+// they count as executed before the last fence wherever nobody could tell: unguarded copies of constants, or of registers
+// that nothing since the fence has changed on any way there, into registers that nothing since has touched, no wgmma
+// either (which the machine sees: sim/async/wgmma_order.h). Whatever computes stays where it is.
 //
-// Inferred: ptxas 13.0 takes such text without a message, and no wait or fence is inserted.
+// Inferred: ptxas 13.0 takes such text, and the SASS has fence and wait where they belong.
 #pragma once
 
 #include "sim/run/kernel.h"

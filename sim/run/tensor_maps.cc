@@ -137,18 +137,21 @@ bool make_tensormap_replace(Executor& x) {
     const bool is_global = !shared && in_window(address, global_window);
     const std::uint64_t at =
         is_global ? address - global_window : offset_of(shared_at(x, x.value(0), lane));
-    LaneAccess store{true, {.global = is_global}, &x.group.data, {}};
     const auto l = static_cast<std::size_t>(lane);
-    store.where.bytes = static_cast<int>(r->place.bytes);
-    store.where.at[l] = static_cast<std::uint32_t>(at + r->place.at);
+    LaneAccess store{true, {.global = is_global, .bytes = 1}, &x.group.data, {}};
     std::memcpy(x.group.data[l].data(), &r->value, sizeof r->value);
-    x.add(store, 1u << lane);
+    for (; store.begin < static_cast<int>(r->place.bytes); ++store.begin) {  // of any alignment
+      store.where.at[l] =
+          static_cast<std::uint32_t>(at + r->place.at) + static_cast<std::uint32_t>(store.begin);
+      x.add(store, 1u << lane);
+    }
     if (is_global) patch_global(x, at, *r, lane);
   });
   return fine;
 }
 
-// [global], [shared], 128: the warp copies, every lane four bytes, and releases; behind it its lanes are in order.
+// [global], [shared], 128: the warp copies, every lane four bytes, and releases; behind it its lanes are in order. The half
+// that says nothing is not read: kernels of the CuTe DSL never write it.
 bool make_tensormap_copy(Executor& x) {
   const int lane = first_lane(x);
   const std::uint64_t to = x.address(x.value(0), lane);
@@ -163,7 +166,9 @@ bool make_tensormap_copy(Executor& x) {
     source.at[l] = from + 4 * l;
     target.at[l] = static_cast<std::uint32_t>(to - global_window) + 4 * l;
   }
-  x.add(LaneAccess{false, source, &x.group.data, {}}, machine::all_lanes);
+  constexpr std::uint32_t reading = (1u << tma::map_object_said_bytes / 4) - 1;
+  x.group.data = {};
+  x.add(LaneAccess{false, source, &x.group.data, {}}, reading);
   x.add(LaneAccess{true, target, &x.group.data, {}}, machine::all_lanes);
   if (const auto map = map_of(shared_object(x, from)))
     x.add(machine::TensormapReplace{made_map(x, to - global_window), *map}, machine::all_lanes);

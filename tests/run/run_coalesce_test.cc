@@ -170,10 +170,88 @@ TEST(MovedCopies, WhatCannotBeMovedIsNotFenced) {
     EXPECT_EQ(run_behind_fence(two + last).fault(), Fault::WgmmaFenceMissing) << last;
 }
 
-// The next wgmma of the same fence comes too late for it.
-TEST(MovedCopies, BehindAWgmmaNoneIsMoved) {
-  EXPECT_EQ(run("  mov.b32 %r10, 0;\n  mov.b32 %r11, 0;\n  mov.b32 %r12, 0;\n  mov.b32 %r13, 0;\n")
-                .fault(),
+constexpr const char* zeros = R"(
+  mov.b32 %r10, 0;
+  mov.b32 %r11, %r10;
+  mov.b32 %r12, %r10;
+  mov.b32 %r13, %r10;
+)";
+constexpr const char* first_is_over =
+    "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n";
+
+// The zeros of a second accumulator stand behind the first one's wgmma: ptxas waits for that one.
+TEST(MovedCopies, BehindAWgmmaInFlightTheyAreSlow) {
+  const KernelRun r = run(zeros);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  ASSERT_FALSE(r.suspicions().empty());
+  EXPECT_EQ(r.suspicions()[0], Fault::WgmmaSerialized);
+  EXPECT_EQ(r.global().at<float>(0), 32.0f);
+}
+
+TEST(MovedCopies, BehindAWgmmaThatIsOverTheyAreNot) {
+  const KernelRun r = run(std::string(first_is_over) + zeros);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_TRUE(r.suspicions().empty());
+  EXPECT_EQ(r.global().at<float>(0), 32.0f);
+}
+
+// What a wgmma behind the same fence has had, or may still be in, cannot have been set before that fence.
+TEST(MovedCopies, NotOverAWgmmaOfTheirRegisters) {
+  std::string rest = std::string(zeros) + loop + kernel_end;  // of the first accumulator
+  for (std::size_t at = 0; (at = rest.find("%r1", at)) != rest.npos; at += 3) rest.erase(at + 2, 1);
+  EXPECT_EQ(run_text(kernel_begin + std::string(first_is_over) + rest).fault(),
+            Fault::WgmmaFenceMissing);
+  EXPECT_EQ(run_text(kernel_begin + rest).fault(), Fault::WgmmaUncommitted);
+  const KernelRun fenced = run_text(kernel_begin + std::string(first_is_over) +
+                                    replaced(rest, "more:", "  wgmma.fence.sync.aligned;\nmore:"));
+  ASSERT_EQ(fenced.fault(), Fault::None) << fenced.what();
+  EXPECT_EQ(fenced.global().at<float>(0), 32.0f);
+}
+
+// The fence stands before a branch, the copies on one way or behind both.
+TEST(MovedCopies, AreMovedOverBranches) {
+  const std::string branch = "  setp.lt.u32 %p3, %r50, 999;\n  @!%p3 bra past;\n";
+  const std::string set = "  mov.b32 %r1, 0;\n  mov.b32 %r2, %r1;\n  mov.b32 %r3, %r1;\n";
+  for (const std::string& copies :
+       {branch + set + "past:\n", branch + "  add.u32 %r55, %r50, 1;\npast:\n" + set,
+        set + branch + set + "past:\n"}) {
+    const KernelRun r = run_behind_fence(copies);
+    ASSERT_EQ(r.fault(), Fault::None) << r.what();
+    EXPECT_EQ(r.global().at<float>(0), 48.0f);
+  }
+  for (const std::string& copies :
+       {set + branch + "  add.u32 %r55, %r3, 1;\npast:\n" + set,  // one way reads what they set
+        branch + "  add.u32 %r55, %r50, 1;\npast:\n" + set + "  mov.b32 %r3, %r55;\n",
+        set + branch + "  add.u32 %r3, %r3, 0;\npast:\n"})
+    EXPECT_EQ(run_behind_fence(copies).fault(), Fault::WgmmaFenceMissing) << copies;
+}
+
+// A loop whose fence was lost: the first tile's fence is none of the second's.
+TEST(MovedCopies, EveryTileNeedsItsFence) {
+  const std::string tiles = R"(
+  mov.u32 %r40, 0;
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+tile:
+  wgmma.fence.sync.aligned;
+  mov.b32 %r10, 0;
+  mov.b32 %r11, %r10;
+  mov.b32 %r12, %r10;
+  mov.b32 %r13, %r10;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r10, %r11, %r12, %r13}, %rd4, %rd5, 1, 1, 1, 0, 0;
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+  add.f32 %r41, %r10, %r13;
+  add.u32 %r40, %r40, 1;
+  setp.lt.u32 %p2, %r40, 3;
+  @%p2 bra tile;
+)";
+  const KernelRun r = run_text(kernel_begin + tiles + kernel_end);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_TRUE(r.suspicions().empty());
+  EXPECT_EQ(r.global().at<float>(0), 16.0f);
+  const std::string fence = "  wgmma.fence.sync.aligned;\n";
+  EXPECT_EQ(run_text(kernel_begin + replaced(tiles, fence, "") + kernel_end).fault(),
             Fault::WgmmaFenceMissing);
 }
 

@@ -33,6 +33,18 @@ TEST(TensorMapOfKernel, CopiesFollowThePatches) {
   EXPECT_EQ(r.global().at<std::uint32_t>(256 + 8), 0u);                  // there is no row 3
 }
 
+// What kernels of the CuTe DSL write of a map.
+TEST(TensorMapOfKernel, ItsFirstHalfSaysAll) {
+  const auto with_lanes = [](const std::string& count) {
+    return run(replaced(tensormap_kernel, "st.shared.u32 [%r7], %r2;",
+                        "setp.lt.u32 %p5, %r1, " + count + ";\n@%p5 st.shared.u32 [%r7], %r2;"));
+  };
+  const KernelRun r = with_lanes("16");
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_EQ(r.global().at<std::uint32_t>(256), tensormap_word(24));
+  EXPECT_EQ(with_lanes("15").fault(), Fault::SharedUninitialized);
+}
+
 // As on an H200: tests/live/live_tensormap_test.cc.
 TEST(TensorMapOfKernel, EveryElementTypeHasItsSize) {
   for (std::uint32_t code = 0; code < 13; ++code) {
@@ -58,6 +70,12 @@ TEST(TensorMapOfKernel, InGlobalMemoryItIsPatchedWhereItLies) {
   ASSERT_EQ(r.fault(), Fault::None) << r.what();
   EXPECT_EQ(r.global().at<std::uint32_t>(256), tensormap_word(24));
   EXPECT_EQ(r.global().at<std::uint32_t>(256 + 4), 0u);  // two rows only
+  // All that a map says is in its first half: what kernels of the CuTe DSL copy.
+  const KernelRun half =
+      run(replaced(text, "st.global.u32 [%rd8], %r11;",
+                   "setp.lt.u32 %p5, %r1, 16;\n@%p5 st.global.u32 [%rd8], %r11;"));
+  ASSERT_EQ(half.fault(), Fault::None) << half.what();
+  EXPECT_EQ(half.global().at<std::uint32_t>(256), tensormap_word(24));
   const std::string release = "fence.proxy.tensormap::generic.release.gpu;";
   EXPECT_EQ(run(replaced(text, release, "")).fault(), Fault::TensormapFenceMissing);
 }

@@ -1,7 +1,8 @@
 // A tensor map as the 128 bytes that a kernel copies and tensormap.replace changes, and that instruction's codes.
 //
 // The bytes are opaque to programs, and so they are tcq's own here: every field has a place of its own, so that a replacement
-// is a store. Example: replacing box_dim 1 by 64 stores 64 in the four bytes at place_of(MapPart::BoxDim, 1).
+// is a store. Example: replacing box_dim 1 by 64 stores 64 in the byte at place_of(MapPart::BoxDim, 1). All lie in the first
+// 64 bytes, as the CuTe DSL's grouped kernels copy no others.
 //
 // Source: PTX ISA 9.2, 5.5.8 "Tensor map object", 9.7.9.28 "tensormap.replace" (Table 33: codes of element types and
 // swizzles; a rank is given less one; strides are those of dimension 1 and up, in bytes).
@@ -16,6 +17,7 @@
 namespace tcq::tma {
 
 inline constexpr std::uint32_t map_object_bytes = 128;
+inline constexpr std::uint32_t map_object_said_bytes = 64;  // the rest says nothing
 struct MapObject {
   std::uint8_t bytes[map_object_bytes] = {};
 };
@@ -45,17 +47,17 @@ HOST_DEVICE constexpr MapPlaceInObject place_of(MapPart part, std::uint32_t ordi
   const auto dims = static_cast<std::uint32_t>(max_rank) - (part == MapPart::GlobalStride ? 1 : 0);
   if (ordinal >= (has_ordinal ? dims : 1)) return {};
   switch (part) {
-    case MapPart::Address: return {8, 8};
-    case MapPart::GlobalStride: return {16 + 8 * ordinal, 8};
-    case MapPart::GlobalDim: return {48 + 4 * ordinal, 4};
-    case MapPart::BoxDim: return {68 + 4 * ordinal, 4};
-    case MapPart::ElementStride: return {88 + 4 * ordinal, 4};
-    case MapPart::Rank: return {108, 1};
-    case MapPart::ElementType: return {109, 1};
-    case MapPart::InterleaveLayout: return {110, 1};
-    case MapPart::SwizzleMode: return {111, 1};
-    case MapPart::SwizzleAtomicity: return {112, 1};
-    case MapPart::FillMode: return {113, 1};
+    case MapPart::Address: return {0, 8};
+    case MapPart::GlobalStride: return {8 + 5 * ordinal, 5};
+    case MapPart::GlobalDim: return {28 + 4 * ordinal, 4};
+    case MapPart::BoxDim: return {48 + ordinal, 1};
+    case MapPart::ElementStride: return {53 + ordinal, 1};
+    case MapPart::Rank: return {58, 1};
+    case MapPart::ElementType: return {59, 1};
+    case MapPart::InterleaveLayout: return {60, 1};
+    case MapPart::SwizzleMode: return {61, 1};
+    case MapPart::SwizzleAtomicity: return {62, 1};
+    case MapPart::FillMode: return {63, 1};
   }
   return {};
 }
@@ -98,9 +100,10 @@ HOST_DEVICE constexpr bool is_code(MapPart part, std::uint64_t value) {
     case MapPart::SwizzleMode:
     case MapPart::SwizzleAtomicity: return value <= 3;
     case MapPart::FillMode: return value <= 1;
-    case MapPart::BoxDim:
-    case MapPart::GlobalDim:
-    case MapPart::ElementStride: return value != 0;
+    case MapPart::BoxDim: return value != 0 && value <= max_box;
+    case MapPart::ElementStride: return value != 0 && value <= max_element_stride;
+    case MapPart::GlobalDim: return value != 0;
+    case MapPart::GlobalStride: return value < stride_limit;
     default: return true;
   }
 }
@@ -157,14 +160,15 @@ HOST_DEVICE constexpr bool map_of(const MapObject& object, TensorMap& map) {
       MapPart::SwizzleMode, MapPart::SwizzleAtomicity, MapPart::FillMode};
   for (const MapPart part : coded)
     if (!is_code(part, get(part))) return false;
-  if (get(MapPart::BoxDim) == 0) return false;
+  if (get(MapPart::ElementStride) == 0) return false;
   map = {};
   map.address = get(MapPart::Address);
   map.rank = static_cast<int>(get(MapPart::Rank)) + 1;
   for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(max_rank); ++d) {
     const std::uint64_t dim = get(MapPart::GlobalDim, d);
     map.dims[d] = dim == 0 ? max_dim : dim;
-    map.box[d] = static_cast<std::uint32_t>(get(MapPart::BoxDim, d));
+    const std::uint64_t box = get(MapPart::BoxDim, d);
+    map.box[d] = box == 0 ? max_box : static_cast<std::uint32_t>(box);
     map.element_strides[d] = static_cast<std::uint32_t>(get(MapPart::ElementStride, d));
     if (d + 1 < static_cast<std::uint32_t>(max_rank))
       map.stride_bytes[d] = get(MapPart::GlobalStride, d);

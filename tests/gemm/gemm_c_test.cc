@@ -23,8 +23,10 @@ TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
   EXPECT_EQ(tcq_gemm_check(&p), 0);
   ASSERT_EQ(tcq_gemm_make_plan(&p, &plan), 0);  // m is 0: empty
   EXPECT_EQ(tcq_gemm_workspace_bytes(plan), 0u);
-  const tcq_gemm_pointers odd = {sizeof odd, at(18),  at(18),  nullptr, at(16),  nullptr,
-                                 nullptr,    nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers odd = {};
+  odd.size = sizeof odd;
+  odd.a = odd.b = at(18);
+  odd.d = at(16);
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, &odd), 0u);
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(plan, nullptr), 0u);
   EXPECT_EQ(tcq_gemm_workspace_bytes_for(nullptr, &odd), 0u);
@@ -32,8 +34,8 @@ TEST(Gemm_C, SaysWhatTheCppInterfaceSays) {
   const std::size_t length = tcq_gemm_describe(plan, text, sizeof text);
   EXPECT_GT(length, sizeof text);
   EXPECT_EQ(std::string(text), "problem: 0x8x8, bf16 ->");
-  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                  nullptr,     nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers none = {};
+  none.size = sizeof none;
   EXPECT_EQ(tcq_gemm_run(plan, &none, nullptr, 0, nullptr), 0);
   tcq_gemm_destroy_plan(plan);
   p.m = -1;
@@ -113,8 +115,8 @@ TEST(Gemm_C, WhatTheLibraryDoesNotKnowIsRefusedEverywhere) {
   EXPECT_EQ(tcq_gemm_check(&newer.known), 0);
   tcq_gemm_plan* plan = nullptr;
   tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();
-  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                  nullptr,     nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers none = {};
+  none.size = sizeof none;
   const auto refused_with = [&](const tcq_gemm_problem& p, Status why) {
     EXPECT_EQ(tcq_gemm_check(&p), code(why));
     EXPECT_EQ(tcq_gemm_make_plan(&p, &plan), code(why));
@@ -149,8 +151,8 @@ TEST(Gemm_C, NullIsRefused) {
   tcq_gemm_defaults(&p, sizeof p);
   tcq_gemm_plan* plan = nullptr;
   tcq_gemm_tune_cache* cache = tcq_gemm_create_tune_cache();
-  const tcq_gemm_pointers x = {sizeof x, nullptr, nullptr, nullptr, nullptr, nullptr,
-                               nullptr,  nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers x = {};
+  x.size = sizeof x;
   const int null = code(Status::NullPointer);
   EXPECT_EQ(tcq_gemm_defaults(nullptr, sizeof p), null);
   EXPECT_EQ(tcq_gemm_check(nullptr), null);

@@ -140,8 +140,8 @@ TEST(Gemm_Memory, TheCInterface) {
       0);
   tcq_gemm_destroy_plan(plan);
   plan = nullptr;
-  const tcq_gemm_pointers x = {sizeof x, nullptr, nullptr, nullptr, nullptr, nullptr,
-                               nullptr,  nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers x = {};
+  x.size = sizeof x;
   const auto tuned = [&] {
     return status(tcq_gemm_tune(&p, &x, nullptr, 0, nullptr, 8, cache, &plan));
   };

@@ -567,8 +567,8 @@ TEST(Gemm_TuneC, SaysWhatTheCppInterfaceSays) {
 
   tcq_gemm_problem p;
   tcq_gemm_defaults(&p, sizeof p);  // empty
-  const tcq_gemm_pointers none = {sizeof none, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                  nullptr,     nullptr, nullptr, nullptr, nullptr, nullptr};
+  tcq_gemm_pointers none = {};
+  none.size = sizeof none;
   tcq_gemm_plan* plan = nullptr;
   EXPECT_EQ(tcq_gemm_make_plan_cached(&p, cache, &plan), 0);
   EXPECT_NE(plan, nullptr);

@@ -123,20 +123,13 @@ class LiveSharedLibrary : public Live {
     gemm().describe(plan, text.data(), text.size());
     x.gemm.segments = oracle::gemm::parse_plan(text, "plan", {g.in, g.in, g.k}).segments;
     const DeviceBytes a(x.a.bytes), b(x.b.bytes), c(x.c.bytes), bias(x.bias.bytes), d(x.d.bytes);
-    const tcq_gemm_pointers pointers = {sizeof pointers,
-                                        a.data() + x.a.first,
-                                        b.data() + x.b.first,
-                                        c.data() + x.c.first,
-                                        d.data() + x.d.first,
-                                        options.has_bias ? bias.data() + x.bias.first : nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr,
-                                        nullptr};
+    tcq_gemm_pointers pointers = {};
+    pointers.size = sizeof pointers;
+    pointers.a = a.data() + x.a.first;
+    pointers.b = b.data() + x.b.first;
+    pointers.c = c.data() + x.c.first;
+    pointers.d = d.data() + x.d.first;
+    pointers.bias = options.has_bias ? bias.data() + x.bias.first : nullptr;
     const DeviceBytes memory(gemm().workspace_bytes_for(plan, &pointers));
     EXPECT_EQ(gemm().run(plan, &pointers, memory.data(), memory.size(), nullptr), 0);
     gemm().destroy_plan(plan);  // what is launched needs it no more

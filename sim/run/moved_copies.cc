@@ -20,7 +20,8 @@ class MovedCopies {
       : kernel_(kernel),
         program_(*kernel.program),
         blocks_(kernel.code->blocks),
-        changed_(blocks_.count, Bits(kernel.slot_count)) {}
+        waited_(static_cast<Index>(kernel.slot_count)),
+        changed_(blocks_.count, none()) {}
 
   void mark() {
     for (bool grows = has_fence(); grows;) {
@@ -55,8 +56,8 @@ class MovedCopies {
   void pass(Index at, Bits& changed) {
     const Instruction& instruction = kernel_.instruction(at);
     Op& op = kernel_.ops[at];
-    if (instruction.opcode == Opcode::WgmmaFence && op.guard == no_slot)
-      changed = Bits(kernel_.slot_count);
+    if (instruction.opcode == Opcode::WgmmaFence && op.guard == no_slot) changed = none();
+    if (instruction.opcode == Opcode::WgmmaWaitGroup) changed.add(waited_);
     op.moved = instruction.opcode == Opcode::Mov && moves(op, changed);
     if (op.moved || op.action == Action::Nothing) return;
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) note(v, changed);
@@ -65,7 +66,7 @@ class MovedCopies {
   bool moves(const Op& op, const Bits& changed) const {
     const auto ins = kernel_.ins(op);
     return op.action == Action::Alu && op.guard == no_slot && op.outs == 1 && ins.size() <= 1 &&
-           (ins.empty() || !changed.has(ins[0]));
+           !changed.has(waited_) && (ins.empty() || !changed.has(ins[0]));
   }
 
   void note(Index v, Bits& changed) const {
@@ -81,6 +82,9 @@ class MovedCopies {
   Kernel& kernel_;
   const ptx::Program& program_;
   ptx::Range blocks_;
+  Bits none() const { return Bits(static_cast<std::size_t>(waited_) + 1); }
+
+  Index waited_;  // behind the slots: something has waited for wgmmas, and what follows wants a fence of its own
   // By block: slots that something has changed since the last fence, or since the kernel began, on some way there.
   std::vector<Bits> changed_;
 };

@@ -84,7 +84,8 @@ class MovedCopies {
   ptx::Range blocks_;
   Bits none() const { return Bits(static_cast<std::size_t>(waited_) + 1); }
 
-  Index waited_;  // behind the slots: something has waited for wgmmas, and what follows wants a fence of its own
+  Index
+      waited_;  // behind the slots: something has waited for wgmmas, and what follows wants a fence of its own
   // By block: slots that something has changed since the last fence, or since the kernel began, on some way there.
   std::vector<Bits> changed_;
 };

@@ -18,6 +18,7 @@
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
 #include "sim/isa/base/shared_limits.h"
+#include "sim/isa/base/tcgen05_kind.h"
 #include "sim/isa/copy/tma_box.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/tile.h"
@@ -122,6 +123,13 @@ constexpr std::uint32_t column_factor_bytes(Promotion p, int columns) {
   return p == Promotion::EachColumn ? floats * static_cast<std::uint32_t>(sizeof(float)) : 0;
 }
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// Of the factors of a D that a configuration's kernel quantizes; Default: f32, of 128 columns, or there is no such D.
+template <class C>
+HOST_DEVICE constexpr tcgen05::ScaleVec quantized_vec_of() {
+  if constexpr (requires { C::quantized_vec; }) return C::quantized_vec;
+  return tcgen05::ScaleVec::Default;
+}
 
 // Has the kernel of a configuration a cluster for each tile, of which those that run take over others?
 template <class C>

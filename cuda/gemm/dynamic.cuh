@@ -22,6 +22,7 @@
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
 #include "cuda/ptx/launch_control.cuh"
+#include "sim/isa/base/cluster.h"
 
 namespace tcq::gemm {
 
@@ -35,7 +36,7 @@ struct Answers {
   }
   __device__ __forceinline__ std::uint32_t empty(int slot) const { return full(C::answers + slot); }
   __device__ __forceinline__ std::uint32_t answer(int slot) const {
-    return first_answer + static_cast<std::uint32_t>(slot) * ptx::launch_answer_bytes;
+    return first_answer + static_cast<std::uint32_t>(slot) * launch_answer_bytes;
   }
 
   __device__ __forceinline__ void start() const {
@@ -68,7 +69,7 @@ struct Answers {
     do {
       const int slot = slot_of(number);
       if (leads) wait_for_all<C>(empty(slot), 1 - parity_of(number));
-      ptx::mbarrier_arrive_expect_tx(full(slot), ptx::launch_answer_bytes);
+      ptx::mbarrier_arrive_expect_tx(full(slot), launch_answer_bytes);
       if constexpr (C::ctas == 1)
         ptx::try_cancel(answer(slot), full(slot));
       else if (leads)

@@ -82,7 +82,7 @@ __device__ __forceinline__ void quantize_tile(Accumulators<C>& d, const CUtensor
                                               const TilePlace& tile) {
   const auto at = [&](int wave) { return block_at<C>(tile, wave); };
   const bool gated = is_gated(arguments.epilogue.activation);
-  if constexpr (makes_codes<C>()) {
+  if constexpr (quantized_vec_of<C>() != tcgen05::ScaleVec::Default) {
     return gated ? code_wave<C, 2>(d[0], at(0), map_d, arguments, staging)
                  : code_wave<C, 1>(d[0], at(0), map_d, arguments, staging);
   } else {

@@ -70,12 +70,6 @@ constexpr tcgen05::ScaleVec scale_vec_of() {
 }
 
 template <class C>
-constexpr tcgen05::ScaleVec quantized_vec_of() {
-  if constexpr (requires { C::quantized_vec; }) return C::quantized_vec;
-  return tcgen05::ScaleVec::Default;
-}
-
-template <class C>
 constexpr int tensor_columns_of() {
   if constexpr (requires { C::tensor_columns; }) return C::tensor_columns;
   return 0;

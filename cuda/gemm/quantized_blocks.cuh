@@ -18,20 +18,12 @@
 #include "cuda/gemm/quantized.cuh"
 #include "cuda/gemm/store.cuh"
 #include "cuda/gemm/tensor_scales.h"
-#include "sim/isa/base/host_device.h"
 #include "sim/isa/base/tcgen05_kind.h"
 #include "sim/isa/tmem/scale_layout.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/num/quantize.h"
 
 namespace tcq::gemm {
-
-template <class C>
-HOST_DEVICE constexpr bool makes_codes() {
-  if constexpr (requires { C::quantized_vec; })
-    return C::quantized_vec != tcgen05::ScaleVec::Default;
-  return false;
-}
 
 // Two elements of D in one byte, the first in its low half.
 __device__ __forceinline__ std::uint32_t pack_e2m1(float first, float second) {

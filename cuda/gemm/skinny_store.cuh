@@ -109,7 +109,7 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
 }
 
 // D's words straight from the registers. Tokens are rows of D: of each of four a warp has eight weights beside each other, 32
-// bytes; else four threads have as much of each of eight rows. Through shared memory and TMA it takes 1 to 2 us longer
+// bytes; else four threads have as much of each of eight rows. Through shared memory and TMA it takes 0.3 to 2 us longer
 // (cuda/NOTES.md, "words of D").
 template <int Count>
 __device__ __forceinline__ void store_words_of_tokens(const std::uint32_t (&total)[Count],

@@ -18,6 +18,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/tensor_scales.h"
 #include "sim/isa/base/canonical_layout.h"
+#include "sim/isa/base/cluster.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
 #include "sim/isa/base/shared_limits.h"
@@ -153,7 +154,7 @@ struct TensorConfig {
   // store, and the one thread that multiplies.
   static constexpr int answers = Dynamic ? 2 : 0;
   static constexpr int answer_readers = Ctas * (2 + consumers * warpgroup_threads / 32) + 1;
-  static constexpr std::uint32_t answer_bytes = answers * 16;
+  static constexpr std::uint32_t answer_bytes = answers * launch_answer_bytes;
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes + answer_bytes;
   static constexpr int barriers =

@@ -54,9 +54,8 @@ class ChoiceText {
 };
 
 constexpr std::size_t field_count = 20;
-constexpr std::size_t fp8_field_count = 3;                 // besides, of FP8 alone
-constexpr const char* quantized_field = "quantized";       // only where it is true
-constexpr const char* dynamic_field = "dynamic_schedule";  // the same
+constexpr std::size_t fp8_field_count = 3;            // besides, of FP8 alone
+constexpr const char* quantized_field = "quantized";  // only where it is true
 
 std::string choice_text(const TuneKey& key, const std::string& kernel) {
   ChoiceText out;
@@ -85,7 +84,6 @@ std::string choice_text(const TuneKey& key, const std::string& kernel) {
     out.flag("promotes", key.promotes);
   }
   if (key.quantized) out.flag(quantized_field, true);
-  if (key.dynamic_schedule) out.flag(dynamic_field, true);
   out.text("kernel", kernel);
   return out.whole();
 }
@@ -130,11 +128,7 @@ Major major(const JsonValue& choice, const char* name) {
   return one_of<Major>(choice, name, 2, [](Major m) { return word(m); });
 }
 
-bool has(const JsonValue& choice, const char* name) { return choice.find(name) != nullptr; }
-// Of those that are only there where they are true.
-bool rare_flag(const JsonValue& choice, const char* name) {
-  return has(choice, name) && flag(choice, name);
-}
+bool has_quantized(const JsonValue& choice) { return choice.find(quantized_field) != nullptr; }
 
 TuneKey key_of(const JsonValue& choice) {
   TuneKey key;
@@ -164,8 +158,7 @@ TuneKey key_of(const JsonValue& choice) {
         one_of<Scaling>(choice, "scaling", scaling_count, [](Scaling s) { return word(s); });
     key.promotes = flag(choice, "promotes");
   }
-  key.quantized = rare_flag(choice, quantized_field);
-  key.dynamic_schedule = rare_flag(choice, dynamic_field);
+  key.quantized = has_quantized(choice) && flag(choice, quantized_field);
   return key;
 }
 
@@ -176,9 +169,8 @@ Status parse_choices(const JsonValue& list, Choices& choices) {
   for (const JsonValue& choice : list.items) {
     const std::string& kernel = text(choice, "kernel");
     const TuneKey key = key_of(choice);
-    const std::size_t fields = field_count + (is_fp8(key.in) ? fp8_field_count : 0) +
-                               (has(choice, quantized_field) ? 1 : 0) +
-                               (has(choice, dynamic_field) ? 1 : 0);
+    const std::size_t fields =
+        field_count + (is_fp8(key.in) ? fp8_field_count : 0) + (has_quantized(choice) ? 1 : 0);
     const bool is_new = choices.emplace(key, kernel).second;
     if (choice.items.size() != fields || kernel.empty() || !is_new) return Status::TuneFileDamaged;
   }
@@ -275,7 +267,6 @@ TuneKey tune_key(const Problem& problem, const Device& device, const std::string
   key.scaling = p.scaling;
   key.promotes = is_promoted(p);
   key.quantized = p.quantized.has_value();
-  key.dynamic_schedule = p.dynamic_schedule;
   return key;
 }
 

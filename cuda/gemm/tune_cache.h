@@ -41,7 +41,6 @@ struct TuneKey {
   Scaling scaling = Scaling::None;
   bool promotes = false;
   bool quantized = false;
-  bool dynamic_schedule = false;
 
   friend auto operator<=>(const TuneKey&, const TuneKey&) = default;
 };

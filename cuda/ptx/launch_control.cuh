@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-namespace tcq::ptx {
+#include "sim/isa/base/cluster.h"
 
-inline constexpr std::uint32_t launch_answer_bytes = 16;
+namespace tcq::ptx {
 
 // The answer comes to shared memory at `answer`, a multiple of 16, and its bytes count on `barrier`.
 __device__ __forceinline__ void try_cancel(std::uint32_t answer, std::uint32_t barrier) {

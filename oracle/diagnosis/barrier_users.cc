@@ -64,7 +64,7 @@ Use use_of(const Program&, const BulkSendReduce& i) {
   return {&BarrierUsers::copies, &i.barrier, i.bytes};
 }
 Use use_of(const Program&, const TryCancel& i) {
-  return {&BarrierUsers::copies, &i.barrier, TryCancel::answer_bytes, i.multicast};
+  return {&BarrierUsers::copies, &i.barrier, launch_answer_bytes, i.multicast};
 }
 // In none of the lists.
 Use use_of(const Program&, const CpAsyncTrack&) { return {}; }

@@ -184,7 +184,6 @@ const LaunchAnswer& ClusterState::launch_answer(AgentId copy) {
   return answer->second;
 }
 
-// All warps that have not finished must have arrived.
 bool ClusterState::has_arrived_at_cluster(const Warp& warp) const {
   const std::uint32_t alive = warp.order_of_lanes.alive;
   bool arrived = (alive & ~warp.cluster_arrived) == 0;
@@ -195,6 +194,7 @@ bool ClusterState::has_arrived_at_cluster(const Warp& warp) const {
   return arrived;
 }
 
+// All warps that have not finished must have arrived.
 bool ClusterState::complete_cluster_barrier() {
   const bool all = std::all_of(warps.begin(), warps.end(), [&](const Warp& warp) {
     return warp.finished || has_arrived_at_cluster(warp);

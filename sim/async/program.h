@@ -27,6 +27,7 @@
 #include "sim/async/feed.h"
 #include "sim/async/global_memory.h"
 #include "sim/async/instruction.h"
+#include "sim/isa/base/cluster.h"
 #include "sim/isa/fault/fault.h"
 
 namespace tcq::machine {
@@ -61,7 +62,7 @@ struct Allocation {
 
 // The bytes that try_cancel brings: the first CTA of a cluster that will not begin, then 1; or zeros. What they are on a chip is
 // not known: only query_cancel looks into them.
-using LaunchAnswer = std::array<std::uint32_t, 4>;
+using LaunchAnswer = std::array<std::uint32_t, launch_answer_bytes / sizeof(std::uint32_t)>;
 constexpr bool is_canceled(const LaunchAnswer& answer) { return answer[3] == 1; }
 
 class Role;

@@ -79,8 +79,8 @@ std::vector<wgmma::Instruction> chain_from(const Warpgroup& group, std::uint64_t
                                            std::uint64_t end) {
   const WgmmaMma& begin = mma_of(group.mmas[first - group.first_mma]);
   std::vector<wgmma::Instruction> chain = {begin.op};
-  constexpr std::uint64_t most =
-      256;  // whose operands are unpacked at once; what follows goes on with D
+  // Whose operands are unpacked at once; what follows goes on with D.
+  constexpr std::uint64_t most = 256;
   for (std::uint64_t n = first + 1; n < end && n < first + most; ++n) {
     const Mma& next = group.mmas[n - group.first_mma];
     if (!goes_on(begin, next)) break;

@@ -7,7 +7,6 @@ namespace tcq::wgmma {
 template <class Registers, class Numbers>
 OrderFault BasicOrder<Registers, Numbers>::fence(std::uint32_t) {
   fenced_ = true;
-  fenced_mmas_ = issued_;
   ++epoch_;
   return {};
 }
@@ -54,7 +53,7 @@ OrderFault BasicOrder<Registers, Numbers>::touch(Numbers numbers, bool writes, s
       return owned(Fault::FragmentInFlight, number, r.fragment_of, r.fragment_at);
     if (!writes && !r.written) return {.fault = Fault::RegisterUninitialized, .reg = number};
     r.written = r.written || writes;
-    if (moved && !(writes && is_used_behind_fence(r))) {
+    if (moved) {
       if (writes && in_flight(issued_)) r.late_epoch = epoch_;
       continue;
     }

@@ -89,9 +89,8 @@ class BasicOrder {
   OrderFault mma(const MmaOperands<Numbers>& mma, std::uint32_t at);
   OrderFault commit(std::uint32_t at);
   OrderFault wait(int pending, std::uint32_t at);
-  // By any other instruction. `moved`: it counts as executed before the last fence, unless it writes what a wgmma behind
-  // that fence has used. ptxas does not move a write over a wgmma in flight, but waits for that one first: the next wgmma
-  // of the register is WgmmaSerialized.
+  // By any other instruction. `moved`: it counts as executed before the last fence. ptxas does not move a write over a wgmma in
+  // flight, but waits for that one first: the next wgmma of the register is WgmmaSerialized.
   OrderFault read(Numbers numbers, std::uint32_t at, bool moved = false);
   OrderFault write(Numbers numbers, std::uint32_t at, bool moved = false);
 
@@ -112,9 +111,6 @@ class BasicOrder {
   RegisterState& at(int number) { return registers_[static_cast<std::size_t>(number)]; }
   std::uint32_t committed_mmas() const { return group_end_.empty() ? 0 : group_end_.back(); }
   bool in_flight(std::uint32_t mma) const { return mma > completed_mmas_; }
-  bool is_used_behind_fence(const RegisterState& r) const {
-    return r.accumulator_of > fenced_mmas_ || r.fragment_of > fenced_mmas_;
-  }
   int group_of(std::uint32_t mma) const;
   OrderFault owned(Fault fault, int number, std::uint32_t mma, std::uint32_t earlier) const;
   std::uint32_t age_number(std::uint32_t mma, std::uint32_t oldest) const;
@@ -126,7 +122,6 @@ class BasicOrder {
   std::vector<std::uint32_t> group_end_;  // last wgmma of each group
   std::uint32_t issued_ = 0;
   std::uint32_t completed_mmas_ = 0;
-  std::uint32_t fenced_mmas_ = 0;  // issued before the last fence; a checker moves nothing
   int completed_groups_ = 0;
   std::uint32_t epoch_ = 1;
   bool fenced_ = false;

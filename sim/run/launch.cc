@@ -80,7 +80,8 @@ std::optional<Dim3> directive_of(const Kernel& kernel, std::string_view name) {
 // As ptxas bounds them: by .maxnreg, else so that the threads of all CTAs that are to fit have some. Of 255 that a thread
 // can name 256 are allocated. A kernel with setmaxnreg.inc has no more than the largest count of those.
 // Source: PTX ISA 9.2, 11.4.1 ".maxnreg", 11.4.5 ".minnctapersm"; 9.7.19.5: setmaxnreg begins with what .maxnreg says
-// and, of setmaxnreg.inc, ptxas 13.0 for sm_90a ("Used N registers"): 17 kernels of 128 to 640 threads, counts of 24 to 240.
+// and, of setmaxnreg.inc, ptxas 13.0 for sm_90a ("Used N registers"): 16 kernels of 128 to 640 threads, counts of 24 to 240;
+// tests/silicon/ptxas_test.cc asks it of some.
 int registers_at_launch(const Kernel& kernel, const Launch& launch) {
   if (launch.registers != 0) return static_cast<int>(launch.registers);
   if (!kernel.has_setmaxnreg) return 0;

@@ -5,8 +5,7 @@
 // the first stage, or behind the first wgmma, if they belong to the second. By the text no fence orders them; ptxas moves
 // them, drops them, or inserts what is missing (C7519 and, behind a wgmma in flight, C7517, a wait: slow, and right). So
 // they count as executed before the last fence wherever nobody could tell: unguarded copies of constants, or of registers
-// that nothing since the fence has changed on any way there, into registers that nothing since has touched, no wgmma
-// either (which the machine sees: sim/async/wgmma_order.h). Whatever computes stays where it is, and what stands behind a
+// that nothing since the fence has changed on any way there. Whatever computes stays where it is, and what stands behind a
 // wgmma.wait_group: that is another round, whose fence would be missed by nobody else.
 //
 // Inferred: ptxas 13.0 takes such text, and the SASS has fence and wait where they belong.

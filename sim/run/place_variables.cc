@@ -89,6 +89,7 @@ class Placing {
     }
     return kernel_.grid_barrier != ptx::none;
   }
+
   // The bytes of a memory, if it may have so many; else none, and the kernel cannot be launched.
   std::uint32_t sized(std::uint64_t bytes, std::uint64_t most, const char* memory) {
     if (bytes <= most) return static_cast<std::uint32_t>(bytes);

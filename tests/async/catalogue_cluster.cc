@@ -157,14 +157,14 @@ Program b14(bool mutant) {
 Program b16(bool at_once) {
   Program p({.cluster = 2, .threads = 32});
   const std::vector<Address> full = p.mbarriers("full", 2);
-  const std::uint32_t answers = p.shared("answers", 2 * TryCancel::answer_bytes);
+  const std::uint32_t answers = p.shared("answers", 2 * launch_answer_bytes);
   const std::uint64_t out = result_buffer(p, 2 * 128);
   p.set_pending({{2, 0, 0, 1}, {4, 0, 0, 1}});
   Role all = p.warps("all", 0, 1);
   for (const Address& f : full) all.elect().mbarrier_init(f, 1);
   all.elect().fence_mbarrier_init();
   all.cluster_arrive().cluster_wait();
-  const auto second = answers + TryCancel::answer_bytes;
+  const auto second = answers + launch_answer_bytes;
   for (int cta = 0; cta < 2; ++cta) {
     Role warp = p.warps("warp", 0, 1, cta);
     warp.elect().mbarrier_arrive_expect_tx(full[0], 16).mbarrier_arrive_expect_tx(full[1], 16);

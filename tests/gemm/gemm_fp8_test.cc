@@ -182,7 +182,7 @@ TEST(Gemm_Fp8, CQuantizesAsCppDoes) {
             static_cast<int>(Status::UnknownField));
 }
 
-TEST(Gemm_Fp8, ChoicesOfTheTunerKeepScalingsAndSchedulesApart) {
+TEST(Gemm_Fp8, ChoicesOfTheTunerKeepScalingsApart) {
   const TemporaryFolder folder;
   TuneCache cache;
   Problem p = fp8(64, 64, 64);
@@ -190,14 +190,10 @@ TEST(Gemm_Fp8, ChoicesOfTheTunerKeepScalingsAndSchedulesApart) {
     p.scaling = static_cast<Scaling>(scaling);
     EXPECT_EQ(cache.remember(tune_key(p, h200, "x"), std::to_string(scaling)), Status::Ok);
   }
-  p.dynamic_schedule = true;
-  EXPECT_EQ(cache.remember(tune_key(p, h200, "x"), "dynamic"), Status::Ok);
-  EXPECT_EQ(cache.size(), static_cast<std::size_t>(scaling_count) + 1);
+  EXPECT_EQ(cache.size(), static_cast<std::size_t>(scaling_count));
   ASSERT_EQ(cache.save(folder.file("choices.json")), Status::Ok);
   TuneCache again;
   ASSERT_EQ(again.load(folder.file("choices.json")), Status::Ok);
-  EXPECT_EQ(again.find(tune_key(p, h200, "x")), "dynamic");
-  p.dynamic_schedule = false;
   EXPECT_EQ(again.find(tune_key(p, h200, "x")), std::to_string(scaling_count - 1));
   p.scaling = Scaling::Tensor;
   EXPECT_EQ(again.find(tune_key(p, h200, "x")), "1");

@@ -157,6 +157,7 @@ TEST(MovedCopies, CountAsExecutedBeforeTheFence) {
   const KernelRun r =
       run_behind_fence("  mov.b32 %r1, %r0;\n  mov.b32 %r2, 0;\n  mov.b32 %r3, %r2;\n");
   ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_TRUE(r.suspicions().empty());
   EXPECT_EQ(r.global().at<float>(0), 48.0f);
 }
 
@@ -220,7 +221,11 @@ TEST(MovedCopies, AreMovedOverBranches) {
   for (const std::string& copies :
        {set + branch + "  add.u32 %r55, %r3, 1;\npast:\n" + set,  // one way reads what they set
         branch + "  add.u32 %r55, %r50, 1;\npast:\n" + set + "  mov.b32 %r3, %r55;\n",
-        set + branch + "  add.u32 %r3, %r3, 0;\npast:\n"})
+        set + branch + "  add.u32 %r3, %r3, 0;\npast:\n",
+        // The second round copies what the first one has computed.
+        "  mov.u32 %r55, 0;\n  mov.u32 %r40, 0;\nagain:\n" + set +
+            "  mov.b32 %r3, %r55;\n  add.u32 %r55, %r50, 1;\n  add.u32 %r40, %r40, 1;\n"
+            "  setp.lt.u32 %p3, %r40, 2;\n  @%p3 bra again;\n"})
     EXPECT_EQ(run_behind_fence(copies).fault(), Fault::WgmmaFenceMissing) << copies;
 }
 

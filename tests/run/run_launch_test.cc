@@ -23,6 +23,9 @@ TEST(RunLaunch, ALaunchHasTheRegistersThatItsDirectivesSay) {
             Fault::SetmaxnregDirection);
   EXPECT_EQ(fault_of("", "setmaxnreg.inc.sync.aligned.u32 152;" + more),
             Fault::SetmaxnregDirection);
+  EXPECT_EQ(fault_of("", "setmaxnreg.dec.sync.aligned.u32 136;" + more), Fault::None);
+  EXPECT_EQ(fault_of(".maxnreg 128", "setmaxnreg.dec.sync.aligned.u32 136;" + more),
+            Fault::SetmaxnregDirection);
   const std::string two = ".maxntid 256\n.minnctapersm 2";
   EXPECT_EQ(fault_of(two, "setmaxnreg.dec.sync.aligned.u32 128;"), Fault::None);
   EXPECT_EQ(fault_of(two, "setmaxnreg.dec.sync.aligned.u32 136;"), Fault::SetmaxnregDirection);

@@ -4,6 +4,7 @@
 // a name and a reason below.
 #include "tests/silicon/ptxas.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -338,6 +339,37 @@ TEST(Ptxas, InjectsTheMissingFenceAndWait) {
   EXPECT_TRUE(says("", kWait, "(C7519)"));
   EXPECT_TRUE(says(kFence, "", "(C7517)"));
   EXPECT_FALSE(says(kFence, kWait, "(C75"));
+}
+
+// sim/run/launch.cc: as many as fit, and no more than the largest count that a setmaxnreg.inc asks for.
+TEST(Ptxas, RegistersAtLaunchAreAtMostTheLargestSetmaxnregInc) {
+  if (!have_ptxas()) GTEST_SKIP() << kNoPtxas;
+  constexpr int values = 220;  // alive at one time: more than any count
+  std::string body = "ld.param.u64 %rd1, [p];\n";
+  for (int i = 0; i < values; ++i) {
+    body += fmt::format("ld.volatile.global.f32 %f{0}, [%rd1+{1}];\n", i, 4 * i);
+  }
+  for (int i = 0; i < values; ++i)
+    body += fmt::format("st.volatile.global.f32 [%rd1+{1}], %f{0};\n", values - 1 - i, 4 * i);
+  const auto used = [&](int threads, const std::string& statements) {
+    const std::string text = fmt::format(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p) .maxntid {} .minnctapersm 1 {{\n"
+        ".reg .u64 %rd<2>;\n.reg .f32 %f<{}>;\n{}{}ret;\n}}\n",
+        threads, values, statements, body);
+    for (const std::string& line : run_ptxas(text, Target::sm_90a, "-v").lines)
+      if (const auto at = line.find("Used "); at != line.npos)
+        return std::stoi(line.substr(at + 5));
+    return 0;
+  };
+  const std::string inc = "setmaxnreg.inc.sync.aligned.u32 ";
+  const std::string dec = "setmaxnreg.dec.sync.aligned.u32 ";
+  EXPECT_EQ(used(384, ""), 168);
+  EXPECT_EQ(used(384, dec + "40;\n" + inc + "240;\n"), 168);
+  EXPECT_EQ(used(384, dec + "40;\n" + inc + "120;\n"), 120);
+  EXPECT_EQ(used(256, inc + "152;\n" + inc + "120;\n"), 152);
+  EXPECT_EQ(used(128, inc + "240;\n"), 240);
+  EXPECT_EQ(used(128, dec + "40;\n"), 255);
 }
 
 }  // namespace

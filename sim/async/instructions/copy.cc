@@ -339,16 +339,16 @@ void TryCancel::execute(Step& s) const {
     return s.c.fail(
         {.fault = Fault::CancelAfterRefusal, .at = s.place(s.first_lane()), .hint = refusal});
   const std::uint32_t target = to.of(s.thread_of(s.first_lane()));
-  issue_load(
-      s, *this, {target, target + answer_bytes}, answer_bytes, [&](const SharedMemory& shared) {
-        if (target % answer_bytes != 0) return Fault::SharedUnaligned;
-        return shared.contains(target, answer_bytes) ? Fault::None : Fault::SharedMemoryOutOfRange;
-      });
+  issue_load(s, *this, {target, target + launch_answer_bytes}, launch_answer_bytes,
+             [&](const SharedMemory& shared) {
+               if (target % launch_answer_bytes != 0) return Fault::SharedUnaligned;
+               return shared.contains(target, launch_answer_bytes) ? Fault::None
+                                                                   : Fault::SharedMemoryOutOfRange;
+             });
 }
 void TryCancel::move(const CopyData& data) const {
   const LaunchAnswer& answer = data.c.launch_answer(data.copy.id);
-  static_assert(sizeof answer == answer_bytes);
-  std::memcpy(bytes_of(data), answer.data(), answer_bytes);
+  std::memcpy(bytes_of(data), answer.data(), launch_answer_bytes);
 }
 
 void TensorLoad::move(const CopyData& data) const {

@@ -170,7 +170,6 @@ struct TryCancel {
   Address barrier;
   std::uint16_t multicast = 0;
 
-  static constexpr std::uint32_t answer_bytes = 16;
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
   void execute(Step&) const;

@@ -268,7 +268,7 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   if (is_on_tcgen05(plan)) {
     g.chain.kind = tcgen05::kind_with_factors(p.in, scale_vec_of(p));
     g.chain.scale_vec = scale_vec_of(p);
-    g.chain.scale_type = gemm::scale_type_of(scale_vec_of(p));
+    g.chain.scale_type = tcgen05::scale_type_of(scale_vec_of(p));
   }
   const std::size_t group_b = bytes_of(p.in, lines.group * p.n * p.k);
   auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, lines.rows);

@@ -188,7 +188,7 @@ std::string name(const Kernel& k) {
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.quantized_columns > 0) text += " quantizing";
   if (k.quantized_vec != tcgen05::ScaleVec::Default)
-    text += " blocks of " + number(columns_of_code(k.quantized_vec));
+    text += " blocks of " + number(tcgen05::scale_block(k.quantized_vec));
   if (k.dynamic) text += " dynamic";
   if (k.loader == Loader::Copy) text += " copying";
   if (k.tensor_columns > 0) text += " tcgen05";

@@ -59,7 +59,7 @@ tma::TensorMap map_of_factors(const Kernel& kernel, const ScaleCodes& codes, std
   const auto up = [](std::int64_t x, std::int64_t y) {
     return static_cast<std::uint64_t>(round_up_quotient(x, y));
   };
-  const std::int64_t atom_k = tcgen05::scale_group * columns_of_code(kernel.scale_vec);
+  const std::int64_t atom_k = tcgen05::scale_group * tcgen05::scale_block(kernel.scale_vec);
   tma::TensorMap map;
   map.type = tma::DataType::UInt64;
   map.rank = 3;

@@ -33,8 +33,8 @@ __device__ __forceinline__ std::uint32_t pack_e2m1(float first, float second) {
 // 128 columns of the product, from D's block `first` of a row on, where two of them make one of D if Halves is 2.
 template <class C, int Halves>
 struct CodedPart {
-  static constexpr tcgen05::ScaleType code = scale_type_of(C::quantized_vec);
-  static constexpr int columns = columns_of_code(C::quantized_vec);
+  static constexpr tcgen05::ScaleType code = tcgen05::scale_type_of(C::quantized_vec);
+  static constexpr int columns = tcgen05::scale_block(C::quantized_vec);
   static constexpr int blocks = scale_block / (Halves * columns);
   static constexpr int registers = block_of_registers / blocks;  // of a thread, for two rows
   static constexpr int turns = (blocks + sharers - 1) / sharers;

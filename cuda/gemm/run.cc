@@ -49,7 +49,7 @@ Factors factors_of(const Problem& p, const float* data, const Strides& s, Major 
 
 // Of atoms that hold the codes of `elements` beside each other in each of 128 lines.
 std::int64_t atom_bytes_across(std::int64_t elements, tcgen05::ScaleVec factors) {
-  return round_up_quotient(elements, columns_of_code(factors) * tcgen05::scale_group) *
+  return round_up_quotient(elements, tcgen05::scale_block(factors) * tcgen05::scale_group) *
          tcgen05::scale_atom_bytes;
 }
 

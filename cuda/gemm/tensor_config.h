@@ -102,7 +102,7 @@ struct TensorConfig {
             .n = BlockN,
             .major_a = MajorA,
             .major_b = MajorB,
-            .scale_type = scale_type_of(Factors),
+            .scale_type = tcgen05::scale_type_of(Factors),
             .scale_a_id = scale_a_id,
             .scale_b_id = scale_b_id};
   }

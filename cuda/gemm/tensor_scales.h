@@ -19,17 +19,6 @@
 
 namespace tcq::gemm {
 
-// What a factor's byte means. Requires: Block32 or Block16.
-HOST_DEVICE constexpr tcgen05::ScaleType scale_type_of(tcgen05::ScaleVec factors) {
-  return factors == tcgen05::ScaleVec::Block16 ? tcgen05::ScaleType::ue4m3
-                                               : tcgen05::ScaleType::ue8m0;
-}
-
-// Elements that share a factor. Requires: Block32 or Block16.
-HOST_DEVICE constexpr int columns_of_code(tcgen05::ScaleVec factors) {
-  return factors == tcgen05::ScaleVec::Block16 ? 16 : 32;
-}
-
 // Columns of Tensor Memory that one atom fills.
 inline constexpr int scale_atom_columns =
     tcgen05::scale_group_columns(tcgen05::scale_atom_mn, false);

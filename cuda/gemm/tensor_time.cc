@@ -24,7 +24,7 @@ double bytes_of(Type type, double elements) { return elements * bits(type) / 8; 
 // Of factors of `lines` rows or columns, whole atoms of 128 of them, of a block of K.
 double factor_bytes(const Kernel& k, double lines) {
   if (k.scale_vec == tcgen05::ScaleVec::Default) return 0;
-  const double block = columns_of_code(k.scale_vec);
+  const double block = tcgen05::scale_block(k.scale_vec);
   return std::ceil(lines / tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn * k.block_k / block;
 }
 

@@ -191,8 +191,7 @@ float store_factor(const Gemm& g, void* factors, std::int64_t index, float large
     store_element(Type::f32, factors, index, std::bit_cast<std::uint32_t>(factor));
     return factor;
   }
-  const auto code = g.quantized_vec == tcgen05::ScaleVec::Block16 ? tcgen05::ScaleType::ue4m3
-                                                                  : tcgen05::ScaleType::ue8m0;
+  const tcgen05::ScaleType code = tcgen05::scale_type_of(g.quantized_vec);
   const float factor = coded_factor_of(largest, *g.quantized, code);
   store_element(Type::u8, factors, index, code_of_factor(factor, code));
   return factor;

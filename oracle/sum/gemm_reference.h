@@ -109,8 +109,8 @@ struct GemmData {
 
 // Columns of D that share a factor.
 constexpr int block_of_d(const Gemm& g) {
-  if (g.quantized_vec == tcgen05::ScaleVec::Default) return 128;
-  return g.quantized_vec == tcgen05::ScaleVec::Block16 ? 16 : 32;
+  return g.quantized_vec == tcgen05::ScaleVec::Default ? 128
+                                                       : tcgen05::scale_block(g.quantized_vec);
 }
 
 // Where results go. `scale_d`: if D is quantized, f32 or, with quantized_vec, bytes.

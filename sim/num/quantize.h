@@ -74,7 +74,10 @@ HOST_DEVICE inline float inverse_of(float factor) { return rounded::divide(1.0f,
 
 inline constexpr float least_normal_ue4m3 = 0x1p-6f;
 inline constexpr float least_ue4m3 = 0x1p-9f;
-inline constexpr float largest_ue4m3 = 448;
+// Fraction bits that f32 has besides, and the difference of the biases.
+inline constexpr int besides_ue4m3 =
+    float_format(Type::f32).fraction_bits - float_format(Type::e4m3).fraction_bits;
+inline constexpr int rebias_ue4m3 = float_format(Type::f32).bias - float_format(Type::e4m3).bias;
 
 // Requires: x is not below 0.
 HOST_DEVICE inline float nearest_ue4m3(float x) {
@@ -83,8 +86,9 @@ HOST_DEVICE inline float nearest_ue4m3(float x) {
     const float nearest = rounded::add(rounded::add(x, spaced), -spaced);
     return nearest < least_ue4m3 ? least_ue4m3 : nearest;
   }
-  if (x >= largest_ue4m3) return largest_ue4m3;
-  constexpr int dropped = 20;  // of 23 fraction bits
+  constexpr float largest = largest_quantized(Type::e4m3);
+  if (x >= largest) return largest;
+  constexpr int dropped = besides_ue4m3;
   const auto word = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t up = (1u << (dropped - 1)) - 1 + (word >> dropped & 1);
   return __builtin_bit_cast(float, (word + up) & ~((1u << dropped) - 1));
@@ -99,11 +103,12 @@ HOST_DEVICE inline float coded_factor_of(float largest, Type type, tcgen05::Scal
 // The byte of such a factor.
 HOST_DEVICE inline std::uint8_t code_of_factor(float factor, tcgen05::ScaleType code) {
   const auto word = __builtin_bit_cast(std::uint32_t, factor);
-  if (code == tcgen05::ScaleType::ue8m0) return static_cast<std::uint8_t>(word >> 23);
+  constexpr int exponent_at = float_format(Type::f32).fraction_bits;
+  if (code == tcgen05::ScaleType::ue8m0) return static_cast<std::uint8_t>(word >> exponent_at);
   if (factor < least_normal_ue4m3)
     return static_cast<std::uint8_t>(rounded::multiply(factor, 1 / least_ue4m3));
-  constexpr std::uint32_t bias = 127 - 7;
-  return static_cast<std::uint8_t>((word >> 20) - (bias << 3));
+  constexpr std::uint32_t before = rebias_ue4m3 << float_format(Type::e4m3).fraction_bits;
+  return static_cast<std::uint8_t>((word >> besides_ue4m3) - before);
 }
 
 }  // namespace tcq

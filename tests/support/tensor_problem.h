@@ -46,7 +46,7 @@ inline oracle::GemmChain chain_of(const gemm::Kernel& row) {
   if (row.tensor_columns == 0) return {};
   return {.kind = tcgen05::kind_with_factors(row.in, row.scale_vec),
           .scale_vec = row.scale_vec,
-          .scale_type = gemm::scale_type_of(row.scale_vec)};
+          .scale_type = tcgen05::scale_type_of(row.scale_vec)};
 }
 
 inline bool makes_codes(const gemm::Kernel& row) {

@@ -62,6 +62,16 @@ HOST_DEVICE constexpr const char* name(ScaleVec scale_vec) {
   return "?";
 }
 
+// Elements of a row that share a factor.
+HOST_DEVICE constexpr int scale_block(ScaleVec scale_vec) {
+  return scale_vec == ScaleVec::X4 || scale_vec == ScaleVec::Block16 ? 16 : 32;
+}
+
+// What its byte means in the formats that are in use: NVFP4 has 16, MXFP8 and MXFP4 have 32.
+HOST_DEVICE constexpr ScaleType scale_type_of(ScaleVec scale_vec) {
+  return scale_block(scale_vec) == 16 ? ScaleType::ue4m3 : ScaleType::ue8m0;
+}
+
 // Where A comes from; B always comes from shared memory.
 enum class Place : std::uint8_t { Smem, Tmem };
 

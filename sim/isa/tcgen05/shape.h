@@ -142,8 +142,7 @@ HOST_DEVICE constexpr int k(const MmaOpcode& op, const InstructionDescriptor& id
 
 // Stored elements of A that share a scale factor; 0 for kinds without.
 HOST_DEVICE constexpr int scale_block(const MmaOpcode& op) {
-  if (!is_block_scaled(op.kind)) return 0;
-  return op.scale_vec == ScaleVec::X4 || op.scale_vec == ScaleVec::Block16 ? 16 : 32;
+  return is_block_scaled(op.kind) ? scale_block(op.scale_vec) : 0;
 }
 
 // Scale factors per row of A and per column of B: scale_A is M x this.

@@ -86,21 +86,29 @@ double bytes_of(const gemm::Problem& p, std::int64_t matrices) {
                              (p.beta != 0 ? bytes_of(p.out, p.m * gemm::d_columns(p)) : 0));
 }
 
+// Lines that factors of blocks take which begin and end with an atom.
+std::int64_t whole_atoms(std::int64_t lines) {
+  return gemm::round_up_quotient(lines, tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn;
+}
+
 struct OfGroup {
   std::int64_t number = 0;
   std::int64_t first = 0;
   std::int64_t rows = 0;
+  std::int64_t first_of_codes = 0;  // its first row among those of A's factors of blocks
 };
 
 // Without groups: all rows.
 OfGroup largest_group(std::int64_t rows, const std::vector<std::int32_t>& ends) {
-  if (ends.empty()) return {0, 0, rows};
+  if (ends.empty()) return {0, 0, rows, 0};
   OfGroup largest;
   std::int64_t first = 0;
+  std::int64_t first_of_codes = 0;
   for (std::size_t g = 0; g < ends.size(); ++g) {
-    if (ends[g] - first > largest.rows)
-      largest = {static_cast<std::int64_t>(g), first, ends[g] - first};
+    const std::int64_t own = ends[g] - first;
+    if (own > largest.rows) largest = {static_cast<std::int64_t>(g), first, own, first_of_codes};
     first = ends[g];
+    first_of_codes += whole_atoms(own);
   }
   return largest;
 }
@@ -151,8 +159,9 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
     scale_d_ = cuda::DeviceBuffer<float>(static_cast<std::size_t>(factors.inner * factors.outer));
   }
   if (is_block_scaled(problem)) {
-    codes_a_ = drawn_codes(problem, problem.m, seed + 995);
-    codes_b_ = drawn_codes(problem, problem.n, seed + 996);
+    const gemm::Groups groups = {.by = problem.grouping, .count = static_cast<int>(problem.batch)};
+    codes_a_ = drawn_codes(problem, gemm::lines_of_codes(problem.m, groups), seed + 995);
+    codes_b_ = drawn_codes(problem, matrices_of_b(problem) * whole_atoms(problem.n), seed + 996);
     atoms_a_ = cuda::DeviceBuffer<std::uint8_t>(codes_a_);
     atoms_b_ = cuda::DeviceBuffer<std::uint8_t>(codes_b_);
   }
@@ -195,6 +204,7 @@ OperandSets::Lines OperandSets::checked_lines() const {
               spread(group.rows),
               problem_.quantized ? first_and_last_block(columns) : spread(columns),
               {}};
+  for (const std::int64_t row : lines.rows) lines.codes_a.push_back(group.first_of_codes + row);
   for (std::int64_t& row : lines.rows) row += group.first;
   for (const std::int64_t col : lines.results)
     for (int half = 0; half < halves; ++half) lines.cols.push_back(halves * col + half);
@@ -279,9 +289,11 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   }
   std::vector<std::uint8_t> sfa, sfb;
   if (is_block_scaled(p)) {
-    g.factors_a = g.factors_b = {.line_step = codes_along_k(p), .block_step = 1};
-    sfa = codes_of(p, codes_a_, lines.rows);
-    sfb = codes_of(p, codes_b_, lines.cols);
+    g.codes_a = g.codes_b = {.line_step = codes_along_k(p), .block_step = 1};
+    sfa = codes_of(p, codes_a_, lines.codes_a);
+    std::vector<std::int64_t> codes_b = lines.cols;
+    for (std::int64_t& col : codes_b) col += lines.group * whole_atoms(p.n);
+    sfb = codes_of(p, codes_b_, codes_b);
   }
   const std::vector<std::uint8_t> c =
       c_.empty() ? std::vector<std::uint8_t>() : crossings(p.out, c_[0], lines);

@@ -37,6 +37,7 @@ class OperandSets {
     std::vector<std::int64_t> rows;
     std::vector<std::int64_t> results;
     std::vector<std::int64_t> cols;
+    std::vector<std::int64_t> codes_a = {};  // rows among A's factors of blocks
   };
   Lines checked_lines() const;
   // Of those lines, one line behind the other; `first`: the group's in `all`.

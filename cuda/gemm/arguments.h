@@ -43,6 +43,9 @@ HOST_DEVICE constexpr TileAt tile_at(const Schedule& s, int index) {
 // Of K and, where columns share a factor, of N: what a factor of FP8's scalings by blocks is for.
 inline constexpr int scale_block = 128;
 
+// May operands of this type have factors in f32?
+HOST_DEVICE constexpr bool has_factors(Type in) { return is_float(in) && bits(in) <= 8; }
+
 // Factors of one operand: those of one row of A or column of B, or of `per` of them, mn_step apart, and k_step from one
 // block of K to the next. A step of 0: the same for all. No data: 1.
 struct Factors {
@@ -132,7 +135,8 @@ struct Walk {
 // and four factors along K, 512 bytes, as scale_byte() of sim/isa/tmem/scale_layout.h and as cuBLASLt and CUTLASS have
 // them: factor (mn, s) is byte 16 * (mn % 32) + 4 * (mn % 128 / 32) + s % 4 of its atom, and the atoms of 128 rows lie one
 // behind the other along K. All atoms are whole. What fills them up behind the last of K is read and must be no NaN (0);
-// what fills up rows may be anything.
+// what fills up rows may be anything. Groups by Ends begin with an atom each; there are as many as any sizes may want, those of
+// rows + 127 * (groups - 1) lines, and what stands behind the last group may be anything.
 struct ScaleCodes {
   const std::uint8_t* data = nullptr;  // a multiple of 16, as the step
   std::int64_t batch_step = 0;         // bytes
@@ -153,6 +157,12 @@ struct Groups {
   int tiles_across = 0;  // of a cluster, along N
   const std::int32_t* sizes = nullptr;
 };
+
+// Of A's `rows`, so many may have places in ScaleCodes: by Ends each group begins with an atom.
+HOST_DEVICE constexpr std::int64_t lines_of_codes(std::int64_t rows, const Groups& groups) {
+  const bool apart = groups.by == Grouping::Ends && groups.count > 0;
+  return apart ? rows + (groups.count - std::int64_t{1}) * (scale_block - 1) : rows;
+}
 
 struct Arguments {
   int m = 0;

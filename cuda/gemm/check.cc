@@ -71,7 +71,7 @@ View scale_view(const Problem& p, Major major, std::int64_t lines) {
 bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
-  return (bits(p.in) == 16 || (p.in == Type::e4m3 && !is_block_scaled(p))) && type_b(p) == p.in &&
+  return (bits(p.in) == 16 || p.in == Type::e4m3 || is_block_scaled(p)) && type_b(p) == p.in &&
          p.major_a == Major::K && p.major_b == Major::K;
 }
 
@@ -88,7 +88,7 @@ Status check_scaling(const Problem& p) {
   if (static_cast<int>(p.scaling) >= scaling_count || !major_exists(p.major_scale_a) ||
       !major_exists(p.major_scale_b))
     return Status::UnsupportedScaling;
-  if ((p.promotes || p.scaling != Scaling::None) && !is_fp8(p.in))
+  if ((p.promotes || p.scaling != Scaling::None) && !has_factors(p.in))
     return Status::UnsupportedScaling;
   if (p.scaling == Scaling::None) return Status::Ok;
   const Problem r = resolved(p);
@@ -109,7 +109,7 @@ Status check_block_scaling(const Problem& p) {
   const bool of_16 = p.block_scaling == BlockScaling::Ue4m3Block16;
   const bool types = shares_bytes || (is_fp8(p.in) && !of_16);
   const bool majors = p.major_a == Major::K && p.major_b == Major::K;
-  const bool others = p.promotes || p.scaling != Scaling::None;
+  const bool others = p.promotes || scales_blocks(p.scaling);
   return types && majors && !others && p.k % 2 == 0 ? Status::Ok : Status::UnsupportedScaling;
 }
 

@@ -124,6 +124,13 @@ constexpr std::uint32_t column_factor_bytes(Promotion p, int columns) {
 }
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
+// Of the factors of blocks that both operands of a configuration have; Default: they have none.
+template <class C>
+HOST_DEVICE constexpr tcgen05::ScaleVec scale_vec_of() {
+  if constexpr (requires { C::scale_vec; }) return C::scale_vec;
+  return tcgen05::ScaleVec::Default;
+}
+
 // Of the factors of a D that a configuration's kernel quantizes; Default: f32, of 128 columns, or there is no such D.
 template <class C>
 HOST_DEVICE constexpr tcgen05::ScaleVec quantized_vec_of() {

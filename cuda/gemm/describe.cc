@@ -68,12 +68,12 @@ const char* name(Scaling scaling) {
 }
 
 std::string scaling_text(const Problem& p, bool on_tcgen05) {
-  if (is_block_scaled(p))
-    return std::string("factors: ") + name(p.block_scaling) +
-           " of K, of each row of A and each column of B\n";
-  if (!is_fp8(p.in)) return "";
   const std::string text =
       p.scaling == Scaling::None ? "" : std::string("factors: ") + name(p.scaling) + "\n";
+  if (is_block_scaled(p))
+    return std::string("factors: ") + name(p.block_scaling) +
+           " of K, of each row of A and each column of B\n" + text;
+  if (!is_fp8(p.in)) return "";
   if (is_promoted(p))
     return text + "promotion: chains of 128 of K are added in f32, fma(factors, chain, sum)\n";
   return text + (on_tcgen05 ? "promotion: none\n" : "promotion: none, sums keep 13 bits\n");

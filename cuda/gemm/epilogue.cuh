@@ -463,7 +463,7 @@ __device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At 
 #pragma unroll
     for (int i = 0; i < Fragments; ++i) step(d[i], at(i));
   };
-  if constexpr (is_fp8(In)) {
+  if constexpr (has_factors(In)) {
     if (e.scales) each([&](auto& words, BlockAt place) { scale<W>(words, arguments, place); });
   }
   if (sum == Type::s32 || e.alpha != 1) {

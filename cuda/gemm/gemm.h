@@ -85,7 +85,8 @@ const char* sentence(Status status) noexcept;
 inline constexpr std::int64_t packed = -1;
 
 // What the product of FP8 operands is multiplied by: f32 factors in device memory, of any sign and size. One of A is
-// multiplied by one of B, rounded to f32, before either meets a sum.
+// multiplied by one of B, rounded to f32, before either meets a sum. With block_scaling: the first three, besides its bytes,
+// as NVFP4 has one f32 for all of a matrix.
 enum class Scaling : std::uint8_t {
   None,
   Tensor,     // one factor for A, one for B
@@ -143,7 +144,7 @@ struct Problem {
   int sm_limit = 0;
   // Of B, where A's is e4m3 or e5m2 and B's the other one.
   std::optional<Type> in_b = {};
-  Scaling scaling = Scaling::None;  // else: FP8
+  Scaling scaling = Scaling::None;  // else: FP8, or block_scaling
   // FP8: sums of 128 of K, which keep 13 bits behind the point of their largest summand, are added in f32, each with its
   // factors if these are of 128 of K. That is always so for factors of 128 of K.
   bool promotes = false;
@@ -153,7 +154,7 @@ struct Problem {
   Strides scale_a = {};
   Strides scale_b = {};
   // Several products in one launch, `batch` groups of them, whose sizes only the device knows (Pointers::sizes): f16, bf16
-  // and e4m3 operands, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and factors of B, have a
+  // and e4m3 operands, or of one type with block_scaling, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and factors of B, have a
   // matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
   // that share 128 rows with a group's may be.
   Grouping grouping = Grouping::None;
@@ -161,7 +162,7 @@ struct Problem {
       0;  // of a group, for the choice of a kernel alone; 0: m / batch, Counts: m
   // run()'s kernels may be launched before the one ahead in the stream has ended, and wait on the device.
   bool programmatic_launch = true;
-  BlockScaling block_scaling = BlockScaling::None;  // else: no other factors
+  BlockScaling block_scaling = BlockScaling::None;
   // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
   // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
   // the type of C and the bias then, and C is not D. Both operands are e4m3. On tcgen05 factors of each column
@@ -240,7 +241,8 @@ struct Pointers {
   const float* scale_b = nullptr;
   // Sizes of groups; what is out of order or beyond A is cut, never followed.
   const std::int32_t* sizes = nullptr;
-  // With block_scaling; multiples of 16. A matrix's atoms lie behind those of the matrix before it, if there are several.
+  // With block_scaling; multiples of 16. A matrix's atoms lie behind those of the matrix before it, if there are several; how
+  // groups' do: ScaleCodes.
   const std::uint8_t* scale_codes_a = nullptr;
   const std::uint8_t* scale_codes_b = nullptr;
   float* scale_d = nullptr;  // written, if D is quantized

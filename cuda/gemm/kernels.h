@@ -64,12 +64,6 @@ struct Kernel {
 };
 
 template <class C>
-constexpr tcgen05::ScaleVec scale_vec_of() {
-  if constexpr (requires { C::scale_vec; }) return C::scale_vec;
-  return tcgen05::ScaleVec::Default;
-}
-
-template <class C>
 constexpr int tensor_columns_of() {
   if constexpr (requires { C::tensor_columns; }) return C::tensor_columns;
   return 0;

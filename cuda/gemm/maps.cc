@@ -94,7 +94,8 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
   }
   if (kernel.scale_vec != tcgen05::ScaleVec::Default) {
     maps.scales_a =
-        map_of_factors(kernel, arguments.scale_codes_a, e.m, e.k, e.batch, kernel.block_m);
+        map_of_factors(kernel, arguments.scale_codes_a, lines_of_codes(e.m, arguments.groups), e.k,
+                       e.batch, kernel.block_m);
     maps.scales_b =
         map_of_factors(kernel, arguments.scale_codes_b, e.n, e.k, e.batch, kernel.block_n);
   }

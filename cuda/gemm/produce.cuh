@@ -33,9 +33,10 @@ __device__ __forceinline__ Rank own_rank() {
 
 // By a stride, or by answers (cuda/gemm/dynamic.cuh), for which so many lanes of a warp look together.
 template <class C, bool Keeps = true, int Lanes = 1>
-using ClusterTiles = std::conditional_t<
-    is_dynamic<C>(), DynamicTiles<C, Lanes>,
-    Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps>>;
+using ClusterTiles =
+    std::conditional_t<is_dynamic<C>(), DynamicTiles<C, Lanes>,
+                       Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n,
+                             Keeps, scale_vec_of<C>() != tcgen05::ScaleVec::Default>>;
 
 // The blocks along K that a CTA multiplies.
 template <class C>

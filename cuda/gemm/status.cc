@@ -118,20 +118,20 @@ const char* sentence(Status status) noexcept {
       return "factors and promotion are for e4m3 and e5m2 alone, or the scaling or its major does "
              "not exist; factors of blocks are ue8m0 of 32 for these and e2m1, or ue4m3 of 16 for "
              "e2m1, which has no product without them, both operands K-major with an even K, and "
-             "there are no others besides; those of a quantized D are of the blocks that the "
-             "operands have, if these are not bf16, without groups, and e2m1 has an even number of "
-             "columns and even strides";
+             "others besides are of tensors or of rows and columns; those of a quantized D are of "
+             "the blocks that the operands have, if these are not bf16, without groups, and e2m1 "
+             "has an even number of columns and even strides";
     case Status::UnsupportedGrouping:
-      return "groups are of f16, bf16 or e4m3 operands, both K-major, without factors of blocks, "
-             "or the grouping does not exist";
+      return "groups are of f16, bf16 or e4m3 operands, or of one type with factors of blocks, "
+             "both K-major, or the grouping does not exist";
     case Status::NeedsTcgen05:
       return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
              "capability 10.0 or 10.3";
     case Status::NotOnTcgen05:
-      return "no kernel on tcgen05 does this yet: they take operands K-major, bf16 also with a "
-             "row-major B, a K above 0, and pointers and strides of A and B that are multiples of "
-             "16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for them; a dynamic "
-             "schedule for bf16 and FP8, whose factors may be of 128 columns";
+      return "no kernel on tcgen05 does this yet: they take operands K-major, f16, bf16 and FP8 "
+             "without promotion also others, a K above 0, and pointers and strides of A and B that "
+             "are multiples of 16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for "
+             "them; a dynamic schedule for bf16 and FP8, whose factors may be of 128 columns";
     case Status::UnsupportedSchedule:
       return "a dynamic schedule is for dense products, and keeps no limit of SMs";
   }

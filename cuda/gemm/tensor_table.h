@@ -19,9 +19,8 @@
 
 namespace tcq::gemm {
 
-template <Type In, int BlockN, int Stages, Major MajorB = Major::K,
-          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
-using TensorRow = TensorConfig<In, Major::K, MajorB, BlockN, Stages, In, Factors>;
+template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using TensorRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors>;
 
 // 256 rows of D by a pair of CTAs.
 template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
@@ -32,13 +31,20 @@ template <int BlockN, int Stages, Promotion Promotes, int Ctas>
 using PromotingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
                                   tcgen05::ScaleVec::Default, Ctas, Promotes>;
 
-template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors>
-using ScaledRow = TensorRow<In, BlockN, Stages, Major::K, Factors>;
+// MN-major operands: a pair, and, of types of 16 bits, a tile for small products.
+template <Type In, Major MajorA, Major MajorB>
+using TurnedPairRow = TensorConfig<In, MajorA, MajorB, 256, 6, In, tcgen05::ScaleVec::Default, 2>;
+template <Type In, Major MajorA, Major MajorB>
+using TurnedRow = TensorConfig<In, MajorA, MajorB, 128, 6>;
 
 // Groups of rows: a pair for large ones, and tiles that rows with numbers can have.
-template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
-using GroupedRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In,
-                                tcgen05::ScaleVec::Default, Ctas, Promotes, true>;
+template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using GroupedRow =
+    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, Ctas, Promotes, true>;
+
+template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec Factors>
+using ScaledGroupedRow = GroupedRow<In, BlockN, Stages, Ctas, Promotion::None, Factors>;
 
 // FP8 of D; where two columns make one of D with 256, which share a factor.
 template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
@@ -74,12 +80,11 @@ using DynamicRow =
                  Promotes, false, 1, false, tcgen05::ScaleVec::Default, true>;
 
 using TensorTable = std::tuple<
-    TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>,
-    TensorRow<Type::bf16, 256, 4, Major::MN>, TensorRow<Type::f16, 256, 4>,
+    TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>, TensorRow<Type::f16, 256, 4>,
     TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
-    ScaledRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
-    ScaledRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
-    ScaledRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
+    TensorRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
+    TensorRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
+    TensorRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
     PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>,
     PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
     PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
@@ -89,8 +94,8 @@ using TensorTable = std::tuple<
     PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block32>,
     PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 224, 6>,
     PairRow<Type::e4m3, 224, 6>, TensorRow<Type::bf16, 32, 10>, TensorRow<Type::e4m3, 32, 10>,
-    TensorRow<Type::e4m3, 64, 8>, ScaledRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
-    ScaledRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
+    TensorRow<Type::e4m3, 64, 8>, TensorRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
+    TensorRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
     PromotingRow<64, 8, Promotion::ColumnBlocks, 1>, GroupedRow<Type::bf16, 256, 6, 2>,
     GroupedRow<Type::bf16, 128, 6, 1>, GroupedRow<Type::f16, 256, 6, 2>,
     GroupedRow<Type::f16, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2>,
@@ -121,8 +126,22 @@ using TensorTable = std::tuple<
     PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
     PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, DynamicRow<Type::bf16, 256, 6, 2>,
     DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
-    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::s8, 128, 6>,
-    PairRow<Type::s8, 256, 6>>;
+    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
+    TurnedPairRow<Type::bf16, Major::K, Major::MN>, TurnedPairRow<Type::bf16, Major::MN, Major::K>,
+    TurnedPairRow<Type::bf16, Major::MN, Major::MN>, TurnedRow<Type::bf16, Major::K, Major::MN>,
+    TurnedRow<Type::bf16, Major::MN, Major::K>, TurnedRow<Type::bf16, Major::MN, Major::MN>,
+    TurnedPairRow<Type::f16, Major::K, Major::MN>, TurnedPairRow<Type::f16, Major::MN, Major::K>,
+    TurnedPairRow<Type::f16, Major::MN, Major::MN>, TurnedRow<Type::f16, Major::K, Major::MN>,
+    TurnedRow<Type::f16, Major::MN, Major::K>, TurnedRow<Type::f16, Major::MN, Major::MN>,
+    TurnedPairRow<Type::e4m3, Major::K, Major::MN>, TurnedPairRow<Type::e4m3, Major::MN, Major::K>,
+    TurnedPairRow<Type::e4m3, Major::MN, Major::MN>,
+    ScaledGroupedRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
+    ScaledGroupedRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
+    TensorRow<Type::s8, 128, 6>, PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

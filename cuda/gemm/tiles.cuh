@@ -13,13 +13,15 @@
 namespace tcq::gemm {
 
 // A tile of a cluster: its first row and column of D, the row behind the last one that is the group's (dense: D's), the
-// matrices of A and D, and that of B.
+// matrices of A and D, and that of B; of groups with factors of blocks the first row among these, where groups begin with
+// whole atoms.
 struct TilePlace {
   int row;
   int col;
   int batch;
   int rows_end;
   int batch_b;
+  int row_of_codes = 0;
 };
 
 // Of a product without groups.
@@ -50,8 +52,8 @@ class DenseTiles {
 };
 
 // `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less
-// while a tile is computed.
-template <int Rows, int Columns, bool Keeps = true>
+// while a tile is computed. `Coded`: A has factors of blocks.
+template <int Rows, int Columns, bool Keeps = true, bool Coded = false>
 class GroupTiles {
  public:
   __device__ __forceinline__ GroupTiles(const Arguments& arguments, int first, int step)
@@ -69,6 +71,18 @@ class GroupTiles {
   static constexpr int lanes = 32;
 
   __device__ __forceinline__ int across() const { return arguments_.groups.tiles_across; }
+  static __device__ __forceinline__ int whole_atoms(int rows) {
+    return (rows + scale_block - 1) / scale_block;
+  }
+  // Of each lane and those before it.
+  __device__ __forceinline__ static void sum_up(int& of_lane) {
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+#pragma unroll
+    for (int by = 1; by < lanes; by *= 2) {
+      const int before = __shfl_up_sync(~0u, of_lane, by);
+      if (lane >= by) of_lane += before;
+    }
+  }
   // A row of A, or their number.
   __device__ __forceinline__ int cut(int size) const { return min(max(size, 0), arguments_.m); }
 
@@ -85,12 +99,12 @@ class GroupTiles {
       rows_ = max(size - begin_, 0);
     }
     ends_ = (rows_ + Rows - 1) / Rows * across();
-#pragma unroll
-    for (int by = 1; by < lanes; by *= 2) {
-      const int before = __shfl_up_sync(~0u, ends_, by);
-      if (lane >= by) ends_ += before;
-    }
+    sum_up(ends_);
     all_ = __shfl_sync(~0u, ends_, lanes - 1);
+    if constexpr (Coded) {
+      atoms_ = whole_atoms(rows_);
+      sum_up(atoms_);
+    }
   }
 
   __device__ __forceinline__ bool find(TilePlace& tile) {
@@ -99,6 +113,7 @@ class GroupTiles {
     while (index_ - before_ >= all_) {
       if (first_ + lanes >= groups.count) return false;
       before_ += all_;
+      if constexpr (Coded) atoms_before_ += __shfl_sync(~0u, atoms_, lanes - 1);
       first_ += lanes;
       load();
     }
@@ -111,8 +126,12 @@ class GroupTiles {
     const int col = in_group / down;
     const int group = first_ + lane;
     const bool apart = groups.by == Grouping::Counts;  // a matrix of A for each group
-    tile = {begin + (in_group - col * down) * Rows, col * Columns, apart ? group : 0, begin + rows,
-            group};
+    const int row = (in_group - col * down) * Rows;
+    tile = {begin + row, col * Columns, apart ? group : 0, begin + rows, group};
+    if constexpr (Coded) {
+      const int before = atoms_before_ + __shfl_sync(~0u, atoms_, lane) - whole_atoms(rows);
+      tile.row_of_codes = (apart ? 0 : before * scale_block) + row;
+    }
     return true;
   }
 
@@ -121,10 +140,11 @@ class GroupTiles {
     const int all = (arguments_.m + Rows - 1) / Rows * across();
     for (; index_ < all; index_ += step_) {
       const int down = index_ / across();
-      const int group = arguments_.groups.sizes[down * Rows];
+      const int row = down * Rows;
+      const int group = arguments_.groups.sizes[row];
       if (group < 0 || group >= arguments_.groups.count) continue;
-      tile = {down * Rows, (index_ - down * across()) * Columns, 0,
-              min(down * Rows + Rows, arguments_.m), group};
+      const int col = (index_ - down * across()) * Columns;
+      tile = {row, col, 0, min(row + Rows, arguments_.m), group, row};
       return true;
     }
     return false;
@@ -138,11 +158,13 @@ class GroupTiles {
   int begin_;
   int rows_;
   int ends_;
-  int all_;  // tiles of these
+  int all_;               // tiles of these
+  int atoms_before_ = 0;  // of factors, each of 128 rows: as before_ and ends_
+  int atoms_ = 0;
 };
 
-template <bool Grouped, int Rows, int Columns, bool Keeps = true>
+template <bool Grouped, int Rows, int Columns, bool Keeps = true, bool Coded = false>
 using Tiles =
-    std::conditional_t<Grouped, GroupTiles<Rows, Columns, Keeps>, DenseTiles<Rows, Columns>>;
+    std::conditional_t<Grouped, GroupTiles<Rows, Columns, Keeps, Coded>, DenseTiles<Rows, Columns>>;
 
 }  // namespace tcq::gemm

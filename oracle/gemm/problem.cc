@@ -226,8 +226,9 @@ Gemm gemm_of(const Problem& problem, const Order& order) {
   g.promotes = order.promotes;
   if (problem.factors) {
     g.scales_blocks = scales_blocks(problem.product.scaling);
-    g.factors_a = problem.factors->a.layout;
-    g.factors_b = problem.factors->b.layout;
+    const bool codes = is_block_scaled(problem.product.scaling);
+    (codes ? g.codes_a : g.factors_a) = problem.factors->a.layout;
+    (codes ? g.codes_b : g.factors_b) = problem.factors->b.layout;
   }
   g.in_b = problem.product.b;
   g.chain.d = order.accumulator;

@@ -70,8 +70,8 @@ GemmErrors gemm_errors(const Gemm& g, const GemmData& data, const void* d) {
     Matrix b = matrix_of(g.b_type(), g.major_b, data.b, g.b, batch, g.n, g.k);
     scale(a, g.factors_a, data.scale_a, batch, g.scales_blocks);
     scale(b, g.factors_b, data.scale_b, batch, g.scales_blocks);
-    scale(a, g, g.factors_a, data.sfa, batch);
-    scale(b, g, g.factors_b, data.sfb, batch);
+    scale(a, g, g.codes_a, data.sfa, batch);
+    scale(b, g, g.codes_b, data.sfb, batch);
     const Matrix sum = a * b.transpose();
     const Matrix size = a.cwiseAbs() * b.cwiseAbs().transpose();
     for (std::int64_t i = 0; i < g.m; ++i) {

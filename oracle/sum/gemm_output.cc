@@ -33,8 +33,8 @@ Operands operands_of(const Gemm& g, const GemmData& data, const OutputAt& at, st
   if (!is_block_scaled(g)) return in;
   for (std::int64_t i = 0; i < count; i += scale_block(g)) {
     const auto factor = static_cast<std::size_t>(i / scale_block(g));
-    in.sfa[factor] = code_at(g, g.factors_a, data.sfa, at.batch, at.row, first + i);
-    in.sfb[factor] = code_at(g, g.factors_b, data.sfb, at.batch, at.col, first + i);
+    in.sfa[factor] = code_at(g, g.codes_a, data.sfa, at.batch, at.row, first + i);
+    in.sfb[factor] = code_at(g, g.codes_b, data.sfb, at.batch, at.col, first + i);
   }
   return in;
 }

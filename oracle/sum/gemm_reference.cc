@@ -45,10 +45,10 @@ void copy_line(const void* data, std::int64_t first, std::int64_t step, std::int
 class OperandLines {
  public:
   static OperandLines of_a(const Gemm& g, const GemmData& data, std::int64_t batch) {
-    return {g, g.in, g.major_a, g.a, data.a, g.factors_a, data.sfa, batch};
+    return {g, g.in, g.major_a, g.a, data.a, g.codes_a, data.sfa, batch};
   }
   static OperandLines of_b(const Gemm& g, const GemmData& data, std::int64_t batch) {
-    return {g, g.b_type(), g.major_b, g.b, data.b, g.factors_b, data.sfb, batch};
+    return {g, g.b_type(), g.major_b, g.b, data.b, g.codes_b, data.sfb, batch};
   }
 
   // Lines from `line` on, K from `k` on, of which there are `count`.

@@ -46,8 +46,8 @@ struct GemmChain {
 };
 
 // Factors of one operand: that of row of A (column of B) `line` and of `block` of K is element
-// batch * batch_step + line / per * line_step + block * block_step. f32 factors are of 128 of K, those of block-scaled
-// kinds of as many as GemmChain says.
+// batch * batch_step + line / per * line_step + block * block_step. f32 factors are of 128 of K, codes, those of
+// block-scaled kinds, of as many as GemmChain says.
 struct GemmFactors {
   std::int64_t line_step = 0;
   std::int64_t block_step = 0;
@@ -79,8 +79,10 @@ struct Gemm {
   bool promotes = false;  // whole segments but for the last are multiples of 128 of K
   bool scales_blocks =
       false;  // factors are of 128 of K, and meet the chains of promotion; else the sum
-  GemmFactors factors_a = {};
+  GemmFactors factors_a = {};  // of GemmData::scale_a
   GemmFactors factors_b = {};
+  GemmFactors codes_a = {};  // of GemmData::sfa
+  GemmFactors codes_b = {};
   std::int64_t bias_batch = 0;  // from one product's bias to the next one's
   // D is of this type, e4m3 or e5m2, with a factor for 128 columns of a row; C and the bias are of type `out`. A block of
   // factors_d is 128 columns of D. With quantized_vec factors are bytes, ue8m0 of 32 columns or ue4m3 of 16, D may be e2m1,

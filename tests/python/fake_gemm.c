@@ -53,7 +53,7 @@ static int check_factors(const tcq_gemm_problem* p) {
   if (p->block_scaling == TCQ_GEMM_NO_BLOCK_SCALING && is_e2m1) return 33;
   if (p->block_scaling != TCQ_GEMM_NO_BLOCK_SCALING &&
       (!(is_e2m1 || (is_fp8 && !of_16)) || p->major_a != TCQ_GEMM_K_MAJOR || p->major_b != TCQ_GEMM_K_MAJOR ||
-       p->promotes || p->scaling != TCQ_GEMM_NO_SCALING || p->k % 2 != 0))
+       p->promotes || p->scaling >= TCQ_GEMM_SCALE_BLOCK_128 || p->k % 2 != 0))
     return 33;
   if (p->block_scaling_d != TCQ_GEMM_NO_BLOCK_SCALING) {
     if (p->quantized == -1 || p->grouping != TCQ_GEMM_NO_GROUPS ||
@@ -162,7 +162,7 @@ static tcq_gemm_strides resolved(tcq_gemm_strides s, int64_t inner, int64_t oute
 
 /* An output: its row in the matrix `of_d` of A, C and D, its column in the matrix `of_b` of B. */
 typedef struct {
-  int64_t row, col, of_d, of_b;
+  int64_t row, col, of_d, of_b, row_of_codes;
 } Place;
 
 static float factor(const tcq_gemm_problem* p, const float* data, tcq_gemm_strides s, int32_t major, int64_t lines,
@@ -186,11 +186,11 @@ static int64_t code_at(int64_t line, int64_t block, int64_t blocks) {
   return 512 * atom + 16 * (line % 32) + 4 * (line % 128 / 32) + block % 4;
 }
 
-/* Of one matrix; block: of K. */
-static float coded_factor(const tcq_gemm_problem* p, const uint8_t* codes, int64_t line, int64_t k) {
-  const int64_t per = block_of(p->block_scaling);
+/* Of a matrix of so many lines. */
+static float coded_factor(const tcq_gemm_problem* p, const uint8_t* codes, int64_t matrix, int64_t lines, int64_t line, int64_t k) {
+  const int64_t per = block_of(p->block_scaling), blocks = (p->k + per - 1) / per;
   if (p->block_scaling == TCQ_GEMM_NO_BLOCK_SCALING) return 1;
-  const int code = codes[code_at(line, k / per, (p->k + per - 1) / per)];
+  const int code = codes[matrix * code_at((lines + 127) / 128 * 128, 0, blocks) + code_at(line, k / per, blocks)];
   if (p->block_scaling == TCQ_GEMM_UE4M3_BLOCK_16) return fp8(code & 0x7f, 4);
   return code == 0xff ? NAN : ldexpf(1, code - 127);
 }
@@ -209,7 +209,8 @@ static float value_at(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, Pla
            load(p->in_b < 0 ? p->in : p->in_b, x->b, at.of_b * b.batch + (k_major_b ? at.col * b.ld + k : k * b.ld + at.col)) *
            factor(p, x->scale_a, p->scale_a, p->major_scale_a, p->scaling == TCQ_GEMM_SCALE_TENSOR ? 1 : p->m, at.row, k / 128, at.of_d) *
            factor(p, x->scale_b, p->scale_b, p->major_scale_b, lines_b, at.col / per_b, k / 128, at.of_b) *
-           coded_factor(p, x->scale_codes_a, at.row, k) * coded_factor(p, x->scale_codes_b, at.col, k);
+           coded_factor(p, x->scale_codes_a, at.of_d, p->m, at.row_of_codes, k) *
+           coded_factor(p, x->scale_codes_b, at.of_b, p->n, at.col, k);
   sum *= p->alpha;
   if (p->beta != 0) sum += p->beta * load(p->out, x->c, at.of_d * c.batch + at.row * c.ld + at.col);
   if (p->has_bias) sum += load(p->out, x->bias, at.col);
@@ -295,7 +296,9 @@ static void store_coded(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, c
     for (int64_t fill = blocks; fill % 4 != 0; ++fill) x->scale_codes_d[code_at(row, fill, blocks)] = 0;
 }
 
-static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t of_d, int64_t of_b) {
+/* `atoms`: of the rows before these, which begin with one; or the matrix's are those of its rows. */
+static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t of_d, int64_t of_b,
+                     const int64_t* atoms) {
   const int halves = p->activation == TCQ_GEMM_SWIGLU ? 2 : 1, k_major = p->major_scale_d == TCQ_GEMM_K_MAJOR;
   const int64_t per = p->block_scaling_d == TCQ_GEMM_NO_BLOCK_SCALING ? 128 : block_of(p->block_scaling_d);
   const int64_t columns = p->n / halves, blocks = (columns + per - 1) / per;
@@ -305,8 +308,9 @@ static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int6
   for (int64_t row = begin; row < end; ++row)
     for (int64_t col = 0; col < columns; ++col) {
       const int64_t at = of_d * d.batch + row * d.ld + col, block = col / per, in = col % per;
-      float value = activated(p->activation, value_at(p, x, (Place){row, halves * col, of_d, of_b}));
-      if (halves == 2) value *= value_at(p, x, (Place){row, 2 * col + 1, of_d, of_b});
+      const int64_t of_codes = atoms == NULL ? row : 128 * *atoms + row - begin;
+      float value = activated(p->activation, value_at(p, x, (Place){row, halves * col, of_d, of_b, of_codes}));
+      if (halves == 2) value *= value_at(p, x, (Place){row, 2 * col + 1, of_d, of_b, of_codes});
       values[in] = value;
       if (p->quantized < 0)
         store(p->out, x->d, at, value);
@@ -331,14 +335,16 @@ int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* wo
   fake_workspace_bytes = workspace_bytes;
   if (p->grouping == TCQ_GEMM_GROUP_OF_ROW) {
     for (int64_t row = 0; row < p->m; ++row)
-      if (x->sizes[row] >= 0) run_rows(p, x, row, row + 1, 0, x->sizes[row]);
+      if (x->sizes[row] >= 0) run_rows(p, x, row, row + 1, 0, x->sizes[row], NULL);
     return 0;
   }
+  int64_t atoms = 0;
   for (int64_t g = 0; g < p->batch; ++g) {
     const int ends = p->grouping == TCQ_GEMM_GROUP_ENDS;
     const int64_t begin = ends && g > 0 ? x->sizes[g - 1] : 0;
     const int64_t end = p->grouping == TCQ_GEMM_NO_GROUPS ? p->m : x->sizes[g];
-    run_rows(p, x, begin, end, ends ? 0 : g, g);
+    run_rows(p, x, begin, end, ends ? 0 : g, g, ends ? &atoms : NULL);
+    atoms += (end - begin + 127) / 128;
   }
   return 0;
 }

@@ -180,6 +180,73 @@ def test_what_fills_up_rows_of_atoms_is_not_looked_at(fake):
     assert torch.equal(d, wide_a @ wide_b.t())
 
 
+@pytest.mark.parametrize("dtype, of", KINDS)
+def test_one_number_for_all_of_a_matrix_beside_factors_of_blocks(fake, dtype, of):
+    """NVFP4's second level, read on the device: plans do not depend on it."""
+    a, scale_a, wide_a = drawn(40, 96, dtype, of)
+    b, scale_b, wide_b = drawn(130, 96, dtype, of)
+    for x, y in ((0.5, 4.0), (-2.0, 0.25)):
+        levels = [scale_a, torch.tensor(x)], (scale_b, torch.tensor([y]))
+        assert the_same(tt.scaled_mm(a, b.t(), *levels, out_dtype=torch.float32), wide_a * x @ wide_b.t() * y)
+        assert (fake.problem.scaling, fake.problem.block_scaling) == (1, 1 if of == E8M0 else 2)
+        q = tt.scaled_mm_quantized(a, b[:128].t(), levels[0], (atoms_of(factors_of(scale_b, 130, 96 // BLOCK[of])[:128]), levels[1][1]))
+        expect_quantized(q, wide_a * x @ wide_b[:128].t() * y, dtype, of)
+    assert tt.plan_cache.info().misses == 2
+
+
+# --- groups -----------------------------------------------------------------------------------------
+
+
+def atoms_of_groups(factors, ends):
+    """Each group's begin with an atom."""
+    return torch.cat([atoms_of(factors[begin:end]).view(torch.uint8) for begin, end in zip([0, *ends], ends) if end > begin])
+
+
+@pytest.mark.parametrize("dtype, of", KINDS)
+def test_scaled_grouped_mm(fake, dtype, of):
+    k, ends = 96, [0, 40, 41, 41, 300]
+    blocks = k // BLOCK[of]
+    a, scale_a, wide_a = drawn(310, k, dtype, of)
+    factors = factors_of(scale_a, 310, blocks).view(torch.uint8)
+    matrices = [drawn(130, k, dtype, of) for _ in ends]
+    b = torch.stack([m[0].view(torch.uint8) for m in matrices]).view(dtype)
+    scale_b = torch.cat([m[1].view(torch.uint8) for m in matrices]).view(of)
+    bias, offs = torch.randint(-9, 9, (130,)).float(), torch.tensor(ends, dtype=torch.int32)
+    exact = atoms_of_groups(factors, ends)
+    whole = torch.full((512 * ((310 + 127 * 4 + 127) // 128) * ((blocks + 3) // 4),), 255, dtype=torch.uint8)
+    whole[:exact.numel()] = exact
+    for atoms in (exact, whole, torch.cat((whole, whole))):
+        for times in (None, torch.tensor(8.0), 2.0 ** torch.arange(5)):
+            levels = (atoms.view(of), scale_b)
+            if times is not None:
+                levels = (levels[0], torch.tensor(0.5)), (scale_b, times)
+            d = tt.scaled_grouped_mm(a, b.transpose(1, 2), *levels, offs, bias=bias, out_dtype=torch.float32)
+            assert (fake.problem.grouping, fake.problem.batch, fake.problem.k) == (1, 5, k)
+            both = torch.ones(5) if times is None else 0.5 * times.expand(5)
+            for begin, end, (_, _, wide_b), of_group in zip([0, *ends], ends, matrices, both):
+                want = wide_a[begin:end] @ wide_b.t() * of_group + bias
+                assert torch.equal(d[begin:end], want)
+
+
+def test_what_groups_refuse(fake):
+    a, sa, _ = drawn(40, 96, E4M3, E8M0)
+    b, sb, _ = drawn(130, 96, E4M3, E8M0)
+    b, offs = b.unsqueeze(0).transpose(1, 2), torch.tensor([40], dtype=torch.int32)
+    call = tt.scaled_grouped_mm
+    for refused, sentence in [
+        (lambda: call(a, b, sa, sb, offs.long()), r"sizes: .*: expected \[1\] of int32"),
+        (lambda: call(a, b, sa[:-4], sb, offs), "expected multiples of 512, each group's from one on, and 1024, contiguous"),
+        (lambda: call(a, b, sa, sa, offs), "expected multiples of 512"),
+        (lambda: call(a, b, sa, sb, offs, bias=torch.ones(130)), r"the bias: .*: expected \[130\] of bfloat16"),
+        (lambda: call(a, b, (sa, torch.ones(1)), sb, offs), "expected float32 for each of a and b, or for neither"),
+        (lambda: call(a, b, (sa, torch.ones(2)), sb, offs), r"the float32 of scale_a: \[2\] of float32 .*: expected one float32"),
+        (lambda: call(a, b, (sa, 1.0), sb, offs), "scale_a: expected factors of blocks, or a pair of them and of one float32"),
+        (lambda: tt.scaled_mm_quantized(a, b[0], (torch.ones(1), torch.ones(1)), torch.ones(1)), "expected a tensor, or a pair of"),
+    ]:
+        with pytest.raises(tcq.UsageError, match=sentence):
+            refused()
+
+
 # --- D with factors ---------------------------------------------------------------------------------
 
 

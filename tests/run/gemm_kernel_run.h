@@ -204,8 +204,8 @@ class GemmKernelRun {
 
   Pointer put(const Buffer& buffer) { return run_.array(buffer.bytes) + buffer.first; }
 
-  const std::uint8_t* put_atoms(const Buffer& codes, std::int64_t lines) {
-    return reinterpret_cast<const std::uint8_t*>(run_.array(atoms_of(x_.gemm, codes, lines)));
+  const std::uint8_t* put_bytes(const std::vector<std::uint8_t>& bytes) {
+    return reinterpret_cast<const std::uint8_t*>(run_.array(bytes));
   }
 
   void pass_arguments() {
@@ -227,8 +227,11 @@ class GemmKernelRun {
     at.scale_b = static_cast<const float*>(optional(x_.scale_b));
     if (!sizes_.empty()) at.sizes = reinterpret_cast<const std::int32_t*>(run_.array(sizes_));
     if (!x_.sfa.bytes.empty()) {
-      at.scale_codes_a = put_atoms(x_.sfa, x_.gemm.m);
-      at.scale_codes_b = put_atoms(x_.sfb, x_.gemm.n);
+      const bool apart = plan_.problem.grouping == gemm::Grouping::Ends;
+      at.scale_codes_a =
+          put_bytes(apart ? atoms_of_lines(x_.gemm, x_.sfa, lines_of_groups(plan_.problem, sizes_))
+                          : atoms_of(x_.gemm, x_.sfa, x_.gemm.m));
+      at.scale_codes_b = put_bytes(atoms_of(x_.gemm, x_.sfb, x_.gemm.n));
     }
     EXPECT_EQ(gemm::check(plan_, at, {}), gemm::Status::Ok);
     const gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, {});

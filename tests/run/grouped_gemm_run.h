@@ -4,6 +4,7 @@
 // Example: run_grouped_gemm_test.cc; run_tensor_grouped_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct Groups {
   int m = 0, n = 200, k = 200;
   Type out = Type::bf16;
   Scales scales = {};
+  bool edges = false;  // zeros, the largest and NaN among factors of blocks
   Activation activation = Activation::None;
   float beta = 0;
   int pad = 0;  // of D's rows: not 0, TMA may not address it
@@ -38,11 +40,14 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   g.beta = c.beta;
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain = chain_of(kernel.row);
-  const int round = (16 - c.k % 16) % 16;
+  const int whole = std::max(elements_in(kernel.row.in, 16), 16);  // TMA wants rows of 16 bytes
+  const int round = (whole - c.k % whole) % whole;
   g = with_quantized(with_strides(g, round, round, c.pad), c.quantized);
   if (c.by != gemm::Grouping::Counts)
     g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
   GemmCase x = make_case(g, c.biased, c.values, c.seed);
+  set_codes(x, c.edges);
+  if (c.by != gemm::Grouping::Counts) x.gemm.codes_a.batch_step = 0;
   gemm::Problem p = problem_of(g, c.biased);
   p.grouping = c.by;
   set_scaling(p, x, c.scales, 7);

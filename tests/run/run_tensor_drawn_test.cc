@@ -47,6 +47,10 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   g.m = draw.in(1, row.block_m * row.cluster_m + 168);
   g.n = draw.in(1, row.block_n + 140);
   g.k = draw.in(1, 2 * row.block_k + row.block_k / 2);
+  if (row.scale_vec != tcgen05::ScaleVec::Default) {
+    g.k += g.k % 2;
+    g.edges = draw.one_in(2);
+  }
   g.count = draw.in(1, 4);
   g.sizes = sizes_of(g.by, g.count, g.m, draw);
   g.out = one_of(outputs_of(row.in), draw);
@@ -58,7 +62,7 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   g.biased = draw.one_in(2);
   g.pad = one_of<int>({0, 0, 1, 8}, draw);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
-  if (is_fp8(row.in)) g.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
+  if (has_factors(row)) g.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
   g.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
   g.seed = seed;
   return g;

@@ -69,6 +69,27 @@ TEST_F(TensorGrouped, Promotion) {
   expect_bits(TCQ_TENSOR_GROUPED(e4m3, 128, 3, 1, None), with(ends, Scaling::RowColumn, Type::f16));
 }
 
+#define TCQ_CODED_GROUPED(IN, N, STAGES, CTAS, FACTORS)                                           \
+  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+             gemm::Promotion::None, true)
+
+const TestKernel mxfp8 = TCQ_CODED_GROUPED(e4m3, 128, 3, 1, Block32);
+const TestKernel pair_nvfp4 = TCQ_CODED_GROUPED(e2m1, 256, 3, 2, Block16);
+
+// Each group's factors of A begin with an atom, those of many groups behind 32 others, too.
+TEST_F(TensorGrouped, FactorsOfBlocks) {
+  const TestKernel mxfp4 = TCQ_CODED_GROUPED(e2m1, 64, 3, 1, Block32);
+  for (const TestKernel& kernel : {mxfp8, mxfp4, pair_nvfp4}) {
+    expect_bits(kernel, ends, 2);
+    expect_bits(kernel, with(counts, Scaling::Tensor, Type::f32));
+    expect_bits(kernel, many_groups(), 2);
+    for (const Groups& g : wrong_sizes())
+      if (g.sizes.front() != -7) expect_bits(kernel, g);  // its groups share rows: more atoms
+  }
+  for (const TestKernel& kernel : {mxfp8, mxfp4})
+    expect_bits(kernel, with(numbered(700), Scaling::RowColumn, Type::f16), 2);
+}
+
 TEST_F(TensorGrouped, WrongSizesStayInside) {
   for (const TestKernel& kernel : {plain, pair})
     for (const Groups& g : wrong_sizes()) expect_bits(kernel, g);
@@ -87,6 +108,7 @@ TEST_F(TensorGrouped, EachDeletedSynchronisationIsFound) {
   expect_deletions_found(pair, groups, synchronises_products, 19);
   expect_deletions_found(pair_promoting, std::vector{with(groups[0], Scaling::Block128)},
                          synchronises_products, 19);
+  expect_deletions_found(pair_nvfp4, groups, synchronises_products, 19);
 }
 
 }  // namespace

@@ -9,8 +9,10 @@ namespace {
 
 using TensorPair = TensorKernels;
 
-#define TCQ_PAIR(IN, MAJOR_B, N, STAGES) \
-  TCQ_TENSOR(Type::IN, Major::K, Major::MAJOR_B, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, 2)
+#define TCQ_PAIR_OF(IN, MAJOR_A, MAJOR_B, N, STAGES)                        \
+  TCQ_TENSOR(Type::IN, Major::MAJOR_A, Major::MAJOR_B, N, STAGES, Type::IN, \
+             tcgen05::ScaleVec::Default, 2)
+#define TCQ_PAIR(IN, MAJOR_B, N, STAGES) TCQ_PAIR_OF(IN, K, MAJOR_B, N, STAGES)
 
 const TestKernel narrow = TCQ_PAIR(bf16, K, 64, 3);
 
@@ -37,6 +39,12 @@ TEST_F(TensorPair, EveryOtherKindWithoutScaleFactors) {
   expect_bits(TCQ_PAIR(tf32, K, 256, 6), {200, 300, 100, 1, Type::f32, 0, true, Activation::Relu});
   expect_bits(TCQ_PAIR(s8, K, 256, 6), {300, 264, 333, 1, Type::s32});
   expect_bits(TCQ_PAIR(s8, K, 128, 6), {270, 136, 400, 2, Type::bf16, 0.5f, true});
+}
+
+TEST_F(TensorPair, MnMajorOperands) {
+  expect_bits(TCQ_PAIR_OF(bf16, MN, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR_OF(f16, MN, MN, 128, 6), {270, 136, 200, 2, Type::f32, 0, true});
+  expect_bits(TCQ_PAIR_OF(e4m3, MN, MN, 256, 6), {300, 264, 300, 1, Type::bf16, 0, true});
 }
 
 TEST_F(TensorPair, SeveralPairs) { expect_bits(narrow, {700, 128, 200, 1, Type::bf16}, 3); }

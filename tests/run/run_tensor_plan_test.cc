@@ -51,6 +51,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
     if (row.split > 1) p = product(128, row.block_n * 160 / row.split, 16384, row.in);
+    p.major_a = row.major_a;
     p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
@@ -125,9 +126,21 @@ TEST(TensorPlan, HopperRefusesFactorsOfBlocks) {
 }
 
 TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
-  Problem p = product(512, 512, 512);
-  p.major_a = Major::MN;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+  for (const auto& [in, wanted] : {std::pair(Type::tf32, Status::NotOnTcgen05),
+                                   {Type::s8, Status::NotOnTcgen05},
+                                   {Type::bf16, Status::Ok},
+                                   {Type::f16, Status::Ok},
+                                   {Type::e4m3, Status::Ok}}) {
+    Problem turned = product(512, 512, 512, in);
+    turned.major_a = Major::MN;
+    EXPECT_EQ(refused(turned), wanted) << name(in);
+    turned.major_b = Major::MN;
+    EXPECT_EQ(refused(turned), wanted) << name(in);
+    if (!is_fp8(in)) continue;
+    turned.promotes = true;
+    EXPECT_EQ(refused(turned), Status::NotOnTcgen05);
+  }
+  Problem p;
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
   EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
   p = product(1 << 28, 1 << 28, 64);
@@ -321,9 +334,15 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
   EXPECT_EQ(mxfp8([](Problem& p) { p.major_a = Major::MN; }), Status::UnsupportedScaling);
   EXPECT_EQ(mxfp8([](Problem& p) { p.major_b = Major::MN; }), Status::UnsupportedScaling);
   EXPECT_EQ(mxfp8([](Problem& p) { p.promotes = true; }), Status::UnsupportedScaling);
-  EXPECT_EQ(mxfp8([](Problem& p) { p.scaling = gemm::Scaling::Tensor; }),
-            Status::UnsupportedScaling);
-  EXPECT_EQ(mxfp8([](Problem& p) { p.grouping = gemm::Grouping::Ends; }),
+  for (const auto besides : {gemm::Scaling::Block128, gemm::Scaling::Vector128})
+    EXPECT_EQ(mxfp8([&](Problem& p) { p.scaling = besides; }), Status::UnsupportedScaling);
+  for (const auto besides : {gemm::Scaling::Tensor, gemm::Scaling::RowColumn})
+    EXPECT_EQ(mxfp8([&](Problem& p) { p.scaling = besides; }), Status::Ok);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.grouping = gemm::Grouping::Ends; }), Status::Ok);
+  EXPECT_EQ(mxfp8([](Problem& p) {
+              p.grouping = gemm::Grouping::Ends;
+              p.in_b = Type::e5m2;
+            }),
             Status::UnsupportedGrouping);
   EXPECT_EQ(status(Type::e2m1, BlockScaling::Ue4m3Block16, [](Problem& p) { p.in_b = Type::e4m3; }),
             Status::UnsupportedTypes);

@@ -175,21 +175,24 @@ TEST(TensorTime, PredictionsAreAsWrittenDown) {
 
 struct GroupsPrediction {
   std::int64_t groups, rows, n, k;
-  double bf16, e4m3, promoted;
+  double bf16, e4m3, promoted, mxfp8, nvfp4;
 };
 
 // The table of groups there.
-constexpr GroupsPrediction predictions_of_groups[] = {{4, 8192, 4096, 7168, 884.6, 452, 452.6},
-                                                      {8, 4096, 7168, 2048, 463.6, 247.3, 247.1},
-                                                      {32, 256, 4096, 7168, 262, 137.2, 137.2},
-                                                      {32, 64, 4096, 7168, 244.1, 124.9, 124.8}};
+constexpr GroupsPrediction predictions_of_groups[] = {
+    {4, 8192, 4096, 7168, 884.6, 452, 452.6, 477.2, 281.2},
+    {8, 4096, 7168, 2048, 463.6, 247.3, 247.1, 266.4, 168.4},
+    {32, 256, 4096, 7168, 262, 137.2, 137.2, 140.8, 82.3},
+    {32, 64, 4096, 7168, 244.1, 124.9, 124.8, 128.7, 72.8}};
 
 TEST(TensorTime, PredictionsOfGroupsAreAsWrittenDown) {
   for (const GroupsPrediction& x : predictions_of_groups) {
-    const auto expect = [&](double want, Type in, gemm::Scaling factors = gemm::Scaling::None) {
+    const auto expect = [&](double want, Type in, gemm::Scaling factors = gemm::Scaling::None,
+                            BlockScaling scaling = BlockScaling::None) {
       Problem p{.m = x.groups * x.rows, .n = x.n, .k = x.k, .batch = x.groups, .in = in};
       p.grouping = gemm::Grouping::Ends;
       p.scaling = factors;
+      p.block_scaling = scaling;
       const TensorTime t = time_of(planned_kernel(p), p);
       EXPECT_EQ(std::round(t.microseconds * 10) / 10, want)
           << x.groups << "x" << x.rows << "x" << x.n << "x" << x.k << " " << name(planned_kernel(p))
@@ -198,6 +201,8 @@ TEST(TensorTime, PredictionsOfGroupsAreAsWrittenDown) {
     expect(x.bf16, Type::bf16);
     expect(x.e4m3, Type::e4m3);
     expect(x.promoted, Type::e4m3, gemm::Scaling::Block128);
+    expect(x.mxfp8, Type::e4m3, gemm::Scaling::None, BlockScaling::Ue8m0Block32);
+    expect(x.nvfp4, Type::e2m1, gemm::Scaling::None, BlockScaling::Ue4m3Block16);
   }
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "cuda/gemm/check.h"
+#include "sim/isa/tmem/scale_layout.h"
 #include "tests/support/gemm_case.h"
+#include "tests/support/scale_codes.h"
 
 namespace tcq {
 
@@ -139,6 +141,22 @@ inline GroupRows rows_of_group(const gemm::Problem& p, const std::vector<std::in
   return {begin, std::max(begin, cut(sizes[group])), 0};
 }
 
+// The rows of A in the order in which their factors of blocks stand, of groups by Ends: each begins with an atom.
+inline std::vector<std::int64_t> lines_of_groups(const gemm::Problem& p,
+                                                 const std::vector<std::int32_t>& sizes) {
+  std::vector<std::int64_t> lines;
+  for (std::size_t group = 0; group < sizes.size(); ++group) {
+    const GroupRows rows = rows_of_group(p, sizes, group);
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) lines.push_back(row);
+    lines.resize((lines.size() + tcgen05::scale_atom_mn - 1) / tcgen05::scale_atom_mn *
+                     tcgen05::scale_atom_mn,
+                 no_line);
+  }
+  const gemm::Groups groups = {.by = p.grouping, .count = static_cast<int>(sizes.size())};
+  lines.resize(static_cast<std::size_t>(gemm::lines_of_codes(p.m, groups)), no_line);
+  return lines;
+}
+
 // D of rows [begin, end) of A by matrix `group` of B, into `d`, and its factors.
 inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t group, Buffer& d,
                           Buffer& scale_d) {
@@ -146,7 +164,9 @@ inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t
   oracle::Gemm one = g;
   one.m = rows.end - rows.begin;
   one.batch = 1;
-  const auto bytes = [](Type type, std::int64_t elements) { return elements * bits(type) / 8; };
+  const auto bytes = [](Type type, std::int64_t elements) {  // 4 bits: one each
+    return elements * std::max(bits(type), 8) / 8;
+  };
   const auto at = [](const Buffer& b, std::int64_t offset) {
     return static_cast<const std::uint8_t*>(b.data()) + offset;
   };
@@ -161,6 +181,10 @@ inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t
   if (data.scale_a != nullptr) {
     data.scale_a += rows.matrix * a.batch_step + rows.begin * a.line_step;
     data.scale_b += group * g.factors_b.batch_step;
+  }
+  if (data.sfa != nullptr) {
+    data.sfa += rows.matrix * g.codes_a.batch_step + rows.begin * g.codes_a.line_step;
+    data.sfb += group * g.codes_b.batch_step;
   }
   auto* to = static_cast<std::uint8_t*>(d.data()) + bytes(g.d_type(), row(g.d));
   auto* factors = static_cast<float*>(scale_d.data());

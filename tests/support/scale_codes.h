@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "oracle/sum/gemm_chain.h"
@@ -56,22 +57,38 @@ inline std::int64_t atoms_step(const oracle::Gemm& g, std::int64_t lines) {
   return tcgen05::scale_bytes(static_cast<int>(lines), static_cast<int>(codes_along_k(g)));
 }
 
-inline std::vector<std::uint8_t> atoms_of(const oracle::Gemm& g, const Buffer& codes,
-                                          std::int64_t lines) {
+inline constexpr std::int64_t no_line = -1;
+
+// Atoms in which these lines of `codes` stand one behind the other.
+inline std::vector<std::uint8_t> atoms_of_lines(const oracle::Gemm& g, const Buffer& codes,
+                                                const std::vector<std::int64_t>& lines) {
   const auto along = static_cast<int>(codes_along_k(g));
   const int padded = tcgen05::scale_atoms_along_k(along) * tcgen05::scale_group;
-  const std::int64_t step = atoms_step(g, lines);
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(g.batch * step), nan_code);
-  Draw draw(static_cast<std::uint64_t>(lines));
-  for (std::int64_t l = 0; l < g.batch; ++l)
-    for (int mn = 0; mn < lines; ++mn)
-      for (int s = 0; s < padded; ++s) {
-        const std::int64_t from = (l * lines + mn) * along + s;
-        out[static_cast<std::size_t>(l * step + tcgen05::scale_byte({mn, s}, along))] =
-            s < along
-                ? static_cast<std::uint8_t>(oracle::load_element(Type::u8, codes.data(), from))
-                : random_code(g.chain.scale_type, false, draw);
-      }
+  const auto count = static_cast<std::int64_t>(lines.size());
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(atoms_step(g, count)), nan_code);
+  Draw draw(lines.size());
+  for (int mn = 0; mn < count; ++mn) {
+    const std::int64_t line = lines[static_cast<std::size_t>(mn)];
+    if (line == no_line) continue;
+    for (int s = 0; s < padded; ++s)
+      out[static_cast<std::size_t>(tcgen05::scale_byte({mn, s}, along))] =
+          s < along ? static_cast<std::uint8_t>(
+                          oracle::load_element(Type::u8, codes.data(), line * along + s))
+                    : random_code(g.chain.scale_type, false, draw);
+  }
+  return out;
+}
+
+// Of all products, `lines` of each.
+inline std::vector<std::uint8_t> atoms_of(const oracle::Gemm& g, const Buffer& codes,
+                                          std::int64_t lines) {
+  std::vector<std::uint8_t> out;
+  std::vector<std::int64_t> of_one(static_cast<std::size_t>(lines));
+  for (std::int64_t l = 0; l < g.batch; ++l) {
+    std::iota(of_one.begin(), of_one.end(), l * lines);
+    const std::vector<std::uint8_t> atoms = atoms_of_lines(g, codes, of_one);
+    out.insert(out.end(), atoms.begin(), atoms.end());
+  }
   return out;
 }
 

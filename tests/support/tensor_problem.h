@@ -98,15 +98,20 @@ struct TensorCase {
   gemm::Problem problem;
 };
 
+// Factors of blocks of both operands; `edges` as random_code() has them.
+inline void set_codes(GemmCase& x, bool edges) {
+  oracle::Gemm& g = x.gemm;
+  if (!is_block_scaled(g)) return;
+  g.codes_a = code_steps(g, g.m);
+  g.codes_b = code_steps(g, g.n);
+  x.sfa = random_codes(g, g.m, edges, 3);
+  x.sfb = random_codes(g, g.n, edges, 4);
+}
+
 inline TensorCase case_of(const gemm::Kernel& row, const Drawn& s) {
   const oracle::Gemm g = gemm_of(row, s);
   TensorCase out{make_case(g, s.biased, s.values, s.seed), problem_of(g, s.biased)};
-  if (is_block_scaled(g)) {
-    out.x.gemm.factors_a = code_steps(g, g.m);
-    out.x.gemm.factors_b = code_steps(g, g.n);
-    out.x.sfa = random_codes(g, g.m, s.edges, 3);
-    out.x.sfb = random_codes(g, g.n, s.edges, 4);
-  }
+  set_codes(out.x, s.edges);
   set_scaling(out.problem, out.x, s.scales, 7);
   out.problem.dynamic_schedule = row.dynamic;
   return out;
@@ -124,7 +129,7 @@ inline std::vector<Type> outputs_of(Type in) {
   return {Type::bf16, Type::f16, Type::f32};
 }
 
-// Of FP8 without scale factors in the products.
+// Of what has f32 factors.
 inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
   using gemm::Scaling;
   std::vector<Scaling> all = {Scaling::None, Scaling::Tensor, Scaling::RowColumn};
@@ -134,6 +139,8 @@ inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
                                                              : Scaling::Block128);
   return all;
 }
+
+inline bool has_factors(const gemm::Kernel& row) { return gemm::has_factors(row.in); }
 
 // Other types of the row's kind and size, which it multiplies as well.
 inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
@@ -177,7 +184,7 @@ inline Drawn drawn_for(const gemm::Kernel& row, Drawn s, std::uint64_t seed, Dra
   if (draw.one_in(3)) s.alpha = 0.375f;
   s.edges = scaled && draw.one_in(2);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
-  if (is_fp8(row.in) && !scaled)
+  if (has_factors(row))
     s.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};
   s.values = one_of<Values>({Values::Near, Values::Near, Values::Wide, Values::Specials}, draw);
   s.seed = seed;

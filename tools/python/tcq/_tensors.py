@@ -27,6 +27,12 @@ def expect(holds: bool, what: str, tensors: Tuple[Tensor, ...], expected: str) -
         raise UsageError(f"{what}: {shapes}: expected {expected}")
 
 
+def expect_sizes(sizes: Tensor, count: int, device: torch.device) -> None:
+    """Of groups."""
+    expect(tuple(sizes.shape) == (count,) and sizes.dtype == torch.int32 and sizes.device == device, "sizes", (sizes,),
+           f"{[count]} of int32 on {device}")
+
+
 def on(device: torch.device) -> ContextManager[Any]:
     return torch.cuda.device(device)
 

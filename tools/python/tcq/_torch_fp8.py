@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from ._torch_blocks import Factors
+
     Scaled = Tuple[Tensor, Tensor]
 
 _BLOCK = 128
@@ -46,17 +48,18 @@ def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch
     return target, factors
 
 
-def scaled_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
+def scaled_mm(a: Tensor, b: Tensor, scale_a: Factors, scale_b: Factors, bias: Optional[Tensor] = None,
               out_dtype: torch.dtype = torch.bfloat16, use_fast_accum: bool = False) -> Tensor:
     """a @ b of FP8 matrices, scaled as torch's scaled_mm: factors of one element each, of rows and columns ([M, 1] and [1, N]), or
     of blocks of K: a's [M, K / 128], b's [K / 128, N / 128] or [K / 128, N]. use_fast_accum: without promotion.
 
     On tcgen05, by the factors' dtype: MXFP8 and MXFP4 (float8_e8m0fnu for 32 of K; float8_e4m3fn,
     float8_e5m2, or both float4_e2m1fn_x2) and NVFP4 (float8_e4m3fn for 16; float4_e2m1fn_x2). These factors are contiguous and
-    of any shape, torch's SWIZZLE_32_4_4: of [M, K] ceil(M / 128) * 128 * ceil(blocks / 4) * 4 bytes, 0 behind the last of K.
+    of any shape, torch's SWIZZLE_32_4_4: of [M, K] ceil(M / 128) * 128 * ceil(blocks / 4) * 4 bytes, 0 behind the last of K. Each
+    of scale_a and scale_b may be a pair of them and of one float32 on the device, by which all of the matrix is multiplied.
     """
     _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N")
-    if _atoms.code_of(scale_a.dtype) or _atoms.code_of(scale_b.dtype):
+    if _torch_blocks.are_codes(scale_a) or _torch_blocks.are_codes(scale_b):
         return _torch_blocks.scaled_mm(a, b.t(), scale_a, scale_b, bias, out_dtype, use_fast_accum)
     d = a.new_empty((a.shape[0], b.shape[1]), dtype=out_dtype)
     _run(a, b.t(), _as_lines(scale_a), _as_columns(scale_b), None, bias, None, d, "none",
@@ -64,7 +67,7 @@ def scaled_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Opti
     return d
 
 
-def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, scale_b: Optional[Tensor] = None,
+def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Factors] = None, scale_b: Optional[Factors] = None,
                         bias: Optional[Tensor] = None, *, activation: str = "none", offs: Optional[Tensor] = None,
                         dtype: Optional[torch.dtype] = None, power_of_two: bool = False, use_fast_accum: bool = False,
                         scale_dtype: Optional[torch.dtype] = None,
@@ -86,7 +89,7 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, 
                     "M x K and G x K x N" if grouped else "M x K and K x N")
     _gemm.expect_activation(activation)
     _tensors.expect(activation != "swiglu" or b.shape[-1] % 2 == 0, "b", (b,), "an even N, of gates and values, for swiglu")
-    of_d = scale_dtype or (None if scale_a is None else scale_a.dtype)
+    of_d = scale_dtype or _torch_blocks.dtype_of(scale_a)
     if of_d is not None and _atoms.code_of(of_d):
         return _torch_blocks.scaled_mm_quantized(a, b.transpose(-2, -1), scale_a, scale_b, bias, activation, dtype, of_d,
                                                  global_scale, offs=offs, power_of_two=power_of_two,
@@ -94,7 +97,7 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor] = None, 
     if scale_dtype not in (None, torch.float32) or global_scale is not None:
         known = _atoms.named((*_atoms.KINDS, torch.float32))
         raise UsageError(f"scale_dtype {scale_dtype}: expected {known}, of which float32 has no global_scale")
-    return _quantized(a, b, scale_a, scale_b, bias, activation, offs, dtype or torch.float8_e4m3fn, power_of_two,
+    return _quantized(a, b, _torch_blocks.alone(scale_a), _torch_blocks.alone(scale_b), bias, activation, offs, dtype or torch.float8_e4m3fn, power_of_two,
                       use_fast_accum)
 
 
@@ -125,12 +128,17 @@ def grouped_mm(a: Tensor, b: Tensor, offs: Tensor, *, bias: Optional[Tensor] = N
     return d
 
 
-def scaled_grouped_mm(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, offs: Tensor, *,
+def scaled_grouped_mm(a: Tensor, b: Tensor, scale_a: Factors, scale_b: Factors, offs: Tensor, *,
                       bias: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
                       use_fast_accum: bool = False) -> Tensor:
     """grouped_mm of FP8: factors of rows and columns ([M] and [G, N]) or of blocks of K: a's [M, K / 128], b's [G, K / 128, N / 128]
-    or [G, K / 128, N]."""
+    or [G, K / 128, N].
+
+    On tcgen05 factors of blocks as scaled_mm's: b's of one group behind those of another, a's rows of each group from an atom on,
+    as torch has them; b's float32 may be one for each group. Atoms of M + 127 * (G - 1) rows, which any offs may want, are read where they lie; fewer are copied first."""
     _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
+    if _torch_blocks.are_codes(scale_a) or _torch_blocks.are_codes(scale_b):
+        return _torch_blocks.scaled_mm(a, b.transpose(1, 2), scale_a, scale_b, bias, out_dtype, use_fast_accum, offs)
     d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype)
     _run(a, b.transpose(1, 2), _as_lines(scale_a), _as_columns_of_groups(scale_b), None, bias, offs, d, "ends",
          not use_fast_accum, 0)
@@ -232,8 +240,6 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
         expect(tuple(bias.shape) == (n,) and bias.dtype in types and bias.device == d.device, "the bias", (bias,),
                f"{[n]} of {' or '.join(str(t)[6:] for t in types)} on {d.device}")
     if sizes is not None:
-        count = m if grouping == "row_ids" else leading[0]
-        expect(tuple(sizes.shape) == (count,) and sizes.dtype == torch.int32 and sizes.device == a.device, "sizes", (sizes,),
-               f"{[count]} of int32 on {a.device}")
+        _tensors.expect_sizes(sizes, m if grouping == "row_ids" else leading[0], a.device)
     _torch_operator.fp8_gemm(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8,
                              _gemm.GROUPINGS[grouping], expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)

@@ -75,8 +75,10 @@ def _problem(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], 
 def compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
              bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, scaling: int, promotes: bool, grouping: int,
              expected_rows: int, scale_d: Optional[Tensor], activation: int = 0, power_of_two: bool = False,
-             global_scale: Optional[Tensor] = None) -> None:
-    """Factors of float32 are as `scaling` says, of other dtypes atoms (_atoms.py)."""
+             global_scale: Optional[Tensor] = None, global_scale_a: Optional[Tensor] = None,
+             global_scale_b: Optional[Tensor] = None) -> None:
+    """Factors of float32 are as `scaling` says, of other dtypes atoms (_atoms.py), beside which a and b may have one float32 each,
+    b of groups also one for each."""
     a, b, c = _k_major(a), _k_major(b), None if c is None else _k_major(c)
     p = _problem(a, b, c, bias, d, scale_d)
     p.scaling, p.promotes, p.grouping, p.expected_rows = scaling, promotes, grouping, expected_rows
@@ -87,14 +89,19 @@ def compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[T
             scale_a, p.major_scale_a = _placed_factors(scale_a)
             scale_b, p.major_scale_b = _placed_factors(scale_b)
             p.scale_a, p.scale_b = _strides(scale_a, p.major_scale_a), _strides(scale_b, p.major_scale_b)
+        elif global_scale_a is not None and global_scale_b is not None:
+            p.scaling, p.scale_a = _gemm.SCALINGS["tensor"], _gemm.Strides(-1, 0)
+            p.scale_b = _gemm.Strides(-1, 0 if global_scale_b.numel() == 1 else 1)
     bias = None if bias is None else bias.contiguous()
     sizes = None if sizes is None else sizes.contiguous()
     at = _tensors.at
     with _tensors.on(a.device):
         plan = _tensors.plan_cache.get((a.device, bytes(p)), lambda: _gemm.Plan(p, _gemm.library()))
+        factors = _at_factors("ab", (scale_a, scale_b), p.block_scaling)
+        if p.block_scaling:
+            factors.update(_at_factors("ab", (global_scale_a, global_scale_b), 0))
         pointers = _gemm.pointers(at(a), at(b), at(c), at(d), at(bias), sizes=at(sizes), global_scale_d=at(global_scale),
-                                  **_at_factors("ab", (scale_a, scale_b), p.block_scaling),
-                                  **_at_factors("d", (scale_d,), p.block_scaling_d))
+                                  **factors, **_at_factors("d", (scale_d,), p.block_scaling_d))
         _tensors.run(plan, pointers, a.device)
 
 
@@ -109,7 +116,8 @@ fp8_gemm = custom_op(
     "tcq::fp8_gemm", compute, mutates_args=("d", "scale_d"), device_types="cuda",
     schema="(Tensor a, Tensor b, Tensor? scale_a, Tensor? scale_b, Tensor? c, Tensor? bias, Tensor? sizes, Tensor(d!) d, "
            "int scaling, bool promotes, int grouping, int expected_rows, Tensor(s!)? scale_d, int activation=0, "
-           "bool power_of_two=False, Tensor? global_scale=None) -> ()")
+           "bool power_of_two=False, Tensor? global_scale=None, Tensor? global_scale_a=None, "
+           "Tensor? global_scale_b=None) -> ()")
 
 
 @fp8_gemm.register_fake

@@ -12,19 +12,20 @@ namespace tcq::machine {
 // --- findings --------------------------------------------------------------------------------------
 
 const WeakSync* find_weak(const ClusterState& c, const Clock& lost, int warp, Stream stream,
-                          Tick tick) {
+                          Tick tick, bool frees) {
   if (tick == never || lost.at(stream) < tick) return nullptr;
   const WeakSync* other = nullptr;
   for (const WeakSync& weak : c.weak_syncs) {
-    if (weak.lost.at(stream) < tick) continue;
+    if (weak.lost.at(stream) < tick || (weak.fault == Fault::WarpgroupOrderAssumed && !frees))
+      continue;
     if (weak.waits && weak.at.warp == warp) return &weak;
     if (other == nullptr || !weak.waits) other = &weak;
   }
   return other;
 }
 
-Fault fault_where_bytes_change_hands(const WeakSync& weak, bool overwrites, bool stays_in_cta) {
-  if (weak.fault == Fault::ScopeTooNarrow && overwrites) return Fault::ScopeAssumed;
+Fault fault_where_bytes_change_hands(const WeakSync& weak, bool with_writer, bool stays_in_cta) {
+  if (weak.fault == Fault::ScopeTooNarrow && with_writer) return Fault::ScopeAssumed;
   const bool meets = weak.fault == Fault::ReleaseMissing && weak.object == cluster_object;
   return meets && stays_in_cta ? Fault::ReleaseAssumed : weak.fault;
 }
@@ -39,6 +40,16 @@ bool is_known_too_weakly(const Step& s, Stream stream, Tick tick, Fault& fault, 
 
 namespace {
 
+bool frees_loaded(const Access& earlier, const Access& next) {
+  return earlier.kind == AccessKind::Load && !earlier.is_strong && is_write(next.kind);
+}
+
+// Or the bytes are an operand that a pair's mma takes from the CTA that wrote it, whoever issues.
+bool stays_with_writer(const Step& s, const Access& earlier, const Access& next, int cta) {
+  return is_write(next.kind) ||
+         (next.kind == AccessKind::Tcgen05Read && s.c.warp(earlier.warp).cta == cta);
+}
+
 // cp.async and st.async are in flight in the generic proxy.
 Fault fault_of_generic(const Access& earlier, const Access& next) {
   if (earlier.is_strong != next.is_strong && earlier.tick != never) return Fault::AtomicRace;
@@ -50,11 +61,11 @@ Fault fault_of_generic(const Access& earlier, const Access& next) {
 
 Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& next, int cta,
                          Place& hint) {
-  if (const WeakSync* weak =
-          find_weak(s.c, s.warp.lost, s.warp.number, earlier.stream, earlier.tick)) {
+  if (const WeakSync* weak = find_weak(s.c, s.warp.lost, s.warp.number, earlier.stream,
+                                       earlier.tick, frees_loaded(earlier, next))) {
     hint = weak->at;
     const bool stays = s.warp.cta == cta && s.c.warp(earlier.warp).cta == cta;
-    return fault_where_bytes_change_hands(*weak, is_write(next.kind), stays);
+    return fault_where_bytes_change_hands(*weak, stays_with_writer(s, earlier, next, cta), stays);
   }
   const bool writes = is_write(earlier.kind);
   // The other warp was let through too early, and this one rightly takes its bytes.
@@ -261,11 +272,13 @@ bool settle_assumed(const Memory& memory, Step& s, AccessId access, int cta, Byt
 }
 
 // How far a stream is known by weak syncs that published kernels rely on.
-Tick relied_on(const Step& s, const Access& next, int cta, Stream stream) {
+Tick relied_on(const Step& s, const Access& earlier, const Access& next, int cta, Stream stream) {
   Tick tick = 0;
   for (const WeakSync& weak : s.c.weak_syncs) {
+    if (weak.fault == Fault::WarpgroupOrderAssumed && !frees_loaded(earlier, next)) continue;
     const bool stays = s.warp.cta == cta && s.c.warp(weak.at.warp).cta == cta;
-    const Fault fault = fault_where_bytes_change_hands(weak, is_write(next.kind), stays);
+    const bool with_writer = stays_with_writer(s, earlier, next, cta);
+    const Fault fault = fault_where_bytes_change_hands(weak, with_writer, stays);
     if (info(fault).kind == FaultKind::Disputed)
       tick = std::max(tick, std::min(weak.lost.at(stream), s.warp.lost.at(stream)));
   }
@@ -277,7 +290,7 @@ void take_as_known(const Step& s, const Access& earlier, const Access& next, int
                    Clock& clock) {
   clock.raise(earlier.stream, earlier.tick);
   const auto fences = [&](Stream stream) {
-    if (stream != 0) clock.raise(stream, relied_on(s, next, cta, stream));
+    if (stream != 0) clock.raise(stream, relied_on(s, earlier, next, cta, stream));
   };
   fences(s.c.streams.fences(earlier.warp));
   for (int lane = 0; lane < warp_threads; ++lane)
@@ -285,6 +298,14 @@ void take_as_known(const Step& s, const Access& earlier, const Access& next, int
   // Of a write that another warp of the warpgroup made: it has fenced it, or owes that (gathered.h).
   if (next.kind == AccessKind::WgmmaRead)
     clock.raise(s.c.streams.fences(earlier.warp), earlier.fences + 1);
+}
+
+// Where that rests on what published kernels rely on, so may that the values of a load were used by then.
+void take_use_as_known(const Step& s, const Access& earlier, const Access& next, int cta,
+                       Clock& clock) {
+  if (earlier.kind != AccessKind::Load || earlier.loaded != Loaded::Used) return;
+  if (relied_on(s, earlier, next, cta, earlier.stream) >= earlier.operation)
+    clock.raise(earlier.stream, earlier.operation);
 }
 
 }  // namespace
@@ -329,6 +350,7 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
       trusts_meetings = true;
     else
       take_as_known(s, s.c.log[conflict.earlier], s.c.log[access], cta, clock);
+    take_use_as_known(s, s.c.log[conflict.earlier], s.c.log[access], cta, clock);
     Knowledge knows = s.knowledge(clock);
     knows.trusts_meetings = trusts_meetings;
     conflict = memory.record(bytes, access, knows, s.c.log, s.c.streams);

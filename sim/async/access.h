@@ -38,11 +38,13 @@ void learn_starts(Step& s);                    // from what its waits showed
 
 // Which weak arrival or wait kept (stream, tick) from somebody who lost it: the own wait before the
 // arrivals of others, and those before the waits of others. None: nothing weak did.
+// `frees`: bytes that were loaded are overwritten, for which what a warpgroup's wgmma gathered counts, too (gathered.h).
 const WeakSync* find_weak(const ClusterState& c, const Clock& lost, int warp, Stream stream,
-                          Tick tick);
-// As what published kernels rely on where they have it: an overwriting behind another CTA's use at scope .cta, a CTA's
+                          Tick tick, bool frees = false);
+// As what published kernels rely on where they have it: at scope .cta an overwriting behind another CTA's use, or an mma of
+// a pair that reads what the peer wrote to its own shared memory (`with_writer`), a CTA's
 // own bytes behind a relaxed barrier.cluster, the end of a CTA. Else the weak sync's own Fault.
-Fault fault_where_bytes_change_hands(const WeakSync& weak, bool overwrites, bool stays_in_cta);
+Fault fault_where_bytes_change_hands(const WeakSync& weak, bool with_writer, bool stays_in_cta);
 inline Fault fault_at_exit(const WeakSync& weak) {
   return fault_where_bytes_change_hands(weak, true, true);
 }

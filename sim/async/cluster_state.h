@@ -181,6 +181,9 @@ struct Warpgroup {
   std::uint64_t first_aligned = 0;
   std::array<std::uint64_t, 4> mma_count{};             // issued by each warp
   std::array<std::vector<std::uint64_t>, 4> group_end;  // mma_count at each commit
+  // Of the last ones dropped, what its warps knew when they issued each (gathered.h).
+  std::deque<Clock> gathered;
+  std::array<std::uint64_t, 4> waited = {};  // how many wgmmas each warp has waited for
 };
 
 struct Warp {

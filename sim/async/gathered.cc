@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/async/mbarrier_slots.h"
 #include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
@@ -62,10 +63,29 @@ void note_issued(Step& s, Mma& mma) {
   const std::size_t warp = place_in_group(s.warp);
   mma.issued_by |= 1u << warp;
   mma.known[warp] = s.warp.clock;
+  // What its lanes do from here on is not known with it.
+  if (s.warp.order_of_lanes.followed) next_epoch(s);
   for (OwedFence& owed : mma.owed)
     if (owed.warp == warp && !is_over_and_fenced(s.c, owed.write, owed.finding.bytes, s.warp.clock))
       s.c.fail(owed.finding);
   if (mma.issued_by == issued_by_all) forget_written(s.c, s.warp.cta, mma.read);
+}
+
+void note_gathered(Warpgroup& group) {
+  Clock& gathered = group.gathered.emplace_back();
+  for (const Clock& known : group.mmas.front().known) gathered.join(known);
+}
+
+void note_waited(Step& s, Warpgroup& group, std::uint64_t end) {
+  std::uint64_t& waited = group.waited[place_in_group(s.warp)];
+  if (end <= waited) return;
+  waited = end;
+  const std::uint64_t first = group.first_mma - group.gathered.size();
+  const Clock& gathered = group.gathered[end - 1 - first];
+  s.warp.lost.join(gathered);
+  note_weak(s, Fault::WarpgroupOrderAssumed, true, 0, gathered);
+  const std::uint64_t by_all = *std::min_element(group.waited.begin(), group.waited.end());
+  for (std::uint64_t n = first; n < by_all; ++n) group.gathered.pop_front();
 }
 
 }  // namespace tcq::machine

@@ -7,6 +7,10 @@
 //
 // Inferred: the chip waits for the four warps. An H100, asked once (no recording): with a part of B stored and fenced by
 // one warp up to 200,000 clocks after the others, 0 of 1.5 M outputs missed it. Refuted by an output that does.
+// Likewise what a warp loaded before its part of a wgmma counts as loaded for whoever has waited for that wgmma, and for
+// those that it then tells: one thread of a warpgroup frees a slot that all have read (CUTLASS's blockwise and sparse main
+// loops, whose scale factors and metadata are loaded to registers). Overwriting it is WarpgroupOrderAssumed, disputed; what
+// was stored, and what is loaded behind the part, stays the race that it is.
 #pragma once
 
 #include "sim/async/step.h"
@@ -19,5 +23,11 @@ bool assume_gathered(ClusterState& c, const Conflict& conflict, AccessId access,
 
 // The step's warp issues its part.
 void note_issued(Step& s, Mma& mma);
+
+// Of the oldest wgmma of the group, which is over.
+void note_gathered(Warpgroup& group);
+
+// The step's warp has waited for the wgmmas before this number.
+void note_waited(Step& s, Warpgroup& group, std::uint64_t end);
 
 }  // namespace tcq::machine

@@ -6,19 +6,25 @@
 namespace tcq::machine {
 namespace {
 
-bool is_initialized_for(const Step& s, const MbarrierSlot& slot, Place& init, Fault& fault) {
-  const Access& made = s.c.log[slot.init];
-  init = {made.statement, made.warp, made.lane};
-  fault = Fault::MbarrierNotInitialized;
-  if (s.warp.clock.at(slot.fenced) > 0) return true;
-  if (!is_known(made, bytes_of(slot), s.warp.clock, s.c.streams)) return false;
-  fault = Fault::MbarrierNotVisible;
-  return slot.cta == s.warp.cta;
+// An init between the fences of its warp and a relaxed arrival at the cluster's barrier, as CUTLASS has it.
+bool is_init_assumed(const Step& s, const MbarrierSlot& slot, const Access& made) {
+  return s.c.warps[static_cast<std::size_t>(made.warp)].fenced_inits.size() != 0 &&
+         is_known(made, bytes_of(slot), s.warp.lost, s.c.streams);
 }
 
-}  // namespace
+bool is_initialized_for(const Step& s, const MbarrierSlot& slot, bool completes, Place& init,
+                        Fault& fault) {
+  const Access& made = s.c.log[slot.init];
+  init = {made.statement, made.warp, made.lane};
+  if (s.warp.clock.at(slot.fenced) > 0) return true;
+  const bool is_ordered = is_known(made, bytes_of(slot), s.warp.clock, s.c.streams);
+  if (is_ordered && slot.cta == s.warp.cta) return true;
+  const bool may_see = is_ordered || (!completes && is_init_assumed(s, slot, made));
+  fault = may_see ? Fault::MbarrierNotVisible : Fault::MbarrierNotInitialized;
+  return false;
+}
 
-MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane) {
+MbarrierSlot* find_usable(Step& s, const Address& barrier, int lane, bool completes) {
   const int cta = s.cta_of(barrier);
   const std::uint32_t address = barrier.of(s.thread_of(lane));
   if (!cta_runs(s, cta, lane)) return nullptr;
@@ -37,14 +43,20 @@ MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane) {
   MbarrierSlot& slot = s.c.slot(index);
   Place init;
   Fault fault = Fault::None;
-  if (is_initialized_for(s, slot, init, fault)) return &slot;
+  if (is_initialized_for(s, slot, completes, init, fault)) return &slot;
   const bool stops = s.c.stops_at(
       {.fault = fault, .at = s.place(lane), .earlier = init, .cta = cta, .bytes = bytes_of(slot)});
   return stops ? nullptr : &slot;
 }
 
+}  // namespace
+
+MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane) {
+  return find_usable(s, barrier, lane, false);
+}
+
 MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane) {
-  MbarrierSlot* slot = usable_slot(s, barrier, lane);
+  MbarrierSlot* slot = find_usable(s, barrier, lane, true);
   if (slot == nullptr || s.warp.clock.at(slot->fenced) > 0) return slot;
   const Access& init = s.c.log[slot->init];
   const ByteRange bytes = bytes_of(*slot);

@@ -34,9 +34,8 @@ bool aligned_in_warpgroup(Step& s, int registers) {
       }
   } else if (group.aligned_statements[at].statement != s.number) {
     const Warpgroup::Aligned& other = group.aligned_statements[at];
-    const bool alike =
-        registers != 0 && other.registers != 0 && (registers > 0) == (other.registers > 0);
-    if (s.c.stops_at({.fault = alike ? Fault::SetmaxnregApart : Fault::WarpgroupDivergent,
+    const bool both = registers != 0 && other.registers != 0;
+    if (s.c.stops_at({.fault = both ? Fault::SetmaxnregApart : Fault::WarpgroupDivergent,
                       .at = s.place(),
                       .earlier = {other.statement, group.first_warp, -1}}))
       return false;

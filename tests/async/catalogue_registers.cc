@@ -44,6 +44,7 @@ Program r2e(bool mutant) {
   return p;
 }
 
+// As CUTLASS's decoding attention: one warp works, its neighbours idle.
 Program r2f(bool mutant) {
   Program p({.threads = 128, .registers = 128});
   if (!mutant) p.warps("all", 0, 4).setmaxnreg_dec(40);
@@ -81,8 +82,8 @@ constexpr Entry entries[] = {
      "put one setmaxnreg before the branch"},
     {"R2e", "setmaxnreg of two counts at two places", Fault::SetmaxnregApart, r2e,
      "put one setmaxnreg before the branch"},
-    {"R2f", "setmaxnreg.inc in one warp, .dec in the others", Fault::WarpgroupDivergent, r2f,
-     "all four warps"},
+    {"R2f", "setmaxnreg.inc in one warp, .dec in the others", Fault::SetmaxnregApart, r2f,
+     "put one setmaxnreg before the branch"},
     {"R2b", "setmaxnreg.inc below the present count", Fault::SetmaxnregDirection, r2b,
      "holds 128 registers"},
     {"R2c", "no bound on the registers at launch", Fault::SetmaxnregIgnored, r2c, "C7508"},

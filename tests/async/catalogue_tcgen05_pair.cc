@@ -181,7 +181,7 @@ constexpr Entry entries[] = {
     {"T8c", "a commit that is not multicast to the peer", Fault::Deadlock, t8c,
      "arrives on it in other CTAs only"},
     {"T8d", "a commit to the wrong CTA's barrier", Fault::Deadlock, t8d, ".multicast::cluster"},
-    {"T8e", "the peer says that its operands are there at scope .cta", Fault::ScopeTooNarrow, t8e,
+    {"T8e", "the peer says that its operands are there at scope .cta", Fault::ScopeAssumed, t8e,
      ".release.cluster"},
     {"T8f", "the peer hands D back at scope .cta, with no tcgen05 fence", Fault::ScopeAssumed, t8f,
      "has scope .cta, which does not reach another CTA"},

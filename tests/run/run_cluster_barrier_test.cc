@@ -106,5 +106,36 @@ TEST(RunMbarrierInit, AllLanesOfAWarpTogetherAreDisputed) {
             Fault::MbarrierReinitialized);
 }
 
+// Of two mbarriers the second is initialised behind the fence; thread 0 of CTA 1 arrives on it.
+std::string second_init(const std::string& fence, const std::string& arrives) {
+  return "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;\n@%p1 " + fence +
+         ";\nadd.u32 %r2, %r2, 8;\nadd.u32 %r3, %r3, 8;\n"
+         "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;\n" +
+         "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n"
+         "@%p2 bra WAIT;\n@%p1 " +
+         arrives +
+         ";\nbra MEET;\nWAIT:\n"
+         "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r2], 0;\n@!%p3 bra WAIT;\nMEET:\n" +
+         end;
+}
+
+TEST(RunClusterBarrier, AnInitBehindTheFenceOfItsWarpIsSeenByArrivals) {
+  const std::string fence = "fence.mbarrier_init.release.cluster";
+  const std::string arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3]";
+  const Found assumed = in_two_ctas(second_init(fence, arrive));
+  EXPECT_EQ(assumed.fault, Fault::None);
+  EXPECT_EQ(assumed.beside, std::vector{Fault::MbarrierNotVisible});
+  // A warp that has fenced none, and a copy of the other CTA that completes on it.
+  EXPECT_EQ(in_two_ctas(second_init("bar.warp.sync 1", arrive)).fault,
+            Fault::MbarrierNotInitialized);
+  const std::string copy =
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r6], [%r5], 16, "
+      "[%r3]";
+  EXPECT_EQ(
+      in_two_ctas("add.u32 %r6, %r3, 64;\nadd.u32 %r5, %r2, 128;\n" + second_init(fence, copy))
+          .fault,
+      Fault::MbarrierNotInitialized);
+}
+
 }  // namespace
 }  // namespace tcq::tests

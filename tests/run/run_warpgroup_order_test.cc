@@ -19,9 +19,9 @@ bool is_undefined(const Faults& faults) {
 }
 
 // A of 64 x 16 at x, B of 16 x 8 at x + 2048: all ones. `early` stands behind the barrier that follows these stores, `late`
-// behind the wgmma. Threads of a second warpgroup pass both with %p2, and go.
+// behind the wgmma, `after` behind the wait for it. Threads of a second warpgroup pass these with %p2, and go through `apart`.
 Faults multiply(const std::string& early, const std::string& late = "", std::uint32_t threads = 128,
-                const std::string& apart = "") {
+                const std::string& apart = "", const std::string& after = "") {
   const tests::Found found = tests::run_of(tests::kernel(R"(
     .shared .align 128 .b8 x[2304];
     mov.u32 %r2, x;
@@ -55,6 +55,7 @@ Faults multiply(const std::string& early, const std::string& late = "", std::uin
 )" + late + R"(
     wgmma.commit_group.sync.aligned;
     wgmma.wait_group.sync.aligned 0;
+)" + after + R"(
     st.global.f32 [%rd2+1024], %f1;
     bra done;
   other:
@@ -117,6 +118,29 @@ TEST(RunWarpgroupOrder, AStoreOfAnotherWarpgroupStaysUndefined) {
   const std::string store = "setp.ge.u32 %p3, %r1, 224;\n" + std::string(store_b) + fence;
   EXPECT_TRUE(is_undefined(multiply("", "", 256, store)));
   EXPECT_EQ(multiply("", "", 256, fence), right);
+}
+
+// Warp 0 tells a second warpgroup, which overwrites, that the wgmma is over.
+constexpr const char* load = "ld.shared.b32 %r6, [%r3];\n";
+constexpr const char* overwrite = "bar.sync 3, 160;\nst.shared.b32 [%r3], %r4;\n";
+std::string tells(const std::string& before = "") {
+  return before +
+         "setp.lt.u32 %p5, %r1, 32;\n@%p5 bar.arrive 3, 160;\nst.global.u32 [%rd2+2048], %r6;\n";
+}
+
+TEST(RunWarpgroupOrder, WhatItsWarpsLoadedIsFreedByOneOfThem) {
+  EXPECT_EQ(multiply(load, "", 256, overwrite, tells()), assumed);
+  EXPECT_EQ(multiply(load, "", 256, overwrite, tells("bar.sync 1, 128;\n")), right);
+}
+
+TEST(RunWarpgroupOrder, ALoadBehindTheOwnPartStaysUndefined) {
+  EXPECT_TRUE(is_undefined(multiply("", load, 256, overwrite, tells())));
+  EXPECT_TRUE(is_undefined(multiply("", "", 256, overwrite, load + tells())));
+}
+
+TEST(RunWarpgroupOrder, AStoreIsNotFreedSo) {
+  const std::string over = "bar.sync 3, 160;\nst.shared.b32 [%r3+1792], %r4;\n";
+  EXPECT_TRUE(is_undefined(multiply(store_b + std::string(fence) + meet, "", 256, over, tells())));
 }
 
 }  // namespace

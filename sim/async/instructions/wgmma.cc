@@ -203,9 +203,11 @@ void WgmmaWait::execute(Step& s) const {
         static_cast<Tick>(done));
   while (!group.mmas.empty() && group.first_mma < ends[done - 1] &&
          group.mmas.front().issued_by == issued_by_all) {
+    note_gathered(group);
     group.mmas.pop_front();
     ++group.first_mma;
   }
+  note_waited(s, group, ends[done - 1]);
 }
 
 }  // namespace tcq::machine

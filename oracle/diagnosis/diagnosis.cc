@@ -95,6 +95,7 @@ class Story {
         return fmt::format("; {} found that one failed", place_text(p_, f_.hint));
       case Fault::FirstCtaUndefined:
       case Fault::SharedUninitialized:
+      case Fault::UninitializedAssumed:
         return f_.hint.statement >= 0
                    ? fmt::format("; {} depends on what it found", place_text(p_, f_.hint))
                    : "";
@@ -154,6 +155,8 @@ class Story {
         return "; the writer executes a fence.proxy.async before its part of the wgmma, and no "
                "barrier "
                "orders the two warps";
+      case Fault::UnreadStoresRace:
+        return ", nothing orders the two, and nobody uses what they leave";
       case Fault::LaneRace: return ", and no bar.warp.sync orders the two lanes";
       case Fault::LaneOrderAssumed:
         return "; their lanes met in between at an instruction that orders no memory, or are "

@@ -195,8 +195,8 @@ Finding finding_of_both(const Step& s, const Conflict& conflict, AccessId access
   return finding;
 }
 
-// Aside: a race of a load that is noted, not judged (unused_loads.h).
-enum class How : std::uint8_t { GoesOn, Aside, Ends };
+// Aside: a race of a load that is noted, not judged (unused_loads.h). Unread: of stores whose bytes nobody has read yet.
+enum class How : std::uint8_t { GoesOn, Aside, Unread, Ends };
 struct Settled {
   How how = How::GoesOn;
   int race = -1;  // Aside: its number
@@ -207,6 +207,15 @@ bool may_be_put_aside(const Step& s, const Finding& finding, const Access& earli
                       const Access& next) {
   if (!s.c.notes_racing_loads || !is_race_of_load(finding)) return false;
   return is_write(next.kind) ? earlier.is_followed : next.is_followed;
+}
+
+// st of shared memory, both, whose bytes an executor follows.
+bool is_race_of_stores(const Finding& finding, const Access& earlier, const Access& next) {
+  const bool races = finding.fault == Fault::DataRace || finding.fault == Fault::LaneRace;
+  const bool are_stores =
+      finding.at_kind == AccessKind::Store && finding.earlier_kind == AccessKind::Store;
+  return races && are_stores && finding.cta != global_memory && earlier.is_followed &&
+         next.is_followed;
 }
 
 Settled settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
@@ -222,6 +231,7 @@ Settled settle(Step& s, const Conflict& conflict, AccessId access, int cta) {
   Finding finding = finding_of_both(s, conflict, access, cta);
   if (may_be_put_aside(s, finding, s.c.log[conflict.earlier], s.c.log[access]))
     return {Aside, s.c.racing_loads.number_of(finding)};
+  if (is_race_of_stores(finding, s.c.log[conflict.earlier], s.c.log[access])) return {Unread};
   return {s.c.stops_at(std::move(finding)) ? Ends : GoesOn};
 }
 
@@ -247,6 +257,18 @@ bool put_aside(Memory& memory, Step& s, const Conflict& conflict, AccessId acces
   });
   memory.overwrite(bytes, access);
   return all;
+}
+
+// The second store takes the bytes, and whoever uses them the race. False if that was a Fault: somebody has read them.
+template <class Memory>
+bool leave_unread(Memory& memory, Step& s, const Conflict& conflict, AccessId access, int cta) {
+  const Finding race = finding_of_both(s, conflict, access, cta);
+  bool is_read = false;
+  memory.for_each_reader(conflict.bytes, s.c.log, [&](AccessId) { is_read = true; });
+  if (is_read) return s.c.fail(race), false;
+  if (!note_unread_stores(s.c, race, access)) return false;
+  memory.overwrite(conflict.bytes, access);
+  return true;
 }
 
 // Ordered by what a relaxed read found and a barrier of the CTA alone made known (Assumed). False if that was a Fault.
@@ -336,8 +358,10 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
   Conflict conflict = memory.record(bytes, access, s.knowledge(), s.c.log, s.c.streams);
   const auto rest = [&](ByteRange left) { return record_in(memory, s, access, cta, left); };
   const auto is_settled = [&](const Settled& settled) {
-    if (settled.how != How::Aside) return settled.how == How::GoesOn;
-    if (!put_aside(memory, s, conflict, access, settled.race, cta))
+    if (settled.how == How::GoesOn || settled.how == How::Ends) return settled.how == How::GoesOn;
+    if (settled.how == How::Unread) {
+      if (!leave_unread(memory, s, conflict, access, cta)) return false;
+    } else if (!put_aside(memory, s, conflict, access, settled.race, cta))
       return s.c.fail(s.c.racing_loads.races()[static_cast<std::size_t>(settled.race)]), false;
     return rest({bytes.begin, conflict.bytes.begin}) && rest({conflict.bytes.end, bytes.end});
   };
@@ -364,7 +388,8 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
 
 bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
   const Access& a = s.c.log[access];
-  if (!is_write(a.kind) && (is_async(a.kind) || a.is_strong)) use_undefined(s.c, cta, bytes);
+  const bool is_unfollowed = is_async(a.kind) || a.is_strong || !a.is_followed;
+  if (!is_write(a.kind) && is_unfollowed) use_undefined(s.c, cta, bytes);
   return record_in(s.c.cta(cta).provenance, s, access, cta, bytes);
 }
 

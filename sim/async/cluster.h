@@ -68,6 +68,8 @@ class Cluster {
     state_.notes_racing_loads = true;
   }
   const RacingLoads& racing_loads() const { return state_.racing_loads; }
+  // Before its first step: what nothing has written holds this, and to use it is no Fault (undefined_bytes.h).
+  void assume(Contents contents);
 
  private:
   // Of the warp's candidates; their count if all have to wait.

@@ -80,8 +80,14 @@ void Cluster::report_deadlock() {
 
 void Cluster::report_unwritten_reads() {
   if (!state_.tcgen05.uninitialized.empty()) state_.fail(state_.tcgen05.uninitialized.front());
+  if (state_.contents) return;
   for (const UnwrittenRead& read : state_.unwritten_reads)
     if (!read.is_followed || read.is_used) return state_.fail(read.finding);
+}
+
+void Cluster::assume(Contents contents) {
+  state_.contents = contents;
+  for (Cta& cta : state_.ctas) fill({cta.shared.data(), cta.shared.size()}, contents);
 }
 
 }  // namespace tcq::machine

@@ -369,6 +369,7 @@ struct ClusterState {
   std::vector<std::int64_t>
       group_waits;  // statements: waits for bulk groups by threads that have some
   std::vector<UnwrittenRead> unwritten_reads;
+  std::optional<Contents> contents;             // that are assumed: undefined_bytes.h
   RacingLoads racing_loads;                     // left out of all orders
   bool notes_racing_loads = false;              // else they are Faults
   std::vector<UndefinedBytes> undefined_bytes;  // in the order of the stores

@@ -31,6 +31,8 @@ class Explorer {
   Explorer(const Program& program, const ExploreOptions& options, RacingLoads* racing = nullptr)
       : program_(program), options_(options), racing_(racing) {}
 
+  void assume(Contents contents) { report_.schedule.contents = contents; }
+
   Report run() {
     report_.refused = check(program_);
     if (report_.refused.fault != Fault::None) {
@@ -63,6 +65,7 @@ class Explorer {
     auto cluster = std::make_unique<Cluster>(program_, cache_, timing, options_.max_instructions);
     cluster->fail_on(options_.fails);
     if (racing_ != nullptr) cluster->leave_out(*racing_);
+    if (report_.schedule.contents) cluster->assume(*report_.schedule.contents);
     execution_.timing = timing;
     execution_.steps.clear();
     return cluster;
@@ -353,6 +356,32 @@ Report settle_race(const Program& program, const ExploreOptions& options, Report
   return race;
 }
 
+// Something depends on what nothing has written; the same with other contents of it, until one leaves other bytes or fails.
+Report settle_contents(const Program& program, const ExploreOptions& options, Report used) {
+  std::optional<Report> first;
+  for (const Contents contents : tried_contents) {
+    Explorer explorer(program, options);
+    explorer.assume(contents);
+    Report again = explorer.run();
+    used.instructions += again.instructions;
+    if (again.outcome != Outcome::Right) return used;
+    if (!first)
+      first = std::move(again);
+    else if (again.changes != first->changes)
+      return used;
+  }
+  Finding& said = first->suspicions.emplace_back(*used.finding);
+  said.fault = Fault::UninitializedAssumed;
+  first->instructions = used.instructions;
+  return *std::move(first);
+}
+
+// Of what a load brought; and nobody wrote the bytes, not even too late.
+bool is_use_of_unwritten(const Finding& finding) {
+  return finding.fault == Fault::SharedUninitialized && finding.at_kind == AccessKind::Load &&
+         finding.earlier.statement < 0;
+}
+
 }  // namespace
 
 Report explore(const Program& program, const ExploreOptions& options) {
@@ -360,6 +389,9 @@ Report explore(const Program& program, const ExploreOptions& options) {
   const bool follows_values = program.feeder() != nullptr;
   if (follows_values && report.finding && is_race_of_load(*report.finding))
     report = settle_race(program, options, std::move(report));
+  const bool may_dispute = !fails(FaultKind::Disputed, options.fails);
+  if (follows_values && may_dispute && report.finding && is_use_of_unwritten(*report.finding))
+    report = settle_contents(program, options, std::move(report));
   if (options.find_slow && report.outcome == Outcome::Right) find_slow(program, options, report);
   return report;
 }

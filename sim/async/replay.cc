@@ -42,6 +42,7 @@ Misfit run(const Program& program, const Schedule& schedule, const Execution& ex
   Cluster cluster(program, cache, execution.timing, schedule.max_instructions);
   cluster.fail_on(schedule.fails);
   if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
+  if (schedule.contents) cluster.assume(*schedule.contents);
   const Misfit misfit = follow(cluster, execution, out.step);
   if (misfit != Misfit::None) return misfit;
   end_execution(cluster);

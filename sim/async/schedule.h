@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/async/agent.h"
+#include "sim/async/undefined_bytes.h"
 #include "sim/async/unused_loads.h"
 #include "sim/isa/fault/fault.h"
 
@@ -46,8 +47,9 @@ struct Schedule {
   std::uint64_t max_instructions = 0;
   Severities fails = {};
   Execution execution;
-  std::optional<Execution> against;  // ResultsDiffer: the other one
-  RacingLoads left_out = {};         // unused_loads.h; such a schedule is not written down
+  std::optional<Execution> against;       // ResultsDiffer: the other one
+  RacingLoads left_out = {};              // unused_loads.h; such a schedule is not written down
+  std::optional<Contents> contents = {};  // undefined_bytes.h; nor is such a one
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -11,13 +11,36 @@
 #include <optional>
 #include <span>
 
+#include "sim/async/finding.h"
 #include "sim/async/provenance.h"
 
 namespace tcq::machine {
 
 struct ClusterState;
 
-// What a store of an undefined value filled.
+// Something depends on what nothing has written, and yet the result may not: the branch that a key behind the end of a
+// tile decides loads another key that is dropped as well. So such an execution is repeated with other bytes in the place of
+// those (explore.h), and with comparisons of them that come out otherwise, be it as no bytes would have them. Where none ends
+// otherwise, and global memory is the same after all of them, that is disputed (UninitializedAssumed); else the use is what it
+// was. No proof, as not everything is tried.
+enum class Contents : std::uint8_t {
+  Zeros,
+  Ones,   // all bits: -1, and as a float no number
+  Large,  // 0x7f7f7f7f, a large number as s32 and as f32
+  True,   // from here on no two words alike; and so is every predicate that depends on them
+  False,
+  Drawn,
+  DrawnAgain,
+};
+inline constexpr Contents tried_contents[] = {Contents::Zeros,     Contents::Ones,  Contents::Large,
+                                              Contents::True,      Contents::False, Contents::Drawn,
+                                              Contents::DrawnAgain};
+void fill(std::span<std::uint8_t> bytes, Contents contents);
+// What predicates of lanes are that depend on such bytes, where they would be `computed`; `place` tells executions of
+// instructions apart.
+std::uint32_t assumed_predicates(Contents contents, std::uint32_t computed, std::uint64_t place);
+
+// What a store of an undefined value filled; or one that another store's race leaves open, whose use is that race.
 struct UndefinedBytes {
   ByteRange bytes;
   std::uint32_t from = 0;  // the read that brought it, of ClusterState::unwritten_reads
@@ -30,6 +53,9 @@ std::optional<std::uint32_t> undefined_from(const ClusterState& c, int cta, Byte
 // They go where nobody follows them.
 void use_undefined(ClusterState& c, int cta, ByteRange bytes);
 void use_undefined(ClusterState& c, std::uint32_t from);
+// Two stores race and nobody has read what the first one left. Disputed (UnreadStoresRace) as long as nobody uses what they
+// leave: which of them wins is open. False: that ends it.
+bool note_unread_stores(ClusterState& c, const Finding& race, AccessId store);
 void add_undefined(ClusterState& c, AccessId store, std::span<const UndefinedBytes> filled);
 
 }  // namespace tcq::machine

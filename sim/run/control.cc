@@ -6,6 +6,7 @@
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
 #include "sim/isa/base/shared_limits.h"
+#include "sim/run/heap.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -451,6 +452,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       }
       if (op.reads_clock) set_clock(x, op);
       evaluate(x, op, active);
+      if (has_undefined(x)) assume_predicates(x, op, active);
       return ++g.pc, true;
     case Action::Repack:
       if (op.is_watched && !note_registers(x, op, active)) return false;
@@ -480,6 +482,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     case Action::Stack:
       g.active = active;
       move_stack(x);
+      return ++g.pc, !x.c.finding;
+    case Action::Heap:
+      g.active = active;
+      call_heap(x);
       return ++g.pc, !x.c.finding;
     case Action::Load:
     case Action::Store:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ enum class Action : std::uint8_t {
   PendingQuery,  // mbarrier.pending_count, of what an arrival returned
   Address,       // cvta, mapa, isspacep, getctarank
   Stack,         // alloca, stacksave, stackrestore
+  Heap,          // malloc and free
   Converge,      // shfl.sync and its like: waits for the lanes of its mask, then Alu
   Machine,       // an instruction of sim/async
   Unmodelled,
@@ -117,6 +119,7 @@ struct Kernel {
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
   ptx::Index grid_barrier = ptx::none;  // an instruction that asks where the barrier of the grid is
+  std::optional<std::uint64_t> heap;  // offset in global memory of what malloc takes from: heap.h
   std::uint64_t grid_workspace = 0;  // offset in global memory: what a driver keeps for it, zeros
   bool has_setmaxnreg = false;
   std::uint32_t most_registers = 0;  // that a setmaxnreg.inc asks for; 0: there is none

@@ -267,6 +267,18 @@ class Lowering {
            instruction.values.count == all_threads;
   }
 
+  bool is_list(const Value& value, Index items) const {
+    return value.kind == ValueKind::List && static_cast<Index>(value.value) == items;
+  }
+  // As CUDA's device library declares them, whose variables place_variables() has seen.
+  bool is_of_heap(const Instruction& instruction) const {
+    if (!kernel_.heap) return false;
+    const Index first = instruction.values.first, count = instruction.values.count;
+    return (count == 3 && is_list(program_.values[first], 1) &&
+            is_list(program_.values[first + 2], 1)) ||
+           (count == 2 && is_list(program_.values[first + 1], 1));
+  }
+
   // Of the functions that no module has: assertions stop the kernel, what is printed is not shown.
   Action action_of_call(const Instruction& instruction) const {
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
@@ -276,6 +288,7 @@ class Lowering {
           program_.unit.names.text(program_.unit.functions[function].name);
       if (name == "__assertfail") return Action::Trap;
       if (name == "vprintf") return Action::Nothing;
+      if (is_of_heap(instruction)) return Action::Heap;
     }
     return Action::Unmodelled;
   }

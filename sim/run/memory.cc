@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/run/executor.h"
+#include "sim/run/heap.h"
 #include "sim/run/undefined.h"
 #include "sim/run/update.h"
 
@@ -179,7 +180,7 @@ machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores,
                            const Filled& filled) {
   machine::LaneAccess access{stores, where, &x.group.data,
                              where.global ? std::vector<int>{} : loaded_slots(x, stores)};
-  access.is_followed = x.form().opcode == Opcode::Ld;
+  access.is_followed = x.form().opcode == Opcode::Ld || x.form().opcode == Opcode::St;
   if (!where.global)
     for (const auto& bytes : filled)
       access.undefined.insert(access.undefined.end(), bytes.begin(), bytes.end());
@@ -202,10 +203,23 @@ machine::Instruction ordered(Executor& x, const LaneAddresses& where,
   return atomic;
 }
 
+bool check_blocks(Executor& x, const std::array<Target, 32>& targets, int bytes) {
+  if (!x.kernel().heap) return true;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const Target& t = targets[static_cast<std::size_t>(lane)];
+    const bool is_fine = t.memory != Target::Memory::Global ||
+                         are_in_block(x, t.at, static_cast<std::uint64_t>(bytes));
+    if (!is_fine && !x.c.finding)
+      x.fail(Fault::HeapBlockMissing, lane, static_cast<std::int64_t>(global_window + t.at));
+  });
+  return !x.c.finding;
+}
+
 // The lanes' bytes in a few memories, each of them one statement.
 template <class Make>
 void split_by_memory(Executor& x, const std::array<Target, 32>& targets, int bytes, Make make) {
   std::uint32_t left = x.group.active;
+  if (!check_blocks(x, targets, bytes)) return;
   while (left != 0) {
     const Target first = targets[static_cast<std::size_t>(std::countr_zero(left))];
     LaneAddresses where;

@@ -10,6 +10,7 @@
 #include "sim/async/program.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/run/address_map.h"
+#include "sim/run/heap.h"
 #include "sim/run/variable_size.h"
 
 namespace tcq::run {
@@ -66,6 +67,10 @@ class Placing {
       kernel_.grid_workspace = round_up(global, grid_workspace_bytes);
       global = kernel_.grid_workspace + grid_workspace_bytes;
     }
+    if (calls_heap()) {
+      kernel_.heap = round_up(global, heap_granule);
+      global = *kernel_.heap + heap_bytes;
+    }
     kernel_.stack_begin = static_cast<std::uint32_t>(round_up(local, stack_alignment));
     if (allocates()) local = kernel_.stack_begin + most_stack_bytes;
     kernel_.local_bytes = sized(local, most_local_bytes, "local");
@@ -78,6 +83,19 @@ class Placing {
   bool allocates() const {
     for (Index i = 0; i < kernel_.code->instructions.count; ++i)
       if (kernel_.instruction(i).opcode == Opcode::Alloca) return true;
+    return false;
+  }
+  bool calls_heap() const {
+    for (Index i = 0; i < kernel_.code->instructions.count; ++i) {
+      const ptx::Instruction& instruction = kernel_.instruction(i);
+      for (Index v = instruction.values.first; v < instruction.values.end(); ++v) {
+        const Value& value = program_.values[v];
+        if (value.kind != ValueKind::Function) continue;
+        const ptx::Function& function = program_.unit.functions[value.index];
+        const std::string_view name = program_.unit.names.text(function.name);
+        if (!function.has_body && (name == "malloc" || name == "free")) return true;
+      }
+    }
     return false;
   }
   // Notes where, too.

@@ -267,6 +267,17 @@ void follow(Executor& x, const Op& op, std::uint32_t lanes) {
   if (guard.lanes != 0) set_all(x, op, guard, guard.lanes);
 }
 
+void assume_predicates(Executor& x, const Op& op, std::uint32_t lanes) {
+  if (!x.c.contents || x.form().opcode != Opcode::Setp) return;
+  for (const Slot slot : x.kernel().outs(op)) {
+    const Undefined unknown = at(x, slot, lanes);
+    const std::uint64_t place = x.state.steps << 16 | static_cast<std::uint64_t>(x.warp.number);
+    if (unknown.lanes != 0 && !is_racing(x, unknown))
+      x.set_mask(slot, unknown.lanes,
+                 machine::assumed_predicates(*x.c.contents, x.mask(slot), place));
+  }
+}
+
 void follow_meeting(Executor& x) {
   auto& branches = x.state.undefined.branches;
   for (UndefinedBranch& branch : branches) {

@@ -32,6 +32,8 @@ inline bool has_undefined(const Executor& x) { return !x.state.undefined.lanes.e
 
 // Before an instruction is executed by these lanes; of one that waits for other lanes, what is not theirs alone.
 void follow(Executor& x, const Op& op, std::uint32_t lanes);
+// Behind one that computes: predicates that depend on what nothing has written are assumed (sim/async/undefined_bytes.h).
+void assume_predicates(Executor& x, const Op& op, std::uint32_t lanes);
 // Where lanes of such a branch meet again.
 void follow_meeting(Executor& x);
 // Before an instruction that its lanes execute together.

@@ -208,6 +208,39 @@ TEST(RunLanes, LanesOfOneStoreMayNotDiffer) {
             suspect);
 }
 
+// What lanes 20 and 21 drop goes to one word, by two statements: which of the two it keeps is open until somebody asks.
+TEST(RunLanes, StoresThatRaceMayNotBeUsed) {
+  const auto drop = [](const std::string& behind, std::uint32_t other = 21) {
+    return found_in(words_of(16) + R"(
+    add.u32 %r7, %r2, 512;
+    setp.eq.u32 %p1, %r1, 20;
+    selp.b32 %r8, %r7, %r4, %p1;
+    st.shared.u32 [%r8], %r1;
+    setp.eq.u32 %p2, %r1, )" +
+                        std::to_string(other) +
+                        R"(;
+    selp.b32 %r9, %r7, %r4, %p2;
+    st.shared.u32 [%r9], %r1;
+    mov.u32 %r6, 0;
+    bar.sync 0;
+    )" + behind,
+                    {.block = {64}});
+  };
+  const Found unread{Fault::None, {Fault::UnreadStoresRace}, {}};
+  const std::string again =
+      "bar.sync 0; setp.eq.u32 %p3, %r1, 0; @%p3 st.shared.u32 [%r7], 3; bar.sync 0;";
+  const std::string load = "ld.shared.u32 %r10, [%r7];", uses = "mov.u32 %r6, %r10;";
+  for (const std::uint32_t other : {21u, 40u}) {  // a lane of the same warp, and of another one
+    const Fault race = other < 32 ? Fault::LaneRace : Fault::DataRace;
+    EXPECT_EQ(drop("", other), unread);
+    EXPECT_EQ(drop(load, other), unread);
+    EXPECT_EQ(drop(again + load + uses, other), unread);
+    EXPECT_EQ(drop(load + uses, other), race);
+    EXPECT_EQ(drop("atom.shared.add.u32 %r10, [%r7], 1;", other), race);
+    EXPECT_EQ(drop("ld.volatile.shared.u32 %r10, [%r7];", other), race);
+  }
+}
+
 TEST(RunLanes, AMatrixLoadReadsTheRowsOfAllLanes) {
   const auto load = [](const std::string& between) {
     return found_in(R"(

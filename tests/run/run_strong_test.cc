@@ -98,15 +98,16 @@ TEST(RunStrong, LoadsBeforeABarrierAreOverWhereARelaxedFlagIsSeen) {
 
 // A reduction in a layout of more warps than the tile has rows for: lanes disagree in a last bit, replicas of the warp store the same.
 TEST(RunStrong, AWarpThatStoresWhatItsReplicaStoredIsDisputed) {
-  const auto replicas = [](const std::string& value) {
+  const auto replicas = [](const std::string& value, const std::string& behind = "") {
     return run_of(kernel(".shared .align 4 .b8 x[64]; mov.u32 %r2, x; and.b32 %r3, %r1, 31;" +
-                         value + "st.shared.u32 [%r2], %r4;"),
+                         value + "st.shared.u32 [%r2], %r4;" + behind),
                   {.block = {64}});
   };
   EXPECT_EQ(replicas("mov.u32 %r4, %r3;"),
             (Found{Fault::None, {Fault::LaneStoresDiffer, Fault::EqualStoresRace}, {}}));
   EXPECT_EQ(replicas("mov.u32 %r4, 7;"), (Found{Fault::None, {Fault::EqualStoresRace}, {}}));
-  EXPECT_EQ(replicas("mov.u32 %r4, %r1;").fault, Fault::DataRace);
+  const std::string uses = "bar.sync 0; ld.shared.u32 %r5, [%r2]; st.global.u32 [%rd2], %r5;";
+  EXPECT_EQ(replicas("mov.u32 %r4, %r1;", uses).fault, Fault::DataRace);
 }
 
 TEST(RunStrong, APlainLoadOfACounterNeedsAnOrder) {

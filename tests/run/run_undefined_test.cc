@@ -15,6 +15,7 @@ std::string body(const std::string& rest, int written = 31) {
 
 struct Left {
   Fault fault = Fault::None;
+  std::vector<Fault> suspicions;
   std::vector<std::uint32_t> words;
 };
 
@@ -23,7 +24,9 @@ Left left_by(const std::string& rest, int written = 31) {
   const Pointer out = run.array<std::uint32_t>(32);
   run.pass(out);
   const Fault fault = run.go({});
-  return {fault,
+  std::vector<Fault> suspicions;
+  for (const machine::Finding& f : run.report().suspicions) suspicions.push_back(f.fault);
+  return {fault, suspicions,
           fault == Fault::None ? run.read<std::uint32_t>(out, 32) : std::vector<std::uint32_t>()};
 }
 Fault fault_of(const std::string& rest, int written = 31) { return left_by(rest, written).fault; }
@@ -49,10 +52,12 @@ TEST(RunUndefined, WhatDependsOnItIsFound) {
       "setp.ne.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 bra E; mov.u32 %r6, 1; E: st.global.u32 "
       "[%rd2], %r6;",
       "setp.eq.u32 %p2, %r5, 7; mov.u32 %r6, 0; @%p2 mov.u32 %r6, 1; st.global.u32 [%rd2], %r6;",
-      "and.b32 %r6, %r5, 4; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];",
+      "and.b32 %r6, %r5, 4; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6]; st.global.u32 [%rd2], "
+      "%r7;",
       "atom.global.add.u32 %r6, [%rd1], %r5;",
-      "vote.sync.ballot.b32 %r6, %p1, %r5;",
-      "st.volatile.shared.u32 [%r4], %r5;",
+      "setp.eq.u32 %p2, %r5, 7; vote.sync.ballot.b32 %r6, %p2, -1; st.global.u32 [%rd2], %r6;",
+      "st.volatile.shared.u32 [%r4], %r5; ld.volatile.shared.u32 %r6, [%r4]; st.global.u32 [%rd2], "
+      "%r6;",
   };
   for (const std::string& use : used)
     EXPECT_EQ(fault_of(load + use), Fault::SharedUninitialized) << use;
@@ -75,11 +80,38 @@ TEST(RunUndefined, TheOtherOperandMayDecide) {
       "setp.lt.or.u32 %p3, %r5, 9, %p1; selp.b32 %r6, 1, 0, %p3;",
       "selp.b32 %r6, 0, %r5, %p1;",
       "selp.b32 %r7, 1, 2, %p1; and.b32 %r6, %r5, %r7;",
-      "xor.b32 %r6, %r5, %r5;",
+      "xor.b32 %r6, %r5, %r1;",
   };
   for (const std::string& choice : open)
     EXPECT_EQ(fault_of(load + choice + "st.global.u32 [%rd2], %r6;"), Fault::SharedUninitialized)
         << choice;
+}
+
+// A merge looks at the key behind its tile, which decides where it goes on, and drops what it finds there: lane 31's word
+// says whether it loads word 0 or word 1, and only lanes below 31 store.
+TEST(RunUndefined, WhatComesToNothingIsDisputed) {
+  const std::string merge = std::string(load) + R"(
+    setp.lt.u32 %p2, %r5, 7;
+    add.u32 %r6, %r3, 4;
+    selp.b32 %r6, %r3, %r6, %p2;
+    ld.shared.u32 %r7, [%r6];
+    setp.ne.u32 %p3, %r7, 9;
+    and.pred %p3, %p3, %p1;)";
+  const std::vector<Fault> disputed = {Fault::UninitializedAssumed};
+  const Left dropped = left_by(merge + "@%p3 st.global.u32 [%rd2], 5;");
+  EXPECT_EQ(dropped.fault, Fault::None);
+  EXPECT_EQ(dropped.suspicions, disputed);
+  EXPECT_EQ(dropped.words[30], 5u);
+  EXPECT_EQ(dropped.words[31], 0u);
+  EXPECT_EQ(fault_of(merge + "st.global.u32 [%rd2], %r7;"), Fault::SharedUninitialized);
+  // A flag that is compared with one number, which none of the contents tried is: either way of it is.
+  EXPECT_EQ(fault_of(std::string(load) +
+                     "setp.eq.u32 %p2, %r5, 12345; @%p2 bra E; st.global.u32 [%rd2], 1; E:"),
+            Fault::SharedUninitialized);
+  // Other contents lead beyond shared memory, or to a wait that nobody ends.
+  EXPECT_EQ(fault_of(std::string(load) + "add.u32 %r6, %r3, %r5; and.b32 %r6, %r6, -4;"
+                                         "ld.shared.u32 %r7, [%r6];"),
+            Fault::SharedUninitialized);
 }
 
 // Lanes that part by what nobody knows only compute, and nobody stores what they have computed.
@@ -111,9 +143,8 @@ TEST(RunUndefined, ValuesAreFollowed) {
   EXPECT_EQ(all(swap, "@%p1 "), Fault::None);
   EXPECT_EQ(all(swap, "@!%p1 "), Fault::SharedUninitialized);
   EXPECT_EQ(all(swap + "setp.ne.u32 %p1, %r1, 30;", "@%p1 "), Fault::None);
-  // Half of a pair is undefined, the other half is not.
-  EXPECT_EQ(all("mov.b64 %rd4, {%r1, %r5}; mov.b64 {%r6, %r7}, %rd4;", ""),
-            Fault::SharedUninitialized);
+  // Half of a pair is undefined, and stands for all of it; the other half is not, which other contents show.
+  EXPECT_EQ(all("mov.b64 %rd4, {%r1, %r5}; mov.b64 {%r6, %r7}, %rd4;", ""), Fault::None);
   // Written again, bytes and registers are defined.
   EXPECT_EQ(all("st.shared.u32 [%r4+512], %r5; st.shared.u32 [%r4+512], %r1; ld.shared.u32 %r6, "
                 "[%r4+512];",
@@ -134,9 +165,9 @@ TEST(RunUndefined, RowsOfMatricesAreApart) {
       mov.f32 %f0, 0f00000000;
       mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r5,%r6}, {%r7}, {%f0,%f0,%f0,%f0};
 )" + behind + "setp.lt.u32 %p2, %r1, 20;\n" +
-                             guard + "st.global.f32 [%rd2], %f1; st.global.f32 [%rd2], %f3;";
+                             guard + "st.global.f32 [%rd2], %f1; st.global.f32 [%rd2+128], %f3;";
     PtxRun run(kernel(text));
-    run.pass(run.array<float>(32));
+    run.pass(run.array<float>(64));
     return run.go({});
   };
   EXPECT_EQ(product("@%p2 "), Fault::None);  // row 4 is lanes 16 to 19

@@ -234,7 +234,7 @@ std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
 
 // Lanes of a load that are left out of all orders: followed from now on.
 std::uint32_t leave_lanes_out(Step& s, const LaneAccess& i) {
-  if (!i.is_followed || s.c.racing_loads.empty()) return 0;
+  if (i.stores || !i.is_followed || s.c.racing_loads.empty()) return 0;
   const int cta = i.where.global ? global_memory : target_cta(s, i.where);
   const auto width = static_cast<std::uint32_t>(i.where.bytes);
   return leave_out(s, cta, i.where.at, width, s.lanes);
@@ -329,6 +329,16 @@ std::string LaneAtomic::text(const Names&) const {
 
 namespace {
 
+// What it finds is used: nobody follows it.
+void use_found(Step& s, const LaneAtomic& i) {
+  if (!i.reads || i.where.global) return;
+  s.for_each_lane([&](int lane) {
+    const std::uint32_t at = i.where.at[static_cast<std::size_t>(lane)];
+    use_undefined(s.c, target_cta(s, i.where),
+                  {at, at + static_cast<std::uint32_t>(i.where.bytes)});
+  });
+}
+
 // Against plain accesses of the same bytes. Whoever has seen a strong write to a word knows it to be over: the write has
 // a place in the order of that word. False: a Fault.
 bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touched) {
@@ -368,6 +378,7 @@ void LaneAtomic::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
   const std::vector<Touch> touched = touches(s.standing());
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
+  use_found(s, *this);
   if (!record_strong(s, *this, touched)) return;
   const bool is_flag = where.global && touched.size() == 1;  // of a CTA for another one
   Word found;

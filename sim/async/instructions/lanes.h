@@ -42,7 +42,7 @@ struct LaneAccess {
   std::vector<int> loaded;  // registers of a load, to be used before its bytes are free again
   int begin = 0;            // where in a lane's data its bytes begin
   std::vector<UndefinedBytes> undefined = {};  // of a store: what it fills with them
-  bool is_followed = false;                    // unused_loads.h
+  bool is_followed = false;                    // unused_loads.h; of a store: undefined_bytes.h
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

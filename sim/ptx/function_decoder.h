@@ -55,6 +55,9 @@ class FunctionDecoder {
 
   Value value_of(const Operand& operand, const Role& role, const Form& form);
   Value name_value(const Operand& operand);
+  Value register_value(Value value, const Operand& operand);
+  Value whole_vector(Value first, const Role& role, Type type);
+  bool is_whole_vector(const Value& value, const Operand& operand) const;
   Value address(const Operand& operand, const Role& role, const Form& form);
   Value base(const Operand& operand);
   Value immediate(const Operand& operand, Type type);

@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "sim/ptx/function_decoder.h"
 #include "sim/ptx/words.h"
@@ -18,6 +19,35 @@ std::uint8_t FunctionDecoder::element_of(const Operand& operand) {
   fail("selects no element with " + quoted("." + std::string(word)));
 }
 
+// mx.y of ".reg .v2 .f32 mx" is the register behind mx.x.
+Value FunctionDecoder::register_value(Value value, const Operand& operand) {
+  value.kind = ValueKind::Register;
+  const std::uint8_t count = program_.registers[first_register_ + value.index].vector;
+  if (count == 1 || operand.selector == 0) return value;
+  if (value.element >= count)
+    fail("selects an element that " + quoted(unit_.names.text(operand.name)) + " lacks");
+  value.index += std::exchange(value.element, std::uint8_t{0});
+  return value;
+}
+
+// A vector without a selector: all its elements.
+Value FunctionDecoder::whole_vector(Value first, const Role& role, Type type) {
+  const std::uint8_t count = program_.registers[first_register_ + first.index].vector;
+  Value value;
+  value.kind = ValueKind::Vector;
+  value.index = static_cast<Index>(program_.values.size());
+  value.value = count;
+  first.access = role.access;
+  first.type = type;
+  for (std::uint8_t i = 0; i < count; ++i, ++first.index) program_.values.push_back(first);
+  return value;
+}
+
+bool FunctionDecoder::is_whole_vector(const Value& value, const Operand& operand) const {
+  return value.kind == ValueKind::Register && operand.selector == 0 &&
+         program_.registers[first_register_ + value.index].vector > 1;
+}
+
 Value FunctionDecoder::name_value(const Operand& operand) {
   if (operand.minus) fail("negates an operand");
   Value value;
@@ -27,7 +57,7 @@ Value FunctionDecoder::name_value(const Operand& operand) {
   const ScopeTable::Meaning meaning = meaning_of(operand.name);
   value.index = meaning.index;
   switch (meaning.kind) {
-    case ScopeTable::Kind::Register: value.kind = ValueKind::Register; return value;
+    case ScopeTable::Kind::Register: return register_value(value, operand);
     case ScopeTable::Kind::Variable: value.kind = ValueKind::Variable; return value;
     case ScopeTable::Kind::Function: value.kind = ValueKind::Function; return value;
     case ScopeTable::Kind::None: break;
@@ -125,6 +155,7 @@ Value FunctionDecoder::value_of(const Operand& operand, const Role& role, const 
     case Name:
       value =
           role.place == Role::Place::Label ? label(operand.name, operand.at) : name_value(operand);
+      if (is_whole_vector(value, operand)) value = whole_vector(value, role, type);
       break;
     case Sink: value.kind = ValueKind::Sink; break;
     case Integer:

@@ -107,7 +107,7 @@ Index ScopeTable::number_of(Entry& entry, std::uint32_t number, Name name,
   if (entry.is_range)
     if (const auto found = numbers_.find(key); found != numbers_.end()) return found->second;
   const auto index = static_cast<Index>(registers.size()) - first;
-  registers.push_back({name, entry.item.type, entry.item.vector});
+  registers.insert(registers.end(), entry.item.vector, {name, entry.item.type, entry.item.vector});
   if (entry.is_range)
     numbers_.emplace(key, index);
   else

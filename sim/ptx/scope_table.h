@@ -1,7 +1,7 @@
 // What a name means where it stands: the declaration of the nearest block that has one.
 //
 // Decides nesting and ranges: behind ".reg .b32 %r<8>" the names %r0 to %r7 are registers, and a block may
-// declare its own %r3. Registers get their numbers when they are first used. All tables are indexed by
+// declare its own %r3. Registers get their numbers when they are first used, those of a vector's elements one after the other. All tables are indexed by
 // Name; closing a block takes back what it declared.
 //
 // Source: PTX ISA 9.2, 4.4 "Identifiers", 5.4.6 "Parameterized Variable Names"

@@ -68,6 +68,19 @@ TEST(PtxDecode, OperandsHaveRolesTypesAndNumbers) {
   EXPECT_EQ(p.value(1, 1).value, 16);
 }
 
+TEST(PtxDecode, ElementsOfAVectorRegisterAreRegisters) {
+  const Loaded p(".reg .v2 .f32 mx;\nmov.f32 mx.y, mx.x;\nst.global.v2.f32 [%rd1], mx;");
+  EXPECT_EQ(p.value(0, 0).index, p.value(0, 1).index + 1);
+  EXPECT_EQ(p.value(0, 0).element, 0);
+  ASSERT_EQ(p.value(1, 1).kind, ValueKind::Vector);
+  EXPECT_EQ(p.value(1, 1).value, 2);
+  const Value& last = p.program.values[p.value(1, 1).index + 1];
+  EXPECT_EQ(last.index, p.value(0, 0).index);
+  EXPECT_EQ(last.access, Access::Read);
+  EXPECT_EQ(last.type, Type::F32);
+  EXPECT_NE(first_complaint(".reg .v2 .f32 mx;\nmov.f32 mx.z, mx.x;"), "");
+}
+
 TEST(PtxDecode, AddressesPairsAndSpecialRegisters) {
   const Loaded p(
       "mov.u32 %r1, %ctaid.y;\nmov.u32 %r2, s;\nld.param.u32 %r3, [n];\nst.shared.b32 [s+4], %r1;\n"

@@ -25,6 +25,34 @@ TEST(RunMemory, WidthsAndVectors) {
   }
 }
 
+// Registers that are declared as vectors: elements, and all of them at once.
+TEST(RunMemory, EachElementOfAVectorRegisterIsItsOwn) {
+  PtxRun run(kernel(R"(
+    .reg .v2 .b32 pair, other;
+    .reg .v4 .b32 four<2>;
+    add.u32 pair.x, %r1, 1;
+    add.u32 pair.y, %r1, 100;
+    mov.b64 %rd3, pair;
+    mov.b64 {%r2, %r3}, %rd3;
+    mad.wide.u32 %rd2, %r1, 16, %rd1;
+    mov.b64 other, %rd3;
+    mov.u32 four1.w, 7;
+    mov.u32 four1.r, other.y;
+    mov.u32 four1.g, %r2;
+    sub.u32 four1.z, pair.y, pair.x;
+    st.global.v4.b32 [%rd2], four1;)"));
+  const Pointer out = run.array<std::uint32_t>(128);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {32}}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 128);
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(words[4 * i], i + 100);
+    EXPECT_EQ(words[4 * i + 1], i + 1);
+    EXPECT_EQ(words[4 * i + 2], 99u);
+    EXPECT_EQ(words[4 * i + 3], 7u);
+  }
+}
+
 TEST(RunMemory, GenericAddressesOfEverySpace) {
   PtxRun run(
       kernel(R"(

@@ -355,6 +355,19 @@ TEST(Gemm_Epilogue, AGatedActivationMakesOneColumnOfTwo) {
   }
 }
 
+// More columns than the reference takes at one time.
+TEST(Gemm_Epilogue, AGatedActivationOfManyColumns) {
+  Gemm g{.m = 1, .n = 1100, .k = 1, .in = Type::bf16, .out = Type::f32};
+  g.activation = Activation::Swiglu;
+  g.a.ld = g.b.ld = 1;
+  g.d.ld = 550;
+  const std::uint16_t one = 0x3f80;
+  const std::vector<std::uint16_t> b(1100, one);
+  std::vector<float> d(1100);
+  oracle::compute_gemm(g, {&one, b.data()}, d.data(), 1);
+  for (std::size_t j = 0; j < 1100; ++j) EXPECT_EQ(d[j], j < 550 ? swiglu(1, 1) : 0) << j;
+}
+
 TEST(Gemm_Epilogue, IntegersBecomeF32ToNearestEven) {
   const Gemm g{.in = Type::s8, .out = Type::f32, .alpha = 1};
   EXPECT_EQ(oracle::finish_output(g, {}, 16777217, 0, 0, 0),

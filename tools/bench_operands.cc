@@ -86,11 +86,6 @@ double bytes_of(const gemm::Problem& p, std::int64_t matrices) {
                              (p.beta != 0 ? bytes_of(p.out, p.m * gemm::d_columns(p)) : 0));
 }
 
-// Lines that factors of blocks take which begin and end with an atom.
-std::int64_t whole_atoms(std::int64_t lines) {
-  return gemm::round_up_quotient(lines, tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn;
-}
-
 struct OfGroup {
   std::int64_t number = 0;
   std::int64_t first = 0;
@@ -108,7 +103,7 @@ OfGroup largest_group(std::int64_t rows, const std::vector<std::int32_t>& ends) 
     const std::int64_t own = ends[g] - first;
     if (own > largest.rows) largest = {static_cast<std::int64_t>(g), first, own, first_of_codes};
     first = ends[g];
-    first_of_codes += whole_atoms(own);
+    first_of_codes += tcgen05::whole_scale_atoms(own);
   }
   return largest;
 }
@@ -161,7 +156,8 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
   if (is_block_scaled(problem)) {
     const gemm::Groups groups = {.by = problem.grouping, .count = static_cast<int>(problem.batch)};
     codes_a_ = drawn_codes(problem, gemm::lines_of_codes(problem.m, groups), seed + 995);
-    codes_b_ = drawn_codes(problem, matrices_of_b(problem) * whole_atoms(problem.n), seed + 996);
+    codes_b_ = drawn_codes(problem, matrices_of_b(problem) * tcgen05::whole_scale_atoms(problem.n),
+                           seed + 996);
     atoms_a_ = cuda::DeviceBuffer<std::uint8_t>(codes_a_);
     atoms_b_ = cuda::DeviceBuffer<std::uint8_t>(codes_b_);
   }
@@ -292,7 +288,7 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
     g.codes_a = g.codes_b = {.line_step = codes_along_k(p), .block_step = 1};
     sfa = codes_of(p, codes_a_, lines.codes_a);
     std::vector<std::int64_t> codes_b = lines.cols;
-    for (std::int64_t& col : codes_b) col += lines.group * whole_atoms(p.n);
+    for (std::int64_t& col : codes_b) col += lines.group * tcgen05::whole_scale_atoms(p.n);
     sfb = codes_of(p, codes_b_, codes_b);
   }
   const std::vector<std::uint8_t> c =

@@ -10,6 +10,7 @@
 #include "sim/isa/base/divisor.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
+#include "sim/isa/tmem/scale_layout.h"
 #include "sim/num/activation.h"
 
 namespace tcq::gemm {
@@ -161,7 +162,7 @@ struct Groups {
 // Of A's `rows`, so many may have places in ScaleCodes: by Ends each group begins with an atom.
 HOST_DEVICE constexpr std::int64_t lines_of_codes(std::int64_t rows, const Groups& groups) {
   const bool apart = groups.by == Grouping::Ends && groups.count > 0;
-  return apart ? rows + (groups.count - std::int64_t{1}) * (scale_block - 1) : rows;
+  return apart ? rows + (groups.count - std::int64_t{1}) * (tcgen05::scale_atom_mn - 1) : rows;
 }
 
 struct Arguments {

@@ -59,18 +59,21 @@ tma::TensorMap map_of_factors(const Kernel& kernel, const ScaleCodes& codes, std
   const auto up = [](std::int64_t x, std::int64_t y) {
     return static_cast<std::uint64_t>(round_up_quotient(x, y));
   };
+  const auto atoms = [](std::int64_t mn) {
+    return static_cast<std::uint64_t>(tcgen05::scale_atoms_along_mn(mn));
+  };
   const std::int64_t atom_k = tcgen05::scale_group * tcgen05::scale_block(kernel.scale_vec);
   tma::TensorMap map;
   map.type = tma::DataType::UInt64;
   map.rank = 3;
   map.dims[0] = up(k, atom_k) * scale_atom_words;
-  map.dims[1] = up(lines, tcgen05::scale_atom_mn);
+  map.dims[1] = atoms(lines);
   map.dims[2] = static_cast<std::uint64_t>(batch);
   map.stride_bytes[0] = up(k, atom_k) * tcgen05::scale_atom_bytes;
   map.stride_bytes[1] =
       batch > 1 ? static_cast<std::uint64_t>(codes.batch_step) : map.stride_bytes[0];
   map.box[0] = static_cast<std::uint32_t>(kernel.block_k / atom_k * scale_atom_words);
-  map.box[1] = static_cast<std::uint32_t>(up(lines_of_box, tcgen05::scale_atom_mn));
+  map.box[1] = static_cast<std::uint32_t>(atoms(lines_of_box));
   map.box[2] = 1;
   map.address = reinterpret_cast<std::uint64_t>(codes.data);
   return map;

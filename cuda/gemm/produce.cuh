@@ -32,11 +32,14 @@ __device__ __forceinline__ Rank own_rank() {
 }
 
 // By a stride, or by answers (cuda/gemm/dynamic.cuh), for which so many lanes of a warp look together.
-template <class C, bool Keeps = true, int Lanes = 1>
-using ClusterTiles =
-    std::conditional_t<is_dynamic<C>(), DynamicTiles<C, Lanes>,
-                       Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n,
-                             Keeps, scale_vec_of<C>() != tcgen05::ScaleVec::Default>>;
+template <class C, bool Keeps = true, int Lanes = 1, bool Coded = false>
+using ClusterTiles = std::conditional_t<
+    is_dynamic<C>(), DynamicTiles<C, Lanes>,
+    Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>;
+
+// Those that load also look for the places of A's factors of blocks.
+template <class C>
+using LoadedTiles = ClusterTiles<C, true, 1, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;
 
 // The blocks along K that a CTA multiplies.
 template <class C>
@@ -67,7 +70,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   int filled = 0;  // stages
-  ClusterTiles<C> tiles(arguments, cluster, step);
+  LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;

@@ -54,7 +54,7 @@ std::int64_t atom_bytes_across(std::int64_t elements, tcgen05::ScaleVec factors)
 }
 
 std::int64_t bytes_of_codes(std::int64_t lines, std::int64_t across) {
-  return round_up_quotient(lines, tcgen05::scale_atom_mn) * across;
+  return tcgen05::scale_atoms_along_mn(lines) * across;
 }
 
 // Of the matrices of one operand, of `lines` rows or columns: one, as the operand has, or one behind the other.

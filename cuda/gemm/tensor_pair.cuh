@@ -72,7 +72,7 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
                                              const Step& step, bool leads, const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
   Ring<C::stages> ring;
-  ClusterTiles<C> tiles(arguments, cluster, step);
+  LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;

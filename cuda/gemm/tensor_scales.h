@@ -41,7 +41,7 @@ struct StageScales<Opcode, BlockN, BlockK, InstructionK, true> {
   static constexpr int factors = BlockK / block;              // of a row
   static constexpr int of_step = InstructionK / block;        // of these, what an instruction reads
   static constexpr int atoms = factors / tcgen05::scale_group;  // along K
-  static constexpr int atoms_of_n = (BlockN + tcgen05::scale_atom_mn - 1) / tcgen05::scale_atom_mn;
+  static constexpr int atoms_of_n = static_cast<int>(tcgen05::scale_atoms_along_mn(BlockN));
   static_assert(atoms * tcgen05::scale_group == factors);
   static_assert(BlockN % tcgen05::scale_atom_mn == 0 || tcgen05::scale_atom_mn % BlockN == 0,
                 "tiles begin with an atom or lie in one");

@@ -9,19 +9,19 @@
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
+#include "sim/isa/tmem/scale_layout.h"
 
 namespace tcq::gemm {
 
 // A tile of a cluster: its first row and column of D, the row behind the last one that is the group's (dense: D's), the
-// matrices of A and D, and that of B; of groups with factors of blocks the first row among these, where groups begin with
-// whole atoms.
+// matrices of A and D, and that of B; of groups with factors of blocks the first of the atoms that hold those of its rows.
 struct TilePlace {
   int row;
   int col;
   int batch;
   int rows_end;
   int batch_b;
-  int row_of_codes = 0;
+  int atom = 0;
 };
 
 // Of a product without groups.
@@ -52,7 +52,7 @@ class DenseTiles {
 };
 
 // `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less
-// while a tile is computed. `Coded`: A has factors of blocks.
+// while a tile is computed. `Coded`: the atom is looked for, too.
 template <int Rows, int Columns, bool Keeps = true, bool Coded = false>
 class GroupTiles {
  public:
@@ -71,8 +71,8 @@ class GroupTiles {
   static constexpr int lanes = 32;
 
   __device__ __forceinline__ int across() const { return arguments_.groups.tiles_across; }
-  static __device__ __forceinline__ int whole_atoms(int rows) {
-    return (rows + scale_block - 1) / scale_block;
+  static __device__ __forceinline__ int atoms_of(int rows) {
+    return static_cast<int>(tcgen05::scale_atoms_along_mn(rows));
   }
   // Of each lane and those before it.
   __device__ __forceinline__ static void sum_up(int& of_lane) {
@@ -102,7 +102,7 @@ class GroupTiles {
     sum_up(ends_);
     all_ = __shfl_sync(~0u, ends_, lanes - 1);
     if constexpr (Coded) {
-      atoms_ = whole_atoms(rows_);
+      atoms_ = atoms_of(rows_);
       sum_up(atoms_);
     }
   }
@@ -129,8 +129,8 @@ class GroupTiles {
     const int row = (in_group - col * down) * Rows;
     tile = {begin + row, col * Columns, apart ? group : 0, begin + rows, group};
     if constexpr (Coded) {
-      const int before = atoms_before_ + __shfl_sync(~0u, atoms_, lane) - whole_atoms(rows);
-      tile.row_of_codes = (apart ? 0 : before * scale_block) + row;
+      const int before = atoms_before_ + __shfl_sync(~0u, atoms_, lane) - atoms_of(rows);
+      tile.atom = (apart ? 0 : before) + row / tcgen05::scale_atom_mn;
     }
     return true;
   }
@@ -144,7 +144,7 @@ class GroupTiles {
       const int group = arguments_.groups.sizes[row];
       if (group < 0 || group >= arguments_.groups.count) continue;
       const int col = (index_ - down * across()) * Columns;
-      tile = {row, col, 0, min(row + Rows, arguments_.m), group, row};
+      tile = {row, col, 0, min(row + Rows, arguments_.m), group, row / tcgen05::scale_atom_mn};
       return true;
     }
     return false;
@@ -159,7 +159,7 @@ class GroupTiles {
   int rows_;
   int ends_;
   int all_;               // tiles of these
-  int atoms_before_ = 0;  // of factors, each of 128 rows: as before_ and ends_
+  int atoms_before_ = 0;  // of factors: as before_ and ends_
   int atoms_ = 0;
 };
 

@@ -106,6 +106,8 @@ TEST(RunStrong, AWarpThatStoresWhatItsReplicaStoredIsDisputed) {
   EXPECT_EQ(replicas("mov.u32 %r4, %r3;"),
             (Found{Fault::None, {Fault::LaneStoresDiffer, Fault::EqualStoresRace}, {}}));
   EXPECT_EQ(replicas("mov.u32 %r4, 7;"), (Found{Fault::None, {Fault::EqualStoresRace}, {}}));
+  EXPECT_EQ(replicas("mov.u32 %r4, %r1;"),
+            (Found{Fault::None, {Fault::LaneStoresDiffer, Fault::UnreadStoresRace}, {}}));
   const std::string uses = "bar.sync 0; ld.shared.u32 %r5, [%r2]; st.global.u32 [%rd2], %r5;";
   EXPECT_EQ(replicas("mov.u32 %r4, %r1;", uses).fault, Fault::DataRace);
 }

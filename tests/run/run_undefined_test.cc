@@ -104,6 +104,14 @@ TEST(RunUndefined, WhatComesToNothingIsDisputed) {
   EXPECT_EQ(dropped.words[30], 5u);
   EXPECT_EQ(dropped.words[31], 0u);
   EXPECT_EQ(fault_of(merge + "st.global.u32 [%rd2], %r7;"), Fault::SharedUninitialized);
+  // Nobody looks at what these leave.
+  for (const char* use : {"and.b32 %r6, %r5, 4; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];",
+                          "st.volatile.shared.u32 [%r4], %r5;",
+                          "xor.b32 %r6, %r5, %r5; st.global.u32 [%rd2], %r6;"}) {
+    const Left left = left_by(std::string(load) + use);
+    EXPECT_EQ(left.fault, Fault::None) << use;
+    EXPECT_EQ(left.suspicions, disputed) << use;
+  }
   // A flag that is compared with one number, which none of the contents tried is: either way of it is.
   EXPECT_EQ(fault_of(std::string(load) +
                      "setp.eq.u32 %p2, %r5, 12345; @%p2 bra E; st.global.u32 [%rd2], 1; E:"),

@@ -197,6 +197,14 @@ TEST(RunUnusedLoad, WhatIsNotFollowedStaysARace) {
   };
   for (const Source& row : rows)
     EXPECT_EQ(run_of(kernel(body(row, ""))).fault, row.fault) << row.name;
+  // Two stores are a race of their own kind: disputed while nobody reads.
+  const Source stores = {"stores", Fault::DataRace, "", "st.shared.u32 [%r4], 5;", "", st};
+  PtxRun run(kernel(body(stores, "")));
+  run.pass(run.array<std::uint32_t>(1024));
+  EXPECT_EQ(run.go({.block = {64}}), Fault::None);
+  ASSERT_FALSE(run.report().suspicions.empty());
+  for (const machine::Finding& f : run.report().suspicions)
+    EXPECT_EQ(f.fault, Fault::UnreadStoresRace) << info(f.fault).name;
 }
 
 const Source& plain() {

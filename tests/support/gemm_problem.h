@@ -148,9 +148,8 @@ inline std::vector<std::int64_t> lines_of_groups(const gemm::Problem& p,
   for (std::size_t group = 0; group < sizes.size(); ++group) {
     const GroupRows rows = rows_of_group(p, sizes, group);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) lines.push_back(row);
-    lines.resize((lines.size() + tcgen05::scale_atom_mn - 1) / tcgen05::scale_atom_mn *
-                     tcgen05::scale_atom_mn,
-                 no_line);
+    const auto used = static_cast<std::int64_t>(lines.size());
+    lines.resize(static_cast<std::size_t>(tcgen05::whole_scale_atoms(used)), no_line);
   }
   const gemm::Groups groups = {.by = p.grouping, .count = static_cast<int>(sizes.size())};
   lines.resize(static_cast<std::size_t>(gemm::lines_of_codes(p.m, groups)), no_line);

@@ -37,6 +37,14 @@ inline constexpr int scale_atom_mn = 128;
 inline constexpr int scale_group = 4;  // factors that share a 32-bit cell
 inline constexpr int scale_atom_bytes = scale_atom_mn * scale_group;
 
+// Atoms that hold so many rows or columns, and their rows.
+HOST_DEVICE constexpr std::int64_t scale_atoms_along_mn(std::int64_t mn) {
+  return (mn + scale_atom_mn - 1) / scale_atom_mn;
+}
+HOST_DEVICE constexpr std::int64_t whole_scale_atoms(std::int64_t mn) {
+  return scale_atoms_along_mn(mn) * scale_atom_mn;
+}
+
 // Atoms along K that hold `factors` factors.
 HOST_DEVICE constexpr int scale_atoms_along_k(int factors) {
   return (factors + scale_group - 1) / scale_group;
@@ -44,7 +52,8 @@ HOST_DEVICE constexpr int scale_atoms_along_k(int factors) {
 
 // Bytes of a buffer of mn x factors scale factors, padded to whole atoms.
 HOST_DEVICE constexpr int scale_bytes(int mn, int factors) {
-  return (mn + scale_atom_mn - 1) / scale_atom_mn * scale_atoms_along_k(factors) * scale_atom_bytes;
+  return static_cast<int>(scale_atoms_along_mn(mn)) * scale_atoms_along_k(factors) *
+         scale_atom_bytes;
 }
 
 // Byte offset of a factor in a buffer with `factors` of them along K.

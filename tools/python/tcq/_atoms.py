@@ -57,5 +57,15 @@ def size(lines: int, elements: int, kind: Kind) -> int:
     return (lines + _LINES - 1) // _LINES * _LINES * ((blocks + _TOGETHER - 1) // _TOGETHER * _TOGETHER)
 
 
+def size_of_groups(lines: int, groups: int, elements: int, kind: Kind) -> int:
+    """Of groups of lines that begin with an atom each, as many as any sizes of theirs want. No groups: 0."""
+    return 0 if groups == 0 else size(lines + (_LINES - 1) * (groups - 1), elements, kind)
+
+
+def size_of_line(elements: int, kind: Kind) -> int:
+    """Of the atoms beside each other along K."""
+    return size(_LINES, elements, kind)
+
+
 def named(dtypes: Tuple[torch.dtype, ...]) -> str:
     return " or ".join(str(dtype)[6:] for dtype in dtypes)

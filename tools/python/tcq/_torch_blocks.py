@@ -155,12 +155,12 @@ def _expect_factors_of_groups(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Te
     """As the kernels want a's: atoms for as many rows as any sizes of groups want. Fewer are copied."""
     kind, k = _expect_kind(a, b, scale_a, scale_b)
     factors, groups = (scale_a, scale_b), b.shape[0]
-    of_128, of_b = _atoms.size(128, k, kind), groups * _atoms.size(b.shape[1], k, kind)
+    of_128, of_b = _atoms.size_of_line(k, kind), groups * _atoms.size(b.shape[1], k, kind)
     _tensors.expect(scale_a.numel() % max(of_128, 1) == 0 and scale_b.numel() == of_b and all(s.is_contiguous() for s in factors),
                     "factors", factors, f"multiples of {of_128}, each group's from one on, and {of_b}, contiguous: whole atoms of "
                     f"128 rows by four blocks of {kind.block} of K")
-    missing = _atoms.size(a.shape[0] + 127 * (groups - 1), k, kind) - scale_a.numel()
-    if groups == 0 or missing <= 0:
+    missing = _atoms.size_of_groups(a.shape[0], groups, k, kind) - scale_a.numel()
+    if missing <= 0:
         return scale_a
     return torch.nn.functional.pad(scale_a.view(torch.uint8).flatten(), (0, missing)).view(scale_a.dtype)
 

@@ -382,5 +382,13 @@ TEST(TensorPlan, SaysThatNothingHasRunOnSilicon) {
   EXPECT_EQ(text.find("wgmma"), text.npos) << text;
 }
 
+TEST(TensorPlan, SaysBothFactorsOfNvfp4) {
+  Problem p = scaled(Type::e2m1, BlockScaling::Ue4m3Block16);
+  p.scaling = gemm::Scaling::Tensor;
+  const std::string text = describe(planned(p));
+  EXPECT_NE(text.find("factors: ue4m3 of 16 of K"), text.npos) << text;
+  EXPECT_NE(text.find("factors: one of A, one of B"), text.npos) << text;
+}
+
 }  // namespace
 }  // namespace tcq::tests

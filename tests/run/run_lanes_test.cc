@@ -210,12 +210,14 @@ TEST(RunLanes, LanesOfOneStoreMayNotDiffer) {
 
 // What lanes 20 and 21 drop goes to one word, by two statements: which of the two it keeps is open until somebody asks.
 TEST(RunLanes, StoresThatRaceMayNotBeUsed) {
-  const auto drop = [](const std::string& behind, std::uint32_t other = 21) {
+  const auto drop = [](const std::string& behind, std::uint32_t other = 21,
+                       const std::string& between = "") {
     return found_in(words_of(16) + R"(
     add.u32 %r7, %r2, 512;
     setp.eq.u32 %p1, %r1, 20;
     selp.b32 %r8, %r7, %r4, %p1;
     st.shared.u32 [%r8], %r1;
+    )" + between + R"(
     setp.eq.u32 %p2, %r1, )" +
                         std::to_string(other) +
                         R"(;
@@ -238,6 +240,13 @@ TEST(RunLanes, StoresThatRaceMayNotBeUsed) {
     EXPECT_EQ(drop(load + uses, other), race);
     EXPECT_EQ(drop("atom.shared.add.u32 %r10, [%r7], 1;", other), race);
     EXPECT_EQ(drop("ld.volatile.shared.u32 %r10, [%r7];", other), race);
+    EXPECT_EQ(drop("wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 "
+                   "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, [%r7], 16;",
+                   other),
+              race);
+    // The first one's, too, before the second one comes.
+    EXPECT_EQ(drop("", other, "@%p1 ld.shared.u32 %r10, [%r7]; @%p1 st.global.u32 [%rd2], %r10;"),
+              race);
   }
 }
 

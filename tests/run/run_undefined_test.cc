@@ -116,6 +116,11 @@ TEST(RunUndefined, WhatComesToNothingIsDisputed) {
   EXPECT_EQ(fault_of(std::string(load) +
                      "setp.eq.u32 %p2, %r5, 12345; @%p2 bra E; st.global.u32 [%rd2], 1; E:"),
             Fault::SharedUninitialized);
+  // Many such, which no bytes equal together, and no drawn predicates are true together.
+  std::string many = std::string(load) + "setp.eq.u32 %p2, %r5, 12345;";
+  for (int i = 0; i < 12; ++i)
+    many += "setp.eq.u32 %p3, %r5, " + std::to_string(100 + i) + "; and.pred %p2, %p2, %p3;";
+  EXPECT_EQ(fault_of(many + "@%p2 st.global.u32 [%rd2], 1;"), Fault::SharedUninitialized);
   // Other contents lead beyond shared memory, or to a wait that nobody ends.
   EXPECT_EQ(fault_of(std::string(load) + "add.u32 %r6, %r3, %r5; and.b32 %r6, %r6, -4;"
                                          "ld.shared.u32 %r7, [%r6];"),

@@ -22,7 +22,8 @@ struct ClusterState;
 // tile decides loads another key that is dropped as well. So such an execution is repeated with other bytes in the place of
 // those (explore.h), and with comparisons of them that come out otherwise, be it as no bytes would have them. Where none ends
 // otherwise, and global memory is the same after all of them, that is disputed (UninitializedAssumed); else the use is what it
-// was. No proof, as not everything is tried.
+// was. So it is where they are a member mask, or an operand of a barrier, an mbarrier, a copy or an mma. No proof, as not
+// everything is tried.
 enum class Contents : std::uint8_t {
   Zeros,
   Ones,   // all bits: -1, and as a float no number

@@ -139,7 +139,8 @@ void follow_shuffle(Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
   const auto outs = x.kernel().outs(op);
   const Undefined moved = at(x, ins[0], machine::all_lanes);
-  use(x, any_of(x, ins.subspan(1), lanes));
+  use(x, any_of(x, ins.subspan(1, ins.size() - 2), lanes));
+  use_bound(x, any_of(x, ins.last(1), lanes));
   std::array<std::uint32_t, 32> marks = {}, result = {}, inside = {};
   x.for_each_lane(moved.lanes, [&](int lane) { marks[static_cast<std::size_t>(lane)] = 1; });
   std::array<const void*, most_operands> sources;
@@ -202,22 +203,25 @@ void follow_branch(Executor& x, const Op& op, Undefined guard) {
 }
 
 // What an instruction of memory or of the machine reads is used, but for what a store stores: its own way; what it writes is defined.
-void follow_operand(Executor& x, const Value& value, bool is_data, std::uint32_t lanes) {
+// `binds`: as use_bound().
+void follow_operand(Executor& x, const Value& value, bool is_data, bool binds,
+                    std::uint32_t lanes) {
   if (value.kind == ValueKind::Vector || value.kind == ValueKind::Pair) {
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(value.value); ++i)
-      follow_operand(x, x.item(value, i), is_data, lanes);
+      follow_operand(x, x.item(value, i), is_data, binds, lanes);
     return;
   }
   const Slot slot = x.slot(value);
-  if (value.access != ptx::Access::Write && !is_data) use(x, at(x, slot, lanes));
+  if (value.access != ptx::Access::Write && !is_data)
+    (binds ? use_bound : use)(x, at(x, slot, lanes));
   if (value.access != ptx::Access::Read) set(x, slot, {}, lanes);
 }
 
-void follow_memory(Executor& x, std::uint32_t lanes) {
+void follow_memory(Executor& x, bool binds, std::uint32_t lanes) {
   const Opcode opcode = x.form().opcode;
   const bool stores = opcode == Opcode::St || opcode == Opcode::Stmatrix;
   for (std::uint32_t i = 0; i < x.operand_count(); ++i)
-    follow_operand(x, x.value(i), stores && i == 1, lanes);
+    follow_operand(x, x.value(i), stores && i == 1, binds, lanes);
 }
 
 }  // namespace
@@ -246,6 +250,12 @@ void use(Executor& x, Undefined what) {
   machine::use_undefined(x.c, what.from);
 }
 
+void use_bound(Executor& x, Undefined what) {
+  use(x, what);
+  if (x.c.contents && what.lanes != 0 && what.from < x.c.unwritten_reads.size())
+    x.c.fail(x.c.unwritten_reads[what.from].finding);
+}
+
 void follow(Executor& x, const Op& op, std::uint32_t lanes) {
   const Undefined guard = op.guard == no_slot ? Undefined{} : at(x, op.guard, x.group.lanes);
   if (op.action == Action::Branch) {
@@ -259,8 +269,8 @@ void follow(Executor& x, const Op& op, std::uint32_t lanes) {
     case Action::Address: set_all(x, op, any_of(x, x.kernel().ins(op), lanes), lanes); break;
     case Action::Nothing: break;
     case Action::Load:
-    case Action::Store:
-    case Action::Machine: return follow_memory(x, lanes);
+    case Action::Store: return follow_memory(x, false, lanes);
+    case Action::Machine: return follow_memory(x, true, lanes);
     case Action::Converge: return;
     default: use(x, any_of(x, x.kernel().ins(op), lanes)); return set_all(x, op, {}, lanes);
   }
@@ -292,7 +302,10 @@ void follow_meeting(Executor& x) {
 
 void follow_together(Executor& x, const Op& op, std::uint32_t lanes) {
   if (x.form().opcode == Opcode::ShflSync) return follow_shuffle(x, op, lanes);
-  use(x, any_of(x, x.kernel().ins(op), lanes));
+  const auto ins = x.kernel().ins(op);
+  const std::size_t masks = ins.empty() ? 0 : 1;
+  use(x, any_of(x, ins.first(ins.size() - masks), lanes));
+  use_bound(x, any_of(x, ins.last(masks), lanes));
   set_all(x, op, {}, lanes);
 }
 

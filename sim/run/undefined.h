@@ -42,6 +42,8 @@ void follow_together(Executor& x, const Op& op, std::uint32_t lanes);
 Undefined undefined_in(const Executor& x, const ptx::Value& reg, std::uint32_t lanes);
 void set_undefined(Executor& x, const ptx::Value& reg, Undefined what, std::uint32_t lanes);
 void use(Executor& x, Undefined what);
+// By what no contents excuse (sim/async/undefined_bytes.h): who takes part in an exchange, an operand of the asynchronous machine.
+void use_bound(Executor& x, Undefined what);
 Undefined both(const Executor& x, Undefined a, Undefined b);
 
 // What the present instruction, a load, has found unwritten is followed from now on: its number there.

@@ -116,6 +116,11 @@ TEST(RunUndefined, WhatComesToNothingIsDisputed) {
   EXPECT_EQ(fault_of(std::string(load) +
                      "setp.eq.u32 %p2, %r5, 12345; @%p2 bra E; st.global.u32 [%rd2], 1; E:"),
             Fault::SharedUninitialized);
+  // Who takes part, and what a barrier or a copy is told, nobody may leave to chance.
+  for (const char* use :
+       {"vote.sync.ballot.b32 %r6, %p1, %r5;", "shfl.sync.idx.b32 %r6, %r1, 0, 31, %r5;",
+        "match.any.sync.b32 %r6, %r1, %r5;", "and.b32 %r6, %r5, 7; bar.sync %r6;"})
+    EXPECT_EQ(fault_of(std::string(load) + use), Fault::SharedUninitialized) << use;
   // Many such, which no bytes equal together, and no drawn predicates are true together.
   std::string many = std::string(load) + "setp.eq.u32 %p2, %r5, 12345;";
   for (int i = 0; i < 12; ++i)

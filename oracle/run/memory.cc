@@ -328,9 +328,25 @@ class Placing {
   // --- tensor maps -----------------------------------------------------------------------------------
 
   static Swizzle swizzle_of(std::string_view word) {
-    for (const Swizzle s : {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128})
+    std::vector<std::string_view> names;
+    for (int i = 0; i < swizzle_count; ++i) {
+      const auto s = static_cast<Swizzle>(i);
       if (same_word(word, name(s))) return s;
-    throw_unknown("swizzle", word, std::vector<std::string_view>{"none", "32B", "64B", "128B"});
+      names.push_back(name(s));
+    }
+    throw_unknown("swizzle", word, names);
+  }
+
+  // Elements that fill no byte: an array of bytes holds them.
+  static tma::DataType packed_type_of(std::string_view word, const Array& array) {
+    std::vector<std::string_view> names;
+    for (int i = 0; i < tma::data_type_count; ++i) {
+      const auto type = static_cast<tma::DataType>(i);
+      if (!tma::is_packed(type)) continue;
+      if (same_word(word, tma::name(type)) && row_of(array.type).bytes == 1) return type;
+      names.push_back(tma::name(type));
+    }
+    throw_unknown("type of a map over bytes", word, names);
   }
 
   static std::vector<std::uint64_t> numbers_of(std::string_view text, std::string_view what) {
@@ -367,7 +383,7 @@ class Placing {
     }
   }
 
-  // map:NAME:swizzle=128B:box=64,128[:strides=...][:interleave=...][:oob=nan][:lower=-1,-1:upper=-1,-1]
+  // map:NAME:swizzle=128B:box=64,128[:type=...][:strides=...][:interleave=...][:oob=nan][:lower=-1,-1:upper=-1,-1]
   void pass_map(std::string_view word, const Parameter& to) {
     const auto parts = split(word, ':');
     if (parts.size() < 2)
@@ -380,25 +396,29 @@ class Placing {
       throw UsageError(fmt::format("parameter {} has {} bytes: a tensor map has 128, its address 8",
                                    to.name, to.bytes));
     tma::TensorMap map;
+    const ElementRow& row = row_of(array->type);
+    map.type = row.map;
+    for (std::size_t i = 2; i < parts.size(); ++i)
+      if (parts[i].starts_with("type=")) map.type = packed_type_of(parts[i].substr(5), *array);
+    const tma::Grain grain = tma::grain(map.type);
     std::vector<std::uint64_t> dims(array->shape.rbegin(), array->shape.rend());
+    if (!dims.empty()) dims[0] = dims[0] * row.bytes / grain.bytes * grain.elements;
     for (std::size_t i = 2; i < parts.size(); ++i)
       if (parts[i].starts_with("dims=")) dims = numbers_of(parts[i].substr(5), "dims");
     const std::size_t rank = dims.size();
     if (rank == 0 || rank > static_cast<std::size_t>(tma::max_rank))
       throw UsageError(
           fmt::format("{}: {} dimensions: a tensor map has 1 to 5", oracle::quoted(word), rank));
-    const ElementRow& row = row_of(array->type);
-    map.type = row.map;
     map.rank = static_cast<int>(rank);
     map.address = array->offset;
-    std::uint64_t stride = row.bytes;
+    std::uint64_t stride = grain.bytes;
     for (std::size_t d = 0; d < rank; ++d) {
       map.dims[d] = dims[d];
-      stride *= map.dims[d];
+      stride *= tma::size(map, static_cast<int>(d));
       if (d + 1 < rank) map.stride_bytes[d] = stride;
     }
     for (std::size_t i = 2; i < parts.size(); ++i) set_key(map, parts[i], rank);
-    if (const Fault fault = tma::check(map); fault != Fault::None)
+    if (const Fault fault = tma::check(map, tcq::run::capability_of(kernel_)); fault != Fault::None)
       throw UsageError(fmt::format("{}: {}", oracle::quoted(word), info(fault).sentence));
     launch_.map_places.push_back({place_map(to), static_cast<int>(launch_.maps.size())});
     launch_.maps.push_back(map);
@@ -418,7 +438,7 @@ class Placing {
     const std::size_t equals = text.find('=');
     const std::string_view key = text.substr(0, equals);
     const std::string_view value = equals == text.npos ? "" : text.substr(equals + 1);
-    if (key == "dims") return;
+    if (key == "dims" || key == "type") return;
     if (key == "swizzle")
       map.swizzle = swizzle_of(value);
     else if (key == "box")
@@ -436,10 +456,11 @@ class Placing {
                        : value == "16B" ? tma::Interleave::B16
                                         : tma::Interleave::B32;
     else
-      throw_unknown("key of a map", text,
-                    std::vector<std::string_view>{"swizzle=128B", "box=64,128", "dims=64,256",
-                                                  "strides=256", "elements=1,1", "interleave=16B",
-                                                  "oob=nan", "lower=-1,-1", "upper=-1,-1"});
+      throw_unknown(
+          "key of a map", text,
+          std::vector<std::string_view>{"swizzle=128B", "box=64,128", "type=16U4_ALIGN8B",
+                                        "dims=64,256", "strides=256", "elements=1,1",
+                                        "interleave=16B", "oob=nan", "lower=-1,-1", "upper=-1,-1"});
   }
 
   const Request& request_;

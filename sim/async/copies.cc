@@ -107,7 +107,7 @@ bool settle(Step& s, const MapVerdict& verdict, int map) {
 
 bool may_use_map(Step& s, int map) {
   if (!settle(s, map_at(s, map).check_use(map_actor(s)), map)) return false;
-  const Fault fault = tma::check(*map_at(s, map).value());
+  const Fault fault = tma::check(*map_at(s, map).value(), s.c.program.launch().capability);
   if (fault != Fault::None) s.fail(fault, s.first_lane());
   return fault == Fault::None;
 }

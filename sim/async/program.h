@@ -44,6 +44,7 @@ struct Launch {
   int cluster = 1;    // CTAs
   int threads = 128;  // of each CTA
   int registers = 0;  // per thread at launch; 0: not bounded (no .maxntid), setmaxnreg is ignored
+  tma::Capability capability = tma::Capability::V9;  // of the device, for tensor maps
 };
 
 struct Segment {

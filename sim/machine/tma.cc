@@ -52,7 +52,7 @@ Unit whole(const TensorMap& map, const BoxElement& line) { return {line, extent(
 // Calls visit(unit) for every unit of a line.
 template <class Visit>
 bool all_units_of(const TensorMap& map, const BoxElement& line, Visit visit) {
-  const std::uint32_t most = start_alignment_bytes / element_bytes(map.type);
+  const std::uint32_t most = start_alignment_bytes / grain(map.type).shared_bytes;
   const std::uint32_t end = extent(map, 0);
   Unit unit = {line, 0};
   for (; unit.first.at[0] < end; unit.first.at[0] += unit.count) {
@@ -89,7 +89,7 @@ void for_each_element(const Tile& tile, const SharedMemory& shared, Visit visit)
 
 // The box never straddles what its swizzle permutes: the XOR leaves address bits from 7 on alone.
 bool shared_fits(const Tile& tile, const SharedMemory& shared) {
-  const std::uint32_t width = element_bytes(tile.map.type);
+  const std::uint32_t width = grain(tile.map.type).shared_bytes;
   const std::uint32_t permuted = tile_alignment_bytes;
   std::uint64_t box =
       row_pitch_bytes(tile.map);  // element strides let boxes of more than 2^32 bytes pass
@@ -111,7 +111,7 @@ using Touches = bool (*)(const TensorMap&, const Coordinates&, const BoxElement&
 template <class Visit>
 bool all_touched(const Tile& tile, Touches touches, Visit visit) {
   const TensorMap& map = tile.map;
-  const std::uint32_t width = element_bytes(map.type);
+  const std::uint32_t width = grain(map.type).bytes;
   const auto touched = [&](const Unit& unit) {
     return touches(map, tile.start, unit.first) && touches(map, tile.start, unit.last());
   };
@@ -138,8 +138,8 @@ bool global_fits(const Tile& tile, std::size_t global_bytes, Touches touches) {
 }
 
 Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t global_bytes,
-                 Touches touches = in_bounds) {
-  if (const Fault fault = check(tile.map); fault != Fault::None) return fault;
+                 Capability capability, Touches touches = in_bounds) {
+  if (const Fault fault = check(tile.map, capability); fault != Fault::None) return fault;
   if (tile.shared_address % tile_alignment_bytes != 0) return Fault::TileUnaligned;
   if (!starts_aligned(tile.map, tile.start)) return Fault::TileStartUnaligned;
   if (!shared_fits(tile, shared)) return Fault::SharedMemoryOutOfRange;
@@ -147,9 +147,11 @@ Fault check_tile(const Tile& tile, const SharedMemory& shared, std::size_t globa
 }
 
 // For stores and reductions.
-Fault check_outward(const Tile& tile, const SharedMemory& shared, const Global& global) {
-  const Fault fault = check_tile(tile, shared, global.size(), is_written);
+Fault check_outward(const Tile& tile, const SharedMemory& shared, const Global& global,
+                    Capability capability) {
+  const Fault fault = check_tile(tile, shared, global.size(), capability, is_written);
   if (fault != Fault::None) return fault;
+  if (tile.map.type == DataType::U4Align16) return Fault::TargetLacksPackedTypes;
   if (has_padding(tile.map)) return Fault::Im2colPadding;
   return starts_negative(tile.map, tile.start) ? Fault::TileStartNegative : Fault::None;
 }
@@ -163,13 +165,19 @@ void for_each_pair(const Tile& tile, const SharedMemory& shared, Global& global,
   });
 }
 
+// A run behind the last one, or more of it.
+template <class Run, class Address>
+void add_run(std::vector<Run>& runs, Address at, std::uint32_t bytes) {
+  if (!runs.empty() && runs.back().end == at)
+    runs.back().end += bytes;
+  else
+    runs.push_back({at, at + bytes});
+}
+
 std::vector<GlobalRun> runs_of(const Tile& tile, Touches touches) {
   std::vector<GlobalRun> runs;
   all_touched(tile, touches, [&](std::uint64_t at, std::uint32_t bytes) {
-    if (!runs.empty() && runs.back().end == at)
-      runs.back().end += bytes;
-    else
-      runs.push_back({at, at + bytes});
+    add_run(runs, at, bytes);
     return true;
   });
   return runs;
@@ -180,27 +188,52 @@ std::vector<GlobalRun> runs_of(const Tile& tile, Touches touches) {
 std::vector<GlobalRun> runs_read(const Tile& tile) { return runs_of(tile, in_bounds); }
 std::vector<GlobalRun> runs_written(const Tile& tile) { return runs_of(tile, is_written); }
 
+// A line that fills its pitch is one run: swizzles permute within it.
+std::vector<SharedRun> runs_sent(const Tile& tile) {
+  const TensorMap& map = tile.map;
+  const auto lands = [&](const Unit& unit) {
+    return is_written(map, tile.start, unit.first) && is_written(map, tile.start, unit.last());
+  };
+  const bool is_dense = inner_box_bytes(map) == row_pitch_bytes(map);
+  std::vector<SharedRun> runs;
+  const auto add_unit = [&](const Unit& unit) {
+    if (lands(unit))
+      add_run(runs, shared_address(map, tile.shared_address, unit.first),
+              unit.count * grain(map.type).shared_bytes);
+    return true;
+  };
+  all_lines(map, [&](const BoxElement& line) {
+    if (!is_dense || !lands(whole(map, line))) return all_units_of(map, line, add_unit);
+    add_run(runs, linear_address(map, tile.shared_address, line), inner_box_bytes(map));
+    return true;
+  });
+  return runs;
+}
+
 // Any map, also one that check() refuses.
 GlobalRun hull(const TensorMap& map, std::uint64_t memory_bytes) {
   if (map.address >= memory_bytes) return {};
   std::uint64_t end = map.address + start_alignment_bytes;
   for (int d = 0; d < std::clamp(map.rank, 0, max_rank); ++d) {
-    const std::uint64_t step = d == 0 ? element_bytes(map.type) : map.stride_bytes[d - 1];
-    end += std::min<std::uint64_t>(map.dims[d], memory_bytes) * std::min(step, memory_bytes);
+    const std::uint64_t step = d == 0 ? grain(map.type).bytes : map.stride_bytes[d - 1];
+    end += std::min<std::uint64_t>(size(map, d), memory_bytes) * std::min(step, memory_bytes);
   }
   return {map.address, std::min(end, memory_bytes)};
 }
 
-Fault check(const Load& load, const SharedMemory& shared, const Global& global) {
-  return check_tile(load.tile, shared, global.size());
+Fault check(const Load& load, const SharedMemory& shared, const Global& global,
+            Capability capability) {
+  return check_tile(load.tile, shared, global.size(), capability);
 }
 
-Fault check(const Store& store, const SharedMemory& shared, const Global& global) {
-  return check_outward(store.tile, shared, global);
+Fault check(const Store& store, const SharedMemory& shared, const Global& global,
+            Capability capability) {
+  return check_outward(store.tile, shared, global, capability);
 }
 
-Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global) {
-  const Fault fault = check_outward(reduction.tile, shared, global);
+Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global,
+            Capability capability) {
+  const Fault fault = check_outward(reduction.tile, shared, global, capability);
   return fault != Fault::None ? fault : check(reduction.op, reduction.tile.map.type);
 }
 
@@ -208,7 +241,7 @@ namespace {
 
 // Copies the elements of a unit or a line as they are, 16 bytes at a time, which swizzles leave together.
 void copy_bits(const Tile& tile, const Unit& unit, SharedMemory& shared, const Global& global) {
-  const std::uint32_t bytes = unit.count * element_bytes(tile.map.type);
+  const std::uint32_t bytes = unit.count * grain(tile.map.type).bytes;
   const std::uint32_t to = linear_address(tile.map, tile.shared_address, unit.first);
   const SwizzleFunction swizzle = swizzle_function(tile.map.swizzle);
   const std::uint8_t* from = &global[global_address(tile.map, tile.start, unit.first)];
@@ -221,12 +254,32 @@ void copy_bits(const Tile& tile, const Unit& unit, SharedMemory& shared, const G
   if (at < bytes) std::memcpy(place(at), from + at, bytes - at);
 }
 
+// One group of 16 elements of a padded type; nothing becomes of the padding.
+void load_group(const Tile& tile, const BoxElement& e, SharedMemory& shared, const Global& global) {
+  const TensorMap& map = tile.map;
+  std::uint8_t* to = shared.data() + (shared_address(map, tile.shared_address, e) - shared.base());
+  const std::uint32_t bytes = grain(map.type).bytes;
+  if (in_bounds(map, tile.start, e))
+    std::memcpy(to, &global[global_address(map, tile.start, e)], bytes);
+  else
+    std::memset(to, 0, bytes);
+}
+
+// 16 bytes with six bits each, as .b6p2x16 stores them.
+void store_sixes(std::uint8_t* to, const std::uint8_t* from) {
+  for (int i = 0; i < 16; i += 4) {
+    std::uint32_t packed = 0;
+    for (int j = 0; j < 4; ++j) packed |= (from[i + j] & 0x3fu) << (6 * j);
+    std::memcpy(to + i / 4 * 3, &packed, 3);
+  }
+}
+
 // What becomes of one element.
 std::uint64_t loaded_element(const Tile& tile, const BoxElement& e, const Global& global) {
   const TensorMap& map = tile.map;
   if (!in_bounds(map, tile.start, e)) return fill_bits(map.type, map.fill);
   const std::uint64_t at = global_address(map, tile.start, e);
-  return loaded_bits(map.type, load_element(&global[at], element_bytes(map.type)));
+  return loaded_bits(map.type, load_element(&global[at], grain(map.type).bytes));
 }
 
 }  // namespace
@@ -234,6 +287,13 @@ std::uint64_t loaded_element(const Tile& tile, const BoxElement& e, const Global
 void execute(const Load& load, SharedMemory& shared, const Global& global) {
   const Tile& tile = load.tile;
   const TensorMap& map = tile.map;
+  if (is_padded(map.type)) {
+    all_elements(map, [&](const BoxElement& e) {
+      load_group(tile, e, shared, global);
+      return true;
+    });
+    return;
+  }
   const auto keeps_all = [&](const Unit& unit) {
     return keeps_bits(map.type) && in_bounds(map, tile.start, unit.first) &&
            in_bounds(map, tile.start, unit.last());
@@ -246,7 +306,7 @@ void execute(const Load& load, SharedMemory& shared, const Global& global) {
     for (std::uint32_t i = 0; i < unit.count; ++i) {
       const BoxElement e = unit.element(i);
       store_element(shared.data() + (shared_address(map, tile.shared_address, e) - shared.base()),
-                    loaded_element(tile, e, global), element_bytes(map.type));
+                    loaded_element(tile, e, global), grain(map.type).bytes);
     }
     return true;
   };
@@ -259,8 +319,10 @@ void execute(const Load& load, SharedMemory& shared, const Global& global) {
 }
 
 void execute(const Store& store, const SharedMemory& shared, Global& global) {
-  const std::uint32_t width = element_bytes(store.tile.map.type);
+  const DataType type = store.tile.map.type;
+  const std::uint32_t width = grain(type).bytes;
   for_each_pair(store.tile, shared, global, [&](const std::uint8_t* from, std::uint8_t* to) {
+    if (type == DataType::U6Align16) return store_sixes(to, from);
     store_element(to, load_element(from, width), width);
   });
 }
@@ -277,7 +339,7 @@ void execute(const Reduce& reduction, const SharedMemory& shared, Global& global
 Fault execute(ClusterState& state, const MulticastLoad& load) {
   if (load.mask == 0 || load.mask >> state.shared.size() != 0) return Fault::MulticastMask;
   for (const SharedMemory& shared : state.shared)
-    if (const Fault fault = check_tile(load.tile, shared, state.global.size());
+    if (const Fault fault = check_tile(load.tile, shared, state.global.size(), Capability::V9);
         fault != Fault::None)
       return fault;
   for (std::size_t rank = 0; rank < state.shared.size(); ++rank)

@@ -61,9 +61,12 @@ struct ClusterState {
 Fault execute(ClusterState& state, const MulticastLoad& load);
 
 // In parts: what may fault, and then the moving. Requires: check() found nothing.
-Fault check(const Load& load, const SharedMemory& shared, const Global& global);
-Fault check(const Store& store, const SharedMemory& shared, const Global& global);
-Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global);
+Fault check(const Load& load, const SharedMemory& shared, const Global& global,
+            Capability capability = Capability::V9);
+Fault check(const Store& store, const SharedMemory& shared, const Global& global,
+            Capability capability = Capability::V9);
+Fault check(const Reduce& reduction, const SharedMemory& shared, const Global& global,
+            Capability capability = Capability::V9);
 void execute(const Load& load, SharedMemory& shared, const Global& global);
 void execute(const Store& store, const SharedMemory& shared, Global& global);
 void execute(const Reduce& reduction, const SharedMemory& shared, Global& global);
@@ -86,6 +89,14 @@ struct GlobalRun {
 // Requires: check() found nothing.
 std::vector<GlobalRun> runs_read(const Tile& tile);
 std::vector<GlobalRun> runs_written(const Tile& tile);
+
+// Bytes of shared memory, half open: those that a store or reduction of the tile reads, of the box what lies in the tensor.
+// Requires: check() found nothing.
+struct SharedRun {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+std::vector<SharedRun> runs_sent(const Tile& tile);
 
 // From the tensor's first to its last byte, padding included, as far as `memory_bytes` go.
 GlobalRun hull(const TensorMap& map, std::uint64_t memory_bytes);

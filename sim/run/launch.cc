@@ -146,6 +146,10 @@ std::string refusal_of(const Kernel& kernel, const Launch& launch) {
   return {};
 }
 
+tma::Capability capability_of(const Kernel& kernel) {
+  return ptx::is_for_sm90(kernel.program->unit) ? tma::Capability::V9 : tma::Capability::V10;
+}
+
 bool may_run_whole(const Kernel& kernel, const Launch& launch) {
   return kernel.grid_barrier != ptx::none && launch.cluster.count() == 1 &&
          launch.grid.count() <= machine::max_cluster;
@@ -180,7 +184,8 @@ machine::Program make_program(std::shared_ptr<const Kernel> kernel, Launch launc
   machine::Program program({.cluster = static_cast<int>(launch.whole_grid ? launch.grid.count()
                                                                           : launch.cluster.count()),
                             .threads = threads,
-                            .registers = registers_at_launch(*kernel, launch)});
+                            .registers = registers_at_launch(*kernel, launch),
+                            .capability = capability_of(*kernel)});
   const std::uint32_t bytes = kernel->shared_end - kernel->shared_begin + launch.dynamic_shared;
   if (names_reserved_shared(*kernel)) program.shared_at("reserved", 0, lent_shared_bytes);
   if (bytes > 0) program.shared_at("shared", kernel->shared_begin, bytes);

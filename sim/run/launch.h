@@ -47,6 +47,9 @@ std::optional<Dim3> required_cluster(const Kernel& kernel);
 // Why a device refuses the launch, by the kernel's directives; empty: it does not.
 std::string refusal_of(const Kernel& kernel, const Launch& launch);
 
+// Of the devices that the kernel is for.
+tma::Capability capability_of(const Kernel& kernel);
+
 // Grids that wait as a whole (cooperative launches) run as one program, whose CTAs are the grid's: without clusters, and of
 // no more CTAs than a cluster may have. Others of them are not modelled.
 bool may_run_whole(const Kernel& kernel, const Launch& launch);

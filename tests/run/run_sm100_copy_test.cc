@@ -89,6 +89,104 @@ TEST(RowCopy, WhatIsWrongIsSaid) {
             Fault::UnmodelledInstruction);  // narrower rows
 }
 
+// --- packed types ----------------------------------------------------------------------------------
+
+const std::string packed = kernel(256, R"(
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r3, full;
+  mov.u32 %r4, tile;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra LOADED;
+  mbarrier.init.shared::cta.b64 [%r3], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 128;
+  cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r4], [%rd1, {0, 0}], [%r3];
+LOADED:
+  bar.sync 0;
+waiting:
+  mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r3], 0;
+  @!%p4 bra waiting;
+  shl.b32 %r7, %r1, 2;
+  add.u32 %r8, %r4, %r7;
+  ld.shared.b32 %r9, [%r8];
+  cvt.u64.u32 %rd3, %r7;
+  add.u64 %rd2, %rd2, %rd3;
+  st.global.b32 [%rd2], %r9;
+  ret;
+)");
+
+KernelRun run_packed(const std::string& ptx, tma::DataType type, std::uint32_t columns,
+                     std::uint32_t box_rows) {
+  Launch launch;
+  launch.block = {32, 1, 1};
+  launch.maps = {{type, 2, 0, {columns, box_rows}, {64}, {columns, box_rows}}};
+  launch.map_places = {{global_window + 512, 0}};
+  Bytes global{std::vector<std::uint8_t>(1024)};
+  for (std::uint32_t i = 0; i < 32; ++i) global.put(4 * i, 100 + i);
+  return KernelRun(ptx, launch, {512, 256}, global);
+}
+
+TEST(PackedCopy, FourBitsAreHalfOfTheBytes) {
+  const KernelRun r = run_packed(packed, tma::DataType::U4Align8, 128, 2);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  for (std::uint32_t i = 0; i < 32; ++i)
+    ASSERT_EQ(r.global().at<std::uint32_t>(256 + 4 * i), 100 + i);
+  const std::string hopper = replaced(packed, ".target sm_100a", ".target sm_90a");
+  EXPECT_EQ(run_packed(hopper, tma::DataType::U4Align8, 128, 2).fault(),
+            Fault::TargetLacksPackedTypes);
+}
+
+// The padding is in shared memory and not among the bytes that the mbarrier counts.
+TEST(PackedCopy, PaddingIsNotCounted) {
+  const KernelRun r = run_packed(packed, tma::DataType::U4Align16, 128, 2);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(r.global().at<std::uint32_t>(256 + 16 * i), 100 + 2 * i);
+    EXPECT_EQ(r.global().at<std::uint32_t>(256 + 16 * i + 4), 101 + 2 * i);
+  }
+  EXPECT_EQ(
+      run_packed(replaced(packed, "[%r3], 128", "[%r3], 256"), tma::DataType::U4Align16, 128, 2)
+          .fault(),
+      Fault::Deadlock);
+}
+
+// --- stores beside the tensor ----------------------------------------------------------------------
+
+// 128 bytes of which the kernel writes the first `written`, stored from column %r5 on to a tensor of 24 words.
+std::string store_of(int written, int column) {
+  return kernel(128,
+                "mov.u32 %r1, %tid.x;\nshl.b32 %r7, %r1, 2;\nmov.u32 %r4, tile;\n"
+                "add.u32 %r8, %r4, %r7;\nsetp.lt.u32 %p2, %r7, " +
+                    std::to_string(written) +
+                    ";\n@%p2 st.shared.b32 [%r8], %r1;\nfence.proxy.async;\nbar.sync 0;\n"
+                    "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra DONE;\nmov.u32 %r5, " +
+                    std::to_string(column) + R"(;
+  cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {%r5}], [%r4];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+DONE:
+  ret;
+)");
+}
+
+Fault fault_of_store(int written, int column) {
+  Launch launch;
+  launch.block = {32, 1, 1};
+  launch.maps = {{tma::DataType::UInt32, 1, 0, {24}, {}, {32}}};
+  launch.map_places = {{global_window + 512, 0}};
+  return KernelRun(store_of(written, column), launch, {512, 256}, {std::vector<std::uint8_t>(1024)})
+      .fault();
+}
+
+TEST(StoreBeside, OnlyWhatLandsIsRead) {
+  EXPECT_EQ(fault_of_store(96, 0), Fault::None);
+  EXPECT_EQ(fault_of_store(92, 0), Fault::SharedUninitialized);
+  EXPECT_EQ(fault_of_store(32, 16), Fault::None);
+  EXPECT_EQ(fault_of_store(16, 16), Fault::SharedUninitialized);
+  EXPECT_EQ(fault_of_store(0, 24), Fault::None);
+  EXPECT_EQ(fault_of_store(0, 64), Fault::None);
+}
+
 // --- pairs -----------------------------------------------------------------------------------------
 
 const std::string pair = kernel(128, R"(

@@ -29,22 +29,17 @@ ByteRange box_of(const tma::Tile& tile) {
   return {tile.shared_address, tile.shared_address + tma::box_bytes(tile.map)};
 }
 
-// What is read of a box that is stored: between rows narrower than the swizzle's span lies what is nobody's.
+// Of shared memory, what a store or a reduction reads.
 std::vector<ByteRange> pieces_of(const tma::Tile& tile) {
-  const std::uint32_t pitch = tma::row_pitch_bytes(tile.map);
-  const std::uint32_t inner = tma::inner_box_bytes(tile.map);
-  if (inner == pitch) return {box_of(tile)};
-  constexpr std::uint32_t unit = 16;  // swizzles keep so many bytes together
   std::vector<ByteRange> pieces;
-  for (std::uint32_t row = 0; row < tma::box_rows(tile.map); ++row) {
-    for (std::uint32_t at = 0; at < inner; at += unit) {
-      const std::uint32_t begin =
-          swizzle_function(tile.map.swizzle).apply(tile.shared_address + row * pitch + at);
-      pieces.push_back({begin, begin + std::min(unit, inner - at)});
-    }
-  }
+  for (const tma::SharedRun& run : tma::runs_sent(tile)) pieces.push_back({run.begin, run.end});
   return pieces;
 }
+ByteRange source_of(const bulk::Range& range) { return {range.shared, range.shared + range.bytes}; }
+std::vector<ByteRange> pieces_read(const tma::Store& i) { return pieces_of(i.tile); }
+std::vector<ByteRange> pieces_read(const tma::Reduce& i) { return pieces_of(i.tile); }
+std::vector<ByteRange> pieces_read(const bulk::Store& i) { return {source_of(i.range)}; }
+std::vector<ByteRange> pieces_read(const bulk::Reduce& i) { return {source_of(i.range)}; }
 
 // Of global memory.
 std::vector<tma::GlobalRun> runs_of(const bulk::Range& range) {
@@ -232,9 +227,10 @@ void TensorLoad::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Load load{tile_of(map_at(s, map), start, to.of(s.thread_of(s.first_lane())))};
   const std::size_t first = s.c.copies.size();
-  issue_load(
-      s, *this, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
-      [&](const SharedMemory& shared) { return tma::check(load, shared, s.c.global.bytes()); });
+  issue_load(s, *this, box_of(load.tile), tma::complete_tx_bytes(load.tile.map),
+             [&](const SharedMemory& shared) {
+               return tma::check(load, shared, s.c.global.bytes(), s.c.program.launch().capability);
+             });
   if (s.stopped()) return;
   if (may_be_written(s, tma::hull(load.tile.map, s.c.global.size())))
     note_global_reads(s, first, tma::runs_read(load.tile));
@@ -427,13 +423,21 @@ void issue_store(Step& s, ByteRange source, const std::vector<ByteRange>& pieces
   }
 }
 
+template <class Store>
+Fault check_store(const Step& s, const Store& store) {
+  if constexpr (requires { store.tile; })
+    return check(store, s.cta().shared, s.c.global.bytes(), s.c.program.launch().capability);
+  else
+    return check(store, s.cta().shared, s.c.global.bytes());
+}
+
 template <class I, class Store>
-void execute_store(Step& s, const I&, const Store& store, ByteRange source,
-                   const std::vector<ByteRange>& pieces, GlobalWrite write, int map = -1) {
-  const Fault fault = check(store, s.cta().shared, s.c.global.bytes());
+void execute_store(Step& s, const I&, const Store& store, ByteRange source, GlobalWrite write,
+                   int map = -1) {
+  const Fault fault = check_store(s, store);
   if (fault != Fault::None) return s.fail(fault, s.first_lane(), source.begin);
   write.runs = runs_written(store);
-  issue_store<I>(s, source, pieces, write, map);
+  issue_store<I>(s, source, pieces_read(store), write, map);
 }
 
 }  // namespace
@@ -464,29 +468,28 @@ std::string BulkReduce::text(const Names& names) const {
 void TensorStore::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Store store{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane())))};
-  execute_store(s, *this, store, box_of(store.tile), pieces_of(store.tile), {}, map);
+  execute_store(s, *this, store, box_of(store.tile), {}, map);
 }
 
 void TensorReduce::execute(Step& s) const {
   if (!one_lane_issues(s) || !may_use_map(s, map)) return;
   const tma::Reduce reduction{tile_of(map_at(s, map), start, from.of(s.thread_of(s.first_lane()))),
                               op};
-  execute_store(s, *this, reduction, box_of(reduction.tile), pieces_of(reduction.tile),
+  execute_store(s, *this, reduction, box_of(reduction.tile),
                 {{}, true, op, reduction.tile.map.type}, map);
 }
 
 void BulkStore::execute(Step& s) const {
   if (!one_lane_issues(s)) return;
   const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
-  const ByteRange range = {source, source + bytes};
-  execute_store(s, *this, bulk::Store{{to, source, bytes}, byte_mask}, range, {range}, {});
+  execute_store(s, *this, bulk::Store{{to, source, bytes}, byte_mask}, {source, source + bytes},
+                {});
 }
 
 void BulkReduce::execute(Step& s) const {
   if (!one_lane_issues(s)) return;
   const std::uint32_t source = from.of(s.thread_of(s.first_lane()));
-  const ByteRange range = {source, source + bytes};
-  execute_store(s, *this, bulk::Reduce{{to, source, bytes}, op, type}, range, {range},
+  execute_store(s, *this, bulk::Reduce{{to, source, bytes}, op, type}, {source, source + bytes},
                 {{}, true, op, type});
 }
 

@@ -62,6 +62,12 @@ enum class Fill : std::uint8_t { Zero, NaN };
 
 HOST_DEVICE constexpr bool is_packed(DataType type) { return type >= DataType::U4Align8; }
 
+// In shared memory every 16 elements lie in 16 bytes, of which they fill 8 or 12.
+HOST_DEVICE constexpr bool is_padded(DataType type) { return type >= DataType::U4Align16; }
+
+// Both came with capability 10.0: packed types and swizzles with larger atoms.
+enum class Capability : std::uint8_t { V9, V10 };
+
 // 0 for the packed types, whose elements are no whole bytes.
 HOST_DEVICE constexpr std::uint32_t element_bytes(DataType type) {
   switch (type) {
@@ -79,6 +85,24 @@ HOST_DEVICE constexpr std::uint32_t element_bytes(DataType type) {
     case DataType::Int64:
     case DataType::Float64: return 8;
     default: return 0;
+  }
+}
+
+// What a copy moves as one along dimension 0: an element, of packed types a byte of two or a group of 16.
+// Source: PTX ISA 9.2, 5.5.1.1 "Sub-byte types" (.b4x16, .b4x16_p64, .b6x16_p32), 9.7.9.27.1.1 (boxes of 64 and 96 bytes).
+// Inferred: complete_tx counts the bytes of global memory, not the padding; refuted by CUTLASS's kernels for f8f6f4.
+struct Grain {
+  std::uint32_t elements = 1;
+  std::uint32_t bytes = 1;         // in global memory
+  std::uint32_t shared_bytes = 1;  // from one to the next
+};
+
+HOST_DEVICE constexpr Grain grain(DataType type) {
+  switch (type) {
+    case DataType::U4Align8: return {2, 1, 1};
+    case DataType::U4Align16: return {16, 8, 16};
+    case DataType::U6Align16: return {16, 12, 16};
+    default: return {1, element_bytes(type), element_bytes(type)};
   }
 }
 
@@ -150,16 +174,27 @@ HOST_DEVICE constexpr std::uint32_t element_stride(const TensorMap& map, int dim
   return dim == 0 ? 1 : map.element_strides[dim];
 }
 
-// Elements that are moved along one dimension. Requires: element strides of at least 1.
-HOST_DEVICE constexpr std::uint32_t extent(const TensorMap& map, int dim) {
-  if (dim >= map.rank) return 1;
-  if (map.im2col.is_on) return dim < 2 ? map.box[dim] : 1;
-  return (map.box[dim] + element_stride(map, dim) - 1) / element_stride(map, dim);
+// Elements of one grain: of dimension 0, whose sizes, boxes and coordinates count elements.
+HOST_DEVICE constexpr std::uint32_t elements_together(const TensorMap& map, int dim) {
+  return dim == 0 ? grain(map.type).elements : 1;
 }
 
-// Only for types of whole bytes.
+// The tensor's size along one dimension. Unit: grains.
+HOST_DEVICE constexpr std::uint64_t size(const TensorMap& map, int dim) {
+  return map.dims[dim] / elements_together(map, dim);
+}
+
+// What is moved along one dimension. Requires: element strides of at least 1. Unit: grains.
+HOST_DEVICE constexpr std::uint32_t extent(const TensorMap& map, int dim) {
+  if (dim >= map.rank) return 1;
+  const std::uint32_t box = map.box[dim] / elements_together(map, dim);
+  if (map.im2col.is_on) return dim < 2 ? box : 1;
+  return (box + element_stride(map, dim) - 1) / element_stride(map, dim);
+}
+
+// In shared memory.
 HOST_DEVICE constexpr std::uint32_t inner_box_bytes(const TensorMap& map) {
-  return map.box[0] * element_bytes(map.type);
+  return map.box[0] / grain(map.type).elements * grain(map.type).shared_bytes;
 }
 
 // Does a bounding box of pixels reach outside the tensor? Loads fill what lies there; a store or a reduction through such a map
@@ -175,17 +210,24 @@ namespace detail {
 // What the encoder compares with the largest tile. It rounds box / element stride down where the
 // copy rounds it up, and divides dimension 0, too, so that it accepts boxes that move more.
 HOST_DEVICE constexpr std::uint64_t counted_box_bytes(const TensorMap& map) {
-  std::uint64_t bytes = element_bytes(map.type);
+  std::uint64_t bytes = grain(map.type).shared_bytes;
   for (int d = 0; d < map.rank; ++d)
-    bytes *= map.im2col.is_on ? extent(map, d) : map.box[d] / map.element_strides[d];
+    bytes *= map.im2col.is_on ? extent(map, d)
+                              : map.box[d] / elements_together(map, d) / map.element_strides[d];
   return bytes;
 }
 
+// Elements that sizes of dimension 0 and coordinates there are a multiple of.
+inline constexpr std::uint32_t padded_row = 128;
+
 HOST_DEVICE constexpr Fault check_tensor(const TensorMap& map) {
-  const std::uint64_t unit = map.interleave == Interleave::B32 ? 32 : global_unit_bytes;
+  const bool is_wide = map.interleave == Interleave::B32 || is_padded(map.type);
+  const std::uint64_t unit = is_wide ? 32 : global_unit_bytes;
   if (map.address % unit != 0) return Fault::TensorMapAddress;
   for (int d = 0; d < map.rank; ++d)
     if (map.dims[d] == 0 || map.dims[d] > max_dim) return Fault::TensorMapDim;
+  if (map.dims[0] % (is_padded(map.type) ? padded_row : elements_together(map, 0)) != 0)
+    return Fault::TensorMapDim;
   for (int d = 0; d + 1 < map.rank; ++d)
     if (map.stride_bytes[d] % unit != 0 || map.stride_bytes[d] >= stride_limit)
       return Fault::TensorMapStride;
@@ -222,7 +264,9 @@ HOST_DEVICE constexpr Fault check_box(const TensorMap& map) {
     const std::uint32_t stride = map.element_strides[d];
     if (stride == 0 || stride > max_element_stride) return Fault::TensorMapElementStride;
   }
-  if (inner_box_bytes(map) % global_unit_bytes != 0) return Fault::TensorMapInnerBox;
+  const bool is_whole = map.box[0] % elements_together(map, 0) == 0;
+  if (!is_whole || inner_box_bytes(map) % global_unit_bytes != 0) return Fault::TensorMapInnerBox;
+  if (is_padded(map.type) && map.box[0] != padded_row) return Fault::TensorMapInnerBox;
   const bool has_span = map.swizzle != Swizzle::None && map.interleave == Interleave::None;
   if (has_span && inner_box_bytes(map) > span_bytes(map.swizzle)) return Fault::TensorMapSpan;
   return counted_box_bytes(map) > max_tile_bytes ? Fault::TensorMapBoxBytes : Fault::None;
@@ -230,20 +274,22 @@ HOST_DEVICE constexpr Fault check_box(const TensorMap& map) {
 
 }  // namespace detail
 
-// Faults: those of group "Tensor maps", for a device of capability 9.0. Unmodelled ones come last:
-// the driver accepts such a map.
-HOST_DEVICE constexpr Fault check(const TensorMap& map) {
+// Faults: those of group "Tensor maps". Unmodelled ones come last: the driver accepts such a map.
+HOST_DEVICE constexpr Fault check(const TensorMap& map, Capability capability = Capability::V9) {
   const bool interleaved = map.interleave != Interleave::None;
   const bool is_deep = interleaved || map.im2col.is_on;
   if (map.rank < 1 || map.rank > max_rank || (is_deep && map.rank < 3)) return Fault::TensorMapRank;
-  if (is_packed(map.type)) return Fault::TargetLacksPackedTypes;
-  if (needs_capability_10(map.swizzle)) return Fault::TargetLacksSwizzleAtoms;
+  if (capability < Capability::V10) {
+    if (is_packed(map.type)) return Fault::TargetLacksPackedTypes;
+    if (needs_capability_10(map.swizzle)) return Fault::TargetLacksSwizzleAtoms;
+  }
   if (const Fault f = detail::check_tensor(map); f != Fault::None) return f;
   if (const Fault f = detail::check_box(map); f != Fault::None) return f;
   if (map.im2col.is_on)
     if (const Fault f = detail::check_corners(map); f != Fault::None) return f;
   if (map.fill == Fill::NaN && !is_float(map.type)) return Fault::TensorMapFill;
-  return interleaved ? Fault::UnmodelledInterleave : Fault::None;
+  const bool flips = map.swizzle == Swizzle::B128Atom32Flip8;
+  return interleaved || flips ? Fault::UnmodelledInterleave : Fault::None;
 }
 
 }  // namespace tcq::tma

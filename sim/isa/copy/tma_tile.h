@@ -39,7 +39,7 @@ struct Coordinates {
   friend constexpr bool operator==(const Coordinates&, const Coordinates&) = default;
 };
 
-// An element of the box, counted in elements that are moved.
+// An element of the box, counted in elements that are moved; of a packed type a grain.
 struct BoxElement {
   std::uint32_t at[max_rank] = {};
   friend constexpr bool operator==(const BoxElement&, const BoxElement&) = default;
@@ -54,7 +54,7 @@ HOST_DEVICE constexpr std::uint32_t box_elements(const TensorMap& map) {
 // From one row of the box to the next in shared memory: dense without a swizzle, the whole span
 // with one, also where the box is narrower.
 HOST_DEVICE constexpr std::uint32_t row_pitch_bytes(const TensorMap& map) {
-  return map.swizzle == Swizzle::None ? extent(map, 0) * element_bytes(map.type)
+  return map.swizzle == Swizzle::None ? extent(map, 0) * grain(map.type).shared_bytes
                                       : span_bytes(map.swizzle);
 }
 
@@ -69,7 +69,7 @@ HOST_DEVICE constexpr std::uint32_t box_bytes(const TensorMap& map) {
 
 // What a load adds to the mbarrier's complete_tx, wherever the box lies.
 HOST_DEVICE constexpr std::uint32_t complete_tx_bytes(const TensorMap& map) {
-  return box_elements(map) * element_bytes(map.type);
+  return box_elements(map) * grain(map.type).bytes;
 }
 
 // Shape: index [0, box_elements) <-> element, dimension 0 fastest.
@@ -87,7 +87,7 @@ HOST_DEVICE constexpr std::uint32_t linear_address(const TensorMap& map, std::ui
                                                    const BoxElement& e) {
   std::uint32_t row = 0;
   for (int d = map.rank - 1; d > 0; --d) row = row * extent(map, d) + e.at[d];
-  return tile + row * row_pitch_bytes(map) + e.at[0] * element_bytes(map.type);
+  return tile + row * row_pitch_bytes(map) + e.at[0] * grain(map.type).shared_bytes;
 }
 
 // Absolute shared-memory address of the element's first byte; elements never straddle 16 bytes.
@@ -125,14 +125,15 @@ HOST_DEVICE constexpr std::int64_t pixel_coordinate(const TensorMap& map, const 
 HOST_DEVICE constexpr std::int64_t tensor_coordinate(const TensorMap& map, const Coordinates& start,
                                                      const BoxElement& e, int dim) {
   if (map.im2col.is_on && dim > 0) return detail::pixel_coordinate(map, start, e, dim);
-  return std::int64_t{start.at[dim]} + std::int64_t{e.at[dim]} * element_stride(map, dim);
+  const auto together = static_cast<std::int64_t>(elements_together(map, dim));
+  return start.at[dim] / together + std::int64_t{e.at[dim]} * element_stride(map, dim);
 }
 
 HOST_DEVICE constexpr bool in_bounds(const TensorMap& map, const Coordinates& start,
                                      const BoxElement& e) {
   for (int d = 0; d < map.rank; ++d) {
     const std::int64_t at = tensor_coordinate(map, start, e, d);
-    if (at < 0 || static_cast<std::uint64_t>(at) >= map.dims[d]) return false;
+    if (at < 0 || static_cast<std::uint64_t>(at) >= size(map, d)) return false;
   }
   return true;
 }
@@ -142,10 +143,10 @@ HOST_DEVICE constexpr bool in_bounds(const TensorMap& map, const Coordinates& st
 HOST_DEVICE constexpr bool is_written(const TensorMap& map, const Coordinates& start,
                                       const BoxElement& e) {
   TensorMap padded = map;
-  const std::uint64_t width = element_bytes(map.type);
+  const Grain moved = grain(map.type);
   const std::uint64_t units =
-      (map.dims[0] * width + start_alignment_bytes - 1) / start_alignment_bytes;
-  padded.dims[0] = units * start_alignment_bytes / width;
+      (size(map, 0) * moved.bytes + start_alignment_bytes - 1) / start_alignment_bytes;
+  padded.dims[0] = units * start_alignment_bytes / moved.bytes * moved.elements;
   return in_bounds(padded, start, e);
 }
 
@@ -155,13 +156,17 @@ HOST_DEVICE constexpr std::uint64_t global_address(const TensorMap& map, const C
   std::uint64_t address = map.address;
   for (int d = 0; d < map.rank; ++d) {
     const auto at = static_cast<std::uint64_t>(tensor_coordinate(map, start, e, d));
-    address += at * (d == 0 ? element_bytes(map.type) : map.stride_bytes[d - 1]);
+    address += at * (d == 0 ? grain(map.type).bytes : map.stride_bytes[d - 1]);
   }
   return address;
 }
 
 HOST_DEVICE constexpr bool starts_aligned(const TensorMap& map, const Coordinates& start) {
-  return std::int64_t{start.at[0]} * element_bytes(map.type) % start_alignment_bytes == 0;
+  const Grain moved = grain(map.type);
+  const std::uint32_t unit = is_padded(map.type)
+                                 ? detail::padded_row
+                                 : start_alignment_bytes / moved.bytes * moved.elements;
+  return start.at[0] % static_cast<std::int32_t>(unit) == 0;
 }
 
 // Loads may begin before the tensor, stores and reductions may not.
@@ -173,7 +178,7 @@ HOST_DEVICE constexpr bool starts_negative(const TensorMap& map, const Coordinat
 
 // What an out-of-bounds element reads as: a NaN is 0x7ff7, over and over, and not rounded.
 HOST_DEVICE constexpr std::uint64_t fill_bits(DataType type, Fill fill) {
-  if (fill == Fill::Zero) return 0;
+  if (fill == Fill::Zero || is_packed(type)) return 0;
   return std::uint64_t{0x7ff77ff77ff77ff7} >> (64 - 8 * element_bytes(type));
 }
 

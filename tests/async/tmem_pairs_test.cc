@@ -62,6 +62,19 @@ TEST(Tcgen05_Pairs, ARelaxedBarrierShowsAnAllocation) {
   }
 }
 
+// Columns that the two are yet to deallocate together keep the peer.
+TEST(Tcgen05_Pairs, RelinquishedBeforeDeallocThePeerIsThere) {
+  Program p({.cluster = 2, .threads = 32});
+  const std::uint32_t slot = p.shared("tmem_address", 4);
+  Role all = p.warps("all", 0, 1);
+  all.cluster_arrive().cluster_wait();
+  all.tcgen05_alloc(slot, 64, 2).load_shared({slot, 0}, address_register);
+  all.cluster_arrive().cluster_wait();
+  all.tcgen05_relinquish(2).tcgen05_dealloc(tmem_base, 64, 2);
+  const Report report = explore(p, {});
+  EXPECT_FALSE(report.finding) << oracle::report_text(p, report);
+}
+
 // One order shows it, that in which the peer leaves last, too: nothing says that it must.
 TEST(Tcgen05_Pairs, APeerThatMayLeaveIsSeenWhereItLeavesLast) {
   Program p({.cluster = 2, .threads = 32});

@@ -221,8 +221,12 @@ void Tcgen05Dealloc::execute(Step& s) const {
 
 void Tcgen05Relinquish::execute(Step& s) const {
   if (!s.all_lanes_take_part()) return;
+  // As long as the two have columns that they deallocate together, the peer does not end (CUTLASS's main loops).
+  const bool holds =
+      std::ranges::any_of(s.c.pool(s.warp.cta).allocations(),
+                          [](const TmemAllocated& allocated) { return allocated.cta_group == 2; });
   for (const int cta : ctas_that_meet(s, cta_group)) {
-    if (!reach_cta(s, cta, -1)) return;
+    if (!(holds ? cta_runs(s, cta, -1) : reach_cta(s, cta, -1))) return;
     touch_pools(s, {cta});
   }
   if (s.stopped()) return;

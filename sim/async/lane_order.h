@@ -21,7 +21,8 @@
 // of its mask); 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.14 "elect.sync" (wait for the lanes, and say nothing
 // of memory).
 // Inferred: which of the .sync instructions order memory in practice, if any, is not known; refuted by a published kernel
-// that shows old bytes behind one. Lanes that have ended need not be ordered behind a full mask.
+// that shows old bytes behind one. Lanes that have ended need not be ordered behind a full mask; a release by those that
+// live does not hand on what they did since.
 #pragma once
 
 #include <algorithm>

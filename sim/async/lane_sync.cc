@@ -213,8 +213,9 @@ bool has_parts_of_others(const Step& s) {
 
 void hand_on(Step& s, Clock& to, Clock& lost, std::uint64_t object) {
   const LaneOrder& order = s.warp.order_of_lanes;
+  const bool by_all = order.is_everybody(s.lanes) && (order.touched & ~order.alive) == 0;
   const bool alone = (order.touched & ~s.lanes) == 0 && !has_parts_of_others(s);
-  if (!order.followed || order.is_everybody(s.lanes) || alone) return to.join(s.warp.clock);
+  if (!order.followed || by_all || alone) return to.join(s.warp.clock);
   const Stream epochs = s.c.streams.epochs(s.warp.number);
   const Tick now = s.warp.clock.at(epochs);
   const Tick known = known_of_others(order, order.ordered, s.lanes, now);

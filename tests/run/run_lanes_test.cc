@@ -333,6 +333,17 @@ TEST(RunLanes, AnArrivalReleasesWhatItsLaneDid) {
             Fault::None);
 }
 
+// The other lanes end as soon as they have stored: that they are no more is no order.
+TEST(RunLanes, LanesThatHaveEndedReleasedNothing) {
+  const auto last = [](const std::string& before) {
+    return hand_over(
+        {.before_arrival = before + "@!%p2 bra done;", .arrives = "setp.eq.u32 %p2, %r1, 32;"});
+  };
+  EXPECT_EQ(last("bar.warp.sync -1;"), Fault::None);
+  EXPECT_EQ(last(""), Fault::LaneReleaseMissing);
+  EXPECT_EQ(last("shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;"), disputed());
+}
+
 TEST(RunLanes, ASlotIsFreeOnceEveryLaneHasReadIt) {
   const std::string load = "ld.shared.u32 %r6, [%r4]; st.global.u32 [%rd2], %r6;";
   const std::string store = "st.shared.u32 [%r5], %r1;";

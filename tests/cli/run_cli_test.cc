@@ -450,20 +450,30 @@ TEST_F(RunCli, ArraysHaveTheDimensionsOfMaps) {
   array += static_cast<char>(header.size());
   array += '\0' + header;
   for (int i = 0; i < 1024; ++i) array += static_cast<char>(i / 16);  // pieces of 16 bytes
-  const std::string file = write("boxed.ptx", head() + boxed);
+  std::string for_sm100 = head();
+  for_sm100.replace(for_sm100.find("sm_90a"), 6, "sm_100a");
+  const std::string sm90 = write("boxed.ptx", head() + boxed);
+  const std::string sm100 = write("boxed100.ptx", for_sm100 + boxed);
   const std::string x = write("x.npy", array);
   const std::string out = folder_.file("out.npy");
-  const auto piece = [&](const std::string& swizzle, int at) {
-    const Finished done = ask({file, "--grid", "1", "--block", "64", "--arg", "def:x=" + x, "--arg",
-                               "map:x:swizzle=" + swizzle + ":box=128,8,1,1", "--arg",
-                               "out=zeros:u8:1024", "--out", "out=" + out});
+  const auto run = [&](const std::string& file, const std::string& map) {
+    return std::vector<std::string>{
+        file,    "--grid",       "1",     "--block",           "64",    "--arg",     "def:x=" + x,
+        "--arg", "map:x:" + map, "--arg", "out=zeros:u8:1024", "--out", "out=" + out};
+  };
+  const auto piece = [&](const std::string& file, const std::string& map, int at) {
+    const Finished done = ask(run(file, map));
     EXPECT_EQ(done.status, 0) << done.out << done.err;
     std::ifstream in(out, std::ios::binary);
     const std::string all{std::istreambuf_iterator<char>(in), {}};
     return all.size() < 1024 ? -1 : static_cast<int>(all[all.size() - 1024 + 16 * at]);
   };
-  EXPECT_EQ(piece("none", 9), 9);
-  EXPECT_EQ(piece("128B", 9), 8);  // row 1: pieces XOR 1
+  EXPECT_EQ(piece(sm90, "swizzle=none:box=128,8,1,1", 9), 9);
+  EXPECT_EQ(piece(sm90, "swizzle=128B:box=128,8,1,1", 9), 8);  // row 1: pieces XOR 1
+  const std::string halves = "type=16U4_ALIGN8B:swizzle=128B:box=256,8,1,1";
+  EXPECT_EQ(piece(sm100, halves, 9), 8);
+  expect_usage(run(sm90, halves), "need compute capability 10.0");
+  expect_usage(run(sm100, "type=U4:swizzle=128B:box=256,8,1,1"), "16U4_ALIGN8B");
 }
 
 TEST_F(RunCli, AnEndlessLoopEnds) {

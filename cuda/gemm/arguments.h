@@ -165,6 +165,12 @@ HOST_DEVICE constexpr std::int64_t lines_of_codes(std::int64_t rows, const Group
   return apart ? rows + (groups.count - std::int64_t{1}) * (tcgen05::scale_atom_mn - 1) : rows;
 }
 
+// So many tiles of a cluster read the same of an operand; each CTA loads `mn` of its rows or columns for all.
+struct Sharing {
+  int tiles = 1;
+  int mn = 0;
+};
+
 struct Arguments {
   int m = 0;
   int n = 0;
@@ -173,6 +179,8 @@ struct Arguments {
   bool stores_elements = false;  // TMA cannot address D
   bool sends_usual = false;  // TMA stores D of its usual type, a column for each of the product's
   bool overlaps = false;     // cuda/gemm/skinny.cuh: its neighbours in the stream
+  Sharing tokens;            // and what the tiles of a cluster share, one of both
+  Sharing weights;
   Walk walk;
   Epilogue epilogue;
   Source a;  // Loader::Copy only

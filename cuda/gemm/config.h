@@ -33,12 +33,12 @@ inline constexpr int warp_rows = warpgroup_rows / 4;  // of a fragment
 inline constexpr int store_buffers = 2;               // of D's staging, for each consumer
 inline constexpr Swizzle operand_swizzle = Swizzle::B128;
 
-// One operand's tile of a stage. `peers` CTAs of the cluster read the same tile.
-template <Type Element, Major OperandMajor, int Rows, int Peers>
+// One operand's tile of a stage.
+template <Type Element, Major OperandMajor, int Rows>
 struct OperandTile {
   static constexpr Type type = Element;
   static constexpr Major major = OperandMajor;
-  static constexpr int peers = Peers;
+  static constexpr int rows = Rows;  // of A, or columns of B
   static constexpr int block_k = elements_in(Element, static_cast<int>(swizzle_bytes));
   // A function: device code may not name a constexpr object.
   HOST_DEVICE static constexpr Tile tile() {
@@ -48,21 +48,25 @@ struct OperandTile {
   static constexpr TmaBoxes boxes = tma_boxes(tile());
   static constexpr std::uint32_t bytes = tile().bytes();
 
-  // What one CTA loads for all its peers: its part of the rows of one box if K-major, whole boxes if
-  // MN-major.
+  // Where CTAs of a cluster read the same tile each loads a share for all: a part of the rows of the one box if K-major,
+  // some of the boxes if MN-major.
   static constexpr bool splits_rows = OperandMajor == Major::K;
-  static constexpr std::uint32_t box_rows = splits_rows ? boxes.box.rows / Peers : boxes.box.rows;
-  static constexpr std::uint32_t boxes_per_cta =
-      splits_rows ? boxes.count_rows : boxes.count_contiguous / Peers;
-  // Rows of A, or columns of B, that one box brings.
-  static constexpr std::uint32_t rows_per_cta_box =
-      splits_rows ? box_rows : static_cast<std::uint32_t>(block_k);
-  static_assert(tile().is_whole());
-  static_assert(splits_rows ? boxes.count_contiguous == 1 && boxes.count_rows == 1
-                            : boxes.count_rows == 1);
-  static_assert(splits_rows ? boxes.box.rows % (8 * Peers) == 0
-                            : boxes.count_contiguous % Peers == 0,
-                "the peers' shares are whole atoms");
+  static constexpr int box_count = static_cast<int>(boxes.count_contiguous);
+  static_assert(tile().is_whole() && boxes.count_rows == 1);
+  static_assert(!splits_rows || box_count == 1);
+  static_assert(boxes.box.rows == static_cast<std::uint32_t>(splits_rows ? Rows : block_k));
+
+  // Are the shares of so many whole atoms?
+  static constexpr bool has_shares(int ctas) {
+    return splits_rows ? Rows % (static_cast<int>(tile().atom_rows) * ctas) == 0
+                       : box_count % ctas == 0;
+  }
+  // Rows of A, or columns of B, that one box brings where a share is `mn` of them.
+  HOST_DEVICE static constexpr int mn_of_box(int mn) { return splits_rows ? mn : block_k; }
+  // Rows of a box as TMA counts them, where so many share.
+  static constexpr std::uint32_t box_rows(int ctas) {
+    return static_cast<std::uint32_t>(splits_rows ? Rows / ctas : block_k);
+  }
 
   // The descriptor of what one instruction reads of rows from `row` on and of the `step`-th K of
   // one instruction, in a tile at shared address 0.
@@ -167,8 +171,9 @@ struct Config {
   static constexpr int stages = Stages;
   static constexpr int threads = (consumers + 1) * warpgroup_threads;
 
-  using A = OperandTile<In, MajorA, BlockM, ClusterN>;
-  using B = OperandTile<InB, MajorB, BlockN, ClusterM>;
+  using A = OperandTile<In, MajorA, BlockM>;
+  using B = OperandTile<InB, MajorB, BlockN>;
+  static_assert(A::has_shares(ClusterN) && B::has_shares(ClusterM));
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
   // Where D is quantized a consumer has 128 columns, which share a factor. With 256 consumers stand beside each other, as the

@@ -55,7 +55,7 @@ __device__ __forceinline__ void gather(std::uint32_t (&chunk)[chunk_words], cons
 template <class Op, int Rows>
 __device__ __forceinline__ void copy_tile(const Source& source, std::uint32_t shared, int mn,
                                           int mn_end, int k, int k_end, int batch) {
-  static_assert(Op::major == Major::K && Op::peers == 1);
+  static_assert(Op::major == Major::K);
   constexpr int chunks = static_cast<int>(swizzle_bytes) / chunk_bytes;
   constexpr int elements = elements_in(Op::type, chunk_bytes);
   const bool along_k = source.k_step == 1;

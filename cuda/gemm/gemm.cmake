@@ -40,7 +40,7 @@ function(tcq_gemm_undrawn target architecture)
 endfunction()
 set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing)
 foreach(type bf16 f16 tf32 s8 e4m3)
-  list(APPEND instances ${type}_General ${type}_Large ${type}_Skinny ${type}_Pairs)
+  list(APPEND instances ${type}_General ${type}_Large ${type}_Skinny ${type}_Wide)
 endforeach()
 tcq_drawn(drawn_instances 6 ${instances})
 set(undrawn "")
@@ -57,7 +57,7 @@ foreach(name ${instances})  # one source for each part of the table of kernels
   target_sources(cuda_gemm PRIVATE ${instance})
   # Spills fail the build of few rows. In the others words are while C is read, of 16-bit types at 160 columns and
   # more: 88 bytes at most, at 208 columns 504; and of two kernels for the middle 136.
-  if(part MATCHES "Skinny|Pairs")
+  if(part MATCHES "Skinny|Wide")
     set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-warn-spills)
   endif()
 endforeach()

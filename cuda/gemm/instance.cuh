@@ -1,15 +1,15 @@
 // Rows of the table of kernels, for every operand type and Part; instances() at the end puts them together.
 //
-// Every kernel makes D of any type with any epilogue. large(), few_rows() and few_columns(): K-major operands,
-// in every shape without which some size would lose 2 % or all of them 0.3 % in the mean; NOTES.md has what was
-// tried besides. general(): what is left,
+// Every kernel makes D of any type with any epilogue. large(), few_rows_by_one(), few_rows_by_more() and few_columns():
+// K-major operands, in every shape without which some size would lose 2 % or all of them 0.3 % in the mean; NOTES.md has
+// what was tried besides. Of few rows and columns a row of the table is a kernel in one cluster; several rows have one function.
+// other_majors() and what follows: what is left,
 // other majors of 16-bit types (wgmma takes no others of the rest) and operands that TMA cannot address.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <span>
-#include <tuple>
+#include <vector>
 
 #include "cuda/gemm/copy.cuh"
 #include "cuda/gemm/kernel.cuh"
@@ -18,11 +18,14 @@
 
 namespace tcq::gemm {
 
-template <class... Arrays>
-auto joined(const Arrays&... arrays) {
-  std::array<Kernel, (std::tuple_size_v<Arrays> + ...)> all;
-  auto* end = all.data();
-  ((end = std::copy(arrays.begin(), arrays.end(), end)), ...);
+template <class... Rows>
+std::vector<Kernel> joined(const Rows&... rows) {
+  std::vector<Kernel> all;
+  all.reserve((rows.size() + ...));
+  const auto add = [&](const auto& some) {
+    for (const Kernel& kernel : some) all.push_back(kernel);
+  };
+  (add(rows), ...);
   return all;
 }
 
@@ -45,56 +48,86 @@ auto large() {
       large_one<In, 128, 224, Together, 2, 1, 4>()};
 }
 
-template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
-          int Stages, Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Stages,
+          Major Weights = Major::K, Promotion P = Promotion::None, Type InTokens = In,
           bool Grouped = false, bool Quantizes = false>
 Kernel skinny_one() {
-  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Peers, Mates, Stages, Weights, P,
-                         InTokens, Grouped, Quantizes>;
+  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Stages, Weights, P, InTokens, Grouped,
+                         Quantizes>;
   return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>));
 }
 
-template <Type In>
-auto few_rows_to_192() {
-  constexpr Skinny rows = Skinny::Rows;
-  return std::array{
-      skinny_one<In, rows, 1, 16, 1, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 1, 1, 1, 7>(),
-      skinny_one<In, rows, 1, 16, 2, 1, 1, 10>(), skinny_one<In, rows, 1, 16, 4, 1, 1, 5>(),
-      skinny_one<In, rows, 1, 32, 1, 1, 1, 8>(),  skinny_one<In, rows, 1, 32, 2, 1, 1, 8>(),
-      skinny_one<In, rows, 1, 32, 8, 1, 1, 7>(),  skinny_one<In, rows, 2, 32, 1, 1, 1, 5>(),
-      skinny_one<In, rows, 1, 64, 1, 1, 1, 4>(),  skinny_one<In, rows, 1, 64, 2, 4, 1, 6>(),
-      skinny_one<In, rows, 1, 64, 3, 1, 1, 7>(),  skinny_one<In, rows, 2, 64, 1, 1, 1, 8>(),
-      skinny_one<In, rows, 2, 64, 4, 1, 1, 8>(),  skinny_one<In, rows, 2, 80, 2, 1, 1, 7>(),
-      skinny_one<In, rows, 2, 80, 3, 1, 1, 6>(),  skinny_one<In, rows, 2, 96, 4, 2, 1, 5>(),
-      skinny_one<In, rows, 1, 128, 1, 4, 1, 8>(), skinny_one<In, rows, 1, 128, 2, 1, 1, 8>(),
-      skinny_one<In, rows, 1, 128, 3, 1, 1, 6>(), skinny_one<In, rows, 1, 128, 8, 1, 1, 6>(),
-      skinny_one<In, rows, 2, 128, 1, 4, 1, 6>(), skinny_one<In, rows, 2, 144, 1, 1, 1, 6>(),
-      skinny_one<In, rows, 2, 144, 1, 2, 1, 6>(), skinny_one<In, rows, 2, 144, 2, 1, 1, 4>(),
-      skinny_one<In, rows, 2, 160, 2, 1, 1, 4>(), skinny_one<In, rows, 2, 176, 1, 1, 1, 5>(),
-      skinny_one<In, rows, 2, 176, 2, 1, 1, 4>(), skinny_one<In, rows, 2, 192, 1, 2, 1, 5>()};
+// One compiled kernel in every cluster of up to four CTAs: a tile alone, and two or four that share their tokens or their weights.
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Stages,
+          Major Weights = Major::K, Promotion P = Promotion::None>
+std::vector<Kernel> skinny() {
+  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Stages, Weights, P>;
+  const auto* const function = reinterpret_cast<const void*>(skinny_kernel<C>);
+  std::vector<Kernel> all = {skinny_kernel_of<C>(function)};
+  for (const int tiles : {2, 4}) {
+    if (tiles * C::split > 4) continue;
+    if (C::B::has_shares(tiles)) all.push_back(skinny_kernel_of<C>(function, tiles, 1));
+    if (C::A::has_shares(tiles)) all.push_back(skinny_kernel_of<C>(function, 1, tiles));
+  }
+  return all;
 }
 
-// Tiles in pairs that share their weights: one tile of tokens is not enough, and weights are what is read most.
+// And in one of eight: few of these were the fastest anywhere.
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Stages, int Peers,
+          int Mates, Promotion P = Promotion::None>
+Kernel skinny_by_eight() {
+  using C = SkinnyConfig<In, Few, Consumers, Tokens, Split, Stages, Major::K, P>;
+  static_assert(C::split * Peers * Mates == portable_cluster);
+  static_assert(C::B::has_shares(Peers) && C::A::has_shares(Mates));
+  return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>), Peers, Mates);
+}
+
+// Tiles of few rows by one consumer.
 template <Type In>
-auto few_rows_in_pairs() {
+auto few_rows_by_one() {
   constexpr Skinny rows = Skinny::Rows;
-  const auto all = std::array{
-      skinny_one<In, rows, 1, 64, 4, 1, 2, 8>(), skinny_one<In, rows, 1, 128, 1, 1, 2, 8>(),
-      skinny_one<In, rows, 2, 64, 2, 1, 2, 8>(), skinny_one<In, rows, 2, 80, 1, 1, 2, 8>(),
-      skinny_one<In, rows, 2, 80, 4, 1, 2, 6>(), skinny_one<In, rows, 2, 96, 1, 1, 2, 8>(),
-      skinny_one<In, rows, 2, 160, 1, 1, 2, 6>()};
+  auto all = joined(skinny<In, rows, 1, 16, 1, 7>(), skinny<In, rows, 1, 16, 1, 10>(),
+                    skinny<In, rows, 1, 16, 2, 10>(), skinny<In, rows, 1, 16, 4, 5>(),
+                    skinny<In, rows, 1, 32, 1, 8>(), skinny<In, rows, 1, 32, 2, 8>(),
+                    skinny<In, rows, 1, 32, 8, 7>(), skinny<In, rows, 1, 64, 1, 4>(),
+                    skinny<In, rows, 1, 64, 2, 6>(), skinny<In, rows, 1, 64, 3, 7>(),
+                    skinny<In, rows, 1, 64, 4, 8>(), skinny<In, rows, 1, 128, 1, 8>(),
+                    skinny<In, rows, 1, 128, 2, 8>(), skinny<In, rows, 1, 128, 3, 6>(),
+                    skinny<In, rows, 1, 128, 8, 6>(),
+                    std::array{skinny_by_eight<In, rows, 1, 64, 2, 6, 4, 1>(),
+                               skinny_by_eight<In, rows, 1, 64, 4, 8, 1, 2>()});
   if constexpr (bits(In) == 16 || is_fp8(In))
-    return joined(
-        all,
-        std::array{
-            skinny_one<In, rows, 1, 64, 1, 1, 2, 8>(), skinny_one<In, rows, 1, 64, 2, 1, 2, 8>(),
-            skinny_one<In, rows, 1, 104, 2, 1, 2, 8>(), skinny_one<In, rows, 2, 64, 4, 1, 2, 8>(),
-            skinny_one<In, rows, 2, 72, 1, 1, 2, 8>(), skinny_one<In, rows, 2, 80, 2, 1, 2, 7>(),
-            skinny_one<In, rows, 2, 88, 1, 1, 2, 8>(), skinny_one<In, rows, 2, 96, 2, 1, 2, 7>(),
-            skinny_one<In, rows, 2, 112, 2, 1, 2, 6>(), skinny_one<In, rows, 2, 120, 1, 1, 2, 7>(),
-            skinny_one<In, rows, 2, 128, 1, 1, 2, 7>(), skinny_one<In, rows, 2, 136, 1, 1, 2, 6>(),
-            skinny_one<In, rows, 2, 152, 1, 1, 2, 6>(), skinny_one<In, rows, 2, 176, 1, 1, 2, 5>(),
-            skinny_one<In, rows, 3, 72, 1, 1, 2, 6>(), skinny_one<In, rows, 3, 104, 1, 1, 2, 6>()});
+    return joined(all, skinny<In, rows, 1, 64, 1, 8>(), skinny<In, rows, 1, 64, 2, 8>(),
+                  skinny<In, rows, 1, 72, 2, 8>(), skinny<In, rows, 1, 96, 2, 8>(),
+                  skinny<In, rows, 1, 104, 2, 8>());
+  else
+    return all;
+}
+
+// By two or three. FP8 has no register for 208 tokens.
+template <Type In>
+auto few_rows_by_more() {
+  constexpr Skinny rows = Skinny::Rows;
+  auto all = joined(skinny<In, rows, 2, 32, 1, 5>(), skinny<In, rows, 2, 64, 1, 8>(),
+                    skinny<In, rows, 2, 64, 2, 8>(), skinny<In, rows, 2, 64, 4, 8>(),
+                    skinny<In, rows, 2, 80, 1, 8>(), skinny<In, rows, 2, 80, 2, 7>(),
+                    skinny<In, rows, 2, 80, 3, 6>(), skinny<In, rows, 2, 80, 4, 6>(),
+                    skinny<In, rows, 2, 96, 1, 8>(), skinny<In, rows, 2, 96, 4, 5>(),
+                    skinny<In, rows, 2, 128, 1, 6>(), skinny<In, rows, 2, 144, 1, 6>(),
+                    skinny<In, rows, 2, 144, 2, 4>(), skinny<In, rows, 2, 160, 1, 6>(),
+                    skinny<In, rows, 2, 160, 2, 4>(), skinny<In, rows, 2, 176, 1, 5>(),
+                    skinny<In, rows, 2, 176, 2, 4>(), skinny<In, rows, 2, 192, 1, 5>(),
+                    std::array{skinny_by_eight<In, rows, 2, 80, 4, 6, 1, 2>(),
+                               skinny_by_eight<In, rows, 2, 96, 4, 5, 2, 1>()});
+  if constexpr (!is_fp8(In)) all = joined(all, skinny<In, rows, 2, 208, 1, 5>());
+  if constexpr (bits(In) == 16 || is_fp8(In))
+    return joined(all, skinny<In, rows, 2, 72, 1, 8>(), skinny<In, rows, 2, 88, 1, 8>(),
+                  skinny<In, rows, 2, 96, 2, 7>(), skinny<In, rows, 2, 112, 2, 6>(),
+                  skinny<In, rows, 2, 120, 1, 7>(), skinny<In, rows, 2, 128, 1, 7>(),
+                  skinny<In, rows, 2, 128, 2, 6>(), skinny<In, rows, 2, 136, 1, 6>(),
+                  skinny<In, rows, 2, 152, 1, 6>(), skinny<In, rows, 3, 72, 1, 6>(),
+                  skinny<In, rows, 3, 104, 1, 6>(),
+                  std::array{skinny_by_eight<In, rows, 2, 64, 4, 8, 1, 2>()});
   else
     return all;
 }
@@ -105,38 +138,27 @@ auto middle() {
   using enum Turns;
   constexpr Skinny rows = Skinny::Rows;
   constexpr double most_operations = 1.3e11;
-  auto all = std::array{
-      large_one<In, 192, 112, Together, 1, 2, 4>(), large_one<In, 192, 144, Together, 1, 2, 4>(),
-      large_one<In, 128, 112, PingPong, 2, 1, 6>(), large_one<In, 128, 208, PingPong, 1, 2, 4>(),
-      skinny_one<In, rows, 1, 160, 2, 1, 1, 7>(),   skinny_one<In, rows, 1, 176, 2, 1, 1, 6>(),
-      skinny_one<In, rows, 1, 192, 2, 1, 1, 6>(),   skinny_one<In, rows, 2, 64, 1, 1, 1, 4>(),
-      skinny_one<In, rows, 2, 112, 2, 1, 1, 6>(),   skinny_one<In, rows, 2, 136, 1, 1, 1, 3>(),
-      skinny_one<In, rows, 2, 144, 3, 1, 1, 5>(),   skinny_one<In, rows, 2, 208, 2, 1, 1, 4>(),
-      skinny_one<In, rows, 2, 224, 1, 2, 1, 5>(),   skinny_one<In, rows, 3, 104, 1, 1, 1, 6>(),
-      skinny_one<In, rows, 3, 136, 1, 1, 1, 5>(),   skinny_one<In, rows, 3, 176, 1, 1, 1, 4>(),
-      skinny_one<In, rows, 3, 64, 1, 1, 2, 7>(),    skinny_one<In, rows, 3, 88, 1, 1, 2, 6>(),
-      skinny_one<In, rows, 3, 96, 2, 1, 2, 5>(),    skinny_one<In, rows, 3, 112, 1, 1, 2, 5>(),
-      skinny_one<In, rows, 3, 152, 1, 1, 2, 5>()};
+  auto all = joined(std::array{large_one<In, 192, 112, Together, 1, 2, 4>(),
+                               large_one<In, 192, 144, Together, 1, 2, 4>(),
+                               large_one<In, 128, 112, PingPong, 2, 1, 6>(),
+                               large_one<In, 128, 208, PingPong, 1, 2, 4>()},
+                    skinny<In, rows, 1, 160, 2, 7>(), skinny<In, rows, 1, 176, 2, 6>(),
+                    skinny<In, rows, 1, 192, 2, 6>(), skinny<In, rows, 2, 64, 1, 4>(),
+                    skinny<In, rows, 2, 136, 1, 3>(), skinny<In, rows, 2, 144, 3, 5>(),
+                    skinny<In, rows, 2, 208, 2, 4>(), skinny<In, rows, 2, 224, 1, 5>(),
+                    skinny<In, rows, 3, 64, 1, 7>(), skinny<In, rows, 3, 88, 1, 6>(),
+                    skinny<In, rows, 3, 96, 2, 5>(), skinny<In, rows, 3, 112, 1, 5>(),
+                    skinny<In, rows, 3, 136, 1, 5>(), skinny<In, rows, 3, 152, 1, 5>(),
+                    skinny<In, rows, 3, 176, 1, 4>());
   for (Kernel& k : all) k.most_operations = most_operations;
   return all;
-}
-
-// FP8 has no register for 208 tokens.
-template <Type In>
-auto few_rows() {
-  constexpr Skinny rows = Skinny::Rows;
-  if constexpr (is_fp8(In))
-    return few_rows_to_192<In>();
-  else
-    return joined(few_rows_to_192<In>(), std::array{skinny_one<In, rows, 2, 208, 1, 1, 1, 5>()});
 }
 
 template <Type In>
 auto few_columns() {
   constexpr Skinny columns = Skinny::Columns;
-  return std::array{
-      skinny_one<In, columns, 1, 32, 1, 1, 1, 5>(), skinny_one<In, columns, 1, 32, 2, 1, 1, 8>(),
-      skinny_one<In, columns, 1, 64, 1, 1, 1, 6>(), skinny_one<In, columns, 1, 64, 3, 1, 1, 7>()};
+  return joined(skinny<In, columns, 1, 32, 1, 5>(), skinny<In, columns, 1, 32, 2, 8>(),
+                skinny<In, columns, 1, 64, 1, 6>(), skinny<In, columns, 1, 64, 3, 7>());
 }
 
 template <Type In, Promotion P = Promotion::None, Type InB = In, bool Grouped = false>
@@ -152,25 +174,17 @@ auto other_majors() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
   constexpr Major mn = Major::MN;
-  return std::array{large_one<In, 128, 128, PingPong, 1, 2, 6, k, mn>(),
-                    large_one<In, 128, 128, PingPong, 1, 2, 6, mn, k>(),
-                    large_one<In, 128, 128, PingPong, 1, 2, 6, mn, mn>(),
-                    skinny_one<In, rows, 1, 16, 1, 1, 1, 10, mn>(),
-                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, mn>(),
-                    skinny_one<In, rows, 1, 16, 4, 1, 1, 5, mn>(),
-                    skinny_one<In, rows, 1, 32, 2, 1, 1, 8, mn>(),
-                    skinny_one<In, rows, 1, 32, 8, 1, 1, 7, mn>(),
-                    skinny_one<In, rows, 1, 64, 3, 1, 1, 7, mn>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, mn>(),
-                    skinny_one<In, rows, 2, 64, 3, 1, 1, 8, mn>(),
-                    skinny_one<In, rows, 2, 160, 1, 1, 1, 6, mn>(),
-                    skinny_one<In, rows, 2, 72, 1, 1, 2, 8, mn>(),
-                    skinny_one<In, rows, 2, 120, 1, 1, 2, 7, mn>(),
-                    skinny_one<In, rows, 2, 136, 1, 1, 2, 6, mn>(),
-                    skinny_one<In, rows, 2, 160, 1, 1, 2, 6, mn>(),
-                    skinny_one<In, rows, 2, 64, 2, 1, 2, 8, mn>(),
-                    skinny_one<In, rows, 2, 96, 2, 1, 2, 7, mn>(),
-                    skinny_one<In, rows, 2, 112, 2, 1, 2, 6, mn>()};
+  return joined(std::array{large_one<In, 128, 128, PingPong, 1, 2, 6, k, mn>(),
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, mn, k>(),
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, mn, mn>()},
+                skinny<In, rows, 1, 16, 1, 10, mn>(), skinny<In, rows, 1, 16, 2, 10, mn>(),
+                skinny<In, rows, 1, 16, 4, 5, mn>(), skinny<In, rows, 1, 32, 2, 8, mn>(),
+                skinny<In, rows, 1, 32, 8, 7, mn>(), skinny<In, rows, 1, 64, 3, 7, mn>(),
+                skinny<In, rows, 2, 64, 1, 8, mn>(), skinny<In, rows, 2, 64, 2, 8, mn>(),
+                skinny<In, rows, 2, 64, 3, 8, mn>(), skinny<In, rows, 2, 72, 1, 8, mn>(),
+                skinny<In, rows, 2, 96, 2, 7, mn>(), skinny<In, rows, 2, 112, 2, 6, mn>(),
+                skinny<In, rows, 2, 120, 1, 7, mn>(), skinny<In, rows, 2, 136, 1, 6, mn>(),
+                skinny<In, rows, 2, 160, 1, 6, mn>());
 }
 
 // FP8, chosen by the times of cuda/NOTES.md, "factors of four blocks of K at once" and "a tile's start and end".
@@ -197,25 +211,28 @@ auto promoting_large() {
 
 // Products of two blocks and their sums in f32: 160 tokens of all consumers at most; of one block where there are more.
 template <Type In>
-auto promoting_few_rows() {
+auto promoting_few_rows_by_one() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::EachColumn;
-  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 1, 10, k, P>(),
-                    skinny_one<In, rows, 1, 16, 2, 1, 1, 10, k, P>(),
-                    skinny_one<In, rows, 1, 16, 4, 1, 1, 5, k, P>(),
-                    skinny_one<In, rows, 1, 32, 2, 1, 1, 8, k, P>(),
-                    skinny_one<In, rows, 1, 32, 8, 1, 1, 7, k, P>(),
-                    skinny_one<In, rows, 1, 48, 2, 1, 1, 9, k, P>(),
-                    skinny_one<In, rows, 1, 64, 3, 1, 1, 7, k, P>(),
-                    skinny_one<In, rows, 1, 64, 1, 4, 1, 9, k, P>(),
-                    skinny_one<In, rows, 1, 64, 2, 4, 1, 6, k, P>(),
-                    skinny_one<In, rows, 1, 96, 2, 1, 1, 9, k, P>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P>(),
-                    skinny_one<In, rows, 2, 64, 2, 1, 1, 8, k, P>(),
-                    skinny_one<In, rows, 2, 80, 1, 1, 1, 8, k, P>(),
-                    skinny_one<In, rows, 2, 80, 2, 1, 1, 7, k, P>(),
-                    skinny_one<In, rows, 3, 80, 1, 1, 1, 6, k, P>()};
+  return joined(skinny<In, rows, 1, 16, 1, 10, k, P>(), skinny<In, rows, 1, 16, 2, 10, k, P>(),
+                skinny<In, rows, 1, 16, 4, 5, k, P>(), skinny<In, rows, 1, 32, 2, 8, k, P>(),
+                skinny<In, rows, 1, 32, 8, 7, k, P>(), skinny<In, rows, 1, 48, 2, 9, k, P>(),
+                skinny<In, rows, 1, 64, 1, 9, k, P>(), skinny<In, rows, 1, 64, 2, 6, k, P>(),
+                std::array{skinny_by_eight<In, rows, 1, 64, 2, 6, 4, 1, P>()},
+                skinny<In, rows, 1, 64, 2, 8, k, P>(), skinny<In, rows, 1, 64, 3, 7, k, P>(),
+                skinny<In, rows, 1, 80, 4, 8, k, P>(), skinny<In, rows, 1, 96, 2, 9, k, P>());
+}
+
+template <Type In>
+auto promoting_few_rows_by_more() {
+  constexpr Skinny rows = Skinny::Rows;
+  constexpr Major k = Major::K;
+  constexpr Promotion P = Promotion::EachColumn;
+  return joined(skinny<In, rows, 2, 64, 1, 8, k, P>(), skinny<In, rows, 2, 64, 2, 8, k, P>(),
+                skinny<In, rows, 2, 72, 1, 8, k, P>(), skinny<In, rows, 3, 64, 1, 6, k, P>(),
+                skinny<In, rows, 2, 80, 1, 8, k, P>(), skinny<In, rows, 2, 80, 2, 7, k, P>(),
+                skinny<In, rows, 2, 104, 1, 7, k, P>(), skinny<In, rows, 3, 80, 1, 6, k, P>());
 }
 
 // Tiles that share K, or have an SM's registers to themselves: rows of D are wgmma's rows, its columns share factors of 128
@@ -225,26 +242,12 @@ auto promoting_columns() {
   constexpr Skinny columns = Skinny::Columns;
   constexpr Major k = Major::K;
   constexpr Promotion P = Promotion::ColumnBlocks;
-  return std::array{skinny_one<In, columns, 1, 64, 2, 1, 1, 8, k, P>(),
-                    skinny_one<In, columns, 1, 64, 4, 1, 1, 8, k, P>(),
-                    skinny_one<In, columns, 1, 128, 1, 1, 1, 7, k, P>(),
-                    skinny_one<In, columns, 1, 128, 2, 1, 1, 7, k, P>(),
-                    skinny_one<In, columns, 1, 128, 3, 1, 1, 7, k, P>(),
-                    skinny_one<In, columns, 2, 64, 2, 1, 1, 8, k, P>(),
-                    skinny_one<In, columns, 2, 64, 2, 1, 2, 8, k, P>(),
-                    skinny_one<In, columns, 2, 128, 1, 1, 1, 6, k, P>(),
-                    skinny_one<In, columns, 2, 128, 2, 1, 1, 5, k, P>(),
-                    skinny_one<In, columns, 2, 128, 2, 1, 2, 5, k, P>(),
-                    skinny_one<In, columns, 3, 64, 2, 1, 1, 6, k, P>()};
-}
-
-template <Type In>
-auto promoting_in_pairs() {
-  constexpr Skinny rows = Skinny::Rows;
-  constexpr Major k = Major::K;
-  constexpr Promotion P = Promotion::EachColumn;
-  return std::array{skinny_one<In, rows, 1, 64, 2, 1, 2, 8, k, P>(),
-                    skinny_one<In, rows, 2, 104, 1, 1, 2, 7, k, P>()};
+  return joined(
+      skinny<In, columns, 1, 64, 2, 8, k, P>(), skinny<In, columns, 1, 64, 4, 8, k, P>(),
+      skinny<In, columns, 1, 128, 1, 7, k, P>(), skinny<In, columns, 1, 128, 2, 7, k, P>(),
+      skinny<In, columns, 1, 128, 3, 7, k, P>(), skinny<In, columns, 2, 64, 2, 8, k, P>(),
+      skinny<In, columns, 2, 128, 1, 6, k, P>(), skinny<In, columns, 2, 128, 2, 5, k, P>(),
+      skinny<In, columns, 3, 64, 2, 6, k, P>());
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.
@@ -252,10 +255,10 @@ template <Type In, Promotion P>
 auto grouped_few_rows() {
   constexpr Skinny rows = Skinny::Rows;
   constexpr Major k = Major::K;
-  return std::array{skinny_one<In, rows, 1, 16, 1, 1, 1, 10, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 32, 1, 1, 1, 8, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 64, 1, 1, 1, 8, k, P, In, true>(),
-                    skinny_one<In, rows, 2, 128, 1, 1, 1, 5, k, P, In, true>()};
+  return std::array{skinny_one<In, rows, 1, 16, 1, 10, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 32, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 64, 1, 8, k, P, In, true>(),
+                    skinny_one<In, rows, 2, 128, 1, 5, k, P, In, true>()};
 }
 
 template <Type In>
@@ -294,8 +297,8 @@ Kernel quantizing_one() {
 template <Type In, int Consumers, int Tokens, int Split, int Stages, Promotion P,
           bool Grouped = false>
 Kernel quantizing_few() {
-  return skinny_one<In, Skinny::Rows, Consumers, Tokens, Split, 1, 1, Stages, Major::K, P, In,
-                    Grouped, true>();
+  return skinny_one<In, Skinny::Rows, Consumers, Tokens, Split, Stages, Major::K, P, In, Grouped,
+                    true>();
 }
 
 template <Type In, Promotion P, bool Grouped = false>
@@ -367,9 +370,10 @@ auto rows_of() {
   else if constexpr (In == Type::e4m3 && P == Part::Large)
     return joined(large<In>(), promoting_large<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Skinny)
-    return joined(few_rows<In>(), promoting_few_rows<In>());
-  else if constexpr (In == Type::e4m3 && P == Part::Pairs)
-    return joined(few_rows_in_pairs<In>(), promoting_in_pairs<In>(), promoting_columns<In>());
+    return joined(few_rows_by_one<In>(), promoting_few_rows_by_one<In>());
+  else if constexpr (In == Type::e4m3 && P == Part::Wide)
+    return joined(few_rows_by_more<In>(), promoting_few_rows_by_more<In>(),
+                  promoting_columns<In>());
   else if constexpr (P == Part::Quantizing)
     return quantizing<In>();
   else if constexpr (In == Type::e4m3)
@@ -382,9 +386,9 @@ auto rows_of() {
   else if constexpr (P == Part::Large)
     return large<In>();
   else if constexpr (P == Part::Skinny)
-    return joined(few_rows<In>(), few_columns<In>());
-  else if constexpr (P == Part::Pairs)
-    return few_rows_in_pairs<In>();
+    return joined(few_rows_by_one<In>(), few_columns<In>());
+  else if constexpr (P == Part::Wide)
+    return few_rows_by_more<In>();
   else if constexpr (P == Part::Middle)
     return middle<In>();
   else if constexpr (bits(In) == 16)

@@ -1,7 +1,7 @@
 // The compiled GEMM kernels as data: what each computes and how it is launched.
 //
-// A row of the table is one instance of cuda/gemm/kernel.cuh, skinny.cuh, copy.cuh or tensor_kernel.cuh; each makes any D with
-// any epilogue. cuda/gemm/plan.cc chooses among the rows, cuda/gemm/launch.cc launches one. The instances are
+// A row of the table is one instance of cuda/gemm/kernel.cuh, skinny.cuh (in one cluster: rows share functions), copy.cuh or
+// tensor_kernel.cuh; each makes any D with any epilogue. cuda/gemm/plan.cc chooses among the rows, cuda/gemm/launch.cc launches one. The instances are
 // compiled in gemm_instances/*.cu of the build.
 #pragma once
 
@@ -101,8 +101,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .cluster_m = C::cluster_m,
           .cluster_n = C::cluster_n,
           .stages = C::stages,
-          .box_rows_a = C::A::box_rows,
-          .box_rows_b = C::B::box_rows,
+          .box_rows_a = C::A::box_rows(C::cluster_n),
+          .box_rows_b = C::B::box_rows(C::cluster_m),
           .store_rows = C::store_rows,
           .store_row = C::consumer_columns,
           .threads = C::threads,
@@ -117,9 +117,12 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .dynamic = is_dynamic<C>()};
 }
 
+// For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.
 template <class C>
-constexpr Kernel skinny_kernel_of(const void* function) {
+constexpr Kernel skinny_kernel_of(const void* function, int peers = 1, int mates = 1) {
   constexpr bool rows = C::few == Skinny::Rows;
+  const std::uint32_t box_weights = C::A::box_rows(mates);
+  const std::uint32_t box_tokens = C::B::box_rows(peers);
   return {.in = rows ? C::in_b : C::in,
           .in_b = rows ? C::in : C::in_b,
           .promotion = C::promotion,
@@ -134,11 +137,11 @@ constexpr Kernel skinny_kernel_of(const void* function) {
           .block_n = rows ? C::weights : C::tokens,
           .block_k = C::block_k,
           .turns = Turns::Together,
-          .cluster_m = rows ? C::mates : C::peers,
-          .cluster_n = rows ? C::peers : C::mates,
+          .cluster_m = rows ? mates : peers,
+          .cluster_n = rows ? peers : mates,
           .stages = C::stages,
-          .box_rows_a = rows ? C::B::box_rows : C::A::box_rows,
-          .box_rows_b = rows ? C::A::box_rows : C::B::box_rows,
+          .box_rows_a = rows ? box_tokens : box_weights,
+          .box_rows_b = rows ? box_weights : box_tokens,
           .store_rows = C::store_rows,
           .store_row = C::store_row,
           .threads = C::threads,
@@ -167,9 +170,9 @@ constexpr std::int64_t clusters_of_grid(const Kernel& k, std::int64_t tiles, std
 std::string name(const Kernel& kernel);
 
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
-// for few rows or columns of D, alone or in pairs of tiles, and what quantizes D. Each type and part is a source of its own, made from
+// for few rows or columns of D, by one consumer or more, and what quantizes D. Each type and part is a source of its own, made from
 // instances.cu.in.
-enum class Part { General, Large, Skinny, Pairs, Middle, Quantizing };
+enum class Part { General, Large, Skinny, Wide, Middle, Quantizing };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

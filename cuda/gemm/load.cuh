@@ -17,18 +17,18 @@
 
 namespace tcq::gemm {
 
-// Where one of this CTA's boxes of a tile whose first row is `mn` begins in global memory.
-template <class Op>
-__device__ __forceinline__ tma::Coordinates box_start(int mn, int box, int k, int batch) {
-  const int at = mn + box * static_cast<int>(Op::rows_per_cta_box);
-  return Op::major == Major::K ? tma::Coordinates{{k / packed_elements(Op::type), at, batch}}
-                               : tma::Coordinates{{at, k, batch}};
-}
+// What a CTA loads, for all, of a tile that others of its cluster read, too: the index-th `mn` rows of A or columns of B.
+struct Share {
+  int index;
+  int mn;
+};
 
-// Rows of A, or columns of B, of a tile.
+// Where a box whose first row is `mn` begins in global memory.
 template <class Op>
-inline constexpr int tile_rows =
-    static_cast<int>(Op::rows_per_cta_box* Op::boxes_per_cta) * Op::peers;
+__device__ __forceinline__ tma::Coordinates box_start(int mn, int k, int batch) {
+  return Op::major == Major::K ? tma::Coordinates{{k / packed_elements(Op::type), mn, batch}}
+                               : tma::Coordinates{{mn, k, batch}};
+}
 
 // Where tiles do not begin at multiples of their rows (groups), a box across the edge is loaded whole.
 enum class Edge : std::uint8_t { Cut, Whole };
@@ -36,32 +36,32 @@ enum class Edge : std::uint8_t { Cut, Whole };
 template <class Op, Edge AtEdge>
 inline constexpr bool cuts_rows = AtEdge == Edge::Cut&& Op::major == Major::K;
 
-// Bytes that the shares of all peers bring of a tile with `left` rows of the matrix from its first one on.
+// Bytes that all shares of `mn` bring of a tile with `left` rows of the matrix from its first one on.
 template <class Op, Edge AtEdge>
-__device__ __forceinline__ std::uint32_t loaded_bytes(int left) {
-  constexpr int box = static_cast<int>(Op::rows_per_cta_box);
-  const int inside = min(max(left, 0), tile_rows<Op>);
+__device__ __forceinline__ std::uint32_t loaded_bytes(int left, int mn) {
+  const int box = Op::mn_of_box(mn);
+  const int inside = min(max(left, 0), Op::rows);
   const int rows = cuts_rows<Op, AtEdge> ? inside : (inside + box - 1) / box * box;
-  return static_cast<std::uint32_t>(rows) * (Op::bytes / static_cast<std::uint32_t>(tile_rows<Op>));
+  return static_cast<std::uint32_t>(rows) * (Op::bytes / static_cast<std::uint32_t>(Op::rows));
 }
 
-// Loads this CTA's share of a tile whose first row is `mn`, for all peers.
-template <class Op, Edge AtEdge>
+// Loads this CTA's share of a tile whose first row is `mn`, for all in `mask` if it is Multicast.
+template <class Op, Edge AtEdge, bool Multicast>
 __device__ __forceinline__ void load_tile(const OperandMaps& maps, std::uint32_t shared, int mn,
-                                          int left, int k, int batch, int share, std::uint16_t mask,
-                                          std::uint32_t barrier) {
+                                          int left, int k, int batch, Share share,
+                                          std::uint16_t mask, std::uint32_t barrier) {
+  const int box_mn = Op::mn_of_box(share.mn);
 #pragma unroll
-  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
-    const std::uint32_t first = static_cast<std::uint32_t>(share) * Op::boxes_per_cta + i;
-    const std::uint32_t row = first * Op::rows_per_cta_box;
-    const int inside = left - static_cast<int>(row);
+  for (int i = 0; i < Op::box_count; ++i) {
+    if (!Op::splits_rows && i * box_mn >= share.mn) break;
+    const int row = share.index * share.mn + i * box_mn;
+    const int inside = left - row;
     if (inside <= 0) break;
-    const bool is_whole =
-        !cuts_rows<Op, AtEdge> || inside >= static_cast<int>(Op::rows_per_cta_box);
+    const bool is_whole = !cuts_rows<Op, AtEdge> || inside >= box_mn;
     const CUtensorMap* map = is_whole ? &maps.whole : &maps.rest;
-    const tma::Coordinates start = box_start<Op>(mn, static_cast<int>(first), k, batch);
-    const std::uint32_t target = shared + Op::offset(static_cast<int>(row), 0);
-    if constexpr (Op::peers > 1)
+    const tma::Coordinates start = box_start<Op>(mn + row, k, batch);
+    const std::uint32_t target = shared + Op::offset(row, 0);
+    if constexpr (Multicast)
       ptx::tma_load_multicast<3>(target, map, start, barrier, mask);
     else
       ptx::tma_load<3>(target, map, start, barrier);

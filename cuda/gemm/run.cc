@@ -116,6 +116,14 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   out.k_blocks = launch.k_blocks;
   out.stores_elements = !tma_stores(p, x.d);
   out.overlaps = launch.overlaps;
+  if (launch.kernel->skinny != Skinny::No) {
+    const Kernel& k = *launch.kernel;
+    const Sharing a = {k.cluster_n, k.block_m / k.cluster_n};
+    const Sharing b = {k.cluster_m, k.block_n / k.cluster_m};
+    const bool swaps = k.skinny == Skinny::Rows;
+    out.tokens = swaps ? a : b;
+    out.weights = swaps ? b : a;
+  }
   out.walk = Walk(launch.schedule);
   out.epilogue = {.out = p.out,
                   .finishes = !is_plain(p) || (!is_float(p.in) && p.out != Type::s32),

@@ -18,6 +18,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
@@ -37,11 +38,15 @@
 
 namespace tcq::gemm {
 
-// Of a CTA in its cluster: which part of K, and which of the neighbouring tiles, along the weights and the tokens.
+// What the tiles of a cluster read together: tokens, those along the weights (peers), or weights, those along the tokens (mates).
+enum class Shared : std::uint8_t { Nothing, Tokens, Weights };
+
+// Of a CTA in its cluster: which part of K, and which of so many neighbouring tiles.
 struct SkinnyRank {
   int split;
-  int peer;
-  int mate;
+  int tile;
+  int tiles;
+  Shared shared;
 };
 
 // The first weight and the first token of a CTA's tile, their matrices, and the row behind the last one of the group.
@@ -54,55 +59,71 @@ struct SkinnyTile {
 };
 
 template <class C>
-__device__ __forceinline__ SkinnyRank skinny_rank() {
-  const int rank = C::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
-  const int tile = rank / C::split;
-  return {rank % C::split, tile % C::peers, tile / C::peers};
+__device__ __forceinline__ SkinnyRank skinny_rank(const Arguments& arguments) {
+  const int rank = static_cast<int>(ptx::cluster_rank());
+  if constexpr (!C::shares) return {rank % C::split, 0, 1, Shared::Nothing};
+  const int peers = arguments.tokens.tiles;
+  const int mates = arguments.weights.tiles;
+  const auto shared = peers > 1 ? Shared::Tokens : mates > 1 ? Shared::Weights : Shared::Nothing;
+  return {rank % C::split, rank / C::split, peers > 1 ? peers : mates, shared};
 }
 
 // The rank in the cluster of the CTA with another part of K of the same tile.
 template <class C>
 __device__ __forceinline__ std::uint32_t owner_of(SkinnyRank rank, std::uint32_t split) {
-  return split + static_cast<std::uint32_t>((rank.mate * C::peers + rank.peer) * C::split);
+  return split + static_cast<std::uint32_t>(rank.tile * C::split);
 }
 
-// The CTAs with the same part of K and the same tokens, or the same weights.
+// The CTAs with the same part of K.
 template <class C>
-__device__ __forceinline__ std::uint16_t tokens_mask(SkinnyRank rank) {
-  return multicast_mask(rank.mate * C::peers * C::split + rank.split, C::split, C::peers);
+__device__ __forceinline__ std::uint16_t sharers_mask(SkinnyRank rank) {
+  return multicast_mask(rank.split, C::split, rank.tiles);
 }
-template <class C>
-__device__ __forceinline__ std::uint16_t weights_mask(SkinnyRank rank) {
-  return multicast_mask(rank.peer * C::split + rank.split, C::peers * C::split, C::mates);
+
+// What this CTA loads of an operand.
+template <class Op, bool IsShared>
+__device__ __forceinline__ Share share_of(SkinnyRank rank, const Sharing& sharing) {
+  if constexpr (IsShared) return {rank.tile, sharing.mn};
+  return {0, Op::rows};
 }
 
 // Half a ring of weights for L2, which may read memory that the kernel ahead still writes. Not where
 // several CTAs read the same ones: the requests would only delay the loads.
 template <class C>
 __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const SkinnyTile& tile,
-                                                 BlockRange range, SkinnyRank rank,
+                                                 BlockRange range, Share share,
                                                  const Arguments& arguments) {
   if (C::grouped || !arguments.overlaps || arguments.walk.schedule.cols > 1) return;
-  constexpr int boxes = static_cast<int>(C::A::boxes_per_cta);
+  const int box_mn = C::A::mn_of_box(share.mn);
+  const int first = tile.weight + share.index * share.mn;
   const int ready = range.first + C::stages / 2;
   for (int block = range.first; block < range.end && block < ready; ++block)
-    for (int box = 0; box < boxes; ++box)
-      ptx::tma_prefetch(&map_w, box_start<typename C::A>(tile.weight, rank.mate * boxes + box,
-                                                         block * C::block_k, tile.batch_w));
+    for (int row = 0; row < share.mn; row += box_mn)
+      ptx::tma_prefetch(&map_w,
+                        box_start<typename C::A>(first + row, block * C::block_k, tile.batch_w));
 }
 
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
 // before that load: the next one's CTAs take room, and load while this one does.
-template <class C>
+template <class C, Shared What>
 __device__ __forceinline__ void produce_skinny(const OperandMaps& map_w, const OperandMaps& map_x,
                                                std::uint32_t shared, const Barriers<C>& barriers,
                                                const SkinnyTile& tile, BlockRange range,
                                                SkinnyRank rank, const Arguments& arguments) {
+  using A = typename C::A;
+  using B = typename C::B;
   constexpr Edge edge_x = C::grouped ? Edge::Whole : Edge::Cut;
+  constexpr bool shares_w = What == Shared::Weights;
+  constexpr bool shares_x = What == Shared::Tokens;
+  const Share share_w = share_of<A, shares_w>(rank, arguments.weights);
+  const Share share_x = share_of<B, shares_x>(rank, arguments.tokens);
+  prefetch_weights<C>(map_w.whole, tile, range, share_w, arguments);
+  ptx::grid_wait();
   const int last_alone = arguments.overlaps ? range.end - C::stages : range.end - 1;
   const int lets_in = last_alone > range.first ? last_alone : range.first;
   const int weights_end = C::transposes ? arguments.n : tile.rows_end;
   const int tokens_end = C::transposes ? tile.rows_end : arguments.n;
+  const std::uint16_t mask = sharers_mask<C>(rank);
   Ring<C::stages> ring;
   for (int block = range.first; block < range.end; ++block) {
     const bool is_first = block - range.first < C::stages;
@@ -112,36 +133,54 @@ __device__ __forceinline__ void produce_skinny(const OperandMaps& map_w, const O
     const std::uint32_t full = barriers.full(ring.stage);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
     const int k = block * C::block_k;
-    ptx::mbarrier_arrive_expect_tx(full, loaded_bytes<typename C::A, Edge::Cut>(left_w) +
-                                             loaded_bytes<typename C::B, edge_x>(left_x));
-    load_tile<typename C::A, Edge::Cut>(map_w, stage, tile.weight, left_w, k, tile.batch_w,
-                                        rank.mate, weights_mask<C>(rank), full);
-    load_tile<typename C::B, edge_x>(map_x, stage + C::A::bytes, tile.token, left_x, k,
-                                     tile.batch_x, rank.peer, tokens_mask<C>(rank), full);
+    ptx::mbarrier_arrive_expect_tx(full, loaded_bytes<A, Edge::Cut>(left_w, share_w.mn) +
+                                             loaded_bytes<B, edge_x>(left_x, share_x.mn));
+    load_tile<A, Edge::Cut, shares_w>(map_w, stage, tile.weight, left_w, k, tile.batch_w, share_w,
+                                      mask, full);
+    load_tile<B, edge_x, shares_x>(map_x, stage + A::bytes, tile.token, left_x, k, tile.batch_x,
+                                   share_x, mask, full);
     ring.advance();
     if (block == lets_in) ptx::grid_launch_dependents();
   }
 }
 
+// A loop for each way to share, so that it does not decide for each block.
+template <class C>
+__device__ __forceinline__ void produce_in_cluster(const OperandMaps& map_w,
+                                                   const OperandMaps& map_x, std::uint32_t shared,
+                                                   const Barriers<C>& barriers,
+                                                   const SkinnyTile& tile, BlockRange range,
+                                                   SkinnyRank rank, const Arguments& arguments) {
+  const auto produce = [&](auto what) {
+    produce_skinny<C, decltype(what)::value>(map_w, map_x, shared, barriers, tile, range, rank,
+                                             arguments);
+  };
+  if constexpr (C::shares) {
+    if (rank.shared == Shared::Weights)
+      return produce(std::integral_constant<Shared, Shared::Weights>{});
+    if (rank.shared == Shared::Tokens)
+      return produce(std::integral_constant<Shared, Shared::Tokens>{});
+  }
+  produce(std::integral_constant<Shared, Shared::Nothing>{});
+}
+
 // Every warp tells every CTA whose loads write to this stage: its peers and its mates.
 template <class C>
-__device__ __forceinline__ void release_skinny(std::uint32_t empty, SkinnyRank rank) {
-  static_assert(C::peers == 1 || C::mates == 1, "in both directions: nobody needed it");
+__device__ __forceinline__ void release_skinny(std::uint32_t empty, SkinnyRank rank,
+                                               bool is_shared) {
   const std::uint32_t lane = threadIdx.x % 32;
-  constexpr std::uint32_t sharers = C::peers * C::mates;
-  if constexpr (sharers == 1) {
+  if (!is_shared) {
     if (lane == 0) ptx::mbarrier_arrive(empty);
-  } else {
-    if (lane < sharers)
-      ptx::mbarrier_arrive_cluster_relaxed(
-          ptx::map_shared(empty, static_cast<std::uint32_t>(rank.split) + lane * C::split));
+  } else if (lane < static_cast<std::uint32_t>(rank.tiles)) {
+    ptx::mbarrier_arrive_cluster_relaxed(
+        ptx::map_shared(empty, static_cast<std::uint32_t>(rank.split) + lane * C::split));
   }
 }
 
 template <class C>
 using Sums = std::uint32_t[C::registers];
 
-template <class C>
+template <class C, bool IsShared>
 __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shared,
                                                   const Barriers<C>& barriers, int consumer,
                                                   int blocks, SkinnyRank rank) {
@@ -155,7 +194,8 @@ __device__ __forceinline__ void accumulate_skinny(Sums<C>& d, std::uint32_t shar
     multiply_rows<C>(d, stage + rows_at, stage + C::A::bytes, block > 0);
     ptx::wgmma_wait_group<1>();
     // Only what is loaded to again: nobody waits for other arrivals before a CTA exits.
-    if (block > 0 && block + C::stages <= blocks) release_skinny<C>(barriers.empty(last), rank);
+    if (block > 0 && block + C::stages <= blocks)
+      release_skinny<C>(barriers.empty(last), rank, IsShared);
     last = ring.stage;
     ring.advance();
   }
@@ -178,7 +218,7 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
   const auto multiply_block = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   Ring<C::stages> read;
   const auto done = [&](int left) {
-    if (left > C::stages) release_skinny<C>(barriers.empty(read.stage), rank);
+    if (left > C::stages) release_skinny<C>(barriers.empty(read.stage), rank, rank.tiles > 1);
     read.advance();
   };
   constexpr bool turned = C::transposes;
@@ -303,15 +343,20 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
   prefetch_slice_of_c<C>(arguments, tile, consumer, rank);
   Bias bias = load_bias<C>(arguments, shared, tile, consumer);
   Sums<C> d;
-  if constexpr (C::promotion == Promotion::None)
-    accumulate_skinny<C>(d, shared, barriers, consumer, range.end - range.first, rank);
-  else
+  const int blocks = range.end - range.first;
+  if constexpr (C::promotion == Promotion::None) {
+    // Twice, so that it does not decide for each block.
+    if (rank.tiles == 1)
+      accumulate_skinny<C, false>(d, shared, barriers, consumer, blocks, rank);
+    else
+      accumulate_skinny<C, true>(d, shared, barriers, consumer, blocks, rank);
+  } else
     accumulate_promoted<C>(d, arguments, shared, barriers, consumer, tile, range, rank);
   Slice<C> total;
   if constexpr (C::split > 1) {
     exchange<C>(d, total, shared, barriers, consumer, rank);
   } else {
-    if constexpr (C::cluster > 1) {
+    if (rank.tiles > 1) {
       ptx::cluster_wait();
       ptx::cluster_arrive_relaxed();
     }
@@ -330,21 +375,21 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
 template <class C>
 __device__ __forceinline__ bool find_tile(const Arguments& arguments, SkinnyRank rank,
                                           SkinnyTile& tile) {
-  const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
+  const auto cluster = static_cast<int>(ptx::cluster_id());
   if constexpr (C::grouped) {
     static_assert(C::transposes, "a group has few rows");
     constexpr int beyond = 1073741824;  // 2^30
     ptx::grid_wait();                   // sizes are written by kernels ahead
-    static_assert(C::mates == 1, "tiles beside each other may be of two groups");
-    GroupTiles<C::tokens, C::weights * C::peers> tiles(arguments, cluster, beyond);
+    GroupTiles<C::tokens, C::weights> tiles(arguments, cluster, beyond);
     TilePlace place;
     if (!tiles.next(place)) return false;
-    tile = {place.col + rank.peer * C::weights, place.row, place.batch_b, place.batch,
-            place.rows_end};
+    tile = {place.col, place.row, place.batch_b, place.batch, place.rows_end};
   } else {
     const TileAt at = arguments.walk.at(cluster);
-    tile = {(at.row * C::peers + rank.peer) * C::weights,
-            (at.col * C::mates + rank.mate) * C::tokens, at.batch, at.batch, arguments.m};
+    const bool along_x = rank.shared == Shared::Weights;
+    const int row = along_x ? at.row : at.row * rank.tiles + rank.tile;
+    const int col = along_x ? at.col * rank.tiles + rank.tile : at.col;
+    tile = {row * C::weights, col * C::tokens, at.batch, at.batch, arguments.m};
   }
   return true;
 }
@@ -359,7 +404,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
   const std::uint32_t shared = ptx::shared_address(memory);
   const Barriers<C> barriers{shared + C::barrier_offset};
-  const SkinnyRank rank = skinny_rank<C>();
+  const SkinnyRank rank = skinny_rank<C>(arguments);
   SkinnyTile tile;
   if (!find_tile<C>(arguments, rank, tile)) return;
   const BlockRange range = split_range(arguments.k_blocks, C::split, rank.split);
@@ -369,7 +414,7 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     ptx::prefetch_map(&map_x.rest);
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(barriers.full(s), 1);
-      ptx::mbarrier_init(barriers.empty(s), C::peers * C::mates * C::consumer_threads / 32);
+      ptx::mbarrier_init(barriers.empty(s), rank.tiles * C::consumer_threads / 32);
     }
     for (int c = 0; C::split > 1 && c < C::consumers; ++c) {
       ptx::mbarrier_init(barriers.full(2 * C::stages + c), 1);
@@ -378,27 +423,26 @@ __global__ void __launch_bounds__(C::threads, C::resident)
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  if constexpr (C::cluster > 1) ptx::cluster_arrive_relaxed();
+  const bool alone = C::split == 1 && rank.tiles == 1;
+  if (!alone) ptx::cluster_arrive_relaxed();
   if (threadIdx.x < C::consumer_threads) {
     ptx::grid_wait();
     consume_skinny<C>(map_d, arguments, shared, barriers, tile, range, rank);
   } else {
     // Nothing is sent to a peer before its mbarriers are ready.
-    if constexpr (C::peers * C::mates > 1) ptx::cluster_wait();
+    if (rank.tiles > 1) ptx::cluster_wait();
     if (threadIdx.x == C::consumer_threads) {
-      prefetch_weights<C>(map_w.whole, tile, range, rank, arguments);
-      ptx::grid_wait();
-      produce_skinny<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments);
+      produce_in_cluster<C>(map_w, map_x, shared, barriers, tile, range, rank, arguments);
     }
     __syncwarp();
-    if constexpr (C::cluster > 1) {
-      if constexpr (C::peers * C::mates == 1) ptx::cluster_wait();
+    if (!alone) {
+      if (rank.tiles == 1) ptx::cluster_wait();
       ptx::cluster_arrive_relaxed();
     }
   }
   // What this CTA sends is read from here until it has arrived. Peers that do not split have seen all
   // that comes to them; whether hardware minds the exit of a CTA that multicasts was not asked.
-  if constexpr (C::cluster > 1) ptx::cluster_wait();
+  if (!alone) ptx::cluster_wait();
 }
 
 }  // namespace tcq::gemm

@@ -1,5 +1,5 @@
-// One shape of the GEMM kernel for few rows or few columns of D: tile, parts of K, cluster, stages, and what
-// follows from them. The kernel is cuda/gemm/skinny.cuh.
+// One shape of the GEMM kernel for few rows or few columns of D: tile, parts of K, stages, and what follows from them. How many
+// tiles share operands is a launch's own (Arguments). The kernel is cuda/gemm/skinny.cuh.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@
 
 namespace tcq::gemm {
 
+// CTAs of a cluster that every device of compute capability 9.0 runs.
+// Source: CUDA C++ Programming Guide, "Thread Block Clusters".
+inline constexpr int portable_cluster = 8;
+
 // The largest divisor of `value` up to `most`.
 constexpr int largest_divisor(int value, int most) {
   while (value % most != 0) --most;
@@ -18,31 +22,31 @@ constexpr int largest_divisor(int value, int most) {
 }
 
 // `In` is the weights' type, `InTokens` the other operand's.
-template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Peers, int Mates,
-          int Stages, Major Weights = Major::K, Promotion Promotes = Promotion::None,
-          Type InTokens = In, bool Grouped = false, bool Quantizes = false>
+template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Stages,
+          Major Weights = Major::K, Promotion Promotes = Promotion::None, Type InTokens = In,
+          bool Grouped = false, bool Quantizes = false>
 struct SkinnyConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InTokens;
   static constexpr Promotion promotion = Promotes;
   static constexpr bool grouped = Grouped;
   static constexpr bool quantizes = Quantizes;
+  // May tiles of a cluster read operands together? Of groups tiles beside each other may be of two; where D is quantized nobody has
+  // timed it.
+  static constexpr bool shares = !Grouped && !Quantizes;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr Skinny few = Few;
   static constexpr bool transposes = Few == Skinny::Rows;
   static constexpr int tokens = Tokens;
   static constexpr int split = Split;
-  static constexpr int peers = Peers;  // tiles of a cluster with the same tokens
-  static constexpr int mates = Mates;  // and with the same weights
-  static constexpr int cluster = Split * Peers * Mates;
   static constexpr int stages = Stages;
   static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   static constexpr int threads = consumer_threads + 32;
 
-  using A = OperandTile<In, Weights, weights, Mates>;
-  using B = OperandTile<InTokens, Major::K, Tokens, Peers>;
+  using A = OperandTile<In, Weights, weights>;
+  using B = OperandTile<InTokens, Major::K, Tokens>;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);
   static constexpr wgmma::Form form = {

@@ -86,9 +86,9 @@ struct TensorConfig {
   static constexpr int stages = Stages;
   static constexpr int resident = 1;
 
-  using A = OperandTile<In, MajorA, block_m, 1>;
+  using A = OperandTile<In, MajorA, block_m>;
   static constexpr int own_columns = BlockN / Ctas;  // of B's tile
-  using B = OperandTile<InB, MajorB, own_columns, 1>;
+  using B = OperandTile<InB, MajorB, own_columns>;
   static constexpr int block_k = A::block_k;
   static_assert(!promotes ||
                 (is_fp8(In) && Factors == tcgen05::ScaleVec::Default && block_k == scale_block));

@@ -57,10 +57,10 @@ template <class Op>
 __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uint32_t shared,
                                                 int mn, int k, int batch, std::uint32_t barrier) {
 #pragma unroll
-  for (std::uint32_t i = 0; i < Op::boxes_per_cta; ++i) {
-    const std::uint32_t row = i * Op::rows_per_cta_box;
-    ptx::tma_load_pair(shared + Op::offset(static_cast<int>(row), 0), &map,
-                       box_start<Op>(mn, static_cast<int>(i), k, batch), barrier);
+  for (int i = 0; i < Op::box_count; ++i) {
+    const int row = i * Op::mn_of_box(Op::rows);
+    ptx::tma_load_pair(shared + Op::offset(row, 0), &map, box_start<Op>(mn + row, k, batch),
+                       barrier);
   }
 }
 

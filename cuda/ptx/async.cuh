@@ -223,6 +223,13 @@ __device__ __forceinline__ std::uint32_t cluster_rank() {
   return rank;
 }
 
+// Along x.
+__device__ __forceinline__ std::uint32_t cluster_id() {
+  std::uint32_t id;
+  asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(id));
+  return id;
+}
+
 // The address of `shared`, an address in the own CTA, in CTA `rank` of the cluster.
 // Source: PTX ISA 9.2, "mapa".
 __device__ __forceinline__ std::uint32_t map_shared(std::uint32_t shared, std::uint32_t rank) {

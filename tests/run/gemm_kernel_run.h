@@ -102,10 +102,11 @@ struct TestKernel {
     "copy_kernel", "gemm::Config<" #__VA_ARGS__ ">",                            \
         gemm::kernel_of<gemm::Config<__VA_ARGS__>>(nullptr, gemm::Loader::Copy) \
   }
-#define TCQ_SKINNY(...)                                                  \
-  ::tcq::tests::TestKernel {                                             \
-    "skinny_kernel", "gemm::SkinnyConfig<" #__VA_ARGS__ ">",             \
-        gemm::skinny_kernel_of<gemm::SkinnyConfig<__VA_ARGS__>>(nullptr) \
+// `PEERS` tiles of a cluster have the same tokens, `MATES` the same weights: one text for all.
+#define TCQ_SKINNY(PEERS, MATES, ...)                                                  \
+  ::tcq::tests::TestKernel {                                                           \
+    "skinny_kernel", "gemm::SkinnyConfig<" #__VA_ARGS__ ">",                           \
+        gemm::skinny_kernel_of<gemm::SkinnyConfig<__VA_ARGS__>>(nullptr, PEERS, MATES) \
   }
 
 #define TCQ_TENSOR(...)                                            \

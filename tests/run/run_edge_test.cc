@@ -3,6 +3,9 @@
 // found. Skipped without nvcc.
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "tests/run/deleted_synchronisation.h"
 #include "tests/run/gemm_kernel_run.h"
 
@@ -39,20 +42,31 @@ TEST_F(EdgePtx, LargeTiles) {
 }
 
 TEST_F(EdgePtx, TokensOfPeersAndWeightsOfMates) {
-  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 1, 2, 1, 3);
-  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 2, 2, 1, 3);
-  const TestKernel mates = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 24, 1, 1, 2, 3);
-  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 1, 1, 1, 3);
+  const TestKernel peers = TCQ_SKINNY(2, 1, Type::bf16, gemm::Skinny::Rows, 2, 32, 1, 3);
+  const TestKernel split = TCQ_SKINNY(2, 1, Type::bf16, gemm::Skinny::Rows, 1, 32, 2, 3);
+  const TestKernel mates = TCQ_SKINNY(1, 2, Type::bf16, gemm::Skinny::Rows, 1, 24, 1, 3);
+  const TestKernel columns = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Columns, 1, 32, 1, 3);
   std::uint64_t seed = 21;
   for (const TestKernel& kernel : {peers, split, mates, columns})
     for (const Size& s : {Size{31, 190, 584}, Size{49, 65, 584}, Size{3, 129, 640}})
       expect_every_bit(kernel, s, seed++);
 }
 
+// One text in every cluster: the launch says what its tiles share.
+TEST_F(EdgePtx, OneKernelInEveryCluster) {
+  const auto in_cluster = [](int peers, int mates) {
+    return TCQ_SKINNY(peers, mates, Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 3);
+  };
+  std::uint64_t seed = 61;
+  const std::vector<std::pair<int, int>> clusters = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}};
+  for (const auto& [peers, mates] : clusters)
+    expect_every_bit(in_cluster(peers, mates), {97, 530, 904}, seed++);
+}
+
 TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
   const TestKernel large =
       TCQ_LARGE(Type::f16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 3);
-  const TestKernel mates = TCQ_SKINNY(Type::f16, gemm::Skinny::Rows, 2, 72, 1, 1, 2, 3, Major::MN);
+  const TestKernel mates = TCQ_SKINNY(1, 2, Type::f16, gemm::Skinny::Rows, 2, 72, 1, 3, Major::MN);
   for (const TestKernel& kernel : {large, mates}) {
     oracle::Gemm g{.m = 136, .n = 72, .k = 328, .in = Type::f16, .out = Type::f16};
     g.major_a = kernel.row.major_a;
@@ -67,7 +81,7 @@ TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
 
 // Behind the first round of stages the rows inside come by the map of their own height: without that map, no result.
 TEST_F(EdgePtx, WhatIsLeftOverComesByItsOwnMap) {
-  const TestKernel kernel = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 32, 1, 1, 1, 3);
+  const TestKernel kernel = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 1, 32, 1, 3);
   const auto fault_without = [&](int k) {
     const oracle::Gemm g =
         with_strides({.m = 31, .n = 64, .k = k, .in = Type::bf16, .out = Type::bf16}, 0, 0, 0);

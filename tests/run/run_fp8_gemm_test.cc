@@ -134,7 +134,7 @@ TEST_F(Fp8Ptx, PromotedWithFactorsOfEachColumn) {
 }
 
 TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
-  const TestKernel kernel = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 1, 1, 4, Major::K,
+  const TestKernel kernel = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 4, Major::K,
                                        gemm::Promotion::EachColumn);
   expect_right(kernel, {.m = 32, .n = 128, .k = 512, .scales = blocks}, 1, 1);
   expect_right(kernel, {.m = 19,
@@ -149,16 +149,16 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
                         .scales = {Scaling::Vector128, Major::K, Major::MN},
                         .has_bias = true,
                         .activation = Activation::Gelu});
-  const TestKernel pair = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 40, 2, 1, 2, 4, Major::K,
+  const TestKernel pair = TCQ_SKINNY(1, 2, Type::e4m3, gemm::Skinny::Rows, 1, 40, 2, 4, Major::K,
                                      gemm::Promotion::EachColumn);
   expect_right(pair, {.m = 70, .n = 130, .k = 1300, .scales = blocks});
   expect_right(pair,
                {.m = 40, .n = 64, .k = 700, .scales = {Scaling::Vector128}, .has_bias = true});
-  const TestKernel three = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 3, 80, 1, 1, 1, 4, Major::K,
+  const TestKernel three = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 3, 80, 1, 4, Major::K,
                                       gemm::Promotion::EachColumn);
   expect_right(three, {.m = 80, .n = 192, .k = 1290, .scales = blocks}, 1, 1);
   expect_right(three, {.m = 77, .n = 200, .k = 1700, .scales = vectors});
-  const TestKernel chain = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 1, 1, 4);
+  const TestKernel chain = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 1, 64, 3, 4);
   expect_right(chain, {.m = 60, .n = 100, .k = 700, .scales = {Scaling::RowColumn}});
   expect_right(chain, {.m = 60,
                        .n = 100,
@@ -170,10 +170,10 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
 
 // Tiles that share K, with rows of D as wgmma's rows; as many blocks as loops have ways out.
 TEST_F(Fp8Ptx, PartsOfKWithFactorsOfBlocks) {
-  const TestKernel one = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 1, 128, 3, 1, 1, 4, Major::K,
+  const TestKernel one = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Columns, 1, 128, 3, 4, Major::K,
                                     gemm::Promotion::ColumnBlocks);
   expect_right(one, {.m = 64, .n = 128, .k = 768, .scales = blocks}, 1, 1);
-  const TestKernel pair = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 2, 64, 2, 1, 2, 4, Major::K,
+  const TestKernel pair = TCQ_SKINNY(1, 2, Type::e4m3, gemm::Skinny::Columns, 2, 64, 2, 4, Major::K,
                                      gemm::Promotion::ColumnBlocks);
   for (const int k : {256, 300, 640, 900, 1290, 1700})
     expect_right(pair, {.m = 140,
@@ -181,7 +181,7 @@ TEST_F(Fp8Ptx, PartsOfKWithFactorsOfBlocks) {
                         .k = k,
                         .out = Type::f32,
                         .scales = {Scaling::Block128, Major::MN, Major::MN, 3}});
-  const TestKernel whole = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Columns, 2, 128, 1, 1, 1, 4,
+  const TestKernel whole = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Columns, 2, 128, 1, 4,
                                       Major::K, gemm::Promotion::ColumnBlocks);
   expect_right(whole, {.m = 200,
                        .n = 130,

@@ -72,12 +72,12 @@ TEST_F(GemmPtx, TheRelaxedArrivalsOfAClusterAreFound) {
 
 // Few rows and few columns, K split, tokens or weights multicast: with a cluster's arrivals as they should be.
 TEST_F(GemmPtx, EveryBitOfFewRowsAndColumns) {
-  const TestKernel rows = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 7);
-  const TestKernel split = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 64, 3, 1, 1, 4);
-  const TestKernel peers = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 2, 1, 4);
-  const TestKernel mates = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 2, 40, 2, 1, 2, 4);
-  const TestKernel three = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 3, 56, 2, 1, 2, 4);
-  const TestKernel columns = TCQ_SKINNY(Type::bf16, gemm::Skinny::Columns, 1, 32, 2, 1, 1, 4);
+  const TestKernel rows = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 7);
+  const TestKernel split = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 2, 64, 3, 4);
+  const TestKernel peers = TCQ_SKINNY(2, 1, Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 4);
+  const TestKernel mates = TCQ_SKINNY(1, 2, Type::bf16, gemm::Skinny::Rows, 2, 40, 2, 4);
+  const TestKernel three = TCQ_SKINNY(1, 2, Type::bf16, gemm::Skinny::Rows, 3, 56, 2, 4);
+  const TestKernel columns = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Columns, 1, 32, 2, 4);
   for (const TestKernel& kernel : {rows, split, peers, mates, three, columns}) {
     for (const WayOut& way : {WayOut{}, WayOut{.wide = true, .by_threads = true},
                               WayOut{.gated = true, .biased = true}}) {

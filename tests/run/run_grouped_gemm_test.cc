@@ -48,15 +48,15 @@ TEST_F(GroupedPtx, PairsOfCtasWithPromotion) {
 }
 
 TEST_F(GroupedPtx, FewRows) {
-  const TestKernel kernel = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 1, 1, 1, 4, Major::K,
+  const TestKernel kernel = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 2, 32, 1, 4, Major::K,
                                        gemm::Promotion::EachColumn, Type::e4m3, true);
   expect_right(kernel, with(ends, Scaling::Block128), 0);
   expect_right(kernel, with(counts, Scaling::Vector128, Type::f32), 0);
   expect_right(kernel, with(numbered(300), Scaling::Block128), 0);
-  const TestKernel chain = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 4, Major::K,
+  const TestKernel chain = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 4, Major::K,
                                       gemm::Promotion::None, Type::bf16, true);
   expect_right(chain, ends, 0);
-  const TestKernel scaled = TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 4, Major::K,
+  const TestKernel scaled = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 1, 16, 1, 4, Major::K,
                                        gemm::Promotion::None, Type::e4m3, true);
   expect_right(scaled, with(ends, Scaling::RowColumn, Type::f16), 0);
 }
@@ -74,7 +74,7 @@ TEST_F(GroupedPtx, ManyGroups) {
       TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
                 gemm::Promotion::None, Type::bf16, true);
   expect_right(kernel, many_groups(), 2);
-  const TestKernel rows = TCQ_SKINNY(Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 1, 1, 4, Major::K,
+  const TestKernel rows = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 4, Major::K,
                                      gemm::Promotion::None, Type::bf16, true);
   expect_right(rows, many_groups(), 0);
 }

@@ -23,7 +23,7 @@ constexpr Quantized turned = {Type::e5m2, true, Major::MN, 3};
   TCQ_LARGE(Type::e4m3, Major::K, Major::K, M, 256, gemm::Turns::Together, 1, 1, STAGES, \
             gemm::Promotion::PROMOTION, Type::e4m3, GROUPED, true)
 #define TCQ_QUANTIZING_FEW(TOKENS, SPLIT, STAGES, PROMOTION, GROUPED)                  \
-  TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 4, TOKENS, SPLIT, 1, 1, STAGES, Major::K, \
+  TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 4, TOKENS, SPLIT, STAGES, Major::K, \
              gemm::Promotion::PROMOTION, Type::e4m3, GROUPED, true)
 
 // The same product with D in f32, and the quantizer of wider matrices behind it.
@@ -119,7 +119,7 @@ TEST_F(QuantizedPtx, ConsumersBelowEachOtherAndInTurns) {
 }
 
 TEST_F(QuantizedPtx, FewRows) {
-  expect_all_right(TCQ_SKINNY(Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 1, 1, 8, Major::K,
+  expect_all_right(TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 2, 32, 2, 8, Major::K,
                               gemm::Promotion::EachColumn, Type::e4m3, false, true),
                    blocks);
   expect_all_right(TCQ_QUANTIZING_FEW(16, 1, 4, None, false), {Scaling::Tensor});

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,10 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
 TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
   Draw draw(chosen_seed() + 5);
   int kernels = 0;
+  std::set<const void*> functions;
   for (const gemm::Kernel& k : gemm::kernels()) {
     if (k.in != GetParam() || k.grouped) continue;  // groups: live_gemm_group_test.cc
+    const bool is_first = functions.insert(k.function).second;
     oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
     g.k = k.block_k * std::max(k.split, 3) + 32;
     g.in = k.in;
@@ -76,6 +79,7 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
       oracle::Gemm deep = g;
       deep.k += k.block_k * k.split * k.stages;
       compare(as_it_makes(with_strides(deep), 1), options, on_this);
+      if (!is_first) continue;  // in another cluster, which the way out does not know
       for (int i = 1; is_fp8(in) && i < gemm::scaling_count; ++i) {
         const auto scaling = static_cast<gemm::Scaling>(i);
         const bool by_blocks = k.promotion == gemm::Promotion::ColumnBlocks;
@@ -99,7 +103,7 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
     }
     ++kernels;
   }
-  fmt::print("{} kernels\n", kernels);
+  fmt::print("{} kernels of {} functions\n", kernels, functions.size());
 }
 
 TEST_F(LiveGemm, SmallRealignedOperandsOfEveryTypeAndMajor) {

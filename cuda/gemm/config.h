@@ -173,7 +173,10 @@ struct Config {
 
   using A = OperandTile<In, MajorA, BlockM>;
   using B = OperandTile<InB, MajorB, BlockN>;
-  static_assert(A::has_shares(ClusterN) && B::has_shares(ClusterM));
+  // CTAs that load a tile of A, or of B, for each other.
+  static constexpr int sharers_a = ClusterN;
+  static constexpr int sharers_b = ClusterM;
+  static_assert(A::has_shares(sharers_a) && B::has_shares(sharers_b));
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);  // instructions along K of a stage
   // Where D is quantized a consumer has 128 columns, which share a factor. With 256 consumers stand beside each other, as the

@@ -64,8 +64,8 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
                                         const Barriers<C>& barriers, int cluster, const Step& step,
                                         bool leads, const Besides& besides = {}) {
   const Rank rank = own_rank<C>();
-  const Share share_a = {rank.col, C::A::rows / C::cluster_n};
-  const Share share_b = {rank.row, C::B::rows / C::cluster_m};
+  const Share share_a = {rank.col, C::A::rows / C::sharers_a};
+  const Share share_b = {rank.row, C::B::rows / C::sharers_b};
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
   constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
@@ -91,9 +91,9 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
                     besides.bytes(block));
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = block * C::block_k;
-      load_tile<typename C::A, edge_a, (C::cluster_n > 1)>(map_a, a, m, left_a, k, tile.batch,
+      load_tile<typename C::A, edge_a, (C::sharers_a > 1)>(map_a, a, m, left_a, k, tile.batch,
                                                            share_a, mask_a, full);
-      load_tile<typename C::B, Edge::Cut, (C::cluster_m > 1)>(map_b, a + C::A::bytes, n, left_b, k,
+      load_tile<typename C::B, Edge::Cut, (C::sharers_b > 1)>(map_b, a + C::A::bytes, n, left_b, k,
                                                               tile.batch_b, share_b, mask_b, full);
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, full);
       ring.advance();

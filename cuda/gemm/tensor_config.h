@@ -89,6 +89,8 @@ struct TensorConfig {
   using A = OperandTile<In, MajorA, block_m>;
   static constexpr int own_columns = BlockN / Ctas;  // of B's tile
   using B = OperandTile<InB, MajorB, own_columns>;
+  static constexpr int sharers_a = 1;  // each CTA of a pair loads what is its own
+  static constexpr int sharers_b = 1;
   static constexpr int block_k = A::block_k;
   static_assert(!promotes ||
                 (is_fp8(In) && Factors == tcgen05::ScaleVec::Default && block_k == scale_block));

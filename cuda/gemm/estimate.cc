@@ -33,17 +33,17 @@ struct Rates {
 namespace fitted {
 constexpr Rates large = {.clocks = 1262,
                          .into_sm = 9.886e+04,
-                         .out_of_l2 = 2.399e+07,
+                         .out_of_l2 = 2.325e+07,
                          .memory = 1.125e+07,
-                         .memory_latency = 5.6,
+                         .memory_latency = 5.7,
                          .unaligned = 1.638,
                          .launch = 3.127,
-                         .cluster_cta = 0.4589,
-                         .epilogue = 0.1329,
+                         .cluster_cta = 0.522,
+                         .epilogue = 0.1369,
                          .finish = 0.02226,
                          .c = 7.019,
                          .blend = 4.377};
-constexpr double hidden_epilogue = 0.01954;  // behind the other consumer's products
+constexpr double hidden_epilogue = 0.01693;  // behind the other consumer's products
 constexpr double last_epilogue = 0.0009957;  // which nothing hides, besides
 constexpr double last_finish = 0.08831;
 constexpr double bias = 4.206;
@@ -52,8 +52,8 @@ constexpr double copying = 60;  // threads load that much slower than TMA
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
 // a column of 64 rows, and how much less where a consumer has 128. And to a tile of more than 128 columns: its start and
 // its store.
-constexpr double promotion_by_blocks = 202.6;
-constexpr double promotion_by_three = 149.5;
+constexpr double promotion_by_blocks = 210.3;
+constexpr double promotion_by_three = 142.4;
 constexpr double promotion_by_three_narrow = 1.57;
 constexpr double promotion_wide_tile = 600;
 constexpr double promotion_by_two_waves = 261.7;
@@ -61,30 +61,30 @@ constexpr double promotion_each = 6.656;
 constexpr double promotion_each_128 = 0.763;
 constexpr double promotion_few = 2.941;
 constexpr double promotion_few_consumers = 1.59;  // that exponent of their number
-constexpr double promotion_few_launch = 1.172;    // microseconds
+constexpr double promotion_few_launch = 1.268;    // microseconds
 // The same where rows of D are wgmma's rows and one factor is for 128 columns.
 constexpr double promotion_columns = 0.5568;
 constexpr double promotion_columns_consumers = 1.882;
-constexpr double promotion_columns_launch = 0.7734;
+constexpr double promotion_columns_launch = 0.8797;
 
 // Few rows or columns.
 constexpr Rates few = {.clocks = 1750,
                        .into_sm = 1.624e+05,
                        .out_of_l2 = 1.342e+07,
                        .memory = 1e+07,
-                       .memory_latency = 2.041,
-                       .unaligned = 1.338,
+                       .memory_latency = 2.102,
+                       .unaligned = 1.449,
                        .launch = 1.16,
-                       .cluster_cta = 0.03054,
+                       .cluster_cta = 0.03308,
                        .epilogue = 0.2344,
-                       .finish = 0.02114,
+                       .finish = 0.02013,
                        .c = 9.572,
                        .blend = 1.748};
 constexpr double again = 2.232;            // if several columns of tiles read the weights
-constexpr double next_beside = 0.1556;     // less if the next kernel's CTAs find room beside
+constexpr double next_beside = 0.1696;     // less if the next kernel's CTAs find room beside
 constexpr double next_cta = 6.059;         // the start of every further CTA
-constexpr double pair = 0.08466;           // of tiles that share weights
-constexpr double crowd = 0.09584;          // a cluster of more than four CTAs
+constexpr double pair = 0.1433;            // of tiles that share weights
+constexpr double crowd = 0.1497;           // a cluster of more than four CTAs
 constexpr double quantizing = 2;           // D, in microseconds
 constexpr double exchange = 0.3766;        // of sums, if K is split
 constexpr double exchange_output = 10.92;  // and of each that is sent, in picoseconds

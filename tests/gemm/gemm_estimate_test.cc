@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cuda/gemm/estimate.h"
@@ -88,13 +90,12 @@ double fastest(const Times& times) {
   return least;
 }
 
-// By how much a choice may be slower than the fastest kernel. Four shapes of the H100 are known to be chosen worse than
+// By how much a choice may be slower than the fastest kernel. Three shapes of the H100 are known to be chosen worse than
 // their set allows; these may not get worse.
 double most_of(const Key& key) {
   const std::string shape =
       fmt::format("{} {}x{}x{} {}", key.type, key.m, key.n, key.k, key.epilogue);
   const std::map<std::string, double> known = {{"s8 16x7168x2048 none", 1.13},
-                                               {"s8 1024x1024x1024 none", 1.15},
                                                {"tf32 16384x16384x16384 none", 1.12},
                                                {"e4m3 207x1024x7168 tensor", 1.36}};
   if (const auto at = known.find(shape); at != known.end()) return at->second;
@@ -106,18 +107,52 @@ struct Choice {
   bool stands_for_another = false;
 };
 
-// Kernels of a type that a set has a time of; others came later, or are never good there.
-using Timed = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+// Of each device, type and major of B, kernels that a set before h200shared has a time of.
+using Timed = std::map<std::tuple<bool, std::string, bool>, std::set<std::string>>;
 
-Timed timed_of(const std::map<Key, Times>& all) {
+Timed::key_type family_of(const Key& key) {
+  return {is_of_h200(key.set), key.type, key.epilogue == "KM"};
+}
+
+Timed timed_before(const std::map<Key, Times>& all) {
   Timed timed;
   for (const auto& [key, times] : all)
-    for (const auto& [kernel, us] : times) timed[{key.set, key.type}].insert(kernel);
+    for (const auto& [kernel, us] : times)
+      if (key.set != "h200shared") timed[family_of(key)].insert(kernel);
   return timed;
 }
 
-// What a plan takes; if its set has no time of that, the best of the others.
-Choice choice(const Key& key, const std::set<std::string>& timed) {
+// Kernels that came after a set's times were recorded. With h200shared every tile of few rows and columns got every cluster:
+// of those rows the ones that have no older time count as new.
+class Later {
+ public:
+  Later(const Key& key, const Timed& timed) : set_(key.set), before_(timed.at(family_of(key))) {}
+
+  bool contains(const Kernel& k) const {
+    if (set_ == "h200shared") return false;
+    if (k.skinny != Skinny::No && !before_.contains(name(k))) return true;
+    if (!is_of_h200(set_))
+      return k.most_operations < std::numeric_limits<double>::infinity();  // Part::Middle
+    if (set_ == "h200before" && k.skinny == Skinny::Columns && k.promotion != Promotion::None)
+      return true;
+    static const std::set<std::string> wide = {"192x96x128 together 4 stages promoting",
+                                               "128x192x128 together 4 stages promoting",
+                                               "128x96x128 together 6 stages promoting"};
+    static const std::set<std::string> few = {
+        "64x128x128 few rows split 2 8 stages promoting each column",
+        "80x128x128 few rows 8 stages promoting each column"};
+    if (set_ != "h200wide" && wide.contains(name(k))) return true;
+    return set_ == "h200before" && few.contains(name(k));
+  }
+
+ private:
+  std::string set_;
+  std::set<std::string> before_;
+};
+
+// What a plan takes; if that came later, the best of the others.
+Choice choice(const Key& key, const Timed& timed) {
+  const Later later(key, timed);
   const Problem p = problem_of(key);
   const Device device = device_of(key.set);
   Plan plan;
@@ -125,11 +160,11 @@ Choice choice(const Key& key, const std::set<std::string>& timed) {
   const auto launch = [](const Plan& made) {
     return workspace_bytes(made) > 0 ? made.realigned : made.aligned;
   };
-  const std::string chosen = name(*launch(plan).kernel);
-  if (timed.contains(chosen)) return {chosen};
+  const Kernel& chosen = *launch(plan).kernel;
+  if (!later.contains(chosen)) return {name(chosen)};
   Launch best;
   for (const Kernel& k : kernels()) {
-    if (k.in != p.in || !timed.contains(name(k)) || !suits(k, p)) continue;
+    if (k.in != p.in || later.contains(k) || !suits(k, p)) continue;
     if (make_plan_for(p, device, k, plan) != Status::Ok) continue;
     const Launch other = launch(plan);
     if (best.kernel == nullptr || other.microseconds < best.microseconds) best = other;
@@ -142,9 +177,9 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   std::map<std::string, std::pair<double, int>> logs;  // of a set
   int untimed = 0;
   const std::map<Key, Times> all = recorded();
-  const Timed timed = timed_of(all);
+  const Timed timed = timed_before(all);
   for (const auto& [key, times] : all) {
-    const auto [chosen, stands_for_another] = choice(key, timed.at({key.set, key.type}));
+    const auto [chosen, stands_for_another] = choice(key, timed);
     untimed += stands_for_another ? 1 : 0;
     const std::string of = fmt::format("{} {}x{}x{}", key.type, key.m, key.n, key.k);
     EXPECT_TRUE(times.contains(chosen))
@@ -155,8 +190,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
     logs[key.set].first += std::log(ratio);
     ++logs[key.set].second;
   }
-  std::printf("the best of the others for %d choices of kernels that their sets have no time of\n",
-              untimed);
+  std::printf("the best of the others for %d choices of kernels that came later\n", untimed);
   const auto mean = [&](const char* set) {
     return std::exp(logs.at(set).first / static_cast<double>(logs.at(set).second));
   };
@@ -165,7 +199,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("h200drawn"), 1.0105);     // 1.0088; 1.0115 if 64 columns took what 128 do
   EXPECT_LT(mean("h100quantized"), 1.019);  // 1.0114; 1.0218 without fitted::quantizing
   EXPECT_LT(mean("h200wide"), 1.009);       // 1.0034; 1.0094 without promotion_wide_tile
-  EXPECT_LT(mean("h200shared"), 1.025);     // 1.0206
+  EXPECT_LT(mean("h200shared"), 1.025);     // 1.0209
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})
     EXPECT_LT(mean(set), 1.025) << set;

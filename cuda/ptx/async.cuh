@@ -223,7 +223,8 @@ __device__ __forceinline__ std::uint32_t cluster_rank() {
   return rank;
 }
 
-// Along x.
+// Of the grid's clusters, along x.
+// Source: PTX ISA 9.2, "%clusterid".
 __device__ __forceinline__ std::uint32_t cluster_id() {
   std::uint32_t id;
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(id));

@@ -1,9 +1,11 @@
 #include "sim/machine/tma.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
+#include "sim/isa/base/matrix_bytes.h"
 #include "sim/num/reduce_float.h"
 
 namespace tcq::tma {
@@ -254,7 +256,8 @@ void copy_bits(const Tile& tile, const Unit& unit, SharedMemory& shared, const G
   if (at < bytes) std::memcpy(place(at), from + at, bytes - at);
 }
 
-// One group of 16 elements of a padded type; nothing becomes of the padding.
+// One group of 16 elements of a padded type.
+// Inferred: the padding keeps what stood there; refuted by a kernel that reads something else in it. No mma reads it.
 void load_group(const Tile& tile, const BoxElement& e, SharedMemory& shared, const Global& global) {
   const TensorMap& map = tile.map;
   std::uint8_t* to = shared.data() + (shared_address(map, tile.shared_address, e) - shared.base());
@@ -265,13 +268,18 @@ void load_group(const Tile& tile, const BoxElement& e, SharedMemory& shared, con
     std::memset(to, 0, bytes);
 }
 
-// 16 bytes with six bits each, as .b6p2x16 stores them.
+// 16 bytes with six bits each, .b6p2x16, as the 12 bytes that they are in the tensor.
 void store_sixes(std::uint8_t* to, const std::uint8_t* from) {
-  for (int i = 0; i < 16; i += 4) {
-    std::uint32_t packed = 0;
-    for (int j = 0; j < 4; ++j) packed |= (from[i + j] & 0x3fu) << (6 * j);
-    std::memcpy(to + i / 4 * 3, &packed, 3);
+  constexpr auto packing = matrix::Packing::B6x16_p32;
+  std::array<int, matrix::byte_columns> bytes = {};
+  for (int col = 0; col < matrix::byte_columns; ++col) {
+    const int both = matrix::packed(packing, col, from[col]);
+    const auto first = static_cast<std::size_t>(matrix::first_byte(packing, col));
+    bytes[first] |= both % 256;
+    bytes[first + 1] |= both / 256;
   }
+  for (std::size_t i = 0; i < matrix::packed_bytes(packing); ++i)
+    to[i] = static_cast<std::uint8_t>(bytes[i]);
 }
 
 // What becomes of one element.

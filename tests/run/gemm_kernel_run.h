@@ -272,7 +272,7 @@ class GemmKernelRun {
   }
 
   static constexpr std::size_t map_bytes = 128;
-  static constexpr std::size_t map_alignment = 128;
+  static constexpr std::size_t map_alignment = 128;  // of cuda.h's CUtensorMap
 
   void pass_map(std::optional<tma::TensorMap> map) {
     align_parameters();

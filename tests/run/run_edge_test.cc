@@ -18,6 +18,9 @@ struct Size {
 
 class EdgePtx : public CompiledKernels {};
 
+// Tiles that share tokens, and weights.
+const std::vector<std::pair<int, int>> clusters = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}};
+
 void expect_every_bit(const TestKernel& kernel, const Size& s, std::uint64_t seed) {
   SCOPED_TRACE(name(kernel.row) + fmt::format(" {}x{}x{}", s.m, s.n, s.k));
   const oracle::Gemm g = with_strides(
@@ -54,20 +57,27 @@ TEST_F(EdgePtx, TokensOfPeersAndWeightsOfMates) {
 
 // One text in every cluster: the launch says what its tiles share.
 TEST_F(EdgePtx, OneKernelInEveryCluster) {
-  const auto in_cluster = [](int peers, int mates) {
-    return TCQ_SKINNY(peers, mates, Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 3);
-  };
   std::uint64_t seed = 61;
-  const std::vector<std::pair<int, int>> clusters = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}};
-  for (const auto& [peers, mates] : clusters)
-    expect_every_bit(in_cluster(peers, mates), {97, 530, 904}, seed++);
+  for (const auto& [peers, mates] : clusters) {
+    expect_every_bit(TCQ_SKINNY(peers, mates, Type::bf16, gemm::Skinny::Rows, 2, 32, 2, 3),
+                     {97, 530, 904}, seed++);
+    expect_every_bit(TCQ_SKINNY(peers, mates, Type::f16, gemm::Skinny::Columns, 1, 32, 2, 3),
+                     {270, 97, 904}, seed++);
+    expect_every_bit(TCQ_SKINNY(peers, mates, Type::tf32, gemm::Skinny::Rows, 1, 32, 1, 3),
+                     {67, 270, 232}, seed++);
+    expect_every_bit(TCQ_SKINNY(peers, mates, Type::s8, gemm::Skinny::Rows, 1, 32, 1, 3),
+                     {131, 200, 1040}, seed++);
+    expect_every_bit(TCQ_SKINNY(peers, mates, Type::e4m3, gemm::Skinny::Rows, 1, 32, 2, 3),
+                     {70, 260, 1808}, seed++);
+  }
 }
 
 TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
   const TestKernel large =
       TCQ_LARGE(Type::f16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 3);
   const TestKernel mates = TCQ_SKINNY(1, 2, Type::f16, gemm::Skinny::Rows, 2, 72, 1, 3, Major::MN);
-  for (const TestKernel& kernel : {large, mates}) {
+  const TestKernel peers = TCQ_SKINNY(4, 1, Type::f16, gemm::Skinny::Rows, 2, 32, 1, 3, Major::MN);
+  for (const TestKernel& kernel : {large, mates, peers}) {
     oracle::Gemm g{.m = 136, .n = 72, .k = 328, .in = Type::f16, .out = Type::f16};
     g.major_a = kernel.row.major_a;
     g.major_b = kernel.row.major_b;

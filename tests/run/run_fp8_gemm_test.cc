@@ -154,6 +154,11 @@ TEST_F(Fp8Ptx, FewRowsAreTransposedWithTheirFactors) {
   expect_right(pair, {.m = 70, .n = 130, .k = 1300, .scales = blocks});
   expect_right(pair,
                {.m = 40, .n = 64, .k = 700, .scales = {Scaling::Vector128}, .has_bias = true});
+  for (const auto& [peers, mates] : {std::pair{2, 1}, std::pair{4, 1}, std::pair{1, 4}}) {
+    const TestKernel shared = TCQ_SKINNY(peers, mates, Type::e4m3, gemm::Skinny::Rows, 1, 32, 1, 4,
+                                         Major::K, gemm::Promotion::EachColumn);
+    expect_right(shared, {.m = 135, .n = 330, .k = 900, .scales = vectors});
+  }
   const TestKernel three = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 3, 80, 1, 4, Major::K,
                                       gemm::Promotion::EachColumn);
   expect_right(three, {.m = 80, .n = 192, .k = 1290, .scales = blocks}, 1, 1);
@@ -181,6 +186,11 @@ TEST_F(Fp8Ptx, PartsOfKWithFactorsOfBlocks) {
                         .k = k,
                         .out = Type::f32,
                         .scales = {Scaling::Block128, Major::MN, Major::MN, 3}});
+  for (const auto& [peers, mates] : {std::pair{2, 1}, std::pair{4, 1}, std::pair{1, 4}}) {
+    const TestKernel shared = TCQ_SKINNY(peers, mates, Type::e4m3, gemm::Skinny::Columns, 1, 64, 1,
+                                         4, Major::K, gemm::Promotion::ColumnBlocks);
+    expect_right(shared, {.m = 300, .n = 270, .k = 900, .scales = blocks});
+  }
   const TestKernel whole = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Columns, 2, 128, 1, 4,
                                       Major::K, gemm::Promotion::ColumnBlocks);
   expect_right(whole, {.m = 200,

@@ -47,6 +47,11 @@ HOST_DEVICE constexpr int unpacked(Packing packing, int col, int byte, int next)
   const int bits = element_bits(packing);
   return (next << 8 | byte) >> col * bits % 8 & ((1 << bits) - 1);
 }
+// The other way: what an element adds to that byte, and, above, to the next one.
+HOST_DEVICE constexpr int packed(Packing packing, int col, int element) {
+  const int bits = element_bits(packing);
+  return (element & ((1 << bits) - 1)) << col * bits % 8;
+}
 
 HOST_DEVICE constexpr int rows(ByteShape shape) { return shape == ByteShape::M16n16 ? 16 : 8; }
 

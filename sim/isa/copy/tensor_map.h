@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "sim/isa/base/host_device.h"
+#include "sim/isa/base/matrix_bytes.h"
 #include "sim/isa/base/swizzle.h"
 #include "sim/isa/fault/fault.h"
 
@@ -97,11 +98,16 @@ struct Grain {
   std::uint32_t shared_bytes = 1;  // from one to the next
 };
 
+HOST_DEVICE constexpr Grain padded_group(matrix::Packing packing) {
+  constexpr std::uint32_t row = matrix::byte_columns;
+  return {row, static_cast<std::uint32_t>(matrix::packed_bytes(packing)), row};
+}
+
 HOST_DEVICE constexpr Grain grain(DataType type) {
   switch (type) {
     case DataType::U4Align8: return {2, 1, 1};
-    case DataType::U4Align16: return {16, 8, 16};
-    case DataType::U6Align16: return {16, 12, 16};
+    case DataType::U4Align16: return padded_group(matrix::Packing::B4x16_p64);
+    case DataType::U6Align16: return padded_group(matrix::Packing::B6x16_p32);
     default: return {1, element_bytes(type), element_bytes(type)};
   }
 }

@@ -337,7 +337,7 @@ TEST(RunLanes, AnArrivalReleasesWhatItsLaneDid) {
 TEST(RunLanes, LanesThatHaveEndedReleasedNothing) {
   const auto last = [](const std::string& before) {
     return hand_over(
-        {.before_arrival = before + "@!%p2 bra done;", .arrives = "setp.eq.u32 %p2, %r1, 32;"});
+        {.before_arrival = before + "@!%p2 exit;", .arrives = "setp.eq.u32 %p2, %r1, 32;"});
   };
   EXPECT_EQ(last("bar.warp.sync -1;"), Fault::None);
   EXPECT_EQ(last(""), Fault::LaneReleaseMissing);

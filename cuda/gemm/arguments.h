@@ -165,7 +165,8 @@ HOST_DEVICE constexpr std::int64_t lines_of_codes(std::int64_t rows, const Group
   return apart ? rows + (groups.count - std::int64_t{1}) * (tcgen05::scale_atom_mn - 1) : rows;
 }
 
-// So many tiles of a cluster read the same of an operand; each CTA loads `mn` of its rows or columns for all.
+// So many tiles of a cluster read the same of an operand; each CTA loads `mn` of its rows or columns for all (a kernel that divided
+// would do so for each block: cuda/NOTES.md).
 struct Sharing {
   int tiles = 1;
   int mn = 0;

@@ -57,7 +57,10 @@ Kernel skinny_one() {
   return skinny_kernel_of<C>(reinterpret_cast<const void*>(skinny_kernel<C>));
 }
 
-// One compiled kernel in every cluster of up to four CTAs: a tile alone, and two or four that share their tokens or their weights.
+inline constexpr int usual_cluster =
+    4;  // CTAs: larger ones were seldom the fastest (cuda/NOTES.md)
+
+// One compiled kernel in every such cluster: a tile alone, and two or four that share their tokens or their weights.
 template <Type In, Skinny Few, int Consumers, int Tokens, int Split, int Stages,
           Major Weights = Major::K, Promotion P = Promotion::None>
 std::vector<Kernel> skinny() {
@@ -65,7 +68,7 @@ std::vector<Kernel> skinny() {
   const auto* const function = reinterpret_cast<const void*>(skinny_kernel<C>);
   std::vector<Kernel> all = {skinny_kernel_of<C>(function)};
   for (const int tiles : {2, 4}) {
-    if (tiles * C::split > 4) continue;
+    if (tiles * C::split > usual_cluster) continue;
     if (C::B::has_shares(tiles)) all.push_back(skinny_kernel_of<C>(function, tiles, 1));
     if (C::A::has_shares(tiles)) all.push_back(skinny_kernel_of<C>(function, 1, tiles));
   }

@@ -83,8 +83,9 @@ class KernelFeed : public machine::Feed {
   void list_candidates(machine::ClusterState& c, machine::Warp& warp) {
     WarpState& state = state_of(warp);
     // Whoever polled in vain lets the others go first.
-    std::stable_partition(state.groups.begin(), state.groups.end(),
-                          [](const auto& group) { return group->acted || group->queue.empty(); });
+    if (state.groups.size() > 1)
+      std::stable_partition(state.groups.begin(), state.groups.end(),
+                            [](const auto& group) { return group->acted || group->queue.empty(); });
     state.candidates.clear();
     state.candidate_groups.clear();
     for (const auto& group : state.groups) {

@@ -24,12 +24,9 @@ using ptx::Value;
 using ptx::ValueKind;
 
 // Registers of a value or of a vector of them.
-std::vector<const Value*> registers_of(const Executor& x, const Value& value) {
-  if (value.kind != ValueKind::Vector) return {&value};
-  std::vector<const Value*> items;
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(value.value); ++i)
-    items.push_back(&x.item(value, i));
-  return items;
+std::span<const Value> registers_of(const Executor& x, const Value& value) {
+  if (value.kind != ValueKind::Vector) return {&value, 1};
+  return {&x.item(value, 0), static_cast<std::size_t>(value.value)};
 }
 
 int element_bytes(const Executor& x) { return std::max(1, ptx::bits(x.form().types[0]) / 8); }
@@ -99,8 +96,15 @@ void put(Executor& x, const Value& reg, int begin, int count) {
   if (reg.kind == ValueKind::Sink) return;
   const bool is_signed = is_extended(x.form().types[0]) && count < 8;
   const auto [words, each] = x.cells(reg);
+  const auto bytes_of = [&](int lane) {
+    return x.group.data[static_cast<std::size_t>(lane)].data() + begin;
+  };
+  if (each == 1 && count == 4)  // as mostly: in place
+    return x.for_each_lane(x.group.active, [&, words = words](int lane) {
+      std::memcpy(words + lane, bytes_of(lane), 4);
+    });
   x.for_each_lane(x.group.active, [&, words = words, each = each](int lane) {
-    const std::uint8_t* bytes = x.group.data[static_cast<std::size_t>(lane)].data() + begin;
+    const std::uint8_t* bytes = bytes_of(lane);
     const std::uint64_t low = read_number(bytes, count, is_signed);
     if (each == 1)
       words[lane] = static_cast<std::uint32_t>(low);
@@ -126,8 +130,8 @@ void get(Executor& x, const Value& reg, int begin, int count) {
 
 void gather(Executor& x, const Value& data, int bytes) {
   int begin = 0;
-  for (const Value* reg : registers_of(x, data)) {
-    get(x, *reg, begin, bytes);
+  for (const Value& reg : registers_of(x, data)) {
+    get(x, reg, begin, bytes);
     begin += bytes;
   }
 }
@@ -169,21 +173,23 @@ bool synchronises(const ptx::Form& form) {
 std::vector<int> loaded_slots(const Executor& x, bool stores) {
   std::vector<int> slots;
   if (stores || x.form().opcode != Opcode::Ld) return slots;
-  for (const Value* reg : registers_of(x, data_operand(x, stores)))
-    if (reg->kind == ValueKind::Register) slots.push_back(static_cast<int>(x.slot(*reg)));
+  for (const Value& reg : registers_of(x, data_operand(x, stores)))
+    if (reg.kind == ValueKind::Register) slots.push_back(static_cast<int>(x.slot(reg)));
   return slots;
 }
 
-using Filled = std::array<std::vector<machine::UndefinedBytes>, 32>;  // by lanes
+struct Filled {
+  int lane = 0;
+  machine::UndefinedBytes bytes;
+};
 
-machine::Instruction plain(Executor& x, const LaneAddresses& where, bool stores,
-                           const Filled& filled) {
+machine::LaneAccess plain(Executor& x, const LaneAddresses& where, bool stores,
+                          std::span<const Filled> filled) {
   machine::LaneAccess access{stores, where, &x.group.data,
                              where.global ? std::vector<int>{} : loaded_slots(x, stores)};
   access.is_followed = x.form().opcode == Opcode::Ld || x.form().opcode == Opcode::St;
   if (!where.global)
-    for (const auto& bytes : filled)
-      access.undefined.insert(access.undefined.end(), bytes.begin(), bytes.end());
+    for (const Filled& f : filled) access.undefined.push_back(f.bytes);
   return access;
 }
 
@@ -296,11 +302,12 @@ void mark_local(Executor& x, const Target& t, int lane, int begin, int count, Un
 }
 
 // What a store stores of them: kept with the bytes, and used where those are not the CTA's or the thread's own.
-void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each, Filled& filled) {
+void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each,
+                   std::vector<Filled>& filled) {
   using enum Target::Memory;
   int begin = 0;
-  for (const Value* reg : registers_of(x, data_operand(x, true))) {
-    const Undefined value = undefined_in(x, *reg, x.group.active);
+  for (const Value& reg : registers_of(x, data_operand(x, true))) {
+    const Undefined value = undefined_in(x, reg, x.group.active);
     x.for_each_lane(x.group.active, [&](int lane) {
       const auto l = static_cast<std::size_t>(lane);
       const Target& t = targets[l];
@@ -309,10 +316,11 @@ void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each,
       if (bit == 0 || t.memory == Local) return;
       const bool stays = t.memory == Shared && !synchronises(x.form());
       if (!stays || is_racing(x, value)) return use(x, value);
-      filled[l].push_back({bytes_in(t, begin, each), value.from});
+      filled.push_back({lane, {bytes_in(t, begin, each), value.from}});
     });
     begin += each;
   }
+  std::ranges::stable_sort(filled, {}, &Filled::lane);
 }
 
 // What a load has brought of them.
@@ -324,7 +332,7 @@ void follow_loaded(Executor& x) {
   const std::uint32_t mine = follow_reads(x), unwritten = unwritten_read(x, mine);
   const int each = element_bytes(x);
   int begin = 0;
-  for (const Value* reg : registers_of(x, data_operand(x, false))) {
+  for (const Value& reg : registers_of(x, data_operand(x, false))) {
     Undefined value;
     x.for_each_lane(x.group.active, [&](int lane) {
       using enum Target::Memory;
@@ -339,7 +347,7 @@ void follow_loaded(Executor& x) {
       if (!from) return;
       value = both(x, value, {1u << lane, *from});
     });
-    set_undefined(x, *reg, value, x.group.active);
+    set_undefined(x, reg, value, x.group.active);
     begin += each;
   }
 }
@@ -357,16 +365,51 @@ machine::Address shared_address(const Executor& x, std::uint32_t address) {
   return result;
 }
 
+namespace {
+
+// What all active lanes of a plain load or store reach, if it is of one memory of the machine, as it is mostly.
+std::optional<LaneAddresses> one_memory(const Executor& x, const Value& address, int bytes) {
+  const Opcode opcode = x.form().opcode;
+  const bool is_plain = (opcode == Opcode::Ld || opcode == Opcode::St) && !synchronises(x.form());
+  if (!is_plain || x.kernel().heap) return std::nullopt;
+  const auto base = x.cells(address);
+  const std::uint64_t first = base.number(std::countr_zero(x.group.active));
+  const Target target =
+      target_of(x, x.form().space(), first + static_cast<std::uint64_t>(address.value));
+  if (is_own(target)) return std::nullopt;
+  LaneAddresses where;
+  where.global = target.memory == Target::Memory::Global;
+  where.cta = target.cta;
+  where.bytes = bytes;
+  const std::uint64_t extent = where.global ? window_bytes : std::uint64_t{1} << rank_shift;
+  bool is_one = true;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint64_t at = target.at + (base.number(lane) - first);
+    is_one = is_one && at < extent;
+    where.at[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(at);
+  });
+  if (!is_one) return std::nullopt;
+  return where;
+}
+
+}  // namespace
+
 void access_memory(Executor& x, bool stores) {
-  const auto targets = targets_of(x, address_operand(x, stores));
-  if (!targets) return;
   const int each = element_bytes(x);
   const auto registers = registers_of(x, data_operand(x, stores));
   const int bytes = each * static_cast<int>(registers.size());
-  if (bytes > machine::max_lane_bytes)
-    return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
+  const bool fits = bytes <= machine::max_lane_bytes;
+  if (fits && !(stores && has_undefined(x)))
+    if (const auto where = one_memory(x, address_operand(x, stores), bytes)) {
+      if (stores) gather(x, data_operand(x, stores), each);
+      x.group.result = stores ? Result::None : Result::Load;
+      return x.add(plain(x, *where, stores, {}), x.group.active);
+    }
+  const auto targets = targets_of(x, address_operand(x, stores));
+  if (!targets) return;
+  if (!fits) return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
   if (stores) gather(x, data_operand(x, stores), each);
-  Filled filled;
+  std::vector<Filled> filled;
   if (stores && has_undefined(x)) follow_stored(x, *targets, each, filled);
   x.group.result = stores ? Result::None : Result::Load;
   const std::uint32_t all = x.group.active;
@@ -415,8 +458,8 @@ void finish_load(Executor& x) {
   follow_loaded(x);
   const int each = element_bytes(x);
   int begin = 0;
-  for (const Value* reg : registers_of(x, data_operand(x, false))) {
-    put(x, *reg, begin, each);
+  for (const Value& reg : registers_of(x, data_operand(x, false))) {
+    put(x, reg, begin, each);
     begin += each;
   }
 }

@@ -61,10 +61,10 @@ void CpAsync::execute(Step& s) const {
   if (s.stopped()) return;
   const auto width = static_cast<std::size_t>(to.bytes);
   const auto read = static_cast<std::size_t>(from.bytes);
+  const LaneMemory target(s.c, s.warp.cta, to), source(s.c, s.warp.cta, from);
   s.for_each_lane([&](int lane) {
-    std::uint8_t* const target = bytes_at(s.c, s.warp.cta, to, lane);
-    std::memset(target, 0, width);
-    if (read > 0) std::memcpy(target, bytes_at(s.c, s.warp.cta, from, lane), read);
+    std::memset(target.at(lane), 0, width);
+    if (read > 0) std::memcpy(target.at(lane), source.at(lane), read);
   });
   s.warp.lane_copies.push_back(copy);
 }

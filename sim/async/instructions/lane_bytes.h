@@ -19,6 +19,18 @@ void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::u
 // False if it is a Fault.
 bool record_lanes(Step& s, const LaneAddresses& where, AccessId id);
 
-std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane);
+// The memory that the lanes reach, of the CTA `own` if their addresses name none: looked up once.
+class LaneMemory {
+ public:
+  LaneMemory(ClusterState& c, int own, const LaneAddresses& where);
+  std::uint8_t* at(int lane) const {
+    return data_ + (where_.at[static_cast<std::size_t>(lane)] - base_);
+  }
+
+ private:
+  const LaneAddresses& where_;
+  std::uint8_t* data_ = nullptr;
+  std::uint32_t base_ = 0;
+};
 
 }  // namespace tcq::machine

@@ -121,11 +121,14 @@ bool may_reach(Step& s, const LaneAddresses& where) {
 
 }  // namespace
 
-std::uint8_t* bytes_at(ClusterState& c, int own, const LaneAddresses& where, int lane) {
-  const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
-  if (where.global) return c.global.bytes().data() + at;
+LaneMemory::LaneMemory(ClusterState& c, int own, const LaneAddresses& where) : where_(where) {
+  if (where.global) {
+    data_ = c.global.bytes().data();
+    return;
+  }
   SharedMemory& shared = c.cta(where.cta == own_cta ? own : where.cta).shared;
-  return shared.data() + (at - shared.base());
+  data_ = shared.data();
+  base_ = shared.base();
 }
 
 namespace {
@@ -144,10 +147,10 @@ namespace {
 
 // The bytes are there already, in all lanes.
 bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int begin) {
+  const LaneMemory memory(s.c, s.warp.cta, where);
   bool all = true;
   s.for_each_lane([&](int lane) {
-    all = all && std::memcmp(bytes_at(s.c, s.warp.cta, where, lane),
-                             data[static_cast<std::size_t>(lane)].data() + begin,
+    all = all && std::memcmp(memory.at(lane), data[static_cast<std::size_t>(lane)].data() + begin,
                              static_cast<std::size_t>(where.bytes)) == 0;
   });
   return all;
@@ -169,11 +172,10 @@ bool are_apart(const Step& s, const Access& access, const LaneAddresses& where) 
 // The store would leave the bytes as they are, one lane after the other: replicas of a warp store what its own lanes disagree on.
 bool leaves(const Step& s, const LaneAddresses& where, const LaneBytes& data, int begin) {
   const auto width = static_cast<std::size_t>(where.bytes);
+  const LaneMemory memory(s.c, s.warp.cta, where);
   LaneBytes before;
   const auto each = [&](auto visit) {
-    s.for_each_lane([&](int lane) {
-      visit(bytes_at(s.c, s.warp.cta, where, lane), static_cast<std::size_t>(lane));
-    });
+    s.for_each_lane([&](int lane) { visit(memory.at(lane), static_cast<std::size_t>(lane)); });
   };
   each([&](std::uint8_t* at, std::size_t lane) { std::memcpy(before[lane].data(), at, width); });
   each([&](std::uint8_t* at, std::size_t lane) {
@@ -252,11 +254,17 @@ void LaneAccess::execute(Step& s) const {
     add_undefined(s.c, *id, undefined);
     if (!stores) note_loaded(ordered, *id, loaded);
   }
+  const LaneMemory memory(s.c, s.warp.cta, where);
   const auto width = static_cast<std::size_t>(where.bytes);
   s.for_each_lane([&](int lane) {
-    std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
+    std::uint8_t* const at = memory.at(lane);
     std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data() + begin;
-    std::memcpy(stores ? memory : value, stores ? value : memory, width);
+    std::uint8_t* const to = stores ? at : value;
+    const std::uint8_t* const from = stores ? value : at;
+    if (width == 4)  // as mostly: in place
+      std::memcpy(to, from, 4);
+    else
+      std::memcpy(to, from, width);
   });
 }
 
@@ -404,11 +412,11 @@ void LaneAtomic::execute(Step& s) const {
     s.warp.read_since_fence.lost.join(found.lost);
   }
   if (releases && update != nullptr) next_epoch(s);
+  const LaneMemory memory(s.c, s.warp.cta, where);
   s.for_each_lane([&](int lane) {
-    std::uint8_t* const memory = bytes_at(s.c, s.warp.cta, where, lane);
-    std::memcpy((*data)[static_cast<std::size_t>(lane)].data(), memory,
+    std::memcpy((*data)[static_cast<std::size_t>(lane)].data(), memory.at(lane),
                 static_cast<std::size_t>(where.bytes));
-    if (update != nullptr) update(lane, memory);
+    if (update != nullptr) update(lane, memory.at(lane));
   });
 }
 

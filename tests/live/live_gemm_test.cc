@@ -47,6 +47,44 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
                                          Type::e4m3, Type::e5m2),
                          [](const auto& in) { return std::string(name(in.param)); });
 
+// As the kernel makes D: in codes of several kinds if it quantizes it.
+oracle::Gemm as_made_by(const gemm::Kernel& k, const oracle::Gemm& g, int number) {
+  const Major major = number % 2 == 0 ? Major::K : Major::MN;
+  if (k.quantized_columns == 0) return g;
+  return with_quantized(
+      g, {number % 3 == 0 ? Type::e5m2 : Type::e4m3, number % 4 == 1, major, number % 5});
+}
+
+// Of the kernel: `clusters` of tiles in each direction, and columns and K for its type.
+oracle::Gemm problem_for(const gemm::Kernel& k, int clusters) {
+  oracle::Gemm g{.m = clusters * k.block_m * k.cluster_m, .n = k.block_n * k.cluster_n};
+  g.in = k.in;
+  g.in_b = k.in_b;
+  g.promotes = k.promotion != gemm::Promotion::None;
+  g.major_a = k.major_a;
+  g.major_b = k.major_b;
+  return g;
+}
+
+// One cluster's tiles and a ring and a block of K of each function: racecheck ends on these.
+TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
+  std::set<const void*> functions;
+  for (const gemm::Kernel& k : gemm::kernels()) {
+    if (k.in != GetParam() || k.grouped || !functions.insert(k.function).second) continue;
+    oracle::Gemm g = problem_for(k, 1);
+    if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
+    g.k = k.block_k * k.split * (k.stages + 1);
+    for (const auto& [in, out] : gemm_types) {
+      if (in != k.in) continue;
+      g.out = out;
+      compare(as_made_by(k, with_strides(g), 0), Options{},
+              [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
+      break;
+    }
+  }
+  fmt::print("{} functions\n", functions.size());
+}
+
 // Every type of D, every activation, C and bias by chance, D's rows anywhere.
 TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
   Draw draw(chosen_seed() + 5);
@@ -55,30 +93,21 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
   for (const gemm::Kernel& k : gemm::kernels()) {
     if (k.in != GetParam() || k.grouped) continue;  // groups: live_gemm_group_test.cc
     const bool is_first = functions.insert(k.function).second;
-    oracle::Gemm g{.m = 3 * k.block_m * k.cluster_m + 5, .n = 2 * k.block_n * k.cluster_n + 16};
+    oracle::Gemm g = problem_for(k, 3);
+    g.m += 5;
+    g.n = 2 * g.n + 16;
     g.k = k.block_k * std::max(k.split, 3) + 32;
-    g.in = k.in;
-    g.in_b = k.in_b;
-    g.promotes = k.promotion != gemm::Promotion::None;
-    g.major_a = k.major_a;
-    g.major_b = k.major_b;
     if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
     const auto on_this = [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); };
-    const auto as_it_makes = [&](const oracle::Gemm& x, int number) {
-      const Major major = number % 2 == 0 ? Major::K : Major::MN;
-      if (k.quantized_columns == 0) return x;
-      return with_quantized(
-          x, {number % 3 == 0 ? Type::e5m2 : Type::e4m3, number % 4 == 1, major, number % 5});
-    };
     for (const auto& [in, out] : gemm_types) {
       if (in != k.in) continue;
       g.out = out;
       Options options;
-      compare(as_it_makes(with_strides(g), 0), options, on_this);
+      compare(as_made_by(k, with_strides(g), 0), options, on_this);
       // More blocks of K than stages: rows outside are no longer loaded (cuda/gemm/load.cuh).
       oracle::Gemm deep = g;
       deep.k += k.block_k * k.split * k.stages;
-      compare(as_it_makes(with_strides(deep), 1), options, on_this);
+      compare(as_made_by(k, with_strides(deep), 1), options, on_this);
       if (!is_first) continue;  // in another cluster, which the way out does not know
       for (int i = 1; is_fp8(in) && i < gemm::scaling_count; ++i) {
         const auto scaling = static_cast<gemm::Scaling>(i);
@@ -86,7 +115,7 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
         if (scales_blocks(scaling) && !g.promotes) continue;
         if (scaling == gemm::Scaling::Vector128 && by_blocks) continue;
         options.scales = {scaling, i % 2 == 0 ? Major::K : Major::MN, Major::K, i % 3};
-        compare(as_it_makes(with_strides(g), i), options, on_this);
+        compare(as_made_by(k, with_strides(g), i), options, on_this);
       }
       options.scales = {};
       if (out == Type::s32) continue;
@@ -98,7 +127,7 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
         h.activation = static_cast<Activation>(i);
         if (is_gated(h.activation)) h.beta = 0;
         h = with_strides(h, 0, 0, draw.one_in(2) ? 0 : draw.below(20), draw.below(3));
-        compare(as_it_makes(h, i), options, on_this);
+        compare(as_made_by(k, h, i), options, on_this);
       }
     }
     ++kernels;

@@ -77,6 +77,44 @@ TEST(RunControl, LanesWaitForTheOthersOfTheirMask) {
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(out[t], t < 16 ? 3u : 31u);
 }
 
+// One lane in the one arm, 31 in the other, each with a shuffle of its own: values go from arm to arm.
+TEST(RunControl, AnExchangeFromArmToArm) {
+  const auto both = [](const std::string& first, const std::string& second) {
+    return R"(
+    setp.eq.u32 %p1, %r1, 1;
+    mad.lo.u32 %r2, %r1, 3, 1;
+    add.u32 %r4, %r2, 0;
+    setp.lt.u32 %p2, %r1, 7;
+    setp.ge.u32 %p3, %r1, 7;
+    @%p1 bra one;
+    )" + first +
+           R"(
+    bra meet;
+  one:
+    )" + second +
+           R"(
+    mov.u32 %r3, %r5;
+  meet:
+    st.global.u32 [%rd2], %r3;)";
+  };
+  const auto shuffled = words_of(
+      both("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;"));
+  const auto ballots =
+      words_of(both("vote.sync.ballot.b32 %r3, %p2, -1;", "vote.sync.ballot.b32 %r5, !%p3, -1;"));
+  const auto sums =
+      words_of(both("redux.sync.add.u32 %r3, %r2, -1;", "redux.sync.add.u32 %r5, %r4, -1;"));
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    EXPECT_EQ(shuffled[t], 3 * (t ^ 1) + 1);
+    EXPECT_EQ(ballots[t], 0x7fu);
+    EXPECT_EQ(sums[t], 3u * 496 + 32);
+  }
+  const std::vector<std::string> others = {
+      "shfl.sync.bfly.b32 %r5, %r4, 1, 31, 0xfffffffe;", "shfl.sync.idx.b32 %r5, %r4, 1, 31, -1;",
+      "vote.sync.ballot.b32 %r5, %p2, -1;", "add.u32 %r5, %r4, 1;"};
+  for (const std::string& other : others)
+    words_of(both("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", other), 32, Fault::WarpDivergent);
+}
+
 TEST(RunControl, LoopsOfDifferentLengths) {
   const auto out = words_of(R"(
     mov.u32 %r2, 0;

@@ -322,6 +322,11 @@ TEST(RunControl, TheLastOfSeveralCtasReadsWhatTheOthersWrote) {
   EXPECT_EQ(go(fence, "", true), Fault::AcquireAssumed);
   EXPECT_EQ(go("", fence, true), Fault::DataRace);
   EXPECT_EQ(go("", "", false), Fault::None);
+  // A fence of the CTA reaches no other one.
+  const std::string narrow = "membar.cta;";
+  EXPECT_EQ(go(narrow, fence, true), Fault::DataRace);
+  EXPECT_EQ(go(fence, narrow, true), Fault::AcquireAssumed);
+  EXPECT_EQ(go(fence + narrow, narrow + fence, true), Fault::None);
 }
 
 // CTA 0 waits for what the threads of CTA 1 wrote: each fences, and behind the barrier one of them raises the flag.
@@ -364,6 +369,51 @@ TEST(RunControl, OneThreadRaisesTheFlagForAllThatFenced) {
   EXPECT_EQ(go(fence, fence), Fault::None);
   EXPECT_EQ(go(fence, ""), Fault::AcquireAssumed);
   EXPECT_EQ(go("", fence), Fault::DataRace);
+  EXPECT_EQ(go("fence.acq_rel.cta;", fence), Fault::DataRace);
+}
+
+// Warp 0 of each CTA tells warp 1 of its own, or of the other one, by a word of global memory, at some scope.
+TEST(RunControl, AScopeOfTheCtaReachesItsOwnThreads) {
+  const auto go = [](const std::string& raise, const std::string& look, bool other,
+                     const std::string& behind = "") {
+    PtxRun run(kernel(R"(
+      mov.u32 %r4, %ctaid.x; xor.b32 %r5, %r4, )" +
+                      std::string(other ? "1" : "0") + R"(;
+      mul.wide.u32 %rd4, %r4, 64; add.u64 %rd4, %rd1, %rd4;
+      mul.wide.u32 %rd5, %r5, 64; add.u64 %rd5, %rd1, %rd5;
+      setp.ne.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 32;
+      @!%p1 st.global.u32 [%rd4], 5;
+      @!%p1 )" + raise +
+                      behind + R"(
+      @%p2 bra DONE;
+    LOOK: )" + look + R"(
+      setp.eq.u32 %p3, %r6, 0;
+      @%p3 bra LOOK;
+      fence.acq_rel.cta;
+      ld.global.u32 %r7, [%rd5];
+      st.global.u32 [%rd4+128], %r7;
+    DONE:)"));
+    run.pass(run.array<std::uint32_t>(256));
+    run.launch().grid = {2};
+    run.launch().whole_grid = true;
+    return worst_of(run, run.go({.grid = {2}, .block = {64}, .explore = 4}));
+  };
+  const std::string cta = "st.release.cta.global.u32 [%rd4+32], 1;";
+  const std::string gpu = "st.release.gpu.global.u32 [%rd4+32], 1;";
+  const std::string relaxed = "st.relaxed.cta.global.u32 [%rd4+32], 1;";
+  const std::string look = "ld.acquire.cta.global.u32 %r6, [%rd5+32];";
+  const std::string wide = "ld.acquire.gpu.global.u32 %r6, [%rd5+32];";
+  EXPECT_EQ(go(cta, look, false), Fault::None);
+  EXPECT_EQ(go(gpu, look, false), Fault::None);
+  EXPECT_EQ(
+      go("fence.acq_rel.cta; @!%p1 " + relaxed, "ld.relaxed.cta.global.u32 %r6, [%rd5+32];", false),
+      Fault::None);
+  EXPECT_EQ(go(gpu, wide, true), Fault::None);
+  EXPECT_EQ(go(cta, wide, true), Fault::DataRace);
+  EXPECT_EQ(go(gpu, look, true), Fault::DataRace);
+  // Each fences, and one of them tells behind the barrier.
+  EXPECT_EQ(go("nanosleep.u32 1; fence.acq_rel.cta; bar.sync 0;", look, false, "@!%p1 " + relaxed),
+            Fault::None);
 }
 
 TEST(RunControl, WhichGridsMayRunAtOnce) {

@@ -210,8 +210,7 @@ class Lowering {
       op.check = operation.check;
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
       if (operation.approximate) note_approximation(instruction, operation.bound);
-      if (program_.form_of(instruction).has(ptx::Slot::Precision) &&
-          !ptx::is_for_sm90(program_.unit))
+      if (program_.form_of(instruction).has(ptx::Slot::Precision) && !ptx::is_for_sm90(program_.unit))
         note_approximation(instruction, "as an sm_90 approximates; no other chip was asked");
       if (!fits(instruction)) op.action = Action::Unmodelled;
     }

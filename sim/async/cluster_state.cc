@@ -169,6 +169,7 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
   barrier.done_lost = std::exchange(barrier.pending_lost, {});
   barrier.done_assumed = std::exchange(barrier.pending_assumed, {});
   barrier.done_fenced = std::exchange(barrier.pending_fenced, {});
+  barrier.done_fenced_own = std::exchange(barrier.pending_fenced_own, {});
   barrier.arrived = 0;
   barrier.expected = 0;
   ++barrier.uses;

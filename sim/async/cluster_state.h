@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -75,6 +76,8 @@ struct WeakSync {
 // Of memory by which threads synchronise: what writes handed on, and could not.
 struct Word {
   Clock handed, lost;
+  std::map<int, Clock>
+      own;  // by CTA: what its threads alone may know, as a fence or the write had scope .cta
 };
 
 // What threads go by although no fence made the relaxed read an acquire that found it, only a barrier of the CTA follows: up
@@ -93,6 +96,8 @@ struct NamedBarrier {
   Clock pending_lost, done_lost;
   Clock pending_assumed, done_assumed;  // what relaxed reads before the arrivals found
   Clock pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
+  Clock pending_fenced_own,
+      done_fenced_own;  // the same to threads of the CTA alone: fences of scope .cta
 };
 
 struct CopyData;  // copies.h

@@ -6,6 +6,7 @@
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
 #include "sim/isa/base/shared_limits.h"
+#include "sim/run/exchange.h"
 #include "sim/run/heap.h"
 #include "sim/run/undefined.h"
 
@@ -289,13 +290,11 @@ void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
 }
 
 // The lanes of each mask that the groups name: they may be there together and wait for others all the same.
-template <class IsLike>
-void meet(const Executor& x, IsLike is_like) {
+void meet(const Executor& x, const std::vector<Group*>& groups) {
   const bool orders = x.op().evaluate == nullptr;
   if (machine::have_met(x.warp, orders)) return;
   std::map<std::uint32_t, std::uint32_t> lanes_of_mask;
-  for (const auto& group : x.state.groups) {
-    if (!is_like(*group)) continue;
+  for (Group* group : groups) {
     const Executor other{x.feeder, x.c, x.warp, x.state, *group};
     const ptx::Value& mask = other.value(other.operand_count() - 1);
     x.for_each_lane(group->active, [&](int lane) {
@@ -307,19 +306,38 @@ void meet(const Executor& x, IsLike is_like) {
     machine::lanes_meet(x.c, x.warp, lanes & mask, orders);
 }
 
-// Do the lanes of the other group wait for those of this one? At the same shfl.sync and its like, the same barrier of the
-// CTA; at any bar.warp.sync; at any barrier.sync that is not .aligned.
+// Do the lanes of the other group wait for those of this one? At the same barrier of the CTA; at any bar.warp.sync; at any barrier.sync
+// that is not .aligned; at a shfl.sync and its like with the same words and the same mask (exchange.h).
 bool waits_alike(const Executor& x, const Group& g) {
   if (!g.converges) return false;
   if (g.pc == x.group.pc) return true;
   const Op& op = x.op();
   const Op& other = x.kernel().ops[g.pc];
-  if (op.evaluate != nullptr || other.evaluate != nullptr || op.gathers != other.gathers)
-    return false;
-  if (!op.gathers) return true;
   const ptx::Form& form = x.kernel().program->form_of(x.kernel().instruction(g.pc));
+  if (op.evaluate != nullptr) return &form == &x.form() && g.converge_mask == x.group.converge_mask;
+  if (other.evaluate != nullptr || op.gathers != other.gathers) return false;
+  if (!op.gathers) return true;
   return form.opcode == ptx::Opcode::BarSync && x.form().opcode == ptx::Opcode::BarSync &&
          !form.has(ptx::Flag::Aligned) && !x.form().has(ptx::Flag::Aligned);
+}
+
+// The instructions at which they stand.
+std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& groups) {
+  std::vector<Place> places;
+  for (const Group* group : groups) {
+    const Op* op = &x.kernel().ops[group->pc];
+    auto place = std::ranges::find(places, op, &Place::op);
+    if (place == places.end()) place = places.insert(place, {op, 0});
+    place->lanes |= group->active;
+  }
+  return places;
+}
+
+void tell_each_other(Executor& x, const std::vector<Group*>& groups, std::uint32_t lanes) {
+  const std::vector<Place> places = groups.size() > 1 ? places_of(x, groups) : std::vector<Place>{};
+  if (places.size() > 1) return exchange_apart(x, places);
+  if (has_undefined(x)) follow_together(x, x.op(), lanes);
+  evaluate(x, x.op(), lanes);
 }
 
 // One group executes the barrier for all lanes that are there.
@@ -339,24 +357,26 @@ void arrive_together(Executor& x, std::uint32_t present) {
 void converge(Executor& x, std::vector<Group*>& ready) {
   const std::uint32_t alive = living(x.state);
   const Op& op = x.op();
+  std::vector<Group*> alike;
   std::uint32_t present = 0;
   std::uint32_t wanted = 0;
-  const auto is_like = [&](const Group& g) { return waits_alike(x, g); };
   for (const auto& group : x.state.groups) {
-    if (!is_like(*group)) continue;
+    if (!waits_alike(x, *group)) continue;
+    alike.push_back(group.get());
     present |= group->active;
     wanted |= group->converge_mask & alive;
   }
   if ((wanted & ~present) != 0) return;
   if (op.gathers) return arrive_together(x, present);
-  meet(x, is_like);
-  if (has_undefined(x)) follow_together(x, op, present);
-  if (op.evaluate != nullptr) evaluate(x, op, present);
-  for (const auto& group : x.state.groups) {
-    if (!is_like(*group)) continue;
+  meet(x, alike);
+  if (op.evaluate != nullptr)
+    tell_each_other(x, alike, present);
+  else if (has_undefined(x))
+    follow_together(x, op, present);
+  for (Group* group : alike) {
     group->converges = false;
     ++group->pc;
-    ready.push_back(group.get());
+    ready.push_back(group);
   }
 }
 

@@ -103,6 +103,7 @@ class Lowering {
     }
     kernel_.slot_count += 4;  // behind the last one: a value that is read wider than it is
     mark_moved_copies(kernel_);
+    drop_unread_fragments();
     add_joins();
     name_files();
     return std::move(kernel_);
@@ -409,6 +410,24 @@ class Lowering {
     if (value.kind != ValueKind::Vector) return;
     for (Index i = 0; i < static_cast<Index>(value.value); ++i)
       mark_loaded(program_.values[value.index + i]);
+  }
+
+  // A fragment of wmma that no instruction reads is not loaded: nvcc leaves the load, ptxas 13.0 drops it (the machine code is that
+  // without it). tiny-cuda-nn's backward pass has such ones of a null pointer.
+  void drop_unread_fragments() {
+    std::vector<bool> is_read(kernel_.slot_count, false);
+    for (const Op& op : kernel_.ops) {
+      for (const Slot slot : kernel_.ins(op)) is_read[slot] = true;
+      if (op.guard != no_slot) is_read[op.guard] = true;
+    }
+    for (Index i = 0; i < kernel_.code->instructions.count; ++i) {
+      Op& op = kernel_.ops[i];
+      const auto outs = kernel_.outs(op);
+      const bool loads = kernel_.instruction(i).opcode == Opcode::WmmaLoad && !outs.empty();
+      const bool is_used = std::ranges::any_of(
+          outs, [&](Slot slot) { return slot < kernel_.owned_slots || is_read[slot]; });
+      if (loads && !is_used && op.action != Action::Unmodelled) op.action = Action::Nothing;
+    }
   }
 
   // --- for people --------------------------------------------------------------------------------

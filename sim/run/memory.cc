@@ -205,6 +205,7 @@ machine::Instruction ordered(Executor& x, const LaneAddresses& where,
   atomic.reads = reads;
   atomic.finds = x.form().get<ptx::Operation>() != ptx::Operation::Exch;
   atomic.is_volatile = semantics == Semantics::Volatile;
+  atomic.is_narrow = x.form().get<ptx::Scope>() == ptx::Scope::Cta;
   atomic.parked = atomic.update == nullptr && x.group.polled == x.group.pc && !x.group.acted;
   return atomic;
 }

@@ -439,7 +439,9 @@ bool make_statements(Executor& x) {
       x.add(machine::ClusterWait{form.has(ptx::Flag::Aligned)}, active);
       return true;
     case Fence:
-    case Membar: x.add(machine::FenceMemory{}, active); return true;
+    case Membar:
+      x.add(machine::FenceMemory{form.get<ptx::Scope>() == ptx::Scope::Cta}, active);
+      return true;
     case FenceProxy:
     case MembarProxy: return make_proxy_fence(x);
     case CpAsyncMbarrierArrive: return make_copy_arrive(x);

@@ -134,25 +134,48 @@ void follow_mma(Executor& x, const Op& op) {
   }
 }
 
-// What shfl moves, asked of shfl itself.
-void follow_shuffle(Executor& x, const Op& op, std::uint32_t lanes) {
-  const auto ins = x.kernel().ins(op);
-  const auto outs = x.kernel().outs(op);
-  const Undefined moved = at(x, ins[0], machine::all_lanes);
-  use(x, any_of(x, ins.subspan(1, ins.size() - 2), lanes));
-  use_bound(x, any_of(x, ins.last(1), lanes));
+// What shfl moves, asked of shfl itself: which lanes get what these lanes hold.
+Undefined shuffled(Undefined moved, const Op& op, const alu::Arguments& all) {
   std::array<std::uint32_t, 32> marks = {}, result = {}, inside = {};
-  x.for_each_lane(moved.lanes, [&](int lane) { marks[static_cast<std::size_t>(lane)] = 1; });
+  for (std::size_t lane = 0; lane < marks.size(); ++lane) marks[lane] = moved.lanes >> lane & 1;
   std::array<const void*, most_operands> sources;
-  for (std::size_t i = 0; i < ins.size(); ++i) sources[i] = x.words(ins[i]);
+  std::copy(all.in, all.in + all.ins, sources.begin());
   sources[0] = marks.data();
   const std::array<void*, 2> targets = {result.data(), inside.data()};
-  op.evaluate({targets.data(), sources.data(), lanes, &x.state.carry, op.outs, op.ins});
+  op.evaluate({targets.data(), sources.data(), all.lanes, all.carry, op.outs, op.ins});
   Undefined got{0, moved.from};
-  for (int lane = 0; lane < 32; ++lane)
-    if (result[static_cast<std::size_t>(lane)] != 0) got.lanes |= 1u << lane;
-  set(x, outs[0], got, lanes);
+  for (std::size_t lane = 0; lane < result.size(); ++lane) got.lanes |= result[lane] << lane;
+  return got;
+}
+
+// The operands of its lanes but the first one, which shfl moves.
+void use_directions(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  use(x, any_of(x, ins.subspan(1, ins.size() - 2), lanes));
+  use_bound(x, any_of(x, ins.last(1), lanes));
+}
+void set_shuffled(Executor& x, const Op& op, Undefined got, std::uint32_t lanes) {
+  const auto outs = x.kernel().outs(op);
+  set(x, outs[0], {got.lanes & lanes, got.from}, lanes);
   for (const Slot slot : outs.subspan(1)) set(x, slot, {}, lanes);
+}
+
+void follow_shuffle(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  use_directions(x, op, lanes);
+  std::array<const void*, most_operands> sources;
+  for (std::size_t i = 0; i < ins.size(); ++i) sources[i] = x.words(ins[i]);
+  const alu::Arguments all{nullptr, sources.data(), lanes, &x.state.carry, op.outs, op.ins};
+  set_shuffled(x, op, shuffled(at(x, ins[0], machine::all_lanes), op, all), lanes);
+}
+
+// All that they read, the mask as what decides who takes part.
+void use_votes(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const std::size_t masks = ins.empty() ? 0 : 1;
+  use(x, any_of(x, ins.first(ins.size() - masks), lanes));
+  use_bound(x, any_of(x, ins.last(masks), lanes));
+  set_all(x, op, {}, lanes);
 }
 
 // --- instructions -------------------------------------------------------------------------------------
@@ -302,11 +325,21 @@ void follow_meeting(Executor& x) {
 
 void follow_together(Executor& x, const Op& op, std::uint32_t lanes) {
   if (x.form().opcode == Opcode::ShflSync) return follow_shuffle(x, op, lanes);
-  const auto ins = x.kernel().ins(op);
-  const std::size_t masks = ins.empty() ? 0 : 1;
-  use(x, any_of(x, ins.first(ins.size() - masks), lanes));
-  use_bound(x, any_of(x, ins.last(masks), lanes));
-  set_all(x, op, {}, lanes);
+  use_votes(x, op, lanes);
+}
+
+void follow_exchange(Executor& x, std::span<const Place> places, const alu::Arguments& all) {
+  if (x.form().opcode != Opcode::ShflSync) {
+    for (const Place& place : places) use_votes(x, *place.op, place.lanes);
+    return;
+  }
+  Undefined moved;
+  for (const Place& place : places) {
+    use_directions(x, *place.op, place.lanes);
+    moved = both(x, moved, at(x, x.kernel().ins(*place.op)[0], place.lanes));
+  }
+  const Undefined got = shuffled(moved, x.op(), all);
+  for (const Place& place : places) set_shuffled(x, *place.op, got, place.lanes);
 }
 
 bool is_racing(const Executor& x, Undefined what) {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/run/exchange.h"
 #include "sim/run/executor.h"
 
 namespace tcq::run {
@@ -38,6 +39,8 @@ void assume_predicates(Executor& x, const Op& op, std::uint32_t lanes);
 void follow_meeting(Executor& x);
 // Before an instruction that its lanes execute together.
 void follow_together(Executor& x, const Op& op, std::uint32_t lanes);
+// The same of several instructions: `all` has the operands of all lanes.
+void follow_exchange(Executor& x, std::span<const Place> places, const alu::Arguments& all);
 
 Undefined undefined_in(const Executor& x, const ptx::Value& reg, std::uint32_t lanes);
 void set_undefined(Executor& x, const ptx::Value& reg, Undefined what, std::uint32_t lanes);

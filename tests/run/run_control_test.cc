@@ -77,6 +77,44 @@ TEST(RunControl, LanesWaitForTheOthersOfTheirMask) {
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(out[t], t < 16 ? 3u : 31u);
 }
 
+// One lane in the one arm, 31 in the other, each with a shuffle of its own: values go from arm to arm.
+TEST(RunControl, AnExchangeFromArmToArm) {
+  const auto both = [](const std::string& first, const std::string& second) {
+    return R"(
+    setp.eq.u32 %p1, %r1, 1;
+    mad.lo.u32 %r2, %r1, 3, 1;
+    add.u32 %r4, %r2, 0;
+    setp.lt.u32 %p2, %r1, 7;
+    setp.ge.u32 %p3, %r1, 7;
+    @%p1 bra one;
+    )" + first +
+           R"(
+    bra meet;
+  one:
+    )" + second +
+           R"(
+    mov.u32 %r3, %r5;
+  meet:
+    st.global.u32 [%rd2], %r3;)";
+  };
+  const auto shuffled = words_of(
+      both("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;"));
+  const auto ballots =
+      words_of(both("vote.sync.ballot.b32 %r3, %p2, -1;", "vote.sync.ballot.b32 %r5, !%p3, -1;"));
+  const auto sums =
+      words_of(both("redux.sync.add.u32 %r3, %r2, -1;", "redux.sync.add.u32 %r5, %r4, -1;"));
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    EXPECT_EQ(shuffled[t], 3 * (t ^ 1) + 1);
+    EXPECT_EQ(ballots[t], 0x7fu);
+    EXPECT_EQ(sums[t], 3u * 496 + 32);
+  }
+  const std::vector<std::string> others = {
+      "shfl.sync.bfly.b32 %r5, %r4, 1, 31, 0xfffffffe;", "shfl.sync.idx.b32 %r5, %r4, 1, 31, -1;",
+      "vote.sync.ballot.b32 %r5, %p2, -1;", "add.u32 %r5, %r4, 1;"};
+  for (const std::string& other : others)
+    words_of(both("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", other), 32, Fault::WarpDivergent);
+}
+
 TEST(RunControl, LoopsOfDifferentLengths) {
   const auto out = words_of(R"(
     mov.u32 %r2, 0;
@@ -234,117 +272,6 @@ TEST(RunControl, AGridThatWaitsAsAWhole) {
   EXPECT_EQ(go(wait, 4), Fault::None);
   EXPECT_EQ(go("", 2), Fault::DataRace);
   EXPECT_EQ(go(wait, 17), Fault::UnmodelledInstruction);
-}
-
-// The Fault that ended the run, else the only suspicion.
-Fault worst_of(const PtxRun& run, Fault fault) {
-  const auto& suspicions = run.report().suspicions;
-  if (fault != Fault::None || suspicions.empty()) return fault;
-  for (const machine::Finding& f : suspicions) EXPECT_EQ(f.fault, suspicions[0].fault);
-  return suspicions[0].fault;
-}
-
-// Each CTA stores a word and counts itself; the last one sums. Run one after the other nothing shows; at once the missing
-// release is a race; a bar.sync behind the atomic is taken for its acquire, and disputed.
-TEST(RunControl, TheLastOfSeveralCtasReadsWhatTheOthersWrote) {
-  const auto go = [](const std::string& release, const std::string& acquire, bool together) {
-    PtxRun run(kernel(R"(
-      mov.u32 %r4, %ctaid.x; mov.u32 %r5, %nctaid.x;
-      setp.ne.u32 %p1, %r1, 0;
-      mov.u32 %r8, 0;
-      @%p1 bra BEHIND;
-      mul.wide.u32 %rd4, %r4, 4; add.u64 %rd4, %rd1, %rd4;
-      add.u32 %r6, %r4, 5;
-      st.global.u32 [%rd4], %r6;
-)" + release + R"(
-      atom.global.add.u32 %r8, [%rd1+256], 1;
-      add.u32 %r8, %r8, 1;
-)" + acquire + R"(
-    BEHIND:
-      bar.sync 0;
-      setp.ne.u32 %p2, %r8, %r5;
-      @%p2 bra DONE;
-      ld.global.u32 %r9, [%rd1]; ld.global.u32 %r10, [%rd1+4];
-      add.u32 %r9, %r9, %r10;
-      st.global.u32 [%rd1+512], %r9;
-    DONE:)"));
-    const Pointer out = run.array<std::uint32_t>(256);
-    run.pass(out);
-    run.launch().grid = {2};
-    EXPECT_TRUE(may_run_together(run.kernel(), run.launch()));
-    run.launch().whole_grid = together;
-    const Fault fault = run.go({.grid = {2}, .explore = 4});
-    if (fault == Fault::None && together) {
-      EXPECT_EQ(run.read<std::uint32_t>(out + 512, 1)[0], 11u);
-    }
-    return worst_of(run, fault);
-  };
-  const std::string fence = "fence.acq_rel.gpu;";
-  EXPECT_EQ(go(fence, fence, true), Fault::None);
-  EXPECT_EQ(go(fence, "", true), Fault::AcquireAssumed);
-  EXPECT_EQ(go("", fence, true), Fault::DataRace);
-  EXPECT_EQ(go("", "", false), Fault::None);
-}
-
-// CTA 0 waits for what the threads of CTA 1 wrote: each fences, and behind the barrier one of them raises the flag.
-TEST(RunControl, OneThreadRaisesTheFlagForAllThatFenced) {
-  const auto go = [](const std::string& release, const std::string& acquire) {
-    PtxRun run(kernel(R"(
-      mov.u32 %r4, %ctaid.x;
-      mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4;
-      setp.eq.u32 %p1, %r4, 0;
-      setp.eq.u32 %p2, %r1, 0;
-      @%p1 bra READER;
-      st.global.u32 [%rd4], %r1;
-)" + release + R"(
-      bar.sync 0;
-      @%p2 atom.global.exch.b32 %r5, [%rd1+512], 1;
-      bra DONE;
-    READER:
-      @!%p2 bra BEHIND;
-    LOOK:
-      ld.volatile.global.u32 %r6, [%rd1+512];
-      setp.eq.u32 %p3, %r6, 0;
-      @%p3 bra LOOK;
-)" + acquire + R"(
-    BEHIND:
-      bar.sync 0;
-      ld.global.u32 %r7, [%rd4];
-      st.global.u32 [%rd4+1024], %r7;
-    DONE:)"));
-    const Pointer out = run.array<std::uint32_t>(512);
-    run.pass(out);
-    run.launch().grid = {2};
-    run.launch().whole_grid = true;
-    const Fault fault = run.go({.grid = {2}, .block = {64}, .explore = 4});
-    if (fault == Fault::None) {
-      EXPECT_EQ(run.read<std::uint32_t>(out + 1024, 64)[63], 63u);
-    }
-    return worst_of(run, fault);
-  };
-  const std::string fence = "fence.acq_rel.gpu;";
-  EXPECT_EQ(go(fence, fence), Fault::None);
-  EXPECT_EQ(go(fence, ""), Fault::AcquireAssumed);
-  EXPECT_EQ(go("", fence), Fault::DataRace);
-}
-
-TEST(RunControl, WhichGridsMayRunAtOnce) {
-  const auto may = [](const std::string& body, run::Dim3 grid, run::Dim3 cluster) {
-    PtxRun run(kernel(body));
-    run.launch().grid = grid;
-    run.launch().cluster = cluster;
-    return may_run_together(run.kernel(), run.launch());
-  };
-  const std::string plain = "st.global.u32 [%rd1], %r1;";
-  EXPECT_TRUE(may(plain, {4, 4}, {}));
-  EXPECT_FALSE(may(plain, {1}, {}));
-  EXPECT_FALSE(may(plain, {17}, {}));
-  EXPECT_FALSE(may(plain, {4}, {2}));
-  for (const char* names_cluster :
-       {"barrier.cluster.arrive; barrier.cluster.wait;", "mapa.shared::cluster.u32 %r2, %r1, 1;",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%r1], [%rd1], 16, [%r2], %h1;"})
-    EXPECT_FALSE(may(names_cluster, {2}, {})) << names_cluster;
 }
 
 // A global variable that begins with addresses: of one, behind it, and of one of its bytes.

@@ -283,6 +283,20 @@ TEST(RunFragment, ALoadIsHeldAgainstWhatOtherWarpsStore) {
   EXPECT_EQ(in_shared(""), Fault::DataRace);
 }
 
+// A load whose registers nobody reads, of a null pointer; and the same of which one is stored.
+TEST(RunFragment, AFragmentThatNobodyReadsIsNotLoaded) {
+  const auto from_nowhere = [](const std::string& stored) {
+    Product p{{16, 16, 16}, f16, f32};
+    const Texts t = texts_of(p);
+    PtxRun run(kernel(t.registers + "mov.b64 %rd11, 0;\n" + t.load_a + "mov.b32 %b1, 7;\n" +
+                      "st.global.b32 [%rd2], " + stored + ";"));
+    run.pass(run.array<std::uint32_t>(64));
+    return run.go({});
+  };
+  EXPECT_EQ(from_nowhere("%b1"), Fault::None);
+  EXPECT_EQ(from_nowhere("%a3"), Fault::AddressNowhere);
+}
+
 TEST(RunFragment, AllLanesOfAWarpTakePart) {
   EXPECT_EQ(in_shared("bar.sync 0;\nsetp.lt.u32 %p1, %r1, 48;\n@!%p1 ret;\n"),
             Fault::WarpDivergent);

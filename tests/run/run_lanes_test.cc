@@ -241,7 +241,7 @@ TEST(RunLanes, StoresThatRaceMayNotBeUsed) {
     EXPECT_EQ(drop("atom.shared.add.u32 %r10, [%r7], 1;", other), race);
     EXPECT_EQ(drop("ld.volatile.shared.u32 %r10, [%r7];", other), race);
     EXPECT_EQ(drop("wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 "
-                   "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, [%r7], 16;",
+                   "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, [%r7], 16; mov.b32 %r6, %f1;",
                    other),
               race);
     // The first one's, too, before the second one comes.

@@ -161,6 +161,14 @@ TEST(RunUndefined, ValuesAreFollowed) {
   EXPECT_EQ(all(swap, "@%p1 "), Fault::None);
   EXPECT_EQ(all(swap, "@!%p1 "), Fault::SharedUninitialized);
   EXPECT_EQ(all(swap + "setp.ne.u32 %p1, %r1, 30;", "@%p1 "), Fault::None);
+  // The same where lane 30 stands at another shfl than the others.
+  const std::string apart =
+      "setp.eq.u32 %p2, %r1, 30; @%p2 bra one; shfl.sync.bfly.b32 %r6, %r5, 1, 31, -1; bra meet; "
+      "one: "
+      "mov.b32 %r7, %r5; shfl.sync.bfly.b32 %r6, %r7, 1, 31, -1; meet: setp.lt.u32 %p1, %r1, 30;";
+  EXPECT_EQ(all(apart, "@%p1 "), Fault::None);
+  EXPECT_EQ(all(apart, "@!%p1 "), Fault::SharedUninitialized);
+  EXPECT_EQ(all(apart + "setp.ne.u32 %p1, %r1, 30;", "@%p1 "), Fault::None);
   // Half of a pair is undefined, and stands for all of it; the other half is not, which other contents show.
   EXPECT_EQ(all("mov.b64 %rd4, {%r1, %r5}; mov.b64 {%r6, %r7}, %rd4;", ""), Fault::None);
   // Written again, bytes and registers are defined.

@@ -45,7 +45,10 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.pending_assumed.join(s.warp.read_since_fence.handed);
   barrier.pending.raise(s.c.streams.make_performed(s.warp.number), s.c.epoch(s.warp.number));
   barrier.pending_lost.join(s.warp.lost);
-  barrier.pending_fenced.join(s.warp.at_memory_fence.handed);
+  const Word& fence = s.warp.at_memory_fence;
+  barrier.pending_fenced.join(fence.handed);
+  if (const auto own = fence.own.find(s.warp.cta); own != fence.own.end())
+    barrier.pending_fenced_own.join(own->second);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
   const bool completes = s.c.complete_barrier(s.warp.cta, barrier);
@@ -102,6 +105,8 @@ void BarrierSync::execute(Step& s) const {
   assume(s, barrier.done_assumed);
   s.warp.lost.join(barrier.done_lost);
   s.warp.at_memory_fence.handed.join(barrier.done_fenced);
+  if (barrier.done_fenced_own.size() != 0)
+    s.warp.at_memory_fence.own[s.warp.cta].join(barrier.done_fenced_own);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
 }

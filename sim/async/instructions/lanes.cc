@@ -380,6 +380,31 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   return true;
 }
 
+// Only where several CTAs are there is a scope asked for.
+bool is_scoped(const Step& s) { return s.c.ctas.size() > 1; }
+bool is_narrow_here(const Step& s, bool is_narrow) { return is_narrow && is_scoped(s); }
+
+// What a thread of the step's CTA finds in a word: all that reaches it at any scope, and apart what a fence of scope .cta acquires.
+void take(const Step& s, const Word& from, Word& found) {
+  found.handed.join(from.handed);
+  found.lost.join(from.lost);
+  const auto own = from.own.find(s.warp.cta);
+  if (own == from.own.end()) return;
+  found.handed.join(own->second);
+  found.own[s.warp.cta].join(own->second);
+}
+
+// What a relaxed write hands on of the fence before it.
+void pass_on(const Step& s, const Word& fence, bool narrow, Word& word) {
+  if (!narrow) word.handed.join(fence.handed);
+  word.lost.join(fence.lost);
+  if (!is_scoped(s)) return;
+  Clock& own = word.own[s.warp.cta];
+  own.join(fence.handed);
+  const auto at = fence.own.find(s.warp.cta);
+  if (at != fence.own.end()) own.join(at->second);
+}
+
 }  // namespace
 
 void LaneAtomic::execute(Step& s) const {
@@ -392,24 +417,20 @@ void LaneAtomic::execute(Step& s) const {
   Word found;
   for (const Touch& touch : touched) {
     Word& word = s.c.words[touch.object];
-    if (reads) {
-      found.handed.join(word.handed);
-      found.lost.join(word.lost);
-    }
+    if (reads) take(s, word, found);
     if (update == nullptr) continue;
     if (releases) {
-      hand_on(s, word.handed, word.lost, touch.object);
+      if (!is_narrow_here(s, is_narrow)) hand_on(s, word.handed, word.lost, touch.object);
+      if (is_scoped(s)) hand_on(s, word.own[s.warp.cta], word.lost, touch.object);
     } else {
-      word.handed.join(s.warp.at_memory_fence.handed);
-      word.lost.join(s.warp.at_memory_fence.lost);
+      pass_on(s, s.warp.at_memory_fence, is_narrow_here(s, is_narrow), word);
       if (is_flag) word.lost.join(s.warp.clock);
     }
   }
   if (reads) {
-    if (acquires) learn(s, found.handed);
+    if (acquires) learn(s, is_narrow_here(s, is_narrow) ? found.own[s.warp.cta] : found.handed);
     s.warp.lost.join(found.lost);
-    s.warp.read_since_fence.handed.join(found.handed);
-    s.warp.read_since_fence.lost.join(found.lost);
+    take(s, found, s.warp.read_since_fence);
   }
   if (releases && update != nullptr) next_epoch(s);
   const LaneMemory memory(s.c, s.warp.cta, where);
@@ -421,10 +442,14 @@ void LaneAtomic::execute(Step& s) const {
 }
 
 void FenceMemory::execute(Step& s) const {
-  learn(s, s.warp.read_since_fence.handed);
-  s.warp.lost.join(s.warp.read_since_fence.lost);
-  s.warp.at_memory_fence = {};
-  hand_on(s, s.warp.at_memory_fence.handed, s.warp.at_memory_fence.lost, 0);
+  Word& read = s.warp.read_since_fence;
+  Word& fence = s.warp.at_memory_fence;
+  const bool narrow = is_narrow_here(s, is_narrow);
+  learn(s, narrow ? read.own[s.warp.cta] : read.handed);
+  s.warp.lost.join(read.lost);
+  if (!narrow) fence = {};
+  fence.own.clear();
+  hand_on(s, narrow ? fence.own[s.warp.cta] : fence.handed, fence.lost, 0);
   next_epoch(s);
 }
 

@@ -70,6 +70,7 @@ struct LaneAtomic {
   bool reads = true;
   bool finds = true;  // its result, or what it writes, depends on what it read
   bool is_volatile = false;
+  bool is_narrow = false;  // of scope .cta
   bool parked =
       false;  // a loop round changed nothing: it waits until the bytes are not `data` any more
 
@@ -83,8 +84,10 @@ struct LaneAtomic {
 
 // fence.acq_rel and fence.sc, membar.
 struct FenceMemory {
+  bool is_narrow = false;  // of scope .cta
+
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
-  std::string text(const Names&) const { return "fence.acq_rel"; }
+  std::string text(const Names&) const { return is_narrow ? "fence.acq_rel.cta" : "fence.acq_rel"; }
   void execute(Step&) const;
 };
 

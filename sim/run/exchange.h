@@ -1,0 +1,26 @@
+// shfl, vote, match, redux and elect whose lanes stand at different instructions: nvcc takes a branch on the lane out of a loop, and
+// each copy of the loop has its own shfl.sync.
+//
+// They are one exchange where the words are the same and the mask has the same value. Example: lane 0 stands at
+// "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1", the others at "shfl.sync.bfly.b32 %r9, %r8, 1, 31, -1".
+//
+// Source: PTX ISA 9.2, 9.7.9.6 ("have executed shfl.sync with the same qualifiers and same membermask value"), 9.7.13.9 to 9.7.13.15.
+// An H200, asked once (no recording): values go from arm to arm, of all five; bfly beside idx, and shfl beside vote, hang.
+#pragma once
+
+#include <span>
+
+#include "sim/run/executor.h"
+
+namespace tcq::run {
+
+// Lanes that stand at one of the instructions.
+struct Place {
+  const Op* op = nullptr;
+  std::uint32_t lanes = 0;
+};
+
+// Requires: all of one Form, which Op::evaluate computes.
+void exchange_apart(Executor& x, std::span<const Place> places);
+
+}  // namespace tcq::run

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
@@ -322,8 +323,8 @@ bool waits_alike(const Executor& x, const Group& g) {
          !form.has(ptx::Flag::Aligned) && !x.form().has(ptx::Flag::Aligned);
 }
 
-// One group executes the barrier for all lanes that are there.
-void arrive_together(Executor& x, std::uint32_t present) {
+// One group executes it for all lanes that are there.
+void execute_together(Executor& x, std::uint32_t present, std::vector<Group*>& ready) {
   for (const auto& group : x.state.groups) {
     if (group.get() == &x.group || !waits_alike(x, *group)) continue;
     group->converges = false;
@@ -333,7 +334,22 @@ void arrive_together(Executor& x, std::uint32_t present) {
   x.group.active = present;
   x.group.result = Result::None;
   x.group.passed = 0;
+  if (x.op().meets) machine::lanes_meet(x.c, x.warp, present, false);
   if (!make_statements(x)) x.fail(Fault::UnmodelledInstruction, std::countr_zero(present));
+  if (x.c.finding || !x.group.queue.empty()) return;
+  finish_statements(x);
+  x.group.party.push_back(&x.group);
+  for (Group* group : std::exchange(x.group.party, {})) {
+    ++group->pc;
+    ready.push_back(group);
+  }
+}
+
+// Of all lanes, on registers alone.
+void evaluate_together(Executor& x, std::uint32_t present) {
+  if (present != machine::all_lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(present));
+  machine::lanes_meet(x.c, x.warp, present, false);
+  evaluate(x, x.op(), present);
 }
 
 void converge(Executor& x, std::vector<Group*>& ready) {
@@ -348,10 +364,14 @@ void converge(Executor& x, std::vector<Group*>& ready) {
     wanted |= group->converge_mask & alive;
   }
   if ((wanted & ~present) != 0) return;
-  if (op.gathers) return arrive_together(x, present);
-  meet(x, is_like);
-  if (has_undefined(x)) follow_together(x, op, present);
-  if (op.evaluate != nullptr) evaluate(x, op, present);
+  if (op.gathers) return execute_together(x, present, ready);
+  if (op.is_of_warp) {
+    evaluate_together(x, present);
+  } else {
+    meet(x, is_like);
+    if (has_undefined(x)) follow_together(x, op, present);
+    if (op.evaluate != nullptr) evaluate(x, op, present);
+  }
   for (const auto& group : x.state.groups) {
     if (!is_like(*group)) continue;
     group->converges = false;
@@ -429,6 +449,15 @@ bool count_step(Executor& x) {
   return false;
 }
 
+// The lanes wait for all others of the warp.
+void gather(Executor& x, std::uint32_t active, std::vector<Group*>& ready) {
+  if (active != x.group.lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(active));
+  x.group.active = active;
+  x.group.converges = true;
+  x.group.converge_mask = machine::all_lanes;
+  converge(x, ready);
+}
+
 // False: the group does not go on from here.
 bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& ready) {
   Group& g = x.group;
@@ -446,10 +475,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
   switch (op.action) {
     case Action::Alu:
       if (op.is_watched && !note_registers(x, op, active)) return false;
-      if (op.is_of_warp && active != machine::all_lanes) {
-        x.fail(Fault::WarpDivergent, std::countr_zero(active));
-        return false;
-      }
+      if (op.is_of_warp && active != machine::all_lanes) return gather(x, active, ready), false;
       if (op.reads_clock) set_clock(x, op);
       evaluate(x, op, active);
       if (has_undefined(x)) assume_predicates(x, op, active);
@@ -494,13 +520,8 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       g.active = active;
       g.result = Result::None;
       g.passed = 0;
-      if (op.gathers && active != living(x.state)) {
-        if (active != g.lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(active)), false;
-        g.converges = true;
-        g.converge_mask = machine::all_lanes;
-        converge(x, ready);
-        return false;
-      }
+      if (op.gathers && active != machine::all_lanes && active != living(x.state))
+        return gather(x, active, ready), false;
       if (op.action != Action::Machine)
         access_memory(x, op.action == Action::Store);
       else if (!make_statements(x))

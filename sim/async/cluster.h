@@ -52,6 +52,7 @@ class Cluster {
   const std::vector<Finding>& suspicions() const { return state_.suspicions; }
   const std::vector<std::uint8_t>& global() const { return state_.global.bytes(); }
   GlobalChanges changes() const { return state_.global.changes(); }
+  const std::vector<int>& early_warps() const { return state_.early_warps; }
   std::size_t cancelled() const { return state_.cancelled; }
   std::optional<std::size_t> first_difference(const GlobalChanges& other) const {
     return state_.global.first_difference(other);

@@ -3,6 +3,7 @@
 
 #include "sim/async/access.h"
 #include "sim/async/cluster.h"
+#include "sim/async/mbarrier_slots.h"
 #include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
@@ -42,6 +43,17 @@ bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
   if (use.at.lane < 0 || use.stream != c.streams.epochs(use.at.warp)) return false;
   const Stream lane = c.streams.lane_epochs(use.at.warp, use.at.lane);
   return lane != 0 && use.tick <= exit.at(lane);
+}
+
+// Some arrivals of a phase came and some did not: nobody can have waited for it.
+void note_uneven_ends(ClusterState& c, int cta) {
+  for (const MbarrierSlot& slot : c.slots) {
+    const mbarrier::Mbarrier& state = slot.state;
+    if (slot.cta != cta || !slot.live || state.pending == 0 || state.pending == state.expected)
+      continue;
+    const Access& init = c.log[slot.init];
+    note_uneven_arrivals(c, slot, {init.statement, init.warp, init.lane});
+  }
 }
 
 // Whatever uses the CTA's shared memory must be known to have ended by one of its warps.
@@ -91,6 +103,7 @@ void end_cta(ClusterState& c, int cta) {
       if (c.warp(group.first_warp).cta == cta && mma.read != 0 &&
           c.log[mma.read].tick > ending.exit.at(c.log[mma.read].stream))
         return fail_at(Fault::ExitInFlight, {mma.statement, group.first_warp, -1}, {});
+  note_uneven_ends(c, cta);
   for (const TmemAllocated& left : c.pool(cta).allocations())
     return c.fail({.fault = Fault::TmemLeaked,
                    .at = left.alloc,

@@ -61,6 +61,9 @@ struct MbarrierSlot {
   AccessId init = 0;
   int init_warp = 0;
   Stream fenced = 0;  // tick 1: a fence.mbarrier_init of that warp behind the init
+  int completed_by =
+      -1;  // the warp whose arrival ended the last completed phase, and its epoch; -1: a copy or a commit
+  Tick completed_in = 0;
 };
 
 // An arrival that released nothing, or a wait that acquired nothing: relaxed, or at a scope that does
@@ -371,6 +374,8 @@ struct ClusterState {
   std::optional<Finding> finding;
   Severities failing;  // what ends an execution beside the undefined
   std::vector<Finding> suspicions;
+  std::vector<int>
+      early_warps;  // whose arrival nothing orders behind the phase before: it may come earlier
   std::vector<std::int64_t>
       group_waits;  // statements: waits for bulk groups by threads that have some
   std::vector<UnwrittenRead> unwritten_reads;

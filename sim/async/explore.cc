@@ -45,6 +45,7 @@ class Explorer {
     if (!stopped_ && options_.eager) run_eager();
     for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
       run_random(options_.seed + i);
+    if (!report_.exhaustive && options_.eager) run_early();
     name_program();
     return std::move(report_);
   }
@@ -88,6 +89,9 @@ class Explorer {
     report_.instructions += cluster.instructions();
     report_.bookkeeping_bytes = std::max(report_.bookkeeping_bytes, cluster.bookkeeping_bytes());
     for (const Finding& f : cluster.suspicions()) add_suspicion(f);
+    for (const int warp : cluster.early_warps())
+      if (std::find(early_warps_.begin(), early_warps_.end(), warp) == early_warps_.end())
+        early_warps_.push_back(warp);
     if (cluster.finding()) return wrong(*cluster.finding());
     if (report_.executions == 1) {
       report_.changes = cluster.changes();
@@ -124,7 +128,9 @@ class Explorer {
   void add_suspicion(const Finding& finding) {
     const bool known =
         std::any_of(report_.suspicions.begin(), report_.suspicions.end(), [&](const Finding& f) {
-          return f.fault == finding.fault && f.at.statement == finding.at.statement;
+          const bool is_one =
+              f.fault == Fault::ArrivalsUneven || f.at.statement == finding.at.statement;
+          return f.fault == finding.fault && is_one;
         });
     if (!known) report_.suspicions.push_back(finding);
   }
@@ -246,6 +252,49 @@ class Explorer {
     finish(*cluster);
   }
 
+  // Arrivals that may end a phase that they were not meant for: those of each such warp first.
+  void run_early() {
+    constexpr std::size_t most = 4;
+    for (std::size_t i = 0; i < early_warps_.size() && i < most && !stopped_; ++i)
+      run_favouring(static_cast<AgentId>(early_warps_[i]));
+  }
+
+  // One goes on whenever it can, or until it has waited in vain; between, a step of one of the others.
+  void run_favouring(AgentId favoured) {
+    constexpr int longest_turn = 16;  // of one that waits by other means
+    const auto cluster = start(Timing::Earliest);
+    AgentId other = 0;
+    int turn = 0;
+    while (!cluster->finding()) {
+      const std::vector<AgentId> agents = cluster->runnable();
+      if (agents.empty()) break;
+      const bool goes_on =
+          turn < longest_turn && std::find(agents.begin(), agents.end(), favoured) != agents.end();
+      if (!goes_on) other = next_below(agents, other);
+      const std::vector<Touch>& touches = step(*cluster, goes_on ? favoured : other);
+      const bool in_vain = std::any_of(touches.begin(), touches.end(), is_vain_wait);
+      turn = !goes_on ? 0 : in_vain ? longest_turn : turn + 1;
+    }
+    finish(*cluster);
+  }
+
+  // The largest below `agent`; of none, the largest.
+  static AgentId next_below(const std::vector<AgentId>& agents, AgentId agent) {
+    AgentId largest = 0, below = 0;
+    bool is_any_below = false;
+    for (const AgentId a : agents) {
+      largest = std::max(largest, a);
+      if (a >= agent) continue;
+      below = std::max(below, a);
+      is_any_below = true;
+    }
+    return is_any_below ? below : largest;
+  }
+
+  static bool is_vain_wait(const Touch& touch) {
+    return touch.kind == TouchKind::Wait && touch.parity == static_cast<int>(touch.phase & 1);
+  }
+
   class Random {
    public:
     explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -282,6 +331,7 @@ class Explorer {
   RacingLoads* racing_;
   MmaCache cache_;
   Report report_;
+  std::vector<int> early_warps_;
   std::vector<AgentId> chosen_;
   Execution execution_;  // the present one
   std::unordered_map<AgentId, std::size_t> last_step_;

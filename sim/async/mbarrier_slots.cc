@@ -1,5 +1,7 @@
 #include "sim/async/mbarrier_slots.h"
 
+#include <algorithm>
+
 #include "sim/async/access.h"
 #include "sim/async/lane_sync.h"
 
@@ -73,6 +75,42 @@ void note_completion(MbarrierSlot& slot) {
   slot.done_own = slot.own;
   slot.done_cluster = slot.cluster;
   slot.done_lost = slot.lost;
+  slot.completed_by = -1;
+}
+
+void note_completion(const Step& s, MbarrierSlot& slot) {
+  note_completion(slot);
+  slot.completed_by = s.warp.number;
+  slot.completed_in = s.warp.clock.at(s.c.streams.epochs(s.warp.number));
+}
+
+namespace {
+
+bool knows(const Warp& warp, Stream stream, Tick tick) {
+  return std::max(warp.clock.at(stream), warp.lost.at(stream)) >= tick;
+}
+
+}  // namespace
+
+void note_if_early(const Step& s, const MbarrierSlot& slot) {
+  // Of another CTA's phase a multicast copy tells, which carries no clock.
+  if (slot.cta != s.warp.cta) return;
+  if (slot.state.phase == 0 || knows(s.warp, slot.phases, slot.state.phase)) return;
+  if (slot.completed_by >= 0 &&
+      knows(s.warp, s.c.streams.epochs(slot.completed_by), slot.completed_in))
+    return;
+  note_uneven_arrivals(s.c, slot, s.place(s.first_lane()));
+  auto& early = s.c.early_warps;
+  if (std::find(early.begin(), early.end(), s.warp.number) == early.end())
+    early.push_back(s.warp.number);
+}
+
+void note_uneven_arrivals(ClusterState& c, const MbarrierSlot& slot, Place at) {
+  const bool is_said = std::any_of(c.suspicions.begin(), c.suspicions.end(), [](const Finding& f) {
+    return f.fault == Fault::ArrivalsUneven;
+  });
+  if (is_said) return;
+  c.stops_at({.fault = Fault::ArrivalsUneven, .at = at, .cta = slot.cta, .bytes = bytes_of(slot)});
 }
 
 void note_touch(ClusterState& c, const Touch& touch, const mbarrier::Mbarrier& after) {

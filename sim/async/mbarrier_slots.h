@@ -25,6 +25,11 @@ MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane);
 
 // The phase is over: what arrivals released is there for waits.
 void note_completion(MbarrierSlot& slot);
+void note_completion(const Step& s, MbarrierSlot& slot);  // by an arrival of the step
+// Could the step's arrival have counted in the phase before? Then another order may end that phase without one it stands for.
+void note_if_early(const Step& s, const MbarrierSlot& slot);
+// The arrivals of a phase are not those that its count stands for: once in an execution.
+void note_uneven_arrivals(ClusterState& c, const MbarrierSlot& slot, Place at);
 // The touches of one step on one mbarrier are one.
 void note_touch(ClusterState& c, const Touch& touch, const mbarrier::Mbarrier& after);
 

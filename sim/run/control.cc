@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
@@ -314,7 +315,8 @@ bool waits_alike(const Executor& x, const Group& g) {
   const Op& op = x.op();
   const Op& other = x.kernel().ops[g.pc];
   const ptx::Form& form = x.kernel().program->form_of(x.kernel().instruction(g.pc));
-  if (op.evaluate != nullptr) return &form == &x.form() && g.converge_mask == x.group.converge_mask;
+  if (op.evaluate != nullptr)
+    return !op.is_of_warp && &form == &x.form() && g.converge_mask == x.group.converge_mask;
   if (other.evaluate != nullptr || op.gathers != other.gathers) return false;
   if (!op.gathers) return true;
   return form.opcode == ptx::Opcode::BarSync && x.form().opcode == ptx::Opcode::BarSync &&
@@ -340,8 +342,8 @@ void tell_each_other(Executor& x, const std::vector<Group*>& groups, std::uint32
   evaluate(x, x.op(), lanes);
 }
 
-// One group executes the barrier for all lanes that are there.
-void arrive_together(Executor& x, std::uint32_t present) {
+// One group executes it for all lanes that are there.
+void execute_together(Executor& x, std::uint32_t present, std::vector<Group*>& ready) {
   for (const auto& group : x.state.groups) {
     if (group.get() == &x.group || !waits_alike(x, *group)) continue;
     group->converges = false;
@@ -351,7 +353,22 @@ void arrive_together(Executor& x, std::uint32_t present) {
   x.group.active = present;
   x.group.result = Result::None;
   x.group.passed = 0;
+  if (x.op().meets) machine::lanes_meet(x.c, x.warp, present, false);
   if (!make_statements(x)) x.fail(Fault::UnmodelledInstruction, std::countr_zero(present));
+  if (x.c.finding || !x.group.queue.empty()) return;
+  finish_statements(x);
+  x.group.party.push_back(&x.group);
+  for (Group* group : std::exchange(x.group.party, {})) {
+    ++group->pc;
+    ready.push_back(group);
+  }
+}
+
+// Of all lanes, on registers alone.
+void evaluate_together(Executor& x, std::uint32_t present) {
+  if (present != machine::all_lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(present));
+  machine::lanes_meet(x.c, x.warp, present, false);
+  evaluate(x, x.op(), present);
 }
 
 void converge(Executor& x, std::vector<Group*>& ready) {
@@ -367,12 +384,16 @@ void converge(Executor& x, std::vector<Group*>& ready) {
     wanted |= group->converge_mask & alive;
   }
   if ((wanted & ~present) != 0) return;
-  if (op.gathers) return arrive_together(x, present);
-  meet(x, alike);
-  if (op.evaluate != nullptr)
-    tell_each_other(x, alike, present);
-  else if (has_undefined(x))
-    follow_together(x, op, present);
+  if (op.gathers) return execute_together(x, present, ready);
+  if (op.is_of_warp) {
+    evaluate_together(x, present);
+  } else {
+    meet(x, alike);
+    if (op.evaluate != nullptr)
+      tell_each_other(x, alike, present);
+    else if (has_undefined(x))
+      follow_together(x, op, present);
+  }
   for (Group* group : alike) {
     group->converges = false;
     ++group->pc;
@@ -449,6 +470,15 @@ bool count_step(Executor& x) {
   return false;
 }
 
+// The lanes wait for all others of the warp.
+void gather(Executor& x, std::uint32_t active, std::vector<Group*>& ready) {
+  if (active != x.group.lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(active));
+  x.group.active = active;
+  x.group.converges = true;
+  x.group.converge_mask = machine::all_lanes;
+  converge(x, ready);
+}
+
 // False: the group does not go on from here.
 bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& ready) {
   Group& g = x.group;
@@ -466,10 +496,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
   switch (op.action) {
     case Action::Alu:
       if (op.is_watched && !note_registers(x, op, active)) return false;
-      if (op.is_of_warp && active != machine::all_lanes) {
-        x.fail(Fault::WarpDivergent, std::countr_zero(active));
-        return false;
-      }
+      if (op.is_of_warp && active != machine::all_lanes) return gather(x, active, ready), false;
       if (op.reads_clock) set_clock(x, op);
       evaluate(x, op, active);
       if (has_undefined(x)) assume_predicates(x, op, active);
@@ -514,13 +541,8 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       g.active = active;
       g.result = Result::None;
       g.passed = 0;
-      if (op.gathers && active != living(x.state)) {
-        if (active != g.lanes) return x.fail(Fault::WarpDivergent, std::countr_zero(active)), false;
-        g.converges = true;
-        g.converge_mask = machine::all_lanes;
-        converge(x, ready);
-        return false;
-      }
+      if (op.gathers && active != machine::all_lanes && active != living(x.state))
+        return gather(x, active, ready), false;
       if (op.action != Action::Machine)
         access_memory(x, op.action == Action::Store);
       else if (!make_statements(x))

@@ -69,7 +69,8 @@ struct Op {
   bool chops = false;       // cvt, of a wider register than its type's
   bool is_of_warp = false;  // undefined unless all lanes execute it
   bool meets = false;       // .sync: its lanes wait for each other, and memory may stay unordered
-  bool gathers = false;     // a barrier of the CTA: one arrival of all lanes of the warp that have not ended
+  bool gathers =
+      false;  // a barrier of the CTA, .sync.aligned: all lanes of the warp that have not ended, on whatever ways
   std::uint8_t negated = 0;  // a bit for each of the first sources: !p
   std::uint8_t outs = 0, ins = 0;
   Slot guard = no_slot;
@@ -119,7 +120,7 @@ struct Kernel {
   std::vector<std::uint8_t> const_bytes;   // behind const_window
   std::vector<std::uint8_t> global_bytes;  // variables of the module, in the order of `variables`
   ptx::Index grid_barrier = ptx::none;  // an instruction that asks where the barrier of the grid is
-  std::optional<std::uint64_t> heap;  // offset in global memory of what malloc takes from: heap.h
+  std::optional<std::uint64_t> heap;    // offset in global memory of what malloc takes from: heap.h
   std::uint64_t grid_workspace = 0;  // offset in global memory: what a driver keeps for it, zeros
   bool has_setmaxnreg = false;
   std::uint32_t most_registers = 0;  // that a setmaxnreg.inc asks for; 0: there is none
@@ -128,8 +129,7 @@ struct Kernel {
   std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is
   std::vector<std::string> texts;     // by instruction: its words, long vectors cut
   std::vector<std::string> files;     // by the number of .file; 0: the PTX itself
-  std::vector<std::string>
-      approximations;  // opcodes whose bits may not be the chip's, and why
+  std::vector<std::string> approximations;  // opcodes whose bits may not be the chip's, and why
 
   ptx::Index first() const { return code->instructions.first; }
   const ptx::Instruction& instruction(ptx::Index at) const {

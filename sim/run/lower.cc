@@ -218,7 +218,7 @@ class Lowering {
       note_approximation(instruction, "as where one device alone is bound to the multicast object");
     op.chops = instruction.opcode == Opcode::Cvt && reads_wider(instruction);
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
-    op.gathers = is_barrier_of_warp(instruction);
+    op.gathers = gathers_warp(op, instruction);
     list_operands(op, instruction);
     if (instruction.opcode == Opcode::Mov && has_vector(instruction)) op.action = Action::Repack;
     if (instruction.opcode == Opcode::Mov && op.action == Action::Alu && is_one_register(op))
@@ -258,11 +258,12 @@ class Lowering {
   }
 
   // barrier.sync of a number of threads that it names may be that of some lanes; bar is the whole warp's, and so is every barrier of
-  // all threads. Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier"
-  bool is_barrier_of_warp(const Instruction& instruction) const {
+  // all threads; .sync.aligned instructions are the warp's. Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier", 9.7.16.7.1 "tcgen05.alloc"
+  bool gathers_warp(const Op& op, const Instruction& instruction) const {
     using enum Opcode;
     const Opcode opcode = instruction.opcode;
-    if (opcode != BarSync && opcode != BarArrive && opcode != BarRed) return false;
+    if (opcode != BarSync && opcode != BarArrive && opcode != BarRed)
+      return op.action == Action::Machine && is_sync(program_.form_of(instruction));
     const std::uint32_t all_threads = opcode == BarSync ? 1 : opcode == BarRed ? 3 : 0;
     return program_.form_of(instruction).has(ptx::Flag::Aligned) ||
            instruction.values.count == all_threads;

@@ -158,8 +158,8 @@ std::string refilled(const std::string& meets) {
       @%p1 mbarrier.init.shared.b64 [%r9], 1;
       @%p1 fence.mbarrier_init.release.cluster;
       bar.sync 0;
-)" + copy + phase("0") + meets +
-                copy + "      add.u32 %r8, %r7, 1;\n" + phase("1") +
+)" + copy + phase("0") +
+                meets + copy + "      add.u32 %r8, %r7, 1;\n" + phase("1") +
                 "      add.u32 %r8, %r8, %r7;\n      st.global.u32 [%rd2], %r8;\n");
 }
 
@@ -175,9 +175,73 @@ TEST(RunMbarrier, ABarrierPerformsReadsThatAreUsedBehindIt) {
   pass_stages(fenced);
   EXPECT_EQ(fenced.go({.block = {64}, .explore = 5}), Fault::None);
   EXPECT_TRUE(fenced.report().suspicions.empty());
-  PtxRun alone(refilled("bar.warp.sync -1;\n"));  // of one warp: a barrier of the warp performs nothing
+  PtxRun alone(
+      refilled("bar.warp.sync -1;\n"));  // of one warp: a barrier of the warp performs nothing
   pass_stages(alone);
   EXPECT_EQ(alone.go({.block = {32}, .explore = 5}), Fault::ProxyFenceMissingAfterRead);
+}
+
+// Two warps load a word and free it by `arrive`, on an mbarrier of `count` arrivals; the third one waits and stores to it.
+std::string freed_slot(int count, const std::string& arrive) {
+  return kernel(R"(
+      .shared .align 8 .b64 empty;
+      .shared .align 4 .b32 slot;
+      mov.u32 %r9, empty;
+      setp.eq.u32 %p1, %r1, 64;
+      @%p1 st.shared.u32 [slot], 7;
+      @%p1 mbarrier.init.shared.b64 [%r9], )" +
+                std::to_string(count) + R"(;
+      bar.sync 0;
+      setp.ge.u32 %p2, %r1, 64;
+      @%p2 bra WRITER;
+      ld.shared.u32 %r7, [slot];
+      st.global.u32 [%rd2], %r7;
+)" + arrive + R"(
+      ret;
+    WRITER:
+      mbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;
+      @!%p3 bra WRITER;
+      @%p1 st.shared.u32 [slot], 8;
+)");
+}
+Fault free_slot(int count, const std::string& arrive, std::uint64_t* executions = nullptr) {
+  PtxRun run(freed_slot(count, arrive));
+  run.pass(run.array<std::uint32_t>(96));
+  const Fault fault = run.go({.block = {96}, .executions = 1});
+  if (executions != nullptr) *executions = run.report().executions;
+  return fault;
+}
+
+// The phase is over with the arrival of the last but one: what the last lane loaded is not released by it.
+TEST(RunMbarrier, ALaneThatArrivesBehindThePhasesEndReleasesNothingWithIt) {
+  const char* arrive = "mbarrier.arrive.shared.b64 _, [%r9];";
+  EXPECT_EQ(free_slot(64, arrive), Fault::None);
+  EXPECT_EQ(free_slot(63, arrive), Fault::LaneReleaseMissing);
+  EXPECT_EQ(free_slot(33, arrive), Fault::LaneReleaseMissing);
+  EXPECT_EQ(free_slot(65, arrive), Fault::Deadlock);
+  // Unless the lanes are ordered: then each of them releases what all did.
+  const std::string ordered = std::string("bar.warp.sync -1;") + arrive;
+  EXPECT_EQ(free_slot(63, ordered), Fault::None);
+  EXPECT_EQ(free_slot(32, ordered), Fault::PhaseOverrun);
+}
+
+// Warp 0 frees the slot twice. In an order that is fair both warps are in time; an order in which warp 0 comes first shows it, and is
+// asked for as nothing orders the second arrival behind the first phase.
+TEST(RunMbarrier, AnArrivalTooManyMayCountForOneThatIsLate) {
+  const std::string once = R"(
+      bar.warp.sync -1;
+      and.b32 %r6, %r1, 31;
+      setp.eq.u32 %p4, %r6, 0;
+      @%p4 mbarrier.arrive.shared.b64 _, [%r9];
+)";
+  std::uint64_t executions = 0;
+  EXPECT_EQ(free_slot(2, once, &executions), Fault::None);
+  EXPECT_EQ(executions, 2u);
+  EXPECT_EQ(free_slot(2, once + R"(
+      setp.eq.u32 %p4, %r1, 0;
+      @%p4 mbarrier.arrive.shared.b64 _, [%r9];
+)"),
+            Fault::DataRace);
 }
 
 }  // namespace

@@ -319,7 +319,8 @@ std::uint32_t metadata_of(int lane) {
 constexpr std::size_t sparse_in =
     a_bytes + n * 2 * k * 2 + m * 4;  // A, B, a word of metadata for each lane
 
-KernelRun run_sparse(std::uint32_t flipped = 0) {
+// `zeros`: so are the elements whose code `flipped` changes; `infinite`: and B has an infinity that another code could choose.
+KernelRun run_sparse(std::uint32_t flipped = 0, bool zeros = false, bool infinite = false) {
   std::string text = std::string(head) + R"(
   ld.global.b32 %r10, [%rd7];
   and.b32 %r8, %r1, 0x60;
@@ -354,6 +355,8 @@ KernelRun run_sparse(std::uint32_t flipped = 0) {
   for (int lane = 0; lane < m; ++lane)
     bytes.put(sparse_in - m * 4 + static_cast<std::size_t>(4 * lane),
               metadata_of(lane) ^ (lane == 5 ? flipped : 0));
+  if (zeros) bytes.put(place(5, 0), std::uint32_t{0x8000});  // -0 and 0
+  if (infinite) bytes.put(a_bytes, std::uint16_t{0x7c00});
   return KernelRun(text, one_cta(), {0, sparse_in}, std::move(bytes));
 }
 
@@ -375,6 +378,18 @@ TEST(TensorMemory, ASparseMmaMeetsTheColumnsThatItsMetadataChooses) {
   // 0100 is one code, 0101 and 0000 are none.
   const std::uint32_t first = metadata_of(5) & 0xf;
   EXPECT_EQ(run_sparse(first).fault(), Fault::UndefinedMetadata);
+}
+
+// CUTLASS's compressor writes code 0 for a chunk of zeros: zeros whatever B they meet, if it is finite.
+TEST(TensorMemory, AChunkOfZerosMayHaveAnyCode) {
+  const std::uint32_t first = metadata_of(5) & 0xf;
+  const KernelRun named = run_sparse(0, true), open = run_sparse(first, true);
+  ASSERT_EQ(open.fault(), Fault::None) << open.what();
+  for (int i = 0; i < m * n; ++i) {
+    const std::size_t at = sparse_in + static_cast<std::size_t>(i) * 4;
+    ASSERT_EQ(open.global().at<std::uint32_t>(at), named.global().at<std::uint32_t>(at)) << i;
+  }
+  EXPECT_EQ(run_sparse(first, true, true).fault(), Fault::UndefinedMetadata);
 }
 
 // D from columns 0 on is the tile's sums of before, twice: once written, once accumulated upon.

@@ -94,18 +94,37 @@ namespace {
 enum class Order : std::uint8_t { None, Relaxed, Release };  // what an operation may publish
 Order order_of(bool relaxed) { return relaxed ? Order::Relaxed : Order::Release; }
 
+// Lanes whose operations the open phase takes. It is over with the last of them, and the others count in the next one.
+template <class Operation>
+std::uint32_t lanes_of_phase(mbarrier::Mbarrier state, std::uint32_t lanes, Operation operation) {
+  const std::uint32_t phase = state.phase;
+  std::uint32_t rest = lanes;
+  while (rest != 0 && state.phase == phase) {
+    if (operation(state) != Fault::None) return lanes;
+    rest &= rest - 1;
+  }
+  return lanes & ~rest;
+}
+
 // One operation per lane; `touch` says of what kind. `operation` counts on the state and says what is
 // wrong with that.
 template <class Operation>
 void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch touch,
               Operation operation, LaneBytes* states = nullptr) {
   MbarrierSlot* slot = nullptr;
+  Step releases = s;
+  releases.lanes = 0;
   s.for_each_lane([&](int lane) {
     if (s.stopped()) return;
     if (slot == nullptr || !barrier.is_uniform()) {
       slot = reach_cta(s, s.cta_of(barrier), lane) ? usable_slot(s, barrier, lane) : nullptr;
       if (slot == nullptr) return;
-      if (order != Order::None) release(s, *slot, scope, order == Order::Relaxed);
+      releases.lanes = 0;
+    }
+    if (order != Order::None && (releases.lanes >> lane & 1) == 0) {
+      note_if_early(s, *slot);
+      releases.lanes = lanes_of_phase(slot->state, s.lanes & ~0u << lane, operation);
+      release(releases, *slot, scope, order == Order::Relaxed);
     }
     const std::uint32_t phase = slot->state.phase;
     const std::uint64_t before = mbarrier::state_word(slot->state);
@@ -121,7 +140,7 @@ void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch t
       return;
     }
     const bool completes = slot->state.phase != phase;
-    if (completes) note_completion(*slot);
+    if (completes) note_completion(s, *slot);
     touch.completes = completes;
     touch.object = object_of(*slot);
     touch.phase = phase;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/async/instructions/tmem.h"
@@ -11,6 +12,7 @@
 #include "sim/isa/tcgen05/zero_mask.h"
 #include "sim/isa/tmem/operand.h"
 #include "sim/machine/tcgen05_mma.h"
+#include "sim/num/float_bits.h"
 
 namespace tcq::machine {
 namespace {
@@ -179,17 +181,37 @@ std::optional<std::uint32_t> code_of(TmemData& data, int cta, const tcgen05::Tme
   return code;
 }
 
+bool is_zero(Type type, std::uint32_t element) {
+  return is_float(type) ? decode_float(type, element).kind == Class::Zero : element == 0;
+}
+
+// A code that PTX leaves open chooses nothing that counts in a chunk that stores zeros alone: they are zeros whatever of B
+// they meet, but for infinities and NaN. CUTLASS's compressor writes 0 there (sm90_sparse_gemm_compressor.hpp).
+bool has_open_choice(const Tcgen05Mma& i, const tcgen05::MmaTile& tile, std::size_t stored) {
+  const auto together = static_cast<std::size_t>(tcgen05::stored_per_code(i.opcode.kind));
+  const auto chunk = std::span(tile.a).subspan(stored / together * together, together);
+  const auto is_special_b = [&](std::uint32_t element) {
+    return is_float(i.idesc.b) && is_special(decode_float(i.idesc.b, element).kind);
+  };
+  return std::ranges::all_of(chunk, [&](std::uint32_t e) { return is_zero(i.idesc.a, e); }) &&
+         std::ranges::none_of(tile.b, is_special_b);
+}
+
 // Faults: UndefinedMetadata, UnmodelledTmemOperand.
-Fault gather_selection(TmemData& data, const Tcgen05Mma& i, std::vector<std::uint16_t>& out) {
+Fault gather_selection(TmemData& data, const Tcgen05Mma& i, tcgen05::MmaTile& tile) {
+  constexpr std::uint32_t any_code = 0b0100;
+  std::vector<std::uint16_t>& out = tile.selected_k;
   const tcgen05::TmemMetadata e = i.metadata_form();
   for (const int cta : data.ctas_of(i.opcode.cta_group))
     for (int row = 0; row < rows(e.datapath); ++row)
       for (int stored = 0; stored < tcgen05::products(e.kind); ++stored) {
-        const std::optional<std::uint32_t> code =
+        std::optional<std::uint32_t> code =
             code_of(data, cta, e, {row, stored / tcgen05::stored_per_code(e.kind)});
         if (!code) return Fault::UnmodelledTmemOperand;
-        if (const Fault fault = tcgen05::check_code(e.kind, *code); fault != Fault::None)
-          return fault;
+        if (const Fault fault = tcgen05::check_code(e.kind, *code); fault != Fault::None) {
+          if (!has_open_choice(i, tile, out.size())) return fault;
+          code = any_code;
+        }
         out.push_back(static_cast<std::uint16_t>(tcgen05::selected_k(e.kind, *code, stored)));
       }
   return Fault::None;
@@ -228,8 +250,7 @@ Fault Tcgen05Mma::move(TmemData& data) const {
   gather_a(data, *this, tile.a);
   gather_b(data, *this, tile.b);
   if (opcode.sparse)
-    if (const Fault fault = gather_selection(data, *this, tile.selected_k); fault != Fault::None)
-      return fault;
+    if (const Fault fault = gather_selection(data, *this, tile); fault != Fault::None) return fault;
   gather_scales(data, *this, tile);
   std::vector<std::uint32_t> sums;
   const std::uint32_t mask = low_bits(bits(idesc.d));

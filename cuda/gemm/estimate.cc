@@ -25,69 +25,70 @@ struct Rates {
   double blend;           // the larger of the bounds, and a little of the others
 };
 
-// Inferred: fitted to the times of some 870 problems on an H100 and 810 on an H200, the benchmark's suite
+// Inferred: fitted to the times of some 870 problems on an H100 and 910 on an H200, the benchmark's suite
 // (bf16, tf32, s8), and drawn shapes without and with an epilogue, in FP8, with row-major B and with 32-bit results, so
 // that the kernel chosen is seldom far from the best one (the bounds are tests/gemm/gemm_estimate_test.cc's); no constant
 // is a measurement of what it is named for. The times of the fastest kernels are kept: tests/gemm/times.txt. Another chip
-// wants another fit; the results stay right. What promotes is fitted to 240 of the H200's alone.
+// wants another fit; the results stay right.
 namespace fitted {
-constexpr Rates large = {.clocks = 1262,
-                         .into_sm = 9.886e+04,
-                         .out_of_l2 = 2.325e+07,
+constexpr Rates large = {.clocks = 1360,
+                         .into_sm = 1.012e+05,
+                         .out_of_l2 = 1.954e+08,
                          .memory = 1.125e+07,
-                         .memory_latency = 5.7,
-                         .unaligned = 1.638,
-                         .launch = 3.127,
-                         .cluster_cta = 0.522,
-                         .epilogue = 0.1369,
-                         .finish = 0.02226,
-                         .c = 7.019,
-                         .blend = 4.377};
-constexpr double hidden_epilogue = 0.01693;  // behind the other consumer's products
-constexpr double last_epilogue = 0.0009957;  // which nothing hides, besides
-constexpr double last_finish = 0.08831;
-constexpr double bias = 4.206;
+                         .memory_latency = 6.195,
+                         .unaligned = 1.464,
+                         .launch = 1.834,
+                         .cluster_cta = 0.6259,
+                         .epilogue = 0.09618,
+                         .finish = 0.01861,
+                         .c = 7.415,
+                         .blend = 4.587};
+constexpr double hidden_epilogue = 4.84e-06;  // behind the other consumer's products
+constexpr double last_epilogue = 0.0186;      // which nothing hides, besides
+constexpr double last_finish = 0.04658;
+constexpr double bias = 8.917;
 constexpr double copying = 60;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
-// a column of 64 rows, and how much less where a consumer has 128. And to a tile of more than 128 columns: its start and
-// its store.
-constexpr double promotion_by_blocks = 210.3;
-constexpr double promotion_by_three = 142.4;
-constexpr double promotion_by_three_narrow = 1.57;
-constexpr double promotion_wide_tile = 600;
-constexpr double promotion_by_two_waves = 261.7;
-constexpr double promotion_each = 6.656;
-constexpr double promotion_each_128 = 0.763;
-constexpr double promotion_few = 2.941;
-constexpr double promotion_few_consumers = 1.59;  // that exponent of their number
-constexpr double promotion_few_launch = 1.268;    // microseconds
+// a column of 64 rows, and how much less where a consumer has 128.
+constexpr double promotion_by_blocks = 149.4;
+constexpr double promotion_by_three = 76.99;
+constexpr double promotion_by_three_narrow = 1.877;
+constexpr double promotion_by_two_waves = 156.2;
+constexpr double promotion_each = 5.109;
+constexpr double promotion_each_128 = 0.7535;
+constexpr double promotion_few = 2.763;
+constexpr double promotion_few_consumers = 1.199;  // that exponent of their number
+constexpr double promotion_few_launch = 0.5357;    // microseconds
 // The same where rows of D are wgmma's rows and one factor is for 128 columns.
-constexpr double promotion_columns = 0.5568;
-constexpr double promotion_columns_consumers = 1.882;
-constexpr double promotion_columns_launch = 0.8797;
+constexpr double promotion_columns = 0.953;
+constexpr double promotion_columns_consumers = 1.212;
+constexpr double promotion_columns_launch = 0.3168;
+// Of both, where consumers have a producer's registers (skinny_config.h).
+constexpr double promotion_moved = 0.727;
 
 // Few rows or columns.
-constexpr Rates few = {.clocks = 1750,
-                       .into_sm = 1.624e+05,
-                       .out_of_l2 = 1.342e+07,
-                       .memory = 1e+07,
-                       .memory_latency = 2.102,
-                       .unaligned = 1.449,
-                       .launch = 1.16,
-                       .cluster_cta = 0.03308,
-                       .epilogue = 0.2344,
-                       .finish = 0.02013,
-                       .c = 9.572,
-                       .blend = 1.748};
-constexpr double again = 2.232;            // if several columns of tiles read the weights
-constexpr double next_beside = 0.1696;     // less if the next kernel's CTAs find room beside
-constexpr double next_cta = 6.059;         // the start of every further CTA
-constexpr double pair = 0.1433;            // of tiles that share weights
-constexpr double crowd = 0.1497;           // a cluster of more than four CTAs
-constexpr double quantizing = 2;           // D, in microseconds
-constexpr double exchange = 0.3766;        // of sums, if K is split
-constexpr double exchange_output = 10.92;  // and of each that is sent, in picoseconds
+constexpr Rates few = {.clocks = 1575,
+                       .into_sm = 1.308e+05,
+                       .out_of_l2 = 1.274e+07,
+                       .memory = 3.868e+06,
+                       .memory_latency = 2.27,
+                       .unaligned = 1.321,
+                       .launch = 0.4244,
+                       .cluster_cta = 0.03977,
+                       .epilogue = 0.1596,
+                       .finish = 0.02706,
+                       .c = 8.366,
+                       .blend = 2.632};
+constexpr double again = 1.571;            // if several columns of tiles read the weights
+constexpr double next_beside = 0.1814;     // less if the next kernel's CTAs find room beside
+constexpr double next_cta = 4.135;         // the start of every further CTA
+constexpr double pair = 0.05017;           // of tiles that share weights
+constexpr double crowd = 0.09216;          // a cluster of more than four CTAs
+constexpr double quantizing = 3.384;       // D, in microseconds
+constexpr double exchange = 0.2301;        // of sums, if K is split
+constexpr double uneven = 0.9771;          // what one CTA more on some SMs takes longer than that
+constexpr double exchange_output = 33.53;  // and of each that is sent, in picoseconds
 }  // namespace fitted
 
 // Measured: longer kernels lose by it (cuda/NOTES.md, the row of launch_dependents a ring ahead).
@@ -116,11 +117,12 @@ int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
 // What adding a block's sums takes beyond what other products hide, of one consumer.
 double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::None) return 0;
+  const double moved = k.block_m * k.block_n >= 128 * 128 ? fitted::promotion_moved : 1;
   if (k.skinny == Skinny::Columns)
-    return fitted::promotion_columns * k.block_n *
+    return moved * fitted::promotion_columns * k.block_n *
            std::pow(k.block_m / warpgroup_rows, fitted::promotion_columns_consumers);
   if (k.skinny == Skinny::Rows)
-    return fitted::promotion_few * k.block_m *
+    return moved * fitted::promotion_few * k.block_m *
            std::pow(k.block_n / warpgroup_rows, fitted::promotion_few_consumers);
   const int waves = k.block_m / ((is_beside(k) ? 1 : consumers_of(k)) * warpgroup_rows);
   const int columns = is_beside(k) ? scale_block : k.block_n;
@@ -165,6 +167,13 @@ double bytes_of(Type type, std::int64_t elements) {
 
 }  // namespace
 
+std::int64_t clusters_by_count(int size, int sm_count) {
+  const std::int64_t all = sm_count / size;
+  if (size == 3) return all * 39 / 44;
+  if (size > 6) return all * 15 / 16;
+  return size > 2 ? all * 30 / 33 : all;
+}
+
 int k_blocks(const Kernel& kernel, const Problem& p) {
   return static_cast<int>(
       std::max<std::int64_t>(round_up_quotient(p.k, static_cast<std::int64_t>(kernel.block_k)), 1));
@@ -200,6 +209,40 @@ std::int64_t tiles_of(const Schedule& s) {
 
 namespace {
 
+// What CTAs ask of memory.
+struct Loads {
+  double ctas, bytes;  // of all of them
+  double in_flight;    // bytes of one
+  double memory;       // bytes in a microsecond
+  double latency;      // of one CTA: in_flight / latency
+};
+
+double read_evenly(const Kernel& k, const Device& device, const Loads& loads) {
+  const double resident = static_cast<double>(device.sm_count) * k.ctas_per_sm;
+  const double asked = std::min(loads.ctas, resident) * loads.in_flight / loads.latency;
+  return loads.bytes / std::min(loads.memory, asked);
+}
+
+// SMs share what memory gives, and CTAs what their SM gets of it: where CTAs are a few more than SMs, the SMs that have
+// one more end behind the others.
+double read_by_sm(const Kernel& k, const Device& device, const Loads& loads) {
+  const int size = cluster_size(k);
+  const auto sms = static_cast<double>(clusters_by_count(size, device.sm_count) * size);
+  const double rounds = std::floor(loads.ctas / sms);
+  const double more = loads.ctas - rounds * sms;  // SMs that have another
+  if (rounds == 0 || more == 0) return read_evenly(k, device, loads);
+  const double each = loads.bytes / loads.ctas;
+  const auto asked = [&](double ctas) {
+    return std::min<double>(ctas, k.ctas_per_sm) * loads.in_flight / loads.latency;
+  };
+  double share = loads.memory / sms;
+  if (share > asked(rounds)) share = (loads.memory - (sms - more) * asked(rounds)) / more;
+  const double first = rounds * each / std::min(asked(rounds), share);
+  const double left = (rounds + 1) * each - std::min(asked(rounds + 1), share) * first;
+  const double last = std::max(0.0, left) / std::min(asked(rounds + 1), loads.memory / more);
+  return first + fitted::uneven * last;
+}
+
 // From the first load to the last wgmma of all waves.
 double loop_microseconds(const Kernel& k, const Problem& p, const Device& device,
                          const Rates& rates, double waves) {
@@ -207,7 +250,8 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const Schedule schedule = schedule_of(k, p);
   const auto tiles = static_cast<double>(tiles_of(schedule));
   const double ctas = tiles * cluster_size(k);
-  const double together = std::min<double>(k.ctas_per_sm, std::ceil(ctas / device.sm_count));
+  const auto one_each = static_cast<double>(clusters_by_count(cluster_size(k), device.sm_count));
+  const double together = std::min<double>(k.ctas_per_sm, std::ceil(tiles / one_each));
   const double k_total = k_blocks(k, p);
   const double blocks = std::ceil(k_total / k.split);
   const double steps = few ? blocks * (k.block_k / wgmma::stored_k(k.in))
@@ -224,13 +268,12 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const double receive = waves * blocks * stage * together * lines * copies / rates.into_sm;
   const double shared_rows = k.block_m * k.cluster_m + k.block_n * k.cluster_n;
   const double leave_l2 = tiles * k_total * shared_rows * swizzle_bytes * lines / rates.out_of_l2;
-  const double in_flight =
-      std::min(ctas, static_cast<double>(device.sm_count) * k.ctas_per_sm) * k.stages * stage;
   const double matrices = static_cast<double>(p.batch) *
                           (bytes_of(p.in, (p.m + p.n) * p.k) + bytes_of(type_d(p), p.m * p.n));
   const double again = few && schedule.cols > 1 ? fitted::again : 1;
   const double memory = rates.memory * device.memory / Device{}.memory;
-  const double read = matrices * again / std::min(memory, in_flight / rates.memory_latency);
+  const Loads loads = {ctas, matrices * again, k.stages * stage, memory, rates.memory_latency};
+  const double read = few ? read_by_sm(k, device, loads) : read_evenly(k, device, loads);
   return blended(rates, {multiply, receive, leave_l2, read});
 }
 
@@ -245,6 +288,9 @@ bool promotes_as(const Kernel& k, const Problem& p) {
 }
 
 bool suits(const Kernel& k, const Problem& p) {
+  const bool has_idle = p.m <= std::int64_t{k.block_m} * (k.cluster_m - 1) ||
+                        p.n <= std::int64_t{k.block_n} * (k.cluster_n - 1);
+  if (k.skinny != Skinny::No && has_idle) return false;
   const double operations = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                             static_cast<double>(p.k) * static_cast<double>(p.batch);
   const bool few_columns = k.skinny == Skinny::Columns && k.promotion == Promotion::None;
@@ -298,8 +344,6 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
     if (cluster_size(k) > small_cluster) time += fitted::crowd;
   }
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
-  if (k.promotion == Promotion::ColumnBlocks && !few && !is_beside(k) && k.block_n > scale_block)
-    time += waves * fitted::promotion_wide_tile / rates.clocks;
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
   if (few && k.quantized_columns > 0) time += fitted::quantizing;
   if (k.promotion != Promotion::None && few)

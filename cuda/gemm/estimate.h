@@ -9,6 +9,10 @@
 
 namespace tcq::gemm {
 
+// Clusters of `size` CTAs that run at one time, one CTA to an SM: a GPC's SMs are seldom a multiple of a larger
+// cluster's. Measured: cudaOccupancyMaxActiveClusters on an H200, whose 132 SMs run 39 of 3, 30 of 4 and 15 of 8.
+std::int64_t clusters_by_count(int size, int sm_count);
+
 // Blocks of K that the kernel's loop runs over, at least one.
 int k_blocks(const Kernel& kernel, const Problem& problem);
 
@@ -32,7 +36,7 @@ bool splits_as(const Kernel& kernel, const Problem& problem);
 Problem as_batch(const Problem& problem);
 
 // Does the estimate hold? A kernel for few columns would do for few rows as well, but stores D a line
-// at a time; some were timed on problems up to a size.
+// at a time; some were timed on problems up to a size; a cluster of few rows may have CTAs without any.
 bool suits(const Kernel& kernel, const Problem& problem);
 
 // `resident`: clusters that run at one time. Requires: strides are numbers.

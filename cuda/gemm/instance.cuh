@@ -235,7 +235,9 @@ auto promoting_few_rows_by_more() {
   return joined(skinny<In, rows, 2, 64, 1, 8, k, P>(), skinny<In, rows, 2, 64, 2, 8, k, P>(),
                 skinny<In, rows, 2, 72, 1, 8, k, P>(), skinny<In, rows, 3, 64, 1, 6, k, P>(),
                 skinny<In, rows, 2, 80, 1, 8, k, P>(), skinny<In, rows, 2, 80, 2, 7, k, P>(),
-                skinny<In, rows, 2, 104, 1, 7, k, P>(), skinny<In, rows, 3, 80, 1, 6, k, P>());
+                skinny<In, rows, 2, 104, 1, 7, k, P>(), skinny<In, rows, 3, 80, 1, 6, k, P>(),
+                skinny<In, rows, 2, 160, 1, 6, k, P>(), skinny<In, rows, 2, 160, 2, 4, k, P>(),
+                skinny<In, rows, 2, 176, 1, 5, k, P>());
 }
 
 // Tiles that share K, or have an SM's registers to themselves: rows of D are wgmma's rows, its columns share factors of 128
@@ -250,7 +252,8 @@ auto promoting_columns() {
       skinny<In, columns, 1, 128, 1, 7, k, P>(), skinny<In, columns, 1, 128, 2, 7, k, P>(),
       skinny<In, columns, 1, 128, 3, 7, k, P>(), skinny<In, columns, 2, 64, 2, 8, k, P>(),
       skinny<In, columns, 2, 128, 1, 6, k, P>(), skinny<In, columns, 2, 128, 2, 5, k, P>(),
-      skinny<In, columns, 3, 64, 2, 6, k, P>());
+      skinny<In, columns, 3, 64, 2, 6, k, P>(), skinny<In, columns, 3, 128, 1, 5, k, P>(),
+      skinny<In, columns, 3, 128, 2, 4, k, P>());
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.

@@ -38,15 +38,6 @@ bool computes(const Kernel& k, const Problem& p) {
 // Clusters that run at one time; 0: the device cannot run this kernel.
 using Resident = int (*)(const Kernel&, const Device&);
 
-// Clusters of `size` CTAs that run at one time, one CTA to an SM: a GPC's SMs are seldom a multiple of a larger
-// cluster's. Measured: cudaOccupancyMaxActiveClusters on an H200, whose 132 SMs run 39 of 3, 30 of 4 and 15 of 8.
-std::int64_t clusters_by_count(int size, int sm_count) {
-  const std::int64_t all = sm_count / size;
-  if (size == 3) return all * 39 / 44;
-  if (size > 6) return all * 15 / 16;
-  return size > 2 ? all * 30 / 33 : all;
-}
-
 int resident_by_count(const Kernel& k, const Device& device) {
   const std::int64_t clusters = clusters_by_count(cluster_size(k), device.sm_count) * k.ctas_per_sm;
   return static_cast<int>(std::min(clusters, max_ctas));

@@ -236,7 +236,9 @@ __device__ __forceinline__ void accumulate_promoted(Sums<C>& d, const Arguments&
       shared + C::factor_offset + number * C::factor_bytes, 2 + number);
   factors.start(of_weights, of_tokens, at);
   std::uint32_t one[1][C::registers];
-  constexpr bool behind = C::consumers * C::tokens <= 160;  // more would spill
+  constexpr int room =
+      C::moves_registers ? 2 * 128 : 160;  // for more tokens of all consumers would spill
+  constexpr bool behind = C::consumers * C::tokens <= room;
   promote<behind>(one, factors, multiply_block, done);
 #pragma unroll
   for (int r = 0; r < C::registers; ++r) d[r] = one[0][r];
@@ -426,9 +428,11 @@ __global__ void __launch_bounds__(C::threads, C::resident)
   const bool alone = C::split == 1 && rank.tiles == 1;
   if (!alone) ptx::cluster_arrive_relaxed();
   if (threadIdx.x < C::consumer_threads) {
+    if constexpr (C::moves_registers) ptx::setmaxnreg_inc<C::consumer_registers>();
     ptx::grid_wait();
     consume_skinny<C>(map_d, arguments, shared, barriers, tile, range, rank);
   } else {
+    if constexpr (C::moves_registers) ptx::setmaxnreg_dec<C::producer_registers>();
     // Nothing is sent to a peer before its mbarriers are ready.
     if (rank.tiles > 1) ptx::cluster_wait();
     if (threadIdx.x == C::consumer_threads) {

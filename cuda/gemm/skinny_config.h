@@ -43,7 +43,13 @@ struct SkinnyConfig {
   static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;
   static constexpr int consumer_threads = consumers * warpgroup_threads;
-  static constexpr int threads = consumer_threads + 32;
+  // Beside consumers one warp that produces takes as many registers as four, since each quarter of an SM has as many warps as the
+  // fullest one: where sums are many, four produce, three of them idle, and give up theirs.
+  static constexpr bool moves_registers =
+      Promotes != Promotion::None && Consumers > 1 && Consumers* Tokens >= 256;
+  static constexpr int producer_registers = Consumers == 2 ? 24 : 32;
+  static constexpr int consumer_registers = Consumers == 2 ? 240 : 160;
+  static constexpr int threads = consumer_threads + (moves_registers ? warpgroup_threads : 32);
 
   using A = OperandTile<In, Weights, weights>;
   using B = OperandTile<InTokens, Major::K, Tokens>;
@@ -109,6 +115,7 @@ struct SkinnyConfig {
   static constexpr int room =
       static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
   static constexpr int resident = room < 4 ? room : 4;  // CTAs of an SM
+  static_assert(!moves_registers || (resident == 1 && Consumers <= 3));
 };
 
 }  // namespace tcq::gemm

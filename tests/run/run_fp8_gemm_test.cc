@@ -203,6 +203,23 @@ TEST_F(Fp8Ptx, PartsOfKWithFactorsOfBlocks) {
   expect_right(whole, {.m = 128, .n = 128, .k = 128, .promotes = true});
 }
 
+// Consumers have registers of the producer's warps, three of which idle: products of two blocks, and of one.
+TEST_F(Fp8Ptx, FewRowsAndColumnsWithRegistersOfTheProducer) {
+  const TestKernel rows = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 2, 160, 2, 4, Major::K,
+                                     gemm::Promotion::EachColumn);
+  expect_right(rows, {.m = 150, .n = 200, .k = 900, .scales = blocks, .has_bias = true});
+  expect_right(rows, {.m = 170, .n = 130, .k = 1290, .out = Type::f32, .scales = vectors});
+  for (const auto& [peers, mates] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
+    const TestKernel behind = TCQ_SKINNY(peers, mates, Type::e4m3, gemm::Skinny::Columns, 2, 128, 2,
+                                         4, Major::K, gemm::Promotion::ColumnBlocks);
+    for (const int k : {256, 640, 1300})
+      expect_right(behind, {.m = 140, .n = 260, .k = k, .scales = blocks});
+  }
+  const TestKernel three = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Columns, 3, 128, 2, 4,
+                                      Major::K, gemm::Promotion::ColumnBlocks);
+  expect_right(three, {.m = 200, .n = 140, .k = 700, .out = Type::f16, .scales = blocks});
+}
+
 TEST_F(Fp8Ptx, EveryPairOfTypesAlsoByThreads) {
   const TestKernel mixed =
       TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,

@@ -1,7 +1,7 @@
 // How long a kernel takes for a problem, estimated: what cuda/gemm/plan.cc compares kernels by.
 //
 // The estimate never decides about bits other than by the choice of a kernel that splits K. Its
-// constants are fitted to runs of all kernels on an H100 (cuda/gemm/estimate.cc).
+// constants are fitted to runs of all kernels on an H100 and an H200 (cuda/gemm/estimate.cc).
 #pragma once
 
 #include "cuda/gemm/gemm.h"

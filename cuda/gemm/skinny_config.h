@@ -45,8 +45,9 @@ struct SkinnyConfig {
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   // Beside consumers one warp that produces takes as many registers as four, since each quarter of an SM has as many warps as the
   // fullest one: where sums are many, four produce, three of them idle, and give up theirs.
-  static constexpr bool moves_registers =
-      Promotes != Promotion::None && Consumers > 1 && Consumers* Tokens >= 256;
+  static constexpr bool moves_registers = Promotes != Promotion::None &&
+                                          (Consumers == 2 || Consumers == 3) &&
+                                          Consumers * Tokens >= 256;
   static constexpr int producer_registers = Consumers == 2 ? 24 : 32;
   static constexpr int consumer_registers = Consumers == 2 ? 240 : 160;
   static constexpr int threads = consumer_threads + (moves_registers ? warpgroup_threads : 32);
@@ -115,7 +116,7 @@ struct SkinnyConfig {
   static constexpr int room =
       static_cast<int>(sm_shared_bytes / (shared_bytes + reserved_shared_bytes));
   static constexpr int resident = room < 4 ? room : 4;  // CTAs of an SM
-  static_assert(!moves_registers || (resident == 1 && Consumers <= 3));
+  static_assert(!moves_registers || resident == 1);
 };
 
 }  // namespace tcq::gemm

@@ -34,7 +34,7 @@ namespace fitted {
 constexpr Rates large = {.clocks = 1360,
                          .into_sm = 1.012e+05,
                          .out_of_l2 = 1.954e+08,
-                         .memory = 1.125e+07,
+                         .memory = 3.3e+06,
                          .memory_latency = 6.195,
                          .unaligned = 1.464,
                          .launch = 1.834,

@@ -290,23 +290,6 @@ void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
   op.evaluate(all);
 }
 
-// The lanes of each mask that the groups name: they may be there together and wait for others all the same.
-void meet(const Executor& x, const std::vector<Group*>& groups) {
-  const bool orders = x.op().evaluate == nullptr;
-  if (machine::have_met(x.warp, orders)) return;
-  std::map<std::uint32_t, std::uint32_t> lanes_of_mask;
-  for (Group* group : groups) {
-    const Executor other{x.feeder, x.c, x.warp, x.state, *group};
-    const ptx::Value& mask = other.value(other.operand_count() - 1);
-    x.for_each_lane(group->active, [&](int lane) {
-      const std::uint32_t bit = 1u << lane;
-      lanes_of_mask[static_cast<std::uint32_t>(other.number(mask, lane))] |= bit;
-    });
-  }
-  for (const auto& [mask, lanes] : lanes_of_mask)
-    machine::lanes_meet(x.c, x.warp, lanes & mask, orders);
-}
-
 // Do the lanes of the other group wait for those of this one? At the same barrier of the CTA; at any bar.warp.sync; at any barrier.sync
 // that is not .aligned; at a shfl.sync and its like with the same words and the same mask (exchange.h).
 bool waits_alike(const Executor& x, const Group& g) {
@@ -321,18 +304,6 @@ bool waits_alike(const Executor& x, const Group& g) {
   if (!op.gathers) return true;
   return form.opcode == ptx::Opcode::BarSync && x.form().opcode == ptx::Opcode::BarSync &&
          !form.has(ptx::Flag::Aligned) && !x.form().has(ptx::Flag::Aligned);
-}
-
-// The instructions at which they stand.
-std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& groups) {
-  std::vector<Place> places;
-  for (const Group* group : groups) {
-    const Op* op = &x.kernel().ops[group->pc];
-    auto place = std::ranges::find(places, op, &Place::op);
-    if (place == places.end()) place = places.insert(place, {op, 0});
-    place->lanes |= group->active;
-  }
-  return places;
 }
 
 void tell_each_other(Executor& x, const std::vector<Group*>& groups, std::uint32_t lanes) {

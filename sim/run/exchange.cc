@@ -1,5 +1,9 @@
 #include "sim/run/exchange.h"
 
+#include <algorithm>
+#include <map>
+
+#include "sim/async/lane_sync.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -31,6 +35,33 @@ void move_lanes(std::uint32_t* to, const std::uint32_t* from, int words, std::ui
 }
 
 }  // namespace
+
+void meet(const Executor& x, const std::vector<Group*>& groups) {
+  const bool orders = x.op().evaluate == nullptr;
+  if (machine::have_met(x.warp, orders)) return;
+  std::map<std::uint32_t, std::uint32_t> lanes_of_mask;
+  for (Group* group : groups) {
+    const Executor other{x.feeder, x.c, x.warp, x.state, *group};
+    const ptx::Value& mask = other.value(other.operand_count() - 1);
+    x.for_each_lane(group->active, [&](int lane) {
+      const std::uint32_t bit = 1u << lane;
+      lanes_of_mask[static_cast<std::uint32_t>(other.number(mask, lane))] |= bit;
+    });
+  }
+  for (const auto& [mask, lanes] : lanes_of_mask)
+    machine::lanes_meet(x.c, x.warp, lanes & mask, orders);
+}
+
+std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& groups) {
+  std::vector<Place> places;
+  for (const Group* group : groups) {
+    const Op* op = &x.kernel().ops[group->pc];
+    auto place = std::ranges::find(places, op, &Place::op);
+    if (place == places.end()) place = places.insert(place, {op, 0});
+    place->lanes |= group->active;
+  }
+  return places;
+}
 
 void exchange_apart(Executor& x, std::span<const Place> places) {
   const ptx::Form& form = x.form();

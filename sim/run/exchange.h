@@ -9,6 +9,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "sim/run/executor.h"
 
@@ -19,6 +20,12 @@ struct Place {
   const Op* op = nullptr;
   std::uint32_t lanes = 0;
 };
+
+// The lanes of each mask that the groups name meet: they may be there together and wait for others all the same.
+void meet(const Executor& x, const std::vector<Group*>& groups);
+
+// The instructions at which the groups stand.
+std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& groups);
 
 // Requires: all of one Form, which Op::evaluate computes.
 void exchange_apart(Executor& x, std::span<const Place> places);

@@ -149,6 +149,16 @@ constexpr bool is_dynamic() {
   return false;
 }
 
+// Registers of a thread of two or three consumers, and of the warpgroup that produces for them.
+struct SharedOut {
+  int producer, consumer;
+};
+
+// The pool of 65536, shared out at run time: 24 + 2 * 240 = 504 = 3 * 168; 32 + 3 * 160 = 512 = 4 * 128.
+constexpr SharedOut shared_out(int consumers) {
+  return consumers == 2 ? SharedOut{24, 240} : SharedOut{32, 160};
+}
+
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
           Type InB = In, bool Grouped = false, bool Quantizes = false>
@@ -228,9 +238,8 @@ struct Config {
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
-  // The pool of 65536 registers, shared out at run time: 24 + 2 * 240 = 504 = 3 * 168; 32 + 3 * 160 = 512 = 4 * 128.
-  static constexpr int producer_registers = consumers == 2 ? 24 : 32;
-  static constexpr int consumer_registers = consumers == 2 ? 240 : 160;
+  static constexpr int producer_registers = shared_out(consumers).producer;
+  static constexpr int consumer_registers = shared_out(consumers).consumer;
 };
 
 }  // namespace tcq::gemm

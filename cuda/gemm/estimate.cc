@@ -31,64 +31,65 @@ struct Rates {
 // is a measurement of what it is named for. The times of the fastest kernels are kept: tests/gemm/times.txt. Another chip
 // wants another fit; the results stay right.
 namespace fitted {
-constexpr Rates large = {.clocks = 1360,
-                         .into_sm = 1.012e+05,
-                         .out_of_l2 = 1.954e+08,
-                         .memory = 3.3e+06,
-                         .memory_latency = 6.195,
-                         .unaligned = 1.464,
-                         .launch = 1.834,
-                         .cluster_cta = 0.6259,
-                         .epilogue = 0.09618,
-                         .finish = 0.01861,
-                         .c = 7.415,
-                         .blend = 4.587};
-constexpr double hidden_epilogue = 4.84e-06;  // behind the other consumer's products
-constexpr double last_epilogue = 0.0186;      // which nothing hides, besides
-constexpr double last_finish = 0.04658;
-constexpr double bias = 8.917;
-constexpr double copying = 60;  // threads load that much slower than TMA
+constexpr Rates large = {.clocks = 1368,
+                         .into_sm = 1.097e+05,
+                         .out_of_l2 = 2.314e+07,
+                         .memory = 2.777e+06,
+                         .memory_latency = 4.602,
+                         .unaligned = 1.607,
+                         .launch = 1.887,
+                         .cluster_cta = 0.4637,
+                         .epilogue = 0.08062,
+                         .finish = 0.015,
+                         .c = 12.44,
+                         .blend = 5.128};
+constexpr double hidden_epilogue = 4.832e-06;  // behind the other consumer's products
+constexpr double last_epilogue = 0.05395;      // which nothing hides, besides
+constexpr double last_finish = 0.03348;
+constexpr double bias = 3.767;
+constexpr double copying = 62.97;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
 // a column of 64 rows, and how much less where a consumer has 128.
-constexpr double promotion_by_blocks = 149.4;
-constexpr double promotion_by_three = 76.99;
-constexpr double promotion_by_three_narrow = 1.877;
-constexpr double promotion_by_two_waves = 156.2;
-constexpr double promotion_each = 5.109;
-constexpr double promotion_each_128 = 0.7535;
-constexpr double promotion_few = 2.763;
-constexpr double promotion_few_consumers = 1.199;  // that exponent of their number
-constexpr double promotion_few_launch = 0.5357;    // microseconds
+constexpr double promotion_by_blocks = 131.4;
+constexpr double promotion_by_three = 44.24;
+constexpr double promotion_by_three_narrow = 2.211;
+constexpr double promotion_by_two_waves = 108.2;
+constexpr double promotion_each = 4.643;
+constexpr double promotion_each_128 = 0.8365;
+constexpr double promotion_few = 2.826;
+constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number
+constexpr double promotion_few_launch = 0.4478;     // microseconds
 // The same where rows of D are wgmma's rows and one factor is for 128 columns.
-constexpr double promotion_columns = 0.953;
-constexpr double promotion_columns_consumers = 1.212;
-constexpr double promotion_columns_launch = 0.3168;
+constexpr double promotion_columns = 0.5699;
+constexpr double promotion_columns_consumers = 1.228;
+constexpr double promotion_columns_launch = 0.1265;
 // Of both, where consumers have a producer's registers (skinny_config.h).
-constexpr double promotion_moved = 0.727;
+constexpr double promotion_moved = 0.747;
 
 // Few rows or columns.
-constexpr Rates few = {.clocks = 1575,
-                       .into_sm = 1.308e+05,
-                       .out_of_l2 = 1.274e+07,
-                       .memory = 3.868e+06,
-                       .memory_latency = 2.27,
-                       .unaligned = 1.321,
-                       .launch = 0.4244,
-                       .cluster_cta = 0.03977,
-                       .epilogue = 0.1596,
-                       .finish = 0.02706,
-                       .c = 8.366,
-                       .blend = 2.632};
-constexpr double again = 1.571;            // if several columns of tiles read the weights
-constexpr double next_beside = 0.1814;     // less if the next kernel's CTAs find room beside
-constexpr double next_cta = 4.135;         // the start of every further CTA
-constexpr double pair = 0.05017;           // of tiles that share weights
-constexpr double crowd = 0.09216;          // a cluster of more than four CTAs
-constexpr double quantizing = 3.384;       // D, in microseconds
-constexpr double exchange = 0.2301;        // of sums, if K is split
-constexpr double uneven = 0.9771;          // what one CTA more on some SMs takes longer than that
-constexpr double exchange_output = 33.53;  // and of each that is sent, in picoseconds
+constexpr Rates few = {.clocks = 1614,
+                       .into_sm = 1.133e+05,
+                       .out_of_l2 = 1.128e+07,
+                       .memory = 4.265e+06,
+                       .memory_latency = 2.795,
+                       .unaligned = 1.381,
+                       .launch = 0.4343,
+                       .cluster_cta = 0.03428,
+                       .epilogue = 0.1702,
+                       .finish = 0.009845,
+                       .c = 12.88,
+                       .blend = 2.867};
+constexpr double sm_memory = 5.232e+04;    // bytes in a microsecond from memory to one SM
+constexpr double again = 1.667;            // if several columns of tiles read the weights
+constexpr double next_beside = 0.1964;     // less if the next kernel's CTAs find room beside
+constexpr double next_cta = 2.026;         // the start of every further CTA
+constexpr double pair = 0.09395;           // of tiles that share weights
+constexpr double crowd = 0.1851;           // a cluster of more than four CTAs
+constexpr double quantizing = 4.705;       // D, in microseconds
+constexpr double exchange = 0.2495;        // of sums, if K is split
+constexpr double uneven = 1.09;            // what one CTA more on some SMs takes longer than that
+constexpr double exchange_output = 66.78;  // and of each that is sent, in picoseconds
 }  // namespace fitted
 
 // Measured: longer kernels lose by it (cuda/NOTES.md, the row of launch_dependents a ring ahead).
@@ -117,7 +118,8 @@ int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
 // What adding a block's sums takes beyond what other products hide, of one consumer.
 double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::None) return 0;
-  const double moved = k.block_m * k.block_n >= 128 * 128 ? fitted::promotion_moved : 1;
+  const bool moves = k.skinny != Skinny::No && k.threads % warpgroup_threads == 0;
+  const double moved = moves ? fitted::promotion_moved : 1;
   if (k.skinny == Skinny::Columns)
     return moved * fitted::promotion_columns * k.block_n *
            std::pow(k.block_m / warpgroup_rows, fitted::promotion_columns_consumers);
@@ -217,10 +219,15 @@ struct Loads {
   double latency;      // of one CTA: in_flight / latency
 };
 
+// What so many CTAs of an SM ask, and get if memory has it.
+double asked(const Kernel& k, const Loads& loads, double ctas) {
+  return std::min(std::min<double>(ctas, k.ctas_per_sm) * loads.in_flight / loads.latency,
+                  fitted::sm_memory);
+}
+
 double read_evenly(const Kernel& k, const Device& device, const Loads& loads) {
-  const double resident = static_cast<double>(device.sm_count) * k.ctas_per_sm;
-  const double asked = std::min(loads.ctas, resident) * loads.in_flight / loads.latency;
-  return loads.bytes / std::min(loads.memory, asked);
+  const double sms = std::min<double>(loads.ctas, device.sm_count);
+  return loads.bytes / std::min(loads.memory, sms * asked(k, loads, loads.ctas / sms));
 }
 
 // SMs share what memory gives, and CTAs what their SM gets of it: where CTAs are a few more than SMs, the SMs that have
@@ -232,14 +239,13 @@ double read_by_sm(const Kernel& k, const Device& device, const Loads& loads) {
   const double more = loads.ctas - rounds * sms;  // SMs that have another
   if (rounds == 0 || more == 0) return read_evenly(k, device, loads);
   const double each = loads.bytes / loads.ctas;
-  const auto asked = [&](double ctas) {
-    return std::min<double>(ctas, k.ctas_per_sm) * loads.in_flight / loads.latency;
-  };
+  const double one_less = asked(k, loads, rounds);
+  const double one_more = asked(k, loads, rounds + 1);
   double share = loads.memory / sms;
-  if (share > asked(rounds)) share = (loads.memory - (sms - more) * asked(rounds)) / more;
-  const double first = rounds * each / std::min(asked(rounds), share);
-  const double left = (rounds + 1) * each - std::min(asked(rounds + 1), share) * first;
-  const double last = std::max(0.0, left) / std::min(asked(rounds + 1), loads.memory / more);
+  if (share > one_less) share = (loads.memory - (sms - more) * one_less) / more;
+  const double first = rounds * each / std::min(one_less, share);
+  const double left = (rounds + 1) * each - std::min(one_more, share) * first;
+  const double last = std::max(0.0, left) / std::min(one_more, loads.memory / more);
   return first + fitted::uneven * last;
 }
 

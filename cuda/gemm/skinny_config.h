@@ -43,13 +43,13 @@ struct SkinnyConfig {
   static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;
   static constexpr int consumer_threads = consumers * warpgroup_threads;
-  // Beside consumers one warp that produces takes as many registers as four, since each quarter of an SM has as many warps as the
-  // fullest one: where sums are many, four produce, three of them idle, and give up theirs.
+  // Beside consumers one warp that produces takes as many registers as four: ptxas 13.0 reckons each quarter of an SM as full as the
+  // fullest one (288 threads have 168 each). Where sums are many, four produce, three of them idle, and give up theirs.
   static constexpr bool moves_registers = Promotes != Promotion::None &&
                                           (Consumers == 2 || Consumers == 3) &&
                                           Consumers * Tokens >= 256;
-  static constexpr int producer_registers = Consumers == 2 ? 24 : 32;
-  static constexpr int consumer_registers = Consumers == 2 ? 240 : 160;
+  static constexpr int producer_registers = shared_out(Consumers).producer;
+  static constexpr int consumer_registers = shared_out(Consumers).consumer;
   static constexpr int threads = consumer_threads + (moves_registers ? warpgroup_threads : 32);
 
   using A = OperandTile<In, Weights, weights>;

@@ -49,8 +49,7 @@ TEST(SeededBugs, DiagnosesNameTheFaultAndTheLine) {
       const Fault found = found_in(report);
       const bool flagged = found != Fault::None;
       const bool is_right = flagged && (bug.right.empty() || bug.right.contains(found));
-      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 18)
-          << text;  // warps wait alike, uneven arrivals beside
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14) << text;  // warps wait alike
       bool named = false;
       for (const std::string& line : bug.named)
         named = named || (flagged && (text + "\n").find(line) != text.npos);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,58 @@ std::vector<std::int32_t> draw_sizes(Draw& draw, Grouping by, std::int64_t m, st
   return sizes;
 }
 
-class LiveGroups : public Live {};
+class LiveGroups : public Live {
+ protected:
+  // Bytes of D, each of them compared. `make`: Problem, Plan& -> Status.
+  template <class Make>
+  std::uint64_t compare(const oracle::Gemm& g, const Options& options, Grouping by,
+                        const std::vector<std::int32_t>& sizes, int expected_rows,
+                        std::uint64_t seed, Make make) {
+    GemmCase x = make_case(g, options.has_bias, Values::Near, seed);
+    Problem p = problem_of(g, options);
+    p.grouping = by;
+    p.expected_rows = expected_rows;
+    set_scaling(p, x, options.scales, mix(seed));
+    Plan plan;
+    EXPECT_EQ(make(p, plan), Status::Ok);
+    if (!plan.made) return 0;
+    for (const gemm::KSegment& s : k_segments(plan, gemm::Path::Aligned))
+      x.gemm.segments.push_back({s.first, s.count});
+    const OnDevice device(x);
+    const cuda::DeviceBuffer<std::int32_t> on_device(sizes);
+    gemm::Pointers at = device.pointers(x);
+    at.sizes = on_device.data();
+    EXPECT_EQ(check_memory(plan, at), Status::Ok);
+    if (std::getenv("TCQ_VERBOSE") != nullptr) {
+      fmt::print("{}", describe(plan));
+      std::fflush(stdout);
+    }
+    EXPECT_EQ(run(plan, at, {}, nullptr), Status::Ok);
+    const auto want = expected_of_groups(x, resolved(p), sizes);
+    EXPECT_EQ(device.results(), want) << describe(plan) << "seed " << seed;
+    return want.size();
+  }
+};
+
+// Two groups of a tile, a ring and a block of K: racecheck ends on these.
+TEST_F(LiveGroups, SmallestProblemOnEveryFunction) {
+  std::set<const void*> functions;
+  for (const gemm::Kernel& k : gemm::kernels()) {
+    if (!k.grouped || !functions.insert(k.function).second) continue;
+    oracle::Gemm g = problem_for(k, 1);
+    const auto rows = static_cast<std::int32_t>(g.m);
+    g.m *= 2;
+    g.batch = 2;
+    g.k = k.block_k * k.split * (k.stages + 1);
+    g.out = is_fp8(k.in) ? Type::bf16 : k.in;
+    g = as_made_by(k, with_strides(g), 0);
+    g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
+    compare(g, {}, Grouping::Ends, {rows, 2 * rows}, 0, chosen_seed(),
+            [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
+  }
+  fmt::print("{} functions\n", functions.size());
+  EXPECT_GT(functions.size(), 20u);
+}
 
 TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
   Draw draw(chosen_seed() + 9);
@@ -53,29 +105,9 @@ TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
     g = maybe_quantized(draw, with_strides(g), options);
     if (by != Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
     const std::uint64_t seed = draw.word();
-    GemmCase x = make_case(g, options.has_bias, Values::Near, seed);
-    Problem p = problem_of(g, options);
-    p.grouping = by;
-    p.expected_rows = draw.one_in(2) ? draw.in(1, 300) : 0;
-    set_scaling(p, x, options.scales, mix(seed));
-    const auto sizes = draw_sizes(draw, by, g.m, g.batch);
-    Plan plan;
-    ASSERT_EQ(make_plan(p, plan), Status::Ok);
-    for (const gemm::KSegment& s : k_segments(plan, gemm::Path::Aligned))
-      x.gemm.segments.push_back({s.first, s.count});
-    const OnDevice device(x);
-    const cuda::DeviceBuffer<std::int32_t> on_device(sizes);
-    gemm::Pointers at = device.pointers(x);
-    at.sizes = on_device.data();
-    ASSERT_EQ(check_memory(plan, at), Status::Ok);
-    if (std::getenv("TCQ_VERBOSE") != nullptr) {
-      fmt::print("{}: {}", i, describe(plan));
-      std::fflush(stdout);
-    }
-    EXPECT_EQ(run(plan, at, {}, nullptr), Status::Ok);
-    const auto want = expected_of_groups(x, resolved(p), sizes);
-    EXPECT_EQ(device.results(), want) << describe(plan) << "seed " << seed;
-    outputs += want.size();
+    const int expected_rows = draw.one_in(2) ? draw.in(1, 300) : 0;
+    outputs += compare(g, options, by, draw_sizes(draw, by, g.m, g.batch), expected_rows, seed,
+                       [](const Problem& p, Plan& plan) { return make_plan(p, plan); });
     if ((i + 1) % 40 == 0) fmt::print("{} problems\n", i + 1);
   }
   fmt::print("{} bytes of D\n", outputs);

@@ -47,25 +47,6 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
                                          Type::e4m3, Type::e5m2),
                          [](const auto& in) { return std::string(name(in.param)); });
 
-// As the kernel makes D: in codes of several kinds if it quantizes it.
-oracle::Gemm as_made_by(const gemm::Kernel& k, const oracle::Gemm& g, int number) {
-  const Major major = number % 2 == 0 ? Major::K : Major::MN;
-  if (k.quantized_columns == 0) return g;
-  return with_quantized(
-      g, {number % 3 == 0 ? Type::e5m2 : Type::e4m3, number % 4 == 1, major, number % 5});
-}
-
-// Of the kernel: `clusters` of tiles in each direction, and columns and K for its type.
-oracle::Gemm problem_for(const gemm::Kernel& k, int clusters) {
-  oracle::Gemm g{.m = clusters * k.block_m * k.cluster_m, .n = k.block_n * k.cluster_n};
-  g.in = k.in;
-  g.in_b = k.in_b;
-  g.promotes = k.promotion != gemm::Promotion::None;
-  g.major_a = k.major_a;
-  g.major_b = k.major_b;
-  return g;
-}
-
 // One cluster's tiles and a ring and a block of K of each function: racecheck ends on these.
 TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
   std::set<const void*> functions;

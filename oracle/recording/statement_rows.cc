@@ -474,6 +474,7 @@ std::span<const StatementRow> statement_rows() {
     add_fragments(rows);
     for (StatementRow& row : im2col_rows()) rows.push_back(std::move(row));
     for (StatementRow& row : sparse_rows()) rows.push_back(std::move(row));
+    for (StatementRow& row : exchange_rows()) rows.push_back(std::move(row));
     return rows;
   }();
   return all;

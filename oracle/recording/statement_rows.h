@@ -45,6 +45,8 @@ struct StatementRow {
 std::span<const StatementRow> statement_rows();
 std::vector<StatementRow> im2col_rows();  // those of them with a map
 std::vector<StatementRow> sparse_rows();  // and with a sparse product
+std::vector<StatementRow>
+exchange_rows();  // and those whose lanes come to one exchange at different statements
 // Null: there is none.
 const StatementRow* find_statement(std::string_view name);
 

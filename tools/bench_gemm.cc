@@ -47,6 +47,7 @@ struct Arguments {
   std::string scaling = "none";
   bool promotes = false;
   int groups = 0;
+  bool along_k = false;
   bool batch_invariant = false;
   std::string cublas;
   std::string json;
@@ -368,7 +369,8 @@ Type parse_type(const std::string& word) {
 std::vector<Variant> variants(const Arguments& args) {
   std::vector<Variant> all;
   for (const std::string& epilogue : args.epilogues) {
-    all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups});
+    all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups, false,
+                   args.along_k});
     if (!args.batch_invariant) continue;
     all.push_back(all.back());
     all.back().batch_invariant = true;
@@ -411,6 +413,8 @@ int run(const Arguments& args) {
     throw oracle::UsageError("--tune measures one kernel, --every-kernel all: give one of them");
   std::vector<Shape> shapes;
   for (const std::string& text : args.shapes) shapes.push_back(parse_shape(text));
+  if (args.along_k && args.groups == 0)
+    throw oracle::UsageError("--along-k deals K to groups: give their number by --groups");
   if (args.draw && !shapes.empty())
     throw oracle::UsageError("--draw draws the shapes: give none beside it");
   if (args.draw) shapes = drawn_shapes(*args.draw, args.count);
@@ -487,6 +491,9 @@ int main(int argc, char** argv) {
                  "own; beside "
                  "cuBLASLt's one product of all rows")
       ->check(CLI::Range(1, 4096));
+  app.add_flag(
+      "--along-k", args.along_k,
+      "deal K to the groups instead, each with a result of its own (gradients of weights)");
   app.add_flag("--batch-invariant", args.batch_invariant,
                "every shape a second time, with bits of a row of D that do not depend on M");
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")

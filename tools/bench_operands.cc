@@ -75,21 +75,29 @@ std::vector<std::int32_t> drawn_ends(std::int64_t rows, std::int64_t groups, std
   return ends;
 }
 
-std::int64_t matrices_of_b(const gemm::Problem& p) {
-  return p.grouping == gemm::Grouping::None ? 1 : p.batch;
+std::int64_t matrices_of_b(const gemm::Problem& p) { return is_grouped(p) ? p.batch : 1; }
+std::int64_t matrices_of_d(const gemm::Problem& p) { return groups_k(p) ? p.batch : 1; }
+
+// Of factors that each group along K has, if they are not of blocks of K.
+std::int64_t matrices_of_factors(const gemm::Problem& p) {
+  return scales_blocks(p.scaling) ? 1 : matrices_of_d(p);
+}
+
+std::int64_t results_of(const gemm::Problem& p) {
+  return matrices_of_d(p) * p.m * gemm::d_columns(p);
 }
 
 // Every operand once, and so many B.
 double bytes_of(const gemm::Problem& p, std::int64_t matrices) {
   return static_cast<double>(bytes_of(p.in, p.m * p.k) + bytes_of(p.in, matrices * p.n * p.k) +
-                             bytes_of(type_d(p), p.m * gemm::d_columns(p)) +
-                             (p.beta != 0 ? bytes_of(p.out, p.m * gemm::d_columns(p)) : 0));
+                             bytes_of(type_d(p), results_of(p)) +
+                             (p.beta != 0 ? bytes_of(p.out, results_of(p)) : 0));
 }
 
 struct OfGroup {
   std::int64_t number = 0;
   std::int64_t first = 0;
-  std::int64_t rows = 0;
+  std::int64_t rows = 0;            // or K
   std::int64_t first_of_codes = 0;  // its first row among those of A's factors of blocks
 };
 
@@ -120,7 +128,7 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
     a_.emplace_back(bytes_of(problem.in, problem.m * problem.k));
     const std::int64_t columns = matrices_of_b(problem) * problem.n;
     b_.emplace_back(bytes_of(problem.in, columns * problem.k));
-    const std::int64_t results = problem.m * gemm::d_columns(problem);
+    const std::int64_t results = results_of(problem);
     d_.emplace_back(bytes_of(type_d(problem), results));
     if (problem.beta != 0) {
       c_.emplace_back(bytes_of(problem.out, results));
@@ -132,7 +140,9 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
     cuda::fill_normal(problem.in, b_[i].data(), elements(columns), seed + 2 * i + 1, stream);
   }
   if (problem.grouping != gemm::Grouping::None) {
-    ends_ = drawn_ends(problem.m, problem.batch, seed);
+    ends_ = drawn_ends(groups_k(problem) ? problem.k : problem.m, problem.batch, seed);
+    if (groups_k(problem) && scales_blocks(problem.scaling))
+      for (std::int32_t& end : ends_) end = end / gemm::scale_block * gemm::scale_block;
     sizes_ = cuda::DeviceBuffer<std::int32_t>(ends_);
   }
   if (problem.has_bias) {
@@ -146,8 +156,9 @@ OperandSets::OperandSets(const gemm::Problem& problem, std::uint64_t seed, cudaS
       cuda::fill_normal(Type::tf32, out.data(), out.size(), of, stream);
       return out;
     };
-    scale_a_ = factors(view_scale_a(problem), 1, seed + 997);
-    scale_b_ = factors(view_scale_b(problem), matrices_of_b(problem), seed + 998);
+    const std::int64_t of_k = matrices_of_factors(problem);
+    scale_a_ = factors(view_scale_a(problem), of_k, seed + 997);
+    scale_b_ = factors(view_scale_b(problem), of_k * matrices_of_b(problem), seed + 998);
   }
   if (problem.quantized) {
     const gemm::View factors = view_scale_d(problem);
@@ -183,6 +194,7 @@ void OperandSets::poison_result() const {
 }
 
 double OperandSets::bytes() const {
+  if (groups_k(problem_)) return bytes_of(problem_, 1);
   std::int64_t filled = ends_.empty() ? 1 : 0;
   std::int32_t begin = 0;
   for (const std::int32_t end : ends_) {
@@ -194,14 +206,17 @@ double OperandSets::bytes() const {
 
 OperandSets::Lines OperandSets::checked_lines() const {
   const int halves = is_gated(problem_.activation) ? 2 : 1;
+  const bool of_k = groups_k(problem_);
   const OfGroup group = largest_group(problem_.m, ends_);
   const std::int64_t columns = gemm::d_columns(problem_);
   Lines lines{group.number,
-              spread(group.rows),
+              spread(of_k ? problem_.m : group.rows),
               problem_.quantized ? first_and_last_block(columns) : spread(columns),
               {}};
   for (const std::int64_t row : lines.rows) lines.codes_a.push_back(group.first_of_codes + row);
-  for (std::int64_t& row : lines.rows) row += group.first;
+  lines.k_first = of_k ? group.first : 0;
+  lines.k = of_k ? group.rows : problem_.k;
+  for (std::int64_t& row : lines.rows) row += of_k ? 0 : group.first;
   for (const std::int64_t col : lines.results)
     for (int half = 0; half < halves; ++half) lines.cols.push_back(halves * col + half);
   return lines;
@@ -231,7 +246,8 @@ std::vector<std::uint8_t> OperandSets::crossings(Type type,
   std::uint8_t* to = out.data();
   for (const std::int64_t row : lines.rows) {
     for (const std::int64_t col : lines.results) {
-      const std::int64_t element = row * gemm::d_columns(problem_) + col;
+      const std::int64_t before = groups_k(problem_) ? lines.group * problem_.m : 0;
+      const std::int64_t element = (before + row) * gemm::d_columns(problem_) + col;
       CUDA_CHECK(
           cudaMemcpy(to, matrix.data() + bytes_of(type, element), width, cudaMemcpyDeviceToHost));
       to += width;
@@ -256,7 +272,7 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   oracle::Gemm g;
   g.m = static_cast<std::int64_t>(lines.rows.size());
   g.n = static_cast<std::int64_t>(lines.cols.size());
-  g.k = p.k;
+  g.k = lines.k + lines.k_first % gemm::k_unit(p.in);
   g.in = p.in;
   g.out = p.out;
   g.a.ld = p.k;
@@ -265,7 +281,8 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   g.d.ld = static_cast<std::int64_t>(lines.results.size());
   g.beta = p.beta;
   g.activation = p.activation;
-  for (const gemm::KSegment& s : k_segments(plan, path)) g.segments.push_back({s.first, s.count});
+  if (!groups_k(p))
+    for (const gemm::KSegment& s : k_segments(plan, path)) g.segments.push_back({s.first, s.count});
   g.promotes = is_promoted(p);
   g.quantized = p.quantized;
   g.factors_d = {.line_step = 2, .block_step = 1};  // of two blocks of columns
@@ -276,9 +293,15 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
     g.chain.scale_vec = scale_vec_of(p);
     g.chain.scale_type = tcgen05::scale_type_of(scale_vec_of(p));
   }
-  const std::size_t group_b = bytes_of(p.in, lines.group * p.n * p.k);
+  const std::int64_t of_b_first = is_grouped(p) ? lines.group * p.n * p.k : 0;
+  const std::size_t group_b = bytes_of(p.in, of_b_first);
   auto a = gather(p.in, p.major_a, a_[0].data(), p.m, p.k, lines.rows);
   auto b = gather(p.in, p.major_b, b_[0].data() + group_b, p.n, p.k, lines.cols);
+  const std::int64_t k_from = lines.k_first / gemm::k_unit(p.in) * gemm::k_unit(p.in);
+  for (auto* operand : {&a, &b})  // zeros, where a group along K begins behind its first block
+    for (std::size_t line = 0; line < operand->size(); line += bytes_of(p.in, p.k))
+      std::fill_n(&(*operand)[line] + bytes_of(p.in, k_from),
+                  bytes_of(p.in, lines.k_first - k_from), std::uint8_t{0});
   if (p.in == Type::e2m1) {
     a = unpacked(a);
     b = unpacked(b);
@@ -296,15 +319,25 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   const std::vector<std::uint8_t> bias = bias_of(lines);
   const gemm::View view_of_b = view_scale_b(p);
   const bool by_blocks = p.scaling == gemm::Scaling::Block128;
-  const std::vector<float> of_a = factors(scale_a_, lines.rows, 1, 0);
+  // Of groups along K the blocks that their parts begin with, or their own.
+  const std::int64_t block = scales_blocks(p.scaling) ? lines.k_first / gemm::scale_block : 0;
+  const gemm::View view_of_a = view_scale_a(p);
+  const std::int64_t of_a_group = matrices_of_factors(p) > 1 ? lines.group : 0;
+  const std::int64_t of_b_group = is_grouped(p) ? lines.group : of_a_group;
+  const std::vector<float> of_a =
+      factors(scale_a_, lines.rows, 1, of_a_group * view_of_a.inner * view_of_a.outer);
   const std::vector<float> of_b = factors(scale_b_, lines.cols, by_blocks ? gemm::scale_block : 1,
-                                          lines.group * view_of_b.inner * view_of_b.outer);
+                                          of_b_group * view_of_b.inner * view_of_b.outer);
   const auto data = [](const auto& bytes) { return bytes.empty() ? nullptr : bytes.data(); };
+  const auto from = [&](const std::vector<float>& of) {
+    return of.empty() ? nullptr : of.data() + block;
+  };
   std::vector<std::uint8_t> out(bytes_of(type_d(p), g.m * g.d.ld));
   std::vector<float> factors_of_d(static_cast<std::size_t>(2 * g.m));
-  oracle::compute_gemm(
-      g, {a.data(), b.data(), data(c), data(bias), data(of_a), data(of_b), data(sfa), data(sfb)},
-      {out.data(), factors_of_d.data()});
+  oracle::compute_gemm(g,
+                       {a.data() + bytes_of(p.in, k_from), b.data() + bytes_of(p.in, k_from),
+                        data(c), data(bias), from(of_a), from(of_b), data(sfa), data(sfb)},
+                       {out.data(), factors_of_d.data()});
   return out;
 }
 

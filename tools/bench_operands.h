@@ -38,6 +38,8 @@ class OperandSets {
     std::vector<std::int64_t> results;
     std::vector<std::int64_t> cols;
     std::vector<std::int64_t> codes_a = {};  // rows among A's factors of blocks
+    std::int64_t k_first = 0;                // the group's, along K
+    std::int64_t k = 0;
   };
   Lines checked_lines() const;
   // Of those lines, one line behind the other; `first`: the group's in `all`.

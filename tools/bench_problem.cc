@@ -139,7 +139,7 @@ std::string Variant::name() const {
   std::string text = epilogue;
   if (scaling != "none") text += " " + scaling;
   if (promotes) text += " promoted";
-  if (groups > 0) text += fmt::format(" {} groups", groups);
+  if (groups > 0) text += fmt::format(" {} groups{}", groups, along_k ? " along K" : "");
   if (!out.empty()) text += " " + out;
   if (batch_invariant) text += " batch-invariant";
   return majors == "KK" ? text : text + " " + majors;
@@ -161,7 +161,7 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   p.promotes = promotes;
   p.batch_invariant = batch_invariant;
   if (groups > 0) {
-    p.grouping = gemm::Grouping::Ends;
+    p.grouping = along_k ? gemm::Grouping::KEnds : gemm::Grouping::Ends;
     p.batch = groups;
   }
   for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32})

@@ -143,14 +143,20 @@ struct ScaleCodes {
   std::int64_t batch_step = 0;         // bytes
 };
 
-// How the rows of A and D are dealt to groups, each with a matrix of B. All sizes are int32 in device memory.
+// How the rows of A and D are dealt to groups, each with a matrix of B, or K to groups. All sizes are int32 in device memory.
 enum class Grouping : std::uint8_t {
   None,    // a batch, whose sizes are equal
   Ends,    // groups one behind the other in A: size g is the row behind the last of group g
   Counts,  // A, C and D have a matrix of M rows for each group: size g says how many of these count
   RowIds,  // each row of A has the number of its group, below 0 for none; 128 rows from a multiple of 128 on have one
+  KEnds,  // groups one behind the other along K, of A and B alike, each with a matrix of C and D: size g is the k behind the
+          // last of group g, and what is multiplied begins anew with each group
 };
-inline constexpr int grouping_count = 4;
+inline constexpr int grouping_count = 5;
+
+// A group along K is multiplied from a multiple of so many elements on, those ahead of its first as zeros: TMA begins at whole
+// 16 bytes (Fault TileStartUnaligned).
+HOST_DEVICE constexpr int k_unit(Type in) { return elements_in(in, 16); }
 
 struct Groups {
   Grouping by = Grouping::None;

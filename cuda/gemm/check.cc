@@ -71,6 +71,7 @@ View scale_view(const Problem& p, Major major, std::int64_t lines) {
 bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
+  if (groups_k(p)) return (bits(p.in) == 16 || is_fp8(p.in)) && !p.quantized;
   return (bits(p.in) == 16 || p.in == Type::e4m3 || is_block_scaled(p)) && type_b(p) == p.in &&
          p.major_a == Major::K && p.major_b == Major::K;
 }
@@ -201,6 +202,8 @@ Problem resolved(const Problem& problem) {
   if (is_grouped(p) && matrices_of_a(p) == 1)
     for (Strides* s : {&p.a, &p.c, &p.d, &p.scale_a, &p.scale_d})
       s->batch = 0;  // steps over nothing
+  if (groups_k(p)) p.a.batch = p.b.batch = 0;
+  if (groups_k(p) && scales_blocks(p.scaling)) p.scale_a.batch = p.scale_b.batch = 0;
   return p;
 }
 
@@ -257,7 +260,7 @@ Status check(const Problem& p) noexcept {
     return Status::SizeTooLarge;
   if (p.m > 0 && p.n > 0 && matrices_overlap({r.m, d_columns(r), r.d.ld, r.d.batch}, matrices))
     return Status::BadBatchStride;
-  if (p.dynamic_schedule && (is_grouped(p) || p.sm_limit > 0)) return Status::UnsupportedSchedule;
+  if (p.dynamic_schedule && (has_sizes(p) || p.sm_limit > 0)) return Status::UnsupportedSchedule;
   if (const Status status = check_block_scaling(p); status != Status::Ok) return status;
   if (const Status status = check_quantized(p); status != Status::Ok) return status;
   return check_scaling(p);
@@ -282,8 +285,8 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if ((p.beta != 0 && x.c == nullptr) || (p.has_bias && x.bias == nullptr))
     return Status::NullPointer;
   if (const Status status = check_factors(p, x); status != Status::Ok) return status;
-  if (is_grouped(p) && x.sizes == nullptr) return Status::NullPointer;
-  if (is_grouped(p) && misaligned(x.sizes, Type::s32)) return Status::Misaligned;
+  if (has_sizes(p) && x.sizes == nullptr) return Status::NullPointer;
+  if (has_sizes(p) && misaligned(x.sizes, Type::s32)) return Status::Misaligned;
   if (misaligned(x.a, p.in) || misaligned(x.b, type_b(p)) || misaligned(x.d, type_d(p)) ||
       (p.beta != 0 && misaligned(x.c, p.out)) || (p.has_bias && misaligned(x.bias, p.out)))
     return Status::Misaligned;

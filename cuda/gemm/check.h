@@ -60,7 +60,12 @@ constexpr tcgen05::ScaleVec scale_vec_of(const Problem& p) { return scale_vec_of
 // Are the factors of D bytes?
 constexpr bool has_codes_d(const Problem& p) { return p.block_scaling_d != BlockScaling::None; }
 
-constexpr bool is_grouped(const Problem& p) { return p.grouping != Grouping::None; }
+// Are the sizes of groups the device's?
+constexpr bool has_sizes(const Problem& p) { return p.grouping != Grouping::None; }
+
+// Is K dealt to groups? If not, are rows?
+constexpr bool groups_k(const Problem& p) { return p.grouping == Grouping::KEnds; }
+constexpr bool is_grouped(const Problem& p) { return has_sizes(p) && !groups_k(p); }
 
 // Of A, C and D.
 constexpr std::int64_t matrices_of_a(const Problem& p) {

@@ -149,6 +149,13 @@ constexpr bool is_dynamic() {
   return false;
 }
 
+// Have the tiles of a configuration's kernel parts of K of their own, those of their groups?
+template <class C>
+HOST_DEVICE constexpr bool groups_k() {
+  if constexpr (requires { C::groups_k; }) return C::groups_k;
+  return false;
+}
+
 // Registers of a thread of two or three consumers, and of the warpgroup that produces for them.
 struct SharedOut {
   int producer, consumer;
@@ -161,12 +168,14 @@ constexpr SharedOut shared_out(int consumers) {
 
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
-          Type InB = In, bool Grouped = false, bool Quantizes = false>
+          Type InB = In, bool Grouped = false, bool Quantizes = false, bool GroupsK = false>
 struct Config {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
   static constexpr Promotion promotion = Promotes;
   static constexpr bool grouped = Grouped;
+  static constexpr bool groups_k = GroupsK;
+  static_assert(!GroupsK || (!Grouped && !Quantizes));
   static constexpr bool quantizes = Quantizes;
   static constexpr Type accumulator = wgmma::widest_d(In);
   static constexpr int block_m = BlockM;

@@ -79,14 +79,16 @@ __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::u
   ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   TilePlace tile;
   while (tiles.next(tile)) {
-    for (int block = 0; block < arguments.k_blocks; ++block) {
+    const int blocks = along_k<C>(arguments, tile).count;
+    const int k_end = groups_k<C>() ? tile.k_end : arguments.k;
+    for (int block = 0; block < blocks; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = block * C::block_k;
-      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, arguments.k,
+      const int k = k_begin<C>(tile) + block * C::block_k;
+      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, k_end,
                                            tile.batch);
       copy_tile<typename C::B, C::block_n>(arguments.b, a + C::A::bytes, tile.col, arguments.n, k,
-                                           arguments.k, tile.batch_b);
+                                           k_end, tile.batch_b);
       ptx::fence_proxy_async_shared();
       ptx::mbarrier_arrive(barriers.full(ring.stage));
       ring.advance();

@@ -85,13 +85,14 @@ const char* name(Grouping grouping) {
     case Grouping::Ends: return "one behind the other in A, by their ends";
     case Grouping::Counts: return "each with rows of its own, by their counts";
     case Grouping::RowIds: return "of 128 rows or multiples, by each row's number";
+    case Grouping::KEnds: return "one behind the other along K, by their ends";
   }
   return "?";
 }
 
 std::string usage_text(const Problem& p) {
   std::string text;
-  if (is_grouped(p))
+  if (has_sizes(p))
     text += "groups: " + number(p.batch) + ", " + name(p.grouping) + "; sizes are the device's\n";
   if (p.dynamic_schedule)
     text +=
@@ -184,6 +185,7 @@ std::string name(const Kernel& k) {
     text += " cluster " + number(k.cluster_m) + "x" + number(k.cluster_n);
   text += " " + number(k.stages) + " stages";
   if (k.grouped) text += " grouped";
+  if (k.groups_k) text += " grouped along K";
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.quantized_columns > 0) text += " quantizing";

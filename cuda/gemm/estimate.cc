@@ -310,7 +310,8 @@ bool overlaps(const Kernel& k, double microseconds) {
 bool groups_as(const Kernel& k, const Problem& p) {
   // Rows with numbers: 128 of them have one.
   const bool by_row = p.grouping == Grouping::RowIds;
-  return k.grouped == is_grouped(p) && (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
+  return k.grouped == is_grouped(p) && k.groups_k == groups_k(p) &&
+         (!by_row || scale_block % (k.block_m * k.cluster_m) == 0);
 }
 
 bool quantizes_as(const Kernel& k, const Problem& p) {
@@ -325,9 +326,13 @@ bool splits_as(const Kernel& k, const Problem& p) {
 }
 
 Problem as_batch(const Problem& p) {
-  if (!is_grouped(p)) return p;
+  if (!has_sizes(p)) return p;
   Problem out = p;
   out.grouping = Grouping::None;
+  if (groups_k(p)) {
+    out.k = p.k / std::max<std::int64_t>(p.batch, 1);
+    return out;
+  }
   if (p.expected_rows > 0)
     out.m = p.expected_rows;
   else if (p.grouping != Grouping::Counts)
@@ -336,7 +341,7 @@ Problem as_batch(const Problem& p) {
 }
 
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {
-  if (is_grouped(p)) return microseconds(k, as_batch(p), device, resident);
+  if (has_sizes(p)) return microseconds(k, as_batch(p), device, resident);
   const bool few = k.skinny != Skinny::No;
   const Rates& rates = few ? fitted::few : fitted::large;
   const auto tiles = static_cast<double>(tiles_of(schedule_of(k, p)));

@@ -72,7 +72,7 @@ static_assert(TCQ_GEMM_NO_GROUPS == static_cast<int>(Grouping::None));
 static_assert(TCQ_GEMM_GROUP_ENDS == static_cast<int>(Grouping::Ends));
 static_assert(TCQ_GEMM_GROUP_COUNTS == static_cast<int>(Grouping::Counts));
 static_assert(TCQ_GEMM_GROUP_OF_ROW == static_cast<int>(Grouping::RowIds));
-static_assert(TCQ_GEMM_GROUP_OF_ROW + 1 == grouping_count);
+static_assert(TCQ_GEMM_GROUP_K_ENDS + 1 == grouping_count);
 
 constexpr std::int32_t type_of_a = -1;
 constexpr std::int32_t type_of_out = -1;

@@ -69,7 +69,8 @@ typedef enum {
   TCQ_GEMM_NO_GROUPS,
   TCQ_GEMM_GROUP_ENDS,   /* group after group in A: the row behind each one's last */
   TCQ_GEMM_GROUP_COUNTS, /* a matrix of m rows for each group: how many of them count */
-  TCQ_GEMM_GROUP_OF_ROW /* the group of each row of A; 128 rows from a multiple of 128 on have one */
+  TCQ_GEMM_GROUP_OF_ROW, /* the group of each row of A; 128 rows from a multiple of 128 on have one */
+  TCQ_GEMM_GROUP_K_ENDS /* group after group along K: the k behind each one's last; a matrix of C and D for each */
 } tcq_gemm_grouping;
 
 /* Elements; -1: packed. */

@@ -31,10 +31,10 @@ std::vector<Kernel> joined(const Rows&... rows) {
 
 template <Type In, int BlockM, int BlockN, Turns ConsumerTurns, int ClusterM, int ClusterN,
           int Stages, Major A = Major::K, Major B = Major::K, Promotion P = Promotion::None,
-          Type InB = In, bool Grouped = false, bool Quantizes = false>
+          Type InB = In, bool Grouped = false, bool Quantizes = false, bool GroupsK = false>
 Kernel large_one() {
   using C = Config<In, A, B, BlockM, BlockN, ConsumerTurns, ClusterM, ClusterN, Stages, P, InB,
-                   Grouped, Quantizes>;
+                   Grouped, Quantizes, GroupsK>;
   return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
 }
 
@@ -164,9 +164,11 @@ auto few_columns() {
                 skinny<In, columns, 1, 64, 1, 6>(), skinny<In, columns, 1, 64, 3, 7>());
 }
 
-template <Type In, Promotion P = Promotion::None, Type InB = In, bool Grouped = false>
+template <Type In, Promotion P = Promotion::None, Type InB = In, bool Grouped = false,
+          bool GroupsK = false>
 Kernel copying() {
-  using C = Config<In, Major::K, Major::K, 128, 128, Turns::Together, 1, 1, 4, P, InB, Grouped>;
+  using C = Config<In, Major::K, Major::K, 128, 128, Turns::Together, 1, 1, 4, P, InB, Grouped,
+                   false, GroupsK>;
   return kernel_of<C>(reinterpret_cast<const void*>(copy_kernel<C>), Loader::Copy);
 }
 
@@ -254,6 +256,35 @@ auto promoting_columns() {
       skinny<In, columns, 2, 128, 1, 6, k, P>(), skinny<In, columns, 2, 128, 2, 5, k, P>(),
       skinny<In, columns, 3, 64, 2, 6, k, P>(), skinny<In, columns, 3, 128, 1, 5, k, P>(),
       skinny<In, columns, 3, 128, 2, 4, k, P>());
+}
+
+// Groups along K.
+template <Type In, Promotion P = Promotion::None, Type InB = In, Major A = Major::K,
+          Major B = Major::K>
+Kernel group_k_one() {
+  constexpr bool promotes = P != Promotion::None;
+  constexpr Turns turns = promotes ? Turns::Together : Turns::PingPong;
+  return large_one < In, 128, 128, turns, 1, 2, promotes ? 5 : 6, A, B, P, InB, false, false,
+         true > ();
+}
+
+// Gradients of weights: both operands may be MN-major, as activations lie.
+template <Type In>
+auto groups_along_k() {
+  constexpr Promotion none = Promotion::None;
+  constexpr Major k = Major::K;
+  constexpr Major mn = Major::MN;
+  return std::array{copying<In, none, In, false, true>(), group_k_one<In, none, In, k, k>(),
+                    group_k_one<In, none, In, k, mn>(), group_k_one<In, none, In, mn, k>(),
+                    group_k_one<In, none, In, mn, mn>()};
+}
+
+template <Type In, Type InB>
+auto fp8_groups_along_k() {
+  constexpr Promotion none = Promotion::None;
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{copying<In, none, InB, false, true>(), copying<In, each, InB, false, true>(),
+                    group_k_one<In, none, InB>(), group_k_one<In, each, InB>()};
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.
@@ -364,9 +395,10 @@ auto fp8_pair() {
   using enum Turns;
   constexpr Major k = Major::K;
   constexpr Promotion each = Promotion::EachColumn;
-  return std::array{copying<In, Promotion::None, InB>(), copying<In, each, InB>(),
-                    large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, Promotion::None, InB>(),
-                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, InB>()};
+  return joined(std::array{copying<In, Promotion::None, InB>(), copying<In, each, InB>(),
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, Promotion::None, InB>(),
+                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, InB>()},
+                fp8_groups_along_k<In, InB>());
 }
 
 template <Type In, Part P>
@@ -384,7 +416,7 @@ auto rows_of() {
     return quantizing<In>();
   else if constexpr (In == Type::e4m3)
     return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
-                  grouped_promoting<In>());
+                  grouped_promoting<In>(), fp8_groups_along_k<In, In>());
   else if constexpr (P == Part::Large && bits(In) == 16)
     return joined(
         large<In>(),
@@ -398,7 +430,8 @@ auto rows_of() {
   else if constexpr (P == Part::Middle)
     return middle<In>();
   else if constexpr (bits(In) == 16)
-    return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>());
+    return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>(),
+                  groups_along_k<In>());
   else if constexpr (In == Type::u8)
     return std::array{large_one<In, 128, 128, Turns::PingPong, 1, 2, 6>(), copying<In>()};
   else

@@ -22,6 +22,7 @@
 #include "cuda/gemm/multiply.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/promote.cuh"
+#include "cuda/gemm/ragged.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/store.cuh"
 #include "cuda/gemm/tiles.cuh"
@@ -40,7 +41,9 @@ __device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
       ptx::mbarrier_init(barriers.full(s), 1);
       ptx::mbarrier_init(barriers.empty(s), warps * C::cluster);
     }
-    for (int c = 0; C::ping_pong && c < C::consumers; ++c) ptx::mbarrier_init(barriers.turn(c), 1);
+    // By every warp: else one that is late could miss a turn, and a parity does not tell the next but one from it.
+    for (int c = 0; C::ping_pong && c < C::consumers; ++c)
+      ptx::mbarrier_init(barriers.turn(c), warpgroup_threads / 32);
     ptx::fence_mbarrier_init();
   }
 }
@@ -88,9 +91,9 @@ __device__ __forceinline__ void multiply(Accumulators<C>& d, std::uint32_t stage
 
 // Instructions along K of a tile's last stage: the others would add zeros.
 template <class C>
-__device__ __forceinline__ int last_steps(const Arguments& arguments) {
+__device__ __forceinline__ int last_steps(const BlocksAlongK& along) {
   constexpr int step = wgmma::stored_k(C::in);
-  return (arguments.k - (arguments.k_blocks - 1) * C::block_k + step - 1) / step;
+  return (along.left + step - 1) / step;
 }
 
 // multiply() for a number of steps that the kernel is told; at least one.
@@ -108,15 +111,17 @@ __device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t
 // The product of one tile. `issued` is called when the last wgmma is on its way.
 template <class C, class Issued>
 __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& ring,
-                                           const Arguments& arguments, std::uint32_t shared,
+                                           const BlocksAlongK& along, std::uint32_t shared,
                                            const Barriers<C>& barriers, StagePart part,
                                            Issued issued) {
-  const int blocks = arguments.k_blocks;
-  const int steps = last_steps<C>(arguments);
+  const int blocks = along.count;
+  const int steps = last_steps<C>(along);
+  if (groups_k<C>()) clear(d);  // a group may have no K
   int last = 0;
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
+    clear_others<C>(stage, along, block);
     multiply_steps<C>(d, stage, part, block == 0, block + 1 < blocks ? C::steps : steps);
     ptx::wgmma_wait_group<1>();
     if (block > 0) release<C>(barriers.empty(last));
@@ -125,7 +130,7 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
   }
   issued();
   ptx::wgmma_wait_group<0>();
-  release<C>(barriers.empty(last));
+  if (!groups_k<C>() || blocks > 0) release<C>(barriers.empty(last));
 #pragma unroll
   for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
 }
@@ -152,9 +157,10 @@ using OwnFactors =
 template <class C>
 __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
                                               const TilePlace& tile) {
+  const int first = groups_k<C>() ? tile.k_first / scale_block : 0;
   factors.start(arguments.block_factors_a, arguments.block_factors_b,
-                {tile.row, tile.col, tile.rows_end, arguments.n, tile.batch, tile.batch_b, 0,
-                 arguments.k_blocks});
+                {tile.row, tile.col, tile.rows_end, arguments.n, tile.batch, tile.batch_b, first,
+                 along_k<C>(arguments, tile).count});
 }
 
 // The same of FP8 that promotes, with the tile's factors on their way.
@@ -162,15 +168,18 @@ template <class C>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers, StagePart part,
+                                                    const BlocksAlongK& along,
                                                     OwnFactors<C>& factors) {
   Ring<C::stages> read = ring;
-  StageReader<C, C::waves> reader(ring, barriers, shared, part);
+  StageReader<C, C::waves> reader(ring, barriers, shared, part, along);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
+  // Groups along K take registers to clear what lies behind their ends.
+  constexpr bool behind =
+      C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128 && !groups_k<C>();
   promote<behind>(d, factors, multiply_wave, done);
 }
 
@@ -201,7 +210,8 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
+    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer),
+                           along_k<C>(arguments, tile), factors);
     is_there = start_next();
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
@@ -217,15 +227,22 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
   Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   if constexpr (C::ping_pong) {
-    const bool leads = threadIdx.x % warpgroup_threads == 0;
+    const bool leads = threadIdx.x % 32 == 0;
     // The first turn is consumer 0's: the phase before the first counts as complete.
     std::uint32_t parity = consumer == 0 ? 1 : 0;
-    ring.advance(consumer * arguments.k_blocks);
-    // Dense: every second tile by its number. Groups are looked for one after the other, also the other's.
-    ClusterTiles<C> tiles(arguments, C::grouped ? cluster : cluster + consumer * clusters,
-                          C::grouped ? clusters : 2 * clusters);
+    // Dense: every second tile by its number. Groups are looked for one after the other, also the other's, which along K
+    // have blocks of their own number.
+    constexpr bool looks = C::grouped || groups_k<C>();
+    if (!groups_k<C>()) ring.advance(consumer * arguments.k_blocks);
+    ClusterTiles<C> tiles(arguments, looks ? cluster : cluster + consumer * clusters,
+                          looks ? clusters : 2 * clusters);
     TilePlace place;
-    if (C::grouped && consumer == 1 && !tiles.next(place)) return staging.drain();
+    const auto pass = [&] {
+      if (!tiles.next(place)) return false;
+      if (groups_k<C>()) ring.advance(along_k<C>(arguments, place).count);
+      return true;
+    };
+    if (looks && consumer == 1 && !pass()) return staging.drain();
     while (tiles.next(place)) {
       Accumulators<C> d;
       const TilePlace tile = own_part<C>(place, 0);
@@ -233,12 +250,12 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       wait(barriers.turn(consumer), parity);
       parity = 1 - parity;
       stage<C>(arguments, own, bias);
-      accumulate<C>(d, ring, arguments, shared, barriers, {0}, [&] {
+      accumulate<C>(d, ring, along_k<C>(arguments, tile), shared, barriers, {0}, [&] {
         if (leads) ptx::mbarrier_arrive(barriers.turn(1 - consumer));
       });
-      ring.advance(arguments.k_blocks);
+      if (!groups_k<C>()) ring.advance(arguments.k_blocks);
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
-      if (C::grouped && !tiles.next(place)) break;
+      if (looks && !pass()) break;
     }
   } else if constexpr (asks_ahead<C>) {
     ClusterTiles<C> tiles(arguments, cluster, clusters);
@@ -254,10 +271,12 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       const OwnBias<C> own = prepare<C>(arguments, tile);
       stage<C>(arguments, own, bias);
       if constexpr (C::promotion == Promotion::None) {
-        accumulate<C>(d, ring, arguments, shared, barriers, part_of_stage<C>(consumer), [] {});
+        accumulate<C>(d, ring, along_k<C>(arguments, tile), shared, barriers,
+                      part_of_stage<C>(consumer), [] {});
       } else {
         start_factors<C>(factors, arguments, tile);
-        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
+        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer),
+                               along_k<C>(arguments, tile), factors);
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }

@@ -61,6 +61,7 @@ struct Kernel {
   bool dynamic = false;  // a cluster for each tile: cuda/gemm/dynamic.cuh
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
+  bool groups_k = false;  // for groups along K
 };
 
 template <class C>
@@ -114,7 +115,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .instruction_k = instruction_k_of<C>(),
           .accumulators = accumulators_of<C>(),
           .quantized_vec = quantized_vec_of<C>(),
-          .dynamic = is_dynamic<C>()};
+          .dynamic = is_dynamic<C>(),
+          .groups_k = groups_k<C>()};
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.

@@ -35,7 +35,9 @@ __device__ __forceinline__ Rank own_rank() {
 template <class C, bool Keeps = true, int Lanes = 1, bool Coded = false>
 using ClusterTiles = std::conditional_t<
     is_dynamic<C>(), DynamicTiles<C, Lanes>,
-    Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>;
+    std::conditional_t<
+        groups_k<C>(), KGroupTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n>,
+        Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>>;
 
 // Those that load also look for the places of A's factors of blocks.
 template <class C>
@@ -69,13 +71,14 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
   constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
-  const BlockRange blocks = own_blocks<C>(arguments);
+  BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   int filled = 0;  // stages
   LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
+    if constexpr (groups_k<C>()) blocks.end = along_k<C>(arguments, tile).count;
     const int m = tile.row + rank.row * C::block_m;
     const int n = tile.col + rank.col * C::block_n;
     for (int block = blocks.first; block < blocks.end; ++block) {
@@ -90,7 +93,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
                     loaded_bytes<typename C::B, Edge::Cut>(left_b, share_b.mn) +
                     besides.bytes(block));
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = block * C::block_k;
+      const int k = k_begin<C>(tile) + block * C::block_k;
       load_tile<typename C::A, edge_a, (C::sharers_a > 1)>(map_a, a, m, left_a, k, tile.batch,
                                                            share_a, mask_a, full);
       load_tile<typename C::B, Edge::Cut, (C::sharers_b > 1)>(map_b, a + C::A::bytes, n, left_b, k,

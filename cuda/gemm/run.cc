@@ -144,6 +144,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     const Schedule& s = launch.schedule;
     out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
   }
+  if (groups_k(p)) out.groups = {p.grouping, static_cast<int>(p.batch), 0, x.sizes};
   out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);
   set_factors(p, x, out);
   out.factors_d = factors_of_d(p, x);
@@ -211,7 +212,7 @@ std::array<const void*, 14> followed(const Plan& plan, const Pointers& x,
   if (p.has_bias) out[5] = x.bias;
   if (p.scaling != Scaling::None) out[6] = x.scale_a;
   if (p.scaling != Scaling::None) out[7] = x.scale_b;
-  if (is_grouped(p)) out[8] = x.sizes;
+  if (has_sizes(p)) out[8] = x.sizes;
   if (is_block_scaled(p)) out[9] = x.scale_codes_a;
   if (is_block_scaled(p)) out[10] = x.scale_codes_b;
   if (p.quantized && !has_codes_d(p)) out[11] = x.scale_d;

@@ -122,8 +122,9 @@ const char* sentence(Status status) noexcept {
              "the blocks that the operands have, if these are not bf16, without groups, and e2m1 "
              "has an even number of columns and even strides";
     case Status::UnsupportedGrouping:
-      return "groups are of f16, bf16 or e4m3 operands, or of one type with factors of blocks, "
-             "both K-major, or the grouping does not exist";
+      return "groups of rows are of f16, bf16 or e4m3 operands, or of one type with factors of "
+             "blocks, both K-major; those along K of f16, bf16 or FP8, and D is not quantized; or "
+             "the grouping does not exist";
     case Status::NeedsTcgen05:
       return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
              "capability 10.0 or 10.3";

@@ -22,7 +22,33 @@ struct TilePlace {
   int rows_end;
   int batch_b;
   int atom = 0;
+  int k_first = 0;  // of groups along K: its group's part
+  int k_end = 0;
 };
+
+// Of the K that a tile is multiplied along: blocks, elements in the last of them, and others that are ahead of the tile's in the
+// first, as blocks begin where TMA can.
+struct BlocksAlongK {
+  int count;
+  int left;
+  int ahead = 0;
+};
+template <class C>
+__device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {
+  if constexpr (groups_k<C>()) {
+    const int ahead = tile.k_first % k_unit(C::in);
+    const int k = tile.k_end > tile.k_first ? tile.k_end - tile.k_first + ahead : 0;
+    const int count = (k + C::block_k - 1) / C::block_k;
+    return {count, k - (count - 1) * C::block_k, ahead};
+  } else {
+    return {arguments.k_blocks, arguments.k - (arguments.k_blocks - 1) * C::block_k};
+  }
+}
+// Where its first block begins.
+template <class C>
+__device__ __forceinline__ int k_begin(const TilePlace& tile) {
+  return groups_k<C>() ? tile.k_first / k_unit(C::in) * k_unit(C::in) : 0;
+}
 
 // Of a product without groups.
 template <int Rows, int Columns>
@@ -49,6 +75,28 @@ class DenseTiles {
   const Arguments& arguments_;
   int index_;
   int step_;
+};
+
+// The tiles of each group along K, one matrix of D behind the other. Ends are cut to K, and none lies before the one ahead.
+template <int Rows, int Columns>
+class KGroupTiles {
+ public:
+  __device__ __forceinline__ KGroupTiles(const Arguments& arguments, int first, int step)
+      : arguments_(arguments), tiles_(arguments, first, step) {}
+
+  __device__ __forceinline__ bool next(TilePlace& tile) {
+    if (!tiles_.next(tile)) return false;
+    const std::int32_t* ends = arguments_.groups.sizes;
+    tile.k_first = tile.batch > 0 ? cut(ends[tile.batch - 1]) : 0;
+    tile.k_end = max(cut(ends[tile.batch]), tile.k_first);
+    return true;
+  }
+
+ private:
+  __device__ __forceinline__ int cut(int end) const { return min(max(end, 0), arguments_.k); }
+
+  const Arguments& arguments_;
+  DenseTiles<Rows, Columns> tiles_;
 };
 
 // `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less

@@ -201,7 +201,7 @@ Problem as_read(const Problem& problem, bool has_workspace) {
 Status plan_remembered(const Problem& problem, const TuneKey& key, const TuneCache& cache,
                        const PlanWith& plan_with, Plan& plan) {
   const std::string choice = cache.find(key);
-  if (choice.empty() || is_grouped(problem)) return Status::KernelDoesNotFit;
+  if (choice.empty() || has_sizes(problem)) return Status::KernelDoesNotFit;
   for (const Kernel& kernel : kernels()) {
     if (kernel.in != problem.in || kernel.in_b != type_b(problem) || name(kernel) != choice)
       continue;
@@ -245,7 +245,7 @@ Status tune_here(const Problem& problem, const Pointers& pointers, const Workspa
     return Status::Ok;
   }
   const Path path = path_of(estimated, pointers, workspace);
-  if (path == Path::Unaligned || is_grouped(problem)) return Status::NothingToTune;
+  if (path == Path::Unaligned || has_sizes(problem)) return Status::NothingToTune;
   std::vector<Plan> plans = candidates(
       options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
   std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });

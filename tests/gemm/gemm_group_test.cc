@@ -71,6 +71,75 @@ TEST(Gemm_Groups, EveryTypeScalingAndGroupingHasAKernel) {
   EXPECT_FALSE(planned({.m = 64, .n = 64, .k = 64, .batch = 4}).aligned.kernel->grouped);
 }
 
+// --- along K ---------------------------------------------------------------------------------------
+
+TEST(Gemm_GroupsAlongK, EveryTypeMajorAndScalingHasAKernel) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::e5m2}) {
+    for (const Type in_b : {in, Type::e4m3, Type::e5m2}) {
+      if (!is_fp8(in) && in_b != in) continue;
+      for (int scaling = 0; scaling < (is_fp8(in) ? scaling_count : 1); ++scaling) {
+        for (const Major a : {Major::K, Major::MN}) {
+          for (const Major b : {Major::K, Major::MN}) {
+            Problem p = groups(Grouping::KEnds, 16, 1024, 2048, 4096, in);
+            p.in_b = in_b;
+            p.major_a = a;
+            p.major_b = b;
+            p.scaling = static_cast<Scaling>(scaling);
+            const Plan plan = planned(p);
+            for (const Launch& l : {plan.aligned, plan.unaligned}) {
+              EXPECT_TRUE(l.kernel->groups_k);
+              EXPECT_FALSE(l.kernel->grouped);
+              EXPECT_EQ(l.kernel->promotion != Promotion::None, is_promoted(p));
+            }
+            const bool by_tma = !is_fp8(in) || (a == Major::K && b == Major::K);
+            EXPECT_EQ(plan.aligned.kernel->loader == Loader::Tma, by_tma);
+            EXPECT_EQ(plan.aligned.schedule.batch, 16);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(planned(groups(Grouping::None, 4, 64, 64, 64)).aligned.kernel->groups_k);
+}
+
+TEST(Gemm_GroupsAlongK, WhatNoKernelComputesIsRefused) {
+  Problem p = groups(Grouping::KEnds, 8, 100, 64, 64, Type::tf32);
+  p.out = Type::f32;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  p = groups(Grouping::KEnds, 8, 100, 64, 64, Type::e4m3);
+  EXPECT_EQ(check(p), Status::Ok);
+  p.quantized = Type::e4m3;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+}
+
+// A and B are one matrix each, whatever their batch strides; factors are each group's, or of the whole K's blocks.
+TEST(Gemm_GroupsAlongK, OperandsAreSharedAndSizesReachTheKernel) {
+  const std::int32_t sizes[8] = {};
+  Problem p = groups(Grouping::KEnds, 8, 96, 640, 512, Type::e4m3);
+  p.scaling = Scaling::RowColumn;
+  const Problem r = resolved(p);
+  EXPECT_EQ(r.a.batch, 0);
+  EXPECT_EQ(r.b.batch, 0);
+  EXPECT_EQ(r.d.batch, 96 * 640);
+  EXPECT_EQ(r.scale_a.batch, 96);
+  p.scaling = Scaling::Vector128;
+  EXPECT_EQ(resolved(p).scale_b.batch, 0);
+  const Plan plan = planned(p);
+  Pointers x = {.a = sizes, .b = sizes, .d = const_cast<std::int32_t*>(sizes)};
+  EXPECT_EQ(check(plan, x, {}), Status::NullPointer);
+  x.scale_a = x.scale_b = reinterpret_cast<const float*>(sizes);
+  EXPECT_EQ(check(plan, x, {}), Status::NullPointer);
+  x.sizes = sizes;
+  const Arguments arguments = work_of(plan, Path::Unaligned, x, {}).arguments;
+  EXPECT_EQ(arguments.groups.by, Grouping::KEnds);
+  EXPECT_EQ(arguments.groups.count, 8);
+  EXPECT_EQ(arguments.groups.sizes, sizes);
+  EXPECT_NE(describe(plan).find("groups: 8, one behind the other along K, by their ends"),
+            std::string::npos);
+}
+
+// --- rows ------------------------------------------------------------------------------------------
+
 // A grid has a tile for whatever the sizes may be.
 TEST(Gemm_Groups, TilesSufficeForEverySize) {
   for (const std::int64_t m : {1, 31, 4000}) {
@@ -124,9 +193,11 @@ TEST(Gemm_Groups, CSaysTheSame) {
   tcq_gemm_problem p;
   ASSERT_EQ(tcq_gemm_defaults(&p, sizeof p), 0);
   p.m = p.n = p.k = p.batch = 8;
-  p.grouping = TCQ_GEMM_GROUP_OF_ROW;
-  EXPECT_EQ(tcq_gemm_check(&p), 0);
-  for (const std::int32_t code : {-1, 4, 256}) {
+  for (const int grouping : {TCQ_GEMM_GROUP_OF_ROW, TCQ_GEMM_GROUP_K_ENDS}) {
+    p.grouping = grouping;
+    EXPECT_EQ(tcq_gemm_check(&p), 0);
+  }
+  for (const std::int32_t code : {-1, grouping_count, 256}) {
     p.grouping = code;
     EXPECT_EQ(tcq_gemm_check(&p), static_cast<int>(Status::UnsupportedGrouping));
   }

@@ -23,9 +23,11 @@ std::vector<std::int32_t> draw_sizes(Draw& draw, Grouping by, std::int64_t m, st
       sizes.push_back(row % 128 == 0 ? draw.in(-1, static_cast<int>(count)) : sizes.back());
     return sizes;
   }
+  // Rows of one group, or K.
   for (std::int64_t g = 0; g < count; ++g)
     sizes.push_back(draw.one_in(3) ? 0 : draw.one_in(4) ? most : draw.below(most + 1));
-  if (by == Grouping::Ends) std::sort(sizes.begin(), sizes.end());
+  if (by == Grouping::Ends || (by == Grouping::KEnds && !draw.one_in(8)))
+    std::sort(sizes.begin(), sizes.end());
   return sizes;
 }
 
@@ -66,8 +68,19 @@ class LiveGroups : public Live {
 TEST_F(LiveGroups, SmallestProblemOnEveryFunction) {
   std::set<const void*> functions;
   for (const gemm::Kernel& k : gemm::kernels()) {
-    if (!k.grouped || !functions.insert(k.function).second) continue;
+    if (!(k.grouped || k.groups_k) || !functions.insert(k.function).second) continue;
     oracle::Gemm g = problem_for(k, 1);
+    if (k.groups_k) {
+      g.batch = 2;
+      g.k = k.block_k * (k.stages + 1);
+      g.out = is_fp8(k.in) ? Type::bf16 : k.in;
+      g = with_strides(g);
+      g.a.batch = g.b.batch = 0;
+      const auto ends = static_cast<std::int32_t>(g.k);
+      compare(g, {}, Grouping::KEnds, {ends / 2 + 5, ends - 3}, 0, chosen_seed(),
+              [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
+      continue;
+    }
     const auto rows = static_cast<std::int32_t>(g.m);
     g.m *= 2;
     g.batch = 2;
@@ -109,6 +122,35 @@ TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
     outputs += compare(g, options, by, draw_sizes(draw, by, g.m, g.batch), expected_rows, seed,
                        [](const Problem& p, Plan& plan) { return make_plan(p, plan); });
     if ((i + 1) % 40 == 0) fmt::print("{} problems\n", i + 1);
+  }
+  fmt::print("{} bytes of D\n", outputs);
+}
+
+TEST_F(LiveGroups, EveryBitOfDrawnProblemsAlongK) {
+  Draw draw(chosen_seed() + 10);
+  std::uint64_t outputs = 0;
+  for (int i = 0; i < 300; ++i) {
+    oracle::Gemm g{.m = draw.in(1, 500), .n = draw.in(1, 500), .k = draw.in(1, 3000)};
+    if (!draw.one_in(4)) {  // TMA's
+      g.m = (g.m + 15) / 16 * 16;
+      g.n = (g.n + 15) / 16 * 16;
+      g.k = (g.k + 15) / 16 * 16;
+    }
+    g.batch = draw.one_in(8) ? draw.in(33, 100) : draw.in(1, 16);
+    g.in = std::array{Type::bf16, Type::f16, Type::e4m3,
+                      Type::e5m2}[static_cast<std::size_t>(draw.below(4))];
+    g.out = draw.one_in(3) ? Type::f32 : g.in == Type::f16 ? Type::f16 : Type::bf16;
+    g.major_a = draw.one_in(2) ? Major::K : Major::MN;
+    g.major_b = draw.one_in(2) ? Major::K : Major::MN;
+    Options options;
+    choose_scaling(draw, g, options);
+    choose_epilogue(draw, g, options);
+    g = with_strides(g);
+    g.a.batch = g.b.batch = 0;
+    outputs +=
+        compare(g, options, Grouping::KEnds, draw_sizes(draw, Grouping::KEnds, g.k, g.batch), 0,
+                draw.word(), [](const Problem& p, Plan& plan) { return make_plan(p, plan); });
+    if ((i + 1) % 40 == 0) fmt::print("{} problems along K\n", i + 1);
   }
   fmt::print("{} bytes of D\n", outputs);
 }

@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
 TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
   std::set<const void*> functions;
   for (const gemm::Kernel& k : gemm::kernels()) {
-    if (k.in != GetParam() || k.grouped || !functions.insert(k.function).second) continue;
+    if (k.in != GetParam() || k.grouped || k.groups_k || !functions.insert(k.function).second)
+      continue;
     oracle::Gemm g = problem_for(k, 1);
     if (k.major_a == Major::MN) g.m = (g.m + 15) / 16 * 16;
     g.k = k.block_k * k.split * (k.stages + 1);
@@ -72,7 +73,7 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
   int kernels = 0;
   std::set<const void*> functions;
   for (const gemm::Kernel& k : gemm::kernels()) {
-    if (k.in != GetParam() || k.grouped) continue;  // groups: live_gemm_group_test.cc
+    if (k.in != GetParam() || k.grouped || k.groups_k) continue;  // groups: live_gemm_group_test.cc
     const bool is_first = functions.insert(k.function).second;
     oracle::Gemm g = problem_for(k, 3);
     g.m += 5;

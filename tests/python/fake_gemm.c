@@ -324,6 +324,27 @@ static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int6
     }
 }
 
+/* Elements of one or two bytes, whose lines have their distances. */
+static const void* from_k(int type, const void* data, int major, int64_t ld, int64_t k) {
+  const int64_t bytes = type == TCQ_GEMM_BF16 || type == TCQ_GEMM_F16 ? 2 : 1;
+  return (const uint8_t*)data + bytes * k * (major == TCQ_GEMM_K_MAJOR ? 1 : ld);
+}
+
+static void run_along_k(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int64_t begin, int64_t end, int64_t g) {
+  tcq_gemm_problem one = *p;
+  tcq_gemm_pointers at = *x;
+  one.k = end - begin;
+  one.a.batch = one.b.batch = 0;
+  at.a = from_k(p->in, x->a, p->major_a, p->a.ld, begin);
+  at.b = from_k(p->in_b, x->b, p->major_b, p->b.ld, begin);
+  if (p->scaling == TCQ_GEMM_SCALE_BLOCK_128 || p->scaling == TCQ_GEMM_SCALE_VECTOR_128) {
+    one.scale_a.batch = one.scale_b.batch = 0;
+    at.scale_a += begin / 128 * (p->major_scale_a == TCQ_GEMM_K_MAJOR ? 1 : p->scale_a.ld);
+    at.scale_b += begin / 128 * (p->major_scale_b == TCQ_GEMM_K_MAJOR ? 1 : p->scale_b.ld);
+  }
+  run_rows(&one, &at, 0, p->m, g, g, NULL);
+}
+
 int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* workspace, size_t workspace_bytes,
                  void* stream) {
   const tcq_gemm_problem* p = &plan->p;
@@ -336,6 +357,10 @@ int tcq_gemm_run(const tcq_gemm_plan* plan, const tcq_gemm_pointers* x, void* wo
   if (p->grouping == TCQ_GEMM_GROUP_OF_ROW) {
     for (int64_t row = 0; row < p->m; ++row)
       if (x->sizes[row] >= 0) run_rows(p, x, row, row + 1, 0, x->sizes[row], NULL);
+    return 0;
+  }
+  if (p->grouping == TCQ_GEMM_GROUP_K_ENDS) {
+    for (int64_t g = 0; g < p->batch; ++g) run_along_k(p, x, g > 0 ? x->sizes[g - 1] : 0, x->sizes[g], g);
     return 0;
   }
   int64_t atoms = 0;

@@ -174,6 +174,34 @@ def test_grouped_mm(fake):
     assert (fake.problem.grouping, fake.problem.batch, fake.problem.m) == (1, 4, 50)
 
 
+def test_grouped_mm_along_k(fake):
+    x, y, offs = torch.randn(50, 24).bfloat16(), torch.randn(50, 32).bfloat16(), torch.tensor([5, 5, 30, 41], dtype=torch.int32)
+    for a, b, majors in [(x.t(), y, (MN, MN)), (x.t().contiguous(), y, (K, MN)), (x.t(), y.t().contiguous().t(), (MN, K))]:
+        d = tt.grouped_mm(a, b, offs, out_dtype=torch.float32)
+        assert (fake.problem.grouping, fake.problem.batch, fake.problem.k) == (4, 4, 50)
+        assert (fake.problem.major_a, fake.problem.major_b) == majors
+        for g, k in enumerate(map(slice, (0, 5, 5, 30), offs.tolist())):
+            assert torch.equal(d[g], x[k].float().t() @ y[k].float())
+
+
+def test_scaled_grouped_mm_along_k(fake):
+    a, b, offs = fp8_of(50, 384), fp8_of(130, 384).t(), torch.tensor([128, 128, 384], dtype=torch.int32)
+    for sa, sb in [((150,), (390,)), ((3, 50), (3, 130)), ((50, 3), (3, 130)), ((50, 3), (3, 2))]:
+        scale_a, scale_b = torch.rand(sa), torch.rand(sb)
+        d = tt.scaled_grouped_mm(a, b, scale_a, scale_b, offs, out_dtype=torch.float32)
+        for g, k in ((0, slice(0, 128)), (1, slice(128, 128)), (2, slice(128, 384))):
+            blocks = slice(k.start // 128, k.stop // 128)
+            by_blocks = sa == (50, 3)
+            of_a = scale_a[:, blocks] if by_blocks else scale_a.reshape(3, 50, 1)[g]
+            of_b = scale_b[blocks] if by_blocks else scale_b.reshape(3, 1, 130)[g]
+            want = tt.scaled_mm(a[:, k], b[k], of_a, of_b, out_dtype=torch.float32) if k.start < k.stop else torch.zeros(50, 130)
+            assert torch.equal(d[g], want)
+    with pytest.raises(tcq.UsageError, match="sizes"):
+        tt.grouped_mm(torch.rand(5, 8).half(), torch.rand(8, 8).half(), torch.tensor([1, 2, 5]))
+    with pytest.raises(tcq.UsageError, match="factors of"):
+        tt.scaled_grouped_mm(a, b, torch.rand(40), torch.rand(390), offs)
+
+
 def test_scaled_grouped_mm(fake):
     a, b = fp8_of(50, 256), fp8_of(3, 130, 256).transpose(1, 2)
     offs = torch.tensor([20, 20, 50], dtype=torch.int32)

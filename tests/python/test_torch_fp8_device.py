@@ -182,6 +182,17 @@ def test_grouped_mm(place, dtype):
                 expect_bits(d[rows], predicted(place, a[rows], b[g], out=out))
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_grouped_mm_along_k(place, dtype):
+    x, y, ends = place.wide(190, 136).to(dtype), place.wide(190, 264).to(dtype), (72, 72, 80, 190)
+    for a, b in ((x.t(), y), (x.t().contiguous(), y), (x.t().contiguous(), y.t().contiguous().t())):
+        d = tt.grouped_mm(a, b, place.sizes(*ends), out_dtype=torch.float32)
+        for g, k in enumerate(map(slice, (0, *ends[:-1]), ends)):
+            expect_near(d[g], x[k].float().t(), y[k].float().t())
+            if k.start < k.stop:
+                expect_bits(d[g], predicted(place, x[k].t().contiguous(), y[k].t().contiguous(), out=torch.float32))
+
+
 def of_groups(place, m, groups, n, k):
     """Factors as scaled_grouped_mm takes them."""
     blocks, of_n = (k + 127) // 128, (n + 127) // 128

@@ -38,12 +38,17 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   g.batch = c.by == gemm::Grouping::RowIds ? c.count : static_cast<std::int64_t>(c.sizes.size());
   g.activation = c.activation;
   g.beta = c.beta;
+  g.in_b = kernel.row.in_b;
+  g.major_a = kernel.row.major_a;
+  g.major_b = kernel.row.major_b;
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain = chain_of(kernel.row);
   const int whole = std::max(elements_in(kernel.row.in, 16), 16);  // TMA wants rows of 16 bytes
   const int round = (whole - c.k % whole) % whole;
   g = with_quantized(with_strides(g, round, round, c.pad), c.quantized);
-  if (c.by != gemm::Grouping::Counts)
+  if (c.by == gemm::Grouping::KEnds)
+    g.a.batch = g.b.batch = 0;
+  else if (c.by != gemm::Grouping::Counts)
     g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
   GemmCase x = make_case(g, c.biased, c.values, c.seed);
   set_codes(x, c.edges);
@@ -64,6 +69,13 @@ inline Groups with(Groups g, gemm::Scaling scaling, Type out = Type::bf16) {
   g.out = out;
   return g;
 }
+
+// Along K: empty groups, one of a single k, ends within a block and an instruction, at either's end, one behind K.
+inline const Groups along_k = {.by = gemm::Grouping::KEnds,
+                               .sizes = {0, 1, 1, 64, 200, 208, 335, 340, 640, 700},
+                               .m = 200,
+                               .n = 136,
+                               .k = 656};
 
 // Numbers of rows: groups of 128 rows, nobody's between.
 inline Groups numbered(int m) {

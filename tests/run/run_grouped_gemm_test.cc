@@ -69,6 +69,64 @@ TEST_F(GroupedPtx, OperandsLoadedByThreads) {
   expect_right(kernel, with(counts, Scaling::Block128), 2);
 }
 
+// Gradients of weights: every major of 16 bits.
+TEST_F(GroupedPtx, AlongK) {
+  const TestKernel kernels[] = {
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                gemm::Promotion::None, Type::bf16, false, false, true),
+      TCQ_LARGE(Type::bf16, Major::MN, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                gemm::Promotion::None, Type::bf16, false, false, true),
+      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                gemm::Promotion::None, Type::bf16, false, false, true)};
+  for (const TestKernel& kernel : kernels) {
+    expect_right(kernel, along_k, 1, 1);
+    expect_right(kernel, along_k, 3);
+    Groups finished = along_k;
+    finished.beta = 2;
+    finished.out = Type::f32;
+    finished.values = Values::Specials;
+    expect_right(kernel, finished, 2);
+  }
+}
+
+TEST_F(GroupedPtx, AlongKOfFp8) {
+  const TestKernel chain =
+      TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                gemm::Promotion::None, Type::e4m3, false, false, true);
+  expect_right(chain, along_k, 1, 1);
+  expect_right(chain, with(along_k, Scaling::RowColumn, Type::f32), 2);
+  const TestKernel promoting =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 5,
+                gemm::Promotion::EachColumn, Type::e4m3, false, false, true);
+  expect_right(promoting, along_k, 1, 1);
+  expect_right(promoting, with(along_k, Scaling::RowColumn), 2);
+  Groups blocks = with(along_k, Scaling::Vector128, Type::f32);
+  blocks.sizes = {128, 128, 384, 512, 640, 656};
+  blocks.beta = 1;
+  expect_right(promoting, blocks, 1);
+  expect_right(promoting, with(along_k, Scaling::Vector128), 2);  // ends within a factor's block
+}
+
+TEST_F(GroupedPtx, AlongKLoadedByThreads) {
+  const TestKernel kernel =
+      TCQ_COPYING(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                  gemm::Promotion::None, Type::bf16, false, false, true);
+  expect_right(kernel, along_k, 2);
+  const TestKernel promoting =
+      TCQ_COPYING(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                  gemm::Promotion::EachColumn, Type::e5m2, false, false, true);
+  expect_right(promoting, with(along_k, Scaling::RowColumn), 2);
+}
+
+TEST_F(GroupedPtx, AlongKWrongEnds) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                gemm::Promotion::None, Type::bf16, false, false, true);
+  Groups wrong = along_k;
+  wrong.sizes = {-7, 300, 100, 1 << 30, 50};
+  expect_right(kernel, wrong, 2);
+}
+
 TEST_F(GroupedPtx, ManyGroups) {
   const TestKernel kernel =
       TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,

@@ -192,11 +192,69 @@ inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t
   oracle::compute_gemm(one, data, {to, factors}, 1);
 }
 
+// A group's part of K, and where its first block begins, from where zeros stand for what is the group's ahead.
+struct PartOfK {
+  std::int64_t from;
+  std::int64_t first;
+  std::int64_t end;
+};
+inline PartOfK part_of_k(const gemm::Problem& p, const std::vector<std::int32_t>& sizes,
+                         std::size_t group) {
+  const auto cut = [&](std::int32_t end) { return std::clamp<std::int64_t>(end, 0, p.k); };
+  const std::int64_t first = group == 0 ? 0 : cut(sizes[group - 1]);
+  const std::int64_t unit = gemm::k_unit(p.in);
+  return {first / unit * unit, first, std::max(first, cut(sizes[group]))};
+}
+
+inline Buffer without_ahead(Buffer operand, Type type, Major major, std::int64_t ld,
+                            std::int64_t lines, const PartOfK& part) {
+  const std::int64_t bytes = bits(type) / 8;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    for (std::int64_t k = part.from; k < part.first; ++k) {
+      const std::int64_t element = major == Major::K ? line * ld + k : k * ld + line;
+      std::fill_n(static_cast<std::uint8_t*>(operand.data()) + element * bytes, bytes, 0);
+    }
+  }
+  return operand;
+}
+
+// The matrix of D of a group along K.
+inline void compute_k_group(const GemmCase& x, const PartOfK& part, std::int64_t group, Buffer& d) {
+  const oracle::Gemm& g = x.gemm;
+  oracle::Gemm one = g;
+  one.k = part.end > part.first ? part.end - part.from : 0;
+  one.batch = 1;
+  one.segments.clear();
+  const auto at = [](const Buffer& b, Type type, std::int64_t elements) {
+    return static_cast<const std::uint8_t*>(b.data()) + elements * bits(type) / 8;
+  };
+  const Buffer a = without_ahead(x.a, g.in, g.major_a, g.a.ld, g.m, part);
+  const Buffer b = without_ahead(x.b, g.b_type(), g.major_b, g.b.ld, g.n, part);
+  oracle::GemmData data = x.data();
+  data.a = at(a, g.in, part.from * (g.major_a == Major::K ? 1 : g.a.ld));
+  data.b = at(b, g.b_type(), part.from * (g.major_b == Major::K ? 1 : g.b.ld));
+  if (data.c != nullptr) data.c = at(x.c, g.out, group * g.c.batch);
+  const auto step = [&](const oracle::GemmFactors& f) {
+    return g.scales_blocks ? part.first / gemm::scale_block * f.block_step : group * f.batch_step;
+  };
+  if (data.scale_a != nullptr) {
+    data.scale_a += step(g.factors_a);
+    data.scale_b += step(g.factors_b);
+  }
+  auto* to = static_cast<std::uint8_t*>(d.data()) + group * g.d.batch * bits(g.d_type()) / 8;
+  oracle::compute_gemm(one, data, {to, nullptr}, 1);
+}
+
 // All bytes of D's buffer after a grouped product, and of its factors': RowIds in runs of equal numbers.
 inline std::vector<std::uint8_t> expected_of_groups(const GemmCase& x, const gemm::Problem& p,
                                                     const std::vector<std::int32_t>& sizes) {
   Buffer d = x.d;
   Buffer scale_d = x.scale_d;
+  if (p.grouping == gemm::Grouping::KEnds) {
+    for (std::size_t group = 0; group < sizes.size(); ++group)
+      compute_k_group(x, part_of_k(p, sizes, group), static_cast<std::int64_t>(group), d);
+    return d.bytes;
+  }
   if (p.grouping != gemm::Grouping::RowIds) {
     for (std::size_t group = 0; group < sizes.size(); ++group)
       compute_group(x, rows_of_group(p, sizes, group), static_cast<std::int64_t>(group), d,

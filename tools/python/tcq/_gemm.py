@@ -30,7 +30,7 @@ TYPES = {"f16": 0, "bf16": 1, "tf32": 2, "s8": 3, "u8": 4, "f32": 5, "s32": 6, "
          "e2m1": 9}
 SCALINGS = {"none": 0, "tensor": 1, "row_column": 2, "block_128": 3, "vector_128": 4}
 BLOCK_SCALINGS = {"none": 0, "ue8m0_block_32": 1, "ue4m3_block_16": 2}
-GROUPINGS = {"none": 0, "ends": 1, "counts": 2, "row_ids": 3}
+GROUPINGS = {"none": 0, "ends": 1, "counts": 2, "row_ids": 3, "k_ends": 4}
 QUANTIZE_BLOCKS = {"row": 0, "vector_128": 1, "block_128": 2}
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4, "swiglu": 5}
 K_MAJOR, MN_MAJOR = 0, 1

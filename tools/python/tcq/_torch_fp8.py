@@ -121,7 +121,12 @@ def _quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optiona
 def grouped_mm(a: Tensor, b: Tensor, offs: Tensor, *, bias: Optional[Tensor] = None,
                out_dtype: Optional[torch.dtype] = None) -> Tensor:
     """Rows of a [M, K] by matrices of b [G, K, N], of float16 or bfloat16, as torch's grouped_mm: group g ends before row offs[g]
-    (int32, on the device). Rows behind the last group are not written."""
+    (int32, on the device). Rows behind the last group are not written.
+
+    b [K, N]: groups along K, the gradients of their weights, [G, M, N]: group g ends before k = offs[g], 0 where it has none.
+    a and b are read where they lie, rows or columns contiguous."""
+    if b.dim() == 2:
+        return _along_k(a, b, None, None, offs, bias, out_dtype or a.dtype, False)
     _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
     d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype or a.dtype)
     _run(a, b.transpose(1, 2), None, None, None, bias, offs, d, "ends", False, 0)
@@ -132,16 +137,39 @@ def scaled_grouped_mm(a: Tensor, b: Tensor, scale_a: Factors, scale_b: Factors, 
                       bias: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
                       use_fast_accum: bool = False) -> Tensor:
     """grouped_mm of FP8: factors of rows and columns ([M] and [G, N]) or of blocks of K: a's [M, K / 128], b's [G, K / 128, N / 128]
-    or [G, K / 128, N].
+    or [G, K / 128, N]. Along K: of rows and columns of each group ([G * M] and [G * N], or [G, M] and [G, N]), or of blocks of K as
+    scaled_mm's, of which each group begins with one.
 
     On tcgen05 factors of blocks as scaled_mm's: b's of one group behind those of another, a's rows of each group from an atom on,
     as torch has them; b's float32 may be one for each group. Atoms of M + 127 * (G - 1) rows, which any offs may want, are read where they lie; fewer are copied first."""
+    if b.dim() == 2 and not (_torch_blocks.are_codes(scale_a) or _torch_blocks.are_codes(scale_b)):
+        return _along_k(a, b, _torch_blocks.alone(scale_a), _torch_blocks.alone(scale_b), offs, bias, out_dtype,
+                        not use_fast_accum)
     _tensors.expect(a.dim() == 2 and b.dim() == 3 and a.shape[1] == b.shape[1], "a and b", (a, b), "M x K and G x K x N")
     if _torch_blocks.are_codes(scale_a) or _torch_blocks.are_codes(scale_b):
         return _torch_blocks.scaled_mm(a, b.transpose(1, 2), scale_a, scale_b, bias, out_dtype, use_fast_accum, offs)
     d = a.new_empty((a.shape[0], b.shape[2]), dtype=out_dtype)
     _run(a, b.transpose(1, 2), _as_lines(scale_a), _as_columns_of_groups(scale_b), None, bias, offs, d, "ends",
          not use_fast_accum, 0)
+    return d
+
+
+def _along_k(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], offs: Tensor, bias: Optional[Tensor],
+             out_dtype: torch.dtype, promotes: bool) -> Tensor:
+    """[M, K] by [K, N] in groups along K."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N, or G x K x N")
+    groups = offs.numel()
+    blocks = _blocks(a.shape[1])
+
+    def of_groups(scale: Tensor, lines: int) -> Tensor:
+        return scale.reshape(groups, lines, 1) if scale.numel() == groups * lines else scale
+
+    if scale_a is not None and scale_b is not None:
+        by_blocks = tuple(scale_a.shape) == (a.shape[0], blocks) and scale_b.dim() == 2 and scale_b.shape[0] == blocks
+        scale_a = scale_a if by_blocks else of_groups(scale_a, a.shape[0])
+        scale_b = scale_b.t() if by_blocks else of_groups(scale_b, b.shape[1])
+    d = a.new_empty((groups, a.shape[0], b.shape[1]), dtype=out_dtype)
+    _run(a, b.t(), scale_a, scale_b, None, bias, offs, d, "k_ends", promotes, 0)
     return d
 
 
@@ -216,13 +244,14 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
     expect = _tensors.expect
     expect(b.shape[-1] == k and a.device == b.device and a.dtype in _tensors.IN and b.dtype in _tensors.IN, "a and b", (a, b),
            "one K, one device, and types of the GEMM")
-    leading = (b.shape[0],) if grouping != "none" else ()
+    leading = (b.shape[0],) if grouping not in ("none", "k_ends") else ()
     of_a = leading if grouping == "counts" else ()
+    of_d = (sizes.numel(),) if sizes is not None and grouping == "k_ends" else of_a
     expect(tuple(a.shape) == (*of_a, m, k) and tuple(b.shape) == (*leading, n, k), "a and b", (a, b),
            "matrices, of groups with a dimension before: b's, and a's where it has a matrix for each")
     columns = _columns_of_d(n, activation)
-    expect(tuple(d.shape) == (*of_a, m, columns) and d.dtype in (_FP8 if scale_d is not None else _tensors.OUT) and
-           d.device == a.device, "d", (d,), f"{[*of_a, m, columns]} of float32, bfloat16 or float16 on {a.device}")
+    expect(tuple(d.shape) == (*of_d, m, columns) and d.dtype in (_FP8 if scale_d is not None else _tensors.OUT) and
+           d.device == a.device, "d", (d,), f"{[*of_d, m, columns]} of float32, bfloat16 or float16 on {a.device}")
     expect(d.stride(-1) == 1 or n <= 1, "d", (d,), "rows that are contiguous")
     fp8 = a.dtype.itemsize == 1 and a.dtype.is_floating_point
     expect(fp8 == (scale_a is not None), "a", (a,), "FP8 with factors, other types without")
@@ -231,7 +260,8 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
         expect(scale_a.dtype == torch.float32 and scale_b.dtype == torch.float32 and scale_a.device == a.device and
                scale_b.device == a.device, "factors", (scale_a, scale_b), f"float32 on {a.device}")
         scaling = _scaling_of(m, n, k, scale_a, scale_b)
-        expect(tuple(scale_a.shape[:-2]) == of_a and tuple(scale_b.shape[:-2]) == leading, "factors", (scale_a, scale_b),
+        each = of_d if grouping == "k_ends" and scaling in ("tensor", "row_column") else ()
+        expect(tuple(scale_a.shape[:-2]) == (each or of_a) and tuple(scale_b.shape[:-2]) == (each or leading), "factors", (scale_a, scale_b),
                "a matrix of them for each of a's and of b's")
     if c is not None:
         expect(c.shape == d.shape and c.dtype == d.dtype and c.device == d.device, "c", (c,), f"what d is: {list(d.shape)}")
@@ -240,6 +270,6 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
         expect(tuple(bias.shape) == (n,) and bias.dtype in types and bias.device == d.device, "the bias", (bias,),
                f"{[n]} of {' or '.join(str(t)[6:] for t in types)} on {d.device}")
     if sizes is not None:
-        _tensors.expect_sizes(sizes, m if grouping == "row_ids" else leading[0], a.device)
+        _tensors.expect_sizes(sizes, m if grouping == "row_ids" else (*leading, *of_d)[0], a.device)
     _torch_operator.fp8_gemm(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8,
                              _gemm.GROUPINGS[grouping], expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)

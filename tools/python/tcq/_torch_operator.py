@@ -79,8 +79,14 @@ def compute(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[T
              global_scale_b: Optional[Tensor] = None) -> None:
     """Factors of float32 are as `scaling` says, of other dtypes atoms (_atoms.py), beside which a and b may have one float32 each,
     b of groups also one for each."""
-    a, b, c = _k_major(a), _k_major(b), None if c is None else _k_major(c)
+    of_k = grouping == _gemm.GROUPINGS["k_ends"]  # whose operands may be MN-major
+    placed = [_tensors.placed(x) for x in (a, b)] if of_k else [(_k_major(x), _gemm.K_MAJOR, 0) for x in (a, b)]
+    (a, major_a, _), (b, major_b, _) = placed
+    c = None if c is None else _k_major(c)
     p = _problem(a, b, c, bias, d, scale_d)
+    if of_k and sizes is not None:
+        p.batch, p.major_a, p.major_b = sizes.numel(), major_a, major_b
+        p.a, p.b = _strides(a, major_a), _strides(b, major_b)
     p.scaling, p.promotes, p.grouping, p.expected_rows = scaling, promotes, grouping, expected_rows
     p.activation, p.scale_d_power_of_two = activation, power_of_two
     if scale_a is not None and scale_b is not None:

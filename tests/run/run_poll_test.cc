@@ -48,7 +48,8 @@ TEST(RunPoll, ARoundMayHaveSeveralLoadsVotesAndATimeLimit) {
   // Equal values are stored again and again.
   EXPECT_EQ(rounds(R"(
     ld.volatile.shared.u32 %r3, [x+4];
-    st.volatile.shared.u32 [x+8], %r3;
+    setp.eq.u32 %p4, %r1, 0;
+    @%p4 st.volatile.shared.u32 [x+8], %r3;
     ld.volatile.shared.u32 %r4, [x];
     setp.eq.u32 %p2, %r4, 0;
     @%p2 bra LOOK;)"),

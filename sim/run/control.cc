@@ -9,6 +9,7 @@
 #include "sim/isa/base/shared_limits.h"
 #include "sim/run/exchange.h"
 #include "sim/run/heap.h"
+#include "sim/run/poll.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -393,12 +394,13 @@ bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
 }
 
 void set_clock(Executor& x, const Op& op) {
+  const std::uint64_t clock = clock_of(x) * 16;
   for (const Slot slot : x.kernel().ins(op))
     for (int lane = 0; lane < 32; ++lane) {
       if (x.kernel().words_of(x.value(1)) == 2)
-        x.set_wide(slot, lane, x.state.steps * 16);
+        x.set_wide(slot, lane, clock);
       else
-        x.words(slot)[lane] = static_cast<std::uint32_t>(x.state.steps * 16);
+        x.words(slot)[lane] = static_cast<std::uint32_t>(clock);
     }
 }
 
@@ -479,6 +481,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     case Action::Nothing: return ++g.pc, true;
     case Action::Converge:
       if (op.is_watched && !note_registers(x, op, active)) return false;
+      if (op.evaluate == nullptr && !demand_members(x, active)) return false;
       g.active = active;
       g.converges = true;
       g.converge_mask = mask_of(x);

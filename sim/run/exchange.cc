@@ -92,4 +92,13 @@ void exchange_apart(Executor& x, std::span<const Place> places) {
   }
 }
 
+bool demand_members(Executor& x, std::uint32_t active) {
+  std::uint32_t outside = 0;
+  x.for_each_lane(active, [&](int lane) {
+    if ((x.number(x.value(0), lane) >> lane & 1) == 0) outside |= 1u << lane;
+  });
+  if (outside != 0) x.fail(Fault::WarpDivergent, std::countr_zero(outside));
+  return outside == 0;
+}
+
 }  // namespace tcq::run

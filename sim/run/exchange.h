@@ -30,4 +30,8 @@ std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& group
 // Requires: all of one Form, which Op::evaluate computes.
 void exchange_apart(Executor& x, std::span<const Place> places);
 
+// Each lane that executes a bar.warp.sync is in its own mask; false: a Fault.
+// Source: PTX ISA 9.2, 9.7.13.2 "bar.warp.sync" (undefined "if the executing thread is not in the membermask")
+bool demand_members(Executor& x, std::uint32_t active);
+
 }  // namespace tcq::run

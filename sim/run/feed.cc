@@ -8,6 +8,7 @@
 #include "sim/async/register_file.h"
 #include "sim/run/control.h"
 #include "sim/run/executor.h"
+#include "sim/run/poll.h"
 
 namespace tcq::run {
 namespace {
@@ -61,7 +62,7 @@ class KernelFeed : public machine::Feed {
       x.for_each_lane(statement.guard.lanes, [&](int lane) {
         x.group.data[static_cast<std::size_t>(lane)] = x.group.seen[static_cast<std::size_t>(lane)];
       });
-    x.group.acted = x.group.result != Result::Test && !reads;
+    x.group.acted = !note_round(x, statement) && x.group.result != Result::Test && !reads;
     x.group.polled = x.group.pc;
     if (x.group.result == Result::Passed ||
         (x.group.result == Result::Test && x.warp.predicates[0]))

@@ -10,6 +10,7 @@
 
 #include "sim/run/executor.h"
 #include "sim/run/heap.h"
+#include "sim/run/poll.h"
 #include "sim/run/undefined.h"
 #include "sim/run/update.h"
 
@@ -206,7 +207,7 @@ machine::Instruction ordered(Executor& x, const LaneAddresses& where,
   atomic.finds = x.form().get<ptx::Operation>() != ptx::Operation::Exch;
   atomic.is_volatile = semantics == Semantics::Volatile;
   atomic.is_narrow = x.form().get<ptx::Scope>() == ptx::Scope::Cta;
-  atomic.parked = atomic.update == nullptr && x.group.polled == x.group.pc && !x.group.acted;
+  wait_for_change(x, atomic);
   return atomic;
 }
 

@@ -24,7 +24,17 @@ struct Join {
 };
 
 // What is to be done with the results once all statements of an instruction were executed.
-enum class Result : std::uint8_t { None, Load, Matrices, Fragment, Test, Passed, Token, Vote, Cells };
+enum class Result : std::uint8_t {
+  None,
+  Load,
+  Matrices,
+  Fragment,
+  Test,
+  Passed,
+  Token,
+  Vote,
+  Cells
+};
 
 // Of the threads that have come to one use of a barrier that reduces.
 struct Votes {
@@ -34,6 +44,13 @@ struct VoteKey {
   int cta = 0, barrier = 0;
   std::uint32_t use = 0;  // how many-th of the warp: all warps count alike
   auto operator<=>(const VoteKey&) const = default;
+};
+
+// A strong access that changed nothing: poll.h.
+struct Poll {
+  ptx::Index at = ptx::none;
+  machine::WatchedBytes watched;
+  std::uint64_t state = 0;  // of the warp when it was issued; 0: nobody asked
 };
 
 struct Group {
@@ -53,6 +70,9 @@ struct Group {
   ptx::Index polled = ptx::none;
   machine::LaneBytes seen = {};
   bool acted = true;
+  // Of the strong access that is issued: did it change a byte; its Poll::state.
+  bool changed = false;
+  std::uint64_t issued = 0;
 };
 
 // Which lanes of a register, by its first slot, hold a value that nothing defines, and which read brought it: undefined.h. Empty:
@@ -80,6 +100,9 @@ struct WarpState {
   std::array<std::uint32_t, 32> stack = {};  // bytes that alloca has given to each lane
   std::vector<std::uint8_t> local;           // of lane l from l * local_bytes on
   UndefinedValues undefined;
+  std::vector<Poll> polls;  // since one of its lanes did something last, the newest last
+  std::uint64_t clock = 0;  // of the first of them
+  int clock_reads = 0;      // since the newest
 };
 
 }  // namespace tcq::run

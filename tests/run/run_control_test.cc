@@ -491,6 +491,19 @@ TEST(RunControl, ReservedSharedMemoryIsThereForWhoNamesIt) {
   EXPECT_EQ(fault_of("2048"), Fault::SharedMemoryOutOfRange);
 }
 
+// Lanes may each name a mask of their own, with themselves in it.
+TEST(RunControl, ALaneIsInTheMaskOfItsBarrier) {
+  const auto fault_of = [](const std::string& mask) {
+    PtxRun run(kernel("and.b32 %r5, %r1, 16; shl.b32 %r6, 0xffff, %r5;\nbar.warp.sync " + mask +
+                      "; st.global.u32 [%rd2], 1;"));
+    run.pass(run.array<std::uint32_t>(64));
+    return run.go({.block = {32}});
+  };
+  EXPECT_EQ(fault_of("-1"), Fault::None);
+  EXPECT_EQ(fault_of("%r6"), Fault::None);
+  EXPECT_EQ(fault_of("0xffff"), Fault::WarpDivergent);
+}
+
 // A barrier that some lanes of a warp come to, the others wait behind it or are let through: the hardware hangs, PTX leaves it open.
 TEST(RunControl, ABarrierOfSomeLanesOfAWarpIsDivergent) {
   const auto fault_of = [](const std::string& body) {

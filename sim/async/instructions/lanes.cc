@@ -297,37 +297,55 @@ std::uint64_t word_object(const Standing& at, const LaneAddresses& where, int la
   return shared_word_object(where.cta == own_cta ? at.warp.cta : where.cta, address);
 }
 
-}  // namespace
-
-std::vector<Touch> LaneAtomic::touches(const Standing& at) const {
+std::vector<Touch> words_of(const Standing& at, const LaneAddresses& where, std::uint32_t lanes,
+                            bool writes) {
   std::vector<Touch> touches;
-  for (std::uint32_t rest = at.lanes; rest != 0; rest &= rest - 1) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const std::uint64_t object = word_object(at, where, std::countr_zero(rest));
     if (touches.empty() || touches.back().object != object)
-      touches.push_back({.object = object, .kind = TouchKind::Word, .writes = update != nullptr});
+      touches.push_back({.object = object, .kind = TouchKind::Word, .writes = writes});
   }
   return touches;
 }
 
-bool LaneAtomic::is_blocked(const Standing& at) const {
-  if (!parked) return false;
-  const auto& memory = at.c;
-  for (std::uint32_t rest = at.lanes; rest != 0; rest &= rest - 1) {
+bool is_unchanged(const Standing& at, const WatchedBytes& w) {
+  const ClusterState& memory = at.c;
+  for (std::uint32_t rest = w.lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-    const std::uint32_t address = where.at[lane];
-    const SharedMemory& shared = memory.cta(where.cta == own_cta ? at.warp.cta : where.cta).shared;
-    const std::uint8_t* now = where.global ? memory.global.bytes().data() + address
-                                           : shared.data() + (address - shared.base());
-    if (std::memcmp(now, (*data)[lane].data(), static_cast<std::size_t>(where.bytes)) != 0)
+    const std::uint32_t address = w.where.at[lane];
+    const SharedMemory& shared =
+        memory.cta(w.where.cta == own_cta ? at.warp.cta : w.where.cta).shared;
+    const std::uint8_t* now = w.where.global ? memory.global.bytes().data() + address
+                                             : shared.data() + (address - shared.base());
+    if (std::memcmp(now, w.seen[lane].data(), static_cast<std::size_t>(w.where.bytes)) != 0)
       return false;
   }
   return true;
 }
 
+}  // namespace
+
+std::vector<Touch> LaneAtomic::touches(const Standing& at) const {
+  std::vector<Touch> touches = words_of(at, where, at.lanes, update != nullptr);
+  if (watched != nullptr)
+    for (const WatchedBytes& w : *watched)
+      for (const Touch& touch : words_of(at, w.where, w.lanes, false)) touches.push_back(touch);
+  return touches;
+}
+
+bool LaneAtomic::is_blocked(const Standing& at) const {
+  return watched != nullptr &&
+         std::ranges::all_of(*watched, [&](const WatchedBytes& w) { return is_unchanged(at, w); });
+}
+
 Waiting LaneAtomic::waiting(const Standing& at) const {
   Waiting w = at.waits_for(WaitFor::Memory);
   w.object = where.at[static_cast<std::size_t>(at.first_lane())];
-  w.cta = where.global ? global_memory : w.cta;
+  const bool is_global =
+      where.global ||
+      (watched != nullptr &&
+       std::ranges::any_of(*watched, [](const WatchedBytes& o) { return o.where.global; }));
+  w.cta = is_global ? global_memory : w.cta;
   return w;
 }
 
@@ -409,7 +427,7 @@ void pass_on(const Step& s, const Word& fence, bool narrow, Word& word) {
 
 void LaneAtomic::execute(Step& s) const {
   if (!may_reach(s, where) || !bytes_exist(s, where)) return;
-  const std::vector<Touch> touched = touches(s.standing());
+  const std::vector<Touch> touched = words_of(s.standing(), where, s.lanes, update != nullptr);
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
   use_found(s, *this);
   if (!record_strong(s, *this, touched)) return;
@@ -435,9 +453,12 @@ void LaneAtomic::execute(Step& s) const {
   if (releases && update != nullptr) next_epoch(s);
   const LaneMemory memory(s.c, s.warp.cta, where);
   s.for_each_lane([&](int lane) {
-    std::memcpy((*data)[static_cast<std::size_t>(lane)].data(), memory.at(lane),
-                static_cast<std::size_t>(where.bytes));
-    if (update != nullptr) update(lane, memory.at(lane));
+    std::uint8_t* const found = (*data)[static_cast<std::size_t>(lane)].data();
+    const auto width = static_cast<std::size_t>(where.bytes);
+    std::memcpy(found, memory.at(lane), width);
+    if (update == nullptr) return;
+    update(lane, memory.at(lane));
+    if (changed != nullptr && std::memcmp(found, memory.at(lane), width) != 0) *changed = true;
   });
 }
 

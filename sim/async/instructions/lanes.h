@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ struct LaneAddresses {
   int cta = own_cta;
   int bytes = 4;  // of each lane
   std::array<std::uint32_t, 32> at = {};
+};
+
+// What a load found in memory.
+struct WatchedBytes {
+  LaneAddresses where;
+  std::uint32_t lanes = 0;
+  LaneBytes seen = {};
 };
 
 // ld and st. `data` is read or written by execute() and outlives it.
@@ -71,8 +79,9 @@ struct LaneAtomic {
   bool finds = true;  // its result, or what it writes, depends on what it read
   bool is_volatile = false;
   bool is_narrow = false;  // of scope .cta
-  bool parked =
-      false;  // a loop round changed nothing: it waits until the bytes are not `data` any more
+  // A round of a loop changed nothing: it waits until one of these is not what was seen.
+  std::shared_ptr<const std::vector<WatchedBytes>> watched = {};
+  bool* changed = nullptr;  // becomes true where `update` made other bytes of them
 
   static constexpr None registers{}, check{}, writes_global{};
   std::vector<Touch> touches(const Standing&) const;

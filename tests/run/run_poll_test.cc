@@ -1,0 +1,104 @@
+// Loops that wait by looking at memory: a round that changed nothing is not run again until what it looked at changes.
+#include "tests/run/lanes_run.h"
+
+namespace tcq::tests {
+namespace {
+
+// Warp 0 looks, in rounds of many forms, for a word that warp 1 writes once it has seen warp 0's.
+Found rounds(const std::string& round) {
+  return found_in(R"(
+    .shared .align 16 .b8 x[64];
+    setp.lt.u32 %p1, %r1, 16;
+    shl.b32 %r9, %r1, 2;
+    mov.u32 %r10, x;
+    add.u32 %r9, %r9, %r10;
+    @%p1 st.shared.u32 [%r9], 0;
+    bar.sync 0;
+    mov.u64 %rd5, %clock64;
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 bra OTHER;
+  LOOK:)" + round + R"(
+    bra DONE;
+  OTHER:
+    st.volatile.shared.u32 [x], 1;
+    st.volatile.shared.u32 [x+4], 1;
+  DONE:)",
+                  {.block = {64}});
+}
+
+TEST(RunPoll, ARoundMayHaveSeveralLoadsVotesAndATimeLimit) {
+  EXPECT_EQ(rounds(R"(
+    ld.volatile.shared.u32 %r3, [x];
+    ld.volatile.shared.u32 %r4, [x+4];
+    and.b32 %r3, %r3, %r4;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra LOOK;)"),
+            Fault::None);
+  EXPECT_EQ(rounds(R"(
+    ld.volatile.shared.u32 %r3, [x];
+    setp.ne.u32 %p2, %r3, 0;
+    vote.sync.all.pred %p3, %p2, -1;
+    @%p3 bra DONE;
+    mov.u64 %rd6, %clock64;
+    sub.u64 %rd6, %rd6, %rd5;
+    setp.gt.u64 %p2, %rd6, 200000000000;
+    @!%p2 bra LOOK;
+    trap;)"),
+            Fault::None);
+  // Equal values are stored again and again.
+  EXPECT_EQ(rounds(R"(
+    ld.volatile.shared.u32 %r3, [x+4];
+    setp.eq.u32 %p4, %r1, 0;
+    @%p4 st.volatile.shared.u32 [x+8], %r3;
+    ld.volatile.shared.u32 %r4, [x];
+    setp.eq.u32 %p2, %r4, 0;
+    @%p2 bra LOOK;)"),
+            Fault::None);
+}
+
+// Who looks for what never comes waits, and is not run until a limit of steps.
+TEST(RunPoll, ARoundThatNobodyEndsIsADeadlock) {
+  EXPECT_EQ(rounds(R"(
+    ld.volatile.shared.u32 %r3, [x];
+    ld.volatile.shared.u32 %r4, [x+8];
+    mov.u64 %rd6, %clock64;
+    and.b32 %r3, %r3, %r4;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra LOOK;)")
+                .fault,
+            Fault::Deadlock);
+  EXPECT_EQ(rounds(R"(
+    atom.shared.cas.b32 %r3, [x+8], 1, 2;
+    ld.volatile.shared.u32 %r4, [x+12];
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra LOOK;)")
+                .fault,
+            Fault::Deadlock);
+}
+
+// Equal bytes at one address after the other, and a clock that is waited for between two looks, are no such round.
+TEST(RunPoll, ALoopThatGoesOnIsNotParked) {
+  EXPECT_EQ(rounds(R"(
+    mov.u32 %r7, 0;
+  NEXT:
+    add.u32 %r8, %r7, %r10;
+    ld.volatile.shared.u32 %r3, [%r8+16];
+    add.u32 %r7, %r7, 4;
+    setp.lt.u32 %p2, %r7, 32;
+    @%p2 bra NEXT;)"),
+            Fault::None);
+  EXPECT_EQ(rounds(R"(
+    ld.volatile.shared.u32 %r3, [x];
+    mov.u64 %rd5, %clock64;
+  BACK_OFF:
+    mov.u64 %rd6, %clock64;
+    sub.u64 %rd7, %rd6, %rd5;
+    setp.lt.u64 %p2, %rd7, 500;
+    @%p2 bra BACK_OFF;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra LOOK;)"),
+            Fault::None);
+}
+
+}  // namespace
+}  // namespace tcq::tests

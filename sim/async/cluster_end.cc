@@ -45,21 +45,21 @@ bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
   return lane != 0 && use.tick <= exit.at(lane);
 }
 
-// What made the use known too weakly. Of several the one that is only disputed: if what it assumes holds, the use is over,
-// and what another lane's release leaves out (PTX ISA 8.9) is another way to the same knowledge.
+// What made the use known too weakly. Of a lane's arrival at too narrow a scope that is what lacks: what another lane's
+// release leaves out (PTX ISA 8.9) is another way to the same knowledge.
 const WeakSync* find_weak_at_exit(const ClusterState& c, const Clock& lost, const ExitUse& use) {
   const WeakSync* found = find_weak(c, lost, -1, use.stream, use.tick);
-  if (found == nullptr) return nullptr;
+  if (found == nullptr || found->fault != Fault::LaneReleaseMissing) return found;
   const Stream lane =
       use.at.lane < 0 ? 0 : c.streams.lane_epochs(use.at.warp, use.at.lane);  // released alone
-  const auto assumed =
+  const auto own =
       std::find_if(c.weak_syncs.begin(), c.weak_syncs.end(), [&](const WeakSync& weak) {
         const bool covers = weak.lost.at(use.stream) >= use.tick ||
                             (lane != 0 && use.stream == c.streams.epochs(use.at.warp) &&
                              weak.lost.at(lane) >= use.tick);
-        return covers && info(fault_at_exit(weak)).kind == FaultKind::Disputed;
+        return covers && weak.fault == Fault::ScopeTooNarrow;
       });
-  return assumed == c.weak_syncs.end() ? found : &*assumed;
+  return own == c.weak_syncs.end() ? found : &*own;
 }
 
 // Some arrivals of a phase came and some did not: nobody can have waited for it.

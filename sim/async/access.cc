@@ -59,10 +59,27 @@ Fault fault_of_generic(const Access& earlier, const Access& next) {
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
-Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& next, int cta,
+// Lanes that arrive for themselves at too narrow a scope hand on what they did: of an access of theirs that is what lacks,
+// not that another lane's release leaves it out.
+const WeakSync* find_weak_of(const Step& s, const Access& earlier, ByteRange bytes, bool frees) {
+  const WeakSync* weak =
+      find_weak(s.c, s.warp.lost, s.warp.number, earlier.stream, earlier.tick, frees);
+  if (weak == nullptr ||
+      (weak->fault != Fault::LaneReleaseMissing && weak->fault != Fault::LaneOrderAssumed))
+    return weak;
+  const auto own =
+      std::find_if(s.c.weak_syncs.begin(), s.c.weak_syncs.end(), [&](const WeakSync& other) {
+        return other.fault == Fault::ScopeTooNarrow &&
+               is_known(earlier, bytes, other.lost, s.c.streams);
+      });
+  return own == s.c.weak_syncs.end() ? weak : &*own;
+}
+
+Fault fault_of_unordered(const Step& s, const Conflict& conflict, const Access& next, int cta,
                          Place& hint) {
-  if (const WeakSync* weak = find_weak(s.c, s.warp.lost, s.warp.number, earlier.stream,
-                                       earlier.tick, frees_loaded(earlier, next))) {
+  const Access& earlier = s.c.log[conflict.earlier];
+  const ByteRange bytes = conflict.bytes;
+  if (const WeakSync* weak = find_weak_of(s, earlier, bytes, frees_loaded(earlier, next))) {
     hint = weak->at;
     const bool stays = s.warp.cta == cta && s.c.warp(earlier.warp).cta == cta;
     return fault_where_bytes_change_hands(*weak, stays_with_writer(s, earlier, next, cta), stays);
@@ -93,8 +110,10 @@ Fault fault_of_unordered(const Step& s, const Access& earlier, const Access& nex
 
 Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& next, Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
-  Fault weak = Fault::None;
-  if (is_known_too_weakly(s, earlier.stream, earlier.tick, weak, hint)) return weak;
+  if (const WeakSync* weak = find_weak_of(s, earlier, conflict.bytes, false)) {
+    hint = weak->at;
+    return weak->fault;
+  }
   // A relaxed write of its CTA behind a barrier of it, which this thread has seen.
   const bool loaded = earlier.kind == AccessKind::Load && !earlier.is_strong;
   if (loaded && is_write(next.kind) && !is_async(next.kind) &&
@@ -134,7 +153,7 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;
     case Verdict::Unordered:
       return cta == global_memory ? fault_of_global(s, conflict, next, hint)
-                                  : fault_of_unordered(s, earlier, next, cta, hint);
+                                  : fault_of_unordered(s, conflict, next, cta, hint);
   }
   return Fault::None;
 }

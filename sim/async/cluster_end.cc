@@ -45,6 +45,23 @@ bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
   return lane != 0 && use.tick <= exit.at(lane);
 }
 
+// What made the use known too weakly. Of a lane's arrival at too narrow a scope that is what lacks: what another lane's
+// release leaves out (PTX ISA 8.9) is another way to the same knowledge.
+const WeakSync* find_weak_at_exit(const ClusterState& c, const Clock& lost, const ExitUse& use) {
+  const WeakSync* found = find_weak(c, lost, -1, use.stream, use.tick);
+  if (found == nullptr || found->fault != Fault::LaneReleaseMissing) return found;
+  const Stream lane =
+      use.at.lane < 0 ? 0 : c.streams.lane_epochs(use.at.warp, use.at.lane);  // released alone
+  const auto own =
+      std::find_if(c.weak_syncs.begin(), c.weak_syncs.end(), [&](const WeakSync& weak) {
+        const bool covers = weak.lost.at(use.stream) >= use.tick ||
+                            (lane != 0 && use.stream == c.streams.epochs(use.at.warp) &&
+                             weak.lost.at(lane) >= use.tick);
+        return covers && weak.fault == Fault::ScopeTooNarrow;
+      });
+  return own == c.weak_syncs.end() ? found : &*own;
+}
+
 // Some arrivals of a phase came and some did not: nobody can have waited for it.
 void note_uneven_ends(ClusterState& c, int cta) {
   for (const MbarrierSlot& slot : c.slots) {
@@ -83,7 +100,7 @@ void end_cta(ClusterState& c, int cta) {
       if (!may_end_before_commit(c, cta, use)) return;
       continue;
     }
-    const WeakSync* weak = find_weak(c, ending.exit_lost, -1, use.stream, use.tick);
+    const WeakSync* weak = find_weak_at_exit(c, ending.exit_lost, use);
     if (weak == nullptr)
       return fail_at(use.from_outside ? Fault::CtaExited : Fault::ExitInFlight, use.at, use.bytes);
     if (c.stops_at({.fault = fault_at_exit(*weak),

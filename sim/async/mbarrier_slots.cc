@@ -142,9 +142,15 @@ void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
   const bool reaches = slot.cta == s.warp.cta || scope == Scope::Cluster;
   if (!relaxed && reaches)
     return hand_on(s, slot.cta == s.warp.cta ? slot.own : slot.cluster, slot.lost, object_of(slot));
-  slot.lost.join(s.warp.clock);
-  note_weak(s, relaxed ? Fault::ReleaseMissing : Fault::ScopeTooNarrow, false, object_of(slot),
-            s.warp.clock);
+  if (relaxed) {
+    slot.lost.join(s.warp.clock);
+    return note_weak(s, Fault::ReleaseMissing, false, object_of(slot), s.warp.clock);
+  }
+  // Whatever the scope, a lane releases for itself (PTX ISA 8.9): what it would hand on is its own.
+  Clock handed;
+  hand_on(s, handed, slot.lost, object_of(slot));
+  slot.lost.join(handed);
+  note_weak(s, Fault::ScopeTooNarrow, false, object_of(slot), handed);
 }
 
 void acquire(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {

@@ -137,5 +137,72 @@ TEST(RunClusterBarrier, AnInitBehindTheFenceOfItsWarpIsSeenByArrivals) {
       Fault::MbarrierNotInitialized);
 }
 
+// Lane 0 arrives in CTA 0, lane 1 in CTA 1, with no scope named, as consumers of multicast copies do; either CTA ends once
+// its own lane has seen all arrivals. What lane 1 releases to its own CTA does not make lane 0's arrival elsewhere worse.
+TEST(RunClusterBarrier, LanesThatArriveInACtaEach) {
+  const std::string pipe = R"(
+    .shared .align 8 .b64 empty;
+    mov.u32 %r6, empty;
+    @%p1 mbarrier.init.shared.b64 [%r6], 2;
+    @%p1 fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    st.shared.u32 [%r2], 7;
+    mapa.shared::cluster.u32 %r7, %r6, %r1;
+    setp.lt.u32 %p3, %r1, 2;
+    @%p3 mbarrier.arrive.shared::cluster.b64 _, [%r7];
+    @!%p1 bra DONE;
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;
+    @!%p4 bra WAIT;
+)";
+  EXPECT_EQ(in_two_ctas(pipe).fault, Fault::None);
+}
+
+// CTA 1 frees what its lanes have loaded by an arrival of one lane in CTA 0, which names no scope; CTA 0 stores there then.
+std::string freed_elsewhere(const std::string& before, const std::string& who = "") {
+  return R"(
+    .shared .align 8 .b64 empty;
+    .shared .align 8 .b32 slot[32];
+    mov.u32 %r6, empty;
+    mov.u32 %r7, slot;
+    mad.lo.u32 %r7, %r1, 4, %r7;
+    st.shared.u32 [%r7], %r1;
+    @%p1 mbarrier.init.shared.b64 [%r6], 1;
+    @%p1 fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    @%p2 bra WRITER;
+    )" + who +
+         R"( ld.shared.u32 %r5, [%r7];
+    st.global.u32 [%rd2], %r5;
+)" + before +
+         R"(
+    mapa.shared::cluster.u32 %r8, %r6, 0;
+    @%p1 mbarrier.arrive.shared::cluster.b64 _, [%r8];
+    bra END;
+  WRITER:
+    mbarrier.try_wait.parity.shared.b64 %p3, [%r6], 0;
+    @!%p3 bra WRITER;
+    mapa.shared::cluster.u32 %r9, %r7, 1;
+    )" + who +
+         R"( st.shared::cluster.u32 [%r9], 7;
+  END:
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+)";
+}
+
+TEST(RunClusterBarrier, AnArrivalOfNoScopeIsItsLanesAlone) {
+  const Found right = in_two_ctas(freed_elsewhere("bar.warp.sync 0xffffffff;\n"));
+  EXPECT_EQ(right.fault, Fault::None);
+  EXPECT_EQ(right.beside, std::vector{Fault::ScopeAssumed});
+  EXPECT_EQ(in_two_ctas(freed_elsewhere("")).fault, Fault::LaneReleaseMissing);
+  // What the lane itself has loaded its arrival does release.
+  const Found own = in_two_ctas(freed_elsewhere("", "@%p1"));
+  EXPECT_EQ(own.fault, Fault::None);
+  EXPECT_EQ(own.beside, std::vector{Fault::ScopeAssumed});
+}
+
 }  // namespace
 }  // namespace tcq::tests

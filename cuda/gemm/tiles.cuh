@@ -77,7 +77,8 @@ class DenseTiles {
   int step_;
 };
 
-// The tiles of each group along K, one matrix of D behind the other. Ends are cut to K, and none lies before the one ahead.
+// The tiles of each group along K, one matrix of D behind the other. Ends are cut to K; a group that ends ahead of where it begins
+// has none.
 template <int Rows, int Columns>
 class KGroupTiles {
  public:
@@ -88,7 +89,7 @@ class KGroupTiles {
     if (!tiles_.next(tile)) return false;
     const std::int32_t* ends = arguments_.groups.sizes;
     tile.k_first = tile.batch > 0 ? cut(ends[tile.batch - 1]) : 0;
-    tile.k_end = max(cut(ends[tile.batch]), tile.k_first);
+    tile.k_end = cut(ends[tile.batch]);
     return true;
   }
 

@@ -5,7 +5,8 @@
 // "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1", the others at "shfl.sync.bfly.b32 %r9, %r8, 1, 31, -1".
 //
 // Source: PTX ISA 9.2, 9.7.9.6 ("have executed shfl.sync with the same qualifiers and same membermask value"), 9.7.13.9 to 9.7.13.15.
-// An H200, asked once (no recording): values go from arm to arm, of all five; bfly beside idx, and shfl beside vote, hang.
+// Measured: values go from arm to arm, of all five (tests/vectors/statements.tcqv, rows "in two branches"). bfly beside idx, and shfl
+// beside vote, hang: an H200 was asked once, no recording.
 #pragma once
 
 #include <span>

@@ -1,8 +1,8 @@
 // What a stage holds of other groups than its tile's, along K: zeros, where TMA has brought what the groups ahead and behind have.
 //
 // Groups begin and end anywhere, blocks at multiples of k_step(). The warps beside the one that produces clear the first block's head
-// and the last one's rest: such a stage's bytes complete landed[s], and who has cleared completes full[s], so that consumers know
-// nothing of it. A product with zero adds nothing (sim/num/round.h), and what other groups have there may be NaN. A thread clears
+// and the last one's rest: such a stage's bytes complete a barrier of a ring of its own, landed, and who has cleared completes full[s],
+// so that consumers know nothing of it. A product with zero adds nothing (sim/num/round.h), and what other groups have there may be NaN. A thread clears
 // 16 bytes of a row that lies along K, in MN-major tiles 16 bytes of one k.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "cuda/gemm/tiles.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
+#include "sim/isa/base/register_bytes.h"
 #include "sim/isa/base/swizzle.h"
 #include "sim/isa/base/tile_offset.h"
 
@@ -28,12 +29,8 @@ __device__ __forceinline__ void clear_bytes(std::uint32_t address, int from, int
   if (to - from < piece_bytes) {
     ptx::load_shared(address, words);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const auto bits_below = [&](int byte) {
-        return (std::uint64_t{1} << 8 * min(max(byte - 4 * i, 0), 4)) - 1;
-      };
-      words[i] &= ~static_cast<std::uint32_t>(bits_below(to) ^ bits_below(from));
-    }
+    for (int i = 0; i < 4; ++i)
+      words[i] &= ~register_bytes(from - i * bytes_of_register, to - i * bytes_of_register);
   }
   ptx::store_shared(address, words);
 }
@@ -81,12 +78,12 @@ __device__ __forceinline__ void clear_others(const Arguments& arguments, std::ui
                                              int clusters) {
   constexpr int threads = warpgroup_threads - 32;
   const int thread = static_cast<int>(threadIdx.x) - 32;
-  std::uint32_t parities = 0;  // of landed[s], a bit for each stage
+  Ring<C::stages> landed;
   const auto clear_block = [&](const BlocksAlongK& along, int block, int stage) {
     const OthersInBlock others = others_in<C>(along, block);
     if (!others.any()) return;
-    wait(barriers.landed(stage), parities >> stage & 1);
-    parities ^= 1u << stage;
+    wait(barriers.landed(landed.stage), landed.parity);
+    landed.advance();
     clear_stage<C>(shared + static_cast<std::uint32_t>(stage) * C::stage_bytes, others, thread,
                    threads);
     if (thread == 0) ptx::mbarrier_arrive(barriers.full(stage));

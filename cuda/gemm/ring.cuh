@@ -41,10 +41,10 @@ struct Barriers {
   __device__ __forceinline__ std::uint32_t empty(int stage) const {
     return full(C::stages + stage);
   }
-  // Of groups along K: the bytes of a stage have landed, in which others clear what is not the tile's, who then complete
-  // full (cuda/gemm/ragged.cuh).
-  __device__ __forceinline__ std::uint32_t landed(int stage) const {
-    return full(2 * C::stages + stage);
+  // Of groups along K, in turn: the bytes of a stage have landed, in which others clear what is not the tile's, who then
+  // complete full (cuda/gemm/ragged.cuh).
+  __device__ __forceinline__ std::uint32_t landed(int turn) const {
+    return full(2 * C::stages + turn);
   }
   // Says that the other consumer has issued its tile (ping-pong).
   __device__ __forceinline__ std::uint32_t turn(int consumer) const {

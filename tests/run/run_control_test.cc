@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/run/inline_calls.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/run/pending_clusters.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {

@@ -481,7 +481,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     case Action::Nothing: return ++g.pc, true;
     case Action::Converge:
       if (op.is_watched && !note_registers(x, op, active)) return false;
-      if (op.evaluate == nullptr && !demand_members(x, active)) return false;
+      if (!demand_members(x, active)) return false;
       g.active = active;
       g.converges = true;
       g.converge_mask = mask_of(x);

@@ -536,6 +536,8 @@ void run_group(Executor x, std::vector<Group*>& ready) {
   while (pass_joins(x) && count_step(x)) {
     const Op& op = x.op();
     const std::uint32_t active = guarded(x, op);
+    if (const auto& executed = x.feeder.launch().executed; executed != nullptr && active != 0)
+      (*executed)[x.group.pc] = true;
     if (has_undefined(x)) {
       if (!x.state.undefined.branches.empty()) follow_meeting(x);
       follow(x, op, active);

@@ -225,7 +225,7 @@ struct Settled {
 bool may_be_put_aside(const Step& s, const Finding& finding, const Access& earlier,
                       const Access& next) {
   if (!s.c.notes_racing_loads || !is_race_of_load(finding)) return false;
-  return is_write(next.kind) ? earlier.is_followed : next.is_followed;
+  return may_be_unused(s.c, is_write(next.kind) ? earlier : next, finding.bytes);
 }
 
 // st of shared memory, both, whose bytes an executor follows.
@@ -271,7 +271,8 @@ bool put_aside(Memory& memory, Step& s, const Conflict& conflict, AccessId acces
   bool all = note(earlier);
   memory.for_each_reader(bytes, s.c.log, [&](AccessId id) {
     const Access& reader = s.c.log[id];
-    const bool races = reader.is_followed && !is_known(reader, bytes, s.warp.clock, s.c.streams);
+    const bool races =
+        may_be_unused(s.c, reader, bytes) && !is_known(reader, bytes, s.warp.clock, s.c.streams);
     if (races) all = all && note(reader);
   });
   memory.overwrite(bytes, access);

@@ -35,6 +35,7 @@
 namespace tcq::machine {
 
 struct TensorLoad;  // instructions/copy.h
+struct WgmmaMma;    // instructions/wgmma.h
 struct LaneOrder;   // lane_order.h
 
 using AccessId = std::uint32_t;   // 0: none
@@ -97,11 +98,12 @@ struct Access {
   Tick epoch = 0;
   Tick agreed = 0;
   // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
-  // Other copies: the caller's.
+  // Other copies: the caller's. wgmma: the how many-th of its warpgroup.
   std::uint32_t operation = 0;
   union {                                  // a log has many
     const std::uint32_t* table = nullptr;  // with a width only: the program's, or kept by the log
     const TensorLoad* load;                // CopyWrite only: that writes, if one does
+    const WgmmaMma* mma;                   // WgmmaRead only
   };
 };
 static_assert(sizeof(Access) <= 64);

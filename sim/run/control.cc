@@ -481,7 +481,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     case Action::Nothing: return ++g.pc, true;
     case Action::Converge:
       if (op.is_watched && !note_registers(x, op, active)) return false;
-      if (op.evaluate == nullptr && !demand_members(x, active)) return false;
+      if (!demand_members(x, active)) return false;
       g.active = active;
       g.converges = true;
       g.converge_mask = mask_of(x);
@@ -536,6 +536,8 @@ void run_group(Executor x, std::vector<Group*>& ready) {
   while (pass_joins(x) && count_step(x)) {
     const Op& op = x.op();
     const std::uint32_t active = guarded(x, op);
+    if (const auto& executed = x.feeder.launch().executed; executed != nullptr && active != 0)
+      (*executed)[x.group.pc] = true;
     if (has_undefined(x)) {
       if (!x.state.undefined.branches.empty()) follow_meeting(x);
       follow(x, op, active);

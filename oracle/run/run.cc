@@ -103,12 +103,14 @@ void note_executed(const tcq::run::Kernel& kernel, const std::vector<bool>& exec
                    Report& report) {
   std::map<std::uint32_t, bool> lines;
   for (std::size_t i = 0; i < executed.size(); ++i) {
-    const auto& instruction = kernel.instruction(static_cast<ptx::Index>(i));
-    const std::uint32_t line = kernel.program->unit.lines.at(instruction.at).line;
+    const auto at = kernel.instruction(static_cast<ptx::Index>(i)).at;
+    const ptx::Unit& unit = kernel.program->unit;
+    if (unit.text[at] == '}') continue;  // the return that stands at the end of every body
+    const std::uint32_t line = unit.lines.at(at).line;
     lines[line] = lines[line] || executed[i];
     report.kernel_executed += executed[i] ? 1 : 0;
+    ++report.kernel_instructions;
   }
-  report.kernel_instructions = executed.size();
   for (auto at = lines.begin(); at != lines.end();) {
     if (at->second) {
       ++at;

@@ -58,7 +58,8 @@ struct Score {
 
 // What the graph knows as undefined, although published kernels rely on it.
 bool is_assumed(const Finding& f) {
-  return f.fault == Fault::ReleaseAssumed || f.fault == Fault::ScopeAssumed;
+  return f.fault == Fault::ReleaseAssumed || f.fault == Fault::ScopeAssumed ||
+         f.fault == Fault::ProxyFenceMissingAcquired;
 }
 const Finding* undefined_in(const Report& report) {
   const auto& s = report.suspicions;

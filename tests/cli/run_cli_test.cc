@@ -413,7 +413,8 @@ ret;
   };
   EXPECT_NE(ask_json("1").find(
                 R"("kernel_instructions":7,"kernel_executed":4,"lines_not_executed":["10-12"])"),
-            std::string::npos);
+            std::string::npos)
+      << ask_json("1");
   EXPECT_NE(
       ask_json("2").find(R"("kernel_instructions":7,"kernel_executed":7,"lines_not_executed":[])"),
       std::string::npos);

@@ -53,8 +53,8 @@ bool stays_with_writer(const Step& s, const Access& earlier, const Access& next,
 // cp.async and st.async are in flight in the generic proxy.
 Fault fault_of_generic(const Access& earlier, const Access& next) {
   if (earlier.is_strong != next.is_strong && earlier.tick != never) return Fault::AtomicRace;
-  const bool same_store = earlier.kind == AccessKind::Store && earlier.statement == next.statement;
-  if (next.rewrites && same_store && earlier.tick != never) return Fault::EqualStoresRace;
+  if (next.rewrites && is_one_store(earlier, next) && earlier.tick != never)
+    return Fault::EqualStoresRace;
   if (earlier.tick != never) return Fault::DataRace;
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
@@ -147,7 +147,9 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     case Verdict::UnfencedCopy: return Fault::ProxyFenceMissingCopied;
     case Verdict::FencedByNext: return Fault::ProxyFenceByReader;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
-    case Verdict::LanesMet: return Fault::LaneOrderAssumed;
+    case Verdict::LanesMet:
+      return next.rewrites && is_one_store(earlier, next) ? Fault::EqualStoresRace
+                                                          : Fault::LaneOrderAssumed;
     case Verdict::LanesApart: return fault_of_lanes(s, earlier, next, hint);
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;

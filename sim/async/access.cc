@@ -44,10 +44,11 @@ bool frees_loaded(const Access& earlier, const Access& next) {
   return earlier.kind == AccessKind::Load && !earlier.is_strong && is_write(next.kind);
 }
 
-// Or the bytes are an operand that a pair's mma takes from the CTA that wrote it, whoever issues.
+// Or the bytes are an operand that a pair's mma takes from the CTA that wrote it, or into which it was copied, whoever issues.
 bool stays_with_writer(const Step& s, const Access& earlier, const Access& next, int cta) {
-  return is_write(next.kind) ||
-         (next.kind == AccessKind::Tcgen05Read && s.c.warp(earlier.warp).cta == cta);
+  if (is_write(next.kind)) return true;
+  const bool copied = earlier.kind == AccessKind::CopyWrite;
+  return next.kind == AccessKind::Tcgen05Read && (copied || s.c.warp(earlier.warp).cta == cta);
 }
 
 // cp.async and st.async are in flight in the generic proxy.

@@ -170,7 +170,7 @@ Program t8f(bool mutant) {
 }
 Program t8g(bool mutant) { return handed_back({.fences = !mutant, .relaxed = true}); }
 Program t8e(bool mutant) { return pair_of_ctas({.release_cluster = !mutant}); }
-Program t8h(bool mutant) {
+Program t8j(bool mutant) {
   return pair_of_ctas({.release_cluster = !mutant, .peer_is_sent_both = true});
 }
 
@@ -198,8 +198,8 @@ constexpr Entry entries[] = {
      "has scope .cta, which does not reach another CTA"},
     {"T8g", "the peer hands D back by a relaxed arrival, with no tcgen05 fence",
      Fault::TmemFenceBeforeMissing, t8g, "put tcgen05.fence::before_thread_sync behind"},
-    {"T8h", "the peer was sent its operands, and says at scope .cta that they are there",
-     Fault::ScopeAssumed, t8h, ".release.cluster"},
+    {"T8j", "the peer was sent its operands, and says at scope .cta that they are there",
+     Fault::ScopeAssumed, t8j, ".release.cluster"},
 };
 
 }  // namespace

@@ -154,9 +154,9 @@ enum class Grouping : std::uint8_t {
 };
 inline constexpr int grouping_count = 5;
 
-// A group along K is multiplied from a multiple of so many elements on, those ahead of its first as zeros: TMA begins at whole
-// 16 bytes (Fault TileStartUnaligned).
-HOST_DEVICE constexpr int k_unit(Type in) { return elements_in(in, 16); }
+// A group along K is multiplied from a multiple of so many elements on, those ahead of its first as zeros: 128 bytes, a line of
+// L2, a block of the kernels, and of FP8's factors.
+HOST_DEVICE constexpr int k_unit(Type in) { return elements_in(in, 128); }
 
 struct Groups {
   Grouping by = Grouping::None;

@@ -231,7 +231,7 @@ struct Config {
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes;
-  static constexpr int barriers = 2 * Stages + (ping_pong ? consumers : 0);
+  static constexpr int barriers = (GroupsK ? 3 : 2) * Stages + (ping_pong ? consumers : 0);
   // The tile's part of the bias as f32, for each consumer.
   static constexpr std::uint32_t bias_offset =
       barrier_offset + barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));

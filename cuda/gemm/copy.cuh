@@ -32,10 +32,16 @@ struct RawElement<32> {
   using Word = std::uint32_t;
 };
 
-// Elements [k, k + one chunk) of row `mn` of A, or of column `mn` of B; zeros from `k_end` on.
+// Of K, what is copied; zeros outside.
+struct CopiedK {
+  int first;
+  int end;
+};
+
+// Elements [k, k + one chunk) of row `mn` of A, or of column `mn` of B.
 template <Type In>
 __device__ __forceinline__ void gather(std::uint32_t (&chunk)[chunk_words], const Source& source,
-                                       int mn, int k, int k_end, int batch) {
+                                       int mn, int k, CopiedK copied, int batch) {
   using Word = typename RawElement<bits(In)>::Word;
   constexpr int parts = parts_per_register(In);
   const Word* at = static_cast<const Word*>(source.data) + batch * source.batch_step +
@@ -46,7 +52,8 @@ __device__ __forceinline__ void gather(std::uint32_t (&chunk)[chunk_words], cons
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       const int i = word * parts + part;
-      if (k + i < k_end) chunk[word] |= in_register_part(In, at[i * source.k_step], part);
+      if (k + i >= copied.first && k + i < copied.end)
+        chunk[word] |= in_register_part(In, at[i * source.k_step], part);
     }
   }
 }
@@ -54,7 +61,7 @@ __device__ __forceinline__ void gather(std::uint32_t (&chunk)[chunk_words], cons
 // One operand's tile of a stage; threads of a warp read along the contiguous direction.
 template <class Op, int Rows>
 __device__ __forceinline__ void copy_tile(const Source& source, std::uint32_t shared, int mn,
-                                          int mn_end, int k, int k_end, int batch) {
+                                          int mn_end, int k, CopiedK copied, int batch) {
   static_assert(Op::major == Major::K);
   constexpr int chunks = static_cast<int>(swizzle_bytes) / chunk_bytes;
   constexpr int elements = elements_in(Op::type, chunk_bytes);
@@ -64,7 +71,7 @@ __device__ __forceinline__ void copy_tile(const Source& source, std::uint32_t sh
     const int column = along_k ? i % chunks : i / Rows;
     std::uint32_t chunk[chunk_words] = {};
     if (mn + row < mn_end)
-      gather<Op::type>(chunk, source, mn + row, k + column * elements, k_end, batch);
+      gather<Op::type>(chunk, source, mn + row, k + column * elements, copied, batch);
     const std::uint32_t offset = tile_offset_bytes(
         Op::tile(),
         {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column * chunk_bytes)});
@@ -80,15 +87,16 @@ __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::u
   TilePlace tile;
   while (tiles.next(tile)) {
     const int blocks = along_k<C>(arguments, tile).count;
-    const int k_end = groups_k<C>() ? tile.k_end : arguments.k;
+    const CopiedK copied =
+        groups_k<C>() ? CopiedK{tile.k_first, tile.k_end} : CopiedK{0, arguments.k};
     for (int block = 0; block < blocks; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = k_begin<C>(tile) + block * C::block_k;
-      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, k_end,
+      copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, copied,
                                            tile.batch);
       copy_tile<typename C::B, C::block_n>(arguments.b, a + C::A::bytes, tile.col, arguments.n, k,
-                                           k_end, tile.batch_b);
+                                           copied, tile.batch_b);
       ptx::fence_proxy_async_shared();
       ptx::mbarrier_arrive(barriers.full(ring.stage));
       ring.advance();

@@ -47,6 +47,7 @@ constexpr double hidden_epilogue = 4.832e-06;  // behind the other consumer's pr
 constexpr double last_epilogue = 0.05395;      // which nothing hides, besides
 constexpr double last_finish = 0.03348;
 constexpr double bias = 3.767;
+constexpr double part_of_k = 0.5;  // microseconds of a tile whose group is one along K
 constexpr double copying = 62.97;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
@@ -55,8 +56,8 @@ constexpr double promotion_by_blocks = 131.4;
 constexpr double promotion_by_three = 44.24;
 constexpr double promotion_by_three_narrow = 2.211;
 constexpr double promotion_by_two_waves = 108.2;
-constexpr double promotion_each = 4.643;
-constexpr double promotion_each_128 = 0.8365;
+constexpr double promotion_each = 4.3;
+constexpr double promotion_each_128 = 0.78;
 constexpr double promotion_few = 2.826;
 constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number
 constexpr double promotion_few_launch = 0.4478;     // microseconds
@@ -354,6 +355,7 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
     if (k.cluster_m > 1) time += fitted::pair;
     if (cluster_size(k) > small_cluster) time += fitted::crowd;
   }
+  if (k.groups_k) time += waves * fitted::part_of_k;
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);
   if (few && k.quantized_columns > 0) time += fitted::quantizing;

@@ -259,13 +259,12 @@ auto promoting_columns() {
 }
 
 // Groups along K.
-template <Type In, Promotion P = Promotion::None, Type InB = In, Major A = Major::K,
-          Major B = Major::K>
-Kernel group_k_one() {
-  constexpr bool promotes = P != Promotion::None;
-  constexpr Turns turns = promotes ? Turns::Together : Turns::PingPong;
-  return large_one < In, 128, 128, turns, 1, 2, promotes ? 5 : 6, A, B, P, InB, false, false,
-         true > ();
+template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages,
+          Promotion P = Promotion::None, Type InB = In, Major A = Major::K, Major B = Major::K>
+Kernel along_k_one() {
+  constexpr Turns turns = P == Promotion::None ? Turns::PingPong : Turns::Together;
+  return large_one<In, BlockM, BlockN, turns, ClusterM, ClusterN, Stages, A, B, P, InB, false,
+                   false, true>();
 }
 
 // Gradients of weights: both operands may be MN-major, as activations lie.
@@ -274,17 +273,25 @@ auto groups_along_k() {
   constexpr Promotion none = Promotion::None;
   constexpr Major k = Major::K;
   constexpr Major mn = Major::MN;
-  return std::array{copying<In, none, In, false, true>(), group_k_one<In, none, In, k, k>(),
-                    group_k_one<In, none, In, k, mn>(), group_k_one<In, none, In, mn, k>(),
-                    group_k_one<In, none, In, mn, mn>()};
+  return std::array{copying<In, none, In, false, true>(),
+                    along_k_one<In, 128, 128, 1, 2, 6>(),
+                    along_k_one<In, 128, 128, 1, 2, 6, none, In, k, mn>(),
+                    along_k_one<In, 128, 128, 1, 2, 6, none, In, mn, k>(),
+                    along_k_one<In, 128, 128, 1, 2, 6, none, In, mn, mn>(),
+                    along_k_one<In, 128, 192, 2, 1, 4>(),
+                    along_k_one<In, 128, 192, 1, 2, 4, none, In, mn, mn>()};
 }
 
 template <Type In, Type InB>
 auto fp8_groups_along_k() {
   constexpr Promotion none = Promotion::None;
   constexpr Promotion each = Promotion::EachColumn;
-  return std::array{copying<In, none, InB, false, true>(), copying<In, each, InB, false, true>(),
-                    group_k_one<In, none, InB>(), group_k_one<In, each, InB>()};
+  return std::array{copying<In, none, InB, false, true>(),
+                    copying<In, each, InB, false, true>(),
+                    along_k_one<In, 128, 128, 1, 2, 6, none, InB>(),
+                    along_k_one<In, 128, 192, 2, 1, 4, none, InB>(),
+                    along_k_one<In, 128, 128, 1, 2, 5, each, InB>(),
+                    along_k_one<In, 256, 128, 1, 2, 3, each, InB>()};
 }
 
 // Groups. The shapes that the design calls for; timed, not chosen by their times.

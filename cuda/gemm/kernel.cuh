@@ -40,6 +40,7 @@ __device__ __forceinline__ void start_barriers(const Barriers<C>& barriers) {
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(barriers.full(s), 1);
       ptx::mbarrier_init(barriers.empty(s), warps * C::cluster);
+      if (groups_k<C>()) ptx::mbarrier_init(barriers.landed(s), 1);
     }
     // By every warp: else one that is late could miss a turn, and a parity does not tell the next but one from it.
     for (int c = 0; C::ping_pong && c < C::consumers; ++c)
@@ -96,6 +97,13 @@ __device__ __forceinline__ int last_steps(const BlocksAlongK& along) {
   return (along.left + step - 1) / step;
 }
 
+// What lies behind the first instructions along K.
+template <class C>
+__device__ __forceinline__ StagePart behind_steps(StagePart part, int steps) {
+  const auto count = static_cast<std::uint32_t>(steps);
+  return {part.rows + count * C::A::offset(0, 1), part.columns + count * C::B::offset(0, 1)};
+}
+
 // multiply() for a number of steps that the kernel is told; at least one.
 template <class C, int Steps = C::steps>
 __device__ __forceinline__ void multiply_steps(Accumulators<C>& d, std::uint32_t stage,
@@ -115,22 +123,24 @@ __device__ __forceinline__ void accumulate(Accumulators<C>& d, Ring<C::stages>& 
                                            const Barriers<C>& barriers, StagePart part,
                                            Issued issued) {
   const int blocks = along.count;
-  const int steps = last_steps<C>(along);
+  const int last = last_steps<C>(along);
+  const int skipped = groups_k<C>() ? along.ahead / wgmma::stored_k(C::in) : 0;
   if (groups_k<C>()) clear(d);  // a group may have no K
-  int last = 0;
+  int before = 0;
   for (int block = 0; block < blocks; ++block) {
     wait(barriers.full(ring.stage), ring.parity);
     const std::uint32_t stage = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-    clear_others<C>(stage, along, block);
-    multiply_steps<C>(d, stage, part, block == 0, block + 1 < blocks ? C::steps : steps);
+    const int steps = block + 1 < blocks ? C::steps : last;
+    const int ahead = groups_k<C>() && block == 0 ? skipped : 0;
+    multiply_steps<C>(d, stage, behind_steps<C>(part, ahead), block == 0, steps - ahead);
     ptx::wgmma_wait_group<1>();
-    if (block > 0) release<C>(barriers.empty(last));
-    last = ring.stage;
+    if (block > 0) release<C>(barriers.empty(before));
+    before = ring.stage;
     ring.advance();
   }
   issued();
   ptx::wgmma_wait_group<0>();
-  if (!groups_k<C>() || blocks > 0) release<C>(barriers.empty(last));
+  if (!groups_k<C>() || blocks > 0) release<C>(barriers.empty(before));
 #pragma unroll
   for (int wave = 0; wave < C::waves; ++wave) ptx::pin(d[wave]);
 }
@@ -168,18 +178,15 @@ template <class C>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers, StagePart part,
-                                                    const BlocksAlongK& along,
                                                     OwnFactors<C>& factors) {
   Ring<C::stages> read = ring;
-  StageReader<C, C::waves> reader(ring, barriers, shared, part, along);
+  StageReader<C, C::waves> reader(ring, barriers, shared, part);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  // Groups along K take registers to clear what lies behind their ends.
-  constexpr bool behind =
-      C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128 && !groups_k<C>();
+  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
   promote<behind>(d, factors, multiply_wave, done);
 }
 
@@ -210,8 +217,7 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer),
-                           along_k<C>(arguments, tile), factors);
+    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
     is_there = start_next();
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
@@ -275,8 +281,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
                       part_of_stage<C>(consumer), [] {});
       } else {
         start_factors<C>(factors, arguments, tile);
-        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer),
-                               along_k<C>(arguments, tile), factors);
+        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
@@ -312,6 +317,8 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::setmaxnreg_dec<C::producer_registers>();
     if (threadIdx.x < (C::grouped ? 32 : 1))
       produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters, threadIdx.x == 0);
+    if constexpr (groups_k<C>())
+      if (threadIdx.x >= 32) clear_others<C>(arguments, shared, barriers, cluster, clusters);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
     consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, clusters);

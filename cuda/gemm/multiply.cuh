@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "cuda/gemm/config.h"
-#include "cuda/gemm/ragged.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
@@ -42,9 +41,8 @@ template <class C, int Waves>
 class StageReader {
  public:
   __device__ __forceinline__ StageReader(Ring<C::stages>& ring, const Barriers<C>& barriers,
-                                         std::uint32_t shared, StagePart part,
-                                         const BlocksAlongK& along = {})
-      : ring_(ring), barriers_(barriers), shared_(shared), part_(part), along_(along) {
+                                         std::uint32_t shared, StagePart part)
+      : ring_(ring), barriers_(barriers), shared_(shared), part_(part) {
     look();
   }
 
@@ -53,7 +51,6 @@ class StageReader {
   __device__ __forceinline__ void multiply(int wave, std::uint32_t (&sums)[Registers]) {
     if (wave == 0 && !has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
     const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
-    if (groups_k<C>() && wave == 0) clear_others<C>(stage, along_, block_++);
     multiply_rows<C>(sums, stage + part_.rows + C::A::offset(wave * warpgroup_rows, 0),
                      stage + C::A::bytes + part_.columns, false);
     if (wave + 1 < Waves) return;
@@ -71,8 +68,6 @@ class StageReader {
   const Barriers<C>& barriers_;
   std::uint32_t shared_;
   StagePart part_;
-  BlocksAlongK along_;
-  int block_ = 0;
   bool has_landed_;
 };
 

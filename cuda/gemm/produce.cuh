@@ -73,12 +73,17 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
   BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
-  int filled = 0;  // stages
+  [[maybe_unused]] Ring<C::stages> landed;  // of stages in which something is to be cleared
+  int filled = 0;                           // stages
   LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
-    if constexpr (groups_k<C>()) blocks.end = along_k<C>(arguments, tile).count;
+    BlocksAlongK along = {};
+    if constexpr (groups_k<C>()) {
+      along = along_k<C>(arguments, tile);
+      blocks.end = along.count;
+    }
     const int m = tile.row + rank.row * C::block_m;
     const int n = tile.col + rank.col * C::block_n;
     for (int block = blocks.first; block < blocks.end; ++block) {
@@ -87,7 +92,13 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
       const int left_a = is_first ? C::block_m : tile.rows_end - m;
       const int left_b = is_first ? C::block_n : arguments.n - n;
       wait(barriers.empty(ring.stage), 1 - ring.parity);
-      const std::uint32_t full = barriers.full(ring.stage);
+      std::uint32_t full = barriers.full(ring.stage);
+      if constexpr (groups_k<C>()) {
+        if (others_in<C>(along, block).any()) {
+          full = barriers.landed(landed.stage);
+          landed.advance();
+        }
+      }
       ptx::mbarrier_arrive_expect_tx(
           full, loaded_bytes<typename C::A, edge_a>(left_a, share_a.mn) +
                     loaded_bytes<typename C::B, Edge::Cut>(left_b, share_b.mn) +

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/config.h"
 #include "cuda/ptx/async.cuh"
 
 namespace tcq::gemm {
@@ -40,9 +41,14 @@ struct Barriers {
   __device__ __forceinline__ std::uint32_t empty(int stage) const {
     return full(C::stages + stage);
   }
+  // Of groups along K, in turn: the bytes of a stage have landed, in which others clear what is not the tile's, who then
+  // complete full (cuda/gemm/ragged.cuh).
+  __device__ __forceinline__ std::uint32_t landed(int turn) const {
+    return full(2 * C::stages + turn);
+  }
   // Says that the other consumer has issued its tile (ping-pong).
   __device__ __forceinline__ std::uint32_t turn(int consumer) const {
-    return full(2 * C::stages + consumer);
+    return full((groups_k<C>() ? 3 : 2) * C::stages + consumer);
   }
 };
 

@@ -10,6 +10,7 @@
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
 #include "sim/isa/tmem/scale_layout.h"
+#include "sim/isa/wgmma/shape.h"
 
 namespace tcq::gemm {
 
@@ -27,16 +28,23 @@ struct TilePlace {
 };
 
 // Of the K that a tile is multiplied along: blocks, elements in the last of them, and others that are ahead of the tile's in the
-// first, as blocks begin where TMA can.
+// first (groups along K).
 struct BlocksAlongK {
   int count;
   int left;
   int ahead = 0;
 };
+// Blocks of a group along K begin at multiples of this: where an operand's rows lie along K, with lines of L2, as others take twice
+// as long (cuda/NOTES.md, "groups along K"), else with an instruction. Either has the same bits.
+template <class C>
+HOST_DEVICE constexpr int k_step() {
+  return C::A::major == Major::K || C::B::major == Major::K ? k_unit(C::in)
+                                                            : wgmma::stored_k(C::in);
+}
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {
   if constexpr (groups_k<C>()) {
-    const int ahead = tile.k_first % k_unit(C::in);
+    const int ahead = tile.k_first % k_step<C>();
     const int k = tile.k_end > tile.k_first ? tile.k_end - tile.k_first + ahead : 0;
     const int count = (k + C::block_k - 1) / C::block_k;
     return {count, k - (count - 1) * C::block_k, ahead};
@@ -44,10 +52,34 @@ __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, cons
     return {arguments.k_blocks, arguments.k - (arguments.k_blocks - 1) * C::block_k};
   }
 }
+// What a block holds of other groups and is multiplied nevertheless: elements of K from `first` up to `ahead`, and from `behind` up to
+// `end`. Instructions that read none of the tile's are left out, but where one promotion adds the sums of the whole block.
+struct OthersInBlock {
+  int first;
+  int ahead;
+  int behind;
+  int end;
+
+  __device__ __forceinline__ bool any() const { return first != ahead || behind != end; }
+};
+template <class C>
+HOST_DEVICE constexpr int multiplied_together() {
+  return C::promotion == Promotion::None ? wgmma::stored_k(C::in) : C::block_k;
+}
+template <class C>
+__device__ __forceinline__ OthersInBlock others_in(const BlocksAlongK& along, int block) {
+  constexpr int together = multiplied_together<C>();
+  const int ahead = block == 0 ? along.ahead : 0;
+  const int left = block + 1 == along.count ? along.left : C::block_k;
+  return {ahead / together * together, ahead, left, (left + together - 1) / together * together};
+}
 // Where its first block begins.
 template <class C>
 __device__ __forceinline__ int k_begin(const TilePlace& tile) {
-  return groups_k<C>() ? tile.k_first / k_unit(C::in) * k_unit(C::in) : 0;
+  if constexpr (groups_k<C>())
+    return tile.k_first / k_step<C>() * k_step<C>();
+  else
+    return 0;
 }
 
 // Of a product without groups.

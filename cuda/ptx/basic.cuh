@@ -89,6 +89,14 @@ __device__ __forceinline__ std::uint32_t load_shared(std::uint32_t address) {
   return word;
 }
 
+// Of an address that is a multiple of 16.
+__device__ __forceinline__ void load_shared(std::uint32_t address, std::uint32_t (&words)[4]) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
+}
+
 // Of an address that is a multiple of 8.
 __device__ __forceinline__ void load_shared(std::uint32_t address, float& low, float& high) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"

@@ -135,8 +135,10 @@ class Story {
       case Fault::ProxyFenceMissingAfterRead:
         return ", and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingCopied:
-        return " by cp.async, which was waited for, and no fence.proxy.async stands between the "
-               "two";
+        return ", and it was waited for as copies of cp.async are, but no fence.proxy.async stands "
+               "between the two";
+      case Fault::ProxyFenceMissingAcquired:
+        return " and released it, and no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingUsed:
         return " and has used the values, but no fence.proxy.async stands between the two";
       case Fault::ProxyFenceMissingPerformed:
@@ -146,6 +148,7 @@ class Story {
                "since";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
+      case Fault::VectorPollAssumed:
       case Fault::AtomicRace: return ", and nothing orders the two";
       case Fault::SharedUninitialized:
         return f_.earlier.statement < 0
@@ -327,6 +330,7 @@ std::string fix_in_program(const Program& program, const Finding& f) {
     case Fault::ProxyFenceMissingCopied:
     case Fault::ProxyFenceMissingUsed:
     case Fault::ProxyFenceMissingPerformed:
+    case Fault::ProxyFenceMissingAcquired:
     case Fault::ProxyFenceByReader:
     case Fault::ProxyFenceMissingAfterRead:
       if (const std::string fence = narrow_fence(program, f.earlier); !fence.empty())

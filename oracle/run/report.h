@@ -41,6 +41,9 @@ struct Report {
   std::uint64_t executions = 0;
   std::uint64_t together = 0;  // executions of all clusters at once
   std::uint64_t instructions = 0;
+  std::uint64_t kernel_instructions = 0;        // of its text, with functions put in
+  std::uint64_t kernel_executed = 0;            // of them, by some thread in some execution
+  std::vector<std::string> lines_not_executed;  // of the PTX, "12" or "12-20"
   bool exhaustive = true;
   bool interrupted = false;
   bool has_results = false;               // the arrays are what an execution left at its end

@@ -4,9 +4,11 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/pending_file.h"
@@ -96,6 +98,30 @@ tcq::run::Launch launch_of(const Request& request, const tcq::run::Kernel& kerne
   return launch;
 }
 
+// Which of the kernel's instructions the run has executed, and the lines of the others, where no copy of a line has been.
+void note_executed(const tcq::run::Kernel& kernel, const std::vector<bool>& executed,
+                   Report& report) {
+  std::map<std::uint32_t, bool> lines;
+  for (std::size_t i = 0; i < executed.size(); ++i) {
+    const auto& instruction = kernel.instruction(static_cast<ptx::Index>(i));
+    const std::uint32_t line = kernel.program->unit.lines.at(instruction.at).line;
+    lines[line] = lines[line] || executed[i];
+    report.kernel_executed += executed[i] ? 1 : 0;
+  }
+  report.kernel_instructions = executed.size();
+  for (auto at = lines.begin(); at != lines.end();) {
+    if (at->second) {
+      ++at;
+      continue;
+    }
+    const std::uint32_t first = at->first;
+    std::uint32_t last = first;
+    for (; at != lines.end() && !at->second; ++at) last = at->first;
+    report.lines_not_executed.push_back(first == last ? fmt::format("{}", first)
+                                                      : fmt::format("{}-{}", first, last));
+  }
+}
+
 Report run_request(const Request& request, const std::string& text, const ptx::Program& program,
                    gemm::Progress& progress) {
   std::optional<StoredSchedule> stored;
@@ -105,6 +131,7 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
       std::make_shared<const tcq::run::Kernel>(tcq::run::lower(program, name, request.file));
   if (!kernel->refused.empty()) throw UsageError(fmt::format("{}: {}", name, kernel->refused));
   tcq::run::Launch launch = launch_of(request, *kernel);
+  launch.executed = std::make_shared<std::vector<bool>>(kernel->ops.size());
   Memory memory = place_arguments(request, *kernel, launch);
   for (const Output& output : request.outputs) array_named(memory, output.name);
   Identity identity = identity_of(text, name, launch, memory);
@@ -112,6 +139,7 @@ Report run_request(const Request& request, const std::string& text, const ptx::P
   const Job job{request, kernel, launch, std::move(identity), memory.arrays};
   Report report = stored ? replay_cluster(job, *stored, memory.global, progress)
                          : run_clusters(job, memory.global, progress);
+  note_executed(*kernel, *launch.executed, report);
   if (report.timeline) {
     write_whole_file(request.svg, svg_text(*report.timeline));
     report.written.push_back(request.svg);

@@ -76,9 +76,18 @@ const WeakSync* find_weak_of(const Step& s, const Access& earlier, ByteRange byt
   return own == s.c.weak_syncs.end() ? weak : &*own;
 }
 
+// Of two strong accesses the one whose scope does not reach the other.
+bool is_too_narrow(const Step& s, const Access& earlier, const Access& next, Place& hint) {
+  if (!earlier.is_narrow && !next.is_narrow) return false;
+  if (!earlier.is_strong || !next.is_strong) return false;
+  hint = next.is_narrow ? s.place() : Place{earlier.statement, earlier.warp, earlier.lane};
+  return true;
+}
+
 Fault fault_of_unordered(const Step& s, const Conflict& conflict, const Access& next, int cta,
                          Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
+  if (is_too_narrow(s, earlier, next, hint)) return Fault::ScopeTooNarrow;
   const ByteRange bytes = conflict.bytes;
   if (const WeakSync* weak = find_weak_of(s, earlier, bytes, frees_loaded(earlier, next))) {
     hint = weak->at;
@@ -109,8 +118,19 @@ Fault fault_of_unordered(const Step& s, const Conflict& conflict, const Access& 
   return writes ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
 
+// 16 bytes are looked at until they have come, and are data and flag in one: a chip moves them together. PTX takes a vector for as
+// many accesses as it has elements (8.2.2), in any order.
+bool is_polled_vector(const Access& earlier, const Access& next) {
+  const Access& strong = earlier.is_strong ? earlier : next;
+  const Access& plain = earlier.is_strong ? next : earlier;
+  return strong.is_strong && !plain.is_strong && strong.is_vector && plain.is_vector &&
+         strong.kind == AccessKind::Load && plain.kind == AccessKind::Store;
+}
+
 Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& next, Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
+  if (is_too_narrow(s, earlier, next, hint)) return Fault::ScopeTooNarrow;
+  if (is_polled_vector(earlier, next)) return Fault::VectorPollAssumed;
   if (const WeakSync* weak = find_weak_of(s, earlier, conflict.bytes, false)) {
     hint = weak->at;
     return weak->fault;
@@ -146,6 +166,7 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     case Verdict::UnfencedAfterUse: return Fault::ProxyFenceMissingUsed;
     case Verdict::UnfencedPerformed: return Fault::ProxyFenceMissingPerformed;
     case Verdict::UnfencedCopy: return Fault::ProxyFenceMissingCopied;
+    case Verdict::UnfencedAcquired: return Fault::ProxyFenceMissingAcquired;
     case Verdict::FencedByNext: return Fault::ProxyFenceByReader;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
     case Verdict::LanesMet:
@@ -228,7 +249,7 @@ struct Settled {
 bool may_be_put_aside(const Step& s, const Finding& finding, const Access& earlier,
                       const Access& next) {
   if (!s.c.notes_racing_loads || !is_race_of_load(finding)) return false;
-  return is_write(next.kind) ? earlier.is_followed : next.is_followed;
+  return may_be_unused(s.c, is_write(next.kind) ? earlier : next, finding.bytes);
 }
 
 // st of shared memory, both, whose bytes an executor follows.
@@ -274,7 +295,8 @@ bool put_aside(Memory& memory, Step& s, const Conflict& conflict, AccessId acces
   bool all = note(earlier);
   memory.for_each_reader(bytes, s.c.log, [&](AccessId id) {
     const Access& reader = s.c.log[id];
-    const bool races = reader.is_followed && !is_known(reader, bytes, s.warp.clock, s.c.streams);
+    const bool races =
+        may_be_unused(s.c, reader, bytes) && !is_known(reader, bytes, s.warp.clock, s.c.streams);
     if (races) all = all && note(reader);
   });
   memory.overwrite(bytes, access);

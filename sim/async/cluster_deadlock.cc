@@ -82,7 +82,7 @@ void Cluster::report_unwritten_reads() {
   if (!state_.tcgen05.uninitialized.empty()) state_.fail(state_.tcgen05.uninitialized.front());
   if (state_.contents) return;
   for (const UnwrittenRead& read : state_.unwritten_reads)
-    if (!read.is_followed || read.is_used) return state_.fail(read.finding);
+    if (!read.is_settled && (!read.is_followed || read.is_used)) return state_.fail(read.finding);
 }
 
 void Cluster::assume(Contents contents) {

@@ -244,6 +244,8 @@ struct UnwrittenRead {
   int by_warp = -1;
   std::uint32_t by_statement = 0;
   std::uint32_t racing = 0;
+  std::uint32_t rows = 0;   // of A, of the warp's part of a wgmma: what they make in D is followed
+  bool is_settled = false;  // nothing is to be said of it
 };
 
 // A use of a CTA's shared memory that one of its warps must know before the CTA ends.

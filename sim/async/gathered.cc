@@ -34,7 +34,7 @@ void forget_written(ClusterState& c, int cta, AccessId read) {
     bool is_written = true;
     for (std::uint32_t at = bytes.begin; at < bytes.end; ++at)
       is_written = is_written && c.cta(cta).provenance.writer(at) != 0;
-    if (is_written) unwritten.is_followed = true;
+    if (is_written) unwritten.is_settled = true;
   }
 }
 

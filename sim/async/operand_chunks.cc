@@ -38,6 +38,21 @@ OperandChunks chunks_of(const wgmma::Instruction& op, Operand which) {
   return chunks;
 }
 
+RowMask rows_of_chunk(const wgmma::Form& f, const OperandChunks& a, std::size_t chunk) {
+  if (f.major_a == Major::K) return RowMask{1} << chunk / (a.addresses.size() / wgmma::m);
+  const std::size_t rows = 8 * operand_chunk_bytes / static_cast<std::size_t>(bits(f.a));
+  return ((RowMask{1} << rows) - 1) << chunk % (wgmma::m / rows) * rows;
+}
+
+RowMask rows_at(const wgmma::Form& f, const OperandChunks& a, std::uint32_t begin,
+                std::uint32_t end) {
+  RowMask rows = 0;
+  for (std::size_t i = 0; i < a.addresses.size(); ++i)
+    if (a.addresses[i] < end && begin < a.addresses[i] + operand_chunk_bytes)
+      rows |= rows_of_chunk(f, a, i);
+  return rows;
+}
+
 ChunkLists::List ChunkLists::find(const wgmma::Instruction& op, Operand which) {
   const wgmma::Form& f = op.form;
   if (is_in_registers(f, which)) return std::make_shared<OperandChunks>();

@@ -50,6 +50,18 @@ inline std::span<const std::uint32_t> chunks_of_warp(const wgmma::Form& f, Opera
   return std::span(all.addresses).subspan(static_cast<std::size_t>(warp) * share, share);
 }
 
+// Rows of A, a bit for each.
+using RowMask = std::uint64_t;
+inline constexpr int rows_per_warp = wgmma::m / wgmma::warps_per_warpgroup;
+constexpr RowMask rows_of_warp(int warp) {
+  return ((RowMask{1} << rows_per_warp) - 1) << (warp * rows_per_warp);
+}
+// Those that a chunk of A, by its number in the list, holds elements of.
+RowMask rows_of_chunk(const wgmma::Form& f, const OperandChunks& a, std::size_t chunk);
+// Those whose chunks have some of these bytes.
+RowMask rows_at(const wgmma::Form& f, const OperandChunks& a, std::uint32_t begin,
+                std::uint32_t end);
+
 // Of A in registers: none.
 OperandChunks chunks_of(const wgmma::Instruction& op, Operand which);
 

@@ -1,6 +1,7 @@
 #include "sim/async/program.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -86,6 +87,22 @@ Role& Role::add(const Instruction& what, At at) {
   program_->segments()[segment_].statements.push_back({what, guard_, {at.file_name(), at.line()}});
   return *this;
 }
+
+template <class I>
+Role& Role::add(const I& what, At at) {
+  return add(Instruction(what), at);
+}
+
+namespace {
+
+// Those of every instruction, which other sources link with.
+template <class... I>
+constexpr auto adders(const OneOf<I...>*) {
+  return std::tuple(static_cast<Role& (Role::*)(const I&, Role::At)>(&Role::add<I>)...);
+}
+[[gnu::used]] const auto every_adder = adders(static_cast<const Instruction*>(nullptr));
+
+}  // namespace
 
 int Role::next() const {
   return static_cast<int>(program_->segments()[segment_].statements.size());

@@ -150,6 +150,9 @@ class Role {
   Role in_warps(std::uint32_t mask) const { return with({guard_.lanes, mask}); }
 
   Role& add(const Instruction& what, At at = At::current());
+  // One of Instruction's. Defined in program.cc, as Statement in instruction.cc.
+  template <class I>
+  Role& add(const I& what, At at = At::current());
   int next() const;  // the index that the next statement will have: a branch's target
 
   // clang-format off

@@ -61,6 +61,7 @@ bool is_known_to_lanes_of(const Access& old, const Access& next) {
 bool AccessLog::is_covered_by(const Access& old, const Access& next) {
   return old.stream == next.stream && old.kind == next.kind && old.tick <= next.tick &&
          (old.lanes & ~next.lanes) == 0 && old.is_strong == next.is_strong &&
+         old.is_narrow == next.is_narrow && (!old.is_strong || old.is_vector == next.is_vector) &&
          is_known_to_lanes_of(old, next) &&
          ((old.kind != AccessKind::CopyReduce && !old.is_red_async) ||
           old.operation == next.operation) &&
@@ -216,11 +217,28 @@ bool is_read_in_between(const Access& earlier, const Access& next, ReaderSet rea
   return earlier.is_allocated && readers != 0 && is_async(next.kind) && is_write(next.kind);
 }
 
+// In an epoch that is known, as a warp's own are: what a strong read found orders nothing.
+bool is_behind(const Access& access, ByteRange run, const Knowledge& knows,
+               const Streams& streams) {
+  Access executed = access;
+  executed.stream = streams.epochs(access.warp);
+  executed.tick = access.epoch;
+  return is_known(executed, run, knows.clock, streams);
+}
+
+// Strong accesses of two CTAs, one of which is strong for its own CTA alone: not morally strong (PTX ISA 9.2, 8.7).
+bool is_out_of_scope(const Access& earlier, const Access& next, ByteRange run,
+                     const Knowledge& knows, const Streams& streams) {
+  return earlier.is_strong && next.is_strong && (earlier.is_narrow || next.is_narrow) &&
+         !knows.is_of_cta(earlier.warp) && !is_behind(earlier, run, knows, streams);
+}
+
 Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run, ReaderSet readers,
                      const Knowledge& knows, const Streams& streams) {
   if (earlier.is_red_async && next.is_red_async && !is_known(earlier, run, knows.clock, streams))
     return {commute(earlier, next) ? Verdict::Ordered : Verdict::OpenOrder, 0, run};
   if (is_atomic(earlier) && is_atomic(next) && (earlier.is_strong || next.is_strong)) {
+    if (is_out_of_scope(earlier, next, run, knows, streams)) return {Verdict::Unordered, 0, run};
     const bool of_one_warp = earlier.warp == next.warp;
     if (!earlier.is_volatile || !next.is_volatile || !of_one_warp) return {};
     return conflict_of_lanes(earlier, next, run, knows);
@@ -235,6 +253,13 @@ Conflict conflict_of(const Access& earlier, const Access& next, ByteRange run, R
   return {proxy_verdict(earlier, next, run, knows, streams), 0, run};
 }
 
+// A store whose thread let an mbarrier track copies behind it, as zeros are stored to what copies leave out of a tile.
+bool is_tracked(const Access& store, const Clock& clock, const Streams& streams) {
+  const Stream stream = streams.tracked(store.warp);
+  return store.stream == streams.epochs(store.warp) && stream != 0 &&
+         clock.at(stream) >= store.tick;
+}
+
 Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
                       const Knowledge& knows, const Streams& streams) {
   if (is_async(earlier.kind) || !is_async(next.kind)) return Verdict::Ordered;
@@ -243,7 +268,10 @@ Verdict proxy_verdict(const Access& earlier, const Access& next, ByteRange run,
   const bool by_next = is_fenced_by_next(earlier, next, knows, streams);
   if (is_write(earlier.kind) && !earlier.is_copied) {
     const bool behind = earlier.warp != next.warp || met_before_fence(earlier, knows);
-    return by_next && behind ? Verdict::FencedByNext : Verdict::Unfenced;
+    if (by_next && behind) return Verdict::FencedByNext;
+    if (is_tracked(earlier, knows.clock, streams)) return Verdict::UnfencedCopy;
+    const bool is_foreign = next.is_plain_bulk && !knows.is_of_cta(earlier.warp);
+    return is_foreign ? Verdict::UnfencedAcquired : Verdict::Unfenced;
   }
   if (by_next) return Verdict::Ordered;
   if (is_write(earlier.kind)) return Verdict::UnfencedCopy;
@@ -267,18 +295,6 @@ bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const 
     if ((lanes_at(access, address) & unfenced) != 0) return false;
   return true;
 }
-
-namespace {
-
-// In an epoch that is known, as a warp's own are: what a strong read found orders nothing.
-bool is_behind(const Access& write, ByteRange run, const Knowledge& knows, const Streams& streams) {
-  Access executed = write;
-  executed.stream = streams.epochs(write.warp);
-  executed.tick = write.epoch;
-  return is_known(executed, run, knows.clock, streams);
-}
-
-}  // namespace
 
 // No write of the bytes is known to come before a strong access that depends on what it finds.
 bool Provenance::may_be_first(const Cell& cell, ByteRange run, const Access& next,

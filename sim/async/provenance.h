@@ -15,7 +15,8 @@
 // on; the manual's causality order alone accepts the reader's fence as well (disputed). ldmatrix and
 // stmatrix are the warp's (collective, 9.7.14.5.15 and 16): every lane is taken to have accessed every
 // row. Of what cp.async wrote the reader's fence is enough, as the causality order alone has it, and
-// none at all is disputed. Where several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
+// none at all is disputed; so is none behind what a thread stored before copies that an mbarrier tracks, as CUTLASS does
+// with the zeros behind K. Where several lanes of a store write one byte, each of them has to fence. A load whose value its thread has
 // used is over; one that a barrier of the CTA follows is not (Measured: tests/vectors/provoked.txt, P3), but published
 // kernels take it for that (disputed).
 #pragma once
@@ -35,6 +36,7 @@
 namespace tcq::machine {
 
 struct TensorLoad;  // instructions/copy.h
+struct WgmmaMma;    // instructions/wgmma.h
 struct LaneOrder;   // lane_order.h
 
 using AccessId = std::uint32_t;   // 0: none
@@ -87,21 +89,25 @@ struct Access {
   bool is_allocated = false;  // what tcgen05.alloc stores: PTX does not say through which proxy
   bool covers_lost = false;   // stands for a load of the same bytes whose value was lost, too
   bool is_strong = false;     // threads synchronise by it: strong ones do not race among themselves
-  bool is_volatile : 1 = false;  // and by that word
-  bool finds : 1 = false;        // a strong one that depends on what was there
-  bool shares_bytes = false;     // lanes of a table have bytes in common
-  bool is_red_async = false;     // `operation` as of CopyReduce
+  bool is_volatile : 1 = false;    // and by that word
+  bool finds : 1 = false;          // a strong one that depends on what was there
+  bool is_narrow : 1 = false;      // a strong one of scope .cta, where there are several CTAs
+  bool is_vector : 1 = false;      // a load or store of 16 bytes by each lane
+  bool is_plain_bulk : 1 = false;  // CopyRead by cp.async.bulk without a tensor map
+  bool shares_bytes = false;       // lanes of a table have bytes in common
+  bool is_red_async = false;       // `operation` as of CopyReduce
   bool is_followed =
       false;  // a load whose value its executor follows to every use (unused_loads.h)
   // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
   Tick epoch = 0;
   Tick agreed = 0;
   // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute(). Stores: see is_one_store().
-  // Other copies: the caller's.
+  // Other copies: the caller's. wgmma: the how many-th of its warpgroup.
   std::uint32_t operation = 0;
   union {                                  // a log has many
     const std::uint32_t* table = nullptr;  // with a width only: the program's, or kept by the log
     const TensorLoad* load;                // CopyWrite only: that writes, if one does
+    const WgmmaMma* mma;                   // WgmmaRead only
   };
 };
 static_assert(sizeof(Access) <= 64);
@@ -131,7 +137,8 @@ class Streams {
         next_(2 * warps_ + static_cast<Stream>(warpgroups)),
         lane_fences_(static_cast<std::size_t>(warps) * 32),
         lane_epochs_(static_cast<std::size_t>(warps) * 32),
-        performed_(static_cast<std::size_t>(warps)) {}
+        performed_(static_cast<std::size_t>(warps)),
+        tracked_(static_cast<std::size_t>(warps)) {}
 
   Stream epochs(int warp) const { return static_cast<Stream>(warp); }
   Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
@@ -155,6 +162,13 @@ class Streams {
   Stream performed(int warp) const { return performed_[static_cast<std::size_t>(warp)]; }
   Stream make_performed(int warp) {
     Stream& stream = performed_[static_cast<std::size_t>(warp)];
+    if (stream == 0) stream = make();
+    return stream;
+  }
+  // The same, up to which cp.async.mbarrier.arrive has tracked copies of all its lanes.
+  Stream tracked(int warp) const { return tracked_[static_cast<std::size_t>(warp)]; }
+  Stream make_tracked(int warp) {
+    Stream& stream = tracked_[static_cast<std::size_t>(warp)];
     if (stream == 0) stream = make();
     return stream;
   }
@@ -199,6 +213,7 @@ class Streams {
   std::vector<Stream> lane_fences_;
   std::vector<Stream> lane_epochs_;
   std::vector<Stream> performed_;
+  std::vector<Stream> tracked_;
   std::unordered_map<std::uint64_t, Stream> words_;
   std::array<Stream, max_words> shared_words_ = {};
   std::vector<Tick> writes_;        // by stream
@@ -260,7 +275,7 @@ class AccessLog {
 // Unwritten: nothing has written the bytes so far; whether that is wrong shows when something does,
 // or at the end. So it is where strong writes alone were first, and no write is known: the read may come before all of them. UnfencedAfterUse: no proxy fence behind a read whose values were used before the bytes
 // were handed on; UnfencedPerformed: behind a read that a barrier of the CTA has performed; UnfencedCopy:
-// behind a cp.async. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
+// behind a cp.async, or a store before one that an mbarrier tracks; UnfencedAcquired: behind what another CTA wrote to global memory. FencedByNext: behind a write the thread that accesses the bytes next has fenced, once it knew of the write, and the
 // writer has not. OpenOrder: two reductions whose order shows and is open. These leave the access
 // recorded; the others are worse. LanesMet, LanesApart: lane_order.h.
 enum class Verdict : std::uint8_t {
@@ -269,6 +284,7 @@ enum class Verdict : std::uint8_t {
   UnfencedAfterUse,
   UnfencedPerformed,
   UnfencedCopy,
+  UnfencedAcquired,
   FencedByNext,
   OpenOrder,
   LanesMet,
@@ -301,6 +317,9 @@ struct Knowledge {
   std::uint32_t lanes = 0;
   const LaneOrder* order = nullptr;  // null: the warp is one thread
   bool trusts_meetings = false;      // lanes that met count as ordered
+  int first_warp = 0, warps = 0;     // of their CTA
+
+  bool is_of_cta(int warp) const { return first_warp <= warp && warp < first_warp + warps; }
 };
 
 // Does the clock say that it happened before, for all the lanes that access bytes of the range?

@@ -76,7 +76,9 @@ struct Step {
   Knowledge knowledge() const { return knowledge(warp.clock); }
   Knowledge knowledge(const Clock& clock) const {
     const LaneOrder& order = warp.order_of_lanes;
-    return {clock, warp.at_fence, lanes, order.followed ? &order : nullptr};
+    const int warps = c.program.warps_per_cta();
+    return {clock, warp.at_fence,    lanes, order.followed ? &order : nullptr,
+            false, warp.cta * warps, warps};
   }
   Standing standing() const { return {c, warp, number, lanes}; }
   // The instruction itself, for as long as the cluster lives.

@@ -232,7 +232,12 @@ Fault fault_of_lack(TmemLack lack) {
 void fail_unordered(Step& s, int cta, const TmemConflict& conflict, const TmemAccess& next) {
   const TmemAccess& first = s.c.tcgen05.history[conflict.earlier];
   const Warp& warp = s.c.warp(first.warp);
-  const TmemLack lack = lack_of(first, next, tmem_knowledge(s), s.c.streams.epochs(first.warp));
+  const Stream epochs = s.c.streams.epochs(first.warp);
+  TmemLack lack = lack_of(first, next, tmem_knowledge(s), epochs);
+  // Threads that an arrival of scope .cta tells of each other lack a wait before they lack an order.
+  if (lack == TmemLack::Synchronisation && !is_issued_by_thread(first.action) &&
+      find_weak(s.c, s.warp.lost, s.warp.number, epochs, first.epoch) != nullptr)
+    lack = TmemLack::Wait;
   // A commit of its warp that does not track it: of another thread, or of the other cta_group.
   Place hint;
   if (lack == TmemLack::Completion && warp.tmem.commits_issued > first.commits_before)
@@ -244,7 +249,7 @@ void fail_unordered(Step& s, int cta, const TmemConflict& conflict, const TmemAc
 
 // Told of by releases or acquires of scope .cta alone, which published kernels rely on between CTAs: the stream by which it is known.
 const WeakSync* narrow_sync(const Step& s, const TmemAccess& first, Stream& stream) {
-  for (const Stream known : {first.done, first.waited}) {
+  for (const Stream known : {first.done, first.waited, first.used}) {
     const WeakSync* weak = find_weak(s.c, s.warp.lost, s.warp.number, known, first.tick);
     if (known == 0 || weak == nullptr || weak->fault != Fault::ScopeTooNarrow) continue;
     stream = known;

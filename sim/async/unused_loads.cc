@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/async/instructions/wgmma.h"
 #include "sim/async/step.h"
+#include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
 
@@ -33,6 +35,16 @@ int RacingLoads::race_of(const Where& where, Tick epoch, ByteRange bytes, int la
   return -1;
 }
 
+void RacingLoads::add_rows(int first_warp, std::uint32_t wgmma, const Rows& rows) {
+  Rows& known = rows_.try_emplace({first_warp, wgmma}, Rows{0, rows.race}).first->second;
+  known.rows |= rows.rows;
+}
+
+RacingLoads::Rows RacingLoads::rows_of(int first_warp, std::uint32_t wgmma) const {
+  const auto found = rows_.find({first_warp, wgmma});
+  return found == rows_.end() ? Rows{} : found->second;
+}
+
 int RacingLoads::number_of(const Finding& race) {
   const auto known = std::find_if(races_.begin(), races_.end(),
                                   [&](const Finding& f) { return is_same_race(f, race); });
@@ -48,12 +60,27 @@ bool is_same_race(const Finding& a, const Finding& b) {
 
 bool is_race_of_load(const Finding& finding) {
   const Fault f = finding.fault;
-  if (f != Fault::DataRace && f != Fault::LaneRace && f != Fault::CopyInFlight) return false;
   const auto is_stored = [](AccessKind kind) {
     return kind == AccessKind::Store || kind == AccessKind::CopyWrite;
   };
   const AccessKind a = finding.earlier_kind, b = finding.at_kind;
+  if (b == AccessKind::WgmmaRead || (a == AccessKind::WgmmaRead && is_stored(b)))
+    return info(f).kind == FaultKind::Undefined;
+  if (f != Fault::DataRace && f != Fault::LaneRace && f != Fault::CopyInFlight) return false;
   return (a == AccessKind::Load && is_stored(b)) || (is_stored(a) && b == AccessKind::Load);
+}
+
+RowMask racing_rows(ClusterState& c, const Access& read, ByteRange bytes) {
+  if (read.kind != AccessKind::WgmmaRead || read.mma == nullptr) return 0;
+  const wgmma::Instruction& op = read.mma->op;
+  const auto at = [&](Operand which) { return c.cache.chunks.find(op, which); };
+  for (const std::uint32_t address : at(Operand::B)->addresses)
+    if (address < bytes.end && bytes.begin < address + operand_chunk_bytes) return 0;
+  return rows_at(op.form, *at(Operand::A), bytes.begin, bytes.end);
+}
+
+bool may_be_unused(ClusterState& c, const Access& read, ByteRange bytes) {
+  return read.is_followed || racing_rows(c, read, bytes) != 0;
 }
 
 namespace {
@@ -73,6 +100,11 @@ std::uint32_t racing_lanes(const RacingPair& pair, std::uint32_t byte) {
 
 bool note_racing_load(ClusterState& c, const RacingPair& pair, Tick known, int cta,
                       ByteRange bytes) {
+  if (pair.load.kind == AccessKind::WgmmaRead) {
+    c.racing_loads.add_rows(warpgroup_of(c, c.warp(pair.load.warp)).first_warp, pair.load.operation,
+                            {racing_rows(c, pair.load, bytes), pair.race});
+    return true;
+  }
   const Tick last = pair.load.tick;
   const Tick first = std::min(known + 1, last);
   for (std::uint32_t byte = bytes.begin; byte < bytes.end; ++byte) {
@@ -105,6 +137,22 @@ std::uint32_t leave_out(Step& s, int cta, const std::array<std::uint32_t, 32>& a
   read.by_statement = s.number;
   read.racing = left_out;
   return left_out;
+}
+
+void follow_rows(Step& s, const Finding& finding, RowMask rows) {
+  UnwrittenRead& read = s.c.unwritten_reads.emplace_back();
+  read.finding = finding;
+  read.by_warp = s.warp.number;
+  read.by_statement = s.number;
+  read.racing = read.rows = rows_in_warp(s.warp, rows);
+}
+
+RowMask leave_out_rows(Step& s, std::uint32_t wgmma, RowMask own) {
+  const RacingLoads::Rows all =
+      s.c.racing_loads.rows_of(warpgroup_of(s.c, s.warp).first_warp, wgmma);
+  if ((all.rows & own) != 0)
+    follow_rows(s, s.c.racing_loads.races()[static_cast<std::size_t>(all.race)], all.rows & own);
+  return all.rows;
 }
 
 }  // namespace tcq::machine

@@ -17,6 +17,12 @@ inline std::size_t place_in_group(const Warp& warp) {
   return static_cast<std::size_t>(warp.index % warps_per_warpgroup);
 }
 
+// Rows of A that are the warp's, from bit 0 on.
+inline std::uint32_t rows_in_warp(const Warp& warp, RowMask rows) {
+  const auto place = static_cast<int>(place_in_group(warp));
+  return static_cast<std::uint32_t>((rows & rows_of_warp(place)) >> (place * rows_per_warp));
+}
+
 // The warps of a warpgroup must execute the same aligned instructions, one after the other.
 // `registers` of a setmaxnreg, negative of a .dec: several in one direction are as good as one, which is disputed.
 bool aligned_in_warpgroup(Step& s, int registers = 0);

@@ -381,8 +381,7 @@ const machine::Instruction no_instruction = machine::KernelText{};
 bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
   machine::Step step{x.c, x.warp, no_instruction, x.number(), lanes, x.warp.index * 32};
   const Slot owned = x.kernel().owned_slots;
-  const bool copies = x.form().opcode == ptx::Opcode::Mov;
-  bool is_empty = false;
+  bool copies = x.form().opcode == ptx::Opcode::Mov, is_empty = false;
   for (const Slot slot : x.kernel().ins(op)) {
     const machine::RegisterRange range{static_cast<int>(slot), 1};
     if (slot >= owned)
@@ -393,9 +392,8 @@ bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
       return false;
   }
   for (const Slot slot : x.kernel().outs(op)) {
-    if (slot >= owned) continue;
-    if (!machine::writes(step, {static_cast<int>(slot), 1}, op.moved)) return false;
-    if (is_empty) x.warp.order.forget(static_cast<int>(slot));
+    if (slot < owned && !machine::writes(step, {static_cast<int>(slot), 1}, op.moved)) return false;
+    if (slot < owned && is_empty) x.warp.order.forget(static_cast<int>(slot));
   }
   return true;
 }
@@ -488,7 +486,7 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
     case Action::Nothing: return ++g.pc, true;
     case Action::Converge:
       if (op.is_watched && !note_registers(x, op, active)) return false;
-      if (op.evaluate == nullptr && !demand_members(x, active)) return false;
+      if (!demand_members(x, active)) return false;
       g.active = active;
       g.converges = true;
       g.converge_mask = mask_of(x);
@@ -543,6 +541,8 @@ void run_group(Executor x, std::vector<Group*>& ready) {
   while (pass_joins(x) && count_step(x)) {
     const Op& op = x.op();
     const std::uint32_t active = guarded(x, op);
+    if (const auto& executed = x.feeder.launch().executed; executed != nullptr && active != 0)
+      (*executed)[x.group.pc] = true;
     if (has_undefined(x)) {
       if (!x.state.undefined.branches.empty()) follow_meeting(x);
       follow(x, op, active);

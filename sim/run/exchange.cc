@@ -93,9 +93,12 @@ void exchange_apart(Executor& x, std::span<const Place> places) {
 }
 
 bool demand_members(Executor& x, std::uint32_t active) {
+  const ptx::Value& mask = x.value(x.operand_count() - 1);
+  if (undefined_in(x, mask, active).lanes != 0)
+    return true;  // what is wrong is said where it is used
   std::uint32_t outside = 0;
   x.for_each_lane(active, [&](int lane) {
-    if ((x.number(x.value(0), lane) >> lane & 1) == 0) outside |= 1u << lane;
+    if ((x.number(mask, lane) >> lane & 1) == 0) outside |= 1u << lane;
   });
   if (outside != 0) x.fail(Fault::WarpDivergent, std::countr_zero(outside));
   return outside == 0;

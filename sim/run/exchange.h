@@ -31,8 +31,9 @@ std::vector<Place> places_of(const Executor& x, const std::vector<Group*>& group
 // Requires: all of one Form, which Op::evaluate computes.
 void exchange_apart(Executor& x, std::span<const Place> places);
 
-// Each lane that executes a bar.warp.sync is in its own mask; false: a Fault.
-// Source: PTX ISA 9.2, 9.7.13.2 "bar.warp.sync" (undefined "if the executing thread is not in the membermask")
+// Each lane that executes one of these, or a bar.warp.sync, is in its own mask; false: a Fault.
+// Source: PTX ISA 9.2, 9.7.13.2 "bar.warp.sync" (undefined "if the executing thread is not in the membermask"); so 9.7.9.6 "shfl.sync",
+// 9.7.13.9 "vote.sync", 9.7.13.10 "match.sync", 9.7.13.12 "redux.sync", 9.7.13.14 "elect.sync".
 bool demand_members(Executor& x, std::uint32_t active);
 
 }  // namespace tcq::run

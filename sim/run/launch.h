@@ -38,6 +38,8 @@ struct Launch {
   std::vector<std::string> map_names;
   // Clusters that the one which is run may be handed by try_cancel, in this order: pending_clusters.h.
   std::vector<std::uint64_t> pending;
+  // Of each instruction of the kernel whether some thread has executed it; null: nobody asks.
+  std::shared_ptr<std::vector<bool>> executed;
 };
 
 // As the kernel's .reqnctapercluster demands it; none: whatever the launch says.

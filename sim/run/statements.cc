@@ -260,6 +260,7 @@ bool make_wgmma(Executor& x) {
     return operand < x.operand_count() ? static_cast<std::int32_t>(small(x, operand, lane)) : 1;
   };
   mma.op.accumulate = (flag(next) & 1) != 0;
+  if (!mma.op.accumulate) define_rows(x);
   form.negate_a = flag(next + 1) == -1;
   form.negate_b = flag(next + 2) == -1;
   const bool a_in_registers = form.a_place == wgmma::Place::Registers;
@@ -273,6 +274,7 @@ bool make_wgmma(Executor& x) {
     x.fail(fault, lane);
     return true;
   }
+  x.group.result = Result::Rows;
   x.add(mma, x.group.active);
   return true;
 }
@@ -486,6 +488,7 @@ void finish_statements(Executor& x) {
     case Result::Matrices: return finish_matrices(x);
     case Result::Fragment: return finish_fragment(x);
     case Result::Cells: return follow_cells(x);
+    case Result::Rows: return follow_rows(x);
     case Result::Token: return finish_token(x);
     case Result::Vote: return finish_vote(x);
     case Result::Test:

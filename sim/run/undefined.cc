@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/isa/base/mma_fragment.h"
+#include "sim/isa/wgmma/fragment.h"
 
 namespace tcq::run {
 namespace {
@@ -243,7 +244,8 @@ void follow_operand(Executor& x, const Value& value, bool is_data, bool binds,
 void follow_memory(Executor& x, bool binds, std::uint32_t lanes) {
   const Opcode opcode = x.form().opcode;
   const bool stores = opcode == Opcode::St || opcode == Opcode::Stmatrix;
-  for (std::uint32_t i = 0; i < x.operand_count(); ++i)
+  const std::uint32_t first = opcode == Opcode::WgmmaMmaAsync ? 1 : 0;  // D: follow_rows()
+  for (std::uint32_t i = first; i < x.operand_count(); ++i)
     follow_operand(x, x.value(i), stores && i == 1, binds, lanes);
 }
 
@@ -361,17 +363,51 @@ std::uint32_t unwritten_read(const Executor& x, std::uint32_t first) {
   return first;
 }
 
+namespace {
+
+// Of the present instruction, and not followed yet.
+bool is_mine(const Executor& x, const machine::UnwrittenRead& read) {
+  if (read.is_followed) return false;
+  if (read.racing != 0) return read.by_warp == x.warp.number && read.by_statement == x.number();
+  return read.finding.at.warp == x.warp.number &&
+         read.finding.at.statement == static_cast<int>(x.number());
+}
+
+}  // namespace
+
 std::uint32_t follow_reads(Executor& x) {
   auto& reads = x.c.unwritten_reads;
   std::size_t first = reads.size();
-  const auto is_mine = [&](const machine::UnwrittenRead& read) {
-    if (read.is_followed) return false;
-    if (read.racing != 0) return read.by_warp == x.warp.number && read.by_statement == x.number();
-    return read.finding.at.warp == x.warp.number &&
-           read.finding.at.statement == static_cast<int>(x.number());
-  };
-  while (first > 0 && is_mine(reads[first - 1])) reads[--first].is_followed = true;
+  while (first > 0 && is_mine(x, reads[first - 1])) reads[--first].is_followed = true;
   return static_cast<std::uint32_t>(first);
+}
+
+void define_rows(Executor& x) {
+  if (!has_undefined(x)) return;
+  const Value& d = x.value(0);
+  for (std::uint32_t reg = 0; reg < static_cast<std::uint32_t>(d.value); ++reg)
+    set_undefined(x, x.item(d, reg), {}, machine::all_lanes);
+}
+
+void follow_rows(Executor& x) {
+  auto& reads = x.c.unwritten_reads;
+  const auto& form = std::get<wgmma::Form>(x.form().tensor);
+  const auto count = static_cast<std::uint32_t>(x.value(0).value);
+  for (std::size_t i = reads.size(); i > 0 && is_mine(x, reads[i - 1]); --i) {
+    machine::UnwrittenRead& read = reads[i - 1];
+    if (read.rows == 0) continue;  // of B
+    read.is_followed = true;
+    for (std::uint32_t reg = 0; reg < count; ++reg) {
+      Undefined made{0, static_cast<std::uint32_t>(i - 1)};
+      for (int lane = 0; lane < machine::warp_threads; ++lane) {
+        const int row = wgmma::accumulator_element(form.d, {lane, static_cast<int>(reg)}).row;
+        made.lanes |= (read.rows >> row & 1) << lane;
+      }
+      const Value& d = x.item(x.value(0), reg);
+      set_undefined(x, d, both(x, undefined_in(x, d, machine::all_lanes), made),
+                    machine::all_lanes);
+    }
+  }
 }
 
 }  // namespace tcq::run

@@ -49,6 +49,10 @@ void use(Executor& x, Undefined what);
 void use_bound(Executor& x, Undefined what);
 Undefined both(const Executor& x, Undefined a, Undefined b);
 
+// Of wgmma: D holds nothing from before; and rows of D that are made of rows of A nobody may use (sim/async/unused_loads.h).
+void define_rows(Executor& x);
+void follow_rows(Executor& x);
+
 // What the present instruction, a load, has found unwritten is followed from now on: its number there.
 std::uint32_t follow_reads(Executor& x);
 // Of these, that which found what nothing had written; and that which left the lane, or row of a matrix, out of all

@@ -33,7 +33,8 @@ enum class Result : std::uint8_t {
   Passed,
   Token,
   Vote,
-  Cells
+  Cells,
+  Rows
 };
 
 // Of the threads that have come to one use of a barrier that reduces.

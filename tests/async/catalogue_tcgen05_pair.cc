@@ -19,6 +19,8 @@ struct HandBack {
   Scope scope = Scope::Cluster;
   bool fences = true;
   bool relaxed = false;
+  bool waits = true;  // tcgen05.wait::ld
+  bool uses = false;  // every value
 };
 
 void cluster_sync(Role& role) { role.cluster_arrive().cluster_wait(); }
@@ -103,7 +105,9 @@ Program handed_back(const HandBack& how) {
   mma.idesc.m = 256;
   issue.tcgen05_mma(mma).tcgen05_commit(t.done, 2, 3);
   read.mbarrier_try_wait(t.done, 0).tcgen05_fence_after();
-  read.tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld();
+  read.tcgen05_ld(all_of_d, at_column(0, 32), 0);
+  if (how.waits) read.tcgen05_wait_ld();
+  if (how.uses) read.copy({tmem_n, tmem_n}, 0);
   if (how.fences) read.tcgen05_fence_before();
   read.elect().add(
       MbarrierArrive{.barrier = again.in(0), .scope = how.scope, .relaxed = how.relaxed});
@@ -169,6 +173,13 @@ Program t8f(bool mutant) {
   return handed_back(mutant ? HandBack{.scope = Scope::Cta, .fences = false} : HandBack{});
 }
 Program t8g(bool mutant) { return handed_back({.fences = !mutant, .relaxed = true}); }
+Program t8h(bool mutant) {
+  return handed_back({.scope = mutant ? Scope::Cta : Scope::Cluster, .waits = !mutant});
+}
+Program t8i(bool mutant) {
+  return handed_back(
+      {.scope = mutant ? Scope::Cta : Scope::Cluster, .waits = !mutant, .uses = true});
+}
 Program t8e(bool mutant) { return pair_of_ctas({.release_cluster = !mutant}); }
 Program t8j(bool mutant) {
   return pair_of_ctas({.release_cluster = !mutant, .peer_is_sent_both = true});
@@ -198,6 +209,10 @@ constexpr Entry entries[] = {
      "has scope .cta, which does not reach another CTA"},
     {"T8g", "the peer hands D back by a relaxed arrival, with no tcgen05 fence",
      Fault::TmemFenceBeforeMissing, t8g, "put tcgen05.fence::before_thread_sync behind"},
+    {"T8h", "the peer hands D back at scope .cta, with no wait::ld", Fault::TmemWaitMissing, t8h,
+     "orders the value, not the release"},
+    {"T8i", "the peer hands D back at scope .cta, all values used and no wait::ld",
+     Fault::TmemWaitOmitted, t8i, "put tcgen05.wait::ld behind"},
     {"T8j", "the peer was sent its operands, and says at scope .cta that they are there",
      Fault::ScopeAssumed, t8j, ".release.cluster"},
 };

@@ -395,6 +395,30 @@ TEST_F(RunCli, WhatIsNotModelledHasStatusThreeAndItsLine) {
   EXPECT_EQ(ask({file, "--coverage"}).status, 0);
 }
 
+TEST_F(RunCli, WhatOfAKernelWasExecutedIsCounted) {
+  const std::string file = write("ways.ptx", head() + R"(.visible .entry k()
+{
+.reg .pred %p; .reg .b32 %r;
+mov.u32 %r, %ctaid.x;
+setp.eq.u32 %p, %r, 0;
+@%p bra END;
+add.u32 %r, %r, 1;
+add.u32 %r, %r, 1;
+END: @!%p ret;
+ret;
+}
+)");
+  const auto ask_json = [&](const char* grid) {
+    return ask({file, "--grid", grid, "--block", "32", "--json"}).out;
+  };
+  EXPECT_NE(ask_json("1").find(
+                R"("kernel_instructions":7,"kernel_executed":4,"lines_not_executed":["10-12"])"),
+            std::string::npos);
+  EXPECT_NE(
+      ask_json("2").find(R"("kernel_instructions":7,"kernel_executed":7,"lines_not_executed":[])"),
+      std::string::npos);
+}
+
 // What is left of a text runs in no case as if it were the whole.
 TEST_F(RunCli, AStatementThatCannotBeReadIsNotPassedOver) {
   const std::string text =

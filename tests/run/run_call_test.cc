@@ -1,8 +1,7 @@
 // Calls of functions of the module: what they compute, where lanes part, and which calls are not modelled.
-#include "sim/run/inline_calls.h"
-
 #include <algorithm>
 
+#include "sim/run/inline_calls.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -244,10 +243,9 @@ TEST(RunCall, ThroughARegisterByAGuard) {
   const std::string taken = "mov.u64 %rd5, f;\nsetp.ge.u32 %p1, %r1, 40;\n";
   for (const bool negated : {false, true}) {
     const std::string guard = negated ? "@!%p1 call (" : "@%p1 call (";
-    const auto out =
-        words_of(one_less("f", ""),
-                 taken + replaced(by_register, "call (", "st.param.b32 [retval0], 77;\n" + guard) +
-                     store);
+    const auto out = words_of(
+        one_less("f", ""),
+        taken + replaced(by_register, "call (", "st.param.b32 [retval0], 77;\n" + guard) + store);
     for (std::uint32_t t = 0; t < 64; ++t)
       EXPECT_EQ(out[t], (t < 40) != negated ? 77 : std::max(t, 1u) - 1) << t;
   }

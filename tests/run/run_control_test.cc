@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/run/inline_calls.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -492,16 +493,20 @@ TEST(RunControl, ReservedSharedMemoryIsThereForWhoNamesIt) {
 }
 
 // Lanes may each name a mask of their own, with themselves in it.
-TEST(RunControl, ALaneIsInTheMaskOfItsBarrier) {
-  const auto fault_of = [](const std::string& mask) {
-    PtxRun run(kernel("and.b32 %r5, %r1, 16; shl.b32 %r6, 0xffff, %r5;\nbar.warp.sync " + mask +
-                      "; st.global.u32 [%rd2], 1;"));
+TEST(RunControl, ALaneIsInTheMaskThatItNames) {
+  const auto fault_of = [](const std::string& what, const std::string& mask) {
+    PtxRun run(kernel("and.b32 %r5, %r1, 16; shl.b32 %r6, 0xffff, %r5; setp.lt.u32 %p1, %r1, 9;\n" +
+                      what + " " + mask + "; st.global.u32 [%rd2], 1;"));
     run.pass(run.array<std::uint32_t>(64));
     return run.go({.block = {32}});
   };
-  EXPECT_EQ(fault_of("-1"), Fault::None);
-  EXPECT_EQ(fault_of("%r6"), Fault::None);
-  EXPECT_EQ(fault_of("0xffff"), Fault::WarpDivergent);
+  for (const char* what :
+       {"bar.warp.sync", "shfl.sync.bfly.b32 %r7, %r1, 1, 31,", "vote.sync.ballot.b32 %r7, %p1,",
+        "match.any.sync.b32 %r7, %r1,", "redux.sync.add.u32 %r7, %r1,", "elect.sync %r7|%p2,"}) {
+    EXPECT_EQ(fault_of(what, "-1"), Fault::None) << what;
+    EXPECT_EQ(fault_of(what, "%r6"), Fault::None) << what;
+    EXPECT_EQ(fault_of(what, "0xffff"), Fault::WarpDivergent) << what;
+  }
 }
 
 // A barrier that some lanes of a warp come to, the others wait behind it or are let through: the hardware hangs, PTX leaves it open.

@@ -77,6 +77,8 @@ TEST_F(GroupedPtx, AlongK) {
       TCQ_LARGE(Type::bf16, Major::MN, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
                 gemm::Promotion::None, Type::bf16, false, false, true),
       TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                gemm::Promotion::None, Type::bf16, false, false, true),
+      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 192, gemm::Turns::PingPong, 1, 2, 4,
                 gemm::Promotion::None, Type::bf16, false, false, true)};
   for (const TestKernel& kernel : kernels) {
     expect_right(kernel, along_k, 1, 1);
@@ -105,6 +107,10 @@ TEST_F(GroupedPtx, AlongKOfFp8) {
   blocks.beta = 1;
   expect_right(promoting, blocks, 1);
   expect_right(promoting, with(along_k, Scaling::Vector128), 2);  // ends within a factor's block
+  const TestKernel tall =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 3,
+                gemm::Promotion::EachColumn, Type::e4m3, false, false, true);
+  expect_right(tall, with(along_k, Scaling::Vector128), 1);
 }
 
 TEST_F(GroupedPtx, AlongKLoadedByThreads) {

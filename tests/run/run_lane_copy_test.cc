@@ -163,6 +163,80 @@ TEST(RunLaneCopy, WgmmaThatReadsWithoutAFenceIsDisputed) {
   EXPECT_EQ(disputed, std::vector{Fault::ProxyFenceMissingCopied});
 }
 
+// A producer, threads 128 to 159, fills A and B for a warpgroup and lets an mbarrier track its copies; `fill` puts zeros, or what
+// is copied, to the 16 bytes at %r7 from the 16 at %rd5.
+std::vector<Fault> run_filled(const std::string& fill, const std::string& track) {
+  PtxRun run(kernel(R"(
+    .shared .align 128 .b8 x[2304];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, x;
+    mov.u32 %r3, full;
+    mov.u32 %r9, 0;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r3], 32;
+    bar.sync 0;
+    setp.lt.u32 %p2, %r1, 128;
+    @%p2 bra MULTIPLY;
+    and.b32 %r5, %r1, 31;
+    setp.gt.u32 %p3, %r5, 15;
+  LOOP:
+    shl.b32 %r6, %r5, 4;
+    add.u32 %r7, %r2, %r6;
+    cvt.u64.u32 %rd4, %r6;
+    add.u64 %rd5, %rd1, %rd4;
+)" + fill + R"(
+    add.u32 %r5, %r5, 32;
+    setp.lt.u32 %p1, %r5, 144;
+    @%p1 bra LOOP;
+)" + track + R"(
+    bra DONE;
+  MULTIPLY:
+    mbarrier.try_wait.parity.shared.b64 %p1, [%r3], 0;
+    @!%p1 bra MULTIPLY;
+    and.b32 %r5, %r2, 0x3ffff;
+    shr.u32 %r5, %r5, 4;
+    cvt.u64.u32 %rd4, %r5;
+    or.b64 %rd4, %rd4, 0x0000001000080000;
+    add.u64 %rd5, %rd4, 128;
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd4, %rd5, 0, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    st.global.f32 [%rd2+4096], %f1;
+  DONE:)"));
+  run.pass(run.array<std::uint32_t>(2048));
+  std::vector<Fault> faults;
+  const Fault fault = run.go({.block = {160}, .explore = 6});
+  if (fault != Fault::None) faults.push_back(fault);
+  for (const machine::Finding& f : run.report().suspicions) faults.push_back(f.fault);
+  return faults;
+}
+
+// Zeros, by a copy that reads nothing or by a store before copies that the mbarrier tracks, are as disputed as what is copied;
+// stored zeros that no copy follows are not.
+TEST(RunLaneCopy, ZerosBesideCopiesAreDisputedAsTheseAre) {
+  const std::string copy = "cp.async.cg.shared.global [%r7], [%rd5], 16;";
+  const std::string zeros = "st.shared.v4.u32 [%r7], {%r9, %r9, %r9, %r9};";
+  const std::string noinc = "cp.async.mbarrier.arrive.noinc.shared.b64 [%r3];";
+  const std::string inc =
+      "cp.async.mbarrier.arrive.shared.b64 [%r3]; mbarrier.arrive.shared.b64 _, [%r3];";
+  const std::vector disputed = {Fault::ProxyFenceMissingCopied};
+  for (const std::string& track : {noinc, inc}) {
+    EXPECT_EQ(run_filled(copy, track), disputed);
+    EXPECT_EQ(run_filled("cp.async.cg.shared.global [%r7], [%rd5], 16, 0;", track), disputed);
+    EXPECT_EQ(run_filled("selp.u32 %r8, 16, 0, %p3; cp.async.cg.shared.global [%r7], [%rd5], 16, "
+                         "%r8;",
+                         track),
+              disputed);
+    EXPECT_EQ(run_filled("@%p3 " + copy + "@!%p3 " + zeros, track), disputed);
+    EXPECT_EQ(run_filled(zeros + copy, track), disputed);
+    EXPECT_EQ(run_filled(zeros, track), std::vector{Fault::ProxyFenceMissing});
+  }
+  EXPECT_EQ(run_filled("@%p3 " + copy + "@!%p3 " + zeros,
+                       "cp.async.wait_all; mbarrier.arrive.shared.b64 _, [%r3];"),
+            std::vector{Fault::ProxyFenceMissing});
+}
+
 // Every thread stores a word, one thread copies them away; `sync` comes before it.
 Fault run_store(const std::string& sync, std::uint32_t threads, std::vector<Fault>& disputed) {
   PtxRun run(kernel(R"(

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/run/pending_clusters.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -224,6 +225,79 @@ TEST(RunLaunchControl, TwoRequestsAreAnsweredInAnyOrder) {
   PtxRun run(worker(w));
   run.pass(run.array<std::uint32_t>(3));
   EXPECT_EQ(run.go({.grid = {3}, .resident = 1}), Fault::ResultsDiffer);
+}
+
+// Answers in a ring of two, asked for ahead of the warps that work: a thread of warp 2 asks, warps 0 and 1 and it itself free an
+// answer once they have read it.
+std::string ring_of_answers(const std::string& frees, const std::string& waits_for_free) {
+  return kernel(R"(
+    .shared .align 16 .b8 answers[32];
+    .shared .align 8 .b64 full[2];
+    .shared .align 8 .b64 empty[2];
+    .reg .b128 %q;
+    mov.u32 %r2, answers; mov.u32 %r3, full; mov.u32 %r4, empty;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r3], 1;
+    @%p1 mbarrier.init.shared.b64 [%r3+8], 1;
+    @%p1 mbarrier.init.shared.b64 [%r4], 3;
+    @%p1 mbarrier.init.shared.b64 [%r4+8], 3;
+    fence.mbarrier_init.release.cluster;
+    bar.sync 0;
+    mov.u32 %r10, %ctaid.x;
+    and.b32 %r12, %r1, 31;
+    setp.eq.u32 %p1, %r12, 0;
+    setp.eq.u32 %p2, %r1, 64;
+    setp.ge.u32 %p3, %r1, 64;
+    mov.u32 %r5, 0;
+  LOOP:
+    and.b32 %r6, %r5, 1;
+    shr.u32 %r7, %r5, 1;
+    and.b32 %r7, %r7, 1;
+    xor.b32 %r8, %r7, 1;
+    mad.lo.u32 %r13, %r6, 16, %r2;
+    mad.lo.u32 %r14, %r6, 8, %r3;
+    mad.lo.u32 %r15, %r6, 8, %r4;
+    @!%p3 mul.wide.u32 %rd3, %r10, 4;
+    @!%p3 add.u64 %rd3, %rd3, %rd1;
+    setp.eq.u32 %p4, %r1, 0;
+    @%p4 st.global.u32 [%rd3], 107;
+    @!%p2 bra READ;
+)" + waits_for_free +
+                R"(
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r14], 16;
+    clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r13], [%r14];
+  READ:
+    mbarrier.try_wait.parity.shared.b64 %p5, [%r14], %r7;
+    @!%p5 bra READ;
+    ld.shared.b128 %q, [%r13];
+    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p6, %q;
+    @%p6 clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r10, %q;
+)" + frees + R"(
+    add.u32 %r5, %r5, 1;
+    @%p6 bra LOOP;)");
+}
+
+TEST(RunLaunchControl, ARingOfAnswersIsRightWhoeverBegins) {
+  const std::string frees =
+      "fence.proxy.async.shared::cta; bar.warp.sync -1; @%p1 mbarrier.arrive.shared.b64 _, [%r15];";
+  const std::string waits =
+      "FREE: mbarrier.try_wait.parity.shared.b64 %p5, [%r15], %r8; @!%p5 bra FREE;";
+  const auto fault_of = [](const std::string& text, std::uint64_t resident) {
+    PtxRun run(text);
+    const Pointer out = run.array<std::uint32_t>(9);
+    run.pass(out);
+    const Fault fault = run.go({.grid = {9}, .block = {96}, .explore = 10, .resident = resident});
+    if (fault == Fault::None) {
+      EXPECT_EQ(run.read<std::uint32_t>(out, 9), std::vector<std::uint32_t>(9, 107));
+      EXPECT_TRUE(run.report().suspicions.empty());
+    }
+    return fault;
+  };
+  for (const std::uint64_t resident : {1, 2, 4, 9})
+    EXPECT_EQ(fault_of(ring_of_answers(frees, waits), resident), Fault::None) << resident;
+  // An answer that nobody waits for to be free is overwritten while it is read, as soon as the ring comes round.
+  EXPECT_EQ(fault_of(ring_of_answers(frees, ""), 1), Fault::DataRace);
+  EXPECT_EQ(fault_of(ring_of_answers(frees, ""), 5), Fault::None);
 }
 
 }  // namespace

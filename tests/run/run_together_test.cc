@@ -139,8 +139,8 @@ TEST(RunTogether, AScopeOfTheCtaReachesItsOwnThreads) {
       go("fence.acq_rel.cta; @!%p1 " + relaxed, "ld.relaxed.cta.global.u32 %r6, [%rd5+32];", false),
       Fault::None);
   EXPECT_EQ(go(gpu, wide, true), Fault::None);
-  EXPECT_EQ(go(cta, wide, true), Fault::DataRace);
-  EXPECT_EQ(go(gpu, look, true), Fault::DataRace);
+  EXPECT_EQ(go(cta, wide, true), Fault::ScopeTooNarrow);
+  EXPECT_EQ(go(gpu, look, true), Fault::ScopeTooNarrow);
   // Each fences, and one of them tells behind the barrier.
   EXPECT_EQ(go("nanosleep.u32 1; fence.acq_rel.cta; bar.sync 0;", look, false, "@!%p1 " + relaxed),
             Fault::None);
@@ -163,6 +163,139 @@ TEST(RunTogether, WhichGridsMayRunAtOnce) {
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
         "[%r1], [%rd1], 16, [%r2], %h1;"})
     EXPECT_FALSE(may(names_cluster, {2}, {})) << names_cluster;
+}
+
+// CTA 1 stores 16 bytes by each thread; CTA 0 looks at them, as data and flag in one, until no word of its thread is 0.
+TEST(RunTogether, AVectorThatIsPolledIsDisputed) {
+  const auto go = [](const std::string& store, const std::string& load) {
+    PtxRun run(kernel(R"(
+      mov.u32 %r4, %ctaid.x;
+      mul.wide.u32 %rd4, %r1, 16; add.u64 %rd4, %rd1, %rd4;
+      setp.eq.u32 %p1, %r4, 0;
+      add.u32 %r5, %r1, 1;
+      @%p1 bra LOOK;
+)" + store + R"(
+      bra DONE;
+    LOOK:
+)" + load + R"(
+      mul.lo.u32 %r10, %r6, %r7; mul.lo.u32 %r11, %r8, %r9; mul.lo.u32 %r10, %r10, %r11;
+      setp.eq.u32 %p3, %r10, 0;
+      @%p3 bra LOOK;
+      st.global.u32 [%rd2+1024], %r9;
+    DONE:)"));
+    const Pointer out = run.array<std::uint32_t>(512);
+    run.pass(out);
+    run.launch().grid = {2};
+    run.launch().whole_grid = true;
+    const Fault fault = run.go({.grid = {2}, .explore = 6});
+    if (fault == Fault::None) {
+      EXPECT_EQ(run.read<std::uint32_t>(out + 1024, 32)[31], 32u);
+    }
+    return worst_of(run, fault);
+  };
+  const std::string store = "st.global.v4.u32 [%rd4], {%r5, %r5, %r5, %r5};";
+  const std::string load = "ld.volatile.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd4];";
+  EXPECT_EQ(go(store, load), Fault::VectorPollAssumed);
+  EXPECT_EQ(go(store, "ld.relaxed.sys.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd4];"),
+            Fault::VectorPollAssumed);
+  EXPECT_EQ(go("st.volatile.global.v4.u32 [%rd4], {%r5, %r5, %r5, %r5};", load), Fault::None);
+  // Several accesses are no such thing, on either side.
+  EXPECT_EQ(go("st.global.v2.u32 [%rd4], {%r5, %r5}; st.global.v2.u32 [%rd4+8], {%r5, %r5};", load),
+            Fault::AtomicRace);
+  EXPECT_EQ(
+      go(store,
+         "ld.volatile.global.v2.u32 {%r6, %r7}, [%rd4]; ld.volatile.global.v2.u32 {%r8, %r9}, "
+         "[%rd4+8];"),
+      Fault::AtomicRace);
+}
+
+// CTA 1 stores, or its threads do behind each other, and one raises a flag; CTA 0 copies what it has seen the flag of.
+TEST(RunTogether, ACopyOfWhatAnotherCtaReleasedIsDisputed) {
+  const auto go =
+      [](const std::string& release, const std::string& acquire, int from = 1,
+         const std::string& raise = "st.release.sys", const std::string& look = "ld.acquire.sys") {
+        PtxRun run(kernel(R"(
+      .shared .align 128 .b8 x[128];
+      .shared .align 8 .b64 full;
+      mov.u32 %r2, x; mov.u32 %r3, full;
+      mov.u32 %r4, %ctaid.x;
+      setp.eq.u32 %p2, %r1, 0;
+      @%p2 mbarrier.init.shared.b64 [%r3], 1;
+      @%p2 fence.mbarrier_init.release.cluster;
+      bar.sync 0;
+      setp.ne.u32 %p1, %r4, )" +
+                          std::to_string(from) + R"(;
+      @%p1 bra LOOK;
+      st.global.u32 [%rd2], %r1;
+)" + release + R"(
+      bar.sync 1;
+      @%p2 )" + raise + R"(.global.u32 [%rd1+512], 1;
+    LOOK:
+      setp.ne.u32 %p1, %r4, 0;
+      @%p1 bra DONE;
+      @!%p2 bra READ;
+    AGAIN:
+      )" + look + R"(.global.u32 %r6, [%rd1+512];
+      setp.eq.u32 %p3, %r6, 0;
+      @%p3 bra AGAIN;
+)" + acquire + R"(
+      mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 128;
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [%r3];
+    READ:
+      mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;
+      @!%p3 bra READ;
+      mad.lo.u32 %r7, %r1, 4, %r2;
+      ld.shared.u32 %r8, [%r7];
+      st.global.u32 [%rd2+1024], %r8;
+    DONE:)"));
+        const Pointer out = run.array<std::uint32_t>(512);
+        run.pass(out);
+        run.launch().grid = {2};
+        run.launch().whole_grid = true;
+        const Fault fault = run.go({.grid = {2}, .explore = 6});
+        if (fault == Fault::None) {
+          EXPECT_EQ(run.read<std::uint32_t>(out + 1024, 32)[31], 31u);
+        }
+        return worst_of(run, fault);
+      };
+  const std::string fence = "fence.proxy.async.global;";
+  EXPECT_EQ(go("", ""), Fault::ProxyFenceMissingAcquired);
+  EXPECT_EQ(go(fence, ""), Fault::None);
+  EXPECT_EQ(go("", fence), Fault::ProxyFenceByReader);
+  // Within one CTA, and where nothing orders the two, it is what it was.
+  EXPECT_EQ(go("", "", 0), Fault::ProxyFenceMissing);
+  EXPECT_EQ(go("", "", 1, "st.relaxed.sys"), Fault::DataRace);
+}
+
+// A counter of two CTAs, and one that each has for itself.
+TEST(RunTogether, AnAtomicOfTheCtaIsNoneForAnotherOne) {
+  const auto go = [](const std::string& first, const std::string& second, int stride = 0) {
+    PtxRun run(kernel("mov.u32 %r4, %ctaid.x; mov.u32 %r5, 1; mul.lo.u32 %r6, %r4, " +
+                      std::to_string(stride) +
+                      "; mul.wide.u32 %rd4, %r6, 4; add.u64 %rd4, %rd1, %rd4;\n"
+                      "setp.eq.u32 %p1, %r4, 0; @!%p1 bra B;\n" +
+                      first + "bra DONE;\nB:" + second + "DONE:"));
+    run.pass(run.array<std::uint32_t>(256));
+    run.launch().grid = {2};
+    run.launch().whole_grid = true;
+    return run.go({.grid = {2}, .explore = 4});
+  };
+  const std::string narrow = "red.relaxed.cta.global.add.u32 [%rd4], %r5;";
+  const std::string wide = "red.relaxed.gpu.global.add.u32 [%rd4], %r5;";
+  EXPECT_EQ(go(narrow, narrow), Fault::ScopeTooNarrow);
+  EXPECT_EQ(go(narrow, wide), Fault::ScopeTooNarrow);
+  EXPECT_EQ(go(wide, narrow), Fault::ScopeTooNarrow);
+  EXPECT_EQ(go(wide, wide), Fault::None);
+  EXPECT_EQ(go("red.global.add.u32 [%rd4], %r5;", wide), Fault::None);
+  EXPECT_EQ(go("atom.relaxed.cta.global.add.u32 %r7, [%rd4], %r5;", wide), Fault::ScopeTooNarrow);
+  EXPECT_EQ(go("st.relaxed.cta.global.u32 [%rd4], %r5;", "ld.relaxed.gpu.global.u32 %r7, [%rd4];"),
+            Fault::ScopeTooNarrow);
+  EXPECT_EQ(go(narrow, narrow, 8), Fault::None);
+  EXPECT_EQ(go(narrow + "membar.gl; st.release.gpu.global.u32 [%rd1+128], %r5;",
+               "L: ld.acquire.gpu.global.u32 %r8, [%rd1+128]; setp.eq.u32 %p2, %r8, 0; @%p2 bra "
+               "L;" +
+                   narrow),
+            Fault::None);
 }
 
 }  // namespace

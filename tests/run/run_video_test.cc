@@ -1,4 +1,5 @@
 // Video instructions: parts of operands, saturation, second operations, what stays of c.
+#include "sim/run/inline_calls.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {

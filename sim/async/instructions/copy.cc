@@ -188,14 +188,17 @@ void issue_load(Step& s, const I& i, ByteRange box, std::uint32_t bytes, Check c
 }
 
 // What the loads from `first` on read, each until its own mbarrier says that it has landed.
-void note_global_reads(Step& s, std::size_t first, const std::vector<tma::GlobalRun>& runs) {
+void note_global_reads(Step& s, std::size_t first, const std::vector<tma::GlobalRun>& runs,
+                       bool has_map) {
   for (std::size_t n = first; n < s.c.copies.size() && !s.stopped(); ++n) {
     Copy& copy = s.c.copies[n];
     const Stream phases = s.c.slot(copy.slot).phases;
     for (const tma::GlobalRun& run : runs) {
       if (!may_be_written(s, run)) continue;
-      if (copy.global_read == 0)
+      if (copy.global_read == 0) {
         copy.global_read = add_copy_access(s, AccessKind::CopyRead, phases);
+        s.c.log[copy.global_read].is_plain_bulk = !has_map;
+      }
       if (!record_global(s, copy.global_read, range_of(run))) return;
     }
   }
@@ -233,7 +236,7 @@ void TensorLoad::execute(Step& s) const {
              });
   if (s.stopped()) return;
   if (may_be_written(s, tma::hull(load.tile.map, s.c.global.size())))
-    note_global_reads(s, first, tma::runs_read(load.tile));
+    note_global_reads(s, first, tma::runs_read(load.tile), true);
   for (std::size_t n = first; n < s.c.copies.size(); ++n) note_map(s, s.c.copies[n], map);
 }
 
@@ -245,7 +248,7 @@ void BulkLoad::execute(Step& s) const {
   issue_load(s, *this, {target, target + bytes}, bytes, [&](const SharedMemory& shared) {
     return bulk::check(load, shared, s.c.global.bytes());
   });
-  if (!s.stopped()) note_global_reads(s, first, runs_of(load.range));
+  if (!s.stopped()) note_global_reads(s, first, runs_of(load.range), false);
 }
 
 namespace {

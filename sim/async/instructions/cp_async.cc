@@ -101,6 +101,10 @@ void CpAsyncWait::execute(Step& s) const {
 void CpAsyncTrack::execute(Step& s) const {
   const MbarrierSlot* slot = usable_slot(s, barrier, s.first_lane());
   if (slot == nullptr) return;
+  const bool has_copies = std::ranges::any_of(
+      s.warp.lane_copies, [&](const LaneCopy& copy) { return (copy.waiting & s.lanes) != 0; });
+  if (has_copies && s.warp.order_of_lanes.is_everybody(s.lanes))
+    s.warp.clock.raise(s.c.streams.make_tracked(s.warp.number), s.c.epoch(s.warp.number));
   std::erase_if(s.warp.lane_copies, [&](LaneCopy& copy) {
     copy.waiting &= ~s.lanes;
     if (copy.waiting != 0) return false;

@@ -224,6 +224,7 @@ std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
   describe(s.c.log, access, i.where, s.lanes);
   note_lanes(s, access);
   access.is_followed = i.is_followed;
+  access.is_vector = i.where.bytes == vector_bytes;
   if (i.loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
   access.rewrites =
       i.stores && (holds(s, i.where, *i.data, i.begin) ||
@@ -366,6 +367,10 @@ void use_found(Step& s, const LaneAtomic& i) {
   });
 }
 
+// Only where several CTAs are there is a scope asked for.
+bool is_scoped(const Step& s) { return s.c.ctas.size() > 1; }
+bool is_narrow_here(const Step& s, bool is_narrow) { return is_narrow && is_scoped(s); }
+
 // Against plain accesses of the same bytes. Whoever has seen a strong write to a word knows it to be over: the write has
 // a place in the order of that word. False: a Fault.
 bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touched) {
@@ -374,7 +379,9 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   describe(s.c.log, access, i.where, s.lanes);
   note_lanes(s, access);
   access.is_strong = true;
+  access.is_vector = i.where.bytes == vector_bytes;
   access.is_volatile = i.is_volatile;
+  access.is_narrow = is_narrow_here(s, i.is_narrow);
   access.finds = i.reads && i.finds;
   access.loaded = Loaded::Used;
   if (!writes) access.operation = access.tick;
@@ -398,10 +405,6 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
   if (writes) learn(s, s.lanes, access.stream, access.tick);
   return true;
 }
-
-// Only where several CTAs are there is a scope asked for.
-bool is_scoped(const Step& s) { return s.c.ctas.size() > 1; }
-bool is_narrow_here(const Step& s, bool is_narrow) { return is_narrow && is_scoped(s); }
 
 // What a thread of the step's CTA finds in a word: all that reaches it at any scope, and apart what a fence of scope .cta acquires.
 void take(const Step& s, const Word& from, Word& found) {

@@ -23,6 +23,7 @@
 namespace tcq::machine {
 
 inline constexpr int max_lane_bytes = 32;
+inline constexpr int vector_bytes = 16;  // that a chip moves at one time
 
 // The bytes of each lane, as they are in memory.
 using LaneBytes = std::array<std::array<std::uint8_t, max_lane_bytes>, 32>;

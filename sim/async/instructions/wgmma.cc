@@ -11,6 +11,7 @@
 #include "sim/async/lane_sync.h"
 #include "sim/async/operand_origin.h"
 #include "sim/async/register_file.h"
+#include "sim/async/unused_loads.h"
 #include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
@@ -75,47 +76,101 @@ bool other_major_fits(const Step& s, wgmma::Instruction op, Operand which) {
   return true;
 }
 
-// Is all of it one tile, and of a shape in which it was in order before?
-bool was_in_order(const Step& s, const Origins& origins, const OperandChunks& chunks) {
-  const AccessId writer = s.c.cta(s.warp.cta).provenance.only_writer(chunks.addresses);
-  if (writer == 0) return false;
+// Is all of `read` and the first chunk one tile, and of a shape in which all of it was in order before?
+bool was_in_order(const Step& s, const Origins& origins, const OperandChunks& chunks,
+                  std::span<const std::uint32_t> read) {
+  const Provenance& memory = s.c.cta(s.warp.cta).provenance;
+  const AccessId writer = memory.only_writer(read);
+  if (writer == 0 || memory.writer(chunks.addresses.front()) != writer) return false;
   const auto tile = origins.tile_of(writer);
   return !tile || std::find(chunks.in_order.begin(), chunks.in_order.end(), tile->shape()) !=
                       chunks.in_order.end();
 }
 
-void check_origin(Step& s, const WgmmaMma& i, Operand which, OperandChunks& chunks) {
-  OriginCheck check(i.op, which);
-  Origins origins(s, check.element_bytes());
-  if (was_in_order(s, origins, chunks)) return;
-  for (const std::uint32_t address : chunks.addresses) {
-    auto found = check.next(address, origins.element_at(address));
-    if (!found) continue;
-    found->other_major_fits = other_major_fits(s, i.op, which);
-    return s.c.fail({.fault = Fault::OperandScrambled,
-                     .at = s.place(),
-                     .cta = s.warp.cta,
-                     .bytes = {address, address + operand_chunk_bytes},
-                     .number = which == Operand::A ? 0 : 1,
-                     .scrambled = *found});
-  }
+Finding finding_of_scrambled(const Step& s, const WgmmaMma& i, Operand which, Scrambled found) {
+  found.other_major_fits = other_major_fits(s, i.op, which);
+  return {.fault = Fault::OperandScrambled,
+          .at = s.place(),
+          .cta = s.warp.cta,
+          .bytes = {found.address, found.address + operand_chunk_bytes},
+          .number = which == Operand::A ? 0 : 1,
+          .scrambled = found};
+}
+
+void note_in_order(const Step& s, const Origins& origins, OperandChunks& chunks) {
   const AccessId writer = s.c.cta(s.warp.cta).provenance.only_writer(chunks.addresses);
   if (writer != 0) chunks.note_in_order(origins.tile_of(writer)->shape());
 }
 
+void check_origin(Step& s, const WgmmaMma& i, Operand which, OperandChunks& chunks) {
+  OriginCheck check(i.op, which);
+  Origins origins(s, check.element_bytes());
+  if (was_in_order(s, origins, chunks, chunks.addresses)) return;
+  for (const std::uint32_t address : chunks.addresses)
+    if (const auto found = check.next(address, origins.element_at(address)))
+      return s.c.fail(finding_of_scrambled(s, i, which, *found));
+  note_in_order(s, origins, chunks);
+}
+
+// Rows of A that are another tile's: followed, as nobody may want them. `of` are the present warp's that are read.
+void follow_scrambled_rows(Step& s, const WgmmaMma& i, OperandChunks& a, RowMask of) {
+  OriginCheck check(i.op, Operand::A);
+  Origins origins(s, check.element_bytes());
+  const int warp = static_cast<int>(place_in_group(s.warp));
+  if (was_in_order(s, origins, a, chunks_of_warp(i.op.form, Operand::A, a, warp))) return;
+  std::optional<Scrambled> first;
+  RowMask rows = 0;
+  bool is_in_order = true;
+  for (std::size_t chunk = 0; chunk < a.addresses.size(); ++chunk) {
+    const std::uint32_t address = a.addresses[chunk];
+    const auto found = check.next(address, origins.element_at(address));
+    if (!found) continue;
+    is_in_order = false;
+    const RowMask own = rows_of_chunk(i.op.form, a, chunk) & of;
+    if (own != 0 && !first) first = found;
+    rows |= own;
+  }
+  if (is_in_order) return note_in_order(s, origins, a);
+  if (first) follow_rows(s, finding_of_scrambled(s, i, Operand::A, *first), rows);
+}
+
 std::size_t index(Operand which) { return static_cast<std::size_t>(which); }
+
+void read_chunk(Step& s, AccessId read, std::uint32_t address) {
+  if (!s.cta().shared.contains(address, operand_chunk_bytes))
+    return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
+  record(s, read, s.warp.cta, {address, address + operand_chunk_bytes});
+}
 
 // A warp reads chunks of an operand.
 void read_chunks(Step& s, AccessId read, std::span<const std::uint32_t> chunks) {
   while (!chunks.empty() && !s.stopped()) {
     chunks = chunks.subspan(record_ordered(s, read, chunks));
     if (chunks.empty()) return;
-    const std::uint32_t address = chunks.front();
-    if (!s.cta().shared.contains(address, operand_chunk_bytes))
-      return s.fail(Fault::SharedMemoryOutOfRange, -1, address);
-    record(s, read, s.warp.cta, {address, address + operand_chunk_bytes});
+    read_chunk(s, read, chunks.front());
     chunks = chunks.subspan(1);
   }
+}
+
+// Of A, whose rows are followed: what they make in D may be nobody's (unused_loads.h).
+void read_rows(Step& s, AccessId read, const WgmmaMma& i, OperandChunks& a) {
+  const int warp = static_cast<int>(place_in_group(s.warp));
+  const RowMask own = rows_of_warp(warp);
+  const RowMask left_out = leave_out_rows(s, s.c.log[read].operation, own);
+  const auto chunks = chunks_of_warp(i.op.form, Operand::A, a, warp);
+  const auto first = static_cast<std::size_t>(chunks.data() - a.addresses.data());
+  std::size_t next = left_out == 0 ? record_ordered(s, read, chunks) : 0;
+  for (; next < chunks.size() && !s.stopped(); ++next) {
+    const RowMask rows = rows_of_chunk(i.op.form, a, first + next) & ~left_out;
+    if (rows == 0) continue;
+    const std::size_t known = s.c.unwritten_reads.size();
+    read_chunk(s, read, chunks[next]);
+    for (std::size_t n = known; n < s.c.unwritten_reads.size(); ++n) {
+      s.c.unwritten_reads[n].rows = rows_in_warp(s.warp, rows);
+      s.c.unwritten_reads[n].is_settled = (rows & own) == 0;  // the warp that has them follows them
+    }
+  }
+  if (!a.addresses.empty() && !s.stopped()) follow_scrambled_rows(s, i, a, own & ~left_out);
 }
 
 }  // namespace
@@ -141,6 +196,8 @@ void WgmmaMma::execute(Step& s) const {
     Access access = generic_access(s, AccessKind::WgmmaRead);
     access.stream = s.c.streams.groups(static_cast<int>(&group - s.c.warpgroups.data()));
     access.tick = never;
+    access.operation = static_cast<std::uint32_t>(number);
+    access.mma = std::get_if<WgmmaMma>(s.kept());
     group.mmas.push_back({s.kept(), s.number, 0, s.c.log.add(access), false});
   }
   Mma& mma = group.mmas[number - group.first_mma];
@@ -150,13 +207,17 @@ void WgmmaMma::execute(Step& s) const {
       std::exchange(s.c.log[mma.read].warp, static_cast<std::uint16_t>(s.warp.number));
   const ChunkLists::List lists[] = {s.c.cache.chunks.find(op, Operand::A),
                                     s.c.cache.chunks.find(op, Operand::B)};
+  const bool follows_rows = static_cast<bool>(s.c.feed);
   for (const Operand which : {Operand::A, Operand::B})
-    read_chunks(s, mma.read, chunks_of_warp(op.form, which, *lists[index(which)], in_group));
+    if (which == Operand::A && follows_rows)
+      read_rows(s, mma.read, *this, *lists[index(which)]);
+    else
+      read_chunks(s, mma.read, chunks_of_warp(op.form, which, *lists[index(which)], in_group));
   s.c.log[mma.read].warp = issuer;
   note_issued(s, mma);
   if (mma.issued_by != issued_by_all || s.stopped()) return;
   for (const Operand which : {Operand::A, Operand::B})
-    check_origin(s, *this, which, *lists[index(which)]);
+    if (which == Operand::B || !follows_rows) check_origin(s, *this, which, *lists[index(which)]);
   if (s.c.timing == Timing::Earliest) execute_mmas(s.c, group, number + 1);
 }
 

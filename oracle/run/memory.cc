@@ -177,8 +177,8 @@ class Placing {
   void pass_scalar(std::string_view word, const Parameter& to) {
     if (to.bytes > 8)
       throw UsageError(
-          fmt::format("argument {}: parameter {} has {} bytes; expected map:... or "
-                      "hex:BYTES",
+          fmt::format("argument {}: parameter {} has {} bytes; expected struct:... or "
+                      "map:...",
                       oracle::quoted(word), to.name, to.bytes));
     if (to.type == ptx::Type::F32)
       return store(to, std::bit_cast<std::uint32_t>(static_cast<float>(float_of(word))));

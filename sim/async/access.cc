@@ -44,17 +44,18 @@ bool frees_loaded(const Access& earlier, const Access& next) {
   return earlier.kind == AccessKind::Load && !earlier.is_strong && is_write(next.kind);
 }
 
-// Or the bytes are an operand that a pair's mma takes from the CTA that wrote it, whoever issues.
+// Or the bytes are an operand that a pair's mma takes from the CTA that wrote it, or into which it was copied, whoever issues.
 bool stays_with_writer(const Step& s, const Access& earlier, const Access& next, int cta) {
-  return is_write(next.kind) ||
-         (next.kind == AccessKind::Tcgen05Read && s.c.warp(earlier.warp).cta == cta);
+  if (is_write(next.kind)) return true;
+  const bool copied = earlier.kind == AccessKind::CopyWrite;
+  return next.kind == AccessKind::Tcgen05Read && (copied || s.c.warp(earlier.warp).cta == cta);
 }
 
 // cp.async and st.async are in flight in the generic proxy.
 Fault fault_of_generic(const Access& earlier, const Access& next) {
   if (earlier.is_strong != next.is_strong && earlier.tick != never) return Fault::AtomicRace;
-  const bool same_store = earlier.kind == AccessKind::Store && earlier.statement == next.statement;
-  if (next.rewrites && same_store && earlier.tick != never) return Fault::EqualStoresRace;
+  if (next.rewrites && is_one_store(earlier, next) && earlier.tick != never)
+    return Fault::EqualStoresRace;
   if (earlier.tick != never) return Fault::DataRace;
   return is_write(earlier.kind) ? Fault::CopyInFlight : Fault::SourceInFlight;
 }
@@ -168,7 +169,9 @@ Fault fault_of(const Step& s, const Conflict& conflict, const Access& next, int 
     case Verdict::UnfencedAcquired: return Fault::ProxyFenceMissingAcquired;
     case Verdict::FencedByNext: return Fault::ProxyFenceByReader;
     case Verdict::OpenOrder: return Fault::ReductionOrder;
-    case Verdict::LanesMet: return Fault::LaneOrderAssumed;
+    case Verdict::LanesMet:
+      return next.rewrites && is_one_store(earlier, next) ? Fault::EqualStoresRace
+                                                          : Fault::LaneOrderAssumed;
     case Verdict::LanesApart: return fault_of_lanes(s, earlier, next, hint);
     case Verdict::Unfenced:
       return is_write(earlier.kind) ? Fault::ProxyFenceMissing : Fault::ProxyFenceMissingAfterRead;

@@ -83,8 +83,7 @@ bool is_lane_for_lane(const Access& a, const Access& b) {
 LaneGrade grade_of_pair(const Access& earlier, const Access& next, int i, int j,
                         const LaneOrder& order) {
   if (earlier.epoch <= order.ordered.known(j, i)) return LaneGrade::Ordered;
-  const bool same_store =
-      earlier.kind == AccessKind::Store && earlier.statement == next.statement && next.rewrites;
+  const bool same_store = next.rewrites && is_one_store(earlier, next);
   const bool is_soft = (earlier.is_volatile && next.is_volatile) || same_store;
   if (is_soft || earlier.epoch <= order.met.known(j, i)) return LaneGrade::Met;
   return LaneGrade::Apart;

@@ -101,7 +101,7 @@ struct Access {
   // Lanes are threads of their own: the epoch, and up to which one all of them were ordered. 0: the warp is one thread.
   Tick epoch = 0;
   Tick agreed = 0;
-  // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute().
+  // Loads: registers that are not used yet; the epoch in which the last was. Reductions: see commute(). Stores: see is_one_store().
   // Other copies: the caller's. wgmma: the how many-th of its warpgroup.
   std::uint32_t operation = 0;
   union {                                  // a log has many
@@ -120,6 +120,13 @@ ByteRange bytes_of_lane(const Access& access, int lane, ByteRange run);
 // Do two reductions give the same bits in either order? `operation` says which they are; 0: never.
 constexpr bool commute(const Access& a, const Access& b) {
   return a.operation == b.operation && a.operation != 0;
+}
+
+// One statement of the source: compilers unroll its loop. `operation` is the number of its place in the source, with the
+// functions that were inlined there; 0: not known.
+constexpr bool is_one_store(const Access& a, const Access& b) {
+  if (a.kind != AccessKind::Store || b.kind != AccessKind::Store) return false;
+  return a.statement == b.statement || (a.operation == b.operation && a.operation != 0);
 }
 
 // Numbers of the streams of a cluster's warps and warpgroups; others are made on demand.

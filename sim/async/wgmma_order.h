@@ -94,6 +94,10 @@ class BasicOrder {
   OrderFault read(Numbers numbers, std::uint32_t at, bool moved = false);
   OrderFault write(Numbers numbers, std::uint32_t at, bool moved = false);
 
+  bool is_written(int number) const { return registers_[static_cast<std::size_t>(number)].written; }
+  // It holds a copy of a register that nothing has written.
+  void forget(int number) { at(number).written = false; }
+
   int committed() const { return static_cast<int>(group_end_.size()); }
   int completed() const { return completed_groups_; }
   bool uncommitted() const { return issued_ > committed_mmas(); }

@@ -377,19 +377,24 @@ void converge(Executor& x, std::vector<Group*>& ready) {
 
 const machine::Instruction no_instruction = machine::KernelText{};
 
-// False: a Fault.
+// False: a Fault. None is a copy of a register that nothing has written, as compilers leave them: the copy is as that.
 bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
   machine::Step step{x.c, x.warp, no_instruction, x.number(), lanes, x.warp.index * 32};
   const Slot owned = x.kernel().owned_slots;
+  bool copies = x.form().opcode == ptx::Opcode::Mov, is_empty = false;
   for (const Slot slot : x.kernel().ins(op)) {
     const machine::RegisterRange range{static_cast<int>(slot), 1};
     if (slot >= owned)
       machine::note_used(step, range);
+    else if (copies && !x.warp.order.is_written(range.first))
+      is_empty = true;
     else if (!machine::reads(step, range, op.moved))
       return false;
   }
-  for (const Slot slot : x.kernel().outs(op))
+  for (const Slot slot : x.kernel().outs(op)) {
     if (slot < owned && !machine::writes(step, {static_cast<int>(slot), 1}, op.moved)) return false;
+    if (slot < owned && is_empty) x.warp.order.forget(static_cast<int>(slot));
+  }
   return true;
 }
 

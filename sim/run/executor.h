@@ -26,6 +26,14 @@ struct Executor {
   const Op& op() const { return kernel().ops[group.pc]; }
   const ptx::Instruction& instruction() const { return kernel().instruction(group.pc); }
   const ptx::Form& form() const { return kernel().program->form_of(instruction()); }
+  // The number of its place in the source, from 1; 0: it has none, as what compilers add (line 0). In a text without lines
+  // instructions of one form count as copies of one.
+  std::uint32_t source() const {
+    constexpr std::uint32_t without_lines = 1u << 31;
+    const ptx::Index at = instruction().location;
+    if (at == ptx::none) return without_lines | instruction().form;
+    return kernel().program->locations[at].line == 0 ? 0 : at + 1;
+  }
 
   // --- operands, in the order of the text ----------------------------------------------------------
   std::uint32_t operand_count() const { return instruction().values.count; }

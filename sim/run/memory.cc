@@ -189,6 +189,7 @@ machine::LaneAccess plain(Executor& x, const LaneAddresses& where, bool stores,
   machine::LaneAccess access{stores, where, &x.group.data,
                              where.global ? std::vector<int>{} : loaded_slots(x, stores)};
   access.is_followed = x.form().opcode == Opcode::Ld || x.form().opcode == Opcode::St;
+  if (stores) access.source = x.source();
   if (!where.global)
     for (const Filled& f : filled) access.undefined.push_back(f.bytes);
   return access;

@@ -369,6 +369,7 @@ bool make_matrices(Executor& x) {
   }
   if (!m.stores) x.group.result = Result::Matrices;
   m.is_followed = !m.stores;
+  if (m.stores) m.source = x.source();
   if (m.stores && has_undefined(x)) m.undefined = undefined_rows(x, m);
   x.add(std::move(m), x.group.active);
   return true;

@@ -11,6 +11,7 @@ struct Slip {
   bool sync_before_dealloc = true;
   bool peer_deallocs = true;
   bool release_cluster = true;
+  bool peer_is_sent_both = false;  // A and B by CTA 0; else it loads its own
 };
 
 // The peer's warp has read D and hands it back for another tile.
@@ -30,6 +31,8 @@ Program pair_of_ctas(const Slip& slip) {
   const Address ready = t.p.mbarrier("ready");
   Role start = t.p.warps("start", 0, 2);
   Role load = t.p.warps("load", 0, 1).elect();
+  Role fill = slip.peer_is_sent_both ? t.p.warps("fill", 0, 1, 0).elect() : load;
+  Role tell = t.p.warps("tell", 0, 1).elect();
   Role issue = t.p.warps("issue", 0, 1, 0).elect();
   Role read = t.p.warps("read", 1, 1, 0);
   Role read_peer = t.p.warps("read", 1, 1, 1);
@@ -43,9 +46,14 @@ Program pair_of_ctas(const Slip& slip) {
   start.barrier_sync().load_shared({t.slot, 0}, address_register);
 
   load.mbarrier_arrive_expect_tx(t.full, tcgen05_a_bytes + tcgen05_b_bytes);
-  load.bulk_load(t.in, t.a, tcgen05_a_bytes, t.full).bulk_load(t.in, t.b, tcgen05_b_bytes, t.full);
-  load.mbarrier_try_wait(t.full, 0);
-  load.mbarrier_arrive(ready.in(0), slip.release_cluster ? Scope::Cluster : Scope::Cta);
+  fill.bulk_load(t.in, t.a, tcgen05_a_bytes, t.full).bulk_load(t.in, t.b, tcgen05_b_bytes, t.full);
+  if (slip.peer_is_sent_both) {
+    fill.mbarrier_try_wait(t.full, 0);
+    fill.bulk_send(t.a, Address(t.a).in(1), tcgen05_a_bytes, t.full.in(1));
+    fill.bulk_send(t.b, Address(t.b).in(1), tcgen05_b_bytes, t.full.in(1));
+  }
+  tell.mbarrier_try_wait(t.full, 0);
+  tell.mbarrier_arrive(ready.in(0), slip.release_cluster ? Scope::Cluster : Scope::Cta);
 
   issue.mbarrier_try_wait(ready, 0, Scope::Cluster);
   Tcgen05Mma mma = f16_mma(t.a, t.b, false);
@@ -173,6 +181,9 @@ Program t8i(bool mutant) {
       {.scope = mutant ? Scope::Cta : Scope::Cluster, .waits = !mutant, .uses = true});
 }
 Program t8e(bool mutant) { return pair_of_ctas({.release_cluster = !mutant}); }
+Program t8j(bool mutant) {
+  return pair_of_ctas({.release_cluster = !mutant, .peer_is_sent_both = true});
+}
 
 constexpr Entry entries[] = {
     {"T3g", "dealloc not ordered behind the peer's alloc", Fault::TmemNotAllocated, t3g,
@@ -202,6 +213,8 @@ constexpr Entry entries[] = {
      "orders the value, not the release"},
     {"T8i", "the peer hands D back at scope .cta, all values used and no wait::ld",
      Fault::TmemWaitOmitted, t8i, "put tcgen05.wait::ld behind"},
+    {"T8j", "the peer was sent its operands, and says at scope .cta that they are there",
+     Fault::ScopeAssumed, t8j, ".release.cluster"},
 };
 
 }  // namespace

@@ -152,6 +152,34 @@ TEST(Coalescing, RegistersThatAreAliveTogetherStayApart) {
   EXPECT_EQ(r.global().at<float>(512), 16.0f);
 }
 
+// On a way on which nobody uses them compilers copy registers that only another way writes. The copies are as empty: a use of
+// them is found.
+TEST(Coalescing, ACopyOfARegisterThatNothingHasWrittenIsNoUse) {
+  const std::string copies = R"(
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+  mov.b32 %r10, %r31;
+  mov.b32 %r11, %r30;
+  mov.b32 %r12, %r33;
+  mov.b32 %r13, %r32;
+  wgmma.fence.sync.aligned;
+  setp.lt.u32 %p3, %r50, 999;
+  @%p3 bra past;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r30, %r31, %r32, %r33}, %rd4, %rd5, 0, 1, 1, 0, 0;
+past:
+)";
+  const auto accumulate = [](const char* scale_d) {
+    return "  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r10, %r11, %r12, %r13}, %rd4, "
+           "%rd5, " +
+           std::string(scale_d) + ", 1, 1, 0, 0;\n";
+  };
+  const KernelRun r = run_text(kernel_begin + copies + accumulate("0") + kernel_end);
+  ASSERT_EQ(r.fault(), Fault::None) << r.what();
+  EXPECT_EQ(r.global().at<float>(0), 16.0f);
+  EXPECT_EQ(run_text(kernel_begin + copies + accumulate("1") + kernel_end).fault(),
+            Fault::RegisterUninitialized);
+}
+
 // moved_copies.h: of constants, and of what nothing has changed since the fence.
 TEST(MovedCopies, CountAsExecutedBeforeTheFence) {
   const KernelRun r =

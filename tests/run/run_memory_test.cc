@@ -233,15 +233,32 @@ TEST(RunMemory, MatricesOfOneValueStoredTwiceAreDisputed) {
   }
 }
 
-// Of two statements it is a race, whatever they store: one of the two is not meant.
-TEST(RunMemory, OneValueStoredByTwoStatementsIsARace) {
-  PtxRun run(kernel(R"(
-    setp.lt.u32 %p1, %r1, 32;
+// Of two statements it is a race, whatever they store: one of the two is not meant. Copies of an unrolled one are one statement: a
+// loop whose rows are clamped to the last stores that twice, by lanes of one warp as by two warps.
+TEST(RunMemory, OneValueStoredByTwoStatementsIsARaceUnlessTheyAreCopiesOfOne) {
+  const auto twice = [](std::uint32_t threads, const std::string& first,
+                        const std::string& second) {
+    PtxRun run(kernel(R"(
+    mov.u32 %r3, )" + std::to_string(threads / 2) +
+                          R"(;
+    setp.lt.u32 %p1, %r1, %r3;
     mov.u32 %r2, 5;
-    @%p1 st.global.u32 [%rd1], %r2;
-    @!%p1 st.global.u32 [%rd1], %r2;)"));
-  run.pass(run.array<std::uint32_t>(64));
-  EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
+)" + first + "@%p1 st.global.u32 [%rd1], %r2;\n" +
+                          second + "@!%p1 st.global.u32 [%rd1], %r2;\n",
+                      ".file 1 \"k.cu\"\n"));
+    run.pass(run.array<std::uint32_t>(64));
+    const Fault fault = run.go({.block = {threads}});
+    const auto& suspicions = run.report().suspicions;
+    if (fault != Fault::None) return fault;
+    return suspicions.size() == 1 ? suspicions[0].fault : Fault::None;
+  };
+  for (const std::uint32_t threads : {64u, 32u}) {
+    const Fault race = threads == 64 ? Fault::DataRace : Fault::LaneRace;
+    EXPECT_EQ(twice(threads, "", ""), Fault::EqualStoresRace);  // without lines nothing tells
+    EXPECT_EQ(twice(threads, ".loc 1 7 3\n", ".loc 1 7 3\n"), Fault::EqualStoresRace);
+    EXPECT_EQ(twice(threads, ".loc 1 7 3\n", ".loc 1 7 9\n"), race);
+    EXPECT_EQ(twice(threads, ".loc 1 0 0\n", ".loc 1 0 0\n"), race);  // nowhere in the source
+  }
 }
 
 // CUTLASS's epilogues: every lane of a warp stores the tile.

@@ -167,5 +167,48 @@ TEST(RunReduceAsync, BulkReductionsThatDoNotExistAreNamed) {
   EXPECT_EQ(run_pair(pair(filled, bulk("max.u64"), 256, wait)).fault, Fault::ReductionType);
 }
 
+// --- the end of a CTA that was stored to -----------------------------------------------------------
+
+// Two warps of each CTA store a word to the other CTA; its mbarrier expects `bytes`, and no cluster barrier stands behind.
+Fault fault_at_ends(const std::string& store, int bytes, const std::string& wait_for_all) {
+  PtxRun run(kernel(R"(
+    .shared .align 16 .b8 x[8];
+    .shared .align 8 .b64 full;
+    mov.u32 %r2, x;
+    mov.u32 %r9, full;
+    mov.u32 %r11, %cluster_ctarank;
+    xor.b32 %r12, %r11, 1;
+    setp.eq.u32 %p1, %r1, 0;
+    and.b32 %r3, %r1, 31;
+    setp.eq.u32 %p4, %r3, 0;
+    shr.u32 %r5, %r1, 5;
+    shl.b32 %r5, %r5, 2;
+    add.u32 %r4, %r2, %r5;
+    mov.u32 %r6, 0;
+    @%p4 st.shared.u32 [%r4], %r6;
+    @%p1 mbarrier.init.shared.b64 [%r9], 1;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], )" +
+                    std::to_string(bytes) + R"(;
+    fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    mapa.shared::cluster.u32 %r13, %r4, %r12;
+    mapa.shared::cluster.u32 %r14, %r9, %r12;
+)" + store + wait_for_all));
+  run.pass(run.array<std::uint32_t>(1));
+  return run.go({.grid = {2}, .block = {64}, .cluster = {2}, .explore = 20});
+}
+
+TEST(RunReduceAsync, WhoHasWaitedForWhatWasStoredMayEnd) {
+  const std::string st =
+      "@%p4 st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r13], %r1, [%r14];\n";
+  const std::string reduce = "@%p4 " + red("add.u32", "%r1");
+  for (const std::string& store : {st, reduce}) {
+    EXPECT_EQ(fault_at_ends(store, 8, wait), Fault::None) << store;
+    EXPECT_EQ(fault_at_ends(store, 8, ""), Fault::CtaExited) << store;
+    EXPECT_EQ(fault_at_ends(store, 4, wait), Fault::CtaExited) << store;  // one may come later
+  }
+}
+
 }  // namespace
 }  // namespace tcq::tests

@@ -292,7 +292,7 @@ namespace {
 template <class I>
 void execute_store_async(Step& s, const I& i, std::uint32_t bytes) {
   const int cta = s.cta_of(i.to);
-  if (!reach_cta(s, cta, s.first_lane()) || !has_started(s, cta, s.first_lane())) return;
+  if (!cta_runs(s, cta, s.first_lane()) || !has_started(s, cta, s.first_lane())) return;
   const std::uint32_t target = i.to.of(s.thread_of(s.first_lane()));
   if (target % bytes != 0) return s.fail(Fault::SharedUnaligned, s.first_lane(), target);
   if (!s.c.cta(cta).shared.contains(target, bytes))

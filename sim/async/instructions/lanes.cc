@@ -229,6 +229,7 @@ std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
   access.rewrites =
       i.stores && (holds(s, i.where, *i.data, i.begin) ||
                    (!are_apart(s, access, i.where) && leaves(s, i.where, *i.data, i.begin)));
+  if (i.stores) access.operation = i.source;
   if (i.stores && !stores_agree(s, access, i.where, *i.data, i.begin)) return std::nullopt;
   const AccessId id = s.c.log.add(access);
   if (!record_lanes(s, i.where, id)) return std::nullopt;
@@ -571,6 +572,7 @@ void LaneMatrices::execute(Step& s) const {
   access.is_followed = is_followed;
   matrix::WarpRegisters registers = registers_of(*this);
   access.rewrites = stores && holds_rows(*this, s.cta().shared, registers);
+  if (stores) access.operation = source;
   const std::uint32_t racing = leave_rows_out(s, *this);
   const AccessId id = s.c.log.add(access);
   if (!record_rows(s, *this, id, ~racing)) return;

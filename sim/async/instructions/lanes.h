@@ -52,6 +52,7 @@ struct LaneAccess {
   int begin = 0;            // where in a lane's data its bytes begin
   std::vector<UndefinedBytes> undefined = {};  // of a store: what it fills with them
   bool is_followed = false;                    // unused_loads.h; of a store: undefined_bytes.h
+  std::uint32_t source = 0;                    // of a store: is_one_store()
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;
@@ -113,6 +114,7 @@ struct LaneMatrices {
   std::vector<int> loaded;
   std::vector<UndefinedBytes> undefined = {};  // of a store: rows that it fills with them
   bool is_followed = false;                    // unused_loads.h
+  std::uint32_t source = 0;                    // of a store: is_one_store()
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const;

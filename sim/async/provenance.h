@@ -123,10 +123,14 @@ constexpr bool commute(const Access& a, const Access& b) {
 }
 
 // One statement of the source: compilers unroll its loop. `operation` is the number of its place in the source, with the
-// functions that were inlined there; 0: not known.
+// functions that were inlined there; 0: not known. Where a text has no lines it is the number of its form and this, which says
+// enough of the lanes of one warp alone.
+inline constexpr std::uint32_t without_lines = 1u << 31;
 constexpr bool is_one_store(const Access& a, const Access& b) {
   if (a.kind != AccessKind::Store || b.kind != AccessKind::Store) return false;
-  return a.statement == b.statement || (a.operation == b.operation && a.operation != 0);
+  if (a.statement == b.statement) return true;
+  const bool told = a.operation < without_lines || a.warp == b.warp;
+  return a.operation == b.operation && a.operation != 0 && told;
 }
 
 // Numbers of the streams of a cluster's warps and warpgroups; others are made on demand.

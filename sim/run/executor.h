@@ -27,11 +27,10 @@ struct Executor {
   const ptx::Instruction& instruction() const { return kernel().instruction(group.pc); }
   const ptx::Form& form() const { return kernel().program->form_of(instruction()); }
   // The number of its place in the source, from 1; 0: it has none, as what compilers add (line 0). In a text without lines
-  // instructions of one form count as copies of one.
+  // the number of its form (is_one_store()).
   std::uint32_t source() const {
-    constexpr std::uint32_t without_lines = 1u << 31;
     const ptx::Index at = instruction().location;
-    if (at == ptx::none) return without_lines | instruction().form;
+    if (at == ptx::none) return machine::without_lines | instruction().form;
     return kernel().program->locations[at].line == 0 ? 0 : at + 1;
   }
 

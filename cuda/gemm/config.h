@@ -156,6 +156,11 @@ HOST_DEVICE constexpr bool groups_k() {
   return false;
 }
 
+// Of so many groups along K the order in which they are computed stands in shared memory (cuda/gemm/k_groups.cuh).
+inline constexpr int k_groups_in_order = 128;
+inline constexpr std::uint32_t k_group_entry_bytes = 3 * sizeof(std::int32_t);
+inline constexpr std::uint32_t k_group_order_bytes = k_groups_in_order * k_group_entry_bytes;
+
 // Registers of a thread of two or three consumers, and of the warpgroup that produces for them.
 struct SharedOut {
   int producer, consumer;
@@ -164,6 +169,10 @@ struct SharedOut {
 // The pool of 65536, shared out at run time: 24 + 2 * 240 = 504 = 3 * 168; 32 + 3 * 160 = 512 = 4 * 128.
 constexpr SharedOut shared_out(int consumers) {
   return consumers == 2 ? SharedOut{24, 240} : SharedOut{32, 160};
+}
+// Groups along K are loaded and cleared with more than 24, two consumers of `sums` each add with fewer than 240.
+constexpr SharedOut shared_out_along_k(int sums, Promotion promotion) {
+  return sums <= 128 && promotion == Promotion::None ? SharedOut{56, 224} : SharedOut{40, 232};
 }
 
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
@@ -243,12 +252,17 @@ struct Config {
   static constexpr std::uint32_t largest_offset = factor_offset + consumers * factor_bytes;
   static constexpr std::uint32_t largest_bytes =
       beside ? consumers * BlockM * static_cast<std::uint32_t>(sizeof(float)) : 0;
-  static constexpr std::uint32_t shared_bytes = largest_offset + largest_bytes;
+  static constexpr std::uint32_t order_offset = largest_offset + largest_bytes;
+  static constexpr std::uint32_t order_bytes = GroupsK ? k_group_order_bytes : 0;
+  static constexpr std::uint32_t shared_bytes = order_offset + order_bytes;
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
-  static constexpr int producer_registers = shared_out(consumers).producer;
-  static constexpr int consumer_registers = shared_out(consumers).consumer;
+  static constexpr SharedOut registers =
+      GroupsK ? shared_out_along_k(waves * consumer_columns / 2, Promotes) : shared_out(consumers);
+  static_assert(!GroupsK || consumers == 2);
+  static constexpr int producer_registers = registers.producer;
+  static constexpr int consumer_registers = registers.consumer;
 };
 
 }  // namespace tcq::gemm

@@ -79,11 +79,11 @@ __device__ __forceinline__ void copy_tile(const Source& source, std::uint32_t sh
   }
 }
 
-template <class C>
+template <class C, class Step>
 __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::uint32_t shared,
-                                              const Barriers<C>& barriers) {
+                                              const Barriers<C>& barriers, const Step& step) {
   Ring<C::stages> ring;
-  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), step);
   TilePlace tile;
   while (tiles.next(tile)) {
     const int blocks = along_k<C>(arguments, tile).count;
@@ -127,11 +127,13 @@ __global__ void __launch_bounds__(C::threads, 1)
   __syncthreads();
   ptx::grid_launch_dependents();
   ptx::grid_wait();
+  const auto step = cluster_step<C>(shared, static_cast<int>(gridDim.x));
+  start_step<C>(arguments, step);
   if (warpgroup == 0)
-    copy_operands<C>(arguments, shared, barriers);
+    copy_operands<C>(arguments, shared, barriers, step);
   else
     consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
-               static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+               static_cast<int>(blockIdx.x), step);
 }
 
 }  // namespace tcq::gemm

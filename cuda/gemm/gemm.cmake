@@ -42,7 +42,7 @@ set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing)
 foreach(type bf16 f16 tf32 s8 e4m3)
   list(APPEND instances ${type}_General ${type}_Large ${type}_Skinny ${type}_Wide)
 endforeach()
-tcq_drawn(drawn_instances 6 ${instances})
+tcq_drawn(drawn_instances 4 ${instances})
 set(undrawn "")
 foreach(name ${instances})  # one source for each part of the table of kernels
   string(REGEX MATCH "^(.*)_(.*)$" name ${name})

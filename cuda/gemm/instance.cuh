@@ -262,7 +262,7 @@ auto promoting_columns() {
 template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages,
           Promotion P = Promotion::None, Type InB = In, Major A = Major::K, Major B = Major::K>
 Kernel along_k_one() {
-  constexpr Turns turns = P == Promotion::None ? Turns::PingPong : Turns::Together;
+  constexpr Turns turns = P == Promotion::None && BlockM == 128 ? Turns::PingPong : Turns::Together;
   return large_one<In, BlockM, BlockN, turns, ClusterM, ClusterN, Stages, A, B, P, InB, false,
                    false, true>();
 }
@@ -279,7 +279,9 @@ auto groups_along_k() {
                     along_k_one<In, 128, 128, 1, 2, 6, none, In, mn, k>(),
                     along_k_one<In, 128, 128, 1, 2, 6, none, In, mn, mn>(),
                     along_k_one<In, 128, 192, 2, 1, 4>(),
-                    along_k_one<In, 128, 192, 1, 2, 4, none, In, mn, mn>()};
+                    along_k_one<In, 128, 192, 1, 2, 4, none, In, mn, mn>(),
+                    along_k_one<In, 256, 128, 1, 2, 4>(),
+                    along_k_one<In, 256, 128, 1, 2, 4, none, In, mn, mn>()};
 }
 
 template <Type In, Type InB>
@@ -290,6 +292,7 @@ auto fp8_groups_along_k() {
                     copying<In, each, InB, false, true>(),
                     along_k_one<In, 128, 128, 1, 2, 6, none, InB>(),
                     along_k_one<In, 128, 192, 2, 1, 4, none, InB>(),
+                    along_k_one<In, 256, 128, 1, 2, 4, none, InB>(),
                     along_k_one<In, 128, 128, 1, 2, 5, each, InB>(),
                     along_k_one<In, 256, 128, 1, 2, 3, each, InB>()};
 }

@@ -223,11 +223,11 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
   }
 }
 
-template <class C>
+template <class C, class Step>
 __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int consumer, int cluster,
-                                        int clusters) {
+                                        const Step& step) {
   Ring<C::stages> ring;
   const auto number = static_cast<std::uint32_t>(consumer);
   Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
@@ -240,8 +240,12 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
     // have blocks of their own number.
     constexpr bool looks = C::grouped || groups_k<C>();
     if (!groups_k<C>()) ring.advance(consumer * arguments.k_blocks);
-    ClusterTiles<C> tiles(arguments, looks ? cluster : cluster + consumer * clusters,
-                          looks ? clusters : 2 * clusters);
+    auto tiles = [&] {
+      if constexpr (looks)
+        return ClusterTiles<C>(arguments, cluster, step);
+      else
+        return ClusterTiles<C>(arguments, cluster + consumer * step, 2 * step);
+    }();
     TilePlace place;
     const auto pass = [&] {
       if (!tiles.next(place)) return false;
@@ -264,12 +268,12 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       if (looks && !pass()) break;
     }
   } else if constexpr (asks_ahead<C>) {
-    ClusterTiles<C> tiles(arguments, cluster, clusters);
+    ClusterTiles<C> tiles(arguments, cluster, step);
     consume_ahead<C>(map_d, map_tail, arguments, shared, barriers, consumer, tiles, staging);
   } else {
     [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                            number + 1);
-    ClusterTiles<C> tiles(arguments, cluster, clusters);
+    ClusterTiles<C> tiles(arguments, cluster, step);
     TilePlace place;
     while (tiles.next(place)) {
       Accumulators<C> d;
@@ -313,15 +317,17 @@ __global__ void __launch_bounds__(C::threads, 1)
   sync_all<C>();
   ptx::grid_launch_dependents();
   ptx::grid_wait();
+  const auto step = cluster_step<C>(shared, clusters);
+  start_step<C>(arguments, step);
   if (warpgroup == 0) {
     ptx::setmaxnreg_dec<C::producer_registers>();
     if (threadIdx.x < (C::grouped ? 32 : 1))
-      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, clusters, threadIdx.x == 0);
+      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, step, threadIdx.x == 0);
     if constexpr (groups_k<C>())
-      if (threadIdx.x >= 32) clear_others<C>(arguments, shared, barriers, cluster, clusters);
+      if (threadIdx.x >= 32) clear_others<C>(arguments, shared, barriers, cluster, step);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
-    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, clusters);
+    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, step);
   }
 }
 

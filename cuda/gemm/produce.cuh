@@ -12,6 +12,7 @@
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/dynamic.cuh"
+#include "cuda/gemm/k_groups.cuh"
 #include "cuda/gemm/load.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/tiles.cuh"
@@ -39,6 +40,23 @@ using ClusterTiles = std::conditional_t<
         groups_k<C>(), KGroupTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n>,
         Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>>;
 
+// Of a kernel whose CTAs have shared memory at `shared`.
+template <class C>
+__device__ __forceinline__ auto cluster_step(std::uint32_t shared, int clusters) {
+  if constexpr (groups_k<C>())
+    return KGroupStep{clusters, {shared + C::order_offset}};
+  else
+    return clusters;
+}
+// Finds that order, by all threads of a CTA.
+template <class C, class Step>
+__device__ __forceinline__ void start_step(const Arguments& arguments, const Step& step) {
+  if constexpr (groups_k<C>()) {
+    step.order.find(arguments);
+    __syncthreads();
+  }
+}
+
 // Those that load also look for the places of A's factors of blocks.
 template <class C>
 using LoadedTiles = ClusterTiles<C, true, 1, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;
@@ -59,7 +77,7 @@ struct TilesAlone {
 };
 
 // By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`. `step`: how a cluster comes to its
-// next tile, a number of clusters, or answers.
+// next tile, a number of clusters, an order of groups along K, or answers.
 template <class C, class Step, class Besides = TilesAlone>
 __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,
                                         const Arguments& arguments, std::uint32_t shared,

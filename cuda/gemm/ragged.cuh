@@ -75,7 +75,7 @@ __device__ __forceinline__ void clear_stage(std::uint32_t stage, const OthersInB
 template <class C>
 __device__ __forceinline__ void clear_others(const Arguments& arguments, std::uint32_t shared,
                                              const Barriers<C>& barriers, int cluster,
-                                             int clusters) {
+                                             const KGroupStep& step) {
   constexpr int threads = warpgroup_threads - 32;
   const int thread = static_cast<int>(threadIdx.x) - 32;
   Ring<C::stages> landed;
@@ -89,7 +89,7 @@ __device__ __forceinline__ void clear_others(const Arguments& arguments, std::ui
     if (thread == 0) ptx::mbarrier_arrive(barriers.full(stage));
   };
   Ring<C::stages> ring;
-  ClusterTiles<C> tiles(arguments, cluster, clusters);
+  ClusterTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     const BlocksAlongK along = along_k<C>(arguments, tile);

@@ -109,29 +109,6 @@ class DenseTiles {
   int step_;
 };
 
-// The tiles of each group along K, one matrix of D behind the other. Ends are cut to K; a group that ends ahead of where it begins
-// has none.
-template <int Rows, int Columns>
-class KGroupTiles {
- public:
-  __device__ __forceinline__ KGroupTiles(const Arguments& arguments, int first, int step)
-      : arguments_(arguments), tiles_(arguments, first, step) {}
-
-  __device__ __forceinline__ bool next(TilePlace& tile) {
-    if (!tiles_.next(tile)) return false;
-    const std::int32_t* ends = arguments_.groups.sizes;
-    tile.k_first = tile.batch > 0 ? cut(ends[tile.batch - 1]) : 0;
-    tile.k_end = cut(ends[tile.batch]);
-    return true;
-  }
-
- private:
-  __device__ __forceinline__ int cut(int end) const { return min(max(end, 0), arguments_.k); }
-
-  const Arguments& arguments_;
-  DenseTiles<Rows, Columns> tiles_;
-};
-
 // `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less
 // while a tile is computed. `Coded`: the atom is looked for, too.
 template <int Rows, int Columns, bool Keeps = true, bool Coded = false>

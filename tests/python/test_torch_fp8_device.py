@@ -71,12 +71,12 @@ def numbers(x):
     return x.view(torch.int16).numpy().view("u2") if x.dtype == torch.bfloat16 else x.numpy()
 
 
-def predicted(place, a, b, scale_a=None, scale_b=None, *, scaling=None, out=torch.float32, promotes=True, **epilogue):
-    """tcq.gemm's a @ b.T of a [M, K] and b [N, K], on the CPU: scale_b as scaled_mm has it."""
+def predicted(place, a, b, scale_a=None, scale_b=None, *, scaling=None, out=torch.float32, promotes=True, order=None, **epilogue):
+    """tcq.gemm's a @ b.T of a [M, K] and b [N, K], on the CPU: scale_b as scaled_mm has it; in the plan's order."""
     factors = {} if scaling is None else {"scaling": scaling, "scale_a": numbers(scale_a), "scale_b": numbers(scale_b)}
     rest = {name: numbers(x) if isinstance(x, torch.Tensor) else x for name, x in epilogue.items()}
     d = tcq.gemm(numbers(a), numbers(b).T, type=TYPES[a.dtype], type_b=None if b.dtype == a.dtype else TYPES[b.dtype],
-                 out_type=TYPES[out], order=place.order(promotes and a.element_size() == 1), **factors, **rest)
+                 out_type=TYPES[out], order=order or place.order(promotes and a.element_size() == 1), **factors, **rest)
     return torch.from_numpy(d.view("i2")).view(out) if out == torch.bfloat16 else torch.from_numpy(d)
 
 
@@ -189,8 +189,9 @@ def test_grouped_mm_along_k(place, dtype):
         d = tt.grouped_mm(a, b, place.sizes(*ends), out_dtype=torch.float32)
         for g, k in enumerate(map(slice, (0, *ends[:-1]), ends)):
             expect_near(d[g], x[k].float().t(), y[k].float().t())
-            if k.start < k.stop:
-                expect_bits(d[g], predicted(place, x[k].t().contiguous(), y[k].t().contiguous(), out=torch.float32))
+            if k.start < k.stop:  # multiplied from a multiple of 64 on, and the plan's K is that of all groups
+                of_group = [torch.cat([z.new_zeros(k.start % 64, z.shape[1]), z[k]]).t().contiguous() for z in (x, y)]
+                expect_bits(d[g], predicted(place, *of_group, order="chain:wgmma"))
 
 
 def of_groups(place, m, groups, n, k):
@@ -215,6 +216,23 @@ def test_scaled_grouped_mm(place):
             of_a, of_b = one_of(scale_a, scale_b, rows, g)
             expect_near(d[rows], dequantized(a[rows], of_a), dequantized(b[g], of_b.t()), bias.double())
             expect_bits(d[rows], predicted(place, a[rows], b[g], of_a, of_b, scaling=name, bias=bias))
+
+
+@pytest.mark.parametrize("promotes", [True, False])
+def test_scaled_grouped_mm_along_k(place, promotes):
+    a, b, order = place.fp8(50, 384), place.fp8(130, 384), "chain:wgmma,promoted" if promotes else "chain:wgmma"
+    by_rows = [("row_column", ends, place.factors(3, 50), place.factors(3, 130)) for ends in ((128, 128, 384), (70, 70, 300))]
+    by_blocks = [("block_128", (128, 128, 384), place.factors(50, 3), place.factors(3, 2)),
+                 ("vector_128", (128, 128, 384), place.factors(50, 3), place.factors(3, 130))]
+    for name, ends, scale_a, scale_b in by_rows + (by_blocks if promotes else []):
+        d = tt.scaled_grouped_mm(a, b.t(), scale_a, scale_b, place.sizes(*ends), out_dtype=torch.float32, use_fast_accum=not promotes)
+        for g, k in ((0, slice(0, ends[0])), (2, slice(*ends[1:]))):
+            blocks = slice(k.start // 128, k.stop // 128)
+            of_a, of_b = (scale_a[g].unsqueeze(1), scale_b[g].unsqueeze(0)) if name == "row_column" else (scale_a[:, blocks], scale_b[blocks])
+            expect_near(d[g], dequantized(a[:, k], of_a), dequantized(b[:, k], of_b.t()))
+            # Multiplied from a multiple of 128 on.
+            of_group = [torch.nn.functional.pad(x.view(torch.uint8)[:, k], (k.start % 128, 0)).view(x.dtype) for x in (a, b)]
+            expect_bits(d[g], predicted(place, *of_group, of_a, of_b, scaling=name, order=order))
 
 
 def test_scaled_mm_quantized_of_groups(place):

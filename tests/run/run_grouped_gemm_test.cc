@@ -91,6 +91,30 @@ TEST_F(GroupedPtx, AlongK) {
   }
 }
 
+// Two consumers of 128 rows each, and more groups than the order in shared memory has room for.
+TEST_F(GroupedPtx, AlongKOf256Rows) {
+  const TestKernel kernels[] = {
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                gemm::Promotion::None, Type::bf16, false, false, true),
+      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                gemm::Promotion::None, Type::bf16, false, false, true),
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                gemm::Promotion::None, Type::e4m3, false, false, true)};
+  for (const TestKernel& kernel : kernels) expect_right(kernel, along_k, 2);
+  expect_right(kernels[0], along_k, 1, 1);
+}
+
+TEST_F(GroupedPtx, ManyGroupsAlongK) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                gemm::Promotion::None, Type::bf16, false, false, true);
+  for (const int count : {gemm::k_groups_in_order, gemm::k_groups_in_order + 1}) {
+    Groups many = {.by = gemm::Grouping::KEnds, .m = 8, .n = 136, .k = 512};
+    for (int i = 0; i < count; ++i) many.sizes.push_back(i < 9 ? 0 : i / 3 * 11);
+    expect_right(kernel, many, 3);
+  }
+}
+
 TEST_F(GroupedPtx, AlongKOfFp8) {
   const TestKernel chain =
       TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 6,

@@ -129,9 +129,9 @@ __global__ void __launch_bounds__(C::threads, 1)
   ptx::grid_wait();
   if (warpgroup == 0)
     copy_operands<C>(arguments, shared, barriers);
-  else
-    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
-               static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  else  // all threads have as many registers: none for the products of two blocks
+    consume<C, false>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
+                      static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
 }
 
 }  // namespace tcq::gemm

@@ -149,6 +149,12 @@ constexpr bool is_dynamic() {
   return false;
 }
 
+// Does the kernel of a configuration multiply into Tensor Memory?
+template <class C>
+HOST_DEVICE constexpr bool on_tcgen05() {
+  return requires { C::tensor_columns; };
+}
+
 // Have the tiles of a configuration's kernel parts of K of their own, those of their groups?
 template <class C>
 HOST_DEVICE constexpr bool groups_k() {

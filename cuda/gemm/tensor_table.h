@@ -46,6 +46,17 @@ using GroupedRow =
 template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec Factors>
 using ScaledGroupedRow = GroupedRow<In, BlockN, Stages, Ctas, Promotion::None, Factors>;
 
+// Groups along K, of gradients of weights.
+template <Type In, int BlockN, int Stages, int Ctas, Major MajorA, Major MajorB,
+          Promotion Promotes = Promotion::None>
+using AlongKRow =
+    TensorConfig<In, MajorA, MajorB, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
+                 false, 1, false, tcgen05::ScaleVec::Default, false, true>;
+template <Type In, Major MajorA, Major MajorB>
+using AlongKPair = AlongKRow<In, 256, 6, 2, MajorA, MajorB>;
+template <Type In, Major MajorA, Major MajorB>
+using AlongKOne = AlongKRow<In, 128, 6, 1, MajorA, MajorB>;
+
 // FP8 of D; where two columns make one of D with 256, which share a factor.
 template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
           bool Grouped = false>
@@ -141,6 +152,18 @@ using TensorTable = std::tuple<
     ScaledGroupedRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
     ScaledGroupedRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
+    AlongKPair<Type::bf16, Major::K, Major::K>, AlongKPair<Type::bf16, Major::K, Major::MN>,
+    AlongKPair<Type::bf16, Major::MN, Major::K>, AlongKPair<Type::bf16, Major::MN, Major::MN>,
+    AlongKOne<Type::bf16, Major::K, Major::K>, AlongKOne<Type::bf16, Major::K, Major::MN>,
+    AlongKOne<Type::bf16, Major::MN, Major::K>, AlongKOne<Type::bf16, Major::MN, Major::MN>,
+    AlongKPair<Type::f16, Major::K, Major::K>, AlongKPair<Type::f16, Major::K, Major::MN>,
+    AlongKPair<Type::f16, Major::MN, Major::K>, AlongKPair<Type::f16, Major::MN, Major::MN>,
+    AlongKOne<Type::f16, Major::K, Major::K>, AlongKOne<Type::f16, Major::K, Major::MN>,
+    AlongKOne<Type::f16, Major::MN, Major::K>, AlongKOne<Type::f16, Major::MN, Major::MN>,
+    AlongKPair<Type::e4m3, Major::K, Major::K>, AlongKPair<Type::e4m3, Major::K, Major::MN>,
+    AlongKPair<Type::e4m3, Major::MN, Major::K>, AlongKPair<Type::e4m3, Major::MN, Major::MN>,
+    AlongKOne<Type::e4m3, Major::K, Major::K>,
+    AlongKRow<Type::e4m3, 128, 5, 1, Major::K, Major::K, Promotion::EachColumn>,
     TensorRow<Type::s8, 128, 6>, PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

@@ -53,7 +53,7 @@ __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, cons
   }
 }
 // What a block holds of other groups and is multiplied nevertheless: elements of K from `first` up to `ahead`, and from `behind` up to
-// `end`. Instructions that read none of the tile's are left out, but where one promotion adds the sums of the whole block.
+// `end`. Instructions that read none of the tile's are left out, but where wgmma's sums of a block are promoted.
 struct OthersInBlock {
   int first;
   int ahead;
@@ -64,7 +64,8 @@ struct OthersInBlock {
 };
 template <class C>
 HOST_DEVICE constexpr int multiplied_together() {
-  return C::promotion == Promotion::None ? wgmma::stored_k(C::in) : C::block_k;
+  const bool whole = C::promotion != Promotion::None && !on_tcgen05<C>();
+  return whole ? C::block_k : wgmma::stored_k(C::in);
 }
 template <class C>
 __device__ __forceinline__ OthersInBlock others_in(const BlocksAlongK& along, int block) {

@@ -54,6 +54,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     p.major_a = row.major_a;
     p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
+    if (row.groups_k) p.grouping = gemm::Grouping::KEnds;
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
     if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
     p.block_scaling_d = block_scaling_of(row.quantized_vec);
@@ -199,6 +200,36 @@ TEST(TensorPlan, Groups) {
   Problem p = product(512, 512, 0);
   p.grouping = gemm::Grouping::Ends;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+}
+
+// Gradients of weights: every major of 16 bits and of FP8, whose sums are promoted K-major.
+TEST(TensorPlan, GroupsAlongK) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::e5m2}) {
+    for (const Major a : {Major::K, Major::MN}) {
+      for (const Major b : {Major::K, Major::MN}) {
+        Problem p = product(4096, 4096, 65536, in);
+        p.batch = 32;
+        p.grouping = gemm::Grouping::KEnds;
+        p.major_a = a;
+        p.major_b = b;
+        const Plan plan = planned(p);
+        EXPECT_TRUE(plan.aligned.kernel->groups_k);
+        EXPECT_EQ(cluster_size(*plan.aligned.kernel), 2);
+        EXPECT_EQ(plan.aligned.schedule.batch, 32);
+        EXPECT_NE(describe(plan).find("grouped along K"), std::string::npos);
+        p.k = 16;  // less than a block, and than groups
+        EXPECT_GT(planned(p).aligned.microseconds, 0);
+        if (!is_fp8(in)) continue;
+        const bool k_major = a == Major::K && b == Major::K;
+        for (const Scaling s : {Scaling::RowColumn, Scaling::Block128, Scaling::Vector128}) {
+          p.scaling = s;
+          EXPECT_EQ(refused(p),
+                    k_major || !gemm::scales_blocks(s) ? Status::Ok : Status::NotOnTcgen05);
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(planned(product(4096, 4096, 4096)).aligned.kernel->groups_k);
 }
 
 // Only where it is asked for: a cluster of the grid for each tile.

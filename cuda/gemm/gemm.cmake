@@ -38,7 +38,7 @@ function(tcq_gemm_undrawn target architecture)
   target_link_libraries(${target} PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
   target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()
-set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing)
+set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing e5m2_Quantizing)
 foreach(type bf16 f16 tf32 s8 e4m3)
   list(APPEND instances ${type}_General ${type}_Large ${type}_Skinny ${type}_Wide)
 endforeach()
@@ -69,7 +69,7 @@ set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNC
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
-set(tensor_rows 117)
+set(tensor_rows 130)
 set(tensor_integer_rows 2)  # the last of them: 10.3 has no tcgen05.mma for 8-bit integers
 option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
 if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)

@@ -39,6 +39,10 @@ using ClusterTiles = std::conditional_t<
         groups_k<C>(), KGroupTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n>,
         Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>>;
 
+// Those that store D's factors of blocks look for their places, too.
+template <class C, bool Keeps>
+using StoredTiles = ClusterTiles<C, Keeps, 32, quantized_vec_of<C>() != tcgen05::ScaleVec::Default>;
+
 // Those that load also look for the places of A's factors of blocks.
 template <class C>
 using LoadedTiles = ClusterTiles<C, true, 1, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;

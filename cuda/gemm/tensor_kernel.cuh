@@ -293,7 +293,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                          number + 1);
   // Sums that are promoted take all registers (cuda/NOTES.md).
-  ClusterTiles<C, !C::promotes, 32> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
+  StoredTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   [[maybe_unused]] const SplitSums<C> parts(barriers.of_split(), shared);
   TilePlace place;
   while (tiles.next(place)) {

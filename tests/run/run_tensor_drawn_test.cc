@@ -1,7 +1,7 @@
 // Drawn problems on every row of the table of kernels on tcgen05 (cuda/gemm/tensor_table.h): D equal to the reference bit
 // for bit, nothing found, no Tensor Memory left. Types, majors, epilogues, sizes, groups, strides, factors, values and how
 // many CTAs share the tiles are drawn. A few here, of which each row gets its share; TCQ_PROBLEMS=200 draws so many, TCQ_SEED=N
-// others. A build that TCQ_DRAW shortens runs a third of the rows. Skipped without nvcc.
+// others, TCQ_ROWS=TEXT runs the rows whose name has it. A build that TCQ_DRAW shortens runs a third of the rows. Skipped without nvcc.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -27,6 +27,8 @@ std::uint64_t number_or(const char* variable, std::uint64_t usual) {
 }
 
 bool is_drawn(std::size_t row) {
+  if (const char* const named = std::getenv("TCQ_ROWS"))
+    return name(tensor_table()[row]).find(named) != std::string::npos;
   const char* const by = std::getenv("TCQ_DRAW");
   return by == nullptr || *by == '\0' || mix(std::hash<std::string>()(by) + row) % 3 == 0;
 }
@@ -71,13 +73,14 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   if (draw.one_in(3) || (is_gated(g.activation) && !gates(row))) g.activation = Activation::None;
   if (row.quantized_columns > 0) g.quantized = drawn_quantized(row, seed);
   if (is_gated(g.activation)) g.n += g.n % 2;
+  if (makes_codes(row)) g.n = (g.n + 3) / 4 * 4;  // e2m1 is stored by two
   if (!is_gated(g.activation) && draw.one_in(2)) g.beta = one_of<float>({1, 0.5f, -3}, draw);
-  if (row.groups_k && is_fp8(row.in)) {
+  if (is_fp8(row.in)) {
     g.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     g.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
   g.biased = draw.one_in(2);
-  g.pad = one_of<int>({0, 0, 1, 8}, draw);
+  g.pad = one_of<int>({0, 0, 1, 8}, draw) * (makes_codes(row) ? 2 : 1);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };
   if (has_factors(row))
     g.scales = {one_of(scalings_of(row), draw), major(), major(), draw.below(3)};

@@ -165,6 +165,45 @@ TEST_F(TensorGrouped, AlongKWrongEnds) {
   for (const TestKernel& kernel : {along_one, along_pair}) expect_bits(kernel, wrong, 2);
 }
 
+#define TCQ_GROUPED_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)                               \
+  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+             gemm::Promotion::None, true, 1, true, tcgen05::ScaleVec::FACTORS_D)
+
+Groups coded(Groups g, const TestKernel& kernel, std::uint64_t seed) {
+  g.quantized = drawn_quantized(kernel.row, seed);
+  g.seed = seed;
+  return g;
+}
+
+// D with factors of blocks, each group's from whole atoms on, as the next product of the groups reads them.
+TEST_F(TensorGrouped, DWithFactorsOfBlocks) {
+  const TestKernel kernels[] = {TCQ_GROUPED_CODING(bf16, 128, 3, 1, Default, Block32),
+                                TCQ_GROUPED_CODING(bf16, 256, 3, 2, Default, Block16),
+                                TCQ_GROUPED_CODING(e4m3, 128, 3, 1, Block32, Block32),
+                                TCQ_GROUPED_CODING(e2m1, 256, 3, 2, Block16, Block16)};
+  std::uint64_t seed = 1;
+  for (const TestKernel& kernel : kernels) {
+    expect_bits(kernel, coded(ends, kernel, seed++), 2);
+    Groups gated = coded(ends, kernel, seed++);
+    gated.activation = Activation::Swiglu;
+    gated.pad = 2;
+    expect_bits(kernel, gated);
+    expect_bits(kernel, coded(counts, kernel, seed++), 2);
+    expect_bits(kernel, coded(many_groups(), kernel, seed++));
+    for (const Groups& g : wrong_sizes()) expect_bits(kernel, coded(g, kernel, seed++));
+    if (kernel.row.cluster_m == 1) expect_bits(kernel, coded(numbered(700), kernel, seed++), 2);
+  }
+}
+
+// Ends out of order may want more atoms than there are: what lies behind them is not written.
+TEST_F(TensorGrouped, FactorsOfDStayInside) {
+  const TestKernel kernel = TCQ_GROUPED_CODING(bf16, 128, 3, 1, Default, Block32);
+  Groups g = {.sizes = {300, 0, 300, 0, 300}, .m = 300};
+  g = coded(g, kernel, 3);
+  GemmKernelRun gemm = run_of(kernel.ptx(), kernel, g, 1);
+  EXPECT_EQ(gemm.go(), Fault::None);
+}
+
 TEST_F(TensorGrouped, WrongSizesStayInside) {
   for (const TestKernel& kernel : {plain, pair})
     for (const Groups& g : wrong_sizes()) expect_bits(kernel, g);

@@ -6,6 +6,7 @@
 
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/overlap.h"
+#include "cuda/gemm/path.h"
 #include "sim/isa/copy/tensor_map.h"
 
 namespace tcq::gemm {
@@ -294,8 +295,10 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
-  if (is_on_tcgen05(plan) && !(tma_addresses(x.a) && tma_addresses(x.b)))
-    return Status::NotOnTcgen05;
+  if (is_on_tcgen05(plan) && path_of(plan, x, workspace) != Path::Realigned) {
+    const Copies wanted = copies_of(p, x);
+    if (wanted.a || wanted.b) return Status::NotOnTcgen05;
+  }
   return Status::Ok;
 }
 

@@ -11,7 +11,7 @@ if(NOT TCQ_HAVE_CUDA)
 endif()
 
 # What runs beside the kernels wherever these do: for all architectures, at the end.
-set(both_names bench.cu quantize.cu)
+set(both_names bench.cu quantize.cu realign.cu)
 list(TRANSFORM both_names PREPEND ${PROJECT_SOURCE_DIR}/cuda/gemm/ OUTPUT_VARIABLE gemm_both_sources)
 tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
 # tcq_gemm_undrawn(TARGET ARCHITECTURE): kernels that TCQ_DRAW has not drawn. They compile without a warning and link;

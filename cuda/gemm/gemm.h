@@ -10,7 +10,7 @@
 // that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
 // may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
 // 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
-// run() is up to 25 times slower. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// run() is up to 25 times slower, and on tcgen05 refused. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
 // oracle/sum/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major

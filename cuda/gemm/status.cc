@@ -132,7 +132,8 @@ const char* sentence(Status status) noexcept {
     case Status::NotOnTcgen05:
       return "no kernel on tcgen05 does this yet: they take operands K-major, f16, bf16 and FP8 "
              "without promotion also others, a K above 0, and pointers and strides of A and B that "
-             "are multiples of 16 bytes; s8 and u8 only on 10.0, as 10.3 has no tcgen05.mma for "
+             "are multiples of 16 bytes or, but for e2m1, a workspace for copies; s8 and u8 only "
+             "on 10.0, as 10.3 has no tcgen05.mma for "
              "them; a dynamic schedule for bf16 and FP8, whose factors may be of 128 columns";
     case Status::UnsupportedSchedule:
       return "a dynamic schedule is for dense products, and keeps no limit of SMs";

@@ -32,6 +32,12 @@ Problem scaled(Type in, BlockScaling scaling) {
   return p;
 }
 
+Problem scaled_of_k(std::int64_t k) {
+  Problem p = scaled(Type::e2m1, BlockScaling::Ue4m3Block16);
+  p.k = k;
+  return p;
+}
+
 Plan planned(const Problem& p, const Device& device = b200) {
   EXPECT_EQ(gemm::check(p), Status::Ok);
   Plan plan;
@@ -143,7 +149,7 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   }
   Problem p;
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
-  EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
+  EXPECT_EQ(refused(scaled_of_k(48)), Status::NotOnTcgen05);  // e2m1's strides of 24 bytes
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
 }
@@ -382,6 +388,41 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
 template <class T>
 const T* at(std::uintptr_t address) {
   return reinterpret_cast<const T*>(address);
+}
+
+// Strides of 1022 bytes: A and B are copied to a pitch of 1024, and no run is without the copies.
+TEST(TensorPlan, OperandsThatTmaCannotAddressAreCopied) {
+  const auto d = const_cast<void*>(at<void>(8192));
+  const auto memory = const_cast<void*>(at<void>(1 << 20));
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::s8}) {
+    const std::int64_t bytes = bits(in) / 8;
+    const Plan plan = planned(product(300, 520, 511, in));
+    const std::size_t wanted = workspace_bytes(plan);
+    EXPECT_EQ(wanted, static_cast<std::size_t>((300 + 520) * 512 * bytes + 128));
+    const gemm::Pointers x = {at<void>(4096), at<void>(4096 + bytes), nullptr, d};
+    EXPECT_EQ(gemm::check(plan, x, {}), Status::NotOnTcgen05);
+    EXPECT_EQ(gemm::check(plan, x, {memory, wanted - 1}), Status::WorkspaceTooSmall);
+    EXPECT_EQ(gemm::check(plan, x, {memory, wanted}), Status::Ok);
+    EXPECT_EQ(path_of(plan, x, {memory, wanted}), gemm::Path::Realigned);
+    const gemm::Work work = work_of(plan, gemm::Path::Realigned, x, {memory, wanted});
+    EXPECT_EQ(work.job_count, 2);
+    EXPECT_EQ(work.a.data, memory);
+    EXPECT_EQ(work.a.ld, 512);
+    EXPECT_EQ(work.jobs[0].line_bytes, 511 * bytes);
+    EXPECT_EQ(work.jobs[1].source, x.b);
+    EXPECT_EQ(work.jobs[1].lines, 520);
+    EXPECT_EQ(plan.realigned.kernel, planned(product(300, 520, 512, in)).aligned.kernel);
+    const std::string text = describe(plan);
+    EXPECT_NE(text.find("realigned, A and B are copied: "), text.npos) << text;
+    EXPECT_NE(text.find(" bytes, without which it does not run"), text.npos) << text;
+  }
+  // By its pointer alone.
+  const Plan plan = planned(product(300, 520, 512));
+  EXPECT_EQ(workspace_bytes(plan), 0u);
+  const gemm::Pointers x = {at<void>(4098), at<void>(4096), nullptr, d};
+  EXPECT_EQ(workspace_bytes(plan, x), 300u * 1024 + 128);
+  EXPECT_EQ(gemm::check(plan, x, {}), Status::NotOnTcgen05);
+  EXPECT_EQ(gemm::check(plan, x, {memory, 300 * 1024 + 128}), Status::Ok);
 }
 
 TEST(TensorPlan, PointersThatTheKernelCannotTake) {

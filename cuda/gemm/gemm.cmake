@@ -55,17 +55,14 @@ foreach(name ${instances})  # one source for each part of the table of kernels
     continue()
   endif()
   target_sources(cuda_gemm PRIVATE ${instance})
-  # Spills fail the build of few rows. In the others words are while C is read, of 16-bit types at 160 columns and
-  # more: 88 bytes at most, at 208 columns 504; and of two kernels for the middle 136.
-  if(part MATCHES "Skinny|Wide")
-    set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-warn-spills)
-  endif()
+  set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-v)
 endforeach()
 if(undrawn)
   tcq_gemm_undrawn(cuda_gemm_undrawn 90a ${undrawn})
 endif()
-# What ptxas says of serialised wgmmas fails the build, too.
-set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the second may be none
+# What ptxas says of serialised wgmmas fails the build, and what a kernel spills beyond its bound.
+set(bounds ${PROJECT_SOURCE_DIR}/cuda/gemm/spills.txt)
+set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict --spills ${bounds} ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the last may be none
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
@@ -83,7 +80,8 @@ function(tcq_gemm_tensor target architectures)
     return()
   endif()
   add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}" CUDA_COMPILER_LAUNCHER "${launcher}")
+  target_compile_options(${target} PRIVATE -Xptxas=-v)
   target_link_libraries(${target} PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
   target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()

@@ -91,6 +91,7 @@ struct FactorsOfD {
   Type type = Type::e4m3;  // D's
   bool power_of_two = false;
   std::uint8_t* codes = nullptr;
+  int places = 0;                // with codes: rows of a matrix in whole atoms
   const float* times = nullptr;  // with codes: what results are multiplied by first; null: 1
 };
 

@@ -6,6 +6,7 @@
 
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/overlap.h"
+#include "cuda/gemm/path.h"
 #include "sim/isa/copy/tensor_map.h"
 
 namespace tcq::gemm {
@@ -72,16 +73,17 @@ bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
   if (groups_k(p)) return (bits(p.in) == 16 || is_fp8(p.in)) && !p.quantized;
-  return (bits(p.in) == 16 || p.in == Type::e4m3 || is_block_scaled(p)) && type_b(p) == p.in &&
-         p.major_a == Major::K && p.major_b == Major::K;
+  return (bits(p.in) == 16 || is_fp8(p.in) || is_block_scaled(p)) && p.major_a == Major::K &&
+         p.major_b == Major::K;
 }
 
 // Kernels count the rows and the tiles of all groups in 32 bits.
 bool has_too_many_rows(const Problem& p) {
   if (!is_grouped(p)) return false;
   constexpr std::int64_t most = std::int64_t{1} + std::numeric_limits<std::int32_t>::max();
-  return p.grouping == Grouping::Counts ? p.batch > 0 && p.m >= most / p.batch
-                                        : p.m + p.batch >= most;
+  if (p.grouping == Grouping::Counts) return p.batch > 0 && p.m >= most / p.batch;
+  const Groups groups = {.by = p.grouping, .count = static_cast<int>(p.batch)};
+  return p.m + p.batch >= most || lines_of_codes(p.m, groups) >= most;
 }
 
 // What is wrong with the factors, whose strides do not count where there are none.
@@ -118,7 +120,7 @@ Status check_block_scaling(const Problem& p) {
 Status check_codes_d(const Problem& p) {
   const bool of_16 = p.block_scaling_d == BlockScaling::Ue4m3Block16;
   const bool operands = p.in == Type::bf16 || p.block_scaling == p.block_scaling_d;
-  if (!p.quantized || is_grouped(p) || !operands) return Status::UnsupportedScaling;
+  if (!p.quantized || !operands) return Status::UnsupportedScaling;
   const bool is_e2m1 = p.quantized == Type::e2m1;
   if (!is_e2m1 && (of_16 || !is_fp8(*p.quantized))) return Status::UnsupportedTypes;
   const Strides d = resolved(p).d;
@@ -134,7 +136,7 @@ Status check_quantized(const Problem& p) {
     return Status::UnsupportedScaling;
   if (has_codes_d(p)) return check_codes_d(p);
   if (!p.quantized) return Status::Ok;
-  const bool operands = p.in == Type::e4m3 && type_b(p) == p.in && !is_block_scaled(p);
+  const bool operands = is_fp8(p.in) && !is_block_scaled(p);
   if (!operands || !is_fp8(*p.quantized)) return Status::UnsupportedTypes;
   const View view = view_scale_d(p);
   if (!strides_hold(p.scale_d, view)) return Status::LeadingDimensionTooSmall;
@@ -293,8 +295,10 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
-  if (is_on_tcgen05(plan) && !(tma_addresses(x.a) && tma_addresses(x.b)))
-    return Status::NotOnTcgen05;
+  if (is_on_tcgen05(plan) && path_of(plan, x, workspace) != Path::Realigned) {
+    const Copies wanted = copies_of(p, x);
+    if (wanted.a || wanted.b) return Status::NotOnTcgen05;
+  }
   return Status::Ok;
 }
 

@@ -149,6 +149,12 @@ constexpr bool is_dynamic() {
   return false;
 }
 
+// Does the kernel of a configuration multiply into Tensor Memory?
+template <class C>
+HOST_DEVICE constexpr bool on_tcgen05() {
+  return requires { C::tensor_columns; };
+}
+
 // Have the tiles of a configuration's kernel parts of K of their own, those of their groups?
 template <class C>
 HOST_DEVICE constexpr bool groups_k() {
@@ -261,6 +267,7 @@ struct Config {
   static constexpr SharedOut registers =
       GroupsK ? shared_out_along_k(waves * consumer_columns / 2, Promotes) : shared_out(consumers);
   static_assert(!GroupsK || consumers == 2);
+  static_assert(!GroupsK || threads >= k_groups_in_order);
   static constexpr int producer_registers = registers.producer;
   static constexpr int consumer_registers = registers.consumer;
 };

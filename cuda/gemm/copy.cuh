@@ -131,9 +131,9 @@ __global__ void __launch_bounds__(C::threads, 1)
   start_step<C>(arguments, step);
   if (warpgroup == 0)
     copy_operands<C>(arguments, shared, barriers, step);
-  else
-    consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
-               static_cast<int>(blockIdx.x), step);
+  else  // all threads have as many registers: none for the products of two blocks
+    consume<C, false>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1,
+                      static_cast<int>(blockIdx.x), step);
 }
 
 }  // namespace tcq::gemm

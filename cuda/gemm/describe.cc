@@ -141,7 +141,10 @@ std::string tcgen05_text(const Plan& plan) {
          " columns of Tensor Memory; this kernel has not run on silicon; on paper " +
          decimal(static_cast<float>(plan.aligned.microseconds)) +
          " microseconds\n"
-         "workspace: 0 bytes; A and B at multiples of 16; device " +
+         "workspace: " +
+         number(static_cast<std::int64_t>(plan.workspace_bytes)) +
+         (plan.workspace_bytes > 0 ? " bytes, without which it does not run; device "
+                                   : " bytes; A and B at multiples of 16; device ") +
          number(plan.device) + "\n";
 }
 
@@ -203,7 +206,11 @@ std::string whole_text(const Plan& plan) {
   std::string text = problem_text(plan.problem) + scaling_text(plan.problem, is_on_tcgen05(plan)) +
                      epilogue_text(plan.problem) + usage_text(plan.problem);
   if (plan.empty) return text + "nothing to do\n";
-  if (is_on_tcgen05(plan)) return text + launch_text("aligned", plan.aligned) + tcgen05_text(plan);
+  if (is_on_tcgen05(plan))
+    return text +
+           (plan.workspace_bytes > 0 ? realigned_text(plan)
+                                     : launch_text("aligned", plan.aligned)) +
+           tcgen05_text(plan);
   text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
           realigned_text(plan);
   text += "order: " + order_text(plan, Path::Aligned) + "\n";

@@ -33,6 +33,7 @@ struct BlockAt {
   int rows_end;               // what lies behind is not stored
   int batch_b;                // of B's factors
   int warp_step = warp_rows;  // from the rows of one warp to those of the next
+  int filling = 0;            // TilePlace's
 };
 
 // The row of D that is row `row` of a block as a fragment counts, in which those of the warps follow each other.

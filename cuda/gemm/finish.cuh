@@ -35,7 +35,8 @@ __device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
           .batch = tile.batch,
           .rows_end = tile.rows_end,
           .batch_b = tile.batch_b,
-          .warp_step = C::warp_step};
+          .warp_step = C::warp_step,
+          .filling = tile.filling};
 }
 
 // A consumer's part of its cluster's tile, `row` rows and `col` columns behind the CTA's first.

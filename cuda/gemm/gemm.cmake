@@ -11,7 +11,7 @@ if(NOT TCQ_HAVE_CUDA)
 endif()
 
 # What runs beside the kernels wherever these do: for all architectures, at the end.
-set(both_names bench.cu quantize.cu)
+set(both_names bench.cu quantize.cu realign.cu)
 list(TRANSFORM both_names PREPEND ${PROJECT_SOURCE_DIR}/cuda/gemm/ OUTPUT_VARIABLE gemm_both_sources)
 tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
 # tcq_gemm_undrawn(TARGET ARCHITECTURE): kernels that TCQ_DRAW has not drawn. They compile without a warning and link;
@@ -38,7 +38,7 @@ function(tcq_gemm_undrawn target architecture)
   target_link_libraries(${target} PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
   target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()
-set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing)
+set(instances u8_General e5m2_General bf16_Middle f16_Middle e4m3_Quantizing e5m2_Quantizing)
 foreach(type bf16 f16 tf32 s8 e4m3)
   list(APPEND instances ${type}_General ${type}_Large ${type}_Skinny ${type}_Wide)
 endforeach()
@@ -55,21 +55,18 @@ foreach(name ${instances})  # one source for each part of the table of kernels
     continue()
   endif()
   target_sources(cuda_gemm PRIVATE ${instance})
-  # Spills fail the build of few rows. In the others words are while C is read, of 16-bit types at 160 columns and
-  # more: 88 bytes at most, at 208 columns 504; and of two kernels for the middle 136.
-  if(part MATCHES "Skinny|Wide")
-    set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-warn-spills)
-  endif()
+  set_source_files_properties(${instance} PROPERTIES COMPILE_OPTIONS -Xptxas=-v)
 endforeach()
 if(undrawn)
   tcq_gemm_undrawn(cuda_gemm_undrawn 90a ${undrawn})
 endif()
-# What ptxas says of serialised wgmmas fails the build, too.
-set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the second may be none
+# What ptxas says of serialised wgmmas fails the build, and what a kernel spills beyond its bound.
+set(bounds ${PROJECT_SOURCE_DIR}/cuda/gemm/spills.txt)
+set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict --spills ${bounds} ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the last may be none
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
-set(tensor_rows 95)
+set(tensor_rows 130)
 set(tensor_integer_rows 2)  # the last of them: 10.3 has no tcgen05.mma for 8-bit integers
 option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
 if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
@@ -83,7 +80,8 @@ function(tcq_gemm_tensor target architectures)
     return()
   endif()
   add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}" CUDA_COMPILER_LAUNCHER "${launcher}")
+  target_compile_options(${target} PRIVATE -Xptxas=-v)
   target_link_libraries(${target} PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
   target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()

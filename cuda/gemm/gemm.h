@@ -10,7 +10,7 @@
 // that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
 // may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
 // 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
-// run() is up to 25 times slower. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// run() is up to 25 times slower, and on tcgen05 refused. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
 // oracle/sum/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
@@ -154,13 +154,13 @@ struct Problem {
   Strides scale_a = {};
   Strides scale_b = {};
   // Several products in one launch, `batch` groups of them, whose sizes only the device knows (Pointers::sizes): f16, bf16
-  // and e4m3 operands, or of one type with block_scaling, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and factors of B, have a
-  // matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
+  // and FP8 operands, or such with block_scaling, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and
+  // factors of B, have a matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
   // that share 128 rows with a group's may be.
   // KEnds: `batch` groups along K, with a matrix of C and D for each, 0 and its epilogue where a group has no K; A and B have one,
-  // whose batch strides do not count: f16, bf16 and FP8, any majors, D not quantized. The bits are those of a product that begins at
-  // the multiple of 128 bytes of K at or ahead of the group's first k (k_unit), with zeros ahead of it. Factors of blocks of K are
-  // those of the whole K's blocks, whichever group an element is of; others have a batch of them.
+  // whose batch strides do not count: f16, bf16 and FP8, any majors (on tcgen05 FP8 that promotes K-major), D not quantized. The
+  // bits are those of a product that begins at the multiple of 128 bytes of K at or ahead of the group's first k (k_unit), with zeros
+  // ahead of it. Factors of blocks of K are those of the whole K's blocks, whichever group an element is of; others have a batch of them.
   Grouping grouping = Grouping::None;
   std::int64_t expected_rows =
       0;  // of a group, for the choice of a kernel alone; 0: m / batch, Counts: m
@@ -169,15 +169,16 @@ struct Problem {
   BlockScaling block_scaling = BlockScaling::None;
   // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
   // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
-  // the type of C and the bias then, and C is not D. Both operands are e4m3. On tcgen05 factors of each column
-  // go with neither a gated activation nor groups then. With block_scaling_d: what follows below.
+  // the type of C and the bias then, and C is not D. Both operands are FP8. On tcgen05 a gated
+  // activation goes neither with factors of each column then nor, of rows with numbers, with promotion. With block_scaling_d: what
+  // follows below.
   std::optional<Type> quantized = {};
   bool scale_d_power_of_two = false;
   Major major_scale_d = Major::K;  // K: those of a row are contiguous
   Strides scale_d = {};
   // D as the next product on tcgen05 reads it: 32 or 16 columns of a row share a factor, a byte of Pointers::scale_codes_d
   // (sim/num/quantize.h). `quantized` is e4m3 or e5m2, of 32, or e2m1; the fields of scale_d do not count. Columns and
-  // strides of e2m1 are even numbers. Operands: bf16, or with block_scaling, whose factors are of the same blocks; no groups.
+  // strides of e2m1 are even numbers. Operands: bf16, or with block_scaling, whose factors are of the same blocks.
   BlockScaling block_scaling_d = BlockScaling::None;
   // On tcgen05: a cluster of the grid for each tile, and those that run take over those that have not begun
   // (clusterlaunchcontrol), instead of tiles dealt beforehand to as many clusters as run at one time. The bits of D are the
@@ -250,7 +251,7 @@ struct Pointers {
   const std::uint8_t* scale_codes_a = nullptr;
   const std::uint8_t* scale_codes_b = nullptr;
   float* scale_d = nullptr;  // written, if D is quantized
-  // With block_scaling_d, written: whole atoms, as those of A are (ScaleCodes), D's columns in the place of K. What fills up a
+  // With block_scaling_d, written: whole atoms, as those of A are (ScaleCodes), of groups too, D's columns in the place of K. What fills up a
   // row's last atom becomes 0; what fills up rows stays as it was. A multiple of 16.
   std::uint8_t* scale_codes_d = nullptr;
   // With block_scaling_d: results are multiplied by this f32 in device memory before they are quantized, what NVFP4 has for a

@@ -333,12 +333,12 @@ auto grouped_promoting() {
 
 // D quantized: tiles of 256 columns also where two columns make one of D, of 128 else.
 template <Type In, int BlockM, int BlockN, int ClusterN, int Stages, Promotion P,
-          bool Grouped = false>
+          bool Grouped = false, Type InB = In>
 Kernel quantizing_one() {
   constexpr Major k = Major::K;
   constexpr Turns turns =
       P == Promotion::None && BlockN == scale_block ? Turns::PingPong : Turns::Together;
-  return large_one<In, BlockM, BlockN, turns, 1, ClusterN, Stages, k, k, P, In, Grouped, true>();
+  return large_one<In, BlockM, BlockN, turns, 1, ClusterN, Stages, k, k, P, InB, Grouped, true>();
 }
 
 template <Type In, int Consumers, int Tokens, int Split, int Stages, Promotion P,
@@ -348,9 +348,10 @@ Kernel quantizing_few() {
                     true>();
 }
 
-template <Type In, Promotion P, bool Grouped = false>
+template <Type In, Promotion P, bool Grouped = false, Type InB = In>
 Kernel quantizing_copying() {
-  using C = Config<In, Major::K, Major::K, 64, 256, Turns::Together, 1, 1, 4, P, In, Grouped, true>;
+  using C =
+      Config<In, Major::K, Major::K, 64, 256, Turns::Together, 1, 1, 4, P, InB, Grouped, true>;
   return kernel_of<C>(reinterpret_cast<const void*>(copy_kernel<C>), Loader::Copy);
 }
 
@@ -399,21 +400,46 @@ auto quantizing() {
           quantizing_copying<In, none>(), quantizing_copying<In, each>()});
 }
 
-// What every pair of FP8 types has.
-template <Type In, Type InB>
-auto fp8_pair() {
+// What every pair of FP8 types has, dense or of groups of rows.
+template <Type In, Type InB, bool Grouped>
+auto fp8_rows() {
   using enum Turns;
   constexpr Major k = Major::K;
+  constexpr Promotion none = Promotion::None;
   constexpr Promotion each = Promotion::EachColumn;
-  return joined(std::array{copying<In, Promotion::None, InB>(), copying<In, each, InB>(),
-                           large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, Promotion::None, InB>(),
-                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, InB>()},
+  return std::array{copying<In, none, InB, Grouped>(), copying<In, each, InB, Grouped>(),
+                    large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, none, InB, Grouped>(),
+                    large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, InB, Grouped>()};
+}
+
+template <Type In, Type InB>
+auto fp8_pair() {
+  return joined(fp8_rows<In, InB, false>(), fp8_rows<In, InB, true>(),
                 fp8_groups_along_k<In, InB>());
+}
+
+// And to quantize D: tiles of 256 columns, for whatever activation.
+template <Type In, Type InB, bool Grouped>
+auto quantizing_rows() {
+  constexpr Promotion none = Promotion::None;
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{quantizing_copying<In, none, Grouped, InB>(),
+                    quantizing_copying<In, each, Grouped, InB>(),
+                    quantizing_one<In, 128, 256, 1, 4, none, Grouped, InB>(),
+                    quantizing_one<In, 64, 256, 1, 4, each, Grouped, InB>()};
+}
+
+template <Type In, Type InB>
+auto quantizing_pair() {
+  return joined(quantizing_rows<In, InB, false>(), quantizing_rows<In, InB, true>());
 }
 
 template <Type In, Part P>
 auto rows_of() {
-  if constexpr (In == Type::e5m2)
+  if constexpr (In == Type::e5m2 && P == Part::Quantizing)
+    return joined(quantizing_pair<In, In>(), quantizing_pair<In, Type::e4m3>(),
+                  quantizing_pair<Type::e4m3, In>());
+  else if constexpr (In == Type::e5m2)
     return joined(fp8_pair<In, In>(), fp8_pair<In, Type::e4m3>(), fp8_pair<Type::e4m3, In>());
   else if constexpr (In == Type::e4m3 && P == Part::Large)
     return joined(large<In>(), promoting_large<In>());

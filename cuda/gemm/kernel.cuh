@@ -173,8 +173,9 @@ __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Argu
                  along_k<C>(arguments, tile).count});
 }
 
-// The same of FP8 that promotes, with the tile's factors on their way.
-template <class C>
+// The same of FP8 that promotes, with the tile's factors on their way. `Behind`: if the consumers have registers for the products of
+// two blocks, and they do.
+template <class C, bool Behind>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers, StagePart part,
@@ -186,7 +187,8 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  constexpr bool behind = C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
+  constexpr bool behind =
+      Behind && C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
   promote<behind>(d, factors, multiply_wave, done);
 }
 
@@ -195,7 +197,7 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
 template <class C>
 inline constexpr bool asks_ahead = C::promotion != Promotion::None&& C::waves == 1;
 
-template <class C>
+template <class C, bool Behind>
 __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                               const Arguments& arguments, std::uint32_t shared,
                                               const Barriers<C>& barriers, int consumer,
@@ -217,13 +219,13 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
+    accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
     is_there = start_next();
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
 }
 
-template <class C, class Step>
+template <class C, bool Behind = true, class Step = int>
 __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensorMap& map_tail,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int consumer, int cluster,
@@ -269,7 +271,8 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
     }
   } else if constexpr (asks_ahead<C>) {
     ClusterTiles<C> tiles(arguments, cluster, step);
-    consume_ahead<C>(map_d, map_tail, arguments, shared, barriers, consumer, tiles, staging);
+    consume_ahead<C, Behind>(map_d, map_tail, arguments, shared, barriers, consumer, tiles,
+                             staging);
   } else {
     [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                            number + 1);
@@ -285,7 +288,8 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
                       part_of_stage<C>(consumer), [] {});
       } else {
         start_factors<C>(factors, arguments, tile);
-        accumulate_promoted<C>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
+        accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer),
+                                       factors);
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }

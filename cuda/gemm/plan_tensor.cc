@@ -7,6 +7,7 @@
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/estimate.h"
+#include "cuda/gemm/path.h"
 #include "cuda/gemm/tensor_time.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -65,6 +66,9 @@ bool is_better(const Launch& a, const Launch& b) {
   return outputs(a) > outputs(b);
 }
 
+// Copies are made of whole bytes.
+bool may_copy(const Problem& p) { return elements_together(p.in) == 1; }
+
 // Of the kernels that split K into `split` parts, 0: into any.
 struct Candidates {
   std::span<const Kernel> table;
@@ -110,8 +114,13 @@ Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, cons
                        ClustersAtOnce clusters_at_once, Plan& plan) {
   if (!has_tcgen05(device) || table.empty()) return Status::WrongArchitecture;
   if (device.sm_count < 1) return Status::NoDevice;
+  // Threads load no operands: what TMA cannot address is copied.
+  const bool copies_operands = may_copy(plan.problem);
+  const Copies copies = copies_operands ? copies_of(plan.problem) : Copies{};
+  const Problem p = with_copies(plan.problem, copies);
+  const std::size_t bytes = workspace_bytes(plan.problem, copies);
+  if (bytes >= std::size_t{max_matrix_bytes}) return Status::SizeTooLarge;
   // With a limit of SMs K is split as without one, or not at all (gemm.h).
-  const Problem& p = plan.problem;
   Problem whole = p;
   whole.sm_limit = 0;
   Launch best;
@@ -125,6 +134,10 @@ Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, cons
   }
   if (status != Status::Ok) return status;
   plan.aligned = plan.unaligned = best;
+  if (copies_operands) {
+    plan.realigned = best;
+    plan.workspace_bytes = bytes;
+  }
   return Status::Ok;
 }
 

@@ -57,6 +57,10 @@ __device__ __forceinline__ void start_step(const Arguments& arguments, const Ste
   }
 }
 
+// Those that store D's factors of blocks look for their places, too.
+template <class C, bool Keeps>
+using StoredTiles = ClusterTiles<C, Keeps, 32, quantized_vec_of<C>() != tcgen05::ScaleVec::Default>;
+
 // Those that load also look for the places of A's factors of blocks.
 template <class C>
 using LoadedTiles = ClusterTiles<C, true, 1, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;

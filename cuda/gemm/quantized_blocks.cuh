@@ -59,9 +59,11 @@ __device__ __forceinline__ void store_code(const FactorsOfD& f, std::uint8_t cod
   constexpr int mn = tcgen05::scale_atom_mn;
   const int whole = (blocks + group - 1) / group * group;
   if (at.row >= at.rows_end || block >= whole) return;
-  const std::int64_t atom = at.batch * f.batch_step + at.row / mn * f.row_step +
+  const int row = at.row + at.filling;
+  if (row >= f.places) return;  // groups whose ends are out of order may want more
+  const std::int64_t atom = at.batch * f.batch_step + row / mn * f.row_step +
                             block / group * std::int64_t{tcgen05::scale_atom_bytes};
-  f.codes[atom + tcgen05::scale_byte({at.row % mn, block % group}, group)] =
+  f.codes[atom + tcgen05::scale_byte({row % mn, block % group}, group)] =
       block < blocks ? code : std::uint8_t{0};
 }
 
@@ -143,7 +145,7 @@ __device__ __forceinline__ void code_part(const std::uint32_t (&d)[Count], Block
     fill_e2m1<Halves, first>(d, inverse, staging.next());
   else
     fill_quantized<Halves, first>(d, inverse, staging.next(), type);
-  if (arguments.stores_elements) {
+  if (arguments.stores_elements || ends_within<C>(at, warpgroup_rows)) {
     staging.copy_out(scale_block / Halves / together, arguments, at);
   } else {
     staging.filled();
@@ -157,7 +159,7 @@ template <class C, int Halves, int Count>
 __device__ __forceinline__ void code_wave(std::uint32_t (&d)[Count], BlockAt at,
                                           const CUtensorMap& map, const Arguments& arguments,
                                           Staging<C>& staging) {
-  static_assert(C::waves == 1 && !C::grouped);
+  static_assert(C::waves == 1);
   const int inside = arguments.n - at.col;
   if (inside < C::consumer_columns) clear_outside(d, inside);
   if (arguments.factors_d.times != nullptr) {

@@ -10,6 +10,7 @@
 
 #include "cuda/gemm/arguments.h"
 #include "cuda/gemm/config.h"
+#include "cuda/gemm/leader.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/tiles.cuh"
@@ -71,13 +72,22 @@ __device__ __forceinline__ void clear_stage(std::uint32_t stage, const OthersInB
   ptx::bar_sync(C::consumers + 2, threads);  // behind those of store.cuh
 }
 
-// Of all tiles of a cluster, by the producer's warpgroup without its first warp.
+// A CTA has cleared what was to be cleared of its stage.
 template <class C>
+__device__ __forceinline__ void tell_full(std::uint32_t full) {
+  if constexpr (on_tcgen05<C>())
+    tell_leader<C>(full);
+  else
+    ptx::mbarrier_arrive(full);
+}
+
+// Of all tiles of a cluster, by the producer's warpgroup from `Warp` on.
+template <class C, int Warp = 1>
 __device__ __forceinline__ void clear_others(const Arguments& arguments, std::uint32_t shared,
                                              const Barriers<C>& barriers, int cluster,
                                              const KGroupStep& step) {
-  constexpr int threads = warpgroup_threads - 32;
-  const int thread = static_cast<int>(threadIdx.x) - 32;
+  constexpr int threads = warpgroup_threads - Warp * 32;
+  const int thread = static_cast<int>(threadIdx.x) - Warp * 32;
   Ring<C::stages> landed;
   const auto clear_block = [&](const BlocksAlongK& along, int block, int stage) {
     const OthersInBlock others = others_in<C>(along, block);
@@ -86,7 +96,7 @@ __device__ __forceinline__ void clear_others(const Arguments& arguments, std::ui
     landed.advance();
     clear_stage<C>(shared + static_cast<std::uint32_t>(stage) * C::stage_bytes, others, thread,
                    threads);
-    if (thread == 0) ptx::mbarrier_arrive(barriers.full(stage));
+    if (thread == 0) tell_full<C>(barriers.full(stage));
   };
   Ring<C::stages> ring;
   ClusterTiles<C> tiles(arguments, cluster, step);

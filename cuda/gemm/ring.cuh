@@ -46,10 +46,12 @@ struct Barriers {
   __device__ __forceinline__ std::uint32_t landed(int turn) const {
     return full(2 * C::stages + turn);
   }
-  // Says that the other consumer has issued its tile (ping-pong).
-  __device__ __forceinline__ std::uint32_t turn(int consumer) const {
-    return full((groups_k<C>() ? 3 : 2) * C::stages + consumer);
+  // Those of a kernel's own.
+  __device__ __forceinline__ std::uint32_t behind(int number) const {
+    return full((groups_k<C>() ? 3 : 2) * C::stages + number);
   }
+  // Says that the other consumer has issued its tile (ping-pong).
+  __device__ __forceinline__ std::uint32_t turn(int consumer) const { return behind(consumer); }
 };
 
 __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {

@@ -83,10 +83,13 @@ FactorsOfD factors_of_d(const Problem& p, const Pointers& x) {
   if (!p.quantized) return {};
   if (has_codes_d(p)) {
     const std::int64_t across = atom_bytes_across(d_columns(p), scale_vec_of(p.block_scaling_d));
+    const Groups groups = {.by = p.grouping, .count = static_cast<int>(p.batch)};
+    const std::int64_t places = tcgen05::whole_scale_atoms(lines_of_codes(p.m, groups));
     return {.row_step = across,
             .batch_step = bytes_of_codes(p.m, across),
             .type = *p.quantized,
             .codes = x.scale_codes_d,
+            .places = static_cast<int>(std::min<std::int64_t>(places, INT32_MAX)),
             .times = x.global_scale_d};
   }
   const bool along_k = p.major_scale_d == Major::K;

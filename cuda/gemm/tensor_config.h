@@ -50,7 +50,7 @@ template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB 
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
           Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
           bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default,
-          bool Dynamic = false>
+          bool Dynamic = false, bool GroupsK = false>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -61,6 +61,9 @@ struct TensorConfig {
   static constexpr Promotion promotion = Promotes;
   static constexpr bool promotes = Promotes != Promotion::None;
   static constexpr bool grouped = Grouped;
+  static constexpr bool groups_k = GroupsK;
+  static_assert(!GroupsK || (!Grouped && !Quantizes && !Dynamic && Split == 1 &&
+                             Factors == tcgen05::ScaleVec::Default));
   static constexpr bool dynamic = Dynamic;
   static_assert(!Dynamic || (!Grouped && Split == 1), "a cluster of the grid for each tile");
   static constexpr Type accumulator = wgmma::widest_d(In);
@@ -159,8 +162,8 @@ struct TensorConfig {
   static constexpr std::uint32_t answer_bytes = answers * launch_answer_bytes;
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes + answer_bytes;
-  static constexpr int barriers =
-      2 * Stages + 2 * accumulators + (Split > 1 ? 1 + waves_of_tile : 0) + 2 * answers;
+  static constexpr int barriers = (GroupsK ? 3 : 2) * Stages + 2 * accumulators +
+                                  (Split > 1 ? 1 + waves_of_tile : 0) + 2 * answers;
   // A wave's sums, which go from one CTA to another through what were stages.
   static constexpr std::uint32_t wave_bytes = warpgroup_rows * BlockN * sizeof(std::uint32_t);
   static_assert(Split == 1 ||
@@ -173,7 +176,8 @@ struct TensorConfig {
   static constexpr std::uint32_t factor_bytes = column_factor_bytes(Promotes, BlockN);
   // Where tcgen05.alloc writes what it gave.
   static constexpr std::uint32_t address_offset = factor_offset + consumers * factor_bytes;
-  static constexpr std::uint32_t shared_bytes = address_offset + sizeof(std::uint32_t);
+  static constexpr std::uint32_t order_offset = address_offset + sizeof(std::uint32_t);
+  static constexpr std::uint32_t shared_bytes = order_offset + (GroupsK ? k_group_order_bytes : 0);
   static_assert(shared_bytes <= max_cta_shared_bytes);
 };
 

@@ -29,6 +29,7 @@
 #include "cuda/gemm/finish.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/promote.cuh"
+#include "cuda/gemm/ragged.cuh"
 #include "cuda/gemm/tensor_config.h"
 #include "cuda/gemm/tensor_operands.h"
 #include "cuda/gemm/tensor_pair.cuh"
@@ -50,16 +51,19 @@ inline constexpr int scheduler_warp = 3;  // of a dynamic schedule
 template <class C>
 struct TensorBarriers : Barriers<C> {
   __device__ __forceinline__ std::uint32_t summed(int accumulator) const {
-    return this->full(2 * C::stages + accumulator);
+    return this->behind(accumulator);
   }
   __device__ __forceinline__ std::uint32_t drained(int accumulator) const {
-    return this->full(2 * C::stages + C::accumulators + accumulator);
+    return this->behind(C::accumulators + accumulator);
   }
   __device__ __forceinline__ SplitBarriers<C> of_split() const {
-    return {this->full(2 * C::stages + 2 * C::accumulators)};
+    return {this->behind(2 * C::accumulators)};
   }
   __device__ __forceinline__ Answers<C> answers() const {
-    return {this->full(2 * C::stages + 2 * C::accumulators), this->first - C::answer_bytes};
+    return {this->behind(2 * C::accumulators), this->first - C::answer_bytes};
+  }
+  __device__ __forceinline__ KGroupOrder order() const {
+    return {this->first - C::barrier_offset + C::order_offset};
   }
 };
 
@@ -68,6 +72,8 @@ template <class C>
 __device__ __forceinline__ auto step_of(const TensorBarriers<C>& barriers) {
   if constexpr (C::dynamic)
     return barriers.answers();
+  else if constexpr (groups_k<C>())
+    return KGroupStep{all_clusters<C>(), barriers.order()};
   else
     return all_clusters<C>();
 }
@@ -75,8 +81,9 @@ __device__ __forceinline__ auto step_of(const TensorBarriers<C>& barriers) {
 template <class C>
 __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers) {
   for (int s = 0; s < C::stages; ++s) {
-    ptx::mbarrier_init(barriers.full(s), 1);
+    ptx::mbarrier_init(barriers.full(s), arrivals_of_stage<C>);
     ptx::mbarrier_init(barriers.empty(s), 1);
+    if constexpr (groups_k<C>()) ptx::mbarrier_init(barriers.landed(s), 1);
   }
   for (int a = 0; a < C::accumulators; ++a) {
     ptx::mbarrier_init(barriers.summed(a), 1);
@@ -89,11 +96,24 @@ __device__ __forceinline__ void start_barriers(const TensorBarriers<C>& barriers
 
 // --- the products, issued by one thread -------------------------------------------------------------------
 
-// The first `steps` instructions along K of one stage.
+// Instructions along K of one stage.
+struct Steps {
+  int first;
+  int end;
+};
+
+// Those of a tile's `block`: not those that would add zeros.
+template <class C>
+__device__ __forceinline__ Steps steps_of(const BlocksAlongK& along, int block) {
+  constexpr int step = C::instruction_k;
+  const int first = groups_k<C>() && block == 0 ? along.ahead / step : 0;
+  return {first, block + 1 < along.count ? C::steps : (along.left + step - 1) / step};
+}
+
 template <class C>
 __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
                                                const ScalesAt<C>& scales, std::uint32_t types,
-                                               bool first, int steps) {
+                                               bool first, Steps steps) {
   constexpr tcgen05::MmaForm form{C::opcode};
   constexpr std::uint64_t tile_a =
       tcgen05::encode(tcgen05::tile_descriptor(C::A::tile(), operand_swizzle, 0));
@@ -103,7 +123,8 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
   const std::uint64_t b = advance(tile_b, stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < C::steps; ++step) {
-    if (step >= steps) break;
+    if (step >= steps.end) break;
+    if (groups_k<C>() && step < steps.first) continue;
     scales.copy(step);
     ptx::tcgen05_mma<form>({.d = sums,
                             .desc_a = advance(a, C::A::offset(0, step)),
@@ -111,7 +132,7 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
                             .idesc = scales.instruction(step) ^ types,
                             .scale_a = scales.of_a(step),
                             .scale_b = scales.of_b(step),
-                            .accumulate = !first || step > 0});
+                            .accumulate = !first || step > steps.first});
   }
 }
 
@@ -121,17 +142,18 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
                                                const TensorBarriers<C>& barriers,
                                                std::uint32_t tensor, std::uint32_t types,
                                                bool leads) {
-  // Instructions of a tile's last stage: the others would add zeros.
-  constexpr int step = C::instruction_k;
-  const int blocks = arguments.k_blocks;
-  const int last_steps = (arguments.k - (blocks - 1) * C::block_k + step - 1) / step;
-  const BlockRange own = own_blocks<C>(arguments);
+  BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
   ClusterTiles<C> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
+    const BlocksAlongK along = along_k<C>(arguments, tile);
+    if constexpr (groups_k<C>()) {
+      own.end = along.count;
+      if (along.count == 0) continue;
+    }
     int chain = own.first;  // of a block of K, or of all
     do {
       if constexpr (C::split == 1 ||
@@ -143,12 +165,12 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
       const int first = C::promotes ? chain : own.first;
       const int end = C::promotes ? chain + 1 : own.end;
       for (int block = first; block < end; ++block) {
-        wait(barriers.full(ring.stage), ring.parity);
+        wait_for_stage<C>(barriers.full(ring.stage), ring.parity);
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
         multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), types,
-                          block == first, block + 1 < blocks ? C::steps : last_steps);
+                          block == first, steps_of<C>(along, block));
         commit<C>(barriers.empty(ring.stage));
         ring.advance();
       }
@@ -222,7 +244,11 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
     tell_drained<C>(barriers, turn.stage);
     turn.advance();
   };
-  const BlockRange own = own_blocks<C>(arguments);
+  BlockRange own = own_blocks<C>(arguments);
+  if constexpr (groups_k<C>()) {
+    own.first = part.k_first / scale_block;
+    own.end = own.first + along_k<C>(arguments, part).count;
+  }
   const FragmentAt at = {part.row,     part.col,  part.rows_end,       arguments.n,  part.batch,
                          part.batch_b, own.first, own.end - own.first, C::warp_step, C::wave_step};
   factors.start(arguments.block_factors_a, arguments.block_factors_b, at);
@@ -272,7 +298,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
   [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                          number + 1);
   // Sums that are promoted take all registers (cuda/NOTES.md).
-  ClusterTiles<C, !C::promotes, 32> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
+  StoredTiles<C, !C::promotes> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   [[maybe_unused]] const SplitSums<C> parts(barriers.of_split(), shared);
   TilePlace place;
   while (tiles.next(place)) {
@@ -293,8 +319,11 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
     } else {
-      wait(barriers.summed(turn.stage), turn.parity);
-      ptx::tcgen05_fence_after_thread_sync();
+      const bool has_k = !groups_k<C>() || along_k<C>(arguments, tile).count > 0;
+      if (has_k) {
+        wait(barriers.summed(turn.stage), turn.parity);
+        ptx::tcgen05_fence_after_thread_sync();
+      }
       if constexpr (C::split > 1) {
         Accumulators<C> d;
         const int row = add_parts_of_tile<C>(d, parts, tensor, staging);
@@ -307,12 +336,15 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 #pragma unroll 1
       for (int wave = end - C::waves_of_consumer; wave < end; ++wave) {
         Accumulators<C> d;
-        load_sums<C>(d, sums + lanes_of<C>(wave));
-        if (wave + 1 == end) tell_drained<C>(barriers, turn.stage);
+        if (has_k)
+          load_sums<C>(d, sums + lanes_of<C>(wave));
+        else
+          clear(d);
+        if (has_k && wave + 1 == end) tell_drained<C>(barriers, turn.stage);
         store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
                       further_down(wave * C::wave_step));
       }
-      turn.advance();
+      if (has_k) turn.advance();
     }
   }
   staging.drain();
@@ -366,6 +398,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   const std::uint32_t tensor = ptx::load_shared(shared + C::address_offset);
   ptx::grid_launch_dependents();
   ptx::grid_wait();
+  start_step<C>(arguments, step_of<C>(barriers));
   constexpr int warps = warpgroup_threads / 32;
   if (warp >= warps) {
     if constexpr (C::consumers > 1) ptx::setmaxnreg_inc<C::consumer_registers>();
@@ -379,6 +412,10 @@ __global__ void __launch_bounds__(C::threads, 1)
     else if (warp == multiplier_warp && takes_part && is_leader<C>())
       multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
                         leads);
+    if constexpr (groups_k<C>())
+      if (warp >= allocator_warp)
+        clear_others<C, allocator_warp>(arguments, shared, barriers, own_cluster<C>(),
+                                        step_of<C>(barriers));
     if constexpr (C::dynamic)
       if (warp == scheduler_warp && leads) barriers.answers().ask();
   }

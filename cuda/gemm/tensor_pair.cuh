@@ -52,6 +52,41 @@ __device__ __forceinline__ void commit(std::uint32_t barrier) {
     ptx::tcgen05_commit<form>(barrier, multicast_mask(0, 1, C::ctas));
 }
 
+// At full[s]: of groups along K each CTA of a pair has a stage to clear for itself, and says so (cuda/gemm/ragged.cuh).
+template <class C>
+inline constexpr std::uint32_t arrivals_of_stage = groups_k<C>() ? C::ctas : 1;
+
+// What threads of both CTAs have cleared, as well as bytes.
+template <class C>
+__device__ __forceinline__ void wait_for_stage(std::uint32_t full, std::uint32_t parity) {
+  if constexpr (groups_k<C>())
+    wait_for_all<C>(full, parity);
+  else
+    wait(full, parity);
+}
+
+// Where the bytes of a pair's stage count: those of both on the leader's full[s], those of a stage in which something is to be
+// cleared in each CTA on a barrier of its own.
+template <class C>
+__device__ __forceinline__ std::uint32_t expect_stage(const Barriers<C>& barriers,
+                                                      Ring<C::stages>& landed, int stage, int rank,
+                                                      bool to_be_cleared,
+                                                      std::uint32_t bytes_besides) {
+  const std::uint32_t full = barriers.full(stage);
+  const std::uint32_t bytes = C::A::bytes + C::B::bytes + bytes_besides;
+  if constexpr (groups_k<C>()) {
+    if (to_be_cleared) {
+      const std::uint32_t own = barriers.landed(landed.stage);
+      landed.advance();
+      ptx::mbarrier_arrive_expect_tx(own, bytes);
+      return ptx::map_shared(own, static_cast<std::uint32_t>(rank));
+    }
+    if (rank == 0) ptx::mbarrier_arrive(full);  // in the peer's stead
+  }
+  if (rank == 0) ptx::mbarrier_arrive_expect_tx(full, C::ctas * bytes);
+  return ptx::map_shared(full, 0);
+}
+
 // Loads this CTA's tile, whose first row is `mn`; the bytes count on the leader's barrier.
 template <class Op>
 __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uint32_t shared,
@@ -72,24 +107,24 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
                                              const Step& step, bool leads, const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
   Ring<C::stages> ring;
+  Ring<C::stages> landed;  // of stages in which something is to be cleared
   LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
     const int m = tile.row + rank * C::block_m;
     const int n = tile.col + rank * C::own_columns;
-    for (int block = 0; block < arguments.k_blocks; ++block) {
+    const BlocksAlongK along = along_k<C>(arguments, tile);
+    for (int block = 0; block < along.count; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
-      const std::uint32_t full = barriers.full(ring.stage);
-      if (rank == 0)
-        ptx::mbarrier_arrive_expect_tx(
-            full, C::ctas * (C::A::bytes + C::B::bytes + besides.bytes(block)));
-      const std::uint32_t all_full = ptx::map_shared(full, 0);
+      const std::uint32_t counted =
+          expect_stage<C>(barriers, landed, ring.stage, rank, others_in<C>(along, block).any(),
+                          besides.bytes(block));
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = block * C::block_k;
-      load_for_leader<typename C::A>(map_a, a, m, k, tile.batch, all_full);
-      load_for_leader<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, all_full);
-      besides.load(tile, block, a + C::A::bytes + C::B::bytes, all_full);
+      const int k = k_begin<C>(tile) + block * C::block_k;
+      load_for_leader<typename C::A>(map_a, a, m, k, tile.batch, counted);
+      load_for_leader<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, counted);
+      besides.load(tile, block, a + C::A::bytes + C::B::bytes, counted);
       ring.advance();
     }
   }

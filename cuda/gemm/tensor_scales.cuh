@@ -55,7 +55,7 @@ class ScaleLoads<C, true> {
                                        std::uint32_t barrier) const {
     constexpr int mn = tcgen05::scale_atom_mn;
     const int word = block * S::atoms * scale_atom_words;
-    const int row = (C::grouped ? tile.atom : tile.row / mn) + own_rank<C>().row;
+    const int row = (tile.row + tile.filling) / mn + own_rank<C>().row;
     load(operands_.scales_a, shared, {{word, row, tile.batch}}, barrier);
     load(operands_.scales_b, shared + S::bytes_a, {{word, tile.col / mn, tile.batch_b}}, barrier);
   }

@@ -46,6 +46,17 @@ using GroupedRow =
 template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec Factors>
 using ScaledGroupedRow = GroupedRow<In, BlockN, Stages, Ctas, Promotion::None, Factors>;
 
+// Groups along K, of gradients of weights.
+template <Type In, int BlockN, int Stages, int Ctas, Major MajorA, Major MajorB,
+          Promotion Promotes = Promotion::None>
+using AlongKRow =
+    TensorConfig<In, MajorA, MajorB, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
+                 false, 1, false, tcgen05::ScaleVec::Default, false, true>;
+template <Type In, Major MajorA, Major MajorB>
+using AlongKPair = AlongKRow<In, 256, 6, 2, MajorA, MajorB>;
+template <Type In, Major MajorA, Major MajorB>
+using AlongKOne = AlongKRow<In, 128, 6, 1, MajorA, MajorB>;
+
 // FP8 of D; where two columns make one of D with 256, which share a factor.
 template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
           bool Grouped = false>
@@ -54,13 +65,21 @@ using QuantizingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stage
 
 // MXFP8, MXFP4 or NVFP4 of D, of operands of 16 bits or with factors of the same blocks.
 template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD,
-          tcgen05::ScaleVec Factors = FactorsD>
+          tcgen05::ScaleVec Factors = FactorsD, bool Grouped = false>
 using CodingRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, Ctas,
-                               Promotion::None, false, 1, true, FactorsD>;
+                               Promotion::None, Grouped, 1, true, FactorsD>;
 
 template <int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD>
 using PlainCodingRow =
     CodingRow<Type::bf16, BlockN, Stages, Ctas, FactorsD, tcgen05::ScaleVec::Default>;
+
+// The same of groups.
+template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD,
+          tcgen05::ScaleVec Factors = FactorsD>
+using GroupedCodingRow = CodingRow<In, BlockN, Stages, Ctas, FactorsD, Factors, true>;
+template <int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD>
+using PlainGroupedCodingRow =
+    GroupedCodingRow<Type::bf16, BlockN, Stages, Ctas, FactorsD, tcgen05::ScaleVec::Default>;
 
 // K shared by several CTAs, for few tiles.
 template <Type In, int BlockN, int Stages, int Split,
@@ -141,7 +160,32 @@ using TensorTable = std::tuple<
     ScaledGroupedRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
     ScaledGroupedRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
-    TensorRow<Type::s8, 128, 6>, PairRow<Type::s8, 256, 6>>;
+    AlongKPair<Type::bf16, Major::K, Major::K>, AlongKPair<Type::bf16, Major::K, Major::MN>,
+    AlongKPair<Type::bf16, Major::MN, Major::K>, AlongKPair<Type::bf16, Major::MN, Major::MN>,
+    AlongKOne<Type::bf16, Major::K, Major::K>, AlongKOne<Type::bf16, Major::K, Major::MN>,
+    AlongKOne<Type::bf16, Major::MN, Major::K>, AlongKOne<Type::bf16, Major::MN, Major::MN>,
+    AlongKPair<Type::f16, Major::K, Major::K>, AlongKPair<Type::f16, Major::K, Major::MN>,
+    AlongKPair<Type::f16, Major::MN, Major::K>, AlongKPair<Type::f16, Major::MN, Major::MN>,
+    AlongKOne<Type::f16, Major::K, Major::K>, AlongKOne<Type::f16, Major::K, Major::MN>,
+    AlongKOne<Type::f16, Major::MN, Major::K>, AlongKOne<Type::f16, Major::MN, Major::MN>,
+    AlongKPair<Type::e4m3, Major::K, Major::K>, AlongKPair<Type::e4m3, Major::K, Major::MN>,
+    AlongKPair<Type::e4m3, Major::MN, Major::K>, AlongKPair<Type::e4m3, Major::MN, Major::MN>,
+    AlongKOne<Type::e4m3, Major::K, Major::K>,
+    AlongKRow<Type::e4m3, 128, 5, 1, Major::K, Major::K, Promotion::EachColumn>,
+    GroupedCodingRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    GroupedCodingRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    GroupedCodingRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
+    GroupedCodingRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
+    GroupedCodingRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
+    GroupedCodingRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
+    PlainGroupedCodingRow<256, 6, 2, tcgen05::ScaleVec::Block32>,
+    PlainGroupedCodingRow<128, 6, 1, tcgen05::ScaleVec::Block32>,
+    PlainGroupedCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
+    PlainGroupedCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>,
+    QuantizingRow<128, 6, 1, Promotion::None, true>,
+    QuantizingRow<256, 4, 1, Promotion::None, true>,
+    QuantizingRow<128, 5, 1, Promotion::EachColumn, true>, TensorRow<Type::s8, 128, 6>,
+    PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

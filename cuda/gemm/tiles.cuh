@@ -15,14 +15,15 @@
 namespace tcq::gemm {
 
 // A tile of a cluster: its first row and column of D, the row behind the last one that is the group's (dense: D's), the
-// matrices of A and D, and that of B; of groups with factors of blocks the first of the atoms that hold those of its rows.
+// matrices of A and D, and that of B. Of groups with factors of blocks, of A or of D: rows that fill up the atoms of the groups ahead
+// (ScaleCodes), so that row r of D has the place row + filling.
 struct TilePlace {
   int row;
   int col;
   int batch;
   int rows_end;
   int batch_b;
-  int atom = 0;
+  int filling = 0;
   int k_first = 0;  // of groups along K: its group's part
   int k_end = 0;
 };
@@ -53,7 +54,7 @@ __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, cons
   }
 }
 // What a block holds of other groups and is multiplied nevertheless: elements of K from `first` up to `ahead`, and from `behind` up to
-// `end`. Instructions that read none of the tile's are left out, but where one promotion adds the sums of the whole block.
+// `end`. Instructions that read none of the tile's are left out, but where wgmma's sums of a block are promoted.
 struct OthersInBlock {
   int first;
   int ahead;
@@ -64,7 +65,8 @@ struct OthersInBlock {
 };
 template <class C>
 HOST_DEVICE constexpr int multiplied_together() {
-  return C::promotion == Promotion::None ? wgmma::stored_k(C::in) : C::block_k;
+  const bool whole = C::promotion != Promotion::None && !on_tcgen05<C>();
+  return whole ? C::block_k : wgmma::stored_k(C::in);
 }
 template <class C>
 __device__ __forceinline__ OthersInBlock others_in(const BlocksAlongK& along, int block) {
@@ -110,7 +112,7 @@ class DenseTiles {
 };
 
 // `Keeps` what was loaded of 32 groups from one tile to the next; else that is loaded anew, which takes four registers less
-// while a tile is computed. `Coded`: the atom is looked for, too.
+// while a tile is computed. `Coded`: what fills up atoms is looked for, too.
 template <int Rows, int Columns, bool Keeps = true, bool Coded = false>
 class GroupTiles {
  public:
@@ -188,7 +190,7 @@ class GroupTiles {
     tile = {begin + row, col * Columns, apart ? group : 0, begin + rows, group};
     if constexpr (Coded) {
       const int before = atoms_before_ + __shfl_sync(~0u, atoms_, lane) - atoms_of(rows);
-      tile.atom = (apart ? 0 : before) + row / tcgen05::scale_atom_mn;
+      tile.filling = apart ? 0 : before * tcgen05::scale_atom_mn - begin;
     }
     return true;
   }
@@ -202,7 +204,7 @@ class GroupTiles {
       const int group = arguments_.groups.sizes[row];
       if (group < 0 || group >= arguments_.groups.count) continue;
       const int col = (index_ - down * across()) * Columns;
-      tile = {row, col, 0, min(row + Rows, arguments_.m), group, row / tcgen05::scale_atom_mn};
+      tile = {row, col, 0, min(row + Rows, arguments_.m), group};
       return true;
     }
     return false;

@@ -38,7 +38,7 @@ struct StageCase {
 
 // Kernels for groups have none yet (docs/first_hour.md).
 inline bool belongs(const gemm::Kernel& row, Stage stage) {
-  if (row.grouped) return false;
+  if (row.grouped || row.groups_k) return false;
   if (stage == Stage::SharedK || row.split > 1) return stage == Stage::SharedK && row.split > 1;
   if (stage == Stage::Dynamic || row.dynamic) return stage == Stage::Dynamic && row.dynamic;
   const bool has_factors = row.scale_vec != tcgen05::ScaleVec::Default;

@@ -2,6 +2,8 @@
 // tests/run/run_grouped_gemm_test.cc, tests/live/live_gemm_group_test.cc.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/gemm_c.h"
@@ -38,7 +40,7 @@ TEST(Gemm_Groups, WhatNoKernelComputesIsRefused) {
   p = groups(Grouping::Ends, 8, 100, 64, 64, Type::e4m3);
   EXPECT_EQ(check(p), Status::Ok);
   p.in_b = Type::e5m2;
-  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  EXPECT_EQ(check(p), Status::Ok);
   p = groups(Grouping::Counts, 8, 100, 64, 64);
   p.major_b = Major::MN;
   EXPECT_EQ(check(p), Status::UnsupportedGrouping);
@@ -48,15 +50,20 @@ TEST(Gemm_Groups, WhatNoKernelComputesIsRefused) {
 }
 
 TEST(Gemm_Groups, EveryTypeScalingAndGroupingHasAKernel) {
-  for (const Type in : {Type::bf16, Type::f16, Type::e4m3}) {
+  for (const auto& [in, in_b] :
+       {std::pair{Type::bf16, Type::bf16}, std::pair{Type::f16, Type::f16},
+        std::pair{Type::e4m3, Type::e4m3}, std::pair{Type::e4m3, Type::e5m2},
+        std::pair{Type::e5m2, Type::e4m3}, std::pair{Type::e5m2, Type::e5m2}}) {
     for (const Grouping by : {Grouping::Ends, Grouping::Counts, Grouping::RowIds}) {
       for (int scaling = 0; scaling < (is_fp8(in) ? scaling_count : 1); ++scaling) {
         for (const std::int64_t m : {1, 256, 16384}) {
           Problem p = groups(by, 64, m, 4096, 7168, in);
           p.scaling = static_cast<Scaling>(scaling);
+          p.in_b = in_b;
           const Plan plan = planned(p);
           for (const Launch& l : {plan.aligned, plan.unaligned}) {
             EXPECT_TRUE(l.kernel->grouped);
+            EXPECT_EQ(l.kernel->in_b, in_b);
             EXPECT_EQ(l.kernel->promotion != Promotion::None, is_promoted(p));
             EXPECT_GT(l.clusters, 0);
             if (by == Grouping::RowIds) {
@@ -69,6 +76,28 @@ TEST(Gemm_Groups, EveryTypeScalingAndGroupingHasAKernel) {
     }
   }
   EXPECT_FALSE(planned({.m = 64, .n = 64, .k = 64, .batch = 4}).aligned.kernel->grouped);
+}
+
+// D quantized of groups, of every pair of FP8 types and whatever activation.
+TEST(Gemm_Groups, QuantizedDOfEveryPairOfTypes) {
+  for (const Type in : {Type::e4m3, Type::e5m2}) {
+    for (const Type in_b : {Type::e4m3, Type::e5m2}) {
+      for (const Grouping by :
+           {Grouping::None, Grouping::Ends, Grouping::Counts, Grouping::RowIds}) {
+        for (int i = 0; i < 2 * scaling_count; ++i) {
+          Problem p = groups(by, 8, 4096, 1024, 2048, in);
+          p.in_b = in_b;
+          p.scaling = static_cast<Scaling>(i % scaling_count);
+          p.activation = i < scaling_count ? Activation::None : Activation::Swiglu;
+          p.quantized = Type::e4m3;
+          const Plan plan = planned(p);
+          EXPECT_GT(plan.aligned.kernel->quantized_columns, 0);
+          EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+          EXPECT_EQ(plan.aligned.kernel->in_b, in_b);
+        }
+      }
+    }
+  }
 }
 
 // --- along K ---------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ TEST(Gemm_Quantized, WhatItCannotBe) {
   EXPECT_EQ(said([](Problem&) {}), Status::Ok);
   EXPECT_EQ(said([](Problem& p) { p.quantized = Type::e5m2; }), Status::Ok);
   EXPECT_EQ(said([](Problem& p) { p.quantized = Type::bf16; }), Status::UnsupportedTypes);
-  EXPECT_EQ(said([](Problem& p) { p.in_b = Type::e5m2; }), Status::UnsupportedTypes);
-  EXPECT_EQ(said([](Problem& p) { p.in = Type::e5m2; }), Status::UnsupportedTypes);
+  EXPECT_EQ(said([](Problem& p) { p.in_b = Type::e5m2; }), Status::Ok);
+  EXPECT_EQ(said([](Problem& p) { p.in = Type::e5m2; }), Status::Ok);
   EXPECT_EQ(said([](Problem& p) { p.in = Type::bf16, p.scaling = Scaling::None; }),
             Status::UnsupportedTypes);
   EXPECT_EQ(said([](Problem& p) { p.major_scale_d = static_cast<Major>(7); }),
@@ -138,8 +138,10 @@ TEST(Gemm_Coded, WhatItCannotBe) {
   EXPECT_EQ(said(Type::bf16, none), Status::UnsupportedTypes);
   EXPECT_EQ(said(Type::e4m3, none, static_cast<BlockScaling>(3)), Status::UnsupportedScaling);
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.quantized = {}; }), Status::UnsupportedScaling);
-  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.grouping = Grouping::Ends; }),
-            Status::UnsupportedScaling);
+  for (const Grouping by : {Grouping::Ends, Grouping::Counts, Grouping::RowIds})
+    EXPECT_EQ(said(Type::e4m3, [&](Problem& p) { p.grouping = by; }), Status::Ok);
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.grouping = Grouping::KEnds; }),
+            Status::UnsupportedGrouping);
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.in = p.out = Type::f16; }),
             Status::UnsupportedScaling);
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.scale_d.ld = 1; }), Status::Ok);  // not looked at

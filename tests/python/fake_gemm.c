@@ -56,14 +56,14 @@ static int check_factors(const tcq_gemm_problem* p) {
        p->promotes || p->scaling >= TCQ_GEMM_SCALE_BLOCK_128 || p->k % 2 != 0))
     return 33;
   if (p->block_scaling_d != TCQ_GEMM_NO_BLOCK_SCALING) {
-    if (p->quantized == -1 || p->grouping != TCQ_GEMM_NO_GROUPS ||
+    if (p->quantized == -1 || (p->grouping != TCQ_GEMM_NO_GROUPS && p->grouping != TCQ_GEMM_GROUP_ENDS) ||
         (p->in != TCQ_GEMM_BF16 && p->block_scaling != p->block_scaling_d))
       return 33;
     if (!to_e2m1 && (p->block_scaling_d == TCQ_GEMM_UE4M3_BLOCK_16 || p->quantized < TCQ_GEMM_E4M3)) return 3;
     return to_e2m1 && (columns % 2 != 0 || (p->d.ld != -1 && p->d.ld % 2 != 0)) ? 33 : 0;
   }
   if (p->quantized == -1) return 0;
-  return p->in != TCQ_GEMM_E4M3 || in_b != TCQ_GEMM_E4M3 || p->block_scaling != TCQ_GEMM_NO_BLOCK_SCALING ||
+  return !is_fp8 || p->block_scaling != TCQ_GEMM_NO_BLOCK_SCALING ||
                  p->quantized < TCQ_GEMM_E4M3 || to_e2m1
              ? 3
              : 0;
@@ -284,7 +284,8 @@ static uint8_t code_of_factor(float largest, const tcq_gemm_problem* p, float* o
   return (uint8_t)code;
 }
 
-/* A block of a row of D from element `at` on, `count` columns, with its byte; the last one's fills up the atom. */
+/* A block of a row of D from element `at` on, `count` columns, with its byte, which has the place of row `row`; the last one's fills
+   up the atom. */
 static void store_coded(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, const float* values, int64_t count, int64_t at,
                         int64_t row, int64_t block, int64_t blocks) {
   const float times = x->global_scale_d == NULL ? 1 : *x->global_scale_d;
@@ -317,7 +318,7 @@ static void run_rows(const tcq_gemm_problem* p, const tcq_gemm_pointers* x, int6
       else if (in + 1 != per && col + 1 != columns)
         continue;
       else if (p->block_scaling_d != TCQ_GEMM_NO_BLOCK_SCALING)
-        store_coded(p, x, values, in + 1, at - in, row, block, blocks);
+        store_coded(p, x, values, in + 1, at - in, of_codes, block, blocks);
       else
         store_quantized(p, values, in + 1, (uint8_t*)x->d + at - in,
                         x->scale_d + of_d * s.batch + (k_major ? row * s.ld + block : block * s.ld + row));

@@ -286,6 +286,43 @@ def test_scaled_mm_quantized(fake, given, to):
         expect_quantized(d, in_float32(a, given_b, scale_a, of_b, bias, activation), dtype, of)
 
 
+@pytest.mark.parametrize("given, to", PAIRS)
+def test_scaled_mm_quantized_of_groups(fake, given, to):
+    """What the product of each group alone gives, its factors from whole atoms on; the next groups read them."""
+    dtype, of = to
+    ends = [0, 30, 31, 31, 200]
+    offs, groups = torch.tensor(ends, dtype=torch.int32), len(ends)
+    blocks = 64 // BLOCK[of]
+    if given is None:
+        a, b, levels = torch.randn(210, 64).bfloat16(), torch.randn(groups, 200, 64).bfloat16(), (None, None)
+    else:
+        a, scale_a, _ = drawn(210, 64, *given)
+        matrices = [drawn(200, 64, *given) for _ in ends]
+        b = torch.stack([m[0].view(torch.uint8) for m in matrices]).view(a.dtype)
+        levels = (atoms_of_groups(factors_of(scale_a, 210, blocks).view(torch.uint8), ends).view(of),
+                  torch.cat([m[1].view(torch.uint8) for m in matrices]).view(of))
+    for activation, halves in (("none", 1), ("swiglu", 2)):
+        d, scale_d = tt.scaled_mm_quantized(a, b.transpose(1, 2), *levels, activation=activation, dtype=dtype, scale_dtype=of,
+                                            offs=offs)
+        assert (fake.problem.grouping, fake.problem.batch, fake.problem.block_scaling_d) == (1, groups, 1 if of == E8M0 else 2)
+        across = (200 // halves + BLOCK[of] - 1) // BLOCK[of]
+        down = (210 + 127 * (groups - 1) + 127) // 128
+        assert scale_d.numel() == down * 128 * ((across + 3) // 4 * 4)
+        atoms = scale_d.view(torch.uint8).view(-1, 128 * ((across + 3) // 4 * 4))
+        first = 0
+        for g, (begin, end) in enumerate(zip([0, *ends], ends)):
+            if end == begin:
+                continue
+            alone = tt.scaled_mm_quantized(a[begin:end], b[g].t(), *(() if given is None else (
+                atoms_of(factors_of(scale_a, 210, blocks)[begin:end]), matrices[g][1])), activation=activation, dtype=dtype,
+                scale_dtype=of)
+            assert the_same(d[begin:end], alone[0])
+            count = (end - begin + 127) // 128
+            mine = atoms[first:first + count].flatten().view(of)
+            assert the_same(factors_of(mine, end - begin, across), factors_of(alone[1], end - begin, across))
+            first += count
+
+
 def test_defaults_are_what_the_operands_have(fake):
     for given in (*KINDS, None):
         a, b, scale_a, scale_b = of_operands(given)
@@ -393,8 +430,8 @@ def test_what_quantized_products_refuse(fake):
     x, y, one = torch.randn(40, 96).bfloat16(), torch.randn(130, 96).bfloat16(), torch.ones(1)
     call = tt.scaled_mm_quantized
     for refused, sentence in [
-        (lambda: call(x, y.t()), "expected float8_e4m3fn both, with factors, or a scale_dtype that is not float32"),
-        (lambda: call(a, b.t()), "expected float8_e4m3fn both, with factors"),
+        (lambda: call(x, y.t()), "expected float8_e4m3fn or float8_e5m2, with factors, or a scale_dtype that is not float32"),
+        (lambda: call(a, b.t()), "expected float8_e4m3fn or float8_e5m2, with factors"),
         (lambda: call(x, y.t(), scale_dtype=torch.float16), "scale_dtype torch.float16: expected float8_e8m0fnu or float8_e4m3fn or"),
         (lambda: call(a, b.t(), one, one, global_scale=one), "expected float8_e8m0fnu or float8_e4m3fn or float32, of which"),
         (lambda: call(x, y.t(), dtype=E4M3, scale_dtype=E4M3), "dtype torch.float8_e4m3fn with factors of torch.float8_e4m3fn: expected"),
@@ -410,7 +447,8 @@ def test_what_quantized_products_refuse(fake):
         (lambda: call(p, q.t(), sp, sq, activation="swiglu"), "65 columns of torch.float4_e2m1fn_x2: expected an even number"),
         (lambda: call(a, b.t(), sa, sb, power_of_two=True), "power_of_two: expected none with factors of blocks"),
         (lambda: call(a, b.t(), sa, sb, use_fast_accum=True), "use_fast_accum: expected none"),
-        (lambda: call(a, b.t().unsqueeze(0), sa, sb, offs=torch.tensor([40], dtype=torch.int32)), "offs: expected none"),
+        (lambda: call(a, b.t().unsqueeze(0), sa, sb, offs=torch.tensor([40])), r"sizes: .*: expected \[1\] of int32"),
+        (lambda: call(a, b.t().unsqueeze(0), sa[:-4], sb, offs=torch.tensor([40], dtype=torch.int32)), "expected multiples of 512"),
         (lambda: call(a, b.t(), sa, sb, global_scale=torch.ones(2)), r"global_scale: \[2\] of float32 on cpu: expected one float32"),
         (lambda: call(a, b.t(), sa, sb, global_scale=one.double()), "global_scale: .*: expected one float32 on cpu"),
         (lambda: call(x, y.t(), scale_dtype=E8M0, bias=torch.ones(130).half()), r"the bias: .*: expected \[130\] of float32 or bfloat16"),

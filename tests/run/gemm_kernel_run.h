@@ -254,7 +254,10 @@ class GemmKernelRun {
   }
 
   void put_factors_of_d(gemm::Pointers& at) {
-    const auto bytes = stored_factors(x_.gemm, x_.scale_d, poison_of_d);
+    const auto bytes = sizes_.empty()
+                           ? stored_factors(x_.gemm, x_.scale_d, poison_of_d)
+                           : stored_factors(x_.gemm, x_.scale_d, poison_of_d,
+                                            coded_lines_of_groups(x_.gemm, plan_.problem, sizes_));
     scale_d_ = run_.array(bytes);
     scale_d_bytes_ = bytes.size();
     if (has_codes_d(plan_.problem))

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,22 +31,29 @@ struct Groups {
   Values values = Values::Near;
   std::uint64_t seed = 31;
   Quantized quantized = {};
+  std::optional<Type> in = {};  // instead of the kernel's own
+  std::optional<Type> in_b = {};
 };
 
 inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Groups& c,
                             int clusters = 1) {
-  oracle::Gemm g{.m = c.m, .n = c.n, .k = c.k, .in = kernel.row.in, .out = c.out};
+  oracle::Gemm g{.m = c.m, .n = c.n, .k = c.k, .out = c.out};
+  g.in = c.in.value_or(kernel.row.in);
   g.batch = c.by == gemm::Grouping::RowIds ? c.count : static_cast<std::int64_t>(c.sizes.size());
   g.activation = c.activation;
   g.beta = c.beta;
-  g.in_b = kernel.row.in_b;
+  g.in_b = c.in_b.value_or(kernel.row.in_b);
   g.major_a = kernel.row.major_a;
   g.major_b = kernel.row.major_b;
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain = chain_of(kernel.row);
   const int whole = std::max(elements_in(kernel.row.in, 16), 16);  // TMA wants rows of 16 bytes
-  const int round = (whole - c.k % whole) % whole;
-  g = with_quantized(with_strides(g, round, round, c.pad), c.quantized);
+  const auto round = [&](Major major, int mn) {
+    const int line = major == Major::K ? c.k : mn;
+    return (whole - line % whole) % whole;
+  };
+  g = with_quantized(with_strides(g, round(g.major_a, c.m), round(g.major_b, c.n), c.pad),
+                     c.quantized);
   if (c.by == gemm::Grouping::KEnds)
     g.a.batch = g.b.batch = 0;
   else if (c.by != gemm::Grouping::Counts)

@@ -47,6 +47,22 @@ TEST_F(GroupedPtx, PairsOfCtasWithPromotion) {
   expect_right(tall, with(ends, Scaling::Block128), 2);
 }
 
+TEST_F(GroupedPtx, EveryPairOfFp8Types) {
+  const TestKernel chain =
+      TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 4,
+                gemm::Promotion::None, Type::e4m3, true);
+  expect_right(chain, with(ends, Scaling::RowColumn), 2);
+  expect_right(chain, numbered(520), 1);
+  const TestKernel promoting =
+      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 4,
+                gemm::Promotion::EachColumn, Type::e5m2, true);
+  expect_right(promoting, with(counts, Scaling::Vector128, Type::f32), 2);
+  const TestKernel copying =
+      TCQ_COPYING(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                  gemm::Promotion::EachColumn, Type::e5m2, true);
+  expect_right(copying, with(ends, Scaling::Block128), 2);
+}
+
 TEST_F(GroupedPtx, FewRows) {
   const TestKernel kernel = TCQ_SKINNY(1, 1, Type::e4m3, gemm::Skinny::Rows, 2, 32, 1, 4, Major::K,
                                        gemm::Promotion::EachColumn, Type::e4m3, true);

@@ -139,6 +139,19 @@ TEST_F(QuantizedPtx, ByThreadsThatLoad) {
   expect_right(kernel, {.m = 70, .n = 300, .k = 0, .scales = blocks, .quantized = turned});
 }
 
+// Operands of other FP8 types.
+TEST_F(QuantizedPtx, EveryPairOfFp8Types) {
+  expect_all_right(TCQ_LARGE(Type::e5m2, Major::K, Major::K, 64, 256, gemm::Turns::Together, 1, 1,
+                             4, gemm::Promotion::EachColumn, Type::e4m3, false, true),
+                   vectors);
+  expect_all_right(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 256, gemm::Turns::Together, 1, 1,
+                             4, gemm::Promotion::None, Type::e5m2, false, true),
+                   {Scaling::RowColumn});
+  expect_all_right(TCQ_COPYING(Type::e5m2, Major::K, Major::K, 64, 256, gemm::Turns::Together, 1, 1,
+                               4, gemm::Promotion::None, Type::e5m2, false, true),
+                   {Scaling::Tensor});
+}
+
 // 40 groups, more than a warp looks at in one go, of which the last ones have rows.
 Groups forty_groups() {
   Groups many = {.m = 20, .n = 320, .k = 64};
@@ -160,6 +173,15 @@ void expect_groups_right(const TestKernel& kernel, Scaling scaling) {
     ASSERT_EQ(fault, Fault::None) << i << ' ' << info(fault).name << run.run().place();
     EXPECT_EQ(run.differing(), 0u) << name(kernel.row) << ": " << i;
   }
+}
+
+TEST_F(QuantizedPtx, GroupsOfOtherFp8Types) {
+  expect_groups_right(TCQ_LARGE(Type::e5m2, Major::K, Major::K, 64, 256, gemm::Turns::Together, 1,
+                                1, 4, gemm::Promotion::EachColumn, Type::e5m2, true, true),
+                      Scaling::Vector128);
+  expect_groups_right(TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 256, gemm::Turns::Together, 1,
+                                1, 4, gemm::Promotion::None, Type::e4m3, true, true),
+                      Scaling::RowColumn);
 }
 
 TEST_F(QuantizedPtx, Groups) {

@@ -99,8 +99,10 @@ TEST(TensorCodedPlan, WhatHasAKernel) {
   };
   using enum BlockScaling;
   using enum gemm::Status;
-  for (const auto activation : {Activation::None, Activation::Swiglu}) {
-    p.activation = activation;
+  for (int i = 0; i < 2 * gemm::grouping_count; ++i) {
+    p.grouping = static_cast<gemm::Grouping>(i / 2);
+    if (p.grouping == gemm::Grouping::KEnds) continue;
+    p.activation = i % 2 == 0 ? Activation::None : Activation::Swiglu;
     EXPECT_EQ(status(None, Ue8m0Block32, Type::bf16, Type::e4m3), Ok);
     EXPECT_EQ(status(None, Ue8m0Block32, Type::bf16, Type::e2m1), Ok);
     EXPECT_EQ(status(None, Ue4m3Block16, Type::bf16, Type::e2m1), Ok);
@@ -108,6 +110,7 @@ TEST(TensorCodedPlan, WhatHasAKernel) {
     EXPECT_EQ(status(Ue8m0Block32, Ue8m0Block32, Type::e2m1, Type::e2m1), Ok);
     EXPECT_EQ(status(Ue4m3Block16, Ue4m3Block16, Type::e2m1, Type::e2m1), Ok);
   }
+  p.grouping = gemm::Grouping::None;
   EXPECT_EQ(status(None, Ue4m3Block16, Type::bf16, Type::e4m3), UnsupportedTypes);
   p.out = Type::f16;
   EXPECT_EQ(status(None, Ue8m0Block32, Type::f16, Type::e4m3), UnsupportedScaling);

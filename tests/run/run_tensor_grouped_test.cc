@@ -4,6 +4,8 @@
 // from pairs of CTAs. Skipped without nvcc.
 #include <array>
 #include <cstdlib>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "tests/run/grouped_gemm_run.h"
@@ -14,7 +16,22 @@ namespace {
 
 using gemm::Scaling;
 
-using TensorGrouped = TensorKernels;
+class TensorGrouped : public TensorKernels {
+ protected:
+  // The fences and barriers of those who clear stages, which the epilogue's are beside: of what the launch reaches.
+  static void expect_clearing_found(const TestKernel& kernel, const Groups& g) {
+    const Deletions done = delete_each(
+        kernel.ptx(), std::span<const Groups>(&g, 1),
+        [&](const std::string& text, const Groups& x) { return run_of(text, kernel, x); },
+        [](const std::string& line) {
+          return line.find("bar.sync") != line.npos || line.find("fence.proxy") != line.npos;
+        });
+    done.print();
+    EXPECT_GE(done.count, done.missed.size() + 8);
+    for (const std::string& missed : done.missed)
+      EXPECT_NE(missed.find("no launch reaches"), missed.npos) << missed;
+  }
+};
 
 #define TCQ_TENSOR_GROUPED(IN, N, STAGES, CTAS, PROMOTION)                                        \
   TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
@@ -90,6 +107,103 @@ TEST_F(TensorGrouped, FactorsOfBlocks) {
     expect_bits(kernel, with(numbered(700), Scaling::RowColumn, Type::f16), 2);
 }
 
+#define TCQ_TENSOR_ALONG_K(IN, A, B, N, CTAS, PROMOTION)                                     \
+  TCQ_TENSOR(Type::IN, Major::A, Major::B, N, 3, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
+             gemm::Promotion::PROMOTION, false, 1, false, tcgen05::ScaleVec::Default, false, true)
+
+const TestKernel along_one = TCQ_TENSOR_ALONG_K(bf16, K, K, 64, 1, None);
+const TestKernel along_pair = TCQ_TENSOR_ALONG_K(bf16, K, K, 64, 2, None);
+const TestKernel along_promoting = TCQ_TENSOR_ALONG_K(e4m3, K, K, 64, 1, EachColumn);
+
+// Gradients of weights: what other groups have in a stage may be anything.
+TEST_F(TensorGrouped, AlongK) {
+  for (const TestKernel& kernel : {along_one, along_pair}) {
+    expect_bits(kernel, along_k);
+    expect_bits(kernel, along_k, 3);
+    Groups finished = along_k;
+    finished.beta = 2;
+    finished.out = Type::f32;
+    finished.values = Values::Specials;
+    expect_bits(kernel, finished, 2);
+  }
+}
+
+TEST_F(TensorGrouped, AlongKOfEveryMajor) {
+  const TestKernel kernels[] = {TCQ_TENSOR_ALONG_K(bf16, MN, K, 64, 1, None),
+                                TCQ_TENSOR_ALONG_K(bf16, K, MN, 64, 1, None),
+                                TCQ_TENSOR_ALONG_K(bf16, MN, MN, 64, 1, None),
+                                TCQ_TENSOR_ALONG_K(bf16, MN, MN, 128, 2, None)};
+  for (const TestKernel& kernel : kernels) {
+    Groups g = along_k;
+    g.values = Values::Specials;
+    expect_bits(kernel, g, 2);
+  }
+}
+
+TEST_F(TensorGrouped, AlongKOfFp8) {
+  const TestKernel chains[] = {TCQ_TENSOR_ALONG_K(e4m3, K, K, 128, 1, None),
+                               TCQ_TENSOR_ALONG_K(e4m3, MN, MN, 256, 2, None)};
+  for (const TestKernel& kernel : chains) {
+    expect_bits(kernel, with(along_k, Scaling::RowColumn, Type::f32));
+    Groups others = with(along_k, Scaling::Tensor);
+    others.in = Type::e5m2;
+    expect_bits(kernel, others, 2);
+  }
+  expect_bits(along_promoting, along_k, 2);
+  expect_bits(along_promoting, with(along_k, Scaling::RowColumn));
+  expect_bits(along_promoting, with(along_k, Scaling::Block128), 2);
+  Groups blocks = with(along_k, Scaling::Vector128, Type::f32);
+  expect_bits(along_promoting, blocks, 3);  // ends within a factor's block
+  blocks.sizes = {128, 128, 384, 512, 640, 656};
+  blocks.beta = 1;
+  expect_bits(along_promoting, blocks);
+}
+
+TEST_F(TensorGrouped, AlongKWrongEnds) {
+  Groups wrong = along_k;
+  wrong.sizes = {-7, 300, 100, 1 << 30, 50};
+  for (const TestKernel& kernel : {along_one, along_pair}) expect_bits(kernel, wrong, 2);
+}
+
+#define TCQ_GROUPED_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)                               \
+  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+             gemm::Promotion::None, true, 1, true, tcgen05::ScaleVec::FACTORS_D)
+
+Groups coded(Groups g, const TestKernel& kernel, std::uint64_t seed) {
+  g.quantized = drawn_quantized(kernel.row, seed);
+  g.seed = seed;
+  return g;
+}
+
+// D with factors of blocks, each group's from whole atoms on, as the next product of the groups reads them.
+TEST_F(TensorGrouped, DWithFactorsOfBlocks) {
+  const TestKernel kernels[] = {TCQ_GROUPED_CODING(bf16, 128, 3, 1, Default, Block32),
+                                TCQ_GROUPED_CODING(bf16, 256, 3, 2, Default, Block16),
+                                TCQ_GROUPED_CODING(e4m3, 128, 3, 1, Block32, Block32),
+                                TCQ_GROUPED_CODING(e2m1, 256, 3, 2, Block16, Block16)};
+  std::uint64_t seed = 1;
+  for (const TestKernel& kernel : kernels) {
+    expect_bits(kernel, coded(ends, kernel, seed++), 2);
+    Groups gated = coded(ends, kernel, seed++);
+    gated.activation = Activation::Swiglu;
+    gated.pad = 2;
+    expect_bits(kernel, gated);
+    expect_bits(kernel, coded(counts, kernel, seed++), 2);
+    expect_bits(kernel, coded(many_groups(), kernel, seed++));
+    for (const Groups& g : wrong_sizes()) expect_bits(kernel, coded(g, kernel, seed++));
+    if (kernel.row.cluster_m == 1) expect_bits(kernel, coded(numbered(700), kernel, seed++), 2);
+  }
+}
+
+// Ends out of order may want more atoms than there are: what lies behind them is not written.
+TEST_F(TensorGrouped, FactorsOfDStayInside) {
+  const TestKernel kernel = TCQ_GROUPED_CODING(bf16, 128, 3, 1, Default, Block32);
+  Groups g = {.sizes = {300, 0, 300, 0, 300}, .m = 300};
+  g = coded(g, kernel, 3);
+  GemmKernelRun gemm = run_of(kernel.ptx(), kernel, g, 1);
+  EXPECT_EQ(gemm.go(), Fault::None);
+}
+
 TEST_F(TensorGrouped, WrongSizesStayInside) {
   for (const TestKernel& kernel : {plain, pair})
     for (const Groups& g : wrong_sizes()) expect_bits(kernel, g);
@@ -98,6 +212,19 @@ TEST_F(TensorGrouped, WrongSizesStayInside) {
 TEST_F(TensorGrouped, TensorMemoryThatIsNotGivenBackIsFound) {
   expect_leak_found(plain, Groups{.sizes = {0, 0}, .m = 1});
   expect_leak_found(pair, ends);
+}
+
+// Groups whose first and last stage is not theirs alone, and one that has whole stages.
+TEST_F(TensorGrouped, EachDeletedSynchronisationOfGroupsAlongKIsFound) {
+  const std::vector groups = {Groups{
+      .by = gemm::Grouping::KEnds, .sizes = {0, 10, 64, 300, 328}, .m = 140, .n = 72, .k = 328}};
+  expect_deletions_found(along_one, groups, synchronises_products, 17);
+  expect_clearing_found(along_one, groups[0]);
+  if (std::getenv("TCQ_PROBLEMS") == nullptr) return;
+  expect_deletions_found(along_pair, groups, synchronises_products, 25);
+  expect_clearing_found(along_pair, groups[0]);
+  expect_deletions_found(along_promoting, std::vector{with(groups[0], Scaling::Block128)},
+                         synchronises_products, 20);
 }
 
 // Several tiles to a CTA, K to more than all stages. The epilogue's own: run_tensor_gemm_test.cc.

@@ -32,6 +32,12 @@ Problem scaled(Type in, BlockScaling scaling) {
   return p;
 }
 
+Problem scaled_of_k(std::int64_t k) {
+  Problem p = scaled(Type::e2m1, BlockScaling::Ue4m3Block16);
+  p.k = k;
+  return p;
+}
+
 Plan planned(const Problem& p, const Device& device = b200) {
   EXPECT_EQ(gemm::check(p), Status::Ok);
   Plan plan;
@@ -54,6 +60,7 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     p.major_a = row.major_a;
     p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
+    if (row.groups_k) p.grouping = gemm::Grouping::KEnds;
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
     if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
     p.block_scaling_d = block_scaling_of(row.quantized_vec);
@@ -142,7 +149,7 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   }
   Problem p;
   EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
-  EXPECT_EQ(refused(product(512, 512, 511)), Status::NotOnTcgen05);  // strides of 1022 bytes
+  EXPECT_EQ(refused(scaled_of_k(48)), Status::NotOnTcgen05);  // e2m1's strides of 24 bytes
   p = product(1 << 28, 1 << 28, 64);
   EXPECT_EQ(refused(p), Status::SizeTooLarge);
 }
@@ -199,6 +206,36 @@ TEST(TensorPlan, Groups) {
   Problem p = product(512, 512, 0);
   p.grouping = gemm::Grouping::Ends;
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
+}
+
+// Gradients of weights: every major of 16 bits and of FP8, whose sums are promoted K-major.
+TEST(TensorPlan, GroupsAlongK) {
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::e5m2}) {
+    for (const Major a : {Major::K, Major::MN}) {
+      for (const Major b : {Major::K, Major::MN}) {
+        Problem p = product(4096, 4096, 65536, in);
+        p.batch = 32;
+        p.grouping = gemm::Grouping::KEnds;
+        p.major_a = a;
+        p.major_b = b;
+        const Plan plan = planned(p);
+        EXPECT_TRUE(plan.aligned.kernel->groups_k);
+        EXPECT_EQ(cluster_size(*plan.aligned.kernel), 2);
+        EXPECT_EQ(plan.aligned.schedule.batch, 32);
+        EXPECT_NE(describe(plan).find("grouped along K"), std::string::npos);
+        p.k = 16;  // less than a block, and than groups
+        EXPECT_GT(planned(p).aligned.microseconds, 0);
+        if (!is_fp8(in)) continue;
+        const bool k_major = a == Major::K && b == Major::K;
+        for (const Scaling s : {Scaling::RowColumn, Scaling::Block128, Scaling::Vector128}) {
+          p.scaling = s;
+          EXPECT_EQ(refused(p),
+                    k_major || !gemm::scales_blocks(s) ? Status::Ok : Status::NotOnTcgen05);
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(planned(product(4096, 4096, 4096)).aligned.kernel->groups_k);
 }
 
 // Only where it is asked for: a cluster of the grid for each tile.
@@ -343,7 +380,7 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
               p.grouping = gemm::Grouping::Ends;
               p.in_b = Type::e5m2;
             }),
-            Status::UnsupportedGrouping);
+            Status::Ok);
   EXPECT_EQ(status(Type::e2m1, BlockScaling::Ue4m3Block16, [](Problem& p) { p.in_b = Type::e4m3; }),
             Status::UnsupportedTypes);
 }
@@ -351,6 +388,41 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
 template <class T>
 const T* at(std::uintptr_t address) {
   return reinterpret_cast<const T*>(address);
+}
+
+// Strides of 1022 bytes: A and B are copied to a pitch of 1024, and no run is without the copies.
+TEST(TensorPlan, OperandsThatTmaCannotAddressAreCopied) {
+  const auto d = const_cast<void*>(at<void>(8192));
+  const auto memory = const_cast<void*>(at<void>(1 << 20));
+  for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::s8}) {
+    const std::int64_t bytes = bits(in) / 8;
+    const Plan plan = planned(product(300, 520, 511, in));
+    const std::size_t wanted = workspace_bytes(plan);
+    EXPECT_EQ(wanted, static_cast<std::size_t>((300 + 520) * 512 * bytes + 128));
+    const gemm::Pointers x = {at<void>(4096), at<void>(4096 + bytes), nullptr, d};
+    EXPECT_EQ(gemm::check(plan, x, {}), Status::NotOnTcgen05);
+    EXPECT_EQ(gemm::check(plan, x, {memory, wanted - 1}), Status::WorkspaceTooSmall);
+    EXPECT_EQ(gemm::check(plan, x, {memory, wanted}), Status::Ok);
+    EXPECT_EQ(path_of(plan, x, {memory, wanted}), gemm::Path::Realigned);
+    const gemm::Work work = work_of(plan, gemm::Path::Realigned, x, {memory, wanted});
+    EXPECT_EQ(work.job_count, 2);
+    EXPECT_EQ(work.a.data, memory);
+    EXPECT_EQ(work.a.ld, 512);
+    EXPECT_EQ(work.jobs[0].line_bytes, 511 * bytes);
+    EXPECT_EQ(work.jobs[1].source, x.b);
+    EXPECT_EQ(work.jobs[1].lines, 520);
+    EXPECT_EQ(plan.realigned.kernel, planned(product(300, 520, 512, in)).aligned.kernel);
+    const std::string text = describe(plan);
+    EXPECT_NE(text.find("realigned, A and B are copied: "), text.npos) << text;
+    EXPECT_NE(text.find(" bytes, without which it does not run"), text.npos) << text;
+  }
+  // By its pointer alone.
+  const Plan plan = planned(product(300, 520, 512));
+  EXPECT_EQ(workspace_bytes(plan), 0u);
+  const gemm::Pointers x = {at<void>(4098), at<void>(4096), nullptr, d};
+  EXPECT_EQ(workspace_bytes(plan, x), 300u * 1024 + 128);
+  EXPECT_EQ(gemm::check(plan, x, {}), Status::NotOnTcgen05);
+  EXPECT_EQ(gemm::check(plan, x, {memory, 300 * 1024 + 128}), Status::Ok);
 }
 
 TEST(TensorPlan, PointersThatTheKernelCannotTake) {

@@ -156,6 +156,27 @@ inline std::vector<std::int64_t> lines_of_groups(const gemm::Problem& p,
   return lines;
 }
 
+// Of D: as lines_of_groups(), or where they are; no_line: nobody's.
+inline CodedLines coded_lines_of_groups(const oracle::Gemm& g, const gemm::Problem& p,
+                                        const std::vector<std::int32_t>& sizes) {
+  if (p.grouping == gemm::Grouping::Ends) return {lines_of_groups(p, sizes)};
+  CodedLines lines = all_lines(g);
+  if (p.grouping == gemm::Grouping::Counts) {
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+      const GroupRows rows = rows_of_group(p, sizes, group);
+      for (std::int64_t row = rows.end; row < p.m; ++row)
+        lines[group][static_cast<std::size_t>(row)] = no_line;
+    }
+    return lines;
+  }
+  lines.resize(1);
+  for (std::size_t row = 0; row < lines[0].size(); ++row) {
+    const std::int32_t group = sizes[row / gemm::scale_block * gemm::scale_block];
+    if (group < 0 || group >= p.batch) lines[0][row] = no_line;
+  }
+  return lines;
+}
+
 // D of rows [begin, end) of A by matrix `group` of B, into `d`, and its factors.
 inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t group, Buffer& d,
                           Buffer& scale_d) {
@@ -186,9 +207,11 @@ inline void compute_group(const GemmCase& x, const GroupRows& rows, std::int64_t
     data.sfb += group * g.codes_b.batch_step;
   }
   auto* to = static_cast<std::uint8_t*>(d.data()) + bytes(g.d_type(), row(g.d));
-  auto* factors = static_cast<float*>(scale_d.data());
+  auto* factors = static_cast<std::uint8_t*>(scale_d.data());
+  const bool codes = g.quantized_vec != tcgen05::ScaleVec::Default;
   if (g.quantized)
-    factors += rows.matrix * g.factors_d.batch_step + rows.begin * g.factors_d.line_step;
+    factors += bytes(codes ? Type::u8 : Type::f32,
+                     rows.matrix * g.factors_d.batch_step + rows.begin * g.factors_d.line_step);
   oracle::compute_gemm(one, data, {to, factors}, 1);
 }
 
@@ -255,18 +278,22 @@ inline std::vector<std::uint8_t> expected_of_groups(const GemmCase& x, const gem
       compute_k_group(x, part_of_k(p, sizes, group), static_cast<std::int64_t>(group), d);
     return d.bytes;
   }
-  if (p.grouping != gemm::Grouping::RowIds) {
+  if (p.grouping == gemm::Grouping::RowIds) {
+    for (std::int64_t row = 0; row < p.m; row += gemm::scale_block) {
+      const std::int32_t group = sizes[static_cast<std::size_t>(row)];
+      if (group >= 0 && group < p.batch)
+        compute_group(x, {row, std::min(row + gemm::scale_block, p.m), 0}, group, d, scale_d);
+    }
+  } else {
     for (std::size_t group = 0; group < sizes.size(); ++group)
       compute_group(x, rows_of_group(p, sizes, group), static_cast<std::int64_t>(group), d,
                     scale_d);
-    return GemmCase::joined(d.bytes, scale_d.bytes);
   }
-  for (std::int64_t row = 0; row < p.m; row += gemm::scale_block) {
-    const std::int32_t group = sizes[static_cast<std::size_t>(row)];
-    if (group >= 0 && group < p.batch)
-      compute_group(x, {row, std::min(row + gemm::scale_block, p.m), 0}, group, d, scale_d);
-  }
-  return GemmCase::joined(d.bytes, scale_d.bytes);
+  const oracle::Gemm& g = x.gemm;
+  const bool codes = g.quantized_vec != tcgen05::ScaleVec::Default;
+  return GemmCase::joined(
+      stored_d(g, d).bytes,
+      codes ? stored_factors(g, scale_d, 0, coded_lines_of_groups(g, p, sizes)) : scale_d.bytes);
 }
 
 }  // namespace tcq

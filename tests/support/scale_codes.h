@@ -113,25 +113,46 @@ inline Buffer stored_d(const oracle::Gemm& g, const Buffer& d) {
   return g.d_type() == Type::e2m1 ? packed_by_two(d) : d;
 }
 
+// Rows of D of each matrix in the order in which their factors stand in atoms.
+using CodedLines = std::vector<std::vector<std::int64_t>>;
+
+inline CodedLines all_lines(const oracle::Gemm& g) {
+  std::vector<std::int64_t> lines(static_cast<std::size_t>(g.m));
+  std::iota(lines.begin(), lines.end(), 0);
+  return {static_cast<std::size_t>(g.batch), lines};
+}
+
 // Factors of a quantized D, of which bytes lie in atoms; `fill`: what these have behind the last of a row.
 inline std::vector<std::uint8_t> stored_factors(const oracle::Gemm& g, const Buffer& factors,
-                                                std::uint8_t fill) {
+                                                std::uint8_t fill, const CodedLines& matrices) {
   if (g.quantized_vec == tcgen05::ScaleVec::Default) return factors.bytes;
   const auto along = static_cast<int>(blocks_of_d(g));
   const int padded = tcgen05::scale_atoms_along_k(along) * tcgen05::scale_group;
-  const std::int64_t step = tcgen05::scale_bytes(static_cast<int>(g.m), along);
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(g.batch * step), poison_of_d);
   const oracle::GemmFactors& f = g.factors_d;
-  for (std::int64_t l = 0; l < g.batch; ++l)
-    for (int row = 0; row < g.m; ++row)
+  std::vector<std::uint8_t> out;
+  for (std::size_t l = 0; l < matrices.size(); ++l) {
+    const std::vector<std::int64_t>& lines = matrices[l];
+    const std::size_t begin = out.size();
+    const std::int64_t step = tcgen05::scale_bytes(static_cast<int>(lines.size()), along);
+    out.resize(begin + static_cast<std::size_t>(step), poison_of_d);
+    for (int place = 0; place < static_cast<int>(lines.size()); ++place) {
+      const std::int64_t line = lines[static_cast<std::size_t>(place)];
+      if (line == no_line) continue;
       for (int s = 0; s < padded; ++s) {
-        const std::int64_t from = l * f.batch_step + row * f.line_step + s * f.block_step;
-        out[static_cast<std::size_t>(l * step + tcgen05::scale_byte({row, s}, along))] =
-            s < along
-                ? static_cast<std::uint8_t>(oracle::load_element(Type::u8, factors.data(), from))
-                : fill;
+        const std::int64_t from =
+            static_cast<std::int64_t>(l) * f.batch_step + line * f.line_step + s * f.block_step;
+        const std::int64_t code =
+            s < along ? oracle::load_element(Type::u8, factors.data(), from) : fill;
+        out[begin + static_cast<std::size_t>(tcgen05::scale_byte({place, s}, along))] =
+            static_cast<std::uint8_t>(code);
       }
+    }
+  }
   return out;
+}
+inline std::vector<std::uint8_t> stored_factors(const oracle::Gemm& g, const Buffer& factors,
+                                                std::uint8_t fill) {
+  return stored_factors(g, factors, fill, all_lines(g));
 }
 
 // All bytes of D's buffer and of its factors' as they become.

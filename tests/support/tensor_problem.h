@@ -144,7 +144,7 @@ inline bool has_factors(const gemm::Kernel& row) { return gemm::has_factors(row.
 
 // Other types of the row's kind and size, which it multiplies as well.
 inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
-  if (is_fp8(row.in) && (row.quantized_columns == 0 || makes_codes(row))) {
+  if (is_fp8(row.in)) {
     s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }

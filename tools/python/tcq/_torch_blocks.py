@@ -58,27 +58,30 @@ def scaled_mm(a: Tensor, b: Tensor, scale_a: Factors, scale_b: Factors, bias: Op
 
 def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Factors], scale_b: Optional[Factors], bias: Optional[Tensor],
                         activation: str, dtype: Optional[torch.dtype], scale_dtype: torch.dtype,
-                        global_scale: Optional[Tensor], **options: object) -> Tuple[Tensor, Tensor]:
-    """Of a [M, K] and b [N, K]: D of `dtype`, by default a's or the usual one of its factors, which are of scale_dtype.
+                        global_scale: Optional[Tensor], offs: Optional[Tensor], **options: object) -> Tuple[Tensor, Tensor]:
+    """Of a [M, K] and b [N, K], or with offs [G, N, K]: D of `dtype`, by default a's or the usual one of its factors, which are of
+    scale_dtype; of groups each one's begin with an atom, in as many atoms as any sizes want.
 
     `options` are those of other factors, none of which may be set."""
     _expect_no_options(**options)
     kind = _atoms.KINDS[scale_dtype]
-    codes_a, codes_b, global_a, global_b = _levels(a, scale_a, scale_b, 1)
-    _expect_operands_of_codes(a, b, codes_a, codes_b, scale_dtype)
+    codes_a, codes_b, global_a, global_b = _levels(a, scale_a, scale_b, 1 if offs is None else b.shape[0])
+    codes_a = _expect_operands_of_codes(a, b, codes_a, codes_b, scale_dtype, offs)
     dtype = dtype or (kind.elements[0] if codes_a is None else a.dtype)
     if dtype not in kind.elements:
         raise UsageError(f"dtype {dtype} with factors of {scale_dtype}: expected {_atoms.named(kind.elements)}")
     types = (torch.float32, torch.bfloat16) if codes_a is None else (torch.float32, torch.bfloat16, torch.float16)
     _expect_bias(bias, b, types)
     _expect_float32("global_scale", global_scale, a, 1)
-    columns = b.shape[0] // 2 if activation == "swiglu" else b.shape[0]
+    columns = b.shape[-2] // 2 if activation == "swiglu" else b.shape[-2]
     together = _atoms.per_byte(dtype)
     if columns % together != 0:
         raise UsageError(f"{columns} columns of {dtype}: expected an even number, as two share a byte")
     d = a.new_empty((a.shape[0], columns // together), dtype=dtype)
-    scale_d = a.new_empty((_atoms.size(a.shape[0], columns, kind),), dtype=scale_dtype)
-    _run(a, b, codes_a, codes_b, bias, d, scale_d, activation, global_scale, None, global_a, global_b)
+    size = (_atoms.size(a.shape[0], columns, kind) if offs is None else
+            _atoms.size_of_groups(a.shape[0], b.shape[0], columns, kind))
+    scale_d = a.new_empty((size,), dtype=scale_dtype)
+    _run(a, b, codes_a, codes_b, bias, d, scale_d, activation, global_scale, offs, global_a, global_b)
     return d, scale_d
 
 
@@ -118,14 +121,20 @@ def _expect_bias(bias: Optional[Tensor], b: Tensor, dtypes: Tuple[torch.dtype, .
 
 
 def _expect_operands_of_codes(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor],
-                              scale_dtype: torch.dtype) -> None:
-    """bfloat16 without factors, or what has such factors as D gets."""
+                              scale_dtype: torch.dtype, offs: Optional[Tensor]) -> Optional[Tensor]:
+    """bfloat16 without factors, or what has such factors as D gets: those of a, as the kernels want them."""
+    if offs is not None:
+        _tensors.expect_sizes(offs, b.shape[0], a.device)
     if scale_a is not None and scale_b is not None:
-        _expect_factors(a, b, scale_a, scale_b)
+        if offs is None:
+            _expect_factors(a, b, scale_a, scale_b)
+        else:
+            scale_a = _expect_factors_of_groups(a, b, scale_a, scale_b)
         _tensors.expect(scale_a.dtype == scale_dtype, "factors", (scale_a, scale_b), f"{scale_dtype}, as of the result")
-        return
+        return scale_a
     _tensors.expect(scale_a is None and scale_b is None and a.dtype == b.dtype == torch.bfloat16 and a.device == b.device,
                     "a and b", (a, b), "factors of both, or bfloat16 on one device without")
+    return None
 
 
 def _expect_kind(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> Tuple[_atoms.Kind, int]:

@@ -75,12 +75,12 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Factors] = None,
     """What quantize makes of the float32 result of scaled_mm, or with offs of scaled_grouped_mm, in one kernel: FP8 [M, N], and
     factors [M, N / 128], rounded up, the next product's a and scale_a. Rows behind the last group are written in neither.
 
-    a and b: float8_e4m3fn. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu" columns 2 j and 2 j + 1
+    a and b: float8_e4m3fn or float8_e5m2. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu" columns 2 j and 2 j + 1
     of b are gate and value of the result's column j, of which there are N / 2. Else, and of other shapes: a UsageError.
 
     scale_dtype: of the result's factors, by default the operands'. With float8_e8m0fnu (`dtype`: FP8 or float4_e2m1fn_x2) or
     float8_e4m3fn (float4_e2m1fn_x2) they are atoms as scaled_mm takes, one-dimensional, whose bytes for rows behind M are
-    not written; a and b have such factors too, or are bfloat16 and have none. global_scale, for these: one float32 on the
+    not written, of groups as scaled_grouped_mm takes them; a and b have such factors too, or are bfloat16 and have none. global_scale, for these: one float32 on the
     device, by which results are multiplied first. dtype: by default float8_e4m3fn; with atoms a's, or of bfloat16 the first
     that is named here.
     """
@@ -105,8 +105,8 @@ def _quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optiona
                activation: str, offs: Optional[Tensor], dtype: torch.dtype, power_of_two: bool,
                use_fast_accum: bool) -> Tuple[Tensor, Tensor]:
     """scaled_mm_quantized with factors of float32."""
-    if scale_a is None or scale_b is None or a.dtype != torch.float8_e4m3fn or b.dtype != a.dtype:
-        _tensors.expect(False, "a and b", (a, b), "float8_e4m3fn both, with factors, or a scale_dtype that is not float32")
+    if scale_a is None or scale_b is None or a.dtype not in _FP8 or b.dtype not in _FP8:
+        _tensors.expect(False, "a and b", (a, b), "float8_e4m3fn or float8_e5m2, with factors, or a scale_dtype that is not float32")
         raise AssertionError  # expect has raised
     if dtype not in _FP8:
         raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")

@@ -77,13 +77,14 @@ bool grouping_exists(const Problem& p) {
          p.major_b == Major::K;
 }
 
-// Kernels count the rows and the tiles of all groups in 32 bits.
+// Kernels count the rows and the tiles of all groups in 32 bits, and the rows that have places in atoms.
 bool has_too_many_rows(const Problem& p) {
   if (!is_grouped(p)) return false;
   constexpr std::int64_t most = std::int64_t{1} + std::numeric_limits<std::int32_t>::max();
   if (p.grouping == Grouping::Counts) return p.batch > 0 && p.m >= most / p.batch;
   const Groups groups = {.by = p.grouping, .count = static_cast<int>(p.batch)};
-  return p.m + p.batch >= most || lines_of_codes(p.m, groups) >= most;
+  const bool has_atoms = is_block_scaled(p) || has_codes_d(p);
+  return p.m + p.batch >= most || (has_atoms && lines_of_codes(p.m, groups) >= most);
 }
 
 // What is wrong with the factors, whose strides do not count where there are none.

@@ -158,7 +158,7 @@ struct Problem {
   // factors of B, have a matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
   // that share 128 rows with a group's may be.
   // KEnds: `batch` groups along K, with a matrix of C and D for each, 0 and its epilogue where a group has no K; A and B have one,
-  // whose batch strides do not count: f16, bf16 and FP8, any majors (on tcgen05 FP8 that promotes K-major), D not quantized. The
+  // whose batch strides do not count: f16, bf16 and FP8, any majors, D not quantized. The
   // bits are those of a product that begins at the multiple of 128 bytes of K at or ahead of the group's first k (k_unit), with zeros
   // ahead of it. Factors of blocks of K are those of the whole K's blocks, whichever group an element is of; others have a batch of them.
   Grouping grouping = Grouping::None;

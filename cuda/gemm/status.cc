@@ -130,11 +130,12 @@ const char* sentence(Status status) noexcept {
       return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
              "capability 10.0 or 10.3";
     case Status::NotOnTcgen05:
-      return "no kernel on tcgen05 does this yet: they take operands K-major, f16, bf16 and FP8 "
-             "without promotion also others, a K above 0, and pointers and strides of A and B that "
-             "are multiples of 16 bytes or, but for e2m1, a workspace for copies; s8 and u8 only "
-             "on 10.0, as 10.3 has no tcgen05.mma for "
-             "them; a dynamic schedule for bf16 and FP8, whose factors may be of 128 columns";
+      return "no kernel on tcgen05 does this yet: they take operands K-major, others of f16, bf16, "
+             "FP8, s8 and u8 whose D is not quantized, a K above 0, and pointers and strides of A "
+             "and B that are multiples of 16 bytes or, but for e2m1, a workspace for copies; they "
+             "quantize no gated D with factors of each column; s8 and u8 only on 10.0, as 10.3 has "
+             "no tcgen05.mma for them; a dynamic schedule for bf16 and FP8, whose factors may be "
+             "of 128 columns";
     case Status::UnsupportedSchedule:
       return "a dynamic schedule is for dense products, and keeps no limit of SMs";
   }

@@ -37,6 +37,12 @@ using TurnedPairRow = TensorConfig<In, MajorA, MajorB, 256, 6, In, tcgen05::Scal
 template <Type In, Major MajorA, Major MajorB>
 using TurnedRow = TensorConfig<In, MajorA, MajorB, 128, 6>;
 
+// FP8 of other majors whose sums are promoted, with factors of any kind.
+template <Major MajorA, Major MajorB, bool GroupsK>
+using TurnedPromotingRow = TensorConfig<Type::e4m3, MajorA, MajorB, 128, 5, Type::e4m3,
+                                        tcgen05::ScaleVec::Default, 1, Promotion::EachColumn, false,
+                                        1, false, tcgen05::ScaleVec::Default, false, GroupsK>;
+
 // Groups of rows: a pair for large ones, and tiles that rows with numbers can have.
 template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
@@ -184,8 +190,13 @@ using TensorTable = std::tuple<
     PlainGroupedCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>,
     QuantizingRow<128, 6, 1, Promotion::None, true>,
     QuantizingRow<256, 4, 1, Promotion::None, true>,
-    QuantizingRow<128, 5, 1, Promotion::EachColumn, true>, TensorRow<Type::s8, 128, 6>,
-    PairRow<Type::s8, 256, 6>>;
+    QuantizingRow<128, 5, 1, Promotion::EachColumn, true>,
+    TurnedPromotingRow<Major::K, Major::MN, false>, TurnedPromotingRow<Major::MN, Major::K, false>,
+    TurnedPromotingRow<Major::MN, Major::MN, false>, TurnedPromotingRow<Major::K, Major::MN, true>,
+    TurnedPromotingRow<Major::MN, Major::K, true>, TurnedPromotingRow<Major::MN, Major::MN, true>,
+    TensorRow<Type::s8, 128, 6>, PairRow<Type::s8, 256, 6>,
+    TurnedPairRow<Type::s8, Major::K, Major::MN>, TurnedPairRow<Type::s8, Major::MN, Major::K>,
+    TurnedPairRow<Type::s8, Major::MN, Major::MN>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

@@ -36,11 +36,12 @@ struct BlocksAlongK {
   int ahead = 0;
 };
 // Blocks of a group along K begin at multiples of this: where an operand's rows lie along K, with lines of L2, as others take twice
-// as long (cuda/NOTES.md, "groups along K"), else with an instruction. Either has the same bits.
+// as long (cuda/NOTES.md, "groups along K"), else with an instruction. Either has the same bits, but where sums of blocks are
+// promoted, each with the factors of its block.
 template <class C>
 HOST_DEVICE constexpr int k_step() {
-  return C::A::major == Major::K || C::B::major == Major::K ? k_unit(C::in)
-                                                            : wgmma::stored_k(C::in);
+  constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
+  return lies_along_k || C::promotion != Promotion::None ? k_unit(C::in) : wgmma::stored_k(C::in);
 }
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {

@@ -1,6 +1,8 @@
 // Factors of FP8 problems and groups: what is refused, and what a kernel is told of them. Needs no CUDA.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
@@ -145,6 +147,15 @@ TEST(Gemm_Scaling, RowsOfAllGroupsAreCounted) {
   EXPECT_EQ(check(groups(Grouping::Ends, 2147418112, 65535)), Status::Ok);
   EXPECT_EQ(check(groups(Grouping::Ends, 2147418112, 65536)), Status::SizeTooLarge);
   EXPECT_EQ(check(groups(Grouping::Counts, 0, 1 << 15)), Status::Ok);
+  // And those that fill up atoms, where there are any.
+  for (const auto& [rows, wanted] :
+       {std::pair{1 << 20, Status::Ok}, {1 << 25, Status::SizeTooLarge}}) {
+    Problem p = groups(Grouping::Ends, 1 << 24, rows);
+    EXPECT_EQ(check(p), Status::Ok);
+    p.quantized = Type::e4m3;
+    p.block_scaling_d = BlockScaling::Ue8m0Block32;
+    EXPECT_EQ(check(p), wanted);
+  }
 }
 
 TEST(Gemm_Scaling, SizesReachTheKernel) {

@@ -306,7 +306,7 @@ inline void choose_scaling(Draw& draw, oracle::Gemm& g, Options& options) {
 
 // D as FP8 in one of three, where operands are such. Behind the choice of types and activation.
 inline oracle::Gemm maybe_quantized(Draw& draw, oracle::Gemm g, Options& options) {
-  if (g.in != Type::e4m3 || g.b_type() != g.in || !draw.one_in(3)) return g;
+  if (!is_fp8(g.in) || !draw.one_in(3)) return g;
   options.c_is_d = false;
   return with_quantized(g, {draw.one_in(2) ? Type::e4m3 : Type::e5m2, draw.one_in(2),
                             draw.one_in(2) ? Major::K : Major::MN, draw.below(3)});

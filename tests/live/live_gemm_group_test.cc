@@ -106,14 +106,14 @@ TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
     if (!draw.one_in(4)) g.k = (g.k + 15) / 16 * 16;
     g.batch = draw.one_in(8) ? draw.in(33, 200) : draw.in(1, 16);
     if (by == Grouping::Counts && g.batch > 16) g.m = draw.in(1, 40);
-    g.in = std::array{Type::bf16, Type::f16, Type::e4m3}[static_cast<std::size_t>(draw.below(3))];
-    g.out = g.in == Type::e4m3 && draw.one_in(2) ? Type::f16
-            : draw.one_in(3)                     ? Type::f32
-            : g.in == Type::f16                  ? Type::f16
-                                                 : Type::bf16;
+    g.in = std::array{Type::bf16, Type::f16, Type::e4m3,
+                      Type::e5m2}[static_cast<std::size_t>(draw.below(4))];
+    g.out = is_fp8(g.in) && draw.one_in(2) ? Type::f16
+            : draw.one_in(3)               ? Type::f32
+            : g.in == Type::f16            ? Type::f16
+                                           : Type::bf16;
     Options options;
     choose_scaling(draw, g, options);
-    g.in_b = {};
     choose_epilogue(draw, g, options);
     g = maybe_quantized(draw, with_strides(g), options);
     if (by != Grouping::Counts) g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;

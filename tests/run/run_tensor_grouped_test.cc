@@ -152,6 +152,8 @@ TEST_F(TensorGrouped, AlongKOfFp8) {
   expect_bits(along_promoting, along_k, 2);
   expect_bits(along_promoting, with(along_k, Scaling::RowColumn));
   expect_bits(along_promoting, with(along_k, Scaling::Block128), 2);
+  expect_bits(TCQ_TENSOR_ALONG_K(e4m3, MN, MN, 128, 1, EachColumn),
+              with(along_k, Scaling::Vector128), 2);
   Groups blocks = with(along_k, Scaling::Vector128, Type::f32);
   expect_bits(along_promoting, blocks, 3);  // ends within a factor's block
   blocks.sizes = {128, 128, 384, 512, 640, 656};

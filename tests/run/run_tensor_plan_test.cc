@@ -134,7 +134,7 @@ TEST(TensorPlan, HopperRefusesFactorsOfBlocks) {
 
 TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
   for (const auto& [in, wanted] : {std::pair(Type::tf32, Status::NotOnTcgen05),
-                                   {Type::s8, Status::NotOnTcgen05},
+                                   {Type::s8, Status::Ok},
                                    {Type::bf16, Status::Ok},
                                    {Type::f16, Status::Ok},
                                    {Type::e4m3, Status::Ok}}) {
@@ -145,6 +145,8 @@ TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
     EXPECT_EQ(refused(turned), wanted) << name(in);
     if (!is_fp8(in)) continue;
     turned.promotes = true;
+    EXPECT_EQ(refused(turned), Status::Ok);
+    turned.quantized = Type::e4m3;
     EXPECT_EQ(refused(turned), Status::NotOnTcgen05);
   }
   Problem p;
@@ -208,7 +210,7 @@ TEST(TensorPlan, Groups) {
   EXPECT_EQ(refused(p), Status::NotOnTcgen05);
 }
 
-// Gradients of weights: every major of 16 bits and of FP8, whose sums are promoted K-major.
+// Gradients of weights: every major of 16 bits and of FP8, promoted, too.
 TEST(TensorPlan, GroupsAlongK) {
   for (const Type in : {Type::bf16, Type::f16, Type::e4m3, Type::e5m2}) {
     for (const Major a : {Major::K, Major::MN}) {
@@ -226,11 +228,9 @@ TEST(TensorPlan, GroupsAlongK) {
         p.k = 16;  // less than a block, and than groups
         EXPECT_GT(planned(p).aligned.microseconds, 0);
         if (!is_fp8(in)) continue;
-        const bool k_major = a == Major::K && b == Major::K;
         for (const Scaling s : {Scaling::RowColumn, Scaling::Block128, Scaling::Vector128}) {
           p.scaling = s;
-          EXPECT_EQ(refused(p),
-                    k_major || !gemm::scales_blocks(s) ? Status::Ok : Status::NotOnTcgen05);
+          EXPECT_EQ(refused(p), Status::Ok);
         }
       }
     }

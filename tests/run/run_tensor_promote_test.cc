@@ -60,6 +60,20 @@ TEST_F(TensorPromote, EveryBitAndNoFinding) {
   for (const Drawn& s : launches) expect_bits(plain, s);
 }
 
+#define TCQ_PROMOTING_TURNED(A, B)                                                              \
+  TCQ_TENSOR(Type::e4m3, Major::A, Major::B, 128, 3, Type::e4m3, tcgen05::ScaleVec::Default, 1, \
+             gemm::Promotion::EachColumn)
+
+// The same kernels with another descriptor and other boxes.
+TEST_F(TensorPromote, EveryMajor) {
+  for (const TestKernel& kernel :
+       {TCQ_PROMOTING_TURNED(K, MN), TCQ_PROMOTING_TURNED(MN, K), TCQ_PROMOTING_TURNED(MN, MN)}) {
+    expect_bits(kernel, with(vectors, {128, 64, 128 * 9}));
+    expect_bits(kernel, with(blocks, {130, 136, 80, 2}), 2);
+    expect_bits(kernel, with(vectors, {200, 264, 300, 1, Type::bf16, 0.5f, true}));
+  }
+}
+
 TEST_F(TensorPromote, SeveralCtas) {
   expect_bits(plain, with(blocks, {384, 192, 400, 1, Type::bf16}), 4);
   expect_bits(pair, with(blocks, {600, 128, 400, 1, Type::bf16}), 3);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "sim/ptx/opcode_reader.h"
@@ -49,11 +50,29 @@ std::string instruction_text(const Program& program, const machine::Instruction&
   return std::visit([&](const auto& i) { return i.text(names); }, what);
 }
 
-std::string line_text(const Statement& statement) {
-  std::string_view file = statement.where.file;
+namespace {
+
+std::string line_text(const Where& where) {
+  std::string_view file = where.file;
   if (const auto slash = file.rfind('/'); slash != file.npos) file.remove_prefix(slash + 1);
-  return fmt::format("{}:{}", file, statement.where.line);
+  return fmt::format("{}:{}", file, where.line);
 }
+
+// Of a long chain its two ends: who calls a library's innermost function, and where the kernel does.
+std::string chain_text(const std::vector<std::string>& lines) {
+  constexpr std::size_t shown = 4;
+  std::string text = lines.front();
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const bool is_cut = lines.size() > shown && i >= 2 && i + 1 < lines.size();
+    if (!is_cut) text += (i == 1 ? ", inlined at " : ", at ") + lines[i];
+    if (is_cut && i == 2) text += ", ...";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string line_text(const Statement& statement) { return line_text(statement.where); }
 
 std::string line_text(const Program& program, const Place& place) {
   return line_text(program.statement(static_cast<std::size_t>(place.statement)));
@@ -68,11 +87,20 @@ std::string who_text(const Program& program, const Place& place) {
                         : fmt::format("{}thread {}", cta, warp * warp_threads + place.lane);
 }
 
+std::vector<std::string> lines_of(const Program& program, const Place& place) {
+  std::vector<std::string> lines;
+  const Where* at = &program.statement(static_cast<std::size_t>(place.statement)).where;
+  for (; at != nullptr; at = at->caller)
+    if (std::string line = line_text(*at); lines.empty() || lines.back() != line)
+      lines.push_back(std::move(line));
+  return lines;
+}
+
 std::string place_text(const Program& program, const Place& place) {
   const auto number = static_cast<std::size_t>(place.statement);
   const Statement& statement = program.statement(number);
   return fmt::format("{} at {} ({}, {})", instruction_text(program, statement.what),
-                     line_text(statement), program.segment_of(number).name,
+                     chain_text(lines_of(program, place)), program.segment_of(number).name,
                      who_text(program, place));
 }
 

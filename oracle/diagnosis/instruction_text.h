@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/async/finding.h"
 #include "sim/async/program.h"
@@ -24,7 +25,12 @@ std::string instruction_text(const machine::Program& program, const machine::Ins
 std::string line_text(const machine::Statement& statement);
 std::string line_text(const machine::Program& program, const machine::Place& place);
 
-// `wgmma.mma_async... at gemm.cc:40 (consumer, CTA 0 thread 17)`.
+// From the statement's own line to that of the kernel, through the functions that were inlined between: `barrier.h:50`,
+// `pipeline.h:30`, `gemm.cu:88`. Lines that follow on themselves count once.
+std::vector<std::string> lines_of(const machine::Program& program, const machine::Place& place);
+
+// `wgmma.mma_async... at gemm.cc:40 (consumer, CTA 0 thread 17)`; of inlined code `at barrier.h:50, inlined at pipeline.h:30, at
+// gemm.cu:88`.
 std::string place_text(const machine::Program& program, const machine::Place& place);
 
 // `thread 17`, `warp 3`, with the CTA where there are several.

@@ -168,6 +168,11 @@ std::string tensor_memory_story(const Program& program, const Finding& f) {
           at, f.tmem.first_lane, f.tmem.first_lane + own);
     }
     case Fault::CommitOrderAssumed:
+      if (f.number == 1)
+        return fmt::format(
+            "{} arrives in CTA {}, which has seen that it was issued and that its operations are "
+            "over, and exits: FlashAttention-4 relies on a commit arriving at once",
+            at, f.cta);
       return fmt::format(
           "{} arrives in CTA {}, which has seen a later commit of that thread and exits: DeepGEMM "
           "relies on commits arriving in order",

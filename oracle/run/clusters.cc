@@ -28,6 +28,8 @@ FindingText text_of(const machine::Program& program, const machine::Finding& fin
   f.severity = name(about.kind);
   f.is_unmodelled = about.kind == FaultKind::Unmodelled;
   if (finding.at.statement >= 0) f.at = place_text(program, finding.at);
+  if (finding.at.statement >= 0) f.lines = lines_of(program, finding.at);
+  if (finding.earlier.statement >= 0) f.earlier_lines = lines_of(program, finding.earlier);
   f.happened = what_happened(program, finding);
   f.fix = what_to_do(program, finding);
   f.source = about.source;

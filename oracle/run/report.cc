@@ -31,10 +31,17 @@ void add_suspicion(std::vector<FindingText>& list, FindingText found) {
 namespace {
 
 Value value_of(const FindingText& f) {
-  Value::Members all = {
-      {"name", f.fault},        {"severity", f.severity}, {"cluster", f.cluster},
-      {"clusters", f.clusters}, {"statement", f.at},      {"also", list_of(f.also)},
-      {"what", f.happened},     {"fix", f.fix},           {"source", f.source}};
+  Value::Members all = {{"name", f.fault},
+                        {"severity", f.severity},
+                        {"cluster", f.cluster},
+                        {"clusters", f.clusters},
+                        {"statement", f.at},
+                        {"lines", list_of(f.lines)},
+                        {"earlier_lines", list_of(f.earlier_lines)},
+                        {"also", list_of(f.also)},
+                        {"what", f.happened},
+                        {"fix", f.fix},
+                        {"source", f.source}};
   if (f.schedule) all.push_back({"schedule", value_of(*f.schedule)});
   return all;
 }

@@ -15,7 +15,9 @@ namespace tcq::oracle::run {
 struct FindingText {
   std::string fault;
   std::string severity;
-  std::string at;  // the statement and where it stands
+  std::string at;                  // the statement and where it stands
+  std::vector<std::string> lines;  // of it: its own, then where each inlined function was called
+  std::vector<std::string> earlier_lines;  // the same of what it meets
   std::string happened;
   std::string fix;
   std::string source;

@@ -4,19 +4,33 @@
 #include "sim/async/access.h"
 #include "sim/async/cluster.h"
 #include "sim/async/mbarrier_slots.h"
+#include "sim/async/tmem_data.h"
 #include "sim/async/warpgroups.h"
 
 namespace tcq::machine {
 namespace {
 
-// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one.
+// Or known to have, as its lane released it alone.
+bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
+  if (use.tick <= exit.at(use.stream)) return true;
+  if (use.at.lane < 0 || use.stream != c.streams.epochs(use.at.warp)) return false;
+  const Stream lane = c.streams.lane_epochs(use.at.warp, use.at.lane);
+  return lane != 0 && use.tick <= exit.at(lane);
+}
+
+// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one, or that the commit was issued, whose
+// operations have to be over (they are uses of their own) and behind which it arrives at once.
 bool may_end_before_commit(ClusterState& c, int cta, const ExitUse& arrival) {
   const Cta& ending = c.cta(cta);
   const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
-  return !c.stops_at({.fault = saw_later ? Fault::CommitOrderAssumed : Fault::CtaExited,
-                      .at = arrival.at,
-                      .cta = cta,
-                      .bytes = arrival.bytes});
+  const ExitUse issue{c.streams.epochs(arrival.at.warp), arrival.issued, arrival.at, {}};
+  const bool saw_issue = is_over(c, ending.exit, issue) || is_over(c, ending.exit_lost, issue);
+  return !c.stops_at(
+      {.fault = saw_later || saw_issue ? Fault::CommitOrderAssumed : Fault::CtaExited,
+       .at = arrival.at,
+       .cta = cta,
+       .bytes = arrival.bytes,
+       .number = saw_later ? 0 : 1});
 }
 
 // The youngest bulk group that holds a copy, of those that the thread has not waited for; 0: none.
@@ -27,22 +41,14 @@ std::uint32_t youngest_group(const BulkThread& thread) {
   return 0;
 }
 
-// Of groups that were committed the hardware seems to know.
+// Of groups the hardware seems to know, also of copies in none. Who waits behind those believes that they are in one.
 bool may_end_before_stores(ClusterState& c, const Cta& ending, const BulkThread& thread, int cta) {
   if (thread.uncommitted.empty() && ending.exit.at(thread.read) >= youngest_group(thread))
     return true;
   return !c.stops_at(
-      {.fault = thread.uncommitted.empty() ? Fault::ExitReadAssumed : Fault::ExitInFlight,
+      {.fault = thread.waits_for_uncommitted ? Fault::ExitInFlight : Fault::ExitReadAssumed,
        .at = thread.last_store,
        .cta = cta});
-}
-
-// Or known to have, as its lane released it alone.
-bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
-  if (use.tick <= exit.at(use.stream)) return true;
-  if (use.at.lane < 0 || use.stream != c.streams.epochs(use.at.warp)) return false;
-  const Stream lane = c.streams.lane_epochs(use.at.warp, use.at.lane);
-  return lane != 0 && use.tick <= exit.at(lane);
 }
 
 // What made the use known too weakly. Of a lane's arrival at too narrow a scope that is what lacks: what another lane's
@@ -66,7 +72,8 @@ const WeakSync* find_weak_at_exit(const ClusterState& c, const Clock& lost, cons
 void note_uneven_ends(ClusterState& c, int cta) {
   for (const MbarrierSlot& slot : c.slots) {
     const mbarrier::Mbarrier& state = slot.state;
-    if (slot.cta != cta || !slot.live || state.pending == 0 || state.pending == state.expected)
+    if (slot.cta != cta || !slot.live || state.pending == 0 || state.pending == state.expected ||
+        is_left_evenly(slot))
       continue;
     const Access& init = c.log[slot.init];
     note_uneven_arrivals(c, slot, {init.statement, init.warp, init.lane});
@@ -91,7 +98,8 @@ void end_cta(ClusterState& c, int cta) {
     if (c.slot(commit.slot).cta != cta || issuer.cta == cta) continue;
     const Place at = {commit.statement, commit.warp, commit.lane};
     const Stream commits = issuer.tmem.commits;
-    if (!may_end_before_commit(c, cta, {0, 0, at, {}, true, commits, commit.carried.at(commits)}))
+    const Tick number = commit.carried.at(commits);
+    if (!may_end_before_commit(c, cta, {0, 0, at, {}, true, commits, number, issued_in(c, commit)}))
       return;
   }
   for (const ExitUse& use : ending.exit_uses) {

@@ -47,6 +47,14 @@ struct Registers {
   std::vector<std::array<std::uint32_t, warp_threads>> of_reg;
 };
 
+// Of one phase of an mbarrier: how often the lanes of a warp arrived, and by how many statements' executions.
+struct WarpArrivals {
+  int warp = 0;
+  std::uint32_t count = 0;
+  std::uint32_t executions = 0;
+  friend bool operator==(const WarpArrivals&, const WarpArrivals&) = default;
+};
+
 struct MbarrierSlot {
   int cta = 0;
   std::uint32_t address = 0;
@@ -64,6 +72,8 @@ struct MbarrierSlot {
   int completed_by =
       -1;  // the warp whose arrival ended the last completed phase, and its epoch; -1: a copy or a commit
   Tick completed_in = 0;
+  std::vector<WarpArrivals> arrived,
+      arrived_before;  // in the open phase, and in the last completed one
 };
 
 // An arrival that released nothing, or a wait that acquired nothing: relaxed, or at a scope that does
@@ -137,8 +147,9 @@ struct BulkThread {
   std::uint32_t committed = 0;
   std::uint32_t groups_read = 0;  // forced by waits: the first ones
   Place last_store;
-  std::vector<AgentId> uncommitted;         // copies
-  std::vector<std::int64_t> early_waits;    // statements: waits before the first group
+  std::vector<AgentId> uncommitted;       // copies
+  bool waits_for_uncommitted = false;     // a wait_group behind those, which does not wait for them
+  std::vector<std::int64_t> early_waits;  // statements: waits before the first group
   std::deque<std::vector<AgentId>> groups;  // the youngest last; only those not waited for
 };
 
@@ -257,6 +268,7 @@ struct ExitUse {
   bool from_outside = false;
   Stream commits = 0;  // an arrival of a tcgen05.commit: of its warp, and the how many-th
   Tick commit = 0;
+  Tick issued = 0;  // the epoch of its warp in which it was
 };
 
 struct Cta {

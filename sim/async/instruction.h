@@ -21,6 +21,7 @@
 #include "sim/async/instructions/tensormap.h"
 #include "sim/async/instructions/tmem.h"
 #include "sim/async/instructions/wgmma.h"
+#include "sim/async/where.h"
 
 namespace tcq::machine {
 
@@ -46,11 +47,6 @@ inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 struct Guard {
   std::uint32_t lanes = all_lanes;  // of each warp
   std::uint32_t warps = ~0u;        // of the role, bit 0 is its first warp
-};
-
-struct Where {
-  const char* file = "";
-  std::uint32_t line = 0;
 };
 
 // Made, copied and destroyed in instruction.cc alone: what a variant of so many types takes is a third of the time of compiling a

@@ -71,7 +71,25 @@ MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane) {
   return stops ? nullptr : slot;
 }
 
+void note_arrival(MbarrierSlot& slot, int warp, std::uint32_t count, bool is_first) {
+  auto at = std::ranges::find(slot.arrived, warp, &WarpArrivals::warp);
+  if (at == slot.arrived.end()) at = slot.arrived.insert(at, {.warp = warp});
+  at->count += count;
+  at->executions += is_first ? 1 : 0;
+}
+
+bool is_left_evenly(const MbarrierSlot& slot) {
+  if (slot.arrived.empty()) return false;
+  const auto arrives_once = [](const WarpArrivals& w) { return w.executions == 1; };
+  return std::ranges::all_of(slot.arrived_before, arrives_once) &&
+         std::ranges::all_of(slot.arrived, [&](const WarpArrivals& left) {
+           return std::ranges::find(slot.arrived_before, left) != slot.arrived_before.end();
+         });
+}
+
 void note_completion(MbarrierSlot& slot) {
+  slot.arrived_before = std::move(slot.arrived);
+  slot.arrived.clear();
   slot.done_own = slot.own;
   slot.done_cluster = slot.cluster;
   slot.done_lost = slot.lost;

@@ -23,11 +23,16 @@ MbarrierSlot* usable_slot(Step& s, const Address& barrier, int lane);
 // One that a copy or a commit completes. Warns where nothing brought its init to the async proxy.
 MbarrierSlot* slot_to_complete(Step& s, const Address& barrier, int lane);
 
+// Before its phase is over: an arrival of a warp, the first of its statement's execution or one more.
+void note_arrival(MbarrierSlot& slot, int warp, std::uint32_t count, bool is_first);
 // The phase is over: what arrivals released is there for waits.
 void note_completion(MbarrierSlot& slot);
 void note_completion(const Step& s, MbarrierSlot& slot);  // by an arrival of the step
 // Could the step's arrival have counted in the phase before? Then another order may end that phase without one it stands for.
 void note_if_early(const Step& s, const MbarrierSlot& slot);
+// The open phase has some of its arrivals, all of them of warps that each arrived as often in the phase before, at once: whoever
+// is missing had nothing left to tell of (an accumulator's last correction, which no softmax follows).
+bool is_left_evenly(const MbarrierSlot& slot);
 // The arrivals of a phase are not those that its count stands for: once in an execution.
 void note_uneven_arrivals(ClusterState& c, const MbarrierSlot& slot, Place at);
 // The touches of one step on one mbarrier are one.

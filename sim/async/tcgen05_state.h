@@ -59,6 +59,7 @@ struct CommitInFlight {
   int thread = -1;  // -1: nothing to track
   Tick tick = 0;
   Clock carried;  // what its thread knew, without its own generic accesses
+  Clock lost;     // and what it would have known
 };
 
 // On which mbarriers a commit has arrived or will.

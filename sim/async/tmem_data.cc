@@ -21,6 +21,10 @@ void move_tmem(ClusterState& c, std::uint32_t number) {
     c.fail({.fault = fault, .at = {operation.statement, operation.warp, -1}});
 }
 
+Tick issued_in(const ClusterState& c, const CommitInFlight& commit) {
+  return commit.carried.at(c.streams.epochs(commit.warp)) + 1;
+}
+
 void complete_commit(ClusterState& c, AgentId id) {
   auto& commits = c.tcgen05.commits;
   const auto found =
@@ -41,6 +45,7 @@ void complete_commit(ClusterState& c, AgentId id) {
     return c.fail(
         {.fault = Fault::MbarrierNotInitialized, .at = at, .cta = slot.cta, .bytes = barrier});
   slot.own.join(commit.carried);
+  slot.lost.join(commit.lost);
   const std::uint32_t phase = slot.state.phase;
   if (const Fault fault = mbarrier::arrive(slot.state, 1); fault != Fault::None)
     return c.fail({.fault = fault,
@@ -49,6 +54,7 @@ void complete_commit(ClusterState& c, AgentId id) {
                    .bytes = barrier,
                    .number = std::int64_t{slot.state.expected}});
   const bool completes = slot.state.phase != phase;
+  note_arrival(slot, commit.warp, 1, true);
   if (completes) note_completion(slot);
   note_touch(c,
              {.object = object_of(slot), .phase = phase, .completes = completes, .arrives = true},
@@ -57,7 +63,8 @@ void complete_commit(ClusterState& c, AgentId id) {
   const Stream numbers = issuer.tmem.commits;
   const Tick number = commit.carried.at(numbers);
   if (issuer.cta != slot.cta)
-    c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true, numbers, number});
+    c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true, numbers, number,
+                               issued_in(c, commit)});
 }
 
 }  // namespace tcq::machine

@@ -43,5 +43,7 @@ void move_tmem(ClusterState& c, std::uint32_t operation);
 
 // A commit arrives: what it tracks is complete, and its mbarrier carries the knowledge of that.
 void complete_commit(ClusterState& c, AgentId commit);
+// The epoch of its warp that ends no earlier than it was issued.
+Tick issued_in(const ClusterState& c, const CommitInFlight& commit);
 
 }  // namespace tcq::machine

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/alu/alu.h"
+#include "sim/async/where.h"
 #include "sim/ptx/program.h"
 
 namespace tcq::run {
@@ -129,6 +130,8 @@ struct Kernel {
   std::vector<std::string> problems;  // by instruction: why it is not modelled; empty if it is
   std::vector<std::string> texts;     // by instruction: its words, long vectors cut
   std::vector<std::string> files;     // by the number of .file; 0: the PTX itself
+  std::vector<machine::Where>
+      places;  // by Program::locations, each with where its function was put in
   std::vector<std::string> approximations;  // opcodes whose bits may not be the chip's, and why
 
   ptx::Index first() const { return code->instructions.first; }

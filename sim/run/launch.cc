@@ -39,10 +39,8 @@ std::vector<machine::Statement> statements_of(const Kernel& kernel) {
     machine::Statement statement{machine::KernelText{}, {}, {}};
     std::get<machine::KernelText>(statement.what).words = &kernel.texts[i];
     statement.where = {kernel.files[0].c_str(), program.unit.lines.at(instruction.at).line};
-    if (instruction.location != ptx::none) {
-      const ptx::SourceLocation& at = program.locations[instruction.location];
-      if (at.file < kernel.files.size()) statement.where = {kernel.files[at.file].c_str(), at.line};
-    }
+    if (instruction.location != ptx::none && kernel.places[instruction.location].line != 0)
+      statement.where = kernel.places[instruction.location];
     statements.push_back(std::move(statement));
   }
   return statements;

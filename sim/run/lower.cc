@@ -505,6 +505,17 @@ class Lowering {
       if (name.starts_with('"')) name = name.substr(1, name.size() - 2);
       kernel_.files[file.index] = name;
     }
+    name_places();
+  }
+
+  void name_places() {
+    kernel_.places.resize(program_.locations.size());
+    for (std::size_t i = 0; i < kernel_.places.size(); ++i) {
+      const ptx::SourceLocation& at = program_.locations[i];
+      if (at.file >= kernel_.files.size()) continue;
+      kernel_.places[i] = {kernel_.files[at.file].c_str(), at.line,
+                           at.caller == ptx::none ? nullptr : &kernel_.places[at.caller]};
+    }
   }
 
   // Where the lanes of each branch meet again.

@@ -123,7 +123,8 @@ enum class StoreBug {
   WaitOne,
   OtherThreadWaits,
   ExitWithoutWait,
-  ExitUncommitted
+  ExitUncommitted,
+  ExitUncommittedWithoutWait
 };
 
 // Two tiles leave through one buffer.
@@ -138,12 +139,13 @@ Program stores(StoreBug bug) {
     Role one = all.elect();
     one.bulk_store(buffer, out + 256 * tile, 256);
     const bool last = tile == 1;
-    const bool forgets = bug == StoreBug::ExitUncommitted && last;
+    const bool is_left = bug == StoreBug::ExitUncommittedWithoutWait;
+    const bool forgets = last && (is_left || bug == StoreBug::ExitUncommitted);
     if (bug != StoreBug::NoCommit && !forgets) one.bulk_commit();
     Role waiter = bug == StoreBug::OtherThreadWaits ? all.lanes(2u).in_warps(1u) : one;
     if (bug == StoreBug::NoWait && !last) {
     } else if (last) {
-      if (bug != StoreBug::ExitWithoutWait && !forgets) one.bulk_wait(0);
+      if (bug != StoreBug::ExitWithoutWait && !is_left) one.bulk_wait(0);
     } else {
       waiter.bulk_wait_read(bug == StoreBug::WaitOne ? 1 : 0);
     }
@@ -157,6 +159,9 @@ Program b6b(bool mutant) { return stores(mutant ? StoreBug::NoWait : StoreBug::N
 Program b6c(bool mutant) { return stores(mutant ? StoreBug::OtherThreadWaits : StoreBug::None); }
 Program b6d(bool mutant) { return stores(mutant ? StoreBug::ExitWithoutWait : StoreBug::None); }
 Program b6f(bool mutant) { return stores(mutant ? StoreBug::ExitUncommitted : StoreBug::None); }
+Program b6g(bool mutant) {
+  return stores(mutant ? StoreBug::ExitUncommittedWithoutWait : StoreBug::None);
+}
 Program b6e(bool mutant) { return stores(mutant ? StoreBug::WaitOne : StoreBug::None); }
 
 // --- named barriers --------------------------------------------------------------------------------
@@ -218,8 +223,10 @@ constexpr Entry entries[] = {
      "let the thread that issued"},
     {"B6d", "the CTA exits without waiting for its store", Fault::ExitReadAssumed, b6d,
      "before the CTA exits"},
-    {"B6f", "the CTA exits and has not committed its store", Fault::ExitInFlight, b6f,
-     "before the CTA exits"},
+    {"B6f", "the CTA waits for its last store, which it has not committed", Fault::ExitInFlight,
+     b6f, "before the CTA exits"},
+    {"B6g", "the CTA exits and has neither committed its store nor waited", Fault::ExitReadAssumed,
+     b6g, "before the CTA exits"},
     {"B6e", "wait_group.read 1 instead of 0", Fault::SourceInFlight, b6e, "may still be reading"},
     {"B10a", "__syncthreads in a role branch", Fault::Deadlock, b10a, "128 of 160 threads"},
     {"B10b", "one barrier with two thread counts", Fault::BarrierMismatch, b10b,

@@ -12,6 +12,8 @@ struct Slip {
   bool peer_deallocs = true;
   bool release_cluster = true;
   bool peer_is_sent_both = false;  // A and B by CTA 0; else it loads its own
+  bool frees_peer = false;         // by a second commit
+  bool peer_waits = true;          // for that
 };
 
 // The peer's warp has read D and hands it back for another tile.
@@ -28,7 +30,7 @@ void cluster_sync(Role& role) { role.cluster_arrive().cluster_wait(); }
 // M = 256: each CTA loads its halves of A and B, CTA 0 issues, both read their rows of D.
 Program pair_of_ctas(const Slip& slip) {
   Tcgen05Tile t({.cluster = 2, .threads = 64});
-  const Address ready = t.p.mbarrier("ready");
+  const Address ready = t.p.mbarrier("ready"), freed = t.p.mbarrier("freed");
   Role start = t.p.warps("start", 0, 2);
   Role load = t.p.warps("load", 0, 1).elect();
   Role fill = slip.peer_is_sent_both ? t.p.warps("fill", 0, 1, 0).elect() : load;
@@ -39,7 +41,7 @@ Program pair_of_ctas(const Slip& slip) {
   Role last = t.p.warps("last", 0, 2);
 
   start.elect().mbarrier_init(t.full, 1).mbarrier_init(t.done, 1).mbarrier_init(ready, 2);
-  start.elect().fence_mbarrier_init();
+  start.elect().mbarrier_init(freed, 1).fence_mbarrier_init();
   cluster_sync(start);
   start.in_warps(1).tcgen05_alloc(t.slot, 32, 2);
   cluster_sync(start);
@@ -63,6 +65,7 @@ Program pair_of_ctas(const Slip& slip) {
   mma.accumulate = true;
   issue.tcgen05_mma(mma);
   issue.tcgen05_commit(slip.commit_to_peer_only ? t.done.in(1) : t.done, 2, slip.commit_to);
+  if (slip.frees_peer) issue.tcgen05_commit(freed, 2, 3);
 
   const std::uint64_t out_of_peer = result_buffer(t.p, 2 * 64 * 4 * tmem_n);
   for (Role* role : {&read, &read_peer}) {
@@ -70,6 +73,9 @@ Program pair_of_ctas(const Slip& slip) {
     role->tcgen05_ld(all_of_d, at_column(0, 32), 0).tcgen05_wait_ld().tcgen05_fence_before();
     role->store_global(role == &read ? t.out : out_of_peer, 4 * tmem_n, {0, tmem_n});
   }
+  // What was sent has arrived, as the mma behind the peer's arrival is over.
+  if (slip.peer_is_sent_both) read.elect().store_shared({t.a, 4}, 0);
+  if (slip.frees_peer && slip.peer_waits) read_peer.mbarrier_try_wait(freed, 0);
   if (slip.sync_before_dealloc) cluster_sync(last);
   if (slip.peer_deallocs)
     last.in_warps(1).tcgen05_dealloc(tmem_base, 32, 2);
@@ -185,6 +191,8 @@ Program t8j(bool mutant) {
   return pair_of_ctas({.release_cluster = !mutant, .peer_is_sent_both = true});
 }
 
+Program t8k(bool mutant) { return pair_of_ctas({.frees_peer = true, .peer_waits = !mutant}); }
+
 constexpr Entry entries[] = {
     {"T3g", "dealloc not ordered behind the peer's alloc", Fault::TmemNotAllocated, t3g,
      "nothing orders it behind tcgen05.alloc.cta_group::2"},
@@ -213,8 +221,11 @@ constexpr Entry entries[] = {
      "orders the value, not the release"},
     {"T8i", "the peer hands D back at scope .cta, all values used and no wait::ld",
      Fault::TmemWaitOmitted, t8i, "put tcgen05.wait::ld behind"},
-    {"T8j", "the peer was sent its operands, and says at scope .cta that they are there",
+    {"T8j",
+     "the peer says at scope .cta that it was sent its operands, whose source is overwritten",
      Fault::ScopeAssumed, t8j, ".release.cluster"},
+    {"T8k", "the peer ends with no wait for a commit that it knows was issued",
+     Fault::CommitOrderAssumed, t8k, "tcgen05.commit"},
 };
 
 }  // namespace

@@ -420,6 +420,43 @@ ret;
       std::string::npos);
 }
 
+// Of inlined code the lines up to the kernel's own, of both statements.
+TEST_F(RunCli, AFindingNamesWhereInlinedCodeWasCalled) {
+  const std::string file = write("inlined.ptx", head() + R"(.file 1 "src/kernel.cu"
+.file 2 "lib/stage.h"
+.file 3 "lib/word.h"
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<4>; .reg .b64 %rd<4>;
+.shared .align 4 .b8 word[4];
+ld.param.u64 %rd1, [out];
+mov.u32 %r1, %tid.x;
+.loc 1 10 5
+mov.u32 %r2, word;
+.loc 2 20 3, function_name $put, inlined_at 1 10 5
+.loc 3 30 1, function_name $set, inlined_at 2 20 3
+st.shared.u32 [%r2], %r1;
+.loc 1 11 5
+.loc 3 31 1, function_name $get, inlined_at 1 11 5
+ld.shared.u32 %r3, [%r2];
+.loc 1 12 5
+st.global.u32 [%rd1], %r3;
+ret;
+}
+)");
+  const std::vector<std::string> words = {file, "--grid", "1",           "--block",
+                                          "64", "--arg",  "zeros:u32:64"};
+  const Finished text = ask(words);
+  EXPECT_EQ(text.status, 1) << text.out;
+  EXPECT_NE(text.out.find("at word.h:30, inlined at stage.h:20, at kernel.cu:10 (kernel"),
+            std::string::npos)
+      << text.out;
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const std::string json = ask(as_json).out;
+  EXPECT_NE(json.find(R"("word.h:30","stage.h:20","kernel.cu:10"])"), std::string::npos) << json;
+}
+
 // What is left of a text runs in no case as if it were the whole.
 TEST_F(RunCli, AStatementThatCannotBeReadIsNotPassedOver) {
   const std::string text =

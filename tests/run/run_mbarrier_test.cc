@@ -1,5 +1,7 @@
 // What an arrival returns, .noComplete, and arrive_drop with bytes, in compiled kernels; what a barrier of the CTA does for a stage
 // that is refilled.
+#include <algorithm>
+
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -118,6 +120,49 @@ TEST(RunMbarrier, ADropMayExpectBytes) {
   EXPECT_EQ(next.fault, Fault::None);
   EXPECT_EQ(next.first, 1u);
   EXPECT_EQ(run_alone(1, drop).fault, Fault::MbarrierArrivals);
+}
+
+// Three rounds of two warps, who wait if `waits`; then threads of numbers under `last` arrive once more, and nobody waits.
+bool is_uneven(int count, int last, bool waits) {
+  const std::string wait = R"(
+    WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r9], %r4;
+    @!%p2 bra WAIT;)";
+  PtxRun run(kernel(R"(
+    .shared .align 8 .b64 full;
+    mov.u32 %r9, full;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [%r9], )" +
+                    std::to_string(count) + R"(;
+    bar.sync 0;
+    mov.u32 %r3, 0;
+  ROUND:
+    mbarrier.arrive.shared.b64 _, [%r9];
+    and.b32 %r4, %r3, 1;)" +
+                    (waits ? wait : "bar.sync 0;") + R"(
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p3, %r3, 3;
+    @%p3 bra ROUND;
+    setp.lt.u32 %p4, %r1, )" +
+                    std::to_string(last) + R"(;
+    @%p4 mbarrier.arrive.shared.b64 _, [%r9];)"));
+  run.pass(run.array<std::uint32_t>(2));
+  EXPECT_EQ(run.go({.block = {64}}), Fault::None);
+  return std::ranges::any_of(run.report().suspicions, [](const machine::Finding& f) {
+    return f.fault == Fault::ArrivalsUneven;
+  });
+}
+
+// A group that tells once more of what nobody waits for (FlashAttention-4's correction warps) has arrived as in every round.
+TEST(RunMbarrier, APhaseThatOneGroupLeavesOpenIsEven) {
+  EXPECT_FALSE(is_uneven(64, 0, true));
+  EXPECT_FALSE(is_uneven(64, 32, true));
+  EXPECT_TRUE(is_uneven(64, 16, true));  // not all of the group
+}
+
+TEST(RunMbarrier, ACountOneTooSmallOrLargeIsUneven) {
+  EXPECT_FALSE(is_uneven(64, 0, false));
+  EXPECT_TRUE(is_uneven(63, 0, false));
+  EXPECT_TRUE(is_uneven(65, 0, false));
 }
 
 // One stage, refilled by thread 0 as libcu++'s cuda::memcpy_async does; `meets` stands between the loads and their use.

@@ -526,6 +526,7 @@ void BulkCommit::execute(Step& s) const {
     }
     thread.groups.push_back(std::move(thread.uncommitted));
     thread.uncommitted.clear();
+    thread.waits_for_uncommitted = false;
   });
 }
 
@@ -580,6 +581,7 @@ void BulkWait::execute(Step& s) const {
       note_once(thread.early_waits, s.number);
     }
     if (thread.committed != 0 && !is_known) s.c.group_waits.push_back(s.number);
+    thread.waits_for_uncommitted = thread.waits_for_uncommitted || !thread.uncommitted.empty();
     wait_for_groups(s, thread, *this);
     const Stream epochs = s.c.streams.epochs(s.warp.number);
     for (PatchableMap& map : s.c.maps)

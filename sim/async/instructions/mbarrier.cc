@@ -112,6 +112,8 @@ template <class Operation>
 void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch touch,
               Operation operation, LaneBytes* states = nullptr) {
   MbarrierSlot* slot = nullptr;
+  const MbarrierSlot* arrived_on = nullptr;
+  std::uint32_t arrived_in = 0;
   Step releases = s;
   releases.lanes = 0;
   s.for_each_lane([&](int lane) {
@@ -127,6 +129,7 @@ void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch t
       release(releases, *slot, scope, order == Order::Relaxed);
     }
     const std::uint32_t phase = slot->state.phase;
+    const std::uint32_t pending = slot->state.pending;
     const std::uint64_t before = mbarrier::state_word(slot->state);
     if (states != nullptr)
       std::memcpy((*states)[static_cast<std::size_t>(lane)].data(), &before, sizeof before);
@@ -140,6 +143,13 @@ void count_on(Step& s, const Address& barrier, Scope scope, Order order, Touch t
       return;
     }
     const bool completes = slot->state.phase != phase;
+    if (touch.arrives) {
+      const bool is_first = arrived_on != slot || arrived_in != phase;
+      note_arrival(*slot, s.warp.number, completes ? pending : pending - slot->state.pending,
+                   is_first);
+      arrived_on = slot;
+      arrived_in = phase;
+    }
     if (completes) note_completion(s, *slot);
     touch.completes = completes;
     touch.object = object_of(*slot);

@@ -324,6 +324,7 @@ void Tcgen05Commit::execute(Step& s) const {
   commit.thread = static_cast<int>(&thread - s.c.tcgen05.threads.data());
   commit.tick = thread.issued;
   commit.carried = s.warp.clock;
+  commit.lost = s.warp.lost;
   const Stream epochs = s.c.streams.epochs(s.warp.number);
   commit.carried.lower(epochs, s.warp.clock.at(epochs) - 1);
   commit.carried.raise(thread.done, thread.issued);

@@ -47,13 +47,14 @@ constexpr double hidden_epilogue = 4.832e-06;  // behind the other consumer's pr
 constexpr double last_epilogue = 0.05395;      // which nothing hides, besides
 constexpr double last_finish = 0.03348;
 constexpr double bias = 3.767;
-// Of groups along K: tiles of unequal K beyond what each cluster has of all; their time by that of a batch of equal groups, also where
-// tiles have 256 rows; microseconds of a tile that is cleared by rows, and of one of 256 rows that promotes.
-constexpr double waves_along_k = 0.8;
-constexpr double along_k = 0.77;
-constexpr double along_k_256 = 0.816;
-constexpr double part_of_k = 1.54;
-constexpr double part_of_k_promoted = 3.85;
+// Of groups along K, whose tiles have unequal K: how much of a last wave that is not full counts as one; their time by that of a
+// batch of equal groups, also where tiles have 256 rows; microseconds of a tile that is cleared by rows, and of one of 256 rows
+// that promotes.
+constexpr double whole_waves_along_k = 0.3;
+constexpr double along_k = 0.8525;
+constexpr double along_k_256 = 0.9548;
+constexpr double part_of_k = 2.131;
+constexpr double part_of_k_promoted = 5.968;
 constexpr double copying = 62.97;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
@@ -290,6 +291,12 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   return blended(rates, {multiply, receive, leave_l2, read});
 }
 
+double waves_of(const Kernel& k, double waves) {
+  const double whole = std::ceil(waves);
+  if (!k.groups_k) return whole;
+  return std::max(1.0, waves + fitted::whole_waves_along_k * (whole - waves));
+}
+
 // Of the time of a batch of equal groups.
 double along_k_microseconds(const Kernel& k, double time, double waves) {
   const bool by_columns = k.major_a == Major::MN && k.major_b == Major::MN;
@@ -360,8 +367,7 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
   const bool few = k.skinny != Skinny::No;
   const Rates& rates = few ? fitted::few : fitted::large;
   const auto tiles = static_cast<double>(tiles_of(schedule_of(k, p)));
-  const double waves = k.groups_k ? std::max(1.0, tiles / resident + fitted::waves_along_k)
-                                  : std::ceil(tiles / resident);
+  const double waves = waves_of(k, tiles / resident);
   double time = rates.launch + loop_microseconds(k, p, device, rates, waves) +
                 epilogue_clocks(k, p, rates, waves) / rates.clocks;
   if (few) {

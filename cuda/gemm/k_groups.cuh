@@ -6,6 +6,7 @@
 // behind the other and are looked for in the ends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/gemm/arguments.h"
@@ -20,6 +21,7 @@ struct KGroup {
   int k_first;
   int k_end;  // not ahead of k_first
 };
+static_assert(sizeof(KGroup) == k_group_entry_bytes);
 
 // Ends are cut to K; a group that ends ahead of where it begins has none.
 __device__ __forceinline__ KGroup k_group(const Arguments& arguments, int number) {
@@ -34,8 +36,10 @@ __device__ __forceinline__ KGroup k_group(const Arguments& arguments, int number
 struct KGroupOrder {
   std::uint32_t table;
 
-  __device__ __forceinline__ std::uint32_t entry(int place) const {
-    return table + static_cast<std::uint32_t>(place) * k_group_entry_bytes;
+  // An int of a KGroup.
+  __device__ __forceinline__ std::uint32_t field(int place, std::size_t offset) const {
+    return table +
+           static_cast<std::uint32_t>(static_cast<std::size_t>(place) * sizeof(KGroup) + offset);
   }
 
   // By all threads of a CTA, ahead of a barrier of theirs.
@@ -51,17 +55,21 @@ struct KGroupOrder {
       const int k_of_other = its.k_end - its.k_first;
       place += k_of_other > k || (k_of_other == k && other < own) ? 1 : 0;
     }
-    ptx::store_shared(entry(place), static_cast<std::uint32_t>(group.number));
-    ptx::store_shared(entry(place) + 4, static_cast<std::uint32_t>(group.k_first));
-    ptx::store_shared(entry(place) + 8, static_cast<std::uint32_t>(group.k_end));
+    const auto store = [&](std::size_t offset, int value) {
+      ptx::store_shared(field(place, offset), static_cast<std::uint32_t>(value));
+    };
+    store(offsetof(KGroup, number), group.number);
+    store(offsetof(KGroup, k_first), group.k_first);
+    store(offsetof(KGroup, k_end), group.k_end);
   }
 
   __device__ __forceinline__ KGroup at(const Arguments& arguments, int place) const {
     if (arguments.groups.count > k_groups_in_order) return k_group(arguments, place);
-    const auto word = [&](std::uint32_t offset) {
-      return static_cast<int>(ptx::load_shared(entry(place) + offset));
+    const auto load = [&](std::size_t offset) {
+      return static_cast<int>(ptx::load_shared(field(place, offset)));
     };
-    return {word(0), word(4), word(8)};
+    return {load(offsetof(KGroup, number)), load(offsetof(KGroup, k_first)),
+            load(offsetof(KGroup, k_end))};
   }
 };
 

@@ -120,8 +120,7 @@ const char* sentence(Status status) noexcept {
              "e2m1, which has no product without them, both operands K-major with an even K, and "
              "others besides are of tensors or of rows and columns; those of a quantized D are of "
              "the blocks that the operands have, if these are not bf16, and e2m1 has an even "
-             "number "
-             "of columns and even strides";
+             "number of columns and even strides";
     case Status::UnsupportedGrouping:
       return "groups of rows are of f16, bf16 or FP8 operands, or of such with factors of blocks, "
              "both K-major; those along K of f16, bf16 or FP8, and D is not quantized; or "

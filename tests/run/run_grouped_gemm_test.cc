@@ -85,17 +85,21 @@ TEST_F(GroupedPtx, OperandsLoadedByThreads) {
   expect_right(kernel, with(counts, Scaling::Block128), 2);
 }
 
+// Neither grouped by rows nor quantizing.
+#define TCQ_LARGE_ALONG_K(...) TCQ_LARGE(__VA_ARGS__, false, false, true)
+#define TCQ_COPYING_ALONG_K(...) TCQ_COPYING(__VA_ARGS__, false, false, true)
+
 // Gradients of weights: every major of 16 bits.
 TEST_F(GroupedPtx, AlongK) {
   const TestKernel kernels[] = {
-      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true),
-      TCQ_LARGE(Type::bf16, Major::MN, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true),
-      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
-                gemm::Promotion::None, Type::bf16, false, false, true),
-      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 192, gemm::Turns::PingPong, 1, 2, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true)};
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                        gemm::Promotion::None, Type::bf16),
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::MN, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                        gemm::Promotion::None, Type::bf16),
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                        gemm::Promotion::None, Type::bf16),
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::MN, Major::MN, 128, 192, gemm::Turns::PingPong, 1, 2, 4,
+                        gemm::Promotion::None, Type::bf16)};
   for (const TestKernel& kernel : kernels) {
     expect_right(kernel, along_k, 1, 1);
     expect_right(kernel, along_k, 3);
@@ -110,20 +114,20 @@ TEST_F(GroupedPtx, AlongK) {
 // Two consumers of 128 rows each, and more groups than the order in shared memory has room for.
 TEST_F(GroupedPtx, AlongKOf256Rows) {
   const TestKernel kernels[] = {
-      TCQ_LARGE(Type::bf16, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true),
-      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 256, 128, gemm::Turns::Together, 1, 2, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true),
-      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
-                gemm::Promotion::None, Type::e4m3, false, false, true)};
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                        gemm::Promotion::None, Type::bf16),
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::MN, Major::MN, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                        gemm::Promotion::None, Type::bf16),
+      TCQ_LARGE_ALONG_K(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 4,
+                        gemm::Promotion::None, Type::e4m3)};
   for (const TestKernel& kernel : kernels) expect_right(kernel, along_k, 2);
   expect_right(kernels[0], along_k, 1, 1);
 }
 
 TEST_F(GroupedPtx, ManyGroupsAlongK) {
   const TestKernel kernel =
-      TCQ_LARGE(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
-                gemm::Promotion::None, Type::bf16, false, false, true);
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                        gemm::Promotion::None, Type::bf16);
   for (const int count : {gemm::k_groups_in_order, gemm::k_groups_in_order + 1}) {
     Groups many = {.by = gemm::Grouping::KEnds, .m = 8, .n = 136, .k = 512};
     for (int i = 0; i < count; ++i) many.sizes.push_back(i < 9 ? 0 : i / 3 * 11);
@@ -133,13 +137,13 @@ TEST_F(GroupedPtx, ManyGroupsAlongK) {
 
 TEST_F(GroupedPtx, AlongKOfFp8) {
   const TestKernel chain =
-      TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
-                gemm::Promotion::None, Type::e4m3, false, false, true);
+      TCQ_LARGE_ALONG_K(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 6,
+                        gemm::Promotion::None, Type::e4m3);
   expect_right(chain, along_k, 1, 1);
   expect_right(chain, with(along_k, Scaling::RowColumn, Type::f32), 2);
   const TestKernel promoting =
-      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 5,
-                gemm::Promotion::EachColumn, Type::e4m3, false, false, true);
+      TCQ_LARGE_ALONG_K(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 5,
+                        gemm::Promotion::EachColumn, Type::e4m3);
   expect_right(promoting, along_k, 1, 1);
   expect_right(promoting, with(along_k, Scaling::RowColumn), 2);
   Groups blocks = with(along_k, Scaling::Vector128, Type::f32);
@@ -148,26 +152,26 @@ TEST_F(GroupedPtx, AlongKOfFp8) {
   expect_right(promoting, blocks, 1);
   expect_right(promoting, with(along_k, Scaling::Vector128), 2);  // ends within a factor's block
   const TestKernel tall =
-      TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 3,
-                gemm::Promotion::EachColumn, Type::e4m3, false, false, true);
+      TCQ_LARGE_ALONG_K(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 3,
+                        gemm::Promotion::EachColumn, Type::e4m3);
   expect_right(tall, with(along_k, Scaling::Vector128), 1);
 }
 
 TEST_F(GroupedPtx, AlongKLoadedByThreads) {
   const TestKernel kernel =
-      TCQ_COPYING(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
-                  gemm::Promotion::None, Type::bf16, false, false, true);
+      TCQ_COPYING_ALONG_K(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                          gemm::Promotion::None, Type::bf16);
   expect_right(kernel, along_k, 2);
   const TestKernel promoting =
-      TCQ_COPYING(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
-                  gemm::Promotion::EachColumn, Type::e5m2, false, false, true);
+      TCQ_COPYING_ALONG_K(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
+                          gemm::Promotion::EachColumn, Type::e5m2);
   expect_right(promoting, with(along_k, Scaling::RowColumn), 2);
 }
 
 TEST_F(GroupedPtx, AlongKWrongEnds) {
   const TestKernel kernel =
-      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
-                gemm::Promotion::None, Type::bf16, false, false, true);
+      TCQ_LARGE_ALONG_K(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 1, 4,
+                        gemm::Promotion::None, Type::bf16);
   Groups wrong = along_k;
   wrong.sizes = {-7, 300, 100, 1 << 30, 50};
   expect_right(kernel, wrong, 2);

@@ -75,14 +75,15 @@ def scaled_mm_quantized(a: Tensor, b: Tensor, scale_a: Optional[Factors] = None,
     """What quantize makes of the float32 result of scaled_mm, or with offs of scaled_grouped_mm, in one kernel: FP8 [M, N], and
     factors [M, N / 128], rounded up, the next product's a and scale_a. Rows behind the last group are written in neither.
 
-    a and b: float8_e4m3fn or float8_e5m2. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu" columns 2 j and 2 j + 1
-    of b are gate and value of the result's column j, of which there are N / 2. Else, and of other shapes: a UsageError.
+    a and b: float8_e4m3fn or float8_e5m2. bias: [N] of float32, bfloat16 or float16. activation: linear's; with "swiglu"
+    columns 2 j and 2 j + 1 of b are gate and value of the result's column j, of which there are N / 2. Else, and of other
+    shapes: a UsageError.
 
     scale_dtype: of the result's factors, by default the operands'. With float8_e8m0fnu (`dtype`: FP8 or float4_e2m1fn_x2) or
     float8_e4m3fn (float4_e2m1fn_x2) they are atoms as scaled_mm takes, one-dimensional, whose bytes for rows behind M are
-    not written, of groups as scaled_grouped_mm takes them; a and b have such factors too, or are bfloat16 and have none. global_scale, for these: one float32 on the
-    device, by which results are multiplied first. dtype: by default float8_e4m3fn; with atoms a's, or of bfloat16 the first
-    that is named here.
+    not written, of groups as scaled_grouped_mm takes them; a and b have such factors too, or are bfloat16 and have none.
+    global_scale, for these: one float32 on the device, by which results are multiplied first. dtype: by default
+    float8_e4m3fn; with atoms a's, or of bfloat16 the first that is named here.
     """
     grouped = offs is not None
     _tensors.expect(a.dim() == 2 and b.dim() == (3 if grouped else 2) and a.shape[1] == b.shape[-2], "a and b", (a, b),

@@ -149,6 +149,7 @@ class Story {
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
       case Fault::DataRace:
       case Fault::VectorPollAssumed:
+      case Fault::UnchangedStoreRace:
       case Fault::AtomicRace: return ", and nothing orders the two";
       case Fault::SharedUninitialized:
         return f_.earlier.statement < 0

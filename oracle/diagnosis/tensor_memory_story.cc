@@ -76,7 +76,7 @@ std::string lacking(const Program& program, const Finding& f) {
     case Fault::TmemOrderAssumed:
       return fmt::format(
           "; {} -> {} is not an ordered pair, and the first may still be under way. CUTLASS, "
-          "DeepGEMM and FlashAttention-4 rely on the order of one thread",
+          "DeepGEMM and FlashAttention-4 rely on the order of one thread or warp",
           action_text(program, f.earlier), action_text(program, f.at));
     case Fault::ScopeAssumed:
       return fmt::format("; {} has scope .cta, which does not reach another CTA",

@@ -127,10 +127,18 @@ bool is_polled_vector(const Access& earlier, const Access& next) {
          strong.kind == AccessKind::Load && plain.kind == AccessKind::Store;
 }
 
+// Somebody looks at a word while a plain store leaves it as it is: no reader can tell whether that has come.
+bool is_unchanged_word(const Access& earlier, const Access& next) {
+  const Access& strong = earlier.is_strong ? earlier : next;
+  const Access& plain = earlier.is_strong ? next : earlier;
+  return strong.is_strong && strong.kind == AccessKind::Load && plain.rewrites;
+}
+
 Fault fault_of_global(const Step& s, const Conflict& conflict, const Access& next, Place& hint) {
   const Access& earlier = s.c.log[conflict.earlier];
   if (is_too_narrow(s, earlier, next, hint)) return Fault::ScopeTooNarrow;
   if (is_polled_vector(earlier, next)) return Fault::VectorPollAssumed;
+  if (is_unchanged_word(earlier, next)) return Fault::UnchangedStoreRace;
   if (const WeakSync* weak = find_weak_of(s, earlier, conflict.bytes, false)) {
     hint = weak->at;
     return weak->fault;

@@ -161,10 +161,11 @@ void Cluster::finish(Warp& warp) {
   const std::uint64_t executed =
       group.aligned[static_cast<std::size_t>(warp.index % warps_per_warpgroup)] -
       group.first_aligned;
-  if (executed < group.aligned_statements.size())
-    return state_.fail({.fault = Fault::WarpgroupDivergent,
-                        .at = {group.aligned_statements[executed].statement, group.first_warp, -1},
-                        .number = warp.number});
+  for (std::uint64_t at = executed; at < group.aligned_statements.size(); ++at) {
+    const Warpgroup::Aligned& missed = group.aligned_statements[at];
+    const Place place{missed.statement, group.first_warp, -1};
+    if (state_.stops_at(finding_of_absent(group, place, missed.registers, warp.number))) return;
+  }
   --cta.running_warps;
   for (std::size_t id = 0; id < cta.barriers.size(); ++id) {
     NamedBarrier& barrier = cta.barriers[id];

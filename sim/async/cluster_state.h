@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -84,6 +85,28 @@ struct WeakSync {
   bool waits = false;
   std::uint64_t object = 0;  // Touch::object of the barrier
   Clock lost;                // what it would have handed on
+};
+
+// Those of an execution, in the order in which they came first.
+class WeakSyncs {
+ public:
+  void note(WeakSync sync) {
+    const Key key{sync.at.statement, sync.at.warp, sync.object, sync.fault};
+    const auto [known, is_new] = number_of_.try_emplace(key, list_.size());
+    if (is_new)
+      list_.push_back(std::move(sync));
+    else
+      list_[known->second].lost.join(sync.lost);
+  }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+
+ private:
+  using Key = std::tuple<decltype(Place::statement), decltype(Place::warp), std::uint64_t, Fault>;
+
+  std::vector<WeakSync> list_;
+  std::map<Key, std::size_t>
+      number_of_;  // in a program that is written out each round has statements of its own
 };
 
 // Of memory by which threads synchronise: what writes handed on, and could not.
@@ -368,7 +391,7 @@ struct ClusterState {
   std::vector<Copy> copies;    // in flight
   std::vector<AgentId> loads;  // those of them that complete bytes of an mbarrier
   std::vector<MbarrierSlot> slots;
-  std::vector<WeakSync> weak_syncs;
+  WeakSyncs weak_syncs;
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
   std::unordered_map<std::uint64_t, Word> words;  // by Touch::object

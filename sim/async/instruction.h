@@ -6,6 +6,7 @@
 // addresses in the shared window, or offsets into the program's global memory.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <variant>
 
@@ -42,6 +43,16 @@ using Instruction =
           StoreAsync, ReduceAsync, BulkSendReduce, StoreZeros, TryCancel>;
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
+
+// visit(lane) for each of them, ascending; of a whole warp, as mostly, in a loop that needs not look for them.
+template <class Visit>
+void visit_lanes(std::uint32_t lanes, Visit visit) {
+  if (lanes == all_lanes) {
+    for (int lane = 0; lane < 32; ++lane) visit(lane);
+    return;
+  }
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
+}
 
 // Which threads of a role execute a statement.
 struct Guard {

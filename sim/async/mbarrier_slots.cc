@@ -148,11 +148,7 @@ void next_epoch(Step& s) {
 }
 
 void note_weak(Step& s, Fault fault, bool waits, std::uint64_t object, const Clock& lost) {
-  for (WeakSync& weak : s.c.weak_syncs)
-    if (weak.at.statement == s.number && weak.at.warp == s.warp.number && weak.object == object &&
-        weak.fault == fault)
-      return weak.lost.join(lost);
-  s.c.weak_syncs.push_back({fault, s.place(), waits, object, lost});
+  s.c.weak_syncs.note({fault, s.place(), waits, object, lost});
 }
 
 void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {

@@ -58,7 +58,7 @@ struct Step {
   int first_lane() const { return std::countr_zero(lanes); }
   template <class Visit>
   void for_each_lane(Visit visit) const {
-    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
+    visit_lanes(lanes, visit);
   }
   bool all_lanes_take_part() {  // else a Fault
     if (lanes != all_lanes) fail(Fault::WarpDivergent, first_lane());

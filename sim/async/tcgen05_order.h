@@ -96,6 +96,7 @@ struct TmemKnowledge {
 // sm100_blockscaled_mma_warpspecialized.hpp (cp of the next scale factors behind mma; behind cp
 // where N < 128, of which mma reads a part),
 // examples/77_blackwell_fmha (S = Q K over P behind O = P V; P over S with no wait::ld);
+// sm100_tile_scheduler_stream_k.hpp (ld of what the warp has stored, with no wait::st);
 // deepseek-ai/DeepGEMM 54e22612, sm100_fp8_fp4_gemm_1d1d.cuh (cp); NVIDIA/cutlass #2525, #2974.
 enum class TmemDispute : std::uint8_t { None, Fence, Value, Order };
 
@@ -107,8 +108,10 @@ inline TmemDispute dispute_of(const TmemAccess& first, const TmemAccess& second,
   const bool one_thread =
       first.warp == second.warp && first.lane == second.lane && first.cta_group == second.cta_group;
   const bool read_by_mma = first.action == TmemAction::Mma && !first.writes;
-  if (one_thread && ((read_by_mma && (is_cp(second.action) || second.action == TmemAction::Mma)) ||
-                     (is_cp(first.action) && is_cp(second.action))))
+  const bool st_to_ld = first.action == TmemAction::St && second.action == TmemAction::Ld;
+  if (one_thread &&
+      (st_to_ld || (read_by_mma && (is_cp(second.action) || second.action == TmemAction::Mma)) ||
+       (is_cp(first.action) && is_cp(second.action))))
     return TmemDispute::Order;
   if (knows_by_release(first.done)) return TmemDispute::Fence;
   if (is_issued_by_thread(first.action)) return TmemDispute::None;

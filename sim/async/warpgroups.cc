@@ -17,6 +17,14 @@ const Warpgroup& warpgroup_of(const ClusterState& c, const Warp& warp) {
   return warpgroup_of(const_cast<ClusterState&>(c), warp);
 }
 
+Finding finding_of_absent(const Warpgroup& group, const Place& at, int registers, int warp) {
+  const bool took_no_part = group.aligned[static_cast<std::size_t>(warp - group.first_warp)] == 0;
+  return {
+      .fault = registers != 0 && took_no_part ? Fault::SetmaxnregApart : Fault::WarpgroupDivergent,
+      .at = at,
+      .number = warp};
+}
+
 bool aligned_in_warpgroup(Step& s, int registers) {
   if (!s.all_lanes_take_part()) return false;
   Warpgroup& group = warpgroup_of(s.c, s.warp);
@@ -28,10 +36,9 @@ bool aligned_in_warpgroup(Step& s, int registers) {
   if (at == group.aligned_statements.size()) {
     group.aligned_statements.push_back({s.number, registers});
     for (int other = group.first_warp; other < last; ++other)
-      if (s.c.warp(other).finished) {
-        s.c.fail({.fault = Fault::WarpgroupDivergent, .at = s.place(), .number = other});
+      if (s.c.warp(other).finished &&
+          s.c.stops_at(finding_of_absent(group, s.place(), registers, other)))
         return false;
-      }
   } else if (group.aligned_statements[at].statement != s.number) {
     const Warpgroup::Aligned& other = group.aligned_statements[at];
     const bool both = registers != 0 && other.registers != 0;

@@ -26,6 +26,9 @@ inline std::uint32_t rows_in_warp(const Warp& warp, RowMask rows) {
 // The warps of a warpgroup must execute the same aligned instructions, one after the other.
 // `registers` of a setmaxnreg, negative of a .dec: several in one direction are as good as one, which is disputed.
 bool aligned_in_warpgroup(Step& s, int registers = 0);
+// Of a warp that ends, or has ended, with none of its own for the one at that place: of a setmaxnreg, if it has executed nothing
+// of the kind at all, that is disputed, too.
+Finding finding_of_absent(const Warpgroup& group, const Place& at, int registers, int warp);
 
 // All before number `end` that have not been.
 void execute_mmas(ClusterState& c, Warpgroup& group, std::uint64_t end);

@@ -99,7 +99,7 @@ struct Executor {
 
   template <class Visit>
   void for_each_lane(std::uint32_t lanes, Visit visit) const {
-    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
+    machine::visit_lanes(lanes, visit);
   }
 
   // --- statements -------------------------------------------------------------------------------------

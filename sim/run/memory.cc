@@ -388,7 +388,7 @@ std::optional<LaneAddresses> one_memory(const Executor& x, const Value& address,
   bool is_one = true;
   x.for_each_lane(x.group.active, [&](int lane) {
     const std::uint64_t at = target.at + (base.number(lane) - first);
-    is_one = is_one && at < extent;
+    is_one &= at < extent;
     where.at[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(at);
   });
   if (!is_one) return std::nullopt;

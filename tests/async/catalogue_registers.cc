@@ -53,6 +53,13 @@ Program r2f(bool mutant) {
   return p;
 }
 
+// As FlashAttention-4's backward pass: one warp has nothing to do and ends.
+Program r2g(bool mutant) {
+  Program p({.threads = 128, .registers = 128});
+  p.warps("all", 0, 4).in_warps(mutant ? 0b1011u : 0b1111u).setmaxnreg_dec(40);
+  return p;
+}
+
 Program r2b(bool mutant) {
   Program p({.threads = 128, .registers = 128});
   p.warps("all", 0, 4).setmaxnreg_inc(mutant ? 96 : 128);
@@ -84,6 +91,8 @@ constexpr Entry entries[] = {
      "put one setmaxnreg before the branch"},
     {"R2f", "setmaxnreg.inc in one warp, .dec in the others", Fault::SetmaxnregApart, r2f,
      "put one setmaxnreg before the branch"},
+    {"R2g", "setmaxnreg in three warps, the fourth ends without one", Fault::SetmaxnregApart, r2g,
+     "one that ends has executed none"},
     {"R2b", "setmaxnreg.inc below the present count", Fault::SetmaxnregDirection, r2b,
      "holds 128 registers"},
     {"R2c", "no bound on the registers at launch", Fault::SetmaxnregIgnored, r2c, "C7508"},

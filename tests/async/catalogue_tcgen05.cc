@@ -164,6 +164,16 @@ Program t3e(bool mutant) {
   if (mutant) t.free(t.first, 32);
   return t.p;
 }
+// As CUTLASS's stream-K: sums go back to where they came from, and the epilogue loads them.
+Program t7d(bool mutant) {
+  Allocating t;
+  t.take(t.first, 32);
+  t.first.move({0, 1}, 5).tcgen05_st({tcgen05::LdShape::S32x32b, 1}, tmem_base, 0);
+  if (!mutant) t.first.tcgen05_wait_st();
+  t.first.tcgen05_ld({tcgen05::LdShape::S32x32b, 1}, tmem_base, 1).tcgen05_wait_ld();
+  t.free(t.first, 32);
+  return t.p;
+}
 // A warp that assumes column 0 instead of reading the address behind a barrier.
 Program t3f(bool mutant) {
   Allocating t;
@@ -437,6 +447,8 @@ constexpr Entry entries[] = {
     {"T7b", "no wait::st between the stores of A and the mma", Fault::TmemWaitMissing, t7b,
      "no tcgen05.wait::st stands between"},
     {"T7c", "shift behind cp", Fault::TmemNotComplete, t7c, "cp -> shift is not an ordered pair"},
+    {"T7d", "ld of what the warp has stored with no wait::st", Fault::TmemOrderAssumed, t7d,
+     "st -> ld is not an ordered pair"},
     {"T9a", "accumulator and scale factors share columns", Fault::TmemOverlap, t9a,
      "belong to D and to another operand"},
     {"T9b", "D of M = 64 read as if it filled all lanes", Fault::TmemUninitialized, t9b, "lane 48"},

@@ -105,8 +105,8 @@ TEST(Tcgen05_Order, WhatPublishedKernelsRelyOnIsDisputedAndNothingElse) {
         const bool cp_first = first == Cp || first == Cp4x256b;
         const bool cp_second = second == Cp || second == Cp4x256b;
         const bool by_order =
-            one_thread &&
-            ((first == Mma && !writes && (cp_second || second == Mma)) || (cp_first && cp_second));
+            one_thread && ((first == Mma && !writes && (cp_second || second == Mma)) ||
+                           (cp_first && cp_second) || (first == St && second == Ld));
         const bool transfer = first == Ld || first == St;
         const bool disputed =
             by_order || knows.done || (transfer && knows.waited) || (first == Ld && knows.used);

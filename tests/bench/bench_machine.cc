@@ -5,11 +5,11 @@
 // two cores. Counters: bookkeeping bytes per byte of shared memory, wanted at most 64. Nothing here gates a change.
 #include <benchmark/benchmark.h>
 
-#include "sim/async/cluster.h"
 #include "sim/async/explore.h"
 #include "tests/async/catalogue.h"
 #include "tests/async/catalogue_kit.h"
 #include "tests/async/main_loop.h"
+#include "tests/bench/run_to_end.h"
 
 namespace tcq::catalogue {
 namespace {
@@ -76,26 +76,18 @@ Program wide_mainloop() {
 
 enum class Results { Computed, Cached };
 
-// Until nobody can take a step. False: the program is wrong.
-bool run(Cluster& cluster) {
-  for (auto agents = cluster.runnable(); !agents.empty(); agents = cluster.runnable())
-    for (const AgentId agent : agents)
-      if (cluster.is_runnable(agent)) cluster.step(agent);
-  return !cluster.finding() && cluster.finished();
-}
-
 // Cached: every wgmma was executed on the same bits before, as when orders are explored.
 void run_once(benchmark::State& state, Program (*make)(), Results results = Results::Computed) {
   const Program program = make();
   std::uint64_t instructions = 0;
   std::size_t bookkeeping = 0;
   MmaCache cache;
-  if (Cluster first(program, cache, Timing::Latest); !run(first))
+  if (Cluster first(program, cache, Timing::Latest); !run_to_end(first))
     return state.SkipWithError("the program is wrong");
   for (auto _ : state) {
     if (results == Results::Computed) cache = MmaCache();
     Cluster cluster(program, cache, Timing::Latest);
-    if (!run(cluster)) state.SkipWithError("the program is wrong");
+    if (!run_to_end(cluster)) state.SkipWithError("the program is wrong");
     instructions += cluster.instructions();
     bookkeeping = cluster.bookkeeping_bytes();
   }

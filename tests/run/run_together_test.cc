@@ -209,6 +209,28 @@ TEST(RunTogether, AVectorThatIsPolledIsDisputed) {
       Fault::AtomicRace);
 }
 
+// CTA 1 stores what a word of 0 holds, or something else; CTA 0 looks at it once.
+TEST(RunTogether, AStoreThatChangesNothingIsDisputed) {
+  const auto go = [](const std::string& store, const std::string& load) {
+    PtxRun run(
+        kernel("mov.u32 %r4, %ctaid.x; mov.u32 %r5, 1; mov.u32 %r6, 0; setp.eq.u32 %p1, %r4, "
+               "0;\n@%p1 bra LOOK;\n" +
+               store + "\nbra DONE;\nLOOK:\n" + load + "\nst.global.u32 [%rd2+1024], %r7;\nDONE:"));
+    run.pass(run.array<std::uint32_t>(512));
+    run.launch().grid = {2};
+    run.launch().whole_grid = true;
+    return worst_of(run, run.go({.grid = {2}, .explore = 6}));
+  };
+  const std::string load = "ld.volatile.global.u32 %r7, [%rd2];";
+  EXPECT_EQ(go("st.global.u32 [%rd2], %r6;", load), Fault::UnchangedStoreRace);
+  EXPECT_EQ(go("st.global.u32 [%rd2], %r6;", "ld.acquire.gpu.global.u32 %r7, [%rd2];"),
+            Fault::UnchangedStoreRace);
+  EXPECT_EQ(go("st.relaxed.gpu.global.u32 [%rd2], %r6;", load), Fault::None);
+  EXPECT_EQ(go("st.global.u32 [%rd2], %r5;", load), Fault::AtomicRace);
+  EXPECT_EQ(go("st.global.u32 [%rd2], %r6;", "atom.global.add.u32 %r7, [%rd2], 0;"),
+            Fault::AtomicRace);
+}
+
 // CTA 1 stores, or its threads do behind each other, and one raises a flag; CTA 0 copies what it has seen the flag of.
 TEST(RunTogether, ACopyOfWhatAnotherCtaReleasedIsDisputed) {
   const auto go =

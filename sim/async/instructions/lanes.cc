@@ -21,6 +21,20 @@ int target_cta(const Step& s, const LaneAddresses& where) {
   return where.cta == own_cta ? s.warp.cta : where.cta;
 }
 
+// No lane's bytes lie outside [begin, end) or off a multiple of `unit`: as mostly, without asking what is wrong with one.
+bool all_lie_within(const Step& s, const LaneAddresses& where, std::uint32_t unit,
+                    std::uint32_t begin, std::uint64_t end) {
+  std::uint32_t lowest = ~0u, highest = 0, bits = 0;
+  s.for_each_lane([&](int lane) {
+    const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
+    lowest = std::min(lowest, at);
+    highest = std::max(highest, at);
+    bits |= at;
+  });
+  return std::has_single_bit(unit) && (bits & (unit - 1)) == 0 && lowest >= begin &&
+         highest + static_cast<std::uint64_t>(where.bytes) <= end;
+}
+
 }  // namespace
 
 bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
@@ -28,6 +42,10 @@ bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
   const auto unit = alignment == 0 ? width : static_cast<std::uint32_t>(alignment);
   const SharedMemory& shared = s.c.cta(where.global ? s.warp.cta : target_cta(s, where)).shared;
   const bool is_peer = !where.global && target_cta(s, where) != s.warp.cta;
+  const std::uint32_t first = is_peer ? shared_base_sm90 : shared.base();
+  const std::uint64_t end =
+      where.global ? s.c.global.size() : std::uint64_t{shared.base()} + shared.size();
+  if (all_lie_within(s, where, unit, where.global ? 0 : first, end)) return true;
   bool exist = true;
   s.for_each_lane([&](int lane) {
     const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
@@ -73,10 +91,9 @@ void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::u
   const int second = std::countr_zero(behind);
   const std::int64_t stride = (at(second) - at(first)) / (second - first);
   const std::int64_t base = at(first) - stride * first;
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    if (base + stride * lane != at(lane)) return describe_apart(log, access, where, lanes);
-  }
+  bool is_strided = true;
+  visit_lanes(lanes, [&](int lane) { is_strided &= base + stride * lane == at(lane); });
+  if (!is_strided) return describe_apart(log, access, where, lanes);
   access.base = static_cast<std::uint32_t>(base);
   access.stride_bytes = static_cast<std::int32_t>(stride);
   access.width = static_cast<std::uint16_t>(where.bytes);
@@ -155,10 +172,6 @@ bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int
   });
   return all;
 }
-
-}  // namespace
-
-namespace {
 
 // No two lanes have bytes in common.
 bool are_apart(const Step& s, const Access& access, const LaneAddresses& where) {

@@ -1,6 +1,6 @@
 // Every way a program can be wrong: its code, its kind, one sentence, and where the rule is written.
 //
-// The rows are faults.inc; a new Fault is one row there and one section of oracle/explain/faults/.
+// The rows are faults.inc and what it includes; a new Fault is one row there and one section of oracle/explain/faults/.
 // Kinds are never mixed: illegal (forbidden), undefined (left open by the manual), unmodelled
 // (legal, but not measured or not implemented here). Faults are values; nothing throws. Example:
 // info(Fault::ShapeM64).source is "PTX ISA 9.2, 9.7.15.2".

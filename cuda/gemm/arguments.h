@@ -57,6 +57,9 @@ struct Factors {
   int per = 1;
 };
 
+// Do those of a row of A or column of B lie one behind the other?
+HOST_DEVICE constexpr bool lie_along_k(const Factors& f) { return f.k_step == 1; }
+
 // D = activation(alpha * factors * A * B + beta * C + bias), each step rounded to f32; a gated activation makes
 // one column of D of two. What is the same for all elements is decided here, not by each of them.
 struct Epilogue {

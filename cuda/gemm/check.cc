@@ -225,6 +225,12 @@ bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
   return v.inner > 0 && fits(s.ld) && (batch == 1 || fits(s.batch));
 }
 
+bool tma_addresses_factors(const Problem& p) {
+  return p.scaling == Scaling::Block128 &&
+         tma_addresses(p.scale_a, view_scale_a(p), matrices_of_a(p)) &&
+         tma_addresses(p.scale_b, view_scale_b(p), p.batch);
+}
+
 bool tma_stores(const Problem& p) {
   const View d = view_d(p);
   const std::int64_t row_bytes = d.inner * bits(d.type) / 8;

@@ -101,6 +101,9 @@ bool is_whole(const Plan& plan) noexcept;
 // Is it one for tcgen05? Requires: it is whole.
 bool is_on_tcgen05(const Plan& plan) noexcept;
 
+// Factors of blocks of K, of both operands?
+bool tma_addresses_factors(const Problem& problem);
+
 // Does TMA write D and nothing else? It writes the last 16 bytes of a row whole, into the gap before
 // the next row (sim/isa/copy/tma_tile.h).
 bool tma_stores(const Problem& problem);

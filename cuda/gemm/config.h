@@ -30,7 +30,7 @@ inline constexpr std::uint32_t swizzle_atom_bytes = 1024;  // all tiles start at
 inline constexpr int warpgroup_threads = 128;
 inline constexpr int warpgroup_rows = wgmma::m;
 inline constexpr int warp_rows = warpgroup_rows / 4;  // of a fragment
-inline constexpr int store_buffers = 2;               // of D's staging, for each consumer
+inline constexpr int usual_store_buffers = 2;         // of D's staging, for each consumer
 inline constexpr Swizzle operand_swizzle = Swizzle::B128;
 
 // One operand's tile of a stage.
@@ -126,6 +126,28 @@ constexpr std::uint32_t column_factor_bytes(Promotion p, int columns) {
   const auto floats = static_cast<std::uint32_t>(2 * factor_turns * columns);
   return p == Promotion::EachColumn ? floats * static_cast<std::uint32_t>(sizeof(float)) : 0;
 }
+// Where tiles of `columns` stand, and blocks of 128 begin and end in them, at multiples of this.
+HOST_DEVICE constexpr int common_columns(int columns) {
+  int common = scale_block;
+  while (columns % common != 0) common /= 2;
+  return common;
+}
+// The blocks of 128 columns that such a tile meets, wherever it stands.
+HOST_DEVICE constexpr int column_blocks(int columns) {
+  return (scale_block - common_columns(columns) + columns + scale_block - 1) / scale_block;
+}
+
+// Of four blocks of K the factors of a tile's rows, and of the blocks of 128 columns that it meets, where TMA brings them.
+// The latter, where they do not lie along K, by whole units of TMA, which begin with one.
+inline constexpr std::uint32_t units_of_column_slot = 8;
+inline constexpr std::uint32_t column_slot_bytes =
+    units_of_column_slot * factor_turns * sizeof(float);
+HOST_DEVICE constexpr std::uint32_t row_slot_bytes(int rows) {
+  return static_cast<std::uint32_t>(rows) * factor_turns * sizeof(float);
+}
+HOST_DEVICE constexpr std::uint32_t factor_slot_bytes(int rows) {
+  return row_slot_bytes(rows) + column_slot_bytes;
+}
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // Of the factors of blocks that both operands of a configuration have; Default: they have none.
@@ -159,6 +181,19 @@ HOST_DEVICE constexpr bool on_tcgen05() {
 template <class C>
 HOST_DEVICE constexpr bool groups_k() {
   if constexpr (requires { C::groups_k; }) return C::groups_k;
+  return false;
+}
+
+// Do a configuration's factors of blocks of K come by TMA (cuda/gemm/staged.cuh)? And leaves a consumer's part of a tile through
+// buffers for all of it?
+template <class C>
+HOST_DEVICE constexpr bool stages_factors() {
+  if constexpr (requires { C::stages_factors; }) return C::stages_factors;
+  return false;
+}
+template <class C>
+HOST_DEVICE constexpr bool stores_whole() {
+  if constexpr (requires { C::stores_whole; }) return C::stores_whole;
   return false;
 }
 
@@ -244,6 +279,7 @@ struct Config {
 
   static constexpr std::uint32_t stage_bytes = A::bytes + B::bytes;
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
+  static constexpr int store_buffers = usual_store_buffers;
   static constexpr std::uint32_t barrier_offset =
       store_offset + consumers * store_buffers * store_bytes;
   static constexpr int barriers = (GroupsK ? 3 : 2) * Stages + (ping_pong ? consumers : 0);
@@ -270,6 +306,28 @@ struct Config {
   static_assert(!GroupsK || threads >= k_groups_in_order);
   static constexpr int producer_registers = registers.producer;
   static constexpr int consumer_registers = registers.consumer;
+};
+
+// A configuration whose factors of 128 of K and of 128 columns TMA brings, and whose consumers, where buffers are filled whole,
+// have one for each part of a tile, which leaves as one group of copies (cuda/gemm/staged.cuh).
+template <class Base>
+struct Staged : Base {
+  static constexpr bool stages_factors = true;
+  static_assert(Base::promotion == Promotion::ColumnBlocks);
+  static_assert(!Base::grouped && !Base::groups_k && !Base::quantizes);
+  static constexpr int whole_columns = staged_columns(usual_bytes(Base::in));
+  static constexpr bool stores_whole = Base::consumer_columns % whole_columns == 0;
+  static constexpr int store_buffers =
+      stores_whole ? Base::waves * Base::consumer_columns / whole_columns : usual_store_buffers;
+  static constexpr std::uint32_t slot_offset =
+      Base::store_offset + Base::consumers * store_buffers * Base::store_bytes;
+  static constexpr std::uint32_t slot_bytes = factor_slot_bytes(Base::block_m);
+  static constexpr std::uint32_t factor_offset = slot_offset;
+  static constexpr std::uint32_t barrier_offset = slot_offset + Base::stages * slot_bytes;
+  static constexpr std::uint32_t bias_offset =
+      barrier_offset + Base::barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  static constexpr std::uint32_t shared_bytes = bias_offset + Base::consumers * Base::bias_bytes;
+  static_assert(shared_bytes <= max_cta_shared_bytes);
 };
 
 }  // namespace tcq::gemm

@@ -190,6 +190,7 @@ std::string name(const Kernel& k) {
   if (k.grouped) text += " grouped";
   if (k.groups_k) text += " grouped along K";
   if (k.promotion == Promotion::ColumnBlocks) text += " promoting";
+  if (k.stages_factors) text += " staged";
   if (k.promotion == Promotion::EachColumn) text += " promoting each column";
   if (k.quantized_columns > 0) text += " quantizing";
   if (k.quantized_vec != tcgen05::ScaleVec::Default)

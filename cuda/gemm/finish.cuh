@@ -100,10 +100,29 @@ __device__ __forceinline__ void send_tile(const Accumulators<C>& d, const CUtens
                                           const CUtensorMap& map_tail, Staging<C>& staging,
                                           const TilePlace& tile) {
   const int thread = thread_here();
+  if constexpr (stores_whole<C>()) {
+    store_whole<C>(
+        d, map_d, staging, [&](int wave) { return block_at<C>(tile, wave); }, thread);
+  } else {
 #pragma unroll
-  for (int wave = 0; wave < C::waves; ++wave)
-    if (block_at<C>(tile, wave).row < tile.rows_end)
-      store_plain<C>(d[wave], map_d, map_tail, staging, block_at<C>(tile, wave), thread);
+    for (int wave = 0; wave < C::waves; ++wave)
+      if (block_at<C>(tile, wave).row < tile.rows_end)
+        store_plain<C>(d[wave], map_d, map_tail, staging, block_at<C>(tile, wave), thread);
+  }
+}
+
+// Sums in registers of their own from here on. Stores of 32-bit results want pairs of them, an even one first, as wgmma's sums
+// are; and were those that promote adds to in such pairs, each addition would read two registers of one bank, and with the
+// factor every second one three: a wait that costs a tenth of a kernel's time (cuda/NOTES.md, "sums in the other bank").
+template <class C>
+__device__ __forceinline__ void part_registers(Accumulators<C>& d, const Arguments& arguments) {
+  const std::uint32_t none =
+      static_cast<std::uint32_t>(arguments.k_blocks) >> 31;  // 0, which no compiler knows
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) {
+#pragma unroll
+    for (std::uint32_t& word : d[wave]) asm volatile("or.b32 %0, %0, %1;" : "+r"(word) : "r"(none));
+  }
 }
 
 // The product alone has a way of its own, so that short kernels do not wait for instructions that they skip.
@@ -121,6 +140,7 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
   const bool sends =
       arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::waves * warpgroup_rows);
   if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);
+  if constexpr (stages_factors<C>()) part_registers<C>(d, arguments);
   finish_tile<C>(d, arguments, staging, bias, tile);
   if (sends) return send_tile<C>(d, map_d, map_tail, staging, tile);
   const int thread = thread_here();

@@ -38,6 +38,14 @@ Kernel large_one() {
   return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
 }
 
+// Of FP8 with factors of blocks, which TMA brings.
+template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages>
+Kernel staged_one() {
+  using C = Staged<Config<In, Major::K, Major::K, BlockM, BlockN, Turns::Together, ClusterM,
+                          ClusterN, Stages, Promotion::ColumnBlocks>>;
+  return kernel_of<C>(reinterpret_cast<const void*>(staged_kernel<C>));
+}
+
 template <Type In>
 auto large() {
   using enum Turns;
@@ -215,6 +223,14 @@ auto promoting_large() {
 }
 
 // Products of two blocks and their sums in f32: 160 tokens of all consumers at most; of one block where there are more.
+template <Type In>
+auto staged() {
+  return std::array{staged_one<In, 256, 128, 1, 1, 3>(), staged_one<In, 192, 128, 1, 1, 4>(),
+                    staged_one<In, 192, 96, 1, 1, 4>(),  staged_one<In, 192, 64, 1, 1, 5>(),
+                    staged_one<In, 128, 192, 1, 1, 4>(), staged_one<In, 128, 128, 1, 1, 5>(),
+                    staged_one<In, 128, 96, 1, 1, 6>(),  staged_one<In, 128, 64, 1, 1, 8>()};
+}
+
 template <Type In>
 auto promoting_few_rows_by_one() {
   constexpr Skinny rows = Skinny::Rows;
@@ -442,7 +458,7 @@ auto rows_of() {
   else if constexpr (In == Type::e5m2)
     return joined(fp8_pair<In, In>(), fp8_pair<In, Type::e4m3>(), fp8_pair<Type::e4m3, In>());
   else if constexpr (In == Type::e4m3 && P == Part::Large)
-    return joined(large<In>(), promoting_large<In>());
+    return joined(large<In>(), promoting_large<In>(), staged<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Skinny)
     return joined(few_rows_by_one<In>(), promoting_few_rows_by_one<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Wide)

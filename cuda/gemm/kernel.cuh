@@ -24,6 +24,7 @@
 #include "cuda/gemm/promote.cuh"
 #include "cuda/gemm/ragged.cuh"
 #include "cuda/gemm/ring.cuh"
+#include "cuda/gemm/staged.cuh"
 #include "cuda/gemm/store.cuh"
 #include "cuda/gemm/tiles.cuh"
 #include "cuda/ptx/async.cuh"
@@ -161,8 +162,9 @@ __device__ __forceinline__ TilePlace part_of_tile(const TilePlace& tile, int con
 }
 
 template <class C>
-using OwnFactors =
-    TileFactors<C::waves, ColumnFactors<C::promotion, C::consumer_columns, warpgroup_threads>>;
+using OwnFactors = std::conditional_t<
+    stages_factors<C>(), StagedFactors<C>,
+    TileFactors<C::waves, ColumnFactors<C::promotion, C::consumer_columns, warpgroup_threads>>>;
 
 template <class C>
 __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
@@ -181,15 +183,22 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
                                                     const Barriers<C>& barriers, StagePart part,
                                                     OwnFactors<C>& factors) {
   Ring<C::stages> read = ring;
-  StageReader<C, C::waves> reader(ring, barriers, shared, part);
+  using Operands =
+      std::conditional_t<stages_factors<C>(), DescribedOperands<C>, AddressedOperands<C>>;
+  StageReader<C, C::waves, Operands> reader(ring, barriers, shared, part);
   const auto multiply_wave = [&](int wave, auto& sums) { reader.multiply(wave, sums); };
   const auto done = [&](int) {
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
-  constexpr bool behind =
-      Behind && C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
-  promote<behind>(d, factors, multiply_wave, done);
+  if constexpr (stages_factors<C>()) {
+    promote_staged(
+        d, factors, [&] { reader.reach(); }, multiply_wave, done);
+  } else {
+    constexpr bool behind =
+        Behind && C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
+    promote<behind>(d, factors, multiply_wave, done);
+  }
 }
 
 // A tile's factors are asked for before the tile ahead is stored, so that they are there when its first sums are. Of more
@@ -232,7 +241,8 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
                                         const Step& step) {
   Ring<C::stages> ring;
   const auto number = static_cast<std::uint32_t>(consumer);
-  Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
+  Staging<C> staging(shared + C::store_offset + number * C::store_buffers * C::store_bytes,
+                     consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   if constexpr (C::ping_pong) {
     const bool leads = threadIdx.x % 32 == 0;
@@ -299,11 +309,11 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-template <class C>
-__global__ void __launch_bounds__(C::threads, 1)
-    kernel(const __grid_constant__ OperandMaps map_a, const __grid_constant__ OperandMaps map_b,
-           const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
-           const __grid_constant__ Arguments arguments) {
+// `besides`: of what shared memory has, what a stage has besides tiles (produce()).
+template <class C, class Besides>
+__device__ __forceinline__ void work(const OperandMaps& map_a, const OperandMaps& map_b,
+                                     const CUtensorMap& map_d, const CUtensorMap& map_tail,
+                                     const Arguments& arguments, const Besides& besides) {
   extern __shared__ __align__(swizzle_atom_bytes) std::uint8_t memory[];
   const std::uint32_t shared = ptx::shared_address(memory);
   const Barriers<C> barriers{shared + C::barrier_offset};
@@ -326,13 +336,38 @@ __global__ void __launch_bounds__(C::threads, 1)
   if (warpgroup == 0) {
     ptx::setmaxnreg_dec<C::producer_registers>();
     if (threadIdx.x < (C::grouped ? 32 : 1))
-      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, step, threadIdx.x == 0);
+      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, step, threadIdx.x == 0,
+                 besides(shared));
     if constexpr (groups_k<C>())
       if (threadIdx.x >= 32) clear_others<C>(arguments, shared, barriers, cluster, step);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
     consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, step);
   }
+}
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, 1)
+    kernel(const __grid_constant__ OperandMaps map_a, const __grid_constant__ OperandMaps map_b,
+           const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
+           const __grid_constant__ Arguments arguments) {
+  work<C>(map_a, map_b, map_d, map_tail, arguments, [](std::uint32_t) { return TilesAlone{}; });
+}
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, 1)
+    staged_kernel(const __grid_constant__ OperandMaps map_a,
+                  const __grid_constant__ OperandMaps map_b,
+                  const __grid_constant__ CUtensorMap map_d,
+                  const __grid_constant__ CUtensorMap map_tail,
+                  const __grid_constant__ Arguments arguments,
+                  const __grid_constant__ TensorOperands operands) {
+  if (threadIdx.x == 32) {
+    ptx::prefetch_map(&operands.scales_a);
+    ptx::prefetch_map(&operands.scales_b);
+  }
+  work<C>(map_a, map_b, map_d, map_tail, arguments,
+          [&](std::uint32_t shared) { return FactorLoads<C>(operands, arguments, shared); });
 }
 
 }  // namespace tcq::gemm

@@ -61,7 +61,8 @@ struct Kernel {
   bool dynamic = false;  // a cluster for each tile: cuda/gemm/dynamic.cuh
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
-  bool groups_k = false;  // for groups along K
+  bool groups_k = false;        // for groups along K
+  bool stages_factors = false;  // of blocks of K, which TMA brings: cuda/gemm/staged.cuh
 };
 
 template <class C>
@@ -116,7 +117,8 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .accumulators = accumulators_of<C>(),
           .quantized_vec = quantized_vec_of<C>(),
           .dynamic = is_dynamic<C>(),
-          .groups_k = groups_k<C>()};
+          .groups_k = groups_k<C>(),
+          .stages_factors = stages_factors<C>()};
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.

@@ -79,6 +79,18 @@ tma::TensorMap map_of_factors(const Kernel& kernel, const ScaleCodes& codes, std
   return map;
 }
 
+// Of an operand's factors of blocks of K, of which a box has those of four blocks, of `mn_of_box` rows or blocks of columns.
+tma::TensorMap map_of_block_factors(const Factors& f, std::int64_t mn, std::int64_t k_blocks,
+                                    std::int64_t batch, std::uint32_t mn_of_box) {
+  const bool along_k = lie_along_k(f);
+  const MatrixAt matrix = {f.data, along_k ? f.mn_step : f.k_step, f.batch_step};
+  constexpr auto turns = static_cast<std::uint32_t>(factor_turns);
+  tma::TensorMap map = along_k ? map_of(Type::f32, matrix, k_blocks, mn, batch, turns, mn_of_box)
+                               : map_of(Type::f32, matrix, mn, k_blocks, batch, mn_of_box, turns);
+  map.swizzle = Swizzle::None;
+  return map;
+}
+
 }  // namespace
 
 PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
@@ -94,6 +106,15 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
                     kernel.box_rows_b);
     if (k_major_a) maps.rest_a = rest_of(*maps.a);
     if (k_major_b) maps.rest_b = rest_of(*maps.b);
+  }
+  if (kernel.stages_factors) {
+    const Factors& of_b = arguments.block_factors_b;
+    const auto blocks = [](std::int64_t count) { return round_up_quotient(count, scale_block); };
+    const auto of_box = static_cast<std::uint32_t>(column_blocks(kernel.block_n));
+    maps.scales_a = map_of_block_factors(arguments.block_factors_a, e.m, blocks(e.k), e.batch,
+                                         static_cast<std::uint32_t>(kernel.block_m));
+    maps.scales_b = map_of_block_factors(of_b, blocks(e.n), blocks(e.k), e.batch,
+                                         lie_along_k(of_b) ? of_box : units_of_column_slot);
   }
   if (kernel.scale_vec != tcgen05::ScaleVec::Default) {
     maps.scales_a =

@@ -36,25 +36,50 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], 
   ptx::wgmma_commit_group();
 }
 
+// The operands of a stage, by their addresses.
+template <class C>
+class AddressedOperands {
+ public:
+  __device__ __forceinline__ AddressedOperands(std::uint32_t shared, StagePart part, int)
+      : shared_(shared), part_(part) {}
+  __device__ __forceinline__ void advance_to(int) const {}
+  template <int Registers>
+  __device__ __forceinline__ void multiply(std::uint32_t (&sums)[Registers], int wave,
+                                           int stage) const {
+    const std::uint32_t at = shared_ + static_cast<std::uint32_t>(stage) * C::stage_bytes;
+    multiply_rows<C>(sums, at + part_.rows + C::A::offset(wave * warpgroup_rows, 0),
+                     at + C::A::bytes + part_.columns, false);
+  }
+
+ private:
+  std::uint32_t shared_;
+  StagePart part_;
+};
+
 // The same where sums are promoted: 64 rows of a stage after the other, stages as the ring has them.
-template <class C, int Waves>
+template <class C, int Waves, class Operands = AddressedOperands<C>>
 class StageReader {
  public:
   __device__ __forceinline__ StageReader(Ring<C::stages>& ring, const Barriers<C>& barriers,
                                          std::uint32_t shared, StagePart part)
-      : ring_(ring), barriers_(barriers), shared_(shared), part_(part) {
+      : ring_(ring), barriers_(barriers), operands_(shared, part, ring.stage) {
     look();
   }
 
-  // Waits for the stage with its first wave and leaves it with the last one.
+  // Waits for the stage.
+  __device__ __forceinline__ void reach() {
+    if (!has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
+    has_landed_ = true;
+  }
+
+  // Reaches the stage with its first wave and leaves it with the last one.
   template <int Registers>
   __device__ __forceinline__ void multiply(int wave, std::uint32_t (&sums)[Registers]) {
-    if (wave == 0 && !has_landed_) wait(barriers_.full(ring_.stage), ring_.parity);
-    const std::uint32_t stage = shared_ + static_cast<std::uint32_t>(ring_.stage) * C::stage_bytes;
-    multiply_rows<C>(sums, stage + part_.rows + C::A::offset(wave * warpgroup_rows, 0),
-                     stage + C::A::bytes + part_.columns, false);
+    if (wave == 0) reach();
+    operands_.multiply(sums, wave, ring_.stage);
     if (wave + 1 < Waves) return;
     ring_.advance();
+    operands_.advance_to(ring_.stage);
     look();
   }
 
@@ -66,8 +91,7 @@ class StageReader {
 
   Ring<C::stages>& ring_;
   const Barriers<C>& barriers_;
-  std::uint32_t shared_;
-  StagePart part_;
+  Operands operands_;
   bool has_landed_;
 };
 

@@ -57,9 +57,15 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
 }
 
 Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
+  const bool factors = tma_addresses(x.scale_a) && tma_addresses(x.scale_b);
+  const auto takes = [&](const Launch& launch) {
+    return factors || launch.kernel == nullptr || !launch.kernel->stages_factors;
+  };
   const std::size_t needed = workspace_bytes(plan, x);
-  if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed) return Path::Realigned;
-  return tma_addresses(x.a) && tma_addresses(x.b) ? Path::Aligned : Path::Unaligned;
+  const bool fits = needed > 0 && workspace.data != nullptr && workspace.bytes >= needed;
+  if (fits && takes(plan.realigned)) return Path::Realigned;
+  const bool aligned = tma_addresses(x.a) && tma_addresses(x.b) && takes(plan.aligned);
+  return aligned ? Path::Aligned : Path::Unaligned;
 }
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept {

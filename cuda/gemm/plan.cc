@@ -32,7 +32,7 @@ bool computes(const Kernel& k, const Problem& p) {
   const bool operands = p.k > 0 && k.major_a == p.major_a && k.major_b == p.major_b &&
                         tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
                         tma_addresses(p.b, view_b(p), p.batch);
-  return operands && splits_as(k, p);
+  return operands && splits_as(k, p) && (!k.stages_factors || tma_addresses_factors(p));
 }
 
 // Clusters that run at one time; 0: the device cannot run this kernel.

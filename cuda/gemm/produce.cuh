@@ -86,7 +86,7 @@ template <class C, class Step, class Besides = TilesAlone>
 __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,
                                         const Arguments& arguments, std::uint32_t shared,
                                         const Barriers<C>& barriers, int cluster, const Step& step,
-                                        bool leads, const Besides& besides = {}) {
+                                        bool leads, Besides besides = {}) {
   const Rank rank = own_rank<C>();
   const Share share_a = {rank.col, C::A::rows / C::sharers_a};
   const Share share_b = {rank.row, C::B::rows / C::sharers_b};

@@ -166,17 +166,6 @@ __device__ __forceinline__ void add_product(std::uint32_t& sum, float factor, st
 
 // --- of wgmma's columns ----------------------------------------------------------------------------
 
-// Where tiles of `columns` stand, and blocks of 128 begin and end in them, at multiples of this.
-constexpr int common_columns(int columns) {
-  int common = scale_block;
-  while (columns % common != 0) common /= 2;
-  return common;
-}
-// The blocks of 128 columns that such a tile meets, wherever it stands.
-constexpr int column_blocks(int columns) {
-  return (scale_block - common_columns(columns) + columns + scale_block - 1) / scale_block;
-}
-
 // One factor for 128 columns.
 template <int Columns, int Threads>
 class ColumnBlocks {
@@ -215,13 +204,19 @@ class ColumnBlocks {
     float column[blocks];
 #pragma unroll
     for (int i = 0; i < blocks; ++i) column[i] = lines_[i].of(block);
+    return ready(rows, column, before_);
+  }
+  // `before`: columns of the tile's first block that are ahead of it.
+  template <class Rows>
+  __device__ __forceinline__ static Ready ready(const Rows& rows, const float (&column)[blocks],
+                                                int before) {
     Ready now;
 #pragma unroll
     for (int at = 0; at < Columns; at += common) {
       float its = column[0];
 #pragma unroll
       for (int i = 1; i < blocks; ++i)
-        if (before_ + at >= i * scale_block) its = column[i];
+        if (before + at >= i * scale_block) its = column[i];
 #pragma unroll
       for (int j = 0; j < 2; ++j) now.both[at / common][j] = rounded::multiply(rows.of[j], its);
     }
@@ -238,8 +233,9 @@ class ColumnBlocks {
 
   // d[r] += factors * t[r - first]: registers from `first` on. Fresh: instead of to d, to 0.
   template <bool Fresh, int All, int Count>
-  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[Count],
-                                      int first, const Ready& now) const {
+  __device__ __forceinline__ static void add(std::uint32_t (&d)[All],
+                                             const std::uint32_t (&t)[Count], int first,
+                                             const Ready& now) {
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
       const int r = first + i;

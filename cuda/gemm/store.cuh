@@ -104,12 +104,12 @@ class Staging {
   // The next buffers are free, for the whole warpgroup. Where threads alone store they are: all have met since they read them.
   template <int Buffers>
   __device__ __forceinline__ void acquire() {
-    if (is_leader()) ptx::bulk_wait_group_read<store_buffers - Buffers>();
+    if (is_leader()) ptx::bulk_wait_group_read<C::store_buffers - Buffers>();
     meet();
   }
   // The i-th of these.
   __device__ __forceinline__ std::uint32_t next(std::uint32_t i = 0) const {
-    return shared_ + (buffer_ + i) % store_buffers * C::store_bytes;
+    return shared_ + (buffer_ + i) % C::store_buffers * C::store_bytes;
   }
   // All that was acquired is filled.
   __device__ __forceinline__ void filled() const {
@@ -126,7 +126,7 @@ class Staging {
             &map, {{at.col, row_of(at, row), at.batch}},
             shared_ + buffer_ * C::store_bytes + static_cast<std::uint32_t>(row) * swizzle_bytes);
     }
-    buffer_ = 1 - buffer_;
+    turn();
   }
   __device__ __forceinline__ void commit() const {
     if (is_leader()) ptx::bulk_commit_group();
@@ -138,7 +138,7 @@ class Staging {
     copy_rows<C::quantizes>(next(), warpgroup_rows, columns, arguments, at);
     // Of a buffer that TMA stores before or behind this one acquire() counts the groups.
     if (C::grouped) commit();
-    buffer_ = 1 - buffer_;
+    turn();
   }
 
   // Every thread of the consumer is here.
@@ -146,7 +146,8 @@ class Staging {
 
   // Consumers beside each other: where consumer `of` has the largest magnitudes of the rows of its columns.
   __device__ __forceinline__ std::uint32_t largest(std::uint32_t of) const {
-    const std::uint32_t first = shared_ - C::store_offset - own() * store_buffers * C::store_bytes;
+    const std::uint32_t first =
+        shared_ - C::store_offset - own() * C::store_buffers * C::store_bytes;
     return first + C::largest_offset + of * (C::largest_bytes / C::consumers);
   }
   __device__ __forceinline__ std::uint32_t own() const { return barrier_ - 1; }
@@ -161,6 +162,13 @@ class Staging {
 
  private:
   __device__ __forceinline__ bool is_leader() const { return threadIdx.x % warpgroup_threads == 0; }
+
+  __device__ __forceinline__ void turn() {
+    if constexpr (C::store_buffers == 2)
+      buffer_ = 1 - buffer_;
+    else
+      buffer_ = buffer_ + 1 == C::store_buffers ? 0 : buffer_ + 1;
+  }
 
   std::uint32_t shared_;
   std::uint32_t barrier_;
@@ -230,7 +238,7 @@ __device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
 // Are two buffers filled at a time, as one group of copies? Where a consumer has one wave, as a fence and two barriers take
 // longer than a buffer's words; else one is filled while the other is read.
 template <class C>
-inline constexpr bool fills_both = C::waves == 1 &&
+inline constexpr bool fills_both = C::waves == 1 && !stores_whole<C>() &&
                                    C::consumer_columns > staged_columns(usual_bytes(C::in));
 
 // D of its usual type, which TMA stores. Apart from store_as(), whose instructions for other types and for threads that
@@ -249,7 +257,7 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
                            : C::consumer_columns - second < whole ? C::consumer_columns - second
                                                                   : whole;
     // One alone also waits for two ahead that went as one group.
-    staging.template acquire<fills_both<C> ? store_buffers : 1>();
+    staging.template acquire<fills_both<C> ? C::store_buffers : 1>();
     fill<usual(C::in), First, columns>(d, staging.next(), thread);
     if constexpr (both) fill<usual(C::in), second, behind>(d, staging.next(1), thread);
     staging.filled();
@@ -258,6 +266,37 @@ __device__ __forceinline__ void store_plain(const std::uint32_t (&d)[Count], con
     staging.commit();
     store_plain<C, second + behind>(d, map, map_tail, staging, at, thread);
   }
+}
+
+template <class C, int First = 0, int Count>
+__device__ __forceinline__ void fill_wave(const std::uint32_t (&d)[Count],
+                                          const Staging<C>& staging, std::uint32_t buffer,
+                                          int thread) {
+  if constexpr (First < C::consumer_columns) {
+    constexpr int whole = staged_columns(usual_bytes(C::in));
+    fill<usual(C::in), First, whole>(d, staging.next(buffer), thread);
+    fill_wave<C, First + whole>(d, staging, buffer + 1, thread);
+  }
+}
+
+// The same of all waves, for which there are buffers, as one group of copies. Rows outside of D are TMA's to leave out.
+template <class C, class At, int Count>
+__device__ __forceinline__ void store_whole(const std::uint32_t (&d)[C::waves][Count],
+                                            const CUtensorMap& map, Staging<C>& staging, At at,
+                                            int thread) {
+  constexpr int whole = staged_columns(usual_bytes(C::in));
+  constexpr int across = C::consumer_columns / whole;
+  staging.template acquire<C::store_buffers>();
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave)
+    fill_wave<C>(d[wave], staging, static_cast<std::uint32_t>(wave * across), thread);
+  staging.filled();
+#pragma unroll
+  for (int wave = 0; wave < C::waves; ++wave) {
+#pragma unroll
+    for (int i = 0; i < across; ++i) staging.send(map, columns_behind(at(wave), i * whole));
+  }
+  staging.commit();
 }
 
 // Elements of type `Out`, any one of its size if that is 32 bits; `at` counts columns of the product, of which D has one
@@ -275,7 +314,7 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
     // The tile ahead of a group's may have gone by store_plain(), both buffers as one group of copies.
     constexpr bool all = C::grouped && fills_both<C>;
-    if constexpr (!by_threads) staging.template acquire<all ? store_buffers : 1>();
+    if constexpr (!by_threads) staging.template acquire<all ? C::store_buffers : 1>();
     const std::uint32_t buffer = staging.next();
     if constexpr (Halves == 2)
       fill_gated<Out, First, columns>(d, buffer, thread);

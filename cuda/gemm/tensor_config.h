@@ -151,6 +151,7 @@ struct TensorConfig {
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 
+  static constexpr int store_buffers = usual_store_buffers;
   static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
   static constexpr std::uint32_t stage_bytes =
       round_up_to_atoms(A::bytes + B::bytes + Scales::bytes);

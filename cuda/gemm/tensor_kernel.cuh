@@ -293,7 +293,8 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
                                             int consumer) {
   const auto number = static_cast<std::uint32_t>(consumer);
   Ring<C::accumulators> turn;
-  Staging<C> staging(shared + C::store_offset + number * store_buffers * C::store_bytes, consumer);
+  Staging<C> staging(shared + C::store_offset + number * C::store_buffers * C::store_bytes,
+                     consumer);
   const std::uint32_t bias = shared + C::bias_offset + number * C::bias_bytes;
   [[maybe_unused]] OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes,
                                          number + 1);

@@ -47,6 +47,19 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
                                          Type::e4m3, Type::e5m2),
                          [](const auto& in) { return std::string(name(in.param)); });
 
+// Kernels whose factors TMA brings compute nothing without such, in lines of 16 bytes.
+Options options_of(const gemm::Kernel& k, const oracle::Gemm& g, Major of_rows = Major::K) {
+  Options options;
+  const int blocks = static_cast<int>((g.k + gemm::scale_block - 1) / gemm::scale_block);
+  const auto short_of = [](std::int64_t n) { return static_cast<int>((4 - n % 4) % 4); };
+  if (k.stages_factors) {
+    const bool along_k = of_rows == Major::K || short_of(g.m) != short_of(blocks);
+    options.scales = {gemm::Scaling::Block128, along_k ? Major::K : Major::MN, Major::K,
+                      short_of(blocks)};
+  }
+  return options;
+}
+
 // One cluster's tiles and a ring and a block of K of each function: racecheck ends on these.
 TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
   std::set<const void*> functions;
@@ -59,7 +72,7 @@ TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
     for (const auto& [in, out] : gemm_types) {
       if (in != k.in) continue;
       g.out = out;
-      compare(as_made_by(k, with_strides(g), 0), Options{},
+      compare(as_made_by(k, with_strides(g), 0), options_of(k, g),
               [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
       break;
     }
@@ -84,22 +97,23 @@ TEST_P(LiveGemmKernels, SmallProblemsOnEveryKernel) {
     for (const auto& [in, out] : gemm_types) {
       if (in != k.in) continue;
       g.out = out;
-      Options options;
+      Options options = options_of(k, g);
       compare(as_made_by(k, with_strides(g), 0), options, on_this);
       // More blocks of K than stages: rows outside are no longer loaded (cuda/gemm/load.cuh).
       oracle::Gemm deep = g;
       deep.k += k.block_k * k.split * k.stages;
-      compare(as_made_by(k, with_strides(deep), 1), options, on_this);
+      compare(as_made_by(k, with_strides(deep), 1), options_of(k, deep, Major::MN), on_this);
       if (!is_first) continue;  // in another cluster, which the way out does not know
       for (int i = 1; is_fp8(in) && i < gemm::scaling_count; ++i) {
         const auto scaling = static_cast<gemm::Scaling>(i);
         const bool by_blocks = k.promotion == gemm::Promotion::ColumnBlocks;
         if (scales_blocks(scaling) && !g.promotes) continue;
         if (scaling == gemm::Scaling::Vector128 && by_blocks) continue;
+        if (k.stages_factors) continue;  // has had them
         options.scales = {scaling, i % 2 == 0 ? Major::K : Major::MN, Major::K, i % 3};
         compare(as_made_by(k, with_strides(g), i), options, on_this);
       }
-      options.scales = {};
+      options = options_of(k, g);
       if (out == Type::s32) continue;
       for (int i = 1; i < activation_count; ++i) {
         const bool halves = is_gated(static_cast<Activation>(i));

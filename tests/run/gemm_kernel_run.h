@@ -82,8 +82,9 @@ struct TestKernel {
   std::string compiled() const {
     const std::string operand = "const __grid_constant__ gemm::OperandMaps, ";
     const std::string map = "const __grid_constant__ CUtensorMap, ";
-    const std::string operands =
-        row.tensor_columns > 0 ? ", const __grid_constant__ gemm::TensorOperands" : "";
+    const std::string operands = row.tensor_columns > 0 || row.stages_factors
+                                     ? ", const __grid_constant__ gemm::TensorOperands"
+                                     : "";
     return compiled_ptx(includes + "using namespace tcq;\nusing C = " + config +
                             ";\ntemplate __global__ void gemm::" + function + "<C>(" + operand +
                             operand + map + map + "const __grid_constant__ gemm::Arguments" +
@@ -96,6 +97,11 @@ struct TestKernel {
   ::tcq::tests::TestKernel {                                \
     "kernel", "gemm::Config<" #__VA_ARGS__ ">",             \
         gemm::kernel_of<gemm::Config<__VA_ARGS__>>(nullptr) \
+  }
+#define TCQ_STAGED(...)                                                   \
+  ::tcq::tests::TestKernel {                                              \
+    "staged_kernel", "gemm::Staged<gemm::Config<" #__VA_ARGS__ ">>",      \
+        gemm::kernel_of<gemm::Staged<gemm::Config<__VA_ARGS__>>>(nullptr) \
   }
 #define TCQ_COPYING(...)                                                        \
   ::tcq::tests::TestKernel {                                                    \
@@ -246,7 +252,7 @@ class GemmKernelRun {
     pass_map(maps.d);
     pass_map(maps.tail);
     run_.pass(work.arguments);
-    if (row_.tensor_columns == 0) return;
+    if (row_.tensor_columns == 0 && !row_.stages_factors) return;
     pass_map(maps.scales_a);
     pass_map(maps.scales_b);
     run_.pass(work.types);

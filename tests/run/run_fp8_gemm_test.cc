@@ -87,6 +87,40 @@ TEST_F(Fp8Ptx, ThreeConsumers) {
                         .activation = Activation::Silu});
 }
 
+// By TMA, which wants their lines at multiples of 16 bytes: fewer blocks of K than a slot has, several slots and tiles, blocks
+// of columns one behind the other and two to a tile.
+#define TCQ_STAGED_BLOCKS(M, N, CLUSTER_M, CLUSTER_N, STAGES)                                   \
+  TCQ_STAGED(Type::e4m3, Major::K, Major::K, M, N, gemm::Turns::Together, CLUSTER_M, CLUSTER_N, \
+             STAGES, gemm::Promotion::ColumnBlocks)
+Fp8Case with_addressed_factors(Fp8Case c) {
+  c.scales.pad = (4 - (c.k + 127) / 128 % 4) % 4;
+  return c;
+}
+
+TEST_F(Fp8Ptx, FactorsThatTmaBrings) {
+  const Scales columns_first = {Scaling::Block128, Major::MN, Major::MN, 4};
+  const Scales rows_first = {Scaling::Block128, Major::MN, Major::K, 2};
+  const TestKernel tall = TCQ_STAGED_BLOCKS(256, 128, 1, 1, 3);
+  expect_right(tall, {.m = 256, .n = 128, .k = 512, .scales = blocks}, 1, 1);
+  expect_right(tall, with_addressed_factors({.m = 600, .n = 264, .k = 100, .scales = blocks}));
+  expect_right(tall, with_addressed_factors({.m = 600, .n = 264, .k = 300, .scales = blocks}), 2);
+  expect_right(tall, {.m = 300, .n = 500, .k = 1290, .out = Type::f32, .scales = columns_first});
+  expect_right(tall, with_addressed_factors({.m = 100,
+                                             .n = 264,
+                                             .k = 700,
+                                             .scales = blocks,
+                                             .has_bias = true,
+                                             .activation = Activation::GeluErf,
+                                             .batch = 2}));
+  const TestKernel pair = TCQ_STAGED_BLOCKS(256, 128, 1, 2, 3);
+  expect_right(pair, with_addressed_factors({.m = 520, .n = 600, .k = 1100, .scales = blocks}));
+  const TestKernel three = TCQ_STAGED_BLOCKS(192, 128, 2, 1, 4);
+  expect_right(three, {.m = 398, .n = 300, .k = 700, .out = Type::f16, .scales = rows_first});
+  const TestKernel wide = TCQ_STAGED_BLOCKS(128, 192, 1, 1, 4);
+  expect_right(wide, with_addressed_factors({.m = 140, .n = 584, .k = 900, .scales = blocks}), 2);
+  expect_right(wide, {.m = 140, .n = 1000, .k = 260, .scales = columns_first});
+}
+
 TEST_F(Fp8Ptx, TilesThatMeetSeveralBlocksOfColumns) {
   const TestKernel kernel =
       TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 176, gemm::Turns::Together, 1, 1, 4,
@@ -261,7 +295,9 @@ std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales)
 }
 
 void expect_deletions_found(const TestKernel& kernel, const Scales& scales) {
-  const std::vector<Fp8Case> launches = launches_of(kernel, scales);
+  std::vector<Fp8Case> launches = launches_of(kernel, scales);
+  if (kernel.row.stages_factors)
+    for (Fp8Case& c : launches) c = with_addressed_factors(c);
   const Deletions done = delete_each(
       text_of(kernel), std::span<const Fp8Case>(launches),
       [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c, 1); });
@@ -276,6 +312,10 @@ TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
   expect_deletions_found(TCQ_LARGE(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together,
                                    1, 1, 4, gemm::Promotion::ColumnBlocks),
                          blocks);
+}
+
+TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsThatTmaBrings) {
+  expect_deletions_found(TCQ_STAGED_BLOCKS(256, 128, 1, 1, 3), blocks);
 }
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfEachColumn) {

@@ -1,0 +1,269 @@
+// Factors of blocks of K that TMA brings to shared memory, those of four blocks at a time, beside the first of these blocks'
+// tiles: FactorLoads is the producer's, StagedFactors the consumers'.
+//
+// Slots of four blocks go round, as many as stages, so that a slot's turn comes no sooner than that of the last stage whose
+// factors it had: once that is free all warps have read the slot, and behind a proxy fence of the producer TMA may write there. In a slot the rows of the CTA's tile have four floats each, or each of the four blocks has those of all
+// rows one behind the other, as they lie in global memory; so have the blocks of 128 columns behind them.
+// Why: cuda/NOTES.md, "factors that TMA brings". What TMA cannot address is promote.cuh's.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/gemm/arguments.h"
+#include "cuda/gemm/config.h"
+#include "cuda/gemm/multiply.cuh"
+#include "cuda/gemm/produce.cuh"
+#include "cuda/gemm/promote.cuh"
+#include "cuda/gemm/tensor_operands.h"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
+#include "cuda/ptx/wgmma.cuh"
+#include "sim/isa/wgmma/fragment.h"
+
+namespace tcq::gemm {
+
+template <class C>
+inline constexpr int column_blocks_of = column_blocks(C::consumer_columns);
+
+template <class C>
+class FactorLoads {
+ public:
+  __device__ __forceinline__ FactorLoads(const TensorOperands& maps, const Arguments& arguments,
+                                         std::uint32_t shared)
+      : maps_(maps),
+        along_k_a_(lie_along_k(arguments.block_factors_a)),
+        along_k_b_(lie_along_k(arguments.block_factors_b)),
+        slots_(shared + C::slot_offset) {}
+
+  __device__ __forceinline__ std::uint32_t bytes(int block) const {
+    if (block % factor_turns != 0) return 0;
+    return row_slot_bytes(C::block_m) +
+           (along_k_b_ ? row_slot_bytes(column_blocks_of<C>) : column_slot_bytes);
+  }
+
+  __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
+                                       std::uint32_t barrier) {
+    if (block % factor_turns != 0) return;
+    const Rank rank = own_rank<C>();
+    const int row = tile.row + rank.row * C::block_m;
+    const int col = (tile.col + rank.col * C::block_n) / scale_block;
+    const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
+    const int first = col / factor_turns * factor_turns;  // whole units of TMA
+    ptx::fence_proxy_async_shared();                      // the slot has been read
+    ptx::tma_load<3>(slot, &maps_.scales_a, start(along_k_a_, block, row, tile.batch), barrier);
+    ptx::tma_load<3>(slot + row_slot_bytes(C::block_m), &maps_.scales_b,
+                     start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b), barrier);
+    slot_ = slot_ + 1 == C::stages ? 0 : slot_ + 1;
+  }
+
+ private:
+  __device__ __forceinline__ static tma::Coordinates start(bool along_k, int block, int mn,
+                                                           int batch) {
+    return along_k ? tma::Coordinates{{block, mn, batch}} : tma::Coordinates{{mn, block, batch}};
+  }
+
+  const TensorOperands& maps_;
+  bool along_k_a_;
+  bool along_k_b_;
+  std::uint32_t slots_;
+  std::uint32_t slot_ = 0;
+};
+
+// An operand's descriptors of stage after stage: their low words, which alone hold an address, one addition from one to the
+// next. What advance() takes would stand between sums that are added and the next products; and shfl, as ptxas would work a
+// value out anew for each stage that it sees through.
+template <class C, class Op, wgmma::Multiplicand Which>
+class StageDescriptors {
+ public:
+  __device__ __forceinline__ StageDescriptors(std::uint32_t first, int stage)
+      : first_(__shfl_sync(~0u, static_cast<std::uint32_t>(advance(layout(), first)), 0)),
+        low_(first_ + static_cast<std::uint32_t>(stage) * units(C::stage_bytes)) {}
+
+  // To stage `stage`, which is the next.
+  __device__ __forceinline__ void advance_to(int stage) {
+    low_ = stage == 0 ? first_ : low_ + units(C::stage_bytes);
+  }
+  __device__ __forceinline__ std::uint64_t at(std::uint32_t bytes) const {
+    constexpr std::uint64_t high = layout() >> 32 << 32;
+    return high | (low_ + units(bytes));
+  }
+
+ private:
+  HOST_DEVICE static constexpr std::uint64_t layout() {
+    return Op::descriptor(operand_extent(C::form, Which));
+  }
+  HOST_DEVICE static constexpr std::uint32_t units(std::uint32_t bytes) {
+    return static_cast<std::uint32_t>(StartAddress::encode(bytes));
+  }
+  std::uint32_t first_;
+  std::uint32_t low_;
+};
+
+// For StageReader.
+template <class C>
+class DescribedOperands {
+ public:
+  __device__ __forceinline__ DescribedOperands(std::uint32_t shared, StagePart part, int stage)
+      : a_(shared + part.rows, stage), b_(shared + C::A::bytes + part.columns, stage) {}
+  __device__ __forceinline__ void advance_to(int stage) {
+    a_.advance_to(stage);
+    b_.advance_to(stage);
+  }
+  template <int Registers>
+  __device__ __forceinline__ void multiply(std::uint32_t (&sums)[Registers], int wave, int) const {
+    const std::uint32_t rows = C::A::offset(wave * warpgroup_rows, 0);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < C::steps; ++step)
+      ptx::mma<C::form>(sums, a_.at(rows + C::A::offset(0, step)), b_.at(C::B::offset(0, step)),
+                        step > 0);
+    ptx::wgmma_commit_group();
+  }
+
+ private:
+  StageDescriptors<C, typename C::A, wgmma::Multiplicand::A> a_;
+  StageDescriptors<C, typename C::B, wgmma::Multiplicand::B> b_;
+};
+
+// As TileFactors of promote.cuh, whose place it takes.
+template <class C>
+class StagedFactors {
+ public:
+  using Columns = ColumnBlocks<C::consumer_columns, warpgroup_threads>;
+  using Ready = typename Columns::Ready;
+  using Rows = typename RowFactors<C::waves>::Two;
+
+  __device__ __forceinline__ StagedFactors(std::uint32_t slots, std::uint32_t)
+      : slots_(slots), slot_(slots + (C::stages - 1) * C::slot_bytes) {}
+
+  __device__ __forceinline__ void start(const Factors& of_rows, const Factors& of_columns,
+                                        const FragmentAt& at) {
+    const bool along_k = lie_along_k(of_rows);
+    const bool columns_along_k = lie_along_k(of_columns);
+    const int row =
+        at.row % C::block_m + wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row;
+    const std::uint32_t row_step = along_k ? factor_turns * float_bytes : float_bytes;
+    blocks_ = at.blocks;
+    before_ = at.col % scale_block;
+    row_ = static_cast<std::uint32_t>(row) * row_step;
+    second_ = wgmma_row_pair * row_step;
+    row_k_step_ = along_k ? float_bytes : C::block_m * float_bytes;
+    column_step_ = columns_along_k ? factor_turns * float_bytes : float_bytes;
+    column_k_step_ = columns_along_k ? float_bytes : column_slot_bytes / factor_turns;
+    const int first = columns_along_k ? 0 : at.col / scale_block % factor_turns;
+    column_ = row_slot_bytes(C::block_m) + static_cast<std::uint32_t>(first) * column_step_;
+    keep(row_, second_, row_k_step_, column_, column_step_, column_k_step_);
+    asm volatile("mov.b32 %0, %0;" : "+r"(blocks_));
+    advance_to(0);
+  }
+  __device__ __forceinline__ int blocks() const { return blocks_; }
+
+  // To block `block` of the tile, while products of the one ahead are on their way: nothing is left to work out once those are
+  // added.
+  __device__ __forceinline__ void advance_to(int block) {
+    if (block % factor_turns == 0) {
+      slot_ += C::slot_bytes;
+      if (slot_ == slots_ + C::stages * C::slot_bytes) slot_ = slots_;
+      row_at_ = slot_ + row_;
+      column_at_ = slot_ + column_;
+    } else {
+      row_at_ += row_k_step_;
+      column_at_ += column_k_step_;
+    }
+    keep(row_at_, column_at_);
+  }
+
+  // Of the block whose stage is there.
+  struct Loaded {
+    float column[Columns::blocks];
+    Rows rows[C::waves];
+  };
+  __device__ __forceinline__ Loaded load() const {
+    Loaded all;
+#pragma unroll
+    for (int i = 0; i < Columns::blocks; ++i)
+      all.column[i] = load_float(column_at_ + static_cast<std::uint32_t>(i) * column_step_);
+#pragma unroll
+    for (int wave = 0; wave < C::waves; ++wave) {
+      const std::uint32_t at =
+          row_at_ + static_cast<std::uint32_t>(wave * warpgroup_rows / wgmma_row_pair) * second_;
+      all.rows[wave] = {{load_float(at), load_float(at + second_)}};
+    }
+    return all;
+  }
+
+  __device__ __forceinline__ Ready ready(const Loaded& all, int wave) const {
+    return Columns::ready(all.rows[wave], all.column, before_);
+  }
+
+  template <bool Fresh, int All>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[All],
+                                      const Ready& now) const {
+    Columns::template add<Fresh>(d, t, 0, now);
+  }
+
+ private:
+  static constexpr int wgmma_row_pair = 8;  // from a thread's first row of a fragment to its second
+
+  // In registers, where ptxas would work them out anew in each block.
+  template <class... Words>
+  __device__ __forceinline__ static void keep(Words&... words) {
+    (..., [&] { asm volatile("mov.b32 %0, %0;" : "+r"(words)); }());
+  }
+  __device__ __forceinline__ static float load_float(std::uint32_t at) {
+    return __uint_as_float(ptx::load_shared(at));
+  }
+
+  std::uint32_t slots_;
+  std::uint32_t slot_;
+  std::uint32_t row_ = 0;     // in a slot: the thread's first row
+  std::uint32_t second_ = 0;  // and from that to its second
+  std::uint32_t row_k_step_ = 0;
+  std::uint32_t column_ = 0;  // the same of blocks of columns, and from one of these to the next
+  std::uint32_t column_step_ = 0;
+  std::uint32_t column_k_step_ = 0;
+  std::uint32_t row_at_ = 0;  // of the block that is read next
+  std::uint32_t column_at_ = 0;
+  int blocks_ = 0;
+  int before_ = 0;
+};
+
+// As promote() of promote.cuh. `reach()` waits for the next block's stage, whose factors are read before its products are
+// issued: an issue that waits for them would leave the tensor cores idle.
+template <class Factors, int Waves, int Registers, class Reach, class Multiply, class Done>
+__device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registers],
+                                               Factors& factors, Reach reach, Multiply multiply,
+                                               Done done) {
+  const int blocks = factors.blocks();
+  if (blocks == 0) return clear(d);
+  const auto add_block = [&](auto fresh, int block) {
+    reach();
+    const auto loaded = factors.load();
+#pragma unroll
+    for (int wave = 0; wave < Waves; ++wave) {
+      std::uint32_t sums[Registers];
+      multiply(wave, sums);
+      if (wave + 1 == Waves && block + 1 < blocks) factors.advance_to(block + 1);
+      const typename Factors::Ready ready = factors.ready(loaded, wave);
+      ptx::wgmma_wait_group<0>();
+      ptx::pin(sums);
+      if (wave + 1 == Waves) {
+        __syncwarp();  // all lanes have read the factors
+        done(blocks - block);
+      }
+      factors.template add<decltype(fresh)::value>(d[wave], sums, ready);
+    }
+  };
+  constexpr int first = 1;
+  if constexpr (first == 1)
+    add_block(std::true_type{}, 0);
+  else
+    clear(d);
+#pragma unroll 1
+  for (int block = first; block < blocks; ++block) add_block(std::false_type{}, block);
+}
+
+}  // namespace tcq::gemm

@@ -110,26 +110,57 @@ __device__ __forceinline__ Steps steps_of(const BlocksAlongK& along, int block) 
   return {first, block + 1 < along.count ? C::steps : (along.left + step - 1) / step};
 }
 
+// What an instruction reads of an operand's tile: the descriptor of its first one at shared address 0, and bytes from one to the
+// next.
+struct TileRead {
+  std::uint64_t descriptor;
+  std::uint32_t step;
+};
+
+template <class Op, class Other>
+__device__ __forceinline__ TileRead read_of(bool turned) {
+  TileRead read;
+  as_it_lies<Op, Other>(turned, [&](auto tile) {
+    using Tile = decltype(tile);
+    constexpr std::uint64_t descriptor =
+        tcgen05::encode(tcgen05::tile_descriptor(Tile::tile(), Tile::swizzle, 0));
+    constexpr std::uint32_t step = Tile::offset(0, 1);
+    static_assert(Tile::offset(0, 3) == 3 * step);
+    read = {descriptor, step};
+  });
+  return read;
+}
+
+// Of both operands, and of the instruction's descriptor the bits that are not those compiled in.
+struct Reads {
+  TileRead a;
+  TileRead b;
+  std::uint32_t differs;
+};
+
+template <class C>
+__device__ __forceinline__ Reads reads_of(const TensorOperands& operands) {
+  return {read_of<typename C::A, typename C::TurnedA>(operands.turned_a()),
+          read_of<typename C::B, typename C::TurnedB>(operands.turned_b()),
+          C::varies ? operands.differs : 0};
+}
+
 template <class C>
 __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
-                                               const ScalesAt<C>& scales, std::uint32_t types,
+                                               const ScalesAt<C>& scales, const Reads& reads,
                                                bool first, Steps steps) {
   constexpr tcgen05::MmaForm form{C::opcode};
-  constexpr std::uint64_t tile_a =
-      tcgen05::encode(tcgen05::tile_descriptor(C::A::tile(), operand_swizzle, 0));
-  constexpr std::uint64_t tile_b =
-      tcgen05::encode(tcgen05::tile_descriptor(C::B::tile(), operand_swizzle, 0));
-  const std::uint64_t a = advance(tile_a, stage);
-  const std::uint64_t b = advance(tile_b, stage + C::A::bytes);
+  const std::uint64_t a = further(reads.a.descriptor, stage);
+  const std::uint64_t b = further(reads.b.descriptor, stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < C::steps; ++step) {
     if (step >= steps.end) break;
     if (groups_k<C>() && step < steps.first) continue;
     scales.copy(step);
     ptx::tcgen05_mma<form>({.d = sums,
-                            .desc_a = advance(a, C::A::offset(0, step)),
-                            .desc_b = advance(b, C::B::offset(0, step)),
-                            .idesc = scales.instruction(step) ^ types,
+                            .desc_a = further(a, static_cast<std::uint32_t>(step) * reads.a.step),
+                            .desc_b = further(b, static_cast<std::uint32_t>(step) * reads.b.step),
+                            .idesc = scales.instruction(step) ^ reads.differs,
                             .scale_a = scales.of_a(step),
                             .scale_b = scales.of_b(step),
                             .accumulate = !first || step > steps.first});
@@ -140,8 +171,9 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
                                                const TensorBarriers<C>& barriers,
-                                               std::uint32_t tensor, std::uint32_t types,
+                                               std::uint32_t tensor, const TensorOperands& operands,
                                                bool leads) {
+  const Reads reads = reads_of<C>(operands);
   BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
@@ -150,10 +182,8 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   while (tiles.next(tile)) {
     if (!leads) continue;
     const BlocksAlongK along = along_k<C>(arguments, tile);
-    if constexpr (groups_k<C>()) {
-      own.end = along.count;
-      if (along.count == 0) continue;
-    }
+    if (along.count == 0) continue;
+    if constexpr (groups_k<C>()) own.end = along.count;
     int chain = own.first;  // of a block of K, or of all
     do {
       if constexpr (C::split == 1 ||
@@ -169,7 +199,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), types,
+        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), reads,
                           block == first, steps_of<C>(along, block));
         commit<C>(barriers.empty(ring.stage));
         ring.advance();
@@ -319,7 +349,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
     } else {
-      const bool has_k = !groups_k<C>() || along_k<C>(arguments, tile).count > 0;
+      const bool has_k = along_k<C>(arguments, tile).count > 0;
       if (has_k) {
         wait(barriers.summed(turn.stage), turn.parity);
         ptx::tcgen05_fence_after_thread_sync();
@@ -380,10 +410,12 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const bool leads = threadIdx.x % 32 == 0;
   if (warp == producer_warp && leads) {
-    ptx::prefetch_map(&map_a.whole);
-    ptx::prefetch_map(&map_b.whole);
+    if (arguments.k_blocks > 0) {
+      ptx::prefetch_map(&map_a.whole);
+      ptx::prefetch_map(&map_b.whole);
+      ScaleLoads<C>(operands).prefetch();
+    }
     ptx::prefetch_map(&map_d);
-    ScaleLoads<C>(operands).prefetch();
     start_barriers<C>(barriers);
   }
   if constexpr (C::ctas > 1) meet_all<C>();
@@ -410,12 +442,11 @@ __global__ void __launch_bounds__(C::threads, 1)
     if (warp == producer_warp && takes_part)
       produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
     else if (warp == multiplier_warp && takes_part && is_leader<C>())
-      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
-                        leads);
+      multiply_tiles<C>(arguments, shared, barriers, tensor, operands, leads);
     if constexpr (groups_k<C>())
       if (warp >= allocator_warp)
         clear_others<C, allocator_warp>(arguments, shared, barriers, own_cluster<C>(),
-                                        step_of<C>(barriers));
+                                        step_of<C>(barriers), ScaleLoads<C>(operands).turned());
     if constexpr (C::dynamic)
       if (warp == scheduler_warp && leads) barriers.answers().ask();
   }

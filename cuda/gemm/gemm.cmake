@@ -81,17 +81,14 @@ endif()
 set_source_files_properties(cuda/gemm/tensor_kernels.cc PROPERTIES
   COMPILE_DEFINITIONS "TCQ_TENSOR_ROWS=${tensor_rows};TCQ_TENSOR_INTEGER_ROWS=${tensor_integer_rows}")
 # tcq_gemm_tensor(TARGET VIRTUAL REAL SOURCES...): rows that are assembled, if there are any, from the PTX of one architecture for
-# one or for several of its family ("sm_100a,sm_103a"): compiling takes longer than assembling. In parts of a dozen, no fewer
-# than two cores are busy.
+# one or for several of its family ("sm_100a,sm_103a"): compiling takes longer than assembling. In even numbers of parts, about
+# eighteen in each, for even numbers of cores.
 function(tcq_gemm_tensor target virtual real)
   if(NOT ARGN)
     return()
   endif()
   list(LENGTH ARGN count)
-  math(EXPR parts "(${count} + 11) / 12")
-  if(parts LESS 2)
-    set(parts 2)
-  endif()
+  math(EXPR parts "(${count} + 35) / 36 * 2")
   tcq_gemm_together(sources ${target} ${parts} ${ARGN})
   add_library(${target} OBJECT ${sources})
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF CUDA_COMPILER_LAUNCHER "${launcher}")

@@ -149,9 +149,10 @@ struct TensorConfig {
   // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
   static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 <= 504 = 3 * 168. With these, of those tried,
-  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
-  static constexpr int producer_registers = Grouped && promotes ? 24 : Dynamic ? 40 : 56;
-  static constexpr int consumer_registers = !promotes ? 216 : Grouped ? 240 : Dynamic ? 232 : 224;
+  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md), nor anything at 128.
+  static constexpr bool scarce = Grouped && promotes && BlockN > 128;
+  static constexpr int producer_registers = scarce ? 24 : Dynamic ? 40 : 56;
+  static constexpr int consumer_registers = !promotes ? 216 : scarce ? 240 : Dynamic ? 232 : 224;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 

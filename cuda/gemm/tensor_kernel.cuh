@@ -131,36 +131,26 @@ __device__ __forceinline__ TileRead read_of(bool turned) {
   return read;
 }
 
-// Of both operands, and of the instruction's descriptor the bits that are not those compiled in.
-struct Reads {
-  TileRead a;
-  TileRead b;
-  std::uint32_t differs;
-};
-
-template <class C>
-__device__ __forceinline__ Reads reads_of(const TensorOperands& operands) {
-  return {read_of<typename C::A, typename C::TurnedA>(operands.turned_a()),
-          read_of<typename C::B, typename C::TurnedB>(operands.turned_b()),
-          C::varies ? operands.differs : 0};
-}
-
 template <class C>
 __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
-                                               const ScalesAt<C>& scales, const Reads& reads,
-                                               bool first, Steps steps) {
+                                               const ScalesAt<C>& scales,
+                                               const TensorOperands& operands, bool first,
+                                               Steps steps) {
   constexpr tcgen05::MmaForm form{C::opcode};
-  const std::uint64_t a = further(reads.a.descriptor, stage);
-  const std::uint64_t b = further(reads.b.descriptor, stage + C::A::bytes);
+  // Chosen for each stage: whoever promotes leaves this thread few registers.
+  const TileRead of_a = read_of<typename C::A, typename C::TurnedA>(operands.turned_a());
+  const TileRead of_b = read_of<typename C::B, typename C::TurnedB>(operands.turned_b());
+  const std::uint64_t a = advance(of_a.descriptor, stage);
+  const std::uint64_t b = advance(of_b.descriptor, stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < C::steps; ++step) {
     if (step >= steps.end) break;
     if (groups_k<C>() && step < steps.first) continue;
     scales.copy(step);
     ptx::tcgen05_mma<form>({.d = sums,
-                            .desc_a = further(a, static_cast<std::uint32_t>(step) * reads.a.step),
-                            .desc_b = further(b, static_cast<std::uint32_t>(step) * reads.b.step),
-                            .idesc = scales.instruction(step) ^ reads.differs,
+                            .desc_a = advance(a, static_cast<std::uint32_t>(step) * of_a.step),
+                            .desc_b = advance(b, static_cast<std::uint32_t>(step) * of_b.step),
+                            .idesc = scales.instruction(step) ^ (C::varies ? operands.differs : 0),
                             .scale_a = scales.of_a(step),
                             .scale_b = scales.of_b(step),
                             .accumulate = !first || step > steps.first});
@@ -173,7 +163,6 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
                                                const TensorBarriers<C>& barriers,
                                                std::uint32_t tensor, const TensorOperands& operands,
                                                bool leads) {
-  const Reads reads = reads_of<C>(operands);
   BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
@@ -199,7 +188,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), reads,
+        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), operands,
                           block == first, steps_of<C>(along, block));
         commit<C>(barriers.empty(ring.stage));
         ring.advance();

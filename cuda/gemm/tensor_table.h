@@ -5,7 +5,7 @@
 // least, at 256 columns and, as some models' 7168 come in fewer waves of these, at 224, a wide tile, and narrow ones, which
 // fill the device with fewer rows or columns of D. Which one a problem gets: cuda/gemm/plan_tensor.h. A row of e4m3 multiplies
 // e5m2 in either place as well, one of s8 u8, and all but those of groups of rows and of factors of blocks take operands of
-// either major (TensorOperands). Each row has a source of its own, made of tensor_instance.cu.in, a dozen of which are compiled
+// either major (TensorOperands). Each row has a source of its own, made of tensor_instance.cu.in, many of which are compiled
 // together; tests compile the same rows to PTX and run them on the machine. Rows of 8-bit integers stand last:
 // 10.3 has no instruction for them, and gemm.cmake compiles them for 10.0 alone. Shapes: cuda/gemm/tensor_config.h.
 #pragma once

@@ -232,6 +232,13 @@ __device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums
   }
 }
 
+// Of no K. Pinned, as zeros would else be written ahead of the loads of every tile.
+template <class C>
+__device__ __forceinline__ void start_from_zeros(Accumulators<C>& d) {
+  clear(d);
+  ptx::pin(d[0]);
+}
+
 // The warp has the accumulator's sums in registers.
 template <class C>
 __device__ __forceinline__ void tell_drained(const TensorBarriers<C>& barriers, int accumulator) {
@@ -358,7 +365,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
         if (has_k)
           load_sums<C>(d, sums + lanes_of<C>(wave));
         else
-          clear(d);
+          start_from_zeros<C>(d);
         if (has_k && wave + 1 == end) tell_drained<C>(barriers, turn.stage);
         store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
                       further_down(wave * C::wave_step));

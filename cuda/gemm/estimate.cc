@@ -185,8 +185,8 @@ std::int64_t clusters_by_count(int size, int sm_count) {
 }
 
 int k_blocks(const Kernel& kernel, const Problem& p) {
-  return static_cast<int>(
-      std::max<std::int64_t>(round_up_quotient(p.k, static_cast<std::int64_t>(kernel.block_k)), 1));
+  const std::int64_t least = kernel.tensor_columns > 0 ? 0 : 1;
+  return static_cast<int>(std::max(round_up_quotient(p.k, std::int64_t{kernel.block_k}), least));
 }
 
 // Of groups, whose sizes are not known: as many as there can be.

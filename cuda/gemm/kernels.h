@@ -62,6 +62,9 @@ struct Kernel {
   // Of the problems on which it was timed beside all others: products and sums, each one.
   double most_operations = std::numeric_limits<double>::infinity();
   bool groups_k = false;  // for groups along K
+  // tcgen05: is the major of A, of B, the problem's, whatever the kernel is compiled for?
+  bool any_major_a = false;
+  bool any_major_b = false;
 };
 
 template <class C>
@@ -80,6 +83,11 @@ template <class C>
 constexpr int instruction_k_of() {
   if constexpr (requires { C::tensor_columns; }) return C::instruction_k;
   return 0;
+}
+
+template <class Op, class Turned>
+constexpr bool turns() {
+  return Op::major != Turned::major;
 }
 
 // `function` is what the CUDA runtime calls the kernel.
@@ -116,7 +124,9 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .accumulators = accumulators_of<C>(),
           .quantized_vec = quantized_vec_of<C>(),
           .dynamic = is_dynamic<C>(),
-          .groups_k = groups_k<C>()};
+          .groups_k = groups_k<C>(),
+          .any_major_a = turns<typename C::A, typename C::TurnedA>(),
+          .any_major_b = turns<typename C::B, typename C::TurnedB>()};
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.

@@ -167,6 +167,7 @@ struct Groups {
   int count = 0;
   int tiles_across = 0;  // of a cluster, along N
   const std::int32_t* sizes = nullptr;
+  int k_step = 1;  // along K, on tcgen05: blocks begin at multiples of it, a power of two
 };
 
 // Of A's `rows`, so many may have places in ScaleCodes: by Ends each group begins with an atom.

@@ -72,7 +72,7 @@ View scale_view(const Problem& p, Major major, std::int64_t lines) {
 bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
-  if (groups_k(p)) return (bits(p.in) == 16 || is_fp8(p.in)) && !p.quantized;
+  if (groups_k(p)) return (bits(p.in) == 16 || is_fp8(p.in)) && !is_block_scaled(p) && !p.quantized;
   return (bits(p.in) == 16 || is_fp8(p.in) || is_block_scaled(p)) && p.major_a == Major::K &&
          p.major_b == Major::K;
 }
@@ -114,7 +114,13 @@ Status check_block_scaling(const Problem& p) {
   const bool types = shares_bytes || (is_fp8(p.in) && !of_16);
   const bool majors = p.major_a == Major::K && p.major_b == Major::K;
   const bool others = p.promotes || scales_blocks(p.scaling);
-  return types && majors && !others && p.k % 2 == 0 ? Status::Ok : Status::UnsupportedScaling;
+  const Problem r = resolved(p);
+  const auto whole = [&](const Strides& s) {
+    return !shares_bytes || p.k == 0 || (s.ld % 2 == 0 && (p.batch == 1 || s.batch % 2 == 0));
+  };
+  return types && majors && !others && p.k % 2 == 0 && whole(r.a) && whole(r.b)
+             ? Status::Ok
+             : Status::UnsupportedScaling;
 }
 
 // What is wrong with a D whose factors are bytes.
@@ -302,7 +308,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (p.beta != 0 && x.c == x.d && !same_elements(p.c, p.d, p)) return Status::CIsNotD;
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
-  if (is_on_tcgen05(plan) && path_of(plan, x, workspace) != Path::Realigned) {
+  if (reads_operands && is_on_tcgen05(plan) && path_of(plan, x, workspace) != Path::Realigned) {
     const Copies wanted = copies_of(p, x);
     if (wanted.a || wanted.b) return Status::NotOnTcgen05;
   }

@@ -32,6 +32,10 @@ inline constexpr int warpgroup_rows = wgmma::m;
 inline constexpr int warp_rows = warpgroup_rows / 4;  // of a fragment
 inline constexpr int usual_store_buffers = 2;         // of D's staging, for each consumer
 inline constexpr Swizzle operand_swizzle = Swizzle::B128;
+// MN-major elements of 32 bits want units of 32 bytes; wgmma reads none of these.
+HOST_DEVICE constexpr Swizzle swizzle_of(Type type, Major major) {
+  return bits(type) == 32 && major == Major::MN ? Swizzle::B128Atom32 : operand_swizzle;
+}
 
 // One operand's tile of a stage.
 template <Type Element, Major OperandMajor, int Rows>
@@ -40,10 +44,13 @@ struct OperandTile {
   static constexpr Major major = OperandMajor;
   static constexpr int rows = Rows;  // of A, or columns of B
   static constexpr int block_k = elements_in(Element, static_cast<int>(swizzle_bytes));
+  static constexpr Swizzle swizzle = swizzle_of(Element, OperandMajor);
   // A function: device code may not name a constexpr object.
   HOST_DEVICE static constexpr Tile tile() {
-    return wgmma::compact_tile(Element, OperandMajor, operand_swizzle, AtomOrder::KFirst,
-                               {Rows, static_cast<std::uint32_t>(block_k)});
+    Tile all = wgmma::compact_tile(Element, OperandMajor, swizzle, AtomOrder::KFirst,
+                                   {Rows, static_cast<std::uint32_t>(block_k)});
+    all.atom_rows = atom_rows(swizzle);
+    return all;
   }
   static constexpr TmaBoxes boxes = tma_boxes(tile());
   static constexpr std::uint32_t bytes = tile().bytes();
@@ -242,6 +249,8 @@ struct Config {
 
   using A = OperandTile<In, MajorA, BlockM>;
   using B = OperandTile<InB, MajorB, BlockN>;
+  using TurnedA = A;  // there are kernels for each major
+  using TurnedB = B;
   // CTAs that load a tile of A, or of B, for each other.
   static constexpr int sharers_a = ClusterN;
   static constexpr int sharers_b = ClusterM;

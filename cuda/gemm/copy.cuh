@@ -86,13 +86,13 @@ __device__ __forceinline__ void copy_operands(const Arguments& arguments, std::u
   ClusterTiles<C> tiles(arguments, static_cast<int>(blockIdx.x), step);
   TilePlace tile;
   while (tiles.next(tile)) {
-    const int blocks = along_k<C>(arguments, tile).count;
+    const BlocksAlongK along = along_k<C>(arguments, tile);
     const CopiedK copied =
         groups_k<C>() ? CopiedK{tile.k_first, tile.k_end} : CopiedK{0, arguments.k};
-    for (int block = 0; block < blocks; ++block) {
+    for (int block = 0; block < along.count; ++block) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = k_begin<C>(tile) + block * C::block_k;
+      const int k = k_begin<C>(tile, along) + block * C::block_k;
       copy_tile<typename C::A, C::block_m>(arguments.a, a, tile.row, arguments.m, k, copied,
                                            tile.batch);
       copy_tile<typename C::B, C::block_n>(arguments.b, a + C::A::bytes, tile.col, arguments.n, k,

@@ -132,8 +132,11 @@ std::string tcgen05_text(const Plan& plan) {
                                     : std::string("one chain");
   const std::string chains =
       k.promotion == Promotion::None ? count + " of tcgen05.mma" : "chains of 128 of tcgen05.mma";
-  return "order: " + chains + " over ascending k, " + number(k.instruction_k) + " at a time" +
-         (depends ? parts_text(segments) : "") + "\nbits: depend on " +
+  const std::string order = plan.problem.k == 0
+                                ? "the sum is 0"
+                                : chains + " over ascending k, " + number(k.instruction_k) +
+                                      " at a time" + (depends ? parts_text(segments) : "");
+  return "order: " + order + "\nbits: depend on " +
          (depends ? "the split, which depends on M" : "neither M, tile nor alignment") +
          "; the arithmetic's model is documented and inferred\n"
          "tcgen05: " +

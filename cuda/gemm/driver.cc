@@ -12,7 +12,7 @@ struct CudaDriver {
   bool current_device(int& device) const { return cudaGetDevice(&device) == cudaSuccess; }
 
   Maps make_maps(const Kernel& kernel, const Work& w) const {
-    return gemm::make_maps(kernel, w.extents, w.a, w.b, w.d, w.arguments, w.types);
+    return gemm::make_maps(kernel, w.extents, w.a, w.b, w.d, w.arguments, w.differs);
   }
 
   bool realign(std::span<const RealignJob> jobs, const Problem& p, Stream stream) const {

@@ -65,6 +65,12 @@ constexpr double promotion_by_three_narrow = 2.211;
 constexpr double promotion_by_two_waves = 108.2;
 constexpr double promotion_each = 4.3;
 constexpr double promotion_each_128 = 0.78;
+// The same where TMA brings the factors, and what its store of a whole tile at once takes of another's.
+constexpr double promotion_staged = 197.9;
+constexpr double promotion_staged_narrow = 2.211;
+constexpr double promotion_staged_by_three = 19.53;
+constexpr double promotion_staged_by_two_waves = 168.5;
+constexpr double staged_epilogue = 0.6736;
 constexpr double promotion_few = 2.826;
 constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number
 constexpr double promotion_few_launch = 0.4478;     // microseconds
@@ -136,6 +142,11 @@ double promotion_clocks(const Kernel& k) {
            std::pow(k.block_n / warpgroup_rows, fitted::promotion_few_consumers);
   const int waves = k.block_m / ((is_beside(k) ? 1 : consumers_of(k)) * warpgroup_rows);
   const int columns = is_beside(k) ? scale_block : k.block_n;
+  if (k.stages_factors) {
+    if (waves > 1) return fitted::promotion_staged_by_two_waves;
+    if (consumers_of(k) == 3) return fitted::promotion_staged_by_three;
+    return fitted::promotion_staged + fitted::promotion_staged_narrow * (scale_block - columns);
+  }
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;
     if (consumers_of(k) == 2) return fitted::promotion_by_blocks;
@@ -155,7 +166,9 @@ double epilogue_clocks(const Kernel& k, const Problem& p, const Rates& rates, do
   const double tile = static_cast<double>(k.block_m) * k.block_n;
   const double share = arithmetic(p, rates);
   if (k.turns == Turns::Together)
-    return (rates.epilogue + rates.finish * share / k.split) * tile * waves;
+    return (rates.epilogue * (k.stages_factors ? fitted::staged_epilogue : 1) +
+            rates.finish * share / k.split) *
+           tile * waves;
   return (fitted::hidden_epilogue * waves + fitted::last_epilogue + fitted::last_finish * share) *
          tile;
 }
@@ -185,8 +198,8 @@ std::int64_t clusters_by_count(int size, int sm_count) {
 }
 
 int k_blocks(const Kernel& kernel, const Problem& p) {
-  return static_cast<int>(
-      std::max<std::int64_t>(round_up_quotient(p.k, static_cast<std::int64_t>(kernel.block_k)), 1));
+  const std::int64_t least = kernel.tensor_columns > 0 ? 0 : 1;
+  return static_cast<int>(std::max(round_up_quotient(p.k, std::int64_t{kernel.block_k}), least));
 }
 
 // Of groups, whose sizes are not known: as many as there can be.

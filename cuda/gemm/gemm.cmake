@@ -14,24 +14,29 @@ endif()
 set(both_names bench.cu quantize.cu realign.cu)
 list(TRANSFORM both_names PREPEND ${PROJECT_SOURCE_DIR}/cuda/gemm/ OUTPUT_VARIABLE gemm_both_sources)
 tcq_cuda_layer(cuda/gemm cuda_runtime cuda_ptx cuda_gemm_host)
-# tcq_gemm_undrawn(TARGET ARCHITECTURE): kernels that TCQ_DRAW has not drawn. They compile without a warning and link;
-# optimising and assembling what no chip here runs would take three quarters of the time; and in two sources, one for
-# each of two cores, as their headers would take two thirds of the rest.
-function(tcq_gemm_undrawn target architecture)
-  set(first "")
-  set(second "")
+# tcq_gemm_together(OUT TARGET PARTS SOURCES...): so many sources which include these in turns. The headers that these have in
+# common take 1.9 s of CPU, which a source on its own would pay for each kernel.
+function(tcq_gemm_together out target parts)
+  set(part 0)
   foreach(source ${ARGN})
-    string(APPEND first "#include \"${source}\"\n")
-    set(next "${second}")  # they take turns
-    set(second "${first}")
-    set(first "${next}")
+    string(APPEND text_${part} "#include \"${source}\"\n")
+    math(EXPR part "(${part} + 1) % ${parts}")
   endforeach()
+  math(EXPR last "${parts} - 1")
   set(sources "")
-  foreach(half first second)
-    set(source ${PROJECT_BINARY_DIR}/${target}/${half}.cu)
-    file(CONFIGURE OUTPUT ${source} CONTENT "${${half}}" @ONLY)
-    list(APPEND sources ${source})
+  foreach(part RANGE ${last})
+    if(text_${part})
+      set(source ${PROJECT_BINARY_DIR}/${target}/part_${part}.cu)
+      file(CONFIGURE OUTPUT ${source} CONTENT "${text_${part}}" @ONLY)
+      list(APPEND sources ${source})
+    endif()
   endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+# tcq_gemm_undrawn(TARGET ARCHITECTURE): kernels that TCQ_DRAW has not drawn. They compile without a warning and link;
+# optimising and assembling what no chip here runs would take three quarters of the time; one source for each of two cores.
+function(tcq_gemm_undrawn target architecture)
+  tcq_gemm_together(sources ${target} 2 ${ARGN})
   add_library(${target} OBJECT ${sources})
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES ${architecture}-virtual)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
@@ -65,23 +70,29 @@ set(bounds ${PROJECT_SOURCE_DIR}/cuda/gemm/spills.txt)
 set(launcher ${PROJECT_SOURCE_DIR}/tools/nvcc_strict --spills ${bounds} ${CMAKE_CUDA_COMPILER_LAUNCHER})  # the last may be none
 set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
-# Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, for the architectures that have the instruction.
-set(tensor_rows 139)
-set(tensor_integer_rows 5)  # the last of them: 10.3 has no tcgen05.mma for 8-bit integers
+# Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, some of which are compiled together, for the
+# architectures that have the instruction.
+set(tensor_rows 104)
+set(tensor_integer_rows 2)  # the last of them: 10.3 has no tcgen05.mma for 8-bit integers
 option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
 if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
   set(tensor_rows 0)
 endif()
 set_source_files_properties(cuda/gemm/tensor_kernels.cc PROPERTIES
   COMPILE_DEFINITIONS "TCQ_TENSOR_ROWS=${tensor_rows};TCQ_TENSOR_INTEGER_ROWS=${tensor_integer_rows}")
-# tcq_gemm_tensor(TARGET ARCHITECTURES SOURCES...): rows that are assembled, if there are any.
-function(tcq_gemm_tensor target architectures)
+# tcq_gemm_tensor(TARGET VIRTUAL REAL SOURCES...): rows that are assembled, if there are any, from the PTX of one architecture for
+# one or for several of its family ("sm_100a,sm_103a"): compiling takes longer than assembling. In even numbers of parts, about
+# eighteen in each, for even numbers of cores.
+function(tcq_gemm_tensor target virtual real)
   if(NOT ARGN)
     return()
   endif()
-  add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}" CUDA_COMPILER_LAUNCHER "${launcher}")
-  target_compile_options(${target} PRIVATE -Xptxas=-v)
+  list(LENGTH ARGN count)
+  math(EXPR parts "(${count} + 35) / 36 * 2")
+  tcq_gemm_together(sources ${target} ${parts} ${ARGN})
+  add_library(${target} OBJECT ${sources})
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF CUDA_COMPILER_LAUNCHER "${launcher}")
+  target_compile_options(${target} PRIVATE --generate-code=arch=${virtual},code=[${real}] -Xptxas=-v)
   target_link_libraries(${target} PRIVATE cuda_gemm_host cuda_runtime cuda_ptx)
   target_sources(cuda_gemm PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()
@@ -110,8 +121,8 @@ if(tensor_rows GREATER 0)
   if(undrawn)
     tcq_gemm_undrawn(cuda_gemm_sm100_undrawn 100a ${undrawn})
   endif()
-  tcq_gemm_tensor(cuda_gemm_sm100 "100a;103a" ${assembled})
-  tcq_gemm_tensor(cuda_gemm_sm100_integers 100a ${integers})
+  tcq_gemm_tensor(cuda_gemm_sm100 compute_100f "sm_100a,sm_103a" ${assembled})
+  tcq_gemm_tensor(cuda_gemm_sm100_integers compute_100a sm_100a ${integers})
 endif()
 
 add_library(cuda_gemm_both OBJECT ${gemm_both_sources})

@@ -102,7 +102,7 @@ constexpr bool scales_blocks(Scaling s) {
 
 // What tcgen05 multiplies elements by, a byte for each block of K of a row of A or column of B (compute capability 10.x):
 // MXFP8 is e4m3 and e5m2 with Ue8m0Block32, MXFP4 e2m1 with it, NVFP4 e2m1 with Ue4m3Block16; both operands are K-major,
-// of an even K. Where the bytes lie: ScaleCodes of cuda/gemm/arguments.h.
+// of an even K, e2m1 with even strides. Where the bytes lie: ScaleCodes of cuda/gemm/arguments.h.
 enum class BlockScaling : std::uint8_t { None, Ue8m0Block32, Ue4m3Block16 };
 inline constexpr int block_scaling_count = 3;
 
@@ -169,9 +169,7 @@ struct Problem {
   BlockScaling block_scaling = BlockScaling::None;
   // D is FP8, e4m3 or e5m2, of the results in f32, and what quantize() makes of them (cuda/gemm/quantize.h, Vector128): 128
   // columns of a row of D share a factor, Pointers::scale_d, a matrix of D's rows by its columns / 128, rounded up. `out` is
-  // the type of C and the bias then, and C is not D. Both operands are FP8. On tcgen05 a gated
-  // activation goes neither with factors of each column then nor, of rows with numbers, with promotion. With block_scaling_d: what
-  // follows below.
+  // the type of C and the bias then, and C is not D. Both operands are FP8. With block_scaling_d: what follows below.
   std::optional<Type> quantized = {};
   bool scale_d_power_of_two = false;
   Major major_scale_d = Major::K;  // K: those of a row are contiguous

@@ -63,6 +63,9 @@ struct Kernel {
   double most_operations = std::numeric_limits<double>::infinity();
   bool groups_k = false;        // for groups along K
   bool stages_factors = false;  // of blocks of K, which TMA brings: cuda/gemm/staged.cuh
+  // tcgen05: is the major of A, of B, the problem's, whatever the kernel is compiled for?
+  bool any_major_a = false;
+  bool any_major_b = false;
 };
 
 template <class C>
@@ -81,6 +84,11 @@ template <class C>
 constexpr int instruction_k_of() {
   if constexpr (requires { C::tensor_columns; }) return C::instruction_k;
   return 0;
+}
+
+template <class Op, class Turned>
+constexpr bool turns() {
+  return Op::major != Turned::major;
 }
 
 // `function` is what the CUDA runtime calls the kernel.
@@ -118,7 +126,9 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .quantized_vec = quantized_vec_of<C>(),
           .dynamic = is_dynamic<C>(),
           .groups_k = groups_k<C>(),
-          .stages_factors = stages_factors<C>()};
+          .stages_factors = stages_factors<C>(),
+          .any_major_a = turns<typename C::A, typename C::TurnedA>(),
+          .any_major_b = turns<typename C::B, typename C::TurnedB>()};
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.

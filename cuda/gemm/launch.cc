@@ -44,13 +44,13 @@ CUtensorMap encoded(const std::optional<tma::TensorMap>& map) {
 }  // namespace
 
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, const Arguments& arguments, std::uint32_t types) {
+               const MatrixAt& d, const Arguments& arguments, std::uint32_t differs) {
   const PlainMaps plain = plain_maps(kernel, extents, a, b, d, arguments);
   return {{encoded(plain.a), encoded(plain.rest_a)},
           {encoded(plain.b), encoded(plain.rest_b)},
           encoded(plain.d),
           encoded(plain.tail),
-          {encoded(plain.scales_a), encoded(plain.scales_b), types}};
+          {encoded(plain.scales_a), encoded(plain.scales_b), differs}};
 }
 
 int resident_clusters(const Kernel& kernel) {

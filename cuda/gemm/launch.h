@@ -25,7 +25,7 @@ struct Maps {
 
 // Throws cuda::MapRefused if TMA cannot address one of them.
 Maps make_maps(const Kernel& kernel, const Extents& extents, const MatrixAt& a, const MatrixAt& b,
-               const MatrixAt& d, const Arguments& arguments, std::uint32_t types);
+               const MatrixAt& d, const Arguments& arguments, std::uint32_t differs);
 
 // How many clusters of this kernel the device runs at one time.
 int resident_clusters(const Kernel& kernel);

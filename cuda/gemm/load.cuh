@@ -10,6 +10,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/operand_maps.h"
@@ -22,6 +23,20 @@ struct Share {
   int index;
   int mn;
 };
+
+// Which operands lie in the other major than that of their tiles as compiled: kernels on tcgen05 take both.
+struct Turned {
+  bool a = false;
+  bool b = false;
+};
+
+// Calls `function` with a value of the type of the tile: `Op`, or, turned, `Other`, if that is another one.
+template <class Op, class Other, class Function>
+__device__ __forceinline__ void as_it_lies(bool turned, Function function) {
+  if constexpr (!std::is_same_v<Op, Other>)
+    if (turned) return function(Other{});
+  function(Op{});
+}
 
 // Where a box whose first row is `mn` begins in global memory.
 template <class Op>

@@ -40,8 +40,19 @@ tma::TensorMap map_of(Type type, const MatrixAt& matrix, std::int64_t inner, std
   map.box[0] = box_inner;
   map.box[1] = box_outer;
   map.box[2] = 1;
-  map.swizzle = Swizzle::B128;
+  map.swizzle = operand_swizzle;
   map.address = reinterpret_cast<std::uint64_t>(matrix.data);
+  return map;
+}
+
+// Of an operand of `mn` rows or columns; a box has `box_rows` of them, or, MN-major, a block's K.
+tma::TensorMap operand_map(const Kernel& kernel, Type type, const MatrixAt& matrix, std::int64_t mn,
+                           const Extents& e, std::uint32_t box_rows) {
+  const bool k_major = matrix.major == Major::K;
+  const auto span = static_cast<std::uint32_t>(kernel.block_k);
+  tma::TensorMap map = map_of(type, matrix, k_major ? e.k : mn, k_major ? mn : e.k, e.batch, span,
+                              k_major ? box_rows : span);
+  map.swizzle = swizzle_of(type, matrix.major);
   return map;
 }
 
@@ -95,17 +106,13 @@ tma::TensorMap map_of_block_factors(const Factors& f, std::int64_t mn, std::int6
 
 PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
                      const MatrixAt& d, const Arguments& arguments) {
-  const bool k_major_a = kernel.major_a == Major::K;
-  const bool k_major_b = kernel.major_b == Major::K;
-  const auto span = static_cast<std::uint32_t>(kernel.block_k);
   PlainMaps maps;
-  if (kernel.loader == Loader::Tma) {
-    maps.a = map_of(kernel.in, a, k_major_a ? e.k : e.m, k_major_a ? e.m : e.k, e.batch, span,
-                    kernel.box_rows_a);
-    maps.b = map_of(kernel.in_b, b, k_major_b ? e.k : e.n, k_major_b ? e.n : e.k, e.batch, span,
-                    kernel.box_rows_b);
-    if (k_major_a) maps.rest_a = rest_of(*maps.a);
-    if (k_major_b) maps.rest_b = rest_of(*maps.b);
+  const bool loads = e.k > 0;  // no dimension of a map is 0
+  if (kernel.loader == Loader::Tma && loads) {
+    maps.a = operand_map(kernel, kernel.in, a, e.m, e, kernel.box_rows_a);
+    maps.b = operand_map(kernel, kernel.in_b, b, e.n, e, kernel.box_rows_b);
+    if (a.major == Major::K) maps.rest_a = rest_of(*maps.a);
+    if (b.major == Major::K) maps.rest_b = rest_of(*maps.b);
   }
   if (kernel.stages_factors) {
     const Factors& of_b = arguments.block_factors_b;
@@ -116,7 +123,7 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
     maps.scales_b = map_of_block_factors(of_b, blocks(e.n), blocks(e.k), e.batch,
                                          lie_along_k(of_b) ? of_box : units_of_column_slot);
   }
-  if (kernel.scale_vec != tcgen05::ScaleVec::Default) {
+  if (loads && kernel.scale_vec != tcgen05::ScaleVec::Default) {
     maps.scales_a =
         map_of_factors(kernel, arguments.scale_codes_a, lines_of_codes(e.m, arguments.groups), e.k,
                        e.batch, kernel.block_m);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sim/isa/base/canonical_layout.h"
+
 namespace tcq::gemm {
 
 // A matrix in global memory. `ld` steps rows of the contiguous direction's other index (elements).
@@ -11,6 +13,7 @@ struct MatrixAt {
   const void* data = nullptr;
   std::int64_t ld = 0;
   std::int64_t batch_stride = 0;
+  Major major = Major::K;  // of operands
 };
 
 struct Extents {

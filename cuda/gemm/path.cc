@@ -12,9 +12,9 @@ bool copies(const Strides& s, const View& v, std::int64_t batch, const void* dat
 }
 
 Strides copy_strides(const Strides& s, const View& v, std::int64_t batch) {
-  const std::int64_t line = v.inner * element_bytes(v.type);
-  const std::int64_t pitch = round_up_quotient(line, l2_line_bytes) * l2_line_bytes;
-  const std::int64_t ld = pitch / element_bytes(v.type);
+  const std::int64_t pitch =
+      round_up_quotient(whole_bytes(v.type, v.inner), l2_line_bytes) * l2_line_bytes;
+  const std::int64_t ld = pitch / element_bytes(v.type) * elements_together(v.type);
   return {ld, matrices_of(s, batch) == 1 ? 0 : v.outer * ld};
 }
 
@@ -35,7 +35,7 @@ Problem with_copies(const Problem& problem, const Copies& copied) {
 
 // One matrix cannot overflow: it has at most 128 bytes a line more than one that check() admits.
 std::int64_t copy_bytes(const Strides& copy, const View& v, std::int64_t batch) {
-  const std::int64_t matrix = v.outer * copy.ld * element_bytes(v.type);
+  const std::int64_t matrix = v.outer * whole_bytes(v.type, copy.ld);
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(matrix, matrices_of(copy, batch), &bytes)) return max_matrix_bytes;
   return std::min(bytes, max_matrix_bytes);

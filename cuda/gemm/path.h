@@ -26,6 +26,11 @@ Problem with_copies(const Problem& problem, const Copies& copies);
 // Of one copy, whose strides these are; max_matrix_bytes if it is that or more.
 std::int64_t copy_bytes(const Strides& copy, const View& view, std::int64_t batch);
 
+// Of so many elements, of e2m1 an even number.
+constexpr std::int64_t whole_bytes(Type type, std::int64_t elements) {
+  return elements / elements_together(type) * element_bytes(type);
+}
+
 // How many matrices such strides tell apart.
 std::int64_t matrices_of(const Strides& strides, std::int64_t batch);
 

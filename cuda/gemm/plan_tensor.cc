@@ -32,6 +32,10 @@ bool takes_types(const Kernel& k, const Problem& p) {
   return usual(k.in) == usual(p.in) && is_like(k, k.in, p.in) && is_like(k, k.in_b, type_b(p));
 }
 
+bool takes_majors(const Kernel& k, const Problem& p) {
+  return (k.any_major_a || k.major_a == p.major_a) && (k.any_major_b || k.major_b == p.major_b);
+}
+
 // 10.3 has all kinds but one.
 bool has_kind(const Device& device, tcgen05::Kind kind) {
   return kind != tcgen05::Kind::i8 ||
@@ -65,9 +69,6 @@ bool is_better(const Launch& a, const Launch& b) {
   const auto outputs = [](const Launch& l) { return l.kernel->block_n * l.kernel->cluster_m; };
   return outputs(a) > outputs(b);
 }
-
-// Copies are made of whole bytes.
-bool may_copy(const Problem& p) { return elements_together(p.in) == 1; }
 
 // Of the kernels that split K into `split` parts, 0: into any.
 struct Candidates {
@@ -103,11 +104,12 @@ Status check_hopper(const Problem& p, const Device& device) {
 }
 
 bool computes_on_tcgen05(const Kernel& k, const Problem& p) {
+  const bool loads = p.k > 0;
   return k.tensor_columns > 0 && k.dynamic == p.dynamic_schedule &&
-         k.scale_vec == scale_vec_of(p) && takes_types(k, p) && quantizes_as(k, p) &&
-         promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) && p.k > 0 &&
-         k.major_a == p.major_a && k.major_b == p.major_b &&
-         tma_addresses(p.a, view_a(p), matrices_of_a(p)) && tma_addresses(p.b, view_b(p), p.batch);
+         k.scale_vec == scale_vec_of(p) && takes_types(k, p) && takes_majors(k, p) &&
+         quantizes_as(k, p) && promotes_as(k, p) && groups_as(k, p) && splits_as(k, p) &&
+         (!loads || (tma_addresses(p.a, view_a(p), matrices_of_a(p)) &&
+                     tma_addresses(p.b, view_b(p), p.batch)));
 }
 
 Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, const Kernel* only,
@@ -115,7 +117,7 @@ Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, cons
   if (!has_tcgen05(device) || table.empty()) return Status::WrongArchitecture;
   if (device.sm_count < 1) return Status::NoDevice;
   // Threads load no operands: what TMA cannot address is copied.
-  const bool copies_operands = may_copy(plan.problem);
+  const bool copies_operands = plan.problem.k > 0;
   const Copies copies = copies_operands ? copies_of(plan.problem) : Copies{};
   const Problem p = with_copies(plan.problem, copies);
   const std::size_t bytes = workspace_bytes(plan.problem, copies);

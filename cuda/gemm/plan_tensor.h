@@ -31,7 +31,7 @@ using ClustersAtOnce = int (*)(const Kernel&, const Device&);
 bool computes_on_tcgen05(const Kernel& kernel, const Problem& problem);
 
 // Completes a plan that has a problem and is not empty: all launches are the one. It reads copies of operands that TMA cannot
-// address, but for e2m1; without the workspace that holds them check() refuses such pointers and strides. `only`: null, or the one kernel to plan with. WrongArchitecture if the table is empty.
+// address; without the workspace that holds them check() refuses such pointers and strides. `only`: null, or the one kernel to plan with. WrongArchitecture if the table is empty.
 Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, const Kernel* only,
                        ClustersAtOnce clusters_at_once, Plan& plan);
 

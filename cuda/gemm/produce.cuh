@@ -74,8 +74,9 @@ __device__ __forceinline__ BlockRange own_blocks(const Arguments& arguments) {
     return split_range(arguments.k_blocks, C::split, static_cast<int>(ptx::cluster_rank()));
 }
 
-// What a stage has besides tiles of A and B: nothing.
+// What a stage has besides tiles of A and B: nothing; and both lie as they are compiled.
 struct TilesAlone {
+  __device__ __forceinline__ Turned turned() const { return {}; }
   __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
 };
@@ -93,6 +94,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
   constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
+  const Turned turned = besides.turned();
   BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   [[maybe_unused]] Ring<C::stages> landed;  // of stages in which something is to be cleared
@@ -121,16 +123,24 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
           landed.advance();
         }
       }
-      ptx::mbarrier_arrive_expect_tx(
-          full, loaded_bytes<typename C::A, edge_a>(left_a, share_a.mn) +
-                    loaded_bytes<typename C::B, Edge::Cut>(left_b, share_b.mn) +
-                    besides.bytes(block));
+      std::uint32_t bytes = besides.bytes(block);
+      as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
+        bytes += loaded_bytes<decltype(tile_a), edge_a>(left_a, share_a.mn);
+      });
+      as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
+        bytes += loaded_bytes<decltype(tile_b), Edge::Cut>(left_b, share_b.mn);
+      });
+      ptx::mbarrier_arrive_expect_tx(full, bytes);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = k_begin<C>(tile) + block * C::block_k;
-      load_tile<typename C::A, edge_a, (C::sharers_a > 1)>(map_a, a, m, left_a, k, tile.batch,
-                                                           share_a, mask_a, full);
-      load_tile<typename C::B, Edge::Cut, (C::sharers_b > 1)>(map_b, a + C::A::bytes, n, left_b, k,
-                                                              tile.batch_b, share_b, mask_b, full);
+      const int k = k_begin<C>(tile, along) + block * C::block_k;
+      as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
+        load_tile<decltype(tile_a), edge_a, (C::sharers_a > 1)>(map_a, a, m, left_a, k, tile.batch,
+                                                                share_a, mask_a, full);
+      });
+      as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
+        load_tile<decltype(tile_b), Edge::Cut, (C::sharers_b > 1)>(
+            map_b, a + C::A::bytes, n, left_b, k, tile.batch_b, share_b, mask_b, full);
+      });
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, full);
       ring.advance();
     }

@@ -43,7 +43,7 @@ __device__ __forceinline__ void clear_k(std::uint32_t tile, int first, int end, 
   const auto place = [&](int mn, int k) {
     const std::uint32_t at = tile_offset_bytes(
         Op::tile(), {static_cast<std::uint32_t>(mn), static_cast<std::uint32_t>(k)});
-    return swizzle_function(operand_swizzle).apply(tile + at);
+    return swizzle_function(Op::swizzle).apply(tile + at);
   };
   if constexpr (Op::major == Major::K) {
     first = first * bits(Op::type) / 8;
@@ -61,10 +61,13 @@ __device__ __forceinline__ void clear_k(std::uint32_t tile, int first, int end, 
 // Of both operands in a stage that has landed; by so many threads, of which none goes on before all have.
 template <class C>
 __device__ __forceinline__ void clear_stage(std::uint32_t stage, const OthersInBlock& others,
-                                            int thread, int threads) {
+                                            Turned turned, int thread, int threads) {
   const auto clear_both = [&](int first, int end) {
-    clear_k<typename C::A>(stage, first, end, thread, threads);
-    clear_k<typename C::B>(stage + C::A::bytes, first, end, thread, threads);
+    as_it_lies<typename C::A, typename C::TurnedA>(
+        turned.a, [&](auto tile) { clear_k<decltype(tile)>(stage, first, end, thread, threads); });
+    as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile) {
+      clear_k<decltype(tile)>(stage + C::A::bytes, first, end, thread, threads);
+    });
   };
   if (others.first != others.ahead) clear_both(others.first, others.ahead);
   if (others.behind != others.end) clear_both(others.behind, others.end);
@@ -85,7 +88,7 @@ __device__ __forceinline__ void tell_full(std::uint32_t full) {
 template <class C, int Warp = 1>
 __device__ __forceinline__ void clear_others(const Arguments& arguments, std::uint32_t shared,
                                              const Barriers<C>& barriers, int cluster,
-                                             const KGroupStep& step) {
+                                             const KGroupStep& step, Turned turned = {}) {
   constexpr int threads = warpgroup_threads - Warp * 32;
   const int thread = static_cast<int>(threadIdx.x) - Warp * 32;
   Ring<C::stages> landed;
@@ -94,8 +97,8 @@ __device__ __forceinline__ void clear_others(const Arguments& arguments, std::ui
     if (!others.any()) return;
     wait(barriers.landed(landed.stage), landed.parity);
     landed.advance();
-    clear_stage<C>(shared + static_cast<std::uint32_t>(stage) * C::stage_bytes, others, thread,
-                   threads);
+    clear_stage<C>(shared + static_cast<std::uint32_t>(stage) * C::stage_bytes, others, turned,
+                   thread, threads);
     if (thread == 0) tell_full<C>(barriers.full(stage));
   };
   Ring<C::stages> ring;

@@ -101,14 +101,21 @@ FactorsOfD factors_of_d(const Problem& p, const Pointers& x) {
           .power_of_two = p.scale_d_power_of_two};
 }
 
-// Between the instruction descriptors of the types that the kernel is compiled for and of the problem's.
-std::uint32_t types_besides(const Kernel& k, const Problem& p) {
+// Between the instruction descriptors of the types and majors that the kernel is compiled for and of the problem's.
+std::uint32_t differing_bits(const Kernel& k, const Problem& p) {
   if (k.tensor_columns == 0) return 0;
-  const auto word = [&](Type a, Type b) {
-    return tcgen05::encode({.d = wgmma::widest_d(k.in), .a = a, .b = b},
-                           tcgen05::kind_with_factors(k.in, k.scale_vec));
+  const auto word = [&](Type a, Type b, Major major_a, Major major_b) {
+    return tcgen05::encode(
+        {.d = wgmma::widest_d(k.in), .a = a, .b = b, .major_a = major_a, .major_b = major_b},
+        tcgen05::kind_with_factors(k.in, k.scale_vec));
   };
-  return word(p.in, type_b(p)) ^ word(k.in, k.in_b);
+  return word(p.in, type_b(p), p.major_a, p.major_b) ^ word(k.in, k.in_b, k.major_a, k.major_b);
+}
+
+// Groups along K on tcgen05: where blocks begin (Groups::k_step). As k_step() of tiles.cuh has it.
+int k_step(const Problem& p) {
+  const bool lies_along_k = p.major_a == Major::K || p.major_b == Major::K;
+  return lies_along_k || is_promoted(p) ? k_unit(p.in) : wgmma::stored_k(p.in);
 }
 
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {
@@ -147,7 +154,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     const Schedule& s = launch.schedule;
     out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
   }
-  if (groups_k(p)) out.groups = {p.grouping, static_cast<int>(p.batch), 0, x.sizes};
+  if (groups_k(p)) out.groups = {p.grouping, static_cast<int>(p.batch), 0, x.sizes, k_step(p)};
   out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);
   set_factors(p, x, out);
   out.factors_d = factors_of_d(p, x);
@@ -160,16 +167,16 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
 
 RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const MatrixAt& to,
                   std::uint8_t* target) {
-  const std::int64_t bytes = element_bytes(v.type);
+  const auto bytes = [&](std::int64_t elements) { return whole_bytes(v.type, elements); };
   return {.source = static_cast<const std::uint8_t*>(from.data),
           .target = target,
-          .line_bytes = v.inner * bytes,
+          .line_bytes = bytes(v.inner),
           .lines = v.outer,
           .matrices = matrices_of({to.ld, to.batch_stride}, batch),
-          .source_pitch = from.ld * bytes,
-          .source_batch = from.batch_stride * bytes,
-          .target_pitch = to.ld * bytes,
-          .target_batch = to.batch_stride * bytes};
+          .source_pitch = bytes(from.ld),
+          .source_batch = bytes(from.batch_stride),
+          .target_pitch = bytes(to.ld),
+          .target_batch = bytes(to.batch_stride)};
 }
 
 std::uint8_t* first_line(void* workspace) {
@@ -181,7 +188,7 @@ void copy_operands(const Problem& p, const Copies& copied, void* workspace, Work
   const Problem q = with_copies(p, copied);
   std::uint8_t* next = first_line(workspace);
   const auto copy = [&](const View& v, const Strides& s, MatrixAt& matrix) {
-    const MatrixAt to = {next, s.ld, s.batch};
+    const MatrixAt to = {next, s.ld, s.batch, matrix.major};
     work.jobs[work.job_count++] = job_of(v, p.batch, matrix, to, next);
     matrix = to;
     next += copy_bytes(s, v, p.batch);
@@ -196,11 +203,11 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   const Problem& p = plan.problem;
   Work work;
   work.extents = {p.m, p.n, p.k, p.batch};
-  work.a = {x.a, p.a.ld, p.a.batch};
-  work.b = {x.b, p.b.ld, p.b.batch};
+  work.a = {x.a, p.a.ld, p.a.batch, p.major_a};
+  work.b = {x.b, p.b.ld, p.b.batch, p.major_b};
   work.d = {x.d, p.d.ld, p.d.batch};
   work.arguments = arguments_of(p, launch_of(plan, path), x);
-  work.types = types_besides(*launch_of(plan, path).kernel, p);
+  work.differs = differing_bits(*launch_of(plan, path).kernel, p);
   if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
   return work;
 }

@@ -25,7 +25,7 @@ struct Work {
   MatrixAt b;
   MatrixAt d;
   Arguments arguments;
-  std::uint32_t types = 0;  // kernels on tcgen05: TensorOperands
+  std::uint32_t differs = 0;  // kernels on tcgen05: TensorOperands
   std::array<RealignJob, max_realign_jobs> jobs;
   std::size_t job_count = 0;
 };

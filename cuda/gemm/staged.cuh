@@ -38,6 +38,7 @@ class FactorLoads {
         along_k_b_(lie_along_k(arguments.block_factors_b)),
         slots_(shared + C::slot_offset) {}
 
+  __device__ __forceinline__ Turned turned() const { return {}; }
   __device__ __forceinline__ std::uint32_t bytes(int block) const {
     if (block % factor_turns != 0) return 0;
     return row_slot_bytes(C::block_m) +

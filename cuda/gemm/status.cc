@@ -117,24 +117,24 @@ const char* sentence(Status status) noexcept {
     case Status::UnsupportedScaling:
       return "factors and promotion are for e4m3 and e5m2 alone, or the scaling or its major does "
              "not exist; factors of blocks are ue8m0 of 32 for these and e2m1, or ue4m3 of 16 for "
-             "e2m1, which has no product without them, both operands K-major with an even K, and "
-             "others besides are of tensors or of rows and columns; those of a quantized D are of "
+             "e2m1, which has no product without them, both operands K-major with an even K, of "
+             "e2m1 also even strides, and others besides are of tensors or of rows and columns; "
+             "those of a quantized D are of "
              "the blocks that the operands have, if these are not bf16, and e2m1 has an even "
              "number of columns and even strides";
     case Status::UnsupportedGrouping:
       return "groups of rows are of f16, bf16 or FP8 operands, or of such with factors of blocks, "
-             "both K-major; those along K of f16, bf16 or FP8, and D is not quantized; or "
+             "both K-major; those along K of f16, bf16 or FP8 without such, and D is not "
+             "quantized; or "
              "the grouping does not exist";
     case Status::NeedsTcgen05:
       return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
              "capability 10.0 or 10.3";
     case Status::NotOnTcgen05:
-      return "no kernel on tcgen05 does this yet: they take operands K-major, others of f16, bf16, "
-             "FP8, s8 and u8 whose D is not quantized, a K above 0, and pointers and strides of A "
-             "and B that are multiples of 16 bytes or, but for e2m1, a workspace for copies; they "
-             "quantize no gated D with factors of each column; s8 and u8 only on 10.0, as 10.3 has "
-             "no tcgen05.mma for them; a dynamic schedule for bf16 and FP8, whose factors may be "
-             "of 128 columns";
+      return "no kernel on tcgen05 does this: they take pointers and strides of A and B that are "
+             "multiples of 16 bytes or a workspace for copies; s8 and u8 only on "
+             "10.0, as 10.3 has no tcgen05.mma for them; a dynamic schedule for bf16 and FP8, "
+             "whose factors may be of 128 columns";
     case Status::UnsupportedSchedule:
       return "a dynamic schedule is for dense products, and keeps no limit of SMs";
   }

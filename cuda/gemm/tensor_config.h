@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/tensor_scales.h"
@@ -46,7 +47,7 @@ HOST_DEVICE constexpr int largest_power(int n) {
 
 // `Factors`: Default, Block32 (ue8m0: MXFP8, MXFP4) or Block16 (ue4m3: NVFP4). `FactorsD`: those of a D that is quantized;
 // Default: f32, of 128 columns.
-template <Type In, Major MajorA, Major MajorB, int BlockN, int Stages, Type InB = In,
+template <Type In, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
           Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
           bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default,
@@ -68,10 +69,6 @@ struct TensorConfig {
   static_assert(!Dynamic || (!Grouped && Split == 1), "a cluster of the grid for each tile");
   static constexpr Type accumulator = wgmma::widest_d(In);
   static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
-  static_assert(In != Type::tf32 || (MajorA == Major::K && MajorB == Major::K),
-                "MN-major 32-bit elements want another swizzle");
-  static_assert(Factors == tcgen05::ScaleVec::Default || (MajorA == Major::K && MajorB == Major::K),
-                "factors are of blocks of K: tried K-major only");
   static constexpr int ctas = Ctas;    // that multiply together
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
@@ -89,9 +86,16 @@ struct TensorConfig {
   static constexpr int stages = Stages;
   static constexpr int resident = 1;
 
-  using A = OperandTile<In, MajorA, block_m>;
+  // Compiled for K-major operands; a problem's others are told at run time (TensorOperands), if they fill whole boxes of a tile.
+  // Groups of rows and factors of blocks are of K-major operands alone (check.cc).
+  using A = OperandTile<In, Major::K, block_m>;
   static constexpr int own_columns = BlockN / Ctas;  // of B's tile
-  using B = OperandTile<InB, MajorB, own_columns>;
+  using B = OperandTile<InB, Major::K, own_columns>;
+  static constexpr bool any_major = !Grouped && Factors == tcgen05::ScaleVec::Default;
+  static constexpr bool any_major_b = any_major && own_columns % B::block_k == 0;
+  using TurnedA = std::conditional_t<any_major, OperandTile<In, Major::MN, block_m>, A>;
+  using TurnedB = std::conditional_t<any_major_b, OperandTile<InB, Major::MN, own_columns>, B>;
+  static_assert(TurnedA::bytes == A::bytes && TurnedB::bytes == B::bytes);
   static constexpr int sharers_a = 1;  // each CTA of a pair loads what is its own
   static constexpr int sharers_b = 1;
   static constexpr int block_k = A::block_k;
@@ -105,15 +109,15 @@ struct TensorConfig {
             .b = InB,
             .m = Ctas * block_m,
             .n = BlockN,
-            .major_a = MajorA,
-            .major_b = MajorB,
+            .major_a = Major::K,
+            .major_b = Major::K,
             .scale_type = tcgen05::scale_type_of(Factors),
             .scale_a_id = scale_a_id,
             .scale_b_id = scale_b_id};
   }
   static_assert(tcgen05::check(opcode, instruction(0, 0)) == Fault::None);
-  // Does an instruction multiply other types of the same size, too? Which ones stands in its descriptor alone.
-  static constexpr bool types_vary = is_fp8(In) || kind == tcgen05::Kind::i8;
+  // Does an instruction multiply other types of the same size, too, or other majors? Which ones stands in its descriptor.
+  static constexpr bool varies = is_fp8(In) || kind == tcgen05::Kind::i8 || any_major;
 
   static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction(0, 0));
   static constexpr int steps = block_k / instruction_k;  // instructions along K of a stage
@@ -145,9 +149,10 @@ struct TensorConfig {
   // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
   static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
   // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 <= 504 = 3 * 168. With these, of those tried,
-  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md).
-  static constexpr int producer_registers = Grouped && promotes ? 24 : Dynamic ? 40 : 56;
-  static constexpr int consumer_registers = !promotes ? 216 : Grouped ? 240 : Dynamic ? 232 : 224;
+  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md), nor anything at 128.
+  static constexpr bool scarce = Grouped && promotes && BlockN > 128;
+  static constexpr int producer_registers = scarce ? 24 : Dynamic ? 40 : 56;
+  static constexpr int consumer_registers = !promotes ? 216 : scarce ? 240 : Dynamic ? 232 : 224;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 

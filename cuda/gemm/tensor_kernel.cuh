@@ -110,26 +110,47 @@ __device__ __forceinline__ Steps steps_of(const BlocksAlongK& along, int block) 
   return {first, block + 1 < along.count ? C::steps : (along.left + step - 1) / step};
 }
 
+// What an instruction reads of an operand's tile: the descriptor of its first one at shared address 0, and bytes from one to the
+// next.
+struct TileRead {
+  std::uint64_t descriptor;
+  std::uint32_t step;
+};
+
+template <class Op, class Other>
+__device__ __forceinline__ TileRead read_of(bool turned) {
+  TileRead read;
+  as_it_lies<Op, Other>(turned, [&](auto tile) {
+    using Tile = decltype(tile);
+    constexpr std::uint64_t descriptor =
+        tcgen05::encode(tcgen05::tile_descriptor(Tile::tile(), Tile::swizzle, 0));
+    constexpr std::uint32_t step = Tile::offset(0, 1);
+    static_assert(Tile::offset(0, 3) == 3 * step);
+    read = {descriptor, step};
+  });
+  return read;
+}
+
 template <class C>
 __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t stage,
-                                               const ScalesAt<C>& scales, std::uint32_t types,
-                                               bool first, Steps steps) {
+                                               const ScalesAt<C>& scales,
+                                               const TensorOperands& operands, bool first,
+                                               Steps steps) {
   constexpr tcgen05::MmaForm form{C::opcode};
-  constexpr std::uint64_t tile_a =
-      tcgen05::encode(tcgen05::tile_descriptor(C::A::tile(), operand_swizzle, 0));
-  constexpr std::uint64_t tile_b =
-      tcgen05::encode(tcgen05::tile_descriptor(C::B::tile(), operand_swizzle, 0));
-  const std::uint64_t a = advance(tile_a, stage);
-  const std::uint64_t b = advance(tile_b, stage + C::A::bytes);
+  // Chosen for each stage: whoever promotes leaves this thread few registers.
+  const TileRead of_a = read_of<typename C::A, typename C::TurnedA>(operands.turned_a());
+  const TileRead of_b = read_of<typename C::B, typename C::TurnedB>(operands.turned_b());
+  const std::uint64_t a = advance(of_a.descriptor, stage);
+  const std::uint64_t b = advance(of_b.descriptor, stage + C::A::bytes);
 #pragma unroll
   for (int step = 0; step < C::steps; ++step) {
     if (step >= steps.end) break;
     if (groups_k<C>() && step < steps.first) continue;
     scales.copy(step);
     ptx::tcgen05_mma<form>({.d = sums,
-                            .desc_a = advance(a, C::A::offset(0, step)),
-                            .desc_b = advance(b, C::B::offset(0, step)),
-                            .idesc = scales.instruction(step) ^ types,
+                            .desc_a = advance(a, static_cast<std::uint32_t>(step) * of_a.step),
+                            .desc_b = advance(b, static_cast<std::uint32_t>(step) * of_b.step),
+                            .idesc = scales.instruction(step) ^ (C::varies ? operands.differs : 0),
                             .scale_a = scales.of_a(step),
                             .scale_b = scales.of_b(step),
                             .accumulate = !first || step > steps.first});
@@ -140,7 +161,7 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
                                                const TensorBarriers<C>& barriers,
-                                               std::uint32_t tensor, std::uint32_t types,
+                                               std::uint32_t tensor, const TensorOperands& operands,
                                                bool leads) {
   BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
@@ -150,10 +171,8 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   while (tiles.next(tile)) {
     if (!leads) continue;
     const BlocksAlongK along = along_k<C>(arguments, tile);
-    if constexpr (groups_k<C>()) {
-      own.end = along.count;
-      if (along.count == 0) continue;
-    }
+    if (along.count == 0) continue;
+    if constexpr (groups_k<C>()) own.end = along.count;
     int chain = own.first;  // of a block of K, or of all
     do {
       if constexpr (C::split == 1 ||
@@ -169,7 +188,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), types,
+        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), operands,
                           block == first, steps_of<C>(along, block));
         commit<C>(barriers.empty(ring.stage));
         ring.advance();
@@ -211,6 +230,13 @@ __device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums
 #pragma unroll
     for (int i = 0; i < columns / 2; ++i) d[0][First / 2 + i] = loaded[i];
   }
+}
+
+// Of no K. Pinned, as zeros would else be written ahead of the loads of every tile.
+template <class C>
+__device__ __forceinline__ void start_from_zeros(Accumulators<C>& d) {
+  clear(d);
+  ptx::pin(d[0]);
 }
 
 // The warp has the accumulator's sums in registers.
@@ -320,7 +346,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
     } else {
-      const bool has_k = !groups_k<C>() || along_k<C>(arguments, tile).count > 0;
+      const bool has_k = along_k<C>(arguments, tile).count > 0;
       if (has_k) {
         wait(barriers.summed(turn.stage), turn.parity);
         ptx::tcgen05_fence_after_thread_sync();
@@ -340,7 +366,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
         if (has_k)
           load_sums<C>(d, sums + lanes_of<C>(wave));
         else
-          clear(d);
+          start_from_zeros<C>(d);
         if (has_k && wave + 1 == end) tell_drained<C>(barriers, turn.stage);
         store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
                       further_down(wave * C::wave_step));
@@ -381,10 +407,12 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   const bool leads = threadIdx.x % 32 == 0;
   if (warp == producer_warp && leads) {
-    ptx::prefetch_map(&map_a.whole);
-    ptx::prefetch_map(&map_b.whole);
+    if (arguments.k_blocks > 0) {
+      ptx::prefetch_map(&map_a.whole);
+      ptx::prefetch_map(&map_b.whole);
+      ScaleLoads<C>(operands).prefetch();
+    }
     ptx::prefetch_map(&map_d);
-    ScaleLoads<C>(operands).prefetch();
     start_barriers<C>(barriers);
   }
   if constexpr (C::ctas > 1) meet_all<C>();
@@ -411,12 +439,11 @@ __global__ void __launch_bounds__(C::threads, 1)
     if (warp == producer_warp && takes_part)
       produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
     else if (warp == multiplier_warp && takes_part && is_leader<C>())
-      multiply_tiles<C>(arguments, shared, barriers, tensor, C::types_vary ? operands.types : 0,
-                        leads);
+      multiply_tiles<C>(arguments, shared, barriers, tensor, operands, leads);
     if constexpr (groups_k<C>())
       if (warp >= allocator_warp)
         clear_others<C, allocator_warp>(arguments, shared, barriers, own_cluster<C>(),
-                                        step_of<C>(barriers));
+                                        step_of<C>(barriers), ScaleLoads<C>(operands).turned());
     if constexpr (C::dynamic)
       if (warp == scheduler_warp && leads) barriers.answers().ask();
   }

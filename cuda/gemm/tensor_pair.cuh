@@ -106,6 +106,7 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
                                              const Barriers<C>& barriers, int cluster,
                                              const Step& step, bool leads, const Besides& besides) {
   const auto rank = static_cast<int>(ptx::cluster_rank());
+  const Turned turned = besides.turned();
   Ring<C::stages> ring;
   Ring<C::stages> landed;  // of stages in which something is to be cleared
   LoadedTiles<C> tiles(arguments, cluster, step);
@@ -121,9 +122,13 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
           expect_stage<C>(barriers, landed, ring.stage, rank, others_in<C>(along, block).any(),
                           besides.bytes(block));
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-      const int k = k_begin<C>(tile) + block * C::block_k;
-      load_for_leader<typename C::A>(map_a, a, m, k, tile.batch, counted);
-      load_for_leader<typename C::B>(map_b, a + C::A::bytes, n, k, tile.batch_b, counted);
+      const int k = k_begin<C>(tile, along) + block * C::block_k;
+      as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
+        load_for_leader<decltype(tile_a)>(map_a, a, m, k, tile.batch, counted);
+      });
+      as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
+        load_for_leader<decltype(tile_b)>(map_b, a + C::A::bytes, n, k, tile.batch_b, counted);
+      });
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, counted);
       ring.advance();
     }

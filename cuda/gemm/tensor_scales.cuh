@@ -28,10 +28,17 @@ namespace tcq::gemm {
 template <class C, bool Exist = C::Scales::exist>
 class ScaleLoads {
  public:
-  __device__ __forceinline__ explicit ScaleLoads(const TensorOperands&) {}
+  __device__ __forceinline__ explicit ScaleLoads(const TensorOperands& operands)
+      : operands_(operands) {}
+  __device__ __forceinline__ Turned turned() const {
+    return {operands_.turned_a(), operands_.turned_b()};
+  }
   __device__ __forceinline__ void prefetch() const {}
   __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
+
+ private:
+  const TensorOperands& operands_;
 };
 
 template <class C>
@@ -47,6 +54,7 @@ class ScaleLoads<C, true> {
     ptx::prefetch_map(&operands_.scales_b);
   }
 
+  __device__ __forceinline__ Turned turned() const { return {}; }
   // That load() brings for a block of K to one CTA.
   __device__ __forceinline__ std::uint32_t bytes(int) const { return S::bytes; }
 

@@ -4,8 +4,9 @@
 // Few, as each takes seconds to compile for each architecture: of the kinds that models use, a pair of CTAs, which loads the
 // least, at 256 columns and, as some models' 7168 come in fewer waves of these, at 224, a wide tile, and narrow ones, which
 // fill the device with fewer rows or columns of D. Which one a problem gets: cuda/gemm/plan_tensor.h. A row of e4m3 multiplies
-// e5m2 in either place as well, one of s8 u8 (TensorOperands). Each row is compiled in a source of its own, made of
-// tensor_instance.cu.in; tests compile the same rows to PTX and run them on the machine. Rows of 8-bit integers stand last:
+// e5m2 in either place as well, one of s8 u8, and all but those of groups of rows and of factors of blocks take operands of
+// either major (TensorOperands). Each row has a source of its own, made of tensor_instance.cu.in, many of which are compiled
+// together; tests compile the same rows to PTX and run them on the machine. Rows of 8-bit integers stand last:
 // 10.3 has no instruction for them, and gemm.cmake compiles them for 10.0 alone. Shapes: cuda/gemm/tensor_config.h.
 #pragma once
 
@@ -20,60 +21,41 @@
 namespace tcq::gemm {
 
 template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
-using TensorRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors>;
+using TensorRow = TensorConfig<In, BlockN, Stages, In, Factors>;
 
 // 256 rows of D by a pair of CTAs.
 template <Type In, int BlockN, int Stages, tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
-using PairRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, 2>;
+using PairRow = TensorConfig<In, BlockN, Stages, In, Factors, 2>;
 
 // FP8 whose sums of 128 of K are added in f32.
 template <int BlockN, int Stages, Promotion Promotes, int Ctas>
-using PromotingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+using PromotingRow = TensorConfig<Type::e4m3, BlockN, Stages, Type::e4m3,
                                   tcgen05::ScaleVec::Default, Ctas, Promotes>;
-
-// MN-major operands: a pair, and, of types of 16 bits, a tile for small products.
-template <Type In, Major MajorA, Major MajorB>
-using TurnedPairRow = TensorConfig<In, MajorA, MajorB, 256, 6, In, tcgen05::ScaleVec::Default, 2>;
-template <Type In, Major MajorA, Major MajorB>
-using TurnedRow = TensorConfig<In, MajorA, MajorB, 128, 6>;
-
-// FP8 of other majors whose sums are promoted, with factors of any kind.
-template <Major MajorA, Major MajorB, bool GroupsK>
-using TurnedPromotingRow = TensorConfig<Type::e4m3, MajorA, MajorB, 128, 5, Type::e4m3,
-                                        tcgen05::ScaleVec::Default, 1, Promotion::EachColumn, false,
-                                        1, false, tcgen05::ScaleVec::Default, false, GroupsK>;
 
 // Groups of rows: a pair for large ones, and tiles that rows with numbers can have.
 template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
-using GroupedRow =
-    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, Ctas, Promotes, true>;
+using GroupedRow = TensorConfig<In, BlockN, Stages, In, Factors, Ctas, Promotes, true>;
 
 template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec Factors>
 using ScaledGroupedRow = GroupedRow<In, BlockN, Stages, Ctas, Promotion::None, Factors>;
 
 // Groups along K, of gradients of weights.
-template <Type In, int BlockN, int Stages, int Ctas, Major MajorA, Major MajorB,
-          Promotion Promotes = Promotion::None>
-using AlongKRow =
-    TensorConfig<In, MajorA, MajorB, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
-                 false, 1, false, tcgen05::ScaleVec::Default, false, true>;
-template <Type In, Major MajorA, Major MajorB>
-using AlongKPair = AlongKRow<In, 256, 6, 2, MajorA, MajorB>;
-template <Type In, Major MajorA, Major MajorB>
-using AlongKOne = AlongKRow<In, 128, 6, 1, MajorA, MajorB>;
+template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
+using AlongKRow = TensorConfig<In, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
+                               false, 1, false, tcgen05::ScaleVec::Default, false, true>;
 
 // FP8 of D; where two columns make one of D with 256, which share a factor.
 template <int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None,
           bool Grouped = false>
-using QuantizingRow = TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
+using QuantizingRow = TensorConfig<Type::e4m3, BlockN, Stages, Type::e4m3,
                                    tcgen05::ScaleVec::Default, Ctas, Promotes, Grouped, 1, true>;
 
 // MXFP8, MXFP4 or NVFP4 of D, of operands of 16 bits or with factors of the same blocks.
 template <Type In, int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD,
           tcgen05::ScaleVec Factors = FactorsD, bool Grouped = false>
-using CodingRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, Ctas,
-                               Promotion::None, Grouped, 1, true, FactorsD>;
+using CodingRow = TensorConfig<In, BlockN, Stages, In, Factors, Ctas, Promotion::None, Grouped, 1,
+                               true, FactorsD>;
 
 template <int BlockN, int Stages, int Ctas, tcgen05::ScaleVec FactorsD>
 using PlainCodingRow =
@@ -90,19 +72,17 @@ using PlainGroupedCodingRow =
 // K shared by several CTAs, for few tiles.
 template <Type In, int BlockN, int Stages, int Split,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
-using SplitRow = TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, Factors, 1,
-                              Promotion::None, false, Split>;
+using SplitRow = TensorConfig<In, BlockN, Stages, In, Factors, 1, Promotion::None, false, Split>;
 
 template <int BlockN, int Stages, int Split>
 using PromotingSplitRow =
-    TensorConfig<Type::e4m3, Major::K, Major::K, BlockN, Stages, Type::e4m3,
-                 tcgen05::ScaleVec::Default, 1, Promotion::ColumnBlocks, false, Split>;
+    TensorConfig<Type::e4m3, BlockN, Stages, Type::e4m3, tcgen05::ScaleVec::Default, 1,
+                 Promotion::ColumnBlocks, false, Split>;
 
 // A cluster of the grid for each tile.
 template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
-using DynamicRow =
-    TensorConfig<In, Major::K, Major::K, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas,
-                 Promotes, false, 1, false, tcgen05::ScaleVec::Default, true>;
+using DynamicRow = TensorConfig<In, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
+                                false, 1, false, tcgen05::ScaleVec::Default, true>;
 
 using TensorTable = std::tuple<
     TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>, TensorRow<Type::f16, 256, 4>,
@@ -151,33 +131,17 @@ using TensorTable = std::tuple<
     PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
     PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, DynamicRow<Type::bf16, 256, 6, 2>,
     DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
-    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
-    TurnedPairRow<Type::bf16, Major::K, Major::MN>, TurnedPairRow<Type::bf16, Major::MN, Major::K>,
-    TurnedPairRow<Type::bf16, Major::MN, Major::MN>, TurnedRow<Type::bf16, Major::K, Major::MN>,
-    TurnedRow<Type::bf16, Major::MN, Major::K>, TurnedRow<Type::bf16, Major::MN, Major::MN>,
-    TurnedPairRow<Type::f16, Major::K, Major::MN>, TurnedPairRow<Type::f16, Major::MN, Major::K>,
-    TurnedPairRow<Type::f16, Major::MN, Major::MN>, TurnedRow<Type::f16, Major::K, Major::MN>,
-    TurnedRow<Type::f16, Major::MN, Major::K>, TurnedRow<Type::f16, Major::MN, Major::MN>,
-    TurnedPairRow<Type::e4m3, Major::K, Major::MN>, TurnedPairRow<Type::e4m3, Major::MN, Major::K>,
-    TurnedPairRow<Type::e4m3, Major::MN, Major::MN>,
+    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::f16, 128, 6>,
     ScaledGroupedRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
     ScaledGroupedRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
-    AlongKPair<Type::bf16, Major::K, Major::K>, AlongKPair<Type::bf16, Major::K, Major::MN>,
-    AlongKPair<Type::bf16, Major::MN, Major::K>, AlongKPair<Type::bf16, Major::MN, Major::MN>,
-    AlongKOne<Type::bf16, Major::K, Major::K>, AlongKOne<Type::bf16, Major::K, Major::MN>,
-    AlongKOne<Type::bf16, Major::MN, Major::K>, AlongKOne<Type::bf16, Major::MN, Major::MN>,
-    AlongKPair<Type::f16, Major::K, Major::K>, AlongKPair<Type::f16, Major::K, Major::MN>,
-    AlongKPair<Type::f16, Major::MN, Major::K>, AlongKPair<Type::f16, Major::MN, Major::MN>,
-    AlongKOne<Type::f16, Major::K, Major::K>, AlongKOne<Type::f16, Major::K, Major::MN>,
-    AlongKOne<Type::f16, Major::MN, Major::K>, AlongKOne<Type::f16, Major::MN, Major::MN>,
-    AlongKPair<Type::e4m3, Major::K, Major::K>, AlongKPair<Type::e4m3, Major::K, Major::MN>,
-    AlongKPair<Type::e4m3, Major::MN, Major::K>, AlongKPair<Type::e4m3, Major::MN, Major::MN>,
-    AlongKOne<Type::e4m3, Major::K, Major::K>,
-    AlongKRow<Type::e4m3, 128, 5, 1, Major::K, Major::K, Promotion::EachColumn>,
+    AlongKRow<Type::bf16, 256, 6, 2>, AlongKRow<Type::bf16, 128, 6, 1>,
+    AlongKRow<Type::f16, 256, 6, 2>, AlongKRow<Type::f16, 128, 6, 1>,
+    AlongKRow<Type::e4m3, 256, 6, 2>, AlongKRow<Type::e4m3, 128, 6, 1>,
+    AlongKRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>,
     GroupedCodingRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
     GroupedCodingRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     GroupedCodingRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
@@ -190,13 +154,10 @@ using TensorTable = std::tuple<
     PlainGroupedCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>,
     QuantizingRow<128, 6, 1, Promotion::None, true>,
     QuantizingRow<256, 4, 1, Promotion::None, true>,
-    QuantizingRow<128, 5, 1, Promotion::EachColumn, true>,
-    TurnedPromotingRow<Major::K, Major::MN, false>, TurnedPromotingRow<Major::MN, Major::K, false>,
-    TurnedPromotingRow<Major::MN, Major::MN, false>, TurnedPromotingRow<Major::K, Major::MN, true>,
-    TurnedPromotingRow<Major::MN, Major::K, true>, TurnedPromotingRow<Major::MN, Major::MN, true>,
-    TensorRow<Type::s8, 128, 6>, PairRow<Type::s8, 256, 6>,
-    TurnedPairRow<Type::s8, Major::K, Major::MN>, TurnedPairRow<Type::s8, Major::MN, Major::K>,
-    TurnedPairRow<Type::s8, Major::MN, Major::MN>>;
+    QuantizingRow<128, 5, 1, Promotion::EachColumn, true>, QuantizingRow<256, 4, 1>,
+    QuantizingRow<256, 3, 1, Promotion::EachColumn>,
+    QuantizingRow<256, 3, 1, Promotion::EachColumn, true>, TensorRow<Type::s8, 128, 6>,
+    PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 
 template <std::size_t Row>

@@ -39,14 +39,15 @@ struct BlocksAlongK {
 // as long (cuda/NOTES.md, "groups along K"), else with an instruction. Either has the same bits, but where sums of blocks are
 // promoted, each with the factors of its block.
 template <class C>
-HOST_DEVICE constexpr int k_step() {
+__device__ __forceinline__ int k_step(const Groups& groups) {
+  if constexpr (on_tcgen05<C>()) return groups.k_step;
   constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
   return lies_along_k || C::promotion != Promotion::None ? k_unit(C::in) : wgmma::stored_k(C::in);
 }
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {
   if constexpr (groups_k<C>()) {
-    const int ahead = tile.k_first % k_step<C>();
+    const int ahead = tile.k_first & (k_step<C>(arguments.groups) - 1);
     const int k = tile.k_end > tile.k_first ? tile.k_end - tile.k_first + ahead : 0;
     const int count = (k + C::block_k - 1) / C::block_k;
     return {count, k - (count - 1) * C::block_k, ahead};
@@ -78,11 +79,8 @@ __device__ __forceinline__ OthersInBlock others_in(const BlocksAlongK& along, in
 }
 // Where its first block begins.
 template <class C>
-__device__ __forceinline__ int k_begin(const TilePlace& tile) {
-  if constexpr (groups_k<C>())
-    return tile.k_first / k_step<C>() * k_step<C>();
-  else
-    return 0;
+__device__ __forceinline__ int k_begin(const TilePlace& tile, const BlocksAlongK& along) {
+  return groups_k<C>() ? tile.k_first - along.ahead : 0;
 }
 
 // Of a product without groups.

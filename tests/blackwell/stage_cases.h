@@ -45,7 +45,7 @@ inline bool belongs(const gemm::Kernel& row, Stage stage) {
   const bool promotes = row.promotion != gemm::Promotion::None;
   const bool pair = row.cluster_m == 2;
   switch (stage) {
-    case Stage::OneTile: return !has_factors && !promotes && !pair && row.major_b == Major::K;
+    case Stage::OneTile: return !has_factors && !promotes && !pair;
     case Stage::OneCta: return !has_factors && !promotes && !pair;
     case Stage::Pair: return !has_factors && !promotes && pair;
     case Stage::Factors: return has_factors && !pair;
@@ -69,7 +69,7 @@ inline StageCase one_tile(const gemm::Kernel& row, std::size_t number) {
   return {number, "one tile, a block of K", plain(row, rows, row.block_n, row.split * row.block_k)};
 }
 
-// More blocks of K than stages; more tiles than accumulators, all by one CTA or pair; what is drawn, ragged and with
+// More blocks of K than stages; more tiles than accumulators, all by one CTA or pair; MN-major; what is drawn, ragged and with
 // any epilogue.
 inline void add_more(const gemm::Kernel& row, std::size_t number, std::vector<StageCase>& all) {
   const int rows = row.block_m * row.cluster_m;
@@ -82,6 +82,11 @@ inline void add_more(const gemm::Kernel& row, std::size_t number, std::vector<St
   if (row.dynamic)  // of a device that has 148 SMs, or 160
     all.push_back({number, "more tiles than run at one time",
                    plain(row, 12 * rows, 15 * row.block_n, row.block_k)});
+  if (row.any_major_a) {
+    const Major b = row.any_major_b ? Major::MN : Major::K;
+    all.push_back(
+        {number, "operands MN-major", turned(plain(row, rows, row.block_n, deep), Major::MN, b)});
+  }
   for (std::uint64_t i = 0; i < 3; ++i)
     all.push_back({number, "drawn", drawn_for(row, mix(1000 * i + number)), sm_limit});
 }

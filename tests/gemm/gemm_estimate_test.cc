@@ -125,7 +125,8 @@ struct Choice {
 
 // Were all of today's kernels there when it was recorded?
 bool has_moved_registers(const std::string& set) {
-  return set == "h200moved" || set == "h200options" || set == "h200large" || set == "h200along_k";
+  return set == "h200moved" || set == "h200options" || set == "h200large" || set == "h200along_k" ||
+         set == "h200staged";
 }
 
 // All of their clusters?
@@ -163,6 +164,7 @@ class Later {
   }
 
   bool contains(const Kernel& k) const {
+    if (set_ != "h200staged" && k.stages_factors) return true;
     if (!has_moved_registers(set_) && is_of_many_sums(k)) return true;
     if (has_all_clusters(set_)) return false;
     if (k.skinny != Skinny::No && !before_.contains(name(k))) return true;

@@ -255,7 +255,7 @@ class GemmKernelRun {
     if (row_.tensor_columns == 0 && !row_.stages_factors) return;
     pass_map(maps.scales_a);
     pass_map(maps.scales_b);
-    run_.pass(work.types);
+    run_.pass(work.differs);
     align_parameters();  // as the structure's size is
   }
 

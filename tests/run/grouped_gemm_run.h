@@ -33,6 +33,8 @@ struct Groups {
   Quantized quantized = {};
   std::optional<Type> in = {};  // instead of the kernel's own
   std::optional<Type> in_b = {};
+  std::optional<Major> major_a = {};
+  std::optional<Major> major_b = {};
 };
 
 inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Groups& c,
@@ -43,8 +45,8 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   g.activation = c.activation;
   g.beta = c.beta;
   g.in_b = c.in_b.value_or(kernel.row.in_b);
-  g.major_a = kernel.row.major_a;
-  g.major_b = kernel.row.major_b;
+  g.major_a = c.major_a.value_or(kernel.row.major_a);
+  g.major_b = c.major_b.value_or(kernel.row.major_b);
   g.promotes = kernel.row.promotion != gemm::Promotion::None;
   g.chain = chain_of(kernel.row);
   const int whole = std::max(elements_in(kernel.row.in, 16), 16);  // TMA wants rows of 16 bytes
@@ -75,6 +77,12 @@ inline const Groups counts = {
 inline Groups with(Groups g, gemm::Scaling scaling, Type out = Type::bf16) {
   g.scales = {scaling, Major::MN, Major::K, 1};
   g.out = out;
+  return g;
+}
+
+inline Groups turned(Groups g, Major major_a, Major major_b) {
+  g.major_a = major_a;
+  g.major_b = major_b;
   return g;
 }
 

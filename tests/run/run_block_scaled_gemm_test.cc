@@ -15,9 +15,9 @@ using tcgen05::ScaleVec;
 using BlockScaledGemm = TensorKernels;
 
 #define TCQ_BLOCKS(A, B, N, STAGES, FACTORS) \
-  TCQ_TENSOR(Type::A, Major::K, Major::K, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS)
+  TCQ_TENSOR(Type::A, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS)
 #define TCQ_BLOCKS_PAIR(A, B, N, STAGES, FACTORS) \
-  TCQ_TENSOR(Type::A, Major::K, Major::K, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS, 2)
+  TCQ_TENSOR(Type::A, N, STAGES, Type::B, tcgen05::ScaleVec::FACTORS, 2)
 
 const TestKernel mxfp8 = TCQ_BLOCKS(e4m3, e4m3, 128, 4, Block32);
 const TestKernel mxfp4 = TCQ_BLOCKS(e2m1, e2m1, 128, 4, Block32);

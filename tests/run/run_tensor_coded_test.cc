@@ -13,8 +13,8 @@ using tcgen05::ScaleVec;
 
 using TensorCoded = TensorKernels;
 
-#define TCQ_TENSOR_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)                                \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+#define TCQ_TENSOR_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)            \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
              gemm::Promotion::None, false, 1, true, tcgen05::ScaleVec::FACTORS_D)
 
 const TestKernel plain_mx = TCQ_TENSOR_CODING(bf16, 128, 3, 1, Default, Block32);

@@ -62,6 +62,7 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   g.m = draw.in(1, row.block_m * row.cluster_m + 168);
   g.n = draw.in(1, row.block_n + 140);
   g.k = draw.in(1, 2 * row.block_k + row.block_k / 2);
+  if (draw.one_in(16)) g.k = 0;
   if (row.scale_vec != tcgen05::ScaleVec::Default) {
     g.k += g.k % 2;
     g.edges = draw.one_in(2);
@@ -79,6 +80,7 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
     g.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     g.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
+  draw_majors(row, draw, g);
   g.biased = draw.one_in(2);
   g.pad = one_of<int>({0, 0, 1, 8}, draw) * (makes_codes(row) ? 2 : 1);
   const auto major = [&] { return draw.one_in(2) ? Major::K : Major::MN; };

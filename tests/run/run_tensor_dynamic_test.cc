@@ -21,8 +21,8 @@ class TensorDynamic : public TensorKernels {
   }
 };
 
-#define TCQ_DYNAMIC(IN, N, STAGES, CTAS, PROMOTION)                                               \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
+#define TCQ_DYNAMIC(IN, N, STAGES, CTAS, PROMOTION)                           \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
              gemm::Promotion::PROMOTION, false, 1, false, tcgen05::ScaleVec::Default, true)
 
 const TestKernel one = TCQ_DYNAMIC(bf16, 64, 3, 1, None);

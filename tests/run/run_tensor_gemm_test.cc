@@ -2,6 +2,7 @@
 // synchronises once it is deleted. The bits are those of the kinds' arithmetic as sim/num/tcgen05_dot.h has it, which no
 // chip has confirmed. Skipped without nvcc.
 #include <array>
+#include <utility>
 
 #include "tests/run/tensor_gemm_run.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 using TensorGemm = TensorKernels;
 
-const TestKernel plain = TCQ_TENSOR(Type::bf16, Major::K, Major::K, 128, 4);
+const TestKernel plain = TCQ_TENSOR(Type::bf16, 128, 4);
 
 // Several tiles to a CTA, so that accumulators, stages and buffers are used again.
 constexpr std::array launches = {
@@ -34,22 +35,36 @@ TEST_F(TensorGemm, EveryBitAndNoFinding) {
 
 TEST_F(TensorGemm, SeveralCtas) { expect_bits(plain, {384, 384, 200, 1, Type::bf16}, 4); }
 
+constexpr std::array every_major = {std::pair{Major::K, Major::K}, std::pair{Major::K, Major::MN},
+                                    std::pair{Major::MN, Major::K},
+                                    std::pair{Major::MN, Major::MN}};
+
 TEST_F(TensorGemm, EveryShapeAndMajor) {
-  const std::array kernels = {TCQ_TENSOR(Type::bf16, Major::K, Major::K, 64, 6),
-                              TCQ_TENSOR(Type::f16, Major::K, Major::MN, 128, 4),
-                              TCQ_TENSOR(Type::f16, Major::MN, Major::K, 64, 4),
-                              TCQ_TENSOR(Type::bf16, Major::MN, Major::MN, 256, 4)};
-  for (const TestKernel& kernel : kernels) {
-    expect_bits(kernel, {136, 520, 200, 1, kernel.row.in, 0.5f, true, Activation::Silu});
-    expect_bits(kernel, {256, 256, 72, 2});
+  for (const TestKernel& kernel :
+       {TCQ_TENSOR(Type::bf16, 64, 6), TCQ_TENSOR(Type::f16, 128, 4), TCQ_TENSOR(Type::tf32, 64, 4),
+        TCQ_TENSOR(Type::bf16, 256, 4), TCQ_TENSOR(Type::e4m3, 128, 4)})
+    for (const auto& [a, b] : every_major) {
+      const Type out = kernel.row.in == Type::f16 ? Type::f16 : Type::f32;
+      expect_bits(kernel, turned({136, 520, 200, 1, out, 0.5f, true, Activation::Silu}, a, b));
+      expect_bits(kernel, turned({256, 256, 72, 2}, a, b));
+    }
+}
+
+// The sum is 0; what an epilogue makes of it is not. No operand has a map, nor does the kernel ask for one.
+TEST_F(TensorGemm, NoK) {
+  const Drawn finished = {200, 136, 0, 2, Type::f32, 0.5f, true, Activation::Silu};
+  for (const TestKernel& kernel :
+       {plain, TCQ_TENSOR(Type::tf32, 64, 4), TCQ_TENSOR(Type::s8, 128, 4),
+        TCQ_TENSOR(Type::e4m3, 128, 4, Type::e4m3, tcgen05::ScaleVec::Block32)}) {
+    expect_bits(kernel, {256, 256, 0});
+    expect_bits(kernel, turned(finished, Major::K, Major::K), 2);
   }
 }
 
 // A tile's columns come out of Tensor Memory in several loads, and leave in buffers of which the last is not full.
 TEST_F(TensorGemm, EveryWidth) {
-  for (const TestKernel& kernel : {TCQ_TENSOR(Type::bf16, Major::K, Major::K, 32, 4),
-                                   TCQ_TENSOR(Type::bf16, Major::K, Major::K, 96, 4),
-                                   TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 160, 4)}) {
+  for (const TestKernel& kernel : {TCQ_TENSOR(Type::bf16, 32, 4), TCQ_TENSOR(Type::bf16, 96, 4),
+                                   TCQ_TENSOR(Type::e4m3, 160, 4)}) {
     expect_bits(kernel, {136, 328, 200, 1, Type::bf16, 0.5f, true, Activation::Silu});
     expect_bits(kernel, {136, 328, 72, 2, Type::f32});
     expect_bits(kernel, {136, 328, 72, 1, Type::bf16, 0, true, Activation::Swiglu});
@@ -63,9 +78,9 @@ Drawn of_types(Type in, Type in_b, Drawn s) {
 }
 
 TEST_F(TensorGemm, EveryKindWithoutScaleFactors) {
-  const TestKernel e4m3 = TCQ_TENSOR(Type::e4m3, Major::K, Major::K, 128, 4);
-  const TestKernel turned = TCQ_TENSOR(Type::e4m3, Major::MN, Major::K, 64, 4, Type::e5m2);
-  for (const TestKernel& kernel : {e4m3, turned}) {
+  const TestKernel e4m3 = TCQ_TENSOR(Type::e4m3, 128, 4);
+  const TestKernel mixed = TCQ_TENSOR(Type::e4m3, 64, 4, Type::e5m2);
+  for (const TestKernel& kernel : {e4m3, mixed}) {
     expect_bits(kernel, {256, 200, 400, 1, Type::bf16, 0, true, Activation::Gelu});
     expect_bits(kernel, {200,
                          136,
@@ -81,19 +96,20 @@ TEST_F(TensorGemm, EveryKindWithoutScaleFactors) {
         kernel,
         {136, 264, 208, 1, Type::f16, 0, false, Activation::Swiglu, 0, {gemm::Scaling::Tensor}});
   }
-  expect_bits(TCQ_TENSOR(Type::e5m2, Major::K, Major::MN, 256, 4),
-              {136, 300, 270, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_TENSOR(Type::e5m2, 256, 4),
+              turned({136, 300, 270, 1, Type::bf16, 0.5f, true}, Major::K, Major::MN));
   for (const Type in : {Type::e4m3, Type::e5m2})
     for (const Type in_b : {Type::e4m3, Type::e5m2})
-      for (const TestKernel& kernel : {e4m3, turned})
+      for (const TestKernel& kernel : {e4m3, mixed})
         expect_bits(kernel, of_types(in, in_b, {130, 136, 144, 1, Type::bf16}));
-  expect_bits(TCQ_TENSOR(Type::tf32, Major::K, Major::K, 64, 4),
+  expect_bits(TCQ_TENSOR(Type::tf32, 64, 4),
               {200, 136, 100, 1, Type::f32, 0.5f, true, Activation::Silu, 1});
-  const TestKernel integers = TCQ_TENSOR(Type::s8, Major::K, Major::MN, 128, 4);
-  expect_bits(integers, {200, 264, 333, 1, Type::s32});
+  const TestKernel integers = TCQ_TENSOR(Type::s8, 128, 4);
+  for (const auto& [a, b] : every_major)
+    expect_bits(integers, turned({200, 264, 333, 1, Type::s32}, a, b));
   expect_bits(integers, {200, 264, 333, 2, Type::f32, 0, true});
   expect_bits(integers, of_types(Type::u8, Type::u8, {200, 264, 333, 1, Type::s32}));
-  expect_bits(TCQ_TENSOR(Type::u8, Major::K, Major::K, 64, 4),
+  expect_bits(TCQ_TENSOR(Type::u8, 64, 4),
               {130, 70, 90, 1, Type::s32, 0, false, Activation::None, 1});
 }
 

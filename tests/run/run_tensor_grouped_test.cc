@@ -33,8 +33,8 @@ class TensorGrouped : public TensorKernels {
   }
 };
 
-#define TCQ_TENSOR_GROUPED(IN, N, STAGES, CTAS, PROMOTION)                                        \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
+#define TCQ_TENSOR_GROUPED(IN, N, STAGES, CTAS, PROMOTION)                    \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
              gemm::Promotion::PROMOTION, true)
 
 const TestKernel plain = TCQ_TENSOR_GROUPED(bf16, 128, 3, 1, None);
@@ -86,8 +86,8 @@ TEST_F(TensorGrouped, Promotion) {
   expect_bits(TCQ_TENSOR_GROUPED(e4m3, 128, 3, 1, None), with(ends, Scaling::RowColumn, Type::f16));
 }
 
-#define TCQ_CODED_GROUPED(IN, N, STAGES, CTAS, FACTORS)                                           \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+#define TCQ_CODED_GROUPED(IN, N, STAGES, CTAS, FACTORS)                       \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
              gemm::Promotion::None, true)
 
 const TestKernel mxfp8 = TCQ_CODED_GROUPED(e4m3, 128, 3, 1, Block32);
@@ -107,13 +107,13 @@ TEST_F(TensorGrouped, FactorsOfBlocks) {
     expect_bits(kernel, with(numbered(700), Scaling::RowColumn, Type::f16), 2);
 }
 
-#define TCQ_TENSOR_ALONG_K(IN, A, B, N, CTAS, PROMOTION)                                     \
-  TCQ_TENSOR(Type::IN, Major::A, Major::B, N, 3, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
+#define TCQ_TENSOR_ALONG_K(IN, N, CTAS, PROMOTION)                       \
+  TCQ_TENSOR(Type::IN, N, 3, Type::IN, tcgen05::ScaleVec::Default, CTAS, \
              gemm::Promotion::PROMOTION, false, 1, false, tcgen05::ScaleVec::Default, false, true)
 
-const TestKernel along_one = TCQ_TENSOR_ALONG_K(bf16, K, K, 64, 1, None);
-const TestKernel along_pair = TCQ_TENSOR_ALONG_K(bf16, K, K, 64, 2, None);
-const TestKernel along_promoting = TCQ_TENSOR_ALONG_K(e4m3, K, K, 64, 1, EachColumn);
+const TestKernel along_one = TCQ_TENSOR_ALONG_K(bf16, 64, 1, None);
+const TestKernel along_pair = TCQ_TENSOR_ALONG_K(bf16, 64, 2, None);
+const TestKernel along_promoting = TCQ_TENSOR_ALONG_K(e4m3, 64, 1, EachColumn);
 
 // Gradients of weights: what other groups have in a stage may be anything.
 TEST_F(TensorGrouped, AlongK) {
@@ -129,31 +129,28 @@ TEST_F(TensorGrouped, AlongK) {
 }
 
 TEST_F(TensorGrouped, AlongKOfEveryMajor) {
-  const TestKernel kernels[] = {TCQ_TENSOR_ALONG_K(bf16, MN, K, 64, 1, None),
-                                TCQ_TENSOR_ALONG_K(bf16, K, MN, 64, 1, None),
-                                TCQ_TENSOR_ALONG_K(bf16, MN, MN, 64, 1, None),
-                                TCQ_TENSOR_ALONG_K(bf16, MN, MN, 128, 2, None)};
-  for (const TestKernel& kernel : kernels) {
-    Groups g = along_k;
-    g.values = Values::Specials;
-    expect_bits(kernel, g, 2);
+  Groups g = along_k;
+  g.values = Values::Specials;
+  for (const TestKernel& kernel : {along_one, TCQ_TENSOR_ALONG_K(bf16, 128, 2, None)}) {
+    expect_bits(kernel, turned(g, Major::MN, Major::K), 2);
+    expect_bits(kernel, turned(g, Major::K, Major::MN), 2);
+    expect_bits(kernel, turned(g, Major::MN, Major::MN), 2);
   }
 }
 
 TEST_F(TensorGrouped, AlongKOfFp8) {
-  const TestKernel chains[] = {TCQ_TENSOR_ALONG_K(e4m3, K, K, 128, 1, None),
-                               TCQ_TENSOR_ALONG_K(e4m3, MN, MN, 256, 2, None)};
-  for (const TestKernel& kernel : chains) {
+  for (const TestKernel& kernel :
+       {TCQ_TENSOR_ALONG_K(e4m3, 128, 1, None), TCQ_TENSOR_ALONG_K(e4m3, 256, 2, None)}) {
     expect_bits(kernel, with(along_k, Scaling::RowColumn, Type::f32));
     Groups others = with(along_k, Scaling::Tensor);
     others.in = Type::e5m2;
-    expect_bits(kernel, others, 2);
+    expect_bits(kernel, turned(others, Major::MN, Major::MN), 2);
   }
   expect_bits(along_promoting, along_k, 2);
   expect_bits(along_promoting, with(along_k, Scaling::RowColumn));
   expect_bits(along_promoting, with(along_k, Scaling::Block128), 2);
-  expect_bits(TCQ_TENSOR_ALONG_K(e4m3, MN, MN, 128, 1, EachColumn),
-              with(along_k, Scaling::Vector128), 2);
+  expect_bits(TCQ_TENSOR_ALONG_K(e4m3, 128, 1, EachColumn),
+              turned(with(along_k, Scaling::Vector128), Major::MN, Major::MN), 2);
   Groups blocks = with(along_k, Scaling::Vector128, Type::f32);
   expect_bits(along_promoting, blocks, 3);  // ends within a factor's block
   blocks.sizes = {128, 128, 384, 512, 640, 656};
@@ -167,8 +164,8 @@ TEST_F(TensorGrouped, AlongKWrongEnds) {
   for (const TestKernel& kernel : {along_one, along_pair}) expect_bits(kernel, wrong, 2);
 }
 
-#define TCQ_GROUPED_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)                               \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
+#define TCQ_GROUPED_CODING(IN, N, STAGES, CTAS, FACTORS, FACTORS_D)           \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::FACTORS, CTAS, \
              gemm::Promotion::None, true, 1, true, tcgen05::ScaleVec::FACTORS_D)
 
 Groups coded(Groups g, const TestKernel& kernel, std::uint64_t seed) {

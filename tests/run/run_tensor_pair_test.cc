@@ -9,12 +9,10 @@ namespace {
 
 using TensorPair = TensorKernels;
 
-#define TCQ_PAIR_OF(IN, MAJOR_A, MAJOR_B, N, STAGES)                        \
-  TCQ_TENSOR(Type::IN, Major::MAJOR_A, Major::MAJOR_B, N, STAGES, Type::IN, \
-             tcgen05::ScaleVec::Default, 2)
-#define TCQ_PAIR(IN, MAJOR_B, N, STAGES) TCQ_PAIR_OF(IN, K, MAJOR_B, N, STAGES)
+#define TCQ_PAIR(IN, N, STAGES) \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, 2)
 
-const TestKernel narrow = TCQ_PAIR(bf16, K, 64, 3);
+const TestKernel narrow = TCQ_PAIR(bf16, 64, 3);
 
 // Several tiles to a pair, K to more than all stages; the last has no row for the second CTA.
 constexpr std::array launches = {
@@ -26,25 +24,32 @@ TEST_F(TensorPair, EveryBitAndNoFinding) {
 }
 
 TEST_F(TensorPair, TheWideTiles) {
-  expect_bits(TCQ_PAIR(bf16, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
-  expect_bits(TCQ_PAIR(bf16, K, 224, 6), {300, 460, 200, 1, Type::bf16, 0.5f, true});
-  expect_bits(TCQ_PAIR(e4m3, K, 224, 6),
-              {300, 460, 200, 1, Type::f16, 0, true, Activation::Swiglu});
-  expect_bits(TCQ_PAIR(bf16, MN, 128, 8), {260, 200, 136, 1, Type::f32});
-  expect_bits(TCQ_PAIR(e4m3, K, 256, 6), {256, 300, 400, 1, Type::bf16, 0, true, Activation::Gelu});
+  expect_bits(TCQ_PAIR(bf16, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(bf16, 224, 6), {300, 460, 200, 1, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(e4m3, 224, 6), {300, 460, 200, 1, Type::f16, 0, true, Activation::Swiglu});
+  expect_bits(TCQ_PAIR(bf16, 128, 8), turned({260, 200, 136, 1, Type::f32}, Major::K, Major::MN));
+  expect_bits(TCQ_PAIR(e4m3, 256, 6), {256, 300, 400, 1, Type::bf16, 0, true, Activation::Gelu});
 }
 
 TEST_F(TensorPair, EveryOtherKindWithoutScaleFactors) {
-  expect_bits(TCQ_PAIR(f16, K, 256, 6), {300, 264, 200, 1, Type::f16, 0.5f, true});
-  expect_bits(TCQ_PAIR(tf32, K, 256, 6), {200, 300, 100, 1, Type::f32, 0, true, Activation::Relu});
-  expect_bits(TCQ_PAIR(s8, K, 256, 6), {300, 264, 333, 1, Type::s32});
-  expect_bits(TCQ_PAIR(s8, K, 128, 6), {270, 136, 400, 2, Type::bf16, 0.5f, true});
+  expect_bits(TCQ_PAIR(f16, 256, 6), {300, 264, 200, 1, Type::f16, 0.5f, true});
+  expect_bits(TCQ_PAIR(tf32, 256, 6), {200, 300, 100, 1, Type::f32, 0, true, Activation::Relu});
+  expect_bits(TCQ_PAIR(s8, 256, 6), {300, 264, 333, 1, Type::s32});
+  expect_bits(TCQ_PAIR(s8, 128, 6), {270, 136, 400, 2, Type::bf16, 0.5f, true});
 }
 
 TEST_F(TensorPair, MnMajorOperands) {
-  expect_bits(TCQ_PAIR_OF(bf16, MN, K, 256, 6), {300, 520, 200, 1, Type::bf16, 0.5f, true});
-  expect_bits(TCQ_PAIR_OF(f16, MN, MN, 128, 6), {270, 136, 200, 2, Type::f32, 0, true});
-  expect_bits(TCQ_PAIR_OF(e4m3, MN, MN, 256, 6), {300, 264, 300, 1, Type::bf16, 0, true});
+  expect_bits(TCQ_PAIR(bf16, 256, 6),
+              turned({300, 520, 200, 1, Type::bf16, 0.5f, true}, Major::MN, Major::K));
+  expect_bits(TCQ_PAIR(f16, 128, 6),
+              turned({270, 136, 200, 2, Type::f32, 0, true}, Major::MN, Major::MN));
+  expect_bits(TCQ_PAIR(e4m3, 256, 6),
+              turned({300, 264, 300, 1, Type::bf16, 0, true}, Major::MN, Major::MN));
+  for (const Major b : {Major::K, Major::MN})
+    expect_bits(TCQ_PAIR(tf32, 256, 6), turned({300, 264, 100, 2}, Major::MN, b));
+  // Half of 224 columns are no whole boxes: A alone.
+  expect_bits(TCQ_PAIR(bf16, 224, 6),
+              turned({300, 460, 200, 1, Type::bf16, 0.5f, true}, Major::MN, Major::K));
 }
 
 TEST_F(TensorPair, SeveralPairs) { expect_bits(narrow, {700, 128, 200, 1, Type::bf16}, 3); }

@@ -45,6 +45,16 @@ Plan planned(const Problem& p, const Device& device = b200) {
   return plan;
 }
 
+template <class T>
+const T* at(std::uintptr_t address) {
+  return reinterpret_cast<const T*>(address);
+}
+
+// Of the instruction's descriptor, by which the problem's types and majors are not the kernel's.
+std::uint32_t types_of(const Plan& plan) {
+  return gemm::work_of(plan, gemm::Path::Aligned, {}, {}).differs;
+}
+
 Status refused(const Problem& p, const Device& device = b200) {
   EXPECT_EQ(gemm::check(p), Status::Ok);
   Plan plan;
@@ -57,8 +67,6 @@ TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
     if (row.split > 1) p = product(128, row.block_n * 160 / row.split, 16384, row.in);
-    p.major_a = row.major_a;
-    p.major_b = row.major_b;
     if (row.grouped) p.grouping = gemm::Grouping::Counts;
     if (row.groups_k) p.grouping = gemm::Grouping::KEnds;
     if (row.quantized_columns > 0) p.quantized = Type::e4m3;
@@ -133,27 +141,55 @@ TEST(TensorPlan, HopperRefusesFactorsOfBlocks) {
 }
 
 TEST(TensorPlan, WhatNoKernelDoesIsRefused) {
-  for (const auto& [in, wanted] : {std::pair(Type::tf32, Status::NotOnTcgen05),
-                                   {Type::s8, Status::Ok},
-                                   {Type::bf16, Status::Ok},
-                                   {Type::f16, Status::Ok},
-                                   {Type::e4m3, Status::Ok}}) {
-    Problem turned = product(512, 512, 512, in);
+  EXPECT_EQ(refused(product(1 << 28, 1 << 28, 64)), Status::SizeTooLarge);
+}
+
+// The instruction descriptor says of which major an operand is, where its columns fill whole boxes.
+TEST(TensorPlan, EveryMajor) {
+  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::e4m3, Type::s8}) {
+    Problem turned = product(4096, 7168, 2048, in);
+    const std::uint32_t types = types_of(planned(turned));
     turned.major_a = Major::MN;
-    EXPECT_EQ(refused(turned), wanted) << name(in);
+    EXPECT_EQ(types_of(planned(turned)) ^ types, tcgen05::idesc::MajorA::mask) << name(in);
     turned.major_b = Major::MN;
-    EXPECT_EQ(refused(turned), wanted) << name(in);
+    const Plan plan = planned(turned);
+    EXPECT_EQ(types_of(plan) ^ types, tcgen05::idesc::MajorA::mask | tcgen05::idesc::MajorB::mask);
+    EXPECT_EQ(plan.aligned.kernel->block_n, 256) << name(in);  // half of 224 columns are no box
+    EXPECT_EQ(workspace_bytes(plan), 0u);
     if (!is_fp8(in)) continue;
     turned.promotes = true;
     EXPECT_EQ(refused(turned), Status::Ok);
     turned.quantized = Type::e4m3;
-    EXPECT_EQ(refused(turned), Status::NotOnTcgen05);
+    EXPECT_EQ(refused(turned), Status::Ok);
   }
-  Problem p;
-  EXPECT_EQ(refused(product(512, 512, 0)), Status::NotOnTcgen05);
-  EXPECT_EQ(refused(scaled_of_k(48)), Status::NotOnTcgen05);  // e2m1's strides of 24 bytes
-  p = product(1 << 28, 1 << 28, 64);
-  EXPECT_EQ(refused(p), Status::SizeTooLarge);
+}
+
+// No operand is read, and none is copied.
+TEST(TensorPlan, NoK) {
+  for (Problem p : {product(512, 512, 0), product(512, 512, 0, Type::e4m3), scaled_of_k(0)}) {
+    for (const auto by : {gemm::Grouping::None, gemm::Grouping::Ends}) {
+      p.grouping = by;
+      const Plan plan = planned(p);
+      EXPECT_EQ(plan.aligned.k_blocks, 0);
+      EXPECT_GT(plan.aligned.microseconds, 0);
+      EXPECT_EQ(workspace_bytes(plan), 0u);
+      gemm::Pointers x{.d = const_cast<void*>(at<void>(8192)),
+                       .sizes = at<std::int32_t>(4096),
+                       .scale_codes_a = at<std::uint8_t>(4096),
+                       .scale_codes_b = at<std::uint8_t>(4096)};
+      EXPECT_EQ(gemm::check(plan, x, {}), Status::Ok);
+      const gemm::Work work = gemm::work_of(plan, gemm::Path::Aligned, x, {});
+      EXPECT_EQ(work.job_count, 0u);
+      const gemm::PlainMaps maps = gemm::plain_maps(*plan.aligned.kernel, work.extents, work.a,
+                                                    work.b, work.d, work.arguments);
+      EXPECT_FALSE(maps.a || maps.b || maps.rest_a || maps.rest_b || maps.scales_a);
+      EXPECT_NE(describe(plan).find("the sum is 0"), std::string::npos) << describe(plan);
+    }
+  }
+  Problem promoted = product(512, 512, 0, Type::e4m3);
+  promoted.scaling = Scaling::Block128;
+  EXPECT_GT(planned(promoted).aligned.microseconds, 0);
+  EXPECT_LT(planned(promoted).aligned.microseconds, 1000);
 }
 
 // 56 tiles of 128 columns by 112 CTAs, 32 by 128, each with a half or a quarter of K; a cluster for each, as many as fit.
@@ -205,9 +241,6 @@ TEST(TensorPlan, Groups) {
     EXPECT_NE(describe(large).find("grouped"), std::string::npos);
     EXPECT_NE(describe(large).find("groups: 4, one behind the other"), std::string::npos);
   }
-  Problem p = product(512, 512, 0);
-  p.grouping = gemm::Grouping::Ends;
-  EXPECT_EQ(refused(p), Status::NotOnTcgen05);
 }
 
 // Gradients of weights: every major of 16 bits and of FP8, promoted, too.
@@ -268,10 +301,6 @@ TEST(TensorPlan, ADynamicSchedule) {
   grouped.grouping = gemm::Grouping::Ends;
   EXPECT_EQ(gemm::check(limited), Status::UnsupportedSchedule);
   EXPECT_EQ(gemm::check(grouped), Status::UnsupportedSchedule);
-}
-
-std::uint32_t types_of(const Plan& plan) {
-  return gemm::work_of(plan, gemm::Path::Aligned, {}, {}).types;
 }
 
 // 10.3 has no instruction for them.
@@ -376,6 +405,8 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
   for (const auto besides : {gemm::Scaling::Tensor, gemm::Scaling::RowColumn})
     EXPECT_EQ(mxfp8([&](Problem& p) { p.scaling = besides; }), Status::Ok);
   EXPECT_EQ(mxfp8([](Problem& p) { p.grouping = gemm::Grouping::Ends; }), Status::Ok);
+  EXPECT_EQ(mxfp8([](Problem& p) { p.grouping = gemm::Grouping::KEnds; }),
+            Status::UnsupportedGrouping);
   EXPECT_EQ(mxfp8([](Problem& p) {
               p.grouping = gemm::Grouping::Ends;
               p.in_b = Type::e5m2;
@@ -383,11 +414,6 @@ TEST(TensorPlan, FactorsOfBlocksThatDoNotExist) {
             Status::Ok);
   EXPECT_EQ(status(Type::e2m1, BlockScaling::Ue4m3Block16, [](Problem& p) { p.in_b = Type::e4m3; }),
             Status::UnsupportedTypes);
-}
-
-template <class T>
-const T* at(std::uintptr_t address) {
-  return reinterpret_cast<const T*>(address);
 }
 
 // Strides of 1022 bytes: A and B are copied to a pitch of 1024, and no run is without the copies.
@@ -416,6 +442,11 @@ TEST(TensorPlan, OperandsThatTmaCannotAddressAreCopied) {
     EXPECT_NE(text.find("realigned, A and B are copied: "), text.npos) << text;
     EXPECT_NE(text.find(" bytes, without which it does not run"), text.npos) << text;
   }
+  // Of e2m1 two elements to a byte: strides of 24 bytes; half bytes are no strides.
+  Problem packed = scaled_of_k(48);
+  EXPECT_EQ(workspace_bytes(planned(packed)), (512 + 512) * 128u + 128);
+  packed.a.ld = 49;
+  EXPECT_EQ(gemm::check(packed), Status::UnsupportedScaling);
   // By its pointer alone.
   const Plan plan = planned(product(300, 520, 512));
   EXPECT_EQ(workspace_bytes(plan), 0u);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <span>
+#include <utility>
 
 #include "tests/run/tensor_gemm_run.h"
 
@@ -15,9 +16,9 @@ using gemm::Scaling;
 
 using TensorPromote = TensorKernels;
 
-#define TCQ_PROMOTING(IN, IN_B, N, STAGES, CTAS, PROMOTION)                                   \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN_B, tcgen05::ScaleVec::Default, \
-             CTAS, gemm::Promotion::PROMOTION)
+#define TCQ_PROMOTING(IN, IN_B, N, STAGES, CTAS, PROMOTION)                     \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN_B, tcgen05::ScaleVec::Default, CTAS, \
+             gemm::Promotion::PROMOTION)
 
 const TestKernel plain = TCQ_PROMOTING(e4m3, e4m3, 64, 3, 1, ColumnBlocks);
 const TestKernel each = TCQ_PROMOTING(e4m3, e4m3, 64, 3, 1, EachColumn);
@@ -60,17 +61,23 @@ TEST_F(TensorPromote, EveryBitAndNoFinding) {
   for (const Drawn& s : launches) expect_bits(plain, s);
 }
 
-#define TCQ_PROMOTING_TURNED(A, B)                                                              \
-  TCQ_TENSOR(Type::e4m3, Major::A, Major::B, 128, 3, Type::e4m3, tcgen05::ScaleVec::Default, 1, \
-             gemm::Promotion::EachColumn)
-
 // The same kernels with another descriptor and other boxes.
 TEST_F(TensorPromote, EveryMajor) {
-  for (const TestKernel& kernel :
-       {TCQ_PROMOTING_TURNED(K, MN), TCQ_PROMOTING_TURNED(MN, K), TCQ_PROMOTING_TURNED(MN, MN)}) {
-    expect_bits(kernel, with(vectors, {128, 64, 128 * 9}));
-    expect_bits(kernel, with(blocks, {130, 136, 80, 2}), 2);
-    expect_bits(kernel, with(vectors, {200, 264, 300, 1, Type::bf16, 0.5f, true}));
+  const TestKernel one = TCQ_PROMOTING(e4m3, e4m3, 128, 3, 1, EachColumn);
+  const TestKernel two = TCQ_PROMOTING(e4m3, e4m3, 256, 3, 2, ColumnBlocks);
+  for (const auto& [a, b] : {std::pair{Major::K, Major::MN}, std::pair{Major::MN, Major::K},
+                             std::pair{Major::MN, Major::MN}}) {
+    expect_bits(one, turned(with(vectors, {128, 64, 128 * 9}), a, b));
+    expect_bits(one, turned(with(blocks, {130, 136, 80, 2}), a, b), 2);
+    expect_bits(one, turned(with(vectors, {200, 264, 300, 1, Type::bf16, 0.5f, true}), a, b));
+    expect_bits(two, turned(with(blocks, {300, 264, 300, 1, Type::bf16, 0.5f, true}), a, b));
+  }
+}
+
+TEST_F(TensorPromote, NoK) {
+  for (const TestKernel& kernel : {plain, each, pair}) {
+    expect_bits(kernel, {300, 136, 0});
+    expect_bits(kernel, with(blocks, {300, 136, 0, 2, Type::bf16, 0.5f, true}), 2);
   }
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 using TensorSplit = TensorKernels;
 
-#define TCQ_TENSOR_SPLIT(IN, N, STAGES, SPLIT)                                                 \
-  TCQ_TENSOR(Type::IN, Major::K, Major::K, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, 1, \
-             gemm::Promotion::None, false, SPLIT)
+#define TCQ_TENSOR_SPLIT(IN, N, STAGES, SPLIT)                                                    \
+  TCQ_TENSOR(Type::IN, N, STAGES, Type::IN, tcgen05::ScaleVec::Default, 1, gemm::Promotion::None, \
+             false, SPLIT)
 
 const TestKernel two = TCQ_TENSOR_SPLIT(bf16, 64, 3, 2);
 
@@ -38,15 +38,14 @@ TEST_F(TensorSplit, MoreParts) {
 }
 
 TEST_F(TensorSplit, FactorsOfBlocks) {
-  const TestKernel nvfp4 =
-      TCQ_TENSOR(Type::e2m1, Major::K, Major::K, 128, 5, Type::e2m1, tcgen05::ScaleVec::Block16, 1,
-                 gemm::Promotion::None, false, 2);
+  const TestKernel nvfp4 = TCQ_TENSOR(Type::e2m1, 128, 5, Type::e2m1, tcgen05::ScaleVec::Block16, 1,
+                                      gemm::Promotion::None, false, 2);
   expect_bits(nvfp4, {140, 136, 256 * 5 - 64, 1, Type::bf16, 0.5f, true});
 }
 
 // Each warpgroup promotes a wave of rows, and sends or owns it.
-#define TCQ_PROMOTING_SPLIT(N, STAGES, SPLIT, PROMOTION)                                           \
-  TCQ_TENSOR(Type::e4m3, Major::K, Major::K, N, STAGES, Type::e4m3, tcgen05::ScaleVec::Default, 1, \
+#define TCQ_PROMOTING_SPLIT(N, STAGES, SPLIT, PROMOTION)                       \
+  TCQ_TENSOR(Type::e4m3, N, STAGES, Type::e4m3, tcgen05::ScaleVec::Default, 1, \
              gemm::Promotion::PROMOTION, false, SPLIT)
 
 const TestKernel promoting = TCQ_PROMOTING_SPLIT(64, 4, 2, ColumnBlocks);

@@ -34,7 +34,15 @@ struct Drawn {
   std::uint64_t seed = 17;
   std::optional<Type> in = {};  // instead of the kernel's own
   std::optional<Type> in_b = {};
+  std::optional<Major> major_a = {};
+  std::optional<Major> major_b = {};
 };
+
+inline Drawn turned(Drawn s, Major major_a, Major major_b) {
+  s.major_a = major_a;
+  s.major_b = major_b;
+  return s;
+}
 
 inline Drawn seeded(Drawn s, std::uint64_t seed) {
   s.seed = seed;
@@ -76,8 +84,8 @@ inline oracle::Gemm gemm_of(const gemm::Kernel& row, const Drawn& s) {
   oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .batch = s.batch, .out = s.out};
   g.in = s.in.value_or(row.in);
   g.in_b = s.in_b.value_or(row.in_b);
-  g.major_a = row.major_a;
-  g.major_b = row.major_b;
+  g.major_a = s.major_a.value_or(row.major_a);
+  g.major_b = s.major_b.value_or(row.major_b);
   g.alpha = s.alpha;
   g.beta = s.beta;
   g.activation = s.activation;
@@ -142,8 +150,15 @@ inline std::vector<gemm::Scaling> scalings_of(const gemm::Kernel& row) {
 
 inline bool has_factors(const gemm::Kernel& row) { return gemm::has_factors(row.in); }
 
-// Other types of the row's kind and size, which it multiplies as well.
+// Other types of the row's kind and size, and majors, which it multiplies as well.
+template <class Problem>
+void draw_majors(const gemm::Kernel& row, Draw& draw, Problem& p) {
+  if (row.any_major_a) p.major_a = draw.one_in(2) ? Major::K : Major::MN;
+  if (row.any_major_b) p.major_b = draw.one_in(2) ? Major::K : Major::MN;
+}
+
 inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
+  draw_majors(row, draw, s);
   if (is_fp8(row.in)) {
     s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
@@ -160,6 +175,7 @@ inline Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
   if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
   if (draw.one_in(2)) s.n = (s.n + 15) / 16 * 16;
   if (draw.one_in(4)) s.batch = 2;
+  if (row.split == 1 && draw.one_in(16)) s.k = 0;
   return s;
 }
 

@@ -53,7 +53,8 @@ class FactorLoads {
     const int col = (tile.col + rank.col * C::block_n) / scale_block;
     const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
     const int first = col / factor_turns * factor_turns;  // whole units of TMA
-    ptx::fence_proxy_async_shared();                      // the slot has been read
+    // All have read the slot.
+    ptx::fence_proxy_async_shared();
     ptx::tma_load<3>(slot, &maps_.scales_a, start(along_k_a_, block, row, tile.batch), barrier);
     ptx::tma_load<3>(slot + row_slot_bytes(C::block_m), &maps_.scales_b,
                      start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b), barrier);

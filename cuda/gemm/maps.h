@@ -19,7 +19,7 @@ struct PlainMaps {
   std::optional<tma::TensorMap> rest_b;
   std::optional<tma::TensorMap> d;
   std::optional<tma::TensorMap> tail;  // of the last columns of a tile, if they do not fill a box
-  std::optional<tma::TensorMap> scales_a;  // kinds of tcgen05 with factors of blocks
+  std::optional<tma::TensorMap> scales_a;  // kinds of tcgen05 with factors of blocks; staged.cuh's
   std::optional<tma::TensorMap> scales_b;
 };
 

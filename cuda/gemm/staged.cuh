@@ -2,8 +2,9 @@
 // tiles: FactorLoads is the producer's, StagedFactors the consumers'.
 //
 // Slots of four blocks go round, as many as stages, so that a slot's turn comes no sooner than that of the last stage whose
-// factors it had: once that is free all warps have read the slot, and behind a proxy fence of the producer TMA may write there. In a slot the rows of the CTA's tile have four floats each, or each of the four blocks has those of all
-// rows one behind the other, as they lie in global memory; so have the blocks of 128 columns behind them.
+// factors it had: once that is free all warps have read the slot, and behind a proxy fence of the producer TMA may write there.
+// In a slot the rows of the CTA's tile have four floats each, or each of the four blocks has those of all rows one behind the
+// other, as they lie in global memory; so have the blocks of 128 columns behind them.
 // Why: cuda/NOTES.md, "factors that TMA brings". What TMA cannot address is promote.cuh's.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a kernel on tcgen05 is told of its operands besides the maps of their tiles, a parameter of its own.
+// What a kernel on tcgen05 is told of its operands besides the maps of their tiles, a parameter of its own; and one for Hopper
+// whose factors TMA brings (cuda/gemm/staged.cuh), of which it has the maps alone.
 //
 // Factors of blocks come by TMA, of which a pair of CTAs can count the bytes on one barrier; the map of an operand's: maps.cc.
 // `differs`: which types of their kind the operands have, and which majors, stands in the instruction descriptor, so that a

@@ -116,8 +116,7 @@ __device__ __forceinline__ void send_tile(const Accumulators<C>& d, const CUtens
 // the factor three. Measured: 1.6 to 2.3 % of such a kernel's time (cuda/NOTES.md, "sums in the other bank").
 template <class C>
 __device__ __forceinline__ void part_registers(Accumulators<C>& d, const Arguments& arguments) {
-  const std::uint32_t none =
-      static_cast<std::uint32_t>(arguments.k_blocks) >> 31;  // 0, which no compiler knows
+  const std::uint32_t none = arguments.k_blocks < 0 ? 1 : 0;  // 0, which no compiler knows
 #pragma unroll
   for (int wave = 0; wave < C::waves; ++wave) {
 #pragma unroll

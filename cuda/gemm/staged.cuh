@@ -90,8 +90,8 @@ class StageDescriptors {
     low_ = stage == 0 ? first_ : low_ + units(C::stage_bytes);
   }
   __device__ __forceinline__ std::uint64_t at(std::uint32_t bytes) const {
-    constexpr std::uint64_t high = layout() >> 32 << 32;
-    return high | (low_ + units(bytes));
+    constexpr std::uint64_t high = layout() - static_cast<std::uint32_t>(layout());
+    return high + (low_ + units(bytes));
   }
 
  private:

@@ -19,6 +19,7 @@
 #include "sim/isa/base/host_device.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/base/tcgen05_kind.h"
+#include "sim/isa/copy/tensor_map.h"
 #include "sim/isa/copy/tma_box.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/isa/wgmma/tile.h"
@@ -144,17 +145,15 @@ HOST_DEVICE constexpr int column_blocks(int columns) {
   return (scale_block - common_columns(columns) + columns + scale_block - 1) / scale_block;
 }
 
-// Of four blocks of K the factors of a tile's rows, and of the blocks of 128 columns that it meets, where TMA brings them.
-// The latter, where they do not lie along K, by whole units of TMA, which begin with one.
-inline constexpr std::uint32_t units_of_column_slot = 8;
-inline constexpr std::uint32_t column_slot_bytes =
-    units_of_column_slot * factor_turns * sizeof(float);
-HOST_DEVICE constexpr std::uint32_t row_slot_bytes(int rows) {
-  return static_cast<std::uint32_t>(rows) * factor_turns * sizeof(float);
+// Factors that TMA brings come from a multiple of so many on, along the direction in which they lie beside each other.
+inline constexpr int unit_factors = tma::global_unit_bytes / sizeof(float);
+static_assert(factor_turns % unit_factors == 0);
+// Of four blocks of K those of so many rows, or blocks of 128 columns.
+HOST_DEVICE constexpr std::uint32_t slot_bytes_of(int lines) {
+  return static_cast<std::uint32_t>(lines * factor_turns) * sizeof(float);
 }
-HOST_DEVICE constexpr std::uint32_t factor_slot_bytes(int rows) {
-  return row_slot_bytes(rows) + column_slot_bytes;
-}
+// Blocks of columns in a slot: the first that a tile meets lies in the first of two units, if they lie beside each other.
+inline constexpr int column_blocks_of_slot = 2 * unit_factors;
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // Of the factors of blocks that both operands of a configuration have; Default: they have none.
@@ -330,7 +329,8 @@ struct Staged : Base {
       stores_whole ? Base::waves * Base::consumer_columns / whole_columns : usual_store_buffers;
   static constexpr std::uint32_t slot_offset =
       Base::store_offset + Base::consumers * store_buffers * Base::store_bytes;
-  static constexpr std::uint32_t slot_bytes = factor_slot_bytes(Base::block_m);
+  static_assert(unit_factors - 1 + column_blocks(Base::consumer_columns) <= column_blocks_of_slot);
+  static constexpr std::uint32_t slot_bytes = slot_bytes_of(Base::block_m + column_blocks_of_slot);
   static constexpr std::uint32_t factor_offset = slot_offset;
   static constexpr std::uint32_t barrier_offset = slot_offset + Base::stages * slot_bytes;
   static constexpr std::uint32_t bias_offset =

@@ -215,8 +215,9 @@ std::string whole_text(const Plan& plan) {
            (plan.workspace_bytes > 0 ? realigned_text(plan)
                                      : launch_text("aligned", plan.aligned)) +
            tcgen05_text(plan);
-  text += launch_text("aligned", plan.aligned) + launch_text("unaligned", plan.unaligned) +
-          realigned_text(plan);
+  text += launch_text("aligned", plan.aligned);
+  if (plan.any_factors.kernel != nullptr) text += launch_text("any factors", plan.any_factors);
+  text += launch_text("unaligned", plan.unaligned) + realigned_text(plan);
   text += "order: " + order_text(plan, Path::Aligned) + "\n";
   const bool depends = splits(plan, Path::Aligned) || splits(plan, Path::Realigned);
   if (depends) text += "order if unaligned: " + order_text(plan, Path::Unaligned) + "\n";

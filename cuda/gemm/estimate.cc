@@ -67,7 +67,6 @@ constexpr double promotion_each = 4.3;
 constexpr double promotion_each_128 = 0.78;
 // The same where TMA brings the factors, and what its store of a whole tile at once takes of another's.
 constexpr double promotion_staged = 197.9;
-constexpr double promotion_staged_narrow = 2.211;
 constexpr double promotion_staged_by_three = 19.53;
 constexpr double promotion_staged_by_two_waves = 168.5;
 constexpr double staged_epilogue = 0.6736;
@@ -145,7 +144,7 @@ double promotion_clocks(const Kernel& k) {
   if (k.stages_factors) {
     if (waves > 1) return fitted::promotion_staged_by_two_waves;
     if (consumers_of(k) == 3) return fitted::promotion_staged_by_three;
-    return fitted::promotion_staged + fitted::promotion_staged_narrow * (scale_block - columns);
+    return fitted::promotion_staged + fitted::promotion_by_three_narrow * (scale_block - columns);
   }
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;

@@ -217,8 +217,10 @@ struct Plan {
   bool runnable = false;  // the device was asked
   bool empty = false;     // no output: run() does nothing
   Launch aligned;         // every pointer a multiple of 16
-  Launch unaligned;       // any pointers
-  Launch realigned;       // operands that TMA cannot address are copied first; may have no kernel
+  Launch
+      any_factors;  // the operands' are, pointers of f32 factors need not be; no kernel where `aligned` takes those
+  Launch unaligned;  // any pointers
+  Launch realigned;  // operands that TMA cannot address are copied first; may have no kernel
   std::size_t workspace_bytes = 0;
 };
 
@@ -270,10 +272,11 @@ std::size_t workspace_bytes(const Plan& plan) noexcept;
 std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept;
 
 // Which of the plan's launches run() takes.
-enum class Path : std::uint8_t { Aligned, Unaligned, Realigned };
+enum class Path : std::uint8_t { Aligned, Unaligned, Realigned, AnyFactors };
 
 // Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
-// Aligned if the operands' pointers are multiples of 16, or Unaligned.
+// Aligned if the operands' pointers are multiples of 16, AnyFactors if those of factors are not and that kernel wants them to
+// be (the same bits, another kernel), or Unaligned.
 Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept;

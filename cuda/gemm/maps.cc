@@ -117,11 +117,11 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
   if (kernel.stages_factors) {
     const Factors& of_b = arguments.block_factors_b;
     const auto blocks = [](std::int64_t count) { return round_up_quotient(count, scale_block); };
-    const auto of_box = static_cast<std::uint32_t>(column_blocks(kernel.block_n));
+    const int of_box = lie_along_k(of_b) ? column_blocks(kernel.block_n) : column_blocks_of_slot;
     maps.scales_a = map_of_block_factors(arguments.block_factors_a, e.m, blocks(e.k), e.batch,
                                          static_cast<std::uint32_t>(kernel.block_m));
     maps.scales_b = map_of_block_factors(of_b, blocks(e.n), blocks(e.k), e.batch,
-                                         lie_along_k(of_b) ? of_box : units_of_column_slot);
+                                         static_cast<std::uint32_t>(of_box));
   }
   if (loads && kernel.scale_vec != tcgen05::ScaleVec::Default) {
     maps.scales_a =

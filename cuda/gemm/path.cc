@@ -57,20 +57,20 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
 }
 
 Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
-  const bool factors = tma_addresses(x.scale_a) && tma_addresses(x.scale_b);
-  const auto takes = [&](const Launch& launch) {
-    return factors || launch.kernel == nullptr || !launch.kernel->stages_factors;
-  };
   const std::size_t needed = workspace_bytes(plan, x);
-  const bool fits = needed > 0 && workspace.data != nullptr && workspace.bytes >= needed;
-  if (fits && takes(plan.realigned)) return Path::Realigned;
-  const bool aligned = tma_addresses(x.a) && tma_addresses(x.b) && takes(plan.aligned);
-  return aligned ? Path::Aligned : Path::Unaligned;
+  if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed) return Path::Realigned;
+  if (!tma_addresses(x.a) || !tma_addresses(x.b)) return Path::Unaligned;
+  const bool factors = tma_addresses(x.scale_a) && tma_addresses(x.scale_b);
+  return factors || plan.any_factors.kernel == nullptr ? Path::Aligned : Path::AnyFactors;
 }
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept {
-  if (path == Path::Realigned) return plan.realigned;
-  return path == Path::Aligned ? plan.aligned : plan.unaligned;
+  switch (path) {
+    case Path::Realigned: return plan.realigned;
+    case Path::AnyFactors: return plan.any_factors;
+    case Path::Aligned: return plan.aligned;
+    default: return plan.unaligned;
+  }
 }
 
 std::vector<KSegment> k_segments(const Plan& plan, Path path) {

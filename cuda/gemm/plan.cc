@@ -140,7 +140,11 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     if (const Status status = check_hopper(p, device); status != Status::Ok) return status;
     const Copies copies = copies_of(p);
     const Problem copied = with_copies(p, copies);
-    const auto by_tma = [](const Kernel& k) { return k.loader == Loader::Tma; };
+    // Copies are for operands that lie anywhere, and so may the factors.
+    const auto by_tma = [](const Kernel& k) {
+      return k.loader == Loader::Tma && !k.stages_factors;
+    };
+    const auto with_any_factors = [](const Kernel& k) { return !k.stages_factors && k.split == 1; };
     const auto by_threads = [](const Kernel& k) { return k.loader == Loader::Copy; };
     const Kernels any = kernels_for(p, only, [](const Kernel&) { return true; });
     const Kernels copying = kernels_for(p, nullptr, by_threads);
@@ -149,6 +153,9 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
       return Status::KernelDoesNotFit;
     Status status = choose(p, device, any, resident, made.aligned);
     if (status == Status::Ok) status = choose(p, device, copying, resident, made.unaligned);
+    if (status == Status::Ok && made.aligned.kernel->stages_factors)
+      status =
+          choose(p, device, kernels_for(p, nullptr, with_any_factors), resident, made.any_factors);
     if (status != Status::Ok) return status;
     const std::size_t bytes = workspace_bytes(p, copies);
     const bool fits = bytes < std::size_t{max_matrix_bytes};

@@ -27,9 +27,6 @@
 namespace tcq::gemm {
 
 template <class C>
-inline constexpr int column_blocks_of = column_blocks(C::consumer_columns);
-
-template <class C>
 class FactorLoads {
  public:
   __device__ __forceinline__ FactorLoads(const TensorOperands& maps, const Arguments& arguments,
@@ -42,8 +39,8 @@ class FactorLoads {
   __device__ __forceinline__ Turned turned() const { return {}; }
   __device__ __forceinline__ std::uint32_t bytes(int block) const {
     if (block % factor_turns != 0) return 0;
-    return row_slot_bytes(C::block_m) +
-           (along_k_b_ ? row_slot_bytes(column_blocks_of<C>) : column_slot_bytes);
+    return slot_bytes_of(C::block_m +
+                         (along_k_b_ ? column_blocks(C::consumer_columns) : column_blocks_of_slot));
   }
 
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
@@ -53,11 +50,11 @@ class FactorLoads {
     const int row = tile.row + rank.row * C::block_m;
     const int col = (tile.col + rank.col * C::block_n) / scale_block;
     const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
-    const int first = col / factor_turns * factor_turns;  // whole units of TMA
+    const int first = col / unit_factors * unit_factors;
     // All have read the slot.
     ptx::fence_proxy_async_shared();
     ptx::tma_load<3>(slot, &maps_.scales_a, start(along_k_a_, block, row, tile.batch), barrier);
-    ptx::tma_load<3>(slot + row_slot_bytes(C::block_m), &maps_.scales_b,
+    ptx::tma_load<3>(slot + slot_bytes_of(C::block_m), &maps_.scales_b,
                      start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b), barrier);
     slot_ = slot_ + 1 == C::stages ? 0 : slot_ + 1;
   }
@@ -152,12 +149,12 @@ class StagedFactors {
     blocks_ = at.blocks;
     before_ = at.col % scale_block;
     row_ = static_cast<std::uint32_t>(row) * row_step;
-    second_ = wgmma_row_pair * row_step;
+    second_ = row_pair * row_step;
     row_k_step_ = along_k ? float_bytes : C::block_m * float_bytes;
     column_step_ = columns_along_k ? factor_turns * float_bytes : float_bytes;
-    column_k_step_ = columns_along_k ? float_bytes : column_slot_bytes / factor_turns;
-    const int first = columns_along_k ? 0 : at.col / scale_block % factor_turns;
-    column_ = row_slot_bytes(C::block_m) + static_cast<std::uint32_t>(first) * column_step_;
+    column_k_step_ = columns_along_k ? float_bytes : column_blocks_of_slot * float_bytes;
+    const int first = columns_along_k ? 0 : at.col / scale_block % unit_factors;
+    column_ = slot_bytes_of(C::block_m) + static_cast<std::uint32_t>(first) * column_step_;
     keep(row_, second_, row_k_step_, column_, column_step_, column_k_step_);
     asm volatile("mov.b32 %0, %0;" : "+r"(blocks_));
     advance_to(0);
@@ -192,7 +189,7 @@ class StagedFactors {
 #pragma unroll
     for (int wave = 0; wave < C::waves; ++wave) {
       const std::uint32_t at =
-          row_at_ + static_cast<std::uint32_t>(wave * warpgroup_rows / wgmma_row_pair) * second_;
+          row_at_ + static_cast<std::uint32_t>(wave * warpgroup_rows / row_pair) * second_;
       all.rows[wave] = {{load_float(at), load_float(at + second_)}};
     }
     return all;
@@ -209,7 +206,8 @@ class StagedFactors {
   }
 
  private:
-  static constexpr int wgmma_row_pair = 8;  // from a thread's first row of a fragment to its second
+  // From a thread's first row of a fragment to its second.
+  static constexpr int row_pair = wgmma::accumulator_element(Type::f32, {0, 2}).row;
 
   // In registers, where ptxas would work them out anew in each block.
   template <class... Words>
@@ -260,13 +258,9 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
       factors.template add<decltype(fresh)::value>(d[wave], sums, ready);
     }
   };
-  constexpr int first = 1;
-  if constexpr (first == 1)
-    add_block(std::true_type{}, 0);
-  else
-    clear(d);
+  add_block(std::true_type{}, 0);
 #pragma unroll 1
-  for (int block = first; block < blocks; ++block) add_block(std::false_type{}, block);
+  for (int block = 1; block < blocks; ++block) add_block(std::false_type{}, block);
 }
 
 }  // namespace tcq::gemm

@@ -245,7 +245,8 @@ Status tune_here(const Problem& problem, const Pointers& pointers, const Workspa
     return Status::Ok;
   }
   const Path path = path_of(estimated, pointers, workspace);
-  if (path == Path::Unaligned || has_sizes(problem)) return Status::NothingToTune;
+  const bool estimated_alone = path == Path::Unaligned || path == Path::AnyFactors;
+  if (estimated_alone || has_sizes(problem)) return Status::NothingToTune;
   std::vector<Plan> plans = candidates(
       options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
   std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -197,6 +198,30 @@ TEST(Gemm_Fp8, ChoicesOfTheTunerKeepScalingsApart) {
   EXPECT_EQ(again.find(tune_key(p, h200, "x")), std::to_string(scaling_count - 1));
   p.scaling = Scaling::Tensor;
   EXPECT_EQ(again.find(tune_key(p, h200, "x")), "1");
+}
+
+// TMA brings factors from multiples of 16 bytes alone: others take a kernel whose threads load them, and the same order.
+TEST(Gemm_Fp8, FactorsAnywhereHaveAKernelThatLoadsThem) {
+  const Plan plan = planned(fp8(8192, 8192, 8192, Scaling::Block128));
+  ASSERT_TRUE(plan.aligned.kernel->stages_factors);
+  const auto path_with = [](const Plan& made, std::uintptr_t of_b) {
+    Pointers x;
+    x.a = x.b = x.d = reinterpret_cast<void*>(std::uintptr_t{4096});
+    x.scale_a = reinterpret_cast<const float*>(std::uintptr_t{16});
+    x.scale_b = reinterpret_cast<const float*>(of_b);
+    return path_of(made, x, {});
+  };
+  EXPECT_EQ(path_with(plan, 32), Path::Aligned);
+  EXPECT_EQ(path_with(plan, 20), Path::AnyFactors);
+  const Kernel& kernel = *launch_of(plan, Path::AnyFactors).kernel;
+  EXPECT_FALSE(kernel.stages_factors);
+  EXPECT_EQ(kernel.loader, Loader::Tma);
+  EXPECT_EQ(k_segments(plan, Path::AnyFactors).size(), 1u);
+  EXPECT_NE(describe(plan).find("any factors: "), std::string::npos);
+  // One block of K more, with which the factors of a row begin at no multiples of 16 bytes.
+  const Plan other = planned(fp8(8192, 8192, 8192 + 128, Scaling::Block128));
+  EXPECT_FALSE(other.aligned.kernel->stages_factors);
+  EXPECT_EQ(path_with(other, 20), Path::Aligned);
 }
 
 TEST(Gemm_Fp8, FilesOfChoicesBeforeFp8AreRead) {

@@ -29,6 +29,12 @@ TEST(Divisor, DividesAsDivisionDoes) {
   }
 }
 
+TEST(Divisor, RemaindersOfPowersOfTwo) {
+  for (const int power : {1, 2, 16, 128, 1 << 20})
+    for (const int n : {0, 1, 15, 16, 127, 128, 1000003, INT32_MAX})
+      EXPECT_EQ(remainder_of_power(n, power), n % power) << n << ", " << power;
+}
+
 TEST(Divisor, WithoutANumberItIsOne) {
   EXPECT_EQ(Divisor().quotient(48), 48);
   EXPECT_EQ(Divisor(0).quotient(48), 48);

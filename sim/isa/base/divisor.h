@@ -13,6 +13,11 @@
 
 namespace tcq {
 
+// Requires: dividend >= 0, and a power of two.
+HOST_DEVICE constexpr int remainder_of_power(int dividend, int power) {
+  return dividend & (power - 1);
+}
+
 struct Divisor {
   int value;
   std::uint32_t factor;  // 2^(31 + shift) / value, rounded up

@@ -19,8 +19,20 @@ struct StagePart {
   std::uint32_t columns = 0;
 };
 
-// `a`, `b`: where the operands' rows begin in shared memory. `continues`: added to what is in `sums`.
+// `a(bytes)`, `b(bytes)`: descriptors of the operands' rows, so far on. `continues`: added to what is in `sums`.
 // Behind the end of K all of a stage's instructions: to add zeros changes no bit (sim/num/round.h).
+template <class C, int Registers, class A, class B>
+__device__ __forceinline__ void multiply_described(std::uint32_t (&sums)[Registers], A a, B b,
+                                                   bool continues) {
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int step = 0; step < C::steps; ++step)
+    ptx::mma<C::form>(sums, a(C::A::offset(0, step)), b(C::B::offset(0, step)),
+                      continues || step > 0);
+  ptx::wgmma_commit_group();
+}
+
+// The same of rows that begin at these addresses of shared memory.
 template <class C, int Registers>
 __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], std::uint32_t a,
                                               std::uint32_t b, bool continues) {
@@ -28,12 +40,9 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t (&sums)[Registers], 
   constexpr wgmma::Extent extent_b = operand_extent(C::form, wgmma::Multiplicand::B);
   const std::uint64_t of_a = advance(C::A::descriptor(extent_a), a);
   const std::uint64_t of_b = advance(C::B::descriptor(extent_b), b);
-  ptx::wgmma_fence();
-#pragma unroll
-  for (int step = 0; step < C::steps; ++step)
-    ptx::mma<C::form>(sums, further(of_a, C::A::offset(0, step)),
-                      further(of_b, C::B::offset(0, step)), continues || step > 0);
-  ptx::wgmma_commit_group();
+  multiply_described<C>(
+      sums, [&](std::uint32_t bytes) { return further(of_a, bytes); },
+      [&](std::uint32_t bytes) { return further(of_b, bytes); }, continues);
 }
 
 // The operands of a stage, by their addresses.

@@ -115,12 +115,9 @@ class DescribedOperands {
   template <int Registers>
   __device__ __forceinline__ void multiply(std::uint32_t (&sums)[Registers], int wave, int) const {
     const std::uint32_t rows = C::A::offset(wave * warpgroup_rows, 0);
-    ptx::wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < C::steps; ++step)
-      ptx::mma<C::form>(sums, a_.at(rows + C::A::offset(0, step)), b_.at(C::B::offset(0, step)),
-                        step > 0);
-    ptx::wgmma_commit_group();
+    multiply_described<C>(
+        sums, [&](std::uint32_t bytes) { return a_.at(rows + bytes); },
+        [&](std::uint32_t bytes) { return b_.at(bytes); }, false);
   }
 
  private:

@@ -167,6 +167,23 @@ TEST(Gemm_Run, APointerThatTmaCannotAddressIsLoadedByThreads) {
   EXPECT_EQ(driver.launched, &x.plan.unaligned);
 }
 
+// And factors that it cannot, by another kernel, where the plan has one.
+TEST(Gemm_Run, FactorsThatTmaCannotAddressTakeTheirOwnLaunch) {
+  Planned x(usual);
+  const FakeDriver driver;
+  Pointers odd = aligned;
+  odd.scale_a = static_cast<const float*>(at(4096));
+  odd.scale_b = static_cast<const float*>(at(4100));
+  EXPECT_EQ(run_on(driver, x.plan, odd, {}, nullptr), Status::Ok);
+  EXPECT_EQ(driver.launched, &x.plan.aligned);
+  x.plan.any_factors.kernel = &x.kernel;
+  EXPECT_EQ(run_on(driver, x.plan, odd, {}, nullptr), Status::Ok);
+  EXPECT_EQ(driver.launched, &x.plan.any_factors);
+  odd.scale_b = odd.scale_a;
+  EXPECT_EQ(run_on(driver, x.plan, odd, {}, nullptr), Status::Ok);
+  EXPECT_EQ(driver.launched, &x.plan.aligned);
+}
+
 // A copied line of 60 elements takes 128 bytes.
 TEST(Gemm_Run, TheWorkspaceHoldsTheCopiesAndTheirAlignment) {
   const Problem p = resolved(copied);

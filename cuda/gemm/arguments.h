@@ -168,6 +168,8 @@ struct Groups {
   int tiles_across = 0;  // of a cluster, along N
   const std::int32_t* sizes = nullptr;
   int k_step = 1;  // along K, on tcgen05: blocks begin at multiples of it, a power of two
+  int band = 1;    // of rows: so many rows of tiles are walked column by column, as Walk does
+  Divisor tiles_of_band = {};
 };
 
 // Of A's `rows`, so many may have places in ScaleCodes: by Ends each group begins with an atom.

@@ -222,6 +222,12 @@ constexpr SharedOut shared_out_along_k(int sums, Promotion promotion) {
   return sums <= 128 && promotion == Promotion::None ? SharedOut{56, 224} : SharedOut{40, 232};
 }
 
+// A producer that looks for groups of rows spilled in its loop with fewer: six words a block of K (cuda/NOTES.md, "groups of rows
+// by blocks").
+constexpr SharedOut shared_out_of_groups(int consumers) {
+  return consumers == 2 ? SharedOut{40, 232} : SharedOut{56, 152};
+}
+
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
           Type InB = In, bool Grouped = false, bool Quantizes = false, bool GroupsK = false>
@@ -309,7 +315,9 @@ struct Config {
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
   static constexpr SharedOut registers =
-      GroupsK ? shared_out_along_k(waves * consumer_columns / 2, Promotes) : shared_out(consumers);
+      GroupsK                 ? shared_out_along_k(waves * consumer_columns / 2, Promotes)
+      : Grouped && !Quantizes ? shared_out_of_groups(consumers)
+                              : shared_out(consumers);
   static_assert(!GroupsK || consumers == 2);
   static_assert(!GroupsK || threads >= k_groups_in_order);
   static constexpr int producer_registers = registers.producer;
@@ -322,7 +330,7 @@ template <class Base>
 struct Staged : Base {
   static constexpr bool stages_factors = true;
   static_assert(Base::promotion == Promotion::ColumnBlocks);
-  static_assert(!Base::grouped && !Base::groups_k && !Base::quantizes);
+  static_assert(!Base::groups_k && !Base::quantizes);
   static constexpr int whole_columns = staged_columns(usual_bytes(Base::in));
   static constexpr bool stores_whole = Base::consumer_columns % whole_columns == 0;
   static constexpr int store_buffers =

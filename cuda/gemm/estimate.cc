@@ -68,7 +68,7 @@ constexpr double promotion_each_128 = 0.78;
 // The same where TMA brings the factors, and what its store of a whole tile at once takes of another's.
 constexpr double promotion_staged = 197.9;
 constexpr double promotion_staged_by_three = 19.53;
-constexpr double promotion_staged_by_two_waves = 168.5;
+constexpr double promotion_staged_by_two_waves = 103.0;
 constexpr double staged_epilogue = 0.6736;
 constexpr double promotion_few = 2.826;
 constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number

@@ -111,16 +111,20 @@ __device__ __forceinline__ void send_tile(const Accumulators<C>& d, const CUtens
   }
 }
 
-// Sums in registers of their own from here on. Stores of 32-bit results want pairs of them, an even one first, as wgmma's sums
-// are; and were those that promote adds to in such pairs, each addition would read two registers of one bank, and some with
-// the factor three. Measured: 1.6 to 2.3 % of such a kernel's time (cuda/NOTES.md, "sums in the other bank").
+// Promoted sums in registers of their own from here on, those before in pairs as clear_in_other_bank() made them: else what stores
+// 32-bit results wants of registers, pairs whose first has the even one, would hold for the sums while they are added to.
 template <class C>
 __device__ __forceinline__ void part_registers(Accumulators<C>& d, const Arguments& arguments) {
   const std::uint32_t none = arguments.k_blocks < 0 ? 1 : 0;  // 0, which no compiler knows
 #pragma unroll
   for (int wave = 0; wave < C::waves; ++wave) {
 #pragma unroll
-    for (std::uint32_t& word : d[wave]) asm volatile("or.b32 %0, %0, %1;" : "+r"(word) : "r"(none));
+    for (int i = 0; i < C::consumer_columns / 2; i += 2)
+      asm volatile(
+          "{\n.reg .b64 both;\nmov.b64 both, {%1, %0};\nmad.wide.u32 both, %2, %2, both;\n"
+          "mov.b64 {%1, %0}, both;\nor.b32 %0, %0, %2;\nor.b32 %1, %1, %2;\n}"
+          : "+r"(d[wave][i]), "+r"(d[wave][i + 1])
+          : "r"(none));
   }
 }
 
@@ -139,7 +143,8 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
   const bool sends =
       arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::waves * warpgroup_rows);
   if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);
-  if constexpr (stages_factors<C>()) part_registers<C>(d, arguments);
+  if constexpr (C::promotion == Promotion::ColumnBlocks && !on_tcgen05<C>())
+    part_registers<C>(d, arguments);
   finish_tile<C>(d, arguments, staging, bias, tile);
   if (sends) return send_tile<C>(d, map_d, map_tail, staging, tile);
   const int thread = thread_here();

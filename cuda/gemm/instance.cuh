@@ -39,10 +39,11 @@ Kernel large_one() {
 }
 
 // Of FP8 with factors of blocks, which TMA brings.
-template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages>
+template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages,
+          bool Grouped = false>
 Kernel staged_one() {
   using C = Staged<Config<In, Major::K, Major::K, BlockM, BlockN, Turns::Together, ClusterM,
-                          ClusterN, Stages, Promotion::ColumnBlocks>>;
+                          ClusterN, Stages, Promotion::ColumnBlocks, In, Grouped>>;
   return kernel_of<C>(reinterpret_cast<const void*>(staged_kernel<C>));
 }
 
@@ -341,9 +342,10 @@ auto grouped_promoting() {
   constexpr Promotion each = Promotion::EachColumn;
   return joined(grouped_few_rows<In, each>(),
                 std::array{copying<In, each, In, true>(),
-                           large_one<In, 256, 128, Together, 1, 2, 4, k, k, blocks, In, true>(),
                            large_one<In, 128, 128, Together, 1, 2, 5, k, k, blocks, In, true>(),
-                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>()});
+                           large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>(),
+                           staged_one<In, 192, 128, 1, 1, 4, true>(),
+                           staged_one<In, 128, 128, 1, 1, 5, true>()});
 }
 
 // D quantized: tiles of 256 columns also where two columns make one of D, of 128 else.

@@ -168,11 +168,16 @@ using OwnFactors = std::conditional_t<
 
 template <class C>
 __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
-                                              const TilePlace& tile) {
+                                              const TilePlace& tile, int consumer) {
   const int first = groups_k<C>() ? tile.k_first / scale_block : 0;
-  factors.start(arguments.block_factors_a, arguments.block_factors_b,
-                {tile.row, tile.col, tile.rows_end, arguments.n, tile.batch, tile.batch_b, first,
-                 along_k<C>(arguments, tile).count});
+  const FragmentAt at = {
+      tile.row,   tile.col,     tile.rows_end, arguments.n,
+      tile.batch, tile.batch_b, first,         along_k<C>(arguments, tile).count};
+  if constexpr (stages_factors<C>())
+    factors.start(arguments.block_factors_a, arguments.block_factors_b, consumer * C::consumer_rows,
+                  at);
+  else
+    factors.start(arguments.block_factors_a, arguments.block_factors_b, at);
 }
 
 // The same of FP8 that promotes, with the tile's factors on their way. `Behind`: if the consumers have registers for the products of
@@ -219,7 +224,7 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
   const auto start_next = [&] {
     if (!tiles.next(next)) return false;
     next = part_of_tile<C>(next, consumer);
-    start_factors<C>(factors, arguments, next);
+    start_factors<C>(factors, arguments, next, consumer);
     return true;
   };
   bool is_there = start_next();
@@ -297,7 +302,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
         accumulate<C>(d, ring, along_k<C>(arguments, tile), shared, barriers,
                       part_of_stage<C>(consumer), [] {});
       } else {
-        start_factors<C>(factors, arguments, tile);
+        start_factors<C>(factors, arguments, tile, consumer);
         accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer),
                                        factors);
       }

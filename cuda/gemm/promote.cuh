@@ -172,6 +172,7 @@ class ColumnBlocks {
  public:
   static constexpr int blocks = column_blocks(Columns);
   static constexpr int common = common_columns(Columns);
+  static constexpr bool parts_banks = true;
 
   __device__ __forceinline__ ColumnBlocks(std::uint32_t, std::uint32_t) {}
   __device__ __forceinline__ void start(const Factors& f, const FragmentAt& at) {
@@ -255,6 +256,8 @@ class ColumnBlocks {
 template <int Columns, int Threads>
 class EachColumn {
  public:
+  static constexpr bool parts_banks =
+      false;  // 256x128 would spill, and few rows' sums lie apart without
   static_assert(Columns % factor_turns == 0);
   static constexpr int count =
       (Columns + Threads - 1) / Threads;  // fours of columns that a thread loads
@@ -363,6 +366,7 @@ template <int Waves, class Columns>
 class TileFactors {
  public:
   using Ready = typename Columns::Ready;
+  static constexpr bool parts_banks = Columns::parts_banks;
 
   // `shared`, `barrier`: where EachColumn has its factors, and whom it meets.
   __device__ __forceinline__ TileFactors(std::uint32_t shared, std::uint32_t barrier)
@@ -420,8 +424,9 @@ class TileFactors {
 // them have been read, of the block with which `left` of them are left. A block's factors are taken once the next products
 // are on their way, so that nothing stands between the end of the products, their addition and the next ones.
 //
-// Products of a block run while those of the block before are added, where there are registers for both.
-template <class Factors, int Registers, class Multiply, class Done>
+// Products of a block run while those of the block before are added, where there are registers for both. `Fresh`: the sums are not
+// cleared.
+template <bool Fresh, class Factors, int Registers, class Multiply, class Done>
 __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers], Factors& factors,
                                                Multiply multiply, Done done) {
   const int blocks = factors.blocks();
@@ -435,14 +440,15 @@ __device__ __forceinline__ void promote_behind(std::uint32_t (&d)[1][Registers],
     done(blocks - block);
     factors.template add<decltype(fresh)::value>(d[0], sums, 0, ready[0]);
   };
+  constexpr std::bool_constant<Fresh> first;
   constexpr std::true_type yes;
   constexpr std::false_type no;
   const auto all_but_next = [] { ptx::wgmma_wait_group<1>(); };
   const auto all = [] { ptx::wgmma_wait_group<0>(); };
   multiply(0, even);
-  if (blocks == 1) return add(yes, no, even, 0, all);
+  if (blocks == 1) return add(first, no, even, 0, all);
   multiply(0, odd);
-  add(yes, no, even, 0, all_but_next);
+  add(first, no, even, 0, all_but_next);
 #pragma unroll 1
   for (int block = 1;; block += 2) {
     if (block + 1 == blocks) return add(no, yes, odd, block, all);
@@ -463,8 +469,27 @@ __device__ __forceinline__ void clear(std::uint32_t (&d)[Waves][Registers]) {
   }
 }
 
+// Zeros, each in a register of the other bank than the sum of wgmma's that is added to it. Those begin at an even register; of
+// two of these the second has the even one, as both are one product of 64 bits, of another number each, or ptxas would copy the
+// first one's. `blocks` is not negative, which no compiler knows. Else half of the additions read two registers of one bank, and
+// half of these three (cuda/NOTES.md, "sums in the other bank").
+template <int Waves, int Registers>
+__device__ __forceinline__ void clear_in_other_bank(std::uint32_t (&d)[Waves][Registers],
+                                                    int blocks) {
+  const std::uint32_t none = blocks < 0 ? 1 : 0;
+#pragma unroll
+  for (int wave = 0; wave < Waves; ++wave) {
+#pragma unroll
+    for (int i = 0; i < Registers; i += 2)
+      asm volatile("{\n.reg .b64 zeros;\nmul.wide.u32 zeros, %2, %3;\nmov.b64 {%0, %1}, zeros;\n}"
+                   : "=r"(d[wave][i + 1]), "=r"(d[wave][i])
+                   : "r"(none), "r"(wave * Registers + i + 3));
+  }
+}
+
 // Else 64 rows after the other, each in so many parts of their columns: from `start(wave, part, sums)` until `landed()`.
-template <int Parts, class Factors, int Waves, int Registers, class Start, class Landed, class Done>
+template <bool Fresh, int Parts, class Factors, int Waves, int Registers, class Start, class Landed,
+          class Done>
 __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Registers],
                                               Factors& factors, Start start, Landed landed,
                                               Done done) {
@@ -485,10 +510,10 @@ __device__ __forceinline__ void promote_alone(std::uint32_t (&d)[Waves][Register
     }
   };
   // Several waves: with the first block apart the loop itself was 4 % slower (measured; cuda/NOTES.md).
-  constexpr int first = Waves == 1 ? 1 : 0;
+  constexpr int first = Fresh && Waves == 1 ? 1 : 0;
   if constexpr (first == 1)
     add_block(std::true_type{}, 0);
-  else
+  else if constexpr (Fresh)
     clear(d);
 #pragma unroll 1
   for (int block = first; block < blocks; ++block) add_block(std::false_type{}, block);
@@ -510,11 +535,13 @@ __device__ __forceinline__ void promote_tile(std::uint32_t (&d)[Waves][Registers
 template <bool Behind, class Factors, int Waves, int Registers, class Multiply, class Done>
 __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Factors& factors,
                                         Multiply multiply, Done done) {
+  constexpr bool fresh = !Factors::parts_banks;
   promote_tile(d, factors, [&] {
+    if constexpr (!fresh) clear_in_other_bank(d, factors.blocks());
     if constexpr (Behind)
-      promote_behind(d, factors, multiply, done);
+      promote_behind<fresh>(d, factors, multiply, done);
     else
-      promote_alone<1>(
+      promote_alone<fresh, 1>(
           d, factors, [&](int wave, int, auto& sums) { multiply(wave, sums); },
           [] { ptx::wgmma_wait_group<0>(); }, done);
   });
@@ -525,7 +552,7 @@ template <int Parts, class Factors, int Waves, int Registers, class Load, class 
 __device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registers],
                                                Factors& factors, Load load, Landed landed,
                                                Done done) {
-  promote_tile(d, factors, [&] { promote_alone<Parts>(d, factors, load, landed, done); });
+  promote_tile(d, factors, [&] { promote_alone<true, Parts>(d, factors, load, landed, done); });
 }
 
 }  // namespace tcq::gemm

@@ -1,6 +1,9 @@
 // What one run() hands to the kernels; cuda/gemm/run.h decides when.
 #include "cuda/gemm/run.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
@@ -153,6 +156,10 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     const bool swaps = launch.kernel->skinny == Skinny::Rows;
     const Schedule& s = launch.schedule;
     out.groups = {p.grouping, static_cast<int>(p.batch), swaps ? s.rows : s.cols, x.sizes};
+    // Few rows: all of a group's for a tile of weights, which are read once.
+    const int across = std::max(out.groups.tiles_across, 1);
+    out.groups.band = swaps ? std::numeric_limits<int>::max() / across : s.group;
+    out.groups.tiles_of_band = Divisor(out.groups.band * across);
   }
   if (groups_k(p)) out.groups = {p.grouping, static_cast<int>(p.batch), 0, x.sizes, k_step(p)};
   out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);

@@ -136,12 +136,12 @@ class StagedFactors {
   __device__ __forceinline__ StagedFactors(std::uint32_t slots, std::uint32_t)
       : slots_(slots), slot_(slots + (C::stages - 1) * C::slot_bytes) {}
 
+  // `first_row`: of the consumer, in the tile.
   __device__ __forceinline__ void start(const Factors& of_rows, const Factors& of_columns,
-                                        const FragmentAt& at) {
+                                        int first_row, const FragmentAt& at) {
     const bool along_k = lie_along_k(of_rows);
     const bool columns_along_k = lie_along_k(of_columns);
-    const int row =
-        at.row % C::block_m + wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row;
+    const int row = first_row + wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row;
     const std::uint32_t row_step = along_k ? factor_turns * float_bytes : float_bytes;
     blocks_ = at.blocks;
     before_ = at.col % scale_block;
@@ -196,10 +196,10 @@ class StagedFactors {
     return Columns::ready(all.rows[wave], all.column, before_);
   }
 
-  template <bool Fresh, int All>
+  template <int All>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[All],
                                       const Ready& now) const {
-    Columns::template add<Fresh>(d, t, 0, now);
+    Columns::template add<false>(d, t, 0, now);
   }
 
  private:
@@ -236,8 +236,9 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
                                                Factors& factors, Reach reach, Multiply multiply,
                                                Done done) {
   const int blocks = factors.blocks();
-  if (blocks == 0) return clear(d);
-  const auto add_block = [&](auto fresh, int block) {
+  clear_in_other_bank(d, blocks);
+#pragma unroll 1
+  for (int block = 0; block < blocks; ++block) {
     reach();
     const auto loaded = factors.load();
 #pragma unroll
@@ -252,12 +253,9 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
         __syncwarp();  // all lanes have read the factors
         done(blocks - block);
       }
-      factors.template add<decltype(fresh)::value>(d[wave], sums, ready);
+      factors.add(d[wave], sums, ready);
     }
-  };
-  add_block(std::true_type{}, 0);
-#pragma unroll 1
-  for (int block = 1; block < blocks; ++block) add_block(std::false_type{}, block);
+  }
 }
 
 }  // namespace tcq::gemm

@@ -312,8 +312,8 @@ __device__ __forceinline__ void store_as(const std::uint32_t (&d)[Count], const 
     BlockAt in_d = columns_behind(at, First);
     in_d.col /= Halves;
     constexpr bool by_threads = Halves == 1 && Out == usual(C::in) && !C::grouped;
-    // The tile ahead of a group's may have gone by store_plain(), both buffers as one group of copies.
-    constexpr bool all = C::grouped && fills_both<C>;
+    // The tile ahead of a group's may have gone as it was, all buffers as one group of copies.
+    constexpr bool all = C::grouped && (fills_both<C> || stores_whole<C>());
     if constexpr (!by_threads) staging.template acquire<all ? C::store_buffers : 1>();
     const std::uint32_t buffer = staging.next();
     if constexpr (Halves == 2)

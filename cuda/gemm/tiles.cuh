@@ -142,6 +142,22 @@ class GroupTiles {
       if (lane >= by) of_lane += before;
     }
   }
+  // In rows and columns of a matrix with so many tiles `down`: a band of them column by column, so that the tiles that run at one
+  // time share rows of A and columns of B in L2 (cuda/NOTES.md, "groups in bands").
+  struct Place {
+    int row;
+    int col;
+  };
+  __device__ __forceinline__ Place place_of(int index, int down) const {
+    const Groups& groups = arguments_.groups;
+    const int band = groups.tiles_of_band.quotient(index);
+    const int in_band = index - band * groups.tiles_of_band.value;
+    const int first = band * groups.band;
+    const int rows = min(down - first, groups.band);
+    const int col = in_band / rows;
+    return {(first + in_band - col * rows) * Rows, col * Columns};
+  }
+
   // A row of A, or their number.
   __device__ __forceinline__ int cut(int size) const { return min(max(size, 0), arguments_.m); }
 
@@ -181,12 +197,11 @@ class GroupTiles {
     const int begin = __shfl_sync(~0u, begin_, lane);
     const int rows = __shfl_sync(~0u, rows_, lane);
     const int down = (rows + Rows - 1) / Rows;
-    const int in_group = in_chunk - (__shfl_sync(~0u, ends_, lane) - down * across());
-    const int col = in_group / down;
+    const Place place =
+        place_of(in_chunk - (__shfl_sync(~0u, ends_, lane) - down * across()), down);
     const int group = first_ + lane;
     const bool apart = groups.by == Grouping::Counts;  // a matrix of A for each group
-    const int row = (in_group - col * down) * Rows;
-    tile = {begin + row, col * Columns, apart ? group : 0, begin + rows, group};
+    tile = {begin + place.row, place.col, apart ? group : 0, begin + rows, group};
     if constexpr (Coded) {
       const int before = atoms_before_ + __shfl_sync(~0u, atoms_, lane) - atoms_of(rows);
       tile.filling = apart ? 0 : before * tcgen05::scale_atom_mn - begin;
@@ -196,14 +211,12 @@ class GroupTiles {
 
   // Every row of A says its group; that of a tile's first row is the tile's.
   __device__ __forceinline__ bool find_by_row(TilePlace& tile) {
-    const int all = (arguments_.m + Rows - 1) / Rows * across();
-    for (; index_ < all; index_ += step_) {
-      const int down = index_ / across();
-      const int row = down * Rows;
-      const int group = arguments_.groups.sizes[row];
+    const int down = (arguments_.m + Rows - 1) / Rows;
+    for (; index_ < down * across(); index_ += step_) {
+      const Place place = place_of(index_, down);
+      const int group = arguments_.groups.sizes[place.row];
       if (group < 0 || group >= arguments_.groups.count) continue;
-      const int col = (index_ - down * across()) * Columns;
-      tile = {row, col, 0, min(row + Rows, arguments_.m), group};
+      tile = {place.row, place.col, 0, min(place.row + Rows, arguments_.m), group};
       return true;
     }
     return false;

@@ -2,6 +2,7 @@
 // tests/run/run_grouped_gemm_test.cc, tests/live/live_gemm_group_test.cc.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <utility>
 
 #include "cuda/gemm/check.h"
@@ -205,7 +206,14 @@ TEST(Gemm_Groups, SizesReachTheKernel) {
   EXPECT_EQ(arguments.groups.by, Grouping::Counts);
   EXPECT_EQ(arguments.groups.count, 8);
   EXPECT_EQ(arguments.groups.tiles_across, 5);
+  EXPECT_EQ(arguments.groups.band, 8);
+  EXPECT_EQ(arguments.groups.tiles_of_band.value, 40);
   EXPECT_EQ(arguments.groups.sizes, sizes);
+  // Few rows: all tiles of a group's rows for one of weights.
+  const Plan few = planned(groups(Grouping::Counts, 8, 64, 8192, 64));
+  ASSERT_EQ(few.aligned.kernel->skinny, Skinny::Rows);
+  const Groups of_few = work_of(few, Path::Aligned, x, {}).arguments.groups;
+  EXPECT_EQ(of_few.band, std::numeric_limits<int>::max() / of_few.tiles_across);
   x.sizes = reinterpret_cast<const std::int32_t*>(reinterpret_cast<std::uintptr_t>(sizes) + 2);
   EXPECT_EQ(check(plan, x, {}), Status::Misaligned);
 }

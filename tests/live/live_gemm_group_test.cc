@@ -88,7 +88,7 @@ TEST_F(LiveGroups, SmallestProblemOnEveryFunction) {
     g.out = is_fp8(k.in) ? Type::bf16 : k.in;
     g = as_made_by(k, with_strides(g), 0);
     g.a.batch = g.c.batch = g.d.batch = g.factors_d.batch_step = 0;
-    compare(g, {}, Grouping::Ends, {rows, 2 * rows}, 0, chosen_seed(),
+    compare(g, options_of(k, g), Grouping::Ends, {rows, 2 * rows}, 0, chosen_seed(),
             [&](const Problem& p, Plan& plan) { return make_plan_with(p, k, plan); });
   }
   fmt::print("{} functions\n", functions.size());

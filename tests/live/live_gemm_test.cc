@@ -47,19 +47,6 @@ INSTANTIATE_TEST_SUITE_P(Every, LiveGemmKernels,
                                          Type::e4m3, Type::e5m2),
                          [](const auto& in) { return std::string(name(in.param)); });
 
-// Kernels whose factors TMA brings compute nothing without such, in lines of 16 bytes.
-Options options_of(const gemm::Kernel& k, const oracle::Gemm& g, Major of_rows = Major::K) {
-  Options options;
-  const int blocks = static_cast<int>((g.k + gemm::scale_block - 1) / gemm::scale_block);
-  const auto short_of = [](std::int64_t n) { return static_cast<int>((4 - n % 4) % 4); };
-  if (k.stages_factors) {
-    const bool along_k = of_rows == Major::K || short_of(g.m) != short_of(blocks);
-    options.scales = {gemm::Scaling::Block128, along_k ? Major::K : Major::MN, Major::K,
-                      short_of(blocks)};
-  }
-  return options;
-}
-
 // One cluster's tiles and a ring and a block of K of each function: racecheck ends on these.
 TEST_P(LiveGemmKernels, SmallestProblemOnEveryFunction) {
   std::set<const void*> functions;

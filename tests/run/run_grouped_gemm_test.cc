@@ -47,6 +47,30 @@ TEST_F(GroupedPtx, PairsOfCtasWithPromotion) {
   expect_right(tall, with(ends, Scaling::Block128), 2);
 }
 
+// Of groups that begin at any row of A a box of factors along K does, too.
+TEST_F(GroupedPtx, FactorsThatTmaBrings) {
+  const auto addressed = [](Groups g, int k, int pad, Major rows = Major::MN) {
+    g = with(g, Scaling::Block128, rows == Major::MN ? Type::bf16 : Type::f32);
+    g.k = k;
+    g.scales = {Scaling::Block128, rows, rows == Major::MN ? Major::K : Major::MN, pad};
+    return g;
+  };
+  const TestKernel tall =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 256, 128, gemm::Turns::Together, 1, 1, 3,
+                 gemm::Promotion::ColumnBlocks, Type::e4m3, true);
+  expect_right(tall, addressed(ends, 200, 2, Major::K), 2);
+  expect_right(tall, addressed(counts, 700, 2), 1);
+  const TestKernel three =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 192, 128, gemm::Turns::Together, 1, 1, 4,
+                 gemm::Promotion::ColumnBlocks, Type::e4m3, true);
+  expect_right(three, addressed(ends, 200, 2, Major::K), 2);
+  expect_right(three, addressed(counts, 1200, 2), 1);
+  const TestKernel square =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 5,
+                 gemm::Promotion::ColumnBlocks, Type::e4m3, true);
+  expect_right(square, addressed(numbered(520), 500, 0), 2);
+}
+
 TEST_F(GroupedPtx, EveryPairOfFp8Types) {
   const TestKernel chain =
       TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 4,
@@ -185,6 +209,19 @@ TEST_F(GroupedPtx, ManyGroups) {
   const TestKernel rows = TCQ_SKINNY(1, 1, Type::bf16, gemm::Skinny::Rows, 1, 16, 1, 4, Major::K,
                                      gemm::Promotion::None, Type::bf16, true);
   expect_right(rows, many_groups(), 0);
+}
+
+// A group of more rows of tiles than a band has, which the last band's number does not divide; and rows with numbers.
+TEST_F(GroupedPtx, ManyBands) {
+  const TestKernel kernel =
+      TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 64, gemm::Turns::Together, 1, 1, 4,
+                gemm::Promotion::None, Type::bf16, true);
+  Groups bands = {.sizes = {1100, 1300}, .m = 1300, .n = 130, .k = 64};
+  expect_right(kernel, bands, 3);
+  Groups rows = numbered(1300);
+  rows.n = 130;
+  rows.k = 64;
+  expect_right(kernel, rows, 2);
 }
 
 TEST_F(GroupedPtx, WrongSizesStayInside) {

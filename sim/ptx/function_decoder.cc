@@ -59,7 +59,13 @@ void FunctionDecoder::declare_variable(Index variable) {
 }
 
 void FunctionDecoder::declare_parameters(Range variables) {
-  for (Index i = variables.first; i < variables.end(); ++i) declare_variable(i);
+  for (Index i = variables.first; i < variables.end(); ++i) {
+    const Variable& v = unit_.variables[i];
+    if (v.space == Space::Reg)
+      scopes_.declare_registers({.name = v.name, .type = v.type, .vector = v.vector});
+    else
+      declare_variable(i);
+  }
 }
 
 void FunctionDecoder::declare_table(const Statement& statement) {

@@ -43,6 +43,8 @@ struct Call {
   const Function* callee = nullptr;
   Name by = 0;
   std::vector<Name> results, arguments;
+  std::vector<std::uint32_t>
+      values;  // of Unit::operands, one for each argument; a constant has no name
 };
 
 // Variables, registers and labels that a function declares, wherever in its body.
@@ -182,6 +184,7 @@ class Inliner {
     std::optional<Statement> location;
     for (std::uint32_t i = body.first; i < body.end(); ++i) {
       Statement s = unit_.statements[i];
+      s.guard = renamed(s.guard, names);
       if (s.kind == StatementKind::Location) location = s;
       if (s.kind == StatementKind::Variable) s.items.first = declare(s.items.first, names);
       if (is(s, "call") && put_in(s, names)) {
@@ -252,6 +255,14 @@ class Inliner {
     const auto add = [&](StatementKind kind) {
       made_.push_back({.kind = kind, .name = end_, .at = s.at, .end = s.end});
     };
+    const std::vector<Name> results = declare_own_registers(f.returns, s, inner);
+    const std::vector<Name> parameters = declare_own_registers(f.parameters, s, inner);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i] != 0) {
+        Operand from = unit_.operands[call.values[i]];
+        from.name = call.arguments[i];
+        move(s, type_of(f.parameters, i), name_operand(s, parameters[i]), from);
+      }
     add(StatementKind::Open);
     if (s.guard != 0) {  // the others go around it
       Statement around = branch_to_end(s);
@@ -264,6 +275,52 @@ class Inliner {
     add(StatementKind::Close);
     stack_.pop_back();
     callers_.pop_back();
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (results[i] != 0)
+        move(s, type_of(f.returns, i), name_operand(s, call.results[i]),
+             name_operand(s, results[i]));
+  }
+
+  // --- parameters in registers ---------------------------------------------------------------------
+
+  ptx::Type type_of(Range parameters, std::size_t i) const {
+    return unit_.variables[parameters.first + i].type;
+  }
+  static Operand name_operand(const Statement& s, Name name) {
+    return {.kind = OperandKind::Name, .name = name, .at = s.at, .end = s.end};
+  }
+
+  // By new names, which nothing in the function or its caller hides; 0: that parameter is no register.
+  std::vector<Name> declare_own_registers(Range parameters, const Statement& s, Renamed& names) {
+    std::vector<Name> made(parameters.count);
+    for (std::uint32_t i = 0; i < parameters.count; ++i) {
+      const Variable& own = unit_.variables[parameters.first + i];
+      if (own.space != Space::Reg) continue;
+      const std::string text(unit_.names.text(own.name));
+      made[i] = unit_.names.keep(text + "@" + std::to_string(++blocks_));
+      names[own.name] = made[i];
+      declare_register(s, made[i], own.type);
+    }
+    return made;
+  }
+  void declare_register(const Statement& s, Name name, ptx::Type type) {
+    const Range items{static_cast<std::uint32_t>(unit_.registers.size()), 1};
+    unit_.registers.push_back({.name = name, .type = type});
+    made_.push_back({.kind = StatementKind::Registers, .at = s.at, .end = s.end, .items = items});
+  }
+
+  // For the lanes that call.
+  void move(const Statement& s, ptx::Type type, Operand to, Operand from) {
+    Statement made{.kind = StatementKind::Instruction,
+                   .guard_negated = s.guard_negated,
+                   .guard = s.guard,
+                   .at = s.at,
+                   .end = s.end};
+    made.name = unit_.names.keep("mov." + std::string(ptx::name(type)));
+    made.items = {static_cast<std::uint32_t>(unit_.operands.size()), 2};
+    unit_.operands.push_back(to);
+    unit_.operands.push_back(from);
+    made_.push_back(made);
   }
 
   // By a register: one target after the other, each for the lanes whose register holds its address. Who is left calls
@@ -302,11 +359,7 @@ class Inliner {
   }
 
   void declare_predicates(const Statement& s, std::initializer_list<Name> predicates) {
-    const Range items{static_cast<std::uint32_t>(unit_.registers.size()),
-                      static_cast<std::uint32_t>(predicates.size())};
-    for (const Name name : predicates)
-      unit_.registers.push_back({.name = name, .type = ptx::Type::Pred});
-    made_.push_back({.kind = StatementKind::Registers, .at = s.at, .end = s.end, .items = items});
+    for (const Name name : predicates) declare_register(s, name, ptx::Type::Pred);
   }
 
   // opcode{.and}.u64 to, a, b{, {!}with}
@@ -340,8 +393,11 @@ class Inliner {
       } else if (operand.kind == OperandKind::List) {
         auto& list = !has_callee ? call.results : call.arguments;
         for (std::uint32_t k = operand.items.first; k < operand.items.end(); ++k) {
-          if (unit_.operands[k].kind != OperandKind::Name) return std::nullopt;
-          list.push_back(renamed(unit_.operands[k].name, names));
+          const OperandKind kind = unit_.operands[k].kind;
+          const bool is_constant = has_callee && kind == OperandKind::Integer;
+          if (kind != OperandKind::Name && !is_constant) return std::nullopt;
+          list.push_back(is_constant ? Name{0} : renamed(unit_.operands[k].name, names));
+          if (has_callee) call.values.push_back(k);
         }
       } else {
         return std::nullopt;
@@ -361,17 +417,19 @@ class Inliner {
     is_too_much_ = within > 0 && made > most_of_recursion;
     if (is_too_much_) return false;
     for (const Name result : call.results)
-      if (std::find(call.arguments.begin(), call.arguments.end(), result) != call.arguments.end())
+      if (variables_.contains(result) &&
+          std::find(call.arguments.begin(), call.arguments.end(), result) != call.arguments.end())
         return false;
     return fit(f.returns, call.results) && fit(f.parameters, call.arguments) && is_its_own(f);
   }
 
-  // Variables of the caller in the place of the function's.
+  // Variables of the caller in the place of the function's; in a register's place a register or a constant.
   bool fit(Range parameters, const std::vector<Name>& passed) const {
     if (parameters.count != passed.size()) return false;
     for (std::uint32_t i = 0; i < parameters.count; ++i) {
       const Variable& own = unit_.variables[parameters.first + i];
       const auto found = variables_.find(passed[i]);
+      if (own.space == Space::Reg && own.vector == 1 && found == variables_.end()) continue;
       if (found == variables_.end()) return false;
       const Variable& given = unit_.variables[found->second];
       if (own.space != Space::Param || given.space != Space::Param ||
@@ -422,7 +480,10 @@ class Inliner {
 
   static void bind(const std::vector<Variable>& variables, Range own,
                    const std::vector<Name>& passed, Renamed& names) {
-    for (std::uint32_t i = 0; i < own.count; ++i) names[variables[own.first + i].name] = passed[i];
+    for (std::uint32_t i = 0; i < own.count; ++i) {
+      const Variable& parameter = variables[own.first + i];
+      if (parameter.space != Space::Reg) names[parameter.name] = passed[i];
+    }
   }
   Renamed bound(const Call& call) const {
     Renamed names;

@@ -304,5 +304,48 @@ TEST(RunCall, BodiesThatWouldFillMemoryStayCalls) {
   words_of(functions, "mov.u32 %r2, 1; call.uni f9;\n" + store);
 }
 
+// As in the manual's example of an ABI: the caller's registers may have the function's names, constants may be passed, and what
+// the function does to its parameters is its own.
+TEST(RunCall, ParametersMayBeRegisters) {
+  const std::string functions = R"(
+.func (.reg .u32 %r1, .reg .pred %p1) step(.reg .u32 %r2, .reg .u32 by)
+{
+  .reg .u32 %r3;
+  add.u32 %r3, %r2, by;
+  add.u32 %r2, %r2, 1000;
+  mov.u32 %r1, %r3;
+  setp.gt.u32 %p1, %r3, 20;
+  ret;
+}
+.func (.reg .u32 sum) twice(.reg .u32 a, .reg .pred q)
+{
+  .reg .pred %p1; .reg .u32 %r2;
+  mov.u32 %r2, a;
+  @q call (%r2, %p1), step, (%r2, 4);
+  @q call (%r2, %p1), step, (%r2, a);
+  mov.u32 sum, %r2;
+}
+)";
+  PtxRun run(kernel(R"(
+    setp.lt.u32 %p2, %r1, 16;
+    mov.u32 %r2, %r1;
+    call (%r3, %p1), step, (%r2, 7);
+    @%p1 add.u32 %r3, %r3, 100;
+    add.u32 %r3, %r3, %r2;
+    call (%r2), twice, (%r2, %p2);
+    shl.b32 %r2, %r2, 16;
+    add.u32 %r2, %r2, %r3;
+    st.global.u32 [%rd2], %r2;)",
+                    functions));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  const auto found = run.read<std::uint32_t>(out, 32);
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    const std::uint32_t low = t + 7 + (t + 7 > 20 ? 100 : 0) + t;
+    EXPECT_EQ(found[t], ((t < 16 ? 2 * t + 4 : t) << 16) + low) << t;
+  }
+}
+
 }  // namespace
 }  // namespace tcq::tests

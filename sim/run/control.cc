@@ -7,6 +7,7 @@
 #include "sim/async/lane_sync.h"
 #include "sim/async/register_file.h"
 #include "sim/isa/base/shared_limits.h"
+#include "sim/run/evaluate.h"
 #include "sim/run/exchange.h"
 #include "sim/run/heap.h"
 #include "sim/run/poll.h"
@@ -128,9 +129,8 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
                                ? special(at, constant.special, constant.element, lane)
                                : constant.bits;
       if (constant.is_shared_address) {
-        const auto address =
-            at_rank(static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(warp.cta));
-        bits = address;
+        const auto low = static_cast<std::uint32_t>(bits);
+        bits += at_rank(low, static_cast<std::uint32_t>(warp.cta)) - low;
       }
       set_constant(warp, constant, lane, bits);
     }
@@ -171,6 +171,21 @@ bool pass_joins(Executor& x) {
   }
   return true;
 }
+
+}  // namespace
+
+std::vector<Group*> part_joins(WarpState& state) {
+  std::vector<Group*> ready;
+  for (Join& join : state.joins) {
+    if (join.arrived == join.lanes || join.arrived == 0) continue;
+    ready.push_back(&add_group(state, join.arrived, join.at, join.parent));
+    join.lanes &= ~join.arrived;
+    join.arrived = 0;
+  }
+  return ready;
+}
+
+namespace {
 
 std::uint32_t living(const WarpState& state) {
   std::uint32_t lanes = 0;
@@ -262,33 +277,6 @@ void branch_by_table(Executor& x, std::uint32_t active, std::vector<Group*>& rea
 std::uint32_t mask_of(const Executor& x) {
   const std::uint32_t count = x.operand_count();
   return static_cast<std::uint32_t>(x.number(x.value(count - 1), std::countr_zero(x.group.lanes)));
-}
-
-constexpr int warp_lanes = 32;
-
-void evaluate(Executor& x, const Op& op, std::uint32_t lanes) {
-  std::array<void*, most_operands> outs;
-  std::array<const void*, most_operands> ins;
-  const auto out_slots = x.kernel().outs(op);
-  const auto in_slots = x.kernel().ins(op);
-  for (std::size_t i = 0; i < out_slots.size(); ++i) outs[i] = x.words(out_slots[i]);
-  for (std::size_t i = 0; i < in_slots.size(); ++i) ins[i] = x.words(in_slots[i]);
-  std::array<std::uint32_t, warp_lanes> low;
-  if (op.chops) {
-    for (int lane = 0; lane < warp_lanes; ++lane)
-      low[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(x.wide(in_slots[0], lane));
-    ins[0] = low.data();
-  }
-  std::array<std::uint32_t, 8> flipped;
-  for (unsigned rest = op.negated; rest != 0; rest &= rest - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    flipped[i] = ~x.words(in_slots[i])[0];
-    ins[i] = &flipped[i];
-  }
-  const alu::Arguments all{outs.data(), ins.data(), lanes, &x.state.carry, op.outs, op.ins};
-  const Fault fault = op.check != nullptr ? op.check(all) : Fault::None;
-  if (fault != Fault::None) return x.fail(fault);
-  op.evaluate(all);
 }
 
 // Do the lanes of the other group wait for those of this one? At the same barrier of the CTA; at any bar.warp.sync; at any barrier.sync
@@ -407,30 +395,6 @@ void set_clock(Executor& x, const Op& op) {
       else
         x.words(slot)[lane] = static_cast<std::uint32_t>(clock);
     }
-}
-
-// The bits of the sources one behind the other, and so to the destinations; the first has the lowest.
-void repack(Executor& x, const Op& op, std::uint32_t lanes) {
-  const auto width = static_cast<std::size_t>(ptx::bits(x.form().types[0]) / 8);
-  const std::size_t in_bytes = width / op.ins;
-  const std::size_t out_bytes = width / op.outs;
-  const auto words_of = [&](std::size_t bytes) { return static_cast<int>((bytes + 3) / 4); };
-  x.for_each_lane(lanes, [&](int lane) {
-    std::array<std::uint8_t, 16> bits = {};
-    std::size_t at = 0;
-    for (const Slot slot : x.kernel().ins(op)) {
-      std::memcpy(bits.data() + at, x.words(slot) + words_of(in_bytes) * lane, in_bytes);
-      at += in_bytes;
-    }
-    at = 0;
-    for (const Slot slot : x.kernel().outs(op)) {
-      std::array<std::uint32_t, 4> cell = {};
-      std::memcpy(cell.data(), bits.data() + at, out_bytes);
-      std::memcpy(x.words(slot) + words_of(out_bytes) * lane, cell.data(),
-                  4 * static_cast<std::size_t>(words_of(out_bytes)));
-      at += out_bytes;
-    }
-  });
 }
 
 // The lanes of the group that its guard lets through.

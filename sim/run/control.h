@@ -15,6 +15,9 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
 // sets free go onto `ready`.
 void run_group(Executor x, std::vector<Group*>& ready);
 
+// Lanes that wait to meet others go on without them.
+std::vector<Group*> part_joins(WarpState& state);
+
 // Were the lanes' predicate false: would they come back to this instruction, with the same operands, and nothing
 // that others could see?
 bool would_come_back(Executor& x, Slot predicate);

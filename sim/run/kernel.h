@@ -68,6 +68,7 @@ struct Op {
   bool reads_clock = false;
   bool moved = false;       // a copy that counts as executed before the fence ahead: moved_copies.h
   bool chops = false;       // cvt, of a wider register than its type's
+  bool extends = false;     // cvt, into one
   bool is_of_warp = false;  // undefined unless all lanes execute it
   bool meets = false;       // .sync: its lanes wait for each other, and memory may stay unordered
   bool gathers =

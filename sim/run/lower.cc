@@ -129,12 +129,13 @@ class Lowering {
     return static_cast<std::uint8_t>(bits <= 32 ? 1 : bits / 32);
   }
 
-  Slot variable(const Value& value, std::uint8_t wide) {
+  Slot variable(const Value& value, std::uint8_t wide, bool is_generic = false) {
     const Region& region = kernel_.variables[value.index];
     Constant c{.words = wide};
     c.bits = region.address +
              static_cast<std::uint64_t>(value.kind == ValueKind::Variable ? value.value : 0);
     c.is_shared_address = is_own_shared(program_.unit.variables[value.index].space);
+    if (is_generic && c.is_shared_address) c.bits += shared_window;
     return constant(c);
   }
 
@@ -166,7 +167,7 @@ class Lowering {
       case ValueKind::Variable: return variable(value, words(value.type));
       case ValueKind::Function:
         return constant({.words = words(value.type), .bits = function_address(value.index)});
-      case ValueKind::AtVariable: return variable(value, 2);
+      case ValueKind::AtVariable: return variable(value, 2, is_generic_);
       case ValueKind::AtAddress: return constant({.words = 2, .bits = 0});
       case ValueKind::Sink: return kernel_.scratch;
       default: return no_slot;
@@ -180,6 +181,14 @@ class Lowering {
                        value.kind == ValueKind::List || value.kind == ValueKind::AtTensor;
     if (!holds) return;
     for (Index i = 0; i < static_cast<Index>(value.value); ++i) number(value.index + i);
+  }
+
+  // Of a variable by its name alone, whose generic address ptxas takes.
+  bool names_no_space(const Instruction& instruction) const {
+    const Opcode of = instruction.opcode;
+    const bool accesses =
+        of == Opcode::Ld || of == Opcode::St || of == Opcode::Atom || of == Opcode::Red;
+    return accesses && !program_.form_of(instruction).has(ptx::Slot::Space);
   }
 
   // --- instructions ----------------------------------------------------------------------------
@@ -200,6 +209,7 @@ class Lowering {
     op.action = action_of(instruction.opcode);
     if (instruction.guard != ptx::none) op.guard = kernel_.slot_of_register[instruction.guard];
     op.guard_negated = instruction.guard_negated;
+    is_generic_ = names_no_space(instruction);
     for (Index v = instruction.values.first; v < instruction.values.end(); ++v) number(v);
     if (instruction.opcode == Opcode::Call) op.action = action_of_call(instruction);
     if (op.action == Action::Branch)
@@ -210,13 +220,15 @@ class Lowering {
       op.check = operation.check;
       if (op.evaluate == nullptr) op.action = Action::Unmodelled;
       if (operation.approximate) note_approximation(instruction, operation.bound);
-      if (program_.form_of(instruction).has(ptx::Slot::Precision) && !ptx::is_for_sm90(program_.unit))
+      if (program_.form_of(instruction).has(ptx::Slot::Precision) &&
+          !ptx::is_for_sm90(program_.unit))
         note_approximation(instruction, "as an sm_90 approximates; no other chip was asked");
       if (!fits(instruction)) op.action = Action::Unmodelled;
     }
     if (is_multimem(instruction.opcode))
       note_approximation(instruction, "as where one device alone is bound to the multicast object");
     op.chops = instruction.opcode == Opcode::Cvt && reads_wider(instruction);
+    op.extends = instruction.opcode == Opcode::Cvt && writes_wider(instruction);
     if (instruction.opcode == Opcode::BarWarpSync) op.action = Action::Converge;
     op.gathers = gathers_warp(op, instruction);
     list_operands(op, instruction);
@@ -376,6 +388,9 @@ class Lowering {
         kernel_.slot_of_value[v] == no_slot ? kernel_.scratch : kernel_.slot_of_value[v];
     if (value.access != Access::Read) return outs.push_back(slot);
     if (value.kind == ValueKind::Register && value.negated) note_negated(op, value, ins.size());
+    // ptxas adds the number of "%r1 + 4", which PTX has in addresses alone.
+    if (value.kind == ValueKind::Register && value.value != 0 && op.action != Action::Address)
+      op.action = Action::Unmodelled;
     ins.push_back(slot);
   }
   static void note_negated(Op& op, const Value& value, std::size_t place) {
@@ -456,8 +471,8 @@ class Lowering {
   }
 
   // Do registers have the width of the operands' types? ptxas demands it of all that only compute, but for what cvt reads,
-  // of which the low bits count: of no vector and no random bits. Source: PTX ISA 9.2, 9.4.1 "Operand size exceeding
-  // instruction-type size".
+  // of which the low bits count: of no vector and no random bits; and for the one that cvt writes, whose high bits it fills.
+  // Source: PTX ISA 9.2, 9.4.1 "Operand size exceeding instruction-type size".
   bool fits(const Instruction& instruction) const {
     const bool is_cvt = instruction.opcode == Opcode::Cvt;
     const ptx::Form& form = program_.form_of(instruction);
@@ -465,14 +480,23 @@ class Lowering {
     const Index first = instruction.values.first, end = instruction.values.end();
     for (Index v = first; v < end; ++v) {
       const Value& value = program_.values[v];
-      const bool chops = is_cvt && v != first && !(is_random && v + 1 == end);
-      if (!fits(value) && !(chops && is_wider(value))) return false;
+      const bool chops = !(is_random && v + 1 == end) && is_wider(value);
+      const bool may_differ = is_cvt && (v == first ? writes_wider(instruction) : chops);
+      if (!fits(value) && !may_differ) return false;
       if (is_cvt && value.kind == ValueKind::Vector && !all_fit(value)) return false;
     }
     return true;
   }
   bool reads_wider(const Instruction& instruction) const {
     return instruction.values.count > 1 && is_wider(program_.operand(instruction, 1));
+  }
+  // A register of 16 bits is filled by what computes the 8 of its type.
+  bool writes_wider(const Instruction& instruction) const {
+    const Value& value = program_.operand(instruction, 0);
+    if (value.kind != ValueKind::Register) return false;
+    const int bits =
+        ptx::bits(program_.registers[kernel_.code->registers.first + value.index].type);
+    return bits > std::max(16, ptx::bits(value.type));
   }
   bool is_wider(const Value& value) const {
     return value.kind == ValueKind::Register &&
@@ -535,39 +559,10 @@ class Lowering {
   std::map<Key, Slot> constants_;
   std::string path_;
   std::vector<bool> is_loaded_;
+  bool is_generic_ = false;  // the instruction whose values are numbered names no space
 };
 
 }  // namespace
-
-int Kernel::words_of(const Value& value) const {
-  if (value.kind == ValueKind::Register || value.kind == ValueKind::AtRegister)
-    return words_of_register[value.index];
-  if (value.kind == ValueKind::AtVariable || value.kind == ValueKind::AtAddress) return 2;
-  if (value.type == Type::Pred) return 0;
-  const int bits = ptx::bits(value.type);
-  return bits <= 32 ? 1 : bits / 32;
-}
-
-std::vector<std::string_view> entry_names(const ptx::Program& program) {
-  std::vector<std::string_view> names;
-  for (const ptx::Code& code : program.functions)
-    if (program.unit.functions[code.declaration].kind == ptx::FunctionKind::Entry)
-      names.push_back(program.unit.names.text(code.name));
-  return names;
-}
-
-std::vector<Parameter> parameters_of(const Kernel& kernel) {
-  std::vector<Parameter> parameters;
-  const ptx::Range range = kernel.declaration->parameters;
-  for (Index i = range.first; i < range.end(); ++i) {
-    const ptx::Variable& v = kernel.program->unit.variables[i];
-    const Region& region = kernel.variables[i];
-    parameters.push_back({kernel.program->unit.names.text(v.name), v.type,
-                          static_cast<std::uint32_t>(region.address - param_window),
-                          static_cast<std::uint32_t>(region.bytes), v.is_pointer});
-  }
-  return parameters;
-}
 
 Kernel lower(const ptx::Program& program, std::string_view entry, std::string path) {
   const auto found =

@@ -50,6 +50,37 @@ TEST(RunControl, ACvtReadsTheLowWordOfEveryLanesWiderRegister) {
   }
 }
 
+TEST(RunControl, ACvtFillsAWiderRegisterByTheSignOfItsType) {
+  const auto out = words_of(R"(
+    sub.u32 %r4, %r1, 16;
+    shl.b32 %r4, %r4, 4;
+    setp.ne.u32 %p1, %r1, 99;
+    mov.u64 %rd4, -1;
+    @%p1 cvt.s16.s8 %r5, %r4;
+    @%p1 cvt.u16.s32 %r6, %r4;
+    @%p1 cvt.s8.s32 %rd4, %r4;
+    cvt.rn.f32.s32 %f1, %r4;
+    @%p1 cvt.rni.s16.f32 %rd5, %f1;
+    @%p1 cvt.u32.s32 %rd6, %r4;
+    sub.u64 %rd7, %rd4, %rd5;
+    shr.u64 %rd8, %rd6, 32;
+    cvt.u32.u64 %r7, %rd7;
+    cvt.u32.u64 %r8, %rd8;
+    add.u32 %r5, %r5, %r6;
+    add.u32 %r5, %r5, %r7;
+    add.u32 %r5, %r5, %r8;
+    shr.s64 %rd5, %rd5, 40;
+    cvt.u32.u64 %r9, %rd5;
+    add.u32 %r5, %r5, %r9;
+    st.global.u32 [%rd2], %r5;)");
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    const std::int32_t x = (static_cast<std::int32_t>(t) - 16) * 16;
+    const std::int32_t low = static_cast<std::int8_t>(x);
+    const std::int32_t sum = low + static_cast<std::uint16_t>(x) + (low - x) + (x < 0 ? -1 : 0);
+    EXPECT_EQ(static_cast<std::int32_t>(out[t]), sum) << t;
+  }
+}
+
 // Behind the join a shuffle sees all lanes, whichever way they took.
 TEST(RunControl, AShuffleBehindAJoinSeesAllLanes) {
   const auto out = words_of(R"(

@@ -475,5 +475,34 @@ TEST(RunMemory, AsynchronousStoresAndReductionsReachGlobalMemory) {
         << body;
 }
 
+// A variable that an access names without its space is meant by its generic address.
+TEST(RunMemory, AVariableByItsNameAloneIsMeantByItsGenericAddress) {
+  PtxRun run(kernel(R"(
+    .shared .align 8 .b32 s[32];
+    .local .align 8 .b32 l[2];
+    st.b32 [s], 7;
+    st.b32 [l+4], 4;
+    atom.add.u32 %r3, [s], 1;
+    bar.sync 0;
+    ld.b32 %r4, [s];
+    ld.b32 %r5, [l+4];
+    add.u32 %r4, %r4, %r5;
+    st.global.u32 [%rd2], %r4;)"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  run.launch().block = {1};
+  ASSERT_EQ(run.go({.block = {1}}), Fault::None);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 12u);
+}
+
+// PTX adds numbers to registers in addresses alone.
+TEST(RunMemory, ANumberAddedToARegisterIsNotDropped) {
+  for (const char* text : {"add.u32 %r3, %r1+3, %r1;", "st.global.u32 [%rd2], %r1+1;"}) {
+    PtxRun run(kernel(text));
+    run.pass(run.array<std::uint32_t>(32));
+    EXPECT_EQ(run.go({}), Fault::UnmodelledInstruction) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tcq::tests

@@ -30,7 +30,7 @@ std::optional<Candidate> Cluster::next(AgentId agent) const {
   const Warp& warp = state_.warps[agent];
   const std::size_t count = state_.candidate_count(warp);
   if (count == 0) return std::nullopt;
-  const std::size_t which = first_unblocked(warp);
+  const std::size_t which = next_candidate(warp);
   return state_.candidate(warp, which < count ? which : 0);
 }
 
@@ -55,6 +55,11 @@ bool takes_part(const Program& program, const Warp& warp, const Statement& state
 
 bool ends_step_before(const Statement& statement) {
   return std::visit([]<class I>(const I&) { return synchronises<I>; }, statement.what);
+}
+
+bool goes_last(const Candidate& next) {
+  const auto* access = std::get_if<LaneAtomic>(&next.statement->what);
+  return access != nullptr && access->goes_last;
 }
 
 void execute(ClusterState& c, Warp& warp, const Candidate& next) {
@@ -83,6 +88,14 @@ std::size_t Cluster::first_unblocked(const Warp& warp) const {
   return which;
 }
 
+std::size_t Cluster::next_candidate(const Warp& warp) const {
+  const std::size_t count = state_.candidate_count(warp);
+  std::size_t which = first_unblocked(warp);
+  if (which < count) return which;
+  for (which = 0; which < count && !goes_last(state_.candidate(warp, which));) ++which;
+  return which;
+}
+
 bool Cluster::can_run(const Warp& warp) const {
   return first_unblocked(warp) < state_.candidate_count(warp);
 }
@@ -100,12 +113,26 @@ std::vector<AgentId> Cluster::runnable() const {
     if (can_run(warp)) agents.push_back(encode({AgentKind::Warp, warp.number}));
   agents.insert(agents.end(), state_.loads.begin(), state_.loads.end());
   for (const CommitInFlight& commit : state_.tcgen05.commits) agents.push_back(commit.id);
+  if (!agents.empty()) return agents;
+  for (const Warp& warp : state_.warps)
+    if (next_candidate(warp) < state_.candidate_count(warp))
+      agents.push_back(encode({AgentKind::Warp, warp.number}));
+  if (!agents.empty() || !state_.feed) return agents;
+  for (const Warp& warp : state_.warps)
+    if (!warp.finished && state_.feed->may_part(warp))
+      agents.push_back(encode({AgentKind::Warp, warp.number}));
   return agents;
 }
 
 bool Cluster::is_runnable(AgentId agent) const {
   if (state_.finding) return false;
-  if (!is_copy(agent)) return agent < state_.warps.size() && can_run(state_.warps[agent]);
+  if (!is_copy(agent)) {
+    if (agent >= state_.warps.size()) return false;
+    const Warp& warp = state_.warps[agent];
+    if (can_run(warp)) return true;
+    const std::vector<AgentId> agents = runnable();
+    return std::ranges::find(agents, agent) != agents.end();
+  }
   if (is_commit(agent))
     return std::any_of(state_.tcgen05.commits.begin(), state_.tcgen05.commits.end(),
                        [&](const CommitInFlight& commit) { return commit.id == agent; });
@@ -173,8 +200,14 @@ const std::vector<Touch>& Cluster::step(AgentId agent) {
 
 // One statement, and all behind it that neither synchronise nor block.
 void Cluster::run_warp(Warp& warp) {
+  if (state_.feed && next_candidate(warp) == state_.candidate_count(warp)) {
+    state_.feed->part(state_, warp);
+    if (state_.finding) return;
+    if (state_.candidate_count(warp) == 0) return finish(warp);
+    if (!can_run(warp)) return;
+  }
   do {
-    const std::size_t which = first_unblocked(warp);
+    const std::size_t which = next_candidate(warp);
     const Candidate next = state_.candidate(warp, which);
     if (takes_part(state_.program, warp, *next.statement)) {
       if (++state_.instructions > state_.instruction_limit) {

@@ -75,6 +75,8 @@ class Cluster {
  private:
   // Of the warp's candidates; their count if all have to wait.
   std::size_t first_unblocked(const Warp& warp) const;
+  // The same, or of those that have to wait the first that does so only while others can take a step.
+  std::size_t next_candidate(const Warp& warp) const;
   bool is_blocked(const Warp& warp, const Candidate& next) const;
   bool can_run(const Warp& warp) const;
   bool ends_step(const Warp& warp) const;  // before what it stands before

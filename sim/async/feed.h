@@ -34,6 +34,9 @@ class Feed {
   virtual std::span<const Candidate> candidates(const Warp& warp) const = 0;
   // The warp has executed candidate `which`.
   virtual void executed(ClusterState& c, Warp& warp, std::size_t which) = 0;
+  // Lanes that wait to meet others of the warp, which wait for what they did: nothing but part() lets either go on.
+  virtual bool may_part([[maybe_unused]] const Warp& warp) const { return false; }
+  virtual void part([[maybe_unused]] ClusterState& c, [[maybe_unused]] Warp& warp) {}
 };
 
 // The feed of a state. A state without one may be copied; one with a feed may not, as the feed goes with it.

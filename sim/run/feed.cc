@@ -1,6 +1,7 @@
 #include "sim/run/feed.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ class KernelFeed : public machine::Feed {
     WarpState& state = state_of(warp);
     Group& group = *state.candidate_groups[which];
     Executor x{feeder_, c, warp, state, group};
+    if (vain_.repeat(x, group.queue.front(), states_)) return fail_in_vain(x);
     note_executed(x);
     group.queue.pop_front();
     if (!group.queue.empty()) return list_candidates(c, warp);
@@ -48,9 +50,31 @@ class KernelFeed : public machine::Feed {
     go_on(c, warp, std::move(ready));
   }
 
+  bool may_part(const machine::Warp& warp) const override {
+    return waits_for_own_lanes(states_[static_cast<std::size_t>(warp.number)]);
+  }
+  void part(machine::ClusterState& c, machine::Warp& warp) override {
+    go_on(c, warp, part_joins(state_of(warp)));
+  }
+
  private:
   WarpState& state_of(const machine::Warp& warp) {
     return states_[static_cast<std::size_t>(warp.number)];
+  }
+
+  // It waits for what nothing in its cluster does.
+  static void fail_in_vain(Executor& x) {
+    const machine::Statement& look = x.group.queue.front();
+    const int lane = std::countr_zero(look.guard.lanes);
+    const machine::LaneAddresses& where = std::get<machine::LaneAtomic>(look.what).where;
+    machine::Finding finding;
+    finding.fault = Fault::Deadlock;
+    finding.at = {x.number(), x.warp.number, lane};
+    finding.waiting.push_back({.at = finding.at,
+                               .what = machine::WaitFor::Memory,
+                               .cta = machine::global_memory,
+                               .object = where.at[static_cast<std::size_t>(lane)]});
+    x.c.fail(std::move(finding));
   }
 
   // What a test found goes to its lanes.
@@ -103,6 +127,7 @@ class KernelFeed : public machine::Feed {
   const KernelFeeder& feeder_;
   std::map<VoteKey, Votes> votes_;
   std::vector<WarpState> states_;
+  VainRounds vain_;
 };
 
 }  // namespace

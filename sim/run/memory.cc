@@ -45,7 +45,14 @@ struct Target {
   auto operator<=>(const Target&) const = default;
 };
 
-Target shared_target(const Executor& x, std::uint32_t address) {
+// Of a grid that runs at once, where no CTA reaches another one's bytes: a number that no variable gave has no rank.
+std::uint32_t ranked(const Executor& x, std::uint32_t address) {
+  const bool has_none = x.feeder.launch().whole_grid && rank_of(address) == 0;
+  return has_none ? at_rank(address, static_cast<std::uint32_t>(x.warp.cta)) : address;
+}
+
+Target shared_target(const Executor& x, std::uint32_t number) {
+  const std::uint32_t address = ranked(x, number);
   const int rank = rank_of(address);
   return {Target::Memory::Shared, rank == x.warp.cta ? machine::own_cta : rank, offset_of(address)};
 }
@@ -359,7 +366,7 @@ void follow_loaded(Executor& x) {
 
 std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
   const std::uint64_t a = x.address(address, lane);
-  return static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a);
+  return ranked(x, static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a));
 }
 
 machine::Address shared_address(const Executor& x, std::uint32_t address) {

@@ -51,7 +51,8 @@ struct VoteKey {
 struct Poll {
   ptx::Index at = ptx::none;
   machine::WatchedBytes watched;
-  std::uint64_t state = 0;  // of the warp when it was issued; 0: nobody asked
+  std::uint64_t state = 0;   // of the warp when it was issued; 0: nobody asked
+  std::uint32_t rounds = 0;  // that found the same
 };
 
 struct Group {
@@ -102,6 +103,8 @@ struct WarpState {
   std::vector<std::uint8_t> local;           // of lane l from l * local_bytes on
   UndefinedValues undefined;
   std::vector<Poll> polls;  // since one of its lanes did something last, the newest last
+  std::array<std::uint64_t, 32> changed =
+      {};                   // of each lane: the word that it was the last to change by an atomic
   std::uint64_t clock = 0;  // of the first of them
   int clock_reads = 0;      // since the newest
 };

@@ -56,6 +56,59 @@ TEST(RunPoll, ARoundMayHaveSeveralLoadsVotesAndATimeLimit) {
             Fault::None);
 }
 
+// One word is looked at for each of many values, as the bucket of a hash table for keys that share it.
+TEST(RunPoll, ALoopThatCountsItsLooksEndsByItself) {
+  EXPECT_EQ(rounds(R"(
+    mov.u32 %r7, 0;
+  NEXT:
+    ld.volatile.shared.u32 %r3, [x+8];
+    add.u32 %r7, %r7, 1;
+    setp.lt.u32 %p2, %r7, 20;
+    vote.sync.any.pred %p2, %p2, -1;
+    @%p2 bra NEXT;)"),
+            Fault::None);
+  EXPECT_EQ(rounds(R"(
+    mov.u32 %r7, 0;
+  NEXT:
+    ld.volatile.shared.u32 %r3, [x+8];
+    add.u32 %r7, %r7, 1;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra NEXT;)")
+                .fault,
+            Fault::Deadlock);
+}
+
+// The lane that has a lock stands behind the loop, where its warp's lanes would meet: it goes on to unlock.
+TEST(RunPoll, ALockIsTakenByEachLaneOfAWarp) {
+  const auto lock = [](const std::string& unlock) {
+    return found_in(R"(
+    .shared .align 16 .b8 x[16];
+    mov.u32 %r10, x;
+    setp.lt.u32 %p1, %r1, 4;
+    shl.b32 %r9, %r1, 2;
+    add.u32 %r9, %r9, %r10;
+    @%p1 st.shared.u32 [%r9], 0;
+    bar.sync 0;
+  LOCK:
+    atom.acquire.cta.shared.cas.b32 %r3, [x], 0, 1;
+    setp.ne.u32 %p2, %r3, 0;
+    @%p2 bra LOCK;
+    ld.shared.u32 %r4, [x+4];
+    add.u32 %r4, %r4, 1;
+    st.shared.u32 [x+4], %r4;
+    )" + unlock + R"(
+    bar.sync 0;
+    ld.shared.u32 %r6, [x+4];
+    setp.eq.u32 %p3, %r6, 64;
+    @%p3 bra RIGHT;
+    trap;
+  RIGHT:)",
+                    {.block = {64}});
+  };
+  EXPECT_EQ(lock("atom.release.cta.shared.exch.b32 %r5, [x], 0;"), Fault::None);
+  EXPECT_EQ(lock("").fault, Fault::Deadlock);
+}
+
 // Who looks for what never comes waits, and is not run until a limit of steps.
 TEST(RunPoll, ARoundThatNobodyEndsIsADeadlock) {
   EXPECT_EQ(rounds(R"(

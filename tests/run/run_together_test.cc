@@ -320,5 +320,71 @@ TEST(RunTogether, AnAtomicOfTheCtaIsNoneForAnotherOne) {
             Fault::None);
 }
 
+// Without a rank in it an address is the own CTA's, as in every grid without clusters.
+TEST(RunTogether, ANumberAsSharedAddressIsTheOwnCtas) {
+  PtxRun run(kernel(R"(
+    .shared .align 8 .b32 s[32];
+    mov.u32 %r9, s;
+    mov.u32 %r4, %ctaid.x;
+    shl.b32 %r5, %r1, 2;
+    mad.lo.u32 %r6, %r4, 100, %r1;
+    st.shared.u32 [%r5+1024], %r6;
+    bar.sync 0;
+    xor.b32 %r5, %r5, 4;
+    ld.shared.u32 %r7, [%r5+1024];
+    mad.wide.u32 %rd3, %r4, 128, %rd2;
+    st.global.u32 [%rd3], %r7;)"));
+  const Pointer out = run.array<std::uint32_t>(64);
+  run.pass(out);
+  run.launch().whole_grid = true;
+  ASSERT_EQ(run.go({.grid = {2}, .has_cluster = false}), Fault::None);
+  const auto found = run.read<std::uint32_t>(out, 64);
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    EXPECT_EQ(found[t], t ^ 1);
+    EXPECT_EQ(found[32 + t], 100 + (t ^ 1));
+  }
+}
+
+// One thread asks for another CTA's flag and tells the others, behind barriers: no round comes back by itself. Alone, the CTA
+// waits for ever, which is found; beside the other one it goes on.
+TEST(RunTogether, ARoundOfAWholeCtaWaitsForAnotherOne) {
+  const std::string text = kernel(R"(
+    .shared .align 4 .b32 s;
+    mov.u32 %r4, %ctaid.x;
+    setp.ne.u32 %p1, %r4, 0;
+    setp.eq.u32 %p2, %r1, 0;
+    @%p1 bra TELL;
+  ASK:
+    @%p2 atom.acquire.gpu.global.cas.b32 %r5, [%rd1+256], 1, 1;
+    @%p2 st.shared.u32 [s], %r5;
+    bar.sync 0;
+    ld.shared.u32 %r6, [s];
+    bar.sync 0;
+    setp.ne.u32 %p3, %r6, 1;
+    @%p3 bra ASK;
+    ld.global.u32 %r7, [%rd1+512];
+    st.global.u32 [%rd2], %r7;
+    bra DONE;
+  TELL:
+    @%p2 st.global.u32 [%rd1+512], 5;
+    @%p2 atom.release.gpu.global.exch.b32 %r5, [%rd1+256], 1;
+  DONE:)");
+  const auto go = [&](bool together) {
+    PtxRun run(text);
+    const Pointer out = run.array<std::uint32_t>(256);
+    run.pass(out);
+    run.launch().whole_grid = together;
+    const Fault fault = run.go({.grid = {2}, .block = {64}, .has_cluster = false, .explore = 2});
+    if (fault == Fault::None) {
+      EXPECT_EQ(run.read<std::uint32_t>(out, 64), std::vector<std::uint32_t>(64, 5));
+    } else {
+      EXPECT_EQ(run.report().finding->waiting.front().cta, machine::global_memory);
+    }
+    return fault;
+  };
+  EXPECT_EQ(go(false), Fault::Deadlock);
+  EXPECT_EQ(go(true), Fault::None);
+}
+
 }  // namespace
 }  // namespace tcq::tests

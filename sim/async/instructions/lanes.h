@@ -83,6 +83,7 @@ struct LaneAtomic {
   bool is_narrow = false;  // of scope .cta
   // A round of a loop changed nothing: it waits until one of these is not what was seen.
   std::shared_ptr<const std::vector<WatchedBytes>> watched = {};
+  bool goes_last = false;  // it waits no longer than anybody else can take a step
   bool* changed = nullptr;  // becomes true where `update` made other bytes of them
 
   static constexpr None registers{}, check{}, writes_global{};

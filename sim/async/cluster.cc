@@ -229,7 +229,7 @@ void Cluster::run_warp(Warp& warp) {
       warp.pc = 0;
       if (++warp.segment == warp.path.size()) return finish(warp);
     }
-    if (state_.log.size() > 2 * state_.log_limit) state_.compact_log();
+    state_.trim_log();
   } while (!ends_step(warp) && can_run(warp));
 }
 

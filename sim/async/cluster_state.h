@@ -376,6 +376,10 @@ struct ClusterState {
 
   // --- the log of accesses ---
   void compact_log();
+  // Behind a statement: a step may have many.
+  void trim_log() {
+    if (log.size() > 2 * log_limit) compact_log();
+  }
   std::size_t bookkeeping_bytes() const;
 
   const Program& program;

@@ -95,7 +95,8 @@ LanePair grade_of_lanes(const Access& earlier, const Access& next, ByteRange run
                         const LaneOrder& order) {
   LanePair worst;
   if (order.ordered.all_know(earlier.epoch) || is_lane_for_lane(earlier, next)) return worst;
-  if (std::popcount(earlier.lanes | next.lanes) == 1) return worst;
+  const std::uint32_t lanes = earlier.lanes | next.lanes;
+  if ((lanes & (lanes - 1)) == 0) return worst;  // one lane
   const bool loads_own = next.kind == AccessKind::Load && earlier.width != 0 && !earlier.is_strong;
   for_each_lane(lanes_in(next, run), [&](int j) {
     const ByteRange mine = both(bytes_of_lane(next, j, run), run);

@@ -436,26 +436,28 @@ void Compaction::keep(Provenance& memory) {
   });
 }
 
+// In place: nothing moves up.
 void Compaction::run() {
   kept_sets_.resize(log_.sets_.size());
   new_id_.assign(log_.entries_.size(), 0);
-  std::vector<Access> entries(1);
+  AccessId entries = 1;
   for (AccessId id = 1; id < log_.entries_.size(); ++id) {
     if (!kept_[id]) continue;
-    new_id_[id] = static_cast<AccessId>(entries.size());
-    entries.push_back(log_.entries_[id]);
+    new_id_[id] = entries;
+    log_.entries_[entries++] = log_.entries_[id];
   }
+  log_.entries_.resize(entries);
   new_set_.assign(log_.sets_.size(), 0);
-  std::vector<std::vector<AccessId>> sets(1);
+  ReaderSet sets = 1;
   for (std::size_t i = 1; i < log_.sets_.size(); ++i) {
     if (!kept_sets_[i]) continue;
-    new_set_[i] = static_cast<ReaderSet>(sets.size()) | AccessLog::set_bit;
-    sets.push_back(std::move(log_.sets_[i]));
-    for (AccessId& id : sets.back()) id = new_id_[id];
+    new_set_[i] = sets | AccessLog::set_bit;
+    for (AccessId& id : log_.sets_[i]) id = new_id_[id];
+    if (sets != i) log_.sets_[sets] = std::move(log_.sets_[i]);
+    ++sets;
   }
-  log_.entries_ = std::move(entries);
+  log_.sets_.resize(sets);
   log_.drop_offsets();
-  log_.sets_ = std::move(sets);
   log_.memo_readers_ = log_.memo_access_ = log_.memo_result_ = 0;
 }
 

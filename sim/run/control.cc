@@ -363,11 +363,9 @@ void converge(Executor& x, std::vector<Group*>& ready) {
 
 // --- registers -------------------------------------------------------------------------------------
 
-const machine::Instruction no_instruction = machine::KernelText{};
-
 // False: a Fault. None is a copy of a register that nothing has written, as compilers leave them: the copy is as that.
 bool note_registers(Executor& x, const Op& op, std::uint32_t lanes) {
-  machine::Step step{x.c, x.warp, no_instruction, x.number(), lanes, x.warp.index * 32};
+  machine::Step step = x.step(lanes);
   const Slot owned = x.kernel().owned_slots;
   bool copies = x.form().opcode == ptx::Opcode::Mov, is_empty = false;
   for (const Slot slot : x.kernel().ins(op)) {
@@ -402,14 +400,6 @@ std::uint32_t guarded(const Executor& x, const Op& op) {
   if (op.guard == no_slot) return x.group.lanes;
   const std::uint32_t guard = x.mask(op.guard);
   return x.group.lanes & (op.guard_negated ? ~guard : guard);
-}
-
-// False: out of instructions.
-bool count_step(Executor& x) {
-  ++x.state.steps;
-  if (++x.c.instructions <= x.c.instruction_limit) return true;
-  x.fail(Fault::StepLimit, -1, static_cast<std::int64_t>(x.c.instruction_limit));
-  return false;
 }
 
 // The lanes wait for all others of the warp.
@@ -502,7 +492,9 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
 
 void run_group(Executor x, std::vector<Group*>& ready) {
   if (x.group.lanes == 0) return;
-  while (pass_joins(x) && count_step(x)) {
+  while (pass_joins(x)) {
+    ++x.state.steps;
+    if (!x.count_instruction()) return;
     const Op& op = x.op();
     const std::uint32_t active = guarded(x, op);
     if (const auto& executed = x.feeder.launch().executed; executed != nullptr && active != 0)

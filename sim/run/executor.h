@@ -8,12 +8,14 @@
 #include <functional>
 #include <vector>
 
-#include "sim/async/cluster_state.h"
+#include "sim/async/step.h"
 #include "sim/run/address_map.h"
 #include "sim/run/feed.h"
 #include "sim/run/warp_state.h"
 
 namespace tcq::run {
+
+extern const machine::Instruction no_statement;  // that a step is handed which has none
 
 struct Executor {
   const KernelFeeder& feeder;
@@ -21,7 +23,10 @@ struct Executor {
   machine::Warp& warp;
   WarpState& state;
   Group& group;
+  bool is_in_step = false;  // the warp has begun its step
 
+  // What neither ends a step nor waits is executed where it is made: nobody else of the warp could come before it.
+  bool executes_at_once() const { return is_in_step && state.groups.size() == 1; }
   const Kernel& kernel() const { return feeder.kernel(); }
   const Op& op() const { return kernel().ops[group.pc]; }
   const ptx::Instruction& instruction() const { return kernel().instruction(group.pc); }
@@ -107,6 +112,16 @@ struct Executor {
     group.queue.push_back({std::move(what), {lanes, ~0u}, {}});
   }
   std::uint32_t number() const { return group.pc; }
+  // What these lanes do beside statements, or in one that was not queued: `what` is not kept.
+  machine::Step step(std::uint32_t lanes) {
+    return {c, warp, no_statement, number(), lanes, machine::role_thread(c, warp)};
+  }
+  // Of the execution. False: it was one too many.
+  bool count_instruction() {
+    if (++c.instructions <= c.instruction_limit) return true;
+    fail(Fault::StepLimit, -1, static_cast<std::int64_t>(c.instruction_limit));
+    return false;
+  }
   void fail(Fault fault, int lane = -1, std::int64_t operand = 0) {
     c.fail({.fault = fault, .at = {number(), warp.number, lane}, .number = operand});
   }

@@ -25,7 +25,7 @@ class KernelFeed : public machine::Feed {
   void begin(machine::ClusterState& c, machine::Warp& warp) override {
     WarpState& state = state_of(warp);
     begin_warp(feeder_, c, warp, state);
-    if (!state.groups.empty()) go_on(c, warp, {state.groups.front().get()});
+    if (!state.groups.empty()) go_on(c, warp, {state.groups.front().get()}, false);
   }
 
   std::span<const machine::Candidate> candidates(const machine::Warp& warp) const override {
@@ -47,14 +47,14 @@ class KernelFeed : public machine::Feed {
       ++other->pc;
       ready.push_back(other);
     }
-    go_on(c, warp, std::move(ready));
+    go_on(c, warp, std::move(ready), true);
   }
 
   bool may_part(const machine::Warp& warp) const override {
     return waits_for_own_lanes(states_[static_cast<std::size_t>(warp.number)]);
   }
   void part(machine::ClusterState& c, machine::Warp& warp) override {
-    go_on(c, warp, part_joins(state_of(warp)));
+    go_on(c, warp, part_joins(state_of(warp)), false);
   }
 
  private:
@@ -94,12 +94,13 @@ class KernelFeed : public machine::Feed {
   }
 
   // Until the group, and those that it sets free, stand before statements or wait.
-  void go_on(machine::ClusterState& c, machine::Warp& warp, std::vector<Group*> ready) {
+  void go_on(machine::ClusterState& c, machine::Warp& warp, std::vector<Group*> ready,
+             bool is_in_step) {
     WarpState& state = state_of(warp);
     while (!ready.empty() && !c.finding) {
       Group* group = ready.back();
       ready.pop_back();
-      run_group({feeder_, c, warp, state, *group}, ready);
+      run_group({feeder_, c, warp, state, *group, is_in_step}, ready);
     }
     std::erase_if(state.groups, [](const auto& group) { return group->lanes == 0; });
     list_candidates(c, warp);
@@ -131,6 +132,8 @@ class KernelFeed : public machine::Feed {
 };
 
 }  // namespace
+
+const machine::Instruction no_statement = machine::KernelText{};
 
 KernelFeeder::KernelFeeder(std::shared_ptr<const Kernel> kernel, Launch launch, Dim3 first_cta)
     : kernel_(std::move(kernel)), launch_(std::move(launch)), first_cta_(first_cta) {}

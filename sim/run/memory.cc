@@ -104,9 +104,8 @@ void put(Executor& x, const Value& reg, int begin, int count) {
   if (reg.kind == ValueKind::Sink) return;
   const bool is_signed = is_extended(x.form().types[0]) && count < 8;
   const auto [words, each] = x.cells(reg);
-  const auto bytes_of = [&](int lane) {
-    return x.group.data[static_cast<std::size_t>(lane)].data() + begin;
-  };
+  const std::uint8_t* const data = x.group.data.front().data() + begin;
+  const auto bytes_of = [&](int lane) { return data + machine::max_lane_bytes * lane; };
   if (each == 1 && count == 4)  // as mostly: in place
     return x.for_each_lane(x.group.active, [&, words = words](int lane) {
       std::memcpy(words + lane, bytes_of(lane), 4);
@@ -127,12 +126,14 @@ void get(Executor& x, const Value& reg, int begin, int count) {
   const auto [words, each] = x.cells(reg);
   const int stride = std::max(1, each);
   const auto size = static_cast<std::size_t>(std::min(count, 4 * stride));
+  std::uint8_t* const data = x.group.data.front().data() + begin;
+  const auto bytes_of = [&](int lane) { return data + machine::max_lane_bytes * lane; };
+  if (size == 4)  // as mostly: in place
+    return x.for_each_lane(x.group.active, [&, words = words](int lane) {
+      std::memcpy(bytes_of(lane), words + stride * lane, 4);
+    });
   x.for_each_lane(x.group.active, [&, words = words](int lane) {
-    std::uint8_t* bytes = x.group.data[static_cast<std::size_t>(lane)].data() + begin;
-    if (size == 4)  // as mostly: in place
-      std::memcpy(bytes, words + stride * lane, 4);
-    else
-      std::memcpy(bytes, words + stride * lane, size);
+    std::memcpy(bytes_of(lane), words + stride * lane, size);
   });
 }
 
@@ -178,12 +179,10 @@ bool synchronises(const ptx::Form& form) {
   return semantics != Semantics::None && semantics != Semantics::Weak;
 }
 
-std::vector<int> loaded_slots(const Executor& x, bool stores) {
-  std::vector<int> slots;
-  if (stores || x.form().opcode != Opcode::Ld) return slots;
+void list_loaded(const Executor& x, bool stores, std::vector<int>& slots) {
+  if (stores || x.form().opcode != Opcode::Ld) return;
   for (const Value& reg : registers_of(x, data_operand(x, stores)))
     if (reg.kind == ValueKind::Register) slots.push_back(static_cast<int>(x.slot(reg)));
-  return slots;
 }
 
 struct Filled {
@@ -191,15 +190,31 @@ struct Filled {
   machine::UndefinedBytes bytes;
 };
 
-machine::LaneAccess plain(Executor& x, const LaneAddresses& where, bool stores,
-                          std::span<const Filled> filled) {
-  machine::LaneAccess access{stores, where, &x.group.data,
-                             where.global ? std::vector<int>{} : loaded_slots(x, stores)};
+// `access` knows where.
+void make_plain(Executor& x, bool stores, std::span<const Filled> filled,
+                machine::LaneAccess& access) {
+  access.stores = stores;
+  access.data = &x.group.data;
+  access.loaded.clear();
+  if (!access.where.global) list_loaded(x, stores, access.loaded);
   access.is_followed = x.form().opcode == Opcode::Ld || x.form().opcode == Opcode::St;
-  if (stores) access.source = x.source();
-  if (!where.global)
+  access.source = stores ? x.source() : 0;
+  access.undefined.clear();
+  if (!access.where.global)
     for (const Filled& f : filled) access.undefined.push_back(f.bytes);
-  return access;
+}
+
+// Of all active lanes.
+void issue(Executor& x, const machine::LaneAccess& access) {
+  Group& g = x.group;
+  if (!x.executes_at_once()) return x.add(access, g.active);
+  x.c.trim_log();
+  if (!x.count_instruction()) return;
+  machine::Step step = x.step(g.active);
+  x.warp.pc = x.number() + 1;
+  access.execute(step);
+  g.acted = !note_round(x, access.stores);
+  g.polled = g.pc;
 }
 
 // ld.acquire and its like; `update` writes.
@@ -377,29 +392,34 @@ machine::Address shared_address(const Executor& x, std::uint32_t address) {
 
 namespace {
 
-// What all active lanes of a plain load or store reach, if it is of one memory of the machine, as it is mostly.
-std::optional<LaneAddresses> one_memory(const Executor& x, const Value& address, int bytes) {
+// What all active lanes of a plain load or store reach, if it is of one memory of the machine, as it is mostly. False: it is not.
+bool is_one_memory(const Executor& x, const Value& address, int bytes, LaneAddresses& where) {
   const Opcode opcode = x.form().opcode;
   const bool is_plain = (opcode == Opcode::Ld || opcode == Opcode::St) && !synchronises(x.form());
-  if (!is_plain || x.kernel().heap) return std::nullopt;
+  if (!is_plain || x.kernel().heap) return false;
   const auto base = x.cells(address);
   const std::uint64_t first = base.number(std::countr_zero(x.group.active));
   const Target target =
       target_of(x, x.form().space(), first + static_cast<std::uint64_t>(address.value));
-  if (is_own(target)) return std::nullopt;
-  LaneAddresses where;
+  if (is_own(target)) return false;
   where.global = target.memory == Target::Memory::Global;
   where.cta = target.cta;
   where.bytes = bytes;
   const std::uint64_t extent = where.global ? window_bytes : std::uint64_t{1} << rank_shift;
-  bool is_one = true;
-  x.for_each_lane(x.group.active, [&](int lane) {
-    const std::uint64_t at = target.at + (base.number(lane) - first);
-    is_one &= at < extent;
-    where.at[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(at);
-  });
-  if (!is_one) return std::nullopt;
-  return where;
+  const std::uint64_t from_first = target.at - first;
+  std::uint64_t outside = 0;  // bits of addresses; an extent is a power of two
+  const auto place = [&](auto number) {
+    x.for_each_lane(x.group.active, [&](int lane) {
+      const std::uint64_t at = from_first + number(lane);
+      outside |= at;
+      where.at[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(at);
+    });
+  };
+  if (base.each == 1)
+    place([words = base.words](int lane) { return std::uint64_t{words[lane]}; });
+  else
+    place([base](int lane) { return base.number(lane); });
+  return outside < extent;
 }
 
 }  // namespace
@@ -409,12 +429,14 @@ void access_memory(Executor& x, bool stores) {
   const auto registers = registers_of(x, data_operand(x, stores));
   const int bytes = each * static_cast<int>(registers.size());
   const bool fits = bytes <= machine::max_lane_bytes;
-  if (fits && !(stores && has_undefined(x)))
-    if (const auto where = one_memory(x, address_operand(x, stores), bytes)) {
-      if (stores) gather(x, data_operand(x, stores), each);
-      x.group.result = stores ? Result::None : Result::Load;
-      return x.add(plain(x, *where, stores, {}), x.group.active);
-    }
+  machine::LaneAccess& access = x.group.access;
+  if (fits && !(stores && has_undefined(x)) &&
+      is_one_memory(x, address_operand(x, stores), bytes, access.where)) {
+    if (stores) gather(x, data_operand(x, stores), each);
+    x.group.result = stores ? Result::None : Result::Load;
+    make_plain(x, stores, {}, access);
+    return issue(x, access);
+  }
   const auto targets = targets_of(x, address_operand(x, stores));
   if (!targets) return;
   if (!fits) return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
@@ -433,7 +455,12 @@ void access_memory(Executor& x, bool stores) {
   if (x.c.finding) return;
   x.group.active = all & ~own;
   split_by_memory(x, *targets, bytes, [&](const LaneAddresses& where) -> machine::Instruction {
-    if (!synchronises(x.form())) return plain(x, where, stores, filled);
+    if (!synchronises(x.form())) {
+      machine::LaneAccess plain;
+      plain.where = where;
+      make_plain(x, stores, filled, plain);
+      return plain;
+    }
     if (!stores) return ordered(x, where, nullptr, true);
     const auto copy = x.group.data;
     return ordered(

@@ -58,6 +58,7 @@ std::uint64_t state_of(const machine::ClusterState& c, std::span<const WarpState
   Hash hash;
   for (std::size_t w = 0; w < warps.size(); ++w) {
     hash.add(c.warps[w], warps[w]);
+    hash.add(warps[w].stores_at_once);
     for (const auto& group : warps[w].groups)
       hash.add(group->lanes | std::uint64_t{group->pc} << 32);
     for (const Join& join : warps[w].joins)
@@ -149,6 +150,14 @@ bool note_round(Executor& x, const machine::Statement& statement) {
     keep(x, *atomic, statement.guard.lanes);
   else if (!is_quiet(statement))
     x.state.polls.clear();
+  return !x.state.polls.empty();
+}
+
+bool note_round(Executor& x, bool stores) {
+  if (stores) {
+    x.state.polls.clear();
+    ++x.state.stores_at_once;
+  }
   return !x.state.polls.empty();
 }
 

@@ -17,6 +17,8 @@ void wait_for_change(Executor& x, machine::LaneAtomic& access);
 
 // Behind a statement: what it found, or that something was done. False: it changed nothing.
 bool note_round(Executor& x, const machine::Statement& statement);
+// The same of a plain access.
+bool note_round(Executor& x, bool stores);
 
 // Does a group look for a change of the word that a lane, which waits to meet it, was the last to change? A lock, whose owner
 // has left the loop: threads make progress whatever others of their warp do.

@@ -67,7 +67,8 @@ struct Group {
   Result result = Result::None;
   const Votes* votes = nullptr;  // of the barrier that it stands before
   machine::LaneBytes data = {};
-  std::uint32_t passed = 0;  // of a test: lanes of the statements that were executed
+  machine::LaneAccess access;  // the newest that was plain, whose lists' memory is used again
+  std::uint32_t passed = 0;    // of a test: lanes of the statements that were executed
   // The last poll: where, and whether anything was done since.
   ptx::Index polled = ptx::none;
   machine::LaneBytes seen = {};
@@ -107,6 +108,7 @@ struct WarpState {
       {};                   // of each lane: the word that it was the last to change by an atomic
   std::uint64_t clock = 0;  // of the first of them
   int clock_reads = 0;      // since the newest
+  std::uint64_t stores_at_once = 0;  // plain ones, of which VainRounds is told nothing
 };
 
 }  // namespace tcq::run

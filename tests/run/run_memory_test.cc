@@ -1,4 +1,5 @@
 // Loads, stores and atomics of compiled kernels: spaces, widths, generic addresses, races, and loops that poll.
+#include "sim/async/cluster.h"
 #include "tests/run/ptx_run.h"
 
 namespace tcq::tests {
@@ -502,6 +503,57 @@ TEST(RunMemory, ANumberAddedToARegisterIsNotDropped) {
     run.pass(run.array<std::uint32_t>(32));
     EXPECT_EQ(run.go({}), Fault::UnmodelledInstruction) << text;
   }
+}
+
+// What is left out of an execution, or assumed of it, is said before its first step.
+TEST(RunMemory, NothingIsStoredBeforeTheFirstStep) {
+  PtxRun run(kernel("add.u32 %r1, %r1, 1; st.global.u32 [%rd2], %r1; st.global.u32 [%rd2], %r1;"));
+  run.pass(run.array<std::uint32_t>(32));
+  ASSERT_EQ(run.go({}), Fault::None);
+  machine::MmaCache cache;
+  machine::Cluster cluster(run.program(), cache, machine::Timing::Latest);
+  ASSERT_TRUE(cluster.changes().empty());
+  cluster.step(0);
+  EXPECT_FALSE(cluster.changes().empty());
+  EXPECT_TRUE(cluster.finished());
+}
+
+// Words at a stride of a word, between which those of other threads lie.
+TEST(RunMemory, WhatLiesBetweenTheLanesOfAStoreIsNotTheirs) {
+  PtxRun run(kernel(R"(
+    and.b32 %r2, %r1, 31;
+    mad.wide.u32 %rd2, %r2, 4, %rd1;
+    and.b32 %r3, %r2, 1;
+    setp.eq.u32 %p1, %r3, 0;
+    setp.lt.u32 %p2, %r1, 32;
+    and.pred %p3, %p1, %p2;
+    or.pred %p4, %p1, %p2;
+    @%p3 st.global.u32 [%rd2], %r1;
+    @!%p4 st.global.u32 [%rd2], %r1;)"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {64}}), Fault::None);
+  const auto words = run.read<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(words[i], i % 2 == 0 ? i : 32 + i);
+}
+
+// Lanes 5 and 6 have each other's word: lane 5 loads what it has stored itself.
+TEST(RunMemory, LanesThatSwapTheirWordsHaveStoredThese) {
+  PtxRun run(kernel(R"(
+    setp.eq.u32 %p1, %r1, 5;
+    setp.eq.u32 %p2, %r1, 6;
+    or.pred %p3, %p1, %p2;
+    selp.b32 %r2, 3, 0, %p3;
+    xor.b32 %r3, %r1, %r2;
+    mad.wide.u32 %rd2, %r3, 4, %rd1;
+    st.global.u32 [%rd2], %r1;
+    @%p1 ld.global.u32 %r4, [%rd2];
+    @%p1 add.u32 %r4, %r4, 100;
+    @%p1 st.global.u32 [%rd2], %r4;)"));
+  const Pointer out = run.array<std::uint32_t>(32);
+  run.pass(out);
+  ASSERT_EQ(run.go({}), Fault::None);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 32)[6], 105u);
 }
 
 }  // namespace

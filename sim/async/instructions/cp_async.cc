@@ -12,15 +12,15 @@ namespace tcq::machine {
 namespace {
 
 // An access that nobody knows to be over. 0: a Fault.
-AccessId begin(Step& s, AccessKind kind, const LaneAddresses& where) {
+AccessId begin(Step& s, AccessKind kind, const LaneAddresses& where, const LaneStride& stride) {
   Access access = generic_access(s, kind);
   access.tick = never;
   access.loaded = Loaded::Lost;
   access.is_copied = true;
-  describe(s.c.log, access, where, s.lanes);
+  describe(s.c.log, access, where, stride, s.lanes);
   note_lanes(s, access);
   const AccessId id = s.c.log.add(access);
-  return record_lanes(s, where, id) ? id : 0;
+  return record_lanes(s, where, stride, id) ? id : 0;
 }
 
 // From here on, as if it were an access of the warp now.
@@ -52,12 +52,14 @@ std::string CpAsync::text(const Names&) const {
 }
 
 void CpAsync::execute(Step& s) const {
-  if (!bytes_exist(s, to) || (from.bytes > 0 && !bytes_exist(s, from, to.bytes))) return;
+  const LaneStride to_stride = stride_of(to, s.lanes), from_stride = stride_of(from, s.lanes);
+  if (!bytes_exist(s, to, to_stride)) return;
+  if (from.bytes > 0 && !bytes_exist(s, from, from_stride, to.bytes)) return;
   LaneCopy copy;
   copy.waiting = s.lanes;
-  copy.write = begin(s, AccessKind::Store, to);
+  copy.write = begin(s, AccessKind::Store, to, to_stride);
   if (copy.write == 0) return;
-  if (from.bytes > 0) copy.read = begin(s, AccessKind::Load, from);
+  if (from.bytes > 0) copy.read = begin(s, AccessKind::Load, from, from_stride);
   if (s.stopped()) return;
   const auto width = static_cast<std::size_t>(to.bytes);
   const auto read = static_cast<std::size_t>(from.bytes);

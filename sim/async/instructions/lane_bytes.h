@@ -9,15 +9,28 @@
 
 namespace tcq::machine {
 
+// The CTA whose shared memory they are addresses of.
+int target_cta(const Step& s, const LaneAddresses& where);
+
+// Lane l is at base + l * bytes, modulo 2^32 where that is no lane's place. Known of two lanes or more.
+struct LaneStride {
+  bool is_known = false;
+  std::uint32_t base = 0;
+  std::int64_t bytes = 0;
+};
+LaneStride stride_of(const LaneAddresses& where, std::uint32_t lanes);
+
+// Of the step's lanes, or those that are described: their stride_of().
 // A Fault of the first lane whose bytes do not exist, or whose address is no multiple of `alignment`; 0: of their number. What the
 // system keeps of a peer's shared memory does not exist.
-bool bytes_exist(Step& s, const LaneAddresses& where, int alignment = 0);
+bool bytes_exist(Step& s, const LaneAddresses& where, const LaneStride& stride, int alignment = 0);
 
 // Which lane has which byte: a stride from lane to lane, or offsets of their own, which the log keeps.
-void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::uint32_t lanes);
+void describe(AccessLog& log, Access& access, const LaneAddresses& where, const LaneStride& stride,
+              std::uint32_t lanes);
 
 // False if it is a Fault.
-bool record_lanes(Step& s, const LaneAddresses& where, AccessId id);
+bool record_lanes(Step& s, const LaneAddresses& where, const LaneStride& stride, AccessId id);
 
 // The memory that the lanes reach, of the CTA `own` if their addresses name none: looked up once.
 class LaneMemory {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "sim/async/access.h"
 #include "sim/async/instructions/lane_bytes.h"
@@ -17,138 +18,11 @@
 namespace tcq::machine {
 namespace {
 
-int target_cta(const Step& s, const LaneAddresses& where) {
-  return where.cta == own_cta ? s.warp.cta : where.cta;
-}
-
-// No lane's bytes lie outside [begin, end) or off a multiple of `unit`: as mostly, without asking what is wrong with one.
-bool all_lie_within(const Step& s, const LaneAddresses& where, std::uint32_t unit,
-                    std::uint32_t begin, std::uint64_t end) {
-  std::uint32_t lowest = ~0u, highest = 0, bits = 0;
-  s.for_each_lane([&](int lane) {
-    const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
-    lowest = std::min(lowest, at);
-    highest = std::max(highest, at);
-    bits |= at;
-  });
-  return std::has_single_bit(unit) && (bits & (unit - 1)) == 0 && lowest >= begin &&
-         highest + static_cast<std::uint64_t>(where.bytes) <= end;
-}
-
-}  // namespace
-
-bool bytes_exist(Step& s, const LaneAddresses& where, int alignment) {
-  const auto width = static_cast<std::uint32_t>(where.bytes);
-  const auto unit = alignment == 0 ? width : static_cast<std::uint32_t>(alignment);
-  const SharedMemory& shared = s.c.cta(where.global ? s.warp.cta : target_cta(s, where)).shared;
-  const bool is_peer = !where.global && target_cta(s, where) != s.warp.cta;
-  const std::uint32_t first = is_peer ? shared_base_sm90 : shared.base();
-  const std::uint64_t end =
-      where.global ? s.c.global.size() : std::uint64_t{shared.base()} + shared.size();
-  if (all_lie_within(s, where, unit, where.global ? 0 : first, end)) return true;
-  bool exist = true;
-  s.for_each_lane([&](int lane) {
-    const std::uint32_t at = where.at[static_cast<std::size_t>(lane)];
-    if (!exist) return;
-    Fault fault = Fault::None;
-    if (at % unit != 0) {
-      fault = where.global ? Fault::AddressUnaligned : Fault::SharedUnaligned;
-    } else if (where.global) {
-      if (at > s.c.global.size() || width > s.c.global.size() - at) fault = Fault::GlobalOutOfRange;
-    } else if (!shared.contains(at, width) || (is_peer && at < shared_base_sm90)) {
-      fault = Fault::SharedMemoryOutOfRange;
-    }
-    exist = fault == Fault::None;
-    if (!exist) s.fail(fault, lane, at);
-  });
-  return exist;
-}
-
-namespace {
-
-// Of lanes that do not take part: far from all others.
-constexpr std::uint32_t no_offset(std::uint32_t lane) { return 0x80000000u + 64 * lane; }
-
-void describe_apart(AccessLog& log, Access& access, const LaneAddresses& where,
-                    std::uint32_t lanes) {
-  const std::uint32_t base = where.at[static_cast<std::size_t>(std::countr_zero(lanes))];
-  AccessLog::LaneOffsets offsets;
-  for (std::uint32_t lane = 0; lane < offsets.size(); ++lane)
-    offsets[lane] = (lanes >> lane & 1) != 0 ? where.at[lane] - base : no_offset(lane);
-  log.place(access, offsets, where.bytes);
-  access.base = base;
-}
-
-}  // namespace
-
-void describe(AccessLog& log, Access& access, const LaneAddresses& where, std::uint32_t lanes) {
-  const int first = std::countr_zero(lanes);
-  const std::uint32_t behind = lanes & (lanes - 1);
-  if (behind == 0) return;
-  const auto at = [&](int lane) {
-    return static_cast<std::int64_t>(where.at[static_cast<std::size_t>(lane)]);
-  };
-  const int second = std::countr_zero(behind);
-  const std::int64_t stride = (at(second) - at(first)) / (second - first);
-  const std::int64_t base = at(first) - stride * first;
-  bool is_strided = true;
-  visit_lanes(lanes, [&](int lane) { is_strided &= base + stride * lane == at(lane); });
-  if (!is_strided) return describe_apart(log, access, where, lanes);
-  access.base = static_cast<std::uint32_t>(base);
-  access.stride_bytes = static_cast<std::int32_t>(stride);
-  access.width = static_cast<std::uint16_t>(where.bytes);
-}
-
-namespace {
-
-// Lanes whose bytes follow each other are one range.
-template <class Visit>
-bool for_each_range(const LaneAddresses& where, std::uint32_t lanes, Visit visit) {
-  const auto width = static_cast<std::uint32_t>(where.bytes);
-  ByteRange run;
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const std::uint32_t at = where.at[static_cast<std::size_t>(std::countr_zero(rest))];
-    if (run.end == at && run.end != run.begin) {
-      run.end += width;
-      continue;
-    }
-    if (run.end == at + width && run.begin == at) continue;  // the same bytes again
-    if (run.end != run.begin && !visit(run)) return false;
-    run = {at, at + width};
-  }
-  return run.end == run.begin || visit(run);
-}
-
-}  // namespace
-
-bool record_lanes(Step& s, const LaneAddresses& where, AccessId id) {
-  const int cta = target_cta(s, where);
-  return for_each_range(where, s.lanes, [&](ByteRange bytes) {
-    return where.global ? record_global(s, id, bytes) : record(s, id, cta, bytes);
-  });
-}
-
-namespace {
-
 bool may_reach(Step& s, const LaneAddresses& where) {
   if (where.global) return true;
   const int cta = target_cta(s, where);
   return reach_cta(s, cta, s.first_lane()) && has_started(s, cta, s.first_lane());
 }
-
-}  // namespace
-
-LaneMemory::LaneMemory(ClusterState& c, int own, const LaneAddresses& where) : where_(where) {
-  if (where.global) {
-    data_ = c.global.bytes().data();
-    return;
-  }
-  SharedMemory& shared = c.cta(where.cta == own_cta ? own : where.cta).shared;
-  data_ = shared.data();
-  base_ = shared.base();
-}
-
-namespace {
 
 const char* space(const LaneAddresses& where) { return where.global ? "global" : "shared"; }
 
@@ -162,22 +36,35 @@ std::string LaneAccess::text(const Names&) const {
 
 namespace {
 
+// visit(bytes of a lane) as a constant where it is a usual number of them: then nothing is called for a lane.
+template <class Visit>
+auto with_width(int bytes, Visit visit) {
+  switch (bytes) {
+    case 4: return visit(std::integral_constant<std::size_t, 4>{});
+    case 8: return visit(std::integral_constant<std::size_t, 8>{});
+    case 16: return visit(std::integral_constant<std::size_t, 16>{});
+    default: return visit(static_cast<std::size_t>(bytes));
+  }
+}
+
 // The bytes are there already, in all lanes.
 bool holds(const Step& s, const LaneAddresses& where, const LaneBytes& data, int begin) {
   const LaneMemory memory(s.c, s.warp.cta, where);
-  bool all = true;
-  s.for_each_lane([&](int lane) {
-    all = all && std::memcmp(memory.at(lane), data[static_cast<std::size_t>(lane)].data() + begin,
-                             static_cast<std::size_t>(where.bytes)) == 0;
+  return with_width(where.bytes, [&](auto width) {
+    for (std::uint32_t rest = s.lanes; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const std::uint8_t* const value = data[static_cast<std::size_t>(lane)].data() + begin;
+      if (std::memcmp(memory.at(lane), value, width) != 0) return false;
+    }
+    return true;
   });
-  return all;
 }
 
 // No two lanes have bytes in common.
-bool are_apart(const Step& s, const Access& access, const LaneAddresses& where) {
+bool are_apart(const Access& access, const LaneAddresses& where) {
   const auto width = static_cast<std::uint32_t>(where.bytes);
   const bool strided = access.table == nullptr;
-  return std::popcount(s.lanes) == 1 || access.width == 0 ||
+  return access.width == 0 ||  // one lane
          (strided ? static_cast<std::uint32_t>(std::abs(access.stride_bytes)) >= width
                   : !access.shares_bytes);
 }
@@ -206,7 +93,7 @@ bool leaves(const Step& s, const LaneAddresses& where, const LaneBytes& data, in
 bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, const LaneBytes& data,
                   int begin) {
   const auto width = static_cast<std::uint32_t>(where.bytes);
-  if (are_apart(s, access, where)) return true;
+  if (are_apart(access, where)) return true;
   for (std::uint32_t rest = s.lanes; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     const std::uint32_t first = where.at[static_cast<std::size_t>(i)];
@@ -232,20 +119,20 @@ bool stores_agree(Step& s, const Access& access, const LaneAddresses& where, con
 }
 
 // Nothing: it was a Fault.
-std::optional<AccessId> record_access(Step& s, const LaneAccess& i) {
+std::optional<AccessId> record_access(Step& s, const LaneAccess& i, const LaneStride& stride) {
   Access access = generic_access(s, i.stores ? AccessKind::Store : AccessKind::Load);
-  describe(s.c.log, access, i.where, s.lanes);
+  describe(s.c.log, access, i.where, stride, s.lanes);
   note_lanes(s, access);
   access.is_followed = i.is_followed;
   access.is_vector = i.where.bytes == vector_bytes;
   if (i.loaded.empty()) access.loaded = Loaded::Lost;  // nobody asks when its values are used
   access.rewrites =
       i.stores && (holds(s, i.where, *i.data, i.begin) ||
-                   (!are_apart(s, access, i.where) && leaves(s, i.where, *i.data, i.begin)));
+                   (!are_apart(access, i.where) && leaves(s, i.where, *i.data, i.begin)));
   if (i.stores) access.operation = i.source;
   if (i.stores && !stores_agree(s, access, i.where, *i.data, i.begin)) return std::nullopt;
   const AccessId id = s.c.log.add(access);
-  if (!record_lanes(s, i.where, id)) return std::nullopt;
+  if (!record_lanes(s, i.where, stride, id)) return std::nullopt;
   return id;
 }
 
@@ -260,26 +147,27 @@ std::uint32_t leave_lanes_out(Step& s, const LaneAccess& i) {
 }  // namespace
 
 void LaneAccess::execute(Step& s) const {
-  if (!may_reach(s, where) || !bytes_exist(s, where)) return;
+  LaneStride stride = stride_of(where, s.lanes);
+  if (!may_reach(s, where) || !bytes_exist(s, where, stride)) return;
   Step ordered = s;
   ordered.lanes &= ~leave_lanes_out(s, *this);
   if (ordered.lanes != 0) {
-    const auto id = record_access(ordered, *this);
+    if (ordered.lanes != s.lanes) stride = stride_of(where, ordered.lanes);
+    const auto id = record_access(ordered, *this, stride);
     if (!id) return;
     add_undefined(s.c, *id, undefined);
     if (!stores) note_loaded(ordered, *id, loaded);
   }
   const LaneMemory memory(s.c, s.warp.cta, where);
-  const auto width = static_cast<std::size_t>(where.bytes);
-  s.for_each_lane([&](int lane) {
-    std::uint8_t* const at = memory.at(lane);
-    std::uint8_t* const value = (*data)[static_cast<std::size_t>(lane)].data() + begin;
-    std::uint8_t* const to = stores ? at : value;
-    const std::uint8_t* const from = stores ? value : at;
-    if (width == 4)  // as mostly: in place
-      std::memcpy(to, from, 4);
+  std::uint8_t* const values = data->front().data() + begin;
+  with_width(where.bytes, [&](auto width) {
+    const auto move = [&](auto copy) {
+      s.for_each_lane([=](int lane) { copy(memory.at(lane), values + max_lane_bytes * lane); });
+    };
+    if (stores)
+      move([&](std::uint8_t* at, const std::uint8_t* value) { std::memcpy(at, value, width); });
     else
-      std::memcpy(to, from, width);
+      move([&](const std::uint8_t* at, std::uint8_t* value) { std::memcpy(value, at, width); });
   });
 }
 
@@ -386,10 +274,11 @@ bool is_narrow_here(const Step& s, bool is_narrow) { return is_narrow && is_scop
 
 // Against plain accesses of the same bytes. Whoever has seen a strong write to a word knows it to be over: the write has
 // a place in the order of that word. False: a Fault.
-bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touched) {
+bool record_strong(Step& s, const LaneAtomic& i, const LaneStride& stride,
+                   const std::vector<Touch>& touched) {
   const bool writes = i.update != nullptr;
   Access access = generic_access(s, writes ? AccessKind::Store : AccessKind::Load);
-  describe(s.c.log, access, i.where, s.lanes);
+  describe(s.c.log, access, i.where, stride, s.lanes);
   note_lanes(s, access);
   access.is_strong = true;
   access.is_vector = i.where.bytes == vector_bytes;
@@ -414,7 +303,7 @@ bool record_strong(Step& s, const LaneAtomic& i, const std::vector<Touch>& touch
         streams.note_scattered(streams.make_word(touch.object), access.tick);
   }
   const AccessId id = s.c.log.add(access);
-  if (!record_lanes(s, i.where, id)) return false;
+  if (!record_lanes(s, i.where, stride, id)) return false;
   if (writes) learn(s, s.lanes, access.stream, access.tick);
   return true;
 }
@@ -443,11 +332,12 @@ void pass_on(const Step& s, const Word& fence, bool narrow, Word& word) {
 }  // namespace
 
 void LaneAtomic::execute(Step& s) const {
-  if (!may_reach(s, where) || !bytes_exist(s, where)) return;
+  const LaneStride stride = stride_of(where, s.lanes);
+  if (!may_reach(s, where) || !bytes_exist(s, where, stride)) return;
   const std::vector<Touch> touched = words_of(s.standing(), where, s.lanes, update != nullptr);
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
   use_found(s, *this);
-  if (!record_strong(s, *this, touched)) return;
+  if (!record_strong(s, *this, stride, touched)) return;
   const bool is_flag = where.global && touched.size() == 1;  // of a CTA for another one
   Word found;
   for (const Touch& touch : touched) {

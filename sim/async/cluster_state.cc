@@ -130,6 +130,19 @@ bool ClusterState::stops_at(Finding found) {
 
 // --- copies, ends ----------------------------------------------------------------------------------
 
+void WeakSyncs::note(WeakSync sync) {
+  const Key key{sync.at.statement, sync.at.warp, sync.object, sync.fault};
+  const auto [known, is_new] = number_of_.try_emplace(key, list_.size());
+  if (is_new)
+    list_.push_back(std::move(sync));
+  else
+    list_[known->second].lost.join(sync.lost);
+}
+
+const Instruction* ClusterState::keep(const Instruction& what) {
+  return feed ? &kept.emplace_back(what, Guard{}, Where{}).what : &what;
+}
+
 // From the youngest: stores that no wait has completed may be many, and old.
 const Copy* ClusterState::find_copy(AgentId agent) const {
   const auto found = std::find_if(copies.rbegin(), copies.rend(),

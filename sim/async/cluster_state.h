@@ -90,14 +90,7 @@ struct WeakSync {
 // Those of an execution, in the order in which they came first.
 class WeakSyncs {
  public:
-  void note(WeakSync sync) {
-    const Key key{sync.at.statement, sync.at.warp, sync.object, sync.fault};
-    const auto [known, is_new] = number_of_.try_emplace(key, list_.size());
-    if (is_new)
-      list_.push_back(std::move(sync));
-    else
-      list_[known->second].lost.join(sync.lost);
-  }
+  void note(WeakSync sync);
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
 
@@ -348,9 +341,7 @@ struct ClusterState {
     return {statements[number], number};
   }
   // An instruction that outlives its step: in flight, or the origin of data.
-  const Instruction* keep(const Instruction& what) {
-    return feed ? &kept.emplace_back(what) : &what;
-  }
+  const Instruction* keep(const Instruction& what);
 
   // --- findings ---
   // Does it end the execution? If not (Severities), it is remembered and the warp goes on.
@@ -386,8 +377,8 @@ struct ClusterState {
   MmaCache& cache;
   Timing timing;
   std::vector<const Statement*> statements;
-  OwnFeed feed;                  // null: the program's statements are all there
-  std::deque<Instruction> kept;  // of a feed
+  OwnFeed feed;                // null: the program's statements are all there
+  std::deque<Statement> kept;  // of a feed
   std::vector<std::size_t> segment_base;
   std::vector<Cta> ctas;
   std::vector<Warp> warps;

@@ -108,9 +108,7 @@ struct Executor {
   }
 
   // --- statements -------------------------------------------------------------------------------------
-  void add(machine::Instruction what, std::uint32_t lanes) {
-    group.queue.push_back({std::move(what), {lanes, ~0u}, {}});
-  }
+  void add(machine::Instruction what, std::uint32_t lanes);
   std::uint32_t number() const { return group.pc; }
   // What these lanes do beside statements, or in one that was not queued: `what` is not kept.
   machine::Step step(std::uint32_t lanes) {

@@ -135,6 +135,10 @@ class KernelFeed : public machine::Feed {
 
 const machine::Instruction no_statement = machine::KernelText{};
 
+void Executor::add(machine::Instruction what, std::uint32_t lanes) {
+  group.queue.push_back({std::move(what), {lanes, ~0u}, {}});
+}
+
 KernelFeeder::KernelFeeder(std::shared_ptr<const Kernel> kernel, Launch launch, Dim3 first_cta)
     : kernel_(std::move(kernel)), launch_(std::move(launch)), first_cta_(first_cta) {}
 

@@ -103,7 +103,7 @@ install_packages() {
 build() {
   title "configure ($1)"
   local options=("${@:4}")
-  if [[ $1 != debug ]]; then
+  if [[ $1 != debug && ${3:-} != tcq ]]; then
     find_nvcc
     # CMake remembers that there was no nvcc.
     if [[ -n $nvcc ]] && grep -qs '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$2/CMakeCache.txt"; then

@@ -9,7 +9,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/gemm/elements.h"
 #include "oracle/sum/gemm_epilogue.h"
-#include "oracle/sum/in_parallel.h"
+#include "oracle/answer/in_parallel.h"
 #include "sim/isa/wgmma/shape.h"
 #include "sim/num/inputs/mixture.h"
 #include "sim/num/inputs/packed_mixture.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "oracle/sum/gemm_epilogue.h"
-#include "oracle/sum/in_parallel.h"
+#include "oracle/answer/in_parallel.h"
 #include "sim/num/fast/plain_sums.h"
 #include "sim/num/round.h"
 

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
+#include "oracle/answer/in_parallel.h"
 #include "oracle/answer/table.h"
 #include "oracle/answer/words.h"
 #include "oracle/recording/directed.h"
@@ -65,6 +67,31 @@ void show_progress(std::FILE* err, std::string_view text) {
   std::fflush(err);
 }
 
+struct Verified {
+  Row row;
+  std::exception_ptr failed;
+};
+
+Verified verified(const std::string& path, std::int64_t only) {
+  try {
+    return {verify_file(path, only), nullptr};
+  } catch (...) {
+    return {{}, std::current_exception()};
+  }
+}
+
+// In the order of the files.
+std::vector<Verified> verify_files(std::span<const std::string> files, std::int64_t only,
+                                   std::FILE* err) {
+  std::vector<Verified> all(files.size());
+  in_parallel(static_cast<std::int64_t>(files.size()), thread_count(0), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    show_progress(err, fmt::format("verifying {}", base_name(shown_path(files[at]))));
+    all[at] = verified(files[at], only);
+  });
+  return all;
+}
+
 }  // namespace
 
 Status verify(std::span<const std::string> words, const Options& options, std::FILE* out,
@@ -83,12 +110,12 @@ Status verify(std::span<const std::string> words, const Options& options, std::F
   std::string notes;
   bool nothing_compared = false;
   std::string unreadable;  // these files keep no other from being verified
-  for (const std::string& path : files) {
-    const std::string shown = shown_path(path);
-    show_progress(err, fmt::format("verifying {}", base_name(shown)));
-    Row row;
+  const std::vector<Verified> all = verify_files(files, only, err);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string shown = shown_path(files[i]);
+    const Row& row = all[i].row;
     try {
-      row = verify_file(path, only);
+      if (all[i].failed) std::rethrow_exception(all[i].failed);
       if (only < 0 && row.comparison.cases + row.comparison.unmodelled == 0)
         throw BadFile("holds no case");
     } catch (const BadFile& error) {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "oracle/sum/gemm_chain.h"
-#include "oracle/sum/in_parallel.h"
+#include "oracle/answer/in_parallel.h"
 #include "sim/num/fast/chain.h"
 #include "sim/num/fast/packed.h"
 #include "sim/num/quantize.h"

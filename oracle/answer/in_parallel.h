@@ -1,6 +1,6 @@
 // Work dealt to threads, one piece after the other: which thread does a piece decides no bit of it.
 //
-// Used by whole GEMMs: gemm_reference.h, oracle/gemm/predict.h and drawn.h.
+// Used by whole GEMMs (gemm_reference.h of oracle/sum, oracle/gemm/predict.h and drawn.h), and file by file by verify.
 #pragma once
 
 #include <algorithm>

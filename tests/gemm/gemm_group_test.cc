@@ -210,7 +210,7 @@ TEST(Gemm_Groups, SizesReachTheKernel) {
   EXPECT_EQ(arguments.groups.tiles_of_band.value, 40);
   EXPECT_EQ(arguments.groups.sizes, sizes);
   // Few rows: all tiles of a group's rows for one of weights.
-  const Plan few = planned(groups(Grouping::Counts, 8, 64, 8192, 64));
+  const Plan few = planned(groups(Grouping::Ends, 256, 2048, 4096, 7168));
   ASSERT_EQ(few.aligned.kernel->skinny, Skinny::Rows);
   const Groups of_few = work_of(few, Path::Aligned, x, {}).arguments.groups;
   EXPECT_EQ(of_few.band, std::numeric_limits<int>::max() / of_few.tiles_across);

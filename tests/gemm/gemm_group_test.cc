@@ -218,6 +218,19 @@ TEST(Gemm_Groups, SizesReachTheKernel) {
   EXPECT_EQ(check(plan, x, {}), Status::Misaligned);
 }
 
+// A box of factors along rows begins at a multiple of 16 bytes, and a group by ends at any row.
+TEST(Gemm_Groups, FactorsThatTmaBringsBeginWithAnyGroupAlongK) {
+  const auto stages = [](Grouping by, Major of_rows) {
+    Problem p = groups(by, 4, 32768, 7168, 2048, Type::e4m3);
+    p.scaling = Scaling::Block128;
+    p.major_scale_a = of_rows;
+    return planned(p).aligned.kernel->stages_factors;
+  };
+  EXPECT_TRUE(stages(Grouping::Ends, Major::K));
+  EXPECT_FALSE(stages(Grouping::Ends, Major::MN));
+  EXPECT_TRUE(stages(Grouping::Counts, Major::MN));
+}
+
 TEST(Gemm_Groups, APlanSaysItsGroups) {
   const std::string text = describe(planned(groups(Grouping::Ends, 8, 100, 64, 64)));
   EXPECT_NE(

@@ -213,6 +213,7 @@ void issue(Executor& x, const machine::LaneAccess& access) {
   machine::Step step = x.step(g.active);
   x.warp.pc = x.number() + 1;
   access.execute(step);
+  if (access.stores && access.where.global) ++x.state.stores_at_once;
   g.acted = !note_round(x, access.stores);
   g.polled = g.pc;
 }

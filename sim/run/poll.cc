@@ -154,10 +154,7 @@ bool note_round(Executor& x, const machine::Statement& statement) {
 }
 
 bool note_round(Executor& x, bool stores) {
-  if (stores) {
-    x.state.polls.clear();
-    ++x.state.stores_at_once;
-  }
+  if (stores) x.state.polls.clear();
   return !x.state.polls.empty();
 }
 

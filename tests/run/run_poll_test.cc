@@ -58,24 +58,17 @@ TEST(RunPoll, ARoundMayHaveSeveralLoadsVotesAndATimeLimit) {
 
 // One word is looked at for each of many values, as the bucket of a hash table for keys that share it.
 TEST(RunPoll, ALoopThatCountsItsLooksEndsByItself) {
-  EXPECT_EQ(rounds(R"(
+  const auto looks = [](const std::string& until) {
+    return rounds(R"(
     mov.u32 %r7, 0;
   NEXT:
     ld.volatile.shared.u32 %r3, [x+8];
     add.u32 %r7, %r7, 1;
-    setp.lt.u32 %p2, %r7, 20;
-    vote.sync.any.pred %p2, %p2, -1;
-    @%p2 bra NEXT;)"),
-            Fault::None);
-  EXPECT_EQ(rounds(R"(
-    mov.u32 %r7, 0;
-  NEXT:
-    ld.volatile.shared.u32 %r3, [x+8];
-    add.u32 %r7, %r7, 1;
-    setp.eq.u32 %p2, %r3, 0;
-    @%p2 bra NEXT;)")
-                .fault,
-            Fault::Deadlock);
+    )" + until + R"(
+    @%p2 bra NEXT;)");
+  };
+  EXPECT_EQ(looks("setp.lt.u32 %p2, %r7, 20; vote.sync.any.pred %p2, %p2, -1;"), Fault::None);
+  EXPECT_EQ(looks("setp.eq.u32 %p2, %r3, 0;").fault, Fault::Deadlock);
 }
 
 // The lane that has a lock stands behind the loop, where its warp's lanes would meet: it goes on to unlock.

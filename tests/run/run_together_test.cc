@@ -386,5 +386,31 @@ TEST(RunTogether, ARoundOfAWholeCtaWaitsForAnotherOne) {
   EXPECT_EQ(go(true), Fault::None);
 }
 
+// Such rounds end by themselves if one of the threads counts them where registers and shared memory do not show it.
+TEST(RunTogether, ARoundThatCountsInGlobalMemoryIsNotInVain) {
+  PtxRun run(kernel(R"(
+    .shared .align 4 .b32 s;
+    setp.eq.u32 %p2, %r1, 0;
+  ASK:
+    @%p2 atom.acquire.gpu.global.cas.b32 %r5, [%rd1+256], 1, 1;
+    @%p2 ld.global.u32 %r7, [%rd1+512];
+    @%p2 add.u32 %r7, %r7, 1;
+    @%p2 st.global.u32 [%rd1+512], %r7;
+    setp.ge.u32 %p3, %r7, 700;
+    selp.u32 %r6, 1, 0, %p3;
+    mov.u32 %r7, 0;
+    @%p2 st.shared.u32 [s], %r6;
+    bar.sync 0;
+    ld.shared.u32 %r6, [s];
+    bar.sync 0;
+    setp.eq.u32 %p3, %r6, 0;
+    @%p3 bra ASK;
+    st.global.u32 [%rd2], %r6;)"));
+  const Pointer out = run.array<std::uint32_t>(256);
+  run.pass(out);
+  ASSERT_EQ(run.go({.block = {64}, .executions = 1}), Fault::None);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 129)[128], 700u);
+}
+
 }  // namespace
 }  // namespace tcq::tests

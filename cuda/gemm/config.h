@@ -217,16 +217,8 @@ struct SharedOut {
 constexpr SharedOut shared_out(int consumers) {
   return consumers == 2 ? SharedOut{24, 240} : SharedOut{32, 160};
 }
-// Groups along K are loaded and cleared with more than 24, two consumers of `sums` each add with fewer than 240.
-constexpr SharedOut shared_out_along_k(int sums, Promotion promotion) {
-  return sums <= 128 && promotion == Promotion::None ? SharedOut{56, 224} : SharedOut{40, 232};
-}
-
-// A producer that looks for groups of rows spilled in its loop with fewer: six words a block of K (cuda/NOTES.md, "groups of rows
-// by blocks").
-constexpr SharedOut shared_out_of_groups(int consumers) {
-  return consumers == 2 ? SharedOut{40, 232} : SharedOut{56, 152};
-}
+// Groups along K are loaded and cleared with more than 24.
+inline constexpr SharedOut shared_out_along_k = {40, 232};
 
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
@@ -314,10 +306,7 @@ struct Config {
   static_assert(shared_bytes <= max_cta_shared_bytes);
   static constexpr int resident = 1;  // CTAs of an SM: they share out its registers
 
-  static constexpr SharedOut registers =
-      GroupsK                 ? shared_out_along_k(waves * consumer_columns / 2, Promotes)
-      : Grouped && !Quantizes ? shared_out_of_groups(consumers)
-                              : shared_out(consumers);
+  static constexpr SharedOut registers = GroupsK ? shared_out_along_k : shared_out(consumers);
   static_assert(!GroupsK || consumers == 2);
   static_assert(!GroupsK || threads >= k_groups_in_order);
   static constexpr int producer_registers = registers.producer;

@@ -345,7 +345,8 @@ auto grouped_promoting() {
                            large_one<In, 128, 128, Together, 1, 2, 5, k, k, blocks, In, true>(),
                            large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>(),
                            staged_one<In, 192, 128, 1, 1, 4, true>(),
-                           staged_one<In, 128, 128, 1, 1, 5, true>()});
+                           staged_one<In, 128, 128, 1, 1, 5, true>(),
+                           staged_one<In, 128, 192, 1, 1, 4, true>()});
 }
 
 // D quantized: tiles of 256 columns also where two columns make one of D, of 128 else.

@@ -181,12 +181,13 @@ __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Argu
 }
 
 // The same of FP8 that promotes, with the tile's factors on their way. `Behind`: if the consumers have registers for the products of
-// two blocks, and they do.
-template <class C, bool Behind>
+// two blocks, and they do. `look` finds the next tile: while the last products are on their way, where that takes but a few
+// instructions; a walk over groups would stand in the loop and cost 1 to 2 % (measured; cuda/NOTES.md, "the producer's warp").
+template <class C, bool Behind, class Look>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers, StagePart part,
-                                                    OwnFactors<C>& factors) {
+                                                    OwnFactors<C>& factors, Look look) {
   Ring<C::stages> read = ring;
   using Operands =
       std::conditional_t<stages_factors<C>(), DescribedOperands<C>, AddressedOperands<C>>;
@@ -196,14 +197,19 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
     release<C>(barriers.empty(read.stage));
     read.advance();
   };
+  constexpr bool looks_in_loop = stages_factors<C>() && !C::grouped;
   if constexpr (stages_factors<C>()) {
     promote_staged(
-        d, factors, [&] { reader.reach(); }, multiply_wave, done);
+        d, factors, [&] { reader.reach(); }, multiply_wave, done,
+        [&] {
+          if constexpr (looks_in_loop) look();
+        });
   } else {
     constexpr bool behind =
         Behind && C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;
     promote<behind>(d, factors, multiply_wave, done);
   }
+  if constexpr (!looks_in_loop) look();
 }
 
 // A tile's factors are asked for before the tile ahead is stored, so that they are there when its first sums are. Of more
@@ -221,20 +227,21 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
   OwnFactors<C> factors(shared + C::factor_offset + number * C::factor_bytes, number + 1);
   Ring<C::stages> ring;
   TilePlace next;
+  bool is_there = tiles.next(next);
   const auto start_next = [&] {
-    if (!tiles.next(next)) return false;
+    if (!is_there) return;
     next = part_of_tile<C>(next, consumer);
     start_factors<C>(factors, arguments, next, consumer);
-    return true;
   };
-  bool is_there = start_next();
+  start_next();
   while (is_there) {
     Accumulators<C> d;
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors);
-    is_there = start_next();
+    accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors,
+                                   [&] { is_there = tiles.next(next); });
+    start_next();
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
 }
@@ -304,7 +311,7 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
       } else {
         start_factors<C>(factors, arguments, tile, consumer);
         accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer),
-                                       factors);
+                                       factors, [] {});
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }
@@ -324,7 +331,8 @@ __device__ __forceinline__ void work(const OperandMaps& map_a, const OperandMaps
   const Barriers<C> barriers{shared + C::barrier_offset};
   const int cluster = static_cast<int>(blockIdx.x) / C::cluster;
   const int clusters = static_cast<int>(gridDim.x) / C::cluster;
-  const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+  const int warpgroup = warp * 32 / warpgroup_threads;
   if (threadIdx.x == 0) {
     ptx::prefetch_map(&map_a.whole);
     ptx::prefetch_map(&map_b.whole);
@@ -340,11 +348,11 @@ __device__ __forceinline__ void work(const OperandMaps& map_a, const OperandMaps
   start_step<C>(arguments, step);
   if (warpgroup == 0) {
     ptx::setmaxnreg_dec<C::producer_registers>();
-    if (threadIdx.x < (C::grouped ? 32 : 1))
-      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, step, threadIdx.x == 0,
+    if (warp == 0)
+      produce<C>(map_a, map_b, arguments, shared, barriers, cluster, step, ptx::elect_one(),
                  besides(shared));
     if constexpr (groups_k<C>())
-      if (threadIdx.x >= 32) clear_others<C>(arguments, shared, barriers, cluster, step);
+      if (warp > 0) clear_others<C>(arguments, shared, barriers, cluster, step);
   } else {
     ptx::setmaxnreg_inc<C::consumer_registers>();
     consume<C>(map_d, map_tail, arguments, shared, barriers, warpgroup - 1, cluster, step);

@@ -60,11 +60,12 @@ __device__ __forceinline__ std::uint32_t loaded_bytes(int left, int mn) {
   return static_cast<std::uint32_t>(rows) * (Op::bytes / static_cast<std::uint32_t>(Op::rows));
 }
 
-// Loads this CTA's share of a tile whose first row is `mn`, for all in `mask` if it is Multicast.
+// Loads this CTA's share of a tile whose first row is `mn`, for all in `mask` if it is Multicast; by a warp of
+// which one lane `leads`, or by one thread.
 template <class Op, Edge AtEdge, bool Multicast>
 __device__ __forceinline__ void load_tile(const OperandMaps& maps, std::uint32_t shared, int mn,
                                           int left, int k, int batch, Share share,
-                                          std::uint16_t mask, std::uint32_t barrier) {
+                                          std::uint16_t mask, std::uint32_t barrier, bool leads) {
   const int box_mn = Op::mn_of_box(share.mn);
 #pragma unroll
   for (int i = 0; i < Op::box_count; ++i) {
@@ -77,9 +78,9 @@ __device__ __forceinline__ void load_tile(const OperandMaps& maps, std::uint32_t
     const tma::Coordinates start = box_start<Op>(mn + row, k, batch);
     const std::uint32_t target = shared + Op::offset(row, 0);
     if constexpr (Multicast)
-      ptx::tma_load_multicast<3>(target, map, start, barrier, mask);
+      ptx::tma_load_multicast_by(leads, target, map, start, barrier, mask);
     else
-      ptx::tma_load<3>(target, map, start, barrier);
+      ptx::tma_load_by(leads, target, map, start, barrier);
   }
 }
 

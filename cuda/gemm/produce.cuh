@@ -63,7 +63,7 @@ using StoredTiles = ClusterTiles<C, Keeps, 32, quantized_vec_of<C>() != tcgen05:
 
 // Those that load also look for the places of A's factors of blocks.
 template <class C>
-using LoadedTiles = ClusterTiles<C, true, 1, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;
+using LoadedTiles = ClusterTiles<C, true, 32, scale_vec_of<C>() != tcgen05::ScaleVec::Default>;
 
 // The blocks along K that a CTA multiplies.
 template <class C>
@@ -78,11 +78,13 @@ __device__ __forceinline__ BlockRange own_blocks(const Arguments& arguments) {
 struct TilesAlone {
   __device__ __forceinline__ Turned turned() const { return {}; }
   __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
-  __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
+  __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t,
+                                       bool) const {}
 };
 
-// By one thread, or, as looking for groups takes a warp, by one of which a thread `leads`. `step`: how a cluster comes to its
-// next tile, a number of clusters, an order of groups along K, or answers.
+// By a warp, whose elected lane `leads`: it alone asks for bytes. The others come along, so that what is worked out is
+// the warp's: a lane alone takes half as long again for each block (cuda/NOTES.md, "the producer's warp"). `step`: how a
+// cluster comes to its next tile, a number of clusters, an order of groups along K, or answers.
 template <class C, class Step, class Besides = TilesAlone>
 __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,
                                         const Arguments& arguments, std::uint32_t shared,
@@ -102,7 +104,6 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
-    if (!leads) continue;
     BlocksAlongK along = {};
     if constexpr (groups_k<C>()) {
       along = along_k<C>(arguments, tile);
@@ -130,22 +131,23 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
       as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
         bytes += loaded_bytes<decltype(tile_b), Edge::Cut>(left_b, share_b.mn);
       });
-      ptx::mbarrier_arrive_expect_tx(full, bytes);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = k_begin<C>(tile, along) + block * C::block_k;
+      if (leads) ptx::mbarrier_arrive_expect_tx(full, bytes);
       as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
         load_tile<decltype(tile_a), edge_a, (C::sharers_a > 1)>(map_a, a, m, left_a, k, tile.batch,
-                                                                share_a, mask_a, full);
+                                                                share_a, mask_a, full, leads);
       });
       as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
         load_tile<decltype(tile_b), Edge::Cut, (C::sharers_b > 1)>(
-            map_b, a + C::A::bytes, n, left_b, k, tile.batch_b, share_b, mask_b, full);
+            map_b, a + C::A::bytes, n, left_b, k, tile.batch_b, share_b, mask_b, full, leads);
       });
-      besides.load(tile, block, a + C::A::bytes + C::B::bytes, full);
+      besides.load(tile, block, a + C::A::bytes + C::B::bytes, full, leads);
       ring.advance();
+      __syncwarp();  // a lane that is behind could miss a turn: a parity does not tell the next but one from it
     }
   }
-  if (C::producer_stays && leads) {
+  if (C::producer_stays) {
     // Nobody leaves while a peer, or a commit, may still write to this CTA or arrive here.
     for (int i = 0; i < C::stages; ++i) {
       wait(barriers.empty(ring.stage), 1 - ring.parity);

@@ -44,18 +44,20 @@ class FactorLoads {
   }
 
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
-                                       std::uint32_t barrier) {
+                                       std::uint32_t barrier, bool leads) {
     if (block % factor_turns != 0) return;
     const Rank rank = own_rank<C>();
     const int row = tile.row + rank.row * C::block_m;
     const int col = (tile.col + rank.col * C::block_n) / scale_block;
     const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
     const int first = col / unit_factors * unit_factors;
+    const tma::Coordinates start_a = start(along_k_a_, block, row, tile.batch);
+    const tma::Coordinates start_b =
+        start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b);
     // All have read the slot.
     ptx::fence_proxy_async_shared();
-    ptx::tma_load<3>(slot, &maps_.scales_a, start(along_k_a_, block, row, tile.batch), barrier);
-    ptx::tma_load<3>(slot + slot_bytes_of(C::block_m), &maps_.scales_b,
-                     start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b), barrier);
+    ptx::tma_load_by(leads, slot, &maps_.scales_a, start_a, barrier);
+    ptx::tma_load_by(leads, slot + slot_bytes_of(C::block_m), &maps_.scales_b, start_b, barrier);
     slot_ = slot_ + 1 == C::stages ? 0 : slot_ + 1;
   }
 
@@ -230,11 +232,13 @@ class StagedFactors {
 };
 
 // As promote() of promote.cuh. `reach()` waits for the next block's stage, whose factors are read before its products are
-// issued: an issue that waits for them would leave the tensor cores idle.
-template <class Factors, int Waves, int Registers, class Reach, class Multiply, class Done>
+// issued: an issue that waits for them would leave the tensor cores idle. `look()` is called once, while the last block's are
+// on their way: TMA loads no tile without blocks (cuda/gemm/plan.cc).
+template <class Factors, int Waves, int Registers, class Reach, class Multiply, class Done,
+          class Look>
 __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registers],
                                                Factors& factors, Reach reach, Multiply multiply,
-                                               Done done) {
+                                               Done done, Look look) {
   const int blocks = factors.blocks();
   clear_in_other_bank(d, blocks);
 #pragma unroll 1
@@ -245,7 +249,12 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
     for (int wave = 0; wave < Waves; ++wave) {
       std::uint32_t sums[Registers];
       multiply(wave, sums);
-      if (wave + 1 == Waves && block + 1 < blocks) factors.advance_to(block + 1);
+      if (wave + 1 == Waves) {
+        if (block + 1 < blocks)
+          factors.advance_to(block + 1);
+        else
+          look();
+      }
       const typename Factors::Ready ready = factors.ready(loaded, wave);
       ptx::wgmma_wait_group<0>();
       ptx::pin(sums);

@@ -379,7 +379,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-// As multiply_tiles().
+// By a warp.
 template <class C>
 __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
                                               const TensorOperands& operands,
@@ -405,7 +405,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   const std::uint32_t shared = ptx::shared_address(memory);
   const TensorBarriers<C> barriers{{shared + C::barrier_offset}};
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
-  const bool leads = threadIdx.x % 32 == 0;
+  const bool leads = ptx::elect_one();
   if (warp == producer_warp && leads) {
     if (arguments.k_blocks > 0) {
       ptx::prefetch_map(&map_a.whole);
@@ -435,10 +435,9 @@ __global__ void __launch_bounds__(C::threads, 1)
                    C::consumers == 1 ? 0 : warp / warps - 1);
   } else {
     if constexpr (C::consumers > 1) ptx::setmaxnreg_dec<C::producer_registers>();
-    const bool takes_part = C::grouped || leads;
-    if (warp == producer_warp && takes_part)
+    if (warp == producer_warp)
       produce_tiles<C>(map_a, map_b, operands, arguments, shared, barriers, leads);
-    else if (warp == multiplier_warp && takes_part && is_leader<C>())
+    else if (warp == multiplier_warp && (C::grouped || leads) && is_leader<C>())
       multiply_tiles<C>(arguments, shared, barriers, tensor, operands, leads);
     if constexpr (groups_k<C>())
       if (warp >= allocator_warp)

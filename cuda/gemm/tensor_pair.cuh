@@ -71,31 +71,32 @@ template <class C>
 __device__ __forceinline__ std::uint32_t expect_stage(const Barriers<C>& barriers,
                                                       Ring<C::stages>& landed, int stage, int rank,
                                                       bool to_be_cleared,
-                                                      std::uint32_t bytes_besides) {
+                                                      std::uint32_t bytes_besides, bool leads) {
   const std::uint32_t full = barriers.full(stage);
   const std::uint32_t bytes = C::A::bytes + C::B::bytes + bytes_besides;
   if constexpr (groups_k<C>()) {
     if (to_be_cleared) {
       const std::uint32_t own = barriers.landed(landed.stage);
       landed.advance();
-      ptx::mbarrier_arrive_expect_tx(own, bytes);
+      if (leads) ptx::mbarrier_arrive_expect_tx(own, bytes);
       return ptx::map_shared(own, static_cast<std::uint32_t>(rank));
     }
-    if (rank == 0) ptx::mbarrier_arrive(full);  // in the peer's stead
+    if (leads && rank == 0) ptx::mbarrier_arrive(full);  // in the peer's stead
   }
-  if (rank == 0) ptx::mbarrier_arrive_expect_tx(full, C::ctas * bytes);
+  if (leads && rank == 0) ptx::mbarrier_arrive_expect_tx(full, C::ctas * bytes);
   return ptx::map_shared(full, 0);
 }
 
 // Loads this CTA's tile, whose first row is `mn`; the bytes count on the leader's barrier.
 template <class Op>
 __device__ __forceinline__ void load_for_leader(const CUtensorMap& map, std::uint32_t shared,
-                                                int mn, int k, int batch, std::uint32_t barrier) {
+                                                int mn, int k, int batch, std::uint32_t barrier,
+                                                bool leads) {
 #pragma unroll
   for (int i = 0; i < Op::box_count; ++i) {
     const int row = i * Op::mn_of_box(Op::rows);
-    ptx::tma_load_pair(shared + Op::offset(row, 0), &map, box_start<Op>(mn + row, k, batch),
-                       barrier);
+    ptx::tma_load_pair_by(leads, shared + Op::offset(row, 0), &map,
+                          box_start<Op>(mn + row, k, batch), barrier);
   }
 }
 
@@ -112,7 +113,6 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
   LoadedTiles<C> tiles(arguments, cluster, step);
   TilePlace tile;
   while (tiles.next(tile)) {
-    if (!leads) continue;
     const int m = tile.row + rank * C::block_m;
     const int n = tile.col + rank * C::own_columns;
     const BlocksAlongK along = along_k<C>(arguments, tile);
@@ -120,20 +120,21 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t counted =
           expect_stage<C>(barriers, landed, ring.stage, rank, others_in<C>(along, block).any(),
-                          besides.bytes(block));
+                          besides.bytes(block), leads);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = k_begin<C>(tile, along) + block * C::block_k;
       as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
-        load_for_leader<decltype(tile_a)>(map_a, a, m, k, tile.batch, counted);
+        load_for_leader<decltype(tile_a)>(map_a, a, m, k, tile.batch, counted, leads);
       });
       as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
-        load_for_leader<decltype(tile_b)>(map_b, a + C::A::bytes, n, k, tile.batch_b, counted);
+        load_for_leader<decltype(tile_b)>(map_b, a + C::A::bytes, n, k, tile.batch_b, counted,
+                                          leads);
       });
-      besides.load(tile, block, a + C::A::bytes + C::B::bytes, counted);
+      besides.load(tile, block, a + C::A::bytes + C::B::bytes, counted, leads);
       ring.advance();
+      __syncwarp();  // as there
     }
   }
-  if (!leads) return;
   // A commit may still arrive here.
   for (int i = 0; i < C::stages; ++i) {
     wait(barriers.empty(ring.stage), 1 - ring.parity);

@@ -35,7 +35,8 @@ class ScaleLoads {
   }
   __device__ __forceinline__ void prefetch() const {}
   __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
-  __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t) const {}
+  __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t,
+                                       bool) const {}
 
  private:
   const TensorOperands& operands_;
@@ -60,22 +61,23 @@ class ScaleLoads<C, true> {
 
   // `tile`: of the CTA or pair; of a pair the bytes count on the barrier of either CTA.
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t shared,
-                                       std::uint32_t barrier) const {
+                                       std::uint32_t barrier, bool leads) const {
     constexpr int mn = tcgen05::scale_atom_mn;
     const int word = block * S::atoms * scale_atom_words;
     const int row = (tile.row + tile.filling) / mn + own_rank<C>().row;
-    load(operands_.scales_a, shared, {{word, row, tile.batch}}, barrier);
-    load(operands_.scales_b, shared + S::bytes_a, {{word, tile.col / mn, tile.batch_b}}, barrier);
+    load(operands_.scales_a, shared, {{word, row, tile.batch}}, barrier, leads);
+    load(operands_.scales_b, shared + S::bytes_a, {{word, tile.col / mn, tile.batch_b}}, barrier,
+         leads);
   }
 
  private:
   __device__ __forceinline__ static void load(const CUtensorMap& map, std::uint32_t shared,
-                                              const tma::Coordinates& start,
-                                              std::uint32_t barrier) {
+                                              const tma::Coordinates& start, std::uint32_t barrier,
+                                              bool leads) {
     if constexpr (C::ctas == 1)
-      ptx::tma_load<3>(shared, &map, start, barrier);
+      ptx::tma_load_by(leads, shared, &map, start, barrier);
     else
-      ptx::tma_load_pair(shared, &map, start, barrier);
+      ptx::tma_load_pair_by(leads, shared, &map, start, barrier);
   }
 
   const TensorOperands& operands_;

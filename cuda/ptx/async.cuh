@@ -291,18 +291,6 @@ __device__ __forceinline__ void tma_load(std::uint32_t tile, const void* map,
 #undef TCQ_LOAD
 }
 
-// Of three dimensions, into the own CTA of a pair; the bytes count on a barrier of either CTA, an address that map_shared()
-// gave. sm_100a and later. Source: PTX ISA 9.2, 9.7.9.27.1.2, ".cta_group".
-__device__ __forceinline__ void tma_load_pair(std::uint32_t tile, const void* map,
-                                              const tma::Coordinates& start,
-                                              std::uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2"
-      " [%0], [%1, " TCQ_AT_3 "], [%2];" ::"r"(tile),
-      "l"(map), "r"(barrier), TCQ_START_3
-      : "memory");
-}
-
 // The same into every CTA of the cluster whose bit is set in `mask`.
 template <int Rank>
 __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const void* map,
@@ -328,6 +316,38 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const voi
 #undef TCQ_MASK_4
 #undef TCQ_MASK_5
 }
+
+// Of three dimensions by a warp, of which one lane `leads`: without a branch around it, ptxas has one instruction for the warp
+// and works its operands out for all (cuda/NOTES.md, "the producer's warp").
+// clang-format off
+#define TCQ_LEADS "{\n\t.reg .pred leads;\n\tsetp.ne.u32 leads, %6, 0;\n\t@leads "
+#define TCQ_LOAD_BY(SUFFIX, MASK)                                                                  \
+  TCQ_LEADS "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"     \
+            SUFFIX " [%0], [%1, " TCQ_AT_3 "], [%2]" MASK ";\n\t}"                                 \
+      ::"r"(tile), "l"(map), "r"(barrier), TCQ_START_3, "r"(static_cast<std::uint32_t>(leads))
+// clang-format on
+__device__ __forceinline__ void tma_load_by(bool leads, std::uint32_t tile, const void* map,
+                                            const tma::Coordinates& start, std::uint32_t barrier) {
+  asm volatile(TCQ_LOAD_BY("", "") : "memory");
+}
+
+// Into every CTA of the cluster whose bit is set in `mask`.
+__device__ __forceinline__ void tma_load_multicast_by(bool leads, std::uint32_t tile,
+                                                      const void* map,
+                                                      const tma::Coordinates& start,
+                                                      std::uint32_t barrier, std::uint16_t mask) {
+  asm volatile(TCQ_LOAD_BY(".multicast::cluster", ", %7"), "h"(mask) : "memory");
+}
+
+// Into the own CTA of a pair; the bytes count on a barrier of either CTA, an address that map_shared() gave. sm_100a and later.
+// Source: PTX ISA 9.2, 9.7.9.27.1.2, ".cta_group".
+__device__ __forceinline__ void tma_load_pair_by(bool leads, std::uint32_t tile, const void* map,
+                                                 const tma::Coordinates& start,
+                                                 std::uint32_t barrier) {
+  asm volatile(TCQ_LOAD_BY(".cta_group::2", "") : "memory");
+}
+#undef TCQ_LOAD_BY
+#undef TCQ_LEADS
 
 // Brings the line that holds `address` into L2; nothing can depend on it. Source: PTX ISA 9.2, "prefetch".
 __device__ __forceinline__ void prefetch_l2(const void* address) {

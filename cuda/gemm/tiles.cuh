@@ -40,9 +40,13 @@ struct BlocksAlongK {
 // promoted, each with the factors of its block.
 template <class C>
 __device__ __forceinline__ int k_step(const Groups& groups) {
-  if constexpr (on_tcgen05<C>()) return groups.k_step;
-  constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
-  return lies_along_k || C::promotion != Promotion::None ? k_unit(C::in) : wgmma::stored_k(C::in);
+  if constexpr (on_tcgen05<C>()) {
+    return groups.k_step;
+  } else {
+    constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
+    static_assert(lies_along_k || C::promotion == Promotion::None);  // wgmma's FP8 is K-major
+    return lies_along_k ? k_unit(C::in) : wgmma::stored_k(C::in);
+  }
 }
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {

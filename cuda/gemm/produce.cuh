@@ -83,7 +83,7 @@ struct TilesAlone {
 };
 
 // By a warp, whose elected lane `leads`: it alone asks for bytes. The others come along, so that what is worked out is
-// the warp's: a lane alone takes half as long again for each block (cuda/NOTES.md, "the producer's warp"). `step`: how a
+// the warp's: for a lane alone ptxas has more instructions for each block (cuda/NOTES.md, "the producer's warp"). `step`: how a
 // cluster comes to its next tile, a number of clusters, an order of groups along K, or answers.
 template <class C, class Step, class Besides = TilesAlone>
 __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandMaps& map_b,

@@ -103,7 +103,8 @@ __device__ __forceinline__ void prefetch_weights(const CUtensorMap& map_w, const
                         box_start<typename C::A>(first + row, block * C::block_k, tile.batch_w));
 }
 
-// By one thread: with its warp, as produce() of produce.cuh has it, a tile of few rows took 1 to 2 % longer (measured).
+// By one thread: with its warp, as produce() of produce.cuh has it, a tile of few rows took 1 to 2 % longer
+// (measured; cuda/NOTES.md, "the producer's warp").
 // A kernel that overlaps its neighbours lets the next one in a ring before its last load. Else not
 // before that load: the next one's CTAs take room, and load while this one does.
 template <class C, Shared What>

@@ -379,7 +379,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
 
 // --- the kernel ------------------------------------------------------------------------------------
 
-// By a warp.
+// By a warp, of which one lane `leads`.
 template <class C>
 __device__ __forceinline__ void produce_tiles(const OperandMaps& map_a, const OperandMaps& map_b,
                                               const TensorOperands& operands,

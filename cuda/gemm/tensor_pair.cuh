@@ -132,7 +132,7 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
       });
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, counted, leads);
       ring.advance();
-      __syncwarp();  // as there
+      __syncwarp();  // as produce() does
     }
   }
   // A commit may still arrive here.

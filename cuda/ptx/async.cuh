@@ -317,8 +317,8 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t tile, const voi
 #undef TCQ_MASK_5
 }
 
-// Of three dimensions by a warp, of which one lane `leads`: without a branch around it, ptxas has one instruction for the warp
-// and works its operands out for all (cuda/NOTES.md, "the producer's warp").
+// tma_load() of three dimensions by a warp, of which one lane `leads`, or by one thread that does: without a branch around it,
+// ptxas has one instruction for the warp and works its operands out for all (cuda/NOTES.md, "the producer's warp").
 // clang-format off
 #define TCQ_LEADS "{\n\t.reg .pred leads;\n\tsetp.ne.u32 leads, %6, 0;\n\t@leads "
 #define TCQ_LOAD_BY(SUFFIX, MASK)                                                                  \

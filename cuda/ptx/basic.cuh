@@ -27,8 +27,9 @@ __device__ __forceinline__ void pin(std::uint32_t (&registers)[Count]) {
   for (int i = 0; i < Count; ++i) asm volatile("" : "+r"(registers[i])::"memory");
 }
 
-// Called by a whole warp: true in one lane, the same one each time. Of what stands behind it ptxas knows that a single thread
-// executes it, which it does not of a thread that is chosen by its number. Source: PTX ISA 9.2, 9.7.13.14 "elect.sync".
+// Called by a whole warp: true in one lane, the same one each time. Source: PTX ISA 9.2, 9.7.13.14 "elect.sync".
+// Of what stands behind it ptxas knows that a single thread executes it, which it does not of a thread that is chosen by its
+// number (seen in SASS of ptxas 13.0.88: cuda/NOTES.md, "the producer's warp").
 __device__ __forceinline__ bool elect_one() {
   std::uint32_t elected;
   asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}"

@@ -69,6 +69,12 @@ TEST_F(GroupedPtx, FactorsThatTmaBrings) {
       TCQ_STAGED(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 5,
                  gemm::Promotion::ColumnBlocks, Type::e4m3, true);
   expect_right(square, addressed(numbered(520), 500, 0), 2);
+  const TestKernel wide =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 128, 192, gemm::Turns::Together, 1, 1, 4,
+                 gemm::Promotion::ColumnBlocks, Type::e4m3, true);
+  expect_right(wide, addressed(ends, 200, 2, Major::K), 2);
+  expect_right(wide, addressed(counts, 700, 2), 1);
+  expect_right(wide, addressed(numbered(520), 500, 0), 2);
 }
 
 TEST_F(GroupedPtx, EveryPairOfFp8Types) {

@@ -114,6 +114,7 @@ class Bench {
     variant_ = variant.name();
     const std::optional<gemm::Problem> p = planned(shape, in, variant);
     if (!p) return;
+    workspaces_.clear();
     const OperandSets sets(*p, args_.seed, stream_);
     if (args_.every_kernel) return measure_kernels(*p, sets, burst);
     measure_plan(*p, sets, args_.tune ? tuned(*p, sets) : plan(*p), burst);
@@ -209,12 +210,12 @@ class Bench {
     return plan;
   }
 
-  // What the plan asks for; the same for all plans of a problem, kept from shape to shape.
+  // What the plan asks for.
   gemm::Workspace workspace(const gemm::Plan& plan) {
     const std::size_t bytes = gemm::workspace_bytes(plan);
     if (bytes == 0 || args_.no_workspace) return {};
-    if (workspace_.size() < bytes) workspace_ = cuda::DeviceBuffer<std::uint8_t>(bytes);
-    return {workspace_.data(), bytes};
+    if (workspaces_.empty() || workspaces_.back().size() < bytes) workspaces_.emplace_back(bytes);
+    return {workspaces_.back().data(), bytes};
   }
 
   Launcher launcher(const gemm::Plan& plan, const OperandSets& sets) {
@@ -352,8 +353,8 @@ class Bench {
   std::shared_ptr<CublasLt> cublas_;
   std::map<std::pair<Type, bool>, Ceiling> ceilings_;
   gemm::TuneCache choices_;
-  cuda::DeviceBuffer<std::uint8_t> workspace_;
-  std::string variant_;  // of what is being measured
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> workspaces_;  // of a shape, as launchers have them
+  std::string variant_;                                       // of what is being measured
   Run run_;
 };
 
@@ -507,7 +508,7 @@ int main(int argc, char** argv) {
   app.add_option("--tune-cache", args.tune_cache,
                  "load and save the tuner's choices; the file need not be there");
   app.add_flag("--no-workspace", args.no_workspace,
-               "operands that TMA cannot address are not copied first");
+               "operands that TMA cannot address are not copied first, and all tiles are whole");
   app.add_option("--cublaslt", args.cublas, "the library's file, if it is not found");
   app.add_flag("--no-cublaslt", args.no_cublas, "ours alone");
   app.add_option("--json", args.json, "write the results as JSON");

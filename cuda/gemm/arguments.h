@@ -136,6 +136,34 @@ struct Walk {
   }
 };
 
+// The blocks of K of a launch's last tiles, dealt to its clusters in even runs, one behind the other, so that all end together
+// (stream-K). A run is as long as a tile at least and shorter than two, so that no tile has more than two parts. The first part of
+// a tile's K is what its cluster computes first of its run, and the second what the next cluster does at the end of its own; in
+// between, the sums go through memory, 32 bits each, as registers would have kept them: D's bits are the same. Runs stand behind
+// all whole tiles: ahead of them clusters would lose step with each other, and L2 what they share.
+struct StreamK {
+  int whole = 0;  // tiles ahead of these: dealt whole, by a stride. All: no run
+  int blocks = 0;
+  int run = 0;  // blocks of a cluster; the last ones may have fewer
+  Divisor of_tile;
+  std::uint64_t* flags = nullptr;  // of each warp that leaves sums
+  std::uint32_t* sums = nullptr;   // of each CTA
+  std::uint64_t left =
+      0;  // a flag's value once they are there: another one in each launch, never 0
+
+  struct At {
+    int tile;
+    int block;  // of that tile
+  };
+  // Where the run of this cluster begins, and that of the one before ends.
+  HOST_DEVICE constexpr At at(int cluster) const {
+    const int all = run * cluster;
+    const int block = all < blocks ? all : blocks;
+    const int tile = of_tile.quotient(block);
+    return {whole + tile, block - tile * of_tile.value};
+  }
+};
+
 // Scale factors that tcgen05 multiplies elements by, a byte each, of one operand: atoms of 128 rows of A (columns of B)
 // and four factors along K, 512 bytes, as scale_byte() of sim/isa/tmem/scale_layout.h and as cuBLASLt and CUTLASS have
 // them: factor (mn, s) is byte 16 * (mn % 32) + 4 * (mn % 128 / 32) + s % 4 of its atom, and the atoms of 128 rows lie one
@@ -196,6 +224,7 @@ struct Arguments {
   Sharing tokens;            // and what the tiles of a cluster share, one of both
   Sharing weights;
   Walk walk;
+  StreamK stream_k;
   Epilogue epilogue;
   Source a;  // Loader::Copy only
   Source b;

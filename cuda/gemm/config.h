@@ -203,6 +203,19 @@ HOST_DEVICE constexpr bool stores_whole() {
   return false;
 }
 
+// Do the clusters of a configuration's kernel share out the blocks of their last tiles (cuda/gemm/stream_k.cuh)?
+template <class C>
+HOST_DEVICE constexpr bool streams_k() {
+  if constexpr (requires { C::streams_k; }) return C::streams_k;
+  return false;
+}
+
+// Have the tiles of a configuration's kernel parts of K of their own?
+template <class C>
+HOST_DEVICE constexpr bool has_parts_of_k() {
+  return groups_k<C>() || streams_k<C>();
+}
+
 // Of so many groups along K the order in which they are computed stands in shared memory (cuda/gemm/k_groups.cuh).
 inline constexpr int k_groups_in_order = 128;
 inline constexpr std::uint32_t k_group_entry_bytes = 3 * sizeof(std::int32_t);
@@ -318,6 +331,7 @@ struct Config {
 template <class Base>
 struct Staged : Base {
   static constexpr bool stages_factors = true;
+  static constexpr bool streams_k = !Base::grouped;
   static_assert(Base::promotion == Promotion::ColumnBlocks);
   static_assert(!Base::groups_k && !Base::quantizes);
   static constexpr int whole_columns = staged_columns(usual_bytes(Base::in));

@@ -113,7 +113,10 @@ std::string launch_text(const char* title, const Launch& l) {
          number(l.clusters * cluster_size(*l.kernel)) + " CTAs of " + number(l.kernel->threads) +
          " threads, " + number(s.rows) + " x " + number(s.cols) + " x " + number(s.batch) +
          " tiles of clusters in groups of " + number(s.group) + " rows" +
-         (l.overlaps ? ", overlaps its neighbours in the stream\n" : "\n");
+         (l.overlaps ? ", overlaps its neighbours in the stream" : "") +
+         (l.runs.tiles > 0 ? ", with a workspace the last " + number(l.runs.tiles) + " dealt by " +
+                                 number(l.runs.blocks) + " blocks of K\n"
+                           : "\n");
 }
 
 // Where the parts of K begin whose sums are added.
@@ -227,7 +230,7 @@ std::string whole_text(const Plan& plan) {
                         ? "bits: depend on the split, which depends on M and the limit of SMs\n"
                         : "bits: depend on the split, which depends on M\n"
                   : "bits: depend on neither M, tile nor alignment\n";
-  return text + "workspace: " + number(static_cast<std::int64_t>(plan.workspace_bytes)) +
+  return text + "workspace: " + number(static_cast<std::int64_t>(workspace_bytes(plan))) +
          " bytes; device " + number(plan.device) + "\n";
 }
 

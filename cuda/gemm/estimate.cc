@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cuda/gemm/check.h"
+#include "cuda/gemm/stream_k.h"
 #include "sim/isa/wgmma/rate.h"
 
 namespace tcq::gemm {
@@ -59,17 +60,19 @@ constexpr double copying = 62.97;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
 // a column of 64 rows, and how much less where a consumer has 128.
-constexpr double promotion_by_blocks = 131.4;
+constexpr double promotion_by_blocks = 145;
 constexpr double promotion_by_three = 44.24;
 constexpr double promotion_by_three_narrow = 2.211;
-constexpr double promotion_by_two_waves = 108.2;
+constexpr double promotion_by_two_waves = 153;
 constexpr double promotion_each = 4.3;
 constexpr double promotion_each_128 = 0.78;
 // The same where TMA brings the factors, and what its store of a whole tile at once takes of another's.
-constexpr double promotion_staged = 197.9;
+constexpr double promotion_staged = 238;
 constexpr double promotion_staged_by_three = 19.53;
-constexpr double promotion_staged_by_two_waves = 103.0;
-constexpr double staged_epilogue = 0.6736;
+constexpr double promotion_staged_narrow = 0.5;
+constexpr double promotion_staged_by_two_waves = 172;
+constexpr double staged_epilogue = 0.739;
+constexpr double left_sums = 7.2;  // microseconds, where tiles have parts of two clusters
 constexpr double promotion_few = 2.826;
 constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number
 constexpr double promotion_few_launch = 0.4478;     // microseconds
@@ -143,7 +146,9 @@ double promotion_clocks(const Kernel& k) {
   const int columns = is_beside(k) ? scale_block : k.block_n;
   if (k.stages_factors) {
     if (waves > 1) return fitted::promotion_staged_by_two_waves;
-    if (consumers_of(k) == 3) return fitted::promotion_staged_by_three;
+    if (consumers_of(k) == 3)
+      return fitted::promotion_staged_by_three +
+             fitted::promotion_staged_narrow * (scale_block - columns);
     return fitted::promotion_staged + fitted::promotion_by_three_narrow * (scale_block - columns);
   }
   if (k.promotion == Promotion::ColumnBlocks) {
@@ -374,12 +379,14 @@ Problem as_batch(const Problem& p) {
   return out;
 }
 
-double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {
-  if (has_sizes(p)) return microseconds(k, as_batch(p), device, resident);
+namespace {
+
+// `waves`: how many tiles a cluster computes, or the largest number of these.
+double microseconds_of(const Kernel& k, const Problem& p, const Device& device, int resident,
+                       double waves) {
   const bool few = k.skinny != Skinny::No;
   const Rates& rates = few ? fitted::few : fitted::large;
   const auto tiles = static_cast<double>(tiles_of(schedule_of(k, p)));
-  const double waves = waves_of(k, tiles / resident);
   double time = rates.launch + loop_microseconds(k, p, device, rates, waves) +
                 epilogue_clocks(k, p, rates, waves) / rates.clocks;
   if (few) {
@@ -396,6 +403,35 @@ double microseconds(const Kernel& k, const Problem& p, const Device& device, int
     time +=
         k.skinny == Skinny::Rows ? fitted::promotion_few_launch : fitted::promotion_columns_launch;
   return time;
+}
+
+struct Both {
+  double whole;  // microseconds: with whole tiles, and with runs
+  double runs;
+};
+Both both(const Kernel& k, const Problem& p, const Device& device, int resident) {
+  const std::int64_t tiles = tiles_of(schedule_of(k, p));
+  const double waves = static_cast<double>(tiles) / resident;
+  const double whole = microseconds_of(k, p, device, resident, waves_of(k, waves));
+  const int blocks = k_blocks(k, p);
+  const Runs runs = runs_of(k, tiles, resident, blocks);
+  if (runs.tiles == 0) return {whole, whole};
+  const double in_turns = std::floor(waves) - 1 + static_cast<double>(runs.blocks) / blocks;
+  return {whole, microseconds_of(k, p, device, resident, in_turns) + fitted::left_sums};
+}
+
+}  // namespace
+
+double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {
+  if (has_sizes(p)) return microseconds(k, as_batch(p), device, resident);
+  const Both estimated = both(k, p, device, resident);
+  return std::min(estimated.whole, estimated.runs);
+}
+
+bool deals_runs(const Kernel& k, const Problem& p, const Device& device, int resident) {
+  if (has_sizes(p)) return false;
+  const Both estimated = both(k, p, device, resident);
+  return estimated.runs < estimated.whole;
 }
 
 }  // namespace tcq::gemm

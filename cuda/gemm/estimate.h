@@ -43,6 +43,9 @@ bool suits(const Kernel& kernel, const Problem& problem);
 double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
                     int resident);
 
+// Is it faster if the blocks of its last tiles are dealt as runs (cuda/gemm/stream_k.h)? That is estimated then.
+bool deals_runs(const Kernel& kernel, const Problem& problem, const Device& device, int resident);
+
 // Should the kernel overlap its neighbours in the stream? It gains about a microsecond, but its CTAs
 // are then spread less evenly over the SMs.
 bool overlaps(const Kernel& kernel, double microseconds);

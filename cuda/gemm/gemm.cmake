@@ -1,7 +1,7 @@
 # The GEMM: what it decides on the CPU, its kernels, and the C interface as a shared library. It needs CUDA, a C++
 # compiler and nlohmann_json; nothing here needs the oracle (TCQ_ORACLE=OFF). Next: gemm.h, instances.cu.in
 # What it decides on the CPU needs no CUDA.
-set(gemm_host_names check describe estimate json maps path plan_tensor quantize run status tensor_time tune_cache)
+set(gemm_host_names check describe estimate json maps path plan_tensor quantize run status stream_k tensor_time tune_cache)
 list(TRANSFORM gemm_host_names REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cuda/gemm/\\1.cc" OUTPUT_VARIABLE gemm_host_sources)
 add_library(cuda_gemm_host STATIC ${gemm_host_sources})
 tcq_include(cuda_gemm_host PUBLIC cuda/gemm)

@@ -10,7 +10,7 @@
 // that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
 // may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
 // 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
-// run() is up to 25 times slower, and on tcgen05 refused. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// run() is up to 25 times slower, and on tcgen05 refused. Other plans are faster with the workspace that they ask for. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
 // oracle/sum/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
@@ -200,13 +200,20 @@ struct Device {
 
 struct Kernel;  // cuda/gemm/kernels.h
 
+// The last tiles of a launch, whose blocks of K are dealt to its clusters if run() has a workspace: cuda/gemm/stream_k.h.
+struct Runs {
+  int tiles = 0;
+  int blocks = 0;  // of each cluster; the last ones may have fewer
+};
+
 struct Launch {
   const Kernel* kernel = nullptr;
   int clusters = 0;
   Schedule schedule;
   int k_blocks = 0;
-  double microseconds = 0;   // estimated, without copies of operands
-  bool overlaps = false;     // its neighbours in the stream: cuda/gemm/skinny.cuh
+  double microseconds = 0;  // estimated, without copies of operands
+  bool overlaps = false;    // its neighbours in the stream: cuda/gemm/skinny.cuh
+  Runs runs = {};
   bool programmatic = true;  // Problem's programmatic_launch
 };
 
@@ -221,7 +228,7 @@ struct Plan {
       any_factors;  // the operands' are, pointers of f32 factors need not be; no kernel where `aligned` takes those
   Launch unaligned;  // any pointers
   Launch realigned;  // operands that TMA cannot address are copied first; may have no kernel
-  std::size_t workspace_bytes = 0;
+  std::size_t workspace_bytes = 0;  // for copies
 };
 
 // `problem` may be plan.problem. If the answer is not Ok the plan is none.
@@ -265,8 +272,8 @@ struct Workspace {
   std::size_t bytes = 0;
 };
 
-// For copies of the operands whose strides TMA cannot address; 0 if there are none, or if no kernel
-// could read the copies.
+// For copies of the operands whose strides TMA cannot address, if some kernel could read these: one that is smaller is refused. Else
+// for the sums of tiles that two CTAs have parts of, which makes some launches faster: one that is smaller is not used. 0 for neither.
 std::size_t workspace_bytes(const Plan& plan) noexcept;
 // With these pointers: more, if one is no multiple of 16 although its operand's strides are.
 std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept;

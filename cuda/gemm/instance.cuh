@@ -227,7 +227,8 @@ auto promoting_large() {
 template <Type In>
 auto staged() {
   return std::array{staged_one<In, 256, 128, 1, 1, 3>(), staged_one<In, 192, 128, 1, 1, 4>(),
-                    staged_one<In, 128, 192, 1, 1, 4>(), staged_one<In, 128, 64, 1, 1, 8>()};
+                    staged_one<In, 128, 192, 1, 1, 4>(), staged_one<In, 128, 64, 1, 1, 8>(),
+                    staged_one<In, 192, 96, 1, 1, 4>(),  staged_one<In, 128, 96, 1, 1, 6>()};
 }
 
 // Products of two blocks and their sums in f32: 160 tokens of all consumers at most; of one block where there are more.

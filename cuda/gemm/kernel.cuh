@@ -26,6 +26,7 @@
 #include "cuda/gemm/ring.cuh"
 #include "cuda/gemm/staged.cuh"
 #include "cuda/gemm/store.cuh"
+#include "cuda/gemm/stream_k.cuh"
 #include "cuda/gemm/tiles.cuh"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
@@ -169,7 +170,7 @@ using OwnFactors = std::conditional_t<
 template <class C>
 __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Arguments& arguments,
                                               const TilePlace& tile, int consumer) {
-  const int first = groups_k<C>() ? tile.k_first / scale_block : 0;
+  const int first = has_parts_of_k<C>() ? tile.k_first / scale_block : 0;
   const FragmentAt at = {
       tile.row,   tile.col,     tile.rows_end, arguments.n,
       tile.batch, tile.batch_b, first,         along_k<C>(arguments, tile).count};
@@ -183,11 +184,12 @@ __device__ __forceinline__ void start_factors(OwnFactors<C>& factors, const Argu
 // The same of FP8 that promotes, with the tile's factors on their way. `Behind`: if the consumers have registers for the products of
 // two blocks, and they do. `look` finds the next tile: while the last products are on their way, where that takes but a few
 // instructions; a walk over groups would stand in the loop and cost 1 to 2 % (measured; cuda/NOTES.md, "the producer's warp").
-template <class C, bool Behind, class Look>
+template <class C, bool Behind, class Begin, class Look>
 __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::stages>& ring,
                                                     std::uint32_t shared,
                                                     const Barriers<C>& barriers, StagePart part,
-                                                    OwnFactors<C>& factors, Look look) {
+                                                    OwnFactors<C>& factors, Begin begin,
+                                                    Look look) {
   Ring<C::stages> read = ring;
   using Operands =
       std::conditional_t<stages_factors<C>(), DescribedOperands<C>, AddressedOperands<C>>;
@@ -200,7 +202,7 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
   constexpr bool looks_in_loop = stages_factors<C>() && !C::grouped;
   if constexpr (stages_factors<C>()) {
     promote_staged(
-        d, factors, [&] { reader.reach(); }, multiply_wave, done,
+        d, factors, begin, [&] { reader.reach(); }, multiply_wave, done,
         [&] {
           if constexpr (looks_in_loop) look();
         });
@@ -239,9 +241,17 @@ __device__ __forceinline__ void consume_ahead(const CUtensorMap& map_d, const CU
     const TilePlace tile = next;
     const OwnBias<C> own = prepare<C>(arguments, tile);
     stage<C>(arguments, own, bias);
-    accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer), factors,
-                                   [&] { is_there = tiles.next(next); });
+    accumulate_promoted<C, Behind>(
+        d, ring, shared, barriers, part_of_stage<C>(consumer), factors,
+        [&] { take_sums<C>(d, arguments, tile, consumer); },
+        [&] { is_there = next_ahead<C>(tiles, next); });
+    const bool leaves = leaves_sums<C>(arguments, factors);
+    is_there = complete_next<C>(tiles, next, is_there);
     start_next();
+    if (leaves) {
+      leave_sums<C>(d, arguments, consumer);
+      continue;
+    }
     store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
   }
 }
@@ -310,8 +320,13 @@ __device__ __forceinline__ void consume(const CUtensorMap& map_d, const CUtensor
                       part_of_stage<C>(consumer), [] {});
       } else {
         start_factors<C>(factors, arguments, tile, consumer);
-        accumulate_promoted<C, Behind>(d, ring, shared, barriers, part_of_stage<C>(consumer),
-                                       factors, [] {});
+        accumulate_promoted<C, Behind>(
+            d, ring, shared, barriers, part_of_stage<C>(consumer), factors,
+            [&] { take_sums<C>(d, arguments, tile, consumer); }, [] {});
+        if (leaves_sums<C>(arguments, factors)) {
+          leave_sums<C>(d, arguments, consumer);
+          continue;
+        }
       }
       store_tile<C>(d, map_d, map_tail, arguments, staging, bias, tile);
     }

@@ -63,6 +63,7 @@ struct Kernel {
   double most_operations = std::numeric_limits<double>::infinity();
   bool groups_k = false;        // for groups along K
   bool stages_factors = false;  // of blocks of K, which TMA brings: cuda/gemm/staged.cuh
+  bool streams_k = false;       // cuda/gemm/stream_k.cuh
   // tcgen05: is the major of A, of B, the problem's, whatever the kernel is compiled for?
   bool any_major_a = false;
   bool any_major_b = false;
@@ -127,6 +128,7 @@ constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
           .dynamic = is_dynamic<C>(),
           .groups_k = groups_k<C>(),
           .stages_factors = stages_factors<C>(),
+          .streams_k = streams_k<C>(),
           .any_major_a = turns<typename C::A, typename C::TurnedA>(),
           .any_major_b = turns<typename C::B, typename C::TurnedB>()};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/stream_k.h"
 
 namespace tcq::gemm {
 namespace {
@@ -19,6 +20,11 @@ Strides copy_strides(const Strides& s, const View& v, std::int64_t batch) {
 }
 
 }  // namespace
+
+std::uint8_t* first_line(void* workspace) {
+  const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(workspace) % l2_line_bytes;
+  return static_cast<std::uint8_t*>(workspace) + (past == 0 ? 0 : l2_line_bytes - past);
+}
 
 std::int64_t matrices_of(const Strides& s, std::int64_t batch) { return s.batch == 0 ? 1 : batch; }
 
@@ -49,15 +55,26 @@ std::size_t workspace_bytes(const Problem& problem, const Copies& copied) {
   return static_cast<std::size_t>(a + b + l2_line_bytes);
 }
 
-std::size_t workspace_bytes(const Plan& plan) noexcept { return plan.workspace_bytes; }
+std::size_t workspace_bytes(const Plan& plan) noexcept {
+  return plan.workspace_bytes > 0 ? plan.workspace_bytes : stream_k_bytes(plan.aligned);
+}
 
-std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
+namespace {
+
+std::size_t bytes_of_copies(const Plan& plan, const Pointers& x) {
   if (plan.realigned.kernel == nullptr) return 0;
   return workspace_bytes(plan.problem, copies_of(plan.problem, x));
 }
 
+}  // namespace
+
+std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
+  const std::size_t copied = bytes_of_copies(plan, x);
+  return copied > 0 ? copied : stream_k_bytes(launch_of(plan, path_of(plan, x, {})));
+}
+
 Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
-  const std::size_t needed = workspace_bytes(plan, x);
+  const std::size_t needed = bytes_of_copies(plan, x);
   if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed) return Path::Realigned;
   if (!tma_addresses(x.a) || !tma_addresses(x.b)) return Path::Unaligned;
   const bool factors = tma_addresses(x.scale_a) && tma_addresses(x.scale_b);

@@ -15,6 +15,7 @@
 #include "cuda/gemm/plan_tensor.h"
 #include "cuda/gemm/realign.h"
 #include "cuda/gemm/resident.h"
+#include "cuda/gemm/stream_k.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/tensor_map.h"
 
@@ -84,7 +85,10 @@ Status fastest(const Problem& p, const Device& device, const Kernels& kernels, R
     least = time;
     const auto clusters = static_cast<int>(clusters_of_grid(*k, tiles, room));
     const bool early = p.programmatic_launch;
-    launch = {k, clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time), early};
+    const int blocks = k_blocks(*k, p);
+    const bool deals = deals_runs(*k, p, usable, room);
+    const Runs runs = deals ? runs_of(*k, tiles, clusters, blocks) : Runs{};
+    launch = {k, clusters, schedule, blocks, time, early && overlaps(*k, time), runs, early};
   }
   if (launch.kernel != nullptr) return Status::Ok;
   if (too_many) return Status::SizeTooLarge;

@@ -38,7 +38,11 @@ using ClusterTiles = std::conditional_t<
     is_dynamic<C>(), DynamicTiles<C, Lanes>,
     std::conditional_t<
         groups_k<C>(), KGroupTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n>,
-        Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps, Coded>>>;
+        std::conditional_t<
+            streams_k<C>(),
+            StreamKTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n, C::block_k>,
+            Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps,
+                  Coded>>>>;
 
 // Of a kernel whose CTAs have shared memory at `shared`.
 template <class C>
@@ -77,7 +81,7 @@ __device__ __forceinline__ BlockRange own_blocks(const Arguments& arguments) {
 // What a stage has besides tiles of A and B: nothing; and both lie as they are compiled.
 struct TilesAlone {
   __device__ __forceinline__ Turned turned() const { return {}; }
-  __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
+  __device__ __forceinline__ std::uint32_t bytes(const TilePlace&, int) const { return 0; }
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t,
                                        bool) const {}
 };
@@ -105,7 +109,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   TilePlace tile;
   while (tiles.next(tile)) {
     BlocksAlongK along = {};
-    if constexpr (groups_k<C>()) {
+    if constexpr (has_parts_of_k<C>()) {
       along = along_k<C>(arguments, tile);
       blocks.end = along.count;
     }
@@ -124,7 +128,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
           landed.advance();
         }
       }
-      std::uint32_t bytes = besides.bytes(block);
+      std::uint32_t bytes = besides.bytes(tile, block);
       as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {
         bytes += loaded_bytes<decltype(tile_a), edge_a>(left_a, share_a.mn);
       });

@@ -7,6 +7,7 @@
 #include "cuda/gemm/config.h"
 #include "cuda/gemm/kernels.h"
 #include "cuda/gemm/path.h"
+#include "cuda/gemm/stream_k.h"
 #include "cuda/gemm/tensor_scales.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
 #include "sim/isa/tcgen05/shape.h"
@@ -186,11 +187,6 @@ RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const
           .target_batch = bytes(to.batch_stride)};
 }
 
-std::uint8_t* first_line(void* workspace) {
-  const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(workspace) % l2_line_bytes;
-  return static_cast<std::uint8_t*>(workspace) + (past == 0 ? 0 : l2_line_bytes - past);
-}
-
 void copy_operands(const Problem& p, const Copies& copied, void* workspace, Work& work) {
   const Problem q = with_copies(p, copied);
   std::uint8_t* next = first_line(workspace);
@@ -215,6 +211,8 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   work.d = {x.d, p.d.ld, p.d.batch};
   work.arguments = arguments_of(p, launch_of(plan, path), x);
   work.differs = differing_bits(*launch_of(plan, path).kernel, p);
+  work.arguments.stream_k =
+      stream_k_of(launch_of(plan, path), path == Path::Realigned ? Workspace{} : workspace);
   if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
   return work;
 }

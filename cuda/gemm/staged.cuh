@@ -37,23 +37,26 @@ class FactorLoads {
         slots_(shared + C::slot_offset) {}
 
   __device__ __forceinline__ Turned turned() const { return {}; }
-  __device__ __forceinline__ std::uint32_t bytes(int block) const {
-    if (block % factor_turns != 0) return 0;
+  // `block`: of the part of K that the tile has.
+  __device__ __forceinline__ std::uint32_t bytes(const TilePlace& tile, int block) const {
+    if (!needs_slot(block, of_k(tile, block))) return 0;
     return slot_bytes_of(C::block_m +
                          (along_k_b_ ? column_blocks(C::consumer_columns) : column_blocks_of_slot));
   }
 
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
                                        std::uint32_t barrier, bool leads) {
-    if (block % factor_turns != 0) return;
+    const int its = of_k(tile, block);
+    if (!needs_slot(block, its)) return;
+    const int turns = its / factor_turns * factor_turns;  // the first of the slot
     const Rank rank = own_rank<C>();
     const int row = tile.row + rank.row * C::block_m;
     const int col = (tile.col + rank.col * C::block_n) / scale_block;
     const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
     const int first = col / unit_factors * unit_factors;
-    const tma::Coordinates start_a = start(along_k_a_, block, row, tile.batch);
+    const tma::Coordinates start_a = start(along_k_a_, turns, row, tile.batch);
     const tma::Coordinates start_b =
-        start(along_k_b_, block, along_k_b_ ? col : first, tile.batch_b);
+        start(along_k_b_, turns, along_k_b_ ? col : first, tile.batch_b);
     // All have read the slot.
     ptx::fence_proxy_async_shared();
     ptx::tma_load_by(leads, slot, &maps_.scales_a, start_a, barrier);
@@ -62,6 +65,13 @@ class FactorLoads {
   }
 
  private:
+  __device__ __forceinline__ static int of_k(const TilePlace& tile, int block) {
+    return streams_k<C>() ? tile.k_first / scale_block + block : block;
+  }
+  // A part of a tile may begin within a slot's four blocks.
+  __device__ __forceinline__ static bool needs_slot(int block, int of_k) {
+    return of_k % factor_turns == 0 || (streams_k<C>() && block == 0);
+  }
   __device__ __forceinline__ static tma::Coordinates start(bool along_k, int block, int mn,
                                                            int batch) {
     return along_k ? tma::Coordinates{{block, mn, batch}} : tma::Coordinates{{mn, block, batch}};
@@ -145,7 +155,8 @@ class StagedFactors {
     const bool columns_along_k = lie_along_k(of_columns);
     const int row = first_row + wgmma::accumulator_element(Type::f32, {thread_here(), 0}).row;
     const std::uint32_t row_step = along_k ? factor_turns * float_bytes : float_bytes;
-    blocks_ = at.blocks;
+    first_ = at.block;
+    end_ = at.block + at.blocks;
     before_ = at.col % scale_block;
     row_ = static_cast<std::uint32_t>(row) * row_step;
     second_ = row_pair * row_step;
@@ -155,19 +166,24 @@ class StagedFactors {
     const int first = columns_along_k ? 0 : at.col / scale_block % unit_factors;
     column_ = slot_bytes_of(C::block_m) + static_cast<std::uint32_t>(first) * column_step_;
     keep(row_, second_, row_k_step_, column_, column_step_, column_k_step_);
-    asm volatile("mov.b32 %0, %0;" : "+r"(blocks_));
-    advance_to(0);
+    asm volatile("mov.b32 %0, %0;" : "+r"(end_));
+    advance_slot();
+    if constexpr (streams_k<C>()) {
+      const auto turn = static_cast<std::uint32_t>(first_ % factor_turns);
+      row_at_ += turn * row_k_step_;
+      column_at_ += turn * column_k_step_;
+    }
+    keep(row_at_, column_at_);
   }
-  __device__ __forceinline__ int blocks() const { return blocks_; }
+  // Blocks of K: the first of the tile's part, and the one behind the last.
+  __device__ __forceinline__ int first() const { return first_; }
+  __device__ __forceinline__ int end() const { return end_; }
 
-  // To block `block` of the tile, while products of the one ahead are on their way: nothing is left to work out once those are
+  // To block `block` of K, while products of the one ahead are on their way: nothing is left to work out once those are
   // added.
   __device__ __forceinline__ void advance_to(int block) {
     if (block % factor_turns == 0) {
-      slot_ += C::slot_bytes;
-      if (slot_ == slots_ + C::stages * C::slot_bytes) slot_ = slots_;
-      row_at_ = slot_ + row_;
-      column_at_ = slot_ + column_;
+      advance_slot();
     } else {
       row_at_ += row_k_step_;
       column_at_ += column_k_step_;
@@ -205,6 +221,13 @@ class StagedFactors {
   }
 
  private:
+  __device__ __forceinline__ void advance_slot() {
+    slot_ += C::slot_bytes;
+    if (slot_ == slots_ + C::stages * C::slot_bytes) slot_ = slots_;
+    row_at_ = slot_ + row_;
+    column_at_ = slot_ + column_;
+  }
+
   // From a thread's first row of a fragment to its second.
   static constexpr int row_pair = wgmma::accumulator_element(Type::f32, {0, 2}).row;
 
@@ -227,22 +250,24 @@ class StagedFactors {
   std::uint32_t column_k_step_ = 0;
   std::uint32_t row_at_ = 0;  // of the block that is read next
   std::uint32_t column_at_ = 0;
-  int blocks_ = 0;
+  int first_ = 0;
+  int end_ = 0;
   int before_ = 0;
 };
 
-// As promote() of promote.cuh. `reach()` waits for the next block's stage, whose factors are read before its products are
+// As promote() of promote.cuh; `begin()` may put other sums in the place of zeros. `reach()` waits for the next block's stage, whose factors are read before its products are
 // issued: an issue that waits for them would leave the tensor cores idle. `look()` is called once, while the last block's are
 // on their way: TMA loads no tile without blocks (cuda/gemm/plan.cc).
-template <class Factors, int Waves, int Registers, class Reach, class Multiply, class Done,
-          class Look>
+template <class Factors, int Waves, int Registers, class Begin, class Reach, class Multiply,
+          class Done, class Look>
 __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registers],
-                                               Factors& factors, Reach reach, Multiply multiply,
-                                               Done done, Look look) {
-  const int blocks = factors.blocks();
-  clear_in_other_bank(d, blocks);
+                                               Factors& factors, Begin begin, Reach reach,
+                                               Multiply multiply, Done done, Look look) {
+  const int end = factors.end();
+  clear_in_other_bank(d, end);
+  begin();
 #pragma unroll 1
-  for (int block = 0; block < blocks; ++block) {
+  for (int block = factors.first(); block < end; ++block) {
     reach();
     const auto loaded = factors.load();
 #pragma unroll
@@ -250,7 +275,7 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
       std::uint32_t sums[Registers];
       multiply(wave, sums);
       if (wave + 1 == Waves) {
-        if (block + 1 < blocks)
+        if (block + 1 < end)
           factors.advance_to(block + 1);
         else
           look();
@@ -260,7 +285,7 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
       ptx::pin(sums);
       if (wave + 1 == Waves) {
         __syncwarp();  // all lanes have read the factors
-        done(blocks - block);
+        done(end - block);
       }
       factors.add(d[wave], sums, ready);
     }

@@ -120,7 +120,7 @@ __device__ __forceinline__ void produce_pair(const CUtensorMap& map_a, const CUt
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       const std::uint32_t counted =
           expect_stage<C>(barriers, landed, ring.stage, rank, others_in<C>(along, block).any(),
-                          besides.bytes(block), leads);
+                          besides.bytes(tile, block), leads);
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = k_begin<C>(tile, along) + block * C::block_k;
       as_it_lies<typename C::A, typename C::TurnedA>(turned.a, [&](auto tile_a) {

@@ -34,7 +34,7 @@ class ScaleLoads {
     return {operands_.turned_a(), operands_.turned_b()};
   }
   __device__ __forceinline__ void prefetch() const {}
-  __device__ __forceinline__ std::uint32_t bytes(int) const { return 0; }
+  __device__ __forceinline__ std::uint32_t bytes(const TilePlace&, int) const { return 0; }
   __device__ __forceinline__ void load(const TilePlace&, int, std::uint32_t, std::uint32_t,
                                        bool) const {}
 
@@ -57,7 +57,7 @@ class ScaleLoads<C, true> {
 
   __device__ __forceinline__ Turned turned() const { return {}; }
   // That load() brings for a block of K to one CTA.
-  __device__ __forceinline__ std::uint32_t bytes(int) const { return S::bytes; }
+  __device__ __forceinline__ std::uint32_t bytes(const TilePlace&, int) const { return S::bytes; }
 
   // `tile`: of the CTA or pair; of a pair the bytes count on the barrier of either CTA.
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t shared,

@@ -24,7 +24,7 @@ struct TilePlace {
   int rows_end;
   int batch_b;
   int filling = 0;
-  int k_first = 0;  // of groups along K: its group's part
+  int k_first = 0;  // where tiles have parts of K: its own
   int k_end = 0;
 };
 
@@ -55,6 +55,10 @@ __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, cons
     const int k = tile.k_end > tile.k_first ? tile.k_end - tile.k_first + ahead : 0;
     const int count = (k + C::block_k - 1) / C::block_k;
     return {count, k - (count - 1) * C::block_k, ahead};
+  } else if constexpr (streams_k<C>()) {
+    const int k = tile.k_end - tile.k_first;
+    const int count = (k + C::block_k - 1) / C::block_k;
+    return {count, k - (count - 1) * C::block_k};
   } else {
     return {arguments.k_blocks, arguments.k - (arguments.k_blocks - 1) * C::block_k};
   }
@@ -84,7 +88,7 @@ __device__ __forceinline__ OthersInBlock others_in(const BlocksAlongK& along, in
 // Where its first block begins.
 template <class C>
 __device__ __forceinline__ int k_begin(const TilePlace& tile, const BlocksAlongK& along) {
-  return groups_k<C>() ? tile.k_first - along.ahead : 0;
+  return has_parts_of_k<C>() ? tile.k_first - along.ahead : 0;
 }
 
 // Of a product without groups.
@@ -111,6 +115,63 @@ class DenseTiles {
  private:
   const Arguments& arguments_;
   int index_;
+  int step_;
+};
+
+// Whole tiles, and of those that StreamK deals as runs the parts of the cluster's: the last tile's, which it leaves to the next
+// cluster, first, and the first tile's, which it takes over, at the end.
+template <int Rows, int Columns, int BlockK>
+class StreamKTiles {
+ public:
+  __device__ __forceinline__ StreamKTiles(const Arguments& arguments, int cluster, int step)
+      : arguments_(arguments), index_(cluster), step_(step) {}
+
+  __device__ __forceinline__ bool next(TilePlace& tile) { return complete(tile, next_whole(tile)); }
+
+  // In two steps, for consumers who look for a tile while they multiply the one before: to find one of a run takes more
+  // registers than are free then.
+  __device__ __forceinline__ bool next_whole(TilePlace& tile) {
+    if (index_ >= arguments_.stream_k.whole) return false;
+    tile = dense_tile<Rows, Columns>(arguments_, index_);
+    index_ += step_;
+    return true;
+  }
+  // `found`: by next_whole().
+  __device__ __forceinline__ bool complete(TilePlace& tile, bool found) {
+    if (!found) return next_of_run(tile);
+    tile.k_first = 0;
+    tile.k_end = arguments_.k;
+    return true;
+  }
+
+ private:
+  // index_ steps on from the cluster's number behind all whole tiles: to the part that it leaves, a whole tile, what it takes over.
+  __device__ __forceinline__ bool next_of_run(TilePlace& tile) {
+    const StreamK& dealt = arguments_.stream_k;
+    if (dealt.blocks == 0) return false;
+    const int behind = index_ - dealt.whole;
+    const int turn = behind < step_ ? 0 : behind < 2 * step_ ? 1 : 2;
+    const int cluster = behind - turn * step_;
+    if (cluster >= step_) return false;
+    index_ += step_;
+    const StreamK::At end = dealt.at(cluster + 1);
+    if (turn == 0 && end.block > 0) return set(tile, end.tile, 0, end.block);
+    const StreamK::At begin = dealt.at(cluster);
+    const int first = begin.tile + (begin.block > 0 ? 1 : 0);
+    if (turn == 0) index_ += step_;
+    if (turn <= 1 && first < end.tile) return set(tile, first, 0, arguments_.k_blocks);
+    if (turn <= 1) index_ += step_;
+    return begin.block > 0 && set(tile, begin.tile, begin.block, arguments_.k_blocks);
+  }
+  __device__ __forceinline__ bool set(TilePlace& tile, int index, int first, int end) const {
+    tile = dense_tile<Rows, Columns>(arguments_, index);
+    tile.k_first = first * BlockK;
+    tile.k_end = min(end * BlockK, arguments_.k);
+    return true;
+  }
+
+  const Arguments& arguments_;
+  int index_;  // of the next whole tile
   int step_;
 };
 

@@ -115,6 +115,24 @@ __device__ __forceinline__ void load_shared(std::uint32_t address, float& low, f
                : "memory");
 }
 
+// Eight bytes that release to all threads of the device what this one has written or come to know.
+// Source: PTX ISA 9.2, "st"; 8.8 "release and acquire patterns".
+__device__ __forceinline__ void store_release(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+// Acquires what was released with the value that it answers.
+__device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
+// Four bytes into the register that holds `word`.
+__device__ __forceinline__ void load_global(const std::uint32_t* from, std::uint32_t& word) {
+  asm volatile("ld.global.b32 %0, [%1];" : "+r"(word) : "l"(from) : "memory");
+}
+
 // Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
 // Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
 __device__ __forceinline__ void bar_sync(std::uint32_t barrier, std::uint32_t threads) {

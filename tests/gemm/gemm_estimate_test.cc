@@ -18,6 +18,7 @@
 #include "cuda/gemm/estimate.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/path.h"
 #include "tests/support/source_tree.h"
 
 namespace tcq::gemm {
@@ -195,7 +196,8 @@ Choice choice(const Key& key, const Timed& timed) {
   Plan plan;
   EXPECT_EQ(make_plan_for(p, device, plan), Status::Ok);
   const auto launch = [](const Plan& made) {
-    return workspace_bytes(made) > 0 ? made.realigned : made.aligned;
+    const Problem& its = made.problem;
+    return workspace_bytes(its, copies_of(its)) > 0 ? made.realigned : made.aligned;
   };
   const Kernel& chosen = *launch(plan).kernel;
   if (!later.contains(chosen)) return {name(chosen)};
@@ -241,7 +243,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("h200moved"), 1.025);      // 1.0228
   EXPECT_LT(mean("h200options"), 1.025);    // 1.0235; 1.0265 before it was fitted to
   EXPECT_LT(mean("h200large"), 1.008);      // 1.0048; 1.0324 before it was fitted to
-  EXPECT_LT(mean("h200staged"), 1.034);     // 1.0308; 1.0465 before it was fitted to
+  EXPECT_LT(mean("h200staged"), 1.028);     // 1.0258; 1.0316 before it was fitted to
   EXPECT_LT(mean("h200along_k"), 1.011);    // 1.0083; 1.0243 before it was fitted to
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})

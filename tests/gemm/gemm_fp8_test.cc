@@ -13,7 +13,10 @@
 #include "cuda/gemm/gemm.h"
 #include "cuda/gemm/gemm_c.h"
 #include "cuda/gemm/kernels.h"
+#include "cuda/gemm/path.h"
 #include "cuda/gemm/quantize.h"
+#include "cuda/gemm/run.h"
+#include "cuda/gemm/stream_k.h"
 #include "cuda/gemm/tune_cache.h"
 #include "tests/support/temporary_folder.h"
 
@@ -239,6 +242,40 @@ TEST(Gemm_Fp8, FilesOfChoicesBeforeFp8AreRead) {
   TuneCache again;
   EXPECT_EQ(again.load(path), Status::Ok);
   EXPECT_EQ(again.find(key), "a kernel");
+}
+
+// 135 tiles of 128 x 192 for 132 SMs: their blocks of K are dealt.
+TEST(Gemm_Fp8, APlanAsksForAWorkspaceForSumsAndDoesWithout) {
+  Problem p = {.m = 582, .n = 5120, .k = 27648, .in = Type::e4m3};
+  p.scaling = Scaling::Block128;
+  Plan plan;
+  ASSERT_EQ(make_plan_for(p, {}, plan), Status::Ok);
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<void*>(address); };
+  const Launch& l = plan.aligned;
+  ASSERT_GT(l.runs.tiles, l.clusters);
+  const std::size_t bytes = workspace_bytes(plan);
+  EXPECT_EQ(bytes, stream_k_bytes(l));
+  EXPECT_NE(describe(plan).find(", with a workspace the last " + std::to_string(l.runs.tiles) +
+                                " dealt by " + std::to_string(l.runs.blocks) + " blocks of K"),
+            std::string::npos);
+  Pointers x = {.a = at(16), .b = at(16), .d = at(16)};
+  x.scale_a = x.scale_b = static_cast<const float*>(at(16));
+  EXPECT_EQ(workspace_bytes(plan, x), bytes);
+  for (const std::size_t given : {bytes - 1, bytes}) {
+    EXPECT_EQ(check(plan, x, {at(3), given}), Status::Ok);
+    EXPECT_EQ(work_of(plan, Path::Aligned, x, {at(3), given}).arguments.stream_k.blocks,
+              given < bytes ? 0 : l.runs.tiles * l.k_blocks);
+  }
+  EXPECT_EQ(path_of(plan, x, {at(3), bytes}), Path::Aligned);
+  EXPECT_EQ(k_segments(plan, Path::Aligned).size(), 1u);
+  const StreamK without = work_of(plan, Path::Aligned, x, {}).arguments.stream_k;
+  EXPECT_EQ(without.whole, tile_count(l.schedule));
+  EXPECT_EQ(without.blocks, 0);
+  // Factors anywhere, or operands, take other kernels, which deal whole tiles.
+  x.scale_a = static_cast<const float*>(at(20));
+  EXPECT_EQ(path_of(plan, x, {at(3), bytes}), Path::AnyFactors);
+  EXPECT_EQ(workspace_bytes(plan, x), 0u);
+  EXPECT_EQ(work_of(plan, Path::AnyFactors, x, {at(3), bytes}).arguments.stream_k.blocks, 0);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include "cuda/gemm/maps.h"
 #include "cuda/gemm/run.h"
 #include "cuda/gemm/skinny_config.h"
+#include "cuda/gemm/stream_k.h"
 #include "cuda/gemm/tensor_config.h"
 #include "tests/run/ptx_run.h"
 #include "tests/support/gemm_problem.h"
@@ -168,6 +169,7 @@ class GemmKernelRun {
     launch.k_blocks = gemm::k_blocks(row_, plan_.problem);
     const auto tiles = static_cast<int>(gemm::tiles_of(launch.schedule));
     launch.clusters = static_cast<int>(gemm::clusters_of_grid(row, tiles, clusters));
+    launch.runs = gemm::runs_of(row_, tiles, launch.clusters, launch.k_blocks);
     if (row.dynamic) resident_ = static_cast<std::uint64_t>(clusters);
     plan_.unaligned = launch;
     for (const gemm::KSegment& s : k_segments(plan_, gemm::Path::Aligned))
@@ -175,7 +177,9 @@ class GemmKernelRun {
     pass_arguments();
   }
 
+  // CTAs that have parts of one tile are on the machine at once, where it can have them so.
   Fault go(std::uint64_t explore = 0) {
+    run_.launch().whole_grid = runs_at_once();
     const auto ctas = static_cast<std::uint32_t>(gemm::cluster_size(row_));
     return run_.go({.grid = {ctas * static_cast<std::uint32_t>(plan_.aligned.clusters)},
                     .block = {static_cast<std::uint32_t>(row_.threads)},
@@ -193,6 +197,23 @@ class GemmKernelRun {
     const auto got = GemmCase::joined(run_.read<std::uint8_t>(d_, d_bytes_), factors());
     std::size_t count = 0;
     for (std::size_t i = 0; i < want.size(); ++i) count += want[i] != got[i];
+    return count;
+  }
+
+  bool runs_at_once() {
+    run::Launch launch = run_.launch();
+    launch.grid = {static_cast<std::uint32_t>(plan_.aligned.clusters)};
+    return plan_.aligned.runs.tiles > 0 && run::may_run_together(run_.kernel(), launch);
+  }
+
+  // Of warps that left sums which nobody has taken, or taken and not cleared.
+  std::size_t flags_left() const {
+    if (dealt_.flags == nullptr) return 0;
+    const auto flags = reinterpret_cast<Pointer>(dealt_.flags);
+    const auto bytes = reinterpret_cast<Pointer>(dealt_.sums) - flags;
+    std::size_t count = 0;
+    for (const auto flag : run_.read<std::uint64_t>(flags, bytes / sizeof(std::uint64_t)))
+      count += flag == dealt_.left ? 1 : 0;
     return count;
   }
 
@@ -241,7 +262,8 @@ class GemmKernelRun {
       at.scale_codes_b = put_bytes(atoms_of(x_.gemm, x_.sfb, x_.gemm.n));
     }
     EXPECT_EQ(gemm::check(plan_, at, {}), gemm::Status::Ok);
-    const gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, {});
+    const gemm::Work work = gemm::work_of(plan_, gemm::Path::Aligned, at, workspace());
+    dealt_ = work.arguments.stream_k;
     const gemm::PlainMaps maps =
         gemm::plain_maps(row_, work.extents, work.a, work.b, work.d, work.arguments);
     const bool swaps = row_.skinny == gemm::Skinny::Rows;
@@ -257,6 +279,14 @@ class GemmKernelRun {
     pass_map(maps.scales_b);
     run_.pass(work.differs);
     align_parameters();  // as the structure's size is
+  }
+
+  // Of poison, that begins anywhere.
+  gemm::Workspace workspace() {
+    const std::size_t bytes = gemm::stream_k_bytes(plan_.aligned);
+    if (bytes == 0) return {};
+    const Pointer at = run_.array(std::vector<std::uint8_t>(bytes + 3, 0xff)) + 3;
+    return {reinterpret_cast<void*>(at), bytes};
   }
 
   void put_factors_of_d(gemm::Pointers& at) {
@@ -304,6 +334,7 @@ class GemmKernelRun {
   Pointer scale_d_ = 0;
   std::size_t scale_d_bytes_ = 0;
   std::uint64_t resident_ = 0;
+  gemm::StreamK dealt_;
 };
 
 // Of what only nvcc can compile.

@@ -121,6 +121,52 @@ TEST_F(Fp8Ptx, FactorsThatTmaBrings) {
   expect_right(wide, {.m = 140, .n = 1000, .k = 260, .scales = columns_first});
 }
 
+// The last tiles dealt as runs of blocks of K: a run of one tile and a bit, of nearly two, whole tiles within and ahead of them;
+// tiles parted ahead of each of four blocks; clusters of two, another batch and another epilogue.
+TEST_F(Fp8Ptx, TilesThatTwoClustersHavePartsOf) {
+  const auto each = [](const TestKernel& kernel, Fp8Case c, int tiles, int clusters) {
+    c.m = tiles * kernel.row.block_m * kernel.row.cluster_m - 3;
+    c.n = kernel.row.block_n * kernel.row.cluster_n;
+    expect_right(kernel, with_addressed_factors(c), clusters);
+  };
+  const TestKernel tall = TCQ_STAGED_BLOCKS(256, 128, 1, 1, 3);
+  const TestKernel three = TCQ_STAGED_BLOCKS(192, 128, 1, 1, 4);
+  const TestKernel wide = TCQ_STAGED_BLOCKS(128, 192, 1, 1, 4);
+  const TestKernel narrow = TCQ_STAGED_BLOCKS(128, 64, 1, 1, 8);
+  const TestKernel below = TCQ_STAGED_BLOCKS(192, 128, 2, 1, 4);
+  each(tall, {.k = 640, .scales = blocks}, 3, 2);
+  each(tall, {.k = 300, .scales = blocks, .batch = 2}, 4, 3);
+  each(three, {.k = 1290, .out = Type::f32, .scales = blocks, .has_bias = true}, 4, 3);
+  each(three, {.k = 400, .scales = blocks, .alpha = 2, .beta = 1}, 7, 4);
+  for (const int k : {256, 512, 900})
+    each(wide, {.k = k, .scales = blocks, .activation = Activation::Swiglu}, 5, 4);
+  for (const int tiles : {5, 7, 9, 11, 12, 13, 15})
+    each(narrow, {.k = 520, .out = Type::f16, .scales = blocks}, tiles, 4);
+  each(below, {.k = 700, .scales = blocks}, 3, 2);
+}
+
+// The flag of sums that are left, weakened on either side, or stored ahead of the other lanes' sums.
+TEST_F(Fp8Ptx, WhatOrdersLeftSums) {
+  const TestKernel kernel = TCQ_STAGED_BLOCKS(128, 64, 1, 1, 8);
+  const std::string& text = kernel.ptx();
+  const Fp8Case launch = {.m = 384, .n = 64, .k = 640, .scales = blocks, .clusters = 2};
+  const auto fault = [&](const std::string& changed) {
+    GemmKernelRun run = run_of(changed, kernel, with_addressed_factors(launch));
+    EXPECT_TRUE(run.runs_at_once());
+    return run.go();
+  };
+  const std::string store = "st.release.gpu.global.b64";
+  const std::string load = "ld.acquire.gpu.global.b64";
+  ASSERT_NE(text.find(store), text.npos);
+  ASSERT_NE(text.find(load), text.npos);
+  EXPECT_EQ(fault(text), Fault::None);
+  EXPECT_EQ(fault(replaced(text, store, "st.relaxed.gpu.global.b64")), Fault::DataRace);
+  EXPECT_EQ(fault(replaced(text, load, "ld.relaxed.gpu.global.b64")), Fault::DataRace);
+  const std::size_t meeting = text.rfind("bar.warp.sync", text.find(store));
+  EXPECT_EQ(fault(std::string(text).erase(meeting, text.find(';', meeting) + 1 - meeting)),
+            Fault::LaneReleaseMissing);
+}
+
 TEST_F(Fp8Ptx, TilesThatMeetSeveralBlocksOfColumns) {
   const TestKernel kernel =
       TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 176, gemm::Turns::Together, 1, 1, 4,
@@ -296,11 +342,17 @@ std::vector<Fp8Case> launches_of(const TestKernel& kernel, const Scales& scales)
 
 void expect_deletions_found(const TestKernel& kernel, const Scales& scales) {
   std::vector<Fp8Case> launches = launches_of(kernel, scales);
+  if (kernel.row.streams_k)
+    launches.push_back({.m = 3 * kernel.row.block_m,
+                        .n = kernel.row.block_n,
+                        .k = 640,
+                        .scales = scales,
+                        .clusters = 2});
   if (kernel.row.stages_factors)
     for (Fp8Case& c : launches) c = with_addressed_factors(c);
   const Deletions done = delete_each(
       text_of(kernel), std::span<const Fp8Case>(launches),
-      [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c, 1); });
+      [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c); });
   EXPECT_GT(done.count, 20u);
   done.print();
   // Open with factors of each column: a barrier ahead of the bias, beside which others stand in every launch that has a block

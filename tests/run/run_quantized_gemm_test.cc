@@ -228,7 +228,7 @@ void expect_deletions_found(const TestKernel& kernel, const Scales& scales, std:
   }
   const Deletions done = delete_each(
       text_of(kernel), std::span<const Fp8Case>(launches),
-      [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c, 1); });
+      [&](const std::string& text, const Fp8Case& c) { return run_of(text, kernel, c); });
   EXPECT_GT(done.count, 40u);
   done.print();
   EXPECT_LE(done.missed.size(), most) << name(kernel.row);

@@ -114,7 +114,7 @@ std::string launch_text(const char* title, const Launch& l) {
          " threads, " + number(s.rows) + " x " + number(s.cols) + " x " + number(s.batch) +
          " tiles of clusters in groups of " + number(s.group) + " rows" +
          (l.overlaps ? ", overlaps its neighbours in the stream" : "") +
-         (l.runs.tiles > 0 ? ", with a workspace the last " + number(l.runs.tiles) + " dealt by " +
+         (l.runs.tiles > 0 ? ", the last " + number(l.runs.tiles) + " dealt by " +
                                  number(l.runs.blocks) + " blocks of K\n"
                            : "\n");
 }
@@ -219,6 +219,7 @@ std::string whole_text(const Plan& plan) {
                                      : launch_text("aligned", plan.aligned)) +
            tcgen05_text(plan);
   text += launch_text("aligned", plan.aligned);
+  if (plan.whole.kernel != nullptr) text += launch_text("without a workspace", plan.whole);
   if (plan.any_factors.kernel != nullptr) text += launch_text("any factors", plan.any_factors);
   text += launch_text("unaligned", plan.unaligned) + realigned_text(plan);
   text += "order: " + order_text(plan, Path::Aligned) + "\n";

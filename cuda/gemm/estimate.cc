@@ -405,33 +405,24 @@ double microseconds_of(const Kernel& k, const Problem& p, const Device& device, 
   return time;
 }
 
-struct Both {
-  double whole;  // microseconds: with whole tiles, and with runs
-  double runs;
-};
-Both both(const Kernel& k, const Problem& p, const Device& device, int resident) {
-  const std::int64_t tiles = tiles_of(schedule_of(k, p));
-  const double waves = static_cast<double>(tiles) / resident;
-  const double whole = microseconds_of(k, p, device, resident, waves_of(k, waves));
-  const int blocks = k_blocks(k, p);
-  const Runs runs = runs_of(k, tiles, resident, blocks);
-  if (runs.tiles == 0) return {whole, whole};
-  const double in_turns = std::floor(waves) - 1 + static_cast<double>(runs.blocks) / blocks;
-  return {whole, microseconds_of(k, p, device, resident, in_turns) + fitted::left_sums};
-}
-
 }  // namespace
 
 double microseconds(const Kernel& k, const Problem& p, const Device& device, int resident) {
   if (has_sizes(p)) return microseconds(k, as_batch(p), device, resident);
-  const Both estimated = both(k, p, device, resident);
-  return std::min(estimated.whole, estimated.runs);
+  const auto tiles = static_cast<double>(tiles_of(schedule_of(k, p)));
+  return microseconds_of(k, p, device, resident, waves_of(k, tiles / resident));
 }
 
-bool deals_runs(const Kernel& k, const Problem& p, const Device& device, int resident) {
-  if (has_sizes(p)) return false;
-  const Both estimated = both(k, p, device, resident);
-  return estimated.runs < estimated.whole;
+Estimated estimated(const Kernel& k, const Problem& p, const Device& device, int resident) {
+  const double whole = microseconds(k, p, device, resident);
+  const std::int64_t tiles = tiles_of(schedule_of(k, p));
+  const int blocks = k_blocks(k, p);
+  const Runs runs = has_sizes(p) ? Runs{} : runs_of(k, tiles, resident, blocks);
+  if (runs.tiles == 0) return {whole, {}};
+  const auto ahead = static_cast<double>(tiles / resident - 1);
+  const double waves = ahead + static_cast<double>(runs.blocks) / blocks;
+  const double dealt = microseconds_of(k, p, device, resident, waves) + fitted::left_sums;
+  return dealt < whole ? Estimated{dealt, runs} : Estimated{whole, {}};
 }
 
 }  // namespace tcq::gemm

@@ -39,12 +39,17 @@ Problem as_batch(const Problem& problem);
 // at a time; some were timed on problems up to a size; a cluster of few rows may have CTAs without any.
 bool suits(const Kernel& kernel, const Problem& problem);
 
-// `resident`: clusters that run at one time. Requires: strides are numbers.
+// With whole tiles. `resident`: clusters that run at one time. Requires: strides are numbers.
 double microseconds(const Kernel& kernel, const Problem& problem, const Device& device,
                     int resident);
 
-// Is it faster if the blocks of its last tiles are dealt as runs (cuda/gemm/stream_k.h)? That is estimated then.
-bool deals_runs(const Kernel& kernel, const Problem& problem, const Device& device, int resident);
+// With runs of blocks of the last tiles, if these are faster (cuda/gemm/stream_k.h), or whole ones.
+struct Estimated {
+  double microseconds;
+  Runs runs;
+};
+Estimated estimated(const Kernel& kernel, const Problem& problem, const Device& device,
+                    int resident);
 
 // Should the kernel overlap its neighbours in the stream? It gains about a microsecond, but its CTAs
 // are then spread less evenly over the SMs.

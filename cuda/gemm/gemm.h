@@ -226,6 +226,7 @@ struct Plan {
   Launch aligned;         // every pointer a multiple of 16
   Launch
       any_factors;  // the operands' are, pointers of f32 factors need not be; no kernel where `aligned` takes those
+  Launch whole;      // as `aligned` where that deals runs, without a workspace for their sums
   Launch unaligned;  // any pointers
   Launch realigned;  // operands that TMA cannot address are copied first; may have no kernel
   std::size_t workspace_bytes = 0;  // for copies
@@ -279,10 +280,10 @@ std::size_t workspace_bytes(const Plan& plan) noexcept;
 std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept;
 
 // Which of the plan's launches run() takes.
-enum class Path : std::uint8_t { Aligned, Unaligned, Realigned, AnyFactors };
+enum class Path : std::uint8_t { Aligned, Unaligned, Realigned, AnyFactors, Whole };
 
 // Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
-// Aligned if the operands' pointers are multiples of 16, AnyFactors if those of factors are not and that kernel wants them to
+// Aligned if the operands' pointers are multiples of 16, Whole if the workspace does not hold the sums that it wants (the same bits), AnyFactors if those of factors are not and that kernel wants them to
 // be (the same bits, another kernel), or Unaligned.
 Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 

@@ -70,7 +70,8 @@ std::size_t bytes_of_copies(const Plan& plan, const Pointers& x) {
 
 std::size_t workspace_bytes(const Plan& plan, const Pointers& x) noexcept {
   const std::size_t copied = bytes_of_copies(plan, x);
-  return copied > 0 ? copied : stream_k_bytes(launch_of(plan, path_of(plan, x, {})));
+  if (copied > 0) return copied;
+  return path_of(plan, x, {}) == Path::Whole ? stream_k_bytes(plan.aligned) : 0;
 }
 
 Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) noexcept {
@@ -78,13 +79,15 @@ Path path_of(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (needed > 0 && workspace.data != nullptr && workspace.bytes >= needed) return Path::Realigned;
   if (!tma_addresses(x.a) || !tma_addresses(x.b)) return Path::Unaligned;
   const bool factors = tma_addresses(x.scale_a) && tma_addresses(x.scale_b);
-  return factors || plan.any_factors.kernel == nullptr ? Path::Aligned : Path::AnyFactors;
+  if (!factors && plan.any_factors.kernel != nullptr) return Path::AnyFactors;
+  return has_room(plan.aligned, workspace) ? Path::Aligned : Path::Whole;
 }
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept {
   switch (path) {
     case Path::Realigned: return plan.realigned;
     case Path::AnyFactors: return plan.any_factors;
+    case Path::Whole: return plan.whole;
     case Path::Aligned: return plan.aligned;
     default: return plan.unaligned;
   }

@@ -65,8 +65,11 @@ int room_for(const Kernel& k, const Problem& p, const Device& device, Resident r
   return k.skinny != Skinny::No && tiles > limited ? 0 : limited;
 }
 
+// May the blocks of the last tiles be dealt as runs? Their sums want a workspace.
+enum class Tiles : bool { Whole, Dealt };
+
 Status fastest(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
-               Launch& launch) {
+               Tiles tiles_are, Launch& launch) {
   double least = std::numeric_limits<double>::max();
   bool too_many = false;
   Device usable = device;
@@ -80,15 +83,15 @@ Status fastest(const Problem& p, const Device& device, const Kernels& kernels, R
     }
     const int room = room_for(*k, p, device, resident, tiles);
     if (room == 0) continue;
-    const double time = microseconds(*k, p, usable, room);
+    const auto [time, runs] = tiles_are == Tiles::Dealt
+                                  ? estimated(*k, p, usable, room)
+                                  : Estimated{microseconds(*k, p, usable, room), {}};
     if (time >= least) continue;
     least = time;
     const auto clusters = static_cast<int>(clusters_of_grid(*k, tiles, room));
     const bool early = p.programmatic_launch;
-    const int blocks = k_blocks(*k, p);
-    const bool deals = deals_runs(*k, p, usable, room);
-    const Runs runs = deals ? runs_of(*k, tiles, clusters, blocks) : Runs{};
-    launch = {k, clusters, schedule, blocks, time, early && overlaps(*k, time), runs, early};
+    launch = {k,    clusters, schedule, k_blocks(*k, p), time, early && overlaps(*k, time),
+              runs, early};
   }
   if (launch.kernel != nullptr) return Status::Ok;
   if (too_many) return Status::SizeTooLarge;
@@ -104,16 +107,16 @@ Kernels with_split(const Kernels& kernels, int split) {
 
 // With a limit of SMs K is split as without one, or not at all: the bits change only where such a split does not fit.
 Status choose(const Problem& p, const Device& device, const Kernels& kernels, Resident resident,
-              Launch& launch) {
-  if (!is_limited(p, device)) return fastest(p, device, kernels, resident, launch);
+              Launch& launch, Tiles tiles = Tiles::Dealt) {
+  if (!is_limited(p, device)) return fastest(p, device, kernels, resident, tiles, launch);
   Problem whole = p;
   whole.sm_limit = 0;
   Launch unlimited;
-  const Status status = fastest(whole, device, kernels, resident, unlimited);
+  const Status status = fastest(whole, device, kernels, resident, tiles, unlimited);
   if (status != Status::Ok) return status;
   const Kernels same = with_split(kernels, unlimited.kernel->split);
-  if (fastest(p, device, same, resident, launch) == Status::Ok) return Status::Ok;
-  return fastest(p, device, with_split(kernels, 1), resident, launch);
+  if (fastest(p, device, same, resident, tiles, launch) == Status::Ok) return Status::Ok;
+  return fastest(p, device, with_split(kernels, 1), resident, tiles, launch);
 }
 
 // Those that can compute it: `only`, if it is one of them, or else all that suit it.
@@ -160,6 +163,11 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     if (status == Status::Ok && made.aligned.kernel->stages_factors)
       status =
           choose(p, device, kernels_for(p, nullptr, with_any_factors), resident, made.any_factors);
+    // The same bits without a workspace.
+    const auto by_one_sum = [](const Kernel& k) { return k.split == 1; };
+    if (status == Status::Ok && made.aligned.runs.tiles > 0)
+      status =
+          choose(p, device, kernels_for(p, only, by_one_sum), resident, made.whole, Tiles::Whole);
     if (status != Status::Ok) return status;
     const std::size_t bytes = workspace_bytes(p, copies);
     const bool fits = bytes < std::size_t{max_matrix_bytes};

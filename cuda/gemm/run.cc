@@ -211,8 +211,7 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   work.d = {x.d, p.d.ld, p.d.batch};
   work.arguments = arguments_of(p, launch_of(plan, path), x);
   work.differs = differing_bits(*launch_of(plan, path).kernel, p);
-  work.arguments.stream_k =
-      stream_k_of(launch_of(plan, path), path == Path::Realigned ? Workspace{} : workspace);
+  work.arguments.stream_k = stream_k_of(launch_of(plan, path), workspace);
   if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
   return work;
 }

@@ -49,12 +49,16 @@ std::size_t stream_k_bytes(const Launch& l) {
   return l2_line_bytes + flag_bytes(l) + ctas_of(l) * outputs * sizeof(std::uint32_t);
 }
 
+bool has_room(const Launch& l, const Workspace& workspace) {
+  const std::size_t wanted = stream_k_bytes(l);
+  return wanted == 0 || (workspace.data != nullptr && workspace.bytes >= wanted);
+}
+
 StreamK stream_k_of(const Launch& l, const Workspace& workspace) {
   const int tiles = tile_count(l.schedule);
   StreamK out;
   out.whole = tiles;
-  if (l.runs.tiles == 0 || workspace.data == nullptr) return out;
-  if (workspace.bytes < stream_k_bytes(l)) return out;
+  if (l.runs.tiles == 0) return out;
   std::uint8_t* const first = first_line(workspace.data);
   out.whole = tiles - l.runs.tiles;
   out.blocks = l.runs.tiles * l.k_blocks;

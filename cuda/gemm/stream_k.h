@@ -17,7 +17,10 @@ Runs runs_of(const Kernel& kernel, std::int64_t tiles, int clusters, int k_block
 // Of the workspace, with room for aligning it; 0 if the launch deals none.
 std::size_t stream_k_bytes(const Launch& launch);
 
-// What this launch's kernel is told. Without a workspace of so many bytes all tiles are whole.
+// Has the workspace so many?
+bool has_room(const Launch& launch, const Workspace& workspace);
+
+// What this launch's kernel is told. Requires: has_room().
 StreamK stream_k_of(const Launch& launch, const Workspace& workspace);
 
 }  // namespace tcq::gemm

@@ -244,12 +244,17 @@ Status tune_here(const Problem& problem, const Pointers& pointers, const Workspa
     plan = estimated;
     return Status::Ok;
   }
-  const Path path = path_of(estimated, pointers, workspace);
+  // A kernel is the same with whole tiles.
+  const auto path_with = [&](const Plan& p) {
+    const Path taken = path_of(p, pointers, workspace);
+    return taken == Path::Whole ? Path::Aligned : taken;
+  };
+  const Path path = path_with(estimated);
   const bool estimated_alone = path == Path::Unaligned || path == Path::AnyFactors;
   if (estimated_alone || has_sizes(problem)) return Status::NothingToTune;
   std::vector<Plan> plans = candidates(
       options, path, [&](const Kernel& k, Plan& made) { return make_plan_with(problem, k, made); });
-  std::erase_if(plans, [&](const Plan& p) { return path_of(p, pointers, workspace) != path; });
+  std::erase_if(plans, [&](const Plan& p) { return path_with(p) != path; });
   if (plans.empty()) return Status::NothingToTune;
   plan = plans[chosen(times_of(plans, {pointers, workspace}, stream, options.rounds))];
   return Status::Ok;

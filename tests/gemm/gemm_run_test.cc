@@ -167,6 +167,24 @@ TEST(Gemm_Run, APointerThatTmaCannotAddressIsLoadedByThreads) {
   EXPECT_EQ(driver.launched, &x.plan.unaligned);
 }
 
+// Sums that pass from one cluster to the next want a workspace, else tiles are whole.
+TEST(Gemm_Run, WithoutAWorkspaceForSumsTilesAreWhole) {
+  Planned x(usual);
+  const FakeDriver driver;
+  x.plan.whole.kernel = &x.kernel;
+  x.plan.aligned.runs = {3, 2};
+  x.plan.aligned.clusters = 2;
+  const std::size_t bytes = workspace_bytes(x.plan, aligned);
+  EXPECT_GT(bytes, 0u);
+  EXPECT_EQ(workspace_bytes(x.plan), bytes);
+  for (const Workspace& little : {Workspace{}, Workspace{at(64), bytes - 1}}) {
+    EXPECT_EQ(x.run(driver, little), Status::Ok);
+    EXPECT_EQ(driver.launched, &x.plan.whole);
+  }
+  EXPECT_EQ(x.run(driver, {at(64), bytes}), Status::Ok);
+  EXPECT_EQ(driver.launched, &x.plan.aligned);
+}
+
 // And factors that it cannot, by another kernel, where the plan has one.
 TEST(Gemm_Run, FactorsThatTmaCannotAddressTakeTheirOwnLaunch) {
   Planned x(usual);

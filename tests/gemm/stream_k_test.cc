@@ -80,9 +80,10 @@ TEST(Gemm_StreamK, FlagsAndSumsLieWithinTheWorkspaceWhereverThatBegins) {
   const Kernel kernel = kernel_of_two_consumers();
   const Launch l = launch_of(kernel, runs_of(kernel, 150, 132, 40), 150, 132, 40);
   const std::size_t bytes = stream_k_bytes(l);
-  EXPECT_EQ(stream_k_of(l, {at(3), bytes - 1}).blocks, 0);
-  EXPECT_EQ(stream_k_of(l, {at(3), bytes - 1}).whole, 150);
-  EXPECT_EQ(stream_k_of(l, {}).blocks, 0);
+  EXPECT_FALSE(has_room(l, {}));
+  EXPECT_FALSE(has_room(l, {at(3), bytes - 1}));
+  EXPECT_TRUE(has_room(l, {at(3), bytes}));
+  EXPECT_TRUE(has_room(launch_of(kernel, {}, 150, 132, 40), {}));
   std::set<std::uint64_t> values = {0};
   for (const std::uintptr_t first : {4096, 4097, 4223}) {
     const StreamK dealt = stream_k_of(l, {at(first), bytes});

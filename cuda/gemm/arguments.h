@@ -195,7 +195,7 @@ struct Groups {
   int count = 0;
   int tiles_across = 0;  // of a cluster, along N
   const std::int32_t* sizes = nullptr;
-  int k_step = 1;  // along K, on tcgen05: blocks begin at multiples of it, a power of two
+  int k_step = 1;  // along K, on tcgen05: group_step(), a power of two
   int band = 1;    // of rows: so many rows of tiles are walked column by column, as Walk does
   Divisor tiles_of_band = {};
 };

@@ -216,6 +216,13 @@ HOST_DEVICE constexpr bool has_parts_of_k() {
   return groups_k<C>() || streams_k<C>();
 }
 
+// Blocks of a group along K begin at multiples of this: where an operand's rows lie along K, with lines of L2, as others take twice
+// as long (cuda/NOTES.md, "groups along K"), where sums of blocks are promoted, with the blocks that have factors, and else with an
+// instruction.
+HOST_DEVICE constexpr int group_step(Type in, bool lies_along_k, bool promotes) {
+  return lies_along_k || promotes ? k_unit(in) : wgmma::stored_k(in);
+}
+
 // Of so many groups along K the order in which they are computed stands in shared memory (cuda/gemm/k_groups.cuh).
 inline constexpr int k_groups_in_order = 128;
 inline constexpr std::uint32_t k_group_entry_bytes = 3 * sizeof(std::int32_t);

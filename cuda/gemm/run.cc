@@ -116,10 +116,8 @@ std::uint32_t differing_bits(const Kernel& k, const Problem& p) {
   return word(p.in, type_b(p), p.major_a, p.major_b) ^ word(k.in, k.in_b, k.major_a, k.major_b);
 }
 
-// Groups along K on tcgen05: where blocks begin (Groups::k_step). As k_step() of tiles.cuh has it.
 int k_step(const Problem& p) {
-  const bool lies_along_k = p.major_a == Major::K || p.major_b == Major::K;
-  return lies_along_k || is_promoted(p) ? k_unit(p.in) : wgmma::stored_k(p.in);
+  return group_step(p.in, p.major_a == Major::K || p.major_b == Major::K, is_promoted(p));
 }
 
 Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x) {

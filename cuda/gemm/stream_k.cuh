@@ -4,7 +4,7 @@
 // A CTA's sums lie as its threads have them: word after word of a consumer, each of all its threads beside each other. A
 // warp takes what the same warp of the same consumer has left, in the CTA of the same rank, so that nobody else need be waited
 // for. Who waits has a higher number than who is waited for, and who leaves sums has waited for nobody: CTAs begin in the order of
-// their numbers, so that this ends, whatever else the device does.
+// their numbers (as every GPU so far does, though no document says so), so that this ends, whatever else the device does.
 // How tiles are dealt: StreamKTiles of tiles.cuh. When, and where memory comes from: stream_k.h.
 #pragma once
 

@@ -35,18 +35,14 @@ struct BlocksAlongK {
   int left;
   int ahead = 0;
 };
-// Blocks of a group along K begin at multiples of this: where an operand's rows lie along K, with lines of L2, as others take twice
-// as long (cuda/NOTES.md, "groups along K"), else with an instruction. Either has the same bits, but where sums of blocks are
-// promoted, each with the factors of its block.
+// On tcgen05 kernels have any majors.
 template <class C>
 __device__ __forceinline__ int k_step(const Groups& groups) {
-  if constexpr (on_tcgen05<C>()) {
+  constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
+  if constexpr (on_tcgen05<C>())
     return groups.k_step;
-  } else {
-    constexpr bool lies_along_k = C::A::major == Major::K || C::B::major == Major::K;
-    static_assert(lies_along_k || C::promotion == Promotion::None);  // wgmma's FP8 is K-major
-    return lies_along_k ? k_unit(C::in) : wgmma::stored_k(C::in);
-  }
+  else
+    return group_step(C::in, lies_along_k, C::promotion != Promotion::None);
 }
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {

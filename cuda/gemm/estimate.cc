@@ -129,8 +129,6 @@ double step_clocks(const Kernel& k) {
   return rows / warpgroup_rows * std::max<double>(wgmma::tensor_clocks(form), reading);
 }
 
-int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
-
 // What adding a block's sums takes beyond what other products hide, of one consumer.
 double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::None) return 0;
@@ -417,7 +415,7 @@ Estimated estimated(const Kernel& k, const Problem& p, const Device& device, int
   const double whole = microseconds(k, p, device, resident);
   const std::int64_t tiles = tiles_of(schedule_of(k, p));
   const int blocks = k_blocks(k, p);
-  const Runs runs = has_sizes(p) ? Runs{} : runs_of(k, tiles, resident, blocks);
+  const Runs runs = runs_of(k, tiles, resident, blocks);
   if (runs.tiles == 0) return {whole, {}};
   const auto ahead = static_cast<double>(tiles / resident - 1);
   const double waves = ahead + static_cast<double>(runs.blocks) / blocks;

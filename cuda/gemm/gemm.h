@@ -282,9 +282,9 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept
 // Which of the plan's launches run() takes.
 enum class Path : std::uint8_t { Aligned, Unaligned, Realigned, AnyFactors, Whole };
 
-// Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else
-// Aligned if the operands' pointers are multiples of 16, Whole if the workspace does not hold the sums that it wants (the same bits), AnyFactors if those of factors are not and that kernel wants them to
-// be (the same bits, another kernel), or Unaligned.
+// Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else Unaligned if an operand's pointer
+// is no multiple of 16; AnyFactors if one of factors is not and the kernel wants that; Whole if the workspace does not hold the sums
+// that the kernel leaves there; or Aligned. The last three have the same bits, by other kernels.
 Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;
 
 const Launch& launch_of(const Plan& plan, Path path) noexcept;

@@ -169,6 +169,9 @@ constexpr Kernel skinny_kernel_of(const void* function, int peers = 1, int mates
 // CTAs that work on one tile together, or on neighbouring ones.
 constexpr int cluster_size(const Kernel& k) { return k.cluster_m * k.cluster_n * k.split; }
 
+// Warpgroups beside the one that produces.
+constexpr int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
+
 // Do its consumers share the columns of D, not the rows?
 constexpr bool is_beside(const Kernel& k) {
   return k.skinny == Skinny::No && k.quantized_columns > scale_block;

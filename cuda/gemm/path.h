@@ -31,7 +31,7 @@ constexpr std::int64_t whole_bytes(Type type, std::int64_t elements) {
   return elements / elements_together(type) * element_bytes(type);
 }
 
-// The first byte of a workspace that begins a line of L2, which is how far it may lie in, and lines that hold so many bytes.
+// Where the first line of L2 begins that lies in a workspace, less than a line behind its first byte; and whole lines for so many bytes.
 std::uint8_t* first_line(void* workspace);
 constexpr std::size_t whole_lines(std::size_t bytes) {
   constexpr std::size_t line = l2_line_bytes;

@@ -14,9 +14,10 @@ std::size_t ctas_of(const Launch& l) {
   return static_cast<std::size_t>(l.clusters) * static_cast<std::size_t>(cluster_size(*l.kernel));
 }
 
-// One for each consumers' warp, in whole lines.
+// One for each warp of each consumer, in whole lines.
 std::size_t flag_bytes(const Launch& l) {
-  const std::size_t warps = ctas_of(l) * static_cast<std::size_t>(l.kernel->threads) / 32;
+  const auto each = static_cast<std::size_t>(consumers_of(*l.kernel) * warpgroup_threads / 32);
+  const std::size_t warps = ctas_of(l) * each;
   return whole_lines(warps * sizeof(std::uint64_t));
 }
 
@@ -38,7 +39,9 @@ Runs runs_of(const Kernel& kernel, std::int64_t tiles, int clusters, int k_block
   const std::int64_t even = round_up_quotient(in_runs * k_blocks, clusters);
   const std::int64_t longest = round_up_quotient(std::int64_t{3} * k_blocks, 2);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (even > longest || longest * clusters > most) return {};
+  // Two whole tiles are no run. And blocks are counted in 32 bits.
+  if (even > longest || longest >= std::int64_t{2} * k_blocks || longest * clusters > most)
+    return {};
   const bool is_short = even * 100 <= std::int64_t{136} * k_blocks;
   return {static_cast<int>(in_runs), static_cast<int>(is_short ? even : longest)};
 }

@@ -38,8 +38,6 @@ double stage_bytes(const Kernel& k) {
 
 constexpr int columns_of_load = 128;  // at most, TensorConfig::columns_of_load
 
-int consumers_of(const Kernel& k) { return k.threads / warpgroup_threads - 1; }
-
 // Of a tile or block's sums out of Tensor Memory.
 double sums_clocks(const Kernel& k, const TensorAssumptions& a) {
   return 4.0 * k.block_m * k.block_n / a.tensor_memory_bytes;

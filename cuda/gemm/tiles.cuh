@@ -46,15 +46,13 @@ __device__ __forceinline__ int k_step(const Groups& groups) {
 }
 template <class C>
 __device__ __forceinline__ BlocksAlongK along_k(const Arguments& arguments, const TilePlace& tile) {
-  if constexpr (groups_k<C>()) {
-    const int ahead = remainder_of_power(tile.k_first, k_step<C>(arguments.groups));
+  if constexpr (has_parts_of_k<C>()) {
+    int ahead = 0;
+    if constexpr (groups_k<C>())
+      ahead = remainder_of_power(tile.k_first, k_step<C>(arguments.groups));
     const int k = tile.k_end > tile.k_first ? tile.k_end - tile.k_first + ahead : 0;
     const int count = (k + C::block_k - 1) / C::block_k;
     return {count, k - (count - 1) * C::block_k, ahead};
-  } else if constexpr (streams_k<C>()) {
-    const int k = tile.k_end - tile.k_first;
-    const int count = (k + C::block_k - 1) / C::block_k;
-    return {count, k - (count - 1) * C::block_k};
   } else {
     return {arguments.k_blocks, arguments.k - (arguments.k_blocks - 1) * C::block_k};
   }

@@ -50,6 +50,7 @@ void expect_dealt(const Runs& runs, int tiles, int clusters, int k_blocks) {
     ASSERT_EQ(begin.block, end.block);
     end = dealt.at(cluster + 1);
     ASSERT_TRUE(begin.block == 0 || end.tile > begin.tile);
+    ASSERT_LE(end.tile - begin.tile - (begin.block > 0 ? 1 : 0), 1);  // whole ones
   }
   EXPECT_EQ(end.tile, tiles);
   EXPECT_EQ(end.block, 0);

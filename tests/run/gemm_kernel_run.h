@@ -206,6 +206,8 @@ class GemmKernelRun {
     return plan_.aligned.runs.tiles > 0 && run::may_run_together(run_.kernel(), launch);
   }
 
+  int tiles_in_runs() const { return plan_.aligned.runs.tiles; }
+
   // Of warps that left sums which nobody has taken, or taken and not cleared.
   std::size_t flags_left() const {
     if (dealt_.flags == nullptr) return 0;

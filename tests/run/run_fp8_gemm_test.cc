@@ -121,28 +121,33 @@ TEST_F(Fp8Ptx, FactorsThatTmaBrings) {
   expect_right(wide, {.m = 140, .n = 1000, .k = 260, .scales = columns_first});
 }
 
-// The last tiles dealt as runs of blocks of K: a run of one tile and a bit, of nearly two, whole tiles within and ahead of them;
-// tiles parted ahead of each of four blocks; clusters of two, another batch and another epilogue.
+// The last tiles dealt as runs of blocks of K: runs of one tile and a bit, and of one and a half, whole tiles within and ahead of
+// them; tiles parted ahead of each of a slot's four blocks; every such kernel, clusters of two, batches, factors both ways.
 TEST_F(Fp8Ptx, TilesThatTwoClustersHavePartsOf) {
-  const auto each = [](const TestKernel& kernel, Fp8Case c, int tiles, int clusters) {
-    c.m = tiles * kernel.row.block_m * kernel.row.cluster_m - 3;
+  const auto each = [](const TestKernel& kernel, Fp8Case c, int tiles) {
+    c = with_addressed_factors(c);
+    c.m = tiles * kernel.row.block_m * kernel.row.cluster_m - 4 - c.scales.pad;
     c.n = kernel.row.block_n * kernel.row.cluster_n;
-    expect_right(kernel, with_addressed_factors(c), clusters);
+    EXPECT_GT(run_of(text_of(kernel), kernel, c).tiles_in_runs(), c.clusters);
+    expect_right(kernel, c, c.clusters);
   };
+  const Scales rows_first = {Scaling::Block128, Major::MN, Major::K};
   const TestKernel tall = TCQ_STAGED_BLOCKS(256, 128, 1, 1, 3);
   const TestKernel three = TCQ_STAGED_BLOCKS(192, 128, 1, 1, 4);
   const TestKernel wide = TCQ_STAGED_BLOCKS(128, 192, 1, 1, 4);
   const TestKernel narrow = TCQ_STAGED_BLOCKS(128, 64, 1, 1, 8);
   const TestKernel below = TCQ_STAGED_BLOCKS(192, 128, 2, 1, 4);
-  each(tall, {.k = 640, .scales = blocks}, 3, 2);
-  each(tall, {.k = 300, .scales = blocks, .batch = 2}, 4, 3);
-  each(three, {.k = 1290, .out = Type::f32, .scales = blocks, .has_bias = true}, 4, 3);
-  each(three, {.k = 400, .scales = blocks, .alpha = 2, .beta = 1}, 7, 4);
+  each(tall, {.k = 640, .scales = blocks, .clusters = 2}, 3);
+  each(tall, {.k = 300, .scales = blocks, .batch = 2, .clusters = 3}, 2);
+  each(three, {.k = 1290, .out = Type::f32, .scales = blocks, .has_bias = true, .clusters = 3}, 4);
+  each(three, {.k = 400, .scales = blocks, .alpha = 2, .beta = 1, .clusters = 4}, 6);
   for (const int k : {256, 512, 900})
-    each(wide, {.k = k, .scales = blocks, .activation = Activation::Swiglu}, 5, 4);
-  for (const int tiles : {5, 7, 9, 11, 12, 13, 15})
-    each(narrow, {.k = 520, .out = Type::f16, .scales = blocks}, tiles, 4);
-  each(below, {.k = 700, .scales = blocks}, 3, 2);
+    each(wide, {.k = k, .scales = blocks, .activation = Activation::Swiglu, .clusters = 4}, 5);
+  for (const int tiles : {5, 6, 9, 10, 13})
+    each(narrow, {.k = 520, .out = Type::f16, .scales = rows_first, .clusters = 4}, tiles);
+  each(TCQ_STAGED_BLOCKS(192, 96, 1, 1, 4), {.k = 900, .scales = blocks, .clusters = 3}, 4);
+  each(TCQ_STAGED_BLOCKS(128, 96, 1, 1, 6), {.k = 660, .scales = rows_first, .clusters = 5}, 6);
+  each(below, {.k = 700, .scales = blocks, .clusters = 2}, 3);
 }
 
 // The flag of sums that are left, weakened on either side, or stored ahead of the other lanes' sums.

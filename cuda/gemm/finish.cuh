@@ -66,14 +66,19 @@ __device__ __forceinline__ void stage(const Arguments& arguments, const OwnBias<
   if (arguments.epilogue.bias != nullptr) own.store(bias, thread_here());
 }
 
+// Registers between two branches (ends_ahead()) beside 128 sums: with 64 ptxas spills again. Fewer sums leave room for all
+// loads at once; beside wgmma it was measured so.
+template <class C>
+inline constexpr int finished_part = on_tcgen05<C>() && C::consumer_columns > 128 ? 32 : 0;
+
 template <class C>
 __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments& arguments,
                                             const Staging<C>& staging, std::uint32_t bias,
                                             const TilePlace& tile) {
   if (!arguments.epilogue.finishes) return;
   if (arguments.epilogue.bias != nullptr) staging.meet();
-  finish<C::in, Way::AsIs, many_in_pass>(d, [&](int wave) { return block_at<C>(tile, wave); },
-                                         arguments, {bias});
+  finish<C::in, Way::AsIs, many_in_pass, finished_part<C>>(
+      d, [&](int wave) { return block_at<C>(tile, wave); }, arguments, {bias});
 }
 
 // D as FP8 with its factors.

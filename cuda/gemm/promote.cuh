@@ -547,12 +547,16 @@ __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Fa
   });
 }
 
-// Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them.
+// Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them. What is cleared waits for
+// nothing; with the first block apart ptxas has its sums in other registers than the loop, and spills on the way.
 template <int Parts, class Factors, int Waves, int Registers, class Load, class Landed, class Done>
 __device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registers],
                                                Factors& factors, Load load, Landed landed,
                                                Done done) {
-  promote_tile(d, factors, [&] { promote_alone<true, Parts>(d, factors, load, landed, done); });
+  promote_tile(d, factors, [&] {
+    clear(d);
+    promote_alone<false, Parts>(d, factors, load, landed, done);
+  });
 }
 
 }  // namespace tcq::gemm

@@ -146,13 +146,15 @@ struct TensorConfig {
   static constexpr int wave_step = warp_rows;
   static constexpr int waves_of_tile = block_m / warpgroup_rows;
   static constexpr int waves_of_consumer = waves_of_tile / consumers;
-  // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns.
-  static constexpr int columns_of_load = BlockN > 128 ? 128 : BlockN;
-  // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 <= 504 = 3 * 168. With these, of those tried,
-  // ptxas spills nothing between two blocks of K at 256 columns (cuda/NOTES.md), nor anything at 128.
-  static constexpr bool scarce = Grouped && promotes && BlockN > 128;
-  static constexpr int producer_registers = scarce ? 24 : Dynamic ? 40 : 56;
-  static constexpr int consumer_registers = !promotes ? 216 : scarce ? 240 : Dynamic ? 232 : 224;
+  // What one tcgen05.ld brings of a block's sums, beside f32 sums: all, or 128 columns; of groups with factors of each of
+  // 256 columns 32, each load ahead of the additions of the one before.
+  static constexpr int wide_load = Grouped && Promotes == Promotion::EachColumn ? 32 : 128;
+  static constexpr int columns_of_load = BlockN > 128 ? wide_load : BlockN;
+  // Of the pool of 65536 registers, shared out at run time: 24 + 2 * 240 = 56 + 2 * 224 = 504 = 3 * 168. With these
+  // ptxas spills nothing (cuda/NOTES.md).
+  static constexpr bool scarce = promotes && BlockN > 128;
+  static constexpr int producer_registers = scarce ? 24 : 56;
+  static constexpr int consumer_registers = scarce ? 240 : 224;
   static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 

@@ -547,15 +547,16 @@ __device__ __forceinline__ void promote(std::uint32_t (&d)[Waves][Registers], Fa
   });
 }
 
-// Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them. What is cleared waits for
-// nothing; with the first block apart ptxas has its sums in other registers than the loop, and spills on the way.
+// Of sums that others have multiplied: `load(wave, part, sums)` asks for a part of them. With the first block apart ptxas
+// has its sums in other registers than the loop, and beside 128 of them it spills on the way: those are cleared first.
 template <int Parts, class Factors, int Waves, int Registers, class Load, class Landed, class Done>
 __device__ __forceinline__ void promote_loaded(std::uint32_t (&d)[Waves][Registers],
                                                Factors& factors, Load load, Landed landed,
                                                Done done) {
   promote_tile(d, factors, [&] {
-    clear(d);
-    promote_alone<false, Parts>(d, factors, load, landed, done);
+    constexpr bool fresh = Registers < 128;
+    if constexpr (!fresh) clear(d);
+    promote_alone<fresh, Parts>(d, factors, load, landed, done);
   });
 }
 

@@ -495,6 +495,8 @@ __device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At 
 #pragma unroll
       for (std::uint32_t& word : words)
         word = __float_as_uint(rounded::multiply(e.alpha, to_float<sum>(word)));
+      // Else integers are made f32 again in each way that follows, and ptxas spills for it.
+      if constexpr (Part > 0 && sum == Type::s32) ptx::pin(words);
     });
   }
   if (e.beta != 0)

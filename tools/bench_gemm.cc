@@ -42,6 +42,7 @@ struct Arguments {
   std::vector<std::string> types = {"bf16"};
   std::string regime = "sustained";
   std::string majors = "KK";
+  std::string factor_majors = "KK";
   std::vector<std::string> epilogues = {"none"};
   std::string out;
   std::string scaling = "none";
@@ -371,7 +372,7 @@ std::vector<Variant> variants(const Arguments& args) {
   std::vector<Variant> all;
   for (const std::string& epilogue : args.epilogues) {
     all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups, false,
-                   args.along_k});
+                   args.along_k, args.factor_majors});
     if (!args.batch_invariant) continue;
     all.push_back(all.back());
     all.back().batch_invariant = true;
@@ -485,6 +486,9 @@ int main(int argc, char** argv) {
       "of e4m3 and e5m2: " + scaling_words() +
           "; cuBLASLt's has one factor for each operand, but the same as ours with mx (e4m3, e5m2: "
           "MXFP8) and nv (e2m1: NVFP4), for sm_100 and sm_103");
+  app.add_option("--factor-majors", args.factor_majors,
+                 "of the factors of A and B that block and vector have, as --majors")
+      ->check(CLI::IsMember({"KK", "KM", "MK", "MM"}));
   app.add_flag("--promote", args.promotes,
                "FP8: sums of 128 of K are added in f32 without such factors, too");
   app.add_option("--groups", args.groups,

@@ -223,17 +223,21 @@ OperandSets::Lines OperandSets::checked_lines() const {
 }
 
 std::vector<float> OperandSets::factors(const cuda::DeviceBuffer<float>& all,
+                                        const gemm::View& view, Major major,
                                         const std::vector<std::int64_t>& lines, std::int64_t per,
                                         std::int64_t first) const {
   if (all.size() == 0) return {};
-  const std::int64_t blocks = view_scale_a(problem_).inner;
+  const bool along_k = major == Major::K;
+  const std::int64_t blocks = along_k ? view.inner : view.outer;
   const bool one = problem_.scaling == gemm::Scaling::Tensor;
   std::vector<float> host(all.size());
   all.download(host);
   std::vector<float> out;
   for (const std::int64_t line : lines) {
-    const auto at = static_cast<std::size_t>(first + (one ? 0 : line / per) * blocks);
-    out.insert(out.end(), &host[at], &host[at] + blocks);
+    const std::int64_t its = one ? 0 : line / per;
+    for (std::int64_t block = 0; block < blocks; ++block)
+      out.push_back(host[static_cast<std::size_t>(
+          first + (along_k ? its * blocks + block : block * view.inner + its))]);
   }
   return out;
 }
@@ -287,7 +291,6 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   g.quantized = p.quantized;
   g.factors_d = {.line_step = 2, .block_step = 1};  // of two blocks of columns
   g.scales_blocks = scales_blocks(p.scaling);
-  g.factors_a = g.factors_b = {.line_step = view_scale_a(p).inner, .block_step = 1};
   if (is_on_tcgen05(plan)) {
     g.chain.kind = tcgen05::kind_with_factors(p.in, scale_vec_of(p));
     g.chain.scale_vec = scale_vec_of(p);
@@ -322,12 +325,16 @@ std::vector<std::uint8_t> OperandSets::predicted(const gemm::Plan& plan, gemm::P
   // Of groups along K the blocks that their parts begin with, or their own.
   const std::int64_t block = scales_blocks(p.scaling) ? lines.k_first / gemm::scale_block : 0;
   const gemm::View view_of_a = view_scale_a(p);
+  g.factors_a =
+      g.factors_b = {.line_step = p.major_scale_a == Major::K ? view_of_a.inner : view_of_a.outer,
+                     .block_step = 1};
   const std::int64_t of_a_group = matrices_of_factors(p) > 1 ? lines.group : 0;
   const std::int64_t of_b_group = is_grouped(p) ? lines.group : of_a_group;
-  const std::vector<float> of_a =
-      factors(scale_a_, lines.rows, 1, of_a_group * view_of_a.inner * view_of_a.outer);
-  const std::vector<float> of_b = factors(scale_b_, lines.cols, by_blocks ? gemm::scale_block : 1,
-                                          of_b_group * view_of_b.inner * view_of_b.outer);
+  const std::vector<float> of_a = factors(scale_a_, view_of_a, p.major_scale_a, lines.rows, 1,
+                                          of_a_group * view_of_a.inner * view_of_a.outer);
+  const std::vector<float> of_b =
+      factors(scale_b_, view_of_b, p.major_scale_b, lines.cols, by_blocks ? gemm::scale_block : 1,
+              of_b_group * view_of_b.inner * view_of_b.outer);
   const auto data = [](const auto& bytes) { return bytes.empty() ? nullptr : bytes.data(); };
   const auto from = [&](const std::vector<float>& of) {
     return of.empty() ? nullptr : of.data() + block;

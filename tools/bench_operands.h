@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/gemm/check.h"
 #include "cuda/gemm/gemm.h"
 #include "cuda/runtime/launch.h"
 
@@ -43,8 +44,8 @@ class OperandSets {
   };
   Lines checked_lines() const;
   // Of those lines, one line behind the other; `first`: the group's in `all`.
-  std::vector<float> factors(const cuda::DeviceBuffer<float>& all,
-                             const std::vector<std::int64_t>& lines, std::int64_t per,
+  std::vector<float> factors(const cuda::DeviceBuffer<float>& all, const gemm::View& view,
+                             Major major, const std::vector<std::int64_t>& lines, std::int64_t per,
                              std::int64_t first) const;
   // Elements of C or D.
   std::vector<std::uint8_t> crossings(Type type, const cuda::DeviceBuffer<std::uint8_t>& matrix,

@@ -138,6 +138,7 @@ std::string scaling_words() {
 std::string Variant::name() const {
   std::string text = epilogue;
   if (scaling != "none") text += " " + scaling;
+  if (factor_majors != "KK") text += " factors " + factor_majors;
   if (promotes) text += " promoted";
   if (groups > 0) text += fmt::format(" {} groups{}", groups, along_k ? " along K" : "");
   if (!out.empty()) text += " " + out;
@@ -158,6 +159,8 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   p.major_a = major(majors[0]);
   p.major_b = major(majors[1]);
   set_scaling(p, scaling);
+  p.major_scale_a = major(factor_majors[0]);
+  p.major_scale_b = major(factor_majors[1]);
   p.promotes = promotes;
   p.batch_invariant = batch_invariant;
   if (groups > 0) {

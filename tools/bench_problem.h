@@ -54,7 +54,8 @@ struct Variant {
   int groups =
       0;  // the rows are dealt to so many products of one launch, each with a B of its own; 0: one product
   bool batch_invariant = false;
-  bool along_k = false;  // the groups are of K, each with a D of its own
+  bool along_k = false;              // the groups are of K, each with a D of its own
+  std::string factor_majors = "KK";  // of A's and B's factors of blocks
 
   // "none" if it is nothing special, else like "bias+gelu f32 KM".
   std::string name() const;

@@ -234,7 +234,7 @@ bool tma_addresses(const Strides& s, const View& v, std::int64_t batch) {
 bool tma_addresses_factors(const Problem& p) {
   // A group's first row may be any, a box begins at a multiple of 16 bytes.
   const bool anywhere = p.grouping == Grouping::Ends && p.major_scale_a == Major::MN;
-  return p.scaling == Scaling::Block128 && !anywhere &&
+  return scales_blocks(p.scaling) && !anywhere &&
          tma_addresses(p.scale_a, view_scale_a(p), matrices_of_a(p)) &&
          tma_addresses(p.scale_b, view_scale_b(p), p.batch);
 }

@@ -333,23 +333,31 @@ struct Config {
   static constexpr int consumer_registers = registers.consumer;
 };
 
-// A configuration whose factors of 128 of K and of 128 columns TMA brings, and whose consumers, where buffers are filled whole,
-// have one for each part of a tile, which leaves as one group of copies (cuda/gemm/staged.cuh).
+// A configuration whose factors of 128 of K TMA brings, and whose consumers, where buffers are filled whole, have one for each
+// part of a tile, which leaves as one group of copies (cuda/gemm/staged.cuh).
 template <class Base>
 struct Staged : Base {
   static constexpr bool stages_factors = true;
   static constexpr bool streams_k = !Base::grouped;
-  static_assert(Base::promotion == Promotion::ColumnBlocks);
+  static_assert(Base::promotion != Promotion::None);
   static_assert(!Base::groups_k && !Base::quantizes);
   static constexpr int whole_columns = staged_columns(usual_bytes(Base::in));
-  static constexpr bool stores_whole = Base::consumer_columns % whole_columns == 0;
+  static constexpr bool each_column = Base::promotion == Promotion::EachColumn;
+  // Beside factors of each of 192 columns there is no room for all of a tile.
+  static constexpr bool stores_whole = Base::consumer_columns % whole_columns == 0 &&
+                                       (!each_column || Base::consumer_columns <= scale_block);
   static constexpr int store_buffers =
       stores_whole ? Base::waves * Base::consumer_columns / whole_columns : usual_store_buffers;
   static constexpr std::uint32_t slot_offset =
       Base::store_offset + Base::consumers * store_buffers * Base::store_bytes;
+  // Columns that share a factor, and how many of these a slot has.
+  static constexpr int columns_of_factor = each_column ? 1 : scale_block;
+  static constexpr int column_factors =
+      each_column ? Base::consumer_columns : column_blocks_of_slot;
   static_assert(unit_factors - 1 + column_blocks(Base::consumer_columns) <= column_blocks_of_slot);
-  static constexpr std::uint32_t slot_bytes = slot_bytes_of(Base::block_m + column_blocks_of_slot);
+  static constexpr std::uint32_t slot_bytes = slot_bytes_of(Base::block_m + column_factors);
   static constexpr std::uint32_t factor_offset = slot_offset;
+  static constexpr std::uint32_t factor_bytes = 0;  // consumers have all slots in common
   static constexpr std::uint32_t barrier_offset = slot_offset + Base::stages * slot_bytes;
   static constexpr std::uint32_t bias_offset =
       barrier_offset + Base::barriers * static_cast<std::uint32_t>(sizeof(std::uint64_t));

@@ -67,12 +67,15 @@ constexpr double promotion_by_two_waves = 153;
 constexpr double promotion_each = 4.3;
 constexpr double promotion_each_128 = 0.78;
 // The same where TMA brings the factors, and what its store of a whole tile at once takes of another's.
-constexpr double promotion_staged = 238;
-constexpr double promotion_staged_by_three = 19.53;
-constexpr double promotion_staged_narrow = 0.5;
-constexpr double promotion_staged_by_two_waves = 172;
-constexpr double staged_epilogue = 0.739;
-constexpr double left_sums = 7.2;  // microseconds, where tiles have parts of two clusters
+constexpr double promotion_staged = 217.4;
+constexpr double promotion_staged_by_three = 44.04;
+constexpr double promotion_staged_narrow = 2.2;
+constexpr double promotion_staged_by_two_waves = 189.8;
+constexpr double promotion_ahead = 96;          // products ahead of additions
+constexpr double promotion_staged_each = 0.96;  // with a factor of each, for a column of 64 rows
+constexpr double staged_epilogue = 0.5912;
+constexpr double staged_bias = 1;
+constexpr double left_sums = 6.6;  // microseconds, where tiles have parts of two clusters
 constexpr double promotion_few = 2.826;
 constexpr double promotion_few_consumers = 0.9735;  // that exponent of their number
 constexpr double promotion_few_launch = 0.4478;     // microseconds
@@ -129,6 +132,17 @@ double step_clocks(const Kernel& k) {
   return rows / warpgroup_rows * std::max<double>(wgmma::tensor_clocks(form), reading);
 }
 
+double staged_promotion_clocks(const Kernel& k, int waves) {
+  const bool each = k.promotion == Promotion::EachColumn;
+  const double more = each ? fitted::promotion_staged_each * k.block_n * waves : 0;
+  if (waves > 1) return more + fitted::promotion_staged_by_two_waves;
+  const int narrower = scale_block - k.block_n;
+  if (consumers_of(k) == 3)
+    return more + fitted::promotion_staged_by_three + fitted::promotion_staged_narrow * narrower;
+  if (narrower == 0) return more + fitted::promotion_ahead;
+  return more + fitted::promotion_staged + fitted::promotion_by_three_narrow * narrower;
+}
+
 // What adding a block's sums takes beyond what other products hide, of one consumer.
 double promotion_clocks(const Kernel& k) {
   if (k.promotion == Promotion::None) return 0;
@@ -142,13 +156,7 @@ double promotion_clocks(const Kernel& k) {
            std::pow(k.block_n / warpgroup_rows, fitted::promotion_few_consumers);
   const int waves = k.block_m / ((is_beside(k) ? 1 : consumers_of(k)) * warpgroup_rows);
   const int columns = is_beside(k) ? scale_block : k.block_n;
-  if (k.stages_factors) {
-    if (waves > 1) return fitted::promotion_staged_by_two_waves;
-    if (consumers_of(k) == 3)
-      return fitted::promotion_staged_by_three +
-             fitted::promotion_staged_narrow * (scale_block - columns);
-    return fitted::promotion_staged + fitted::promotion_by_three_narrow * (scale_block - columns);
-  }
+  if (k.stages_factors) return staged_promotion_clocks(k, waves);
   if (k.promotion == Promotion::ColumnBlocks) {
     if (waves > 1) return fitted::promotion_by_two_waves;
     if (consumers_of(k) == 2) return fitted::promotion_by_blocks;
@@ -158,15 +166,16 @@ double promotion_clocks(const Kernel& k) {
 }
 
 // The arithmetic of an epilogue by that of an activation.
-double arithmetic(const Problem& p, const Rates& rates) {
+double arithmetic(const Kernel& k, const Problem& p, const Rates& rates) {
   const double activation = p.activation == Activation::None ? 0 : 1;
-  return activation + (p.has_bias ? fitted::bias : 0) + (p.beta != 0 ? rates.c : 0);
+  const double bias = k.stages_factors ? fitted::staged_bias : fitted::bias;
+  return activation + (p.has_bias ? bias : 0) + (p.beta != 0 ? rates.c : 0);
 }
 
 // Of all tiles of a CTA.
 double epilogue_clocks(const Kernel& k, const Problem& p, const Rates& rates, double waves) {
   const double tile = static_cast<double>(k.block_m) * k.block_n;
-  const double share = arithmetic(p, rates);
+  const double share = arithmetic(k, p, rates);
   if (k.turns == Turns::Together)
     return (rates.epilogue * (k.stages_factors ? fitted::staged_epilogue : 1) +
             rates.finish * share / k.split) *

@@ -148,7 +148,8 @@ __device__ __forceinline__ void store_tile(Accumulators<C>& d, const CUtensorMap
   const bool sends =
       arguments.sends_usual && !ends_within<C>(block_at<C>(tile, 0), C::waves * warpgroup_rows);
   if (sends && !arguments.epilogue.finishes) return send_tile<C>(d, map_d, map_tail, staging, tile);
-  if constexpr (C::promotion == Promotion::ColumnBlocks && !on_tcgen05<C>())
+  if constexpr ((C::promotion == Promotion::ColumnBlocks || stages_factors<C>()) &&
+                !on_tcgen05<C>())
     part_registers<C>(d, arguments);
   finish_tile<C>(d, arguments, staging, bias, tile);
   if (sends) return send_tile<C>(d, map_d, map_tail, staging, tile);

@@ -38,12 +38,12 @@ Kernel large_one() {
   return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
 }
 
-// Of FP8 with factors of blocks, which TMA brings.
+// Of FP8 with factors of blocks of K, which TMA brings.
 template <Type In, int BlockM, int BlockN, int ClusterM, int ClusterN, int Stages,
-          bool Grouped = false>
+          bool Grouped = false, Promotion P = Promotion::ColumnBlocks>
 Kernel staged_one() {
   using C = Staged<Config<In, Major::K, Major::K, BlockM, BlockN, Turns::Together, ClusterM,
-                          ClusterN, Stages, Promotion::ColumnBlocks, In, Grouped>>;
+                          ClusterN, Stages, P, In, Grouped>>;
   return kernel_of<C>(reinterpret_cast<const void*>(staged_kernel<C>));
 }
 
@@ -228,7 +228,18 @@ template <Type In>
 auto staged() {
   return std::array{staged_one<In, 256, 128, 1, 1, 3>(), staged_one<In, 192, 128, 1, 1, 4>(),
                     staged_one<In, 128, 192, 1, 1, 4>(), staged_one<In, 128, 64, 1, 1, 8>(),
-                    staged_one<In, 192, 96, 1, 1, 4>(),  staged_one<In, 128, 96, 1, 1, 6>()};
+                    staged_one<In, 192, 96, 1, 1, 4>(),  staged_one<In, 128, 96, 1, 1, 6>(),
+                    staged_one<In, 128, 128, 1, 1, 5>()};
+}
+
+// The same of vectors.
+template <Type In>
+auto staged_vectors() {
+  constexpr Promotion each = Promotion::EachColumn;
+  return std::array{staged_one<In, 192, 128, 1, 1, 3, false, each>(),
+                    staged_one<In, 128, 192, 1, 1, 4, false, each>(),
+                    staged_one<In, 128, 128, 1, 1, 5, false, each>(),
+                    staged_one<In, 128, 96, 1, 1, 6, false, each>()};
 }
 
 // Products of two blocks and their sums in f32: 160 tokens of all consumers at most; of one block where there are more.
@@ -347,7 +358,10 @@ auto grouped_promoting() {
                            large_one<In, 128, 128, Together, 1, 2, 5, k, k, each, In, true>(),
                            staged_one<In, 192, 128, 1, 1, 4, true>(),
                            staged_one<In, 128, 128, 1, 1, 5, true>(),
-                           staged_one<In, 128, 192, 1, 1, 4, true>()});
+                           staged_one<In, 128, 192, 1, 1, 4, true>(),
+                           staged_one<In, 192, 128, 1, 1, 3, true, each>(),
+                           staged_one<In, 128, 192, 1, 1, 4, true, each>(),
+                           staged_one<In, 128, 128, 1, 1, 5, true, each>()});
 }
 
 // D quantized: tiles of 256 columns also where two columns make one of D, of 128 else.
@@ -461,7 +475,7 @@ auto rows_of() {
   else if constexpr (In == Type::e5m2)
     return joined(fp8_pair<In, In>(), fp8_pair<In, Type::e4m3>(), fp8_pair<Type::e4m3, In>());
   else if constexpr (In == Type::e4m3 && P == Part::Large)
-    return joined(large<In>(), promoting_large<In>(), staged<In>());
+    return joined(large<In>(), promoting_large<In>(), staged<In>(), staged_vectors<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Skinny)
     return joined(few_rows_by_one<In>(), promoting_few_rows_by_one<In>());
   else if constexpr (In == Type::e4m3 && P == Part::Wide)

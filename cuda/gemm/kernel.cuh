@@ -201,11 +201,14 @@ __device__ __forceinline__ void accumulate_promoted(Accumulators<C>& d, Ring<C::
   };
   constexpr bool looks_in_loop = stages_factors<C>() && !C::grouped;
   if constexpr (stages_factors<C>()) {
-    promote_staged(
-        d, factors, begin, [&] { reader.reach(); }, multiply_wave, done,
-        [&] {
-          if constexpr (looks_in_loop) look();
-        });
+    const auto reach = [&] { reader.reach(); };
+    const auto look_in_loop = [&] {
+      if constexpr (looks_in_loop) look();
+    };
+    if constexpr (multiplies_ahead<C>)
+      promote_ahead(d, factors, begin, reach, multiply_wave, done, look_in_loop);
+    else
+      promote_staged(d, factors, begin, reach, multiply_wave, done, look_in_loop);
   } else {
     constexpr bool behind =
         Behind && C::consumers == 2 && C::waves == 1 && C::consumer_columns <= 128;

@@ -117,10 +117,13 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
   if (kernel.stages_factors) {
     const Factors& of_b = arguments.block_factors_b;
     const auto blocks = [](std::int64_t count) { return round_up_quotient(count, scale_block); };
-    const int of_box = lie_along_k(of_b) ? column_blocks(kernel.block_n) : column_blocks_of_slot;
+    const bool each = kernel.promotion == Promotion::EachColumn;
+    const int of_box = each                ? kernel.block_n
+                       : lie_along_k(of_b) ? column_blocks(kernel.block_n)
+                                           : column_blocks_of_slot;
     maps.scales_a = map_of_block_factors(arguments.block_factors_a, e.m, blocks(e.k), e.batch,
                                          static_cast<std::uint32_t>(kernel.block_m));
-    maps.scales_b = map_of_block_factors(of_b, blocks(e.n), blocks(e.k), e.batch,
+    maps.scales_b = map_of_block_factors(of_b, each ? e.n : blocks(e.n), blocks(e.k), e.batch,
                                          static_cast<std::uint32_t>(of_box));
   }
   if (loads && kernel.scale_vec != tcgen05::ScaleVec::Default) {

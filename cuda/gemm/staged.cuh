@@ -18,6 +18,7 @@
 #include "cuda/gemm/multiply.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/promote.cuh"
+#include "cuda/gemm/quantized.cuh"
 #include "cuda/gemm/tensor_operands.h"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
@@ -40,8 +41,7 @@ class FactorLoads {
   // `block`: of the part of K that the tile has.
   __device__ __forceinline__ std::uint32_t bytes(const TilePlace& tile, int block) const {
     if (!needs_slot(block, of_k(tile, block))) return 0;
-    return slot_bytes_of(C::block_m +
-                         (along_k_b_ ? column_blocks(C::consumer_columns) : column_blocks_of_slot));
+    return slot_bytes_of(C::block_m + columns());
   }
 
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
@@ -51,7 +51,7 @@ class FactorLoads {
     const int turns = its / factor_turns * factor_turns;  // the first of the slot
     const Rank rank = own_rank<C>();
     const int row = tile.row + rank.row * C::block_m;
-    const int col = (tile.col + rank.col * C::block_n) / scale_block;
+    const int col = (tile.col + rank.col * C::block_n) / C::columns_of_factor;
     const std::uint32_t slot = slots_ + slot_ * C::slot_bytes;
     const int first = col / unit_factors * unit_factors;
     const tma::Coordinates start_a = start(along_k_a_, turns, row, tile.batch);
@@ -67,6 +67,11 @@ class FactorLoads {
  private:
   __device__ __forceinline__ static int of_k(const TilePlace& tile, int block) {
     return streams_k<C>() ? tile.k_first / scale_block + block : block;
+  }
+  // Of a box of theirs.
+  __device__ __forceinline__ int columns() const {
+    return along_k_b_ && C::columns_of_factor > 1 ? column_blocks(C::consumer_columns)
+                                                  : C::column_factors;
   }
   // A part of a tile may begin within a slot's four blocks.
   __device__ __forceinline__ static bool needs_slot(int block, int of_k) {
@@ -137,13 +142,159 @@ class DescribedOperands {
   StageDescriptors<C, typename C::B, wgmma::Multiplicand::B> b_;
 };
 
+// In registers, where ptxas would work them out anew in each block.
+template <class... Words>
+__device__ __forceinline__ void keep(Words&... words) {
+  (..., [&] { asm volatile("mov.b32 %0, %0;" : "+r"(words)); }());
+}
+// Are a block's products issued before those of the block before are added? Where two consumers have registers for both; with 96
+// and 64 columns it is slower (cuda/NOTES.md, "products ahead of additions").
+template <class C>
+inline constexpr bool multiplies_ahead =
+    C::consumers == 2 && C::waves == 1 && C::consumer_columns == scale_block;
+
+// What a consumer reads of the columns' factors: of blocks of 128, read ahead of a block's products.
+template <class C>
+class StagedColumnBlocks {
+  using Blocks = ColumnBlocks<C::consumer_columns, warpgroup_threads>;
+
+ public:
+  using Ready = typename Blocks::Ready;
+  static constexpr bool reads_late = false;
+  struct Loaded {
+    float of[Blocks::blocks];
+  };
+
+  // Where those of the tile begin in a slot.
+  __device__ __forceinline__ std::uint32_t start(bool along_k, const FragmentAt& at) {
+    before_ = at.col % scale_block;
+    step_ = along_k ? factor_turns * float_bytes : float_bytes;
+    const int first = along_k ? 0 : at.col / scale_block % unit_factors;
+    keep(step_);
+    return static_cast<std::uint32_t>(first) * step_;
+  }
+  __device__ __forceinline__ Loaded load(std::uint32_t at) const {
+    Loaded all;
+#pragma unroll
+    for (int i = 0; i < Blocks::blocks; ++i)
+      all.of[i] = load_float(at + static_cast<std::uint32_t>(i) * step_);
+    return all;
+  }
+  template <class Rows>
+  __device__ __forceinline__ Ready ready(const Rows& rows, const Loaded& all, std::uint32_t) const {
+    return Blocks::ready(rows, all.of, before_);
+  }
+  template <int All>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[All],
+                                      const Ready& now) const {
+    Blocks::template add<false>(d, t, 0, now);
+  }
+
+ private:
+  std::uint32_t step_ = 0;
+  int before_ = 0;
+};
+
+// Of each column. Where a thread has registers for it they are multiplied by the rows' while the products are on their way;
+// else while sums are added.
+template <class C>
+class StagedEachColumn {
+  static constexpr int count = C::consumer_columns / 2;  // registers of a wave
+
+ public:
+  static constexpr bool reads_late =
+      multiplies_ahead<C> || C::consumers != 2 || C::waves > 1 || C::consumer_columns > 128;
+  struct Loaded {};
+  struct Ready {
+    float both[reads_late ? 1 : count];
+    float rows[2];
+    std::uint32_t at;
+  };
+
+  __device__ __forceinline__ std::uint32_t start(bool along_k, const FragmentAt&) {
+    along_k_ = along_k ? 1 : 0;
+    const int first = wgmma::accumulator_element(Type::f32, {thread_here(), 0}).col;
+    keep(along_k_);
+    return static_cast<std::uint32_t>(first) * (along_k ? factor_turns : 1) * float_bytes;
+  }
+  __device__ __forceinline__ Loaded load(std::uint32_t) const { return {}; }
+
+  template <class Rows>
+  __device__ __forceinline__ Ready ready(const Rows& rows, const Loaded&, std::uint32_t at) const {
+    Ready now;
+    if constexpr (reads_late) {
+      now.rows[0] = rows.of[0];
+      now.rows[1] = rows.of[1];
+      now.at = at;
+    } else {
+      for_each(at, [&](int r, float column) {
+        now.both[r] = rounded::multiply(rows.of[r / 2 % 2], column);
+      });
+      keep_all(now.both);
+    }
+    return now;
+  }
+  template <int All>
+  __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[All],
+                                      const Ready& now) const {
+    if constexpr (reads_late) {
+      for_each(now.at, [&](int r, float column) {
+        add_product<false>(d[r], rounded::multiply(now.rows[r / 2 % 2], column), t[r]);
+      });
+    } else {
+#pragma unroll
+      for (int r = 0; r < All; ++r) add_product<false>(d[r], now.both[r], t[r]);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static void keep_all(float (&all)[count]) {
+#pragma unroll
+    for (float& one : all) asm volatile("mov.b32 %0, %0;" : "+f"(one));
+  }
+  // `function(register, its column's factor)`.
+  template <class Function>
+  __device__ __forceinline__ void for_each(std::uint32_t at, Function function) const {
+    const auto all = [&](auto load) {
+#pragma unroll
+      for (int r = 0; r < count; r += 4) {
+        const auto col =
+            static_cast<std::uint32_t>(wgmma::accumulator_element(Type::f32, {0, r}).col);
+        float columns[2];
+        load(col, columns);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) function(r + i, columns[i % 2]);
+      }
+    };
+    if (along_k_ != 0)
+      all([&](std::uint32_t col, float(&columns)[2]) {
+        constexpr std::uint32_t step = factor_turns * float_bytes;
+        columns[0] = load_float(at + col * step);
+        columns[1] = load_float(at + (col + 1) * step);
+      });
+    else
+      all([&](std::uint32_t col, float(&columns)[2]) {
+        ptx::load_shared(at + col * float_bytes, columns[0], columns[1]);
+      });
+  }
+
+  std::uint32_t along_k_ = 0;
+};
+
+template <class C>
+using StagedColumns = std::conditional_t<C::promotion == Promotion::EachColumn, StagedEachColumn<C>,
+                                         StagedColumnBlocks<C>>;
+
 // As TileFactors of promote.cuh, whose place it takes.
 template <class C>
 class StagedFactors {
+  using Columns = StagedColumns<C>;
+
  public:
-  using Columns = ColumnBlocks<C::consumer_columns, warpgroup_threads>;
   using Ready = typename Columns::Ready;
   using Rows = typename RowFactors<C::waves>::Two;
+  // Are they read while sums are added?
+  static constexpr bool reads_late = Columns::reads_late;
 
   __device__ __forceinline__ StagedFactors(std::uint32_t slots, std::uint32_t)
       : slots_(slots), slot_(slots + (C::stages - 1) * C::slot_bytes) {}
@@ -157,15 +308,12 @@ class StagedFactors {
     const std::uint32_t row_step = along_k ? factor_turns * float_bytes : float_bytes;
     first_ = at.block;
     end_ = at.block + at.blocks;
-    before_ = at.col % scale_block;
     row_ = static_cast<std::uint32_t>(row) * row_step;
     second_ = row_pair * row_step;
     row_k_step_ = along_k ? float_bytes : C::block_m * float_bytes;
-    column_step_ = columns_along_k ? factor_turns * float_bytes : float_bytes;
-    column_k_step_ = columns_along_k ? float_bytes : column_blocks_of_slot * float_bytes;
-    const int first = columns_along_k ? 0 : at.col / scale_block % unit_factors;
-    column_ = slot_bytes_of(C::block_m) + static_cast<std::uint32_t>(first) * column_step_;
-    keep(row_, second_, row_k_step_, column_, column_step_, column_k_step_);
+    column_k_step_ = columns_along_k ? float_bytes : C::column_factors * float_bytes;
+    column_ = slot_bytes_of(C::block_m) + columns_.start(columns_along_k, at);
+    keep(row_, second_, row_k_step_, column_, column_k_step_);
     asm volatile("mov.b32 %0, %0;" : "+r"(end_));
     advance_slot();
     if constexpr (streams_k<C>()) {
@@ -193,14 +341,14 @@ class StagedFactors {
 
   // Of the block whose stage is there.
   struct Loaded {
-    float column[Columns::blocks];
+    typename Columns::Loaded columns;
     Rows rows[C::waves];
+    std::uint32_t column_at;
   };
   __device__ __forceinline__ Loaded load() const {
     Loaded all;
-#pragma unroll
-    for (int i = 0; i < Columns::blocks; ++i)
-      all.column[i] = load_float(column_at_ + static_cast<std::uint32_t>(i) * column_step_);
+    all.columns = columns_.load(column_at_);
+    all.column_at = column_at_;
 #pragma unroll
     for (int wave = 0; wave < C::waves; ++wave) {
       const std::uint32_t at =
@@ -211,13 +359,12 @@ class StagedFactors {
   }
 
   __device__ __forceinline__ Ready ready(const Loaded& all, int wave) const {
-    return Columns::ready(all.rows[wave], all.column, before_);
+    return columns_.ready(all.rows[wave], all.columns, all.column_at);
   }
-
   template <int All>
   __device__ __forceinline__ void add(std::uint32_t (&d)[All], const std::uint32_t (&t)[All],
                                       const Ready& now) const {
-    Columns::template add<false>(d, t, 0, now);
+    columns_.add(d, t, now);
   }
 
  private:
@@ -231,31 +378,37 @@ class StagedFactors {
   // From a thread's first row of a fragment to its second.
   static constexpr int row_pair = wgmma::accumulator_element(Type::f32, {0, 2}).row;
 
-  // In registers, where ptxas would work them out anew in each block.
-  template <class... Words>
-  __device__ __forceinline__ static void keep(Words&... words) {
-    (..., [&] { asm volatile("mov.b32 %0, %0;" : "+r"(words)); }());
-  }
-  __device__ __forceinline__ static float load_float(std::uint32_t at) {
-    return __uint_as_float(ptx::load_shared(at));
-  }
-
+  Columns columns_;
   std::uint32_t slots_;
   std::uint32_t slot_;
   std::uint32_t row_ = 0;     // in a slot: the thread's first row
   std::uint32_t second_ = 0;  // and from that to its second
   std::uint32_t row_k_step_ = 0;
-  std::uint32_t column_ = 0;  // the same of blocks of columns, and from one of these to the next
-  std::uint32_t column_step_ = 0;
+  std::uint32_t column_ = 0;  // the same of columns
   std::uint32_t column_k_step_ = 0;
   std::uint32_t row_at_ = 0;  // of the block that is read next
   std::uint32_t column_at_ = 0;
   int first_ = 0;
   int end_ = 0;
-  int before_ = 0;
 };
 
-// As promote() of promote.cuh; `begin()` may put other sums in the place of zeros. `reach()` waits for the next block's stage, whose factors are read before its products are
+// Adds what has landed in `sums`. Leaves: this is the last that a block's factors are read for, and `done()` gives its stage back.
+template <bool Leaves, class Factors, int Registers, class Done>
+__device__ __forceinline__ void add_landed(std::uint32_t (&d)[Registers],
+                                           std::uint32_t (&sums)[Registers], const Factors& factors,
+                                           const typename Factors::Ready& ready, Done done) {
+  ptx::pin(sums);
+  const auto leave = [&] {
+    __syncwarp();  // all lanes have read the factors
+    done();
+  };
+  if (Leaves && !Factors::reads_late) leave();
+  factors.add(d, sums, ready);
+  if (Leaves && Factors::reads_late) leave();
+}
+
+// As promote() of promote.cuh; `begin()` may put other sums in the place of zeros. `reach()` waits for the next block's stage,
+// whose factors are read before its products are
 // issued: an issue that waits for them would leave the tensor cores idle. `look()` is called once, while the last block's are
 // on their way: TMA loads no tile without blocks (cuda/gemm/plan.cc).
 template <class Factors, int Waves, int Registers, class Begin, class Reach, class Multiply,
@@ -282,13 +435,56 @@ __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registe
       }
       const typename Factors::Ready ready = factors.ready(loaded, wave);
       ptx::wgmma_wait_group<0>();
-      ptx::pin(sums);
-      if (wave + 1 == Waves) {
-        __syncwarp();  // all lanes have read the factors
-        done(end - block);
-      }
-      factors.add(d[wave], sums, ready);
+      if (wave + 1 == Waves)
+        add_landed<true>(d[wave], sums, factors, ready, [&] { done(end - block); });
+      else
+        add_landed<false>(d[wave], sums, factors, ready, [] {});
     }
+  }
+}
+
+// The same where the next block's products run while a block's are added.
+template <class Factors, int Registers, class Begin, class Reach, class Multiply, class Done,
+          class Look>
+__device__ __forceinline__ void promote_ahead(std::uint32_t (&d)[1][Registers], Factors& factors,
+                                              Begin begin, Reach reach, Multiply multiply,
+                                              Done done, Look look) {
+  const int end = factors.end();
+  clear_in_other_bank(d, end);
+  begin();
+  int block = factors.first();
+  std::uint32_t even[Registers];
+  std::uint32_t odd[Registers];
+  reach();
+  auto loaded = factors.load();
+  const auto issue_next = [&](auto& sums) {
+    factors.advance_to(block + 1);
+    reach();
+    const auto before = loaded;
+    loaded = factors.load();
+    multiply(0, sums);
+    return before;
+  };
+  const auto add = [&](auto& sums, const auto& its, auto wait) {
+    const typename Factors::Ready ready = factors.ready(its, 0);
+    wait();
+    add_landed<true>(d[0], sums, factors, ready, [&] { done(end - block); });
+    ++block;
+  };
+  const auto all_but_next = [] { ptx::wgmma_wait_group<1>(); };
+  const auto add_last = [&](auto& sums) {
+    look();
+    add(sums, loaded, [] { ptx::wgmma_wait_group<0>(); });
+  };
+  multiply(0, even);
+#pragma unroll 1
+  for (;;) {
+    if (block + 1 == end) return add_last(even);
+    const auto of_even = issue_next(odd);
+    add(even, of_even, all_but_next);
+    if (block + 1 == end) return add_last(odd);
+    const auto of_odd = issue_next(even);
+    add(odd, of_odd, all_but_next);
   }
 }
 

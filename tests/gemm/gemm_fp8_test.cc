@@ -227,6 +227,26 @@ TEST(Gemm_Fp8, FactorsAnywhereHaveAKernelThatLoadsThem) {
   EXPECT_EQ(path_with(other, 20), Path::Aligned);
 }
 
+// A kernel has slots for the factors of blocks of 128 columns, or for those of each column.
+TEST(Gemm_Fp8, FactorsThatTmaBringsAreAsTheKernelHasThem) {
+  int of_blocks = 0, of_each = 0;
+  for (const Kernel& k : kernels()) {
+    if (!k.stages_factors || k.grouped) continue;
+    const bool each = k.promotion == Promotion::EachColumn;
+    for (const Scaling scaling : {Scaling::Block128, Scaling::Vector128}) {
+      Plan plan;
+      const Status status = make_plan_for(fp8(4096, 4096, 4096, scaling), h200, k, plan);
+      EXPECT_EQ(status == Status::Ok, each == (scaling == Scaling::Vector128)) << name(k);
+    }
+    ++(each ? of_each : of_blocks);
+  }
+  EXPECT_GE(of_blocks, 7);
+  EXPECT_GE(of_each, 4);
+  const Plan vectors = planned(fp8(4096, 4096, 4096, Scaling::Vector128));
+  EXPECT_TRUE(vectors.aligned.kernel->stages_factors);
+  EXPECT_FALSE(vectors.any_factors.kernel->stages_factors);
+}
+
 TEST(Gemm_Fp8, FilesOfChoicesBeforeFp8AreRead) {
   const TemporaryFolder folder;
   const std::string path = folder.file("choices.json");

@@ -164,8 +164,9 @@ inline Options options_of(const gemm::Kernel& k, const oracle::Gemm& g, Major of
   const auto short_of = [](std::int64_t n) { return static_cast<int>((4 - n % 4) % 4); };
   if (k.stages_factors) {
     const bool along_k = of_rows == Major::K || short_of(g.m) != short_of(blocks);
-    options.scales = {gemm::Scaling::Block128, along_k ? Major::K : Major::MN, Major::K,
-                      short_of(blocks)};
+    const bool each = k.promotion == gemm::Promotion::EachColumn;
+    options.scales = {each ? gemm::Scaling::Vector128 : gemm::Scaling::Block128,
+                      along_k ? Major::K : Major::MN, Major::K, short_of(blocks)};
   }
   return options;
 }

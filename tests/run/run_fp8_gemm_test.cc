@@ -92,6 +92,9 @@ TEST_F(Fp8Ptx, ThreeConsumers) {
 #define TCQ_STAGED_BLOCKS(M, N, CLUSTER_M, CLUSTER_N, STAGES)                                   \
   TCQ_STAGED(Type::e4m3, Major::K, Major::K, M, N, gemm::Turns::Together, CLUSTER_M, CLUSTER_N, \
              STAGES, gemm::Promotion::ColumnBlocks)
+#define TCQ_STAGED_VECTORS(M, N, STAGES)                                                \
+  TCQ_STAGED(Type::e4m3, Major::K, Major::K, M, N, gemm::Turns::Together, 1, 1, STAGES, \
+             gemm::Promotion::EachColumn)
 Fp8Case with_addressed_factors(Fp8Case c) {
   c.scales.pad = (4 - (c.k + 127) / 128 % 4) % 4;
   return c;
@@ -121,6 +124,47 @@ TEST_F(Fp8Ptx, FactorsThatTmaBrings) {
   expect_right(wide, {.m = 140, .n = 1000, .k = 260, .scales = columns_first});
 }
 
+// The next block's products on their way while a block's are added: any number of blocks, several tiles.
+TEST_F(Fp8Ptx, ProductsAheadOfAdditions) {
+  const TestKernel kernel = TCQ_STAGED_BLOCKS(128, 128, 1, 1, 5);
+  expect_right(kernel, {.m = 128, .n = 128, .k = 512, .scales = blocks}, 1, 1);
+  for (const int k : {100, 256, 290, 640, 1410})
+    expect_right(kernel, with_addressed_factors(
+                             {.m = 300, .n = 264, .k = k, .scales = blocks, .has_bias = k > 600}));
+  expect_right(kernel, {.m = 300,
+                        .n = 500,
+                        .k = 900,
+                        .out = Type::f32,
+                        .scales = {Scaling::Block128, Major::MN, Major::MN, 4},
+                        .batch = 2});
+}
+
+// A factor for each column, too: multiplied while the products are on their way, and while they are added.
+TEST_F(Fp8Ptx, FactorsOfEachColumnThatTmaBrings) {
+  const Scales columns_first = {Scaling::Vector128, Major::MN, Major::MN, 4};
+  for (const TestKernel& kernel :
+       {TCQ_STAGED_VECTORS(192, 128, 3), TCQ_STAGED_VECTORS(128, 192, 4),
+        TCQ_STAGED_VECTORS(128, 128, 5), TCQ_STAGED_VECTORS(128, 96, 6)}) {
+    const int m = kernel.row.block_m, n = kernel.row.block_n;
+    expect_right(kernel, {.m = m, .n = n, .k = 512, .scales = vectors}, 1, 1);
+    expect_right(kernel, with_addressed_factors({.m = 2 * m + 12,
+                                                 .n = n + 40,
+                                                 .k = 100,
+                                                 .out = Type::f32,
+                                                 .scales = vectors,
+                                                 .has_bias = true}));
+    expect_right(kernel, {.m = m + 60, .n = 2 * n + 8, .k = 1290, .scales = columns_first});
+    expect_right(kernel,
+                 with_addressed_factors({.m = m - 18,
+                                         .n = 2 * n + 8,
+                                         .k = 700,
+                                         .out = Type::f16,
+                                         .scales = {Scaling::Vector128, Major::MN, Major::K},
+                                         .activation = Activation::Swiglu,
+                                         .batch = 2}));
+  }
+}
+
 // The last tiles dealt as runs of blocks of K: runs of one tile and a bit, and of one and a half, whole tiles within and ahead of
 // them; tiles parted ahead of each of a slot's four blocks; every such kernel, clusters of two, batches, factors both ways.
 TEST_F(Fp8Ptx, TilesThatTwoClustersHavePartsOf) {
@@ -145,6 +189,8 @@ TEST_F(Fp8Ptx, TilesThatTwoClustersHavePartsOf) {
     each(wide, {.k = k, .scales = blocks, .activation = Activation::Swiglu, .clusters = 4}, 5);
   for (const int tiles : {5, 6, 9, 10, 13})
     each(narrow, {.k = 520, .out = Type::f16, .scales = rows_first, .clusters = 4}, tiles);
+  each(TCQ_STAGED_BLOCKS(128, 128, 1, 1, 5), {.k = 900, .scales = blocks, .clusters = 2}, 3);
+  each(TCQ_STAGED_VECTORS(128, 192, 4), {.k = 700, .scales = vectors, .clusters = 3}, 4);
   each(TCQ_STAGED_BLOCKS(192, 96, 1, 1, 4), {.k = 900, .scales = blocks, .clusters = 3}, 4);
   each(TCQ_STAGED_BLOCKS(128, 96, 1, 1, 6), {.k = 660, .scales = rows_first, .clusters = 5}, 6);
   each(below, {.k = 700, .scales = blocks, .clusters = 2}, 3);
@@ -373,6 +419,10 @@ TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfBlocks) {
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsThatTmaBrings) {
   expect_deletions_found(TCQ_STAGED_BLOCKS(256, 128, 1, 1, 3), blocks);
+}
+
+TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWhereProductsRunAhead) {
+  expect_deletions_found(TCQ_STAGED_VECTORS(128, 128, 5), vectors);
 }
 
 TEST_F(Fp8Ptx, EachDeletedSynchronisationIsFoundWithFactorsOfEachColumn) {

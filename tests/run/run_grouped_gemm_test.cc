@@ -77,6 +77,30 @@ TEST_F(GroupedPtx, FactorsThatTmaBrings) {
   expect_right(wide, addressed(numbered(520), 500, 0), 2);
 }
 
+TEST_F(GroupedPtx, FactorsOfEachColumnThatTmaBrings) {
+  const auto vectors = [](Groups g, int k, int pad, Major rows) {
+    g = with(g, Scaling::Vector128, rows == Major::MN ? Type::bf16 : Type::f32);
+    g.k = k;
+    g.scales = {Scaling::Vector128, rows, Major::K, pad};
+    return g;
+  };
+  const TestKernel three =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 192, 128, gemm::Turns::Together, 1, 1, 3,
+                 gemm::Promotion::EachColumn, Type::e4m3, true);
+  const TestKernel wide =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 128, 192, gemm::Turns::Together, 1, 1, 4,
+                 gemm::Promotion::EachColumn, Type::e4m3, true);
+  const TestKernel square =
+      TCQ_STAGED(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 5,
+                 gemm::Promotion::EachColumn, Type::e4m3, true);
+  for (const TestKernel& kernel : {three, wide, square}) {
+    expect_right(kernel, vectors(ends, 200, 2, Major::K), 2);
+    expect_right(kernel, vectors(counts, 1200, 2, Major::MN), 1);
+  }
+  for (const TestKernel& kernel : {wide, square})
+    expect_right(kernel, vectors(numbered(520), 500, 0, Major::MN), 2);
+}
+
 TEST_F(GroupedPtx, EveryPairOfFp8Types) {
   const TestKernel chain =
       TCQ_LARGE(Type::e5m2, Major::K, Major::K, 128, 128, gemm::Turns::PingPong, 1, 2, 4,

@@ -60,6 +60,9 @@ __device__ __forceinline__ int thread_here() {
 }
 
 inline constexpr std::uint32_t float_bytes = sizeof(float);
+__device__ __forceinline__ float load_float(std::uint32_t address) {
+  return __uint_as_float(ptx::load_shared(address));
+}
 
 // Does D end ahead of register `r`, after so many of a fragment's columns? Asked ahead of every `Part` registers for
 // which something is loaded: ptxas moves loads ahead of what waits for others until no register is left, and spills

@@ -26,10 +26,6 @@ namespace tcq::gemm {
 
 static_assert(scale_block == quantized_block, "the next product's factors");
 
-__device__ __forceinline__ float load_float(std::uint32_t address) {
-  return __uint_as_float(ptx::load_shared(address));
-}
-
 // Two elements of D in one register's low half, the first in its low byte.
 __device__ __forceinline__ std::uint32_t pack_fp8(float first, float second, Type type) {
   return __nv_cvt_float2_to_fp8x2({first, second}, __NV_SATFINITE,

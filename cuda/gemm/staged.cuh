@@ -4,7 +4,7 @@
 // Slots of four blocks go round, as many as stages, so that a slot's turn comes no sooner than that of the last stage whose
 // factors it had: once that is free all warps have read the slot, and behind a proxy fence of the producer TMA may write there.
 // In a slot the rows of the CTA's tile have four floats each, or each of the four blocks has those of all rows one behind the
-// other, as they lie in global memory; so have the blocks of 128 columns behind them.
+// other, as they lie in global memory; so have the blocks of 128 columns, or all columns, behind them.
 // Why: cuda/NOTES.md, "factors that TMA brings". What TMA cannot address is promote.cuh's.
 #pragma once
 
@@ -18,7 +18,6 @@
 #include "cuda/gemm/multiply.cuh"
 #include "cuda/gemm/produce.cuh"
 #include "cuda/gemm/promote.cuh"
-#include "cuda/gemm/quantized.cuh"
 #include "cuda/gemm/tensor_operands.h"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"
@@ -147,8 +146,9 @@ template <class... Words>
 __device__ __forceinline__ void keep(Words&... words) {
   (..., [&] { asm volatile("mov.b32 %0, %0;" : "+r"(words)); }());
 }
-// Are a block's products issued before those of the block before are added? Where two consumers have registers for both; with 96
-// and 64 columns it is slower (cuda/NOTES.md, "products ahead of additions").
+
+// Are a block's products issued before those of the block before are added? Of two consumers with 128 columns, who have registers
+// for both; with fewer columns it is slower (cuda/NOTES.md, "products ahead of additions").
 template <class C>
 inline constexpr bool multiplies_ahead =
     C::consumers == 2 && C::waves == 1 && C::consumer_columns == scale_block;
@@ -195,8 +195,8 @@ class StagedColumnBlocks {
   int before_ = 0;
 };
 
-// Of each column. Where a thread has registers for it they are multiplied by the rows' while the products are on their way;
-// else while sums are added.
+// Of each column. They are multiplied by the rows' while the products are on their way, where a thread has registers for that;
+// else (reads_late) while sums are added.
 template <class C>
 class StagedEachColumn {
   static constexpr int count = C::consumer_columns / 2;  // registers of a wave

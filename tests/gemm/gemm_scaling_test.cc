@@ -46,6 +46,24 @@ TEST(Gemm_Scaling, WhatDoesNotExistIsRefused) {
   EXPECT_EQ(check(p), Status::UnsupportedTypes);
 }
 
+// In lines of 16 bytes; of groups by ends a box along rows begins anywhere.
+TEST(Gemm_Scaling, FactorsThatTmaAddresses) {
+  const auto addressed = [](const Problem& p) { return tma_addresses_factors(resolved(p)); };
+  for (const Scaling scaling : {Scaling::Block128, Scaling::Vector128}) {
+    Problem p = fp8(512, 1024, 2048, scaling);
+    EXPECT_TRUE(addressed(p));
+    EXPECT_FALSE(addressed(fp8(512, 1024, 2048 + 128, scaling)));
+    p.major_scale_a = Major::MN;
+    EXPECT_TRUE(addressed(p));
+    p.batch = 4;
+    p.grouping = Grouping::Ends;
+    EXPECT_FALSE(addressed(p));
+    p.major_scale_a = Major::K;
+    EXPECT_TRUE(addressed(p));
+  }
+  EXPECT_FALSE(addressed(fp8(512, 1024, 2048, Scaling::RowColumn)));
+}
+
 TEST(Gemm_Scaling, StridesOfFactors) {
   Problem p = fp8(300, 200, 1000, Scaling::Block128);  // 8 blocks of K, 2 of columns
   p.scale_a.ld = 7;

@@ -384,9 +384,11 @@ TEST(Lint, NoSourceFileIsLongerThan600Lines) {
   }
 }
 
-// A mutant whose text is no longer there proves nothing, and a draw of some notices it late.
+// A mutant whose text is no longer there proves nothing, and a draw of some notices it late. No more does one whose tests want
+// CUDA's compiler for kernels, without which tests/run_mutants builds: of tests/gemm those that CMakeLists.txt names are left.
 TEST(Lint, EveryMutantIsAboutOnePlace) {
   std::map<std::string, std::string> texts;
+  const std::string built = text_of(kRoot / "tests/CMakeLists.txt");
   int line = 0;
   for (const std::string& mutant : split_lines(text_of(kRoot / "tests/mutants.txt"))) {
     ++line;
@@ -400,6 +402,9 @@ TEST(Lint, EveryMutantIsAboutOnePlace) {
     const std::size_t at = text.find(old);
     EXPECT_TRUE(at != std::string::npos && text.find(old, at + 1) == std::string::npos)
         << "tests/mutants.txt:" << line << ": not once in " << file << ": " << old;
+    const std::string test = "gemm/" + mutant.substr(mutant.rfind(" | ") + 3) + ".cc";
+    EXPECT_TRUE(!fs::exists(kRoot / "tests" / test) || built.find(test) != std::string::npos)
+        << "tests/mutants.txt:" << line << ": not built without CUDA: " << test;
   }
 }
 

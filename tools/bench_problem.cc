@@ -159,6 +159,8 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   p.major_a = major(majors[0]);
   p.major_b = major(majors[1]);
   set_scaling(p, scaling);
+  if (factor_majors != "KK" && !scales_blocks(p.scaling))
+    throw oracle::UsageError("only the factors of --scaling block and vector have majors");
   p.major_scale_a = major(factor_majors[0]);
   p.major_scale_b = major(factor_majors[1]);
   p.promotes = promotes;

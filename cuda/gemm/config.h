@@ -154,6 +154,11 @@ HOST_DEVICE constexpr std::uint32_t slot_bytes_of(int lines) {
 }
 // Blocks of columns in a slot: the first that a tile meets lies in the first of two units, if they lie beside each other.
 inline constexpr int column_blocks_of_slot = 2 * unit_factors;
+// Of a box that TMA brings of them, for a tile of so many columns: factors of each, or of blocks.
+HOST_DEVICE constexpr int column_factors_of_box(Promotion p, int columns, bool along_k) {
+  if (p == Promotion::EachColumn) return columns;
+  return along_k ? column_blocks(columns) : column_blocks_of_slot;
+}
 constexpr std::uint32_t whole_units(std::uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // Of the factors of blocks that both operands of a configuration have; Default: they have none.
@@ -350,10 +355,10 @@ struct Staged : Base {
       stores_whole ? Base::waves * Base::consumer_columns / whole_columns : usual_store_buffers;
   static constexpr std::uint32_t slot_offset =
       Base::store_offset + Base::consumers * store_buffers * Base::store_bytes;
-  // Columns that share a factor, and how many of these a slot has.
+  // Columns that share a factor, and for how many of these a slot has room.
   static constexpr int columns_of_factor = each_column ? 1 : scale_block;
   static constexpr int column_factors =
-      each_column ? Base::consumer_columns : column_blocks_of_slot;
+      column_factors_of_box(Base::promotion, Base::consumer_columns, false);
   static_assert(unit_factors - 1 + column_blocks(Base::consumer_columns) <= column_blocks_of_slot);
   static constexpr std::uint32_t slot_bytes = slot_bytes_of(Base::block_m + column_factors);
   static constexpr std::uint32_t factor_offset = slot_offset;

@@ -367,6 +367,12 @@ bool quantizes_as(const Kernel& k, const Problem& p) {
          k.quantized_vec == scale_vec_of(p.block_scaling_d);
 }
 
+bool stages_as(const Kernel& k, const Problem& p) {
+  const bool each = p.scaling == Scaling::Vector128;
+  return !k.stages_factors ||
+         (tma_addresses_factors(p) && each == (k.promotion == Promotion::EachColumn));
+}
+
 bool splits_as(const Kernel& k, const Problem& p) {
   return k.split == 1 || (!p.batch_invariant && k.split <= k_blocks(k, p));
 }

@@ -29,6 +29,9 @@ bool groups_as(const Kernel& kernel, const Problem& problem);
 // Does it make D as FP8 with factors if the problem wants that, of as many columns as share one, and else not?
 bool quantizes_as(const Kernel& kernel, const Problem& problem);
 
+// Where TMA brings its factors: may it, and are they one for 128 columns, or for each, as its slots have them?
+bool stages_as(const Kernel& kernel, const Problem& problem);
+
 // May K be split into its parts, and has each of them a block?
 bool splits_as(const Kernel& kernel, const Problem& problem);
 

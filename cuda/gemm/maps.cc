@@ -118,9 +118,7 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
     const Factors& of_b = arguments.block_factors_b;
     const auto blocks = [](std::int64_t count) { return round_up_quotient(count, scale_block); };
     const bool each = kernel.promotion == Promotion::EachColumn;
-    const int of_box = each                ? kernel.block_n
-                       : lie_along_k(of_b) ? column_blocks(kernel.block_n)
-                                           : column_blocks_of_slot;
+    const int of_box = column_factors_of_box(kernel.promotion, kernel.block_n, lie_along_k(of_b));
     maps.scales_a = map_of_block_factors(arguments.block_factors_a, e.m, blocks(e.k), e.batch,
                                          static_cast<std::uint32_t>(kernel.block_m));
     maps.scales_b = map_of_block_factors(of_b, each ? e.n : blocks(e.n), blocks(e.k), e.batch,

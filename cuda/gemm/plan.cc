@@ -25,13 +25,6 @@ namespace {
 // Of a launch; grids have no more.
 constexpr std::int64_t max_ctas = std::numeric_limits<std::int32_t>::max();
 
-// Factors that TMA brings come as they are: one for 128 columns, or for each.
-bool stages_as(const Kernel& k, const Problem& p) {
-  const bool each = p.scaling == Scaling::Vector128;
-  return !k.stages_factors ||
-         (tma_addresses_factors(p) && each == (k.promotion == Promotion::EachColumn));
-}
-
 bool computes(const Kernel& k, const Problem& p) {
   if (k.in != p.in || k.in_b != type_b(p) || !promotes_as(k, p)) return false;
   if (!groups_as(k, p) || !quantizes_as(k, p)) return false;

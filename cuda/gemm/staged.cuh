@@ -40,7 +40,8 @@ class FactorLoads {
   // `block`: of the part of K that the tile has.
   __device__ __forceinline__ std::uint32_t bytes(const TilePlace& tile, int block) const {
     if (!needs_slot(block, of_k(tile, block))) return 0;
-    return slot_bytes_of(C::block_m + columns());
+    return slot_bytes_of(C::block_m +
+                         column_factors_of_box(C::promotion, C::consumer_columns, along_k_b_));
   }
 
   __device__ __forceinline__ void load(const TilePlace& tile, int block, std::uint32_t,
@@ -66,11 +67,6 @@ class FactorLoads {
  private:
   __device__ __forceinline__ static int of_k(const TilePlace& tile, int block) {
     return streams_k<C>() ? tile.k_first / scale_block + block : block;
-  }
-  // Of a box of theirs.
-  __device__ __forceinline__ int columns() const {
-    return along_k_b_ && C::columns_of_factor > 1 ? column_blocks(C::consumer_columns)
-                                                  : C::column_factors;
   }
   // A part of a tile may begin within a slot's four blocks.
   __device__ __forceinline__ static bool needs_slot(int block, int of_k) {
@@ -408,9 +404,8 @@ __device__ __forceinline__ void add_landed(std::uint32_t (&d)[Registers],
 }
 
 // As promote() of promote.cuh; `begin()` may put other sums in the place of zeros. `reach()` waits for the next block's stage,
-// whose factors are read before its products are
-// issued: an issue that waits for them would leave the tensor cores idle. `look()` is called once, while the last block's are
-// on their way: TMA loads no tile without blocks (cuda/gemm/plan.cc).
+// whose factors are read before its products are issued: an issue that waits for them would leave the tensor cores idle. `look()`
+// is called once, while the last block's are on their way: TMA loads no tile without blocks (cuda/gemm/plan.cc).
 template <class Factors, int Waves, int Registers, class Begin, class Reach, class Multiply,
           class Done, class Look>
 __device__ __forceinline__ void promote_staged(std::uint32_t (&d)[Waves][Registers],

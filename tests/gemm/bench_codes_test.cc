@@ -22,6 +22,18 @@ gemm::Problem problem(Type in, const char* scaling, const Shape& shape = {300, 2
   return v.problem(shape, in);
 }
 
+TEST(BenchProblem, FactorsOfBlocksLieEitherWay) {
+  Variant v;
+  v.scaling = "vector";
+  v.factor_majors = "MK";
+  const gemm::Problem p = v.problem({300, 200, 416}, Type::e4m3);
+  EXPECT_EQ(p.major_scale_a, Major::MN);
+  EXPECT_EQ(p.major_scale_b, Major::K);
+  EXPECT_EQ(v.name(), "none vector factors MK");
+  v.scaling = "tensor";
+  EXPECT_THROW(v.problem({300, 200, 416}, Type::e4m3), oracle::UsageError);
+}
+
 oracle::Gemm reference_of(const gemm::Problem& p) {
   oracle::Gemm g{.m = p.m, .n = p.n, .k = p.k, .in = p.in};
   g.chain.scale_vec = scale_vec_of(p);

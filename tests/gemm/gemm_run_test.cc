@@ -185,6 +185,24 @@ TEST(Gemm_Run, WithoutAWorkspaceForSumsTilesAreWhole) {
   EXPECT_EQ(driver.launched, &x.plan.aligned);
 }
 
+// Within a group: some rows of tiles at a time, or, of few rows, all for a tile of weights.
+TEST(Gemm_Run, TilesOfGroupsAreWalkedInBands) {
+  Problem p{.m = 2048, .n = 4096, .k = 512, .batch = 4};
+  p.grouping = Grouping::Ends;
+  Planned x(p);
+  x.plan.aligned.schedule = {.rows = 64, .cols = 32, .batch = 1, .group = 8};
+  x.kernel.in = x.kernel.in_b = p.in;
+  x.kernel.block_m = x.kernel.block_n = x.kernel.block_k = 64;
+  x.kernel.cluster_m = x.kernel.cluster_n = x.kernel.split = 1;
+  x.plan.aligned.k_blocks = 8;
+  const auto band = [&] {
+    return work_of(x.plan, Path::Aligned, aligned, {}).arguments.groups.band;
+  };
+  EXPECT_EQ(band(), 8);
+  x.kernel.skinny = Skinny::Rows;
+  EXPECT_EQ(band(), std::numeric_limits<int>::max() / 64);
+}
+
 // And factors that it cannot, by another kernel, where the plan has one.
 TEST(Gemm_Run, FactorsThatTmaCannotAddressTakeTheirOwnLaunch) {
   Planned x(usual);

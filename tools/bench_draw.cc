@@ -2,7 +2,13 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "cuda/gemm/config.h"
+#include "oracle/answer/answer.h"
+#include "sim/num/activation.h"
 #include "sim/num/inputs/draw.h"
 
 namespace tcq::tools {
@@ -57,7 +63,65 @@ Shape drawn(Draw draw) {
   return {m, of_n ? layer.n / gpus : layer.n, of_n ? layer.k : layer.k / gpus};
 }
 
+template <class T>
+T one_of(const std::vector<T>& all, Draw& draw) {
+  return all[static_cast<std::size_t>(draw.below(static_cast<int>(all.size())))];
+}
+
+std::string drawn_majors(Draw& draw) {
+  return draw.one_in(2) ? "KK" : one_of<std::string>({"KK", "KM", "MK", "MM"}, draw);
+}
+
+std::string drawn_epilogue(Draw& draw) {
+  std::string words;
+  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : "+") + word; };
+  if (draw.one_in(2)) add("bias");
+  if (draw.one_in(4)) add("c");
+  if (draw.one_in(2)) add(tcq::name(static_cast<Activation>(draw.in(1, activation_count - 1))));
+  return words.empty() ? "none" : words;
+}
+
+std::string drawn_out(Type in, Draw& draw) {
+  if (in == Type::tf32 || draw.one_in(2)) return "";
+  if (!is_float(in)) return one_of<std::string>({"s32", "f32", "bf16"}, draw);
+  if (bits(in) == 16) return one_of<std::string>({tcq::name(in), "f32"}, draw);
+  return one_of<std::string>({"bf16", "f16", "f32", "e4m3"}, draw);
+}
+
+Variant drawn(Type in, Draw& draw) {
+  Variant v{
+      .majors = drawn_majors(draw), .epilogue = drawn_epilogue(draw), .out = drawn_out(in, draw)};
+  if (is_fp8(in)) {
+    v.scaling =
+        one_of<std::string>({"none", "tensor", "row-column", "block", "block", "vector"}, draw);
+    if (v.scaling == "block" || v.scaling == "vector") v.factor_majors = drawn_majors(draw);
+    v.promotes = draw.one_in(4);
+  }
+  v.batch_invariant = draw.one_in(6);
+  if (draw.one_in(4)) {
+    v.groups = static_cast<int>(log_uniform(draw, 2, 64));
+    v.along_k = draw.one_in(4);
+  }
+  return v;
+}
+
+bool exists(const Variant& variant, const Shape& shape, Type in) {
+  try {
+    (void)variant.problem(shape, in);
+    return true;
+  } catch (const oracle::UsageError&) {
+    return false;
+  }
+}
+
 }  // namespace
+
+Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in) {
+  Draw draw(mix(mix(seed) + static_cast<std::uint64_t>(index)) + static_cast<std::uint64_t>(in));
+  Variant variant = drawn(in, draw);
+  while (!exists(variant, shape, in)) variant = drawn(in, draw);
+  return variant;
+}
 
 std::vector<Shape> drawn_shapes(std::uint64_t seed, int count) {
   std::vector<Shape> shapes;

@@ -4,6 +4,10 @@
 // over 1, 2, 4 or 8 GPUs; every fifth has N and K log-uniform in [64, 16384], of any parity. The same
 // seed gives the same shapes, and the first of a longer draw are those of a shorter one. What was fitted on some
 // seeds is to be judged on others.
+//
+// With `--draw-options` each shape also draws what it is besides: epilogue, type of D, majors, scaling and the majors of its
+// factors, promotion, groups, batch invariance; any that the library has with each other, whether anybody has timed them
+// together or not.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +18,8 @@
 namespace tcq::tools {
 
 std::vector<Shape> drawn_shapes(std::uint64_t seed, int count);
+
+// Of the `index`-th of these, for operands of type `in`: a problem that gemm::check() takes.
+Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in);
 
 }  // namespace tcq::tools

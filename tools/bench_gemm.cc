@@ -57,6 +57,7 @@ struct Arguments {
   double seconds = 0.6;
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> draw;
+  bool draw_options = false;
   int count = 40;
   bool every_kernel = false;
   bool tune = false;
@@ -367,8 +368,9 @@ Type parse_type(const std::string& word) {
       "'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2, e2m1", word));
 }
 
-// What every shape is measured as, one after the other.
-std::vector<Variant> variants(const Arguments& args) {
+// What every shape is measured as, one after the other; or what the `index`-th draws.
+std::vector<Variant> variants(const Arguments& args, int index, const Shape& shape, Type in) {
+  if (args.draw_options) return {drawn_variant(*args.draw, index, shape, in)};
   std::vector<Variant> all;
   for (const std::string& epilogue : args.epilogues) {
     all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups, false,
@@ -426,8 +428,9 @@ int run(const Arguments& args) {
   if (args.ceiling && (args.tune || args.every_kernel))
     throw oracle::UsageError(
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
+  constexpr Shape any = {16, 16, 16};
   for (const Type type : types)
-    for (const Variant& variant : variants(args)) (void)variant.problem({16, 16, 16}, type);
+    for (const Variant& variant : variants(args, 0, any, type)) (void)variant.problem(any, type);
   const bool on_tcgen05 = has_tcgen05();
   if (on_tcgen05 && (args.ceiling || args.tune))
     throw oracle::UsageError("--ceiling is wgmma's and --tune Hopper's: not on this device");
@@ -436,16 +439,18 @@ int run(const Arguments& args) {
   fmt::print("{}, driver {}, CUDA {}, cuBLASLt: {}\n", result.device, result.driver, result.runtime,
              result.cublas);
   if (!args.every_kernel && !args.ceiling) {
-    bench.control(types[0], variants(args)[0]);
+    bench.control(types[0], variants(args, 0, any, types[0])[0]);
     fmt::print("control, ours by ours at 4096x4096x4096: {:.4f} ({:.4f} to {:.4f})\n",
                result.control->median, result.control->first, result.control->third);
   }
   fmt::print("{}", header_line());
   for (const bool burst : regimes(args.regime))
     for (const Type type : types)
-      for (const Shape& shape : shapes)
-        for (const Variant& variant : variants(args))
+      for (int i = 0; i < static_cast<int>(shapes.size()); ++i) {
+        const Shape& shape = shapes[static_cast<std::size_t>(i)];
+        for (const Variant& variant : variants(args, i, shape, type))
           if (interrupted == 0) measure(bench, args, shape, type, burst, variant);
+      }
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
   if (interrupted != 0) {
@@ -469,6 +474,9 @@ int main(int argc, char** argv) {
   app.add_option("--count", args.count, "how many are drawn (default 40)")
       ->needs(draw)
       ->check(CLI::Range(1, 10000));
+  app.add_flag("--draw-options", args.draw_options,
+               "draw also what each shape is besides: epilogue, type of D, majors, scaling, groups")
+      ->needs(draw);
   app.add_option("--type", args.types,
                  "f16, bf16 (default), tf32, s8, u8, e4m3, e5m2, e2m1; several are allowed");
   app.add_option("--regime", args.regime, "sustained (default), burst, both")

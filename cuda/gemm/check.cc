@@ -126,7 +126,8 @@ Status check_block_scaling(const Problem& p) {
 // What is wrong with a D whose factors are bytes.
 Status check_codes_d(const Problem& p) {
   const bool of_16 = p.block_scaling_d == BlockScaling::Ue4m3Block16;
-  const bool operands = p.in == Type::bf16 || p.block_scaling == p.block_scaling_d;
+  const bool of_16_bits = is_float(p.in) && bits(p.in) == 16;
+  const bool operands = of_16_bits || p.block_scaling == p.block_scaling_d;
   if (!p.quantized || !operands) return Status::UnsupportedScaling;
   const bool is_e2m1 = p.quantized == Type::e2m1;
   if (!is_e2m1 && (of_16 || !is_fp8(*p.quantized))) return Status::UnsupportedTypes;

@@ -188,10 +188,24 @@ HOST_DEVICE constexpr bool on_tcgen05() {
   return requires { C::tensor_columns; };
 }
 
+// The operands' type whose epilogue the kernel of a configuration has. On tcgen05 a kernel of 16 bits multiplies both types
+// of these and stores either, as one of FP8 does.
+template <class C>
+HOST_DEVICE constexpr Type finishes_as() {
+  return on_tcgen05<C>() && bits(C::in) == 16 ? Type::e4m3 : C::in;
+}
+
 // Have the tiles of a configuration's kernel parts of K of their own, those of their groups?
 template <class C>
 HOST_DEVICE constexpr bool groups_k() {
   if constexpr (requires { C::groups_k; }) return C::groups_k;
+  return false;
+}
+
+// Does the kernel of a configuration compute the transpose of D's tile, so that B's columns are the instruction's rows?
+template <class C>
+HOST_DEVICE constexpr bool transposes() {
+  if constexpr (requires { C::transposes; }) return C::transposes;
   return false;
 }
 
@@ -291,7 +305,8 @@ struct Config {
   static constexpr int warp_step =
       warp_rows;  // rows of D from those of one warp to those of the next
   static constexpr int wave_step = warpgroup_rows;
-  static constexpr int store_rows = warpgroup_rows;  // of a box that stores D
+  static constexpr int store_rows = warpgroup_rows;   // of a box that stores D
+  static constexpr int store_row = consumer_columns;  // columns that such boxes share
   static constexpr bool producer_stays = cluster > 1;
   // Consumers that read one stage.
   static constexpr int readers = ping_pong ? 1 : consumers;

@@ -32,16 +32,23 @@ struct BlockAt {
   int batch;
   int rows_end;               // what lies behind is not stored
   int batch_b;                // of B's factors
-  int warp_step = warp_rows;  // from the rows of one warp to those of the next
+  int warp_step = warp_rows;  // from a fragment's rows of one warp to those of the next
   int filling = 0;            // TilePlace's
 };
 
-// The row of D that is row `row` of a block as a fragment counts, in which those of the warps follow each other.
+// The row of D that is row `row` of a block as a fragment counts, in which those of the warps follow each other; or, where
+// a fragment holds the transpose, the column.
+__device__ __forceinline__ int apart(int row, int warp_step) {
+  return row + row / warp_rows * (warp_step - warp_rows);
+}
 __device__ __forceinline__ int row_of(const BlockAt& at, int row) {
-  return at.row + row + row / warp_rows * (at.warp_step - warp_rows);
+  return at.row + apart(row, at.warp_step);
+}
+__device__ __forceinline__ int col_of(const BlockAt& at, int row) {
+  return at.col + apart(row, at.warp_step);
 }
 
-// How a fragment's rows and columns lie in D: cuda/gemm/skinny.cuh computes the transpose.
+// How a fragment's rows and columns lie in D: kernels for few rows compute the transpose.
 enum class Way : bool { AsIs, Transposed };
 
 // The bias as f32: where that of the fragment's first column is, one behind the other in shared memory; or,
@@ -163,7 +170,7 @@ struct PlacesOfC {
         of_rows[i] = matrix + row * e.ld_c + at.col + place.col;
         inside = arguments.n - at.col - place.col;
       } else {
-        const int col = min(at.col + place.row, arguments.n - 1);
+        const int col = min(col_of(at, place.row), arguments.n - 1);
         of_rows[i] = matrix + (at.row + place.col) * e.ld_c + col;
         inside = at.rows_end - at.row - place.col;
       }
@@ -336,7 +343,7 @@ __device__ __forceinline__ void scale(std::uint32_t (&d)[Count], const Arguments
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int behind = wgmma::accumulator_element(Type::f32, {thread, 2 * i}).row;
-    const int row = as_is ? row_of(at, behind) : at.col + behind;
+    const int row = as_is ? row_of(at, behind) : col_of(at, behind);
     rows[i] = __ldg(of_rows.data + (as_is ? at.batch : at.batch_b) * of_rows.batch_step +
                     min(row, last_row) * of_rows.mn_step);
   }

@@ -26,7 +26,7 @@ using Accumulators =
     std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::consumer_columns)];
 
 template <class C>
-using OwnBias = BiasShare<C::in, C::consumer_columns, warpgroup_threads>;
+using OwnBias = BiasShare<finishes_as<C>(), C::consumer_columns, warpgroup_threads>;
 
 template <class C>
 __device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments&
                                             const TilePlace& tile) {
   if (!arguments.epilogue.finishes) return;
   if (arguments.epilogue.bias != nullptr) staging.meet();
-  finish<C::in, Way::AsIs, many_in_pass, finished_part<C>>(
+  finish<finishes_as<C>(), Way::AsIs, many_in_pass, finished_part<C>>(
       d, [&](int wave) { return block_at<C>(tile, wave); }, arguments, {bias});
 }
 

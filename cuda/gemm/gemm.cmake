@@ -72,7 +72,7 @@ set_target_properties(cuda_gemm PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
 
 # Kernels on tcgen05, cuda/gemm/tensor_table.h: a source for each row, some of which are compiled together, for the
 # architectures that have the instruction.
-set(tensor_rows 104)
+set(tensor_rows 132)
 set(tensor_integer_rows 2)  # the last of them: 10.3 has no tcgen05.mma for 8-bit integers
 option(TCQ_GEMM_TCGEN05 "Compile the GEMM's kernels for compute capability 10.0 and 10.3 besides" ON)
 if(NOT TCQ_GEMM_TCGEN05 OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)

@@ -176,7 +176,7 @@ struct Problem {
   Strides scale_d = {};
   // D as the next product on tcgen05 reads it: 32 or 16 columns of a row share a factor, a byte of Pointers::scale_codes_d
   // (sim/num/quantize.h). `quantized` is e4m3 or e5m2, of 32, or e2m1; the fields of scale_d do not count. Columns and
-  // strides of e2m1 are even numbers. Operands: bf16, or with block_scaling, whose factors are of the same blocks.
+  // strides of e2m1 are even numbers. Operands: bf16, f16, or with block_scaling, whose factors are of the same blocks.
   BlockScaling block_scaling_d = BlockScaling::None;
   // On tcgen05: a cluster of the grid for each tile, and those that run take over those that have not begun
   // (clusterlaunchcontrol), instead of tiles dealt beforehand to as many clusters as run at one time. The bits of D are the

@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "cuda/gemm/config.h"
 #include "sim/isa/base/canonical_layout.h"
@@ -21,7 +22,7 @@ namespace tcq::gemm {
 // anything (cuda/gemm/copy.cuh).
 enum class Loader : std::uint8_t { Tma, Copy };
 
-// cuda/gemm/skinny.cuh: D has few rows, which take the place of wgmma's columns, or few columns. Those of columns that
+// D has few rows, which take the place of an instruction's columns, or few columns (Hopper). Those of columns that
 // promote are for any D: they share K, where tiles alone would not fill the device.
 enum class Skinny : std::uint8_t { No, Rows, Columns };
 
@@ -92,78 +93,88 @@ constexpr bool turns() {
   return Op::major != Turned::major;
 }
 
+// What is the problem's of a kernel that computes D's transpose.
+constexpr Kernel exchanged(Kernel k) {
+  std::swap(k.in, k.in_b);
+  std::swap(k.major_a, k.major_b);
+  std::swap(k.block_m, k.block_n);
+  std::swap(k.cluster_m, k.cluster_n);
+  std::swap(k.box_rows_a, k.box_rows_b);
+  std::swap(k.any_major_a, k.any_major_b);
+  return k;
+}
+
 // `function` is what the CUDA runtime calls the kernel.
 template <class C>
 constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
-  return {.in = C::in,
-          .in_b = C::in_b,
-          .promotion = C::promotion,
-          .grouped = C::grouped,
-          .quantized_columns = C::quantized_columns,
-          .major_a = C::A::major,
-          .major_b = C::B::major,
-          .loader = loader,
-          .skinny = Skinny::No,
-          .split = C::split,
-          .block_m = C::block_m,
-          .block_n = C::block_n,
-          .block_k = C::block_k,
-          .turns = C::turns,
-          .cluster_m = C::cluster_m,
-          .cluster_n = C::cluster_n,
-          .stages = C::stages,
-          .box_rows_a = C::A::box_rows(C::sharers_a),
-          .box_rows_b = C::B::box_rows(C::sharers_b),
-          .store_rows = C::store_rows,
-          .store_row = C::consumer_columns,
-          .threads = C::threads,
-          .shared_bytes = C::shared_bytes,
-          .ctas_per_sm = C::resident,
-          .function = function,
-          .scale_vec = scale_vec_of<C>(),
-          .tensor_columns = tensor_columns_of<C>(),
-          .instruction_k = instruction_k_of<C>(),
-          .accumulators = accumulators_of<C>(),
-          .quantized_vec = quantized_vec_of<C>(),
-          .dynamic = is_dynamic<C>(),
-          .groups_k = groups_k<C>(),
-          .stages_factors = stages_factors<C>(),
-          .streams_k = streams_k<C>(),
-          .any_major_a = turns<typename C::A, typename C::TurnedA>(),
-          .any_major_b = turns<typename C::B, typename C::TurnedB>()};
+  const Kernel k = {.in = C::in,
+                    .in_b = C::in_b,
+                    .promotion = C::promotion,
+                    .grouped = C::grouped,
+                    .quantized_columns = C::quantized_columns,
+                    .major_a = C::A::major,
+                    .major_b = C::B::major,
+                    .loader = loader,
+                    .skinny = transposes<C>() ? Skinny::Rows : Skinny::No,
+                    .split = C::split,
+                    .block_m = C::block_m,
+                    .block_n = C::block_n,
+                    .block_k = C::block_k,
+                    .turns = C::turns,
+                    .cluster_m = C::cluster_m,
+                    .cluster_n = C::cluster_n,
+                    .stages = C::stages,
+                    .box_rows_a = C::A::box_rows(C::sharers_a),
+                    .box_rows_b = C::B::box_rows(C::sharers_b),
+                    .store_rows = C::store_rows,
+                    .store_row = C::store_row,
+                    .threads = C::threads,
+                    .shared_bytes = C::shared_bytes,
+                    .ctas_per_sm = C::resident,
+                    .function = function,
+                    .scale_vec = scale_vec_of<C>(),
+                    .tensor_columns = tensor_columns_of<C>(),
+                    .instruction_k = instruction_k_of<C>(),
+                    .accumulators = accumulators_of<C>(),
+                    .quantized_vec = quantized_vec_of<C>(),
+                    .dynamic = is_dynamic<C>(),
+                    .groups_k = groups_k<C>(),
+                    .stages_factors = stages_factors<C>(),
+                    .streams_k = streams_k<C>(),
+                    .any_major_a = turns<typename C::A, typename C::TurnedA>(),
+                    .any_major_b = turns<typename C::B, typename C::TurnedB>()};
+  return transposes<C>() ? exchanged(k) : k;
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.
 template <class C>
 constexpr Kernel skinny_kernel_of(const void* function, int peers = 1, int mates = 1) {
-  constexpr bool rows = C::few == Skinny::Rows;
-  const std::uint32_t box_weights = C::A::box_rows(mates);
-  const std::uint32_t box_tokens = C::B::box_rows(peers);
-  return {.in = rows ? C::in_b : C::in,
-          .in_b = rows ? C::in : C::in_b,
-          .promotion = C::promotion,
-          .grouped = C::grouped,
-          .quantized_columns = C::quantized_columns,
-          .major_a = rows ? C::B::major : C::A::major,
-          .major_b = rows ? C::A::major : C::B::major,
-          .loader = Loader::Tma,
-          .skinny = C::few,
-          .split = C::split,
-          .block_m = rows ? C::tokens : C::weights,
-          .block_n = rows ? C::weights : C::tokens,
-          .block_k = C::block_k,
-          .turns = Turns::Together,
-          .cluster_m = rows ? mates : peers,
-          .cluster_n = rows ? peers : mates,
-          .stages = C::stages,
-          .box_rows_a = rows ? box_tokens : box_weights,
-          .box_rows_b = rows ? box_weights : box_tokens,
-          .store_rows = C::store_rows,
-          .store_row = C::store_row,
-          .threads = C::threads,
-          .shared_bytes = C::shared_bytes,
-          .ctas_per_sm = C::resident,
-          .function = function};
+  const Kernel k = {.in = C::in,
+                    .in_b = C::in_b,
+                    .promotion = C::promotion,
+                    .grouped = C::grouped,
+                    .quantized_columns = C::quantized_columns,
+                    .major_a = C::A::major,
+                    .major_b = C::B::major,
+                    .loader = Loader::Tma,
+                    .skinny = C::few,
+                    .split = C::split,
+                    .block_m = C::weights,
+                    .block_n = C::tokens,
+                    .block_k = C::block_k,
+                    .turns = Turns::Together,
+                    .cluster_m = peers,
+                    .cluster_n = mates,
+                    .stages = C::stages,
+                    .box_rows_a = C::A::box_rows(mates),
+                    .box_rows_b = C::B::box_rows(peers),
+                    .store_rows = C::store_rows,
+                    .store_row = C::store_row,
+                    .threads = C::threads,
+                    .shared_bytes = C::shared_bytes,
+                    .ctas_per_sm = C::resident,
+                    .function = function};
+  return transposes<C>() ? exchanged(k) : k;
 }
 
 // CTAs that work on one tile together, or on neighbouring ones.
@@ -178,7 +189,9 @@ constexpr bool is_beside(const Kernel& k) {
 }
 
 // Does a cluster take tile after tile? Else there is one for each.
-constexpr bool is_persistent(const Kernel& k) { return k.skinny == Skinny::No && k.split == 1; }
+constexpr bool is_persistent(const Kernel& k) {
+  return (k.skinny == Skinny::No || k.tensor_columns > 0) && k.split == 1;
+}
 
 // Clusters of the grid, of which so many run at one time.
 constexpr std::int64_t clusters_of_grid(const Kernel& k, std::int64_t tiles, std::int64_t at_once) {

@@ -76,11 +76,8 @@ cudaError_t launch(const Launch& chosen, const Maps& maps, const Arguments& argu
   Attributes attributes;
   const cudaLaunchConfig_t config =
       config_of(kernel, chosen.clusters, chosen.programmatic, stream, attributes);
-  const bool swaps = kernel.skinny == Skinny::Rows;
-  const OperandMaps* first = swaps ? &maps.b : &maps.a;
-  const OperandMaps* second = swaps ? &maps.a : &maps.b;
   // Kernels for Hopper have no parameter for the last: nobody reads its pointer.
-  std::array<const void*, 6> pointers = {first,      second,     &maps.d,
+  std::array<const void*, 6> pointers = {&maps.a,    &maps.b,    &maps.d,
                                          &maps.tail, &arguments, &maps.operands};
   return cudaLaunchKernelExC(&config, kernel.function, const_cast<void**>(pointers.data()));
 }

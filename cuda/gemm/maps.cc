@@ -1,6 +1,7 @@
 #include "cuda/gemm/maps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
@@ -102,6 +103,12 @@ tma::TensorMap map_of_block_factors(const Factors& f, std::int64_t mn, std::int6
   return map;
 }
 
+void exchange(PlainMaps& maps) {
+  std::swap(maps.a, maps.b);
+  std::swap(maps.rest_a, maps.rest_b);
+  std::swap(maps.scales_a, maps.scales_b);
+}
+
 }  // namespace
 
 PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, const MatrixAt& b,
@@ -131,6 +138,7 @@ PlainMaps plain_maps(const Kernel& kernel, const Extents& e, const MatrixAt& a, 
     maps.scales_b =
         map_of_factors(kernel, arguments.scale_codes_b, e.n, e.k, e.batch, kernel.block_n);
   }
+  if (kernel.skinny == Skinny::Rows) exchange(maps);
   if (arguments.stores_elements) return maps;
   const Type out = type_of_d(arguments);
   const int halves = is_gated(arguments.epilogue.activation) ? 2 : 1;

@@ -27,9 +27,8 @@ bool is_like(const Kernel& k, Type compiled, Type wanted) {
   return bits(compiled) == bits(wanted) && kind_of(k, compiled) == kind_of(k, wanted);
 }
 
-// The kernel stores D of its own usual type in a way of its own.
 bool takes_types(const Kernel& k, const Problem& p) {
-  return usual(k.in) == usual(p.in) && is_like(k, k.in, p.in) && is_like(k, k.in_b, type_b(p));
+  return is_like(k, k.in, p.in) && is_like(k, k.in_b, type_b(p));
 }
 
 bool takes_majors(const Kernel& k, const Problem& p) {
@@ -63,11 +62,19 @@ Status launch_with(const Kernel& k, const Problem& p, const Device& device,
   return Status::Ok;
 }
 
+std::int64_t outputs_of_tile(const Launch& l) {
+  return std::int64_t{l.kernel->block_m} * l.kernel->block_n * l.kernel->cluster_m;
+}
+
+// Of D, and those that are multiplied and not stored.
+std::int64_t outputs(const Launch& l) { return tiles_of(l.schedule) * outputs_of_tile(l); }
+
+// Of those that take as long the one that multiplies least, then the one of larger tiles.
 bool is_better(const Launch& a, const Launch& b) {
   if (b.kernel == nullptr) return true;
   if (a.microseconds != b.microseconds) return a.microseconds < b.microseconds;
-  const auto outputs = [](const Launch& l) { return l.kernel->block_n * l.kernel->cluster_m; };
-  return outputs(a) > outputs(b);
+  if (outputs(a) != outputs(b)) return outputs(a) < outputs(b);
+  return outputs_of_tile(a) > outputs_of_tile(b);
 }
 
 // Of the kernels that split K into `split` parts, 0: into any.

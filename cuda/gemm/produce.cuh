@@ -41,8 +41,10 @@ using ClusterTiles = std::conditional_t<
         std::conditional_t<
             streams_k<C>(),
             StreamKTiles<C::block_m * C::cluster_m, C::block_n * C::cluster_n, C::block_k>,
-            Tiles<C::grouped, C::block_m * C::cluster_m, C::block_n * C::cluster_n, Keeps,
-                  Coded>>>>;
+            std::conditional_t<C::grouped && transposes<C>(),
+                               TransposedGroupTiles<C::block_m, C::block_n, Keeps, Coded>,
+                               Tiles<C::grouped, C::block_m * C::cluster_m,
+                                     C::block_n * C::cluster_n, Keeps, Coded>>>>>;
 
 // Of a kernel whose CTAs have shared memory at `shared`.
 template <class C>
@@ -99,7 +101,9 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
   const Share share_b = {rank.row, C::B::rows / C::sharers_b};
   const std::uint16_t mask_a = multicast_mask(rank.row, C::cluster_m, C::cluster_n);
   const std::uint16_t mask_b = multicast_mask(rank.col * C::cluster_m, 1, C::cluster_m);
-  constexpr Edge edge_a = C::grouped ? Edge::Whole : Edge::Cut;
+  constexpr Edge edge_of_rows = C::grouped ? Edge::Whole : Edge::Cut;  // of D's
+  constexpr Edge edge_a = transposes<C>() ? Edge::Cut : edge_of_rows;
+  constexpr Edge edge_b = transposes<C>() ? edge_of_rows : Edge::Cut;
   const Turned turned = besides.turned();
   BlockRange blocks = own_blocks<C>(arguments);
   Ring<C::stages> ring;
@@ -118,8 +122,8 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
     for (int block = blocks.first; block < blocks.end; ++block) {
       const bool is_first = filled < C::stages;
       filled += is_first ? 1 : 0;
-      const int left_a = is_first ? C::block_m : tile.rows_end - m;
-      const int left_b = is_first ? C::block_n : arguments.n - n;
+      const int left_a = is_first ? C::block_m : ends_of<C>(arguments, tile).rows - m;
+      const int left_b = is_first ? C::block_n : ends_of<C>(arguments, tile).cols - n;
       wait(barriers.empty(ring.stage), 1 - ring.parity);
       std::uint32_t full = barriers.full(ring.stage);
       if constexpr (groups_k<C>()) {
@@ -133,7 +137,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
         bytes += loaded_bytes<decltype(tile_a), edge_a>(left_a, share_a.mn);
       });
       as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
-        bytes += loaded_bytes<decltype(tile_b), Edge::Cut>(left_b, share_b.mn);
+        bytes += loaded_bytes<decltype(tile_b), edge_b>(left_b, share_b.mn);
       });
       const std::uint32_t a = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
       const int k = k_begin<C>(tile, along) + block * C::block_k;
@@ -143,7 +147,7 @@ __device__ __forceinline__ void produce(const OperandMaps& map_a, const OperandM
                                                                 share_a, mask_a, full, leads);
       });
       as_it_lies<typename C::B, typename C::TurnedB>(turned.b, [&](auto tile_b) {
-        load_tile<decltype(tile_b), Edge::Cut, (C::sharers_b > 1)>(
+        load_tile<decltype(tile_b), edge_b, (C::sharers_b > 1)>(
             map_b, a + C::A::bytes, n, left_b, k, tile.batch_b, share_b, mask_b, full, leads);
       });
       besides.load(tile, block, a + C::A::bytes + C::B::bytes, full, leads);

@@ -113,6 +113,8 @@ std::uint32_t differing_bits(const Kernel& k, const Problem& p) {
         {.d = wgmma::widest_d(k.in), .a = a, .b = b, .major_a = major_a, .major_b = major_b},
         tcgen05::kind_with_factors(k.in, k.scale_vec));
   };
+  if (k.skinny == Skinny::Rows)  // the instruction's A is the problem's B
+    return word(type_b(p), p.in, p.major_b, p.major_a) ^ word(k.in_b, k.in, k.major_b, k.major_a);
   return word(p.in, type_b(p), p.major_a, p.major_b) ^ word(k.in, k.in_b, k.major_a, k.major_b);
 }
 
@@ -161,7 +163,8 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
     out.groups.tiles_of_band = Divisor(out.groups.band * across);
   }
   if (groups_k(p)) out.groups = {p.grouping, static_cast<int>(p.batch), 0, x.sizes, k_step(p)};
-  out.sends_usual = !out.stores_elements && type_d(p) == usual(p.in) && !is_gated(p.activation);
+  out.sends_usual =
+      !out.stores_elements && type_d(p) == usual(launch.kernel->in) && !is_gated(p.activation);
   set_factors(p, x, out);
   out.factors_d = factors_of_d(p, x);
   out.scale_codes_a = codes_of(p, x.scale_codes_a, p.a, p.m);

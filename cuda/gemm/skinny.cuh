@@ -317,25 +317,15 @@ __device__ __forceinline__ void prefetch_slice_of_c(const Arguments& arguments,
 // Ahead of the product, so that it does not wait: of the thread's two weights, or of all tokens.
 template <class C>
 __device__ __forceinline__ Bias load_bias(const Arguments& arguments, std::uint32_t shared,
-                                          const SkinnyTile& tile, int consumer) {
-  Bias bias;
-  const Epilogue& e = arguments.epilogue;
-  if (e.bias == nullptr) return bias;
-  if constexpr (C::transposes) {
-    const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, 2 * i});
-      const int col = tile.weight + consumer * warpgroup_rows + place.row;
-      if (col < arguments.n) bias.rows[i] = load_element<C::in>(e, e.bias, col);
-    }
-  } else {
-    BiasShare<C::in, C::tokens, C::consumer_threads> share;
-    const int thread = static_cast<int>(threadIdx.x);
-    share.load(arguments, tile.token, thread);
-    share.store(shared + C::bias_offset, thread);
-  }
-  return bias;
+                                          const SkinnyTile& tile, int consumer, SkinnyRank rank) {
+  if constexpr (C::transposes)
+    return bias_of_weights<C::in>(arguments, slice_at<C>(tile, consumer, rank));
+  if (arguments.epilogue.bias == nullptr) return {};
+  BiasShare<C::in, C::tokens, C::consumer_threads> share;
+  const int thread = static_cast<int>(threadIdx.x);
+  share.load(arguments, tile.token, thread);
+  share.store(shared + C::bias_offset, thread);
+  return {};
 }
 
 template <class C>
@@ -345,7 +335,7 @@ __device__ __forceinline__ void consume_skinny(const CUtensorMap& map_d, const A
                                                SkinnyRank rank) {
   const int consumer = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / warpgroup_threads, 0);
   prefetch_slice_of_c<C>(arguments, tile, consumer, rank);
-  Bias bias = load_bias<C>(arguments, shared, tile, consumer);
+  Bias bias = load_bias<C>(arguments, shared, tile, consumer, rank);
   Sums<C> d;
   const int blocks = range.end - range.first;
   if constexpr (C::promotion == Promotion::None) {

@@ -85,6 +85,13 @@ struct SkinnyConfig {
   static_assert(store_columns(2) <= staged_columns(2) && store_columns(2) * stores(2) == store_row);
   static constexpr std::uint32_t box_bytes = store_rows * swizzle_bytes;
   static constexpr std::uint32_t store_bytes = stores(4) * box_bytes;
+  // Where a consumer's boxes stand, and the barrier at which it meets.
+  HOST_DEVICE static constexpr std::uint32_t slice_offset(int consumer) {
+    return consumers * send_bytes + static_cast<std::uint32_t>(consumer) * store_bytes;
+  }
+  HOST_DEVICE static constexpr std::uint32_t slice_barrier(int consumer) {
+    return 2 + static_cast<std::uint32_t>(consumer);
+  }
   // Where D is quantized: the largest magnitudes of each token's weights, those of each warp apart, then the factors' inverses.
   // A factor is for 128 columns of D, 256 of the product's where two make one.
   static constexpr int quantized_columns = Quantizes ? weights : 0;

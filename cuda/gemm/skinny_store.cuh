@@ -1,9 +1,9 @@
-// How the finished sums of a kernel for few rows or columns leave their registers (cuda/gemm/skinny.cuh): elements of 16 bits
-// and of a quantized D through shared memory, in place of the stages, and by TMA, or by threads where TMA cannot address D;
-// words straight to D.
+// How the finished sums of a kernel for few rows or columns leave their registers: elements of 16 bits
+// and of a quantized D through shared memory and by TMA, or by threads where TMA cannot address D; words straight to D.
 //
-// A consumer has 64 weights, wgmma's rows, by its slice of tokens. With few rows tokens are D's rows. Large tiles' way out:
-// cuda/gemm/store.cuh.
+// A consumer has 64 weights, a fragment's rows, by its slice of tokens. With few rows tokens are D's rows. Hopper
+// (cuda/gemm/skinny.cuh): in place of the stages; tcgen05 (tensor_tokens.cuh): a warp's 16 weights are a box of their own, as
+// they lie apart from the next warp's. Large tiles' way out: cuda/gemm/store.cuh.
 #pragma once
 
 #include <cuda.h>
@@ -30,11 +30,14 @@ template <class C, Type Out>
 __device__ __forceinline__ void fill_transposed(const Slice<C>& total, std::uint32_t buffer) {
   const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
   const wgmma::Element place = wgmma::store_transposed_element(thread);
+  const int box = C::stores(2) == 1 ? 0 : place.col / C::store_columns(2);
+  const int in_box = place.col - box * C::store_columns(2);
+  buffer += static_cast<std::uint32_t>(box) * C::box_bytes;
 #pragma unroll
   for (int r = 0; r < C::slice_registers; r += 4) {
     const std::uint32_t packed[2] = {pack<Out>(total[r], total[r + 1]),
                                      pack<Out>(total[r + 2], total[r + 3])};
-    ptx::stmatrix<ptx::Trans::Yes>(staged(buffer, place.row + 2 * r, 2 * place.col), packed);
+    ptx::stmatrix<ptx::Trans::Yes>(staged(buffer, place.row + 2 * r, 2 * in_box), packed);
   }
 }
 
@@ -88,12 +91,12 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
                                            std::uint32_t buffer, int consumer, BlockAt at,
                                            bool gated, bool by_threads) {
   ptx::fence_proxy_async_shared();
-  ptx::bar_sync(2 + static_cast<std::uint32_t>(consumer), warpgroup_threads);
+  ptx::bar_sync(C::slice_barrier(consumer), warpgroup_threads);
   const bool leads = threadIdx.x % warpgroup_threads == 0;
   const int halves = gated ? 2 : 1;
 #pragma unroll
   for (int i = 0; i < C::stores(Bytes); ++i) {
-    const BlockAt box = {at.row, (at.col + i * C::store_columns(Bytes)) / halves, at.batch,
+    const BlockAt box = {at.row, col_of(at, i * C::store_columns(Bytes)) / halves, at.batch,
                          at.rows_end, at.batch_b};
     const std::uint32_t from = buffer + static_cast<std::uint32_t>(i) * C::box_bytes;
     if (by_threads)
@@ -104,7 +107,8 @@ __device__ __forceinline__ void send_slice(const CUtensorMap& map_d, const Argum
   }
   if (leads && !by_threads) {
     ptx::bulk_commit_group();
-    ptx::bulk_wait_group_read<0>();
+    if constexpr (!on_tcgen05<C>())
+      ptx::bulk_wait_group_read<0>();  // there whoever stores next waits
   }
 }
 
@@ -116,7 +120,7 @@ __device__ __forceinline__ void store_words_of_tokens(const std::uint32_t (&tota
                                                       const Arguments& arguments, BlockAt at) {
   const Epilogue& e = arguments.epilogue;
   const wgmma::Element own = wgmma::accumulator_element(Type::f32, {thread_here(), 0});
-  const int weight = at.col + own.row;
+  const int weight = col_of(at, own.row);
   const int left = at.rows_end - at.row - own.col;
   auto* const d = static_cast<std::uint32_t*>(e.d) + at.batch * e.batch_d + weight +
                   (at.row + own.col) * e.ld_d;
@@ -205,13 +209,27 @@ __device__ __forceinline__ void quantize_and_store(const Slice<C>& total, const 
                    arguments.stores_elements || ends_within<C>(at, C::store_rows));
 }
 
+// Of the thread's two weights, of a slice that begins at `at`.
+template <Type In>
+__device__ __forceinline__ Bias bias_of_weights(const Arguments& arguments, const BlockAt& at) {
+  Bias bias;
+  const Epilogue& e = arguments.epilogue;
+  if (e.bias == nullptr) return bias;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread_here(), 2 * i});
+    const int col = col_of(at, place.row);
+    if (col < arguments.n) bias.rows[i] = load_element<In>(e, e.bias, col);
+  }
+  return bias;
+}
+
 // The product as it is apart from the rest, so that short kernels do not wait for instructions that they skip.
 template <class C>
 __device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensorMap& map_d,
                                                  const Arguments& arguments, std::uint32_t shared,
                                                  int consumer, BlockAt at, const Bias& bias) {
-  const std::uint32_t buffer =
-      shared + C::consumers * C::send_bytes + static_cast<std::uint32_t>(consumer) * C::store_bytes;
+  const std::uint32_t buffer = shared + C::slice_offset(consumer);
   if (!C::quantizes && arguments.sends_usual && !arguments.epilogue.finishes &&
       !ends_within<C>(at, C::store_rows)) {
     if constexpr (usual_bytes(C::in) == 4) return store_words<C>(total, arguments, at);
@@ -219,11 +237,11 @@ __device__ __forceinline__ void finish_and_store(Slice<C>& total, const CUtensor
     return send_slice<C, usual_bytes(C::in)>(map_d, arguments, buffer, consumer, at, false, false);
   }
   if (arguments.epilogue.finishes)
-    finish<C::in, C::transposes ? Way::Transposed : Way::AsIs, few_in_pass>(
+    finish<finishes_as<C>(), C::transposes ? Way::Transposed : Way::AsIs, few_in_pass>(
         as_fragments(total), [&](int) { return at; }, arguments, bias);
   if constexpr (C::quantizes)
     return quantize_and_store<C>(total, map_d, arguments, shared, buffer, consumer, at);
-  if constexpr (has_f16_besides(C::in)) {
+  if constexpr (has_f16_besides(finishes_as<C>())) {
     if (arguments.epilogue.out == Type::f16)
       return store_slice<C, Type::f16>(total, map_d, arguments, buffer, consumer, at);
   }

@@ -89,7 +89,8 @@ __device__ __forceinline__ void copy_rows(std::uint32_t buffer, int rows, int co
 // Of a block's `rows` some are the next group's, which TMA would write as well.
 template <class C>
 __device__ __forceinline__ bool ends_within(BlockAt at, int rows) {
-  return C::grouped && row_of(at, rows - 1) >= at.rows_end;
+  const int last = transposes<C>() ? at.row + rows - 1 : row_of(at, rows - 1);
+  return C::grouped && last >= at.rows_end;
 }
 
 // --- a consumer's buffers --------------------------------------------------------------------------
@@ -336,7 +337,7 @@ __device__ __forceinline__ void store(const std::uint32_t (&d)[Count], const CUt
                                       const CUtensorMap& map_tail, const Arguments& arguments,
                                       Staging<C>& staging, BlockAt at, int thread) {
   if (at.row >= at.rows_end) return;
-  if constexpr (has_f16_besides(C::in)) {
+  if constexpr (has_f16_besides(finishes_as<C>())) {
     if (arguments.epilogue.out == Type::f16)
       return store_as<C, Type::f16, Halves>(d, map, map_tail, arguments, staging, at, thread);
   }

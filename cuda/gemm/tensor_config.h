@@ -7,6 +7,8 @@
 // lie in Tensor Memory, so that one is stored while the next is summed, if scale factors leave room for them. Example: 128 x 256 bf16 with 4 stages takes
 // 48 KiB a stage and all 512 columns; 128 x 128 e2m1 with factors of 16 of K (NVFP4) and 4 stages 36 KiB a
 // stage and 384 columns.
+// For few rows of D (Few, here called tokens) the kernel computes D's transpose: B, the weights, is the instruction's A, whose
+// 128 rows it fills, and tokens are its N. The names here are then those of the product that is computed.
 // The kernel: cuda/gemm/tensor_kernel.cuh. Scale factors: cuda/gemm/tensor_scales.h.
 //
 // The warps of a fragment hold 16 of their 32 lanes, as 16x256b brings them (sim/isa/tcgen05/fragment.h): warp w of wave v
@@ -51,7 +53,7 @@ template <Type In, int BlockN, int Stages, Type InB = In,
           tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, int Ctas = 1,
           Promotion Promotes = Promotion::None, bool Grouped = false, int Split = 1,
           bool Quantizes = false, tcgen05::ScaleVec FactorsD = tcgen05::ScaleVec::Default,
-          bool Dynamic = false, bool GroupsK = false>
+          bool Dynamic = false, bool GroupsK = false, bool Few = false>
 struct TensorConfig {
   static constexpr Type in = In;
   static constexpr Type in_b = InB;
@@ -65,10 +67,13 @@ struct TensorConfig {
   static constexpr bool groups_k = GroupsK;
   static_assert(!GroupsK || (!Grouped && !Quantizes && !Dynamic && Split == 1 &&
                              Factors == tcgen05::ScaleVec::Default));
+  static constexpr bool transposes = Few;
+  static_assert(!Few || (Ctas == 1 && !Quantizes && !Dynamic && !GroupsK));
   static constexpr bool dynamic = Dynamic;
   static_assert(!Dynamic || (!Grouped && Split == 1), "a cluster of the grid for each tile");
   static constexpr Type accumulator = wgmma::widest_d(In);
   static_assert(tcgen05::types_exist(kind, accumulator, In, InB));
+  static_assert(In != Type::f16, "what is compiled for bf16 multiplies it as well");
   static constexpr int ctas = Ctas;    // that multiply together
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
@@ -133,7 +138,7 @@ struct TensorConfig {
   static constexpr int scale_column = accumulators * BlockN;
   static constexpr int tensor_columns = tcgen05::smallest_allocation(scale_column + scale_columns);
   static_assert(tensor_columns <= tcgen05::tmem_columns);
-  static_assert(BlockN % 32 == 0 && (!promotes || BlockN == largest_power(BlockN)),
+  static_assert(BlockN % (Few ? 16 : 32) == 0 && (!promotes || BlockN == largest_power(BlockN)),
                 "blocks of sums come in loads of one size, a power of two");
 
   // Warpgroups that store, each the waves of 64 rows that are its own: two where f32 sums stand in their registers, and
@@ -155,14 +160,29 @@ struct TensorConfig {
   static constexpr bool scarce = promotes && BlockN > 128;
   static constexpr int producer_registers = scarce ? 24 : 56;
   static constexpr int consumer_registers = scarce ? 240 : 224;
-  static constexpr int store_rows = warp_rows;
   static constexpr bool producer_stays = true;  // commits arrive on its barriers
 
-  static constexpr int store_buffers = usual_store_buffers;
-  static constexpr std::uint32_t store_bytes = warpgroup_rows * swizzle_bytes;
+  // Of a box that stores D. Of few rows a wave is a slice (cuda/gemm/skinny_store.cuh): all tokens, in a box for each warp's
+  // weights, whatever bytes an element has.
+  static constexpr int store_rows = Few ? BlockN : warp_rows;
+  static constexpr int store_row = Few ? warp_rows : consumer_columns;
+  static constexpr int slice_tokens = BlockN;
+  static constexpr int slice_registers = wgmma::accumulator_registers(accumulator, BlockN);
+  HOST_DEVICE static constexpr int stores(int) { return warpgroup_rows / warp_rows; }
+  HOST_DEVICE static constexpr int store_columns(int) { return warp_rows; }
+  static constexpr std::uint32_t box_bytes = BlockN * swizzle_bytes;
+  static constexpr int store_buffers = Few ? 1 : usual_store_buffers;
+  static constexpr std::uint32_t store_bytes =
+      Few ? stores(4) * box_bytes : warpgroup_rows * swizzle_bytes;
   static constexpr std::uint32_t stage_bytes =
       round_up_to_atoms(A::bytes + B::bytes + Scales::bytes);
   static constexpr std::uint32_t store_offset = Stages * stage_bytes;
+  HOST_DEVICE static constexpr std::uint32_t slice_offset(int consumer) {
+    return store_offset + static_cast<std::uint32_t>(consumer) * store_bytes;
+  }
+  HOST_DEVICE static constexpr std::uint32_t slice_barrier(int consumer) {
+    return 1 + static_cast<std::uint32_t>(consumer);
+  }
   // Answers of a dynamic schedule, and who reads each: in both CTAs the thread that loads, the one that asks and the warps that
   // store, and the one thread that multiplies.
   static constexpr int answers = Dynamic ? 2 : 0;

@@ -35,6 +35,7 @@
 #include "cuda/gemm/tensor_pair.cuh"
 #include "cuda/gemm/tensor_scales.cuh"
 #include "cuda/gemm/tensor_split.cuh"
+#include "cuda/gemm/tensor_tokens.cuh"
 #include "cuda/ptx/tcgen05_ldst.cuh"
 #include "cuda/ptx/tcgen05_mma.cuh"
 #include "cuda/ptx/tmem.cuh"
@@ -157,6 +158,10 @@ __device__ __forceinline__ void multiply_stage(std::uint32_t sums, std::uint32_t
   }
 }
 
+// Who multiplies looks for the places of factors of a group's tokens, of which a tile's may begin within an atom.
+template <class C>
+using MultipliedTiles = ClusterTiles<C, true, 1, C::transposes && C::Scales::exist>;
+
 // By one thread, or, of groups, by a warp of which a thread `leads`.
 template <class C>
 __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::uint32_t shared,
@@ -166,7 +171,7 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
   BlockRange own = own_blocks<C>(arguments);
   Ring<C::stages> ring;
   Ring<C::accumulators> turn;
-  ClusterTiles<C> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
+  MultipliedTiles<C> tiles(arguments, own_cluster<C>(), step_of<C>(barriers));
   TilePlace tile;
   while (tiles.next(tile)) {
     if (!leads) continue;
@@ -188,8 +193,8 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
         ptx::tcgen05_fence_after_thread_sync();
         const std::uint32_t stage =
             shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
-        multiply_stage<C>(sums, stage, ScalesAt<C>(tensor, stage, ring.stage, tile.col), operands,
-                          block == first, steps_of<C>(along, block));
+        const ScalesAt<C> scales(tensor, stage, ring.stage, tile.col + tile.filling);
+        multiply_stage<C>(sums, stage, scales, operands, block == first, steps_of<C>(along, block));
         commit<C>(barriers.empty(ring.stage));
         ring.advance();
       }
@@ -275,9 +280,12 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
     own.first = part.k_first / scale_block;
     own.end = own.first + along_k<C>(arguments, part).count;
   }
-  const FragmentAt at = {part.row,     part.col,  part.rows_end,       arguments.n,  part.batch,
+  const TileEnds ends = ends_of<C>(arguments, part);
+  const FragmentAt at = {part.row,     part.col,  ends.rows,           ends.cols,    part.batch,
                          part.batch_b, own.first, own.end - own.first, C::warp_step, C::wave_step};
-  factors.start(arguments.block_factors_a, arguments.block_factors_b, at);
+  const Factors& of_rows = C::transposes ? arguments.block_factors_b : arguments.block_factors_a;
+  const Factors& of_cols = C::transposes ? arguments.block_factors_a : arguments.block_factors_b;
+  factors.start(of_rows, of_cols, at);
   promote_loaded<C::block_n / C::columns_of_load>(
       d, factors, load, [] { ptx::tcgen05_wait_ld(); }, drained);
 }
@@ -335,16 +343,25 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       part.row += rows;
       return part;
     };
-    stage<C>(arguments, prepare<C>(arguments, further_down(consumer * C::consumer_rows)), bias);
+    const auto store = [&](Accumulators<C>& d, int rows) {
+      if constexpr (C::transposes)
+        store_tokens<C>(d, map_d, arguments, shared, staging, consumer, tile, rows);
+      else
+        store_tile<C>(d, map_d, map_tail, arguments, staging, bias, further_down(rows));
+    };
+    if constexpr (C::transposes)
+      prefetch_c_of_tokens<C>(arguments, tile, consumer);
+    else
+      stage<C>(arguments, prepare<C>(arguments, further_down(consumer * C::consumer_rows)), bias);
     if constexpr (C::promotes) {
       Accumulators<C> d;
-      const TilePlace part = further_down(consumer * C::wave_step);
-      promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, part, factors);
+      const int row = consumer * C::wave_step;
+      promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, further_down(row), factors);
       if constexpr (C::split > 1) {
         if (parts.owns(consumer)) parts.announce();
         if (!add_parts<C>(d, parts, consumer, staging)) break;
       }
-      store_tile<C>(d, map_d, map_tail, arguments, staging, bias, part);
+      store(d, row);
     } else {
       const bool has_k = along_k<C>(arguments, tile).count > 0;
       if (has_k) {
@@ -355,7 +372,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
         Accumulators<C> d;
         const int row = add_parts_of_tile<C>(d, parts, tensor, staging);
         if (row < 0) break;
-        store_tile<C>(d, map_d, map_tail, arguments, staging, bias, further_down(row));
+        store(d, row);
         break;  // a cluster has one tile
       }
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
@@ -368,8 +385,7 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
         else
           start_from_zeros<C>(d);
         if (has_k && wave + 1 == end) tell_drained<C>(barriers, turn.stage);
-        store_tile<C>(d, map_d, map_tail, arguments, staging, bias,
-                      further_down(wave * C::wave_step));
+        store(d, wave * C::wave_step);
       }
       if (has_k) turn.advance();
     }

@@ -64,10 +64,11 @@ class ScaleLoads<C, true> {
                                        std::uint32_t barrier, bool leads) const {
     constexpr int mn = tcgen05::scale_atom_mn;
     const int word = block * S::atoms * scale_atom_words;
-    const int row = (tile.row + tile.filling) / mn + own_rank<C>().row;
+    const int of_rows = C::transposes ? 0 : tile.filling;
+    const int row = (tile.row + of_rows) / mn + own_rank<C>().row;
+    const int col = (tile.col + tile.filling - of_rows) / mn;
     load(operands_.scales_a, shared, {{word, row, tile.batch}}, barrier, leads);
-    load(operands_.scales_b, shared + S::bytes_a, {{word, tile.col / mn, tile.batch_b}}, barrier,
-         leads);
+    load(operands_.scales_b, shared + S::bytes_a, {{word, col, tile.batch_b}}, barrier, leads);
   }
 
  private:
@@ -96,7 +97,7 @@ class ScalesAt {
   __device__ __forceinline__ std::uint32_t of_b(int) const { return 0; }
 };
 
-// `tensor`: what was allocated; `shared`: the stage; `col`: D's first column of the tile.
+// `tensor`: what was allocated; `shared`: the stage; `col`: the tile's first column, counted as its factors lie.
 template <class C>
 class ScalesAt<C, true> {
  public:

@@ -2,9 +2,9 @@
 // capability 10.x.
 //
 // Few, as each takes seconds to compile for each architecture: of the kinds that models use, a pair of CTAs, which loads the
-// least, at 256 columns and, as some models' 7168 come in fewer waves of these, at 224, a wide tile, and narrow ones, which
-// fill the device with fewer rows or columns of D. Which one a problem gets: cuda/gemm/plan_tensor.h. A row of e4m3 multiplies
-// e5m2 in either place as well, one of s8 u8, and all but those of groups of rows and of factors of blocks take operands of
+// least, at 256 columns and, as some models' 7168 come in fewer waves of these, at 224, a wide tile, narrow ones, which
+// fill the device with fewer columns of D, and such of its transpose for few rows. Which one a problem gets: cuda/gemm/plan_tensor.h. A row of bf16 multiplies f16
+// as well, one of e4m3 e5m2 in either place, one of s8 u8, and all but those of groups of rows and of factors of blocks take operands of
 // either major (TensorOperands). Each row has a source of its own, made of tensor_instance.cu.in, many of which are compiled
 // together; tests compile the same rows to PTX and run them on the machine. Rows of 8-bit integers stand last:
 // 10.3 has no instruction for them, and gemm.cmake compiles them for 10.0 alone. Shapes: cuda/gemm/tensor_config.h.
@@ -79,21 +79,40 @@ using PromotingSplitRow =
     TensorConfig<Type::e4m3, BlockN, Stages, Type::e4m3, tcgen05::ScaleVec::Default, 1,
                  Promotion::ColumnBlocks, false, Split>;
 
+// Few rows of D: its transpose by one CTA, or by several that share K; with factors of each token where sums are promoted. In
+// groups, too.
+template <Type In, int Tokens, int Stages, int Split = 1, Promotion Promotes = Promotion::None,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default, bool Grouped = false>
+using FewRow = TensorConfig<In, Tokens, Stages, In, Factors, 1, Promotes, Grouped, Split, false,
+                            tcgen05::ScaleVec::Default, false, false, true>;
+
+template <int Tokens, int Stages, int Split = 1>
+using PromotingFewRow = FewRow<Type::e4m3, Tokens, Stages, Split, Promotion::EachColumn>;
+
+template <Type In, int Tokens, int Stages, tcgen05::ScaleVec Factors, int Split = 1>
+using ScaledFewRow = FewRow<In, Tokens, Stages, Split, Promotion::None, Factors>;
+
+template <Type In, int Tokens, int Stages, Promotion Promotes = Promotion::None,
+          tcgen05::ScaleVec Factors = tcgen05::ScaleVec::Default>
+using GroupedFewRow = FewRow<In, Tokens, Stages, 1, Promotes, Factors, true>;
+
+template <Type In, int Tokens, int Stages, tcgen05::ScaleVec Factors>
+using ScaledGroupedFewRow = GroupedFewRow<In, Tokens, Stages, Promotion::None, Factors>;
+
 // A cluster of the grid for each tile.
 template <Type In, int BlockN, int Stages, int Ctas, Promotion Promotes = Promotion::None>
 using DynamicRow = TensorConfig<In, BlockN, Stages, In, tcgen05::ScaleVec::Default, Ctas, Promotes,
                                 false, 1, false, tcgen05::ScaleVec::Default, true>;
 
 using TensorTable = std::tuple<
-    TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>, TensorRow<Type::f16, 256, 4>,
-    TensorRow<Type::tf32, 128, 6>, TensorRow<Type::e4m3, 256, 4>,
-    TensorRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
+    TensorRow<Type::bf16, 256, 4>, TensorRow<Type::bf16, 128, 6>, TensorRow<Type::tf32, 128, 6>,
+    TensorRow<Type::e4m3, 256, 4>, TensorRow<Type::e4m3, 128, 6, tcgen05::ScaleVec::Block32>,
     TensorRow<Type::e2m1, 128, 6, tcgen05::ScaleVec::Block32>,
     TensorRow<Type::e2m1, 128, 5, tcgen05::ScaleVec::Block16>, PairRow<Type::bf16, 256, 6>,
     PairRow<Type::bf16, 128, 8>, PairRow<Type::e4m3, 256, 6>,
     PromotingRow<128, 6, Promotion::ColumnBlocks, 1>,
     PromotingRow<256, 6, Promotion::ColumnBlocks, 2>,
-    PromotingRow<128, 5, Promotion::EachColumn, 1>, PairRow<Type::f16, 256, 6>,
+    PromotingRow<128, 5, Promotion::EachColumn, 1>, PromotingRow<256, 5, Promotion::EachColumn, 2>,
     PairRow<Type::tf32, 256, 6>, TensorRow<Type::e4m3, 128, 6>,
     PairRow<Type::e4m3, 256, 5, tcgen05::ScaleVec::Block32>,
     PairRow<Type::e2m1, 256, 5, tcgen05::ScaleVec::Block32>,
@@ -102,11 +121,11 @@ using TensorTable = std::tuple<
     TensorRow<Type::e4m3, 64, 8>, TensorRow<Type::e4m3, 64, 8, tcgen05::ScaleVec::Block32>,
     TensorRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block16>,
     PromotingRow<64, 8, Promotion::ColumnBlocks, 1>, GroupedRow<Type::bf16, 256, 6, 2>,
-    GroupedRow<Type::bf16, 128, 6, 1>, GroupedRow<Type::f16, 256, 6, 2>,
-    GroupedRow<Type::f16, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2>,
+    GroupedRow<Type::bf16, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2>,
     GroupedRow<Type::e4m3, 128, 6, 1>, GroupedRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
-    GroupedRow<Type::e4m3, 128, 6, 1, Promotion::ColumnBlocks>,
-    GroupedRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>, SplitRow<Type::bf16, 128, 6, 2>,
+
+    GroupedRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>,
+    GroupedRow<Type::e4m3, 256, 5, 2, Promotion::EachColumn>, SplitRow<Type::bf16, 128, 6, 2>,
     SplitRow<Type::bf16, 128, 6, 4>, SplitRow<Type::bf16, 64, 8, 4>,
     SplitRow<Type::e4m3, 128, 6, 2>, SplitRow<Type::e4m3, 128, 6, 4>,
     SplitRow<Type::e4m3, 64, 8, 4>, SplitRow<Type::e4m3, 128, 6, 2, tcgen05::ScaleVec::Block32>,
@@ -131,7 +150,7 @@ using TensorTable = std::tuple<
     PlainCodingRow<256, 6, 2, tcgen05::ScaleVec::Block16>,
     PlainCodingRow<128, 6, 1, tcgen05::ScaleVec::Block16>, DynamicRow<Type::bf16, 256, 6, 2>,
     DynamicRow<Type::bf16, 128, 6, 1>, DynamicRow<Type::e4m3, 256, 6, 2>,
-    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>, TensorRow<Type::f16, 128, 6>,
+    DynamicRow<Type::e4m3, 256, 6, 2, Promotion::ColumnBlocks>,
     ScaledGroupedRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e4m3, 128, 6, 1, tcgen05::ScaleVec::Block32>,
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block32>,
@@ -139,7 +158,7 @@ using TensorTable = std::tuple<
     ScaledGroupedRow<Type::e2m1, 256, 5, 2, tcgen05::ScaleVec::Block16>,
     ScaledGroupedRow<Type::e2m1, 128, 5, 1, tcgen05::ScaleVec::Block16>,
     AlongKRow<Type::bf16, 256, 6, 2>, AlongKRow<Type::bf16, 128, 6, 1>,
-    AlongKRow<Type::f16, 256, 6, 2>, AlongKRow<Type::f16, 128, 6, 1>,
+
     AlongKRow<Type::e4m3, 256, 6, 2>, AlongKRow<Type::e4m3, 128, 6, 1>,
     AlongKRow<Type::e4m3, 128, 5, 1, Promotion::EachColumn>,
     GroupedCodingRow<Type::e4m3, 256, 5, 2, tcgen05::ScaleVec::Block32>,
@@ -156,7 +175,31 @@ using TensorTable = std::tuple<
     QuantizingRow<256, 4, 1, Promotion::None, true>,
     QuantizingRow<128, 5, 1, Promotion::EachColumn, true>, QuantizingRow<256, 4, 1>,
     QuantizingRow<256, 3, 1, Promotion::EachColumn>,
-    QuantizingRow<256, 3, 1, Promotion::EachColumn, true>, TensorRow<Type::s8, 128, 6>,
+    QuantizingRow<256, 3, 1, Promotion::EachColumn, true>, FewRow<Type::bf16, 32, 9>,
+    FewRow<Type::bf16, 32, 9, 8>, FewRow<Type::bf16, 64, 7>, FewRow<Type::bf16, 64, 7, 4>,
+    FewRow<Type::e4m3, 32, 9>, FewRow<Type::e4m3, 32, 9, 8>, FewRow<Type::e4m3, 64, 7>,
+    FewRow<Type::e4m3, 64, 7, 4>, PromotingFewRow<32, 9>, PromotingFewRow<32, 9, 8>,
+    PromotingFewRow<64, 6>, PromotingFewRow<64, 6, 4>,
+    ScaledFewRow<Type::e4m3, 32, 8, tcgen05::ScaleVec::Block32>,
+    ScaledFewRow<Type::e4m3, 32, 8, tcgen05::ScaleVec::Block32, 8>,
+    ScaledFewRow<Type::e4m3, 64, 7, tcgen05::ScaleVec::Block32>,
+    ScaledFewRow<Type::e4m3, 64, 7, tcgen05::ScaleVec::Block32, 4>,
+    ScaledFewRow<Type::e2m1, 32, 8, tcgen05::ScaleVec::Block32>,
+    ScaledFewRow<Type::e2m1, 32, 8, tcgen05::ScaleVec::Block32, 8>,
+    ScaledFewRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block32>,
+    ScaledFewRow<Type::e2m1, 64, 7, tcgen05::ScaleVec::Block32, 4>,
+    ScaledFewRow<Type::e2m1, 32, 8, tcgen05::ScaleVec::Block16>,
+    ScaledFewRow<Type::e2m1, 32, 8, tcgen05::ScaleVec::Block16, 8>,
+    ScaledFewRow<Type::e2m1, 64, 6, tcgen05::ScaleVec::Block16>,
+    ScaledFewRow<Type::e2m1, 64, 6, tcgen05::ScaleVec::Block16, 4>,
+    GroupedFewRow<Type::bf16, 32, 9>, GroupedFewRow<Type::bf16, 64, 7>,
+    GroupedFewRow<Type::e4m3, 32, 9>, GroupedFewRow<Type::e4m3, 64, 7>,
+    GroupedFewRow<Type::e4m3, 32, 9, Promotion::EachColumn>,
+    GroupedFewRow<Type::e4m3, 64, 6, Promotion::EachColumn>,
+    ScaledGroupedFewRow<Type::e4m3, 32, 8, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedFewRow<Type::e4m3, 64, 7, tcgen05::ScaleVec::Block32>,
+    ScaledGroupedFewRow<Type::e2m1, 32, 8, tcgen05::ScaleVec::Block16>,
+    ScaledGroupedFewRow<Type::e2m1, 64, 6, tcgen05::ScaleVec::Block16>, TensorRow<Type::s8, 128, 6>,
     PairRow<Type::s8, 256, 6>>;
 inline constexpr std::size_t tensor_rows = std::tuple_size_v<TensorTable>;
 

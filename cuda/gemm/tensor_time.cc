@@ -28,12 +28,15 @@ double factor_bytes(const Kernel& k, double lines) {
   return std::ceil(lines / tcgen05::scale_atom_mn) * tcgen05::scale_atom_mn * k.block_k / block;
 }
 
-// What a CTA loads for a block of K, of which a pair's CTAs have half of B each.
-double stage_bytes(const Kernel& k) {
-  const double columns = static_cast<double>(k.block_n) / k.cluster_m;
-  return bytes_of(k.in, static_cast<double>(k.block_m) * k.block_k) +
-         bytes_of(k.in_b, columns * k.block_k) + factor_bytes(k, k.block_m) +
-         factor_bytes(k, k.block_n);
+// What a CTA loads for a block of K, of which a pair's CTAs have half of B each. One that is alone loads no rows or columns
+// that D has not; of groups whole tiles of rows.
+double stage_bytes(const Kernel& k, const Problem& p) {
+  const bool cuts = k.cluster_m == 1;
+  const std::int64_t block_m = k.block_m, block_n = k.block_n;
+  const auto rows = static_cast<double>(cuts && !k.grouped ? std::min(block_m, p.m) : block_m);
+  const auto columns = static_cast<double>(cuts ? std::min(block_n, p.n) : block_n) / k.cluster_m;
+  return bytes_of(k.in, rows * k.block_k) + bytes_of(k.in_b, columns * k.block_k) +
+         factor_bytes(k, k.block_m) + factor_bytes(k, k.block_n);
 }
 
 constexpr int columns_of_load = 128;  // at most, TensorConfig::columns_of_load
@@ -116,7 +119,7 @@ TensorTime tensor_time(const Kernel& k, const Problem& problem, const Device& de
                        const TensorAssumptions& a) {
   const Problem p = as_batch(problem);
   TensorTime t;
-  const double stage = stage_bytes(k);
+  const double stage = stage_bytes(k, p);
   const double blocks = std::ceil(static_cast<double>(k_blocks(k, p)) / k.split);
   t.tensor = 2.0 * k.block_m * k.block_n * k.block_k / peak(k);
   t.shared = (a.one_port ? 2 : 1) * stage / a.shared_bytes;

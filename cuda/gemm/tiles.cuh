@@ -15,7 +15,7 @@
 namespace tcq::gemm {
 
 // A tile of a cluster: its first row and column of D, the row behind the last one that is the group's (dense: D's), the
-// matrices of A and D, and that of B. Of groups with factors of blocks, of A or of D: rows that fill up the atoms of the groups ahead
+// matrices of A and D, and that of B; where a kernel multiplies D's transpose, row and column, and the matrices, are exchanged. Of groups with factors of blocks, of A or of D: rows that fill up the atoms of the groups ahead
 // (ScaleCodes), so that row r of D has the place row + filling.
 struct TilePlace {
   int row;
@@ -27,6 +27,17 @@ struct TilePlace {
   int k_first = 0;  // where tiles have parts of K: its own
   int k_end = 0;
 };
+
+// Where the rows and columns end that a kernel multiplies: those of D, or of its transpose, whose rows are D's columns.
+struct TileEnds {
+  int rows;
+  int cols;
+};
+template <class C>
+__device__ __forceinline__ TileEnds ends_of(const Arguments& arguments, const TilePlace& tile) {
+  if constexpr (transposes<C>()) return {arguments.n, tile.rows_end};
+  return {tile.rows_end, arguments.n};
+}
 
 // Of the K that a tile is multiplied along: blocks, elements in the last of them, and others that are ahead of the tile's in the
 // first (groups along K).
@@ -292,6 +303,24 @@ class GroupTiles {
   int all_;               // tiles of these
   int atoms_before_ = 0;  // of factors: as before_ and ends_
   int atoms_ = 0;
+};
+
+// Of D's transpose.
+template <int Rows, int Columns, bool Keeps, bool Coded>
+class TransposedGroupTiles {
+ public:
+  __device__ __forceinline__ TransposedGroupTiles(const Arguments& arguments, int first, int step)
+      : tiles_(arguments, first, step) {}
+
+  __device__ __forceinline__ bool next(TilePlace& tile) {
+    TilePlace of_d;
+    if (!tiles_.next(of_d)) return false;
+    tile = {of_d.col, of_d.row, of_d.batch_b, of_d.rows_end, of_d.batch, of_d.filling};
+    return true;
+  }
+
+ private:
+  GroupTiles<Columns, Rows, Keeps, Coded> tiles_;
 };
 
 template <bool Grouped, int Rows, int Columns, bool Keeps = true, bool Coded = false>

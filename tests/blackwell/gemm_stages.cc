@@ -16,6 +16,7 @@ TEST_F(Blackwell, Factors) { run(Stage::Factors); }
 TEST_F(Blackwell, FactorsOfPairs) { run(Stage::FactorsOfPairs); }
 TEST_F(Blackwell, Promotion) { run(Stage::Promotion); }
 TEST_F(Blackwell, SharedK) { run(Stage::SharedK); }
+TEST_F(Blackwell, FewRows) { run(Stage::FewRows); }
 TEST_F(Blackwell, Dynamic) { run(Stage::Dynamic); }
 
 // Of each row's types and epilogues, by whichever kernel the library plans. TCQ_PROBLEMS=N draws so many, TCQ_SEED=N

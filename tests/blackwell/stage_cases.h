@@ -25,9 +25,10 @@ enum class Stage : std::uint8_t {
   FactorsOfPairs,
   Promotion,
   SharedK,
+  FewRows,
   Dynamic
 };
-inline constexpr int gemm_stage_count = 8;
+inline constexpr int gemm_stage_count = 9;
 
 struct StageCase {
   std::size_t row;
@@ -39,6 +40,8 @@ struct StageCase {
 // Kernels for groups have none yet (docs/first_hour.md).
 inline bool belongs(const gemm::Kernel& row, Stage stage) {
   if (row.grouped || row.groups_k) return false;
+  const bool few = row.skinny == gemm::Skinny::Rows;
+  if (stage == Stage::FewRows || few) return stage == Stage::FewRows && few;
   if (stage == Stage::SharedK || row.split > 1) return stage == Stage::SharedK && row.split > 1;
   if (stage == Stage::Dynamic || row.dynamic) return stage == Stage::Dynamic && row.dynamic;
   const bool has_factors = row.scale_vec != tcgen05::ScaleVec::Default;
@@ -52,6 +55,7 @@ inline bool belongs(const gemm::Kernel& row, Stage stage) {
     case Stage::FactorsOfPairs: return has_factors && pair;
     case Stage::Promotion: return promotes;
     case Stage::SharedK:
+    case Stage::FewRows:
     case Stage::Dynamic: break;
   }
   return false;
@@ -82,10 +86,11 @@ inline void add_more(const gemm::Kernel& row, std::size_t number, std::vector<St
   if (row.dynamic)  // of a device that has 148 SMs, or 160
     all.push_back({number, "more tiles than run at one time",
                    plain(row, 12 * rows, 15 * row.block_n, row.block_k)});
-  if (row.any_major_a) {
-    const Major b = row.any_major_b ? Major::MN : Major::K;
-    all.push_back(
-        {number, "operands MN-major", turned(plain(row, rows, row.block_n, deep), Major::MN, b)});
+  if (row.any_major_a || row.any_major_b) {
+    const auto other = [](bool any) { return any ? Major::MN : Major::K; };
+    all.push_back({number, "operands MN-major",
+                   turned(plain(row, rows, row.block_n, deep), other(row.any_major_a),
+                          other(row.any_major_b))});
   }
   for (std::uint64_t i = 0; i < 3; ++i)
     all.push_back({number, "drawn", drawn_for(row, mix(1000 * i + number)), sm_limit});

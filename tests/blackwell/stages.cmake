@@ -40,7 +40,9 @@ tcq_gemm_stage(11_promotion Promotion 300 "blocks of sums leave Tensor Memory in
   blackwell.08_pair)
 tcq_gemm_stage(12_shared_k SharedK 300 "CTAs of a cluster that share K send their sums to whom they belong"
   blackwell.09_factors blackwell.11_promotion)
-tcq_gemm_stage(13_library Library 900 "plans choose kernels that are right for any problem"
-  blackwell.10_factors_of_pairs blackwell.12_shared_k)
-tcq_gemm_stage(14_dynamic Dynamic 300 "clusters that have not begun are handed to those that ask, each to one of them"
+tcq_gemm_stage(13_few_rows FewRows 300 "B's columns may be an instruction's rows, and D is stored transposed"
+  blackwell.12_shared_k)
+tcq_gemm_stage(14_library Library 900 "plans choose kernels that are right for any problem"
+  blackwell.10_factors_of_pairs blackwell.13_few_rows)
+tcq_gemm_stage(15_dynamic Dynamic 300 "clusters that have not begun are handed to those that ask, each to one of them"
   blackwell.11_promotion)

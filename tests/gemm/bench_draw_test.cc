@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda/gemm/check.h"
 
 namespace tcq::tools {
 namespace {
@@ -31,6 +36,43 @@ TEST(BenchDraw, EachDecadeOfRowsAndEachKindOfSizeIsDrawn) {
   EXPECT_NEAR(middle, 286, 60);
   EXPECT_NEAR(many, 286, 60);
   EXPECT_NEAR(odd, 197, 50);
+}
+
+// Every one of them is drawn with every other, and all are problems.
+TEST(BenchDraw, EachOptionWithEachOther) {
+  const std::vector<Shape> shapes = drawn_shapes(3, 2000);
+  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8}) {
+    std::set<std::string> pairs;
+    for (int i = 0; i < 2000; ++i) {
+      const Shape& shape = shapes[static_cast<std::size_t>(i)];
+      const Variant v = drawn_variant(3, i, shape, in);
+      const gemm::Problem p = v.problem(shape, in);
+      ASSERT_EQ(gemm::check(p), gemm::Status::Ok) << v.name();
+      std::vector<std::string> options;
+      if (p.has_bias) options.push_back("bias");
+      if (p.beta != 0) options.push_back("c");
+      if (p.activation != Activation::None) options.push_back("activation");
+      if (v.majors != "KK") options.push_back("majors");
+      if (v.groups > 0) options.push_back("groups");
+      if (v.batch_invariant) options.push_back("invariant");
+      if (!v.out.empty()) options.push_back("out");
+      if (is_fp8(in)) options.push_back(v.scaling);
+      for (const std::string& one : options)
+        for (const std::string& other : options)
+          if (one < other) pairs.insert(one + " " + other);
+    }
+    const std::size_t least = is_fp8(in) ? 45 : in == Type::bf16 || in == Type::f16 ? 20 : 6;
+    EXPECT_GE(pairs.size(), least) << name(in);
+  }
+}
+
+TEST(BenchDraw, OptionsAreAFunctionOfTheSeed) {
+  const Shape shape{128, 4096, 4096};
+  EXPECT_EQ(drawn_variant(5, 7, shape, Type::e4m3).name(),
+            drawn_variant(5, 7, shape, Type::e4m3).name());
+  std::set<std::string> names;
+  for (int i = 0; i < 100; ++i) names.insert(drawn_variant(5, i, shape, Type::e4m3).name());
+  EXPECT_GE(names.size(), 80u);
 }
 
 }  // namespace

@@ -142,7 +142,12 @@ TEST(Gemm_Coded, WhatItCannotBe) {
     EXPECT_EQ(said(Type::e4m3, [&](Problem& p) { p.grouping = by; }), Status::Ok);
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.grouping = Grouping::KEnds; }),
             Status::UnsupportedGrouping);
-  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.in = p.out = Type::f16; }),
+  EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.in = p.out = Type::f16; }), Status::Ok);
+  EXPECT_EQ(said(Type::e4m3,
+                 [](Problem& p) {
+                   p.in = Type::tf32;
+                   p.out = Type::f32;
+                 }),
             Status::UnsupportedScaling);
   EXPECT_EQ(said(Type::e4m3, [](Problem& p) { p.scale_d.ld = 1; }), Status::Ok);  // not looked at
   // Two elements share a byte.

@@ -268,11 +268,7 @@ class GemmKernelRun {
     dealt_ = work.arguments.stream_k;
     const gemm::PlainMaps maps =
         gemm::plain_maps(row_, work.extents, work.a, work.b, work.d, work.arguments);
-    const bool swaps = row_.skinny == gemm::Skinny::Rows;
-    pass_map(swaps ? maps.b : maps.a);
-    pass_map(swaps ? maps.rest_b : maps.rest_a);
-    pass_map(swaps ? maps.a : maps.b);
-    pass_map(swaps ? maps.rest_a : maps.rest_b);
+    for (const auto& map : {maps.a, maps.rest_a, maps.b, maps.rest_b}) pass_map(map);
     pass_map(maps.d);
     pass_map(maps.tail);
     run_.pass(work.arguments);

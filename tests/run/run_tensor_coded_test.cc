@@ -113,7 +113,10 @@ TEST(TensorCodedPlan, WhatHasAKernel) {
   p.grouping = gemm::Grouping::None;
   EXPECT_EQ(status(None, Ue4m3Block16, Type::bf16, Type::e4m3), UnsupportedTypes);
   p.out = Type::f16;
-  EXPECT_EQ(status(None, Ue8m0Block32, Type::f16, Type::e4m3), UnsupportedScaling);
+  EXPECT_EQ(status(None, Ue8m0Block32, Type::f16, Type::e4m3), Ok);
+  p.out = Type::f32;
+  EXPECT_EQ(status(None, Ue8m0Block32, Type::tf32, Type::e4m3), UnsupportedScaling);
+  p.out = Type::f16;
   EXPECT_EQ(status(Ue8m0Block32, Ue4m3Block16, Type::e4m3, Type::e2m1), UnsupportedScaling);
 }
 

@@ -69,7 +69,6 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
   }
   g.count = draw.in(1, 4);
   g.sizes = sizes_of(g.by, g.count, row.groups_k ? g.k / 2 : g.m, draw);
-  g.out = one_of(outputs_of(row.in), draw);
   g.activation = static_cast<Activation>(draw.below(activation_count));
   if (draw.one_in(3) || (is_gated(g.activation) && !gates(row))) g.activation = Activation::None;
   if (row.quantized_columns > 0) g.quantized = drawn_quantized(row, seed);
@@ -80,6 +79,8 @@ Groups groups_drawn_for(const gemm::Kernel& row, std::uint64_t seed) {
     g.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     g.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
+  if (bits(row.in) == 16) g.in = g.in_b = one_of<Type>({Type::bf16, Type::f16}, draw);
+  g.out = one_of(outputs_of(g.in.value_or(row.in)), draw);
   draw_majors(row, draw, g);
   g.biased = draw.one_in(2);
   g.pad = one_of<int>({0, 0, 1, 8}, draw) * (makes_codes(row) ? 2 : 1);

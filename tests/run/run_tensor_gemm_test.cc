@@ -27,7 +27,11 @@ constexpr std::array launches = {
     Drawn{256, 512, 64, 1, Type::bf16, 0, true, Activation::Swiglu},
     Drawn{256, 512, 64, 1, Type::bf16, 0, false, Activation::Swiglu, 1},
     Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::Swiglu},
-    Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::Swiglu, 1}};
+    Drawn{256, 512, 64, 1, Type::f32, 0, false, Activation::Swiglu, 1},
+    of_f16({256, 512, 64}),
+    of_f16({256, 512, 64, 1, Type::f16, 0.5f, true, Activation::None, 1}),
+    of_f16({256, 512, 64, 1, Type::f16, 0, true, Activation::Swiglu}),
+    of_f16({256, 512, 64, 1, Type::f16, 0, false, Activation::Swiglu, 1})};
 
 TEST_F(TensorGemm, EveryBitAndNoFinding) {
   for (const Drawn& s : launches) expect_bits(plain, s);
@@ -40,13 +44,13 @@ constexpr std::array every_major = {std::pair{Major::K, Major::K}, std::pair{Maj
                                     std::pair{Major::MN, Major::MN}};
 
 TEST_F(TensorGemm, EveryShapeAndMajor) {
-  for (const TestKernel& kernel :
-       {TCQ_TENSOR(Type::bf16, 64, 6), TCQ_TENSOR(Type::f16, 128, 4), TCQ_TENSOR(Type::tf32, 64, 4),
-        TCQ_TENSOR(Type::bf16, 256, 4), TCQ_TENSOR(Type::e4m3, 128, 4)})
+  for (const TestKernel& kernel : {TCQ_TENSOR(Type::bf16, 64, 6), TCQ_TENSOR(Type::tf32, 64, 4),
+                                   TCQ_TENSOR(Type::bf16, 256, 4), TCQ_TENSOR(Type::e4m3, 128, 4)})
     for (const auto& [a, b] : every_major) {
-      const Type out = kernel.row.in == Type::f16 ? Type::f16 : Type::f32;
-      expect_bits(kernel, turned({136, 520, 200, 1, out, 0.5f, true, Activation::Silu}, a, b));
+      const Drawn any = {136, 520, 200, 1, Type::f32, 0.5f, true, Activation::Silu};
+      expect_bits(kernel, turned(any, a, b));
       expect_bits(kernel, turned({256, 256, 72, 2}, a, b));
+      if (bits(kernel.row.in) == 16) expect_bits(kernel, turned(of_f16(any), a, b));
     }
 }
 

@@ -32,7 +32,7 @@ TEST_F(TensorPair, TheWideTiles) {
 }
 
 TEST_F(TensorPair, EveryOtherKindWithoutScaleFactors) {
-  expect_bits(TCQ_PAIR(f16, 256, 6), {300, 264, 200, 1, Type::f16, 0.5f, true});
+  expect_bits(TCQ_PAIR(bf16, 256, 6), of_f16({300, 264, 200, 1, Type::f16, 0.5f, true}));
   expect_bits(TCQ_PAIR(tf32, 256, 6), {200, 300, 100, 1, Type::f32, 0, true, Activation::Relu});
   expect_bits(TCQ_PAIR(s8, 256, 6), {300, 264, 333, 1, Type::s32});
   expect_bits(TCQ_PAIR(s8, 128, 6), {270, 136, 400, 2, Type::bf16, 0.5f, true});
@@ -41,8 +41,8 @@ TEST_F(TensorPair, EveryOtherKindWithoutScaleFactors) {
 TEST_F(TensorPair, MnMajorOperands) {
   expect_bits(TCQ_PAIR(bf16, 256, 6),
               turned({300, 520, 200, 1, Type::bf16, 0.5f, true}, Major::MN, Major::K));
-  expect_bits(TCQ_PAIR(f16, 128, 6),
-              turned({270, 136, 200, 2, Type::f32, 0, true}, Major::MN, Major::MN));
+  expect_bits(TCQ_PAIR(bf16, 128, 6),
+              turned(of_f16({270, 136, 200, 2, Type::f16, 0, true}), Major::MN, Major::MN));
   expect_bits(TCQ_PAIR(e4m3, 256, 6),
               turned({300, 264, 300, 1, Type::bf16, 0, true}, Major::MN, Major::MN));
   for (const Major b : {Major::K, Major::MN})

@@ -1,8 +1,10 @@
 // Plans for compute capability 10.x: which row of the table a problem gets, what is refused, and in words. No device and
 // no CUDA: cuda/gemm/plan_tensor.h plans with the table that the tests compile.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cuda/gemm/run.h"
 #include "sim/isa/tcgen05/instruction_descriptor.h"
@@ -61,27 +63,44 @@ Status refused(const Problem& p, const Device& device = b200) {
   return tensor_plan(p, plan, device);
 }
 
+// Of few rows: some tiles of them, by a few columns or many, a short K or a long one.
+std::vector<Problem> few_rows_for(const gemm::Kernel& row) {
+  std::vector<Problem> all;
+  for (const std::int64_t rows : {1, 7})
+    for (const std::int64_t cols : {1, 4, 18, 36, 160})
+      for (const std::int64_t k : {512, 4096, 32768})
+        all.push_back(product(row.block_m * rows, row.block_n * cols, k, row.in));
+  return all;
+}
+
 TEST(TensorPlan, EveryRowIsWhatSomeProblemGets) {
   for (const gemm::Kernel& row : tensor_table()) {
     // Five rows of tiles that fill the device once; pairs of an odd number of rows do not.
     const int ctas = cluster_size(row);
     Problem p = product(5 * 128 * ctas, row.block_n * 32 / ctas, 512, row.in);
     if (row.split > 1) p = product(128, row.block_n * 160 / row.split, 16384, row.in);
-    if (row.grouped) p.grouping = gemm::Grouping::Counts;
-    if (row.groups_k) p.grouping = gemm::Grouping::KEnds;
-    if (row.quantized_columns > 0) p.quantized = Type::e4m3;
-    if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
-    p.block_scaling_d = block_scaling_of(row.quantized_vec);
-    p.dynamic_schedule = row.dynamic;
-    if (!is_float(row.in)) p.out = Type::bf16;
-    if (row.scale_vec != tcgen05::ScaleVec::Default)
-      p.block_scaling = block_scaling_of(row.scale_vec);
-    if (row.promotion != gemm::Promotion::None)
-      p.scaling =
-          row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128 : Scaling::Block128;
+    std::vector<Problem> problems = {p};
+    if (row.skinny == gemm::Skinny::Rows) problems = few_rows_for(row);
+    const auto with_options = [&](Problem p) {
+      if (row.grouped) p.grouping = gemm::Grouping::Counts;
+      if (row.groups_k) p.grouping = gemm::Grouping::KEnds;
+      if (row.quantized_columns > 0) p.quantized = Type::e4m3;
+      if (row.quantized_vec != tcgen05::ScaleVec::Default) p.quantized = Type::e2m1;
+      p.block_scaling_d = block_scaling_of(row.quantized_vec);
+      p.dynamic_schedule = row.dynamic;
+      if (!is_float(row.in)) p.out = Type::bf16;
+      if (row.scale_vec != tcgen05::ScaleVec::Default)
+        p.block_scaling = block_scaling_of(row.scale_vec);
+      if (row.promotion != gemm::Promotion::None)
+        p.scaling =
+            row.promotion == gemm::Promotion::EachColumn ? Scaling::Vector128 : Scaling::Block128;
+      return p;
+    };
     for (const int minor : {0, 3}) {
       if (minor == 3 && !is_float(row.in)) continue;  // it has no such instruction
-      EXPECT_EQ(planned(p, {0, 10, minor, 160}).aligned.kernel, &row) << name(row);
+      EXPECT_TRUE(std::ranges::any_of(problems, [&](const Problem& x) {
+        return planned(with_options(x), {0, 10, minor, 160}).aligned.kernel == &row;
+      })) << name(row);
     }
   }
 }
@@ -292,7 +311,8 @@ TEST(TensorPlan, ADynamicSchedule) {
     EXPECT_EQ(describe(usual).find("dynamic"), std::string::npos) << describe(usual);
   }
   EXPECT_EQ(gemm::cluster_size(*planned(dynamic(product(128, 4096, 512))).aligned.kernel), 1);
-  EXPECT_EQ(refused(dynamic(product(512, 512, 512, Type::f16))), Status::NotOnTcgen05);
+  EXPECT_EQ(refused(dynamic(product(512, 512, 512, Type::f16))), Status::Ok);
+  EXPECT_EQ(refused(dynamic(product(512, 512, 512, Type::tf32))), Status::NotOnTcgen05);
   EXPECT_EQ(refused(dynamic(scaled(Type::e4m3, BlockScaling::Ue8m0Block32))), Status::NotOnTcgen05);
   EXPECT_NE(std::string(sentence(Status::NotOnTcgen05)).find("dynamic"), std::string::npos);
   EXPECT_EQ(gemm::check_hopper(dynamic(large), {}), Status::NeedsTcgen05);
@@ -344,10 +364,38 @@ TEST(TensorPlan, EveryPairOfFp8Types) {
   }
 }
 
-// D's usual type is compiled in, and the kind decides what a number means.
+// The kind decides what a number means.
 TEST(TensorPlan, TypesOfOtherKindsHaveKernelsOfTheirOwn) {
-  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::s8, Type::e4m3})
+  for (const Type in : {Type::bf16, Type::tf32, Type::s8, Type::e4m3})
     EXPECT_EQ(planned(product(8192, 8192, 512, in)).aligned.kernel->in, in);
+}
+
+// One kernel for both types of 16 bits; f16 of D is not what it stores of itself.
+TEST(TensorPlan, BothTypesOf16Bits) {
+  for (const Type in : {Type::bf16, Type::f16}) {
+    for (const std::int64_t m : {16, 128, 8192}) {
+      const Plan plan = planned(product(m, 8192, 512, in));
+      EXPECT_EQ(plan.aligned.kernel->in, Type::bf16);
+      EXPECT_EQ(executed_types(plan), (std::pair{in, in}));
+      const gemm::Work work =
+          gemm::work_of(plan, gemm::Path::Aligned, {.d = const_cast<void*>(at<void>(8192))}, {});
+      EXPECT_EQ(work.arguments.sends_usual, in == Type::bf16);
+    }
+  }
+}
+
+// The instruction's A is B: of other types in either place the descriptor says the right one.
+TEST(TensorPlan, FewRowsExchangeTypesAndMajors) {
+  Problem p = product(32, 160 * 128, 512, Type::e5m2);
+  p.in_b = Type::e4m3;
+  p.major_b = Major::MN;
+  const Plan plan = planned(p);
+  ASSERT_EQ(plan.aligned.kernel->skinny, gemm::Skinny::Rows);
+  EXPECT_EQ(executed_types(plan), (std::pair{Type::e4m3, Type::e5m2}));
+  EXPECT_NE(types_of(plan) & tcgen05::idesc::MajorA::mask, 0u);
+  EXPECT_EQ(types_of(plan) & tcgen05::idesc::MajorB::mask, 0u);
+  EXPECT_EQ(plan.aligned.schedule.rows, 160);
+  EXPECT_EQ(plan.aligned.schedule.cols, 1);
 }
 
 // Whoever promotes has a kernel that does, with factors that it knows, and nobody else.
@@ -377,7 +425,7 @@ TEST(TensorPlan, TheOneKernelAskedFor) {
   EXPECT_EQ(plan.aligned.kernel, &tensor_table()[1]);
   const gemm::Kernel other = tensor_table()[1];
   EXPECT_EQ(tensor_plan(p, plan, b200, &other), Status::KernelDoesNotFit);
-  EXPECT_EQ(tensor_plan(product(8192, 8192, 512, Type::f16), plan, b200, &tensor_table()[1]),
+  EXPECT_EQ(tensor_plan(product(8192, 8192, 512, Type::tf32), plan, b200, &tensor_table()[1]),
             Status::KernelDoesNotFit);
 }
 

@@ -51,7 +51,7 @@ TEST(TensorStage, OneTileOfEachKindBeginsAll) {
     EXPECT_EQ(plan.aligned.k_blocks, 1);
     EXPECT_EQ(gemm::cluster_size(row), 1);
   }
-  EXPECT_EQ(types, (std::set<Type>{Type::bf16, Type::f16, Type::tf32, Type::e4m3, Type::s8}));
+  EXPECT_EQ(types, (std::set<Type>{Type::bf16, Type::tf32, Type::e4m3, Type::s8}));
 }
 
 TEST(TensorStage, AllIsOneClustersWork) {

@@ -44,6 +44,12 @@ inline Drawn turned(Drawn s, Major major_a, Major major_b) {
   return s;
 }
 
+// Of both operands and of D; what is compiled for bf16 multiplies f16 as well.
+constexpr Drawn of_f16(Drawn s) {
+  s.in = s.in_b = s.out = Type::f16;
+  return s;
+}
+
 inline Drawn seeded(Drawn s, std::uint64_t seed) {
   s.seed = seed;
   return s;
@@ -163,13 +169,15 @@ inline void draw_types(const gemm::Kernel& row, Draw& draw, Drawn& s) {
     s.in = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
     s.in_b = one_of<Type>({Type::e4m3, Type::e5m2}, draw);
   }
+  if (bits(row.in) == 16) s.in = s.in_b = one_of<Type>({Type::bf16, Type::f16}, draw);
   if (!is_float(row.in)) s.in = s.in_b = one_of<Type>({Type::s8, Type::u8}, draw);
 }
 
 // Sizes from one row or column to more than two tiles, K to more than two stages; half of them end within a tile's
 // unit.
 inline Drawn sizes_for(const gemm::Kernel& row, Draw& draw) {
-  Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + 168),
+  const int more = row.skinny == gemm::Skinny::Rows ? row.block_m + 8 : 168;
+  Drawn s{.m = draw.in(1, row.block_m * row.cluster_m + more),
           .n = draw.in(1, row.block_n + 140),
           .k = (row.split - 1) * row.block_k + draw.in(1, 2 * row.block_k + row.block_k / 2)};
   if (draw.one_in(2)) s.m = (s.m + 15) / 16 * 16;
@@ -184,7 +192,7 @@ inline Drawn drawn_for(const gemm::Kernel& row, Drawn s, std::uint64_t seed, Dra
   const bool scaled = row.scale_vec != tcgen05::ScaleVec::Default;
   if (scaled) s.k += s.k % 2;
   draw_types(row, draw, s);
-  s.out = one_of(outputs_of(row.in), draw);
+  s.out = one_of(outputs_of(s.in.value_or(row.in)), draw);
   if (s.out == Type::s32) {  // the product alone
     s.pad = one_of<int>({0, 1, 4}, draw);
     s.seed = seed;

@@ -312,7 +312,7 @@ Status check(const Plan& plan, const Pointers& x, const Workspace& workspace) no
   if (workspace.data != nullptr && workspace.bytes < plan.workspace_bytes)
     return Status::WorkspaceTooSmall;
   if (reads_operands && is_on_tcgen05(plan) && path_of(plan, x, workspace) != Path::Realigned) {
-    const Copies wanted = copies_of(p, x);
+    const Copies wanted = copies_of(plan, x);
     if (wanted.a || wanted.b) return Status::NotOnTcgen05;
   }
   return Status::Ok;

@@ -173,12 +173,16 @@ bool splits(const Plan& plan, Path path) { return k_segments(plan, path).size() 
 
 std::string realigned_text(const Plan& plan) {
   if (plan.realigned.kernel == nullptr) return "";
-  const Copies copied = copies_of(plan.problem);
-  const char* what = copied.a && copied.b ? "A and B are copied"
+  const Copies copied = copies_of(plan, {});
+  std::string what = copied.a && copied.b ? "A and B are copied"
                      : copied.a           ? "A is copied"
                      : copied.b           ? "B is copied"
                                           : "unaligned operands are copied";
-  return launch_text(("realigned, " + std::string(what)).c_str(), plan.realigned);
+  if (copied.turns_a || copied.turns_b) {
+    const bool all = copied.turns_a == copied.a && copied.turns_b == copied.b;
+    what += all ? " K-major" : copied.turns_a ? ", A K-major" : ", B K-major";
+  }
+  return launch_text(("realigned, " + what).c_str(), plan.realigned);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 // be D with D's strides; D may share memory with nothing else that is read, and nobody looks for
 // that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
 // may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
-// 16 bytes) are copied into the workspace, of workspace_bytes(plan), if run() gets one; without it,
-// run() is up to 25 times slower, and on tcgen05 refused. Other plans are faster with the workspace that they ask for. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// 16 bytes), or wgmma cannot read (MN-major ones of 8 or 32 bits), are copied into the workspace, of workspace_bytes(plan), if run()
+// gets one; without it, run() is up to a hundred times slower, and on tcgen05 refused. Other plans are faster with the workspace that they ask for. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
 // oracle/sum/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major
@@ -226,9 +226,11 @@ struct Plan {
   Launch aligned;         // every pointer a multiple of 16
   Launch
       any_factors;  // the operands' are, pointers of f32 factors need not be; no kernel where `aligned` takes those
-  Launch whole;      // as `aligned` where that deals runs, without a workspace for their sums
-  Launch unaligned;  // any pointers
-  Launch realigned;  // operands that TMA cannot address are copied first; may have no kernel
+  Launch whole;          // as `aligned` where that deals runs, without a workspace for their sums
+  Launch unaligned;      // any pointers
+  Launch realigned;      // operands that TMA cannot address are copied first; may have no kernel
+  bool turns_a = false;  // a copy of A is K-major, and is made whatever A's strides are
+  bool turns_b = false;
   std::size_t workspace_bytes = 0;  // for copies
 };
 
@@ -282,7 +284,7 @@ std::size_t workspace_bytes(const Plan& plan, const Pointers& pointers) noexcept
 // Which of the plan's launches run() takes.
 enum class Path : std::uint8_t { Aligned, Unaligned, Realigned, AnyFactors, Whole };
 
-// Realigned if the workspace holds all that has to be copied, workspace_bytes(plan, pointers). Else Unaligned if an operand's pointer
+// Realigned if the workspace holds all that is to be copied, workspace_bytes(plan, pointers). Else Unaligned if an operand's pointer
 // is no multiple of 16; AnyFactors if one of factors is not and the kernel wants that; Whole if the workspace does not hold the sums
 // that the kernel leaves there; or Aligned. The last three have the same bits, by other kernels.
 Path path_of(const Plan& plan, const Pointers& pointers, const Workspace& workspace) noexcept;

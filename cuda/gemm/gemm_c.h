@@ -147,7 +147,7 @@ int tcq_gemm_check(const tcq_gemm_problem* problem);
 int tcq_gemm_make_plan(const tcq_gemm_problem* problem, tcq_gemm_plan** plan);
 void tcq_gemm_destroy_plan(tcq_gemm_plan* plan);
 
-/* For copies of operands that TMA cannot address, or for sums; without a workspace run() is slower. The second
+/* For copies of operands that TMA cannot address or wgmma cannot read, or for sums; without a workspace run() is slower. The second
  * one: with these pointers. */
 size_t tcq_gemm_workspace_bytes(const tcq_gemm_plan* plan);
 size_t tcq_gemm_workspace_bytes_for(const tcq_gemm_plan* plan, const tcq_gemm_pointers* pointers);

@@ -34,6 +34,8 @@ struct RealignJob {
   std::int64_t source_batch = 0;
   std::int64_t target_pitch = 0;
   std::int64_t target_batch = 0;
+  int turned_bytes =
+      0;  // of an element, 1, 2 or 4, of all jobs that are turned, where the copy's lines are the source's columns; 0: the copy lies as the source
 };
 
 inline constexpr int max_realign_jobs = 2;

@@ -1,7 +1,7 @@
 // Which launch of a plan run() takes, and the copies of operands that one of them reads.
 //
-// A copy keeps the operand's major; its lines begin at lines of L2, where TMA can address them. The
-// copies lie in the workspace one behind the other, A's first. The kernel that writes them:
+// A copy keeps the operand's major, or is turned: K-major, where wgmma reads no other, or has faster kernels; its lines begin at lines
+// of L2, where TMA can address them. The copies lie in the workspace one behind the other, A's first. The kernels that write them:
 // cuda/gemm/realign.h. Example: s8, K-major, K = 5000: lines of 5000 bytes get a pitch of 5120.
 #pragma once
 
@@ -15,12 +15,27 @@ namespace tcq::gemm {
 struct Copies {
   bool a = false;
   bool b = false;
+  bool turns_a = false;  // its copy is K-major where it is not
+  bool turns_b = false;
 };
 
-// What TMA cannot address: by its strides, or by its pointer; one that is null counts as aligned.
-Copies copies_of(const Problem& problem, const Pointers& pointers = {});
+// Whose copies are made to be K-major.
+struct Turning {
+  bool a = false;
+  bool b = false;
+};
 
-// The same problem with the copies' strides. One matrix for the whole batch stays one.
+// wgmma reads operands of 8 and 32 bits K-major alone.
+Turning turned_for_wgmma(const Problem& problem);
+
+// What TMA cannot address: by its strides, or by its pointer; one that is null counts as aligned. And what is turned.
+Copies copies_of(const Problem& problem, Turning turning, const Pointers& pointers = {});
+Copies copies_of(const Plan& plan, const Pointers& pointers);
+
+// Microseconds that they take.
+double microseconds_of(const Copies& copies, const Problem& problem);
+
+// The same problem with the copies' strides and majors. One matrix for the whole batch stays one.
 Problem with_copies(const Problem& problem, const Copies& copies);
 
 // Of one copy, whose strides these are; max_matrix_bytes if it is that or more.

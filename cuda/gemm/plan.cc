@@ -130,6 +130,39 @@ Kernels kernels_for(const Problem& p, const Kernel* only, Condition condition) {
   return found;
 }
 
+bool loads_by_tma(const Kernel& k) {
+  // Copies are for operands that lie anywhere, and so may the factors.
+  return k.loader == Loader::Tma && !k.stages_factors;
+}
+
+// With such copies, copying included; or as it is.
+double time_with(const Copies& copies, const Problem& p, const Device& device, Resident resident) {
+  const Problem copied = with_copies(p, copies);
+  Launch launch;
+  const bool can = choose(copied, device, kernels_for(copied, nullptr, loads_by_tma), resident,
+                          launch) == Status::Ok;
+  return can ? launch.microseconds + microseconds_of(copies, p)
+             : std::numeric_limits<double>::infinity();
+}
+
+// What kernels cannot read otherwise, or take longer for than for a copy and a K-major operand: an MN-major one of few rows or
+// columns has no kernel for these. By so much less that the estimate is to be trusted.
+Turning turning_for(const Problem& p, const Device& device, Resident resident) {
+  Turning best = turned_for_wgmma(p);
+  const bool may_choose = bits(p.in) == 16 && !is_grouped(p) && !groups_k(p) && p.k > 0;
+  if (!may_choose) return best;
+  constexpr double less = 0.95;
+  double least = less * time_with(copies_of(p, best), p, device, resident);
+  for (const Turning& other : {Turning{true, false}, Turning{false, true}, Turning{true, true}}) {
+    if ((other.a && p.major_a == Major::K) || (other.b && p.major_b == Major::K)) continue;
+    const double time = time_with(copies_of(p, other), p, device, resident);
+    if (time >= least) continue;
+    least = time;
+    best = other;
+  }
+  return best;
+}
+
 // `only`: null, or the one kernel that plans are made with where it can be.
 Status plan_with(const Problem& problem, const Device& device, Resident resident,
                  const Kernel* only, Plan& plan) {
@@ -145,17 +178,14 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     if (status != Status::Ok) return status;
   } else if (!made.empty) {
     if (const Status status = check_hopper(p, device); status != Status::Ok) return status;
-    const Copies copies = copies_of(p);
+    const Turning turning = turning_for(p, device, resident);
+    const Copies copies = copies_of(p, turning);
     const Problem copied = with_copies(p, copies);
-    // Copies are for operands that lie anywhere, and so may the factors.
-    const auto by_tma = [](const Kernel& k) {
-      return k.loader == Loader::Tma && !k.stages_factors;
-    };
     const auto with_any_factors = [](const Kernel& k) { return !k.stages_factors && k.split == 1; };
     const auto by_threads = [](const Kernel& k) { return k.loader == Loader::Copy; };
     const Kernels any = kernels_for(p, only, [](const Kernel&) { return true; });
     const Kernels copying = kernels_for(p, nullptr, by_threads);
-    const Kernels reading_copies = kernels_for(copied, only, by_tma);
+    const Kernels reading_copies = kernels_for(copied, only, loads_by_tma);
     if (only != nullptr && any != Kernels{only} && reading_copies != Kernels{only})
       return Status::KernelDoesNotFit;
     Status status = choose(p, device, any, resident, made.aligned);
@@ -175,6 +205,8 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
     if (fits && choose(copied, device, reading_copies, resident, realigned) == Status::Ok) {
       made.realigned = realigned;
       made.workspace_bytes = bytes;
+      made.turns_a = turning.a;
+      made.turns_b = turning.b;
     }
   }
   made.made = true;

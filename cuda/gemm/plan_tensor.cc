@@ -125,7 +125,7 @@ Status plan_on_tcgen05(const Device& device, std::span<const Kernel> table, cons
   if (device.sm_count < 1) return Status::NoDevice;
   // Threads load no operands: what TMA cannot address is copied.
   const bool copies_operands = plan.problem.k > 0;
-  const Copies copies = copies_operands ? copies_of(plan.problem) : Copies{};
+  const Copies copies = copies_operands ? copies_of(plan.problem, Turning{}) : Copies{};
   const Problem p = with_copies(plan.problem, copies);
   const std::size_t bytes = workspace_bytes(plan.problem, copies);
   if (bytes >= std::size_t{max_matrix_bytes}) return Status::SizeTooLarge;

@@ -174,6 +174,7 @@ Arguments arguments_of(const Problem& p, const Launch& launch, const Pointers& x
   return out;
 }
 
+// `v`: of the source.
 RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const MatrixAt& to,
                   std::uint8_t* target) {
   const auto bytes = [&](std::int64_t elements) { return whole_bytes(v.type, elements); };
@@ -185,20 +186,21 @@ RealignJob job_of(const View& v, std::int64_t batch, const MatrixAt& from, const
           .source_pitch = bytes(from.ld),
           .source_batch = bytes(from.batch_stride),
           .target_pitch = bytes(to.ld),
-          .target_batch = bytes(to.batch_stride)};
+          .target_batch = bytes(to.batch_stride),
+          .turned_bytes = from.major == to.major ? 0 : static_cast<int>(element_bytes(v.type))};
 }
 
-void copy_operands(const Problem& p, const Copies& copied, void* workspace, Work& work) {
-  const Problem q = with_copies(p, copied);
+// `p`, with copies `q`.
+void copy_operands(const Problem& p, const Problem& q, const Copies& copied, void* workspace,
+                   Work& work) {
   std::uint8_t* next = first_line(workspace);
-  const auto copy = [&](const View& v, const Strides& s, MatrixAt& matrix) {
-    const MatrixAt to = {next, s.ld, s.batch, matrix.major};
-    work.jobs[work.job_count++] = job_of(v, p.batch, matrix, to, next);
+  const auto copy = [&](const View& from, const View& v, const MatrixAt& to, MatrixAt& matrix) {
+    work.jobs[work.job_count++] = job_of(from, p.batch, matrix, to, next);
     matrix = to;
-    next += copy_bytes(s, v, p.batch);
+    next += copy_bytes({to.ld, to.batch_stride}, v, p.batch);
   };
-  if (copied.a) copy(view_a(p), q.a, work.a);
-  if (copied.b) copy(view_b(p), q.b, work.b);
+  if (copied.a) copy(view_a(p), view_a(q), {next, q.a.ld, q.a.batch, q.major_a}, work.a);
+  if (copied.b) copy(view_b(p), view_b(q), {next, q.b.ld, q.b.batch, q.major_b}, work.b);
 }
 
 }  // namespace
@@ -213,7 +215,11 @@ Work work_of(const Plan& plan, Path path, const Pointers& x, const Workspace& wo
   work.arguments = arguments_of(p, launch_of(plan, path), x);
   work.differs = differing_bits(*launch_of(plan, path).kernel, p);
   work.arguments.stream_k = stream_k_of(launch_of(plan, path), workspace);
-  if (path == Path::Realigned) copy_operands(p, copies_of(p, x), workspace.data, work);
+  if (path != Path::Realigned) return work;
+  const Copies copied = copies_of(plan, x);
+  const Problem q = with_copies(p, copied);
+  if (groups_k(q)) work.arguments.groups.k_step = k_step(q);
+  copy_operands(p, q, copied, workspace.data, work);
   return work;
 }
 

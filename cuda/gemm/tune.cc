@@ -194,7 +194,7 @@ NamedDevice device_here() {
 // As the kernels read the operands of run() with a workspace or without one.
 Problem as_read(const Problem& problem, bool has_workspace) {
   const Problem p = resolved(problem);
-  return has_workspace ? with_copies(p, copies_of(p)) : p;
+  return has_workspace ? with_copies(p, copies_of(p, turned_for_wgmma(p))) : p;
 }
 
 // KernelDoesNotFit: there is none, or not one for this problem.

@@ -207,7 +207,8 @@ Choice choice(const Key& key, const Timed& timed) {
   EXPECT_EQ(make_plan_for(p, device, plan), Status::Ok);
   const auto launch = [](const Plan& made) {
     const Problem& its = made.problem;
-    return workspace_bytes(its, copies_of(its)) > 0 ? made.realigned : made.aligned;
+    return workspace_bytes(its, copies_of(its, turned_for_wgmma(its))) > 0 ? made.realigned
+                                                                           : made.aligned;
   };
   const Kernel& chosen = *launch(plan).kernel;
   if (!later.contains(chosen)) return {name(chosen)};

@@ -84,7 +84,7 @@ struct Planned {
     plan.problem = resolved(p);
     plan.made = plan.runnable = true;
     plan.aligned.kernel = plan.unaligned.kernel = plan.realigned.kernel = &kernel;
-    plan.workspace_bytes = workspace_bytes(plan.problem, copies_of(plan.problem));
+    plan.workspace_bytes = workspace_bytes(plan.problem, copies_of(plan, {}));
   }
   Status run(const FakeDriver& driver, const Workspace& workspace = {}) const {
     return run_on(driver, plan, aligned, workspace, nullptr);
@@ -121,6 +121,56 @@ TEST(Gemm_Run, NothingIsLaunchedBehindACallThatFails) {
   EXPECT_EQ(calls({.realigns = false}, Status::CudaFailed), "device maps realign ");
   EXPECT_EQ(calls({.launches = false}, Status::CudaFailed), "device maps realign launch ");
   EXPECT_EQ(calls({}, Status::Ok), "device maps realign launch ");
+}
+
+// Which types are turned for wgmma, and what a run hands to the kernels of a plan that turns A: K lines of 112 bytes become 112
+// of K, 640 apart.
+TEST(Gemm_Run, TurnedOperands) {
+  Problem p{.m = 112, .n = 208, .k = 600, .in = Type::e4m3};
+  p.major_a = Major::MN;
+  for (const Type in : {Type::e4m3, Type::e5m2, Type::s8, Type::tf32}) {
+    p.in = in;
+    EXPECT_TRUE(turned_for_wgmma(p).a && !turned_for_wgmma(p).b) << name(in);
+  }
+  for (const Type in : {Type::bf16, Type::f16}) {
+    p.in = in;
+    EXPECT_FALSE(turned_for_wgmma(p).a) << name(in);
+  }
+  p.in = Type::e4m3;
+  Planned x(p);
+  EXPECT_FALSE(copies_of(x.plan, aligned).a);  // TMA addresses it
+  x.plan.turns_a = true;
+  const Copies copies = copies_of(x.plan, aligned);
+  EXPECT_TRUE(copies.a && copies.turns_a && copies.b &&
+              !copies.turns_b);  // B has lines of 600 bytes
+  const Problem q = with_copies(x.plan.problem, copies);
+  EXPECT_EQ(q.major_a, Major::K);
+  EXPECT_EQ(q.a.ld, 640);
+  EXPECT_EQ(workspace_bytes(x.plan.problem, copies), 112u * 640 + 208 * 640 + 128);
+  EXPECT_GT(microseconds_of(copies, x.plan.problem), microseconds_of({}, x.plan.problem));
+  const Work work = work_of(x.plan, Path::Realigned, aligned, {at(65536), 1 << 20});
+  ASSERT_EQ(work.job_count, 2u);
+  EXPECT_EQ(work.jobs[0].turned_bytes, 1);
+  EXPECT_EQ(work.jobs[0].line_bytes, 112);
+  EXPECT_EQ(work.jobs[0].lines, 600);
+  EXPECT_EQ(work.jobs[0].target_pitch, 640);
+  EXPECT_EQ(work.jobs[1].turned_bytes, 0);
+  EXPECT_EQ(work.a.major, Major::K);
+  EXPECT_EQ(work.a.ld, 640);
+}
+
+// Groups along K begin in a copy where those of K-major operands do.
+TEST(Gemm_Run, GroupsAlongKOfTurnedOperands) {
+  Problem p{.m = 256, .n = 512, .k = 4096, .batch = 4, .in = Type::e4m3};
+  p.grouping = Grouping::KEnds;
+  p.major_a = p.major_b = Major::MN;
+  Planned x(p);
+  x.plan.turns_a = x.plan.turns_b = true;
+  const auto step = [&](Path path) {
+    return work_of(x.plan, path, aligned, {at(65536), 1 << 24}).arguments.groups.k_step;
+  };
+  EXPECT_EQ(step(Path::Realigned), 128);
+  EXPECT_EQ(step(Path::Aligned), 32);
 }
 
 TEST(Gemm_Run, OperandsAreCopiedIfTheWorkspaceHoldsThem) {
@@ -478,9 +528,9 @@ TEST(Gemm_Check, NothingThatIsAdmittedOverflows) {
     ++(fits ? admitted : too_large);
     if (!fits) continue;
     const Problem r = resolved(p);
-    const Copies copies = copies_of(r, {at(18), at(18), nullptr, at(16)});
+    const Copies copies = copies_of(r, turned_for_wgmma(r), {at(18), at(18), nullptr, at(16)});
     EXPECT_GE(workspace_bytes(r, copies), 0u);
-    EXPECT_GE(copies_of(with_copies(r, copies)).a + tma_stores(r), 0);
+    EXPECT_GE(copies_of(with_copies(r, copies), {}).a + tma_stores(r), 0);
     (void)tune_key(p, {}, "");
   }
   EXPECT_GT(admitted, 5000);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cuda/gemm/kernels.h"
@@ -297,126 +298,6 @@ TEST(Gemm_Plan, AGatedActivationHalvesD) {
   p.beta = 0;
   p.n = 511;
   EXPECT_EQ(check(p), Status::UnsupportedEpilogue);
-}
-
-TEST(Gemm_Path, TheWorkspaceHoldsCopiesAtAPitchOf128Bytes) {
-  Problem p = bf16(100, 200, 300);  // 600 bytes become 640
-  EXPECT_EQ(workspace_bytes(planned(p)), 64000u + 128000u + 128u);
-  p.major_b = Major::MN;  // 400 bytes: TMA can address B
-  Plan plan = planned(p);
-  EXPECT_EQ(workspace_bytes(plan), 64000u + 128u);
-  EXPECT_EQ(workspace_bytes(plan, {at(16), at(18), nullptr, at(16)}), 64000u + 300 * 512 + 128u);
-  p.batch = 3;
-  EXPECT_EQ(workspace_bytes(planned(p)), 3 * 64000u + 128u);
-  p.a.batch = 0;
-  EXPECT_EQ(workspace_bytes(planned(p)), 64000u + 128u);
-  p = bf16(1, 1, 300);
-  EXPECT_EQ(workspace_bytes(planned(p)), 2 * 640u + 128u);
-  p = bf16(100, 200, 304);
-  EXPECT_EQ(workspace_bytes(planned(p)), 0u);
-  EXPECT_EQ(workspace_bytes(planned(p), aligned), 0u);
-}
-
-TEST(Gemm_Path, NothingIsCopiedThatNoKernelCouldRead) {
-  EXPECT_EQ(planned(bf16(100, 200, 0)).realigned.kernel, nullptr);
-  EXPECT_EQ(workspace_bytes(planned(bf16(101, 203, 0))), 0u);
-  Problem p = bf16(101, 203, 301);
-  p.in = Type::s8;
-  p.out = Type::s32;
-  EXPECT_NE(planned(p).realigned.kernel, nullptr);
-  p.major_a = Major::MN;  // wgmma takes no such s8
-  const Plan plan = planned(p);
-  EXPECT_EQ(plan.realigned.kernel, nullptr);
-  EXPECT_EQ(workspace_bytes(plan), 0u);
-  EXPECT_EQ(workspace_bytes(plan, {at(17), at(17), nullptr, at(16)}), 0u);
-  EXPECT_TRUE(k_segments(plan, Path::Realigned).empty());
-  EXPECT_EQ(path_of(plan, aligned, {at(256), 100000000}), Path::Aligned);
-  p = bf16(128, 8, 1 << 30);  // windows that overlap: copies of them would exceed every memory
-  p.batch = 1 << 28;
-  p.a = {(1 << 30) + 1, 1};
-  p.b.batch = 0;
-  EXPECT_EQ(planned(p).realigned.kernel, nullptr);
-  p.batch = 1;
-  EXPECT_NE(planned(p).realigned.kernel, nullptr);
-}
-
-TEST(Gemm_Path, ThePathFollowsFromPointersAndWorkspace) {
-  const Plan plan = planned(bf16(256, 256, 300));
-  const std::size_t bytes = workspace_bytes(plan);
-  EXPECT_EQ(plan.aligned.kernel->loader, Loader::Copy);
-  EXPECT_EQ(plan.realigned.kernel->loader, Loader::Tma);
-  EXPECT_EQ(path_of(plan, aligned, {}), Path::Aligned);
-  EXPECT_EQ(path_of(plan, aligned, {nullptr, bytes}), Path::Aligned);
-  EXPECT_EQ(path_of(plan, aligned, {at(1), bytes}), Path::Realigned);
-  EXPECT_EQ(path_of(plan, {at(18), at(22), nullptr, at(16)}, {at(256), bytes}), Path::Realigned);
-  EXPECT_EQ(check(plan, aligned, {at(256), bytes - 1}), Status::WorkspaceTooSmall);
-  EXPECT_EQ(check(plan, aligned, {nullptr, 0}), Status::Ok);
-  EXPECT_EQ(check(plan, aligned, {at(256), bytes}), Status::Ok);
-}
-
-TEST(Gemm_Path, AnUnalignedDIsNoReasonAgainstACopy) {
-  Problem p = bf16(256, 256, 300);
-  const Pointers unaligned_d = {at(16), at(16), nullptr, at(18)};
-  for (int what = 0; what < 3; ++what) {
-    Problem q = p;
-    if (what == 1) q.has_bias = true;
-    if (what == 2) q.d.ld = 257;
-    const Plan plan = planned(q);
-    EXPECT_EQ(path_of(plan, unaligned_d, {at(256), workspace_bytes(plan)}), Path::Realigned);
-  }
-}
-
-TEST(Gemm_Path, UnalignedPointersAreRealignedIfTheWorkspaceHoldsThem) {
-  const Plan plan = planned(bf16(256, 256, 256));
-  const Pointers x = {at(18), at(16), nullptr, at(16)};
-  const std::size_t bytes = workspace_bytes(plan, x);
-  EXPECT_EQ(bytes, 256u * 512 + 128);
-  EXPECT_EQ(path_of(plan, x, {at(256), bytes}), Path::Realigned);
-  EXPECT_EQ(path_of(plan, x, {at(256), bytes - 1}), Path::Unaligned);
-  EXPECT_EQ(check(plan, x, {at(256), bytes - 1}), Status::Ok);
-  EXPECT_EQ(path_of(plan, aligned, {at(256), bytes}), Path::Aligned);
-}
-
-TEST(Gemm_Path, ARealignedLaunchMaySplitKAndSaysSo) {
-  const Plan plan = planned(bf16(16, 576, 7162));
-  EXPECT_EQ(k_segments(plan, Path::Aligned).size(), 1u);
-  EXPECT_GT(k_segments(plan, Path::Realigned).size(), 1u);
-  EXPECT_NE(describe(plan).find("order if realigned: "), std::string::npos);
-  EXPECT_NE(describe(plan).find("bits: depend on the split"), std::string::npos);
-}
-
-TEST(Gemm_Path, TheWorkspaceDoesNotDependOnTheKernel) {
-  for (Problem p : {bf16(16, 576, 7162), bf16(300, 200, 100)}) {
-    const Plan usual = planned(p);
-    int kernels_of_copies = 0;
-    for (const Kernel& k : kernels()) {
-      Plan plan;
-      if (make_plan_for(p, {}, k, plan) != Status::Ok) continue;
-      EXPECT_EQ(workspace_bytes(plan), workspace_bytes(usual)) << name(k);
-      EXPECT_EQ(plan.aligned.kernel, usual.aligned.kernel) << name(k);
-      EXPECT_EQ(plan.realigned.kernel, k.loader == Loader::Tma ? &k : usual.realigned.kernel)
-          << name(k);
-      ++kernels_of_copies;
-    }
-    EXPECT_GT(kernels_of_copies, 2);
-  }
-}
-
-TEST(Gemm_Path, CopiesAreAsFastToReadAsTheBestStrides) {
-  Problem p = bf16(4096, 4096, 4100);
-  const double copies = planned(p).realigned.microseconds;
-  p.a.ld = p.b.ld = 4104;  // TMA can address it, and lines begin within lines of L2
-  const Plan crossing = planned(p);
-  p.a.ld = p.b.ld = 4160;
-  const Plan best = planned(p);
-  EXPECT_EQ(crossing.aligned.kernel->loader, Loader::Tma);
-  EXPECT_LT(best.aligned.microseconds, crossing.aligned.microseconds);
-  EXPECT_EQ(copies, best.aligned.microseconds);
-  for (Strides* s : {&p.a, &p.b}) {
-    p.a.ld = p.b.ld = 4160;
-    s->ld = 4104;  // one of them is enough
-    EXPECT_EQ(planned(p).aligned.microseconds, crossing.aligned.microseconds);
-  }
 }
 
 TEST(Gemm_Plan, EveryTypeMajorAndEpilogueHasAKernel) {

@@ -76,6 +76,28 @@ TEST_F(LiveRealign, LargerLinesOfTwoOperandsAtOnce) {
   }
 }
 
+TEST_F(LiveRealign, TurnedOperands) {
+  Draw draw(chosen_seed() + 4);
+  std::vector<TurnedLines> all = turned_lines();
+  all.push_back({{0, 5000, 120, 3000, 1}, 1});
+  all.push_back({{3, 3001, 0, 2049, 2}, 1});
+  all.push_back({{0, 4 * 2050, 8, 3000, 1}, 4});
+  all.push_back({{2, 2 * 1001, 6, 3000, 1}, 2});
+  for (const TurnedLines& where : all) {
+    const Bytes host = random_bytes(where.source.end(), draw);
+    const DeviceBytes source(host);
+    const DeviceBytes target(Bytes(static_cast<std::size_t>(where.target_bytes()), poison));
+    const Copy straight({1, 130, 4, 7, 1}, draw);
+    const std::array jobs = {job_of(where, source.data(), target.data()), straight.job()};
+    ASSERT_EQ(launch_realign(jobs, nullptr, draw.one_in(2) ? 3 : 0), cudaSuccess);
+    Bytes got(target.size());
+    target.download(got);
+    ASSERT_TRUE(is_turned(where, host, got) && straight.is_right())
+        << where.element << " " << where.source.bytes << " " << where.source.lines;
+  }
+  fmt::print("{} turned\n", all.size());
+}
+
 // Kernels start before the ones ahead of them end: none may write copies that are still read.
 TEST_F(LiveRealign, RunsOneAfterTheOtherMayShareAWorkspace) {
   Draw draw(chosen_seed() + 2);

@@ -40,7 +40,7 @@ __device__ __forceinline__ void prefetch_c_of_tokens(const Arguments& arguments,
              C::consumer_rows, thread_here(), warpgroup_threads);
 }
 
-// A wave from weight `row` of the tile on, through the one buffer that a consumer has.
+// A wave from weight `row` of the tile on, through the one buffer that a consumer has; where CTAs share K it has one wave.
 template <class C>
 __device__ __forceinline__ void store_tokens(Accumulators<C>& d, const CUtensorMap& map_d,
                                              const Arguments& arguments, std::uint32_t shared,
@@ -48,7 +48,7 @@ __device__ __forceinline__ void store_tokens(Accumulators<C>& d, const CUtensorM
                                              const TilePlace& tile, int row) {
   const BlockAt at = tokens_at<C>(tile, row);
   if (at.row >= at.rows_end || at.col >= arguments.n) return;
-  staging.template acquire<1>();
+  if constexpr (C::split == 1) staging.template acquire<1>();
   finish_and_store<C>(d[0], map_d, arguments, shared, consumer, at,
                       bias_of_weights<finishes_as<C>()>(arguments, at));
 }

@@ -122,7 +122,8 @@ struct TensorConfig {
   }
   static_assert(tcgen05::check(opcode, instruction(0, 0)) == Fault::None);
   // Does an instruction multiply other types of the same size, too, or other majors? Which ones stands in its descriptor.
-  static constexpr bool varies = is_fp8(In) || kind == tcgen05::Kind::i8 || any_major;
+  static constexpr bool varies =
+      is_fp8(In) || bits(In) == 16 || kind == tcgen05::Kind::i8 || any_major;
 
   static constexpr int instruction_k = tcgen05::stored_k(opcode, instruction(0, 0));
   static constexpr int steps = block_k / instruction_k;  // instructions along K of a stage

@@ -141,6 +141,9 @@ TEST_F(TensorFew, InGroups) {
     gated.out = out;
     expect_bits(grouped, gated);
   }
+  Groups of_f16 = ends;
+  of_f16.in = of_f16.in_b = of_f16.out = Type::f16;
+  expect_bits(grouped, of_f16);
   Groups anywhere = ends;
   anywhere.pad = 1;
   anywhere.beta = 2;

@@ -68,6 +68,14 @@ TEST_F(TensorGrouped, EveryBitAndNoFinding) {
   expect_bits(plain, many_groups(), 2);
 }
 
+// What is compiled for bf16 multiplies them, told by the descriptor.
+TEST_F(TensorGrouped, OfF16) {
+  for (Groups g : {ends, counts}) {
+    g.in = g.in_b = g.out = Type::f16;
+    for (const TestKernel& kernel : {plain, pair}) expect_bits(kernel, g, 2);
+  }
+}
+
 TEST_F(TensorGrouped, PairsOfCtas) {
   for (const Groups& g : ways_out(ends)) expect_bits(pair, g, 2);
   expect_bits(pair, counts, 3);

@@ -130,7 +130,7 @@ TEST(StagesPage, NamesEveryStageAndTheCommand) {
   std::size_t count = 0;
   for (std::sregex_iterator it(stages.begin(), stages.end(), name), end; it != end; ++it, ++count)
     EXPECT_NE(page.find("| `blackwell." + (*it)[2].str() + "` |"), page.npos) << (*it)[2];
-  EXPECT_EQ(count, 14u);
+  EXPECT_EQ(count, 15u);
   EXPECT_NE(page.find("\n$ tools/test --label blackwell\n"), page.npos);
   const tests::Finished help =
       tests::run("/bin/bash", {source_file("tools/test").string(), "--help"});

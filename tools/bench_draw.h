@@ -19,7 +19,8 @@ namespace tcq::tools {
 
 std::vector<Shape> drawn_shapes(std::uint64_t seed, int count);
 
-// Of the `index`-th of these, for operands of type `in`: a problem that gemm::check() takes.
+// Of the `index`-th of these, for operands of type `in`: a problem that gemm::check() takes, if there is one for the shape (e2m1 has
+// none of an odd K).
 Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in);
 
 }  // namespace tcq::tools

@@ -474,9 +474,6 @@ int main(int argc, char** argv) {
   app.add_option("--count", args.count, "how many are drawn (default 40)")
       ->needs(draw)
       ->check(CLI::Range(1, 10000));
-  app.add_flag("--draw-options", args.draw_options,
-               "draw also what each shape is besides: epilogue, type of D, majors, scaling, groups")
-      ->needs(draw);
   app.add_option("--type", args.types,
                  "f16, bf16 (default), tf32, s8, u8, e4m3, e5m2, e2m1; several are allowed");
   app.add_option("--regime", args.regime, "sustained (default), burst, both")
@@ -509,6 +506,13 @@ int main(int argc, char** argv) {
       "deal K to the groups instead, each with a result of its own (gradients of weights)");
   app.add_flag("--batch-invariant", args.batch_invariant,
                "every shape a second time, with bits of a row of D that do not depend on M");
+  CLI::Option* draw_options = app.add_flag(
+      "--draw-options", args.draw_options,
+      "draw also what each shape is besides: epilogue, type of D, majors, scaling, groups");
+  draw_options->needs(draw);
+  for (const char* given : {"--majors", "--epilogue", "--out", "--scaling", "--factor-majors",
+                            "--promote", "--groups", "--along-k", "--batch-invariant"})
+    draw_options->excludes(app.get_option(given));
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
       ->check(CLI::Range(0.001, 3600.0));
   app.add_option("--seed", args.seed, "of the operands (default 1)");

@@ -149,7 +149,9 @@ double time_with(const Copies& copies, const Problem& p, const Device& device, R
 // columns has no kernel for these. By so much less that the estimate is to be trusted.
 Turning turning_for(const Problem& p, const Device& device, Resident resident) {
   Turning best = turned_for_wgmma(p);
-  const bool may_choose = bits(p.in) == 16 && !is_grouped(p) && !groups_k(p) && p.k > 0;
+  const bool has_other = p.major_a == Major::MN || p.major_b == Major::MN;
+  const bool may_choose =
+      has_other && bits(p.in) == 16 && !is_grouped(p) && !groups_k(p) && p.k > 0;
   if (!may_choose) return best;
   constexpr double less = 0.95;
   double least = less * time_with(copies_of(p, best), p, device, resident);

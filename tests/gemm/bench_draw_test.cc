@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/gemm/check.h"
+#include "oracle/answer/answer.h"
 
 namespace tcq::tools {
 namespace {
@@ -64,6 +65,20 @@ TEST(BenchDraw, EachOptionWithEachOther) {
     const std::size_t least = is_fp8(in) ? 45 : in == Type::bf16 || in == Type::f16 ? 20 : 6;
     EXPECT_GE(pairs.size(), least) << name(in);
   }
+}
+
+// e2m1 is nothing without factors, and has no problem of an odd K: that one is said to be none, in the end.
+TEST(BenchDraw, OptionsOfE2m1) {
+  std::set<std::string> scalings;
+  for (int i = 0; i < 100; ++i) {
+    const Shape shape{300, 256, 416};
+    const Variant v = drawn_variant(3, i, shape, Type::e2m1);
+    EXPECT_EQ(gemm::check(v.problem(shape, Type::e2m1)), gemm::Status::Ok) << v.name();
+    scalings.insert(v.scaling);
+  }
+  EXPECT_EQ(scalings, (std::set<std::string>{"mx", "nv"}));
+  const Shape odd{300, 256, 417};
+  EXPECT_THROW(drawn_variant(3, 0, odd, Type::e2m1).problem(odd, Type::e2m1), oracle::UsageError);
 }
 
 TEST(BenchDraw, OptionsAreAFunctionOfTheSeed) {

@@ -177,8 +177,9 @@ class GemmKernelRun {
     pass_arguments();
   }
 
-  // CTAs that have parts of one tile are on the machine at once, where it can have them so.
-  Fault go(std::uint64_t explore = 0) {
+  // CTAs that have parts of one tile are on the machine at once, where it can have them so. `instructions`: what does not end
+  // has more.
+  Fault go(std::uint64_t explore = 0, std::uint64_t instructions = 1'000'000) {
     run_.launch().whole_grid = runs_at_once();
     const auto ctas = static_cast<std::uint32_t>(gemm::cluster_size(row_));
     return run_.go({.grid = {ctas * static_cast<std::uint32_t>(plan_.aligned.clusters)},
@@ -187,7 +188,8 @@ class GemmKernelRun {
                     .shared = row_.shared_bytes,
                     .explore = explore,
                     .executions = 1,
-                    .resident = resident_});
+                    .resident = resident_,
+                    .instructions = instructions});
   }
 
   // Bytes of D, its factors, and what lies between and around the rows of both.

@@ -41,7 +41,7 @@ Fault PtxRun::go(const Shape& shape) {
     std::vector<std::uint8_t> memory = program_of_run_->initial_global();
     report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                   .random_executions = shape.explore,
-                                                  .max_instructions = 1'000'000,
+                                                  .max_instructions = shape.instructions,
                                                   .names_right = false});
     EXPECT_TRUE(program_of_run_->initial_global() == memory) << "an execution's writes are left";
     if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;

@@ -29,9 +29,10 @@ struct Shape {
   run::Dim3 grid = {}, block = {32}, cluster = {};
   std::uint32_t shared = 0;
   bool has_cluster = true;
-  std::uint64_t explore = 0;      // random executions
-  std::uint64_t executions = 20;  // of the exhaustive part
-  std::uint64_t resident = 0;     // clusters that begin; 0: all
+  std::uint64_t explore = 0;               // random executions
+  std::uint64_t executions = 20;           // of the exhaustive part
+  std::uint64_t resident = 0;              // clusters that begin; 0: all
+  std::uint64_t instructions = 1'000'000;  // of an execution
 };
 
 // A text and what it was read as, which all launches of it share.

@@ -45,7 +45,7 @@ class TensorKernels : public CompiledKernels {
     SCOPED_TRACE(name(kernel.row) + ": " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
                  std::to_string(s.k));
     GemmKernelRun gemm = run_of(kernel.ptx(), kernel, s, clusters);
-    const Fault fault = gemm.go(1);
+    const Fault fault = gemm.go(1, 20'000'000);
     ASSERT_EQ(fault, Fault::None) << info(fault).name << ": " << gemm.run().place();
     EXPECT_EQ(gemm.differing(), 0u);
     for (const machine::Finding& f : gemm.run().report().suspicions)

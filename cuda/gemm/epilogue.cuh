@@ -36,11 +36,11 @@ struct BlockAt {
   int filling = 0;            // TilePlace's
 };
 
-// The row of D that is row `row` of a block as a fragment counts, in which those of the warps follow each other; or, where
-// a fragment holds the transpose, the column.
+// From a fragment's first row to row `row` as a fragment counts, in which those of the warps follow each other.
 __device__ __forceinline__ int apart(int row, int warp_step) {
   return row + row / warp_rows * (warp_step - warp_rows);
 }
+// The row of D that it is; or, where a fragment holds the transpose, the column.
 __device__ __forceinline__ int row_of(const BlockAt& at, int row) {
   return at.row + apart(row, at.warp_step);
 }

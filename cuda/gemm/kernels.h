@@ -93,8 +93,50 @@ constexpr bool turns() {
   return Op::major != Turned::major;
 }
 
-// What is the problem's of a kernel that computes D's transpose.
-constexpr Kernel exchanged(Kernel k) {
+// Of what a kernel multiplies: D, or its transpose.
+template <class C>
+constexpr Kernel multiplied_by(const void* function, Loader loader) {
+  return {.in = C::in,
+          .in_b = C::in_b,
+          .promotion = C::promotion,
+          .grouped = C::grouped,
+          .quantized_columns = C::quantized_columns,
+          .major_a = C::A::major,
+          .major_b = C::B::major,
+          .loader = loader,
+          .skinny = transposes<C>() ? Skinny::Rows : Skinny::No,
+          .split = C::split,
+          .block_m = C::block_m,
+          .block_n = C::block_n,
+          .block_k = C::block_k,
+          .turns = C::turns,
+          .cluster_m = C::cluster_m,
+          .cluster_n = C::cluster_n,
+          .stages = C::stages,
+          .box_rows_a = C::A::box_rows(C::sharers_a),
+          .box_rows_b = C::B::box_rows(C::sharers_b),
+          .store_rows = C::store_rows,
+          .store_row = C::store_row,
+          .threads = C::threads,
+          .shared_bytes = C::shared_bytes,
+          .ctas_per_sm = C::resident,
+          .function = function,
+          .scale_vec = scale_vec_of<C>(),
+          .tensor_columns = tensor_columns_of<C>(),
+          .instruction_k = instruction_k_of<C>(),
+          .accumulators = accumulators_of<C>(),
+          .quantized_vec = quantized_vec_of<C>(),
+          .dynamic = is_dynamic<C>(),
+          .groups_k = groups_k<C>(),
+          .stages_factors = stages_factors<C>(),
+          .streams_k = streams_k<C>(),
+          .any_major_a = turns<typename C::A, typename C::TurnedA>(),
+          .any_major_b = turns<typename C::B, typename C::TurnedB>()};
+}
+
+// The same of D: a kernel that multiplies its transpose has B in A's place.
+constexpr Kernel of_d(Kernel k) {
+  if (k.skinny != Skinny::Rows) return k;
   std::swap(k.in, k.in_b);
   std::swap(k.major_a, k.major_b);
   std::swap(k.block_m, k.block_n);
@@ -107,74 +149,19 @@ constexpr Kernel exchanged(Kernel k) {
 // `function` is what the CUDA runtime calls the kernel.
 template <class C>
 constexpr Kernel kernel_of(const void* function, Loader loader = Loader::Tma) {
-  const Kernel k = {.in = C::in,
-                    .in_b = C::in_b,
-                    .promotion = C::promotion,
-                    .grouped = C::grouped,
-                    .quantized_columns = C::quantized_columns,
-                    .major_a = C::A::major,
-                    .major_b = C::B::major,
-                    .loader = loader,
-                    .skinny = transposes<C>() ? Skinny::Rows : Skinny::No,
-                    .split = C::split,
-                    .block_m = C::block_m,
-                    .block_n = C::block_n,
-                    .block_k = C::block_k,
-                    .turns = C::turns,
-                    .cluster_m = C::cluster_m,
-                    .cluster_n = C::cluster_n,
-                    .stages = C::stages,
-                    .box_rows_a = C::A::box_rows(C::sharers_a),
-                    .box_rows_b = C::B::box_rows(C::sharers_b),
-                    .store_rows = C::store_rows,
-                    .store_row = C::store_row,
-                    .threads = C::threads,
-                    .shared_bytes = C::shared_bytes,
-                    .ctas_per_sm = C::resident,
-                    .function = function,
-                    .scale_vec = scale_vec_of<C>(),
-                    .tensor_columns = tensor_columns_of<C>(),
-                    .instruction_k = instruction_k_of<C>(),
-                    .accumulators = accumulators_of<C>(),
-                    .quantized_vec = quantized_vec_of<C>(),
-                    .dynamic = is_dynamic<C>(),
-                    .groups_k = groups_k<C>(),
-                    .stages_factors = stages_factors<C>(),
-                    .streams_k = streams_k<C>(),
-                    .any_major_a = turns<typename C::A, typename C::TurnedA>(),
-                    .any_major_b = turns<typename C::B, typename C::TurnedB>()};
-  return transposes<C>() ? exchanged(k) : k;
+  return of_d(multiplied_by<C>(function, loader));
 }
 
 // For few rows or columns `peers` tiles of a cluster have the same tokens, `mates` the same weights.
 template <class C>
 constexpr Kernel skinny_kernel_of(const void* function, int peers = 1, int mates = 1) {
-  const Kernel k = {.in = C::in,
-                    .in_b = C::in_b,
-                    .promotion = C::promotion,
-                    .grouped = C::grouped,
-                    .quantized_columns = C::quantized_columns,
-                    .major_a = C::A::major,
-                    .major_b = C::B::major,
-                    .loader = Loader::Tma,
-                    .skinny = C::few,
-                    .split = C::split,
-                    .block_m = C::weights,
-                    .block_n = C::tokens,
-                    .block_k = C::block_k,
-                    .turns = Turns::Together,
-                    .cluster_m = peers,
-                    .cluster_n = mates,
-                    .stages = C::stages,
-                    .box_rows_a = C::A::box_rows(mates),
-                    .box_rows_b = C::B::box_rows(peers),
-                    .store_rows = C::store_rows,
-                    .store_row = C::store_row,
-                    .threads = C::threads,
-                    .shared_bytes = C::shared_bytes,
-                    .ctas_per_sm = C::resident,
-                    .function = function};
-  return transposes<C>() ? exchanged(k) : k;
+  Kernel k = multiplied_by<C>(function, Loader::Tma);
+  k.skinny = C::few;
+  k.cluster_m = peers;
+  k.cluster_n = mates;
+  k.box_rows_a = C::A::box_rows(mates);
+  k.box_rows_b = C::B::box_rows(peers);
+  return of_d(k);
 }
 
 // CTAs that work on one tile together, or on neighbouring ones.

@@ -15,6 +15,7 @@
 
 namespace tcq::gemm {
 
+// As the kernel's parameters stand: PlainMaps.
 struct Maps {
   OperandMaps a;
   OperandMaps b;

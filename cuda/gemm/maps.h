@@ -11,7 +11,8 @@
 
 namespace tcq::gemm {
 
-// `address` is the matrix's pointer. Nothing where TMA has no part in it.
+// `address` is the matrix's pointer. Nothing where TMA has no part in it. Of a kernel that multiplies D's transpose a, b and their
+// factors are exchanged: a is what it multiplies first.
 struct PlainMaps {
   std::optional<tma::TensorMap> a;
   std::optional<tma::TensorMap> rest_a;  // cuda/gemm/operand_maps.h

@@ -42,6 +42,14 @@ struct SkinnyConfig {
   static constexpr int stages = Stages;
   static constexpr int consumers = Consumers;
   static constexpr int weights = consumers * warpgroup_rows;
+  // The same by the names that every configuration has (kernel_of()): of what is multiplied.
+  static constexpr int block_m = weights;
+  static constexpr int block_n = Tokens;
+  static constexpr Turns turns = Turns::Together;
+  static constexpr int cluster_m = 1;  // a launch's own
+  static constexpr int cluster_n = 1;
+  static constexpr int sharers_a = 1;
+  static constexpr int sharers_b = 1;
   static constexpr int consumer_threads = consumers * warpgroup_threads;
   // Beside consumers one warp that produces takes as many registers as four: ptxas 13.0 reckons each quarter of an SM as full as the
   // fullest one (288 threads have 168 each). Where sums are many, four produce, three of them idle, and give up theirs.
@@ -54,6 +62,8 @@ struct SkinnyConfig {
 
   using A = OperandTile<In, Weights, weights>;
   using B = OperandTile<InTokens, Major::K, Tokens>;
+  using TurnedA = A;
+  using TurnedB = B;
   static constexpr int block_k = A::block_k;
   static constexpr int steps = block_k / wgmma::stored_k(In);
   static constexpr wgmma::Form form = {

@@ -18,8 +18,9 @@ bool is_over(const ClusterState& c, const Clock& exit, const ExitUse& use) {
   return lane != 0 && use.tick <= exit.at(lane);
 }
 
-// Nobody in the CTA has seen the arrival; disputed if somebody has seen a later one, or that the commit was issued, whose
-// operations have to be over (they are uses of their own) and behind which it arrives at once.
+// Nobody in the CTA has seen the arrival, a peer's commit's or its own one's; disputed if somebody has seen a later one, or that
+// the commit was issued, as of its own it always has, whose operations have to be over (they are uses of their own) and behind
+// which it arrives at once.
 bool may_end_before_commit(ClusterState& c, int cta, const ExitUse& arrival) {
   const Cta& ending = c.cta(cta);
   const bool saw_later = ending.exit.at(arrival.commits) > arrival.commit;
@@ -95,7 +96,7 @@ void end_cta(ClusterState& c, int cta) {
   }
   for (const CommitInFlight& commit : c.tcgen05.commits) {
     const Warp& issuer = c.warp(commit.warp);
-    if (c.slot(commit.slot).cta != cta || issuer.cta == cta) continue;
+    if (c.slot(commit.slot).cta != cta) continue;
     const Place at = {commit.statement, commit.warp, commit.lane};
     const Stream commits = issuer.tmem.commits;
     const Tick number = commit.carried.at(commits);
@@ -105,7 +106,8 @@ void end_cta(ClusterState& c, int cta) {
   for (const ExitUse& use : ending.exit_uses) {
     if (is_over(c, ending.exit, use)) continue;
     if (use.commits != 0) {
-      if (!may_end_before_commit(c, cta, use)) return;
+      // Whoever has seen it by a relaxed wait, too, has seen that it came.
+      if (!is_over(c, ending.exit_lost, use) && !may_end_before_commit(c, cta, use)) return;
       continue;
     }
     const WeakSync* weak = find_weak_at_exit(c, ending.exit_lost, use);

@@ -62,9 +62,8 @@ void complete_commit(ClusterState& c, AgentId id) {
   const Warp& issuer = c.warp(commit.warp);
   const Stream numbers = issuer.tmem.commits;
   const Tick number = commit.carried.at(numbers);
-  if (issuer.cta != slot.cta)
-    c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, true, numbers, number,
-                               issued_in(c, commit)});
+  c.note_exit_use(slot.cta, {slot.phases, phase + 1, at, barrier, issuer.cta != slot.cta, numbers,
+                             number, issued_in(c, commit)});
 }
 
 }  // namespace tcq::machine

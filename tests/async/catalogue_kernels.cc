@@ -156,6 +156,11 @@ void scale_and_multiply(const Pipeline& t, Role& mma, int use, TmemOperand base,
   if (t.strict) mma.tcgen05_commit(multiplied);
 }
 
+// Nothing of theirs arrives behind the end of the CTA.
+void wait_for_last(const Pipeline& t, Role& mma, Address multiplied) {
+  if (t.strict) mma.mbarrier_try_wait(multiplied, (tiles * blocks - 1) & 1);
+}
+
 Program block_scaled(bool strict) {
   Pipeline t({.threads = 96}, strict);
   const std::uint32_t scales = t.p.shared("scales", 512 * stages);
@@ -188,6 +193,7 @@ Program block_scaled(bool strict) {
   mma_warp.tcgen05_relinquish();
   for (int tile = tiles; tile < tiles + buffers; ++tile)
     mma_warp.mbarrier_try_wait(element(t.tmem_empty, tile), parity(tile, buffers) ^ 1);
+  wait_for_last(t, mma, multiplied);
   mma_warp.tcgen05_dealloc(tmem_base, 64);
   return t.p;
 }
@@ -225,7 +231,7 @@ Program transposed_scales(bool strict) {
   t.init(start.elect(), 32);
   start.in_warps(4).tcgen05_alloc(t.slot, 64);
   start.barrier_sync();
-  t.load(load.elect(), false, scales);
+  t.load(load.elect(), strict, scales);
   Role mma = mma_warp.elect();
   for (int use = 0; use < tiles * blocks; ++use) {
     const int tile = use / blocks;
@@ -238,6 +244,7 @@ Program transposed_scales(bool strict) {
     mma.tcgen05_commit(element(t.empty, use));
     if (use % blocks == blocks - 1) mma.tcgen05_commit(element(t.tmem_full, tile));
   }
+  wait_for_last(t, mma, multiplied);
   transpose(t, transposer, scales, with_scales);
   t.strict = true;  // its fences are there
   for (int tile = 0; tile < tiles; ++tile)
@@ -438,7 +445,7 @@ std::span<const Kernel> published_kernels() {
       {"TransposedScales",
        "deepseek-ai/DeepGEMM sm100_fp8_fp4_gemm_1d1d.cuh",
        transposed_scales,
-       {TmemLaneIgnored, TmemOrderAssumed}},
+       {TmemLaneIgnored, TmemOrderAssumed, CommitOrderAssumed}},
       {"RelaxedPair",
        "deepseek-ai/DeepGEMM sm100_bf16_gemm.cuh",
        relaxed_pair,

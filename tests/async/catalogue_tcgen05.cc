@@ -384,6 +384,20 @@ Program t14(bool mutant) {
   return t.p;
 }
 
+// Nobody waits for the arrival that says that the operands are free, as no further ones are loaded.
+Program t8l(bool mutant) {
+  Tcgen05Tile t;
+  const Address freed = t.p.mbarrier("freed");
+  t.everybody.elect().mbarrier_init(freed, 1);
+  t.start();
+  t.load_operands();
+  t.mma.tcgen05_mma(f16_mma(t.a, t.b, false)).tcgen05_commit(freed).tcgen05_commit(t.done);
+  t.read_tile();
+  if (!mutant) t.mma.mbarrier_try_wait(freed, 0);
+  t.finish();
+  return t.p;
+}
+
 // All lanes of the warp reach the mma.
 Program t15(bool mutant) {
   Tcgen05Tile t;
@@ -459,6 +473,8 @@ constexpr Entry entries[] = {
     {"T14", "fence::after_thread_sync in front of the wait", Fault::TmemFenceAfterMissing, t14,
      "put tcgen05.fence::after_thread_sync behind the wait"},
     {"T15", "mma by all lanes", Fault::Tcgen05Repeated, t15, "32 lanes issue it"},
+    {"T8l", "a CTA ends with no wait for a commit of its own", Fault::CommitOrderAssumed, t8l,
+     "has seen a later commit of that thread and exits"},
 };
 
 }  // namespace

@@ -75,6 +75,7 @@ Program pair_of_ctas(const Slip& slip) {
   }
   // What was sent has arrived, as the mma behind the peer's arrival is over.
   if (slip.peer_is_sent_both) read.elect().store_shared({t.a, 4}, 0);
+  if (slip.frees_peer) read.mbarrier_try_wait(freed, 0);
   if (slip.frees_peer && slip.peer_waits) read_peer.mbarrier_try_wait(freed, 0);
   if (slip.sync_before_dealloc) cluster_sync(last);
   if (slip.peer_deallocs)

@@ -8,6 +8,7 @@
 #include "cuda/gemm/overlap.h"
 #include "cuda/gemm/path.h"
 #include "sim/isa/copy/tensor_map.h"
+#include "sim/isa/tmem/scale_layout.h"
 
 namespace tcq::gemm {
 namespace {
@@ -215,6 +216,29 @@ Problem resolved(const Problem& problem) {
   if (groups_k(p)) p.a.batch = p.b.batch = 0;
   if (groups_k(p) && scales_blocks(p.scaling)) p.scale_a.batch = p.scale_b.batch = 0;
   return p;
+}
+
+Problem as_one_product(const Problem& p) {
+  if (p.batch <= 1 || has_sizes(p) || p.b.batch != 0) return p;
+  const auto follow = [&](const Strides& s, bool rows_are_outer = true) {
+    return rows_are_outer ? s.batch == p.m * s.ld : s.batch == p.m && s.ld >= p.m * p.batch;
+  };
+  const bool one_factor = p.scaling == Scaling::Tensor;
+  const bool factors =
+      p.scaling == Scaling::None ||
+      (p.scale_b.batch == 0 &&
+       (one_factor ? p.scale_a.batch == 0 : follow(p.scale_a, p.major_scale_a == Major::K)));
+  const bool whole_atoms =
+      (!is_block_scaled(p) && !has_codes_d(p)) || p.m % tcgen05::scale_atom_mn == 0;
+  const bool of_d =
+      !p.quantized || has_codes_d(p) || follow(p.scale_d, p.major_scale_d == Major::K);
+  if (!follow(p.a, p.major_a == Major::K) || !follow(p.d) || (p.beta != 0 && !follow(p.c)) ||
+      !factors || !whole_atoms || !of_d)
+    return p;
+  Problem one = p;
+  one.m = p.m * p.batch;
+  one.batch = 1;
+  return check(one) == Status::Ok ? one : p;
 }
 
 bool is_plain(const Problem& p) {

@@ -88,6 +88,10 @@ constexpr int usable_sms(const Problem& p, int sm_count) {
 // The same problem without `packed`.
 Problem resolved(const Problem& problem);
 
+// A batch of products that have one B, and whose rows of A, C, D and factors follow each other, as one product of all of
+// them, which reads B once: M is the batch's. Else the same. Requires: check() takes it, strides are numbers.
+Problem as_one_product(const Problem& problem);
+
 // Is D the product, without arithmetic after it? Promotion and factors of 128 of K belong to the product.
 bool is_plain(const Problem& problem);
 

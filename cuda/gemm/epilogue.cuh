@@ -48,6 +48,11 @@ __device__ __forceinline__ int col_of(const BlockAt& at, int row) {
   return at.col + apart(row, at.warp_step);
 }
 
+__device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
+  at.col += columns;
+  return at;
+}
+
 // How a fragment's rows and columns lie in D: kernels for few rows compute the transpose.
 enum class Way : bool { AsIs, Transposed };
 
@@ -69,17 +74,6 @@ __device__ __forceinline__ int thread_here() {
 inline constexpr std::uint32_t float_bytes = sizeof(float);
 __device__ __forceinline__ float load_float(std::uint32_t address) {
   return __uint_as_float(ptx::load_shared(address));
-}
-
-// Does D end ahead of register `r`, after so many of a fragment's columns? Asked ahead of every `Part` registers for
-// which something is loaded: ptxas moves loads ahead of what waits for others until no register is left, and spills
-// those that live longer, but it moves none past a branch. Part 0: there is no branch.
-template <int Part>
-__device__ __forceinline__ bool ends_ahead(int r, int columns) {
-  if constexpr (Part > 0)
-    return r > 0 && r % Part == 0 && wgmma::accumulator_element(Type::f32, {0, r}).col >= columns;
-  else
-    return false;
 }
 
 // --- elements --------------------------------------------------------------------------------------
@@ -154,14 +148,12 @@ struct PlacesOfC {
   const Element* of_rows[2];  // of the fragment: register 0's and register 2's
   std::int64_t step;          // from one column of the fragment to the next
   int inside;                 // columns of the fragment from register 0's on
-  int columns;                // of C from the fragment's first on
 
   __device__ __forceinline__ PlacesOfC(const Arguments& arguments, BlockAt at) {
     const Epilogue& e = arguments.epilogue;
     const Element* matrix = static_cast<const Element*>(e.c) + at.batch * e.batch_c;
     const int thread = thread_here();
     step = W == Way::AsIs ? 1 : e.ld_c;
-    columns = arguments.n - at.col;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const wgmma::Element place = wgmma::accumulator_element(Type::f32, {thread, 2 * i});
@@ -218,21 +210,19 @@ struct Narrows {
 };
 
 // Registers of C on their way at one time: as many as are free beside the sums.
-template <int Part>
-inline constexpr int registers_of_c = Part > 0 ? Part : 16;
+inline constexpr int registers_of_c = 16;
 
 __device__ __forceinline__ void add_element(std::uint32_t& sum, float beta, float value) {
   sum = __float_as_uint(rounded::multiply_add(beta, value, __uint_as_float(sum)));
 }
 
-template <class Elements, class Word, int Part, class Places, int Count>
+template <class Elements, class Word, class Places, int Count>
 __device__ __forceinline__ void add_words_of_c(std::uint32_t (&d)[Count], const Places& places,
                                                float beta) {
   constexpr int each = std::is_same_v<Word, typename Elements::Two> ? 2 : 1;
-  constexpr int words = registers_of_c<Part> / (sizeof(Word) > float_bytes ? 2 : 1);
+  constexpr int words = registers_of_c / (sizeof(Word) > float_bytes ? 2 : 1);
 #pragma unroll
   for (int first = 0; first < Count; first += words * each) {
-    if (ends_ahead<Part>(first, places.columns)) break;
     Word c[words];
 #pragma unroll
     for (int i = 0; i < words; ++i)
@@ -263,16 +253,15 @@ __device__ __forceinline__ void exchange(std::uint32_t (&words)[sharers]) {
 
 // Elements of 16 bits in rows of whole blocks, each aligned: a thread loads a row of one block in four and hands on what
 // is the others'. By words of two elements they would be four times as many requests (cuda/NOTES.md).
-template <class Elements, int Part, int Count>
+template <class Elements, int Count>
 __device__ __forceinline__ void add_blocks_of_c(
     std::uint32_t (&d)[Count], const PlacesOfC<typename Elements::One, Way::AsIs>& places,
     float beta) {
   constexpr int blocks = Count / block_registers;
-  constexpr int groups = registers_of_c<Part> / (2 * sharers);
+  constexpr int groups = registers_of_c / (2 * sharers);
   const int own = thread_here() % sharers;
 #pragma unroll
   for (int first = 0; first < blocks; first += groups * sharers) {
-    if (ends_ahead<Part>(first * block_registers, places.columns)) break;
     std::uint32_t c[groups][2][sharers];
 #pragma unroll
     for (int i = 0; i < groups; ++i)
@@ -296,39 +285,38 @@ __device__ __forceinline__ void add_blocks_of_c(
   }
 }
 
-template <class Elements, Way W, int Part, int Count>
+template <class Elements, Way W, int Count>
 __device__ __forceinline__ void add_c_as(std::uint32_t (&d)[Count], const Arguments& arguments,
                                          BlockAt at) {
   const PlacesOfC<typename Elements::One, W> places(arguments, at);
   const float beta = arguments.epilogue.beta;
   if constexpr (W == Way::AsIs && sizeof(typename Elements::One) == 2)
     if (arguments.epilogue.columns_of_c == wgmma::column_group)
-      return add_blocks_of_c<Elements, Part>(d, places, beta);
+      return add_blocks_of_c<Elements>(d, places, beta);
   if (W == Way::AsIs && arguments.epilogue.columns_of_c > 1)
-    add_words_of_c<Elements, typename Elements::Two, Part>(d, places, beta);
+    add_words_of_c<Elements, typename Elements::Two>(d, places, beta);
   else
-    add_words_of_c<Elements, typename Elements::One, Part>(d, places, beta);
+    add_words_of_c<Elements, typename Elements::One>(d, places, beta);
 }
 
-template <Type In, Way W, int Part, int Count>
+template <Type In, Way W, int Count>
 __device__ __forceinline__ void add_c(std::uint32_t (&d)[Count], const Arguments& arguments,
                                       BlockAt at) {
   if constexpr (has_f16_besides(In)) {
     if (arguments.epilogue.out == Type::f16)
-      return add_c_as<Narrows<Type::f16>, W, Part>(d, arguments, at);
+      return add_c_as<Narrows<Type::f16>, W>(d, arguments, at);
   }
   if constexpr (has_narrow(In)) {
     if (bits(arguments.epilogue.out) == 16)
-      return add_c_as<Narrows<narrow(In)>, W, Part>(d, arguments, at);
+      return add_c_as<Narrows<narrow(In)>, W>(d, arguments, at);
   }
-  add_c_as<Floats, W, Part>(d, arguments, at);
+  add_c_as<Floats, W>(d, arguments, at);
 }
 
 // --- factors ---------------------------------------------------------------------------------------
 
-// Those of a fragment's rows are two of a thread's own; of its columns the thread loads each. Addresses that follow
-// from a number without a sign take fewer registers.
-template <Way W, int Part, int Count>
+// Those of a fragment's rows are two of a thread's own; of its columns the thread loads each.
+template <Way W, int Count>
 __device__ __forceinline__ void scale(std::uint32_t (&d)[Count], const Arguments& arguments,
                                       BlockAt at) {
   constexpr bool as_is = W == Way::AsIs;
@@ -347,13 +335,11 @@ __device__ __forceinline__ void scale(std::uint32_t (&d)[Count], const Arguments
     rows[i] = __ldg(of_rows.data + (as_is ? at.batch : at.batch_b) * of_rows.batch_step +
                     min(row, last_row) * of_rows.mn_step);
   }
-  using Number = std::conditional_t<(Part > 0), std::uint32_t, int>;
   const float* columns = of_columns.data + (as_is ? at.batch_b : at.batch) * of_columns.batch_step;
 #pragma unroll
   for (int r = 0; r < Count; ++r) {
-    if (ends_ahead<Part>(r, last_col + 1 - first_col)) break;
     const int col = first_col + wgmma::accumulator_element(Type::f32, {thread, r}).col;
-    const Number inside = min(col, last_col);
+    const int inside = min(col, last_col);
     const float factor =
         rounded::multiply(rows[r / 2 % 2], __ldg(columns + inside * of_columns.mn_step));
     d[r] = __float_as_uint(rounded::multiply(factor, __uint_as_float(d[r])));
@@ -484,12 +470,10 @@ __device__ __forceinline__ auto as_fragments(std::uint32_t (&d)[Count])
   return reinterpret_cast<std::uint32_t(&)[1][Count]>(d);
 }
 
-// Makes f32 of the sums of all fragments of a thread. `at` gives the place in D of the first element of each. `Part`:
-// that of ends_ahead().
-template <Type In, Way W, int MostInPass, int Part = 0, int Fragments, int Count, class At>
+// Makes f32 of the sums of all fragments of a thread. `at` gives the place in D of the first element of each.
+template <Type In, Way W, int MostInPass, int Fragments, int Count, class At>
 __device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At at,
                                        const Arguments& arguments, const Bias& bias) {
-  static_assert(W == Way::AsIs || Part == 0);
   const Epilogue& e = arguments.epilogue;
   constexpr Type sum = wgmma::widest_d(In);
   const auto each = [&](auto step) {
@@ -497,20 +481,16 @@ __device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At 
     for (int i = 0; i < Fragments; ++i) step(d[i], at(i));
   };
   if constexpr (has_factors(In)) {
-    if (e.scales)
-      each([&](auto& words, BlockAt place) { scale<W, Part>(words, arguments, place); });
+    if (e.scales) each([&](auto& words, BlockAt place) { scale<W>(words, arguments, place); });
   }
   if (sum == Type::s32 || e.alpha != 1) {
     each([&](auto& words, BlockAt) {
 #pragma unroll
       for (std::uint32_t& word : words)
         word = __float_as_uint(rounded::multiply(e.alpha, to_float<sum>(word)));
-      // Else integers are made f32 again in each way that follows, and ptxas spills for it.
-      if constexpr (Part > 0 && sum == Type::s32) ptx::pin(words);
     });
   }
-  if (e.beta != 0)
-    each([&](auto& words, BlockAt place) { add_c<In, W, Part>(words, arguments, place); });
+  if (e.beta != 0) each([&](auto& words, BlockAt place) { add_c<In, W>(words, arguments, place); });
   if (e.bias != nullptr) each([&](auto& words, BlockAt) { add_bias<W>(words, bias); });
   if (e.activation == Activation::Relu) {
     each([&](auto& words, BlockAt) {
@@ -520,6 +500,28 @@ __device__ __forceinline__ void finish(std::uint32_t (&d)[Fragments][Count], At 
     });
   } else if (e.activation != Activation::None) {
     activate_in_passes<W, MostInPass>(e.activation, d);
+  }
+}
+
+// The same of one fragment, a part of its registers at a time: there is one copy of it all, and a loop turns them past it.
+template <Type In, int Passes, int Count>
+__device__ __forceinline__ void finish_in_passes(std::uint32_t (&d)[1][Count], BlockAt at,
+                                                 const Arguments& arguments, std::uint32_t bias) {
+  constexpr int each = Count / Passes;
+  static_assert(each * Passes == Count && each % block_registers == 0);
+  constexpr int columns = each / block_registers * wgmma::column_group;
+#pragma unroll 1
+  for (int pass = 0; pass < Passes; ++pass) {
+    std::uint32_t own[1][each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) own[0][i] = d[0][i];
+#pragma unroll
+    for (int i = 0; i < Count - each; ++i) d[0][i] = d[0][i + each];
+    const int behind = pass * columns;
+    finish<In, Way::AsIs, each>(own, [&](int) { return columns_behind(at, behind); }, arguments,
+                                {bias + static_cast<std::uint32_t>(behind) * float_bytes});
+#pragma unroll
+    for (int i = 0; i < each; ++i) d[0][Count - each + i] = own[0][i];
   }
 }
 

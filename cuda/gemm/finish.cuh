@@ -25,8 +25,12 @@ template <class C>
 using Accumulators =
     std::uint32_t[C::waves][wgmma::accumulator_registers(C::accumulator, C::consumer_columns)];
 
+// Of D's columns that a consumer stores, in one part or several.
 template <class C>
-using OwnBias = BiasShare<finishes_as<C>(), C::consumer_columns, warpgroup_threads>;
+inline constexpr int stored_columns = C::beside ? C::consumer_columns : C::block_n;
+
+template <class C>
+using OwnBias = BiasShare<finishes_as<C>(), stored_columns<C>, warpgroup_threads>;
 
 template <class C>
 __device__ __forceinline__ BlockAt block_at(const TilePlace& tile, int wave) {
@@ -53,7 +57,7 @@ template <class C>
 __device__ __forceinline__ OwnBias<C> prepare(const Arguments& arguments, const TilePlace& tile) {
   OwnBias<C> bias;
   const int thread = thread_here();
-  prefetch_c(arguments, block_at<C>(tile, 0), C::consumer_rows, C::consumer_columns, thread,
+  prefetch_c(arguments, block_at<C>(tile, 0), C::consumer_rows, stored_columns<C>, thread,
              warpgroup_threads);
   if (arguments.epilogue.bias != nullptr) bias.load(arguments, tile.col, thread);
   return bias;
@@ -66,10 +70,12 @@ __device__ __forceinline__ void stage(const Arguments& arguments, const OwnBias<
   if (arguments.epilogue.bias != nullptr) own.store(bias, thread_here());
 }
 
-// Registers between two branches (ends_ahead()) beside 128 sums: with 64 ptxas spills again. Fewer sums leave room for all
-// loads at once; beside wgmma it was measured so.
+// On tcgen05, of 64 columns at most, as kernels are many and loads for more registers spill beside 128 sums; beside wgmma all at
+// once, as it was measured.
 template <class C>
-inline constexpr int finished_part = on_tcgen05<C>() && C::consumer_columns > 128 ? 32 : 0;
+HOST_DEVICE constexpr int finishing_passes() {
+  return on_tcgen05<C>() ? (C::consumer_columns + 63) / 64 : 1;
+}
 
 template <class C>
 __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments& arguments,
@@ -77,8 +83,12 @@ __device__ __forceinline__ void finish_tile(Accumulators<C>& d, const Arguments&
                                             const TilePlace& tile) {
   if (!arguments.epilogue.finishes) return;
   if (arguments.epilogue.bias != nullptr) staging.meet();
-  finish<finishes_as<C>(), Way::AsIs, many_in_pass, finished_part<C>>(
-      d, [&](int wave) { return block_at<C>(tile, wave); }, arguments, {bias});
+  if constexpr (finishing_passes<C>() > 1)
+    finish_in_passes<finishes_as<C>(), finishing_passes<C>()>(d, block_at<C>(tile, 0), arguments,
+                                                              bias);
+  else
+    finish<finishes_as<C>(), Way::AsIs, many_in_pass>(
+        d, [&](int wave) { return block_at<C>(tile, wave); }, arguments, {bias});
 }
 
 // D as FP8 with its factors.

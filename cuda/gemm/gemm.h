@@ -218,7 +218,7 @@ struct Launch {
 };
 
 struct Plan {
-  Problem problem;  // strides are numbers
+  Problem problem;  // strides are numbers; a batch with one B is one product, where its rows follow each other
   int device = 0;
   bool made = false;
   bool runnable = false;  // the device was asked

@@ -171,7 +171,7 @@ Status plan_with(const Problem& problem, const Device& device, Resident resident
   plan = {};
   if (const Status status = check(problem); status != Status::Ok) return status;
   Plan made;
-  made.problem = resolved(problem);
+  made.problem = as_one_product(resolved(problem));
   const Problem& p = made.problem;
   made.empty = p.m == 0 || p.n == 0 || p.batch == 0;
   made.device = device.id;

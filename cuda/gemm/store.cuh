@@ -231,11 +231,6 @@ __device__ __forceinline__ void fill_gated(const std::uint32_t (&d)[Count], std:
 
 // --- a fragment ------------------------------------------------------------------------------------
 
-__device__ __forceinline__ BlockAt columns_behind(BlockAt at, int columns) {
-  at.col += columns;
-  return at;
-}
-
 // Are two buffers filled at a time, as one group of copies? Where a consumer has one wave, as a fence and two barriers take
 // longer than a buffer's words; else one is filled while the other is read.
 template <class C>

@@ -77,7 +77,6 @@ struct TensorConfig {
   static constexpr int ctas = Ctas;    // that multiply together
   static constexpr int block_m = 128;  // of each
   static constexpr int block_n = BlockN;
-  static constexpr int consumer_columns = BlockN;
   static constexpr bool quantizes = Quantizes;
   static constexpr int quantized_columns = Quantizes ? BlockN : 0;
   static constexpr tcgen05::ScaleVec quantized_vec = FactorsD;
@@ -146,6 +145,13 @@ struct TensorConfig {
   // where nothing is summed until the one accumulator is in registers.
   static constexpr int consumers = promotes || accumulators == 1 ? 2 : 1;
   static constexpr int threads = (consumers + 1) * warpgroup_threads;
+  // Columns of one pass of the epilogue: half of 256, so that half of the instructions are compiled, but where 256 share a
+  // factor of D. Tensor Memory keeps the others meanwhile, or registers, where sums are promoted or nothing is summed before
+  // the one accumulator is empty.
+  static constexpr bool shares_factor = Quantizes && FactorsD == tcgen05::ScaleVec::Default;
+  static constexpr int consumer_columns = BlockN > 128 && !shares_factor ? BlockN / 2 : BlockN;
+  static constexpr int column_parts = BlockN / consumer_columns;
+  static constexpr int kept_columns = consumers == 2 ? BlockN : consumer_columns;
   static constexpr int consumer_rows = block_m / consumers;
   static constexpr int waves = 1;  // in registers at one time
   static constexpr int warp_step = 2 * warp_rows;

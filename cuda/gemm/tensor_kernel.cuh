@@ -221,13 +221,17 @@ __device__ __forceinline__ void start_load(std::uint32_t (&d)[Registers], std::u
   ptx::tcgen05_ld<form>(d, sums);
 }
 
+// The sums of a wave that are in registers at one time.
+template <class C>
+using KeptSums = std::uint32_t[1][wgmma::accumulator_registers(C::accumulator, C::kept_columns)];
+
 // Columns from First on, as many as are left, in loads of a power of two each; all are started before they are waited for.
 template <class C, int First = 0>
-__device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums) {
-  if constexpr (First == C::block_n) {
+__device__ __forceinline__ void load_sums(KeptSums<C>& d, std::uint32_t sums) {
+  if constexpr (First == C::kept_columns) {
     ptx::tcgen05_wait_ld();
   } else {
-    constexpr int columns = largest_power(C::block_n - First);
+    constexpr int columns = largest_power(C::kept_columns - First);
     std::uint32_t loaded[columns / 2];
     start_load<C>(loaded, sums + First);
     load_sums<C, First + columns>(d, sums);
@@ -239,7 +243,7 @@ __device__ __forceinline__ void load_sums(Accumulators<C>& d, std::uint32_t sums
 
 // Of no K. Pinned, as zeros would else be written ahead of the loads of every tile.
 template <class C>
-__device__ __forceinline__ void start_from_zeros(Accumulators<C>& d) {
+__device__ __forceinline__ void start_from_zeros(KeptSums<C>& d) {
   clear(d);
   ptx::pin(d[0]);
 }
@@ -257,7 +261,7 @@ using OwnFactors = TileFactors<1, ColumnFactors<C::promotion, C::block_n, warpgr
 
 // The f32 sums of a consumer's wave, whose first row is that of `part`.
 template <class C>
-__device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumulators>& turn,
+__device__ __forceinline__ void promote_wave(KeptSums<C>& d, Ring<C::accumulators>& turn,
                                              const Arguments& arguments,
                                              const TensorBarriers<C>& barriers,
                                              std::uint32_t tensor, int wave, const TilePlace& part,
@@ -293,7 +297,7 @@ __device__ __forceinline__ void promote_wave(Accumulators<C>& d, Ring<C::accumul
 // Of a tile whose K several CTAs share: the sums of one wave go to its owner; it adds what all others send, and stores.
 // True: this CTA owns the wave.
 template <class C>
-__device__ __forceinline__ bool add_parts(Accumulators<C>& d, const SplitSums<C>& parts, int wave,
+__device__ __forceinline__ bool add_parts(KeptSums<C>& d, const SplitSums<C>& parts, int wave,
                                           const Staging<C>& staging) {
   if (parts.owns(wave))
     parts.add(d[0]);
@@ -304,7 +308,7 @@ __device__ __forceinline__ bool add_parts(Accumulators<C>& d, const SplitSums<C>
 
 // The same of sums in accumulator 0: what is sent goes first. The row of the wave that is stored, or none below 0.
 template <class C>
-__device__ __forceinline__ int add_parts_of_tile(Accumulators<C>& d, const SplitSums<C>& parts,
+__device__ __forceinline__ int add_parts_of_tile(KeptSums<C>& d, const SplitSums<C>& parts,
                                                  std::uint32_t tensor, const Staging<C>& staging) {
   parts.announce();
 #pragma unroll 1
@@ -317,6 +321,27 @@ __device__ __forceinline__ int add_parts_of_tile(Accumulators<C>& d, const Split
   load_sums<C>(d, tensor + lanes_of<C>(parts.rank()));
   add_parts<C>(d, parts, parts.rank(), staging);
   return parts.rank() * C::wave_step;
+}
+
+// `store` takes the columns of one pass of the epilogue, and how many are ahead of them. There is one copy of it: a loop turns
+// the registers past it.
+template <class C, class Store>
+__device__ __forceinline__ void for_each_part(KeptSums<C>& d, Store store) {
+  constexpr int parts = C::kept_columns / C::consumer_columns;
+  if constexpr (parts == 1) {
+    store(d, 0);
+  } else {
+    constexpr int each = wgmma::accumulator_registers(C::accumulator, C::consumer_columns);
+#pragma unroll 1
+    for (int part = 0; part < parts; ++part) {
+      Accumulators<C> own;
+#pragma unroll
+      for (int i = 0; i < each; ++i) own[0][i] = d[0][i];
+#pragma unroll
+      for (int i = 0; i < (parts - 1) * each; ++i) d[0][i] = d[0][i + each];
+      store(own, part * C::consumer_columns);
+    }
+  }
 }
 
 // By warpgroup `consumer` of these.
@@ -343,25 +368,35 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
       part.row += rows;
       return part;
     };
-    const auto store = [&](Accumulators<C>& d, int rows) {
+    // The part of the tile that begins so many rows and columns behind its first.
+    const auto store_part = [&](Accumulators<C>& d, int rows, int columns) {
+      TilePlace part = further_down(rows);
+      part.col += columns;
+      if (C::column_parts > 1 && part.col >= arguments.n) return;
       if constexpr (C::transposes)
         store_tokens<C>(d, map_d, arguments, shared, staging, consumer, tile, rows);
       else
-        store_tile<C>(d, map_d, map_tail, arguments, staging, bias, further_down(rows));
+        store_tile<C>(d, map_d, map_tail, arguments, staging,
+                      bias + static_cast<std::uint32_t>(columns) * float_bytes, part);
+    };
+    // All that is kept, from its first column on.
+    const auto store = [&](KeptSums<C>& d, int rows, int columns) {
+      for_each_part<C>(
+          d, [&](Accumulators<C>& part, int column) { store_part(part, rows, columns + column); });
     };
     if constexpr (C::transposes)
       prefetch_c_of_tokens<C>(arguments, tile, consumer);
     else
       stage<C>(arguments, prepare<C>(arguments, further_down(consumer * C::consumer_rows)), bias);
     if constexpr (C::promotes) {
-      Accumulators<C> d;
+      KeptSums<C> d;
       const int row = consumer * C::wave_step;
       promote_wave<C>(d, turn, arguments, barriers, tensor, consumer, further_down(row), factors);
       if constexpr (C::split > 1) {
         if (parts.owns(consumer)) parts.announce();
         if (!add_parts<C>(d, parts, consumer, staging)) break;
       }
-      store(d, row);
+      store(d, row, 0);
     } else {
       const bool has_k = along_k<C>(arguments, tile).count > 0;
       if (has_k) {
@@ -369,23 +404,26 @@ __device__ __forceinline__ void store_tiles(const CUtensorMap& map_d, const CUte
         ptx::tcgen05_fence_after_thread_sync();
       }
       if constexpr (C::split > 1) {
-        Accumulators<C> d;
+        KeptSums<C> d;
         const int row = add_parts_of_tile<C>(d, parts, tensor, staging);
         if (row < 0) break;
-        store(d, row);
+        store(d, row, 0);
         break;  // a cluster has one tile
       }
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
-      const int end = (consumer + 1) * C::waves_of_consumer;
+      constexpr int across = C::block_n / C::kept_columns;
+      const int end = (consumer + 1) * C::waves_of_consumer * across;
 #pragma unroll 1
-      for (int wave = end - C::waves_of_consumer; wave < end; ++wave) {
-        Accumulators<C> d;
+      for (int part = end - C::waves_of_consumer * across; part < end; ++part) {
+        const int wave = part / across;
+        const int column = part % across * C::kept_columns;
+        KeptSums<C> d;
         if (has_k)
-          load_sums<C>(d, sums + lanes_of<C>(wave));
+          load_sums<C>(d, sums + lanes_of<C>(wave) + static_cast<std::uint32_t>(column));
         else
           start_from_zeros<C>(d);
-        if (has_k && wave + 1 == end) tell_drained<C>(barriers, turn.stage);
-        store(d, wave * C::wave_step);
+        if (has_k && part + 1 == end) tell_drained<C>(barriers, turn.stage);
+        store(d, wave * C::wave_step, column);
       }
       if (has_k) turn.advance();
     }
@@ -465,9 +503,11 @@ __global__ void __launch_bounds__(C::threads, 1)
   __syncwarp();
   ptx::tcgen05_fence_before_thread_sync();
   meet_all<C>();
-  if (warp != allocator_warp) return;
+  if (static_cast<int>(threadIdx.x) / 32 != allocator_warp) return;
   ptx::tcgen05_fence_after_thread_sync();
-  ptx::tcgen05_dealloc<tcgen05::DeallocForm{.cta_group = C::ctas}>(tensor, C::tensor_columns);
+  // Read anew, as it would be spilled beside promoted sums.
+  ptx::tcgen05_dealloc<tcgen05::DeallocForm{.cta_group = C::ctas}>(
+      ptx::load_shared(shared + C::address_offset), C::tensor_columns);
 }
 
 }  // namespace tcq::gemm

@@ -65,8 +65,9 @@ class SplitSums {
   __device__ __forceinline__ void send(const std::uint32_t (&d)[Count], int wave, Meet meet) const {
     const std::uint32_t from =
         shared_ + static_cast<std::uint32_t>(C::split - 1 + wave) * C::wave_bytes;
+    const std::uint32_t own = from + own_word();
 #pragma unroll
-    for (int r = 0; r < Count; ++r) ptx::store_shared(from + word(r), d[r]);
+    for (int r = 0; r < Count; ++r) ptx::store_shared(own + behind(r), d[r]);
     ptx::fence_proxy_async_shared();
     meet();
     if (thread_here() != 0) return;
@@ -80,13 +81,14 @@ class SplitSums {
   template <int Count>
   __device__ __forceinline__ void add(std::uint32_t (&d)[Count]) const {
     wait(barriers_.received(), 0);
+    const std::uint32_t own = own_word();
 #pragma unroll
     for (int r = 0; r < Count; ++r) {
       std::uint32_t sum = 0;
 #pragma unroll
       for (int from = 0; from < C::split; ++from) {
         const std::uint32_t part =
-            from == rank_ ? d[r] : ptx::load_shared(place(from, rank_) + word(r));
+            from == rank_ ? d[r] : ptx::load_shared(place(from, rank_) + own + behind(r));
         sum = from == 0 ? part : add_sums<C::accumulator>(sum, part);
       }
       d[r] = sum;
@@ -94,8 +96,12 @@ class SplitSums {
   }
 
  private:
-  __device__ __forceinline__ static std::uint32_t word(int r) {
-    return static_cast<std::uint32_t>(r * warpgroup_threads + thread_here()) * float_bytes;
+  // Of a wave's words the thread's first, and from there to that of register r.
+  __device__ __forceinline__ static std::uint32_t own_word() {
+    return static_cast<std::uint32_t>(thread_here()) * float_bytes;
+  }
+  __device__ __forceinline__ static std::uint32_t behind(int r) {
+    return static_cast<std::uint32_t>(r * warpgroup_threads) * float_bytes;
   }
   // Where the owner has the sums of another.
   __device__ __forceinline__ std::uint32_t place(int from, int owner) const {

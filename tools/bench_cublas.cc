@@ -28,6 +28,7 @@ struct Library {
   decltype(&cublasLtMatmulDescSetAttribute) desc_set;
   decltype(&cublasLtMatmulDescDestroy) desc_destroy;
   decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
   decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
   decltype(&cublasLtMatmulPreferenceCreate) preference_create;
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
@@ -50,6 +51,7 @@ Library functions_of(void* library) {
   find(library, "cublasLtMatmulDescSetAttribute", f.desc_set);
   find(library, "cublasLtMatmulDescDestroy", f.desc_destroy);
   find(library, "cublasLtMatrixLayoutCreate", f.layout_create);
+  find(library, "cublasLtMatrixLayoutSetAttribute", f.layout_set);
   find(library, "cublasLtMatrixLayoutDestroy", f.layout_destroy);
   find(library, "cublasLtMatmulPreferenceCreate", f.preference_create);
   find(library, "cublasLtMatmulPreferenceSetAttribute", f.preference_set);
@@ -112,16 +114,19 @@ struct Matmul {
   cublasLtMatmulDesc_t desc = nullptr;
   cublasLtMatrixLayout_t a = nullptr;
   cublasLtMatrixLayout_t b = nullptr;
+  cublasLtMatrixLayout_t c = nullptr;  // D's, if C is not read
   cublasLtMatrixLayout_t d = nullptr;
   bool integer = false;
-  gemm::Problem problem;
+  gemm::Problem problem;  // strides are numbers
   Fused fusion;
   cuda::DeviceBuffer<std::uint8_t>
       product;  // of both columns of a gated activation, or of D before it is quantized
   cuda::DeviceBuffer<std::uint8_t> activated;  // before it is quantized
+  std::int64_t behind = 0;                     // elements that an activation alone reads
 
-  Matmul(const Library& functions, const gemm::Problem& p)
-      : f(functions), problem(p), fusion(fused(p)) {
+  Matmul(const Library& functions, const gemm::Problem& of)
+      : f(functions), problem(resolved(of)), fusion(fused(of)) {
+    const gemm::Problem& p = problem;
     integer = !is_float(p.in);
     const cublasComputeType_t compute = integer              ? CUBLAS_COMPUTE_32I
                                         : p.in == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
@@ -141,21 +146,25 @@ struct Matmul {
       require(f.desc_set(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
               "accumulation");
     }
-    const auto like_product = [&] {
-      return cuda::DeviceBuffer<std::uint8_t>(
-          static_cast<std::size_t>(p.m * p.n * bits(p.out) / 8));
-    };
-    if (is_gated(p.activation) || p.quantized) product = like_product();
-    if (fusion.behind != Activation::None && p.quantized) activated = like_product();
-    layout(a, p.in, p.major_b == Major::K, p.k, p.n);
-    layout(b, p.in, p.major_a == Major::K, p.k, p.m);
-    layout(d, p.out, false, p.m, p.n);
+    const bool has_product = is_gated(p.activation) || p.quantized;
+    const gemm::View results = {p.out, p.n, p.m};
+    const gemm::Strides packed = {p.n, p.m * p.n};
+    const std::int64_t elements = p.batch * packed.batch;
+    if (has_product) product = buffer(p.out, elements);
+    if (fusion.behind != Activation::None && p.quantized) activated = buffer(p.out, elements);
+    behind = has_product ? elements : p.batch * p.m * p.d.ld;
+    layout(a, view_b(p), p.b);
+    layout(b, view_a(p), p.a);
+    layout(d, results, has_product ? packed : p.d);
+    if (p.beta != 0) layout(c, results, p.c);
   }
+  cublasLtMatrixLayout_t layout_c() const { return c != nullptr ? c : d; }
   Matmul(const Matmul&) = delete;
   Matmul& operator=(const Matmul&) = delete;
   ~Matmul() {
     (void)f.layout_destroy(a);
     (void)f.layout_destroy(b);
+    if (c != nullptr) (void)f.layout_destroy(c);
     (void)f.layout_destroy(d);
     (void)f.desc_destroy(desc);
   }
@@ -170,14 +179,20 @@ struct Matmul {
     throw std::runtime_error("this build's cuBLASLt knows no factors of blocks");
 #endif
   }
-  // K x MN if K-major, else MN x K; packed.
-  void layout(cublasLtMatrixLayout_t& out, Type type, bool k_major, std::int64_t k,
-              std::int64_t mn) const {
-    const std::int64_t rows = k_major ? k : mn;
-    const std::int64_t cols = k_major ? mn : k;
-    require(f.layout_create(&out, data_type(type), static_cast<std::uint64_t>(rows),
-                            static_cast<std::uint64_t>(cols), rows),
+  static cuda::DeviceBuffer<std::uint8_t> buffer(Type type, std::int64_t elements) {
+    return cuda::DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(elements * bits(type) / 8));
+  }
+  // Our lines are its columns.
+  void layout(cublasLtMatrixLayout_t& out, const gemm::View& view, const gemm::Strides& s) const {
+    require(f.layout_create(&out, data_type(view.type), static_cast<std::uint64_t>(view.inner),
+                            static_cast<std::uint64_t>(view.outer), s.ld),
             "matrix layout");
+    if (problem.batch == 1) return;
+    const auto count = static_cast<std::int32_t>(problem.batch);
+    require(f.layout_set(out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count), "batch");
+    require(
+        f.layout_set(out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &s.batch, sizeof s.batch),
+        "stride of the batch");
   }
 };
 
@@ -195,6 +210,7 @@ class Loaded : public CublasLt {
   std::vector<Launcher> algorithms(const gemm::Problem& problem,
                                    std::function<gemm::Pointers(std::size_t)> at,
                                    int most) override {
+    if (problem.batch > 1 && is_block_scaled(problem)) return {};
     const auto matmul = std::make_shared<Matmul>(f_, problem);
     if (is_block_scaled(problem))
       set_factors(*matmul, at(0));  // none are no problem to offer anything for
@@ -215,13 +231,12 @@ class Loaded : public CublasLt {
         set_factors(m, x);
         void* d = m.product.size() > 0 ? m.product.data() : x.d;
         const void* c = p.beta != 0 ? x.c : d;
-        require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.d, d, m.d, &algo,
-                          workspace_.data(), workspace_bytes, stream),
+        require(f_.matmul(handle_, m.desc, alpha, x.b, m.a, x.a, m.b, beta, c, m.layout_c(), d, m.d,
+                          &algo, workspace_.data(), workspace_bytes, stream),
                 "cublasLtMatmul");
         void* results = m.activated.size() > 0 ? m.activated.data() : p.quantized ? d : x.d;
         if (m.fusion.behind != Activation::None)
-          CUDA_CHECK(
-              cuda::launch_activation(p.out, m.fusion.behind, d, results, p.m * p.n, stream));
+          CUDA_CHECK(cuda::launch_activation(p.out, m.fusion.behind, d, results, m.behind, stream));
         if (p.quantized) quantize_alone(p, results, x, stream);
       });
     }
@@ -233,7 +248,7 @@ class Loaded : public CublasLt {
   static void quantize_alone(const gemm::Problem& p, const void* results, const gemm::Pointers& x,
                              cudaStream_t stream) {
     const gemm::Quantize how{
-        .rows = p.m, .columns = gemm::d_columns(p), .in = p.out, .out = *p.quantized};
+        .rows = p.batch * p.m, .columns = gemm::d_columns(p), .in = p.out, .out = *p.quantized};
     if (gemm::quantize(how, results, x.d, x.scale_d, stream) != gemm::Status::Ok)
       throw std::runtime_error("D cannot be quantized");
   }
@@ -258,8 +273,8 @@ class Loaded : public CublasLt {
                               sizeof bytes),
             "workspace preference");
     int found = 0;
-    const cublasStatus_t status =
-        f_.heuristic(handle_, m.desc, m.a, m.b, m.d, m.d, preference, most, results.data(), &found);
+    const cublasStatus_t status = f_.heuristic(handle_, m.desc, m.a, m.b, m.layout_c(), m.d,
+                                               preference, most, results.data(), &found);
     (void)f_.preference_destroy(preference);
     results.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(found) : 0);
     return results;

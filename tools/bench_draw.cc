@@ -1,15 +1,18 @@
 #include "tools/bench_draw.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
 #include "oracle/answer/answer.h"
 #include "sim/num/activation.h"
 #include "sim/num/inputs/draw.h"
+#include "tools/bench_places.h"
 
 namespace tcq::tools {
 namespace {
@@ -88,6 +91,24 @@ std::string drawn_out(Type in, Draw& draw) {
   return one_of<std::string>({"bf16", "f16", "f32", "e4m3"}, draw);
 }
 
+void draw_groups(Variant& v, Draw& draw) {
+  v.groups = static_cast<int>(log_uniform(draw, 2, 64));
+  v.along_k = draw.one_in(4);
+  if (!v.along_k) v.rows_by = one_of<std::string>({"ends", "counts", "numbers"}, draw);
+}
+
+void draw_batch(Variant& v, Draw& draw) {
+  v.batch = static_cast<int>(log_uniform(draw, 2, 32));
+  v.shared_b = draw.one_in(4);
+}
+
+// Half of them a multiple of 16 bytes of A and B, the others none; of e2m1 whole bytes.
+int drawn_pad(Type in, Draw& draw) {
+  const int together = static_cast<int>(gemm::elements_together(in));
+  const int unit = 16 * 8 / bits(in);
+  return draw.one_in(2) ? unit * draw.in(1, 4) : together * draw.in(1, unit / together - 1);
+}
+
 Variant drawn(Type in, Draw& draw) {
   Variant v{
       .majors = drawn_majors(draw), .epilogue = drawn_epilogue(draw), .out = drawn_out(in, draw)};
@@ -99,10 +120,12 @@ Variant drawn(Type in, Draw& draw) {
   }
   if (in == Type::e2m1) v.scaling = one_of<std::string>({"mx", "nv"}, draw);
   v.batch_invariant = draw.one_in(6);
-  if (draw.one_in(4)) {
-    v.groups = static_cast<int>(log_uniform(draw, 2, 64));
-    v.along_k = draw.one_in(4);
-  }
+  if (draw.one_in(5))
+    draw_batch(v, draw);
+  else if (draw.one_in(4))
+    draw_groups(v, draw);
+  if (draw.one_in(6)) v.pad = drawn_pad(in, draw);
+  v.has_workspace = !draw.one_in(10);
   return v;
 }
 
@@ -115,6 +138,16 @@ bool exists(const Variant& variant, const Shape& shape, Type in) {
   }
 }
 
+// Requires: there is such a problem.
+void halve_large(Variant& v, const Shape& shape, Type in) {
+  constexpr double most_bytes = 8.0 * 1024 * 1024 * 1024;
+  while ((v.batch > 1 || v.groups > 1) && operand_bytes(v.problem(shape, in)) >= most_bytes) {
+    v.batch = std::max(v.batch / 2, 1);
+    v.groups /= 2;
+    v.shared_b &= v.batch > 1;
+  }
+}
+
 }  // namespace
 
 Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in) {
@@ -122,6 +155,7 @@ Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in
   constexpr int tries = 1000;  // three in four are problems
   Variant variant = drawn(in, draw);
   for (int i = 0; i < tries && !exists(variant, shape, in); ++i) variant = drawn(in, draw);
+  if (exists(variant, shape, in)) halve_large(variant, shape, in);
   return variant;
 }
 

@@ -6,8 +6,9 @@
 // seeds is to be judged on others.
 //
 // With `--draw-options` each shape also draws what it is besides: epilogue, type of D, majors, scaling and the majors of its
-// factors, promotion, groups, batch invariance; any that the library has with each other, whether anybody has timed them
-// together or not.
+// factors, promotion, batch invariance; a batch or groups, by ends, counts or numbers, of K too; a pad of all lines, half of the
+// time by a multiple of 16 bytes of an operand; no workspace. Any that the library has with each other, whether anybody has
+// timed them together or not, but batches and groups are halved until their operands have less than 8 GiB.
 #pragma once
 
 #include <cstdint>

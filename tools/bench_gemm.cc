@@ -49,6 +49,10 @@ struct Arguments {
   bool promotes = false;
   int groups = 0;
   bool along_k = false;
+  std::string rows_by = "ends";
+  int batch = 1;
+  bool shared_b = false;
+  int pad = 0;
   bool batch_invariant = false;
   std::string cublas;
   std::string json;
@@ -103,8 +107,8 @@ class Bench {
   }
 
   void control(Type in, const Variant& variant) {
-    const Variant plain =
-        in == Type::e2m1 ? variant : Variant{};  // which is nothing without its factors
+    Variant plain;
+    if (in == Type::e2m1) plain.scaling = variant.scaling;  // it is nothing without its factors
     const gemm::Problem p = plain.problem({4096, 4096, 4096}, in);
     const OperandSets sets(p, args_.seed, stream_);
     const Launcher ours = launcher(plan(p), sets);
@@ -113,7 +117,7 @@ class Bench {
   }
 
   void measure(const Shape& shape, Type in, bool burst, const Variant& variant) {
-    variant_ = variant.name();
+    variant_ = variant;
     const std::optional<gemm::Problem> p = planned(shape, in, variant);
     if (!p) return;
     workspaces_.clear();
@@ -125,7 +129,7 @@ class Bench {
   // Wgmma alone, our GEMM alone, and wgmma alone again, in turns of many seconds: each at the clock
   // that its own heat allows. The ceiling is the mean of the two, so that a drift does not count.
   void measure_beside_ceiling(const Shape& shape, Type in, bool burst, const Variant& variant) {
-    variant_ = variant.name();
+    variant_ = variant;
     const gemm::Problem p = variant.problem(shape, in);
     const OperandSets sets(p, args_.seed, stream_);
     const gemm::Plan made = plan(p);
@@ -168,13 +172,16 @@ class Bench {
           fmt::format("{} ({})", gemm::sentence(status), cudaGetErrorString(cudaGetLastError())));
   }
 
-  // On tcgen05 K may be odd for the factors, and no kernel copies operands that TMA cannot address: that is said, and
-  // the other shapes are measured.
+  // On tcgen05 K may be odd for the factors, and no kernel copies operands that TMA cannot address, nor does one run without a
+  // workspace for their copies: that is said, and the other shapes are measured.
   std::optional<gemm::Problem> planned(const Shape& shape, Type in, const Variant& variant) const {
     try {
       const gemm::Problem p = variant.problem(shape, in);
       gemm::Plan plan;
-      const gemm::Status status = gemm::make_plan(p, plan);
+      gemm::Status status = gemm::make_plan(p, plan);
+      if (on_tcgen05_ && status == gemm::Status::Ok && !variant.has_workspace &&
+          plan.workspace_bytes > 0)
+        status = gemm::Status::NotOnTcgen05;
       if (status != gemm::Status::NotOnTcgen05) {
         require(status);
         return p;
@@ -215,7 +222,7 @@ class Bench {
   // What the plan asks for.
   gemm::Workspace workspace(const gemm::Plan& plan) {
     const std::size_t bytes = gemm::workspace_bytes(plan);
-    if (bytes == 0 || args_.no_workspace) return {};
+    if (bytes == 0 || !variant_.has_workspace) return {};
     if (workspaces_.empty() || workspaces_.back().size() < bytes) workspaces_.emplace_back(bytes);
     return {workspaces_.back().data(), bytes};
   }
@@ -235,10 +242,10 @@ class Bench {
     return quartiles(values);
   }
 
-  std::vector<Launcher> their_launchers(const gemm::Problem& p, const OperandSets& sets) const {
+  std::vector<Launcher> their_launchers(const OperandSets& sets) const {
     if (cublas_ == nullptr) return {};
     return cublas_->algorithms(
-        p, [&sets](std::size_t set) { return sets.at(set); }, offers);
+        sets.one_product(), [&sets](std::size_t set) { return sets.at(set); }, offers);
   }
 
   // The fastest of the offers, found in short turns; the default if it is the only one.
@@ -267,7 +274,7 @@ class Bench {
     m.variant = variant_;
     m.realigned = taken == gemm::Path::Realigned;
     m.kernel = gemm::name(*gemm::launch_of(plan, taken).kernel);
-    m.operations = operations(p);
+    m.operations = operations(sets.one_product());
     m.bytes = sets.bytes();
     return m;
   }
@@ -301,7 +308,7 @@ class Bench {
     check(plan, sets, m);
     if (!on_tcgen05_) m.ceiling = ceiling(p.in, burst);
     std::vector<Launcher> contenders = {launcher(plan, sets)};
-    const std::vector<Launcher> theirs = their_launchers(p, sets);
+    const std::vector<Launcher> theirs = their_launchers(sets);
     if (!theirs.empty()) {
       contenders.push_back(theirs[0]);
       contenders.push_back(best_of(theirs, sets, burst));
@@ -334,7 +341,7 @@ class Bench {
       check(plan, sets, rows.back());
       contenders.push_back(launcher(plan, sets));
     }
-    const std::vector<Launcher> theirs = their_launchers(p, sets);
+    const std::vector<Launcher> theirs = their_launchers(sets);
     if (!theirs.empty()) contenders.push_back(theirs[0]);
     const auto times = take_turns(contenders, sets.count(), regime(burst), stream_);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -356,7 +363,7 @@ class Bench {
   std::map<std::pair<Type, bool>, Ceiling> ceilings_;
   gemm::TuneCache choices_;
   std::vector<cuda::DeviceBuffer<std::uint8_t>> workspaces_;  // of a shape, as launchers have them
-  std::string variant_;                                       // of what is being measured
+  Variant variant_;                                           // of what is being measured
   Run run_;
 };
 
@@ -373,8 +380,19 @@ std::vector<Variant> variants(const Arguments& args, int index, const Shape& sha
   if (args.draw_options) return {drawn_variant(*args.draw, index, shape, in)};
   std::vector<Variant> all;
   for (const std::string& epilogue : args.epilogues) {
-    all.push_back({args.majors, epilogue, args.out, args.scaling, args.promotes, args.groups, false,
-                   args.along_k, args.factor_majors});
+    all.push_back({.majors = args.majors,
+                   .epilogue = epilogue,
+                   .out = args.out,
+                   .scaling = args.scaling,
+                   .promotes = args.promotes,
+                   .groups = args.groups,
+                   .along_k = args.along_k,
+                   .factor_majors = args.factor_majors,
+                   .rows_by = args.rows_by,
+                   .batch = args.batch,
+                   .shared_b = args.shared_b,
+                   .pad = args.pad,
+                   .has_workspace = !args.no_workspace});
     if (!args.batch_invariant) continue;
     all.push_back(all.back());
     all.back().batch_invariant = true;
@@ -504,14 +522,34 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--along-k", args.along_k,
       "deal K to the groups instead, each with a result of its own (gradients of weights)");
+  app.add_option("--rows-by", args.rows_by,
+                 "how groups of rows are told: " + rows_by_words() +
+                     "; ends (default): rows one behind the other; counts: a matrix for each, of "
+                     "twice the rows of the mean, cuBLASLt has those that count; numbers: each row "
+                     "has one")
+      ->check(CLI::IsMember({"ends", "counts", "numbers"}));
+  app.add_option("--batch", args.batch,
+                 "deal the rows evenly to so many products of one launch, each with a B of its "
+                 "own; cuBLASLt's are as many, but those with factors of mx and nv, which it is "
+                 "not asked for")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--shared-b", args.shared_b, "one B for all products of the batch");
+  app.add_option("--pad", args.pad,
+                 "so many elements between the lines of A, B, C and D, for cuBLASLt too")
+      ->check(CLI::Range(0, 4096));
   app.add_flag("--batch-invariant", args.batch_invariant,
                "every shape a second time, with bits of a row of D that do not depend on M");
+  app.add_flag("--no-workspace", args.no_workspace,
+               "operands that TMA cannot address are not copied first, and all tiles are whole; "
+               "cuBLASLt keeps its own");
   CLI::Option* draw_options = app.add_flag(
       "--draw-options", args.draw_options,
-      "draw also what each shape is besides: epilogue, type of D, majors, scaling, groups");
+      "draw also what each shape is besides: epilogue, type of D, majors, scaling, batches, "
+      "groups, pads, no workspace");
   draw_options->needs(draw);
   for (const char* given : {"--majors", "--epilogue", "--out", "--scaling", "--factor-majors",
-                            "--promote", "--groups", "--along-k", "--batch-invariant"})
+                            "--promote", "--groups", "--along-k", "--rows-by", "--batch",
+                            "--shared-b", "--pad", "--batch-invariant", "--no-workspace"})
     draw_options->excludes(app.get_option(given));
   app.add_option("--seconds", args.seconds, "sustained: measuring time of each side (default 0.6)")
       ->check(CLI::Range(0.001, 3600.0));
@@ -523,8 +561,6 @@ int main(int argc, char** argv) {
   app.add_flag("--tune", args.tune, "the plan of the tuner instead of the estimated one");
   app.add_option("--tune-cache", args.tune_cache,
                  "load and save the tuner's choices; the file need not be there");
-  app.add_flag("--no-workspace", args.no_workspace,
-               "operands that TMA cannot address are not copied first, and all tiles are whole");
   app.add_option("--cublaslt", args.cublas, "the library's file, if it is not found");
   app.add_flag("--no-cublaslt", args.no_cublas, "ours alone");
   app.add_option("--json", args.json, "write the results as JSON");

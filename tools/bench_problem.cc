@@ -118,6 +118,8 @@ constexpr std::array<const char*, gemm::scaling_count> scalings = {"none", "tens
                                                                    "block", "vector"};
 // Behind the first, which is "none", too.
 constexpr std::array<const char*, gemm::block_scaling_count - 1> block_scalings = {"mx", "nv"};
+// From Grouping::Ends on.
+constexpr std::array<const char*, 3> rows_by_all = {"ends", "counts", "numbers"};
 
 void set_scaling(gemm::Problem& p, const std::string& word) {
   for (std::size_t i = 0; i < scalings.size(); ++i)
@@ -129,21 +131,94 @@ void set_scaling(gemm::Problem& p, const std::string& word) {
     throw oracle::UsageError(fmt::format("'{}' is no scaling: {}", word, scaling_words()));
 }
 
+gemm::Grouping grouping_of(const Variant& v) {
+  if (v.along_k) return gemm::Grouping::KEnds;
+  for (std::size_t i = 0; i < rows_by_all.size(); ++i)
+    if (v.rows_by == rows_by_all[i])
+      return static_cast<gemm::Grouping>(i + static_cast<std::size_t>(gemm::Grouping::Ends));
+  throw oracle::UsageError(
+      fmt::format("groups have no rows by '{}': {}", v.rows_by, rows_by_words()));
+}
+
+void set_products(gemm::Problem& p, const Variant& v) {
+  if (v.rows_by != rows_by_all[0] && (v.groups == 0 || v.along_k))
+    throw oracle::UsageError("only groups have rows by counts or numbers, and not along K");
+  if (v.batch > 1 && v.groups > 0)
+    throw oracle::UsageError("groups are what a batch would be: give one of them");
+  if (v.shared_b && v.batch == 1) throw oracle::UsageError("only the products of a batch share B");
+  if (v.groups > 0) {
+    p.batch = v.groups;
+    p.grouping = grouping_of(v);
+  } else {
+    p.batch = v.batch;
+    p.m = gemm::round_up_quotient(p.m, v.batch);
+    if (v.shared_b) p.b.batch = p.scale_b.batch = 0;
+  }
+  if (p.grouping == gemm::Grouping::Counts) {
+    p.expected_rows = gemm::round_up_quotient(p.m, p.batch);
+    p.m = std::min(p.m, 2 * p.expected_rows);
+  }
+}
+
+void set_out(gemm::Problem& p, const std::string& word) {
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32})
+    if (word == tcq::name(type)) p.out = type;
+  for (const Type type : {Type::e4m3, Type::e5m2})
+    if (word == tcq::name(type)) p.quantized = type;
+  if (!word.empty() && word != tcq::name(type_d(p)))
+    throw oracle::UsageError(
+        fmt::format("'{}' is no type of D: f16, bf16, f32, s32, e4m3, e5m2", word));
+}
+
+void set_epilogue(gemm::Problem& p, const std::string& words) {
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = words.find('+', begin);
+    const std::string word = words.substr(begin, end - begin);
+    bool known = word == "bias" || word == "c";
+    p.has_bias |= word == "bias";
+    if (word == "c") p.beta = 1;
+    for (int i = 0; i < activation_count; ++i) {
+      const auto activation = static_cast<Activation>(i);
+      if (word != tcq::name(activation)) continue;
+      p.activation = activation;
+      known = true;
+    }
+    if (!known)
+      throw oracle::UsageError(
+          fmt::format("'{}' is no part of an epilogue: {}", word, epilogue_words()));
+  }
+  if (is_gated(p.activation)) p.n += p.n % 2;
+}
+
+void set_pitches(gemm::Problem& p, int pad) {
+  if (pad == 0) return;
+  p.a.ld = view_a(p).inner + pad;
+  p.b.ld = view_b(p).inner + pad;
+  p.c.ld = view_c(p).inner + pad;
+  p.d.ld = view_d(p).inner + pad;
+}
+
 }  // namespace
 
 std::string scaling_words() {
   return fmt::format("{}, {}", fmt::join(scalings, ", "), fmt::join(block_scalings, ", "));
 }
 
+std::string rows_by_words() { return fmt::format("{}", fmt::join(rows_by_all, ", ")); }
+
 std::string Variant::name() const {
   std::string text = epilogue;
   if (scaling != "none") text += " " + scaling;
   if (factor_majors != "KK") text += " factors " + factor_majors;
   if (promotes) text += " promoted";
+  if (batch > 1) text += fmt::format(" batch {}{}", batch, shared_b ? " of one B" : "");
   if (groups > 0) text += fmt::format(" {} groups{}", groups, along_k ? " along K" : "");
+  if (rows_by != rows_by_all[0]) text += " by " + rows_by;
   if (!out.empty()) text += " " + out;
   if (batch_invariant) text += " batch-invariant";
-  return majors == "KK" ? text : text + " " + majors;
+  if (majors != "KK") text += " " + majors;
+  if (pad > 0) text += fmt::format(" pad {}", pad);
+  return has_workspace ? text : text + " no workspace";
 }
 
 std::string epilogue_words() {
@@ -165,41 +240,18 @@ gemm::Problem Variant::problem(const Shape& s, Type in) const {
   p.major_scale_b = major(factor_majors[1]);
   p.promotes = promotes;
   p.batch_invariant = batch_invariant;
-  if (groups > 0) {
-    p.grouping = along_k ? gemm::Grouping::KEnds : gemm::Grouping::Ends;
-    p.batch = groups;
-  }
-  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32})
-    if (out == tcq::name(type)) p.out = type;
-  for (const Type type : {Type::e4m3, Type::e5m2})
-    if (out == tcq::name(type)) p.quantized = type;
-  if (!out.empty() && out != tcq::name(type_d(p)))
-    throw oracle::UsageError(
-        fmt::format("'{}' is no type of D: f16, bf16, f32, s32, e4m3, e5m2", out));
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = epilogue.find('+', begin);
-    const std::string word = epilogue.substr(begin, end - begin);
-    bool known = word == "bias" || word == "c";
-    p.has_bias |= word == "bias";
-    if (word == "c") p.beta = 1;
-    for (int i = 0; i < activation_count; ++i) {
-      const auto activation = static_cast<Activation>(i);
-      if (word != tcq::name(activation)) continue;
-      p.activation = activation;
-      known = true;
-    }
-    if (!known)
-      throw oracle::UsageError(
-          fmt::format("'{}' is no part of an epilogue: {}", word, epilogue_words()));
-  }
-  if (is_gated(p.activation)) p.n += p.n % 2;
+  set_products(p, *this);
+  set_out(p, out);
+  set_epilogue(p, epilogue);
+  set_pitches(p, pad);
   if (const gemm::Status status = gemm::check(p); status != gemm::Status::Ok)
     throw oracle::UsageError(fmt::format("{}: {}", name(), gemm::sentence(status)));
   return p;
 }
 
 double operations(const gemm::Problem& p) {
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  return 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+         static_cast<double>(p.k);
 }
 
 }  // namespace tcq::tools

@@ -44,11 +44,15 @@ std::string epilogue_words();
 // "nv" (ue4m3 of 16: NVFP4).
 std::string scaling_words();
 
-// What a problem is besides its shape and type, all packed.
+// "ends, counts, numbers".
+std::string rows_by_words();
+
+// What a problem is besides its shape and type, and whether it has a workspace. M of the shape is dealt to the products of a batch
+// evenly, to groups by chance; by counts each group has a matrix of twice the rows that it has in the mean, but not of more than all.
 struct Variant {
   std::string majors = "KK";      // of A and B, K or M for MN
   std::string epilogue = "none";  // words joined by +: bias, c (beta 1), an activation
-  std::string out;                // a type; none: result_of()
+  std::string out = {};           // a type; none: result_of()
   std::string scaling = "none";   // scaling_words()
   bool promotes = false;
   int groups =
@@ -56,6 +60,11 @@ struct Variant {
   bool batch_invariant = false;
   bool along_k = false;              // the groups are of K, each with a D of its own
   std::string factor_majors = "KK";  // of A's and B's factors of blocks
+  std::string rows_by = "ends";      // how groups of rows are told: rows_by_words()
+  int batch = 1;                     // so many products in one launch, each with a B of its own
+  bool shared_b = false;             // or all with one
+  int pad = 0;                       // elements between the lines of A, B, C and D
+  bool has_workspace = true;
 
   // "none" if it is nothing special, else like "bias+gelu f32 KM".
   std::string name() const;
@@ -64,6 +73,7 @@ struct Variant {
   gemm::Problem problem(const Shape& shape, Type in) const;
 };
 
-double operations(const gemm::Problem& problem);  // 2 * M * N * K
+// 2 * M * N * K, of each product of a batch. Requires: no groups.
+double operations(const gemm::Problem& problem);
 
 }  // namespace tcq::tools

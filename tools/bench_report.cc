@@ -42,12 +42,20 @@ Json json_of(const std::optional<Ceiling>& c) {
 }
 
 Json json_of(const Measured& m) {
+  const bool deals_rows = m.variant.groups > 0 && !m.variant.along_k;
   Json row = {{"m", m.shape.m},
               {"n", m.shape.n},
               {"k", m.shape.k},
               {"type", name(m.in)},
               {"regime", regime(m.burst)},
-              {"variant", m.variant},
+              {"variant", m.variant.name()},
+              {"batch", m.variant.batch},
+              {"shared_b", m.variant.shared_b},
+              {"groups", m.variant.groups},
+              {"along_k", m.variant.along_k},
+              {"rows_by", deals_rows ? Json(m.variant.rows_by) : Json()},
+              {"pad", m.variant.pad},
+              {"has_workspace", m.variant.has_workspace},
               {"kernel", m.kernel},
               {"realigned", m.realigned},
               {"ours_us", json_of(m.ours)},
@@ -170,24 +178,26 @@ std::string line(const Measured& m) {
   const std::string of_ceiling = m.ceiling ? fmt::format("{:.1f}%", 100 * share(m)) : "-";
   const std::string mhz = m.reading ? fmt::format("{:.0f}", m.reading->sm_mhz) : "-";
   const std::string watts = m.reading ? fmt::format("{:.0f}", m.reading->watts) : "-";
+  const std::string variant = m.variant.name();
   return fmt::format(
       "{:<18} {:<5} {:<9} {:>10.2f} {:>10} {:>10} {:>7} {:>15} {:>7} {:>7.1f} {:>6.2f} {:>7} "
       "{:>5} {:>5}  {}{}{}{}\n",
       name(m.shape), name(m.in), regime(m.burst), m.ours.median, number(m.theirs, 2),
       number(m.best, 2), number(m.ratio, 3), spread, number(m.best_ratio, 3),
       tera(m.operations, m.ours.median), tera(m.bytes, m.ours.median), of_ceiling, mhz, watts,
-      m.variant == "none" ? "" : m.variant + ": ", m.realigned ? "realigned, " : "", m.kernel,
+      variant == "none" ? "" : variant + ": ", m.realigned ? "realigned, " : "", m.kernel,
       m.differing == 0 ? "" : fmt::format("  {} OF {} OUTPUTS DIFFER", m.differing, m.checked));
 }
 
 std::string summary(const Run& run) {
   std::string text;
   std::set<std::tuple<Type, bool, std::string>> kinds;
-  for (const Measured& m : run.rows) kinds.insert({m.in, m.burst, m.variant});
+  for (const Measured& m : run.rows) kinds.insert({m.in, m.burst, m.variant.name()});
   for (const auto& [type, burst, variant] : kinds) {
     for (const Group& group : groups()) {
       const auto holds = [&](const Measured& m) {
-        return m.in == type && m.burst == burst && m.variant == variant && group.holds(m.shape);
+        return m.in == type && m.burst == burst && m.variant.name() == variant &&
+               group.holds(m.shape);
       };
       const Mean mean = mean_of(run.rows, holds, [](const Measured& m) { return m.ratio; });
       if (mean.count == 0) continue;

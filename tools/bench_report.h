@@ -17,7 +17,7 @@ struct Measured {
   Shape shape;
   Type in = Type::bf16;
   bool burst = false;
-  std::string variant = "none";  // Variant::name()
+  Variant variant;
   std::string kernel;
   bool realigned = false;           // operands are copied to the workspace first
   Quartiles ours;                   // microseconds of one launch

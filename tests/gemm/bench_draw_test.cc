@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cuda/gemm/check.h"
 #include "oracle/answer/answer.h"
+#include "tools/bench_places.h"
 
 namespace tcq::tools {
 namespace {
@@ -39,6 +41,16 @@ TEST(BenchDraw, EachDecadeOfRowsAndEachKindOfSizeIsDrawn) {
   EXPECT_NEAR(odd, 197, 50);
 }
 
+// What one draw has of batches, groups, pads and workspaces.
+std::set<std::string> words_of(const Variant& v, Type in) {
+  std::set<std::string> words;
+  if (v.batch > 1) words.insert(v.shared_b ? "batch of one B" : "batch");
+  if (v.groups > 0) words.insert(v.along_k ? "along K" : v.rows_by);
+  if (v.pad > 0) words.insert(v.pad * bits(in) % 128 == 0 ? "pad" : "pad that TMA cannot address");
+  if (!v.has_workspace) words.insert("no workspace");
+  return words;
+}
+
 // Every one of them is drawn with every other, and all are problems.
 TEST(BenchDraw, EachOptionWithEachOther) {
   const std::vector<Shape> shapes = drawn_shapes(3, 2000);
@@ -49,21 +61,48 @@ TEST(BenchDraw, EachOptionWithEachOther) {
       const Variant v = drawn_variant(3, i, shape, in);
       const gemm::Problem p = v.problem(shape, in);
       ASSERT_EQ(gemm::check(p), gemm::Status::Ok) << v.name();
-      std::vector<std::string> options;
-      if (p.has_bias) options.push_back("bias");
-      if (p.beta != 0) options.push_back("c");
-      if (p.activation != Activation::None) options.push_back("activation");
-      if (v.majors != "KK") options.push_back("majors");
-      if (v.groups > 0) options.push_back("groups");
-      if (v.batch_invariant) options.push_back("invariant");
-      if (!v.out.empty()) options.push_back("out");
-      if (is_fp8(in)) options.push_back(v.scaling);
+      std::set<std::string> options = words_of(v, in);
+      if (p.has_bias) options.insert("bias");
+      if (p.beta != 0) options.insert("c");
+      if (p.activation != Activation::None) options.insert("activation");
+      if (v.majors != "KK") options.insert("majors");
+      if (v.batch_invariant) options.insert("invariant");
+      if (!v.out.empty()) options.insert("out");
+      if (is_fp8(in)) options.insert(v.scaling);
       for (const std::string& one : options)
         for (const std::string& other : options)
           if (one < other) pairs.insert(one + " " + other);
     }
-    const std::size_t least = is_fp8(in) ? 45 : in == Type::bf16 || in == Type::f16 ? 20 : 6;
-    EXPECT_GE(pairs.size(), least) << name(in);
+    // All that there are: groups of rows are K-major, and of what excludes each other one is drawn.
+    const std::size_t all = is_fp8(in) ? 161 : bits(in) == 16 ? 86 : in == Type::s8 ? 53 : 43;
+    EXPECT_EQ(pairs.size(), all) << name(in);
+  }
+}
+
+TEST(BenchDraw, BatchesGroupsPadsAndWorkspacesOfEachType) {
+  const std::vector<Shape> shapes = drawn_shapes(4, 300);
+  for (const Type in : {Type::bf16, Type::f16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8,
+                        Type::u8, Type::e2m1}) {
+    std::map<std::string, int> drawn;
+    for (int i = 0; i < 300; ++i) {
+      Shape shape = shapes[static_cast<std::size_t>(i)];
+      if (in == Type::e2m1) shape.k += shape.k % 2;
+      const Variant v = drawn_variant(4, i, shape, in);
+      const gemm::Problem p = v.problem(shape, in);
+      ASSERT_EQ(gemm::check(p), gemm::Status::Ok) << v.name();
+      ASSERT_TRUE(p.batch == 1 || operand_bytes(p) < 8.0 * 1024 * 1024 * 1024) << v.name();
+      for (const std::string& word : words_of(v, in)) ++drawn[word];
+    }
+    std::vector<std::string> all = {"batch", "batch of one B", "pad", "pad that TMA cannot address",
+                                    "no workspace"};
+    const bool groups_rows = is_float(in) && in != Type::tf32;
+    if (groups_rows) all.insert(all.end(), {"ends", "counts", "numbers"});
+    if (groups_rows && in != Type::e2m1) all.push_back("along K");
+    EXPECT_EQ(drawn.size(), all.size()) << name(in);
+    for (const std::string& word : all) EXPECT_GT(drawn[word], 0) << name(in) << " " << word;
+    EXPECT_NEAR(drawn["batch"] + drawn["batch of one B"], 60, 30) << name(in);
+    EXPECT_NEAR(drawn["pad"] + drawn["pad that TMA cannot address"], 50, 25) << name(in);
+    EXPECT_NEAR(drawn["no workspace"], 30, 20) << name(in);
   }
 }
 

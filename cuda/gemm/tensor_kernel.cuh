@@ -5,7 +5,8 @@
 // bytes have landed, empty[s], by tcgen05.commit, that the products have read them. summed[a] says, by commit, that a
 // tile's sums stand in accumulator a, drained[a] that the warps of the epilogue have them in registers: while one tile is
 // stored the next is summed in the other; where there is room for one alone, two warpgroups have it in registers at once, half
-// of the rows each, before they store. One warp allocates the Tensor Memory and gives it back when all are done.
+// of the rows each, before they store. One warp allocates the Tensor Memory and gives it back when all are done; no fence of
+// tcgen05 stands about either, as nothing asynchronous is under way (CUTLASS and DeepGEMM have none).
 //
 // FP8 that promotes has an accumulator for a block of K, not for a tile: summed[a] and drained[a] go round with each
 // block, and two warpgroups load its sums, half of the rows each, and add them to f32 sums of theirs (cuda/gemm/promote.cuh).
@@ -180,11 +181,9 @@ __device__ __forceinline__ void multiply_tiles(const Arguments& arguments, std::
     if constexpr (groups_k<C>()) own.end = along.count;
     int chain = own.first;  // of a block of K, or of all
     do {
-      if constexpr (C::split == 1 ||
-                    C::promotes) {  // else there is one tile, which nobody hands back
+      // Else there is one tile, which nobody hands back. The fence behind the first stage's wait is this one's, too.
+      if constexpr (C::split == 1 || C::promotes)
         wait_for_all<C>(barriers.drained(turn.stage), 1 - turn.parity);
-        ptx::tcgen05_fence_after_thread_sync();
-      }
       const std::uint32_t sums = tensor + static_cast<std::uint32_t>(turn.stage * C::block_n);
       const int first = C::promotes ? chain : own.first;
       const int end = C::promotes ? chain + 1 : own.end;
@@ -475,9 +474,7 @@ __global__ void __launch_bounds__(C::threads, 1)
                                                                  C::tensor_columns);
     ptx::tcgen05_relinquish_alloc_permit<tcgen05::RelinquishForm{.cta_group = C::ctas}>();
   }
-  ptx::tcgen05_fence_before_thread_sync();
   meet_all<C>();
-  ptx::tcgen05_fence_after_thread_sync();
   const std::uint32_t tensor = ptx::load_shared(shared + C::address_offset);
   ptx::grid_launch_dependents();
   ptx::grid_wait();
@@ -501,10 +498,8 @@ __global__ void __launch_bounds__(C::threads, 1)
       if (warp == scheduler_warp && leads) barriers.answers().ask();
   }
   __syncwarp();
-  ptx::tcgen05_fence_before_thread_sync();
   meet_all<C>();
   if (static_cast<int>(threadIdx.x) / 32 != allocator_warp) return;
-  ptx::tcgen05_fence_after_thread_sync();
   // Read anew, as it would be spilled beside promoted sums.
   ptx::tcgen05_dealloc<tcgen05::DeallocForm{.cta_group = C::ctas}>(
       ptx::load_shared(shared + C::address_offset), C::tensor_columns);

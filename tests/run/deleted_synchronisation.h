@@ -15,9 +15,9 @@
 namespace tcq::tests {
 
 inline bool synchronises(const std::string& line) {
-  for (const char* word :
-       {"fence.", "mbarrier.arrive", "mbarrier.try_wait", "expect_tx", "wgmma.commit", "wgmma.wait",
-        "tcgen05.commit", "tcgen05.wait", "bar.sync", "commit_group", "wait_group"})
+  for (const char* word : {"fence.", "tcgen05.fence", "mbarrier.arrive", "mbarrier.try_wait",
+                           "expect_tx", "wgmma.commit", "wgmma.wait", "tcgen05.commit",
+                           "tcgen05.wait", "bar.sync", "commit_group", "wait_group"})
     if (line.find(word) != line.npos && line.find("//") == line.npos) return true;
   return false;
 }

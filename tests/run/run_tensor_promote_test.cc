@@ -128,20 +128,5 @@ TEST_F(TensorPromote, EachDeletedSynchronisationIsFound) {
   expect_deletions_found(pair, launches, synchronises_products, 19);
 }
 
-// Of ten tcgen05 fences the four beside loads of sums and their hand-back are found, two of a tile's first block and two of
-// the others. Each of the multiplier's two does for both; the others stand about alloc and dealloc, at which no access is in
-// flight.
-TEST_F(TensorPromote, DeletedFencesOfTheSumsAreFound) {
-  const Deletions done = delete_each(
-      plain.ptx(), std::span<const Drawn>(launches).first(3),
-      [&](const std::string& text, const Drawn& s) { return run_of(text, plain, s); },
-      +[](const std::string& line) {
-        return line.find("tcgen05.fence::") != line.npos && line.find("//") == line.npos;
-      });
-  done.print();
-  EXPECT_EQ(done.count, 10u);
-  EXPECT_EQ(done.missed.size(), 6u);
-}
-
 }  // namespace
 }  // namespace tcq::tests

@@ -122,50 +122,11 @@ TEST(Gemm_Path, SixteenBitsAreTurnedWhereThatIsFaster) {
   EXPECT_EQ(workspace_bytes(planned(p)), 0u);
 }
 
-// Rows of a batch that has one B are those of one product, whose kernels read B once.
-TEST(Gemm_Path, ABatchOfOneBIsOneProduct) {
-  Problem p{.m = 8, .n = 4096, .k = 1024, .batch = 25, .b = {1024, 0}};
-  p.beta = 1;
-  const Plan plan = planned(p);
-  EXPECT_EQ(plan.problem.m, 200);
-  EXPECT_EQ(plan.problem.batch, 1);
-  EXPECT_EQ(plan.aligned.kernel, planned(bf16(200, 4096, 1024)).aligned.kernel);
-  const auto stays = [](const Problem& other) { return planned(other).problem.batch == 25; };
-  for (Strides Problem::*operand : {&Problem::a, &Problem::b, &Problem::c, &Problem::d}) {
-    Problem other = p;
-    other.*operand = {4096, 4096 * 4096};  // rows with others between the products', or several Bs
-    EXPECT_TRUE(stays(other));
-  }
-  Problem turned = p;
-  turned.major_a = Major::MN;
-  EXPECT_TRUE(stays(turned));
-  turned.a = {200, 8};  // rows are beside each other
-  EXPECT_EQ(planned(turned).problem.m, 200);
-}
-
-// So are those of factors.
-TEST(Gemm_Path, ABatchOfOneBHasFactorsOfOneProduct) {
-  Problem p{.m = 8, .n = 4096, .k = 1024, .batch = 25, .in = Type::e4m3, .b = {1024, 0}};
-  const auto rows = [](const Problem& x) { return planned(x).problem.m; };
-  p.scaling = Scaling::RowColumn;
-  EXPECT_EQ(rows(p), 8);  // B's factors are 25 times as many
-  p.scale_b.batch = 0;
-  EXPECT_EQ(rows(p), 200);
-  p.scaling = Scaling::Tensor;
-  EXPECT_EQ(rows(p), 8);
-  p.scale_a.batch = 0;
-  EXPECT_EQ(rows(p), 200);
-  p.scaling = Scaling::Vector128;
-  p.scale_a = {};
-  EXPECT_EQ(rows(p), 200);
-  p.major_scale_a = Major::MN;
-  EXPECT_EQ(rows(p), 8);
-  p.scale_a = {200, 8};
-  EXPECT_EQ(rows(p), 200);
-  p.quantized = Type::e4m3;
-  EXPECT_EQ(rows(p), 200);
-  p.major_scale_d = Major::MN;
-  EXPECT_EQ(rows(p), 8);
+// Rows of a batch that has one B are those of one product, whose kernels read B once (one_product_test.cc).
+TEST(Gemm_Path, ABatchOfOneBIsPlannedAsOneProduct) {
+  const Problem p{.m = 8, .n = 4096, .k = 1024, .batch = 25, .b = {1024, 0}};
+  EXPECT_EQ(planned(p).aligned.kernel, planned(bf16(200, 4096, 1024)).aligned.kernel);
+  EXPECT_EQ(planned(p).problem, as_one_product(resolved(p)));
 }
 
 // Groups along K begin in copies where K-major ones do.

@@ -221,7 +221,7 @@ Problem resolved(const Problem& problem) {
 Problem as_one_product(const Problem& p) {
   if (p.batch <= 1 || has_sizes(p) || p.b.batch != 0) return p;
   const auto follow = [&](const Strides& s, bool rows_are_outer = true) {
-    return rows_are_outer ? s.batch == p.m * s.ld : s.batch == p.m && s.ld >= p.m * p.batch;
+    return s.batch == (rows_are_outer ? p.m * s.ld : p.m);
   };
   const bool one_factor = p.scaling == Scaling::Tensor;
   const bool factors =

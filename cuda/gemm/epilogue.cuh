@@ -1,8 +1,8 @@
 // The arithmetic after the product, on a fragment of sums in registers: activation(alpha * factors * sum + beta * C +
 // bias), every step one rounded f32 operation (sim/num/activation.h; oracle/sum/gemm_epilogue.h predicts it).
 //
-// What is the same for all elements is asked once for all fragments; their registers then pass unrolled, but for the
-// activations: of those there is one copy for a part of the registers, and a loop turns them past it. Unrolled over a
+// What is the same for all elements is asked once for all fragments, on tcgen05 once a pass (finish_in_passes()); their registers
+// then pass unrolled, but for the activations: of those there is one copy for a part of the registers, and a loop turns them past it. Unrolled over a
 // tile they would be more instructions than a multiprocessor keeps (cuda/NOTES.md, "what an epilogue takes"). C is brought to
 // L2 before the product and loaded behind it. Which element a register holds: sim/isa/wgmma/fragment.h. The way from here
 // to global memory: cuda/gemm/store.cuh.

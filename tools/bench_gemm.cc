@@ -266,7 +266,7 @@ class Bench {
 
   Measured describe(const gemm::Plan& plan, const OperandSets& sets, bool burst) {
     const gemm::Path taken = path(plan, sets);
-    const gemm::Problem& p = plan.problem;
+    const gemm::Problem& p = sets.problem();
     Measured m;
     m.shape = {p.m, p.n, p.k};
     m.in = p.in;

@@ -27,6 +27,8 @@ class OperandSets {
   // That a launch cannot but move: every operand once, of groups the B of those that have rows.
   double bytes() const;
   gemm::Pointers at(std::size_t set) const;
+  // Strides are numbers; a batch is one, however it is planned.
+  const gemm::Problem& problem() const { return problem_; }
   // What a library without groups has instead, on the same operands.
   gemm::Problem one_product() const;
 

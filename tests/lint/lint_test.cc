@@ -408,6 +408,35 @@ TEST(Lint, EveryMutantIsAboutOnePlace) {
   }
 }
 
+// A pattern that matches no test of its program proves nothing, and what runs the others does not say so.
+TEST(Lint, EveryMutantNamesTestsOfItsProgram) {
+  std::map<std::string, std::string> sources;  // of each test, and of the program of each folder
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests")) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = text_of(entry.path());
+    sources[entry.path().stem().string()] += text;
+    sources[entry.path().parent_path().filename().string() + "_tests"] += text;
+  }
+  int line = 0;
+  for (const std::string& mutant : split_lines(text_of(kRoot / "tests/mutants.txt"))) {
+    ++line;
+    if (mutant.empty() || mutant.starts_with("#")) continue;
+    const std::size_t last = mutant.rfind(" | "), before = mutant.rfind(" | ", last - 1);
+    const std::string text = sources[mutant.substr(last + 3)];
+    const std::string filter = mutant.substr(before + 3, last - before - 3);
+    std::istringstream patterns(filter.substr(0, filter.find('-')));
+    for (std::string pattern; std::getline(patterns, pattern, ':');) {
+      const std::size_t dot = pattern.find('.');
+      if (dot == std::string::npos) continue;  // part of a name
+      std::string suite = pattern.substr(pattern.find_last_of('/', dot) + 1, dot);
+      suite = suite.substr(0, suite.find('.'));
+      std::erase(suite, '*');
+      EXPECT_NE(text.find(suite), std::string::npos)
+          << "tests/mutants.txt:" << line << ": no such tests there: " << pattern;
+    }
+  }
+}
+
 TEST(Lint, MacrosAreTheFewThatTheDesignNames) {
   static const std::regex define(R"(^\s*#\s*define\s+(\w+))");
   Violations bad;

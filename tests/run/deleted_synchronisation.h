@@ -8,6 +8,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/run/gemm_kernel_run.h"
@@ -31,8 +32,8 @@ struct Deletions {
   std::size_t count = 0;
   std::vector<std::string> missed;
 
-  void print() const {
-    std::printf("%zu deleted, %zu not found\n", count, missed.size());
+  void print(const char* how = "deleted") const {
+    std::printf("%zu %s, %zu not found\n", count, how, missed.size());
     for (const std::string& line : missed) std::printf("  %s\n", line.c_str());
   }
 };
@@ -45,29 +46,54 @@ inline bool is_found(GemmKernelRun gemm) {
                      [](const machine::Finding& f) { return f.fault != Fault::WaitForNothing; });
 }
 
-// `run(text, launch)`: a run of a changed text; a deletion is found if one of the launches has a finding. `which`: of a
-// line, whether it is deleted.
+using Lines = std::vector<std::string>;
+
+inline Lines lines_of(const std::string& text) {
+  Lines lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Has one of the launches a finding? `run(text, launch)`: a run of a changed text. Without a change none has.
+template <class Launch, class Run>
+class Finder {
+ public:
+  Finder(const std::string& ptx, std::span<const Launch> launches, Run run) : run_(run) {
+    for (const Launch& launch : launches) {
+      order_.push_back(&launch);
+      EXPECT_FALSE(is_found(run_(ptx, launch)))
+          << "launch " << order_.size() << ", nothing changed";
+    }
+  }
+  bool finds(const Lines& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    const auto finder = std::find_if(order_.begin(), order_.end(), [&](const Launch* launch) {
+      return is_found(run_(text, *launch));
+    });
+    if (finder == order_.end()) return false;
+    std::rotate(order_.begin(), finder, finder + 1);
+    return true;
+  }
+
+ private:
+  Run run_;
+  // The launch that found the last one comes first: neighbours in the text are mostly reached by the same launches.
+  std::vector<const Launch*> order_;
+};
+
+// `which`: of a line, whether it is deleted.
 template <class Launch, class Run, class Which = bool (*)(const std::string&)>
 Deletions delete_each(const std::string& ptx, std::span<const Launch> launches, Run run,
                       Which which = synchronises) {
-  std::vector<std::string> lines;
-  std::istringstream in(ptx);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  // The launch that found the last one comes first: neighbours in the text are mostly reached by the same launches.
-  std::vector<const Launch*> order;
-  for (const Launch& launch : launches) {
-    order.push_back(&launch);
-    EXPECT_FALSE(is_found(run(ptx, launch))) << "launch " << order.size() << ", nothing deleted";
-  }
+  Lines lines = lines_of(ptx);
+  Finder<Launch, Run> finder(ptx, launches, run);
   const auto is_found_with = [&](std::size_t at, const std::string& instead) {
-    std::string text;
-    for (std::size_t i = 0; i < lines.size(); ++i) text += (i == at ? instead : lines[i]) + "\n";
-    const auto finder = std::find_if(order.begin(), order.end(), [&](const Launch* launch) {
-      return is_found(run(text, *launch));
-    });
-    if (finder == order.end()) return false;
-    std::rotate(order.begin(), finder, finder + 1);
-    return true;
+    const std::string kept = std::exchange(lines[at], instead);
+    const bool found = finder.finds(lines);
+    lines[at] = kept;
+    return found;
   };
   Deletions out;
   for (std::size_t i = 0; i < lines.size(); ++i) {

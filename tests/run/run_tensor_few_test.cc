@@ -161,7 +161,7 @@ TEST_F(TensorFew, EachDeletedSynchronisationIsFound) {
   if (std::getenv("TCQ_PROBLEMS") == nullptr) return;
   // Not found besides: the two of run_tensor_split_test.cc.
   constexpr std::array of_several_blocks = {launches[0], launches[2], launches[3], launches[5]};
-  expect_deletions_found(shared, of_several_blocks, synchronises_products, 18, 2);
+  expect_deletions_found(shared, of_several_blocks, synchronises_products, 18, 2, 1);
 }
 
 }  // namespace

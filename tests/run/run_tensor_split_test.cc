@@ -74,7 +74,7 @@ TEST_F(TensorSplit, TensorMemoryThatIsNotGivenBackIsFound) { expect_leak_found(t
 // Not found besides: the wait for loads of sums that are sent, as to the machine the use of a loaded register waits for it, and the
 // multiplier's fence, as nobody else has used the Tensor Memory of a CTA that has one tile.
 TEST_F(TensorSplit, EachDeletedSynchronisationIsFound) {
-  expect_deletions_found(two, std::span(launches).first<3>(), synchronises_products, 20, 2);
+  expect_deletions_found(two, std::span(launches).first<3>(), synchronises_products, 20, 2, 1);
   expect_deletions_found(promoting, promoted, synchronises_products, 18);
 }
 

@@ -1,5 +1,5 @@
 // A problem for the GEMM on tcgen05, drawn and run on the machine with the kernel's own configuration: which bits of D
-// differ, what is found, also once statements are deleted.
+// differ, what is found, also once statements are deleted or moved.
 //
 // Example: run_tensor_gemm_test.cc; run_block_scaled_gemm_test.cc; run_tensor_promote_test.cc; of groups
 // run_tensor_grouped_test.cc.
@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/run/deleted_synchronisation.h"
+#include "tests/run/moved_synchronisation.h"
 #include "tests/support/tensor_problem.h"
 
 namespace tcq::tests {
@@ -61,17 +61,26 @@ class TensorKernels : public CompiledKernels {
     EXPECT_TRUE(is_found(run_of(text, kernel, s)));
   }
 
+  // And moves. `besides`: deletions that leave a kernel right, `right_moves`: moves that do.
   template <class Launches>
   void expect_deletions_found(const TestKernel& kernel, const Launches& launches,
                               bool (*which)(const std::string&) = synchronises,
-                              std::size_t least = 21, std::size_t besides = 0) {
+                              std::size_t least = 21, std::size_t besides = 0,
+                              std::size_t right_moves = 0) {
     using Launch = std::ranges::range_value_t<Launches>;
-    const Deletions done = delete_each(
-        kernel.ptx(), std::span<const Launch>(launches),
-        [&](const std::string& text, const Launch& s) { return run_of(text, kernel, s); }, which);
-    EXPECT_GE(done.count, least);
-    done.print();
-    EXPECT_LE(done.missed.size(), done.count / 50 + besides);
+    const std::string ptx = kernel.ptx();
+    const std::span<const Launch> all(launches);
+    const auto run = [&](const std::string& text, const Launch& s) {
+      return run_of(text, kernel, s);
+    };
+    const Deletions deleted = delete_each(ptx, all, run, which);
+    deleted.print();
+    EXPECT_GE(deleted.count, least);
+    EXPECT_LE(deleted.missed.size(), deleted.count / 50 + besides);
+    const Deletions moved = move_each(ptx, all, run, which);
+    moved.print("moved");
+    EXPECT_GE(moved.count, least / 4);
+    EXPECT_LE(moved.missed.size(), right_moves);
   }
 };
 

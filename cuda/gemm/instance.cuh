@@ -343,7 +343,9 @@ auto grouped() {
   constexpr Promotion none = Promotion::None;
   return joined(grouped_few_rows<In, none>(),
                 std::array{copying<In, none, In, true>(),
-                           large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, none, In, true>()});
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, k, k, none, In, true>(),
+                           large_one<In, 128, 160, PingPong, 1, 2, 5, k, k, none, In, true>(),
+                           large_one<In, 128, 192, PingPong, 1, 2, 4, k, k, none, In, true>()});
 }
 
 template <Type In>

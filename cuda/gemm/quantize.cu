@@ -1,5 +1,4 @@
-// The device's quantiser: a warp to a block of one row's 128, a CTA to a larger block. Each element is read twice, the
-// second time from a cache.
+// The device's quantiser: which kernel has a matrix, and its launch. What the threads do: quantize.cuh.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -14,21 +13,32 @@
 namespace tcq::gemm {
 namespace {
 
-template <Type In>
-const void* kernel_for(Type out, bool by_warps) {
-  const bool e4m3 = out == Type::e4m3;
-  if (by_warps)
-    return e4m3 ? reinterpret_cast<const void*>(quantize_kernel<In, Type::e4m3, 32>)
-                : reinterpret_cast<const void*>(quantize_kernel<In, Type::e5m2, 32>);
-  return e4m3 ? reinterpret_cast<const void*>(quantize_kernel<In, Type::e4m3, quantize_threads>)
-              : reinterpret_cast<const void*>(quantize_kernel<In, Type::e5m2, quantize_threads>);
+template <Type In, Type Out, bool Runs>
+const void* kernel_for(QuantizeBlock block, int team) {
+  using enum QuantizeBlock;
+  if (block == Vector128)
+    return reinterpret_cast<const void*>(
+        quantize_kernel<In, Out, Vector128, quantize_threads_of_vector, Runs>);
+  if (block == Block128)
+    return reinterpret_cast<const void*>(
+        quantize_kernel<In, Out, Block128, quantize_threads_of_block, Runs>);
+  return team == quantize_warp
+             ? reinterpret_cast<const void*>(quantize_kernel<In, Out, Row, quantize_warp, Runs>)
+             : reinterpret_cast<const void*>(quantize_kernel<In, Out, Row, quantize_threads, Runs>);
 }
 
-const void* kernel_for(const Quantize& q, bool by_warps) {
+template <Type In, bool Runs>
+const void* kernel_for(const Quantize& q, int team) {
+  return q.out == Type::e4m3 ? kernel_for<In, Type::e4m3, Runs>(q.block, team)
+                             : kernel_for<In, Type::e5m2, Runs>(q.block, team);
+}
+
+template <bool Runs>
+const void* kernel_for(const Quantize& q, int team) {
   switch (q.in) {
-    case Type::f32: return kernel_for<Type::f32>(q.out, by_warps);
-    case Type::f16: return kernel_for<Type::f16>(q.out, by_warps);
-    default: return kernel_for<Type::bf16>(q.out, by_warps);
+    case Type::f32: return kernel_for<Type::f32, Runs>(q, team);
+    case Type::f16: return kernel_for<Type::f16, Runs>(q, team);
+    default: return kernel_for<Type::bf16, Runs>(q, team);
   }
 }
 
@@ -38,19 +48,18 @@ Status quantize(const Quantize& q, const void* source, void* target, float* fact
                 Stream stream) noexcept {
   if (const Status status = check(q, source, target, factors); status != Status::Ok) return status;
   if (q.rows == 0 || q.columns == 0) return Status::Ok;
-  const bool by_warps = q.block == QuantizeBlock::Vector128;
-  const std::int64_t at_a_time = by_warps ? quantize_threads / 32 : 1;
-  constexpr std::int64_t most_ctas = 1048576;  // each takes several blocks
-  const std::int64_t ctas = std::min((blocks_of(q) + at_a_time - 1) / at_a_time, most_ctas);
+  const QuantizeTeams teams = quantize_teams(q, source, target);
+  const QuantizeGrid grid = quantize_grid(q, teams);
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(ctas));
-  config.blockDim = dim3(quantize_threads);
+  config.gridDim = dim3(grid.ctas_below, grid.ctas_beside);
+  config.blockDim = dim3(static_cast<unsigned>(teams.threads) * grid.beside, grid.below);
   config.stream = stream;
   Quantize copy = q;
   void* arguments[] = {&copy, &source, &target, &factors};
-  return cudaLaunchKernelExC(&config, kernel_for(q, by_warps), arguments) == cudaSuccess
-             ? Status::Ok
-             : Status::CudaFailed;
+  const void* kernel =
+      teams.runs ? kernel_for<true>(q, teams.threads) : kernel_for<false>(q, teams.threads);
+  return cudaLaunchKernelExC(&config, kernel, arguments) == cudaSuccess ? Status::Ok
+                                                                        : Status::CudaFailed;
 }
 
 }  // namespace tcq::gemm

@@ -48,17 +48,83 @@ HOST_DEVICE constexpr QuantizeStrides strides_of(const Quantize& q) {
           q.ld_factors == packed ? line : q.ld_factors};
 }
 
-HOST_DEVICE constexpr QuantizeRange range_of(const Quantize& q, std::int64_t number) {
-  const std::int64_t across = blocks_across(q);
-  const std::int64_t down = number / across;
-  const std::int64_t block = number - down * across;
+// Of the block in line `down`, the `block`th there, and of the blocks below it until `rows` rows are together.
+HOST_DEVICE constexpr QuantizeRange range_at(const Quantize& q, std::int64_t down,
+                                             std::int64_t block, std::int64_t rows) {
   const std::int64_t row = down * block_rows(q);
   const std::int64_t col = block * scale_block;
-  const std::int64_t row_end = row + block_rows(q) < q.rows ? row + block_rows(q) : q.rows;
+  const std::int64_t row_end = row + rows < q.rows ? row + rows : q.rows;
   const bool whole = q.block == QuantizeBlock::Row || col + scale_block > q.columns;
   const std::int64_t ld = strides_of(q).factors;
   return {row, row_end, col, whole ? q.columns : col + scale_block,
           q.major_factors == Major::K ? down * ld + block : block * ld + down};
+}
+
+HOST_DEVICE constexpr QuantizeRange range_of(const Quantize& q, std::int64_t number) {
+  const std::int64_t down = number / blocks_across(q);
+  return range_at(q, down, number - down * blocks_across(q), block_rows(q));
+}
+
+// From a block's factor to that of the block below.
+HOST_DEVICE constexpr std::int64_t factor_below(const Quantize& q) {
+  return q.major_factors == Major::K ? strides_of(q).factors : 1;
+}
+
+// --- the device's threads ---------------------------------------------------------------------------
+
+inline constexpr int quantize_threads = 256;  // of a CTA, but for blocks of several rows
+inline constexpr int quantize_threads_of_block = 512;
+inline constexpr int quantize_warp = 32;
+inline constexpr int quantize_run = 8;  // elements that a thread takes at once
+inline constexpr int quantize_threads_of_vector = scale_block / quantize_run;
+
+// That a team has at once.
+HOST_DEVICE constexpr int quantize_rows(QuantizeBlock block, bool runs) {
+  constexpr int rows_of_vectors = 2;
+  if (block == QuantizeBlock::Block128) return scale_block;
+  return runs && block == QuantizeBlock::Vector128 ? rows_of_vectors : 1;
+}
+
+// Threads that have a block, and whether all lines consist of runs that can be read and written at once.
+struct QuantizeTeams {
+  int threads;
+  bool runs;
+};
+
+inline QuantizeTeams quantize_teams(const Quantize& q, const void* source, const void* target) {
+  constexpr std::int64_t unit = 16;
+  constexpr std::int64_t short_row = 2048;  // a warp's; it takes as long as a CTA's (cuda/NOTES.md)
+  const QuantizeStrides s = strides_of(q);
+  const auto begins_with = [](const void* p, std::int64_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) == 0;
+  };
+  const bool runs = begins_with(source, unit) && s.source * bits(q.in) / 8 % unit == 0 &&
+                    begins_with(target, quantize_run) && s.target % quantize_run == 0 &&
+                    q.columns % quantize_run == 0;
+  if (q.block == QuantizeBlock::Vector128) return {quantize_threads_of_vector, runs};
+  if (q.block == QuantizeBlock::Block128) return {quantize_threads_of_block, runs};
+  return {q.columns <= short_row ? quantize_warp : quantize_threads, runs};
+}
+
+// Teams of a CTA, and CTAs: beside each other those of a line of blocks.
+struct QuantizeGrid {
+  unsigned beside;
+  unsigned below;
+  unsigned ctas_beside;
+  unsigned ctas_below;
+};
+
+constexpr QuantizeGrid quantize_grid(const Quantize& q, QuantizeTeams by) {
+  constexpr std::int64_t most_beside = 65535;  // of a grid; each takes several blocks
+  const int teams = by.threads < quantize_threads ? quantize_threads / by.threads : 1;
+  int beside = 1;
+  while (beside < teams && beside < blocks_across(q)) beside *= 2;
+  const int below = teams / beside;
+  const std::int64_t lines = std::int64_t{below} * quantize_rows(q.block, by.runs);
+  const std::int64_t ctas = (blocks_across(q) + beside - 1) / beside;
+  return {static_cast<unsigned>(beside), static_cast<unsigned>(below),
+          static_cast<unsigned>(ctas < most_beside ? ctas : most_beside),
+          static_cast<unsigned>((q.rows + lines - 1) / lines)};
 }
 
 }  // namespace tcq::gemm

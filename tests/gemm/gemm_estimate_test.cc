@@ -34,7 +34,7 @@ struct Key {
   std::string type;
   std::int64_t m, n, k;
   // As bench_gemm takes it; of e4m3 the scaling, KM for row-major B, MM, f32 for the type of D; behind ">" what D is quantized to,
-  // behind "/" groups along K.
+  // behind "/" groups along K, behind "|" groups of rows by ends.
   std::string epilogue;
   std::string set;  // as in the file's head
 
@@ -91,6 +91,10 @@ Problem problem_of(const Key& key) {
     p.grouping = Grouping::KEnds;
     p.batch = std::stoll(key.epilogue.substr(groups + 1));
   }
+  if (const auto groups = key.epilogue.find('|'); groups != std::string::npos) {
+    p.grouping = Grouping::Ends;
+    p.batch = std::stoll(key.epilogue.substr(groups + 1));
+  }
   if (key.epilogue.starts_with("vector")) p.scaling = Scaling::Vector128;
   p.has_bias = key.epilogue.find("bias") != std::string::npos;
   p.beta = key.epilogue == "c" ? 1.0f : 0.0f;
@@ -107,14 +111,15 @@ double fastest(const Times& times) {
   return least;
 }
 
-// By how much a choice may be slower than the fastest kernel. Three shapes of the H100 are known to be chosen worse than
-// their set allows; these may not get worse.
+// By how much a choice may be slower than the fastest kernel. Three shapes of the H100 and groups of the H200, whose sizes no plan
+// knows, are known to be chosen worse than their set allows; these may not get worse.
 double most_of(const Key& key) {
   const std::string shape =
       fmt::format("{} {}x{}x{} {}", key.type, key.m, key.n, key.k, key.epilogue);
   const std::map<std::string, double> known = {{"s8 16x7168x2048 none", 1.13},
                                                {"tf32 16384x16384x16384 none", 1.12},
-                                               {"e4m3 207x1024x7168 tensor", 1.36}};
+                                               {"e4m3 207x1024x7168 tensor", 1.36},
+                                               {"e4m3 1265x2816x1024 none|8", 1.3}};
   if (const auto at = known.find(shape); at != known.end()) return at->second;
   return key.set == "suite" ? 1.1 : key.epilogue == "block" ? 1.4 : 1.25;
 }
@@ -126,7 +131,7 @@ struct Choice {
 
 // Recorded with products ahead of additions, and with vectors' factors that TMA brings.
 bool is_newest(const std::string& set) {
-  return set == "h200ahead" || set == "h200vectors" || set == "h200finish";
+  return set == "h200ahead" || set == "h200vectors" || set == "h200finish" || set == "h200groups";
 }
 bool is_newest(const Kernel& k) {
   const bool square = k.block_m == k.block_n;
@@ -136,7 +141,7 @@ bool is_newest(const Kernel& k) {
 // Were all of today's kernels there when it was recorded?
 bool has_moved_registers(const std::string& set) {
   return set == "h200moved" || set == "h200options" || set == "h200large" || set == "h200along_k" ||
-         set == "h200staged" || is_newest(set);
+         set == "h200staged" || set == "h200groups" || is_newest(set);
 }
 
 // All of their clusters?
@@ -258,6 +263,7 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("h200ahead"), 1.0205);     // 1.0184; 1.0252 before it was fitted to
   EXPECT_LT(mean("h200vectors"), 1.027);    // 1.0247; 1.0293 before it was fitted to
   EXPECT_LT(mean("h200finish"), 1.017);     // 1.0146; 1.0311 before it was fitted to
+  EXPECT_LT(mean("h200groups"), 1.026);     // 1.0246; 1.0310 if groups were as large as each other
   EXPECT_LT(mean("h200along_k"), 1.011);    // 1.0083; 1.0243 before it was fitted to
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})

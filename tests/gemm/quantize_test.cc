@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -204,6 +205,49 @@ TEST(Quantize_Check, WhatIsWrongIsNamed) {
   EXPECT_EQ(with([](Quantize& x) { x.ld_source = std::int64_t{1} << 57; }), Status::SizeTooLarge);
   q.rows = 0;
   EXPECT_EQ(check(q, nullptr, nullptr, nullptr), Status::Ok);
+}
+
+// A run is 16 bytes of a 16-bit source and 8 of the target.
+TEST(Quantize_Launch, RunsWhereAllLinesAllowThem) {
+  alignas(16) std::array<std::uint8_t, 64> bytes{};
+  const Quantize q{.rows = 4, .columns = 24};
+  const auto runs = [&](Quantize of, int from = 0, int to = 0) {
+    return quantize_teams(of, bytes.data() + from, bytes.data() + to).runs;
+  };
+  const auto with = [&](auto change) {
+    Quantize of = q;
+    change(of);
+    return of;
+  };
+  EXPECT_TRUE(runs(q));
+  EXPECT_TRUE(runs(q, 16, 8));
+  EXPECT_FALSE(runs(q, 8, 0));
+  EXPECT_FALSE(runs(q, 0, 4));
+  EXPECT_FALSE(runs(with([](Quantize& of) { of.columns = 20, of.ld_source = of.ld_target = 24; })));
+  EXPECT_FALSE(runs(with([](Quantize& of) { of.ld_source = 28; })));
+  EXPECT_FALSE(runs(with([](Quantize& of) { of.ld_target = 28; })));
+  EXPECT_TRUE(runs(with([](Quantize& of) { of.in = Type::f32, of.ld_source = 28; })));
+}
+
+// Every block is some team's, and no CTA is without any.
+TEST(Quantize_Launch, GridsHoldAllBlocks) {
+  Draw draw(6);
+  for (int i = 0; i < 300; ++i) {
+    const auto block = static_cast<QuantizeBlock>(i % quantize_block_count);
+    const Quantize q{.rows = draw.in(1, 700), .columns = draw.in(1, 9000), .block = block};
+    const bool runs = draw.one_in(2);
+    const QuantizeTeams teams{quantize_teams(q, nullptr, nullptr).threads, runs};
+    const QuantizeGrid grid = quantize_grid(q, teams);
+    const std::int64_t lines = std::int64_t{grid.below} * quantize_rows(block, runs);
+    EXPECT_GE(std::int64_t{grid.ctas_beside} * grid.beside, blocks_across(q));
+    EXPECT_LT(std::int64_t{grid.ctas_beside - 1} * grid.beside, blocks_across(q));
+    EXPECT_GE(grid.ctas_below * lines, q.rows);
+    EXPECT_LT((grid.ctas_below - 1) * lines, q.rows);
+    EXPECT_EQ(static_cast<int>(grid.beside * grid.below) * teams.threads,
+              std::max(teams.threads, quantize_threads));
+  }
+  const Quantize wide{.rows = 1, .columns = std::int64_t{1} << 31};
+  EXPECT_EQ(quantize_grid(wide, {quantize_threads_of_vector, true}).ctas_beside, 65535u);
 }
 
 }  // namespace

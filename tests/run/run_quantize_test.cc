@@ -1,4 +1,5 @@
 // The quantiser's kernel, as nvcc compiles it: the host's bits, of every type and block. Skipped without nvcc.
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -14,14 +15,16 @@ using gemm::QuantizeBlock;
 
 class QuantizePtx : public CompiledKernels {};
 
-std::string kernel_of(Type in, Type out, int team) {
+std::string kernel_of(const Quantize& q, gemm::QuantizeTeams teams) {
   const auto type = [](Type t) { return "Type::" + std::string(name(t)); };
+  const std::array<std::string, 3> blocks = {"Row", "Vector128", "Block128"};
   return compiled_ptx(
       "#include \"cuda/gemm/quantize.cuh\"\nusing namespace tcq;\n"
       "template __global__ void gemm::quantize_kernel<" +
-      type(in) + ", " + type(out) + ", " + std::to_string(team) +
-      ">(const __grid_constant__ gemm::Quantize, const void*, "
-      "std::uint8_t*, float*);\n");
+      type(q.in) + ", " + type(q.out) +
+      ", gemm::QuantizeBlock::" + blocks[static_cast<std::size_t>(q.block)] + ", " +
+      std::to_string(teams.threads) + ", " + (teams.runs ? "true" : "false") +
+      ">(const __grid_constant__ gemm::Quantize, const void*, std::uint8_t*, float*);\n");
 }
 
 std::vector<std::uint8_t> drawn(const Quantize& q, std::int64_t elements) {
@@ -34,17 +37,17 @@ std::vector<std::uint8_t> drawn(const Quantize& q, std::int64_t elements) {
   return bytes;
 }
 
-void expect_hosts_bits(const Quantize& q) {
-  const bool by_warps = q.block == QuantizeBlock::Vector128;
-  const auto source = drawn(q, q.rows * (q.columns + 3));
-  std::vector<std::uint8_t> want(static_cast<std::size_t>(q.rows * (q.columns + 5)), 0xaa);
-  std::vector<float> factors(static_cast<std::size_t>(factor_lines(q) * factor_blocks(q)), -1);
+// ctas_beside: of the grid; 0: as many as a launch has.
+void expect_hosts_bits(const Quantize& q, gemm::QuantizeTeams teams, unsigned ctas_beside = 0) {
   Quantize strided = q;
-  strided.ld_source = q.columns + 3;
-  strided.ld_target = q.columns + 5;
+  strided.ld_source = q.columns + (teams.runs ? gemm::quantize_run : 3);
+  strided.ld_target = q.columns + (teams.runs ? gemm::quantize_run : 5);
+  const auto source = drawn(q, q.rows * strided.ld_source);
+  std::vector<std::uint8_t> want(static_cast<std::size_t>(q.rows * strided.ld_target), 0xaa);
+  std::vector<float> factors(static_cast<std::size_t>(factor_lines(q) * factor_blocks(q)), -1);
   ASSERT_EQ(quantize_on_host(strided, source.data(), want.data(), factors.data()),
             gemm::Status::Ok);
-  const std::string text = kernel_of(q.in, q.out, by_warps ? 32 : 256);
+  const std::string text = kernel_of(q, teams);
   PtxRun run(text, entry_of(text));
   const Pointer from = run.array(source);
   const Pointer to = run.array(std::vector<std::uint8_t>(want.size(), 0xaa));
@@ -53,22 +56,57 @@ void expect_hosts_bits(const Quantize& q) {
   run.pass(from);
   run.pass(to);
   run.pass(at);
-  ASSERT_EQ(run.go({.grid = {3}, .block = {256}, .executions = 1}), Fault::None) << run.place();
+  const gemm::QuantizeGrid grid = gemm::quantize_grid(q, teams);
+  ASSERT_EQ(run.go({.grid = {grid.ctas_below, ctas_beside == 0 ? grid.ctas_beside : ctas_beside},
+                    .block = {static_cast<unsigned>(teams.threads) * grid.beside, grid.below},
+                    .executions = 1}),
+            Fault::None)
+      << run.place();
   EXPECT_EQ(run.read<std::uint8_t>(to, want.size()), want);
   const auto got = run.read<float>(at, factors.size());
   EXPECT_EQ(std::memcmp(got.data(), factors.data(), factors.size() * sizeof(float)), 0);
 }
 
+constexpr int of_vector = gemm::quantize_threads_of_vector,
+              of_block = gemm::quantize_threads_of_block;
+
 TEST_F(QuantizePtx, TheHostsBitsOfEveryTypeAndBlock) {
-  expect_hosts_bits({.rows = 9, .columns = 300, .in = Type::bf16});
+  using enum QuantizeBlock;
+  expect_hosts_bits({.rows = 9, .columns = 300, .in = Type::bf16}, {of_vector, false});
   expect_hosts_bits(
-      {.rows = 9, .columns = 300, .in = Type::f16, .out = Type::e5m2, .power_of_two = true});
-  expect_hosts_bits({.rows = 5, .columns = 700, .in = Type::f32, .block = QuantizeBlock::Row});
-  expect_hosts_bits({.rows = 130,
-                     .columns = 140,
-                     .in = Type::bf16,
-                     .block = QuantizeBlock::Block128,
-                     .power_of_two = true});
+      {.rows = 9, .columns = 300, .in = Type::f16, .out = Type::e5m2, .power_of_two = true},
+      {of_vector, false});
+  expect_hosts_bits({.rows = 5, .columns = 700, .in = Type::f32, .block = Row}, {256, false});
+  expect_hosts_bits({.rows = 11, .columns = 77, .in = Type::f16, .block = Row}, {32, false});
+  expect_hosts_bits(
+      {.rows = 130, .columns = 140, .in = Type::bf16, .block = Block128, .power_of_two = true},
+      {of_block, false});
+}
+
+TEST_F(QuantizePtx, TheHostsBitsByRuns) {
+  using enum QuantizeBlock;
+  expect_hosts_bits({.rows = 9, .columns = 392, .in = Type::bf16}, {of_vector, true});
+  expect_hosts_bits({.rows = 5,
+                     .columns = 200,
+                     .in = Type::f16,
+                     .out = Type::e5m2,
+                     .power_of_two = true,
+                     .major_factors = Major::MN},
+                    {of_vector, true});
+  expect_hosts_bits({.rows = 3, .columns = 136, .in = Type::f32}, {of_vector, true});
+  expect_hosts_bits({.rows = 5, .columns = 2104, .in = Type::bf16, .block = Row}, {256, true});
+  expect_hosts_bits({.rows = 11, .columns = 520, .in = Type::f32, .block = Row}, {32, true});
+  expect_hosts_bits({.rows = 130, .columns = 264, .in = Type::bf16, .block = Block128},
+                    {of_block, true});
+  expect_hosts_bits({.rows = 70, .columns = 120, .in = Type::f32, .block = Block128},
+                    {of_block, true});
+}
+
+// Which have several blocks each.
+TEST_F(QuantizePtx, FewerCtasThanBlocks) {
+  expect_hosts_bits({.rows = 3, .columns = 4480, .in = Type::bf16}, {of_vector, true}, 1);
+  expect_hosts_bits({.rows = 40, .columns = 650, .in = Type::f16, .block = QuantizeBlock::Block128},
+                    {of_block, false}, 2);
 }
 
 }  // namespace

@@ -1,22 +1,15 @@
 """For tests that have PyTorch: the operators of tcq.torch on CPU tensors over the fake library of fake_gemm.c, and a GPU."""
 
-import contextlib
-
 import pytest
-from gemm_fake import Fake, compiled
+from gemm_fake import Fake, compiled, on_the_cpu, stand_in
 
 SEED = 20261
 
 
 @pytest.fixture(scope="session")
 def compiled_fake(tmp_path_factory):
-    import tcq.torch as tt
-    from tcq import _torch_operator
-
     fake = Fake(compiled(tmp_path_factory.mktemp("fake")))
-    tt._gemm_op.register_kernel("cpu")(tt._compute)
-    _torch_operator.fp8_gemm.register_kernel("cpu")(_torch_operator.compute)
-    _torch_operator.quantize.register_kernel("cpu")(_torch_operator.compute_quantized)
+    on_the_cpu()
     return fake
 
 
@@ -26,11 +19,8 @@ def fake(compiled_fake, monkeypatch):
     import torch
 
     import tcq.torch as tt
-    from tcq import _gemm, _tensors
 
-    monkeypatch.setattr(_gemm, "_library", compiled_fake.library)
-    monkeypatch.setattr(_tensors, "on", lambda device: contextlib.nullcontext())
-    monkeypatch.setattr(_tensors, "stream_of", lambda device: 7)
+    stand_in(compiled_fake.library, monkeypatch.setattr)
     tt.plan_cache.clear()
     torch.manual_seed(SEED)
     yield compiled_fake

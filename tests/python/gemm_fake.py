@@ -1,5 +1,6 @@
 """The fake GEMM library of fake_gemm.c, compiled and put where the package looks for the real one."""
 
+import contextlib
 import ctypes
 import pathlib
 import shutil
@@ -18,6 +19,25 @@ def compiled(folder):
     subprocess.run(["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-I", SOURCES, "-o", path,
                     SOURCES / "tests/python/fake_gemm.c", "-lm"], check=True)
     return path
+
+
+def on_the_cpu():
+    """The operators of tcq.torch compute on CPU tensors, too."""
+    import tcq.torch as tt
+    from tcq import _torch_operator
+
+    for operator in (tt._gemm_op, _torch_operator.fp8_gemm, _torch_operator.quantize):
+        operator.register_kernel("CPU")
+
+
+def stand_in(library, put):
+    """This library for the real one, a stream of number 7 for the current one; put: setattr, or one that takes it back."""
+    from tcq import _gemm, _tensors
+
+    here = contextlib.nullcontext()
+    put(_gemm, "_library", library)
+    put(_tensors, "on", lambda device: here)
+    put(_tensors, "stream_of", lambda device: 7)
 
 
 class Fake:

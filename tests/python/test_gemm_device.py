@@ -108,7 +108,7 @@ def product(memory, a, b, c, bias, types, plan_file, **fields):
     plan_file.write_text(plan.describe())
     d = memory.put(np.full((problem.m, problem.n), 7, DTYPES[types[1]]))
     operands = [None if array is None else memory.put(array) for array in (a, b, c, bias)]
-    at_a, at_b, at_c, at_bias = (None if operand is None else memory.at(operand) for operand in operands)
+    at_a, at_b, at_c, at_bias = (0 if operand is None else memory.at(operand) for operand in operands)
     pointers = _gemm.pointers(at_a, at_b, at_c, memory.at(d), at_bias)
     size = plan.workspace_bytes(pointers)
     workspace = memory.put(np.zeros(size, np.uint8))

@@ -70,6 +70,15 @@ def test_a_plan_lives_as_long_as_it_is_held(fake):
     assert fake.destroyed == before[1] + 1
 
 
+def test_what_a_workspace_is_for_is_asked_once_for_aligned_pointers(fake):
+    problem = fake.library.problem()
+    problem.m, problem.n, problem.k = 2, 3, 8
+    plan, asked = _gemm.Plan(problem, fake.library), fake.asked
+    aligned, others = _gemm.pointers(16, 32, 0, 48, 0), _gemm.pointers(18, 32, 0, 48, 0)
+    assert [plan.workspace_bytes(x, x is aligned) for x in (aligned, others, aligned, others, aligned)] == [0, 128, 0, 128, 0]
+    assert fake.asked == asked + 3
+
+
 def test_what_the_library_refuses_is_its_sentence(fake):
     problem = fake.library.problem()
     problem.k = 666

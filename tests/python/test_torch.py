@@ -20,8 +20,8 @@ def test_matrices_are_read_where_they_lie(fake):
     a, b = torch.randn(5, 8).bfloat16(), torch.randn(8, 6).bfloat16()
     want = (a.float() @ b.float()).bfloat16()
     wide, columns = torch.zeros(5, 20, dtype=torch.bfloat16), torch.zeros(8, 9, dtype=torch.bfloat16)
-    wide[:, 3:11], columns[:, 2:8] = a, b
-    lefts = [(a, K, 8), (a.t().contiguous().t(), MN, 5), (wide[:, 3:11], K, 20)]
+    wide[:, 8:16], columns[:, 2:8] = a, b
+    lefts = [(a, K, 8), (a.t().contiguous().t(), MN, 5), (wide[:, 8:16], K, 20)]
     rights = [(b, MN, 6), (b.t().contiguous().t(), K, 8), (columns[:, 2:8], MN, 9)]
     for left, major_a, ld_a in lefts:
         for right, major_b, ld_b in rights:
@@ -29,7 +29,7 @@ def test_matrices_are_read_where_they_lie(fake):
             p = fake.problem
             assert (p.m, p.n, p.k, p.major_a, p.major_b, p.a.ld, p.b.ld) == (5, 6, 8, major_a, major_b, ld_a, ld_b)
             assert (p.in_, p.out, p.batch, p.alpha, p.beta, p.has_bias) == (1, 1, 1, 1, 0, 0)
-    assert fake.stream == 7 and fake.workspace is None
+    assert torch.equal(tt.mm(a, b), want) and fake.stream == 7 and fake.workspace is None
 
 
 def test_what_has_no_such_layout_is_copied(fake):

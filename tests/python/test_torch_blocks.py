@@ -263,7 +263,7 @@ def of_operands(kind):
 def in_float32(a, b, scale_a, scale_b, bias, activation):
     """What is quantized."""
     d = torch.empty(a.shape[0], b.shape[0] // (2 if activation == "swiglu" else 1))
-    torch.ops.tcq.fp8_gemm(a, b, scale_a, scale_b, None, bias, None, d, 0, False, 0, 0, None, _gemm.ACTIVATIONS[activation])
+    torch.ops.tcq.fp8_gemm(a, b, scale_a, scale_b, None, bias, None, d, False, 0, 0, None, _gemm.ACTIVATIONS[activation])
     return d
 
 
@@ -368,7 +368,7 @@ def test_what_fills_up_atoms(fake, dtype, of):
     blocks = (100 + BLOCK[of] - 1) // BLOCK[of]
     d = torch.empty(130, 100 // each, dtype=dtype)
     scale_d = torch.full((256 * ((blocks + 3) // 4 * 4),), 99, dtype=torch.uint8).view(of)
-    torch.ops.tcq.fp8_gemm(a, b, None, None, None, None, None, d, 0, False, 0, 0, scale_d)
+    torch.ops.tcq.fp8_gemm(a, b, None, None, None, None, None, d, False, 0, 0, scale_d)
     found = factors_of(scale_d.view(torch.uint8), 256, (blocks + 3) // 4 * 4)
     assert (found[:130, blocks:] == 0).all() and (found[130:] == 99).all()
     want = quantized_by_torch(a.float() @ b.float().t(), dtype, of)
@@ -493,9 +493,9 @@ def test_the_operator_is_what_torch_expects_of_one(fake):
     a, sa, _ = drawn(4, 64, E4M3, E8M0)
     b, sb, _ = drawn(6, 64, E4M3, E8M0)
     g = torch.ones(1)
-    call = (a, b, sa, sb, None, None, None, torch.empty(4, 6, dtype=E4M3), 0, False, 0, 0, torch.empty(512, dtype=E8M0), 0, False, g)
+    call = (a, b, sa, sb, None, None, None, torch.empty(4, 6, dtype=E4M3), False, 0, 0, torch.empty(512, dtype=E8M0), 0, False, g)
     torch.ops.tcq.fp8_gemm(*call)
-    assert (call[7]._version, call[12]._version, g._version) == (1, 1, 0)
+    assert (call[7]._version, call[11]._version, g._version) == (1, 1, 0)
     torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, call, test_utils=("test_autograd_registration", "test_faketensor"))
 
 

@@ -78,7 +78,7 @@ def test_scaled_mm(fake):
 def in_float32(a, b, scale_a, scale_b, bias, activation):
     """What scaled_mm_quantized quantizes, by blocks of 128 columns of b."""
     d = torch.empty(a.shape[0], b.shape[1] // (2 if activation == "swiglu" else 1))
-    torch.ops.tcq.fp8_gemm(a, b.t(), scale_a, scale_b.t(), None, bias, None, d, _gemm.SCALINGS["block_128"], True, 0, 0,
+    torch.ops.tcq.fp8_gemm(a, b.t(), scale_a, scale_b.t(), None, bias, None, d, True, 0, 0,
                            None, _gemm.ACTIVATIONS[activation])
     return d
 
@@ -236,6 +236,10 @@ def test_the_names_of_deepgemm(fake):
     torch.testing.assert_close(d, want, rtol=1e-4, atol=1e-3)
     tt.fp8_gemm_nt((a, sfa), (b, sfb), d, c=c)
     torch.testing.assert_close(d, want + c, rtol=1e-4, atol=1e-3)
+    x, y = torch.randn(40, 300).bfloat16(), torch.randn(150, 300).bfloat16()
+    tt.fp8_gemm_nt((x, None), (y, None), d)
+    torch.testing.assert_close(d, x.float() @ y.float().t())
+    assert fake.problem.promotes == 0
     a, b, sfa, sfb = fp8_of(384, 128), fp8_of(2, 150, 128), torch.rand(384, 1), torch.rand(2, 2, 1)
     group = torch.tensor([1] * 128 + [-1] * 128 + [0] * 128, dtype=torch.int32)
     d = torch.full((384, 150), 7.0)
@@ -258,6 +262,10 @@ def test_what_fp8_refuses(fake):
         tt.scaled_mm(a, b, torch.rand(40, 2), torch.rand(1, 150))
     with pytest.raises(tcq.UsageError, match="float32 on"):
         tt.scaled_mm(a, b, one.double(), one.double())
+    codes = torch.full((4096,), 127, dtype=torch.uint8).view(E4M3)
+    for scale_a, scale_b in ((codes, torch.rand(2, 3)), (torch.rand(40, 3), codes), (codes, codes)):
+        with pytest.raises(tcq.UsageError, match="factors: .*: expected float32 on"):
+            tt.fp8_gemm_nt((a, scale_a), (b.t(), scale_b), torch.empty(40, 150))
     with pytest.raises(tcq.UsageError, match="FP8 with factors"):
         tt.scaled_mm(a.bfloat16(), b.bfloat16(), one, one)
     with pytest.raises(tcq.UsageError, match="the bias"):
@@ -322,11 +330,11 @@ def test_the_operator_takes_factors_of_d_or_none(fake):
     given = (a, b, one, one, None, None, None)
     for d, scale_d in ((torch.empty(4, 6), None), (torch.empty(4, 6, dtype=E4M3), torch.empty(4, 1))):
         before = d._version
-        torch.ops.tcq.fp8_gemm(*given, d, _gemm.SCALINGS["tensor"], True, 0, 0, scale_d)
+        torch.ops.tcq.fp8_gemm(*given, d, True, 0, 0, scale_d)
         assert d._version == before + 1 and (scale_d is None or scale_d._version == 1)
-    wide = (a.bfloat16(), b.bfloat16(), *[None] * 5, torch.empty(4, 6), 0, False, 0, 0, None)
+    wide = (a.bfloat16(), b.bfloat16(), *[None] * 5, torch.empty(4, 6), False, 0, 0, None)
     torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, wide)
-    tensors = (*given, torch.empty(4, 6, dtype=E4M3), 1, True, 0, 0, torch.empty(4, 1))
+    tensors = (*given, torch.empty(4, 6, dtype=E4M3), True, 0, 0, torch.empty(4, 1))
     torch.library.opcheck(torch.ops.tcq.fp8_gemm.default, tensors, test_utils=("test_autograd_registration", "test_faketensor"))
 
 

@@ -9,6 +9,7 @@ import ctypes
 import os
 from collections import OrderedDict
 from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
+from struct import Struct
 from threading import Lock
 
 from ._reply import Error, UsageError
@@ -85,10 +86,17 @@ class Quantizer(Structure):
                 ("ld_source", c_int64), ("ld_target", c_int64), ("ld_factors", c_int64)]
 
 
-def pointers(a: Optional[int], b: Optional[int], c: Optional[int], d: Optional[int], bias: Optional[int],
-             **others: Optional[int]) -> Pointers:
-    """others: fields of Pointers by name."""
-    return Pointers(ctypes.sizeof(Pointers), a, b, c, d, bias, **others)
+# As bytes, which nobody changes, and which are made in half of the time that ctypes takes to fill a struct.
+_pack = Struct(f"N{len(Pointers._fields_) - 1}P").pack
+_SIZE = ctypes.sizeof(Pointers)
+
+
+def pointers(a: int, b: int, c: int, d: int, bias: int, scale_a: int = 0, scale_b: int = 0, sizes: int = 0,
+             scale_codes_a: int = 0, scale_codes_b: int = 0, scale_d: int = 0, scale_codes_d: int = 0,
+             global_scale_d: int = 0) -> bytes:
+    """The struct Pointers; 0: none."""
+    return _pack(_SIZE, a, b, c, d, bias, scale_a, scale_b, sizes, scale_codes_a, scale_codes_b, scale_d, scale_codes_d,
+                 global_scale_d)
 
 
 _FUNCTIONS = {
@@ -96,10 +104,10 @@ _FUNCTIONS = {
     "sentence": (c_char_p, [c_int]),
     "make_plan": (c_int, [POINTER(Problem), POINTER(c_void_p)]),
     "destroy_plan": (None, [c_void_p]),
-    "workspace_bytes_for": (c_size_t, [c_void_p, POINTER(Pointers)]),
+    "workspace_bytes_for": (c_size_t, [c_void_p, c_char_p]),
     "describe": (c_size_t, [c_void_p, c_char_p, c_size_t]),
     "quantize": (c_int, [POINTER(Quantizer), c_void_p, c_void_p, c_void_p, c_void_p]),
-    "run": (c_int, [c_void_p, POINTER(Pointers), c_void_p, c_size_t, c_void_p]),
+    "run": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, c_void_p]),
 }
 
 
@@ -155,32 +163,43 @@ class Plan:
 
     def __init__(self, problem: Problem, by: Library) -> None:
         self._by, self._handle = by, c_void_p()
+        self._of_aligned: Optional[int] = None
         by.check(by.make_plan(byref(problem), byref(self._handle)))
 
     def __del__(self) -> None:
         if self._handle:
             self._by.destroy_plan(self._handle)
 
-    def workspace_bytes(self, pointers: Pointers) -> int:
-        return self._by.workspace_bytes_for(self._handle, byref(pointers))
+    def workspace_bytes(self, pointers: bytes, aligned: bool = False) -> int:
+        """aligned: A, B and their factors begin at multiples of 16. All such pointers have one answer, which is asked for once."""
+        if aligned and self._of_aligned is not None:
+            return self._of_aligned
+        size = self._by.workspace_bytes_for(self._handle, pointers)
+        if aligned:
+            self._of_aligned = size
+        return size
 
     def describe(self) -> str:
         text = ctypes.create_string_buffer(self._by.describe(self._handle, None, 0) + 1)
         self._by.describe(self._handle, text, len(text))
         return text.value.decode()
 
-    def run(self, pointers: Pointers, workspace: int, workspace_bytes: int, stream: int) -> None:
-        self._by.check(self._by.run(self._handle, byref(pointers), workspace or None, workspace_bytes, stream or None))
+    def run(self, pointers: bytes, workspace: int, workspace_bytes: int, stream: int) -> None:
+        status = self._by.run(self._handle, pointers, workspace, workspace_bytes, stream)
+        if status != 0:
+            self._by.check(status)
 
 
 class Plans:
-    """The plans used last, by whatever they depend on. One that is dropped lives on while somebody runs it."""
+    """The plans used last, with what else was found out for them, by whatever they depend on. One that is dropped lives on while
+    somebody runs it."""
 
     def __init__(self, maxsize: int) -> None:
         self._lock, self._plans, self.maxsize = Lock(), OrderedDict(), maxsize  # type: ignore[var-annotated]
         self._hits = self._misses = 0
 
-    def get(self, key: Hashable, make: Callable[[], Plan]) -> Plan:
+    def get(self, key: Hashable, make: Callable[..., Any], *of: Any) -> Any:
+        """What make(*of) gave for this key."""
         with self._lock:
             plan = self._plans.get(key)
             if plan is not None:
@@ -188,7 +207,7 @@ class Plans:
                 self._plans.move_to_end(key)
                 return plan
             self._misses += 1
-        plan = make()  # asks CUDA: others need not wait
+        plan = make(*of)  # asks CUDA: others need not wait
         with self._lock:
             self._plans[key] = plan
             while len(self._plans) > self.maxsize:

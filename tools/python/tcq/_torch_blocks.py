@@ -102,9 +102,10 @@ def _levels(a: Tensor, scale_a: Optional[Factors], scale_b: Optional[Factors], m
 
 
 def _expect_float32(name: str, x: Optional[Tensor], a: Tensor, matrices: int) -> None:
+    if x is None or (x.numel() in (1, matrices) and x.is_contiguous() and x.dtype == torch.float32 and x.device == a.device):
+        return
     each = "" if matrices == 1 else f", or {matrices}, contiguous"
-    _tensors.expect(x is None or (x.numel() in (1, matrices) and x.is_contiguous() and x.dtype == torch.float32 and
-                                  x.device == a.device), name, () if x is None else (x,), f"one float32 on {a.device}{each}")
+    _tensors.refuse(name, (x,), f"one float32 on {a.device}{each}")
 
 
 def _expect_no_options(**options: object) -> None:
@@ -116,8 +117,8 @@ def _expect_no_options(**options: object) -> None:
 def _expect_bias(bias: Optional[Tensor], b: Tensor, dtypes: Tuple[torch.dtype, ...]) -> None:
     if bias is not None:
         n = b.shape[-2]
-        _tensors.expect(tuple(bias.shape) == (n,) and bias.dtype in dtypes and bias.device == b.device, "the bias", (bias,),
-                        f"{[n]} of {_atoms.named(dtypes)} on {b.device}")
+        if not (tuple(bias.shape) == (n,) and bias.dtype in dtypes and bias.device == b.device):
+            _tensors.refuse("the bias", (bias,), f"{[n]} of {_atoms.named(dtypes)} on {b.device}")
 
 
 def _expect_operands_of_codes(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor],
@@ -130,7 +131,8 @@ def _expect_operands_of_codes(a: Tensor, b: Tensor, scale_a: Optional[Tensor], s
             _expect_factors(a, b, scale_a, scale_b)
         else:
             scale_a = _expect_factors_of_groups(a, b, scale_a, scale_b)
-        _tensors.expect(scale_a.dtype == scale_dtype, "factors", (scale_a, scale_b), f"{scale_dtype}, as of the result")
+        if scale_a.dtype != scale_dtype:
+            _tensors.refuse("factors", (scale_a, scale_b), f"{scale_dtype}, as of the result")
         return scale_a
     _tensors.expect(scale_a is None and scale_b is None and a.dtype == b.dtype == torch.bfloat16 and a.device == b.device,
                     "a and b", (a, b), "factors of both, or bfloat16 on one device without")
@@ -139,15 +141,14 @@ def _expect_operands_of_codes(a: Tensor, b: Tensor, scale_a: Optional[Tensor], s
 
 def _expect_kind(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> Tuple[_atoms.Kind, int]:
     """One kind of factors, which goes with the elements, and K."""
-    expect, factors = _tensors.expect, (scale_a, scale_b)
+    factors = (scale_a, scale_b)
     kind = _atoms.KINDS.get(scale_a.dtype)
     if kind is None or scale_b.dtype != scale_a.dtype:
-        expect(False, "factors", factors, f"one dtype of {_atoms.named(tuple(_atoms.KINDS))}, or float32")
-        raise AssertionError  # expect has raised
-    expect(a.dtype in kind.elements and b.dtype in kind.elements and _atoms.per_byte(a.dtype) == _atoms.per_byte(b.dtype),
-           "a and b", (a, b), f"{_atoms.named(kind.elements)} with factors of {str(scale_a.dtype)[6:]}, float4_e2m1fn_x2 "
-           "only beside its like")
-    expect(a.device == b.device == scale_a.device == scale_b.device, "operands and factors", (a, b, *factors), "one device")
+        _tensors.refuse("factors", factors, f"one dtype of {_atoms.named(tuple(_atoms.KINDS))}, or float32")
+    if not (a.dtype in kind.elements and b.dtype in kind.elements and _atoms.per_byte(a.dtype) == _atoms.per_byte(b.dtype)):
+        _tensors.refuse("a and b", (a, b), f"{_atoms.named(kind.elements)} with factors of {str(scale_a.dtype)[6:]}, float4_e2m1fn_x2 "
+                        "only beside its like")
+    _tensors.expect(a.device == b.device == scale_a.device == scale_b.device, "operands and factors", (a, b, *factors), "one device")
     return kind, _atoms.per_byte(a.dtype) * a.shape[1]
 
 
@@ -156,8 +157,9 @@ def _expect_factors(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> N
     kind, k = _expect_kind(a, b, scale_a, scale_b)
     factors = (scale_a, scale_b)
     wanted = [_atoms.size(x.shape[0], k, kind) for x in (a, b)]
-    _tensors.expect([s.numel() for s in factors] == wanted and all(s.is_contiguous() for s in factors), "factors", factors,
-                    f"{wanted[0]} and {wanted[1]} contiguous ones: whole atoms of 128 rows by four blocks of {kind.block} of K")
+    if [s.numel() for s in factors] != wanted or not (scale_a.is_contiguous() and scale_b.is_contiguous()):
+        _tensors.refuse("factors", factors, f"{wanted[0]} and {wanted[1]} contiguous ones: whole atoms of 128 rows by four blocks of "
+                        f"{kind.block} of K")
 
 
 def _expect_factors_of_groups(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> Tensor:
@@ -165,9 +167,9 @@ def _expect_factors_of_groups(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Te
     kind, k = _expect_kind(a, b, scale_a, scale_b)
     factors, groups = (scale_a, scale_b), b.shape[0]
     of_128, of_b = _atoms.size_of_line(k, kind), groups * _atoms.size(b.shape[1], k, kind)
-    _tensors.expect(scale_a.numel() % max(of_128, 1) == 0 and scale_b.numel() == of_b and all(s.is_contiguous() for s in factors),
-                    "factors", factors, f"multiples of {of_128}, each group's from one on, and {of_b}, contiguous: whole atoms of "
-                    f"128 rows by four blocks of {kind.block} of K")
+    if not (scale_a.numel() % max(of_128, 1) == 0 and scale_b.numel() == of_b and all(s.is_contiguous() for s in factors)):
+        _tensors.refuse("factors", factors, f"multiples of {of_128}, each group's from one on, and {of_b}, contiguous: whole atoms of "
+                        f"128 rows by four blocks of {kind.block} of K")
     missing = _atoms.size_of_groups(a.shape[0], groups, k, kind) - scale_a.numel()
     if missing <= 0:
         return scale_a
@@ -178,5 +180,5 @@ def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tens
          scale_d: Optional[Tensor], activation: str, global_scale: Optional[Tensor], offs: Optional[Tensor],
          global_a: Optional[Tensor], global_b: Optional[Tensor]) -> None:
     grouping = _gemm.GROUPINGS["none" if offs is None else "ends"]
-    _torch_operator.fp8_gemm(a, b, scale_a, scale_b, None, bias, offs, d, _gemm.SCALINGS["none"], False, grouping, 0, scale_d,
+    _torch_operator.fp8_gemm.call(a, b, scale_a, scale_b, None, bias, offs, d, False, grouping, 0, scale_d,
                              _gemm.ACTIVATIONS[activation], False, global_scale, global_a, global_b)

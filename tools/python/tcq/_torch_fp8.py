@@ -12,6 +12,7 @@ import torch
 
 from . import _atoms, _gemm, _tensors, _torch_blocks, _torch_operator
 from ._reply import UsageError
+from ._torch_checks import FP8, WIDE, blocks, columns_of_d
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
     Scaled = Tuple[Tensor, Tensor]
 
-_BLOCK = 128
-_FP8 = (torch.float8_e4m3fn, torch.float8_e5m2)
-_WIDE = (torch.float32, torch.bfloat16, torch.float16)
-
 
 def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch.float8_e4m3fn,
              power_of_two: bool = False) -> Tuple[Tensor, Tensor]:
@@ -35,15 +32,15 @@ def quantize(x: Tensor, *, block: str = "vector_128", dtype: torch.dtype = torch
     block: what shares a factor: "row" ([M, 1]), "vector_128" ([M, K / 128]) or "block_128" ([M / 128, K / 128]), rounded up. A
     factor is the block's largest finite magnitude by the type's, or the next power of two; 1 if all are zero.
     """
-    _tensors.expect(x.dim() == 2 and x.dtype in _WIDE, "x", (x,), "a matrix of float32, bfloat16 or float16")
-    if block not in _gemm.QUANTIZE_BLOCKS or dtype not in _FP8:
+    _tensors.expect(x.dim() == 2 and x.dtype in WIDE, "x", (x,), "a matrix of float32, bfloat16 or float16")
+    if block not in _gemm.QUANTIZE_BLOCKS or dtype not in FP8:
         raise UsageError(f"block {block!r}, dtype {dtype}: expected {', '.join(_gemm.QUANTIZE_BLOCKS)}; float8_e4m3fn or "
                          "float8_e5m2")
     rows, columns = x.shape
-    lines = _blocks(rows) if block == "block_128" else rows
+    lines = blocks(rows) if block == "block_128" else rows
     target = x.new_empty((rows, columns), dtype=dtype)
-    factors = x.new_empty((lines, 1 if block == "row" else _blocks(columns)), dtype=torch.float32)
-    _torch_operator.quantize(x if x.stride(1) == 1 or columns <= 1 else x.contiguous(), target, factors,
+    factors = x.new_empty((lines, 1 if block == "row" else blocks(columns)), dtype=torch.float32)
+    _torch_operator.quantize.call(x if x.stride(1) == 1 or columns <= 1 else x.contiguous(), target, factors,
                  _gemm.QUANTIZE_BLOCKS[block], power_of_two)
     return target, factors
 
@@ -106,13 +103,12 @@ def _quantized(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optiona
                activation: str, offs: Optional[Tensor], dtype: torch.dtype, power_of_two: bool,
                use_fast_accum: bool) -> Tuple[Tensor, Tensor]:
     """scaled_mm_quantized with factors of float32."""
-    if scale_a is None or scale_b is None or a.dtype not in _FP8 or b.dtype not in _FP8:
-        _tensors.expect(False, "a and b", (a, b), "float8_e4m3fn or float8_e5m2, with factors, or a scale_dtype that is not float32")
-        raise AssertionError  # expect has raised
-    if dtype not in _FP8:
+    if scale_a is None or scale_b is None or a.dtype not in FP8 or b.dtype not in FP8:
+        _tensors.refuse("a and b", (a, b), "float8_e4m3fn or float8_e5m2, with factors, or a scale_dtype that is not float32")
+    if dtype not in FP8:
         raise UsageError(f"dtype {dtype}: expected float8_e4m3fn or float8_e5m2")
-    d = a.new_empty((a.shape[0], _columns_of_d(b.shape[-1], activation)), dtype=dtype)
-    scale_d = a.new_empty((a.shape[0], _blocks(d.shape[1])), dtype=torch.float32)
+    d = a.new_empty((a.shape[0], columns_of_d(b.shape[-1], activation)), dtype=dtype)
+    scale_d = a.new_empty((a.shape[0], blocks(d.shape[1])), dtype=torch.float32)
     of_b = _as_columns(scale_b) if offs is None else _as_columns_of_groups(scale_b)
     _run(a, b.transpose(-2, -1), _as_lines(scale_a), of_b, None, bias, offs, d, "none" if offs is None else "ends",
          not use_fast_accum, 0, scale_d, activation, power_of_two)
@@ -160,13 +156,13 @@ def _along_k(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[
     """[M, K] by [K, N] in groups along K."""
     _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N, or G x K x N")
     groups = offs.numel()
-    blocks = _blocks(a.shape[1])
+    of_k = blocks(a.shape[1])
 
     def of_groups(scale: Tensor, lines: int) -> Tensor:
         return scale.reshape(groups, lines, 1) if scale.numel() == groups * lines else scale
 
     if scale_a is not None and scale_b is not None:
-        by_blocks = tuple(scale_a.shape) == (a.shape[0], blocks) and scale_b.dim() == 2 and scale_b.shape[0] == blocks
+        by_blocks = tuple(scale_a.shape) == (a.shape[0], of_k) and scale_b.dim() == 2 and scale_b.shape[0] == of_k
         scale_a = scale_a if by_blocks else of_groups(scale_a, a.shape[0])
         scale_b = scale_b.t() if by_blocks else of_groups(scale_b, b.shape[1])
     d = a.new_empty((groups, a.shape[0], b.shape[1]), dtype=out_dtype)
@@ -202,75 +198,26 @@ def m_grouped_fp8_gemm_nt_masked(a: Scaled, b: Scaled, d: Tensor, masked_m: Tens
 # --- what is asked ----------------------------------------------------------------------------------
 
 
-def _blocks(extent: int) -> int:
-    return (extent + _BLOCK - 1) // _BLOCK
-
-
 def _as_lines(scale: Tensor) -> Tensor:
     """Of rows of A: lines x blocks of K."""
+    if scale.dim() == 2:
+        return scale
     return scale.reshape(-1, 1) if scale.numel() == 1 or scale.dim() < 2 else scale
 
 
 def _as_columns(scale: Tensor) -> Tensor:
-    return scale.reshape(1, 1) if scale.numel() == 1 else scale.t() if scale.dim() == 2 else scale.reshape(-1, 1)
+    return scale.t() if scale.dim() == 2 else scale.reshape(-1, 1)
 
 
 def _as_columns_of_groups(scale: Tensor) -> Tensor:
     return scale.transpose(1, 2) if scale.dim() == 3 else scale.unsqueeze(-1)
 
 
-def _columns_of_d(n: int, activation: str) -> int:
-    return n // 2 if activation == "swiglu" else n
-
-
-def _scaling_of(m: int, n: int, k: int, scale_a: Tensor, scale_b: Tensor) -> str:
-    """By the lines and blocks that factors have."""
-    shapes, blocks = (tuple(scale_a.shape[-2:]), tuple(scale_b.shape[-2:])), _blocks(k)
-    for name, known in (("tensor", ((1, 1), (1, 1))), ("row_column", ((m, 1), (n, 1))),
-                        ("block_128", ((m, blocks), (_blocks(n), blocks))), ("vector_128", ((m, blocks), (n, blocks)))):
-        if shapes == known:
-            return name
-    raise UsageError(f"factors of {list(shapes[0])} and {list(shapes[1])}: expected [1, 1] and [1, 1], {[m, 1]} and {[n, 1]}, or "
-                     f"{[m, blocks]} and {[_blocks(n), blocks]} or {[n, blocks]}")
-
-
 def _run(a: Tensor, b: Tensor, scale_a: Optional[Tensor], scale_b: Optional[Tensor], c: Optional[Tensor],
-         bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, grouping: str, promotes: bool,
-         expected_rows: int, scale_d: Optional[Tensor] = None, activation: str = "none",
-         power_of_two: bool = False) -> None:
-    """d = activation(c + a @ b.T + bias) with a, b and factors as rows x K, of groups with a dimension before; d is FP8 if it has
-    factors, which are not looked at."""
-    m, k = a.shape[-2:]
-    n = b.shape[-2]
-    expect = _tensors.expect
-    expect(b.shape[-1] == k and a.device == b.device and a.dtype in _tensors.IN and b.dtype in _tensors.IN, "a and b", (a, b),
-           "one K, one device, and types of the GEMM")
-    leading = (b.shape[0],) if grouping not in ("none", "k_ends") else ()
-    of_a = leading if grouping == "counts" else ()
-    of_d = (sizes.numel(),) if sizes is not None and grouping == "k_ends" else of_a
-    expect(tuple(a.shape) == (*of_a, m, k) and tuple(b.shape) == (*leading, n, k), "a and b", (a, b),
-           "matrices, of groups with a dimension before: b's, and a's where it has a matrix for each")
-    columns = _columns_of_d(n, activation)
-    expect(tuple(d.shape) == (*of_d, m, columns) and d.dtype in (_FP8 if scale_d is not None else _tensors.OUT) and
-           d.device == a.device, "d", (d,), f"{[*of_d, m, columns]} of float32, bfloat16 or float16 on {a.device}")
-    expect(d.stride(-1) == 1 or n <= 1, "d", (d,), "rows that are contiguous")
-    fp8 = a.dtype.itemsize == 1 and a.dtype.is_floating_point
-    expect(fp8 == (scale_a is not None), "a", (a,), "FP8 with factors, other types without")
-    scaling = "none"
-    if scale_a is not None and scale_b is not None:
-        expect(scale_a.dtype == torch.float32 and scale_b.dtype == torch.float32 and scale_a.device == a.device and
-               scale_b.device == a.device, "factors", (scale_a, scale_b), f"float32 on {a.device}")
-        scaling = _scaling_of(m, n, k, scale_a, scale_b)
-        each = of_d if grouping == "k_ends" and scaling in ("tensor", "row_column") else ()
-        expect(tuple(scale_a.shape[:-2]) == (each or of_a) and tuple(scale_b.shape[:-2]) == (each or leading), "factors", (scale_a, scale_b),
-               "a matrix of them for each of a's and of b's")
-    if c is not None:
-        expect(c.shape == d.shape and c.dtype == d.dtype and c.device == d.device, "c", (c,), f"what d is: {list(d.shape)}")
-    if bias is not None:
-        types = (d.dtype,) if scale_d is None else _WIDE
-        expect(tuple(bias.shape) == (n,) and bias.dtype in types and bias.device == d.device, "the bias", (bias,),
-               f"{[n]} of {' or '.join(str(t)[6:] for t in types)} on {d.device}")
-    if sizes is not None:
-        _tensors.expect_sizes(sizes, m if grouping == "row_ids" else (*leading, *of_d)[0], a.device)
-    _torch_operator.fp8_gemm(a, b, scale_a, scale_b, c, bias, sizes, d, _gemm.SCALINGS[scaling], promotes and fp8,
-                             _gemm.GROUPINGS[grouping], expected_rows, scale_d, _gemm.ACTIVATIONS[activation], power_of_two)
+         bias: Optional[Tensor], sizes: Optional[Tensor], d: Tensor, grouping: str, promotes: bool, expected_rows: int,
+         scale_d: Optional[Tensor] = None, activation: str = "none", power_of_two: bool = False) -> None:
+    """With factors of float32, or none."""
+    if (scale_a is not None and scale_a.dtype != torch.float32) or (scale_b is not None and scale_b.dtype != torch.float32):
+        _tensors.refuse("factors", tuple(x for x in (scale_a, scale_b) if x is not None), f"float32 on {a.device}")
+    _torch_operator.fp8_gemm.call(a, b, scale_a, scale_b, c, bias, sizes, d, promotes, _gemm.GROUPINGS[grouping], expected_rows,
+                                  scale_d, _gemm.ACTIVATIONS[activation], power_of_two)

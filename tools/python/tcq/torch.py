@@ -25,11 +25,11 @@ from ._reply import UsageError
 
 try:
     import torch
-    from torch.library import custom_op
+    from torch.library import register_fake  # noqa: F401  # new in 2.4
 except ImportError as error:
     raise ImportError(f"tcq.torch needs PyTorch 2.4 or newer, `pip install torch`: {error}") from error
 
-from . import _tensors
+from . import _operator, _tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Number = Union[int, float]
+    Operands = Tuple[Tensor, Tensor, Optional[Tensor], Optional[Tensor]]
 
 __all__ = ["mm", "addmm", "linear", "plan_cache", "plan_text", "GemmError", "LibraryNotFound",
            "quantize", "scaled_mm", "scaled_mm_quantized", "grouped_mm", "scaled_grouped_mm", "fp8_gemm_nt",
@@ -52,7 +53,7 @@ plan_cache = _tensors.plan_cache
 def mm(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
        batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
     """a @ b of two matrices. sm_limit: at most so many SMs; 0: all of them."""
-    return _gemm_op(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit,
+    return _gemm_op.call(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit,
                     programmatic_launch)
 
 
@@ -62,8 +63,12 @@ def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 
     """beta * c + alpha * (a @ b), as torch.addmm; c is broadcast. With beta 0 it is not read."""
     _tensors.expect(a.dim() == 2 and b.dim() == 2, "a and b", (a, b), "matrices")
     out = out_dtype or _usual_out(a)
-    return _gemm_op(a, b, c.to(out).expand(a.shape[0], b.shape[1]), None, float(alpha), float(beta), "none", out, tf32,
-                    batch_invariant, sm_limit, programmatic_launch)
+    if c.dtype != out:
+        c = c.to(out)
+    if c.dim() != 2 or c.shape[0] != a.shape[0] or c.shape[1] != b.shape[1]:
+        c = c.expand(a.shape[0], b.shape[1])
+    return _gemm_op.call(a, b, c, None, float(alpha), float(beta), "none", out, tf32, batch_invariant, sm_limit,
+                         programmatic_launch)
 
 
 def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, activation: Optional[str] = None,
@@ -76,18 +81,20 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, activati
     """
     _tensors.expect(x.dim() >= 1 and weight.dim() == 2, "x and the weight", (x, weight), "at least a vector and a matrix")
     out = out_dtype or _usual_out(x)
-    rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
-    d = _gemm_op(rows, weight.t(), None, None if bias is None else bias.to(out), 1.0, 0.0, activation or "none", out,
-                 tf32, batch_invariant, sm_limit, programmatic_launch)
-    return d.reshape(*x.shape[:-1], d.shape[1])
+    rows = x if x.dim() == 2 else x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
+    if bias is not None and bias.dtype != out:
+        bias = bias.to(out)
+    d = _gemm_op.call(rows, weight.t(), None, bias, 1.0, 0.0, activation or "none", out, tf32, batch_invariant, sm_limit,
+                      programmatic_launch)
+    return d if x.dim() == 2 else d.reshape(*x.shape[:-1], d.shape[1])
 
 
 def plan_text(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
               batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> str:
     """What mm of these operands will launch, and in which order it sums: the text that `tcq gemm --order plan:` takes."""
-    call = _Call(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit, programmatic_launch)
+    call = _call_of(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit, programmatic_launch)
     with _tensors.on(a.device):
-        return call.plan().describe()
+        return call.plan.describe()
 
 
 # --- what is asked ----------------------------------------------------------------------------------
@@ -119,48 +126,58 @@ def _result_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]
     return m, n // 2 if activation == "swiglu" else n, out
 
 
-def _rows_of(c: Tensor) -> Tuple[Tensor, int]:
-    """Row-major, with its leading dimension."""
+def _rows_of(c: Tensor) -> Tuple[bool, int]:
+    """Is a copy read, which is packed, and the leading dimension."""
     (m, n), (row, step) = c.shape, c.stride()
     if (n <= 1 or step == 1) and (m <= 1 or row >= n):
-        return c, row if m > 1 else -1
-    return c.contiguous(), -1
+        return False, row if m > 1 else -1
+    return True, -1
 
 
 class _Call:
-    """One call in the library's words: the operands where the kernel reads them, and what a plan depends on."""
+    """What calls whose operands lie alike have in common: the plan, D's shape and type, which operands are copied first."""
 
     def __init__(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
                  activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
                  programmatic_launch: bool) -> None:
-        m, columns, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
-        self.shape, self.out, self.device = (m, columns), out, a.device
-        self.a, major_a, ld_a = _tensors.placed(a)
-        self.b, major_b, ld_b = _tensors.placed(b.t())
-        self.c, ld_c = (None, -1) if c is None or beta == 0 else _rows_of(c)
-        self.bias = None if bias is None else bias.contiguous()
-        self.fields = (m, b.shape[1], a.shape[1], _gemm.TYPES[_tensors.IN[a.dtype]], _gemm.TYPES[_tensors.OUT[out]], major_a, major_b,
-                       ld_a, ld_b, ld_c, alpha, beta, int(bias is not None), _gemm.ACTIVATIONS[activation],
-                       int(batch_invariant), sm_limit, int(programmatic_launch))
-
-    def plan(self) -> _gemm.Plan:
-        return plan_cache.get((self.device, *self.fields), self._new_plan)
-
-    def _new_plan(self) -> _gemm.Plan:
+        m, columns, self._out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
+        self._shape, self._device, self._reads_c = (m, columns), a.device, c is not None and beta != 0
         by = _gemm.library()
         p = by.problem()
-        (p.m, p.n, p.k, p.in_, p.out, p.major_a, p.major_b, p.a.ld, p.b.ld, p.c.ld, p.alpha, p.beta, p.has_bias,
-         p.activation, p.batch_invariant, p.sm_limit, p.programmatic_launch) = self.fields
-        return _gemm.Plan(p, by)
+        copies_a, p.major_a, p.a.ld = _tensors.placed(a)
+        copies_b, p.major_b, p.b.ld = _tensors.placed(b.t())
+        copies_c, p.c.ld = _rows_of(c) if c is not None and self._reads_c else (False, -1)
+        self._copies = (copies_a, copies_b, copies_c, bias is not None and not bias.is_contiguous())
+        self._copies_any = any(self._copies)
+        p.m, p.n, p.k, p.alpha, p.beta, p.has_bias = m, b.shape[1], a.shape[1], alpha, beta, bias is not None
+        p.in_, p.out = _gemm.TYPES[_tensors.IN[a.dtype]], _gemm.TYPES[_tensors.OUT[self._out]]
+        p.activation, p.batch_invariant = _gemm.ACTIVATIONS[activation], batch_invariant
+        p.sm_limit, p.programmatic_launch = sm_limit, programmatic_launch
+        with _tensors.on(self._device):
+            self.plan = _gemm.Plan(p, by)
 
-    def run(self) -> Tensor:
+    def run(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]) -> Tensor:
+        if self._copies_any:
+            a, b, c, bias = self._copied(a, b, c, bias)
         at = _tensors.at
-        with _tensors.on(self.device):
-            plan = self.plan()
-            d = torch.empty(self.shape, dtype=self.out, device=self.device)
-            pointers = _gemm.pointers(at(self.a), at(self.b), at(self.c), at(d), at(self.bias))
-            _tensors.run(plan, pointers, self.device)
+        with _tensors.on(self._device):
+            d = torch.empty(self._shape, dtype=self._out, device=self._device)
+            _tensors.run(self.plan, self._device, a.data_ptr(), b.data_ptr(), at(c) if self._reads_c else 0, d.data_ptr(),
+                         at(bias))
         return d
+
+    def _copied(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]) -> Operands:
+        copies_a, copies_b, copies_c, copies_bias = self._copies
+        return (a.contiguous() if copies_a else a, b.t().contiguous() if copies_b else b,
+                c.contiguous() if c is not None and copies_c else c,
+                bias.contiguous() if bias is not None and copies_bias else bias)
+
+
+def _call_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], *options: Any) -> _Call:
+    """Checked and planned when operands that lie so come for the first time."""
+    lies = _tensors.lies
+    key = (lies(a), lies(b), c if c is None else lies(c), bias if bias is None else lies(bias), options)
+    return plan_cache.get(key, _Call, a, b, c, bias, *options)
 
 
 # --- the operator -----------------------------------------------------------------------------------
@@ -169,19 +186,18 @@ _SCHEMA = ("(Tensor a, Tensor b, Tensor? c, Tensor? bias, float alpha, float bet
            "ScalarType? out_dtype, bool tf32, bool batch_invariant, int sm_limit, bool programmatic_launch) -> Tensor")
 
 
-def _compute(*call: Any) -> Tensor:
-    return _Call(*call).run()
+def _compute(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], *options: Any) -> Tensor:
+    return _call_of(a, b, c, bias, *options).run(a, b, c, bias)
 
 
-_gemm_op = custom_op("tcq::gemm", _compute, mutates_args=(), device_types="cuda", schema=_SCHEMA)
-
-
-@_gemm_op.register_fake
 def _fake(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
           activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
           programmatic_launch: bool) -> Tensor:
     m, columns, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
     return a.new_empty((m, columns), dtype=out)
+
+
+_gemm_op = _operator.Operator("gemm", _SCHEMA, _compute, _fake)
 
 
 def _setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
@@ -208,10 +224,10 @@ def _backward(ctx: Any, grad: Tensor) -> Tuple[Optional[Tensor], ...]:
     needs = ctx.needs_input_grad
 
     def product(left: Tensor, right: Tensor) -> Tensor:
-        return _gemm_op(left, right, None, None, ctx.alpha, 0.0, "none", left.dtype, *ctx.options)
+        return _gemm_op.call(left, right, None, None, ctx.alpha, 0.0, "none", left.dtype, *ctx.options)
 
     if ctx.activation != "none":
-        z = _gemm_op(a, b, None if c is None else c.float(), None if bias is None else bias.float(), ctx.alpha,
+        z = _gemm_op.call(a, b, None if c is None else c.float(), None if bias is None else bias.float(), ctx.alpha,
                      ctx.beta, "none", torch.float32, *ctx.options)
         grad = _through_activation(ctx.activation, grad.float(), z)
     narrow = grad.to(a.dtype)
@@ -227,7 +243,7 @@ def _backward(ctx: Any, grad: Tensor) -> Tuple[Optional[Tensor], ...]:
     return tuple(grads)
 
 
-_gemm_op.register_autograd(_backward, setup_context=_setup_context)
+_gemm_op.differentiate(_backward, _setup_context, tensors=4)
 
 from ._torch_fp8 import (  # noqa: E402
     fp8_gemm_nt, grouped_mm, m_grouped_fp8_gemm_nt_contiguous, m_grouped_fp8_gemm_nt_masked, quantize,

@@ -103,7 +103,7 @@ constexpr double sm_memory = 5.232e+04;    // bytes in a microsecond from memory
 constexpr double again = 1.667;            // if several columns of tiles read the weights
 constexpr double next_beside = 0.1964;     // less if the next kernel's CTAs find room beside
 constexpr double next_cta = 2.026;         // the start of every further CTA
-constexpr double next_cluster = 0.016;     // and of every cluster beyond as many as SMs
+constexpr double next_cluster = 0.016;     // and of every cluster of a matrix beyond as many as SMs
 constexpr double pair = 0.09395;           // of tiles that share weights
 constexpr double crowd = 0.1851;           // a cluster of more than four CTAs
 constexpr double quantizing = 4.705;       // D, in microseconds
@@ -313,8 +313,9 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const double memory = rates.memory * device.memory / Device{}.memory;
   const Loads loads = {ctas, matrices * again, k.stages * stage, memory, rates.memory_latency};
   const double read = few ? read_by_sm(k, device, loads) : read_evenly(k, device, loads);
-  const bool starts_many = few && k.promotion == Promotion::None && tiles > device.sm_count;
-  const double start = starts_many ? fitted::next_cluster * (tiles - device.sm_count) : 0;
+  const bool promotes = k.promotion != Promotion::None;
+  const double more = few && !promotes ? tiles / static_cast<double>(p.batch) - device.sm_count : 0;
+  const double start = std::max(0.0, more) * fitted::next_cluster;
   return blended(rates, {multiply, receive, leave_l2, read, start});
 }
 

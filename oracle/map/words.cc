@@ -8,9 +8,9 @@ namespace tcq::oracle {
 namespace {
 
 // Places of the four spaces, by index of their axes.
-struct Slot {
+struct RegisterPlace {
   int thread, reg, part;
-  explicit Slot(const Coords& at) : thread(at[0]), reg(at[1]), part(at[2]) {}
+  explicit RegisterPlace(const Coords& at) : thread(at[0]), reg(at[1]), part(at[2]) {}
 };
 
 int low_bit(const Map& map, const Coords& place) {
@@ -53,7 +53,7 @@ std::string copies_text(const std::vector<Coords>& places) {
   return fmt::format("; {} in tmem_lane {}", places.size() == 2 ? "a copy" : "copies", lanes);
 }
 
-std::string thread_text(const Slot& slot) {
+std::string thread_text(const RegisterPlace& slot) {
   return fmt::format("thread {}, register {}", slot.thread, slot.reg);
 }
 
@@ -99,7 +99,7 @@ std::string element_text(const Map& map, const Coords& element) {
 std::string place_text(const Map& map, const Coords& place) {
   switch (map.space) {
     case Space::Registers: {
-      const Slot slot(place);
+      const RegisterPlace slot(place);
       return thread_text(slot) +
              (map.place[2].extent > 1 ? fmt::format(", part {}", slot.part) : "");
     }
@@ -137,13 +137,13 @@ std::string asked_text(const Map& map, const Coords& place, bool whole) {
   if (map.space == Space::TensorMemory) return cell_text(place) + cta_text(map, place[0]);
   if (!whole) return place_text(map, place);
   return map.space == Space::Metadata ? fmt::format("thread {}", place[0])
-                                      : thread_text(Slot(place));
+                                      : thread_text(RegisterPlace(place));
 }
 
 std::string short_text(const Map& map, const Coords& place) {
   switch (map.space) {
     case Space::Registers: {
-      const Slot slot(place);
+      const RegisterPlace slot(place);
       return fmt::format("{}:{}", slot.thread, slot.reg) +
              (map.place[2].extent > 1 ? fmt::format(".{}", slot.part) : "");
     }

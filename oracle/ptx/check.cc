@@ -38,12 +38,12 @@ namespace {
 using wgmma::Form;
 using wgmma::GroupStep;
 using wgmma::Operand;
-using Kind = PtxOperand::Kind;
+using OperandKind = PtxOperand::Kind;
 
 // ---- Opcodes ------------------------------------------------------------------------------------
 
 // What sim/isa/wgmma/shape.h says, with the numbers of this statement.
-Verdict check_form(const OpcodeShape& shape, const Form& form) {
+Verdict check_shape(const OpcodeShape& shape, const Form& form) {
   const std::string types =
       fmt::format("{}.{}.{}", tcq::name(form.d), tcq::name(form.a), tcq::name(form.b));
   if (!wgmma::types_exist(form.d, form.a, form.b)) return illegal(Fault::TypesDoNotExist, types);
@@ -66,7 +66,7 @@ Verdict wrong_kind(Operand operand, const PtxOperand& given) {
 
 Verdict check_vector(Operand operand, const PtxOperand& given, std::uint64_t expected,
                      std::initializer_list<RegisterClass> allowed, const char* types) {
-  if (given.kind != Kind::Vector || !given.only_registers || given.has_sink)
+  if (given.kind != OperandKind::Vector || !given.only_registers || given.has_sink)
     return wrong_kind(operand, given);
   if (given.count != expected)
     return illegal(operand == Operand::D ? Fault::RegisterCountD : Fault::RegisterCountA,
@@ -99,16 +99,16 @@ Verdict check_a(const Form& form, const PtxOperand& given) {
 Verdict check_immediate(Operand operand, const PtxOperand& given, Fault fault, std::int64_t low,
                         std::int64_t high, std::int64_t step) {
   if (is_placeholder(given.text)) return legal_if_it_is(given, values(operand));
-  if (given.kind != Kind::Immediate || given.negated) return wrong_kind(operand, given);
+  if (given.kind != OperandKind::Immediate || given.negated) return wrong_kind(operand, given);
   if (given.value >= low && given.value <= high && (given.value - low) % step == 0) return legal();
   return illegal(fault, fmt::format("{} is {}", name(operand), quoted(given.text)));
 }
 
 Verdict check_scale_d(const PtxOperand& given) {
-  if (given.kind == Kind::Register && (given.register_class == RegisterClass::Pred ||
-                                       given.register_class == RegisterClass::Unknown))
+  if (given.kind == OperandKind::Register && (given.register_class == RegisterClass::Pred ||
+                                              given.register_class == RegisterClass::Unknown))
     return legal();
-  if (given.kind == Kind::Immediate && (given.value == 0 || given.value == 1))
+  if (given.kind == OperandKind::Immediate && (given.value == 0 || given.value == 1))
     return given.negated ? unmodelled("a negated immediate as scale-d is not in the manual")
                          : legal();
   return illegal(Fault::ImmediateScaleD, fmt::format("got {}", quoted(given.text)));
@@ -124,7 +124,7 @@ Verdict check_operand(const Form& form, Operand operand, const PtxOperand& given
     case Operand::ADesc:
     case Operand::BDesc:
       return is_register(given, {RegisterClass::B64, RegisterClass::I64}) ||
-                     (given.kind == Kind::Immediate && !given.negated)
+                     (given.kind == OperandKind::Immediate && !given.negated)
                  ? legal()
                  : wrong_kind(operand, given);
     case Operand::SpMeta:
@@ -176,10 +176,10 @@ Verdict check_mma(const PtxStatement& statement) {
   Form form{};
   OpcodeReading reading = read_wgmma(form, statement.qualifiers, Spelling::Statement);
   if (!is_legal(reading.problem)) return std::move(reading.problem);
-  if (statement.operands.size() > 1 && statement.operands[1].kind == Kind::Vector)
+  if (statement.operands.size() > 1 && statement.operands[1].kind == OperandKind::Vector)
     form.a_place = wgmma::Place::Registers;
   for (const Verdict& verdict :
-       {check_form(*reading.shape, form), reading.disagreement, reading.sync, reading.order})
+       {check_shape(*reading.shape, form), reading.disagreement, reading.sync, reading.order})
     if (!is_legal(verdict)) return verdict;
   return check_operands(form, statement.operands);
 }
@@ -198,7 +198,7 @@ Verdict check_group(const PtxStatement& statement, GroupStep step) {
   if (!takes_count) return legal();
   const PtxOperand& count = statement.operands[0];
   if (is_placeholder(count.text)) return legal_if_it_is(count, "0 or more");
-  return count.kind == Kind::Immediate && !count.negated && count.value >= 0
+  return count.kind == OperandKind::Immediate && !count.negated && count.value >= 0
              ? legal()
              : illegal(Fault::ImmediateWaitGroup, fmt::format("got {}", quoted(count.text)));
 }

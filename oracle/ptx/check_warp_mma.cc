@@ -14,7 +14,7 @@
 namespace tcq::oracle {
 namespace {
 
-using Kind = PtxOperand::Kind;
+using OperandKind = PtxOperand::Kind;
 
 struct Counts {
   int d, a, b;
@@ -35,8 +35,8 @@ std::string opcode_of(const PtxStatement& statement) {
 
 // A vector, or a register where there is one only.
 Verdict check_fragment(std::string_view name, const PtxOperand& given, int expected) {
-  const bool is_vector = given.kind == Kind::Vector && given.only_registers;
-  const bool is_single = given.kind == Kind::Register && expected == 1;
+  const bool is_vector = given.kind == OperandKind::Vector && given.only_registers;
+  const bool is_single = given.kind == OperandKind::Register && expected == 1;
   if (!is_vector && !is_single)
     return illegal(Fault::OperandKind,
                    fmt::format("{} is {}, expected {} register{}", name, quoted(given.text),

@@ -72,7 +72,7 @@ std::optional<Form> with_nearest_n(Form form) {
 }
 
 // M and K follow from the types; what has other types is found by its spelling.
-std::string nearest_legal(const Form& form, std::string_view word) {
+std::string nearest_form(const Form& form, std::string_view word) {
   const bool full = word.find("sync") != std::string_view::npos;
   const std::optional<Form> legal = with_nearest_n(form);
   if (!legal) return std::string(nearest_mnemonic(word));
@@ -107,7 +107,7 @@ Form parse_mnemonic(std::string_view word) {
   const Fault fault = check_opcode(form, *reading.shape);
   if (fault != Fault::None)
     throw FaultError(fault, fmt::format("; {} is no instruction, did you mean '{}'?", quoted(word),
-                                        nearest_legal(form, word)));
+                                        nearest_form(form, word)));
   return form;
 }
 

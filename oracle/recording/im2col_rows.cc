@@ -17,7 +17,7 @@ namespace {
 
 using tma::DataType;
 
-constexpr int row_count = 160;
+constexpr int drawn_rows = 160;
 constexpr int most_tries = 1000;
 
 enum class Move : std::uint8_t { Load, Store, Add };
@@ -127,7 +127,7 @@ std::string body_of(const Column& c, Move move) {
 std::vector<StatementRow> im2col_rows() {
   constexpr std::uint64_t seed = 15;
   std::vector<StatementRow> rows;
-  for (int i = 0; i < row_count; ++i) {
+  for (int i = 0; i < drawn_rows; ++i) {
     Draw draw(mix(seed + static_cast<std::uint64_t>(i)));
     const Move move = i % 8 == 6 ? Move::Store : i % 8 == 7 ? Move::Add : Move::Load;
     const char* const name = move == Move::Load ? "load" : move == Move::Store ? "store" : "add";

@@ -12,7 +12,7 @@
 namespace tcq::oracle {
 namespace {
 
-bool traps(Fault fault) {
+bool is_a_trap(Fault fault) {
   return fault == Fault::TileStartNegative || fault == Fault::Im2colPadding ||
          fault == Fault::ClusterAttributeMissing || fault == Fault::AddressUnaligned ||
          fault == Fault::SharedUnaligned || fault == Fault::SharedMemoryOutOfRange;
@@ -51,7 +51,7 @@ Prediction predict_kernel(const std::string& text, const std::string& name, run:
   const machine::Report report =
       machine::explore(run::make_program(kernel, std::move(launch), 0, std::move(global)),
                        {.max_executions = 1, .eager = false, .random_executions = 0});
-  if (report.finding && traps(report.finding->fault)) return trap(report.finding->fault);
+  if (report.finding && is_a_trap(report.finding->fault)) return trap(report.finding->fault);
   p.unmodelled = refusal(report);
   if (!p.unmodelled.empty()) return p;
   const auto begin = report.global.begin() + static_cast<std::ptrdiff_t>(first);

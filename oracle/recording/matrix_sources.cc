@@ -12,7 +12,7 @@ namespace {
 using Word = std::uint64_t;
 
 constexpr int warp_size = warp_mma::lanes;
-constexpr int warps = 128;           // of a case's rows
+constexpr int case_warps = 128;      // of a case's rows
 constexpr int mixed_warps = 96;      // the others ask for groups
 constexpr int wide_tile = 0x100000;  // apart from every k
 
@@ -211,7 +211,7 @@ void put(const alu::ScalarForm& s, int lane, const Matrices& x, std::span<Word> 
 void draw_fragments(const alu::ScalarForm& s, std::uint64_t seed, std::uint32_t row,
                     std::span<Word> out) {
   const int lane = static_cast<int>(row) % warp_size;
-  const int warp = static_cast<int>(row) / warp_size % warps;
+  const int warp = static_cast<int>(row) / warp_size % case_warps;
   const std::uint64_t key = mix(seed + static_cast<std::uint64_t>(row / warp_size));
   const auto& types = s.form.types;
   const int width = ptx::bits(types[1]);

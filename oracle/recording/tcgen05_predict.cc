@@ -19,7 +19,6 @@ using namespace tcgen05;
 
 constexpr int warps = tmem_lanes / lanes_per_warp;
 constexpr std::uint32_t whole_word = 0xffffffff;
-constexpr std::uint32_t low_half = 0xffff;
 constexpr int half_bits = 16;
 constexpr int byte_bits = 8;
 

@@ -17,6 +17,8 @@
 
 namespace tcq::oracle {
 
+inline constexpr std::uint32_t low_half = 0xffff;
+
 // In words; Prediction has the same in bytes.
 struct Tcgen05Prediction {
   std::string unmodelled = {};             // why there is no prediction; "" if there is one

@@ -17,8 +17,6 @@ namespace {
 
 using namespace tcgen05;
 
-constexpr std::uint32_t low_half = 0xffff;
-
 // Why a case cannot be predicted; caught in predict_mma().
 struct Unpredictable {
   const char* why;

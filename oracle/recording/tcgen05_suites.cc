@@ -17,10 +17,6 @@ namespace {
 
 using namespace tcgen05;
 
-std::uint32_t address(int tmem_lane, int tmem_column) {
-  return encode(TmemAddress{tmem_lane, tmem_column});
-}
-
 class Suite : public CaseDraw {
  public:
   Suite(std::uint64_t seed, Target target) : CaseDraw(seed), target_(target) {}
@@ -46,7 +42,7 @@ void place_registers(Tcgen05Case& c, const Fragment& fragment, Draw& draw) {
   for (int warp = 0; warp < 4; ++warp) {
     const int lane = first_tmem_lane(warp);
     const int upper = draw.one_in(2) && is_lane_base(fragment.shape, warp, lane + 16) ? 16 : 0;
-    c.operands.taddr[static_cast<std::size_t>(warp)] = address(lane + upper, column);
+    c.operands.taddr[static_cast<std::size_t>(warp)] = encode(TmemAddress{lane + upper, column});
   }
 }
 
@@ -163,7 +159,7 @@ std::vector<Case> tcgen05_copies(std::uint64_t seed, Target target) {
                      1 + form % 2};
       Tcgen05Case* c = suite.add(f);
       if (c == nullptr) continue;
-      c->operands.taddr[0] = address(0, 4 * suite.draw().below(126));
+      c->operands.taddr[0] = encode(TmemAddress{0, 4 * suite.draw().below(126)});
       c->operands.desc = source_descriptor(suite.draw());
     }
   return suite.take();
@@ -176,7 +172,7 @@ std::vector<Case> tcgen05_shifts(std::uint64_t seed, Target target) {
     for (int lane = 0; lane < tmem_lanes; lane += 32)
       for (int i = 0; i < columns; ++i)
         if (Tcgen05Case* c = suite.add(ShiftForm{group}))
-          c->operands.taddr[0] = address(lane, 8 * suite.draw().below(64));
+          c->operands.taddr[0] = encode(TmemAddress{lane, 8 * suite.draw().below(64)});
   return suite.take();
 }
 

@@ -42,9 +42,9 @@ std::size_t accumulator_words(const WgmmaGroups& e) {
                                   wgmma::accumulator_registers(form.d, form.n));
 }
 
-class Builder {
+class GroupsBuilder {
  public:
-  Builder(const WgmmaGroups& e, std::uint64_t seed) : groups_(e), draw_(seed) {}
+  GroupsBuilder(const WgmmaGroups& e, std::uint64_t seed) : groups_(e), draw_(seed) {}
 
   GroupsSequence build() {
     const Between between = groups_.between;
@@ -129,7 +129,7 @@ std::vector<std::uint64_t> numbers_of(const GroupsSequence& sequence) {
 wgmma::Form groups_form(const WgmmaGroups& e) { return {Type::f32, e.type, e.type, n}; }
 
 GroupsSequence groups_sequence(const WgmmaGroups& e, const Inputs& inputs) {
-  return Builder(e, inputs.seed).build();
+  return GroupsBuilder(e, inputs.seed).build();
 }
 
 void fields(Fields& io, WgmmaGroups& e) {

@@ -16,16 +16,16 @@ std::uint32_t element_b(const Gemm& g, const GemmData& data, const OutputAt& at,
 }
 
 // Of one instruction; what K does not fill are zeros, with factors that are no NaN.
-struct Operands {
+struct StepOperands {
   std::array<std::uint32_t, max_products> a{};
   std::array<std::uint32_t, max_products> b{};
   std::array<std::uint8_t, tcgen05::group_count> sfa{};
   std::array<std::uint8_t, tcgen05::group_count> sfb{};
 };
 
-Operands operands_of(const Gemm& g, const GemmData& data, const OutputAt& at, std::int64_t first,
-                     std::int64_t count) {
-  Operands in;
+StepOperands operands_of(const Gemm& g, const GemmData& data, const OutputAt& at,
+                         std::int64_t first, std::int64_t count) {
+  StepOperands in;
   for (std::int64_t i = 0; i < count; ++i) {
     in.a[static_cast<std::size_t>(i)] = element_a(g, data, at, first + i);
     in.b[static_cast<std::size_t>(i)] = element_b(g, data, at, first + i);
@@ -40,7 +40,8 @@ Operands operands_of(const Gemm& g, const GemmData& data, const OutputAt& at, st
 }
 
 // The bits of C plus the products of one instruction.
-std::uint32_t step_sum(const Gemm& g, const GemmStep& step, const Operands& in, std::uint32_t c) {
+std::uint32_t step_sum(const Gemm& g, const GemmStep& step, const StepOperands& in,
+                       std::uint32_t c) {
   if (!g.chain.kind)
     return dot(step.types, in.a.data(), in.b.data(), step.products, c,
                {.satfinite = g.chain.saturate});

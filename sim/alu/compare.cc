@@ -58,8 +58,8 @@ struct FlushedHalf { using Word = std::uint16_t; static float value(Word x) {
   return f16_value((x & 0x7c00) == 0 ? x & 0x8000 : x); } };
 struct Brain { using Word = std::uint16_t; static float value(Word x) { return bf16_value(x); } };
 template <class V> struct Pair { using Element = V; };
-template <class V> constexpr bool is_pair = false;
-template <class V> constexpr bool is_pair<Pair<V>> = true;
+template <class V> constexpr bool is_pair_value = false;
+template <class V> constexpr bool is_pair_value<Pair<V>> = true;
 template <class V> constexpr bool is_half = std::is_same_v<V, Half> || std::is_same_v<V, FlushedHalf> || std::is_same_v<V, Brain>;
 // clang-format on
 
@@ -90,17 +90,20 @@ constexpr std::uint32_t joined(BoolOp with, std::uint32_t x, std::uint32_t p) {
   return x;
 }
 
+// The predicate that a comparison is joined with; one without is joined by And, with all.
+std::uint32_t other_mask(const Arguments& a) { return a.ins > 2 ? mask_at(a.in[2]) : all_lanes; }
+
 // What follows the comparison is compiled once, for there are thousands of forms.
 [[gnu::noinline]] void write_predicates(const Arguments& a, BoolOp with, std::uint32_t p,
                                         std::uint32_t q) {
-  const std::uint32_t other = with == BoolOp::None ? 0 : mask_at(a.in[2]);
+  const std::uint32_t other = other_mask(a);
   write_mask(a.out[0], joined(with, p, other), a.lanes);
   if (a.outs > 1) write_mask(a.out[1], joined(with, q, other), a.lanes);
 }
 
 [[gnu::noinline]] void write_word(const Arguments& a, BoolOp with, std::uint32_t yes,
                                   std::uint32_t mask) {
-  mask = joined(with, mask, with == BoolOp::None ? 0 : mask_at(a.in[2]));
+  mask = joined(with, mask, other_mask(a));
   each_lane(a.lanes, [&](int lane) {
     cells<std::uint32_t>(a.out[0])[lane] = has_lane(mask, lane) ? yes : 0;
   });
@@ -108,7 +111,7 @@ constexpr std::uint32_t joined(BoolOp with, std::uint32_t x, std::uint32_t p) {
 
 [[gnu::noinline]] void write_halves(const Arguments& a, BoolOp with, std::uint32_t yes,
                                     std::uint32_t lower, std::uint32_t upper) {
-  const std::uint32_t other = with == BoolOp::None ? 0 : mask_at(a.in[2]);
+  const std::uint32_t other = other_mask(a);
   lower = joined(with, lower, other);
   upper = joined(with, upper, other);
   each_lane(a.lanes, [&](int lane) {
@@ -171,7 +174,7 @@ Evaluate of_pair_result(const ptx::Form& form) {
 
 template <class V, Compare c, BoolOp with>
 Evaluate of_result(const ptx::Form& form) {
-  if constexpr (is_pair<V>)
+  if constexpr (is_pair_value<V>)
     return of_pair_result<typename V::Element, c, with>(form);
   else
     return of_single_result<V, c, with>(form);
@@ -180,7 +183,7 @@ Evaluate of_result(const ptx::Form& form) {
 template <class V, Compare c>
 Evaluate of_joint(const ptx::Form& form) {
   switch (form.get<BoolOp>()) {
-    case BoolOp::None: return of_result<V, c, BoolOp::None>(form);
+    case BoolOp::None:
     case BoolOp::And: return of_result<V, c, BoolOp::And>(form);
     case BoolOp::Or: return of_result<V, c, BoolOp::Or>(form);
     case BoolOp::Xor: return of_result<V, c, BoolOp::Xor>(form);

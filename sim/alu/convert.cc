@@ -13,7 +13,7 @@ namespace tcq::alu {
 namespace {
 
 template <class D, bool clamps>
-constexpr auto convert = []<class S>(S x) {
+constexpr auto between_integers = []<class S>(S x) {
   if constexpr (clamps) {
     if (std::cmp_less(x, std::numeric_limits<D>::min()))
       return Widened<D>{std::numeric_limits<D>::min()};
@@ -32,8 +32,8 @@ Evaluate convert_operation(const ptx::Form& form) {
     return with_bytes(form.types[1], [&](auto s) -> Evaluate {
       using D = decltype(d);
       using S = decltype(s);
-      return clamps ? lanewise<convert<D, true>, Widened<D>, S>
-                    : lanewise<convert<D, false>, Widened<D>, S>;
+      return clamps ? lanewise<between_integers<D, true>, Widened<D>, S>
+                    : lanewise<between_integers<D, false>, Widened<D>, S>;
     });
   });
 }

@@ -52,7 +52,7 @@ constexpr Type element_of(Type type) {
     default: return type;
   }
 }
-constexpr bool is_pair(Type type) { return element_of(type) != type; }
+constexpr bool is_packed(Type type) { return element_of(type) != type; }
 constexpr int element_width(Type pair) { return ptx::bits(pair) / 2; }
 
 Number flushed(Type type, const Number& x) {
@@ -143,9 +143,9 @@ std::uint64_t extended(Type type, std::uint64_t word) {
 
 void convert_lane(const Conversion& c, const Arguments& a, int lane) {
   std::uint64_t result = 0;
-  if (!is_pair(c.to)) {
+  if (!is_packed(c.to)) {
     result = extended(c.to, converted(c, cell(a.in[0], lane, c.from)));
-  } else if (is_pair(c.from)) {
+  } else if (is_packed(c.from)) {
     const std::uint64_t pair = cell(a.in[0], lane, c.from);
     result =
         converted(c, pair >> element_width(c.from)) << element_width(c.to) | converted(c, pair);

@@ -41,14 +41,14 @@ struct Format {
   constexpr std::uint64_t nan() const { return sign() - 1; }
 };
 
-constexpr Format format_of(Type type) {
+constexpr Format format_of(tcq::Type type) {
   const FloatFormat f = float_format(type);
   return {f.exponent_bits, f.fraction_bits, f.specials};
 }
-inline constexpr Format f32_format = format_of(Type::f32);
-inline constexpr Format f16_format = format_of(Type::f16);
-inline constexpr Format bf16_format = format_of(Type::bf16);
-inline constexpr Format tf32_format = format_of(Type::tf32);
+inline constexpr Format f32_format = format_of(tcq::Type::f32);
+inline constexpr Format f16_format = format_of(tcq::Type::f16);
+inline constexpr Format bf16_format = format_of(tcq::Type::bf16);
+inline constexpr Format tf32_format = format_of(tcq::Type::tf32);
 inline constexpr Format f64_format{11, 52};
 
 // (-1)^negative * magnitude * 2^exponent. The lowest bit of a magnitude of 64 bits and more may stand for all that

@@ -53,17 +53,17 @@ T value_at(const void* p, int lane) {
 constexpr bool has_lane(std::uint32_t mask, int lane) { return (mask >> lane & 1) != 0; }
 inline std::uint32_t mask_at(const void* p) { return *static_cast<const std::uint32_t*>(p); }
 
+// The results of lanes that execute, where some do not: compiled once, not for each of thousands of forms.
+void write_some(std::uint32_t* out, const std::uint32_t* result, std::uint32_t lanes);
+void write_some(std::uint64_t* out, const std::uint64_t* result, std::uint32_t lanes);
+
 template <class C>
 void write(void* out, const C* result, std::uint32_t lanes) {
   C* const to = static_cast<C*>(out);
-  if (lanes == all_lanes) {
+  if (lanes == all_lanes)
     std::memcpy(to, result, warp_size * sizeof(C));
-    return;
-  }
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const C keep = static_cast<C>(lanes >> lane & 1) - 1;
-    to[lane] = (to[lane] & keep) | (result[lane] & ~keep);
-  }
+  else
+    write_some(to, result, lanes);
 }
 
 inline void write_mask(void* out, std::uint32_t result, std::uint32_t lanes) {

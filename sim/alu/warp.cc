@@ -152,7 +152,7 @@ constexpr std::int32_t order(U32 x) {
   return bits ^ static_cast<std::int32_t>(static_cast<U32>(bits >> 31) >> 1);
 }
 template <bool is_min, bool absolute, bool keeps_nan>
-constexpr auto extreme = [](U32 x, U32 y) {
+constexpr auto extreme_word = [](U32 x, U32 y) {
   constexpr U32 magnitude = 0x7fffffff;
   constexpr U32 infinity = 0x7f800000;
   if (absolute) x &= magnitude, y &= magnitude;
@@ -166,10 +166,10 @@ template <bool is_min>
 Evaluate redux_f32(const ptx::Form& form) {
   const bool absolute = form.has(ptx::Flag::Abs);
   if (form.has(ptx::Flag::NaN))
-    return absolute ? redux<extreme<is_min, true, true>, U32, true>
-                    : redux<extreme<is_min, false, true>, U32, true>;
-  return absolute ? redux<extreme<is_min, true, false>, U32, true>
-                  : redux<extreme<is_min, false, false>, U32, true>;
+    return absolute ? redux<extreme_word<is_min, true, true>, U32, true>
+                    : redux<extreme_word<is_min, false, true>, U32, true>;
+  return absolute ? redux<extreme_word<is_min, true, false>, U32, true>
+                  : redux<extreme_word<is_min, false, false>, U32, true>;
 }
 
 Evaluate redux_of(const ptx::Form& form) {

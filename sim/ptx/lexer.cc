@@ -21,7 +21,6 @@ constexpr std::array<CharClass, 256> classes = [] {
 }();
 
 CharClass class_of(char c) { return classes[static_cast<unsigned char>(c)]; }
-bool is_digit(char c) { return class_of(c) == Digit; }
 bool is_word(char c) { return class_of(c) >= Digit; }
 
 }  // namespace

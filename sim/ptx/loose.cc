@@ -13,8 +13,6 @@
 namespace tcq::ptx {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 struct Numbered {
   std::string_view prefix;
   std::uint32_t number = 0;

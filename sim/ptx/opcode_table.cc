@@ -9,7 +9,7 @@ namespace {
 using enum Opcode;
 
 // clang-format off
-constexpr std::array table = {
+constexpr std::array rows = {
     OpcodeRow{Unknown, "", "", ""},
 
     OpcodeRow{Abs, "abs", ".ftz t1", ">0 <0"},
@@ -203,14 +203,14 @@ constexpr std::array table = {
 // clang-format on
 
 constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < table.size(); ++i)
-    if (static_cast<std::size_t>(table[i].opcode) != i) return false;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (static_cast<std::size_t>(rows[i].opcode) != i) return false;
   return true;
 }
 static_assert(is_in_order());
 
 }  // namespace
 
-std::span<const OpcodeRow> opcode_table() { return table; }
+std::span<const OpcodeRow> opcode_table() { return rows; }
 
 }  // namespace tcq::ptx

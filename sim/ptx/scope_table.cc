@@ -8,8 +8,6 @@
 namespace tcq::ptx {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // %r07 is none of %r<8>.
 bool index_of(std::string_view digits, std::uint32_t& number) {
   if (digits.empty() || (digits.size() > 1 && digits[0] == '0')) return false;

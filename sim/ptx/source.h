@@ -16,6 +16,8 @@ using Offset = std::uint32_t;
 // Longer texts are refused: offsets are 32 bits, and no kernel is near it.
 inline constexpr std::size_t longest_text = std::size_t{1} << 30;
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // Both count from 1; columns are bytes.
 struct Position {
   std::uint32_t line = 0;

@@ -20,7 +20,6 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Space;
 using ptx::Special;
-using ptx::Type;
 using ptx::Value;
 using ptx::ValueKind;
 
@@ -123,8 +122,8 @@ class Lowering {
     return c.slot;
   }
 
-  static std::uint8_t words(Type type) {
-    if (type == Type::Pred) return 0;
+  static std::uint8_t words(ptx::Type type) {
+    if (type == ptx::Type::Pred) return 0;
     const int bits = ptx::bits(type);
     return static_cast<std::uint8_t>(bits <= 32 ? 1 : bits / 32);
   }
@@ -394,7 +393,7 @@ class Lowering {
     ins.push_back(slot);
   }
   static void note_negated(Op& op, const Value& value, std::size_t place) {
-    if (value.type == Type::Pred && place < 8)
+    if (value.type == ptx::Type::Pred && place < 8)
       op.negated |= static_cast<std::uint8_t>(1u << place);
     else
       op.action = Action::Unmodelled;
@@ -504,7 +503,7 @@ class Lowering {
   }
   bool fits(const Value& value) const {
     if (value.kind == ValueKind::Register)
-      return value.type == Type::None ||
+      return value.type == ptx::Type::None ||
              kernel_.words_of_register[value.index] == words(value.type);
     return value.kind != ValueKind::Pair || all_fit(value);
   }

@@ -76,7 +76,7 @@ explorer_object(${zig_folder}/lib/libunwind/src/Unwind-wasm.c -xc -w -D_LIBUNWIN
 explorer_object(tools/explorer/exception_tag.s)
 
 set(options -std=c++20 -w -I${PROJECT_SOURCE_DIR} -I${explorer}/include -DFMT_HEADER_ONLY)
-# Sources of a folder compile eight at a time where they do so elsewhere.
+# Sources of a folder compile together where they do so elsewhere.
 foreach(folder ${together})
   set(sources ${explorer_sources} ${explorer_orders})
   list(FILTER sources INCLUDE REGEX "^${folder}/[^/]*$")

@@ -35,6 +35,21 @@ TEST_F(GroupedPtx, PingPong) {
   expect_right(kernel, finished, 2);
 }
 
+TEST_F(GroupedPtx, WideTilesOfPairs) {
+  const TestKernel wide = TCQ_LARGE(Type::bf16, Major::K, Major::K, 128, 192, gemm::Turns::PingPong,
+                                    1, 2, 4, gemm::Promotion::None, Type::bf16, true);
+  expect_right(wide, ends, 1);
+  expect_right(wide, counts, 2);
+  expect_right(wide, numbered(700), 2);
+  const TestKernel narrower =
+      TCQ_LARGE(Type::f16, Major::K, Major::K, 128, 160, gemm::Turns::PingPong, 1, 2, 5,
+                gemm::Promotion::None, Type::f16, true);
+  Groups with_c = ends;
+  with_c.out = Type::f16;
+  with_c.beta = 2;
+  expect_right(narrower, with_c, 2);
+}
+
 TEST_F(GroupedPtx, PairsOfCtasWithPromotion) {
   const TestKernel kernel =
       TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 4,

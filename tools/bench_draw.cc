@@ -11,7 +11,6 @@
 #include "cuda/gemm/config.h"
 #include "oracle/answer/answer.h"
 #include "sim/num/activation.h"
-#include "sim/num/inputs/draw.h"
 #include "tools/bench_places.h"
 
 namespace tcq::tools {
@@ -45,12 +44,6 @@ constexpr std::array layers = {
     Layer{8192, 3584, Splits::N}, Layer{3584, 4096, Splits::K}, Layer{28672, 3584, Splits::N},
     Layer{3584, 14336, Splits::K}, Layer{4800, 1600, Splits::N}, Layer{6400, 1600, Splits::N},
     Layer{1600, 6400, Splits::K}};
-
-std::int64_t log_uniform(Draw& draw, std::int64_t low, std::int64_t high) {
-  const double share = draw.word() / 4294967296.0;
-  const double ratio = static_cast<double>(high) / static_cast<double>(low);
-  return std::llround(static_cast<double>(low) * std::pow(ratio, share));
-}
 
 Shape drawn(Draw draw) {
   const std::int64_t m = log_uniform(draw, 1, 16384);
@@ -149,6 +142,12 @@ void halve_large(Variant& v, const Shape& shape, Type in) {
 }
 
 }  // namespace
+
+std::int64_t log_uniform(Draw& draw, std::int64_t low, std::int64_t high) {
+  const double share = draw.word() / 4294967296.0;
+  const double ratio = static_cast<double>(high) / static_cast<double>(low);
+  return std::llround(static_cast<double>(low) * std::pow(ratio, share));
+}
 
 Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in) {
   Draw draw(mix(mix(seed) + static_cast<std::uint64_t>(index)) + static_cast<std::uint64_t>(in));

@@ -14,9 +14,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/num/inputs/draw.h"
 #include "tools/bench_problem.h"
 
 namespace tcq::tools {
+
+// From low to high.
+std::int64_t log_uniform(Draw& draw, std::int64_t low, std::int64_t high);
 
 std::vector<Shape> drawn_shapes(std::uint64_t seed, int count);
 

@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "cuda/gemm/bench.h"
 #include "cuda/gemm/quantize.h"
 #include "cuda/runtime/launch.h"
-#include "sim/num/inputs/draw.h"
+#include "tools/bench_draw.h"
 #include "tools/bench_timing.h"
 #include "tools/tool_main.h"
 
@@ -124,12 +123,8 @@ Quantize parsed(const Arguments& args, const std::string& shape) {
 std::vector<std::string> drawn(std::uint64_t seed, int count) {
   Draw draw(seed);
   std::vector<std::string> shapes;
-  const auto log_uniform = [&](double least, double most) {
-    const double at = static_cast<double>(draw.below(1 << 20)) / (1 << 20);
-    return static_cast<long long>(least * std::pow(most / least, at));
-  };
   for (int i = 0; i < count; ++i) {
-    const long long rows = log_uniform(1, 16385), columns = log_uniform(128, 32769);
+    const std::int64_t rows = log_uniform(draw, 1, 16384), columns = log_uniform(draw, 128, 32768);
     shapes.push_back(fmt::format("{}x{}", rows, draw.one_in(4) ? columns : columns / 128 * 128));
   }
   return shapes;

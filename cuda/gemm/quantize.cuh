@@ -102,14 +102,14 @@ __device__ __forceinline__ void store_run(std::uint8_t* target, const QuantizeRu
 template <int Threads>
 __device__ __forceinline__ unsigned lanes_of_team() {
   constexpr unsigned half = 0xffff;
-  if constexpr (Threads >= 32) return ~0u;
-  return (threadIdx.y * blockDim.x + threadIdx.x) % 32 < Threads ? half : ~half;
+  if constexpr (Threads >= quantize_warp) return ~0u;
+  return (threadIdx.y * blockDim.x + threadIdx.x) % quantize_warp < Threads ? half : ~half;
 }
 
 // The largest of all values of `Threads` threads beside each other, in all of them.
 template <int Threads>
 __device__ __forceinline__ float largest_of_team(float value) {
-  constexpr int warp = 32;
+  constexpr int warp = quantize_warp;
 #pragma unroll
   for (int by = (Threads < warp ? Threads : warp) / 2; by > 0; by /= 2)
     value = fmaxf(value, __shfl_xor_sync(lanes_of_team<Threads>(), value, by));

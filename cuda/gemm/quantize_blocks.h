@@ -93,7 +93,8 @@ struct QuantizeTeams {
 
 inline QuantizeTeams quantize_teams(const Quantize& q, const void* source, const void* target) {
   constexpr std::int64_t unit = 16;
-  constexpr std::int64_t short_row = 2048;  // a warp's; it takes as long as a CTA's (cuda/NOTES.md)
+  constexpr std::int64_t short_row =
+      2048;  // a warp's, which is faster where there are many (cuda/NOTES.md)
   const QuantizeStrides s = strides_of(q);
   const auto begins_with = [](const void* p, std::int64_t bytes) {
     return reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) == 0;
